@@ -1,0 +1,81 @@
+// The catalogue as it is written in the gateway file, checked and with its defaults filled in (contract 9). It is
+// stored as it stands here, so member names are those of the file. Prices stay decimal strings until `loadCatalogue`.
+
+/** Where a provider's credential comes from. Only the reference is stored, never the secret. */
+export type ProviderAuth =
+  | { bearer: { env: string } | { secret: string } }
+  | { sigv4: { service: string; region: string } }
+  | 'none';
+
+/** What a provider declares. A missing member is unknown, and unknown satisfies no policy (spec 2.2). */
+export interface DeclaredPolicy {
+  zdr?: boolean | undefined;
+  data_collection?: 'allow' | 'deny' | undefined;
+  data_residency?: string[] | undefined;
+}
+
+export interface ProviderDocument {
+  id: string;
+  display_name: string;
+  /** The gateway appends /chat/completions. No trailing slash. */
+  base_url: string;
+  auth: ProviderAuth;
+  accepts_byok_header: boolean;
+  data_policy: DeclaredPolicy;
+  /** Absent: the default, which binds streams only. Written: it binds the first byte of JSON answers too. */
+  first_chunk_timeout_ms?: number | undefined;
+  idle_timeout_ms: number;
+  connect_timeout_ms: number;
+  reasoning_style: 'effort' | 'object' | 'none';
+  /** additive: reasoning tokens come on top of completion tokens (contract 6). */
+  reasoning_tokens: 'included' | 'additive';
+}
+
+export interface SupportedParams {
+  tools: boolean;
+  vision: boolean;
+  json_mode: boolean;
+  json_schema: boolean;
+}
+
+/** One provider of one model. */
+export interface ModelProviderDocument {
+  provider: string;
+  upstream_model: string;
+  /** USD per million tokens. Null cannot be billed: BYOK only (contract 6). */
+  input_price_per_million: string | null;
+  output_price_per_million: string | null;
+  cached_input_price_per_million?: string | undefined;
+  context_length: number;
+  max_output_tokens: number;
+  supported_params: SupportedParams;
+  streaming: boolean;
+  rate_limit_rpm: number | null;
+  rate_limit_tpm: number | null;
+  rate_limit_tpd: number | null;
+}
+
+export interface ModelDocument {
+  id: string;
+  display_name: string;
+  /** Epoch seconds. */
+  created: number;
+  context_length: number;
+  modalities: string[];
+  /** Whether `model: auto` may choose it. */
+  auto: boolean;
+  providers: ModelProviderDocument[];
+}
+
+export interface ServiceDocument {
+  function_execution: 'enabled' | 'disabled';
+  /** Null: no limit. */
+  function_concurrency: number | null;
+  queue_ms: number;
+}
+
+export interface CatalogueDocument {
+  service: ServiceDocument;
+  providers: ProviderDocument[];
+  models: ModelDocument[];
+}

@@ -1,0 +1,17 @@
+export {
+  type Candidate,
+  type CandidatePrices,
+  type Catalogue,
+  type CatalogueModel,
+  loadCatalogue,
+} from './catalogue.ts';
+export type {
+  CatalogueDocument,
+  DeclaredPolicy,
+  ModelDocument,
+  ModelProviderDocument,
+  ProviderAuth,
+  ProviderDocument,
+  ServiceDocument,
+  SupportedParams,
+} from './document.ts';

@@ -1,0 +1,93 @@
+// Every code a client can meet, in one table (spec 7). Nothing outside this folder knows a status number.
+// `retry` becomes headers (contract 4): SDKs retry 409, 429 and 5xx by themselves unless told not to.
+//   none   say nothing            never  x-should-retry: false
+//   soon   x-should-retry: true and Retry-After        wait   Retry-After, and x-should-retry: false beyond 60 s
+export type RetryAdvice = 'none' | 'never' | 'soon' | 'wait';
+
+export interface ErrorEntry {
+  readonly status: number;
+  readonly message: string;
+  readonly retry: RetryAdvice;
+}
+
+const entry = (status: number, message: string, retry: RetryAdvice = 'none'): ErrorEntry => ({
+  status,
+  message,
+  retry,
+});
+
+/** Spec 7.1. */
+const gateway = {
+  invalid_request: entry(400, 'The request is not valid.'),
+  unknown_model: entry(400, 'No model with this id is in the catalogue.'),
+  model_not_routable: entry(400, 'The model has no routable provider now.'),
+  invalid_sort: entry(400, 'provider.sort must be price, latency or throughput.'),
+  feature_unsupported: entry(400, 'The model cannot honour a requested feature.'),
+  invalid_response_schema: entry(400, 'response_format.json_schema is malformed.'),
+  schema_streaming_unsupported: entry(400, 'A json_schema response format cannot be combined with stream.'),
+  invalid_correlation: entry(400, 'A session, span or trace header is malformed or conflicts with another.'),
+  UNAUTHORIZED: entry(401, 'The API key is missing, malformed, unknown or revoked.'),
+  PAYMENT_REQUIRED: entry(402, 'No credit is available, or a spend limit is reached.'),
+  price_cap_exceeded: entry(402, 'No provider is available under provider.max_price.'),
+  preset_not_found: entry(404, 'The workspace has no such preset or version.'),
+  idempotency_conflict: entry(409, 'The Idempotency-Key was used with other inputs.', 'never'),
+  duplicate_span_id: entry(409, 'The span id is already used in the workspace.', 'never'),
+  no_policy_compliant_provider: entry(422, 'No provider satisfies the data policy.'),
+  data_policy_loosening_forbidden: entry(422, 'The request loosens a data policy that the workspace enforces.'),
+  structured_output_unsupported: entry(422, 'No selected provider supports json_schema.'),
+  schema_validation_failed: entry(422, 'The output did not satisfy the schema.'),
+  rate_limited: entry(429, 'All eligible providers are rate limited.', 'wait'),
+  no_available_provider: entry(502, 'All eligible providers failed.'),
+  RATE_LIMITER_UNAVAILABLE: entry(503, 'Admission is temporarily unavailable.', 'wait'),
+  provider_not_configured: entry(503, 'No provider credentials are configured for this request.', 'never'),
+  request_deadline_exceeded: entry(504, 'The request was not finished within its 55-second budget.', 'never'),
+} as const;
+
+/** Spec 7.2, less idempotency_conflict, which stands above with the same status. */
+const functions = {
+  invalid_function_alias: entry(400, 'The model is no function alias, or the Idempotency-Key is not a UUID.'),
+  invalid_function_request: entry(400, 'The request does not match the input contract of the function.'),
+  function_requires_managed_funding: entry(400, 'Functions use workspace credits; a BYOK key cannot pay for them.'),
+  api_key_revoked: entry(401, 'The API key is revoked.'),
+  spend_limit_exceeded: entry(402, 'The call could exceed the spend limit of the key.'),
+  function_not_found: entry(404, 'The workspace has no such function.'),
+  revision_not_available: entry(404, 'The function has no active revision, or the pinned one was never activated.'),
+  function_disabled: entry(409, 'The function is disabled.', 'never'),
+  qualification_expired: entry(409, 'The requested revision has expired.', 'never'),
+  execution_in_progress: entry(409, 'The original call with this Idempotency-Key is still running.', 'soon'),
+  execution_disabled: entry(409, 'Function execution is temporarily off.', 'never'),
+  request_too_large: entry(413, 'The request body is too large.'),
+  api_key_rate_limit: entry(429, 'The requests-per-minute limit of the key is reached.', 'wait'),
+  execution_capacity: entry(429, 'The concurrency for functions is saturated.', 'wait'),
+  execution_failed: entry(502, 'The function produced no valid result.'),
+  execution_deadline_exceeded: entry(504, 'The function did not finish within 55 seconds.', 'never'),
+} as const;
+
+/** Spec 7.3. */
+const byok = {
+  byok_provider_required: entry(400, 'x-byok-key needs provider.only naming exactly one supported provider.'),
+  byok_credential_unsupported: entry(400, 'The provider does not accept a per-request key header.'),
+  byok_credential_conflict: entry(400, 'A per-request key was sent while a stored BYOK policy applies.'),
+  byok_budget_exceeded: entry(402, 'The request would exceed a BYOK budget.'),
+  byok_not_enabled: entry(403, 'BYOK is not enabled for the workspace.'),
+  byok_no_eligible_connection: entry(422, 'No authorised stored connection can serve the request.'),
+  byok_budget_unquotable: entry(422, 'A BYOK budget applies but the request cannot be priced.'),
+} as const;
+
+/** Contract 1: the only additions to the codes of the specification. */
+const additions = {
+  not_found: entry(404, 'No such path.'),
+  method_not_allowed: entry(405, 'This path does not take this method.'),
+  internal_error: entry(500, 'The gateway failed. The correlation id finds the cause in its log.'),
+} as const;
+
+export const errorCatalogue = { ...gateway, ...functions, ...byok, ...additions } as const;
+export type ErrorCode = keyof typeof errorCatalogue;
+
+/** The tables of spec 7 as they stand there, so that a test can compare row by row. */
+export const errorFamilies = { gateway, functions, byok, additions } as const;
+
+/** The status of an answer that is no error. */
+export const okStatus = 200;
+/** The status of an answered CORS preflight. */
+export const noContentStatus = 204;

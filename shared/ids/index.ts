@@ -1,0 +1,3 @@
+export { canonicalJson, equalInConstantTime, sha256Hex } from './fingerprint.ts';
+export { type Randomness, systemRandomness } from './randomness.ts';
+export { isRawNumber, parseJson } from './raw-json.ts';

@@ -1,0 +1,29 @@
+// JSON whose numbers survive. An integer beyond 2^53 (a seed, say) must reach the provider as it was sent, and plain
+// JSON.parse would round it; `JSON.rawJSON` keeps its text. Types for what V8 has and the compiler's library lacks.
+
+interface RawJson {
+  readonly rawJSON: string;
+}
+
+interface JsonWithSource {
+  parse(text: string, reviver: (key: string, value: unknown, context: { source?: string }) => unknown): unknown;
+  rawJSON(text: string): RawJson;
+  isRawJSON(value: unknown): value is RawJson;
+}
+
+const json = JSON as unknown as JsonWithSource;
+
+/** Sixteen digits in a row: below that no integer can be unsafe, and the plain parser is many times faster. */
+const maybeUnsafeInteger = /\d{16}/;
+
+/** Parses JSON, keeping integers beyond 2^53 as raw text. Throws SyntaxError like JSON.parse. */
+export function parseJson(text: string): unknown {
+  if (!maybeUnsafeInteger.test(text)) return JSON.parse(text);
+  return json.parse(text, (_key, value, { source }) =>
+    typeof value === 'number' && Number.isInteger(value) && !Number.isSafeInteger(value) && source !== undefined
+      ? json.rawJSON(source)
+      : value,
+  );
+}
+
+export const isRawNumber = (value: unknown): value is RawJson => json.isRawJSON(value);

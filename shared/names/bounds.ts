@@ -1,0 +1,44 @@
+// Fixed limits of the service. Every number here is a promise of spec 8 or of the contract, or says why it is this one.
+
+/** Spec 8: the budget of a plain call, queueing and fallback included. */
+export const requestBudgetMs = 55_000;
+/** Time limits stand in this order: budget 55 s < origin read 60 s < Lambda 65 s < leases 70 s. */
+export const originReadTimeoutSeconds = 60;
+export const lambdaTimeoutSeconds = 65;
+export const leaseMs = 70_000;
+
+/** Plain calls. Lambda refuses bodies over 6 MB with an answer of its own; base64 adds a third to ours. */
+export const plainBodyMaxBytes = 4 * 1024 * 1024;
+/** Spec 8: function calls. */
+export const functionBodyMaxBytes = 256 * 1024;
+/** Headers of one request, all together: what Node's server takes by default, so that every door takes the same. */
+export const headersMaxBytes = 16 * 1024;
+
+/** A silent provider leaves this much to each candidate behind it (contract 6). */
+export const reservePerCandidateMs = 10_000;
+/** Defaults of a provider entry (contract 9). */
+export const connectTimeoutDefaultMs = 3_000;
+export const firstChunkTimeoutDefaultMs = 20_000;
+export const idleTimeoutDefaultMs = 15_000;
+/** Below what providers and load balancers commonly keep an idle socket open for (60 s), so that we close first. */
+export const keepAliveIdleMs = 50_000;
+/** Sockets to one provider. A Lambda environment uses one; a local run or a Web Function needs one per request. */
+export const socketsPerProviderMax = 512;
+
+/** One provider answer, or one event of a stream: far above any model's output, far below a 512 MB function. */
+export const upstreamBodyMaxBytes = 16 * 1024 * 1024;
+export const upstreamEventMaxBytes = 4 * 1024 * 1024;
+/** Chunks kept back before the first real output: a role chunk and some empty deltas are a few hundred bytes. */
+export const heldBackMaxBytes = 256 * 1024;
+/** What of a provider's error body is read to classify it. */
+export const upstreamErrorMaxBytes = 64 * 1024;
+
+/** Any store call, and all that must succeed before a provider is called (contract 6: 503 within 2 seconds). */
+export const storeCallTimeoutMs = 800;
+export const admissionTimeoutMs = 1_900;
+
+/** How long an instance may use its copy of catalogue and workspace before it asks whether they changed. */
+export const configFreshMs = 5_000;
+/** Workspaces and key-to-workspace links an instance remembers. */
+export const rememberedWorkspacesMax = 1_000;
+export const rememberedKeysMax = 10_000;

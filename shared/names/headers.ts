@@ -1,0 +1,23 @@
+/** Every header the gateway reads or writes, in the lower case that both of its servers hand out. */
+export const headerNames = {
+  authorization: 'authorization',
+  idempotencyKey: 'idempotency-key',
+  byokKey: 'x-byok-key',
+  traceId: 'x-gw-trace-id',
+  spanId: 'x-gw-span-id',
+  parentSpanId: 'x-gw-parent-span-id',
+  sessionId: 'x-gw-session-id',
+  sessionIdAlias: 'x-session-id',
+  traceparent: 'traceparent',
+  referer: 'http-referer',
+  title: 'x-title',
+  originSecret: 'x-gw-origin-secret',
+  requestId: 'x-request-id',
+  model: 'x-gw-model',
+  provider: 'x-gw-provider',
+  cache: 'x-gw-cache',
+  idempotentReplayed: 'idempotent-replayed',
+  serverTiming: 'server-timing',
+  retryAfter: 'retry-after',
+  shouldRetry: 'x-should-retry',
+} as const;

@@ -1,0 +1,29 @@
+// The one home of the clock and of timers. Everything else is handed a Clock.
+
+export interface Clock {
+  /** Milliseconds since the epoch. */
+  nowMs(): number;
+  /** Calls back once after `delayMs`; the returned function takes it back. */
+  after(delayMs: number, callback: () => void): () => void;
+}
+
+export const systemClock: Clock = {
+  nowMs: () => Date.now(),
+  after: (delayMs, callback) => {
+    const timer = setTimeout(callback, Math.max(0, delayMs));
+    return () => clearTimeout(timer);
+  },
+};
+
+/** Resolves after `delayMs`, or at once when `signal` aborts: the caller looks at the signal. */
+export const sleep = (clock: Clock, delayMs: number, signal: AbortSignal): Promise<void> =>
+  new Promise((resolve) => {
+    if (signal.aborted) return resolve();
+    const cancel = clock.after(delayMs, done);
+    signal.addEventListener('abort', done, { once: true });
+    function done() {
+      cancel();
+      signal.removeEventListener('abort', done);
+      resolve();
+    }
+  });

@@ -1,0 +1,19 @@
+// One deadline is carried through queueing, attempts and stores (spec 1.4). It only says "over": whether that is
+// request_deadline_exceeded or execution_deadline_exceeded is known to the stage that asks.
+import type { Clock } from './clock.ts';
+
+export interface Deadline {
+  readonly atMs: number;
+  readonly remainingMs: () => number;
+  readonly isOver: () => boolean;
+}
+
+/** A deadline `budgetMs` after `startMs` (the arrival of the request). */
+export function startDeadline(clock: Clock, startMs: number, budgetMs: number): Deadline {
+  const atMs = startMs + budgetMs;
+  return {
+    atMs,
+    remainingMs: () => Math.max(0, atMs - clock.nowMs()),
+    isOver: () => clock.nowMs() >= atMs,
+  };
+}
