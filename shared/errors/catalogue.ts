@@ -10,11 +10,15 @@ export interface ErrorEntry {
   readonly retry: RetryAdvice;
 }
 
-const entry = (status: number, message: string, retry: RetryAdvice = 'none'): ErrorEntry => ({
-  status,
-  message,
-  retry,
-});
+function entry(status: number, message: string): { status: number; message: string; retry: 'none' };
+function entry<Retry extends RetryAdvice>(
+  status: number,
+  message: string,
+  retry: Retry,
+): { status: number; message: string; retry: Retry };
+function entry(status: number, message: string, retry: RetryAdvice = 'none'): ErrorEntry {
+  return { status, message, retry };
+}
 
 /** Spec 7.1. */
 const gateway = {
@@ -89,5 +93,3 @@ export const errorFamilies = { gateway, functions, byok, additions } as const;
 
 /** The status of an answer that is no error. */
 export const okStatus = 200;
-/** The status of an answered CORS preflight. */
-export const noContentStatus = 204;

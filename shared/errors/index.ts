@@ -1,3 +1,3 @@
-export { type ErrorCode, errorCatalogue, errorFamilies, noContentStatus, okStatus } from './catalogue.ts';
+export { type ErrorCode, errorCatalogue, errorFamilies, okStatus } from './catalogue.ts';
 export { type Envelope, toEnvelope } from './envelope.ts';
 export { fail, GatewayError, type RejectionReason, rejectionReasons } from './gateway-error.ts';

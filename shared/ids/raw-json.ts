@@ -13,17 +13,19 @@ interface JsonWithSource {
 
 const json = JSON as unknown as JsonWithSource;
 
-/** Sixteen digits in a row: below that no integer can be unsafe, and the plain parser is many times faster. */
-const maybeUnsafeInteger = /\d{16}/;
+/** Without one of these no number can be unsafe, and the plain parser is many times faster. */
+const maybeUnsafeNumber = /\d{16}|\d[eE]\+?\d{2}/;
 
 /** Parses JSON, keeping integers beyond 2^53 as raw text. Throws SyntaxError like JSON.parse. */
 export function parseJson(text: string): unknown {
-  if (!maybeUnsafeInteger.test(text)) return JSON.parse(text);
+  if (!maybeUnsafeNumber.test(text)) return JSON.parse(text);
   return json.parse(text, (_key, value, { source }) =>
-    typeof value === 'number' && Number.isInteger(value) && !Number.isSafeInteger(value) && source !== undefined
-      ? json.rawJSON(source)
-      : value,
+    typeof value === 'number' && isUnsafe(value) && source !== undefined ? json.rawJSON(source) : value,
   );
 }
+
+/** Rounded, or beyond what a double can hold. */
+const isUnsafe = (value: number): boolean =>
+  !Number.isFinite(value) || (Number.isInteger(value) && !Number.isSafeInteger(value));
 
 export const isRawNumber = (value: unknown): value is RawJson => json.isRawJSON(value);

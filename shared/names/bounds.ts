@@ -25,6 +25,9 @@ export const keepAliveIdleMs = 50_000;
 /** Sockets to one provider. A Lambda environment uses one; a local run or a Web Function needs one per request. */
 export const socketsPerProviderMax = 512;
 
+/** Answers one call may be charged for: a structured output is asked for again at most twice. */
+export const chargedAnswersMax = 3;
+
 /** One provider answer, or one event of a stream: far above any model's output, far below a 512 MB function. */
 export const upstreamBodyMaxBytes = 16 * 1024 * 1024;
 export const upstreamEventMaxBytes = 4 * 1024 * 1024;

@@ -4,4 +4,10 @@ export const environmentNames = {
   /** Origin secrets the door accepts: SHA-256 in hex, two of them comma-separated during a rotation. */
   originSecretHashes: 'GW_ORIGIN_SECRET_SHA256',
   logLevel: 'GW_LOG_LEVEL',
+  /** The bucket for results that are too large for an item. */
+  spillBucket: 'GW_SPILL_BUCKET',
+  /** Id, ARN or alias of the KMS key that wraps the data keys of stored BYOK connections. */
+  byokKeyId: 'GW_BYOK_KEY_ID',
+  /** Name or ARN of the secret that holds the provider credentials: where they are, never what they are. */
+  providerSecret: 'GW_PROVIDER_SECRET',
 } as const;

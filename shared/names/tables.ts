@@ -4,6 +4,8 @@ export interface TableDefinition {
   /** What the table holds and why it is a table of its own. */
   readonly purpose: string;
   readonly partitionKey: string;
+  /** Where one partition holds many items: what orders them. Such a table is written with `put`, read with `query`. */
+  readonly sortKey?: string;
   /** Attribute with epoch seconds. DynamoDB deletes late, so every reader compares it too. */
   readonly timeToLiveAttribute?: string;
 }
@@ -17,6 +19,49 @@ export const tableDefinitions = {
   keys: {
     purpose: 'API keys by public id: the hash of the secret, status and limits',
     partitionKey: 'pk',
+  },
+  connections: {
+    purpose: 'stored BYOK connections with sealed keys, one item per workspace; apart, so that few may read it',
+    partitionKey: 'pk',
+  },
+  functions: {
+    purpose: 'stored functions by workspace and id, and apart from them the contents of their revisions',
+    partitionKey: 'pk',
+  },
+  ledger: {
+    purpose: 'credit of workspaces, one item per workspace and shard: what is left, what is held, what was spent',
+    partitionKey: 'pk',
+  },
+  limits: {
+    purpose: 'request and token counters of providers, one item per window set and shard',
+    partitionKey: 'pk',
+    timeToLiveAttribute: 'expires_at_epoch_seconds',
+  },
+  statistics: {
+    purpose: 'counters of latency and outcome, and the snapshot made from them',
+    partitionKey: 'pk',
+    timeToLiveAttribute: 'expires_at_epoch_seconds',
+  },
+  idempotency: {
+    purpose: 'idempotency keys by hash: who runs the call, then its answer; kept 24 hours',
+    partitionKey: 'pk',
+    timeToLiveAttribute: 'expires_at_epoch_seconds',
+  },
+  spans: {
+    purpose: 'span ids by hash, used once per workspace; kept 30 days',
+    partitionKey: 'pk',
+    timeToLiveAttribute: 'expires_at_epoch_seconds',
+  },
+  records: {
+    purpose: 'one record per call that was bound for a provider: who, what, how long, how much; kept 90 days',
+    partitionKey: 'pk',
+    sortKey: 'sk',
+    timeToLiveAttribute: 'expires_at_epoch_seconds',
+  },
+  cache: {
+    purpose: 'answers that may be given again; nothing here is needed to be right',
+    partitionKey: 'pk',
+    timeToLiveAttribute: 'expires_at_epoch_seconds',
   },
 } as const satisfies Record<string, TableDefinition>;
 

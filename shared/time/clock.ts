@@ -27,3 +27,16 @@ export const sleep = (clock: Clock, delayMs: number, signal: AbortSignal): Promi
       resolve();
     }
   });
+
+/** The promise, or an error of the caller's choice once `limitMs` have passed. The work itself goes on unheard. */
+export function within<Value>(
+  clock: Clock,
+  limitMs: number,
+  promise: Promise<Value>,
+  timeoutError: () => Error,
+): Promise<Value> {
+  const { promise: limited, resolve, reject } = Promise.withResolvers<Value>();
+  const cancel = clock.after(limitMs, () => reject(timeoutError()));
+  promise.then(resolve, reject).finally(cancel);
+  return limited;
+}

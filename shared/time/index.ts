@@ -1,2 +1,2 @@
-export { type Clock, sleep, systemClock } from './clock.ts';
+export { type Clock, sleep, systemClock, within } from './clock.ts';
 export { type Deadline, startDeadline } from './deadline.ts';

@@ -1,0 +1,40 @@
+// Whose call is it, and under which configuration? A warm instance knows without asking; nothing known here lets a call
+// pass, for the claim of the key compares it with what the store says.
+import { fail, GatewayError } from '../../../shared/errors/index.ts';
+import { equalInConstantTime } from '../../../shared/ids/index.ts';
+import type { Item } from '../../../shared/store/index.ts';
+import { checkSchema } from '../check-schema.ts';
+import type { ChatDependencies } from '../dependencies.ts';
+import type { Call, IdentifiedCall, ReceivedCall } from '../stages.ts';
+import { refuseFault } from './refuse-fault.ts';
+
+export async function identify(deps: ChatDependencies, received: ReceivedCall): Promise<IdentifiedCall> {
+  const { credential, asksFunction } = received;
+  const key = findKey(deps, received);
+  // Beside the other reads, not after them: where the key is remembered, all of them are one round.
+  const reading = key.then((item) => readWorkspace(deps, String(item.workspace)));
+  // A call that is refused first never asks for it.
+  reading.catch(() => {});
+  const [keyItem, catalogue] = await Promise.all([key, deps.catalogue.current(), deps.cooldowns.refresh()]);
+  const call = await findFault(received.call);
+  if (call instanceof GatewayError) throw await refuseFault(deps, received, keyItem, call);
+  const [workspace, connections] = await reading;
+  return { ...call, credential, asksFunction, keyItem, workspace, catalogue, connections };
+}
+
+const readWorkspace = ({ workspaces, connections }: ChatDependencies, id: string) =>
+  Promise.all([workspaces.read(id), connections.connectionsOf(id)]);
+
+/** The call, or the first thing that is wrong with it. */
+async function findFault(call: Call | GatewayError): Promise<Call | GatewayError> {
+  if (call instanceof GatewayError) return call;
+  return (await checkSchema(call.request)) ?? call.aliasFault ?? call;
+}
+
+/** Throws UNAUTHORIZED for a key that does not exist or has another secret: neither ever changes. */
+async function findKey({ keys, keyMemory }: ChatDependencies, { credential }: ReceivedCall): Promise<Item> {
+  const { publicId, secretSha256 } = credential;
+  const item = keyMemory.recall(publicId) ?? (await keys.readItem(publicId));
+  if (item === undefined || !equalInConstantTime(String(item.secret_sha256), secretSha256)) throw fail('UNAUTHORIZED');
+  return item;
+}

@@ -1,0 +1,69 @@
+// One round to the store: everything a plain call takes before its provider is called goes out at once.
+import { openBill } from '../../../shared/billing/index.ts';
+import { GatewayError } from '../../../shared/errors/index.ts';
+import { uuidv7 } from '../../../shared/ids/index.ts';
+import type { Deadline } from '../../../shared/time/index.ts';
+import type { ChatDependencies } from '../dependencies.ts';
+import type { ClaimedCall, IdentifiedCall, ReadyAnswer, RoutedCall } from '../stages.ts';
+import type { Claim } from './claim.ts';
+import { claimBudgets } from './claim-budgets.ts';
+import { claimCached } from './claim-cached.ts';
+import { claimCredit } from './claim-credit.ts';
+import { claimIdempotency } from './claim-idempotency.ts';
+import { claimKey } from './claim-key.ts';
+import { claimSlot } from './claim-slot.ts';
+import { claimSpan } from './claim-span.ts';
+import { workspaceHold } from './holds-of-call.ts';
+import { newEnding } from './new-ending.ts';
+import { weighClaims } from './weigh-claims.ts';
+
+/** `routed` may be a refusal: what stands before it in contract 5 still wins, a stored answer included. */
+export async function claimCall(
+  deps: ChatDependencies,
+  call: IdentifiedCall,
+  routed: RoutedCall | GatewayError,
+  admission: Deadline,
+): Promise<ClaimedCall | ReadyAnswer> {
+  const owner = uuidv7(deps.randomness, deps.clock.nowMs());
+  const claims = startClaims(deps, call, routed, owner);
+  const ready = await weighClaims(deps, call, claims, admission);
+  if (ready !== undefined) return ready;
+  if (routed instanceof GatewayError) throw routed;
+  const [key, credit, budgets, cached, slot] = await Promise.all([
+    claims.key,
+    claims.credit,
+    claims.budgets,
+    claims.cached,
+    claims.slot,
+  ]);
+  return {
+    ...routed,
+    plan: budgets.plan,
+    owner,
+    keyHold: key.hold,
+    creditHold: credit.hold,
+    otherHolds: budgets.holds,
+    ownsIdempotencyKey: call.idempotencyKey !== undefined,
+    cache: cached.use,
+    firstTurn: slot.turn,
+    bill: openBill(),
+    ending: newEnding(),
+  };
+}
+
+function startClaims(deps: ChatDependencies, call: IdentifiedCall, routed: RoutedCall | GatewayError, owner: string) {
+  const plan = routed instanceof GatewayError ? undefined : routed;
+  const hold = plan && workspaceHold(plan, owner);
+  const nothing: Claim = { verdict: undefined };
+  const refusal: Claim = routed instanceof GatewayError ? { verdict: { rank: 'plan', error: routed } } : nothing;
+  return {
+    key: claimKey(deps, { ...call, hold }),
+    idempotency: claimIdempotency(deps, call, owner),
+    span: claimSpan(deps, call, owner),
+    plan: Promise.resolve(refusal),
+    cached: plan ? claimCached(deps, plan, owner) : Promise.resolve({ ...nothing, use: undefined }),
+    credit: claimCredit(deps, call.workspace, hold),
+    budgets: plan ? claimBudgets(deps, plan, owner) : Promise.resolve({ ...nothing, plan: [] as never, holds: [] }),
+    slot: plan ? claimSlot(deps, plan) : Promise.resolve({ ...nothing, turn: undefined }),
+  };
+}

@@ -1,0 +1,82 @@
+// The claims of a function call: no cache and no provider's slot, but a slot of the workspace and of the service. Two
+// rounds: whether it runs at all is known first, so that a retry of a call that runs or is done takes no slot and no
+// credit away from those that would run.
+import { openBill } from '../../../shared/billing/index.ts';
+import { GatewayError } from '../../../shared/errors/index.ts';
+import { uuidv7 } from '../../../shared/ids/index.ts';
+import { leaseMs } from '../../../shared/names/index.ts';
+import type { Deadline } from '../../../shared/time/index.ts';
+import type { ChatDependencies } from '../dependencies.ts';
+import type { ClaimedExecution, Execution, IdentifiedCall, ReadyAnswer } from '../stages.ts';
+import type { Claim } from './claim.ts';
+import { claimCapacity } from './claim-capacity.ts';
+import { claimCredit } from './claim-credit.ts';
+import { claimIdempotency } from './claim-idempotency.ts';
+import { claimKey } from './claim-key.ts';
+import { claimSpan } from './claim-span.ts';
+import { newEnding } from './new-ending.ts';
+import { weighClaims } from './weigh-claims.ts';
+
+/** A function call that runs. */
+export interface StartedExecution extends ClaimedExecution {
+  /** Frees its slots, once, however often it is asked. */
+  readonly giveSlotsBack: () => Promise<void>;
+}
+
+export async function claimExecution(
+  deps: ChatDependencies,
+  call: IdentifiedCall,
+  execution: Execution | GatewayError,
+  admission: Deadline,
+): Promise<StartedExecution | ReadyAnswer> {
+  // Execution ids are UUIDv7 (contract 1).
+  const owner = uuidv7(deps.randomness, deps.clock.nowMs());
+  const claims = startClaims(deps, call, execution, owner);
+  const ready = await weighClaims(deps, call, claims, admission);
+  if (ready !== undefined) return ready;
+  if (execution instanceof GatewayError) throw execution;
+  const [key, credit, capacity] = await Promise.all([claims.key, claims.credit, claims.capacity]);
+  const giveSlotsBack = onceDone(capacity.giveBack);
+  call.scope.afterwards.add(giveSlotsBack);
+  return {
+    ...call,
+    execution,
+    owner,
+    keyHold: key.hold,
+    creditHold: credit.hold,
+    otherHolds: [],
+    giveSlotsBack,
+    ownsIdempotencyKey: call.idempotencyKey !== undefined,
+    bill: openBill(),
+    ending: newEnding(),
+  };
+}
+
+function startClaims(deps: ChatDependencies, call: IdentifiedCall, execution: Execution | GatewayError, owner: string) {
+  const opened = execution instanceof GatewayError ? undefined : execution;
+  const amount = opened?.worstCase ?? 0n;
+  const hold = amount === 0n ? undefined : { owner, amount, expiresAtMs: call.arrivedAtMs + leaseMs };
+  const nothing: Claim = { verdict: undefined };
+  const refusal: Claim = execution instanceof GatewayError ? { verdict: { rank: 'plan', error: execution } } : nothing;
+  const idempotency = claimIdempotency(deps, call, owner);
+  const ifItRuns = async <Given extends Claim>(claim: () => Promise<Given>): Promise<Given> =>
+    opened !== undefined && (await idempotency).verdict === undefined ? claim() : (nothing as Given);
+  return {
+    key: claimKey(deps, { ...call, hold }),
+    idempotency,
+    span: claimSpan(deps, call, owner),
+    plan: Promise.resolve(refusal),
+    credit: ifItRuns(() => claimCredit(deps, call.workspace, hold)),
+    capacity: ifItRuns(() => claimCapacity(deps, call, owner)),
+  };
+}
+
+/** Where it throws, whoever asks next tries again. */
+function onceDone(giveBack: () => Promise<void> = async () => {}): () => Promise<void> {
+  let isDone = false;
+  return async () => {
+    if (isDone) return;
+    await giveBack();
+    isDone = true;
+  };
+}

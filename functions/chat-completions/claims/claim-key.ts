@@ -1,0 +1,84 @@
+// The key: active, under its requests per minute, and its spend limit covers the worst case. One write, or a read where
+// the key has no limit; one more where its money is short, for a request that is refused counts like any other.
+import type { ApiKey } from '../../../shared/auth/index.ts';
+import { fail } from '../../../shared/errors/index.ts';
+import {
+  type Hold,
+  type KeyAdmission,
+  type KeyHold,
+  settleKeyHold,
+  takeKeyAdmission,
+} from '../../../shared/holds/index.ts';
+import type { Item } from '../../../shared/store/index.ts';
+import type { ChatDependencies } from '../dependencies.ts';
+import { type Claim, granted, heard, refused } from './claim.ts';
+import { shortOf } from './money-message.ts';
+
+export interface KeyClaimFacts {
+  readonly credential: ApiKey;
+  readonly asksFunction: boolean;
+  readonly keyItem: Item;
+  readonly hold: Hold | undefined;
+}
+
+export type KeyClaim = Claim & {
+  readonly hold?: KeyHold | undefined;
+  readonly verdict: { readonly error: unknown; readonly rank: 'key' | 'money'; readonly ready?: undefined } | undefined;
+};
+
+export function claimKey(deps: ChatDependencies, facts: KeyClaimFacts): Promise<KeyClaim> {
+  const { store, clock } = deps;
+  const { publicId } = facts.credential;
+  return heard('key', admitKey(deps, facts), async () => {
+    if (facts.hold === undefined) return;
+    await settleKeyHold({ store, hold: { ...facts.hold, publicId }, actual: 0n, nowMs: clock.nowMs() });
+  });
+}
+
+async function admitKey(deps: ChatDependencies, facts: KeyClaimFacts): Promise<KeyClaim> {
+  const { store, clock } = deps;
+  const admission = await askKey(deps, facts);
+  switch (admission.kind) {
+    case 'spend_limit': {
+      const code = facts.asksFunction ? 'spend_limit_exceeded' : 'PAYMENT_REQUIRED';
+      const message = shortOf('the spend limit of the key', admission.needed, admission.available);
+      const counted = toRefusal(await askKey(deps, { ...facts, hold: undefined }), facts.asksFunction);
+      return counted ?? (refused('money', fail(code, { message })) as KeyClaim);
+    }
+    case 'admitted': {
+      const taken = admission.hold;
+      if (taken === undefined) return granted();
+      const giveBack = async () => {
+        await settleKeyHold({ store, hold: taken, actual: 0n, nowMs: clock.nowMs() });
+      };
+      return { ...granted(giveBack), hold: taken };
+    }
+    default:
+      return toRefusal(admission, facts.asksFunction) ?? granted();
+  }
+}
+
+async function askKey({ store, clock, keyMemory }: ChatDependencies, facts: KeyClaimFacts): Promise<KeyAdmission> {
+  const { publicId, secretSha256 } = facts.credential;
+  const { hold, keyItem: known } = facts;
+  const admission = await takeKeyAdmission({ store, publicId, secretSha256, nowMs: clock.nowMs(), known, hold });
+  if (admission.kind === 'unknown') keyMemory.forget(publicId);
+  else keyMemory.remember(publicId, admission.item);
+  return admission;
+}
+
+/** What is wrong with the key itself. Undefined: nothing, or only its money. */
+function toRefusal(admission: KeyAdmission, asksFunction: boolean): KeyClaim | undefined {
+  switch (admission.kind) {
+    case 'unknown':
+      return refused('key', fail('UNAUTHORIZED')) as KeyClaim;
+    case 'revoked':
+      return refused('key', fail(asksFunction ? 'api_key_revoked' : 'UNAUTHORIZED')) as KeyClaim;
+    case 'rate_limited': {
+      const retryAfterSeconds = Math.ceil(admission.retryAfterMs / 1_000);
+      return refused('key', fail('api_key_rate_limit', { retryAfterSeconds })) as KeyClaim;
+    }
+    default:
+      return undefined;
+  }
+}

@@ -1,0 +1,56 @@
+// What the claims of one round say together. The first verdict in the order of contract 5 decides; whatever was taken in
+// vain is given back, also what was taken too late.
+import { StoreUnavailable } from '../../../shared/store/index.ts';
+import { type Deadline, within } from '../../../shared/time/index.ts';
+import type { ChatDependencies } from '../dependencies.ts';
+import type { IdentifiedCall, ReadyAnswer } from '../stages.ts';
+import { type Claim, ranks, type Verdict } from './claim.ts';
+
+export const admissionTookTooLong = () => new StoreUnavailable(new Error('admission took too long'));
+
+export interface StartedClaims extends Readonly<Record<string, Promise<Claim>>> {
+  readonly idempotency: Promise<Claim>;
+  readonly span: Promise<Claim>;
+}
+
+/** Undefined: everything was taken. Throws the refusal that wins. */
+export async function weighClaims(
+  deps: ChatDependencies,
+  call: IdentifiedCall,
+  started: StartedClaims,
+  admission: Deadline,
+): Promise<ReadyAnswer | undefined> {
+  const all = Object.values(started);
+  let claims: readonly Claim[];
+  try {
+    claims = await within(deps.clock, admission.remainingMs(), Promise.all(all), admissionTookTooLong);
+  } catch (error) {
+    call.scope.afterwards.add(() => giveBackAll(all, undefined));
+    throw error;
+  }
+  const verdict = firstVerdict(claims);
+  if (verdict === undefined) return undefined;
+  const { idempotency, span, ...others } = started;
+  const names = [idempotency, span];
+  call.scope.afterwards.add(() => giveBackAll(Object.values(others), verdict));
+  if (verdict.ready !== undefined) {
+    call.scope.afterwards.add(() => giveBackAll(names, verdict));
+    return verdict.ready;
+  }
+  // Before the client knows: it may come back with the same names as soon as it does.
+  await giveBackAll(names, verdict).catch(() => call.scope.afterwards.add(() => giveBackAll(names, verdict)));
+  throw verdict.error;
+}
+
+const firstVerdict = (claims: readonly Claim[]): Verdict | undefined =>
+  claims
+    .flatMap(({ verdict }) => (verdict === undefined ? [] : [verdict]))
+    .toSorted((a, b) => ranks.indexOf(a.rank) - ranks.indexOf(b.rank))[0];
+
+async function giveBackAll(claims: readonly Promise<Claim>[], decided: Verdict | undefined): Promise<void> {
+  const given = await Promise.allSettled(claims);
+  const takers = given.flatMap((claim) => (claim.status === 'fulfilled' ? (claim.value.giveBack ?? []) : []));
+  const returned = await Promise.allSettled(takers.map((giveBack) => giveBack(decided)));
+  const failed = returned.find((one) => one.status === 'rejected');
+  if (failed !== undefined) throw failed.reason;
+}

@@ -1,0 +1,27 @@
+// `usage` of a function call: summed over all provider calls (contract 8), with the members of every answer.
+import { type BilledUsage, mergeUsage } from '../../../shared/billing/index.ts';
+import { sumUsage } from '../../../shared/stored-functions/index.ts';
+import type { ClaimedExecution } from '../stages.ts';
+
+export function executionUsage({ bill, ending }: ClaimedExecution): Record<string, unknown> {
+  const { charges } = bill;
+  const last = charges.at(-1)?.candidate;
+  if (last === undefined) throw new Error('a function answered without any provider call');
+  const reported = sumUsage(charges.map((charge) => charge.reported));
+  const charged = { total: bill.totalOf('workspace'), upstream: bill.upstreamCost() };
+  const served = {
+    provider: last.provider.id,
+    model: last.model.id,
+    attempts: ending.attempts,
+    isByok: false,
+    cacheHit: false,
+  };
+  return mergeUsage({ ...reported }, sumBilled(charges.map(({ usage }) => usage)), charged, served);
+}
+
+const sumBilled = (usages: readonly BilledUsage[]): BilledUsage => ({
+  promptTokens: usages.reduce((sum, { promptTokens }) => sum + promptTokens, 0),
+  cachedTokens: usages.reduce((sum, { cachedTokens }) => sum + cachedTokens, 0),
+  completionTokens: usages.reduce((sum, { completionTokens }) => sum + completionTokens, 0),
+  estimated: usages.some(({ estimated }) => estimated),
+});

@@ -1,0 +1,28 @@
+// Whose key calls this candidate: the one in the request's header, a stored connection's, or ours. Never another than
+// the plan was made with: a connection that cannot be opened serves nobody.
+import { SealBroken } from '../../../shared/byok/index.ts';
+import type { Candidate } from '../../../shared/catalogue/index.ts';
+import type { Credential } from '../../../shared/providers/index.ts';
+import { StoreUnavailable } from '../../../shared/store/index.ts';
+import type { ChatDependencies } from '../dependencies.ts';
+import type { ClaimedCall } from '../stages.ts';
+
+export async function findCredential(
+  deps: ChatDependencies,
+  call: ClaimedCall,
+  candidate: Candidate,
+): Promise<Credential | undefined> {
+  const { provider } = candidate;
+  const source = call.byok?.sourceOf(candidate);
+  if (source === 'header') return { authorization: `Bearer ${call.byokKey}` };
+  if (source === undefined) return deps.credentials.find(provider);
+  const connection = call.connections.find((known) => known.provider === provider.id);
+  if (connection === undefined) return undefined;
+  try {
+    return { authorization: `Bearer ${await deps.connections.openKey(connection)}` };
+  } catch (error) {
+    // Whether it cannot be opened or nobody can be asked now: the next candidate may still serve.
+    if (error instanceof SealBroken || error instanceof StoreUnavailable) return undefined;
+    throw error;
+  }
+}

@@ -1,0 +1,59 @@
+// Holds a stream back until its first real output: until then its failure is an ordinary failure and the next candidate
+// may answer (contract 4). The 200 goes to the client only with what this returns.
+import { heldBackMaxBytes } from '../../../shared/names/index.ts';
+import {
+  type AttemptFailure,
+  readStream,
+  StreamBroken,
+  type UpstreamAnswer,
+  type Watch,
+} from '../../../shared/providers/index.ts';
+import type { StreamChunk } from '../../../shared/wire/index.ts';
+import type { OpenStream } from '../stages.ts';
+
+/** Throws StreamBroken where the stream fails, or ends, before its first output. */
+export async function openStream(answer: UpstreamAnswer, watch: Watch, idleTimeoutMs: number): Promise<OpenStream> {
+  const batches = readStream(answer.body);
+  const opening = await readOpening(batches);
+  watch.pause();
+
+  async function* rest(): AsyncGenerator<readonly StreamChunk[]> {
+    watch.expect('idle', idleTimeoutMs);
+    for await (const batch of batches) {
+      watch.pause();
+      yield batch;
+      watch.expect('idle', idleTimeoutMs);
+    }
+    watch.release();
+    // The end marker came, the end of the body not yet: a socket that is read to its end serves the next call.
+    answer.drain();
+  }
+
+  return {
+    opening,
+    rest: rest(),
+    failureOf: (error) => readBrokenStream(error, watch),
+    abort: watch.abort,
+  };
+}
+
+async function readOpening(batches: AsyncIterator<StreamChunk[]>): Promise<StreamChunk[]> {
+  const held: StreamChunk[] = [];
+  let heldBytes = 0;
+  while (heldBytes <= heldBackMaxBytes) {
+    const next = await batches.next();
+    if (next.done === true) throw new StreamBroken({ kind: 'failed', cause: 'no_output' });
+    held.push(...next.value);
+    if (next.value.some(({ facts }) => facts.hasOutput)) return held;
+    heldBytes += next.value.reduce((sum, { text }) => sum + text.length, 0);
+  }
+  throw new StreamBroken({ kind: 'failed', cause: 'endless_preamble' });
+}
+
+/** Any error of reading a provider, as data. */
+export function readBrokenStream(error: unknown, watch: Watch): AttemptFailure {
+  if (error instanceof StreamBroken) return error.failure;
+  const endedBy = watch.endedBy();
+  if (endedBy === 'deadline' || endedBy === 'client_gone') return { kind: endedBy, cause: endedBy };
+  return { kind: 'failed', cause: endedBy ?? (error instanceof RangeError ? 'event_too_large' : 'connection') };
+}

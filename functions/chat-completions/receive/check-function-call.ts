@@ -1,0 +1,18 @@
+import { fail, type GatewayError } from '../../../shared/errors/index.ts';
+import { functionBodyMaxBytes } from '../../../shared/names/index.ts';
+import { parseFunctionAlias } from '../../../shared/stored-functions/index.ts';
+
+const uuidPattern = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
+
+/** What a function call must look like before anything is looked up (spec 4.1, function-call rules 2 and 4). */
+export function checkFunctionCall(
+  model: string,
+  idempotencyKey: string | undefined,
+  bodyBytes: number,
+): GatewayError | undefined {
+  if (parseFunctionAlias(model) === undefined) return fail('invalid_function_alias');
+  if (idempotencyKey !== undefined && !uuidPattern.test(idempotencyKey)) {
+    return fail('invalid_function_alias', { message: 'The Idempotency-Key of a function call must be a UUID.' });
+  }
+  return bodyBytes > functionBodyMaxBytes ? fail('request_too_large') : undefined;
+}

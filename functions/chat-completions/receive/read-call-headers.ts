@@ -1,0 +1,39 @@
+// The headers that belong to the call itself. A malformed one is refused; its value is never repeated.
+import { fail, type GatewayError } from '../../../shared/errors/index.ts';
+import type { HeaderValues } from '../../../shared/http/index.ts';
+import { headerNames } from '../../../shared/names/index.ts';
+
+export interface CallHeaders {
+  readonly idempotencyKey: string | undefined;
+  readonly byokKey: string | undefined;
+}
+
+/** Visible ASCII, bounded (contract 2). */
+const shapes = { idempotencyKey: /^[\x21-\x7e]{1,255}$/, byokKey: /^[\x21-\x7e]{1,1024}$/ } as const;
+
+export function readCallHeaders(headers: HeaderValues, asksFunction: boolean): CallHeaders | GatewayError {
+  const read = { idempotencyKey: undefined, byokKey: undefined } as Record<keyof CallHeaders, string | undefined>;
+  for (const header of ['idempotencyKey', 'byokKey'] as const) {
+    const [value, ...more] = headers[headerNames[header]] ?? [];
+    if (value === undefined) continue;
+    // Contract 2: on a function call this key has to be a UUID, and a code of its own says so later.
+    const isForAlias = asksFunction && header === 'idempotencyKey';
+    if (!isForAlias && (more.length > 0 || !shapes[header].test(value))) {
+      return fail('invalid_request', { message: `The header ${headerNames[header]} is malformed.` });
+    }
+    // Joined, as Lambda hands out a header that was sent twice: no UUID either way.
+    read[header] = [value, ...more].join(',');
+  }
+  return read;
+}
+
+/** Attribution is free text, so it is cut; it is recorded and goes nowhere else (contract 2). */
+const attributionMaxCharacters = 512;
+
+export function readAttribution(headers: HeaderValues): {
+  readonly referer: string | undefined;
+  readonly title: string | undefined;
+} {
+  const read = (name: string) => headers[name]?.[0]?.slice(0, attributionMaxCharacters);
+  return { referer: read(headerNames.referer), title: read(headerNames.title) };
+}

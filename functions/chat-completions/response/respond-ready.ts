@@ -1,0 +1,63 @@
+// Answers that are there already: a stored result byte for byte, and a cached answer with usage members of its own.
+import { mergeUsage, noCost } from '../../../shared/billing/index.ts';
+import { okStatus } from '../../../shared/errors/index.ts';
+import type { GatewayResponse } from '../../../shared/http/index.ts';
+import { parseJson } from '../../../shared/ids/index.ts';
+import { headerNames } from '../../../shared/names/index.ts';
+import type { CachedAnswer } from '../../../shared/response-cache/index.ts';
+import { type ChatRequest, doneLine, isJsonObject, readStreamChunk, toEventLine } from '../../../shared/wire/index.ts';
+import type { ChatDependencies } from '../dependencies.ts';
+import type { IdentifiedCall, ReadyAnswer } from '../stages.ts';
+import { usageLine } from './event-stream.ts';
+import { type Answer, keepForReplay } from './keep-answer.ts';
+import { jsonHeaders, streamHeaders } from './response-headers.ts';
+
+export async function respondReady(
+  deps: ChatDependencies,
+  { scope, workspace }: IdentifiedCall,
+  ready: ReadyAnswer,
+): Promise<GatewayResponse> {
+  const how = ready.kind === 'cached' ? { cache: 'HIT' } : { idempotent_replayed: true };
+  scope.learnt.fields = { ...scope.learnt.fields, workspace_id: workspace.id, ...how };
+  if (ready.kind === 'cached') {
+    const { call, owner } = ready;
+    const response = respondCached(call.request, ready.answer);
+    // An answer like any other: a retry gets the same, and another body under its key is a conflict.
+    await keepForReplay(deps, { ...call, owner, ownsIdempotencyKey: true }, response);
+    return response;
+  }
+  const { status, headers, body } = ready.result;
+  return { status, headers: { ...headers, [headerNames.idempotentReplayed]: 'true' }, body };
+}
+
+function respondCached(request: ChatRequest, answer: CachedAnswer): GatewayResponse & Answer {
+  const { content, provider, model } = answer;
+  const headers = { [headerNames.model]: model, [headerNames.provider]: provider, [headerNames.cache]: 'HIT' };
+  if (content.kind === 'stream') {
+    return {
+      status: okStatus,
+      headers: { ...headers, ...streamHeaders },
+      body: cachedStream(request, answer, content.chunks),
+    };
+  }
+  const body = parseJson(content.text) as Record<string, unknown>;
+  const usage = cachedUsage(answer, isJsonObject(body.usage) ? body.usage : undefined);
+  return { status: okStatus, headers: { ...headers, ...jsonHeaders }, body: JSON.stringify({ ...body, usage }) };
+}
+
+/** The chunks as they came, with the usage chunks that this client asked for. */
+function cachedStream(request: ChatRequest, answer: CachedAnswer, texts: readonly string[]): string {
+  const chunks = texts.flatMap((text) => readStreamChunk(text) ?? []);
+  const relayed = chunks.filter(({ facts }) => !facts.isUsageOnly || request.includeUsage);
+  const reported = chunks.findLast(({ facts }) => facts.usage !== undefined)?.facts.usage;
+  const added = request.includeMergedUsage ? usageLine(chunks.at(-1)?.head ?? {}, cachedUsage(answer, reported)) : '';
+  return relayed.map(({ text }) => toEventLine(text)).join('') + added + doneLine;
+}
+
+function cachedUsage(
+  { provider, model, usage }: CachedAnswer,
+  reported: Record<string, unknown> | undefined,
+): Record<string, unknown> {
+  const served = { provider, model, attempts: 0, isByok: false, cacheHit: true };
+  return mergeUsage(reported, usage, { total: 0n, upstream: noCost }, served);
+}

@@ -1,0 +1,61 @@
+// Which request is it really, and who may serve it? Header rules, preset, plan: in the order of contract 5. A refusal is
+// a value here, because a stored answer still wins over it.
+import { connectionFacts } from '../../../shared/byok/index.ts';
+import type { Candidate } from '../../../shared/catalogue/index.ts';
+import { GatewayError } from '../../../shared/errors/index.ts';
+import { applyPreset } from '../../../shared/presets/index.ts';
+import { type ByokFacts, checkByokHeader, makePlan, readByokFacts, tighten } from '../../../shared/routing/index.ts';
+import { noStatistics } from '../../../shared/statistics/index.ts';
+import { type ChatRequest, readChatRequest } from '../../../shared/wire/index.ts';
+import { checkSchema } from '../check-schema.ts';
+import type { ChatDependencies } from '../dependencies.ts';
+import type { IdentifiedCall, RoutedCall } from '../stages.ts';
+
+export async function route(deps: ChatDependencies, call: IdentifiedCall): Promise<RoutedCall | GatewayError> {
+  const byok = readByok(call);
+  if (byok instanceof GatewayError) return byok;
+  const preset = await mergePreset(call);
+  if (preset instanceof GatewayError) return preset;
+  const { request, workspace } = preset;
+  await deps.credentials.ready();
+  const statistics = sortsByFigures(request) ? await deps.statistics.current() : noStatistics;
+  const plan = makePlan(request, {
+    catalogue: call.catalogue,
+    workspace,
+    byok,
+    isConfigured: ({ provider }) => deps.credentials.find(provider) !== undefined,
+    statsOf: ({ provider, model }) => statistics.of(model.id, provider.id),
+    isCooling: (candidate) => deps.cooldowns.isCooling(entryOf(candidate)),
+  });
+  if (plan instanceof GatewayError) return plan;
+  const policy = tighten(request.provider.policy, workspace.data_policy);
+  return { ...call, request, workspace, plan, byok, policy };
+}
+
+const entryOf = ({ provider, model }: Candidate) => ({ provider: provider.id, model: model.id });
+
+/** Only these orders look at figures, and only they wait for them. */
+const sortsByFigures = ({ provider: { sort } }: ChatRequest): boolean => sort === 'latency' || sort === 'throughput';
+
+function readByok(call: IdentifiedCall): ByokFacts | GatewayError | undefined {
+  const { workspace, catalogue, byokKey, request } = call;
+  const { connections } = connectionFacts(workspace, call.connections);
+  const isEnabled = workspace.features.byok;
+  if (byokKey !== undefined) {
+    const fault = checkByokHeader(request, { catalogue, workspace, isEnabled, connections });
+    if (fault !== undefined) return fault;
+  }
+  return isEnabled ? readByokFacts({ hasHeaderKey: byokKey !== undefined, connections }) : undefined;
+}
+
+/** The merged body is read again: preset and request together may ask for what neither asks alone. */
+async function mergePreset(
+  call: IdentifiedCall,
+): Promise<Pick<IdentifiedCall, 'request' | 'workspace'> | GatewayError> {
+  const applied = applyPreset({ ...call.request.raw }, call.workspace, call.request.preset);
+  if (applied instanceof GatewayError) return applied;
+  if (applied.kind === 'none') return call;
+  const request = readChatRequest(applied.body);
+  if (request instanceof GatewayError) return request;
+  return (await checkSchema(request)) ?? { request, workspace: applied.workspace };
+}

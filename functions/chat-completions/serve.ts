@@ -1,0 +1,79 @@
+// The story of a chat completion. Every stage hands the next a bigger value and fails by throwing `fail(code)`; the
+// front door turns that into the envelope. What is claimed is settled after the last byte, however the call ends.
+import { type Endpoint, toGatewayError } from '../../shared/front-door/index.ts';
+import type { GatewayResponse } from '../../shared/http/index.ts';
+import { admissionTimeoutMs } from '../../shared/names/index.ts';
+import { type Deadline, startDeadline, within } from '../../shared/time/index.ts';
+import { identify } from './admission/identify.ts';
+import { claimCall } from './claims/claim-call.ts';
+import { claimExecution } from './claims/claim-execution.ts';
+import { admissionTookTooLong } from './claims/weigh-claims.ts';
+import type { ChatDependencies } from './dependencies.ts';
+import { execute } from './execution/execute.ts';
+import { openExecution } from './execution/open-execution.ts';
+import { provide } from './provider/provide.ts';
+import { receive } from './receive/receive.ts';
+import { respond } from './response/respond.ts';
+import { respondReady } from './response/respond-ready.ts';
+import { route } from './routing/route.ts';
+import { recordAfterwards, settleAfterwards, settleStreamAfterwards } from './settlement/settle.ts';
+import { releaseNames } from './settlement/settle-claims.ts';
+import type { Claimed, ClaimedCall, IdentifiedCall, ReadyAnswer } from './stages.ts';
+
+export const serveChatCompletion =
+  (deps: ChatDependencies): Endpoint =>
+  async (request, scope) => {
+    const { clock } = deps;
+    const received = receive(clock, request, scope);
+    // Contract 6: what the store cannot answer within 2 seconds, all rounds together, is not waited for.
+    const admission = startDeadline(clock, clock.nowMs(), admissionTimeoutMs);
+    const call = await within(clock, admission.remainingMs(), identify(deps, received), admissionTookTooLong);
+    return call.asksFunction ? serveFunction(deps, call, admission) : servePlain(deps, call, admission);
+  };
+
+async function servePlain(deps: ChatDependencies, call: IdentifiedCall, admission: Deadline): Promise<GatewayResponse> {
+  const routed = await route(deps, call);
+  const claimed = await claimCall(deps, call, routed, admission);
+  if ('kind' in claimed) return ready(deps, call, claimed);
+  return settled(deps, claimed, () => answer(deps, claimed));
+}
+
+async function answer(deps: ChatDependencies, call: ClaimedCall): Promise<GatewayResponse> {
+  const provided = await provide(deps, call);
+  const chargeStream = provided.success.kind === 'stream' ? settleStreamAfterwards(deps, call, provided) : () => {};
+  return respond(deps, call, provided, { chargeStream, releaseNames: () => releaseNames(deps, call) });
+}
+
+async function serveFunction(
+  deps: ChatDependencies,
+  call: IdentifiedCall,
+  admission: Deadline,
+): Promise<GatewayResponse> {
+  const opened = await within(deps.clock, admission.remainingMs(), openExecution(deps, call), admissionTookTooLong);
+  const claimed = await claimExecution(deps, call, opened, admission);
+  if ('kind' in claimed) return ready(deps, call, claimed);
+  return settled(deps, claimed, () => execute(deps, claimed));
+}
+
+/** An answer that is there already. Only one from the cache is new under its Idempotency-Key and to the records. */
+async function ready(deps: ChatDependencies, call: IdentifiedCall, answer: ReadyAnswer): Promise<GatewayResponse> {
+  if (answer.kind === 'cached') recordAfterwards(deps, answer);
+  return respondReady(deps, call, answer);
+}
+
+/** From here on a fault anywhere still settles. */
+async function settled(
+  deps: ChatDependencies,
+  claimed: Claimed,
+  serve: () => Promise<GatewayResponse>,
+): Promise<GatewayResponse> {
+  settleAfterwards(deps, claimed);
+  try {
+    return await serve();
+  } catch (error) {
+    claimed.ending.errorCode = toGatewayError(error).code;
+    // What this fails to do is done again afterwards.
+    await releaseNames(deps, claimed).catch(() => {});
+    throw error;
+  }
+}

@@ -1,0 +1,22 @@
+// What is written after the last byte is tried again while the store is away: nobody waits for it, and nobody else will
+// write it.
+import { StoreUnavailable } from '../../../shared/store/index.ts';
+import { type Clock, sleep } from '../../../shared/time/index.ts';
+
+/** All within what an adapter gives to `finish` (10 s). */
+const triesMax = 5;
+const firstPauseMs = 50;
+
+/** For writes that do no harm when they are made twice. Throws the last StoreUnavailable, and any other error at once. */
+export async function untilDone(clock: Clock, write: () => Promise<unknown>): Promise<void> {
+  const nobodyAborts = new AbortController().signal;
+  for (let tried = 1; ; tried += 1) {
+    try {
+      await write();
+      return;
+    } catch (error) {
+      if (!(error instanceof StoreUnavailable) || tried >= triesMax) throw error;
+      await sleep(clock, firstPauseMs * 2 ** tried, nobodyAborts);
+    }
+  }
+}

@@ -1,0 +1,29 @@
+// The door of a Lambda Web Function: the whole gateway as a plain HTTP server, many requests at once. Lambda names the
+// address to bind, waits ten seconds for it, and gives a second between SIGTERM and the end.
+import { readEnvironment, readVariable } from '../../shared/config/index.ts';
+import { createNodeServer, guardProcess } from '../../shared/http/index.ts';
+import { bundleAdapters, createRuntime } from '../../shared/runtime/index.ts';
+import { createChatGateway } from './gateway.ts';
+
+const addressName = 'AWS_LAMBDA_HTTP_ENDPOINT';
+
+/** `host:port`, where the host of an IPv6 address stands in brackets. Throws with the name of the variable. */
+const readAddress = (): { host: string; port: number } => {
+  const [, host, port] = /^(?:http:\/\/)?\[?(.+?)\]?:(\d{1,5})\/?$/.exec(readVariable(addressName) ?? '') ?? [];
+  if (host === undefined || port === undefined) throw new Error(`${addressName} must be host:port`);
+  return { host, port: Number(port) };
+};
+
+const { host, port } = readAddress();
+const environment = readEnvironment();
+const runtime = createRuntime({ environment, ...bundleAdapters(environment) });
+guardProcess(runtime.log);
+
+const server = createNodeServer(createChatGateway(runtime), runtime);
+server.listen(port, host).catch((cause: unknown) => {
+  runtime.log.error({ event: 'server_failed' }, cause);
+  process.exit(1);
+});
+
+/** Requests that still run get what is left of the second; their claims end with their leases. */
+process.once('SIGTERM', () => void server.close().then(() => process.exit(0)));

@@ -1,0 +1,81 @@
+// Tables with a gateway file in them and a provider that misbehaves on demand: what the bundles run against.
+import { stringify } from 'yaml';
+import { createApiKey } from '../../../shared/auth/index.ts';
+import { applyGatewayFile, readGatewayFile } from '../../../shared/gateway-file/index.ts';
+import { systemRandomness } from '../../../shared/ids/index.ts';
+import { createRuntime } from '../../../shared/runtime/index.ts';
+import { createDynamoClient } from '../../../shared/store/index.ts';
+import { createTables } from '../../local/create-tables.ts';
+import { startEmbeddedDynamo } from '../../local/embedded-dynamodb.ts';
+import { localAdapters } from '../../local/local-adapters.ts';
+import { startSimulator } from '../../local/simulator/index.ts';
+
+export interface PreparedStage {
+  readonly stage: string;
+  readonly dynamodbUrl: string;
+  readonly key: string;
+  stop(): Promise<void>;
+}
+
+const stage = 'runtime-test';
+/** Pause between the chunks of the provider: enough for each to leave by itself. */
+const paceMs = 10;
+/** Model → behaviour of the simulator. */
+const models = { 'test/echo': 'echo', 'test/cut': 'cut:3' };
+
+export async function prepareStage(say: (line: string) => void): Promise<PreparedStage> {
+  const dynamo = await startEmbeddedDynamo({ log: say });
+  const simulator = await startSimulator({ paceMs });
+  const client = createDynamoClient({ endpoint: dynamo.endpoint });
+  await createTables(client, stage);
+  client.destroy();
+  const key = createApiKey(systemRandomness);
+  const read = readGatewayFile(stringify(fileOf(simulator.urlOf('acme'), key)));
+  if (!read.ok) throw new Error(`the gateway file of this test is not valid: ${JSON.stringify(read.problems)}`);
+  const runtime = createRuntime({
+    environment: { stage, originSecretHashes: [], logLevel: 'error' },
+    dynamodbUrl: dynamo.endpoint,
+    ...localAdapters({ data: undefined, dynamodb: undefined }),
+  });
+  const { randomness, clock } = runtime;
+  await applyGatewayFile({
+    file: read.file,
+    stores: runtime,
+    readVariable: () => undefined,
+    randomness,
+    nowMs: clock.nowMs(),
+  });
+  return {
+    stage,
+    dynamodbUrl: dynamo.endpoint,
+    key,
+    async stop() {
+      runtime.transport.close();
+      await simulator.stop();
+      await dynamo.stop();
+    },
+  };
+}
+
+const fileOf = (baseUrl: string, key: string) => ({
+  providers: [{ id: 'acme', display_name: 'Acme', base_url: baseUrl, auth: 'none' }],
+  models: Object.entries(models).map(([id, behaviour]) => ({
+    id,
+    display_name: id,
+    created: 1_760_000_000,
+    context_length: 128_000,
+    modalities: ['text'],
+    providers: [
+      {
+        provider: 'acme',
+        upstream_model: behaviour,
+        input_price_per_million: '1.00',
+        output_price_per_million: '2.00',
+        context_length: 128_000,
+        max_output_tokens: 4_096,
+        supported_params: { tools: true, vision: true, json_mode: true, json_schema: true },
+      },
+    ],
+  })),
+  workspaces: [{ id: 'team', credit_usd: '100', keys: [{ name: 'first', key }] }],
+});

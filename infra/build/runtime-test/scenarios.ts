@@ -1,0 +1,124 @@
+// What must hold of the bundles under Lambda's own runtime client, which no test of ours can stand in for: status and
+// headers before the body, chunks as they come, and a process that outlives whatever goes wrong.
+import assert from 'node:assert/strict';
+import { routePaths } from '../../../shared/names/index.ts';
+import { systemClock } from '../../../shared/time/index.ts';
+import { type Answer, readBuffered, readStreamed } from './read-delivery.ts';
+import type { RunningFunction } from './start-function.ts';
+
+export interface Scenario {
+  readonly title: string;
+  readonly bundle: 'chat-completions' | 'models';
+  /** Throws for what does not hold. Gives a few words on what was seen. */
+  readonly run: (target: RunningFunction, key: string) => Promise<string>;
+}
+
+const event = (method: string, path: string, key: string | undefined, body?: object) => ({
+  version: '2.0',
+  rawPath: path,
+  rawQueryString: '',
+  headers: {
+    'content-type': 'application/json',
+    ...(key === undefined ? {} : { authorization: `Bearer ${key}` }),
+  },
+  requestContext: {
+    http: { method, path, sourceIp: '127.0.0.1', userAgent: 'runtime-test' },
+    timeEpoch: systemClock.nowMs(),
+  },
+  ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+  isBase64Encoded: false,
+});
+
+async function chat(target: RunningFunction, key: string | undefined, body: object): Promise<Answer> {
+  const request = { messages: [{ role: 'user', content: 'Hello there' }], ...body };
+  return readStreamed(await target.invoke(event('POST', routePaths.chatCompletions, key, request)));
+}
+
+const dataLines = ({ body }: Answer): string[] =>
+  body.split('\n\n').flatMap((block) => (block.startsWith('data: ') ? [block.slice('data: '.length)] : []));
+
+const seen = ({ status, body, pieces }: Answer): string => `${status}, ${body.length} characters in ${pieces} pieces`;
+
+export const scenarios: readonly Scenario[] = [
+  {
+    title: 'JSON: a whole answer with its status and headers before it',
+    bundle: 'chat-completions',
+    async run(target, key) {
+      const answer = await chat(target, key, { model: 'test/echo' });
+      assert.equal(answer.status, 200);
+      assert.match(answer.headers['content-type'] ?? '', /^application\/json/);
+      assert.ok(answer.headers['x-request-id']);
+      const { choices, usage } = JSON.parse(answer.body);
+      assert.equal(choices[0].finish_reason, 'stop');
+      assert.ok(usage.total_tokens > 0);
+      return seen(answer);
+    },
+  },
+  {
+    title: 'stream: every chunk leaves when it comes, and the last is [DONE]',
+    bundle: 'chat-completions',
+    async run(target, key) {
+      const answer = await chat(target, key, { model: 'test/echo', stream: true });
+      assert.equal(answer.status, 200);
+      assert.match(answer.headers['content-type'] ?? '', /^text\/event-stream/);
+      const lines = dataLines(answer);
+      assert.equal(lines.at(-1), '[DONE]');
+      assert.ok(answer.pieces > 3, `${lines.length} events came in ${answer.pieces} pieces`);
+      return seen(answer);
+    },
+  },
+  {
+    title: 'error: a refusal is an envelope with its own status',
+    bundle: 'chat-completions',
+    async run(target) {
+      const answer = await chat(target, undefined, { model: 'test/echo' });
+      assert.equal(answer.status, 401);
+      assert.equal(JSON.parse(answer.body).error, 'UNAUTHORIZED');
+      return seen(answer);
+    },
+  },
+  {
+    title: 'error: what is no event of a function URL is answered too, and the process lives',
+    bundle: 'chat-completions',
+    async run(target) {
+      const answer = readStreamed(await target.invoke({}));
+      assert.ok(answer.status >= 400 && answer.status < 500, `the status is ${answer.status}`);
+      return seen(answer);
+    },
+  },
+  {
+    title: 'cut stream: a provider that dies leaves an error event, [DONE] and a process that lives',
+    bundle: 'chat-completions',
+    async run(target, key) {
+      const answer = await chat(target, key, { model: 'test/cut', stream: true });
+      assert.equal(answer.status, 200);
+      const lines = dataLines(answer);
+      assert.equal(lines.at(-1), '[DONE]');
+      assert.ok(
+        lines.some((line) => line.includes('"error"')),
+        'no error event came',
+      );
+      return seen(answer);
+    },
+  },
+  {
+    title: 'afterwards: the same process answers again',
+    bundle: 'chat-completions',
+    async run(target, key) {
+      const answer = await chat(target, key, { model: 'test/echo' });
+      assert.equal(answer.status, 200);
+      return seen(answer);
+    },
+  },
+  {
+    title: 'models: the listing comes at once',
+    bundle: 'models',
+    async run(target, key) {
+      const answer = readBuffered(await target.invoke(event('GET', routePaths.models, key)));
+      assert.equal(answer.status, 200);
+      const ids = JSON.parse(answer.body).data.map(({ id }: { id: string }) => id);
+      assert.ok(ids.includes('test/echo'));
+      return seen(answer);
+    },
+  },
+];

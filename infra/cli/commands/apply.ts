@@ -1,0 +1,121 @@
+// `apply -f gateway.yaml`: brings the store to what the file says, or with `--dry-run` says what that would change. What
+// takes something away from somebody is asked about.
+import { readFile } from 'node:fs/promises';
+import {
+  ApplyInterrupted,
+  applyGatewayFile,
+  emptyStore,
+  type GatewayFile,
+  type ReadResult,
+  type Rehearsal,
+  type RehearsedChange,
+  type ResourceChange,
+  readGatewayFile,
+  rehearseGatewayFile,
+} from '../../../shared/gateway-file/index.ts';
+import type { Command, Outcome, Session } from '../command.ts';
+import { confirm } from '../confirm.ts';
+import { describeFailure, isTableMissing } from '../describe-failure.ts';
+import { lazyKeyWrapper, rehearsalKeyWrapper } from '../key-wrappers.ts';
+import type { OpenTarget } from '../open-target.ts';
+import { applyOutcome, problemsOutcome } from '../output/apply-outcome.ts';
+import { sealingStoresOn } from '../stores.ts';
+import { describeTarget } from '../target.ts';
+import { whatGoes } from '../what-goes.ts';
+
+export const applyCommand: Command<OpenTarget> = {
+  name: 'apply',
+  summary: 'make the store what a gateway file says; --dry-run only says what would change',
+  options: {
+    file: { value: 'FILE', summary: 'the gateway file (YAML)', isRequired: true, short: 'f' },
+    'dry-run': { summary: 'write nothing: print every member that would change, old → new' },
+  },
+  asks: true,
+  notes: [
+    'Asks before providers, models, connections or keys are taken away. A second run changes nothing.',
+    'Keys of BYOK connections, `key: {env: NAME}`, are read from the variables of this shell.',
+    'Keys that the file does not give are made and printed once.',
+  ],
+  prepare: (input) => {
+    const path = input.required('file');
+    const isDry = input.isSet('dry-run');
+    return (session) => apply(session, path, isDry);
+  },
+};
+
+async function apply(session: Session<OpenTarget>, path: string, isDry: boolean): Promise<Outcome> {
+  const read = await readFileAt(path);
+  if (!read.ok) return problemsOutcome(path, read.problems);
+  const { file } = read;
+  const opened = await session.open({ creates: !isDry });
+  if (!isDry) await opened.prepareTables();
+  session.terminal.showProgress('comparing …');
+  const rehearsal = await rehearse(session, opened, file);
+  if (isDry) return applyOutcome({ ...rehearsal, isDry, createdKeys: [] });
+  const going = whatGoes(rehearsal.changes);
+  if (going.length > 0) {
+    const what = `take ${going.length === 1 ? 'something' : `${going.length} things`} away from ${describeTarget(session.target)}`;
+    await confirm(session, `${what} (${going.join('; ')})`);
+  }
+  session.terminal.showProgress('applying …');
+  return write(session, opened, file, rehearsal);
+}
+
+async function readFileAt(path: string): Promise<ReadResult> {
+  const text = await readFile(path, 'utf8').catch(() => undefined);
+  if (text === undefined) throw new Error(`cannot read the gateway file ${path}`);
+  return readGatewayFile(text);
+}
+
+const fileOptions = ({ variables, randomness, clock }: Session<OpenTarget>, file: GatewayFile) => ({
+  file,
+  readVariable: (name: string) => variables[name],
+  randomness,
+  nowMs: clock.nowMs(),
+});
+
+async function rehearse(session: Session<OpenTarget>, opened: OpenTarget, file: GatewayFile): Promise<Rehearsal> {
+  const wrapper = rehearsalKeyWrapper(() => opened.openKeyWrapper());
+  const on = (store: Parameters<typeof rehearseGatewayFile>[0]['store']) =>
+    rehearseGatewayFile({
+      ...fileOptions(session, file),
+      store,
+      storesOn: (rehearsed) => sealingStoresOn(rehearsed, opened.stage, wrapper),
+    });
+  try {
+    return await on(opened.store);
+  } catch (error) {
+    // A dry run makes no tables. On a store of this machine there is nothing then; a stage must be deployed first.
+    if (session.target.kind === 'stage' || !isTableMissing(error)) throw error;
+    return on(emptyStore);
+  }
+}
+
+async function write(
+  session: Session<OpenTarget>,
+  opened: OpenTarget,
+  file: GatewayFile,
+  rehearsal: Rehearsal,
+): Promise<Outcome> {
+  const wrapper = lazyKeyWrapper(() => opened.openKeyWrapper());
+  const stores = sealingStoresOn(opened.store, opened.stage, wrapper);
+  try {
+    const report = await applyGatewayFile({ ...fileOptions(session, file), stores });
+    return applyOutcome({ ...report, changes: explain(report.changes, rehearsal), isDry: false });
+  } catch (error) {
+    if (!(error instanceof ApplyInterrupted)) throw error;
+    const { report, cause } = error;
+    const reason = describeFailure(cause, session.target);
+    return {
+      ...applyOutcome({ ...report, changes: explain(report.changes, rehearsal), isDry: false }),
+      failure: `applied in part, run it again for the rest: ${reason}`,
+    };
+  }
+}
+
+/** Beside each change its members, as they were found a moment before. */
+const explain = (changes: readonly ResourceChange[], rehearsal: Rehearsal): RehearsedChange[] =>
+  changes.map(({ resource, change }, index) => {
+    const found = rehearsal.changes[index];
+    return { resource, change, members: found?.resource === resource ? found.members : [] };
+  });

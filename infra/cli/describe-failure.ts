@@ -1,0 +1,65 @@
+// What goes wrong on a command line, as one line for the person who typed it. Never more of an error than its words: what
+// AWS and DynamoDB say may name tables and accounts, and never holds a secret of ours.
+import { StoreUnavailable } from '../../shared/store/index.ts';
+import { describeTarget, type Target } from './target.ts';
+
+const lineMaxCharacters = 400;
+
+export function describeFailure(error: unknown, target: Target): string {
+  const unavailable = error instanceof StoreUnavailable ? describeUnavailable(error.cause, target) : undefined;
+  const message =
+    unavailable ??
+    describeUnreachable(error, target) ??
+    describeAws(error) ??
+    (error instanceof Error ? error.message : 'unknown failure');
+  return oneLine(message);
+}
+
+/** Control characters could steer the terminal. */
+export const oneLine = (text: string): string =>
+  (text.split('\n', 1)[0] ?? '').replace(/\p{Cc}/gu, ' ').slice(0, lineMaxCharacters);
+
+/** A table of the store is not there: none of them, as a rule. */
+export const isTableMissing = (error: unknown): boolean =>
+  error instanceof StoreUnavailable && nameOf(error.cause) === 'ResourceNotFoundException';
+
+function describeUnavailable(cause: unknown, target: Target): string {
+  if (nameOf(cause) === 'ResourceNotFoundException') {
+    return target.kind === 'stage'
+      ? `${describeTarget(target)} has no tables in this account and region: deploy it first (npm run deploy)`
+      : `there are no tables in ${describeTarget(target)} yet: apply a gateway file first`;
+  }
+  return describeUnreachable(cause, target) ?? describeAws(cause) ?? `the store is unavailable (${causeOf(cause)})`;
+}
+
+/** Undefined: the server answered, or it is AWS itself. */
+const describeUnreachable = (error: unknown, target: Target): string | undefined =>
+  target.kind !== 'stage' && isUnreachable(error) ? `no DynamoDB answers at ${describeTarget(target)}` : undefined;
+
+/** Of errors that AWS's SDK throws when it cannot sign, or is refused. Undefined for any other. */
+function describeAws(error: unknown): string | undefined {
+  const name = nameOf(error);
+  if (name === 'CredentialsProviderError' || name === 'TokenProviderError') {
+    return `no AWS credentials: sign in or set AWS_PROFILE (${messageOf(error)})`;
+  }
+  if (messageOf(error) === 'Region is missing') return 'no AWS region: set AWS_REGION, or a region in the AWS profile';
+  const isRefused = /^(AccessDenied|ExpiredToken|UnrecognizedClient|InvalidSignature|InvalidClientTokenId)/.test(name);
+  return isRefused ? `AWS refused: ${name}: ${messageOf(error)}` : undefined;
+}
+
+const unreachableCodes = new Set(['ECONNREFUSED', 'ENOTFOUND', 'EHOSTUNREACH', 'ECONNRESET', 'EAI_AGAIN']);
+
+function isUnreachable(error: unknown): boolean {
+  const several = memberOf(error, 'errors');
+  return (
+    unreachableCodes.has(String(memberOf(error, 'code'))) ||
+    nameOf(error) === 'TimeoutError' ||
+    (Array.isArray(several) && several.some(isUnreachable))
+  );
+}
+
+const causeOf = (error: unknown): string => [nameOf(error), messageOf(error)].filter((part) => part !== '').join(': ');
+const nameOf = (error: unknown): string => String(memberOf(error, 'name') ?? '');
+const messageOf = (error: unknown): string => String(memberOf(error, 'message') ?? '');
+const memberOf = (error: unknown, member: string): unknown =>
+  (error as Record<string, unknown> | null | undefined)?.[member];

@@ -1,0 +1,76 @@
+// What `apply` says: a line per resource that changes, under it its members old → new, and keys that were made.
+import type { CreatedKey, MemberChange, Problem, RehearsedChange } from '../../../shared/gateway-file/index.ts';
+import type { Outcome } from '../command.ts';
+import { table } from './table.ts';
+
+export interface AppliedFile {
+  readonly changes: readonly RehearsedChange[];
+  readonly createdKeys: readonly CreatedKey[];
+  readonly skipped: readonly string[];
+  readonly isDry: boolean;
+}
+
+export function applyOutcome({ changes, createdKeys, skipped, isDry }: AppliedFile): Outcome {
+  return {
+    json: {
+      dry_run: isDry,
+      changes: changes.map(({ resource, change, members }) => ({ resource, change, members })),
+      created_keys: createdKeys,
+      notes: skipped,
+    },
+    lines: (style) => [
+      ...changesLines(changes, style.columns),
+      ...skipped.map((line) => `note: ${line}`),
+      ...(createdKeys.length === 0
+        ? []
+        : [
+            '',
+            ...table(
+              [{ title: 'workspace' }, { title: 'name' }, { title: 'key (shown once)' }],
+              rowsOf(createdKeys),
+              style,
+            ),
+          ]),
+      summary(changes, isDry),
+    ],
+  };
+}
+
+const rowsOf = (keys: readonly CreatedKey[]) => keys.map(({ workspace, name, key }) => [workspace, name, key]);
+
+const changesLines = (changes: readonly RehearsedChange[], columns: number): string[] =>
+  changes
+    .filter(({ change }) => change !== 'unchanged')
+    .flatMap(({ resource, change, members }) => [
+      `${change.padEnd('unchanged'.length)}  ${resource}`,
+      ...members.map((member) => cut(`             ${describe(member)}`, columns)),
+    ]);
+
+function describe(member: MemberChange): string {
+  if (!('from' in member) && !('to' in member)) return `${member.path}: another one`;
+  return `${member.path}: ${valueText(member.from)} → ${valueText(member.to)}`;
+}
+
+const valueMaxCharacters = 80;
+
+function valueText(value: unknown): string {
+  const text = value === undefined ? '(none)' : JSON.stringify(value).replace(/\p{Cc}/gu, ' ');
+  return text.length <= valueMaxCharacters ? text : `${text.slice(0, valueMaxCharacters)}…`;
+}
+
+const cut = (line: string, columns: number): string =>
+  line.length <= columns ? line : `${line.slice(0, columns - 1)}…`;
+
+function summary(changes: readonly RehearsedChange[], isDry: boolean): string {
+  const count = (kind: RehearsedChange['change']) => changes.filter(({ change }) => change === kind).length;
+  const kinds = (['created', 'changed', 'removed', 'unchanged'] as const).filter((kind) => count(kind) > 0);
+  const counts = kinds.map((kind) => `${count(kind)} ${kind}`).join(', ') || 'nothing';
+  return isDry ? `dry run, nothing was written: ${counts}` : counts;
+}
+
+/** A file that cannot be applied. No problem quotes a value of the file. */
+export const problemsOutcome = (path: string, problems: readonly Problem[]): Outcome => ({
+  json: { problems },
+  lines: () => problems.map((problem) => `${problem.path === '' ? path : problem.path}: ${problem.message}`),
+  failure: `${path} is not valid: ${problems.length === 1 ? 'one problem' : `${problems.length} problems`}, nothing was done`,
+});

@@ -1,0 +1,33 @@
+// The KMS key of a stage, used with the credentials of the shell.
+import type { DynamoDBClient } from '@aws-sdk/client-dynamodb';
+import { createAwsAdapters } from '../../shared/aws/index.ts';
+import type { KeyWrapper } from '../../shared/byok/index.ts';
+import { systemRandomness } from '../../shared/ids/index.ts';
+import { createLog } from '../../shared/log/index.ts';
+import { operatorClock } from './operator-clock.ts';
+
+/** Calls nothing yet. */
+export async function stageKeyWrapper(client: Pick<DynamoDBClient, 'config'>, stage: string): Promise<KeyWrapper> {
+  // Not at the head of the file: it brings the CDK library, which most commands do without.
+  const { connectionKeyAlias } = await import('../data-stack.ts');
+  const kms = process.env.AWS_ENDPOINT_URL_KMS;
+  const { wrapper } = createAwsAdapters({
+    environment: {
+      stage,
+      originSecretHashes: [],
+      logLevel: 'silent',
+      aws: {
+        region: await client.config.region(),
+        byokKeyId: connectionKeyAlias(stage),
+        spillBucket: undefined,
+        providerSecret: undefined,
+        endpoints: { kms: kms === undefined ? undefined : new URL(kms), s3: undefined, secretsManager: undefined },
+      },
+    },
+    clock: operatorClock,
+    randomness: systemRandomness,
+    log: createLog({ clock: operatorClock, level: 'silent' }),
+    identity: () => client.config.credentials(),
+  });
+  return wrapper;
+}

@@ -1,0 +1,20 @@
+// What applying a file would take away: somebody may be using it this minute.
+import type { MemberChange, RehearsedChange } from '../../shared/gateway-file/index.ts';
+
+const switches = new Set(['status', 'function_execution']);
+const offValues = new Set<unknown>(['revoked', 'disabled']);
+
+/** `models[acme/large-1] of the catalogue`, `key ci of team-a is revoked`. Empty: the file only adds and changes. */
+export const whatGoes = (changes: readonly RehearsedChange[]): string[] =>
+  changes.flatMap(({ resource, change, members }) =>
+    change === 'removed' ? [resource] : members.filter(takesAway).map((member) => describe(resource, member)),
+  );
+
+/** An entry of a list that is no longer there, or something that is switched off. */
+const takesAway = ({ path, to }: MemberChange): boolean =>
+  to === undefined ? path.endsWith(']') : switches.has(lastStep(path)) && offValues.has(to);
+
+const describe = (resource: string, { path, to }: MemberChange): string =>
+  to === undefined ? `${path} of ${resource}` : `${resource} is ${String(to)}`;
+
+const lastStep = (path: string): string => path.split('.').at(-1) ?? '';

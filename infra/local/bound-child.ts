@@ -1,0 +1,66 @@
+// A child process that never outlives this one. A stop asks it to end, then makes it; should this process be killed
+// without a chance to stop anything, a watcher on the other end of a pipe notices and does the same.
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import type { Socket } from 'node:net';
+import { sleep, systemClock } from '../../shared/time/index.ts';
+
+/** How long a child may take to end by itself after SIGTERM. */
+const endTimeoutMs = 2_000;
+
+export interface BoundChild {
+  readonly process: ChildProcess;
+  /** Ends the child and its own children. May be called more than once, and after the child has ended. */
+  stop(): Promise<void>;
+}
+
+/** Starts a command with standard output and error on pipes. It does not keep this process running. */
+export function spawnBoundChild(command: string, args: readonly string[]): BoundChild {
+  // A process group of its own: Ctrl-C in a terminal reaches only us, and we end the child when we need it no more.
+  const child = spawn(command, args, { detached: true, stdio: ['ignore', 'pipe', 'pipe'] });
+  child.unref();
+  for (const pipe of [child.stdout, child.stderr]) (pipe as unknown as Socket).unref();
+  if (child.pid !== undefined) watch(child, child.pid);
+  return {
+    process: child,
+    async stop() {
+      if (hasEnded(child)) return;
+      const ended = once(child, 'exit');
+      signalGroup(child, 'SIGTERM');
+      const timeout = new AbortController();
+      await Promise.race([ended, sleep(systemClock, endTimeoutMs, timeout.signal)]);
+      timeout.abort();
+      if (hasEnded(child)) return;
+      signalGroup(child, 'SIGKILL');
+      await ended;
+    },
+  };
+}
+
+export const hasEnded = (child: ChildProcess): boolean =>
+  child.pid === undefined || child.exitCode !== null || child.signalCode !== null;
+
+function signalGroup(child: ChildProcess, signal: NodeJS.Signals): void {
+  try {
+    process.kill(-(child.pid ?? Number.NaN), signal);
+  } catch {
+    // No such group any more, or a platform without groups.
+    child.kill(signal);
+  }
+}
+
+/** Nothing is ever written: `read` returns when the pipe ends, and the kernel ends it however this process does. */
+const watcherScript = 'read -r _; kill -s TERM -- "-$1" && sleep 2 && kill -s KILL -- "-$1"';
+
+function watch(child: ChildProcess, pid: number): void {
+  const watcher = spawn('sh', ['-c', watcherScript, 'watcher', String(pid)], {
+    detached: true,
+    stdio: ['pipe', 'ignore', 'ignore'],
+  });
+  watcher.unref();
+  (watcher.stdin as unknown as Socket).unref();
+  // A platform without `sh` has no watcher; the stop still works there.
+  watcher.on('error', () => {});
+  // Its number may soon belong to another process, so nobody may signal it any more.
+  child.once('exit', () => watcher.kill('SIGKILL'));
+}

@@ -1,0 +1,55 @@
+// Failures before anything of an answer has left.
+import { type Behaviour, type Behaviours, type Call, numberParameter, wordParameter } from '../call.ts';
+import { errorBody } from '../error-bodies.ts';
+import { done, jsonFrame, streamSteps } from '../frames.ts';
+import { body, cut, end, head, json, reset, type Steps } from '../step.ts';
+import { echo } from './answers.ts';
+
+const statuses = [
+  400, 401, 402, 403, 404, 405, 408, 409, 410, 413, 415, 422, 425, 429, 451, 500, 501, 502, 503, 504, 520, 524, 529,
+] as const;
+
+/** `error-STATUS:CODE:SECONDS`, both optional and in any order: the code in the body, and a Retry-After header. */
+const refusing =
+  (status: number): Behaviour =>
+  (call) => {
+    const seconds = call.parameters.find((parameter) => /^\d+$/.test(parameter));
+    return json(
+      status,
+      errorBody(status, wordParameter(call)),
+      seconds === undefined ? {} : { 'retry-after': seconds },
+    );
+  };
+
+const html = '<html><head><title>502 Bad Gateway</title></head><body><h1>502 Bad Gateway</h1>nginx</body></html>\n';
+
+/** The received credential comes back in the message, as careless providers do. */
+function leak(call: Call): Steps {
+  const status = numberParameter(call, 0, 401);
+  const message = `Incorrect API key provided: ${call.headers.authorization ?? 'none'}.`;
+  return json(status, { error: { message, type: 'invalid_request_error', param: null, code: 'invalid_api_key' } });
+}
+
+const errorIn200: Behaviour = (call) => {
+  const error = errorBody(500, wordParameter(call));
+  return call.request.stream === true ? streamSteps(call, [jsonFrame('other', error), done]) : json(200, error);
+};
+
+const redirected = '/redirected/v1/chat/completions';
+
+export const faultsBeforeOutput: Behaviours = {
+  ...Object.fromEntries(statuses.map((status) => [`error-${status}`, refusing(status)])),
+  'error-html': () => body(502, 'text/html', html),
+  'error-empty': () => [head(500, { 'content-length': '0' }), end],
+  'error-200': errorIn200,
+  'error-leak': leak,
+  redirect: () => [head(307, { location: redirected, 'content-length': '0' }), end],
+  reset: () => [reset],
+  'reset-after-headers': (call) => [
+    head(200, { 'content-type': call.request.stream === true ? 'text/event-stream' : 'application/json' }),
+    cut,
+  ],
+  'refuse-once': (call) => (call.earlierCalls === 0 ? [reset] : echo(call)),
+  flaky: (call) => (call.earlierCalls < numberParameter(call, 0, 1) ? json(500, errorBody(500)) : echo(call)),
+  'stale-socket': (call) => (call.earlierOnConnection > 0 ? [reset] : echo(call)),
+};

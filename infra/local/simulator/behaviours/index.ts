@@ -1,0 +1,2 @@
+export { behaviourNames, type ChosenBehaviour, chooseBehaviour } from './registry.ts';
+export { unknownMembersTexts } from './unknown-members.ts';

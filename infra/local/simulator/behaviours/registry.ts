@@ -1,0 +1,35 @@
+// All behaviours by name. A model name is `anything/NAME:PARAMETER:PARAMETER`; a name that is not here is `echo`.
+import type { Behaviour, Behaviours } from '../call.ts';
+import { answers, echo } from './answers.ts';
+import { faultsAfterOutput } from './faults-after-output.ts';
+import { faultsBeforeOutput } from './faults-before-output.ts';
+import { framings } from './framing.ts';
+import { jsonContents } from './json-contents.ts';
+import { pauses } from './pauses.ts';
+import { unknownMembers } from './unknown-members.ts';
+import { usages } from './usages.ts';
+
+const registry: Behaviours = {
+  ...answers,
+  ...usages,
+  ...jsonContents,
+  ...framings,
+  'unknown-members': unknownMembers,
+  ...pauses,
+  ...faultsBeforeOutput,
+  ...faultsAfterOutput,
+};
+
+export const behaviourNames: readonly string[] = Object.keys(registry);
+
+export interface ChosenBehaviour {
+  readonly name: string;
+  readonly parameters: readonly string[];
+  readonly behaviour: Behaviour;
+}
+
+export function chooseBehaviour(model: string): ChosenBehaviour {
+  const [name = '', ...parameters] = model.slice(model.lastIndexOf('/') + 1).split(':');
+  if (!Object.hasOwn(registry, name)) return { name: 'echo', parameters: [], behaviour: echo };
+  return { name, parameters, behaviour: registry[name] ?? echo };
+}

@@ -1,0 +1,76 @@
+// What reached the simulated providers, in order of arrival, and how each call ended.
+
+export interface ReceivedCall {
+  /** The path segment before `/v1`, or `simulator` where there is none. */
+  readonly provider: string;
+  readonly method: string;
+  readonly path: string;
+  /** All of them as received, credentials included, by lower-case name. */
+  readonly headers: Readonly<Record<string, string>>;
+  /** The `model` member as received. */
+  readonly model: string | null;
+  /** The behaviour that answered, or `not-found`, `wrong-credential`, `invalid-request`. */
+  readonly behaviour: string;
+  /** Undefined where the body is not JSON. */
+  readonly body: unknown;
+  readonly bodyText: string;
+  readonly receivedAtMs: number;
+  /** What was answered; null while the call runs, and where nothing was sent. */
+  status: number | null;
+  /** The answer was sent whole, broken off by the simulator, or left by the client. */
+  ended: boolean;
+  /** The client left before its answer was whole. */
+  closedEarly: boolean;
+}
+
+export interface CallLog {
+  readonly calls: ReceivedCall[];
+  /** Adds a call; returns how many came before with the same provider and model. */
+  readonly add: (call: ReceivedCall) => number;
+  /** To be called after every change of a call. */
+  readonly changed: () => void;
+  /** Forgets all calls and what `flaky` and its like count. */
+  readonly clear: () => void;
+  /** Resolves as soon as the condition holds; rejects when the log closes first. */
+  readonly until: (condition: (calls: readonly ReceivedCall[]) => boolean) => Promise<void>;
+  readonly close: () => void;
+}
+
+export function createCallLog(): CallLog {
+  const calls: ReceivedCall[] = [];
+  const counts = new Map<string, number>();
+  const waiting = new Set<{ holds: () => boolean; resolve: () => void; reject: (reason: Error) => void }>();
+
+  const changed = () => {
+    for (const waiter of waiting) {
+      if (!waiter.holds()) continue;
+      waiting.delete(waiter);
+      waiter.resolve();
+    }
+  };
+  return {
+    calls,
+    changed,
+    add: (call) => {
+      const key = JSON.stringify([call.provider, call.model]);
+      const earlier = counts.get(key) ?? 0;
+      counts.set(key, earlier + 1);
+      calls.push(call);
+      changed();
+      return earlier;
+    },
+    clear: () => {
+      calls.length = 0;
+      counts.clear();
+    },
+    until: (condition) =>
+      new Promise((resolve, reject) => {
+        waiting.add({ holds: () => condition(calls), resolve, reject });
+        changed();
+      }),
+    close: () => {
+      for (const waiter of waiting) waiter.reject(new Error('The simulator stopped before this came true.'));
+      waiting.clear();
+    },
+  };
+}

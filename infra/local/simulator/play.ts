@@ -1,0 +1,59 @@
+// Performs steps on a real HTTP answer. Stops at once when the client leaves; never rejects because of that.
+import type { ServerResponse } from 'node:http';
+import { type Clock, sleep } from '../../../shared/time/index.ts';
+import type { Step, Steps } from './step.ts';
+
+export interface Stage {
+  readonly response: ServerResponse;
+  readonly clock: Clock;
+  /** Aborts when the connection is gone, whoever closed it. */
+  readonly gone: AbortSignal;
+  /** Told before the simulator itself breaks the connection, so that this is not taken for the client leaving. */
+  readonly breaking: () => void;
+}
+
+export async function play(steps: Steps, stage: Stage): Promise<void> {
+  for (const step of steps) {
+    if (stage.gone.aborted) return;
+    await perform(step, stage);
+  }
+}
+
+function perform(step: Step, { response, clock, gone, breaking }: Stage): Promise<void> {
+  switch (step.kind) {
+    case 'head':
+      return unlessGone(gone, (done) => {
+        response.writeHead(step.status, step.headers);
+        response.flushHeaders();
+        response.socket?.write('', done);
+      });
+    case 'write':
+      // An empty HTTP chunk would be the end mark of the body.
+      if (step.bytes.length === 0) return Promise.resolve();
+      return unlessGone(gone, (done) => response.write(step.bytes, done));
+    case 'wait':
+      return step.delayMs > 0 ? sleep(clock, step.delayMs, gone) : Promise.resolve();
+    case 'silence':
+      return unlessGone(gone, () => {});
+    case 'end':
+      return unlessGone(gone, (done) => response.end(done));
+    case 'cut':
+      breaking();
+      return unlessGone(gone, () => response.socket?.destroy());
+    case 'reset':
+      breaking();
+      return unlessGone(gone, () => response.socket?.resetAndDestroy());
+  }
+}
+
+/** Resolves when `act` calls back, or when the connection is gone: then no callback may ever come. */
+function unlessGone(gone: AbortSignal, act: (done: () => void) => void): Promise<void> {
+  return new Promise((resolve) => {
+    const done = () => {
+      gone.removeEventListener('abort', done);
+      resolve();
+    };
+    gone.addEventListener('abort', done, { once: true });
+    act(done);
+  });
+}

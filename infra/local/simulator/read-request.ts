@@ -1,0 +1,70 @@
+// From an HTTP request to what the log and a behaviour need of it. Nothing is answered here.
+import type { IncomingMessage } from 'node:http';
+import type { ChatRequest } from './call.ts';
+
+/** Above what any gateway should send; it only keeps a runaway test from filling the memory. */
+const bodyHardBytes = 64 * 1024 * 1024;
+
+export interface ReadRequest {
+  readonly provider: string;
+  readonly method: string;
+  readonly path: string;
+  readonly isChatCompletion: boolean;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly bodyText: string;
+  /** Undefined where the text is not JSON. */
+  readonly body: unknown;
+}
+
+const chatCompletionPath = /^(?:\/.*)?\/v1\/chat\/completions$/;
+
+export const pathOf = (request: IncomingMessage): string => (request.url ?? '/').split('?', 1)[0] ?? '/';
+
+export async function readRequest(request: IncomingMessage): Promise<ReadRequest> {
+  const path = pathOf(request);
+  const method = request.method ?? 'GET';
+  const bodyText = await readText(request);
+  return {
+    provider: /([^/]+)\/v1(?:\/|$)/.exec(path)?.[1] ?? 'simulator',
+    method,
+    path,
+    isChatCompletion: method === 'POST' && chatCompletionPath.test(path),
+    headers: Object.fromEntries(
+      Object.entries(request.headers).map(([name, value]) => [
+        name,
+        Array.isArray(value) ? value.join(', ') : `${value}`,
+      ]),
+    ),
+    bodyText,
+    body: parse(bodyText),
+  };
+}
+
+async function readText(request: IncomingMessage): Promise<string> {
+  const pieces: Buffer[] = [];
+  let bytes = 0;
+  for await (const piece of request as AsyncIterable<Buffer>) {
+    bytes += piece.length;
+    if (bytes > bodyHardBytes) throw new Error(`a request body over ${bodyHardBytes} bytes`);
+    pieces.push(piece);
+  }
+  return Buffer.concat(pieces).toString('utf8');
+}
+
+function parse(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
+/** What a strict provider would refuse in the body, or null. */
+export function whyInvalid(body: unknown): string | null {
+  if (body === undefined) return 'We could not parse the JSON body of your request.';
+  const { model, messages } = (body ?? {}) as Partial<ChatRequest>;
+  if (typeof model !== 'string' || model === '') return 'you must provide a model parameter';
+  if (!Array.isArray(messages) || messages.length === 0) return "Invalid 'messages': expected an array with messages.";
+  const isMessage = (message: unknown) => typeof (message as { role?: unknown } | null)?.role === 'string';
+  return messages.every(isMessage) ? null : "Invalid 'messages': every message needs a role.";
+}

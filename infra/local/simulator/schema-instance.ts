@@ -1,0 +1,78 @@
+// An instance for a JSON Schema, for simple schemas: what a model with structured output would answer. Deterministic.
+// Patterns, conditions and unevaluated members are not looked at.
+import { isSchema, numberOf, numeric, type Schema, stringOf } from './schema-scalars.ts';
+
+/** From here on only what is required is generated: a schema may refer to itself. */
+const optionalDepth = 6;
+/** A schema that requires itself has no instance; here the attempt ends. */
+const hardDepth = 32;
+
+export const schemaInstance = (schema: unknown): unknown => instanceOf(schema, schema, 0);
+
+function instanceOf(given: unknown, root: unknown, depth: number): unknown {
+  if (!isSchema(given) || depth > hardDepth) return given === true ? 'anything' : null;
+  const schema = resolve(given, root);
+  if ('const' in schema) return schema.const;
+  if (Array.isArray(schema.enum)) return schema.enum[0];
+  const alternatives = [schema.anyOf, schema.oneOf].find(Array.isArray);
+  if (alternatives !== undefined) return instanceOf(alternatives[0], root, depth + 1);
+  switch (typeOf(schema)) {
+    case 'object':
+      return objectOf(schema, root, depth);
+    case 'array':
+      return arrayOf(schema, root, depth);
+    case 'string':
+      return stringOf(schema);
+    case 'number':
+    case 'integer':
+      return numberOf(schema, typeOf(schema) === 'integer');
+    case 'boolean':
+      return true;
+    default:
+      return null;
+  }
+}
+
+/** Follows a local reference and lays the members of `allOf` over each other. */
+function resolve(schema: Schema, root: unknown, hops = 0): Schema {
+  if (typeof schema.$ref === 'string' && hops < hardDepth) {
+    const target = schema.$ref
+      .split('/')
+      .slice(1)
+      .reduce<unknown>((at, key) => (isSchema(at) ? at[key.replaceAll('~1', '/').replaceAll('~0', '~')] : {}), root);
+    const { $ref: _followed, ...rest } = schema;
+    return isSchema(target) ? { ...resolve(target, root, hops + 1), ...rest } : rest;
+  }
+  if (!Array.isArray(schema.allOf) || hops >= hardDepth) return schema;
+  const parts = [schema, ...schema.allOf.filter(isSchema).map((part) => resolve(part, root, hops + 1))];
+  return {
+    ...Object.assign({}, ...parts),
+    properties: Object.assign({}, ...parts.map(members)),
+    required: parts.flatMap(names),
+  };
+}
+
+const members = (schema: Schema): Schema => (isSchema(schema.properties) ? schema.properties : {});
+const names = (schema: Schema): readonly string[] => (Array.isArray(schema.required) ? schema.required : []);
+
+function typeOf(schema: Schema): unknown {
+  if (Array.isArray(schema.type)) return schema.type.find((type) => type !== 'null') ?? 'null';
+  if (schema.type !== undefined) return schema.type;
+  if (schema.properties !== undefined || schema.required !== undefined) return 'object';
+  return schema.items === undefined ? 'string' : 'array';
+}
+
+function objectOf(schema: Schema, root: unknown, depth: number): unknown {
+  const properties = members(schema);
+  const wanted = depth < optionalDepth ? [...Object.keys(properties), ...names(schema)] : names(schema);
+  return Object.fromEntries(
+    [...new Set(wanted)].map((name) => [name, instanceOf(properties[name] ?? { type: 'string' }, root, depth + 1)]),
+  );
+}
+
+function arrayOf(schema: Schema, root: unknown, depth: number): unknown {
+  const first = Array.isArray(schema.prefixItems) ? schema.prefixItems : [];
+  const atLeast = numeric(schema.minItems, depth < optionalDepth && isSchema(schema.items) ? 1 : 0);
+  const length = Math.min(Math.max(atLeast, first.length), numeric(schema.maxItems, Number.POSITIVE_INFINITY));
+  return Array.from({ length }, (_, index) => instanceOf(first[index] ?? schema.items ?? true, root, depth + 1));
+}

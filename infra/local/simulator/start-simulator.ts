@@ -1,0 +1,85 @@
+// The provider simulator: a real HTTP server that speaks the chat completions format. Any path that ends in
+// `/v1/chat/completions` is a provider; the model name chooses the behaviour. It keeps a log of what reached it.
+import { once } from 'node:events';
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { type Randomness, systemRandomness } from '../../../shared/ids/index.ts';
+import { type Clock, systemClock } from '../../../shared/time/index.ts';
+import { type CallLog, createCallLog } from './call-log.ts';
+import { pathOf } from './read-request.ts';
+import { confess, type Premises, serveLog, serveRequest } from './serve-request.ts';
+
+export interface SimulatorOptions {
+  /** 0: any free port. */
+  readonly port?: number;
+  readonly host?: string;
+  /** Milliseconds between two chunks of a stream. Tests set 0. */
+  readonly paceMs?: number;
+  readonly clock?: Clock;
+  readonly randomness?: Randomness;
+  /** Only `Authorization: Bearer <credential>` is answered; anything else gets 401. */
+  readonly credential?: string;
+}
+
+export interface Simulator extends Pick<CallLog, 'calls' | 'until' | 'clear'> {
+  /** The base URL of a provider, ends in `/v1`. */
+  readonly url: string;
+  readonly port: number;
+  /** The base URL of one of several providers on this server. */
+  readonly urlOf: (provider: string) => string;
+  /** Closes every connection; resolves when nothing runs any more. */
+  readonly stop: () => Promise<void>;
+}
+
+/** About the speed at which people read along. */
+const humanPaceMs = 25;
+
+const logPath = '/simulator/calls';
+
+/** Rejects when the port is taken. */
+export async function startSimulator(options: SimulatorOptions = {}): Promise<Simulator> {
+  const { port = 0, host = '127.0.0.1', paceMs = humanPaceMs, clock = systemClock, credential } = options;
+  const { randomness = systemRandomness } = options;
+  const log = createCallLog();
+  const running = new Set<Promise<void>>();
+  let isStopping = false;
+  const requestsOn = new WeakMap();
+  const premises = { clock, randomness, paceMs, credential, log, requestsOn, isStopping: () => isStopping };
+  const server = createSimulatorServer(premises, running);
+  server.listen(port, host);
+  await once(server, 'listening');
+
+  async function stop(): Promise<void> {
+    isStopping = true;
+    log.close();
+    if (server.listening) {
+      const closed = once(server, 'close');
+      server.close();
+      server.closeAllConnections();
+      await closed;
+    }
+    await Promise.all(running);
+  }
+  const bound = (server.address() as AddressInfo).port;
+  const origin = `http://${host.includes(':') ? `[${host}]` : host}:${bound}`;
+  const { calls, until, clear } = log;
+  return {
+    url: `${origin}/v1`,
+    port: bound,
+    urlOf: (provider) => `${origin}/${provider}/v1`,
+    calls,
+    until,
+    clear,
+    stop,
+  };
+}
+
+function createSimulatorServer(premises: Premises, running: Set<Promise<void>>): Server {
+  return createServer((request, response) => {
+    const serve = pathOf(request) === logPath ? serveLog : serveRequest;
+    const work = serve(premises, request, response)
+      .catch((fault: unknown) => confess(response, fault))
+      .finally(() => running.delete(work));
+    running.add(work);
+  });
+}

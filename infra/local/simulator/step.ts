@@ -1,0 +1,44 @@
+// What a simulated provider does on the wire, as data: a behaviour is a list of these steps, and play.ts performs them.
+
+export type Step =
+  /** Status line and headers. They leave at once, so that a client can see them before the first byte of a body. */
+  | { readonly kind: 'head'; readonly status: number; readonly headers: Readonly<Record<string, string>> }
+  /** One write: its bytes form one HTTP chunk (or a part of a body with a length) and are flushed before the next step. */
+  | { readonly kind: 'write'; readonly bytes: string | Uint8Array }
+  | { readonly kind: 'wait'; readonly delayMs: number }
+  /** Nothing more, until the client leaves. */
+  | { readonly kind: 'silence' }
+  /** The body ends as HTTP wants it. */
+  | { readonly kind: 'end' }
+  /** The connection is closed where it stands (FIN); what was written before has left. */
+  | { readonly kind: 'cut' }
+  /** The connection is reset (RST); the client may also lose what was written before. */
+  | { readonly kind: 'reset' };
+
+export type Steps = Iterable<Step>;
+
+export const end: Step = { kind: 'end' };
+export const cut: Step = { kind: 'cut' };
+export const reset: Step = { kind: 'reset' };
+export const silence: Step = { kind: 'silence' };
+export const wait = (delayMs: number): Step => ({ kind: 'wait', delayMs });
+export const write = (bytes: string | Uint8Array): Step => ({ kind: 'write', bytes });
+export const head = (status: number, headers: Readonly<Record<string, string>>): Step => ({
+  kind: 'head',
+  status,
+  headers,
+});
+
+export const eventStreamHead = head(200, {
+  'content-type': 'text/event-stream; charset=utf-8',
+  'cache-control': 'no-cache',
+});
+
+/** A whole body of a known length. */
+export function body(status: number, contentType: string, text: string, headers: Record<string, string> = {}): Steps {
+  const length = String(Buffer.byteLength(text));
+  return [head(status, { 'content-type': contentType, 'content-length': length, ...headers }), write(text), end];
+}
+
+export const json = (status: number, value: unknown, headers: Record<string, string> = {}): Steps =>
+  body(status, 'application/json', JSON.stringify(value), headers);

@@ -1,0 +1,30 @@
+// The whole interface as one OpenAPI 3.1 document, made of what the gateway itself checks and answers with.
+import { answerSchemas } from './answer-schemas.ts';
+import { errorTable } from './error-responses.ts';
+import { modelSchemas } from './model-schemas.ts';
+import { paths } from './operations.ts';
+import { requestBodySchema } from './request-body.ts';
+
+/** `npm start`. */
+export const defaultServerUrl = 'http://127.0.0.1:8787';
+
+const description = [
+  'One URL in the chat-completions format in front of every provider. Standard clients work with this server as their base URL, `/v1` included.',
+  'Every failure is one JSON envelope with a stable code: `x-gw-errors` has the cause and the cure of each.',
+].join('\n\n');
+
+/** `serverUrl`: without `/v1`. */
+export const openApiDocument = (serverUrl: string = defaultServerUrl) => ({
+  openapi: '3.1.0',
+  info: { title: 'gw', version: 'v1', description, license: { name: 'Apache 2.0', identifier: 'Apache-2.0' } },
+  servers: [{ url: serverUrl }],
+  security: [{ apiKey: [] }],
+  paths,
+  components: {
+    securitySchemes: {
+      apiKey: { type: 'http', scheme: 'bearer', bearerFormat: 'sk-gw-…', description: 'A key of a workspace.' },
+    },
+    schemas: { ChatCompletionRequest: requestBodySchema(), ...answerSchemas, ...modelSchemas },
+  },
+  'x-gw-errors': errorTable(),
+});

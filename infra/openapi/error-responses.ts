@@ -1,0 +1,64 @@
+// The error answers of an operation, by status, made by the very writer of error answers.
+import { type ErrorCode, errorCatalogue, GatewayError, toEnvelope } from '../../shared/errors/index.ts';
+import { errorGuide } from './error-guide/index.ts';
+import { responseHeaders } from './headers.ts';
+import { schemaReference } from './json-schema.ts';
+
+export const errorCodes = Object.keys(errorCatalogue) as ErrorCode[];
+
+/** Errors of GET /v1/models: it has no body, calls no provider and costs nothing. */
+const modelsCodes: readonly ErrorCode[] = [
+  'invalid_correlation',
+  'UNAUTHORIZED',
+  'not_found',
+  'method_not_allowed',
+  'internal_error',
+  'RATE_LIMITER_UNAVAILABLE',
+];
+
+export const codesOf = { chat: errorCodes, models: modelsCodes };
+
+const exampleId = '019a2f0e-7c1b-7e55-9d0a-3f1d2c4b5a69';
+
+const envelopeOf = (code: ErrorCode) =>
+  toEnvelope(new GatewayError(code, code === 'schema_validation_failed' ? { attempts: 3 } : {}), exampleId);
+
+/** Status → response, in the order of statuses. */
+export function errorResponses(codes: readonly ErrorCode[]): Record<string, unknown> {
+  const byStatus = Object.groupBy(codes, (code) => errorCatalogue[code].status);
+  return Object.fromEntries(
+    Object.entries(byStatus).map(([status, found]) => [status, errorResponse(Number(status), found ?? [])]),
+  );
+}
+
+function errorResponse(status: number, codes: readonly ErrorCode[]) {
+  const sent = new Set(codes.flatMap((code) => Object.keys(envelopeOf(code).headers)));
+  const headers = Object.entries(responseHeaders.onErrors).filter(
+    ([name]) => sent.has(name) || (name === 'allow' && status === errorCatalogue.method_not_allowed.status),
+  );
+  return {
+    description: codes.map((code) => `- \`${code}\`: ${errorGuide[code].cause}`).join('\n'),
+    headers: { ...responseHeaders.onEvery, ...Object.fromEntries(headers) },
+    content: {
+      'application/json': {
+        schema: { allOf: [schemaReference('Error')], properties: { error: { enum: codes } } },
+        examples: Object.fromEntries(codes.map((code) => [code, exampleOf(code)])),
+      },
+    },
+  };
+}
+
+const exampleOf = (code: ErrorCode) => ({
+  summary: errorCatalogue[code].message,
+  description: errorGuide[code].cure,
+  value: JSON.parse(envelopeOf(code).body),
+});
+
+/** Everything about every code in one place, for tools: the extension `x-gw-errors` of the document. */
+export const errorTable = (): Record<string, unknown> =>
+  Object.fromEntries(
+    errorCodes.map((code) => {
+      const { status, retry } = errorCatalogue[code];
+      return [code, { status, retry, ...errorGuide[code] }];
+    }),
+  );

@@ -1,0 +1,79 @@
+// Every header of the interface. A test compares this with the names in shared/names.
+import { headerNames } from '../../shared/names/index.ts';
+import type { JsonSchema } from './json-schema.ts';
+
+type Name = keyof typeof headerNames;
+
+interface Header {
+  readonly description: string;
+  readonly schema: JsonSchema;
+}
+
+const text = (description: string, schema: JsonSchema = {}): Header => ({
+  description,
+  schema: { type: 'string', ...schema },
+});
+
+const id = { pattern: '^[A-Za-z0-9._:-]{1,128}$' };
+const session = { pattern: '^[\\x21-\\x7e]{1,256}$' };
+
+const correlationHeaders = {
+  traceId: text('The trace of the call; comes back, made by the gateway where none is sent.', id),
+  spanId: text('The span of the call. Used once in a workspace.', id),
+  parentSpanId: text('Needs a trace, and differs from the span.', id),
+  sessionId: text('The session that the call belongs to.', session),
+  sessionIdAlias: text('Another name of the session header. They must agree.', session),
+  traceparent: text('W3C Trace Context. Its trace id must agree with the trace header. Reaches the provider.', {
+    pattern: '^(?!ff)[0-9a-f]{2}-(?!0{32})[0-9a-f]{32}-(?!0{16})[0-9a-f]{16}-[0-9a-f]{2}$',
+  }),
+} satisfies Partial<Record<Name, Header>>;
+
+/** `Authorization` is the security scheme. */
+const chatHeaders = {
+  idempotencyKey: text(
+    'A retry with the same key and inputs gets the stored answer for 24 hours. On function calls a UUID.',
+    { pattern: '^[\\x21-\\x7e]{1,255}$' },
+  ),
+  ...correlationHeaders,
+  byokKey: text('A key of your own for the one provider that `provider.only` names, where the feature is on.', {
+    pattern: '^[\\x21-\\x7e]{1,1024}$',
+  }),
+  referer: text('Attribution: recorded, never sent on.'),
+  title: text('Attribution: recorded, never sent on.'),
+} satisfies Partial<Record<Name, Header>>;
+
+const idHeaders = {
+  requestId: text('The `correlation_id` of an error.', { format: 'uuid' }),
+  traceId: text('The trace of the call.', id),
+} satisfies Partial<Record<Name, Header>>;
+
+const servedHeaders = {
+  model: text('The catalogue id of the model that served.'),
+  provider: text('The id of the provider that served.'),
+  cache: text('Where `cache` was sent: what the response cache did.', { enum: ['HIT', 'MISS', 'BYPASS', 'REFRESH'] }),
+  idempotentReplayed: text('The stored answer of the first call with this Idempotency-Key.', { const: 'true' }),
+  serverTiming: text('`gw;dur=`: the milliseconds spent in the gateway itself.'),
+} satisfies Partial<Record<Name, Header>>;
+
+const retryHeaders = {
+  retryAfter: {
+    description: 'When to come back, in seconds.',
+    schema: { type: 'integer', minimum: 1, maximum: 60 },
+  },
+  shouldRetry: text('What a client that retries by itself should do.', { enum: ['true', 'false'] }),
+} satisfies Partial<Record<Name, Header>>;
+
+const byName = (headers: Partial<Record<Name, Header>>): Record<string, Header> =>
+  Object.fromEntries(Object.entries(headers).map(([name, header]) => [headerNames[name as Name], header]));
+
+const toParameters = (headers: Partial<Record<Name, Header>>) =>
+  Object.entries(byName(headers)).map(([name, header]) => ({ name, in: 'header', required: false, ...header }));
+
+export const parameters = { chat: toParameters(chatHeaders), models: toParameters(correlationHeaders) };
+
+/** Lower-case header name → its description, of answers. */
+export const responseHeaders = {
+  onEvery: byName(idHeaders),
+  onAnswers: byName(servedHeaders),
+  onErrors: { ...byName(retryHeaders), allow: text('The methods of the path. On 405 only.') },
+};

@@ -1,0 +1,17 @@
+// The little of JSON Schema and OpenAPI that this folder writes.
+
+/** A JSON Schema of draft 2020-12, as OpenAPI 3.1 takes it. */
+export type JsonSchema = { readonly [keyword: string]: unknown };
+
+export const schemaReference = (name: string): JsonSchema => ({ $ref: `#/components/schemas/${name}` });
+
+/** An object with these members, all of them unless `optional` names them. More members are always possible. */
+export function objectSchema(
+  properties: Readonly<Record<string, JsonSchema>>,
+  { optional = [], ...more }: { readonly optional?: readonly string[]; readonly description?: string } = {},
+): JsonSchema {
+  const required = Object.keys(properties).filter((name) => !optional.includes(name));
+  return { type: 'object', ...more, properties, ...(required.length === 0 ? {} : { required }) };
+}
+
+export const arrayOf = (items: JsonSchema, more: JsonSchema = {}): JsonSchema => ({ type: 'array', items, ...more });

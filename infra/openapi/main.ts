@@ -1,0 +1,31 @@
+// `npm run openapi`: prints the description of the API. Nothing serves it.
+import { parseArgs } from 'node:util';
+import { stringify } from 'yaml';
+import { defaultServerUrl, openApiDocument } from './document.ts';
+import { errorsPage } from './errors-page.ts';
+
+const usage = 'npm run --silent openapi -- [--yaml | --errors] [--server URL]';
+
+function textOf(args: readonly string[]): string {
+  const { values } = parseArgs({
+    args: [...args],
+    options: {
+      yaml: { type: 'boolean', default: false },
+      errors: { type: 'boolean', default: false },
+      server: { type: 'string', default: defaultServerUrl },
+    },
+  });
+  if (values.errors) return errorsPage();
+  const document = openApiDocument(values.server);
+  return values.yaml
+    ? stringify(document, { aliasDuplicateObjects: false, lineWidth: 0 }).trimEnd()
+    : JSON.stringify(document, null, 2);
+}
+
+try {
+  process.stdout.write(`${textOf(process.argv.slice(2))}\n`);
+} catch (error) {
+  const [reason] = (error instanceof Error ? error.message : String(error)).split('\n');
+  process.stderr.write(`openapi: ${reason}; usage: ${usage}\n`);
+  process.exitCode = 1;
+}

@@ -1,0 +1,91 @@
+// The two operations of the interface (spec 4).
+import { okStatus } from '../../shared/errors/index.ts';
+import { routePaths } from '../../shared/names/index.ts';
+import { codesOf, errorResponses } from './error-responses.ts';
+import { parameters, responseHeaders } from './headers.ts';
+import { schemaReference } from './json-schema.ts';
+
+const hello = { messages: [{ role: 'user', content: 'Hello' }] };
+
+const requestExamples = {
+  plain: { summary: 'The cheapest model that can do it', value: { model: 'auto', ...hello } },
+  stream: {
+    summary: 'A stream with its cost at the end',
+    value: { model: 'auto', ...hello, stream: true, usage: { include: true } },
+  },
+  private: {
+    summary: 'Only providers that keep no data, the fastest first',
+    value: { model: 'auto', ...hello, provider: { zdr: true, sort: 'latency' } },
+  },
+  function: {
+    summary: 'A stored function',
+    value: {
+      model: 'gw/function/label-ticket',
+      messages: [{ role: 'user', content: '{"ticket": "I cannot log in"}' }],
+    },
+  },
+};
+
+const streamExample = [
+  'data: {"id":"1","object":"chat.completion.chunk","choices":[{"index":0,"delta":{"content":"Hello"}}]}',
+  'data: {"id":"1","object":"chat.completion.chunk","choices":[{"index":0,"delta":{},"finish_reason":"stop"}]}',
+  'data: [DONE]',
+  '',
+].join('\n\n');
+
+const eventStream = {
+  schema: {
+    type: 'string',
+    description:
+      'Server-sent events. Every `data` is a `ChatCompletionChunk`, or a `StreamError` where the stream broke, and the last is `[DONE]`.',
+  },
+  /** OpenAPI 3.1 has no word for the schema of one event. */
+  'x-gw-event-data': {
+    anyOf: [schemaReference('StreamError'), schemaReference('ChatCompletionChunk'), { const: '[DONE]' }],
+  },
+  example: streamExample,
+};
+
+const chatCompletion = {
+  operationId: 'createChatCompletion',
+  summary: 'A chat completion',
+  description:
+    'Checks, routes, prices and relays a standard chat completion. Providers are tried one after another until the first real output; all of it within 55 seconds.',
+  parameters: parameters.chat,
+  requestBody: {
+    required: true,
+    description: `At most 4 MiB; calls of stored functions at most 256 KiB.`,
+    content: { 'application/json': { schema: schemaReference('ChatCompletionRequest'), examples: requestExamples } },
+  },
+  responses: {
+    [okStatus]: {
+      description: 'The answer: JSON, or events with `stream: true`.',
+      headers: { ...responseHeaders.onEvery, ...responseHeaders.onAnswers },
+      content: {
+        'application/json': { schema: schemaReference('ChatCompletion') },
+        'text/event-stream': eventStream,
+      },
+    },
+    ...errorResponses(codesOf.chat),
+  },
+};
+
+const listModels = {
+  operationId: 'listModels',
+  summary: 'The models of the workspace',
+  description: 'What the key can use: providers, prices, limits and figures of the last minutes. `auto` comes first.',
+  parameters: parameters.models,
+  responses: {
+    [okStatus]: {
+      description: 'The list.',
+      headers: responseHeaders.onEvery,
+      content: { 'application/json': { schema: schemaReference('ModelList') } },
+    },
+    ...errorResponses(codesOf.models),
+  },
+};
+
+export const paths = {
+  [routePaths.chatCompletions]: { post: chatCompletion },
+  [routePaths.models]: { get: listModels },
+};

@@ -1,0 +1,31 @@
+// A place for bytes that do not fit into an item. Keys are opaque names chosen by us, what stands under a key never
+// changes, and nothing is ever deleted by a caller: blobs expire by age, a day after the last record that names them.
+
+/** Contract 7: records that name blobs are kept 24 hours. The day on top covers clocks and slow deletion. */
+export const blobLifeSeconds = 2 * 24 * 60 * 60;
+
+/** Safe as a file name, as a URL path and as an object key. */
+const blobKeyPattern = /^[A-Za-z0-9_-]{1,128}$/;
+
+export interface BlobCallOptions {
+  readonly signal?: AbortSignal | undefined;
+}
+
+/**
+ * Every call ends within a limit of the implementation's own, and rejects when the place cannot be reached. Who reads
+ * checks the bytes against a hash of its own: a store may lose or damage what it holds.
+ */
+export interface BlobStore {
+  /**
+   * Resolves once every reader can get the bytes. The same bytes may be put again under their key; other bytes under
+   * a used key are a mistake of the caller.
+   */
+  put(key: string, bytes: Uint8Array, options?: BlobCallOptions): Promise<void>;
+  /** Undefined: nothing stands there, or no longer. */
+  get(key: string, options?: BlobCallOptions): Promise<Uint8Array | undefined>;
+}
+
+/** Throws a RangeError for a key that some place could not take. */
+export function checkBlobKey(key: string): void {
+  if (!blobKeyPattern.test(key)) throw new RangeError('a blob key is 1 to 128 letters, digits, "-" or "_"');
+}

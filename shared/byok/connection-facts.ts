@@ -1,0 +1,37 @@
+// What stored connections mean for one call. Pure: what follows from them, and with which code, the planner knows.
+import type { WorkspaceDocument } from '../workspaces/index.ts';
+import type { Connection, ConnectionPolicy } from './connection.ts';
+
+/** A connection as the planner sees it: nothing sealed in it. */
+export interface PlannedConnection {
+  readonly provider: string;
+  readonly policy: ConnectionPolicy;
+  /** A key is stored. Without one the policy binds all the same, and nobody is served. */
+  readonly isAuthorised: boolean;
+}
+
+export interface ConnectionFacts {
+  readonly connections: readonly PlannedConnection[];
+  /** The connection whose key to open and whose budget to quote when this provider is called. Always has a key. */
+  connectionTo(provider: string): Connection | undefined;
+}
+
+/** For plain calls. Where BYOK is not enabled no stored connection means anything (spec 1.9). */
+export function connectionFacts(
+  { features }: Pick<WorkspaceDocument, 'features'>,
+  stored: readonly Connection[],
+): ConnectionFacts {
+  const applicable = features.byok ? stored : [];
+  return {
+    connections: applicable.map(({ provider, policy, sealed }) => ({
+      provider,
+      policy,
+      isAuthorised: sealed !== undefined,
+    })),
+    connectionTo: (provider) => applicable.find((known) => known.provider === provider && known.sealed !== undefined),
+  };
+}
+
+/** For function calls: function_requires_managed_funding, BYOK enabled or not (contract 5). */
+export const requiresManagedFunding = (byokKey: string | undefined, connections: readonly Connection[]): boolean =>
+  byokKey !== undefined || connections.some(({ policy }) => policy === 'always');

@@ -1,0 +1,100 @@
+// The kinds of values a record may hold. Each is stored as one scalar, and what is not of its kind is not stored at
+// all: types hold at compile time only, and a body passed off as a text or a number must find no place here.
+
+export type Scalar = string | number | bigint | boolean;
+
+export interface StoredKind<Value> {
+  /** Undefined: the value is not of this kind. */
+  readonly toScalar: (value: unknown) => Scalar | undefined;
+  /** Of what `toScalar` gave. */
+  readonly fromScalar: (stored: unknown) => Value;
+}
+
+/** What looks like an API key, ours or a provider's: some clients take theirs for a session id. */
+const keyLike = /\bsk-[\w-]{16,}/g;
+
+/** Client text and names. Cut first, then made well-formed: half a surrogate pair is no text for the store. */
+export const text = (maxCharacters: number): StoredKind<string> => ({
+  toScalar: (value) =>
+    typeof value === 'string' ? value.slice(0, maxCharacters).replaceAll(keyLike, 'sk-…').toWellFormed() : undefined,
+  fromScalar: (stored) => stored as string,
+});
+
+const credentialsInUrl = /\/\/[^/?#]*@/;
+const queryAndFragment = /[?#].*$/s;
+
+/** A web address down to its path. */
+export const address = (maxCharacters: number): StoredKind<string> => {
+  const cut = text(maxCharacters);
+  return {
+    ...cut,
+    toScalar: (value) =>
+      typeof value === 'string'
+        ? cut.toScalar(value.replace(queryAndFragment, '').replace(credentialsInUrl, '//'))
+        : undefined,
+  };
+};
+
+/** One of a fixed set of texts, or of a fixed shape; never cut. */
+export const textLike = <Text extends string>(fits: (value: string) => boolean): StoredKind<Text> => ({
+  toScalar: (value) => (typeof value === 'string' && fits(value) ? value : undefined),
+  fromScalar: (stored) => stored as Text,
+});
+
+const shortWord = /^[a-z0-9_]{1,40}$/;
+
+/** Short words, stored as one text. What is no such word (a provider's sentence, say) leaves only a mark. */
+export const words = (countMax: number): StoredKind<readonly string[]> => ({
+  toScalar: (value) =>
+    Array.isArray(value)
+      ? value
+          .slice(0, countMax)
+          .map((word) => (typeof word === 'string' && shortWord.test(word) ? word : 'unnamed'))
+          .join(' ')
+      : undefined,
+  fromScalar: (stored) => (stored === '' ? [] : (stored as string).split(' ')),
+});
+
+const toCount = (value: unknown): number | undefined =>
+  Number.isSafeInteger(value) && (value as number) >= 0 ? (value as number) : undefined;
+
+export const count: StoredKind<number> = {
+  toScalar: toCount,
+  fromScalar: (stored) => stored as number,
+};
+
+/** The end of the year 9999: later times have more digits and would not sort as texts. */
+const instantMaxMs = 253_402_300_799_999;
+
+/** Milliseconds since the epoch. */
+export const instant: StoredKind<number> = {
+  ...count,
+  toScalar: (value) => {
+    const epochMs = toCount(value);
+    return epochMs !== undefined && epochMs <= instantMaxMs ? epochMs : undefined;
+  },
+};
+
+/** A year: no call lasts longer, whatever a clock that was set says. */
+const durationMaxMs = 365 * 24 * 60 * 60 * 1000;
+
+/** Whole milliseconds. A clock that was set back makes negative ones: they count as none. */
+export const duration: StoredKind<number> = {
+  toScalar: (value) =>
+    Number.isFinite(value) ? Math.min(Math.max(0, Math.round(value as number)), durationMaxMs) : undefined,
+  fromScalar: (stored) => stored as number,
+};
+
+/** DynamoDB's numbers are exact to 38 digits. */
+const amountMax = 10n ** 38n - 1n;
+
+/** An exact amount. The store hands small ones out as numbers. */
+export const amount: StoredKind<bigint> = {
+  toScalar: (value) => (typeof value === 'bigint' && value >= 0n && value <= amountMax ? value : undefined),
+  fromScalar: (stored) => BigInt(stored as number | bigint),
+};
+
+export const flag: StoredKind<boolean> = {
+  toScalar: (value) => (typeof value === 'boolean' ? value : undefined),
+  fromScalar: (stored) => stored as boolean,
+};

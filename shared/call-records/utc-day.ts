@@ -1,0 +1,12 @@
+// Days of UTC as texts such as "2026-11-20": they sort as they follow each other.
+
+const dayLength = 'YYYY-MM-DD'.length;
+
+/** Throws a RangeError for what is no time. */
+export const utcDayOf = (epochMs: number): string => new Date(epochMs).toISOString().slice(0, dayLength);
+
+/** Whether the text is a day that exists: "2026-02-30" is none. */
+export function isUtcDay(day: string): boolean {
+  const epochMs = Date.parse(`${day}T00:00:00Z`);
+  return !Number.isNaN(epochMs) && utcDayOf(epochMs) === day;
+}

@@ -1,0 +1,1 @@
+export { type Cooldowns, type CooledEntry, createCooldowns } from './cooldowns.ts';

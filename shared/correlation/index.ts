@@ -1,0 +1,1 @@
+export { type Correlation, type ReadCorrelation, readCorrelation } from './correlation.ts';

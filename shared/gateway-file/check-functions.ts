@@ -1,0 +1,118 @@
+// What a stored function refers to: models, its active revision, its steps, and the paths of its templates.
+import {
+  findCircle,
+  formatReference,
+  parseTemplate,
+  type Reference,
+  type StepNeeds,
+  stepsMax,
+} from '../stored-functions/index.ts';
+import { isCertainlyMissing } from './known-path.ts';
+import { checkKnown, checkUnique, entries, member, type Node, namesIn, type Report, textOf } from './node.ts';
+
+export function checkFunction(declared: Node, models: ReadonlySet<string>, report: Report): void {
+  const revisions = member(declared, 'revisions');
+  checkUnique([revisions], 'id', report);
+  checkActive(member(declared, 'active'), entries(revisions), report);
+  const isWorkflow = member(declared, 'kind').value === 'workflow';
+  for (const revision of entries(revisions)) {
+    checkRevision(revision, models, report);
+    if (isWorkflow) checkWorkflow(revision, models, report);
+    else checkMessages(revision, { input: member(revision, 'input'), steps: undefined }, report);
+  }
+}
+
+function checkActive(active: Node, revisions: readonly Node[], report: Report): void {
+  if (textOf(active) === undefined) return;
+  const revision = revisions.find((candidate) => member(candidate, 'id').value === active.value);
+  if (revision === undefined) report(active, 'names no revision of this function');
+  else if (member(revision, 'state').value !== 'activated') report(active, 'names a revision that is not activated');
+}
+
+function checkRevision(revision: Node, models: ReadonlySet<string>, report: Report): void {
+  checkModels(revision, models, report);
+  const [expiresAt, validFor] = [member(revision, 'expires_at'), member(revision, 'valid_for')];
+  if (textOf(expiresAt) !== undefined && textOf(validFor) !== undefined) {
+    report(validFor, 'cannot stand beside expires_at');
+  }
+  const isText = (member(member(revision, 'input'), 'type').value ?? 'text') === 'text';
+  for (const input of entries(member(revision, 'cases')).map((testCase) => member(testCase, 'input'))) {
+    if (input.value === undefined || (typeof input.value === 'string') === isText) continue;
+    report(input, isText ? 'must be text, as the declared input is' : 'must be a mapping, as the declared input is');
+  }
+}
+
+function checkModels(caller: Node, models: ReadonlySet<string>, report: Report): void {
+  for (const at of [member(caller, 'model'), ...entries(member(caller, 'fallback_models'))]) {
+    checkKnown(at, models, 'model', report);
+  }
+}
+
+/** What a template may refer to. Without steps: a prompt. */
+interface Scope {
+  readonly input: Node;
+  readonly steps: readonly Node[] | undefined;
+}
+
+function checkWorkflow(revision: Node, models: ReadonlySet<string>, report: Report): void {
+  const list = member(revision, 'steps');
+  const steps = entries(list);
+  const scope = { input: member(revision, 'input'), steps };
+  checkUnique([list], 'id', report);
+  const graph: StepNeeds[] = [];
+  for (const step of steps) {
+    checkModels(step, models, report);
+    graph.push({ id: textOf(member(step, 'id')) ?? '', needs: checkMessages(step, scope, report) });
+  }
+  const circle = graph.length > stepsMax ? undefined : findCircle(graph);
+  if (circle !== undefined) report(list, `form a circle: ${[...circle, circle[0]].join(' needs ')}`);
+  const output = member(revision, 'output');
+  checkTemplate(output, scope, report);
+  checkKnown(member(output, 'step'), namesIn(list, 'id'), 'step of this revision', report);
+}
+
+/** Checks every template of some messages and answers with the steps they need. */
+function checkMessages(caller: Node, scope: Scope, report: Report): string[] {
+  return entries(member(caller, 'messages')).flatMap((message) => {
+    const content = member(message, 'content');
+    const texts = [content, ...entries(content).map((part) => member(part, 'text'))];
+    return texts.flatMap((text) => checkTemplate(text, scope, report));
+  });
+}
+
+function checkTemplate(at: Node, scope: Scope, report: Report): string[] {
+  const template = parseTemplate(textOf(at) ?? '');
+  if (!template.ok) {
+    report(at, template.message);
+    return [];
+  }
+  const references = template.parts.filter((part) => typeof part !== 'string');
+  for (const reference of references) {
+    const message = faultOf(reference, scope);
+    if (message !== undefined) report(at, message);
+  }
+  return references.flatMap((reference) => reference.step ?? []);
+}
+
+function faultOf(reference: Reference, { input, steps }: Scope): string | undefined {
+  const { source, step: id, path } = reference;
+  const written = formatReference(reference);
+  if (source === 'input')
+    return isMissingInInput(input, path) ? `${written}: the declared input has no such path` : undefined;
+  if (steps === undefined) return `${written}: only a workflow has steps`;
+  const step = steps.find((candidate) => member(candidate, 'id').value === id);
+  if (step === undefined) return `${written}: there is no such step`;
+  return isMissingInOutput(step, path) ? `${written}: the step's answer has no such path` : undefined;
+}
+
+function isMissingInInput(input: Node, path: readonly string[]): boolean {
+  const type = member(input, 'type').value ?? 'text';
+  return type === 'text' ? path.length > 0 : isCertainlyMissing(member(input, 'schema').value, path);
+}
+
+function isMissingInOutput(step: Node, path: readonly string[]): boolean {
+  const format = member(step, 'response_format');
+  const type = member(format, 'type').value ?? 'text';
+  if (type === 'text') return path.length > 0;
+  return isCertainlyMissing(member(member(format, 'json_schema'), 'schema').value, path);
+}

@@ -1,0 +1,48 @@
+// The values of a file with the places they stand at. The checks across sections walk these, not the checked shape,
+// so that one wrong member never hides what is wrong elsewhere.
+import type { Path } from './problems.ts';
+import { isMapping } from './yaml-source.ts';
+
+export interface Node {
+  readonly value: unknown;
+  readonly path: Path;
+}
+
+export type Report = (at: Node, message: string) => void;
+
+export const rootOf = (value: unknown): Node => ({ value, path: [] });
+
+/** A member of a mapping; a node without a value where there is none. */
+export const member = (node: Node, name: string): Node => ({
+  value: isMapping(node.value) && Object.hasOwn(node.value, name) ? node.value[name] : undefined,
+  path: [...node.path, name],
+});
+
+/** The entries of a list; none where there is no list. */
+export const entries = (node: Node): Node[] =>
+  Array.isArray(node.value)
+    ? node.value.map((value: unknown, index): Node => ({ value, path: [...node.path, index] }))
+    : [];
+
+export const textOf = (node: Node): string | undefined => (typeof node.value === 'string' ? node.value : undefined);
+
+/** What is written at `name` in every entry of a list. */
+export const namesIn = (list: Node, name: string): Set<string> =>
+  new Set(entries(list).flatMap((entry) => textOf(member(entry, name)) ?? []));
+
+/** Reports every entry of a list whose `name` an earlier one has. */
+export function checkUnique(lists: readonly Node[], name: string, report: Report): void {
+  const seen = new Set<string>();
+  for (const at of lists.flatMap(entries).map((entry) => member(entry, name))) {
+    const written = textOf(at);
+    if (written === undefined) continue;
+    if (seen.has(written)) report(at, 'is already taken by an earlier entry');
+    seen.add(written);
+  }
+}
+
+/** Reports a name that is written but not among the known ones. */
+export function checkKnown(at: Node, known: ReadonlySet<string>, what: string, report: Report): void {
+  const written = textOf(at);
+  if (written !== undefined && !known.has(written)) report(at, `names no ${what} of this file`);
+}

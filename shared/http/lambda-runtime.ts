@@ -1,0 +1,41 @@
+// The little that is used of the `awslambda` global, which only the Lambda runtime defines. It is looked up when a
+// handler is built, never on import, so that everything else can be loaded without it.
+
+/** The response stream of one invocation. More of it exists; none of that may be relied upon. */
+export interface LambdaResponseStream {
+  write(text: string): boolean;
+  end(): void;
+  once(event: 'drain' | 'error', listener: (cause?: unknown) => void): unknown;
+  off(event: 'drain' | 'error', listener: (cause?: unknown) => void): unknown;
+  readonly writableEnded: boolean;
+}
+
+export interface LambdaContext {
+  callbackWaitsForEmptyEventLoop?: boolean;
+}
+
+/** Node runtimes take three parameters for a streaming handler only. */
+export type StreamingHandler = (event: unknown, stream: LambdaResponseStream, context: LambdaContext) => Promise<void>;
+
+export interface LambdaRuntime {
+  streamifyResponse(handler: StreamingHandler): StreamingHandler;
+  HttpResponseStream: {
+    /** Arms the prelude (status and headers). It is sent by the first `write`, and by nothing else. */
+    from(
+      stream: LambdaResponseStream,
+      prelude: { statusCode: number; headers: Record<string, string> },
+    ): LambdaResponseStream;
+  };
+}
+
+export function lambdaRuntime(): LambdaRuntime {
+  // A member access: a bundler may rename variables, never this.
+  const runtime = (globalThis as unknown as { awslambda?: LambdaRuntime }).awslambda;
+  if (runtime === undefined) throw new Error('a streaming handler can only be built inside the Lambda runtime');
+  return runtime;
+}
+
+/** Up to Node 22 a runtime waits for idle sockets before it takes the next event, and bills for it. */
+export function doNotWaitForIdleSockets(context: LambdaContext | undefined): void {
+  if (context && 'callbackWaitsForEmptyEventLoop' in context) context.callbackWaitsForEmptyEventLoop = false;
+}

@@ -1,0 +1,77 @@
+// What an idempotency record says to a claim (contract 7). Pure: the store's condition in record-item.ts says the same.
+//
+//   claim            complete                                 expires
+//     |---- running ----|---------------- done ------------------|      ← the stored answer until here
+//
+//   claim                          lease over                 expires
+//     |---- running (owner alive) ----|---- running (dead) ------|      ← free for exactly one claim from "lease over" on
+//                  ↑ release moves "lease over" to here
+//
+// A dead owner is a failure that nobody could report, so its record is as free as a released one: with another body too.
+// Otherwise a mistake in the body would keep its key for a day only because a process died, not because it answered.
+
+/** Contract 7. Counted from the claim while a call runs, from its completion once it is done. */
+export const recordLifeSeconds = 24 * 60 * 60;
+
+/** An answer as it left the gateway. */
+export interface StoredResult {
+  readonly status: number;
+  readonly headers: Readonly<Record<string, string>>;
+  /** JSON text, or the whole transcript of a stream. */
+  readonly body: string;
+  /** Function calls only. */
+  readonly executionId?: string | undefined;
+}
+
+/** Where a body is: in the item, or under a key of the blob store. The hash is that of the packed bytes. */
+export type PackedBody = { readonly sha256: string } & ({ readonly bytes: Uint8Array } | { readonly blobKey: string });
+
+interface CommonMembers {
+  readonly fingerprint: string;
+  readonly expiresAtEpochSeconds: number;
+}
+
+export interface RunningRecord extends CommonMembers {
+  readonly state: 'running';
+  /** The call that runs. Undefined once it was released. */
+  readonly owner: string | undefined;
+  readonly leaseUntilMs: number;
+}
+
+export interface DoneRecord extends CommonMembers {
+  readonly state: 'done';
+  readonly owner: string;
+  readonly result: Omit<StoredResult, 'body'>;
+  readonly body: PackedBody;
+}
+
+export type IdempotencyRecord = RunningRecord | DoneRecord;
+
+export interface Claimant {
+  readonly fingerprint: string;
+  /** Unlike any other call's: it is what fences a late owner off. */
+  readonly owner: string;
+  readonly nowMs: number;
+}
+
+/** 'own': the claimant stands in the record already, because the answer to its first try was lost. */
+export type Verdict = 'free' | 'own' | 'conflict' | 'running' | 'done';
+
+export function judge(record: IdempotencyRecord, claimant: Claimant): Verdict {
+  if (isExpired(record, claimant.nowMs)) return 'free';
+  if (record.state === 'running') {
+    if (record.owner === claimant.owner) return 'own';
+    if (record.leaseUntilMs <= claimant.nowMs) return 'free';
+  }
+  // Contract 5: a conflict wins over a call that runs or is done.
+  if (record.fingerprint !== claimant.fingerprint) return 'conflict';
+  return record.state;
+}
+
+const isExpired = (record: IdempotencyRecord, nowMs: number): boolean => record.expiresAtEpochSeconds * 1000 <= nowMs;
+
+export const expiryAfter = (nowMs: number): number => Math.ceil(nowMs / 1000) + recordLifeSeconds;
+
+/** Whether the record holds what this very completion wrote: its answer was lost, its work was not. */
+export const isOwnCompletion = (record: IdempotencyRecord | undefined, owner: string, bodySha256: string): boolean =>
+  record?.state === 'done' && record.owner === owner && record.body.sha256 === bodySha256;

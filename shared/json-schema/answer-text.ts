@@ -1,0 +1,34 @@
+// The JSON inside the text of an answer. Models put it into a code fence now and then, although nobody asked for one.
+import { answerMaxCharacters, answerMaxDepth } from './bounds.ts';
+import { nestsDeeperThan } from './json-value.ts';
+
+export type AnswerJson =
+  /** `text` is the JSON alone, its bytes as they came. */
+  | { readonly kind: 'json'; readonly text: string; readonly value: unknown }
+  | { readonly kind: 'unreadable'; readonly problem: string };
+
+export function readAnswerText(answer: string): AnswerJson {
+  if (answer.length > answerMaxCharacters) {
+    return { kind: 'unreadable', problem: `is longer than ${answerMaxCharacters} characters` };
+  }
+  // A byte order mark counts as whitespace here.
+  const text = withoutFence(answer.trim());
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch {
+    return { kind: 'unreadable', problem: text === '' ? 'is empty' : 'is not JSON' };
+  }
+  if (nestsDeeperThan(value, answerMaxDepth)) {
+    return { kind: 'unreadable', problem: `nests deeper than ${answerMaxDepth} levels` };
+  }
+  return { kind: 'json', text, value };
+}
+
+/** A closing fence may be missing: clients use it as a stop sequence. */
+function withoutFence(text: string): string {
+  const opening = /^```[A-Za-z0-9]*[ \t]*(?=\s|[[{"])/.exec(text)?.[0];
+  if (opening === undefined) return text;
+  const end = text.endsWith('```') ? text.length - 3 : text.length;
+  return text.slice(opening.length, end).trim();
+}

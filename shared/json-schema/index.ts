@@ -1,0 +1,4 @@
+export type { AnswerCheck } from './check.ts';
+export type { ValueProblem } from './first-problem.ts';
+export { checkAnswer, checkResponseSchema, checkValue } from './on-demand.ts';
+export type { SchemaFault } from './prepare-schema.ts';

@@ -1,0 +1,76 @@
+// Regular expressions of clients. ECMAScript's own engine runs them, because schemas in common use need all of it
+// (lookaheads, Unicode classes); whoever calls `probePattern` or checks an answer sets the time limit.
+import { patternMaxCharacters } from './bounds.ts';
+import { UnusableSchema } from './unusable-schema.ts';
+
+/** The pattern as the validator can compile it. Throws UnusableSchema when it is none. */
+export function readPattern(source: string, path: string): string {
+  if (source.length > patternMaxCharacters) {
+    throw new UnusableSchema(path, `must not be longer than ${patternMaxCharacters} characters`);
+  }
+  for (const candidate of [source, inUnicodeMode(source)]) if (compiles(candidate)) return candidate;
+  throw new UnusableSchema(path, 'is no regular expression of ECMA-262 in Unicode mode');
+}
+
+function compiles(source: string): boolean {
+  try {
+    return new RegExp(source, 'u') instanceof RegExp;
+  } catch {
+    return false;
+  }
+}
+
+/** What other modes and languages allow and Unicode mode does not: escapes such as `\-` and `\@`, and a lone `]`. */
+const needlessEscapes = /[\s"#%&',:;<=>@_`~!]/;
+
+function inUnicodeMode(source: string): string {
+  let inClass = false;
+  return source.replaceAll(/\\(.)|[[\]]/gsu, (found, escaped?: string) => {
+    if (escaped === undefined) {
+      const isLone = found === ']' && !inClass;
+      inClass = found === '[';
+      return isLone ? '\\]' : found;
+    }
+    return needlessEscapes.test(escaped) || (escaped === '-' && !inClass) ? escaped : found;
+  });
+}
+
+/** Long enough for two ways through each repetition to become hopeless, short enough for any decent pattern. */
+const probeCharacters = 64;
+const probePiecesMax = 20;
+const usualPieces = ['a', 'A', '0', ' ', '-', '_', '.'];
+/** What a repetition is followed by, so that the match fails at the end; the pattern's first own characters too. */
+const usualEndings = ['\u0000', '\n', '!'];
+const ownEndingsMax = 4;
+
+const probedPartsMax = 16;
+
+/**
+ * Tries a pattern on texts that are bad for it: its own characters and words, repeated. One that backtracks without end
+ * does so here, before anybody has paid for an answer. No proof: what it misses meets the time limit of the answer.
+ */
+export function probePattern(source: string): void {
+  const own = source.match(/\w{2,8}|[^\\^$.*+?()[\]{}|]/gu) ?? [];
+  const pieces = [...new Set([...usualPieces, ...own])].slice(0, probePiecesMax);
+  const endings = [...usualEndings, ...own.slice(0, ownEndingsMax)];
+  for (const part of [source, ...repeatedGroups(source)].slice(0, probedPartsMax)) {
+    const pattern = new RegExp(part, 'u');
+    for (const piece of pieces) {
+      for (const ending of endings) pattern.test(piece.repeat(probeCharacters / piece.length) + ending);
+    }
+  }
+}
+
+/** Each repeated group as a pattern of its own: in its place it may stand behind a prefix that no probe begins with. */
+function repeatedGroups(source: string): string[] {
+  const groups: string[] = [];
+  const open: number[] = [];
+  for (const { 0: found, index } of source.matchAll(/\\.|\[(?:\\.|[^\]\\])*\]|\(|\)(?:[*+]|\{\d*,?\d*\})?/gsu)) {
+    if (found === '(') open.push(index);
+    if (!found.startsWith(')')) continue;
+    const start = open.pop();
+    if (start !== undefined && found.length > 1) groups.push(`^${source.slice(start, index + found.length)}$`);
+  }
+  // Out of its pattern a group may refer to another that is not there.
+  return groups.filter(compiles);
+}

@@ -1,0 +1,9 @@
+export type { EntryLimits, LimitedEntry } from './limits.ts';
+export { nextTry } from './next-try.ts';
+export {
+  type Admission,
+  createProviderLimiter,
+  type Permit,
+  type ProviderLimiter,
+  type ProviderLimiterOptions,
+} from './provider-limiter.ts';

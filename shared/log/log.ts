@@ -1,0 +1,128 @@
+// One JSON line per event. A field is written only when its name is on the list below and its value is a scalar, so
+// headers, bodies and prompts cannot get in by accident. Stacks go here and nowhere else. A log never throws.
+import type { Clock } from '../time/index.ts';
+import { describeError } from './describe-error.ts';
+import { embedMetrics, type Metrics } from './embedded-metrics.ts';
+
+/** Every field a line may carry besides time, level and error. A new one is added here, on purpose. */
+export const logFieldNames = [
+  'event',
+  'message',
+  'stage',
+  'correlation_id',
+  'trace_id',
+  'span_id',
+  'session_id',
+  'execution_id',
+  'workspace_id',
+  'key_id',
+  'function_id',
+  'revision_id',
+  'referer',
+  'title',
+  'route',
+  'method',
+  'status',
+  'error_code',
+  'reason',
+  'outcome',
+  'model',
+  'provider',
+  'attempts',
+  'attempt_outcomes',
+  'stream',
+  'cache',
+  'idempotent_replayed',
+  'fallback_used',
+  'is_byok',
+  'usage_estimated',
+  'input_tokens',
+  'cached_input_tokens',
+  'output_tokens',
+  'reasoning_tokens',
+  'cost_usd',
+  'queued_ms',
+  'first_byte_ms',
+  'gateway_ms',
+  'provider_ms',
+  'total_ms',
+  'client_gone',
+  'cold_start',
+  'port',
+  // OpenTelemetry's names for what models do (semantic conventions for generative AI).
+  'gen_ai.operation.name',
+  'gen_ai.provider.name',
+  'gen_ai.request.model',
+  'gen_ai.response.model',
+  'gen_ai.output.type',
+  'gen_ai.conversation.id',
+  'gen_ai.usage.input_tokens',
+  'gen_ai.usage.output_tokens',
+  'error.type',
+] as const;
+
+export type LogFieldName = (typeof logFieldNames)[number];
+export type LogValue = string | number | boolean | bigint | null | undefined;
+export type LogFields = Partial<Record<LogFieldName, LogValue>>;
+
+export interface Log {
+  /** `metrics` stand in the same line, in the embedded format that CloudWatch turns into metrics by itself. */
+  info(fields: LogFields, metrics?: Metrics): void;
+  /** `cause` is whatever was caught: its name, cleaned message, frames and the names of its causes are written. */
+  error(fields: LogFields, cause?: unknown): void;
+}
+
+export const logLevels = ['info', 'error', 'silent'] as const;
+export type LogLevel = (typeof logLevels)[number];
+
+export interface LogOptions {
+  readonly clock: Clock;
+  /** Stands in every line. */
+  readonly stage?: string | undefined;
+  /** The least level that is written. */
+  readonly level?: LogLevel;
+  /** Takes one line, its line feed included. */
+  readonly write?: (line: string) => void;
+}
+
+/** CloudWatch takes 256 KiB a line; a value beyond this is no id, code or name. */
+const valueMaxCharacters = 512;
+const allowedNames: ReadonlySet<string> = new Set(logFieldNames);
+
+export function createLog({ clock, stage, level = 'info', write = writeToStdout }: LogOptions): Log {
+  const emit = (lineLevel: LogLevel, fields: LogFields, error?: unknown, metrics?: Metrics): void => {
+    if (logLevels.indexOf(lineLevel) < logLevels.indexOf(level)) return;
+    try {
+      const line = {
+        time: new Date(clock.nowMs()).toISOString(),
+        level: lineLevel,
+        ...allowedScalars({ ...(stage === undefined ? {} : { stage }), ...fields }),
+        ...(metrics === undefined ? {} : embedMetrics(metrics, clock.nowMs())),
+        ...(error === undefined ? {} : { error: describeError(error) }),
+      };
+      write(`${JSON.stringify(line)}\n`);
+    } catch {
+      // A line that cannot be written is lost; the request it belongs to is not.
+    }
+  };
+  return {
+    info: (fields, metrics) => emit('info', fields, undefined, metrics),
+    error: (fields, cause) => emit('error', fields, cause),
+  };
+}
+
+/** Types hold at compile time only: an object passed off as a scalar is dropped here. */
+function allowedScalars(fields: LogFields): Record<string, string | number | boolean | null> {
+  const scalars: Record<string, string | number | boolean | null> = {};
+  for (const [name, value] of Object.entries(fields)) {
+    if (!allowedNames.has(name)) continue;
+    if (typeof value === 'string') scalars[name] = value.slice(0, valueMaxCharacters);
+    else if (typeof value === 'bigint') scalars[name] = value.toString();
+    else if (typeof value === 'number' || typeof value === 'boolean' || value === null) scalars[name] = value;
+  }
+  return scalars;
+}
+
+const writeToStdout = (line: string): void => {
+  process.stdout.write(line);
+};

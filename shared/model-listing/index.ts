@@ -1,0 +1,1 @@
+export { type ModelListingDependencies, serveModels } from './serve-models.ts';

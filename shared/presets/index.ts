@@ -1,0 +1,1 @@
+export { type AppliedPreset, applyPreset } from './apply-preset.ts';

@@ -1,0 +1,14 @@
+export { readBoundedBody } from './bounded-body.ts';
+export { type AttemptFailure, classifyErrorObject, classifyStatus, type FailureKind } from './classify.ts';
+export { type Credential, type CredentialSource, environmentCredentials, type SignableCall } from './credentials.ts';
+export { readRetryAfterSeconds } from './retry-after.ts';
+export { readStream, StreamBroken } from './stream-reader.ts';
+export {
+  createTransport,
+  type Transport,
+  type UpstreamAnswer,
+  type UpstreamRequest,
+  UpstreamUnreachable,
+} from './transport.ts';
+export { toUpstreamBody } from './upstream-body.ts';
+export { startWatch, type Watch, type WatchEnd } from './watch.ts';

@@ -1,0 +1,2 @@
+export { bundleAdapters } from './bundle-adapters.ts';
+export { createRuntime, type Runtime, type RuntimeOptions } from './create-runtime.ts';

@@ -1,0 +1,71 @@
+// The figures that users and the planner see, made from counts.
+import { type Histogram, medianOf, totalOf } from './histogram.ts';
+import { candidateNameOf, modelNameOf } from './layout.ts';
+
+export interface Figures {
+  /** Of successful calls, to the last byte. Whole milliseconds. Undefined: none succeeded lately. */
+  readonly medianLatencyMs: number | undefined;
+  /** Of streams. Whole milliseconds. */
+  readonly medianFirstTokenMs: number | undefined;
+  /** Successful calls per minute. At most two decimals, so that String() gives a plain decimal. */
+  readonly throughputRpm: number;
+  /** The successful share of the successful and the failed calls, rounded down to four decimals: 1 means no failure. */
+  readonly uptime: number;
+}
+
+/** With a latency that was seen. */
+export interface MeasuredFigures extends Figures {
+  readonly medianLatencyMs: number;
+}
+
+/** The last 15 to 30 minutes. */
+export interface Statistics {
+  /** When the counts were read; undefined when there are none. */
+  readonly measuredAtMs: number | undefined;
+  /** Undefined: no call succeeded lately, so that a provider that only fails is never taken for a fast one. */
+  of(model: string, provider: string): MeasuredFigures | undefined;
+  /** Over all providers of the model. Undefined: no call succeeded or failed lately. */
+  ofModel(model: string): Figures | undefined;
+}
+
+export interface Counts {
+  readonly latency: Histogram;
+  readonly firstToken: Histogram;
+  failed: number;
+}
+
+export function figuresOf({ latency, firstToken, failed }: Counts, minutes: number): Figures {
+  const succeeded = totalOf(latency);
+  return {
+    medianLatencyMs: wholeMs(medianOf(latency)),
+    medianFirstTokenMs: wholeMs(medianOf(firstToken)),
+    throughputRpm: Math.round((succeeded * 100) / minutes) / 100,
+    uptime: succeeded + failed === 0 ? 1 : Math.floor((succeeded * 10_000) / (succeeded + failed)) / 10_000,
+  };
+}
+
+const wholeMs = (durationMs: number | undefined): number | undefined =>
+  durationMs === undefined ? undefined : Math.round(durationMs);
+
+/** Figures by short name (layout.ts), as they are stored. */
+export interface FigureTables {
+  readonly models: Readonly<Record<string, Figures>>;
+  readonly candidates: Readonly<Record<string, Figures>>;
+}
+
+export function createStatistics(measuredAtMs: number, tables: FigureTables): Statistics {
+  const models = new Map(Object.entries(tables.models));
+  const candidates = new Map(Object.entries(tables.candidates));
+  return {
+    measuredAtMs,
+    of(model, provider) {
+      const figures = candidates.get(candidateNameOf(model, provider));
+      return figures !== undefined && isMeasured(figures) ? figures : undefined;
+    },
+    ofModel: (model) => models.get(modelNameOf(model)),
+  };
+}
+
+const isMeasured = (figures: Figures): figures is MeasuredFigures => figures.medianLatencyMs !== undefined;
+
+export const noStatistics: Statistics = { measuredAtMs: undefined, of: () => undefined, ofModel: () => undefined };

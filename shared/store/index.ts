@@ -1,0 +1,14 @@
+export { createDynamoClient, type DynamoClientOptions } from './dynamodb-client.ts';
+export { createDynamoStore, type DynamoStoreOptions } from './dynamodb-store.ts';
+export {
+  type CallOptions,
+  type Conditional,
+  type ConditionalResult,
+  type Item,
+  type Put,
+  type QueryOptions,
+  type SortedTableName,
+  type Store,
+  StoreUnavailable,
+  type Update,
+} from './store.ts';

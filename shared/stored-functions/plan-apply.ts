@@ -1,0 +1,76 @@
+// What a function of the gateway file makes of the stored one. Pure: reads are done before, writes come after. Revisions
+// that the file does not name stay, callable by pin; an activated one never changes and never becomes a draft again.
+import type { FunctionDocument } from './document.ts';
+import { revisionsMax } from './function-item.ts';
+import type { FunctionRecord, RevisionRecord } from './function-record.ts';
+import { contentOf, type DeclaredRevision, type RevisionText, toText } from './revision-text.ts';
+import { activateRevision, durationMs } from './transitions.ts';
+
+export interface ApplyPlan {
+  readonly record: FunctionRecord;
+  /** Contents that the former record does not name. */
+  readonly newTexts: readonly RevisionText[];
+}
+
+/** Throws an Error with a text for the operator. */
+export function planApply(
+  former: FunctionRecord | undefined,
+  workspace: string,
+  declared: FunctionDocument,
+  nowMs: number,
+): ApplyPlan {
+  const name = `function ${declared.id} of ${workspace}`;
+  if (former !== undefined && former.revisions.size > 0 && former.kind !== declared.kind) {
+    throw new Error(`${name} is a ${former.kind} and cannot become a ${declared.kind}: give the new one another id`);
+  }
+  const revisions = new Map(former?.revisions);
+  const texts = new Map<string, RevisionText>();
+  for (const revision of declared.revisions) {
+    const text = toText(contentOf(declared.kind, revision));
+    const planned = prefixed(name, () => planRevision(revisions.get(revision.id), revision, text, nowMs));
+    revisions.set(revision.id, planned);
+    if (planned.textSha256 === text.textSha256) texts.set(text.textSha256, text);
+  }
+  if (revisions.size > revisionsMax) throw new Error(`${name} would have more than ${revisionsMax} revisions`);
+  if (declared.active !== null && revisions.get(declared.active)?.state !== 'activated') {
+    throw new Error(`${name}: the active revision ${declared.active} is not activated`);
+  }
+  for (const { textSha256 } of former?.revisions.values() ?? []) texts.delete(textSha256);
+  const { id, kind, status, active } = declared;
+  return { record: { workspace, id, kind, status, active, revisions }, newTexts: [...texts.values()] };
+}
+
+function planRevision(
+  former: RevisionRecord | undefined,
+  declared: DeclaredRevision,
+  text: RevisionText,
+  nowMs: number,
+): RevisionRecord {
+  if (former?.state === 'activated') {
+    if (former.contentSha256 === text.contentSha256) return former;
+    throw new Error(`revision ${declared.id} is activated and cannot be changed any more: make a new revision`);
+  }
+  // The qualification of a draft is that of this very text.
+  const draft = former?.textSha256 === text.textSha256 ? former : newDraft(declared, text);
+  return declared.state === 'activated' ? activateRevision(draft, nowMs) : draft;
+}
+
+const newDraft = (declared: DeclaredRevision, { textSha256, contentSha256 }: RevisionText): RevisionRecord => ({
+  id: declared.id,
+  state: 'draft',
+  expiresAtMs: declared.expires_at === null ? null : Date.parse(declared.expires_at),
+  validForMs: declared.valid_for === null ? null : durationMs(declared.valid_for),
+  hasCases: declared.cases.length > 0,
+  qualifiedAtMs: null,
+  activatedAtMs: null,
+  textSha256,
+  contentSha256,
+});
+
+function prefixed<Value>(name: string, plan: () => Value): Value {
+  try {
+    return plan();
+  } catch (cause) {
+    throw new Error(`${name}: ${cause instanceof Error ? cause.message : 'cannot be applied'}`, { cause });
+  }
+}

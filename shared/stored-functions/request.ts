@@ -1,0 +1,35 @@
+// From a revision and its input to the bodies that go to providers: the plain chat-completions form, read and checked
+// further on like the body of any client.
+import type { FunctionInput } from './declared-input.ts';
+import type { MessageTemplate, ModelCall, PromptContent } from './document.ts';
+import type { MatchedInput } from './match-input.ts';
+import { messageReferences } from './references.ts';
+import { noSteps, renderMessages } from './render.ts';
+
+export interface FunctionRequest {
+  /** `model`, `messages`, the fixed options, `response_format`, and what the client may add. */
+  readonly body: Record<string, unknown>;
+  /** Tried in this order, in place of `model`, when no provider of it gives a result. */
+  readonly fallbackModels: readonly string[];
+}
+
+export const toRequest = (
+  { model, fallback_models, options, response_format }: ModelCall,
+  messages: readonly MessageTemplate[],
+  passed: MatchedInput['passed'],
+): FunctionRequest => ({
+  body: { model, messages, ...passed, ...options, ...(response_format === undefined ? {} : { response_format }) },
+  fallbackModels: fallback_models,
+});
+
+/** The one provider call of a prompt. Throws invalid_function_request where the input does not fill its templates. */
+export const promptRequest = (content: PromptContent, { input, passed }: MatchedInput): FunctionRequest =>
+  toRequest(content, renderPrompt(content, input), passed);
+
+/** Messages without any reference stand before the input, as a client may write them: the input comes last then. */
+function renderPrompt({ messages }: PromptContent, input: FunctionInput): MessageTemplate[] {
+  const templates = messageReferences(messages).length > 0 ? messages : [...messages, inputMessage];
+  return renderMessages(templates, { input, steps: noSteps });
+}
+
+const inputMessage: MessageTemplate = { role: 'user', content: '{{input}}' };

@@ -1,0 +1,50 @@
+// Templates of stored functions (contract 8): text with `{{input}}`, `{{input.a.b}}`, `{{steps.ID.output}}` or
+// `{{steps.ID.output.a}}`. Blanks inside the braces do not count. Whatever fills a template must read it with this.
+
+export interface Reference {
+  readonly source: 'input' | 'step';
+  /** The step's id; absent for the input. */
+  readonly step?: string;
+  /** Members below the input or the step's output. Empty: the whole of it. */
+  readonly path: readonly string[];
+}
+
+export type TemplatePart = string | Reference;
+
+export type ParsedTemplate =
+  | { readonly ok: true; readonly parts: TemplatePart[] }
+  | { readonly ok: false; readonly message: string };
+
+const expression = /\{\{([^{}]*)\}\}/g;
+const name = /^[A-Za-z0-9_-]+$/;
+const forms = '{{input}}, {{input.a.b}}, {{steps.ID.output}} or {{steps.ID.output.a}}';
+
+export function parseTemplate(text: string): ParsedTemplate {
+  const parts: TemplatePart[] = [];
+  let end = 0;
+  for (const match of text.matchAll(expression)) {
+    const reference = parseReference((match[1] ?? '').trim());
+    if (reference === undefined) return { ok: false, message: `holds {{…}} that is none of ${forms}` };
+    parts.push(text.slice(end, match.index), reference);
+    end = match.index + match[0].length;
+  }
+  parts.push(text.slice(end));
+  // What the pattern left over: braces that never close, or braces within braces.
+  if (parts.some((part) => typeof part === 'string' && part.includes('{{'))) {
+    return { ok: false, message: 'holds a {{ that is not closed by }}' };
+  }
+  return { ok: true, parts: parts.filter((part) => part !== '') };
+}
+
+/** As it is written: `{{input.a.b}}`. */
+export const formatReference = ({ source, step, path }: Reference): string =>
+  `{{${[...(source === 'input' ? ['input'] : ['steps', step, 'output']), ...path].join('.')}}}`;
+
+function parseReference(written: string): Reference | undefined {
+  const segments = written.split('.');
+  if (!segments.every((segment) => name.test(segment))) return undefined;
+  const [root, step, output, ...path] = segments;
+  if (root === 'input') return { source: 'input', path: segments.slice(1) };
+  if (root === 'steps' && step !== undefined && output === 'output') return { source: 'step', step, path };
+  return undefined;
+}

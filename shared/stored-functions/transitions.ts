@@ -1,0 +1,73 @@
+// The states of functions and revisions (contract 8), as steps from one record to the next. Pure: an Error, with a text
+// for the operator, says why a step cannot be taken.
+//
+//   draft ──── qualify ───▶ qualified draft ──── activate ───▶ activated ──── expires_at ───▶ expired
+//     └──────────── activate, where it carries no cases ──────────▲
+//
+// Nothing leads back to a draft. Expiry is no write: whoever reads compares the time.
+import type { FunctionRecord, RevisionRecord } from './function-record.ts';
+
+const unitMs = { m: 60_000, h: 3_600_000, d: 86_400_000, w: 604_800_000 } as const;
+
+/** `30d` in milliseconds. */
+export function durationMs(written: string): number {
+  const unit = unitMs[written.at(-1) as keyof typeof unitMs];
+  const count = Number(written.slice(0, -1));
+  if (unit === undefined || !Number.isInteger(count)) throw new Error(`${written} is no length of time such as 30d`);
+  return count * unit;
+}
+
+/** The time counts up to, not including, the end. */
+export const isExpired = ({ expiresAtMs }: RevisionRecord, nowMs: number): boolean =>
+  expiresAtMs !== null && nowMs >= expiresAtMs;
+
+/** A draft becomes activated; one that is activated stays as it is. */
+export function activateRevision(revision: RevisionRecord, nowMs: number): RevisionRecord {
+  if (revision.state === 'activated') return revision;
+  if (revision.hasCases && revision.qualifiedAtMs === null) {
+    throw new Error(`revision ${revision.id} carries cases and is not qualified: qualify it before it is activated`);
+  }
+  // The qualification of a draft can run out before the draft is activated.
+  if (revision.hasCases && revision.validForMs !== null && isExpired(revision, nowMs)) {
+    throw new Error(`the qualification of revision ${revision.id} has expired: qualify it again`);
+  }
+  const counted = revision.validForMs === null ? null : nowMs + revision.validForMs;
+  return { ...revision, state: 'activated', activatedAtMs: nowMs, expiresAtMs: revision.expiresAtMs ?? counted };
+}
+
+/** Makes a revision the active one, and the function serve again. The former one stays callable by pin. */
+export function activate(record: FunctionRecord, revisionId: string, nowMs: number): FunctionRecord {
+  const revision = activateRevision(findRevision(record, revisionId), nowMs);
+  if (isExpired(revision, nowMs)) throw new Error(`revision ${revisionId} of function ${record.id} has expired`);
+  return { ...withRevision(record, revision), active: revisionId, status: 'enabled' };
+}
+
+/**
+ * Notes that all cases of a revision passed. `textSha256` is the content that was judged. A new `valid_for` begins, for
+ * a revision that serves already too.
+ */
+export function qualify(record: FunctionRecord, revisionId: string, textSha256: string, nowMs: number): FunctionRecord {
+  const revision = findRevision(record, revisionId);
+  if (!revision.hasCases) throw new Error(`revision ${revisionId} of function ${record.id} carries no cases`);
+  if (revision.textSha256 !== textSha256) {
+    throw new Error(`revision ${revisionId} of function ${record.id} was changed while it was being qualified`);
+  }
+  const expiresAtMs = revision.validForMs === null ? revision.expiresAtMs : nowMs + revision.validForMs;
+  return withRevision(record, { ...revision, qualifiedAtMs: nowMs, expiresAtMs });
+}
+
+export const withStatus = (record: FunctionRecord, status: FunctionRecord['status']): FunctionRecord => ({
+  ...record,
+  status,
+});
+
+function findRevision(record: FunctionRecord, revisionId: string): RevisionRecord {
+  const revision = record.revisions.get(revisionId);
+  if (revision === undefined) throw new Error(`function ${record.id} has no revision ${revisionId}`);
+  return revision;
+}
+
+const withRevision = (record: FunctionRecord, revision: RevisionRecord): FunctionRecord => ({
+  ...record,
+  revisions: new Map(record.revisions).set(revision.id, revision),
+});

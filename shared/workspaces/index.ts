@@ -1,0 +1,3 @@
+export type { PresetDocument, WorkspaceDocument } from './document.ts';
+export { createWorkspaceReader, type WorkspaceReader, type WorkspaceReaderOptions } from './workspace-reader.ts';
+export { createWorkspaceStore, type WorkspaceStore, type WorkspaceWrite } from './workspace-store.ts';

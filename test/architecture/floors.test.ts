@@ -1,0 +1,108 @@
+import { readdirSync } from 'node:fs';
+import { dirname } from 'node:path';
+import { describe, expect, it } from '@jest/globals';
+import { type Floor, floorMap, powerHomes } from './floor-map.ts';
+import { projectRoot, readSourceFiles, type SourceFile } from './source-files.ts';
+
+const sources = readSourceFiles(['shared', 'functions', 'infra']);
+const tests = readSourceFiles(['test']);
+
+const floorOf = (path: string): Floor | undefined =>
+  floorMap
+    .filter(({ room }) => path === room || path.startsWith(`${room}/`))
+    .toSorted((a, b) => b.room.length - a.room.length)[0];
+
+const isSameRoom = (a: string, b: string): boolean => floorOf(a)?.room === floorOf(b)?.room;
+
+describe('the house', () => {
+  it('has nothing at its top level but what the tools and the four folders need', () => {
+    const dotfilesAndOutput = /^\.|^(node_modules|dist|cdk\.out|coverage)$/;
+    const found = readdirSync(projectRoot).filter((name) => !dotfilesAndOutput.test(name));
+    const tooling = [
+      'LICENSE',
+      'README.md',
+      'biome.json',
+      'cdk.json',
+      'package-lock.json',
+      'package.json',
+      'tsconfig.json',
+    ];
+    expect(found.toSorted()).toEqual([...tooling, 'functions', 'infra', 'shared', 'test'].toSorted());
+  });
+
+  it('gives every file a floor', () => {
+    expect(sources.filter(({ path }) => floorOf(path) === undefined).map(({ path }) => path)).toEqual([]);
+  });
+
+  it('imports only downward, or inside a room', () => {
+    const upward = sources.flatMap(({ path, imports }) =>
+      imports
+        .filter((target) => !isSameRoom(path, target))
+        .filter((target) => (floorOf(target)?.floor ?? Number.POSITIVE_INFINITY) >= (floorOf(path)?.floor ?? 0))
+        .map((target) => `${path} imports ${target}: ${floorOf(path)?.advice}`),
+    );
+    expect(upward).toEqual([]);
+  });
+
+  it('enters a shared room only through its index', () => {
+    const sideDoors = [...sources, ...tests].flatMap(({ path, imports }) =>
+      imports
+        .filter((target) => target.startsWith('shared/') && !target.endsWith('/index.ts'))
+        .filter((target) => dirname(target) !== dirname(path) && !path.startsWith('test/unit/'))
+        .map((target) => `${path} imports ${target}`),
+    );
+    expect(sideDoors).toEqual([]);
+  });
+
+  it('has no circle between files', () => {
+    expect(findCircle(sources)).toBeUndefined();
+  });
+
+  it('lets nothing that ships import a test', () => {
+    const guilty = sources.filter(({ imports }) => imports.some((target) => target.startsWith('test/')));
+    expect(guilty.map(({ path }) => path)).toEqual([]);
+  });
+
+  it.each(powerHomes)('keeps $power in one home', ({ sign, homes }) => {
+    const strangers = sources.filter(
+      ({ path, text }) => sign.test(text) && !homes.some((home) => path.startsWith(home)),
+    );
+    expect(strangers.map(({ path }) => path)).toEqual([]);
+  });
+
+  it('keeps files short, and the provider loop shortest of all', () => {
+    const limits: Record<string, number> = {
+      'functions/chat-completions/serve.ts': 80,
+      'functions/chat-completions/handler.ts': 60,
+      'functions/chat-completions/admission/admit.ts': 80,
+      'functions/chat-completions/provider/provide.ts': 120,
+      'functions/chat-completions/provider/attempt.ts': 160,
+    };
+    const lineLimit = 300;
+    const indexLimit = 40;
+    const limitOf = (path: string) => limits[path] ?? (path.endsWith('/index.ts') ? indexLimit : lineLimit);
+    const long = sources.filter(({ path, text }) => text.split('\n').length > limitOf(path));
+    expect(long.map(({ path }) => path)).toEqual([]);
+  });
+});
+
+/** The first circle of imports, as the paths on it. */
+function findCircle(files: readonly SourceFile[]): readonly string[] | undefined {
+  const importsOf = new Map(files.map(({ path, imports }) => [path, imports]));
+  const finished = new Set<string>();
+  const walk = (path: string, trail: readonly string[]): readonly string[] | undefined => {
+    if (trail.includes(path)) return [...trail.slice(trail.indexOf(path)), path];
+    if (finished.has(path)) return undefined;
+    for (const target of importsOf.get(path) ?? []) {
+      const circle = walk(target, [...trail, path]);
+      if (circle !== undefined) return circle;
+    }
+    finished.add(path);
+    return undefined;
+  };
+  for (const { path } of files) {
+    const circle = walk(path, []);
+    if (circle !== undefined) return circle;
+  }
+  return undefined;
+}

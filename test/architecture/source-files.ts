@@ -1,0 +1,30 @@
+// The sources as the compiler sees them: paths, texts and what each file imports, types included.
+import { readdirSync, readFileSync } from 'node:fs';
+import { join, posix } from 'node:path';
+
+export const projectRoot = join(import.meta.dirname, '../..');
+
+export interface SourceFile {
+  /** Relative to the project, with forward slashes. */
+  readonly path: string;
+  readonly text: string;
+  /** Paths of project files it imports or re-exports. */
+  readonly imports: readonly string[];
+}
+
+/** Every form in which a module is named: import, export from, dynamic import. Formatting is held by the formatter. */
+const importSign = /(?:\bfrom|\bimport)\s*\(?\s*'(\.{1,2}\/[^']+)'/g;
+
+export function readSourceFiles(folders: readonly string[]): SourceFile[] {
+  return folders.flatMap((folder) =>
+    readdirSync(join(projectRoot, folder), { recursive: true, encoding: 'utf8' })
+      .filter((name) => name.endsWith('.ts'))
+      .map((name) => readSourceFile(posix.join(folder, name))),
+  );
+}
+
+function readSourceFile(path: string): SourceFile {
+  const text = readFileSync(join(projectRoot, path), 'utf8');
+  const imports = [...text.matchAll(importSign)].map(([, target = '']) => posix.join(posix.dirname(path), target));
+  return { path, text, imports };
+}

@@ -1,0 +1,130 @@
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { gatewayFile, type LocalStore, startLocalStore } from './local-store.ts';
+import { operate, operateJson } from './operator.ts';
+
+interface Applied {
+  readonly changes: readonly { resource: string; change: string; members: readonly unknown[] }[];
+  readonly created_keys: readonly { key: string }[];
+  readonly notes: readonly string[];
+}
+
+let local: LocalStore;
+beforeEach(async () => {
+  local = await startLocalStore();
+});
+afterEach(() => local.stop());
+
+const changed = ({ changes }: Applied) =>
+  changes.filter(({ change }) => change !== 'unchanged').map(({ resource, change }) => `${resource}: ${change}`);
+
+const applyLine = (content: unknown) => `apply -f ${local.write('gateway.yaml', content)} ${local.option}`;
+
+describe('apply', () => {
+  it('makes tables, catalogue, workspace and key, prints the key once, and changes nothing the second time', async () => {
+    const line = applyLine(gatewayFile());
+    const first = await operateJson<Applied>(line);
+    expect(changed(first)).toEqual(['catalogue: created', 'workspace team: created', 'key ci of team: created']);
+    expect(first.created_keys).toHaveLength(1);
+    const second = await operate(line);
+    expect([second.code, second.out]).toEqual([0, '3 unchanged']);
+    expect(second.out).not.toContain('sk-gw-');
+  });
+
+  it('names every problem of a bad file with its path, and writes nothing', async () => {
+    const { code, out, error } = await operate(applyLine({ ...gatewayFile(), models: [{ id: 'auto' }], more: 1 }));
+    expect(out).toContain('models[0].display_name: is required');
+    expect(out).toContain('more: is not known here');
+    expect(error).toMatch(/is not valid: \d+ problems, nothing was done$/);
+    expect(code).toBe(1);
+    await expect(local.store.get('config', 'CATALOGUE')).rejects.toThrow('the store is unavailable');
+  });
+
+  it('reads keys of BYOK connections from the shell, says what is skipped and prints no key', async () => {
+    const connections = [{ provider: 'acme', key: { env: 'ACME_BYOK' }, policy: 'allowed' }];
+    const line = applyLine(gatewayFile({ workspace: { byok: { connections } } })).replace(
+      local.option,
+      `--data ${join(local.folder, 'data')}`,
+    );
+    const without = await operateJson<Applied>(line);
+    expect(without.notes).toEqual([expect.stringContaining('ACME_BYOK is not set')]);
+    const variables = { ACME_BYOK: 'the-key-of-the-workspace' };
+    const withKey = await operate(line, { variables });
+    expect(withKey.out).toContain('changed    byok connection to acme of team\n             key: another one');
+    expect(withKey.out + withKey.error).not.toContain(variables.ACME_BYOK);
+    expect((await operate(line, { variables })).out).toBe('4 unchanged');
+  });
+});
+
+describe('a dry run', () => {
+  it('on an empty store shows what would be made, makes no table and no key', async () => {
+    const { code, out } = await operate(`${applyLine(gatewayFile())} --dry-run`);
+    expect(out.split('\n')).toEqual([
+      'created    catalogue',
+      'created    workspace team',
+      'created    key ci of team',
+      'dry run, nothing was written: 3 created',
+    ]);
+    expect(code).toBe(0);
+    await expect(local.store.get('config', 'CATALOGUE')).rejects.toThrow('the store is unavailable');
+  });
+
+  it('on a folder that does not exist does not make it', async () => {
+    const folder = join(local.folder, 'nowhere');
+    const line = `apply -f ${local.write('gateway.yaml', gatewayFile())} --data ${folder}`;
+    expect((await operate(`${line} --dry-run`)).code).toBe(0);
+    expect((await operate(`keys list --data ${folder}`)).error).toContain('apply a gateway file first');
+    expect(existsSync(folder)).toBe(false);
+  });
+
+  it('shows every member old → new, and the next apply finds all of it still to do', async () => {
+    await operate(applyLine(gatewayFile()));
+    const line = applyLine(gatewayFile({ price: '0.30', key: { rpm: 5 }, workspace: { models: ['acme/small'] } }));
+    const dry = await operateJson<Applied>(`${line} --dry-run`);
+    expect(dry.changes).toEqual([
+      {
+        resource: 'catalogue',
+        change: 'changed',
+        members: ['acme/small', 'acme/large'].map((id) => ({
+          path: `models[${id}].providers[acme].input_price_per_million`,
+          from: '0.25',
+          to: '0.30',
+        })),
+      },
+      { resource: 'workspace team', change: 'changed', members: [{ path: 'models', from: 'all', to: ['acme/small'] }] },
+      { resource: 'key ci of team', change: 'changed', members: [{ path: 'rpm', from: null, to: 5 }] },
+    ]);
+    expect(await operateJson<Applied>(line)).toMatchObject({ dry_run: false, changes: dry.changes });
+    expect(changed(await operateJson<Applied>(`${line} --dry-run`))).toEqual([]);
+  });
+});
+
+describe('what takes something away', () => {
+  const smaller = () => gatewayFile({ models: ['acme/small'], key: { status: 'revoked' } });
+
+  it('is refused where nobody can be asked, and nothing is written', async () => {
+    await operate(applyLine(gatewayFile()));
+    const { code, out, error } = await operate(applyLine(smaller()));
+    expect(error).toContain('models[acme/large] of catalogue; key ci of team is revoked');
+    expect(error).toContain('pass --yes');
+    expect([code, out]).toEqual([2, '']);
+    expect((await operate(applyLine(gatewayFile()))).out).toBe('3 unchanged');
+  });
+
+  it('is asked about, and a no leaves all as it is', async () => {
+    await operate(applyLine(gatewayFile()));
+    const declined = await operate(applyLine(smaller()), { answers: ['n'] });
+    expect(declined.questions).toHaveLength(1);
+    expect([declined.code, declined.error]).toEqual([1, 'gw apply: nothing was done']);
+    expect((await operate(applyLine(gatewayFile()))).out).toBe('3 unchanged');
+    const agreed = await operate(applyLine(smaller()), { answers: ['y'] });
+    expect([agreed.code, agreed.out.split('\n').at(-1)]).toEqual([0, '2 changed, 1 unchanged']);
+  });
+
+  it('is done unasked with --yes', async () => {
+    await operate(applyLine(gatewayFile()));
+    const { code, questions } = await operate(`${applyLine(smaller())} --yes`, { answers: [] });
+    expect([code, questions]).toEqual([0, []]);
+  });
+});

@@ -1,0 +1,68 @@
+// The gateway and the operator's command line as a person starts them: processes of their own.
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { join } from 'node:path';
+
+const projectRoot = join(import.meta.dirname, '../..');
+
+export interface RunningGateway {
+  /** Ends in /v1. */
+  readonly url: string;
+  stop(): Promise<void>;
+}
+
+/** `npm start -- …`, working in `folder`. */
+export async function startGateway(line: string, folder: string): Promise<RunningGateway> {
+  const child = start('infra/local/main.ts', ['--port', '0', ...line.split(' ')], folder, {});
+  let text = '';
+  const url = await new Promise<string>((resolve, reject) => {
+    const read = (chunk: Buffer) => {
+      text += chunk.toString();
+      const ready = /^ready (\S+)$/m.exec(text)?.[1];
+      if (ready !== undefined) resolve(ready);
+    };
+    child.stdout?.on('data', read);
+    child.stderr?.on('data', read);
+    child.once('exit', () => reject(new Error(`the gateway ended: ${text}`)));
+  });
+  return {
+    url,
+    async stop() {
+      const ended = once(child, 'exit');
+      child.kill('SIGTERM');
+      await ended;
+    },
+  };
+}
+
+export interface Ended {
+  readonly code: number | null;
+  readonly out: string;
+  readonly error: string;
+}
+
+/** `npm run gw -- …`, working in `folder`. `input` is its standard input. */
+export async function operateProcess(
+  line: string,
+  { folder, input = '', variables = {} }: { folder: string; input?: string; variables?: Record<string, string> },
+): Promise<Ended> {
+  const child = start('infra/cli/main.ts', line.split(' '), folder, variables);
+  let [out, error] = ['', ''];
+  child.stdout?.on('data', (chunk: Buffer) => {
+    out += chunk.toString();
+  });
+  child.stderr?.on('data', (chunk: Buffer) => {
+    error += chunk.toString();
+  });
+  child.stdin?.on('error', () => {});
+  child.stdin?.end(input);
+  const [code] = (await once(child, 'close')) as [number | null];
+  return { code, out, error };
+}
+
+function start(script: string, args: readonly string[], cwd: string, variables: Record<string, string>): ChildProcess {
+  // Nothing of the machine's own AWS set-up.
+  const { PATH, HOME } = process.env;
+  const env = { PATH, HOME, AWS_EC2_METADATA_DISABLED: 'true', AWS_CONFIG_FILE: '/dev/null', ...variables };
+  return spawn(process.execPath, [join(projectRoot, script), ...args], { cwd, env, stdio: 'pipe' });
+}

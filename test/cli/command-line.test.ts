@@ -1,0 +1,82 @@
+import { describe, expect, it } from '@jest/globals';
+import { commands } from '../../infra/cli/commands.ts';
+import { operate } from './operator.ts';
+
+/** Nothing listens here: a line that is refused must not even try. */
+const nowhere = '--dynamodb http://127.0.0.1:1';
+const leaked = 'sk-gw-ELF4BT6C9u28TpYs-6VlvgRItLiLJkxt1ILM1tEqX63DCSVqw4OaDHtCYI1m05wkIx';
+
+describe('a line that cannot be run', () => {
+  it.each([
+    ['', 'say what to do'],
+    ['nothing', 'there is no such command'],
+    ['keys', 'keys create, keys list, keys revoke'],
+    ['keys made --data d', 'keys create, keys list, keys revoke'],
+    ['--data d keys list', 'it comes before its options'],
+    [`keys create --workspace team ${nowhere}`, '--name N is required'],
+    [`keys create --workspace te/am --name ci ${nowhere}`, '--workspace is 1 to 64 letters'],
+    [`keys create --workspace team --name ci --rpm 0 ${nowhere}`, '--rpm is a whole number from 1'],
+    [`keys create --workspace team --name ci --spend-limit 1,50 ${nowhere}`, '--spend-limit is an amount of USD'],
+    [`keys create --workspace team --name ci --limit 1 ${nowhere}`, "unknown option '--limit'"],
+    [`keys list --workspace a --workspace b ${nowhere}`, '--workspace is written twice'],
+    [`keys revoke ${nowhere}`, 'PUBLIC_ID is missing'],
+    [`credits add team ${nowhere}`, 'USD is missing'],
+    [`credits add team 0 ${nowhere}`, 'USD is an amount of USD above 0'],
+    [`credits add team -5 ${nowhere}`, "unknown option '-5'"],
+    [`usage --since yesterday ${nowhere}`, '--since is a length of time or a day of UTC'],
+    [`usage --since 2026-02-30 ${nowhere}`, '--since is a length of time or a day of UTC'],
+    [`usage --since 9000d ${nowhere}`, '--since is at most 366 days back'],
+    [`usage --by colour ${nowhere}`, '--by is one of model, provider, key, day'],
+    ['keys list', 'say which store'],
+    ['keys list --data d --stage dev', '--data is a store of its own'],
+    ['keys list --dynamodb 127.0.0.1:8000', '--dynamodb takes a URL'],
+    ['keys list --stage a/b', '--stage takes letters'],
+    [`functions qualify team f r1 --url ftp://x/v1 ${nowhere}`, '--url is the base URL of a gateway'],
+    ['credentials set acme --data d', 'local runs read provider credentials from environment variables'],
+  ])('%s: one line says why, with the usage, exit 2', async (line, reason) => {
+    const { code, out, error } = await operate(line);
+    expect(error).toContain(reason);
+    expect(error).toContain('usage: npm run gw -- ');
+    expect(error.split('\n')).toHaveLength(1);
+    expect([code, out]).toEqual([2, '']);
+  });
+
+  it.each([
+    `keys revoke ${leaked} ${nowhere}`,
+    `credentials set acme ${leaked} --stage dev`,
+    `credentials set --value=${leaked} --stage dev`,
+    `keys list ${leaked} ${nowhere}`,
+  ])('does not repeat a secret that stands in the wrong place: %#', async (line) => {
+    const { code, out, error } = await operate(line);
+    expect(code).toBe(2);
+    expect(out + error).not.toContain(leaked.slice(24, 60));
+  });
+});
+
+describe('help', () => {
+  it('names every command, opens nothing and exits 0', async () => {
+    const { code, out, error } = await operate('--help');
+    for (const { name } of commands) expect(out).toContain(`  ${name} `);
+    expect([code, error]).toEqual([0, '']);
+  });
+
+  it.each(commands.map(({ name }) => name))('%s --help shows its usage and every option', async (name) => {
+    const { code, out } = await operate(`${name} --help`);
+    const command = commands.find((known) => known.name === name);
+    expect(code).toBe(0);
+    expect(out).toContain(`usage: npm run gw -- ${name}`);
+    for (const option of Object.keys(command?.options ?? {})) expect(out).toContain(`--${option}`);
+    expect(out.includes('--yes')).toBe(command?.asks === true);
+  });
+});
+
+describe('a store that cannot be used', () => {
+  it.each(['keys list', 'status', 'usage', 'credits show', 'functions list'])(
+    '%s: one line names the server, exit 1',
+    async (line) => {
+      const { code, out, error } = await operate(`${line} ${nowhere} --json`);
+      expect(error).toBe(`gw ${line}: no DynamoDB answers at http://127.0.0.1:1`);
+      expect([code, out]).toEqual([1, '']);
+    },
+  );
+});

@@ -1,0 +1,103 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { createKeyStore, parseApiKey } from '../../shared/auth/index.ts';
+import { gatewayFile, type LocalStore, startLocalStore } from './local-store.ts';
+import { operate, operateJson } from './operator.ts';
+
+interface CreatedKey {
+  readonly key: string;
+  readonly public_id: string;
+}
+
+interface Credit {
+  readonly change: string;
+  readonly granted_usd: string;
+  readonly available_usd: string;
+}
+
+let local: LocalStore;
+beforeAll(async () => {
+  local = await startLocalStore();
+  await operate(`apply -f ${local.write('gateway.yaml', gatewayFile())} ${local.option}`);
+});
+afterAll(() => local.stop());
+
+const createKey = (more = '') =>
+  operateJson<CreatedKey>(`keys create --workspace team --name build ${more} ${local.option}`);
+
+describe('keys', () => {
+  it('are created with their limits and shown once: no later line prints more than the public id', async () => {
+    const { key, public_id } = await createKey('--rpm 60 --spend-limit 2.5');
+    expect(parseApiKey(key)?.publicId).toBe(public_id);
+    expect(await createKeyStore(local.store).read(public_id)).toMatchObject({
+      workspace: 'team',
+      name: 'build',
+      status: 'active',
+      rpm: 60,
+      spendLimitUsd: '2.5',
+    });
+    const lists = await Promise.all(
+      ['keys list', 'keys list --json', 'status', 'status --json', 'usage --by key'].map((line) =>
+        operate(`${line} ${local.option}`),
+      ),
+    );
+    for (const { code, out, error } of lists) {
+      expect(code).toBe(0);
+      expect(out + error).not.toContain('sk-gw-');
+      expect(out + error).not.toContain(key.slice(-49, -6));
+    }
+    expect(lists[0]?.out).toMatch(new RegExp(`team +build +${public_id} +active +60 +2.5`));
+  });
+
+  it('are made for workspaces that exist only', async () => {
+    const { code, error } = await operate(`keys create --workspace nobody --name x ${local.option}`);
+    expect([code, error]).toEqual([1, expect.stringContaining('there is no workspace nobody')]);
+    expect((await operate(`keys list --workspace nobody ${local.option}`)).out).toBe('there are no keys');
+  });
+
+  it('are not revoked without a yes', async () => {
+    const { public_id } = await createKey();
+    const line = `keys revoke ${public_id} ${local.option}`;
+    expect(await operate(line)).toMatchObject({ code: 2, error: expect.stringContaining('pass --yes') });
+    const declined = await operate(line, { answers: [''] });
+    expect(declined).toMatchObject({ code: 1, questions: [`Revoke key build of team (${public_id})? [y/N] `] });
+    expect((await createKeyStore(local.store).read(public_id))?.status).toBe('active');
+  });
+
+  it('are revoked once, by public id or by the whole key, which is not repeated', async () => {
+    const { key, public_id } = await createKey('--rpm 7');
+    const { code, out } = await operate(`keys revoke ${key} --yes ${local.option}`);
+    expect([code, out]).toEqual([0, `key build of team (${public_id}) is revoked`]);
+    expect(await createKeyStore(local.store).read(public_id)).toMatchObject({ status: 'revoked', rpm: 7 });
+    const again = await operate(`keys revoke ${public_id} ${local.option}`);
+    expect([again.code, again.out]).toEqual([0, `key build of team (${public_id}) was revoked before`]);
+  });
+
+  it('that do not exist cannot be revoked', async () => {
+    const { code, error } = await operate(`keys revoke ABCDEFGHIJKLMNOP --yes ${local.option}`);
+    expect([code, error]).toEqual([1, 'gw keys revoke: there is no key ABCDEFGHIJKLMNOP']);
+  });
+});
+
+describe('credits', () => {
+  it('are added once per id, to the last digit', async () => {
+    const line = `credits add team 0.000000000001 --id invoice-7 ${local.option}`;
+    const before = (await operateJson<{ credits: Credit[] }>(`credits show team ${local.option}`)).credits[0];
+    expect(before?.available_usd).toBe('5');
+    expect(await operateJson<Credit>(line)).toMatchObject({ change: 'added', available_usd: '5.000000000001' });
+    expect(await operateJson<Credit>(line)).toMatchObject({ change: 'unchanged', available_usd: '5.000000000001' });
+    const other = await operate(`credits add team 3 --id invoice-7 ${local.option}`);
+    expect([other.code, other.error]).toEqual([1, expect.stringContaining('of another amount')]);
+  });
+
+  it('without an id are added each time', async () => {
+    const first = await operateJson<Credit>(`credits add team 1 ${local.option}`);
+    const second = await operateJson<Credit>(`credits add team 1 ${local.option}`);
+    expect(Number(second.granted_usd) - Number(first.granted_usd)).toBeCloseTo(1);
+  });
+
+  it('of a workspace that does not exist are refused', async () => {
+    expect((await operate(`credits add nobody 1 ${local.option}`)).error).toContain('there is no workspace nobody');
+    expect((await operate(`credits show nobody ${local.option}`)).code).toBe(1);
+    expect((await operate(`credits show ${local.option}`)).out).not.toContain('nobody');
+  });
+});

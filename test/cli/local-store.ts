@@ -1,0 +1,80 @@
+// An empty DynamoDB for the operator's lines, and gateway files in a folder of their own.
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { stringify } from 'yaml';
+import { startEmbeddedDynamo } from '../../infra/local/embedded-dynamodb.ts';
+import { createDynamoClient, createDynamoStore, type Store } from '../../shared/store/index.ts';
+import '../support/errors-across-realms.ts';
+
+export interface LocalStore {
+  /** `--dynamodb URL` */
+  readonly option: string;
+  readonly url: string;
+  readonly folder: string;
+  /** What is in it, for looking behind the operator's back. */
+  readonly store: Store;
+  /** Writes a file into the folder and gives its path. */
+  write(name: string, content: unknown): string;
+  stop(): Promise<void>;
+}
+
+export async function startLocalStore(): Promise<LocalStore> {
+  const server = await startEmbeddedDynamo({ log: () => {} });
+  const folder = mkdtempSync(join(tmpdir(), 'gw-cli-'));
+  const client = createDynamoClient({ endpoint: server.endpoint });
+  return {
+    option: `--dynamodb ${server.endpoint}`,
+    url: server.endpoint,
+    folder,
+    store: createDynamoStore({ client, stage: 'local' }),
+    write(name, content) {
+      const path = join(folder, name);
+      writeFileSync(path, typeof content === 'string' ? content : stringify(content));
+      return path;
+    },
+    async stop() {
+      client.destroy();
+      await server.stop();
+      rmSync(folder, { recursive: true, force: true });
+    },
+  };
+}
+
+const model = (id: string, price: string) => ({
+  id,
+  display_name: id,
+  created: 1_760_000_000,
+  context_length: 128_000,
+  modalities: ['text'],
+  providers: [
+    {
+      provider: 'acme',
+      upstream_model: 'echo',
+      input_price_per_million: price,
+      output_price_per_million: '1.00',
+      context_length: 128_000,
+      max_output_tokens: 4_096,
+      supported_params: { json_mode: true },
+    },
+  ],
+});
+
+/** A small gateway: the workspace `team` with the key `ci`, which is made when it is applied. */
+export const gatewayFile = ({
+  baseUrl = 'http://127.0.0.1:9/acme',
+  price = '0.25',
+  models = ['acme/small', 'acme/large'],
+  key = {},
+  workspace = {},
+}: {
+  readonly baseUrl?: string;
+  readonly price?: string;
+  readonly models?: readonly string[];
+  readonly key?: Record<string, unknown>;
+  readonly workspace?: Record<string, unknown>;
+} = {}) => ({
+  providers: [{ id: 'acme', display_name: 'Acme', base_url: baseUrl, auth: 'none' }],
+  models: models.map((id) => model(id, price)),
+  workspaces: [{ id: 'team', credit_usd: '5.00', keys: [{ name: 'ci', ...key }], ...workspace }],
+});

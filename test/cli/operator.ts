@@ -1,0 +1,56 @@
+// An operator at a terminal that a test can read: each line runs as the real one does, up to the process around it.
+import { commands } from '../../infra/cli/commands.ts';
+import { openTarget } from '../../infra/cli/open-target.ts';
+import { type ExitCode, run } from '../../infra/cli/run.ts';
+import type { Style, Terminal } from '../../infra/cli/terminal.ts';
+import { systemRandomness } from '../../shared/ids/index.ts';
+import { type Clock, systemClock } from '../../shared/time/index.ts';
+
+export interface Circumstances {
+  /** What is answered to questions, in their order. Absent: nobody can be asked. */
+  readonly answers?: readonly string[];
+  readonly standardInput?: string;
+  readonly variables?: Readonly<Record<string, string | undefined>>;
+  readonly clock?: Clock;
+  readonly style?: Style;
+}
+
+export interface Result {
+  readonly code: ExitCode;
+  readonly out: string;
+  readonly error: string;
+  readonly questions: readonly string[];
+  readonly progress: readonly string[];
+}
+
+export const plain: Style = { columns: Number.POSITIVE_INFINITY, isColoured: false };
+
+/** `line` is cut at blanks. */
+export async function operate(line: string, circumstances: Circumstances = {}): Promise<Result> {
+  const { answers, standardInput = '', variables = {}, clock = systemClock, style = plain } = circumstances;
+  const [out, error, questions, progress] = [[], [], [], []] as string[][] as [string[], string[], string[], string[]];
+  const waiting = [...(answers ?? [])];
+  const terminal: Terminal = {
+    style,
+    canAsk: answers !== undefined,
+    writeOut: (text) => out.push(text),
+    writeError: (text) => error.push(text),
+    showProgress: (text) => progress.push(text),
+    ask: async (question) => {
+      questions.push(question);
+      return waiting.shift() ?? '';
+    },
+    readSecret: async () => standardInput,
+  };
+  const words = line.split(' ').filter((word) => word !== '');
+  const randomness = systemRandomness;
+  const code = await run({ commands, words, terminal, clock, randomness, variables, open: openTarget });
+  return { code, out: out.join('\n'), error: error.join('\n'), questions, progress };
+}
+
+/** The document of a line that ends in `--json` and succeeds. */
+export async function operateJson<Document>(line: string, circumstances: Circumstances = {}): Promise<Document> {
+  const { code, out, error } = await operate(`${line} --json`, circumstances);
+  if (code !== 0) throw new Error(`${line} ended with ${code}: ${error}`);
+  return JSON.parse(out) as Document;
+}

@@ -1,0 +1,125 @@
+import { describe, expect, it } from '@jest/globals';
+import { formatAge } from '../../infra/cli/output/age.ts';
+import { bar } from '../../infra/cli/output/bar.ts';
+import { toJsonText } from '../../infra/cli/output/json-text.ts';
+import { table } from '../../infra/cli/output/table.ts';
+import { mapParallel, mergeParallel } from '../../infra/cli/parallel.ts';
+import { readSince, utcDaysBetween } from '../../infra/cli/since.ts';
+import { plain } from './operator.ts';
+
+describe('a table', () => {
+  const columns = [
+    { title: 'name', isFlexible: true },
+    { title: 'USD', align: 'decimal' },
+  ] as const;
+
+  it('puts the points of amounts under each other and keeps every digit', () => {
+    const lines = table(
+      columns,
+      [
+        ['a', '12'],
+        ['b', '0.000000000001'],
+        ['c', '3.5'],
+      ],
+      plain,
+    );
+    expect(lines).toEqual(['name              USD', 'a     12', 'b      0.000000000001', 'c      3.5']);
+  });
+
+  it('keeps within the width by cutting names, never amounts', () => {
+    const lines = table(columns, [['a-rather-long-name-of-a-model', '12.345678901234']], {
+      columns: 32,
+      isColoured: false,
+    });
+    expect(Math.max(...lines.map((line) => line.length))).toBeLessThanOrEqual(32);
+    expect(lines[1]).toMatch(/^a-rather-long.*… {2}12\.345678901234$/);
+  });
+
+  it('lets nothing through that steers a terminal', () => {
+    const [, line] = table([{ title: 'model' }], [['\u001b[2Jgone\u009b1m\u202e']], plain);
+    expect(line).toBe('·[2Jgone·1m·');
+  });
+
+  it('has colour only where it is wanted', () => {
+    expect(table(columns, [], { columns: 80, isColoured: true })[0]).toContain('\u001b[1m');
+    expect(table(columns, [], plain)[0]).not.toContain('\u001b');
+  });
+});
+
+describe('json', () => {
+  it('keeps integers exact and escapes what some terminals obey', () => {
+    expect(toJsonText({ small: 7n, large: 2n ** 60n, name: '\u009b1m' })).toBe(
+      '{\n  "small": 7,\n  "large": "1152921504606846976",\n  "name": "\\u009b1m"\n}',
+    );
+  });
+});
+
+describe('bars and ages', () => {
+  it('a bar is as long as its share, and the least share shows', () => {
+    expect([bar(1, 4), bar(0.5, 4), bar(0.0001, 4), bar(0, 4), bar(Number.NaN, 4)]).toEqual([
+      '████',
+      '██',
+      '▏',
+      '',
+      '',
+    ]);
+  });
+  it('an age has two units at most', () => {
+    expect([0, 12_000, 125_000, 90_061_000].map(formatAge)).toEqual(['0s', '12s', '2m 5s', '1d 1h']);
+  });
+});
+
+describe('since', () => {
+  const nowMs = Date.parse('2026-11-20T15:00:00Z');
+  it('reads lengths of time and days of UTC', () => {
+    expect(readSince('--since', '2d', nowMs)).toBe(Date.parse('2026-11-18T15:00:00Z'));
+    expect(readSince('--since', '12h', nowMs)).toBe(Date.parse('2026-11-20T03:00:00Z'));
+    expect(readSince('--since', '2026-11-01', nowMs)).toBe(Date.parse('2026-11-01T00:00:00Z'));
+  });
+  it('refuses the future', () => {
+    expect(() => readSince('--since', '2026-11-21', nowMs)).toThrow('lies in the future');
+  });
+  it('names every day that it touches, once', () => {
+    expect(utcDaysBetween(Date.parse('2026-10-31T23:59:00Z'), Date.parse('2026-11-02T00:00:00Z'))).toEqual([
+      '2026-10-31',
+      '2026-11-01',
+      '2026-11-02',
+    ]);
+  });
+});
+
+describe('reading side by side', () => {
+  async function* source(name: string, count: number, open: { now: number; most: number }) {
+    open.now += 1;
+    open.most = Math.max(open.most, open.now);
+    for (let index = 0; index < count; index += 1) {
+      await Promise.resolve();
+      yield `${name}${index}`;
+    }
+    open.now -= 1;
+  }
+
+  it('gives every value of every source once, with no more of them open than said', async () => {
+    const open = { now: 0, most: 0 };
+    const sources = ['a', 'b', 'c', 'd', 'e'].map((name, index) => source(name, index, open));
+    const values: string[] = [];
+    for await (const value of mergeParallel(sources, 2)) values.push(value);
+    expect(values.toSorted()).toEqual(['b0', 'c0', 'c1', 'd0', 'd1', 'd2', 'e0', 'e1', 'e2', 'e3']);
+    expect(open.most).toBe(2);
+  });
+
+  it('fails with the failure of a source', async () => {
+    async function* broken() {
+      yield 1;
+      throw new Error('broken');
+    }
+    const read = async () => {
+      for await (const _value of mergeParallel([broken(), broken()], 2));
+    };
+    await expect(read()).rejects.toThrow('broken');
+  });
+
+  it('maps in the order of the items', async () => {
+    expect(await mapParallel([3, 1, 2], 2, async (value) => value * 10)).toEqual([30, 10, 20]);
+  });
+});

@@ -1,0 +1,102 @@
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { type Simulator, startSimulator } from '../../infra/local/simulator/index.ts';
+import { operateProcess, type RunningGateway, startGateway } from './child-processes.ts';
+import { gatewayFile, type LocalStore, startLocalStore } from './local-store.ts';
+
+let simulator: Simulator;
+let local: LocalStore;
+let gateway: RunningGateway | undefined;
+beforeAll(async () => {
+  [simulator, local] = await Promise.all([startSimulator({ paceMs: 0 }), startLocalStore()]);
+});
+afterAll(async () => {
+  await gateway?.stop();
+  await Promise.all([simulator.stop(), local.stop()]);
+});
+
+/** Processes are started one after the other, each of them in a second on a busy machine. */
+const sessionTimeoutMs = 240_000;
+const looksMax = 20;
+
+interface Session {
+  readonly key: string;
+  readonly public_id: string;
+}
+
+const call = async (key: string) => {
+  const response = await fetch(`${gateway?.url}/chat/completions`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
+    body: JSON.stringify({ model: 'acme/small', messages: [{ role: 'user', content: 'Hello' }] }),
+  });
+  const { usage, error } = (await response.json()) as { usage?: { cost_usd: string }; error?: string };
+  return { status: response.status, cost: usage?.cost_usd, error };
+};
+
+describe.each([
+  ['a server that both share', () => local.option],
+  ['one folder, used by both at the same time', () => `--data ${join(local.folder, 'data')}`],
+])('a whole session of the operator on %s', (_name, option) => {
+  it(
+    'applies, makes a key, serves, counts to the last digit, and revokes for good',
+    async () => {
+      const { folder } = local;
+      const file = local.write('gateway.yaml', gatewayFile({ baseUrl: simulator.urlOf('acme') }));
+      const gw = (line: string) => operateProcess(`${line} ${option()}`, { folder });
+      const gwJson = async <Document>(line: string) => {
+        const { code, out, error } = await gw(`${line} --json`);
+        expect([code, error]).toEqual([0, '']);
+        return JSON.parse(out) as Document;
+      };
+
+      expect(await gw(`apply -f ${file} --dry-run`)).toMatchObject({
+        code: 0,
+        out: expect.stringContaining('dry run, nothing was written: 3 created'),
+      });
+      expect((await gw(`apply -f ${file}`)).out).toMatch(/^team +ci +sk-gw-/m);
+      expect((await gw(`apply -f ${file} --dry-run`)).out).toBe('dry run, nothing was written: 3 unchanged\n');
+
+      await gateway?.stop();
+      gateway = await startGateway(`--config ${file} ${option()}`, folder);
+      const { key, public_id } = await gwJson<Session>('keys create --workspace team --name build --spend-limit 2');
+      const answer = await call(key);
+      expect(answer.status).toBe(200);
+
+      // A call settles after its last byte, so perhaps after its answer was read.
+      const readCredits = () => gwJson<{ credits: { held_usd: string }[] }>('credits show team');
+      let { credits } = await readCredits();
+      for (let looks = 1; looks < looksMax && credits[0]?.held_usd !== '0'; looks += 1)
+        ({ credits } = await readCredits());
+      expect(credits).toMatchObject([{ workspace: 'team', granted_usd: '5', spent_usd: answer.cost, held_usd: '0' }]);
+      const { keys } = await gwJson<{ keys: unknown }>('keys list');
+      expect(keys).toMatchObject([
+        { name: 'build', spend_limit_usd: '2', spent_usd: answer.cost, held_usd: '0' },
+        { name: 'ci', spend_limit_usd: null, spent_usd: null },
+      ]);
+      const usage = await gwJson<{ groups: unknown[] }>('usage --since 1h --by key');
+      expect(usage).toMatchObject({
+        groups: [{ group: public_id, calls: 1, ok_calls: 1, cost_usd: answer.cost }],
+        total: { calls: 1, cost_usd: answer.cost },
+      });
+      expect((await gw('usage --by model')).out).toMatch(/^acme\/small +1 +1 .*█+$/m);
+      expect(await gwJson('status')).toMatchObject({
+        workspaces: [{ workspace: 'team', open_holds: 0, held_usd: '0' }],
+        providers: [
+          { model: 'acme/small', provider: 'acme', cooling: false, uptime: 1 },
+          { model: 'acme/large', provider: 'acme', cooling: false, uptime: null },
+        ],
+      });
+
+      const revoke = `keys revoke ${public_id}`;
+      expect(await gw(revoke)).toMatchObject({ code: 2, out: '' });
+      expect((await call(key)).status).toBe(200);
+      expect((await gw(`${revoke} --yes`)).code).toBe(0);
+      expect(await call(key)).toMatchObject({ status: 401, error: 'UNAUTHORIZED' });
+      const everything = await gw('keys list');
+      expect(everything.out).toMatch(new RegExp(`${public_id} +revoked`));
+      expect(everything.out).not.toContain(key);
+    },
+    sessionTimeoutMs,
+  );
+});

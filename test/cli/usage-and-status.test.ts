@@ -1,0 +1,119 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { type CallRecord, createCallRecords, utcDayOf } from '../../shared/call-records/index.ts';
+import { createCooldowns } from '../../shared/cooldowns/index.ts';
+import { createCreditLedger } from '../../shared/credit/index.ts';
+import { systemRandomness } from '../../shared/ids/index.ts';
+import { leaseMs } from '../../shared/names/index.ts';
+import { type Clock, systemClock } from '../../shared/time/index.ts';
+import { callRecord } from '../unit/call-records/call-record-fixture.ts';
+import { gatewayFile, type LocalStore, startLocalStore } from './local-store.ts';
+import { operate, operateJson } from './operator.ts';
+
+const dayMs = 86_400_000;
+/** Three in the afternoon of today: a fixed day would be deleted by its time to live some day. */
+const nowMs = Math.floor(systemClock.nowMs() / dayMs) * dayMs + 15 * 3_600_000;
+const dayBefore = (days: number) => utcDayOf(nowMs - days * dayMs);
+const clock: Clock = { ...systemClock, nowMs: () => nowMs };
+
+interface Usage {
+  readonly groups: readonly { group: string | null; calls: number; cost_usd: string }[];
+  readonly total: { calls: number; cost_usd: string };
+}
+
+let local: LocalStore;
+beforeAll(async () => {
+  local = await startLocalStore();
+  const file = gatewayFile();
+  const workspaces = [...file.workspaces, { id: 'other', credit_usd: '1' }];
+  await operate(`apply -f ${local.write('gateway.yaml', { ...file, workspaces })} ${local.option}`);
+  const records = createCallRecords({ store: local.store, clock });
+  const write = (executionId: string, more: Partial<CallRecord>) =>
+    records.write(callRecord({ executionId, workspace: 'team', ...more }));
+  await write('a', { arrivedAtMs: nowMs - 60_000, modelServed: 'acme/small', costPicoUsd: 1n });
+  await write('b', { arrivedAtMs: nowMs - 2 * dayMs, modelServed: 'acme/large', costPicoUsd: 1_500_000_000_000n });
+  await write('c', { arrivedAtMs: nowMs - 2 * dayMs, modelServed: 'acme/large', costPicoUsd: 0n });
+  await write('d', { arrivedAtMs: nowMs - 9 * dayMs, modelServed: 'acme/small', costPicoUsd: 9n });
+  await write('e', { arrivedAtMs: nowMs - 60_000, workspace: 'other', modelServed: 'acme/other', costPicoUsd: 2n });
+});
+afterAll(() => local.stop());
+
+const usage = (options = '') => operateJson<Usage>(`usage ${options} ${local.option}`, { clock });
+const groupsOf = ({ groups }: Usage) => groups.map(({ group, calls, cost_usd }) => [group, calls, cost_usd]);
+
+describe('usage', () => {
+  it('sums up the last seven days of every workspace, dearest first, to the last digit', async () => {
+    const summary = await usage();
+    expect(groupsOf(summary)).toEqual([
+      ['acme/large', 2, '1.5'],
+      ['acme/other', 1, '0.000000000002'],
+      ['acme/small', 1, '0.000000000001'],
+    ]);
+    expect(summary.total).toMatchObject({ calls: 4, cost_usd: '1.500000000003' });
+  });
+
+  it('leaves out other workspaces, and what came before the time that is asked for', async () => {
+    expect(groupsOf(await usage('--workspace other --since 30d'))).toEqual([['acme/other', 1, '0.000000000002']]);
+    expect(groupsOf(await usage('--workspace team --since 1h'))).toEqual([['acme/small', 1, '0.000000000001']]);
+    expect(groupsOf(await usage(`--workspace team --since ${dayBefore(9)} --by day`))).toEqual([
+      [dayBefore(9), 1, '0.000000000009'],
+      [dayBefore(2), 2, '1.5'],
+      [dayBefore(0), 1, '0.000000000001'],
+    ]);
+  });
+
+  it('draws a bar of each share, tells how far it is, and prints nothing else in json', async () => {
+    const { out, progress } = await operate(`usage --workspace team ${local.option}`, { clock });
+    expect(out).toMatch(/^acme\/large +2 .* 1\.5 +█{20}$/m);
+    expect(out).toMatch(/^acme\/small +1 .* 0\.000000000001 +▏$/m);
+    expect(out).toMatch(/^total +3 /m);
+    expect(progress.at(-1)).toBe('reading records: 8 of 8 days');
+    const json = await operate(`usage --json ${local.option}`, { clock });
+    expect([json.error, Object.keys(JSON.parse(json.out) as object)]).toEqual([
+      '',
+      ['since', 'until', 'by', 'groups', 'total'],
+    ]);
+  });
+
+  it('of a time without calls says so', async () => {
+    const later: Clock = { ...clock, nowMs: () => nowMs + 30 * dayMs };
+    expect((await operate(`usage ${local.option}`, { clock: later })).out).toBe(
+      'no calls since 2026-12-13T15:00:00.000Z',
+    );
+  });
+});
+
+describe('status', () => {
+  it('shows tables, open holds with their age, expired ones apart, limits and cooling providers; and writes nothing', async () => {
+    const credit = createCreditLedger({ store: local.store, randomness: systemRandomness });
+    const account = { workspace: 'team', spendLimit: null };
+    const hold = (owner: string, arrivedAtMs: number) =>
+      credit.take(account, { owner, amount: 1_000_000_000_000n, expiresAtMs: arrivedAtMs + leaseMs }, arrivedAtMs);
+    await hold('young', nowMs - 5_000);
+    await hold('old', nowMs - 20_000);
+    await hold('dead', nowMs - leaseMs - 1_000);
+    const cooldowns = createCooldowns({ store: local.store, clock });
+    cooldowns.report({ provider: 'acme', model: 'acme/large' }, 10_000);
+    await cooldowns.flush();
+
+    const status = await operateJson<object>(`status ${local.option}`, { clock });
+    expect(status).toMatchObject({
+      workspaces: [
+        { workspace: 'other', open_holds: 0, oldest_hold_age_ms: null, expired_holds: 0 },
+        { workspace: 'team', available_usd: '2', open_holds: 2, oldest_hold_age_ms: 20_000, expired_holds: 1 },
+      ],
+      keys: [{ workspace: 'team', name: 'ci', status: 'active', rpm: null, spend_limit_usd: null }],
+      statistics_age_ms: 0,
+      providers: [
+        { model: 'acme/small', provider: 'acme', cooling: false, uptime: null },
+        { model: 'acme/large', provider: 'acme', cooling: true },
+      ],
+    });
+    const { out } = await operate(`status ${local.option}`, { clock });
+    expect(out).toMatch(/^team +2 +- +20 +2 +20s +3 +1$/m);
+    expect(out).toMatch(/^gw-local-keys +ACTIVE +1 /m);
+    // The snapshot that instances share is theirs to write.
+    const snapshots: unknown[] = [];
+    for await (const item of local.store.scan('statistics')) snapshots.push(item);
+    expect(snapshots).toEqual([]);
+  });
+});

@@ -1,0 +1,92 @@
+// What every client library is tried on: one gateway, models that behave and models that fail, and a stored function.
+import { type Harness, startHarness } from '../support/harness.ts';
+
+const upstreams = {
+  'acme/echo': 'echo',
+  'acme/tools': 'tools',
+  'acme/prose': 'invalid-json',
+  'acme/broken': 'error-after-chunks:2',
+  'acme/failing': 'error-500',
+  'acme/limited': 'error-429:x:30',
+  'acme/limited-for-long': 'error-429:x:90',
+};
+
+export const startClientWorld = (): Promise<Harness> =>
+  startHarness({
+    models: {
+      ...Object.fromEntries(Object.entries(upstreams).map(([id, upstream]) => [id, [{ provider: 'acme', upstream }]])),
+      'acme/unconfigured': [{ provider: 'unset', upstream: 'echo' }],
+    },
+    providers: { unset: { auth: { bearer: { env: 'GW_TEST_VARIABLE_NOBODY_SETS' } } } },
+    workspace: {
+      functions: [
+        {
+          id: 'label',
+          kind: 'prompt',
+          active: 'r1',
+          revisions: [
+            {
+              id: 'r1',
+              state: 'activated',
+              model: 'acme/echo',
+              messages: [{ role: 'user', content: 'Label this: {{input}}' }],
+              options: { max_tokens: 64 },
+            },
+          ],
+        },
+      ],
+    },
+  });
+
+export const functionAlias = 'gw/function/label';
+
+/** The `gw` member of a function's answer (spec 2.3). */
+export interface FunctionFacts {
+  readonly function_id: string;
+  readonly revision_id: string;
+  readonly fallback_used: boolean;
+  readonly execution_id: string;
+}
+
+export interface CountedFetch {
+  readonly send: typeof fetch;
+  /** Requests so far. */
+  readonly count: number;
+}
+
+/** Shows how often a client comes back. */
+export function countRequests(next: typeof fetch = fetch): CountedFetch {
+  let count = 0;
+  return {
+    send: (input, init) => {
+      count += 1;
+      return next(input, init);
+    },
+    get count() {
+      return count;
+    },
+  };
+}
+
+export const uuidPattern = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
+
+/** One pixel. */
+export const imageUrl =
+  'data:image/png;base64,iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==';
+
+/** The arguments of both tools: the simulator makes an instance of it. */
+export const citySchema = {
+  type: 'object',
+  properties: { city: { type: 'string' } },
+  required: ['city'],
+  additionalProperties: false,
+} as const;
+
+export const labelSchema = {
+  type: 'object',
+  properties: { label: { type: 'string' } },
+  required: ['label'],
+  additionalProperties: false,
+} as const;
+
+export const toolNames = ['get_weather', 'get_time'] as const;

@@ -1,0 +1,113 @@
+// The stock openai client through the running gateway, where test/contract does not try it yet.
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import OpenAI from 'openai';
+import { zodResponseFormat } from 'openai/helpers/zod';
+import * as z from 'zod';
+import type { Harness } from '../support/harness.ts';
+import {
+  citySchema,
+  countRequests,
+  type FunctionFacts,
+  functionAlias,
+  imageUrl,
+  startClientWorld,
+  toolNames,
+  uuidPattern,
+} from './client-world.ts';
+
+const messages: OpenAI.ChatCompletionMessageParam[] = [{ role: 'user', content: 'Call both tools' }];
+const tools = toolNames.map((name) => ({ type: 'function' as const, function: { name, parameters: citySchema } }));
+
+describe('the stock openai client', () => {
+  let gateway: Harness;
+  let client: OpenAI;
+
+  beforeAll(async () => {
+    gateway = await startClientWorld();
+    client = new OpenAI({ baseURL: gateway.url, apiKey: gateway.key, maxRetries: 0 });
+  });
+  afterAll(() => gateway.stop());
+  beforeEach(() => gateway.simulator.clear());
+
+  it('gets parallel tool calls, and gives their results back', async () => {
+    const first = await client.chat.completions.create({ model: 'acme/echo', messages, tools });
+    const [choice] = first.choices;
+    if (choice === undefined) throw new Error('no choice');
+    const calls = choice.message.tool_calls?.filter((call) => call.type === 'function') ?? [];
+    expect(calls.map(({ function: called }) => [called.name, JSON.parse(called.arguments)])).toEqual(
+      toolNames.map((name) => [name, { city: 'text' }]),
+    );
+    const results = calls.map(({ id }) => ({ role: 'tool' as const, tool_call_id: id, content: 'sunny' }));
+    const second = await client.chat.completions.create({
+      model: 'acme/echo',
+      messages: [...messages, choice.message, ...results],
+      tools,
+    });
+    expect(second.choices[0]?.finish_reason).toBe('stop');
+  });
+
+  it('runs both tools of a stream by itself, to the last answer', async () => {
+    const asked: unknown[] = [];
+    const runner = client.chat.completions.runTools({
+      model: 'acme/echo',
+      messages,
+      stream: true,
+      tools: tools.map(({ type, function: { name, parameters } }) => ({
+        type,
+        function: {
+          name,
+          description: 'Asks about a city',
+          parameters: { ...parameters, required: [...parameters.required] },
+          parse: (text: string): object => JSON.parse(text),
+          function: (args: object) => asked.push(args),
+        },
+      })),
+    });
+    expect(await runner.finalContent()).toBeTruthy();
+    expect(asked).toEqual([{ city: 'text' }, { city: 'text' }]);
+    expect(gateway.simulator.calls).toHaveLength(2);
+  });
+
+  it('gets an object that satisfies its schema, already parsed', async () => {
+    const format = zodResponseFormat(z.object({ label: z.string() }), 'label');
+    const answer = await client.chat.completions.parse({ model: 'acme/echo', messages, response_format: format });
+    expect(answer.choices[0]?.message.parsed).toEqual({ label: 'text' });
+  });
+
+  it('gets schema_validation_failed when no answer satisfies its schema, and does not come back', async () => {
+    const counted = countRequests();
+    const format = zodResponseFormat(z.object({ label: z.string() }), 'label');
+    const failure = await client
+      .withOptions({ fetch: counted.send, maxRetries: 2 })
+      .chat.completions.create({ model: 'acme/prose', messages, response_format: format })
+      .catch((error) => error);
+    expect(failure).toMatchObject({ status: 422, error: 'schema_validation_failed' });
+    expect([counted.count, gateway.simulator.calls.length]).toEqual([1, 3]);
+  });
+
+  it('sends an image', async () => {
+    const content = [
+      { type: 'text' as const, text: 'What is it?' },
+      { type: 'image_url' as const, image_url: { url: imageUrl } },
+    ];
+    const answer = await client.chat.completions.create({ model: 'acme/echo', messages: [{ role: 'user', content }] });
+    expect(answer.choices[0]?.message.content).toContain('1 image');
+  });
+
+  it('calls a stored function like a model, and gets the same execution again under the same key', async () => {
+    const call = () =>
+      client.chat.completions.create(
+        { model: functionAlias, messages: [{ role: 'user', content: 'Help me' }] },
+        { headers: { 'idempotency-key': '5f0c7a52-0d7e-4c5e-9a53-0d9a3a1c8f11' } },
+      );
+    const [first, again] = [await call(), await call()] as { gw?: FunctionFacts }[];
+    expect(first?.gw).toEqual({
+      function_id: 'label',
+      revision_id: 'r1',
+      fallback_used: false,
+      execution_id: expect.stringMatching(uuidPattern),
+    });
+    expect(again).toEqual(first);
+    expect(gateway.simulator.calls).toHaveLength(1);
+  });
+});

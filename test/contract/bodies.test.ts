@@ -1,0 +1,101 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { plainBodyMaxBytes } from '../../shared/names/index.ts';
+import { type Harness, hello, startHarness } from '../support/harness.ts';
+import { expectError } from './expect-error.ts';
+
+describe('a bad body', () => {
+  let gateway: Harness;
+
+  beforeAll(async () => {
+    gateway = await startHarness({ models: { 'acme/echo': [{ provider: 'acme', upstream: 'echo' }] } });
+  });
+  afterAll(async () => {
+    expect(gateway.logLines.filter((line) => line.includes('internal_error'))).toEqual([]);
+    await gateway.stop();
+  });
+
+  const raw = (body: string | Uint8Array<ArrayBuffer>, headers: Record<string, string> = {}) =>
+    fetch(`${gateway.url}/chat/completions`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${gateway.key}`, ...headers },
+      body,
+    });
+
+  const wellFormed = JSON.stringify(hello('acme/echo'));
+  const unreadable: [string, string | Uint8Array<ArrayBuffer>][] = [
+    ['empty', ''],
+    ['blank', '  \n'],
+    ['cut', wellFormed.slice(0, -1)],
+    ['two objects', wellFormed + wellFormed],
+    ['a trailing comma', '{"model":"acme/echo",}'],
+    ['a comment', `/* hi */${wellFormed}`],
+    ['single quotes', "{'model':'acme/echo'}"],
+    ['an array', `[${wellFormed}]`],
+    ['a string', '"acme/echo"'],
+    ['a number', '7'],
+    ['a number beyond 2^53', '9007199254740993'],
+    ['true', 'true'],
+    ['null', 'null'],
+    ['a form', 'model=acme%2Fecho&messages=Hello'],
+    ['base64', Buffer.from(wellFormed).toString('base64')],
+    [
+      'invalid UTF-8',
+      new Uint8Array(
+        Buffer.concat([Buffer.from(wellFormed.slice(0, -4)), Buffer.from([0xc3, 0x28]), Buffer.from('"}]}')]),
+      ),
+    ],
+    ['UTF-16', new Uint8Array(Buffer.from(wellFormed, 'utf16le'))],
+    ['nested arrays without end', '['.repeat(100_000)],
+    ['an object a hundred thousand deep', `{"a":${'{"a":'.repeat(100_000)}1${'}'.repeat(100_001)}`],
+    ['deep messages', `{"model":"acme/echo","messages":${'['.repeat(50_000)}${']'.repeat(50_000)}}`],
+  ];
+
+  it.each(unreadable)('is refused without a provider call: %s', async (_name, body) => {
+    gateway.simulator.clear();
+    await expectError(await raw(body), 400, 'invalid_request');
+    expect(gateway.simulator.calls).toHaveLength(0);
+  });
+
+  it('of one byte over 4 MiB is refused with a key, and unauthorised without one', async () => {
+    gateway.simulator.clear();
+    const padding = (bytes: number) => wellFormed + ' '.repeat(bytes - wellFormed.length);
+    await expectError(await raw(padding(plainBodyMaxBytes + 1)), 413, 'request_too_large');
+    await expectError(await raw(padding(plainBodyMaxBytes + 1), { authorization: '' }), 401, 'UNAUTHORIZED');
+    expect(gateway.simulator.calls).toHaveLength(0);
+    const atTheLimit = await raw(padding(plainBodyMaxBytes));
+    expect(atTheLimit.status).toBe(200);
+    await atTheLimit.text();
+  });
+
+  it('in a content coding nobody announced support for is refused, not guessed at', async () => {
+    const zipped = new Uint8Array(Buffer.from('1f8b0800000000000003ab562a4bcc29cd550200', 'hex'));
+    await expectError(await raw(zipped, { 'content-encoding': 'gzip' }), 400, 'invalid_request');
+  });
+});
+
+describe('a good body', () => {
+  let gateway: Harness;
+
+  beforeAll(async () => {
+    gateway = await startHarness({ models: { 'acme/echo': [{ provider: 'acme', upstream: 'echo' }] } });
+  });
+  afterAll(() => gateway.stop());
+
+  it.each(['text/plain', 'application/json; charset=utf-8', 'application/x-www-form-urlencoded'])(
+    'is read as JSON whatever its declared type: %s',
+    async (type) => {
+      const response = await gateway.post(hello('acme/echo'), { 'content-type': type });
+      expect(response.status).toBe(200);
+      await response.text();
+    },
+  );
+
+  it('may nest as deep as real requests do', async () => {
+    let nested: unknown = 'leaf';
+    for (let depth = 0; depth < 60; depth += 1) nested = { nested };
+    const response = await gateway.post(hello('acme/echo', { metadata: nested }));
+    expect(response.status).toBe(200);
+    await response.text();
+    expect(gateway.simulator.calls.at(-1)?.body).toMatchObject({ metadata: nested });
+  });
+});

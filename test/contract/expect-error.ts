@@ -1,0 +1,39 @@
+// What every error answer has in common (spec 2.8): asserted once, here, for all tests that meet one.
+import { expect } from '@jest/globals';
+
+export const uuid = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/;
+
+export interface ErrorBody {
+  readonly error: string;
+  readonly message: string;
+  readonly correlation_id: string;
+  readonly reason?: string;
+  readonly detail?: { readonly attempts: number };
+}
+
+/** Members beside the three that every envelope has. */
+type Extras = Partial<Pick<ErrorBody, 'reason' | 'detail'>>;
+
+/** Asserts code, status, the exact members of the envelope and its headers, and that nothing of our inside is told. */
+export async function expectError(
+  response: Response,
+  status: number,
+  code: string,
+  extras: Extras = {},
+): Promise<ErrorBody> {
+  const text = await response.text();
+  expect({ status: response.status, text }).toMatchObject({ status, text: expect.stringContaining(`"${code}"`) });
+  expect(response.headers.get('content-type')).toBe('application/json');
+  const body = JSON.parse(text) as ErrorBody;
+  expect(body).toEqual({ error: code, message: expect.any(String), correlation_id: expect.any(String), ...extras });
+  expect(body.message.length).toBeGreaterThan(0);
+  expect(body.correlation_id).toMatch(uuid);
+  expect(response.headers.get('x-request-id')).toBe(body.correlation_id);
+  expect(response.headers.get('x-gw-trace-id')).toBeTruthy();
+  expectNothingOfOurInside(text);
+  return body;
+}
+
+/** Spec 2.8: no stack traces, no internal paths. */
+export const expectNothingOfOurInside = (text: string): void =>
+  expect(text).not.toMatch(/\.[jt]s\b|node_modules|\bat \w+ \(|\/work\/|\/var\/task|DynamoDB|sk-gw-/i);

@@ -1,0 +1,218 @@
+// Every code of spec 7.2 through the front door, and which of them wins (contract 5). The base call fails at its
+// provider, which is the last that can happen to it; every fault is tried alone and together with every later one.
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { functionBodyMaxBytes } from '../../shared/names/index.ts';
+import { startWorld, type World } from '../flow/money-world.ts';
+import { newKey } from '../support/gateway-file.ts';
+import { hello } from '../support/harness.ts';
+import { manualClock } from '../support/manual-clock.ts';
+import { expectError } from './expect-error.ts';
+import { ask, jsonSchema, modelsFor, prompt, revision } from './function-calls.ts';
+
+interface Sent {
+  key: 'plain' | 'revoked' | 'hurried' | 'limited';
+  workspace: 'team' | 'poor' | 'capped' | 'full';
+  door: 'open' | 'off';
+  alias: string;
+  model: string | undefined;
+  headers: Record<string, string>;
+  body: Record<string, unknown>;
+}
+
+interface Fault {
+  readonly name: string;
+  readonly status: number;
+  readonly code: string;
+  /** What it writes to: two faults that write to one place cannot be sent together. */
+  readonly places: readonly (keyof Sent | 'padding' | 'idempotency' | 'messages')[];
+  readonly apply: (sent: Sent) => void;
+}
+
+const fault = (name: string, status: number, code: string, places: Fault['places'], apply: Fault['apply']): Fault => ({
+  name,
+  status,
+  code,
+  places,
+  apply,
+});
+const withKey = (key: Sent['key']) => (sent: Sent) => Object.assign(sent, { key });
+const withAlias = (alias: string) => (sent: Sent) => Object.assign(sent, { alias });
+const withHeader = (name: string, value: string) => (sent: Sent) => Object.assign(sent.headers, { [name]: value });
+const withMember = (member: object) => (sent: Sent) => Object.assign(sent.body, member);
+const withWorkspace = (workspace: Sent['workspace']) => (sent: Sent) => Object.assign(sent, { workspace });
+
+const usedKey = '0d1f4c1e-7c1a-4d0a-9e0b-6c7a5d3b2a19';
+const usedSpan = 'a-span-that-is-used';
+const broken = { response_format: { type: 'json_schema', json_schema: { name: 'x', schema: 5 } } };
+const padding = 'x'.repeat(functionBodyMaxBytes);
+
+const faults: readonly Fault[] = [
+  fault('revoked key', 401, 'api_key_revoked', ['key'], withKey('revoked')),
+  fault('hurried key', 429, 'api_key_rate_limit', ['key'], withKey('hurried')),
+  fault('malformed trace', 400, 'invalid_correlation', [], withHeader('x-gw-trace-id', 'no spaces allowed')),
+  fault('wrong type', 400, 'invalid_request', [], withMember({ temperature: 'hot' })),
+  fault('invalid sort', 400, 'invalid_sort', [], withMember({ provider: { sort: 'cheapest' } })),
+  fault('broken schema', 400, 'invalid_response_schema', ['body'], withMember(broken)),
+  fault(
+    'schema in a stream',
+    400,
+    'schema_streaming_unsupported',
+    ['body'],
+    withMember({ response_format: jsonSchema({}), stream: true }),
+  ),
+  fault('no alias form', 400, 'invalid_function_alias', ['model', 'alias'], (sent) => {
+    sent.model = 'gw/function/a/b';
+  }),
+  fault('no UUID', 400, 'invalid_function_alias', ['idempotency'], withHeader('idempotency-key', 'order-17')),
+  fault('too large', 413, 'request_too_large', ['padding', 'messages'], withMember({ metadata: { padding } })),
+  fault('other inputs', 409, 'idempotency_conflict', ['idempotency'], withHeader('idempotency-key', usedKey)),
+  fault('used span', 409, 'duplicate_span_id', [], withHeader('x-gw-span-id', usedSpan)),
+  fault('byok key', 400, 'function_requires_managed_funding', ['headers'], withHeader('x-byok-key', 'sk-own')),
+  fault('execution off', 409, 'execution_disabled', ['door', 'workspace'], (sent) => {
+    sent.door = 'off';
+  }),
+  fault('nobody’s function', 404, 'function_not_found', ['alias'], withAlias('nobody')),
+  fault('disabled', 409, 'function_disabled', ['alias'], withAlias('off@old')),
+  fault('draft', 404, 'revision_not_available', ['alias'], withAlias('failing@draft')),
+  fault('expired', 409, 'qualification_expired', ['alias'], withAlias('failing@old')),
+  fault('option', 400, 'invalid_function_request', ['body'], withMember({ top_p: 1 })),
+  fault('nobody serves', 502, 'execution_failed', ['alias'], withAlias('unserved')),
+  fault('key without money', 402, 'spend_limit_exceeded', ['key'], withKey('limited')),
+  fault('no credit', 402, 'PAYMENT_REQUIRED', ['workspace'], withWorkspace('poor')),
+  fault('spend limit of the workspace', 402, 'PAYMENT_REQUIRED', ['workspace'], withWorkspace('capped')),
+  fault('no slot', 429, 'execution_capacity', ['workspace'], withWorkspace('full')),
+];
+
+const pairs = faults.flatMap((first, position) =>
+  faults
+    .slice(position + 1)
+    .filter((second) => !first.places.some((place) => second.places.includes(place)))
+    .map((second): [string, Fault, Fault] => [`${first.name} wins over ${second.name}`, first, second]),
+);
+
+const keys = ['plain', 'revoked', 'hurried', 'limited'] as const;
+const workspaces = ['team', 'poor', 'capped', 'full'] as const;
+const keyOf = new Map(workspaces.flatMap((id) => keys.map((name) => [`${id} ${name}`, newKey()])));
+
+const keyMembers = {
+  plain: {},
+  revoked: { status: 'revoked' },
+  hurried: { rpm: 1 },
+  limited: { spend_limit_usd: '0' },
+};
+const workspaceMembers = {
+  team: {},
+  poor: { credit_usd: '0' },
+  capped: { spend_limit_usd: '0' },
+  full: { function_concurrency: 1 },
+};
+
+const life = (state: string, expires_at: string | null = null) => ({ state, expires_at, model: 'acme/error-500' });
+const versions = [
+  revision(life('activated')),
+  revision({ id: 'draft', ...life('draft') }),
+  revision({ id: 'old', ...life('activated', '2020-01-01T00:00:00Z') }),
+];
+const functions = [
+  prompt('failing', {}, { revisions: versions }),
+  prompt('off', {}, { revisions: versions, status: 'disabled' }),
+  prompt('unserved', { model: 'acme/nowhere' }),
+  prompt('waiting', { model: 'acme/silent' }),
+];
+
+const fileParts = {
+  models: {
+    ...modelsFor(['error-500', 'silent']),
+    'acme/nowhere': [],
+    'acme/free': [
+      {
+        provider: 'acme',
+        upstream: 'echo',
+        more: { input_price_per_million: '0', output_price_per_million: '0' },
+      },
+    ],
+  },
+  moreWorkspaces: workspaces.map((id) => ({
+    id,
+    credit_usd: '10',
+    functions,
+    keys: keys.map((name) => ({ name, key: keyOf.get(`${id} ${name}`), ...keyMembers[name] })),
+    ...workspaceMembers[id],
+  })),
+  workspace: { id: 'nobody' },
+};
+
+const authorization = (workspace: Sent['workspace'], key: Sent['key'] = 'plain') => ({
+  authorization: `Bearer ${keyOf.get(`${workspace} ${key}`)}`,
+});
+
+describe('a function call', () => {
+  let world: World;
+  let off: World;
+  const client = new AbortController();
+
+  beforeAll(async () => {
+    // Time stands still: a minute of a key's requests never ends, and a call that runs goes on running.
+    const clock = manualClock();
+    [world, off] = await Promise.all([
+      startWorld({ clock, ...fileParts }),
+      startWorld({ clock, ...fileParts, service: { function_execution: 'disabled' } }),
+    ]);
+    for (const workspace of workspaces) {
+      for (const one of [world, off]) {
+        await one.post(ask('nobody'), authorization(workspace, 'hurried'));
+        await takeSpan(one, workspace);
+        const stored = { ...authorization(workspace), 'idempotency-key': usedKey };
+        expect((await one.post(hello('acme/free'), stored)).status).toBe(200);
+      }
+    }
+    // The only slot of a workspace is in use.
+    const waiting = world.post(ask('waiting'), authorization('full'), client.signal);
+    waiting.catch(() => {});
+    await world.simulator.until((calls) => calls.some(({ model }) => model === 'silent'));
+    for (const one of [world, off]) one.simulator.clear();
+  });
+  afterAll(async () => {
+    client.abort();
+    await Promise.all([world.stop(), off.stop()]);
+  });
+
+  /** A call that is refused for what it asks keeps its span. */
+  const takeSpan = (one: World, workspace: Sent['workspace']) =>
+    one.post(hello('nobody/nothing'), { ...authorization(workspace), 'x-gw-span-id': usedSpan });
+
+  async function send(...applied: readonly Fault[]): Promise<Response> {
+    const sent: Sent = {
+      key: 'plain',
+      workspace: 'team',
+      door: 'open',
+      alias: 'failing',
+      model: undefined,
+      headers: {},
+      body: {},
+    };
+    for (const { apply } of applied) apply(sent);
+    const body = ask(sent.alias, 'Hello', sent.body);
+    if (sent.model !== undefined) body.model = sent.model;
+    const headers = { ...authorization(sent.workspace, sent.key), ...sent.headers };
+    return (sent.door === 'open' ? world : off).post(body, headers);
+  }
+
+  it.each(faults.map((one): [string, Fault] => [one.name, one]))('names each fault: %s', async (_name, one) => {
+    await expectError(await send(one), one.status, one.code);
+  });
+
+  it.each(pairs)('names the first of two: %s', async (_name, first, second) => {
+    await expectError(await send(second, first), first.status, first.code);
+  });
+
+  it('reaches no provider with any of them', () => {
+    expect(world.simulator.calls).toEqual([]);
+    expect(off.simulator.calls).toEqual([]);
+  });
+
+  it('that fails at its provider alone is execution_failed', async () => {
+    await expectError(await send(), 502, 'execution_failed');
+    expect(world.simulator.calls.map(({ model }) => model)).toEqual(['error-500']);
+  });
+});

@@ -1,0 +1,196 @@
+// What the codes of function calls depend on, case by case: forms, size, funding, money, requests per minute, a call
+// that runs already.
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import { functionBodyMaxBytes } from '../../shared/names/index.ts';
+import { expectBalancedBooks, startWorld, type World } from '../flow/money-world.ts';
+import { newKey } from '../support/gateway-file.ts';
+import { expectError } from './expect-error.ts';
+import { answerOf, ask, modelsFor, prompt, receivedIn } from './function-calls.ts';
+
+const names = ['revoked', 'hurried', 'limited', 'poor', 'capped', 'always', 'alwaysOff', 'allowed'] as const;
+type KeyName = (typeof names)[number];
+const keys = Object.fromEntries(names.map((name) => [name, newKey()])) as Record<KeyName, string>;
+
+const byokVariable = 'GW_TEST_FUNCTION_BYOK_KEY';
+const uuid = '3f0f7a52-56f2-4c31-8a5c-0d0a8a3c6f10';
+const functions = [
+  prompt('echo'),
+  prompt('free', { model: 'acme/free' }),
+  prompt('waiting', { model: 'acme/silent' }),
+  prompt('mirror', { model: 'acme/echo-request', options: { max_tokens: 100 } }),
+];
+const workspaceOf = (key: KeyName, more = {}) => ({
+  id: `of-${key}`,
+  credit_usd: '10',
+  keys: [{ name: key, key: keys[key] }],
+  functions,
+  ...more,
+});
+const connected = (policy: string) => ({
+  byok: { connections: [{ provider: 'acme', key: { env: byokVariable }, policy }] },
+});
+
+describe('a function call', () => {
+  let world: World;
+  const client = new AbortController();
+
+  beforeAll(async () => {
+    process.env[byokVariable] = 'sk-key-of-the-client';
+    world = await startWorld({
+      models: {
+        ...modelsFor(['echo', 'silent', 'echo-request']),
+        'acme/free': [
+          { provider: 'acme', upstream: 'echo', more: { input_price_per_million: '0', output_price_per_million: '0' } },
+        ],
+      },
+      workspace: { functions },
+      moreWorkspaces: [
+        workspaceOf('revoked', { keys: [{ name: 'revoked', key: keys.revoked, status: 'revoked' }] }),
+        workspaceOf('hurried', { keys: [{ name: 'hurried', key: keys.hurried, rpm: 2 }] }),
+        workspaceOf('limited', { keys: [{ name: 'limited', key: keys.limited, spend_limit_usd: '0.000001' }] }),
+        workspaceOf('poor', { credit_usd: '0.000001' }),
+        workspaceOf('capped', { spend_limit_usd: '0.000001' }),
+        workspaceOf('always', { ...connected('always'), features: { byok: true } }),
+        workspaceOf('alwaysOff', connected('always')),
+        workspaceOf('allowed', { ...connected('allowed'), features: { byok: true } }),
+      ],
+    });
+  });
+  afterAll(async () => {
+    client.abort();
+    await world.stop();
+    delete process.env[byokVariable];
+  });
+  beforeEach(() => world.simulator.clear());
+
+  const as = (name: KeyName) => ({ authorization: `Bearer ${keys[name]}` });
+  const refused = async (answer: Promise<Response>, status: number, code: string) => {
+    const response = await answer;
+    const { message } = await expectError(response, status, code);
+    expect(world.simulator.calls).toEqual([]);
+    return { message, headers: response.headers };
+  };
+
+  it.each([
+    'gw/',
+    'gw/function',
+    'gw/function/',
+    'gw/functions/echo',
+    'gw/model/echo',
+    'gw/function/echo@',
+    'gw/function/@r1',
+    'gw/function/echo@r1@r1',
+    'gw/function/echo/r1',
+    'gw/function/echo r1',
+    ' gw/function/echo'.trimStart().concat(' '),
+    'gw/function/écho',
+    `gw/function/${'e'.repeat(65)}`,
+    `gw/function/echo@${'r'.repeat(65)}`,
+    'gw/function/../echo',
+  ])('whose model is neither form of an alias is invalid_function_alias: %s', async (model) => {
+    await refused(world.post({ ...ask('echo'), model }), 400, 'invalid_function_alias');
+  });
+
+  it('takes ids of 64 characters, and finds nothing there', async () => {
+    await refused(world.post(ask(`${'e'.repeat(64)}@${'r'.repeat(64)}`)), 404, 'function_not_found');
+  });
+
+  it.each(['order-17', uuid.replaceAll('-', ''), `{${uuid}}`, `urn:uuid:${uuid}`, `${uuid}0`, uuid.replace('f', 'g')])(
+    'whose Idempotency-Key is no UUID is invalid_function_alias: %s',
+    async (key) => {
+      await refused(world.post(ask('echo'), { 'idempotency-key': key }), 400, 'invalid_function_alias');
+    },
+  );
+
+  it.each([uuid, uuid.toUpperCase(), '018f3b1e-7c1a-7d0a-9e0b-6c7a5d3b2a19'])(
+    'takes a UUID of any version and case: %s',
+    async (key) => {
+      await answerOf(await world.post(ask('free', key), { 'idempotency-key': key }));
+    },
+  );
+
+  it.each(['x', 'é', '😀'])('of 256 KiB passes, and of a byte more is request_too_large: %s', async (letter) => {
+    const sized = (bytes: number) => {
+      const frame = Buffer.byteLength(JSON.stringify(ask('free', '')));
+      const letters = Math.floor((bytes - frame) / Buffer.byteLength(letter));
+      const filled = letter.repeat(letters) + 'x'.repeat(bytes - frame - letters * Buffer.byteLength(letter));
+      const body = JSON.stringify(ask('free', filled));
+      expect(Buffer.byteLength(body)).toBe(bytes);
+      return body;
+    };
+    await refused(world.post(sized(functionBodyMaxBytes + 1)), 413, 'request_too_large');
+    const { usage } = await answerOf(await world.post(sized(functionBodyMaxBytes)));
+    expect(usage.attempts).toBe(1);
+  });
+
+  it('with a revoked key is api_key_revoked', async () => {
+    await refused(world.post(ask('echo'), as('revoked')), 401, 'api_key_revoked');
+  });
+
+  it('over the requests per minute of its key is api_key_rate_limit, refused calls counted too', async () => {
+    await answerOf(await world.post(ask('free'), as('hurried')));
+    await expectError(await world.post(ask('nobody'), as('hurried')), 404, 'function_not_found');
+    world.simulator.clear();
+    const { headers } = await refused(world.post(ask('free'), as('hurried')), 429, 'api_key_rate_limit');
+    expect(Number(headers.get('retry-after'))).toBeGreaterThanOrEqual(1);
+    expect(Number(headers.get('retry-after'))).toBeLessThanOrEqual(60);
+  });
+
+  it.each<[string, KeyName, string, RegExp]>([
+    ['spend limit of its key', 'limited', 'spend_limit_exceeded', /spend limit of the key/],
+    ['credit of its workspace', 'poor', 'PAYMENT_REQUIRED', /USD of credit/],
+    ['spend limit of its workspace', 'capped', 'PAYMENT_REQUIRED', /spend limit of the workspace/],
+  ])('that may cost more than the %s says how much, and one that is free passes', async (_name, key, code, words) => {
+    const { message } = await refused(world.post(ask('echo'), as(key)), 402, code);
+    expect(message).toMatch(words);
+    expect(message).toMatch(/may cost 0\.0\d+ USD, and 0\.000001 USD/);
+    await answerOf(await world.post(ask('free'), as(key)));
+    await world.settled();
+    expect(await expectBalancedBooks(world, `of-${key}`)).toBe(0n);
+  });
+
+  describe('with a key of the client’s own', () => {
+    it.each<KeyName>(['limited', 'allowed', 'always'])(
+      'in its header is function_requires_managed_funding, BYOK enabled or not: %s',
+      async (key) => {
+        const headers = { ...as(key), 'x-byok-key': 'sk-own' };
+        await refused(world.post(ask('free'), headers), 400, 'function_requires_managed_funding');
+      },
+    );
+
+    it.each<KeyName>(['always', 'alwaysOff'])(
+      'in a connection that must be used is function_requires_managed_funding, BYOK enabled or not: %s',
+      async (key) => {
+        await refused(world.post(ask('free'), as(key)), 400, 'function_requires_managed_funding');
+      },
+    );
+
+    it('in a connection that may be used runs on workspace credit, and the key stays where it is', async () => {
+      const answer = await answerOf(await world.post(ask('mirror'), as('allowed')));
+      expect(receivedIn(answer).headers).not.toHaveProperty('authorization');
+      expect(answer.usage.is_byok).toBe(false);
+      expect(Number(answer.usage.cost)).toBeGreaterThan(0);
+      await world.settled();
+      expect(await expectBalancedBooks(world, 'of-allowed')).toBeGreaterThan(0n);
+    });
+  });
+
+  it('that runs already is execution_in_progress, whatever has become of the function; other inputs are a conflict', async () => {
+    const key = { 'idempotency-key': uuid.replace('3f', '4f') };
+    const first = world.post(ask('waiting'), key, client.signal);
+    first.catch(() => {});
+    await world.simulator.until((calls) => calls.length === 1);
+    const second = await world.post(ask('waiting'), key);
+    await expectError(second, 409, 'execution_in_progress');
+    expect(second.headers.get('x-should-retry')).toBe('true');
+    expect(Number(second.headers.get('retry-after'))).toBeGreaterThanOrEqual(1);
+    const other = await world.post(ask('waiting', 'Something else'), key);
+    await expectError(other, 409, 'idempotency_conflict');
+    expect(other.headers.get('x-should-retry')).toBe('false');
+    await world.runtime.functionStore.disable('team', 'waiting');
+    const elsewhere = await world.open();
+    await expectError(await elsewhere.post(ask('waiting')), 409, 'function_disabled');
+    await expectError(await elsewhere.post(ask('waiting'), key), 409, 'execution_in_progress');
+    expect(world.simulator.calls).toHaveLength(1);
+  });
+});

@@ -1,0 +1,91 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { newKey } from '../support/gateway-file.ts';
+import { type Harness, hello, startHarness } from '../support/harness.ts';
+import { expectError } from './expect-error.ts';
+
+describe('a key', () => {
+  let gateway: Harness;
+  const revoked = newKey();
+
+  beforeAll(async () => {
+    gateway = await startHarness({
+      models: { 'acme/echo': [{ provider: 'acme', upstream: 'echo' }] },
+      moreWorkspaces: [{ id: 'gone', keys: [{ name: 'old', key: revoked, status: 'revoked' }] }],
+    });
+  });
+  afterAll(() => gateway.stop());
+
+  const post = (authorization: string | undefined, body: unknown = hello('acme/echo')) =>
+    fetch(`${gateway.url}/chat/completions`, {
+      method: 'POST',
+      headers: authorization === undefined ? {} : { authorization },
+      body: typeof body === 'string' ? body : JSON.stringify(body),
+    });
+
+  it.each(['Bearer', 'bearer', 'BEARER', 'bEaReR'])('is taken whatever the case of its scheme: %s', async (scheme) => {
+    const response = await post(`${scheme} ${gateway.key}`);
+    expect(response.status).toBe(200);
+    await response.text();
+  });
+
+  it('that is missing or malformed is refused, and neither a body is looked at nor a provider called', async () => {
+    gateway.simulator.clear();
+    const { key } = gateway;
+    const flipped = `${key.slice(0, 30)}${key[30] === 'A' ? 'B' : 'A'}${key.slice(31)}`;
+    const malformed = [
+      undefined,
+      '',
+      'Bearer',
+      key,
+      `Basic ${key}`,
+      `Bearer ${key}x`,
+      `Bearer ${key} x`,
+      `Bearer ${key},${key}`,
+      `Bearer ${key.slice(0, -1)}`,
+      `Bearer "${key}"`,
+      `Bearer ${key.toUpperCase()}`,
+      `Bearer ${flipped}`,
+      'Bearer sk-gw-',
+      'Bearer null',
+      `Bearer ${'a'.repeat(8_000)}`,
+    ];
+    for (const authorization of malformed) {
+      await expectError(await post(authorization, 'not even JSON'), 401, 'UNAUTHORIZED');
+    }
+    expect(gateway.simulator.calls).toHaveLength(0);
+  });
+
+  it('of the right shape that nobody was given is refused, also with a body that cannot be read', async () => {
+    await expectError(await post(`Bearer ${newKey()}`), 401, 'UNAUTHORIZED');
+    await expectError(await post(`Bearer ${newKey()}`, '{"model":'), 401, 'UNAUTHORIZED');
+  });
+
+  it('that is revoked is UNAUTHORIZED on plain calls and on the model list', async () => {
+    await expectError(await post(`Bearer ${revoked}`), 401, 'UNAUTHORIZED');
+    await expectError(await post(`Bearer ${revoked}`, 'not even JSON'), 401, 'UNAUTHORIZED');
+    await expectError(await gateway.get('/models', { authorization: `Bearer ${revoked}` }), 401, 'UNAUTHORIZED');
+  });
+
+  it('that is revoked is api_key_revoked on a function call, whatever else is wrong with its readable body', async () => {
+    const model = 'gw/function/summary';
+    const bodies = [
+      hello(model),
+      { model },
+      { model, messages: 7 },
+      hello(`${model}@r1`, { temperature: 'hot', provider: 3 }),
+    ];
+    for (const body of bodies) await expectError(await post(`Bearer ${revoked}`, body), 401, 'api_key_revoked');
+  });
+
+  it('nobody was given stays UNAUTHORIZED on a function call', async () => {
+    await expectError(await post(`Bearer ${newKey()}`, hello('gw/function/summary')), 401, 'UNAUTHORIZED');
+    await expectError(await post('Bearer sk-gw-nonsense', hello('gw/function/summary')), 401, 'UNAUTHORIZED');
+  });
+
+  it('of another secret under a known public id is refused', async () => {
+    const [, , publicId = ''] = gateway.key.split('-');
+    const stranger = newKey();
+    const forged = `sk-gw-${publicId}-${stranger.split('-')[3]}`;
+    await expectError(await post(`Bearer ${forged}`), 401, 'UNAUTHORIZED');
+  });
+});

@@ -1,0 +1,138 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { type Harness, hello, startHarness } from '../support/harness.ts';
+import { expectError } from './expect-error.ts';
+
+const wrongTypes: [string, Record<string, unknown>][] = [
+  ['model', { model: undefined }],
+  ['model', { model: null }],
+  ['model', { model: 7 }],
+  ['model', { model: '' }],
+  ['messages', { messages: undefined }],
+  ['messages', { messages: null }],
+  ['messages', { messages: 'Hello' }],
+  ['messages', { messages: { role: 'user' } }],
+  ['messages', { messages: [] }],
+  ['messages[0]', { messages: ['Hello'] }],
+  ['messages[0].role', { messages: [{ content: 'Hello' }] }],
+  ['messages[1].role', { messages: [{ role: 'user' }, { role: 7 }] }],
+  ['stream', { stream: 'true' }],
+  ['temperature', { temperature: '0.5' }],
+  ['top_p', { top_p: [1] }],
+  ['max_tokens', { max_tokens: '16' }],
+  ['max_tokens', { max_tokens: -1 }],
+  ['stop', { stop: 7 }],
+  ['stop[0]', { stop: [7] }],
+  ['tools', { tools: {} }],
+  ['response_format', { response_format: 'json' }],
+  ['provider', { provider: 'acme' }],
+  ['provider', { provider: ['acme'] }],
+  ['provider', { provider: true }],
+  ['provider.only', { provider: { only: 7 } }],
+  ['provider.only', { provider: { only: [] } }],
+  ['provider.only[1]', { provider: { only: ['acme', 7] } }],
+  ['provider.only', { provider: { only: ['nobody'] } }],
+  ['provider.zdr', { provider: { zdr: 'yes' } }],
+  ['provider.data_collection', { provider: { data_collection: 'sometimes' } }],
+  ['provider.data_residency', { provider: { data_residency: 7 } }],
+  ['provider.data_residency', { provider: { data_residency: 'EU' } }],
+  ['provider.max_price', { provider: { max_price: -1 } }],
+  ['provider.max_price', { provider: { max_price: 'cheap' } }],
+  ['provider.max_price.prompt', { provider: { max_price: { prompt: '-0.1' } } }],
+  ['provider.max_price.completion', { provider: { max_price: { completion: true } } }],
+  ['provider.order', { provider: { order: 'acme' } }],
+  ['provider.ignore[0]', { provider: { ignore: [7] } }],
+  ['provider.allow_fallbacks', { provider: { allow_fallbacks: 'no' } }],
+  ['cache', { cache: true }],
+  ['cache.enabled', { cache: { enabled: 'yes' } }],
+  ['cache.ttl', { cache: { ttl: 0 } }],
+  ['cache.ttl', { cache: { ttl: 86_401 } }],
+  ['cache.ttl', { cache: { ttl: 1.5 } }],
+  ['cache.namespace', { cache: { namespace: 'x'.repeat(65) } }],
+  ['preset', { preset: 7 }],
+  ['preset', { preset: ['terse'] }],
+  ['preset.slug', { preset: { slug: 7 } }],
+  ['reasoning', { reasoning: 'high' }],
+  ['reasoning', { reasoning: { effort: 'high', max_tokens: 100 } }],
+  ['reasoning.effort', { reasoning: { effort: 'enormous' } }],
+  ['reasoning.max_tokens', { reasoning: { max_tokens: 'many' } }],
+  ['reasoning.exclude', { reasoning: { exclude: 1 } }],
+  ['reasoning.summary', { reasoning: { summary: 'long' } }],
+  ['usage', { usage: true }],
+];
+
+describe('the members of a request', () => {
+  let gateway: Harness;
+
+  beforeAll(async () => {
+    gateway = await startHarness({ models: { 'acme/echo': [{ provider: 'acme', upstream: 'echo' }] } });
+  });
+  afterAll(() => gateway.stop());
+
+  it.each(wrongTypes)('of a wrong type are named by their path: %s in %j', async (path, members) => {
+    gateway.simulator.clear();
+    const { message } = await expectError(await gateway.post(hello('acme/echo', members)), 400, 'invalid_request');
+    expect(message.slice(0, path.length + 1)).toBe(`${path}:`);
+    expect(gateway.simulator.calls).toHaveLength(0);
+  });
+
+  it.each(['provider', 'cache', 'preset', 'reasoning', 'usage'])(
+    'of a wrong type are seen also where they hold an integer beyond 2^53: %s',
+    async (name) => {
+      const body = `{"model":"acme/echo","messages":[{"role":"user","content":"Hi"}],"${name}":9007199254740993}`;
+      const { message } = await expectError(await gateway.post(body), 400, 'invalid_request');
+      expect(message).toContain(`${name}:`);
+    },
+  );
+
+  it('may be null where they are the gateway’s own, and null means absent', async () => {
+    gateway.simulator.clear();
+    const names = ['provider', 'cache', 'preset', 'reasoning', 'usage', 'stream', 'response_format', 'tools'];
+    const nulls = Object.fromEntries(names.map((name) => [name, null]));
+    const inside = [
+      'sort',
+      'max_price',
+      'only',
+      'order',
+      'ignore',
+      'allow_fallbacks',
+      'zdr',
+      'data_collection',
+      'data_residency',
+    ];
+    const provider = Object.fromEntries(inside.map((name) => [name, null]));
+    for (const members of [
+      nulls,
+      { ...nulls, provider },
+      { ...nulls, cache: { ttl: null }, reasoning: { effort: null } },
+    ]) {
+      const response = await gateway.post(hello('acme/echo', members));
+      expect(response.status).toBe(200);
+      await response.text();
+    }
+    expect(gateway.simulator.calls).toHaveLength(3);
+    for (const { body } of gateway.simulator.calls) {
+      for (const name of ['provider', 'cache', 'preset', 'reasoning', 'reasoning_effort', 'usage']) {
+        expect(body).not.toHaveProperty(name);
+      }
+    }
+  });
+
+  it('inside provider and cache that nobody knows are ignored', async () => {
+    const members = { provider: { quantizations: ['int8'], only: 'acme' }, cache: { enabled: false, colour: 'red' } };
+    const response = await gateway.post(hello('acme/echo', members));
+    expect(response.status).toBe(200);
+    await response.text();
+  });
+
+  it.each([7, true, 'PRICE', {}, [], ''])('give invalid_sort for any other sort: %j', async (sort) => {
+    await expectError(await gateway.post(hello('acme/echo', { provider: { sort } })), 400, 'invalid_sort');
+  });
+
+  it.each([undefined, null, 7, 'schema', {}, { schema: null }, { schema: 'object' }, { schema: [] }])(
+    'give invalid_response_schema for a json_schema format without a schema: %j',
+    async (json_schema) => {
+      const body = hello('acme/echo', { response_format: { type: 'json_schema', json_schema } });
+      await expectError(await gateway.post(body), 400, 'invalid_response_schema');
+    },
+  );
+});

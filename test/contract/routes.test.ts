@@ -1,0 +1,125 @@
+import { request } from 'node:http';
+import { text } from 'node:stream/consumers';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { type Harness, hello, startHarness } from '../support/harness.ts';
+import { expectError, uuid } from './expect-error.ts';
+
+describe('the routes', () => {
+  let gateway: Harness;
+
+  beforeAll(async () => {
+    gateway = await startHarness({ models: { 'acme/echo': [{ provider: 'acme', upstream: 'echo' }] } });
+  });
+  afterAll(async () => {
+    await gateway.stop();
+  });
+
+  const origin = () => new URL(gateway.url).origin;
+  const send = (method: string, path: string) =>
+    fetch(origin() + path, { method, headers: { authorization: `Bearer ${gateway.key}` } });
+
+  it.each([
+    '/',
+    '/v1',
+    '/v1/',
+    '/v1/models/',
+    '/v1/models/auto',
+    '/v1/Models',
+    '/v2/models',
+    '/v1/chat/completions/x',
+    '/v1//models',
+    '/v1/%6dodels',
+    '/v1/__proto__',
+    '/constructor',
+  ])('answer an unknown path with not_found, whatever the method: %s', async (path) => {
+    await expectError(await send('GET', path), 404, 'not_found');
+    await expectError(await send('POST', path), 404, 'not_found');
+    await expectError(await send('OPTIONS', path), 404, 'not_found');
+  });
+
+  it.each([
+    ['GET', '/v1/chat/completions', 'POST'],
+    ['PUT', '/v1/chat/completions', 'POST'],
+    ['DELETE', '/v1/chat/completions', 'POST'],
+    ['PATCH', '/v1/chat/completions', 'POST'],
+    ['POST', '/v1/models', 'GET'],
+    ['DELETE', '/v1/models', 'GET'],
+  ])('answer another method with method_not_allowed and the ones that are: %s %s', async (method, path, allowed) => {
+    const response = await send(method, path);
+    await expectError(response, 405, 'method_not_allowed');
+    expect(response.headers.get('allow')).toBe(`${allowed}, OPTIONS`);
+  });
+
+  it('answer HEAD without a body', async () => {
+    for (const [path, status] of [
+      ['/v1/models', 405],
+      ['/v1/chat/completions', 405],
+      ['/v1/nothing', 404],
+    ] as const) {
+      const response = await send('HEAD', path);
+      expect(response.status).toBe(status);
+      expect(response.headers.get('x-request-id')).toMatch(uuid);
+      expect(await response.text()).toBe('');
+    }
+  });
+
+  it('do not look at a query string', async () => {
+    const response = await gateway.get('/models?limit=1&after=x');
+    expect(response.status).toBe(200);
+    await response.text();
+  });
+
+  it('take the whole URL of a client that believes us to be its proxy', async () => {
+    const { port } = new URL(gateway.url);
+    const outgoing = request({
+      port,
+      path: `${gateway.url}/models`,
+      headers: { authorization: `Bearer ${gateway.key}` },
+    });
+    outgoing.end();
+    const status = await new Promise((resolve) => {
+      outgoing.once('response', (incoming) => void text(incoming).then(() => resolve(incoming.statusCode)));
+    });
+    expect(status).toBe(200);
+  });
+
+  it.each([
+    ['/v1/chat/completions', 'POST, OPTIONS'],
+    ['/v1/models', 'GET, OPTIONS'],
+  ])('let browsers ask first, without a key: %s', async (path, methods) => {
+    gateway.simulator.clear();
+    const response = await fetch(origin() + path, {
+      method: 'OPTIONS',
+      headers: {
+        origin: 'https://app.example',
+        'access-control-request-method': methods.slice(0, 4),
+        'access-control-request-headers': 'authorization, content-type, x-gw-trace-id',
+      },
+    });
+    expect(response.status).toBe(200);
+    expect(response.headers.get('access-control-allow-origin')).toBe('*');
+    expect(response.headers.get('access-control-allow-methods')).toBe(methods);
+    expect(response.headers.get('access-control-allow-headers')).toBe('Authorization, *');
+    expect(response.headers.get('access-control-max-age')).toBe('86400');
+    expect(response.headers.get('access-control-allow-credentials')).toBeNull();
+    await response.text();
+    expect(gateway.simulator.calls).toHaveLength(0);
+  });
+
+  it('let browsers read every answer, errors and streams included', async () => {
+    const answers = [
+      await gateway.get('/models'),
+      await gateway.get('/nothing'),
+      await gateway.post('not JSON'),
+      await gateway.post(hello('acme/echo')),
+      await gateway.post(hello('acme/echo', { stream: true })),
+      await fetch(`${gateway.url}/models`),
+    ];
+    for (const answer of answers) {
+      expect(answer.headers.get('access-control-allow-origin')).toBe('*');
+      expect(answer.headers.get('access-control-expose-headers')).toBe('*');
+      expect(answer.headers.get('set-cookie')).toBeNull();
+      await answer.text();
+    }
+  });
+});

@@ -1,0 +1,165 @@
+// What a provider receives: the client's members unchanged, none of the gateway's, and nothing a client could use to
+// decide where or how a provider is called.
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { credentialsOf } from '../support/credentials.ts';
+import { type Harness, hello, startHarness } from '../support/harness.ts';
+
+type Json = Record<string, unknown>;
+const traceparent = '00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01';
+
+describe('what reaches a provider', () => {
+  let gateway: Harness;
+
+  beforeAll(async () => {
+    const credentials = {
+      find: ({ id }: { id: string }) => ({ authorization: id === 'open' ? undefined : `Bearer secret-of-${id}` }),
+    };
+    gateway = await startHarness({
+      models: {
+        'acme/echo': [{ provider: 'acme', upstream: 'echo' }],
+        'acme/open': [{ provider: 'open', upstream: 'echo' }],
+        'acme/object': [{ provider: 'thinker', upstream: 'echo' }],
+        'acme/mute': [{ provider: 'mute', upstream: 'echo' }],
+      },
+      providers: { thinker: { reasoning_style: 'object' }, mute: { reasoning_style: 'none' } },
+      runtime: { credentials: credentialsOf(credentials.find) },
+    });
+  });
+  afterAll(() => gateway.stop());
+
+  async function receivedFor(body: unknown, headers: Record<string, string> = {}) {
+    gateway.simulator.clear();
+    const response = await gateway.post(body, headers);
+    expect({ status: response.status, text: await response.text() }).toMatchObject({ status: 200 });
+    expect(gateway.simulator.calls).toHaveLength(1);
+    const [call] = gateway.simulator.calls;
+    if (call === undefined) throw new Error('no provider was called');
+    return { ...call, body: call.body as Json };
+  }
+
+  it('is every member as it was sent, with the model of the provider', async () => {
+    const sent = hello('acme/echo', {
+      temperature: 0.7,
+      top_p: 1,
+      max_tokens: 16,
+      stop: ['\n\n', 'END'],
+      seed: 7,
+      n: 1,
+      user: 'caf\u00e9 \ud83d\ude80',
+      tools: [{ type: 'function', function: { name: 'f', parameters: { type: 'object' } } }],
+      tool_choice: 'none',
+      logit_bias: { 50256: -100 },
+      response_format: { type: 'text' },
+      vendor_extension: { nested: [null, true, { deep: [] }], empty: '' },
+      toString: 'own',
+      constructor: 'own',
+    });
+    const { body } = await receivedFor(sent);
+    expect(body).toEqual({ ...sent, model: 'echo' });
+  });
+
+  it('keeps numbers that JavaScript would round, and a member named __proto__', async () => {
+    const members = '"seed":9007199254740993,"ids":[12345678901234567890,-9223372036854775808],"__proto__":{"a":1}';
+    const { bodyText } = await receivedFor(
+      `{"model":"acme/echo","messages":[{"role":"user","content":"1234567890123456789"}],${members}}`,
+    );
+    expect(bodyText).toContain(members);
+    expect(bodyText).toContain('"content":"1234567890123456789"');
+  });
+
+  it('is never a member of the gateway', async () => {
+    const { body } = await receivedFor(
+      hello('acme/echo', {
+        provider: { only: ['acme'], sort: 'price' },
+        cache: { enabled: false },
+        preset: null,
+        usage: { include: true },
+        reasoning: { effort: 'high' },
+      }),
+    );
+    expect(Object.keys(body).toSorted()).toEqual(['messages', 'model', 'reasoning_effort']);
+    expect(body.reasoning_effort).toBe('high');
+  });
+
+  it.each([
+    [{ effort: 'minimal' }, 'minimal'],
+    [{ enabled: true }, 'medium'],
+    [{ enabled: false }, 'none'],
+    [{ max_tokens: 1_000 }, 'low'],
+    [{ max_tokens: 8_000 }, 'medium'],
+    [{ max_tokens: 30_000, exclude: true }, 'high'],
+    [{ exclude: true }, undefined],
+    [{ effort: null }, undefined],
+  ])('is reasoning as an effort, where the provider knows only that: %j', async (reasoning, effort) => {
+    const { body } = await receivedFor(hello('acme/echo', { reasoning }));
+    expect(body.reasoning_effort).toBe(effort);
+    expect(body).not.toHaveProperty('reasoning');
+  });
+
+  it('is reasoning as sent where the provider takes the object, and none where it knows none', async () => {
+    const reasoning = { effort: 'high', exclude: true, summary: 'auto', vendor: 1 };
+    const asObject = await receivedFor(hello('acme/object', { reasoning }));
+    expect(asObject.body.reasoning).toEqual(reasoning);
+    expect(asObject.body).not.toHaveProperty('reasoning_effort');
+    const mute = await receivedFor(hello('acme/mute', { reasoning }));
+    expect(Object.keys(mute.body).toSorted()).toEqual(['messages', 'model']);
+  });
+
+  it('asks for usage on every stream, keeping other stream options', async () => {
+    for (const stream_options of [undefined, null, {}, { include_usage: false }, { include_usage: true }]) {
+      const { body } = await receivedFor(hello('acme/echo', { stream: true, stream_options }));
+      expect(body).toMatchObject({ stream: true, stream_options: { include_usage: true } });
+    }
+    const { body } = await receivedFor(hello('acme/echo', { stream: true, stream_options: { vendor: 1 } }));
+    expect(body.stream_options).toEqual({ vendor: 1, include_usage: true });
+    expect((await receivedFor(hello('acme/echo'))).body).not.toHaveProperty('stream_options');
+  });
+
+  it('has our credential and no header of the client but its traceparent', async () => {
+    const { headers } = await receivedFor(hello('acme/echo'), {
+      traceparent,
+      tracestate: 'vendor=1',
+      'http-referer': 'https://app.example',
+      'x-title': 'My app',
+      'x-gw-session-id': 'session',
+      'user-agent': 'my-client',
+      cookie: 'a=b',
+      'x-api-key': 'mine',
+      'x-forwarded-for': '10.0.0.1',
+      'openai-organization': 'org',
+      accept: 'text/html',
+    });
+    const { host: _host, 'content-length': _length, connection: _connection, ...rest } = headers;
+    expect(rest).toEqual({
+      accept: 'application/json',
+      'accept-encoding': 'identity',
+      authorization: 'Bearer secret-of-acme',
+      'content-type': 'application/json',
+      traceparent,
+      'user-agent': 'gw',
+    });
+    const open = await receivedFor(hello('acme/open'));
+    expect(open.headers).not.toHaveProperty('authorization');
+    expect(open.headers).not.toHaveProperty('traceparent');
+    expect(JSON.stringify([headers, open.headers])).not.toContain(gateway.key);
+  });
+
+  it('goes where the catalogue says, whatever addresses and headers a body names', async () => {
+    const elsewhere = 'http://169.254.169.254/latest';
+    const members = {
+      api_base: elsewhere,
+      base_url: elsewhere,
+      url: elsewhere,
+      api_key: 'theirs',
+      headers: { authorization: 'Bearer theirs', host: 'elsewhere' },
+      extra_headers: { 'x-evil': '1' },
+      timeout: 1,
+    };
+    const { path, provider, headers, body } = await receivedFor(hello('acme/echo', members));
+    expect([provider, path]).toEqual(['acme', '/acme/v1/chat/completions']);
+    expect(headers.authorization).toBe('Bearer secret-of-acme');
+    expect(headers).not.toHaveProperty('x-evil');
+    expect(headers.host).toBe(new URL(gateway.simulator.url).host);
+    expect(body).toMatchObject(members);
+  });
+});

@@ -1,0 +1,70 @@
+// What a gateway that comes later finds, and puts right by serving ordinary calls: nothing sweeps here.
+import { formatUsd, parseUsd } from '../../shared/money/index.ts';
+import { leaseMs } from '../../shared/names/index.ts';
+import { askGateway } from './ask-gateway.ts';
+import { standingHolds, workspaces } from './books.ts';
+import { aloneModel, type KeyName, keyNames, spareModel } from './fault-file.ts';
+import type { FaultWorld } from './fault-world.ts';
+import type { PlannedCall } from './mixed-calls.ts';
+
+export const beyondTheLeaseMs = leaseMs + 1_000;
+
+/** One settlement gives back up to 20 dead holds of each counter it meets. */
+const roundsMax = 5;
+
+const plain = (key: KeyName, more: object = {}): PlannedCall => ({
+  key,
+  body: { model: aloneModel('echo'), messages: [{ role: 'user', content: 'Visit' }], max_tokens: 8, ...more },
+  headers: {},
+});
+
+/** A call that meets each counter there is. */
+const visits: readonly PlannedCall[] = [
+  ...keyNames.map((key) => plain(key)),
+  // The connection pays for one provider, credit for the other.
+  plain('own', { model: spareModel('echo') }),
+  { key: 'team', body: { model: 'gw/function/prompt', messages: [{ role: 'user', content: 'Visit' }] }, headers: {} },
+  // Each is met by chance, so it is called on several times.
+  ...Array.from({ length: 5 }, () => plain('sharded')),
+];
+
+/** Of what a visit may cost: whoever has no money left is refused before it puts anything right. */
+const forOneVisitUsd = '0.001';
+
+async function topUp({ operator, clock }: FaultWorld): Promise<void> {
+  const amount = parseUsd(forOneVisitUsd) ?? 0n;
+  const id = operator.randomness.uuid();
+  const raised = (limit: string) => formatUsd((parseUsd(limit) ?? 0n) + amount);
+  for (const workspace of workspaces) {
+    await operator.credit.add({ workspace, amount, id, nowMs: clock.nowMs() });
+    const document = await operator.workspaceStore.read(workspace);
+    if (document === undefined || document.spend_limit_usd === null) continue;
+    await operator.workspaceStore.write({ ...document, spend_limit_usd: raised(document.spend_limit_usd) });
+  }
+  for await (const key of operator.keys.list()) {
+    if (key.spendLimitUsd !== null) await operator.keys.write({ ...key, spendLimitUsd: raised(key.spendLimitUsd) });
+  }
+}
+
+/** Moves the clock past every lease, serves, and says what still stands. */
+export async function standingAfterTheLease(world: FaultWorld): Promise<readonly string[]> {
+  world.advance(beyondTheLeaseMs);
+  await topUp(world);
+  const { gateway } = world.open();
+  let standing = await standingHolds(world);
+  for (let round = 0; round < roundsMax && standing.length > 0; round += 1) {
+    await Promise.all(visits.map((visit) => askGateway(gateway, visit, world.keys, world.clock)));
+    standing = await standingHolds(world);
+  }
+  return standing;
+}
+
+/** Sends each idempotent call once more: a dead owner must not keep its key. Gives the statuses. */
+export async function retryAll(world: FaultWorld, calls: readonly PlannedCall[]): Promise<readonly number[]> {
+  const { gateway } = world.open();
+  const names = new Map(
+    calls.flatMap((call) => (call.idempotent === undefined ? [] : [[call.idempotent.recordKey, call]])),
+  );
+  const replies = [...names.values()].map((call) => askGateway(gateway, call, world.keys, world.clock));
+  return (await Promise.all(replies)).map(({ status }) => status);
+}

@@ -1,0 +1,118 @@
+// The books after the storm. Every figure comes from the tables; what the store was asked to do comes from the witness.
+import type { CallRecord } from '../../shared/call-records/index.ts';
+import { readAmount, readHolds } from '../../shared/holds/index.ts';
+import { parseUsd } from '../../shared/money/index.ts';
+import type { Item } from '../../shared/store/index.ts';
+import { keyNames, workspaceOf } from './fault-file.ts';
+import type { FaultWorld } from './fault-world.ts';
+
+export const workspaces: readonly string[] = [...new Set(keyNames.map((name) => workspaceOf[name]))];
+
+/** Items with holds, by the key of their item. */
+async function readCounters({ operator }: FaultWorld): Promise<ReadonlyMap<string, Item>> {
+  const counters = new Map<string, Item>();
+  for (const table of ['ledger', 'keys'] as const) {
+    for await (const item of operator.store.scan(table)) counters.set(String(item.pk), item);
+  }
+  return counters;
+}
+
+/**
+ * 1. Conservation, at every moment: in each counter balance + held + spent is what was put in; for a workspace over all
+ *    its shards and what is on its way between them.
+ */
+export async function brokenSums(world: FaultWorld): Promise<readonly string[]> {
+  const broken: string[] = [];
+  for (const [key, item] of await readCounters(world)) {
+    if (key.startsWith('CREDIT#')) continue;
+    const balance = readAmount(item.balance_pico_usd) + readAmount(item.balance_slots);
+    const sum = balance + heldIn(item) + readAmount(item.spent_pico_usd);
+    if (sum !== 0n) broken.push(`${key}: ${sum} more than was put in`);
+  }
+  for (const workspace of workspaces) {
+    const { granted, available, held, spent } = await showCredit(world, workspace);
+    if (granted !== available + held + spent)
+      broken.push(`${workspace}: ${granted} ≠ ${available} + ${held} + ${spent}`);
+  }
+  return broken;
+}
+
+/** 2. Nobody has spent and holds more than there is or a limit allows: no call of the suite costs more than it held. */
+export async function overspent(world: FaultWorld): Promise<readonly string[]> {
+  const found: string[] = [];
+  for (const workspace of workspaces) {
+    const { available, held, spent } = await showCredit(world, workspace);
+    const limit = parseUsd((await world.operator.workspaceStore.read(workspace))?.spend_limit_usd ?? '') ?? null;
+    if (available < 0n) found.push(`${workspace}: ${available}`);
+    if (limit !== null && held + spent > limit) found.push(`${workspace}: ${held} + ${spent} of ${limit}`);
+  }
+  for await (const item of world.operator.store.scan('keys')) {
+    const limit = parseUsd(String(item.spend_limit_usd));
+    if (limit !== undefined && heldIn(item) + readAmount(item.spent_pico_usd) > limit) found.push(String(item.name));
+  }
+  return found;
+}
+
+const heldIn = (item: Item): bigint => readHolds(item).reduce((sum, { amount }) => sum + amount, 0n);
+
+export async function showCredit({ operator }: FaultWorld, workspace: string) {
+  const document = await operator.workspaceStore.read(workspace);
+  return operator.credit.show({ workspace, spendLimit: null, shards: document?.credit_shards });
+}
+
+/** 3. Holds and slots that still stand: `counter owner`. */
+export async function standingHolds(world: FaultWorld): Promise<readonly string[]> {
+  const counters = await readCounters(world);
+  return [...counters].flatMap(([key, item]) =>
+    readHolds(item).flatMap(({ owner, amount }) => (amount > 0n ? [`${key} ${owner}`] : [])),
+  );
+}
+
+export interface Accounts {
+  /** Settled twice: never. */
+  readonly twice: readonly string[];
+  /** Recorded with another cost than was settled: never. */
+  readonly different: readonly string[];
+  /** Settled for a cost and not recorded, or recorded with one and not settled: calls nobody could finish. */
+  readonly incomplete: readonly string[];
+  readonly recorded: bigint;
+  readonly spent: bigint;
+}
+
+/** 4. Call records against the credit of a workspace, owner by owner. */
+export async function readAccounts(world: FaultWorld, workspace: string): Promise<Accounts> {
+  const costs = new Map<string, bigint>();
+  for (const record of await readRecords(world, workspace)) {
+    if (!record.isByok) costs.set(record.executionId, record.costPicoUsd);
+  }
+  const credit = world.witness.settlements.filter(({ counter }) => isCreditOf(counter, workspace));
+  const settled = new Map(credit.map(({ owner, actual }) => [owner, actual]));
+  const seen = new Set<string>();
+  const twice = credit.map(({ owner }) => owner).filter((owner) => seen.size === seen.add(owner).size);
+  const owners = [...new Set([...costs.keys(), ...settled.keys()])];
+  return {
+    twice,
+    different: owners.filter((owner) => {
+      const [cost, actual] = [costs.get(owner), settled.get(owner)];
+      return cost !== undefined && actual !== undefined && cost !== actual;
+    }),
+    incomplete: owners.filter((owner) => (costs.get(owner) ?? 0n) !== (settled.get(owner) ?? 0n)),
+    recorded: [...costs.values()].reduce((sum, cost) => sum + cost, 0n),
+    spent: (await showCredit(world, workspace)).spent,
+  };
+}
+
+const isCreditOf = (counter: string, workspace: string): boolean =>
+  counter === `CREDIT#${workspace}` || counter.startsWith(`CREDIT#${workspace}#`);
+
+const dayMs = 86_400_000;
+
+export async function readRecords({ operator, clock }: FaultWorld, workspace: string): Promise<readonly CallRecord[]> {
+  const found: CallRecord[] = [];
+  // A run may begin before midnight and end after it.
+  for (const days of [-1, 0, 1]) {
+    const day = new Date(clock.nowMs() + days * dayMs).toISOString().slice(0, 10);
+    for await (const record of operator.records.read(workspace, day)) found.push(record);
+  }
+  return found;
+}

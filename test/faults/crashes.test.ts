@@ -1,0 +1,162 @@
+// The process dies 45 times while calls of every kind run: at a point between its first command to the store and its
+// last, the last command done and only its answer lost, or in the moment in which a client has its answer. Then another
+// one comes. GW_FAULT_SEED=n: other points.
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import type { Reply } from '../fuzz/fuzz-gateway.ts';
+import { checkWellAnswered } from '../fuzz/well-answered.ts';
+import { retryAll, standingAfterTheLease } from './after-the-lease.ts';
+import { askGateway } from './ask-gateway.ts';
+import { brokenSums, overspent, readAccounts, readRecords, workspaces } from './books.ts';
+import { type DyingProcess, dyingProcess } from './dying-process.ts';
+import { type FaultWorld, shardCredit, startFaultWorld } from './fault-world.ts';
+import { mixCalls, type PlannedCall } from './mixed-calls.ts';
+import { faultSeed, seededRandom } from './seeded-random.ts';
+
+const crashes = 45;
+const callsPerCrash = 14;
+/** Some of the calls go to providers that fail. */
+const providerFaults = [502];
+const behaviours = ['echo', 'reasoning', 'usage-on-content', 'two-choices'];
+
+interface Answered {
+  readonly call: PlannedCall;
+  readonly reply: Reply;
+}
+
+interface Life {
+  /** The client had it whole. */
+  readonly answered: readonly Answered[];
+  /** Settled too. */
+  readonly ended: readonly Answered[];
+}
+
+let world: FaultWorld;
+const totals = { crashes: 0, ended: 0, unfinished: 0, replayed: 0, refused: 0 };
+
+beforeAll(async () => {
+  world = await startFaultWorld();
+  await shardCredit(world);
+});
+afterAll(async () => {
+  await world.stop();
+  const { ended, unfinished, replayed, refused } = totals;
+  process.stderr.write(
+    `crashes: ${totals.crashes} deaths, seed ${faultSeed}: ${ended} calls had ended, ${unfinished} had not; ` +
+      `${replayed} answers replayed, ${refused} retries told to wait\n`,
+  );
+});
+
+/** Runs the calls until all have ended or the process is dead. */
+async function runUntilDeath(
+  process: DyingProcess,
+  calls: readonly PlannedCall[],
+  onAnswer: (answered: Answered) => void = () => {},
+): Promise<Life> {
+  const { gateway } = world.open({ wrap: process.wrap });
+  const answered: Answered[] = [];
+  const ended: Answered[] = [];
+  const running = calls.map(async (call) => {
+    const reply = await askGateway(gateway, call, world.keys, world.clock, (heard) => {
+      answered.push({ call, reply: heard });
+      onAnswer({ call, reply: heard });
+    });
+    ended.push({ call, reply });
+  });
+  await Promise.race([Promise.all(running), process.died]);
+  return { answered: [...answered], ended: [...ended] };
+}
+
+const withMarker = (marker: string): number =>
+  world.simulator.calls.filter(({ bodyText }) => bodyText.includes(marker)).length;
+
+const claimsOf = (recordKey: string): number => world.witness.claims.get(recordKey)?.length ?? 0;
+
+/** Half a lease later, in another process. */
+async function retryWithinTheLease(calls: readonly PlannedCall[], { answered }: Life): Promise<void> {
+  world.advance(30_000);
+  const { gateway } = world.open();
+  const named = Map.groupBy(calls, ({ idempotent }) => idempotent?.recordKey);
+  for (const [recordKey, [call]] of named) {
+    if (recordKey === undefined || call?.idempotent === undefined) continue;
+    const had = answered.find((one) => one.call.idempotent?.recordKey === recordKey && isComplete(one.reply));
+    const reply = await askGateway(gateway, call, world.keys, world.clock);
+    checkWellAnswered(reply, { faults: providerFaults });
+    if (had !== undefined) expect(reply.text).toBe(had.reply.text);
+    if (reply.status === 409) expect(reply.text).toContain('execution_in_progress');
+    if (reply.status === 409) totals.refused += 1;
+    if (reply.headers['idempotent-replayed'] === 'true') totals.replayed += 1;
+    const { marker } = call.idempotent;
+    if (marker !== undefined) expect(withMarker(marker)).toBeLessThanOrEqual(claimsOf(recordKey));
+  }
+}
+
+describe('a process that dies', () => {
+  const random = seededRandom(faultSeed);
+  const finished: string[] = [];
+  let eventsOfALife = 0;
+
+  beforeAll(async () => {
+    const survivor = dyingProcess({ at: Number.POSITIVE_INFINITY, lastOneRuns: true });
+    await runUntilDeath(survivor, mixCalls(random, callsPerCrash, behaviours).map(staying));
+    eventsOfALife = survivor.events();
+  });
+
+  /** Points spread over a whole life, by turns with and without the last command; every third time at an answer. */
+  function die(crash: number, calls: readonly PlannedCall[]): Promise<Life> {
+    if (crash % 3 === 2) {
+      const process = dyingProcess({ at: Number.POSITIVE_INFINITY, lastOneRuns: false });
+      const isLast = ({ call, reply }: Answered) => call.idempotent !== undefined && isComplete(reply);
+      return runUntilDeath(process, calls, (answered) => isLast(answered) && process.kill());
+    }
+    const at = 1 + Math.floor(((crash + random.fraction()) / crashes) * eventsOfALife);
+    return runUntilDeath(dyingProcess({ at, lastOneRuns: crash % 3 === 0 }), calls);
+  }
+
+  async function dieOnce(crash: number): Promise<void> {
+    const told = { seed: faultSeed, crash };
+    const calls = random.shuffled(mixCalls(random, callsPerCrash, behaviours)).map(staying);
+    const life = await die(crash, calls);
+    const { answered, ended } = life;
+    for (const { reply } of answered) checkWellAnswered(reply, { faults: providerFaults });
+    expect({ ...told, broken: await brokenSums(world) }).toEqual({ ...told, broken: [] });
+    await retryWithinTheLease(calls, life);
+    expect({ ...told, standing: await standingAfterTheLease(world) }).toEqual({ ...told, standing: [] });
+    const refused = (await retryAll(world, calls)).filter((status) => status === 409);
+    expect({ ...told, refused }).toEqual({ ...told, refused: [] });
+    finished.push(...ended.map(({ reply }) => reply.headers['x-request-id'] ?? ''));
+    totals.crashes += 1;
+    totals.ended += ended.length;
+    totals.unfinished += calls.length - ended.length;
+  }
+
+  it.each(Array.from({ length: crashes }, (_, crash) => crash + 1))(
+    'for the %s. time leaves nothing that the next one does not put right by serving',
+    (crash) => dieOnce(crash - 1),
+  );
+
+  it('keeps every counter whole, and lets nobody overspend', async () => {
+    expect(await brokenSums(world)).toEqual([]);
+    expect(await overspent(world)).toEqual([]);
+  });
+
+  it('settles nobody twice, and parts record and credit only of calls it did not finish', async () => {
+    let incomplete = 0;
+    for (const workspace of workspaces) {
+      const accounts = await readAccounts(world, workspace);
+      expect(accounts).toMatchObject({ twice: [], different: [] });
+      const records = await readRecords(world, workspace);
+      const finishedOwners = records
+        .filter(({ correlationId }) => finished.includes(correlationId))
+        .map(({ executionId }) => executionId);
+      expect(accounts.incomplete.filter((owner) => finishedOwners.includes(owner))).toEqual([]);
+      incomplete += accounts.incomplete.length;
+    }
+    expect(incomplete).toBeLessThanOrEqual(totals.unfinished);
+  });
+});
+
+/** What a client has had whole it gets again. */
+const isComplete = ({ status, text }: Reply): boolean => status === 200 && !text.includes('data: {"error"');
+
+/** Nobody hangs up here: the process is what goes away. */
+const staying = (call: PlannedCall): PlannedCall => ({ ...call, leavesAfterMs: undefined });

@@ -1,0 +1,91 @@
+// A process that dies at a point of our choice, inside this one: from there on no answer reaches it, no timer fires and
+// nothing it asks for is done. What it had asked for before is done all the same, as on a real wire. A kill -9 looks
+// like this from every side but its own; `process-kills.test.ts` does it with real processes.
+import type { DynamoDBClient } from '@aws-sdk/client-dynamodb';
+import type { Transport, UpstreamAnswer } from '../../shared/providers/index.ts';
+import type { Clock } from '../../shared/time/index.ts';
+import type { Wrappers } from './fault-world.ts';
+
+export interface CrashPoint {
+  /** Commands to the store, calls of providers and pieces of their answers are counted; it dies at this one, if ever. */
+  readonly at: number;
+  /** The store runs the last command, and nobody is left to hear its answer. */
+  readonly lastOneRuns: boolean;
+}
+
+export interface DyingProcess {
+  readonly wrap: Wrappers;
+  readonly died: Promise<void>;
+  /** It dies now. */
+  readonly kill: () => void;
+  /** What was counted so far. */
+  readonly events: () => number;
+}
+
+const never = new Promise<never>(() => {});
+
+export function dyingProcess({ at, lastOneRuns }: CrashPoint): DyingProcess {
+  const death = Promise.withResolvers<void>();
+  let events = 0;
+  let isDead = false;
+
+  const timers = new Set<() => void>();
+  const die = () => {
+    isDead = true;
+    for (const cancel of timers) cancel();
+    death.resolve();
+    return never;
+  };
+  /** Counts, and does it unless the process is dead by then or before its answer is there. */
+  async function event<Value>(act: () => Promise<Value>, runsAtLast: boolean): Promise<Value> {
+    if (isDead) return never;
+    events += 1;
+    const isLast = events === at;
+    if (isLast && !runsAtLast) return die();
+    const value = await act();
+    if (isLast) return die();
+    return isDead ? never : value;
+  }
+
+  function startTimer(clock: Clock, delayMs: number, callback: () => void): () => void {
+    if (isDead) return () => {};
+    const stop = clock.after(delayMs, () => {
+      timers.delete(cancel);
+      callback();
+    });
+    const cancel = () => {
+      timers.delete(cancel);
+      stop();
+    };
+    timers.add(cancel);
+    return cancel;
+  }
+
+  async function* pieces(body: UpstreamAnswer['body']): AsyncGenerator<Buffer> {
+    const iterator = body[Symbol.asyncIterator]();
+    for (;;) {
+      const next = await event(() => iterator.next(), false);
+      if (next.done === true) return;
+      yield next.value;
+    }
+  }
+  const wrap: Wrappers = {
+    client: (client) => {
+      const send = (command: never, options: never) =>
+        event(() => client.send(command, options) as unknown as Promise<unknown>, lastOneRuns);
+      return { send, destroy: () => {} } as unknown as DynamoDBClient;
+    },
+    clock: (clock: Clock) => ({
+      nowMs: clock.nowMs,
+      after: (delayMs, callback) => startTimer(clock, delayMs, callback),
+    }),
+    transport: (transport: Transport) => ({
+      close: transport.close,
+      send: async (request) => {
+        const answer = await event(() => transport.send(request), false);
+        return { ...answer, body: pieces(answer.body) };
+      },
+    }),
+  };
+  return { wrap, died: death.promise, kill: () => void die(), events: () => events };
+}

@@ -1,0 +1,139 @@
+// The gateway of the fault suite: every behaviour of the simulator as a model of its own, alone and with a good provider
+// behind it, and a workspace for each way of paying.
+import { behaviourNames } from '../../infra/local/simulator/index.ts';
+import { createApiKey } from '../../shared/auth/index.ts';
+import type { Randomness } from '../../shared/ids/index.ts';
+import type { FileParts, Route } from '../support/gateway-file.ts';
+
+/** Without these a behaviour would take longer than it takes to see what comes of it. */
+const parameters: Readonly<Record<string, string>> = {
+  slow: 'slow:20',
+  'slow-chunks': 'slow-chunks:2',
+  stall: 'stall:1',
+  'trickle-comments': 'trickle-comments:10',
+  endless: 'endless:5',
+  huge: 'huge:100000',
+  'huge-event': 'huge-event:100000',
+  'byte-split': 'byte-split:7',
+};
+
+/** Nothing but their client ends these. */
+export const endlessBehaviours: readonly string[] = ['trickle-comments', 'endless'];
+
+export const behaviours = behaviourNames;
+export const aloneModel = (behaviour: string): string => `alone/${behaviour}`;
+export const spareModel = (behaviour: string): string => `spare/${behaviour}`;
+
+/** Dearer, so that it comes second. */
+const spare: Route = { provider: 'good', upstream: 'echo', more: { output_price_per_million: '9.00' } };
+
+const impatient = { first_chunk_timeout_ms: 400, idle_timeout_ms: 400, accepts_byok_header: true };
+
+export const keyNames = ['team', 'limited', 'hurried', 'poor', 'sharded', 'capped', 'own'] as const;
+export type KeyName = (typeof keyNames)[number];
+export type Keys = Readonly<Record<KeyName, string>>;
+
+export const makeKeys = (randomness: Randomness): Keys =>
+  Object.fromEntries(keyNames.map((name) => [name, createApiKey(randomness)])) as Keys;
+
+/** The workspace that each key belongs to. */
+export const workspaceOf: Readonly<Record<KeyName, string>> = {
+  team: 'team',
+  limited: 'team',
+  hurried: 'team',
+  poor: 'poor',
+  sharded: 'sharded',
+  capped: 'capped',
+  own: 'own',
+};
+
+/** The variable that holds the stored provider key of workspace `own`. */
+export const connectionVariable = 'GW_FAULT_SUITE_CONNECTION';
+
+export function faultFile(keys: Keys): FileParts {
+  const models: Record<string, readonly Route[]> = {};
+  for (const name of behaviours) {
+    const bad: Route = { provider: 'bad', upstream: parameters[name] ?? name };
+    models[aloneModel(name)] = [bad];
+    models[spareModel(name)] = [bad, spare];
+  }
+  const limits = { rate_limit_rpm: 30, rate_limit_tpm: 1_000_000, rate_limit_tpd: 1_000_000_000 };
+  models['limited/echo'] = [{ provider: 'bad', upstream: 'echo', more: limits }, spare];
+  return {
+    models,
+    providers: { bad: impatient, good: { accepts_byok_header: true } },
+    service: { function_concurrency: 8, queue_ms: 50 },
+    key: { key: keys.team },
+    workspace: { ...workspace('team', '100', []), keys: teamKeys(keys), functions },
+    moreWorkspaces: [
+      // These four run out of money: a call of the suite holds about 0.0003 USD, and costs a third of it.
+      workspace('poor', '0.0006', [{ name: 'poor', key: keys.poor }]),
+      workspace('sharded', '0.003', [{ name: 'sharded', key: keys.sharded }], { spend_limit_usd: '50' }),
+      workspace('capped', '100', [{ name: 'capped', key: keys.capped }], { spend_limit_usd: '0.001' }),
+      workspace('own', '100', [{ name: 'own', key: keys.own }], {
+        byok: {
+          connections: [{ provider: 'bad', key: { env: connectionVariable }, policy: 'allowed', budget_usd: '0.5' }],
+        },
+      }),
+    ],
+  };
+}
+
+const teamKeys = ({ team, limited, hurried }: Keys) => [
+  { name: 'team', key: team },
+  { name: 'limited', key: limited, spend_limit_usd: '0.001' },
+  { name: 'hurried', key: hurried, rpm: 20 },
+];
+
+const workspace = (id: string, credit_usd: string, keys: object[], more: object = {}) => ({
+  id,
+  credit_usd,
+  keys,
+  features: { byok: true, presets: true },
+  function_concurrency: 4,
+  ...more,
+});
+
+const step = (id: string, content: string) => ({
+  id,
+  model: spareModel('flaky'),
+  messages: [{ role: 'user', content }],
+  options: { max_tokens: 64 },
+});
+
+const functions = [
+  {
+    id: 'prompt',
+    kind: 'prompt',
+    active: 'r1',
+    revisions: [
+      {
+        id: 'r1',
+        state: 'activated',
+        model: aloneModel('error-500'),
+        fallback_models: [aloneModel('echo')],
+        messages: [{ role: 'user', content: '{{input}}' }],
+        options: { max_tokens: 64 },
+        input: { type: 'text' },
+      },
+    ],
+  },
+  {
+    id: 'workflow',
+    kind: 'workflow',
+    active: 'r1',
+    revisions: [
+      {
+        id: 'r1',
+        state: 'activated',
+        input: { type: 'object', schema: { type: 'object' } },
+        steps: [
+          step('one', '{{input.topic}}'),
+          step('two', 'b'),
+          step('three', '{{steps.one.output}} {{steps.two.output}}'),
+        ],
+        output: { step: 'three' },
+      },
+    ],
+  },
+];

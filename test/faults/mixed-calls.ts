@@ -1,0 +1,132 @@
+// Calls of every kind, mixed by chance: JSON and streams, pairs with one Idempotency-Key, spans, cached answers,
+// functions, keys of the client's own, money that does not suffice, and clients that leave.
+import { sha256Hex } from '../../shared/ids/index.ts';
+import { aloneModel, endlessBehaviours, type KeyName, spareModel, workspaceOf } from './fault-file.ts';
+import type { SeededRandom } from './seeded-random.ts';
+
+export interface PlannedCall {
+  readonly key: KeyName;
+  readonly body: Readonly<Record<string, unknown>>;
+  readonly headers: Readonly<Record<string, string>>;
+  /** When the client hangs up, whatever it has by then. */
+  readonly leavesAfterMs?: number | undefined;
+  readonly idempotent?: IdempotentCall | undefined;
+  /** A retry for when the first two have ended. */
+  readonly comesLater?: boolean;
+}
+
+export interface IdempotentCall {
+  /** Of its record in the store. */
+  readonly recordKey: string;
+  /** In the text of every provider call that is made for it. Undefined: its provider is called several times. */
+  readonly marker: string | undefined;
+}
+
+type Json = Record<string, unknown>;
+type Kind = (random: SeededRandom, behaviours: readonly string[]) => readonly PlannedCall[];
+
+const ask = (model: string, content: string, more: Json = {}): Json => ({
+  model,
+  messages: [{ role: 'user', content }],
+  ...more,
+});
+
+const uuidOf = (random: SeededRandom): string => {
+  const hex = sha256Hex(String(random.fraction()));
+  return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-4${hex.slice(13, 16)}-8${hex.slice(17, 20)}-${hex.slice(20, 32)}`;
+};
+
+function plainCall(random: SeededRandom, behaviours: readonly string[], key: KeyName = 'team'): PlannedCall {
+  const behaviour = random.pick(behaviours);
+  const model = random.chance(0.5) ? aloneModel(behaviour) : spareModel(behaviour);
+  const body = ask(model, `Hello ${random.below(1_000_000)}`, {
+    stream: random.chance(0.5),
+    max_tokens: 64,
+    usage: { include: random.chance(0.3) },
+  });
+  return { key, body, headers: {}, leavesAfterMs: leaves(random, behaviour) };
+}
+
+/** Some leave, and everybody leaves who would otherwise wait for ever. */
+const leaves = (random: SeededRandom, behaviour: string): number | undefined =>
+  endlessBehaviours.includes(behaviour) || random.chance(0.12) ? random.below(120) : undefined;
+
+/** One call, sent twice at once. */
+function idempotent(random: SeededRandom, key: KeyName, body: Json, marker: string | undefined): PlannedCall[] {
+  const name = uuidOf(random);
+  const recordKey = `IDEM#${workspaceOf[key]}#${sha256Hex(name)}`;
+  const call = { key, body, headers: { 'idempotency-key': name }, idempotent: { recordKey, marker } };
+  return [call, call];
+}
+
+const kinds: readonly Kind[] = [
+  (random, behaviours) => [plainCall(random, behaviours)],
+  (random, behaviours) => [plainCall(random, behaviours, random.pick(['limited', 'hurried', 'sharded', 'capped']))],
+  (random) => [plainCall(random, ['echo'], 'poor')],
+  (random) => {
+    const marker = `once-${uuidOf(random)}`;
+    const body = ask(aloneModel(random.pick(['echo', 'cut', 'error-500', 'slow'])), marker, {
+      stream: random.chance(0.5),
+      max_tokens: 64,
+    });
+    return idempotent(random, random.pick(['team', 'limited', 'sharded']), body, marker);
+  },
+  (random, behaviours) => {
+    const headers = { 'x-gw-span-id': uuidOf(random) };
+    const call = { ...plainCall(random, behaviours), headers };
+    return [call, call];
+  },
+  (random) => {
+    const more = { stream: random.chance(0.5), max_tokens: 64, cache: { ttl: 60 } };
+    return [{ key: 'team', body: ask(aloneModel('echo'), `Cached ${random.below(3)}`, more), headers: {} }];
+  },
+  (random) => idempotent(random, 'team', ask('gw/function/prompt', `Prompt ${random.below(1_000_000)}`), undefined),
+  (random) => [
+    { key: 'team', body: ask('gw/function/workflow', JSON.stringify({ topic: random.below(1_000_000) })), headers: {} },
+  ],
+  (random, behaviours) => {
+    const call = plainCall(random, behaviours);
+    const body = { ...call.body, provider: { only: 'bad' } };
+    return [{ ...call, body, headers: { 'x-byok-key': 'sk-of-the-client' } }];
+  },
+  (random, behaviours) => [plainCall(random, behaviours, 'own')],
+  (random) => {
+    const schema = { type: 'object', properties: { a: { type: 'string' } }, required: ['a'] };
+    const response_format = { type: 'json_schema', json_schema: { name: 's', schema } };
+    const model = aloneModel(random.pick(['invalid-json', 'invalid-json-once', 'fenced-json', 'echo']));
+    return [{ key: 'team', body: ask(model, 'Answer.', { response_format, max_tokens: 64 }), headers: {} }];
+  },
+  (random) => [{ key: 'team', body: ask('limited/echo', `Limited ${random.below(1_000_000)}`), headers: {} }],
+];
+
+/**
+ * `count` calls. `first` come first; `behaviours` are those of the providers that the others meet. Whatever has an
+ * Idempotency-Key comes once more at the end.
+ */
+export function mixCalls(
+  random: SeededRandom,
+  count: number,
+  behaviours: readonly string[],
+  first: readonly PlannedCall[] = [],
+): readonly PlannedCall[] {
+  const calls = [...first];
+  const again: PlannedCall[] = [];
+  for (let at = random.below(kinds.length); calls.length + again.length < count; at += 1) {
+    const made = (kinds[at % kinds.length] as Kind)(random, behaviours);
+    calls.push(...made);
+    const [retry] = made.filter(({ idempotent }) => idempotent !== undefined);
+    if (retry !== undefined) again.push({ ...retry, comesLater: true });
+  }
+  return [...calls, ...again].slice(0, count);
+}
+
+/** Every behaviour, alone, in a stream and in JSON. */
+export const everyBehaviour = (random: SeededRandom, behaviours: readonly string[]): readonly PlannedCall[] =>
+  behaviours.flatMap((behaviour) =>
+    [true, false].map((stream) => ({
+      key: 'team' as const,
+      body: ask(aloneModel(behaviour), `Behave ${behaviour}`, { stream, max_tokens: 64 }),
+      headers: {},
+      leavesAfterMs: endlessBehaviours.includes(behaviour) ? random.below(120) : undefined,
+    })),
+  );

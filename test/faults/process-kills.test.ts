@@ -1,0 +1,157 @@
+// Real processes, killed with SIGKILL while they serve: `npm start` as an operator runs it, several in turn on one store.
+// What they leave behind is met by a gateway of this process, whose clock can be moved past the leases.
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { createInterface } from 'node:readline';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { createTables } from '../../infra/local/create-tables.ts';
+import { startEmbeddedDynamo } from '../../infra/local/embedded-dynamodb.ts';
+import { createDynamoClient } from '../../shared/store/index.ts';
+import type { Reply } from '../fuzz/fuzz-gateway.ts';
+import { checkWellAnswered } from '../fuzz/well-answered.ts';
+import { retryAll, standingAfterTheLease } from './after-the-lease.ts';
+import { askGateway } from './ask-gateway.ts';
+import { brokenSums, overspent, readRecords, showCredit, workspaces } from './books.ts';
+import { connectionVariable } from './fault-file.ts';
+import { connectionKey, type FaultWorld, fileText, startFaultWorld, type Tables } from './fault-world.ts';
+import { mixCalls, type PlannedCall } from './mixed-calls.ts';
+import { faultSeed, seededRandom } from './seeded-random.ts';
+import { sendOne } from './send-calls.ts';
+
+const kills = 5;
+const callsPerKill = 20;
+/** The most that a call of the suite can cost: 64 tokens of output and a short prompt, thrice. */
+const callMaxPicoUsd = 2_000_000_000n;
+const behaviours = ['echo', 'reasoning', 'slow', 'slow-chunks'];
+const main = resolve(import.meta.dirname, '../../infra/local/main.ts');
+
+interface Answer {
+  readonly call: PlannedCall;
+  /** Undefined: the process died over it. */
+  readonly reply: Reply | undefined;
+}
+
+let folder: string;
+let tables: Tables;
+let world: FaultWorld;
+const answers: Answer[] = [];
+
+/** The stage of every local run, on an engine of its own. */
+async function startLocalTables(): Promise<Tables> {
+  const { endpoint, stop } = await startEmbeddedDynamo({ log: (line) => process.stderr.write(`${line}\n`) });
+  const client = createDynamoClient({ endpoint });
+  await createTables(client, 'local');
+  return {
+    client,
+    endpoint,
+    stage: 'local',
+    stop: async () => {
+      client.destroy();
+      await stop();
+    },
+  };
+}
+
+/** Resolves with the URL once the child answers. */
+async function startChild(): Promise<{ readonly child: ChildProcess; readonly url: string }> {
+  const args = [main, '--port', '0', '--config', join(folder, 'gateway.yaml'), '--dynamodb', tables.endpoint];
+  const env = { ...process.env, [connectionVariable]: connectionKey };
+  const child = spawn(process.execPath, args, { cwd: folder, env, stdio: ['ignore', 'pipe', 'inherit'] });
+  for await (const line of createInterface({ input: child.stdout })) {
+    const url = /^ready (\S+)$/.exec(line)?.[1];
+    if (url !== undefined) return { child, url };
+  }
+  throw new Error('the gateway ended before it was ready');
+}
+
+/** One child after the other: calls of every kind at once, and SIGKILL when some of them have their answer. */
+async function killInTurn(): Promise<void> {
+  const random = seededRandom(faultSeed);
+  const children = await Promise.all(Array.from({ length: kills }, startChild));
+  for (const { child, url } of children) {
+    const calls = mixCalls(random, callsPerKill, behaviours).map((call) => ({ ...call, leavesAfterMs: undefined }));
+    const enough = Promise.withResolvers<void>();
+    let untilDeath = 1 + random.below(callsPerKill / 2);
+    const sent = calls.map(async (call) => {
+      const reply = await sendOne(url, call, world.keys).catch(() => undefined);
+      answers.push({ call, reply });
+      untilDeath -= 1;
+      if (untilDeath === 0) enough.resolve();
+    });
+    await enough.promise;
+    child.kill('SIGKILL');
+    await once(child, 'exit');
+    await Promise.all(sent);
+  }
+}
+
+beforeAll(async () => {
+  folder = mkdtempSync(join(tmpdir(), 'gw-kills-'));
+  tables = await startLocalTables();
+  world = await startFaultWorld({ tables, folder: join(folder, '.gw') });
+  writeFileSync(join(folder, 'gateway.yaml'), fileText(world.keys, world.simulator));
+  await killInTurn();
+});
+afterAll(async () => {
+  await world.stop();
+  rmSync(folder, { recursive: true, force: true });
+  const lost = answers.filter(({ reply }) => reply === undefined).length;
+  process.stderr.write(
+    `kills: ${kills} × SIGKILL, seed ${faultSeed}: ${answers.length} calls, ${lost} died with their process\n`,
+  );
+});
+
+describe('processes that are killed', () => {
+  it('leave nobody with half an envelope or a stream that seems whole', () => {
+    for (const { reply } of answers) if (reply !== undefined) checkWellAnswered(reply, { faults: [502] });
+    expect(answers).toHaveLength(kills * callsPerKill);
+    expect(answers.some(({ reply }) => reply?.status === 200)).toBe(true);
+    expect(answers.some(({ reply }) => reply === undefined)).toBe(true);
+  });
+
+  it('neither gain nor lose money, and let nobody overspend, whatever they were doing', async () => {
+    expect(await brokenSums(world)).toEqual([]);
+    expect(await overspent(world)).toEqual([]);
+  });
+
+  it('keep their Idempotency-Keys until the lease ends: an answer is replayed, nothing runs again', async () => {
+    const { gateway } = world.open();
+    for (const { call, reply } of answers.filter(({ call: { idempotent } }) => idempotent !== undefined)) {
+      const retry = await askGateway(gateway, call, world.keys, world.clock);
+      checkWellAnswered(retry, { faults: [502] });
+      if (reply?.status === 200 && !reply.text.includes('data: {"error"')) expect(retry.text).toBe(reply.text);
+    }
+    // Those that run once whatever becomes of them.
+    const markers = answers.flatMap(({ call: { body, idempotent } }) =>
+      /echo|slow/.test(String(body.model)) ? (idempotent?.marker ?? []) : [],
+    );
+    for (const marker of new Set(markers)) {
+      const executions = world.simulator.calls.filter(({ bodyText }) => bodyText.includes(marker));
+      expect(executions.length).toBeLessThanOrEqual(1);
+    }
+  });
+
+  it('hold nothing when the leases are over, and every key runs again', async () => {
+    expect(await standingAfterTheLease(world)).toEqual([]);
+    const retried = await retryAll(
+      world,
+      answers.map(({ call }) => call),
+    );
+    expect(retried).not.toContain(409);
+    expect(await brokenSums(world)).toEqual([]);
+  });
+
+  it('part record and credit by no more than the calls they did not finish', async () => {
+    const unfinished = BigInt(answers.length);
+    for (const workspace of workspaces) {
+      const records = (await readRecords(world, workspace)).filter(({ isByok }) => !isByok);
+      const recorded = records.reduce((sum, { costPicoUsd }) => sum + costPicoUsd, 0n);
+      const { spent } = await showCredit(world, workspace);
+      const apart = recorded > spent ? recorded - spent : spent - recorded;
+      expect(apart).toBeLessThanOrEqual(unfinished * callMaxPicoUsd);
+    }
+  });
+});

@@ -1,0 +1,136 @@
+// 200 mixed calls in each kind of weather, and what holds afterwards. GW_FAULT_SEED=n makes other weather.
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { checkWellAnswered } from '../fuzz/well-answered.ts';
+import { retryAll, standingAfterTheLease } from './after-the-lease.ts';
+import { brokenSums, overspent, readAccounts, workspaces } from './books.ts';
+import { type FaultWorld, shardCredit, startFaultWorld } from './fault-world.ts';
+import { mixCalls } from './mixed-calls.ts';
+import { faultSeed, seededRandom } from './seeded-random.ts';
+import { type SentCall, serve } from './send-calls.ts';
+import { storms } from './storms.ts';
+
+const callsPerStorm = 200;
+const atOnce = 20;
+
+/** What every storm must show, or the calls were not mixed. */
+const wanted = ['200', '402', '409', '429', '502', 'left'];
+
+const totals = { calls: 0, faults: 0, answers: new Map<string, number>() };
+
+afterAll(() => {
+  const answers = [...totals.answers].toSorted(([a], [b]) => (a < b ? -1 : 1)).map(([of, count]) => `${count} × ${of}`);
+  const summary = `${totals.calls} calls in ${storms.length} storms, ${totals.faults} store faults, seed ${faultSeed}`;
+  process.stderr.write(`faults: ${summary}: ${answers.join(', ')}\n`);
+});
+
+describe.each(storms.map((storm, index) => ({ ...storm, index })))('while $name', (storm) => {
+  const seed = faultSeed + storm.index;
+  let world: FaultWorld;
+  let sent: readonly SentCall[];
+  /** Told with every failure: the weather can be made again. */
+  const told = { seed };
+
+  beforeAll(async () => {
+    world = await startFaultWorld();
+    await shardCredit(world);
+    const random = seededRandom(seed);
+    const plan = storm.plan(random);
+    const counted: typeof plan = (command) => {
+      const fault = plan(command);
+      if (fault !== undefined) totals.faults += 1;
+      return fault;
+    };
+    const opened = world.open({ plan: counted });
+    const server = await serve(opened, world.keys);
+    const first = storm.first?.(random) ?? [];
+    const count = Math.max(callsPerStorm, first.length + callsPerStorm / 2);
+    const calls = mixCalls(random, count, storm.behaviours, first);
+    const now = await server.send(
+      calls.filter(({ comesLater = false }) => !comesLater),
+      atOnce,
+    );
+    await server.settled();
+    const later = await server.send(
+      calls.filter(({ comesLater = false }) => comesLater),
+      atOnce,
+    );
+    await server.settled();
+    sent = [...now, ...later];
+    await server.close();
+    for (const { reply } of sent) {
+      const name = reply === undefined ? 'left' : String(reply.status);
+      totals.answers.set(name, (totals.answers.get(name) ?? 0) + 1);
+    }
+    totals.calls += sent.length;
+  });
+  afterAll(() => world.stop());
+
+  it('every answer is an envelope or a stream that ends well', () => {
+    for (const { reply } of sent) if (reply !== undefined) checkWellAnswered(reply, { faults: [502, 503, 504] });
+    const served = sent.filter(({ reply }) => reply?.status === 200);
+    expect({ ...told, served: served.length > callsPerStorm / 10 }).toEqual({ ...told, served: true });
+  });
+
+  it('no counter gains or loses anything, and nobody overspends', async () => {
+    expect({ ...told, broken: await brokenSums(world) }).toEqual({ ...told, broken: [] });
+    expect({ ...told, over: await overspent(world) }).toEqual({ ...told, over: [] });
+  });
+
+  it('nothing is settled twice, and the records add up to the credit spent', async () => {
+    for (const workspace of workspaces) {
+      const accounts = await readAccounts(world, workspace);
+      expect({ ...told, ...accounts }).toMatchObject({ ...told, twice: [], different: [] });
+      if (storm.outlastsSettlement === true) {
+        const lost = world.logLines.filter((line) => line.includes('settlement_failed'));
+        expect(accounts.incomplete.length).toBeLessThanOrEqual(lost.length);
+      } else {
+        expect({ ...told, ...accounts }).toMatchObject({ incomplete: [], recorded: accounts.spent });
+      }
+    }
+  });
+
+  it('nothing runs twice under one Idempotency-Key', () => {
+    const { simulator, witness, logLines } = world;
+    const notStored = logLines.filter((line) => line.includes('result_not_stored')).length;
+    const again: string[] = [];
+    for (const [recordKey, calls] of Map.groupBy(sent, ({ call }) => call.idempotent?.recordKey)) {
+      const marker = calls[0]?.call.idempotent?.marker;
+      if (recordKey === undefined || marker === undefined) continue;
+      const executions = simulator.calls.filter(({ bodyText }) => bodyText.includes(marker)).length;
+      expect(executions).toBeLessThanOrEqual(witness.claims.get(recordKey)?.length ?? 0);
+      const fresh = calls.filter(({ reply }) => reply !== undefined && isFreshAnswer(reply)).length;
+      for (let extra = 1; extra < fresh; extra += 1) again.push(recordKey);
+    }
+    // An answer that could not be stored is given all the same, and its key runs again.
+    expect(again.length).toBeLessThanOrEqual(notStored);
+  });
+
+  it('a key whose calls have ended is free: its answer is replayed, or the next call runs', () => {
+    const waiting = sent.filter(({ call, reply }) => call.comesLater === true && reply?.status === 409);
+    // Whoever could not give it back leaves it to the lease.
+    const kept = storm.outlastsSettlement === true ? waiting.length : 0;
+    expect({ ...told, waiting: waiting.length }).toEqual({ ...told, waiting: kept });
+  });
+
+  it('nothing is held when the leases are over, and every key can run again', async () => {
+    expect({ ...told, standing: await standingAfterTheLease(world) }).toEqual({ ...told, standing: [] });
+    const statuses = await retryAll(
+      world,
+      sent.map(({ call }) => call),
+    );
+    expect(statuses).not.toContain(409);
+    expect(statuses.filter((status) => status === 200).length).toBeGreaterThan(0);
+    expect({ ...told, broken: await brokenSums(world) }).toEqual({ ...told, broken: [] });
+  });
+});
+
+/** A complete answer that was made for this very request. */
+const isFreshAnswer = ({ status, headers, text }: NonNullable<SentCall['reply']>): boolean =>
+  status === 200 && headers['idempotent-replayed'] === undefined && !text.includes('data: {"error"');
+
+describe('all storms together', () => {
+  it('brought every outcome about', () => {
+    expect([...totals.answers.keys()]).toEqual(expect.arrayContaining(wanted));
+    expect(totals.faults).toBeGreaterThan(callsPerStorm);
+  });
+});

@@ -1,0 +1,265 @@
+// Bring your own key (spec 5.6, 7.3): when it is used, when it is refused and with which code, and who pays.
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import { expectError } from '../contract/expect-error.ts';
+import { newKey } from '../support/gateway-file.ts';
+import { hello } from '../support/harness.ts';
+import { countOutcomes, expectBalancedBooks, outcomeOf, startWorld, type World } from './money-world.ts';
+
+const headerKey = 'sk-client-header-key-4711';
+const storedKey = 'sk-client-stored-key-4712';
+const ourKey = 'sk-our-key-4713';
+process.env.GW_TEST_OUR_KEY = ourKey;
+process.env.GW_TEST_STORED_KEY = storedKey;
+
+const ours = { auth: { bearer: { env: 'GW_TEST_OUR_KEY' } } };
+const unpriced = { input_price_per_million: null, output_price_per_million: null };
+const noSchema = { supported_params: { tools: false, vision: false, json_mode: false, json_schema: false } };
+const models = {
+  'acme/paid': [
+    { provider: 'acme', upstream: 'usage:1000:500' },
+    { provider: 'other', upstream: 'usage:1000:500', more: { output_price_per_million: '9' } },
+  ],
+  'acme/unpriced': [{ provider: 'acme', upstream: 'usage:1000:500', more: unpriced }],
+  'acme/bad': [
+    { provider: 'acme', upstream: 'error-401' },
+    { provider: 'other', upstream: 'echo', more: { output_price_per_million: '9' } },
+  ],
+  'acme/plain': [{ provider: 'acme', upstream: 'echo', more: noSchema }],
+  'closed/only': [{ provider: 'closed', upstream: 'echo' }],
+  'other/only': [{ provider: 'other', upstream: 'usage:1000:500' }],
+};
+const providers = {
+  acme: { ...ours, accepts_byok_header: true },
+  other: { ...ours, accepts_byok_header: true },
+  closed: ours,
+  idle: { ...ours, accepts_byok_header: true },
+};
+const connection = (more: object = {}) => ({
+  provider: 'acme',
+  key: { env: 'GW_TEST_STORED_KEY' },
+  policy: 'always',
+  ...more,
+});
+const withConnections = (...connections: object[]) => ({ features: { byok: true }, byok: { connections } });
+const authorizations = (world: World) =>
+  world.simulator.calls.map(({ provider, headers }) => [provider, headers.authorization]);
+
+describe('an x-byok-key', () => {
+  let world: World;
+  const keys = { off: newKey(), always: newKey(), poor: newKey() };
+
+  beforeAll(async () => {
+    world = await startWorld({
+      models,
+      providers,
+      workspace: { features: { byok: true } },
+      moreWorkspaces: [
+        { id: 'off', credit_usd: '1', keys: [{ name: 'k', key: keys.off }] },
+        { id: 'always', credit_usd: '1', ...withConnections(connection()), keys: [{ name: 'k', key: keys.always }] },
+        {
+          id: 'poor',
+          credit_usd: '0',
+          features: { byok: true },
+          keys: [{ name: 'k', key: keys.poor, spend_limit_usd: '0' }],
+        },
+      ],
+    });
+  });
+  afterAll(() => world.stop());
+  beforeEach(() => world.simulator.clear());
+
+  const post = (model: string, only: unknown, headers: Record<string, string> = {}, more = {}) =>
+    world.post(hello(model, { ...(only === undefined ? {} : { provider: { only } }), ...more }), {
+      'x-byok-key': headerKey,
+      ...headers,
+    });
+
+  it.each([false, true])('goes to the one provider that is named, and costs no credit: stream %s', async (stream) => {
+    const more = { stream, usage: { include: true } };
+    const text = await (await post('acme/paid', 'acme', { authorization: `Bearer ${keys.poor}` }, more)).text();
+    expect(authorizations(world)).toEqual([['acme', `Bearer ${headerKey}`]]);
+    expect(text).toContain('"is_byok":true');
+    expect(text).toContain('"cost":0,"cost_usd":"0"');
+    expect(text).toContain('"upstream_inference_completions_cost":0.001');
+    await world.settled();
+    expect(await expectBalancedBooks(world, 'poor')).toBe(0n);
+    const records = await world.records('poor');
+    expect(records.at(-1)).toMatchObject({
+      isByok: true,
+      costPicoUsd: 2_000_000_000n,
+      outcome: 'ok',
+      provider: 'acme',
+    });
+  });
+
+  it('may be used where nothing is priced, and only then may that entry serve', async () => {
+    const answer = await post('acme/unpriced', ['acme']);
+    expect(await answer.text()).toContain('"cost":0,"cost_usd":"0"');
+    expect(authorizations(world)).toEqual([['acme', `Bearer ${headerKey}`]]);
+    await expectError(await world.post(hello('acme/unpriced')), 400, 'model_not_routable');
+    expect(world.simulator.calls).toHaveLength(1);
+  });
+
+  it('that the provider refuses is no reason to use ours, or another provider', async () => {
+    await expectError(await post('acme/bad', 'acme'), 502, 'no_available_provider');
+    expect(authorizations(world)).toEqual([['acme', `Bearer ${headerKey}`]]);
+    // A wrong key of one client cools nobody.
+    expect(await outcomeOf(await world.post(hello('acme/paid', { provider: { only: 'acme' } })))).toBe('ok');
+  });
+
+  const refused: [string, number, string, () => Promise<Response>][] = [
+    ['not enabled', 403, 'byok_not_enabled', () => post('acme/paid', 'acme', { authorization: `Bearer ${keys.off}` })],
+    ['no only', 400, 'byok_provider_required', () => post('acme/paid', undefined)],
+    ['two providers', 400, 'byok_provider_required', () => post('acme/paid', ['acme', 'other'])],
+    ['unknown provider', 400, 'byok_provider_required', () => post('acme/paid', 'nobody')],
+    ['a provider without the model', 400, 'byok_provider_required', () => post('acme/paid', 'idle')],
+    ['no such header', 400, 'byok_credential_unsupported', () => post('closed/only', 'closed')],
+    [
+      'stored policy',
+      400,
+      'byok_credential_conflict',
+      () => post('acme/paid', 'acme', { authorization: `Bearer ${keys.always}` }),
+    ],
+    ['empty', 400, 'invalid_request', () => post('acme/paid', 'acme', { 'x-byok-key': '' })],
+    ['unknown model', 400, 'unknown_model', () => post('nobody/nothing', 'acme')],
+    [
+      'a function',
+      400,
+      'function_requires_managed_funding',
+      () => post('gw/function/f', undefined, { authorization: `Bearer ${keys.off}` }),
+    ],
+  ];
+
+  it.each(refused)('is refused without a provider call: %s', async (_name, status, code, send) => {
+    await expectError(await send(), status, code);
+    expect(world.simulator.calls).toHaveLength(0);
+  });
+
+  it('is named once, however often the provider is', async () => {
+    expect(await outcomeOf(await post('acme/paid', ['acme', 'acme']))).toBe('ok');
+    expect(authorizations(world)).toEqual([['acme', `Bearer ${headerKey}`]]);
+  });
+});
+
+describe('a stored connection', () => {
+  let world: World;
+  afterEach(() => world.stop());
+  const start = (...connections: object[]) =>
+    startWorld({ models, providers, workspace: withConnections(...connections) });
+
+  it('with policy always is the only one that may serve, costs no credit, and nobody else is asked', async () => {
+    world = await start(connection());
+    for (const stream of [false, true]) {
+      const text = await (await world.post(hello('acme/paid', { stream, usage: { include: true } }))).text();
+      expect(text).toContain('"is_byok":true');
+    }
+    await expectError(await world.post(hello('acme/bad')), 502, 'no_available_provider');
+    expect(new Set(authorizations(world).map(String))).toEqual(new Set([`acme,Bearer ${storedKey}`]));
+    await expectError(await world.post(hello('other/only')), 422, 'byok_no_eligible_connection');
+    const other = await world.post(hello('acme/paid', { provider: { only: 'other' } }));
+    await expectError(other, 422, 'byok_no_eligible_connection');
+    const schema = { type: 'json_schema', json_schema: { name: 'x', schema: { type: 'object' } } };
+    await expectError(
+      await world.post(hello('acme/plain', { response_format: schema })),
+      422,
+      'structured_output_unsupported',
+    );
+    await expectError(await world.post(hello('gw/function/f')), 400, 'function_requires_managed_funding');
+    expect(world.simulator.calls).toHaveLength(3);
+    await world.settled();
+    expect(await expectBalancedBooks(world)).toBe(0n);
+  });
+
+  it('with policy allowed serves when its provider is chosen, and ours pays for the others', async () => {
+    world = await start(connection({ policy: 'allowed' }));
+    const first = (await (await world.post(hello('acme/paid'))).json()) as { usage: object };
+    expect(first.usage).toMatchObject({ provider: 'acme', is_byok: true, cost: 0 });
+    const second = (await (
+      await world.post(hello('acme/paid', { provider: { only: 'other' } }))
+    ).json()) as typeof first;
+    expect(second.usage).toMatchObject({ provider: 'other', is_byok: false, cost: 0.0055 });
+    const fallback = await world.post(hello('acme/bad'));
+    expect((await fallback.json()) as object).toMatchObject({
+      usage: { provider: 'other', is_byok: false, attempts: 2 },
+    });
+    expect(authorizations(world)).toEqual([
+      ['acme', `Bearer ${storedKey}`],
+      ['other', `Bearer ${ourKey}`],
+      ['acme', `Bearer ${storedKey}`],
+      ['other', `Bearer ${ourKey}`],
+    ]);
+    const header = await world.post(hello('acme/paid', { provider: { only: 'acme' } }), { 'x-byok-key': headerKey });
+    expect(await outcomeOf(header)).toBe('ok');
+    expect(authorizations(world).at(-1)).toEqual(['acme', `Bearer ${headerKey}`]);
+    await world.settled();
+    await expectBalancedBooks(world);
+  });
+
+  it('means nothing where the workspace does not have the feature', async () => {
+    world = await startWorld({ models, providers, workspace: { byok: { connections: [connection()] } } });
+    expect(await outcomeOf(await world.post(hello('acme/paid')))).toBe('ok');
+    expect(authorizations(world)).toEqual([['acme', `Bearer ${ourKey}`]]);
+  });
+
+  it('without a key binds all the same: nobody serves', async () => {
+    world = await start(connection({ key: { env: 'GW_TEST_VARIABLE_NOBODY_SETS' } }));
+    await expectError(await world.post(hello('acme/paid')), 422, 'byok_no_eligible_connection');
+    expect(world.simulator.calls).toHaveLength(0);
+  });
+
+  it('has a budget that holds for any number of calls at once, and is settled to what was used', async () => {
+    // Ten times 50 tokens of output at 2 USD a million, and the bytes of the body at 1 USD.
+    const free = { input_price_per_million: '0' };
+    const budgeted = { 'acme/full': [{ provider: 'acme', upstream: 'usage:0:50', more: free }] };
+    world = await startWorld({
+      models: { ...models, ...budgeted },
+      providers,
+      workspace: withConnections(connection({ budget_usd: '0.001' })),
+    });
+    const second = await world.open();
+    const call = hello('acme/full', { max_tokens: 50 });
+    const answers = Array.from({ length: 40 }, (_none, at) => (at % 2 ? second : world).post(call));
+    expect(await countOutcomes(answers)).toEqual({ ok: 10, byok_budget_exceeded: 30 });
+    expect(world.simulator.calls).toHaveLength(10);
+    await Promise.all([world.settled(), second.settled()]);
+    expect(await expectBalancedBooks(world)).toBe(0n);
+    const { message } = await expectError(await world.post(call), 402, 'byok_budget_exceeded');
+    expect(message).toContain('0.0001 USD');
+    expect(message).toContain(' 0 USD of the BYOK budget');
+    const records = await world.records();
+    expect(records.reduce((sum, { costPicoUsd }) => sum + costPicoUsd, 0n)).toBe(1_000_000_000n);
+    // A budget that grows counts at once; what was spent stays spent.
+    await world.apply({
+      models: { ...models, ...budgeted },
+      providers,
+      workspace: withConnections(connection({ budget_usd: '0.0011' })),
+    });
+    const third = await world.open();
+    expect(await countOutcomes([third.post(call), third.post(call)])).toEqual({ ok: 1, byok_budget_exceeded: 1 });
+    await third.settled();
+  });
+
+  it('that is used up is left out where another may serve, and ours never steps in for it alone', async () => {
+    world = await start(connection({ policy: 'allowed', budget_usd: '0.000001' }));
+    const answer = await world.post(hello('acme/paid'));
+    expect((await answer.json()) as object).toMatchObject({
+      usage: { provider: 'other', is_byok: false, attempts: 1 },
+    });
+    const alone = await world.post(hello('acme/paid', { provider: { only: 'acme' } }));
+    await expectError(alone, 402, 'byok_budget_exceeded');
+    expect(authorizations(world)).toEqual([['other', `Bearer ${ourKey}`]]);
+    await world.settled();
+    await expectBalancedBooks(world);
+  });
+
+  it('with a budget cannot serve what has no price; without one it can', async () => {
+    world = await start(connection({ budget_usd: '5' }));
+    await expectError(await world.post(hello('acme/unpriced')), 422, 'byok_budget_unquotable');
+    expect(world.simulator.calls).toHaveLength(0);
+    await world.apply({ models, providers, workspace: withConnections(connection()) });
+    const later = await world.open();
+    const answer = await later.post(hello('acme/unpriced'));
+    expect((await answer.json()) as object).toMatchObject({ usage: { is_byok: true, cost: 0 } });
+    await later.settled();
+  });
+});

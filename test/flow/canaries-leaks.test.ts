@@ -1,0 +1,123 @@
+// Secrets planted wherever one may lie appear in no answer, no log line and no table, on good ways and bad.
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { newKey } from '../support/gateway-file.ts';
+import { hello } from '../support/harness.ts';
+import { startWorld, type World } from './money-world.ts';
+
+const canaries = {
+  env: 'sk-canary-env-k3q9Zx81VbT5',
+  stored: 'sk-canary-stored-p0Lm7Yw26RfH',
+  header: 'sk-canary-header-d8Nc4Uj93SgE',
+};
+process.env.GW_TEST_CANARY_ENV = canaries.env;
+process.env.GW_TEST_CANARY_STORED = canaries.stored;
+
+const upstreams = [
+  'echo',
+  'error-leak:401',
+  'error-leak:400',
+  'error-leak:429',
+  'error-leak:500',
+  'error-after-chunks:3',
+  'garbage',
+  'reset',
+];
+
+describe('a secret', () => {
+  let world: World;
+  const stored = newKey();
+  const texts: string[] = [];
+
+  beforeAll(async () => {
+    const auth = { auth: { bearer: { env: 'GW_TEST_CANARY_ENV' } }, accepts_byok_header: true };
+    const connections = [
+      { provider: 'acme', key: { env: 'GW_TEST_CANARY_STORED' }, policy: 'always', budget_usd: '5' },
+    ];
+    world = await startWorld({
+      models: Object.fromEntries(upstreams.map((upstream) => [`acme/${upstream}`, [{ provider: 'acme', upstream }]])),
+      providers: { acme: auth },
+      workspace: { features: { byok: true } },
+      moreWorkspaces: [
+        {
+          id: 'stored',
+          credit_usd: '1',
+          features: { byok: true },
+          byok: { connections },
+          keys: [{ name: 'k', key: stored }],
+        },
+      ],
+    });
+  });
+  afterAll(() => world.stop());
+
+  async function keep(response: Response) {
+    texts.push([...response.headers].join('\n'), await response.text());
+  }
+
+  it('reaches its provider', async () => {
+    const header = { 'x-byok-key': canaries.header };
+    await keep(await world.post(hello('acme/echo')));
+    await keep(await world.post(hello('acme/echo', { provider: { only: 'acme' } }), header));
+    await keep(await world.post(hello('acme/echo'), { authorization: `Bearer ${stored}` }));
+    expect(world.simulator.calls.map(({ headers }) => headers.authorization)).toEqual([
+      `Bearer ${canaries.env}`,
+      `Bearer ${canaries.header}`,
+      `Bearer ${canaries.stored}`,
+    ]);
+  });
+
+  it.each(upstreams)('is in no answer of a provider that %s', async (upstream) => {
+    for (const stream of [false, true]) {
+      const body = hello(`acme/${upstream}`, { stream, cache: {}, usage: { include: true } });
+      const names = (kind: string) => ({
+        'idempotency-key': `${kind}-${upstream}-${stream}`,
+        'x-gw-session-id': world.key,
+      });
+      await keep(
+        await world.post(body, {
+          ...names('env'),
+          'x-title': world.key,
+          'http-referer': `https://a.example/?k=${world.key}`,
+        }),
+      );
+      await keep(
+        await world.post(
+          { ...body, provider: { only: 'acme' } },
+          { ...names('header'), 'x-byok-key': canaries.header },
+        ),
+      );
+      await keep(await world.post(body, { ...names('stored'), authorization: `Bearer ${stored}` }));
+    }
+  });
+
+  it('is in no answer to a request that is refused', async () => {
+    const header = { 'x-byok-key': canaries.header };
+    await keep(await world.post(hello('acme/echo'), header));
+    await keep(await world.post(hello('nobody/nothing', { provider: { only: 'acme' } }), header));
+    await keep(await world.post(hello('acme/echo'), { ...header, authorization: `Bearer ${stored}` }));
+    await keep(
+      await world.post(
+        hello('acme/echo', { temperature: canaries.header, provider: { only: [canaries.header] } }),
+        header,
+      ),
+    );
+    await keep(await world.post(hello(canaries.header)));
+    await keep(await world.post('{', { ...header, 'x-gw-span-id': world.key, 'x-gw-parent-span-id': world.key }));
+    await keep(await world.post(hello('acme/echo'), { authorization: `Bearer ${world.key}x` }));
+  });
+
+  it('is in no log line and in no table, nor in any answer so far', async () => {
+    await world.settled();
+    const dump = await world.testStore.dumpTables();
+    const log = world.logLines.join('');
+    expect(texts.length).toBeGreaterThan(50);
+    expect(world.logLines.length).toBeGreaterThan(0);
+    for (const secret of [...Object.values(canaries), world.key, stored]) {
+      for (const part of [secret, secret.slice(-20), Buffer.from(secret).toString('base64').slice(0, 24)]) {
+        expect(log.includes(part)).toBe(false);
+        expect(dump.includes(part)).toBe(false);
+        expect(texts.filter((text) => text.includes(part))).toEqual([]);
+      }
+    }
+  });
+});

@@ -1,0 +1,232 @@
+// Providers that failed wait at the end of the plan for a while. They are moved, never switched off.
+import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { createCooldowns } from '../../shared/cooldowns/index.ts';
+import { type Store, StoreUnavailable } from '../../shared/store/index.ts';
+import type { Route } from '../support/gateway-file.ts';
+import { type Harness, hello, startHarness } from '../support/harness.ts';
+import { type ManualClock, manualClock } from '../support/manual-clock.ts';
+import { readStream } from './read-stream.ts';
+import { startScriptedProvider } from './scripted-provider.ts';
+import { eventually } from './watched-clock.ts';
+
+const dear = { input_price_per_million: '9', output_price_per_million: '9' };
+/** `first` is the cheaper one, so it is asked first unless it cools. */
+const pair = (upstream: string): Route[] => [
+  { provider: 'first', upstream },
+  { provider: 'second', upstream: 'echo', more: dear },
+];
+
+describe('a provider', () => {
+  let clock: ManualClock;
+  let gateway: Harness;
+
+  beforeEach(async () => {
+    clock = manualClock();
+    gateway = await startHarness({
+      clock,
+      models: {
+        'acme/failing': pair('error-500'),
+        'acme/limited': pair('error-429:x:30'),
+        'acme/limited-long': pair('error-429:x:7200'),
+        'acme/limited-plain': pair('error-429'),
+        'acme/unavailable': pair('error-503:x:40'),
+        'acme/rejecting': pair('error-400'),
+        'acme/refusing': pair('error-401'),
+        'acme/breaking': pair('error-after-chunks:2'),
+        'acme/well': pair('echo'),
+        'acme/down': [
+          { provider: 'first', upstream: 'error-500' },
+          { provider: 'second', upstream: 'error-500', more: dear },
+        ],
+      },
+      providers: { first: { accepts_byok_header: true } },
+      workspace: { features: { byok: true } },
+    });
+  });
+  afterEach(() => gateway.stop());
+
+  /** Who was asked, in order. */
+  async function askedFor(
+    model: string,
+    more: Record<string, unknown> = {},
+    headers: Record<string, string> = {},
+  ): Promise<string[]> {
+    gateway.simulator.clear();
+    await (await gateway.post(hello(model, more), headers)).text();
+    return gateway.simulator.calls.map(({ provider }) => provider);
+  }
+  const both = ['first', 'second'];
+  const moved = ['second'];
+
+  it.each([
+    ['acme/failing', 10_000],
+    ['acme/refusing', 10_000],
+    ['acme/limited-plain', 15_000],
+    ['acme/limited', 30_000],
+    ['acme/unavailable', 40_000],
+    // Told to come back in two hours it is asked after ten minutes all the same.
+    ['acme/limited-long', 600_000],
+  ])('that cannot serve is asked last for as long as it asked for, or we guess: %s', async (model, cooldownMs) => {
+    expect(await askedFor(model)).toEqual(both);
+    expect(await askedFor(model)).toEqual(moved);
+    clock.advance(cooldownMs - 1);
+    expect(await askedFor(model)).toEqual(moved);
+    clock.advance(1);
+    expect(await askedFor(model)).toEqual(both);
+  });
+
+  it('that rejects what a caller sent is asked first again', async () => {
+    expect(await askedFor('acme/rejecting')).toEqual(both);
+    expect(await askedFor('acme/rejecting')).toEqual(both);
+  });
+
+  it('cools for one model: the others it serves are asked as before', async () => {
+    expect(await askedFor('acme/failing')).toEqual(both);
+    expect(await askedFor('acme/well')).toEqual(['first']);
+  });
+
+  it('keeps the longer of two cooldowns, whichever came first', async () => {
+    const pinned = { provider: { only: 'first' } };
+    expect(await askedFor('acme/limited')).toEqual(both);
+    clock.advance(25_000);
+    // Asked alone it is asked, cooling or not; 30 seconds more count from here.
+    expect(await askedFor('acme/limited', pinned)).toEqual(['first']);
+    clock.advance(29_999);
+    expect(await askedFor('acme/limited')).toEqual(moved);
+    gateway.runtime.cooldowns.report({ provider: 'first', model: 'acme/limited' }, 20_000);
+    gateway.runtime.cooldowns.report({ provider: 'first', model: 'acme/limited' }, 1_000);
+    clock.advance(19_999);
+    expect(await askedFor('acme/limited')).toEqual(moved);
+    clock.advance(1);
+    expect(await askedFor('acme/limited')).toEqual(both);
+  });
+
+  it('that cools is behind one that the request names after it, or does not name', async () => {
+    expect(await askedFor('acme/failing')).toEqual(both);
+    expect(await askedFor('acme/failing', { provider: { order: ['first', 'second'] } })).toEqual(moved);
+    expect(await askedFor('acme/failing', { provider: { order: ['first'] } })).toEqual(moved);
+    expect(await askedFor('acme/failing', { provider: { allow_fallbacks: false } })).toEqual(moved);
+    expect(await askedFor('acme/failing', { provider: { order: ['first'], allow_fallbacks: false } })).toEqual([
+      'first',
+    ]);
+  });
+
+  it('is asked although it cools where all do', async () => {
+    expect(await askedFor('acme/down')).toEqual(both);
+    expect(await askedFor('acme/down')).toEqual(both);
+  });
+
+  it('that broke a stream after its first output cools too', async () => {
+    const stream = { stream: true };
+    await readStream(await gateway.post(hello('acme/breaking', stream)));
+    await eventually(() => gateway.runtime.cooldowns.isCooling({ provider: 'first', model: 'acme/breaking' }));
+    expect(await askedFor('acme/breaking', stream)).toEqual(moved);
+  });
+
+  it('cools for nobody because a client’s own key was refused', async () => {
+    const headers = { 'x-byok-key': 'their-own' };
+    expect(await askedFor('acme/refusing', { provider: { only: 'first' } }, headers)).toEqual(['first']);
+    expect(await askedFor('acme/refusing')).toEqual(both);
+  });
+
+  it('cools for nobody because a client left', async () => {
+    const leave = new AbortController();
+    const patient = await startScriptedProvider(() => leave.abort());
+    const impatient = await startHarness({
+      clock,
+      models: { 'acme/model': pair('echo') },
+      providers: { first: { base_url: patient.url } },
+    });
+    const { url, key, runtime } = impatient;
+    const gone = fetch(`${url}/chat/completions`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${key}` },
+      body: JSON.stringify(hello('acme/model')),
+      signal: leave.signal,
+    });
+    await expect(gone).rejects.toThrow();
+    await impatient.stop();
+    expect(runtime.cooldowns.isCooling({ provider: 'first', model: 'acme/model' })).toBe(false);
+    expect(impatient.simulator.calls).toHaveLength(0);
+    await patient.stop();
+  });
+});
+
+describe('the memory of cooldowns', () => {
+  let clock: ManualClock;
+  let gateway: Harness;
+
+  beforeEach(async () => {
+    clock = manualClock();
+    gateway = await startHarness({ clock, models: { 'acme/failing': pair('error-500') } });
+  });
+  afterEach(() => gateway.stop());
+
+  const another = () => createCooldowns({ store: gateway.testStore.store, clock });
+  const entry = { provider: 'first', model: 'acme/failing' };
+
+  it('is shared: another instance knows after its next look, and the one that learnt of it at once', async () => {
+    const other = another();
+    await other.refresh();
+    await (await gateway.post(hello('acme/failing'))).text();
+    const stored = async () => (await gateway.testStore.store.get('limits', 'COOLDOWNS')) !== undefined;
+    await eventually(stored);
+    await other.refresh();
+    expect(other.isCooling(entry)).toBe(false);
+    clock.advance(5_000);
+    await other.refresh();
+    expect(other.isCooling(entry)).toBe(true);
+    clock.advance(5_000);
+    expect(other.isCooling(entry)).toBe(false);
+    await other.refresh();
+    expect(other.isCooling(entry)).toBe(false);
+  });
+
+  it('is never shortened by a report that comes late', async () => {
+    const [early, late] = [another(), another()];
+    late.report(entry, 10_000);
+    early.report(entry, 60_000);
+    await early.flush();
+    await late.flush();
+    const third = another();
+    await third.refresh();
+    clock.advance(59_999);
+    expect(third.isCooling(entry)).toBe(true);
+  });
+
+  it('is not crowded out by what has long passed', async () => {
+    const past = Array.from({ length: 1_500 }, (_, at): [string, number] => [`first past/${at}`, clock.nowMs() - 1]);
+    const item = { pk: 'COOLDOWNS', [`first ${entry.model}`]: clock.nowMs() + 10_000, ...Object.fromEntries(past) };
+    const cooldowns = createCooldowns({ store: { ...gateway.testStore.store, get: async () => item }, clock });
+    await cooldowns.refresh();
+    expect(cooldowns.isCooling(entry)).toBe(true);
+  });
+
+  it('costs no write where nobody failed, and one for a provider that did', async () => {
+    const writes: string[] = [];
+    const { store } = gateway.testStore;
+    const update: Store['update'] = (written) => {
+      writes.push(written.key);
+      return store.update(written);
+    };
+    const cooldowns = createCooldowns({ store: { ...store, update }, clock });
+    await cooldowns.flush();
+    expect(writes).toEqual([]);
+    for (let time = 0; time < 5; time += 1) cooldowns.report(entry, 10_000);
+    await cooldowns.flush();
+    await cooldowns.flush();
+    expect(writes).toEqual(['COOLDOWNS']);
+  });
+
+  it('is only an aid: a table that cannot be read or written fails no call and moves nobody else', async () => {
+    const down = async () => {
+      throw new StoreUnavailable(new Error('down'));
+    };
+    const cooldowns = createCooldowns({ store: { ...gateway.testStore.store, get: down, update: down }, clock });
+    await cooldowns.refresh();
+    cooldowns.report(entry, 10_000);
+    await cooldowns.flush();
+    expect(cooldowns.isCooling(entry)).toBe(true);
+    expect(cooldowns.isCooling({ ...entry, model: 'acme/well' })).toBe(false);
+  });
+});

@@ -1,0 +1,130 @@
+// The record of a call: who, what, how long, how much. Its exact members, and nothing else.
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { parseApiKey } from '../../shared/auth/index.ts';
+import { uuid } from '../contract/expect-error.ts';
+import { hello } from '../support/harness.ts';
+import { type ManualClock, manualClock } from '../support/manual-clock.ts';
+import { outcomeOf, startWorld, type World } from './money-world.ts';
+
+const traceparent = '00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01';
+
+describe('the record of a call', () => {
+  let world: World;
+  let clock: ManualClock;
+
+  beforeAll(async () => {
+    clock = manualClock();
+    const more = { cached_input_price_per_million: '0.50' };
+    world = await startWorld({
+      clock,
+      models: {
+        'acme/cached': [{ provider: 'acme', upstream: 'usage:1000:500:400', more }],
+        'acme/bad': [
+          { provider: 'acme', upstream: 'error-503' },
+          { provider: 'worse', upstream: 'error-429:x:7', more: { output_price_per_million: '9' } },
+        ],
+      },
+      modelMembers: { 'acme/cached': { auto: true } },
+    });
+  });
+  afterAll(() => world.stop());
+
+  it('has exactly these members after an answer', async () => {
+    const headers = {
+      traceparent,
+      'x-gw-span-id': 'span-1',
+      'x-gw-parent-span-id': 'parent-1',
+      'x-session-id': 'session-1',
+      'http-referer': 'https://user:secret@app.example/path?token=secret#secret',
+      'x-title': 'My app',
+    };
+    const response = await world.post(hello('auto', { user: 'u', temperature: 0 }), headers);
+    expect(await outcomeOf(response)).toBe('ok');
+    await world.settled();
+    const [record, ...others] = await world.records();
+    expect(others).toEqual([]);
+    expect(record).toEqual({
+      workspace: 'team',
+      executionId: expect.stringMatching(uuid),
+      arrivedAtMs: clock.nowMs(),
+      keyPublicId: parseApiKey(world.key)?.publicId,
+      keyName: 'first',
+      referer: 'https://app.example/path',
+      title: 'My app',
+      correlationId: response.headers.get('x-request-id'),
+      traceId: '4bf92f3577b34da6a3ce929d0e0e4736',
+      spanId: 'span-1',
+      parentSpanId: 'parent-1',
+      sessionId: 'session-1',
+      modelAsked: 'auto',
+      modelServed: 'acme/cached',
+      provider: 'acme',
+      stream: false,
+      cacheHit: false,
+      isByok: false,
+      outcome: 'ok',
+      attempts: 1,
+      attemptCauses: [],
+      promptTokens: 1000,
+      cachedTokens: 400,
+      completionTokens: 500,
+      estimated: false,
+      // 600 at 1 USD, 400 at 0.50 USD and 500 at 2 USD a million.
+      costPicoUsd: 1_800_000_000n,
+      queuedMs: 0,
+      firstOutputMs: 0,
+      totalMs: 0,
+      gatewayMs: 0,
+    });
+  });
+
+  it('names what failed in words of ours, and no provider that did not answer', async () => {
+    expect(await outcomeOf(await world.post(hello('acme/bad', { stream: true })))).toBe('no_available_provider');
+    await world.settled();
+    const record = (await world.records()).find(({ modelAsked }) => modelAsked === 'acme/bad');
+    expect(record).toMatchObject({
+      outcome: 'no_available_provider',
+      attempts: 2,
+      attemptCauses: [expect.stringMatching(/^[a-z0-9_]+$/), expect.stringMatching(/^[a-z0-9_]+$/)],
+      stream: true,
+      costPicoUsd: 0n,
+    });
+    expect(record).not.toHaveProperty('provider');
+    expect(record).not.toHaveProperty('modelServed');
+  });
+
+  it('holds no prompt, no answer and no key, and no table does', async () => {
+    const secrets = ['prompt-canary-17', 'system-canary-18', 'tool-canary-19', 'user-canary-20'];
+    const body = {
+      model: 'acme/cached',
+      messages: [
+        { role: 'system', content: secrets[1] },
+        { role: 'user', content: secrets[0] },
+      ],
+      tools: [{ type: 'function', function: { name: secrets[2] } }],
+      user: secrets[3],
+      metadata: { note: secrets[3] },
+    };
+    expect(await outcomeOf(await world.post(body))).toBe('ok');
+    await world.settled();
+    const dump = await world.testStore.dumpTables();
+    const log = world.logLines.join('');
+    for (const secret of [...secrets, world.key, world.key.slice(-49)]) {
+      expect(dump).not.toContain(secret);
+      expect(log).not.toContain(secret);
+    }
+  });
+
+  it('is not made for a call that is refused before it is bound for a provider', async () => {
+    const before = (await world.records()).length;
+    for (const body of [
+      hello('nobody/nothing'),
+      hello('acme/cached', { max_tokens: 2 ** 50 }),
+      { model: 'acme/cached' },
+    ]) {
+      expect(await outcomeOf(await world.post(body))).not.toBe('ok');
+    }
+    await world.settled();
+    expect(await world.records()).toHaveLength(before);
+  });
+});

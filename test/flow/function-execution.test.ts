@@ -1,0 +1,325 @@
+// One execution of a prompt: who answers, what it costs, what the answer carries, and how it fails.
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import { expectError } from '../contract/expect-error.ts';
+import { answerOf, ask, jsonSchema, modelsFor, prompt, step, workflow } from '../contract/function-calls.ts';
+import { type ManualClock, manualClock } from '../support/manual-clock.ts';
+import { expectBalancedBooks, startWorld, type World } from './money-world.ts';
+
+const failing = [
+  'error-400',
+  'error-401',
+  'error-404',
+  'error-429',
+  'error-500',
+  'error-html',
+  'error-200',
+  'reset-after-headers',
+  'cut',
+  'garbage',
+  'no-choices',
+  'redirect',
+];
+const invalid = ['invalid-json', 'invalid-json:mismatch', 'truncated-json'];
+const plain = ['usage:1000:500', 'no-usage', 'refusal', 'reasoning', 'unknown-members', 'silent', 'two-choices'];
+const structured = ['fenced-json', 'invalid-json-once'];
+
+const schema = {
+  type: 'object',
+  properties: { label: { type: 'string', enum: ['bug', 'idea'] } },
+  required: ['label'],
+  additionalProperties: false,
+};
+const response_format = jsonSchema(schema);
+const good = { fallback_models: ['acme/echo'] };
+/** Letters, digits and hyphens only: an id is no model name. */
+const idOf = (behaviour: string): string => behaviour.replaceAll(':', '-');
+
+const functions = [
+  ...[...plain, ...failing].map((name) => prompt(idOf(name), { model: `acme/${name}` })),
+  ...[...failing, 'silent'].map((name) => prompt(`backed-${name}`, { model: `acme/${name}`, ...good })),
+  ...['echo', ...structured, ...invalid].map((name) =>
+    prompt(`label-${idOf(name)}`, { model: `acme/${name}`, response_format }),
+  ),
+  ...invalid.map((name) => prompt(`backed-${idOf(name)}`, { model: `acme/${name}`, response_format, ...good })),
+  prompt('silent-label', { model: 'acme/silent', response_format }),
+  prompt('silent-label-backed', { model: 'acme/silent', response_format, ...good }),
+  prompt('worse-and-worse', {
+    model: 'acme/invalid-json',
+    fallback_models: ['acme/error-500', 'acme/invalid-json:mismatch', 'acme/echo'],
+    response_format,
+  }),
+  prompt('quiet', { model: 'acme/reasoning', options: { reasoning: { exclude: true } } }),
+  prompt('nowhere', { model: 'acme/nowhere' }),
+  prompt('nowhere-backed', { model: 'acme/nowhere', ...good }),
+  prompt('unconfigured', { model: 'acme/unconfigured' }),
+  prompt('unpriced', { model: 'acme/unpriced' }),
+  prompt('toolless', { model: 'acme/toolless', options: { tools: [{ type: 'function', function: { name: 'f' } }] } }),
+  prompt('free', { model: 'acme/free' }),
+  workflow('slow-end', [step('a', '{{input.x}}'), step('b', '{{steps.a.output}}', { model: 'acme/silent' })], {
+    step: 'b',
+  }),
+];
+
+const uuidv7 = /^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/;
+
+describe('an execution', () => {
+  let clock: ManualClock;
+  let world: World;
+
+  beforeAll(async () => {
+    clock = manualClock();
+    const only = (more: object) => [{ provider: 'acme', upstream: 'echo', more: { ...more } }];
+    world = await startWorld({
+      clock,
+      models: {
+        ...modelsFor(['echo', ...plain, ...failing, ...invalid, ...structured]),
+        'acme/nowhere': [],
+        'acme/unconfigured': [{ provider: 'locked', upstream: 'echo' }],
+        'acme/unpriced': only({ input_price_per_million: null, output_price_per_million: null }),
+        'acme/toolless': only({
+          supported_params: { tools: false, vision: false, json_mode: true, json_schema: true },
+        }),
+        'acme/free': only({ input_price_per_million: '0', output_price_per_million: '0' }),
+      },
+      providers: { locked: { auth: { bearer: { env: 'GW_TEST_VARIABLE_NOBODY_SETS' } } } },
+      workspace: { functions },
+    });
+  });
+  afterAll(() => world.stop());
+  beforeEach(() => world.simulator.clear());
+
+  const call = (alias: string) => world.post(ask(alias));
+  const called = () => world.simulator.calls.map(({ model }) => model);
+  /** What the workspace paid for the work, with its books looked at. */
+  async function spentBy(work: () => Promise<void>): Promise<bigint> {
+    await world.settled();
+    const { spent } = await world.credit();
+    await work();
+    await world.settled();
+    return (await expectBalancedBooks(world)) - spent;
+  }
+
+  it('answers with the body of the provider, the usage of the call, and four members in gw', async () => {
+    const { body, gw, usage, headers } = await answerOf(await call('usage-1000-500'));
+    expect(
+      Object.keys(body)
+        .filter((name) => name !== 'gw')
+        .toSorted(),
+    ).toEqual(['choices', 'created', 'id', 'model', 'object', 'system_fingerprint', 'usage'].toSorted());
+    expect(gw).toEqual({
+      function_id: 'usage-1000-500',
+      revision_id: 'r1',
+      fallback_used: false,
+      execution_id: expect.stringMatching(uuidv7),
+    });
+    // The first 48 bits are the time.
+    expect(Number.parseInt(gw.execution_id.replaceAll('-', '').slice(0, 12), 16)).toBe(clock.nowMs());
+    expect(usage).toMatchObject({ cost: 0.002, cost_usd: '0.002', attempts: 1, provider: 'acme', is_byok: false });
+    expect(headers.get('x-gw-model')).toBe('acme/usage:1000:500');
+    expect(headers.get('x-gw-provider')).toBe('acme');
+    expect(headers.get('server-timing')).toMatch(/^gw;dur=\d+(\.\d+)?$/);
+    expect(headers.get('idempotent-replayed')).toBeNull();
+  });
+
+  it('keeps what the provider answered, unknown members, large numbers and refusals included', async () => {
+    expect((await answerOf(await call('unknown-members'))).text).toContain('"big":12345678901234567890');
+    const { body } = await answerOf(await call('refusal'));
+    expect(body.choices).toMatchObject([{ message: { content: null, refusal: expect.any(String) } }]);
+  });
+
+  it('has an execution id of its own each time', async () => {
+    const ids = new Set<string>();
+    for (let calls = 0; calls < 5; calls += 1) ids.add((await answerOf(await call('free'))).gw.execution_id);
+    expect(ids.size).toBe(5);
+  });
+
+  it('strips reasoning where its revision excludes it', async () => {
+    expect((await answerOf(await call('reasoning'))).text).toContain('The user wants');
+    expect((await answerOf(await call('quiet'))).text).not.toContain('The user wants');
+  });
+
+  it('is estimated, and says so, where the provider reports no usage', async () => {
+    const { usage } = await answerOf(await call('no-usage'));
+    expect(usage).toMatchObject({ estimated: true, prompt_tokens: expect.any(Number), attempts: 1 });
+    expect(Number(usage.cost)).toBeGreaterThan(0);
+  });
+
+  it('of a free model costs nothing', async () => {
+    const spent = await spentBy(async () => {
+      expect((await answerOf(await call('free'))).usage).toMatchObject({ cost: 0, cost_usd: '0' });
+    });
+    expect(spent).toBe(0n);
+  });
+
+  it.each(failing)('falls back to the next model where a provider fails: %s', async (name) => {
+    const { gw, usage, headers } = await answerOf(await call(`backed-${name}`));
+    expect(gw.fallback_used).toBe(true);
+    expect(usage).toMatchObject({ attempts: 2, model: 'acme/echo' });
+    expect(headers.get('x-gw-model')).toBe('acme/echo');
+    expect(called()).toEqual([name, 'echo']);
+  });
+
+  it.each(failing)('is execution_failed where no model is left, in our words and at no cost: %s', async (name) => {
+    const spent = await spentBy(async () => {
+      const response = await call(name);
+      const { message } = await expectError(response, 502, 'execution_failed');
+      expect(message).not.toMatch(/Incorrect|nginx|quota|status/);
+      expect(response.headers.get('retry-after')).toBeNull();
+    });
+    expect(spent).toBe(0n);
+    expect(called()).toEqual([name]);
+  });
+
+  it.each(['nowhere', 'unconfigured', 'unpriced', 'toolless'])(
+    'is execution_failed where nobody could serve its model, and nobody is called: %s',
+    async (name) => {
+      await expectError(await call(name), 502, 'execution_failed');
+      expect(called()).toEqual([]);
+    },
+  );
+
+  it('uses the fallback where nobody serves the model at all', async () => {
+    expect((await answerOf(await call('nowhere-backed'))).gw.fallback_used).toBe(true);
+  });
+
+  describe('with a response format', () => {
+    it.each(['echo', 'fenced-json'])(
+      'answers with what satisfies the schema, and nothing around it: %s',
+      async (name) => {
+        const { content, gw } = await answerOf(await call(`label-${name}`));
+        expect(JSON.parse(content)).toEqual({ label: 'bug' });
+        expect(content).toMatch(/^\{.*\}$/s);
+        expect(gw.fallback_used).toBe(false);
+      },
+    );
+
+    it('asks the same model again first, and charges both answers', async () => {
+      const spent = await spentBy(async () => {
+        const { gw, usage, content } = await answerOf(await call('label-invalid-json-once'));
+        expect(JSON.parse(content)).toEqual({ label: 'bug' });
+        expect(gw.fallback_used).toBe(false);
+        expect(usage.attempts).toBe(2);
+        const [first, second] = world.simulator.calls;
+        expect(first?.bodyText).toBe(second?.bodyText);
+      });
+      expect(spent).toBeGreaterThan(0n);
+      expect(called()).toEqual(['invalid-json-once', 'invalid-json-once']);
+    });
+
+    it.each([
+      ['invalid-json', 3],
+      ['invalid-json:mismatch', 3],
+      // The next answer would end at the same limit.
+      ['truncated-json', 1],
+    ])('falls back where the model does not satisfy it: %s', async (name, answers) => {
+      const spent = await spentBy(async () => {
+        const { gw, usage, content, headers } = await answerOf(await call(`backed-${idOf(name)}`));
+        expect(JSON.parse(content)).toEqual({ label: 'bug' });
+        expect(gw.fallback_used).toBe(true);
+        expect(usage).toMatchObject({ attempts: answers + 1, model: 'acme/echo' });
+        expect(headers.get('x-gw-model')).toBe('acme/echo');
+        const tokens = BigInt(Number(usage.prompt_tokens) + 2 * Number(usage.completion_tokens));
+        expect(usage.cost_usd).toBe((Number(tokens) / 1_000_000).toFixed(6).replace(/0+$/, ''));
+      });
+      expect(spent).toBeGreaterThan(0n);
+      expect(called()).toEqual([...Array<string>(answers).fill(name), 'echo']);
+    });
+
+    it('goes through all its fallback models', async () => {
+      const { gw, usage } = await answerOf(await call('worse-and-worse'));
+      expect(gw.fallback_used).toBe(true);
+      expect(usage.attempts).toBe(8);
+      expect([...new Set(called())]).toEqual(['invalid-json', 'error-500', 'invalid-json:mismatch', 'echo']);
+    });
+
+    it.each(invalid)('is execution_failed where no model satisfies it, and the answers are paid: %s', async (name) => {
+      const spent = await spentBy(async () => {
+        await expectError(await call(`label-${idOf(name)}`), 502, 'execution_failed');
+      });
+      expect(spent).toBeGreaterThan(0n);
+    });
+  });
+
+  describe('that takes too long', () => {
+    const called1 = () => world.simulator.until((calls) => calls.length === 1);
+    const silentIsLeft = () =>
+      world.simulator.until((calls) => calls.some(({ model, closedEarly }) => model === 'silent' && closedEarly));
+
+    it('ends at 55 seconds: 504, terminal, its provider let go, nothing charged', async () => {
+      const spent = await spentBy(async () => {
+        const answer = call('silent');
+        await called1();
+        clock.advance(54_999);
+        expect(world.simulator.calls[0]?.ended).toBe(false);
+        clock.advance(1);
+        const response = await answer;
+        await expectError(response, 504, 'execution_deadline_exceeded');
+        expect(response.headers.get('x-should-retry')).toBe('false');
+        await silentIsLeft();
+      });
+      expect(spent).toBe(0n);
+    });
+
+    it('leaves ten seconds to its fallback model', async () => {
+      const answer = call('backed-silent');
+      await called1();
+      clock.advance(45_000);
+      const { gw, usage } = await answerOf(await answer);
+      expect(gw.fallback_used).toBe(true);
+      expect(usage.attempts).toBe(2);
+      await silentIsLeft();
+    });
+
+    it('holds what the answers of all its models may cost, and gives it back', async () => {
+      const heldBy = async (alias: string, untilMs: number) => {
+        await world.settled();
+        world.simulator.clear();
+        const answer = call(alias);
+        await called1();
+        const { held } = await world.credit();
+        clock.advance(untilMs);
+        await (await answer).text();
+        return held;
+      };
+      const alone = await heldBy('silent-label', 55_000);
+      expect(alone).toBeGreaterThan(0n);
+      expect(await heldBy('silent-label-backed', 45_000)).toBe(2n * alone);
+      await world.settled();
+      await expectBalancedBooks(world);
+    });
+
+    it('in a workflow pays the steps that were done', async () => {
+      const spent = await spentBy(async () => {
+        const answer = world.post(ask('slow-end', { x: 'X' }));
+        await world.simulator.until((calls) => calls.some(({ model }) => model === 'silent'));
+        clock.advance(55_000);
+        await expectError(await answer, 504, 'execution_deadline_exceeded');
+      });
+      expect(spent).toBeGreaterThan(0n);
+      expect(called()).toEqual(['echo', 'silent']);
+      const record = (await world.records()).find(({ functionId }) => functionId === 'slow-end');
+      expect(record).toMatchObject({ outcome: 'execution_deadline_exceeded', attempts: 2, totalMs: 55_000 });
+      expect(record?.gatewayMs).toBe(0);
+    });
+  });
+
+  it('is recorded with its ids, its model and its cost', async () => {
+    const { gw } = await answerOf(await call('usage-1000-500'));
+    await world.settled();
+    const record = (await world.records()).find(({ executionId }) => executionId === gw.execution_id);
+    expect(record).toMatchObject({
+      functionId: 'usage-1000-500',
+      revisionId: 'r1',
+      modelAsked: 'gw/function/usage-1000-500',
+      modelServed: 'acme/usage:1000:500',
+      provider: 'acme',
+      outcome: 'ok',
+      attempts: 1,
+      promptTokens: 1000,
+      completionTokens: 500,
+      costPicoUsd: 2_000_000_000n,
+      isByok: false,
+      stream: false,
+    });
+  });
+});

@@ -1,0 +1,113 @@
+// A client that leaves, and sockets that died: who is told, and who is not.
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import { type Harness, hello, startHarness } from '../support/harness.ts';
+import { readStream, readUntil } from './read-stream.ts';
+
+describe('a client that hangs up', () => {
+  let gateway: Harness;
+
+  beforeAll(async () => {
+    const good = { provider: 'good', upstream: 'echo', more: { output_price_per_million: '9.00' } };
+    gateway = await startHarness({
+      models: {
+        'acme/endless': [{ provider: 'acme', upstream: 'endless:1' }, good],
+        'acme/silent': [{ provider: 'acme', upstream: 'silent' }, good],
+        'acme/stall': [{ provider: 'acme', upstream: 'stall:1' }, good],
+        'acme/echo': [{ provider: 'acme', upstream: 'echo' }],
+      },
+    });
+  });
+  afterAll(() => gateway.stop());
+  beforeEach(() => gateway.simulator.clear());
+
+  const leave = new Error('the client left');
+  function start(body: Record<string, unknown>) {
+    const client = new AbortController();
+    const answer = fetch(`${gateway.url}/chat/completions`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${gateway.key}` },
+      body: JSON.stringify(body),
+      signal: client.signal,
+    });
+    return { answer, hangUp: () => client.abort(leave) };
+  }
+  const closedEarly = () => gateway.simulator.until(([call]) => call?.closedEarly === true);
+
+  it('in the middle of a stream ends the provider’s work too', async () => {
+    const { answer, hangUp } = start(hello('acme/endless', { stream: true }));
+    await readUntil(await answer, 'and on');
+    hangUp();
+    await closedEarly();
+    expect(gateway.simulator.calls).toHaveLength(1);
+  });
+
+  it.each([true, false])(
+    'before the answer ends the provider’s work, and asks nobody else: stream %s',
+    async (stream) => {
+      const { answer, hangUp } = start(hello('acme/silent', { stream }));
+      await gateway.simulator.until((calls) => calls.length === 1);
+      hangUp();
+      await expect(answer).rejects.toBe(leave);
+      await closedEarly();
+      // A second request behind it shows that the gateway has nothing left to do for the first.
+      await (await gateway.post(hello('acme/echo'))).text();
+      expect(gateway.simulator.calls.map(({ model }) => model)).toEqual(['silent', 'echo']);
+    },
+  );
+
+  it('while a stream stalls ends the provider’s work', async () => {
+    const { answer, hangUp } = start(hello('acme/stall', { stream: true }));
+    await readUntil(await answer, 'Hello!');
+    hangUp();
+    await closedEarly();
+    expect(gateway.simulator.calls).toHaveLength(1);
+  });
+
+  it('leaves the gateway well', async () => {
+    await readStream(await gateway.post(hello('acme/echo', { stream: true })));
+    expect(gateway.logLines.filter((line) => /internal_error|finish_failed|body_failed/.test(line))).toEqual([]);
+  });
+});
+
+describe('a pooled connection', () => {
+  let gateway: Harness;
+
+  beforeAll(async () => {
+    gateway = await startHarness({
+      models: {
+        'acme/stale': [{ provider: 'acme', upstream: 'stale-socket' }],
+        'acme/echo': [{ provider: 'acme', upstream: 'echo' }],
+        'fresh/refuse-once': [{ provider: 'acme', upstream: 'refuse-once' }],
+      },
+    });
+  });
+  afterAll(() => gateway.stop());
+
+  it('that is new and breaks is a failure of the provider, not tried again', async () => {
+    const response = await gateway.post(hello('fresh/refuse-once'));
+    expect(response.status).toBe(502);
+    await response.text();
+    expect(gateway.simulator.calls).toHaveLength(1);
+  });
+
+  it.each([false, true])('that died while nobody used it is replaced once, unseen: stream %s', async (stream) => {
+    await (await gateway.post(hello('acme/echo'))).text();
+    gateway.simulator.clear();
+    const response = await gateway.post(hello('acme/stale', { stream, usage: { include: true } }));
+    const text = await response.text();
+    expect({ status: response.status, text }).toMatchObject({ status: 200 });
+    expect(text).toContain('"attempts":1');
+    expect(gateway.simulator.calls.map(({ status }) => status)).toEqual([null, 200]);
+  });
+
+  it('serves the next call after every kind of answer', async () => {
+    for (let round = 0; round < 3; round += 1) {
+      await (await gateway.post(hello('acme/echo'))).text();
+      await readStream(await gateway.post(hello('acme/echo', { stream: true })));
+    }
+    gateway.simulator.clear();
+    // On a pooled connection this one is reset first, which shows that it was pooled.
+    await (await gateway.post(hello('acme/stale'))).text();
+    expect(gateway.simulator.calls).toHaveLength(2);
+  });
+});

@@ -1,0 +1,226 @@
+// The same Idempotency-Key: one provider call, one charge, one answer byte for byte. JSON and streams alike.
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import { expectError } from '../contract/expect-error.ts';
+import { newKey } from '../support/gateway-file.ts';
+import { hello } from '../support/harness.ts';
+import { type ManualClock, manualClock } from '../support/manual-clock.ts';
+import { expectBalancedBooks, outcomeOf, startWorld, type World } from './money-world.ts';
+import { readUntil } from './read-stream.ts';
+
+const upstreams = [
+  'echo',
+  'usage:1000:500',
+  'huge:900000',
+  'silent',
+  'error-400',
+  'error-500',
+  'error-after-chunks:3',
+  'endless:1',
+  'flaky:1',
+];
+const models = Object.fromEntries(upstreams.map((upstream) => [`acme/${upstream}`, [{ provider: 'acme', upstream }]]));
+const traceId = '4bf92f3577b34da6a3ce929d0e0e4736';
+
+let world: World;
+let clock: ManualClock;
+let names = 0;
+const other = newKey();
+
+beforeAll(async () => {
+  clock = manualClock();
+  world = await startWorld({
+    clock,
+    models,
+    moreWorkspaces: [{ id: 'other', credit_usd: '1', keys: [{ name: 'k', key: other }] }],
+  });
+});
+afterAll(() => world.stop());
+beforeEach(async () => {
+  await world.settled();
+  world.simulator.clear();
+});
+
+const fresh = () => ({ 'idempotency-key': `key-${++names}` });
+const calls = () => world.simulator.calls.length;
+
+describe.each([false, true])('an Idempotency-Key, stream %s', (stream) => {
+  const body = (upstream: string, more = {}) => hello(`acme/${upstream}`, { stream, ...more });
+
+  it('is one provider call for twenty at the same time; the others are told to come back', async () => {
+    const name = fresh();
+    const second = await world.open();
+    const answers = Array.from({ length: 20 }, (_none, at) =>
+      (at % 2 === 0 ? world : second).post(body('usage:1000:500'), name),
+    );
+    const texts = new Set<string>();
+    for (const response of await Promise.all(answers)) {
+      if (response.status === 200) {
+        texts.add(await response.text());
+        continue;
+      }
+      expect(response.headers.get('x-should-retry')).toBe('true');
+      expect(Number(response.headers.get('retry-after'))).toBeGreaterThanOrEqual(1);
+      await expectError(response, 409, 'execution_in_progress');
+    }
+    expect(texts.size).toBe(1);
+    expect(calls()).toBe(1);
+  });
+
+  it('is told to come back while the original runs, and the wait ends with its lease', async () => {
+    const name = fresh();
+    const client = new AbortController();
+    const running = world.post(body('silent'), name, client.signal);
+    running.catch(() => {});
+    await world.simulator.until((seen) => seen.length === 1);
+    const refused = await world.post(body('silent'), name);
+    expect(refused.headers.get('retry-after')).toBe('2');
+    await expectError(refused, 409, 'execution_in_progress');
+    await expectError(await world.post(body('silent', { seed: 1 }), name), 409, 'idempotency_conflict');
+    expect(calls()).toBe(1);
+    client.abort();
+    await world.settled();
+    // It left nothing: the key runs again, with another body too.
+    expect(await outcomeOf(await world.post(body('echo'), name))).toBe('ok');
+  });
+
+  it.each(['usage:1000:500', 'huge:900000'])(
+    'gives the answer again byte for byte, without charge: %s',
+    async (upstream) => {
+      const name = fresh();
+      const first = await world.post(body(upstream), name);
+      const text = await first.text();
+      expect(first.status).toBe(200);
+      await world.settled();
+      const spent = await expectBalancedBooks(world);
+      const second = await world.open();
+      for (const door of [world, second]) {
+        const replay = await door.post(body(upstream), name);
+        expect(replay.headers.get('idempotent-replayed')).toBe('true');
+        for (const header of ['content-type', 'x-gw-model', 'x-gw-provider', 'cache-control']) {
+          expect(replay.headers.get(header)).toBe(first.headers.get(header));
+        }
+        expect(replay.headers.get('x-request-id')).not.toBe(first.headers.get('x-request-id'));
+        const again = await replay.text();
+        expect(again === text).toBe(true);
+        await door.settled();
+      }
+      expect(first.headers.get('idempotent-replayed')).toBeNull();
+      expect(calls()).toBe(1);
+      expect(await expectBalancedBooks(world)).toBe(spent);
+    },
+  );
+
+  it('with another body or other correlation headers is a conflict, and the stored answer stays', async () => {
+    const name = { ...fresh(), 'x-gw-trace-id': traceId, 'x-gw-session-id': 's' };
+    const text = await (await world.post(body('echo'), name)).text();
+    const changed: [object, object][] = [
+      [{ seed: 1 }, {}],
+      [{ user: null }, {}],
+      [{ stream: !stream }, {}],
+      [{}, { 'x-gw-trace-id': 'other' }],
+      [{}, { 'x-gw-session-id': 'other' }],
+      [{}, { 'x-gw-span-id': 'one-more' }],
+      [{}, { traceparent: `00-${traceId}-00f067aa0ba902b7-01` }],
+      [{}, { 'x-byok-key': 'sk-mine' }],
+    ];
+    for (const [members, headers] of changed) {
+      const response = await world.post(body('echo', members), { ...name, ...headers });
+      expect(response.headers.get('x-should-retry')).toBe('false');
+      await expectError(response, 409, 'idempotency_conflict');
+    }
+    expect(calls()).toBe(1);
+    const reordered = Object.fromEntries(Object.entries(body('echo')).toReversed());
+    const sessionAlias = { 'idempotency-key': name['idempotency-key'], 'x-gw-trace-id': traceId, 'x-session-id': 's' };
+    expect(await (await world.post(reordered, { ...sessionAlias, 'x-title': 'another app' })).text()).toBe(text);
+    expect(calls()).toBe(1);
+  });
+
+  it.each(['error-400', 'error-500', 'error-after-chunks:3'])(
+    'leaves nothing where the call failed, as soon as the client knows: %s',
+    async (upstream) => {
+      const name = fresh();
+      const failed = await world.post(body(upstream), name);
+      expect(await failed.text()).toContain('"error"');
+      // At once, with the same body and with another.
+      expect((await world.post(body(upstream), name)).headers.get('idempotent-replayed')).toBeNull();
+      const third = await world.post(body('echo'), name);
+      expect(third.headers.get('idempotent-replayed')).toBeNull();
+      expect(await outcomeOf(third)).toBe('ok');
+      expect(calls()).toBe(3);
+    },
+  );
+
+  it('leaves nothing where the call was refused, as soon as the client knows', async () => {
+    const name = fresh();
+    await expectError(await world.post(hello('nobody/nothing', { stream }), name), 400, 'unknown_model');
+    await expectError(await world.post(body('echo', { max_tokens: 2 ** 50 }), name), 402, 'PAYMENT_REQUIRED');
+    expect(await outcomeOf(await world.post(body('echo'), name))).toBe('ok');
+    expect(calls()).toBe(1);
+  });
+
+  it('replays before anything that changed since: model, credit, catalogue, presets', async () => {
+    const name = fresh();
+    const text = await (await world.post(body('echo', { preset: null }), name)).text();
+    await world.settled();
+    const { 'acme/silent': _gone, ...rest } = models;
+    await world.apply({ models: { 'acme/silent': rest['acme/error-500'] as never } });
+    clock.advance(6_000);
+    const replay = await world.post(body('echo', { preset: null }), name);
+    expect(await replay.text()).toBe(text);
+    await expectError(await world.post(body('echo')), 400, 'unknown_model');
+    await world.apply({ models, workspace: { spend_limit_usd: '0' } });
+    clock.advance(6_000);
+    expect(await (await world.post(body('echo', { preset: null }), name)).text()).toBe(text);
+    await expectError(await world.post(body('echo')), 402, 'PAYMENT_REQUIRED');
+    await world.apply({ models });
+    clock.advance(6_000);
+    expect(calls()).toBe(1);
+  });
+
+  it('belongs to its workspace, and ends after 24 hours', async () => {
+    const name = fresh();
+    expect(await outcomeOf(await world.post(body('echo'), name))).toBe('ok');
+    const stranger = await world.post(body('echo', { seed: 9 }), { ...name, authorization: `Bearer ${other}` });
+    expect(stranger.headers.get('idempotent-replayed')).toBeNull();
+    expect(await outcomeOf(stranger)).toBe('ok');
+    clock.advance(24 * 3_600_000 - 1_000);
+    const replay = await world.post(body('echo'), name);
+    expect(replay.headers.get('idempotent-replayed')).toBe('true');
+    await replay.text();
+    clock.advance(2_000);
+    const anew = await world.post(body('echo', { seed: 2 }), name);
+    expect(anew.headers.get('idempotent-replayed')).toBeNull();
+    expect(await outcomeOf(anew)).toBe('ok');
+    expect(calls()).toBe(3);
+  });
+});
+
+describe('an Idempotency-Key', () => {
+  it('of a stream that its client left keeps nothing of it', async () => {
+    const name = fresh();
+    const client = new AbortController();
+    const response = await world.post(hello('acme/endless:1', { stream: true }), name, client.signal);
+    await readUntil(response, 'and on');
+    client.abort();
+    await world.settled();
+    const again = await world.post(hello('acme/echo'), name);
+    expect(again.headers.get('idempotent-replayed')).toBeNull();
+    expect(await outcomeOf(again)).toBe('ok');
+  });
+
+  it('keeps an answer of the response cache like any other', async () => {
+    const body = hello('acme/echo', { cache: { namespace: 'idem' } });
+    expect(await outcomeOf(await world.post(body))).toBe('ok');
+    await world.settled();
+    const name = fresh();
+    const hit = await world.post(body, name);
+    expect(hit.headers.get('x-gw-cache')).toBe('HIT');
+    const text = await hit.text();
+    clock.advance(400_000);
+    const replay = await world.post(body, name);
+    expect(replay.headers.get('idempotent-replayed')).toBe('true');
+    expect(await replay.text()).toBe(text);
+    await expectError(await world.post({ ...body, seed: 1 }, name), 409, 'idempotency_conflict');
+    expect(calls()).toBe(1);
+  });
+});

@@ -1,0 +1,143 @@
+// A JSON answer that fails: the next provider answers, or the client gets the one code that says what it can do.
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { expectError } from '../contract/expect-error.ts';
+import { credentialsOf } from '../support/credentials.ts';
+import { type Harness, hello, startHarness } from '../support/harness.ts';
+
+const failing = [
+  'error-401',
+  'error-402',
+  'error-403',
+  'error-404',
+  'error-408',
+  'error-409',
+  'error-500',
+  'error-503',
+  'error-529',
+  'error-html',
+  'error-empty',
+  'error-200',
+  'error-200:insufficient_quota',
+  'error-leak',
+  'redirect',
+  'reset-after-headers',
+  'cut',
+  'cut-clean',
+  'garbage',
+  'empty-stream',
+  'no-choices',
+  'stream-instead-of-json',
+];
+const rejecting = [
+  'error-400',
+  'error-413',
+  'error-422',
+  'error-400:context_length_exceeded',
+  'error-200:context_length_exceeded',
+];
+const limiting = ['error-429', 'error-429:rate_limit_exceeded:7', 'error-200:rate_limit_exceeded'];
+
+const canary = 'sk-provider-secret-canary';
+
+describe('a JSON answer that fails', () => {
+  let gateway: Harness;
+  const bad = (upstream: string, provider = 'bad') => ({ provider, upstream, more: { supported_params: {} } });
+  const good = () => ({
+    provider: 'good',
+    upstream: 'echo',
+    more: { supported_params: {}, input_price_per_million: '9' },
+  });
+
+  beforeAll(async () => {
+    const all = [...failing, ...rejecting, ...limiting];
+    gateway = await startHarness({
+      models: {
+        ...Object.fromEntries(all.map((upstream) => [`alone/${upstream}`, [bad(upstream)]])),
+        ...Object.fromEntries(all.map((upstream) => [`backed/${upstream}`, [bad(upstream), good()]])),
+        'two/agree': [bad('error-400:context_length_exceeded'), bad('error-400:context_length_exceeded', 'worse')],
+        'two/disagree': [bad('error-400:context_length_exceeded'), bad('error-400:invalid_image_url', 'worse')],
+        'two/limited': [bad('error-429:x:90'), bad('error-429:x:40', 'worse')],
+        'two/long-limited': [bad('error-429:x:90'), bad('error-429:x:3600', 'worse')],
+        'two/mixed': [bad('error-400'), bad('error-429', 'worse')],
+        'two/mixed-failed': [bad('error-429'), bad('error-500', 'worse')],
+      },
+      runtime: { credentials: credentialsOf(() => ({ authorization: `Bearer ${canary}` })) },
+    });
+  });
+  afterAll(async () => {
+    expect(gateway.logLines.join('\n')).not.toContain(canary);
+    await gateway.stop();
+  });
+
+  async function post(model: string): Promise<Response> {
+    gateway.simulator.clear();
+    return gateway.post(hello(model));
+  }
+  const calledProviders = () => gateway.simulator.calls.map(({ provider }) => provider);
+
+  it.each([...failing, ...rejecting, ...limiting])('is replaced by the next provider’s: %s', async (upstream) => {
+    const response = await post(`backed/${upstream}`);
+    expect(response.status).toBe(200);
+    const answer = (await response.json()) as { usage: object };
+    expect(answer.usage).toMatchObject({ provider: 'good', attempts: 2 });
+    expect(response.headers.get('x-gw-provider')).toBe('good');
+    expect(calledProviders()).toEqual(['bad', 'good']);
+  });
+
+  it.each(failing)('is no_available_provider where nobody is left, in our words: %s', async (upstream) => {
+    const response = await post(`alone/${upstream}`);
+    const text = await response.clone().text();
+    await expectError(response, 502, 'no_available_provider');
+    expect(response.headers.get('retry-after')).toBeNull();
+    expect(text).not.toMatch(/canary|Incorrect|nginx|quota|warming up|status_\d/);
+    expect(calledProviders()).toEqual(['bad']);
+  });
+
+  it.each(rejecting)('is invalid_request where every provider rejected it: %s', async (upstream) => {
+    const response = await post(`alone/${upstream}`);
+    const { reason } = (await response.clone().json()) as { reason?: string };
+    await expectError(response, 400, 'invalid_request', reason === undefined ? {} : { reason });
+    if (upstream.includes('context')) expect(reason).toBe('context_length_exceeded');
+  });
+
+  it.each(limiting)('is rate_limited where every provider is: %s', async (upstream) => {
+    const response = await post(`alone/${upstream}`);
+    await expectError(response, 429, 'rate_limited');
+    expect(response.headers.get('retry-after')).toBe(upstream.endsWith(':7') ? '7' : '1');
+    expect(response.headers.get('x-should-retry')).toBeNull();
+  });
+
+  it('names the reason only where all providers agree on it', async () => {
+    await expectError(await post('two/agree'), 400, 'invalid_request', { reason: 'context_length_exceeded' });
+    expect(calledProviders()).toEqual(['bad', 'worse']);
+    await expectError(await post('two/disagree'), 400, 'invalid_request');
+  });
+
+  it('names the soonest wait of all providers, and stops automatic retries over a minute', async () => {
+    const soon = await post('two/limited');
+    await expectError(soon, 429, 'rate_limited');
+    expect([soon.headers.get('retry-after'), soon.headers.get('x-should-retry')]).toEqual(['40', null]);
+    const late = await post('two/long-limited');
+    await expectError(late, 429, 'rate_limited');
+    expect([late.headers.get('retry-after'), late.headers.get('x-should-retry')]).toEqual(['60', 'false']);
+  });
+
+  it('is no_available_provider for a mixture', async () => {
+    await expectError(await post('two/mixed'), 502, 'no_available_provider');
+    await expectError(await post('two/mixed-failed'), 502, 'no_available_provider');
+  });
+
+  it('is not repeated behind the back of a client that allows no fallback', async () => {
+    gateway.simulator.clear();
+    const response = await gateway.post(
+      hello('backed/error-500', { provider: { order: ['bad'], allow_fallbacks: false } }),
+    );
+    await expectError(response, 502, 'no_available_provider');
+    expect(calledProviders()).toEqual(['bad']);
+  });
+
+  it('never follows a redirect: the text of a request goes to the address of the plan or nowhere', async () => {
+    await expectError(await post('alone/redirect'), 502, 'no_available_provider');
+    expect(gateway.simulator.calls.map(({ path }) => path)).toEqual(['/bad/v1/chat/completions']);
+  });
+});

@@ -1,0 +1,97 @@
+// The store that counts fails, or does not answer: nobody whose limits are unknown is called, and nobody waits long.
+import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { createCooldowns } from '../../shared/cooldowns/index.ts';
+import { systemRandomness } from '../../shared/ids/index.ts';
+import { createProviderLimiter } from '../../shared/limits/index.ts';
+import { type Store, StoreUnavailable } from '../../shared/store/index.ts';
+import { expectError } from '../contract/expect-error.ts';
+import { type Harness, hello, startHarness } from '../support/harness.ts';
+import { eventually, type WatchedClock, watchedClock } from './watched-clock.ts';
+
+describe('a table of limits that is out of order', () => {
+  let clock: WatchedClock;
+  let gateway: Harness;
+  let asking: PromiseWithResolvers<void>;
+  let silence: PromiseWithResolvers<void>;
+  /** Undefined: the table does not answer at all. */
+  let fault: Error | undefined;
+
+  beforeEach(async () => {
+    clock = watchedClock();
+    asking = Promise.withResolvers();
+    silence = Promise.withResolvers();
+    fault = new Error('the table is gone');
+    const answer = async (): Promise<never> => {
+      asking.resolve();
+      if (fault === undefined) await silence.promise;
+      throw new StoreUnavailable(fault);
+    };
+    const limiterStore = { get: answer, put: answer, update: answer } as unknown as Store;
+    const fail = async () => Promise.reject(new StoreUnavailable(fault));
+    const cooldownStore = { get: fail, update: fail } as unknown as Store;
+    gateway = await startHarness({
+      clock,
+      models: {
+        'acme/limited': [{ provider: 'acme', upstream: 'echo', more: { rate_limit_tpm: 100_000 } }],
+        'acme/free': [{ provider: 'acme', upstream: 'echo' }],
+        'acme/failing': [
+          { provider: 'acme', upstream: 'error-500' },
+          { provider: 'bolt', upstream: 'echo', more: { output_price_per_million: '9' } },
+        ],
+      },
+      runtime: {
+        limiter: createProviderLimiter({ store: limiterStore, clock, randomness: systemRandomness }),
+        cooldowns: createCooldowns({ store: cooldownStore, clock }),
+      },
+    });
+  });
+  afterEach(async () => {
+    // No call to a store lasts for ever, and what a refused call leaves behind waits for it.
+    silence.resolve();
+    await gateway.stop();
+  });
+
+  it.each([false, true])('is RATE_LIMITER_UNAVAILABLE, and no provider is called: stream %s', async (stream) => {
+    const response = await gateway.post(hello('acme/limited', { stream }));
+    await expectError(response, 503, 'RATE_LIMITER_UNAVAILABLE');
+    expect(response.headers.get('retry-after')).toBe('1');
+    expect(response.headers.get('x-should-retry')).toBeNull();
+    expect(gateway.simulator.calls).toHaveLength(0);
+  });
+
+  it('and does not answer is waited for less than two seconds', async () => {
+    fault = undefined;
+    const answer = gateway.post(hello('acme/limited'));
+    await asking.promise;
+    clock.advance(1_999);
+    await expectError(await answer, 503, 'RATE_LIMITER_UNAVAILABLE');
+    expect(gateway.simulator.calls).toHaveLength(0);
+  });
+
+  it('gives back what the refused call had claimed: its credit is whole, its key is free', async () => {
+    const keyed = { 'idempotency-key': 'retry-me' };
+    await expectError(await gateway.post(hello('acme/limited'), keyed), 503, 'RATE_LIMITER_UNAVAILABLE');
+    const { credit } = gateway.runtime;
+    const whole = async () => (await credit.show({ workspace: 'team', spendLimit: null, shards: 1 })).held === 0n;
+    await eventually(whole);
+    let status = 0;
+    // Given back after the last byte of the refusal.
+    await eventually(async () => {
+      const retried = await gateway.post(hello('acme/free'), keyed);
+      await retried.text();
+      status = retried.status;
+      return status !== 409;
+    });
+    expect(status).toBe(200);
+    expect(gateway.simulator.calls).toHaveLength(1);
+  });
+
+  it('concerns no provider without limits, not even one that fails and cools', async () => {
+    for (const model of ['acme/free', 'acme/failing', 'acme/failing']) {
+      const response = await gateway.post(hello(model));
+      expect(response.status).toBe(200);
+      await response.text();
+    }
+    expect(gateway.simulator.calls.map(({ provider }) => provider)).toEqual(['acme', 'acme', 'bolt', 'bolt']);
+  });
+});

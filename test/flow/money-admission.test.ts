@@ -1,0 +1,106 @@
+// Admission on a warm instance is one round to the store.
+import { afterEach, describe, expect, it } from '@jest/globals';
+import type { Store } from '../../shared/store/index.ts';
+import { hello } from '../support/harness.ts';
+import { manualClock } from '../support/manual-clock.ts';
+import { expectBalancedBooks, outcomeOf, startWorld, type World } from './money-world.ts';
+import { aroundStore } from './wrapped-store.ts';
+
+const limits = { rate_limit_rpm: 1_000, rate_limit_tpm: 10_000_000, rate_limit_tpd: 10_000_000 };
+const connection = (provider: string) => ({
+  provider,
+  key: { env: 'GW_TEST_BYOK' },
+  policy: 'allowed',
+  budget_usd: '5',
+});
+
+/** Whatever is asked for without waiting for an answer is asked for within these turns of the event loop. */
+const turns = 20;
+async function letOthersAsk(): Promise<void> {
+  for (let turn = 0; turn < turns; turn += 1) await new Promise((resolve) => setImmediate(resolve));
+}
+
+describe('the admission of a call', () => {
+  let world: World;
+  const events: string[] = [];
+  afterEach(() => world.stop());
+
+  const watched = (store: Store) =>
+    aroundStore(store, async ({ method, table }, run) => {
+      events.push(`ask ${table} ${method}`);
+      await letOthersAsk();
+      const answer = await run();
+      events.push('answer');
+      return answer;
+    });
+
+  /** What was asked before the first answer, and how much after it, before the provider was called. */
+  function rounds() {
+    const before = events.slice(0, events.indexOf('provider'));
+    const first = before.slice(0, before.indexOf('answer'));
+    const later = before.slice(first.length).filter((event) => event.startsWith('ask'));
+    return { first: first.toSorted(), later };
+  }
+
+  async function startWatched(parts: object): Promise<void> {
+    process.env.GW_TEST_BYOK = 'byok-key';
+    world = await startWorld({
+      clock: manualClock(),
+      models: {
+        'acme/all': [
+          { provider: 'acme', upstream: 'echo', more: limits },
+          { provider: 'mine', upstream: 'echo', more: { output_price_per_million: '5' } },
+          { provider: 'mine-too', upstream: 'echo', more: { output_price_per_million: '9' } },
+        ],
+        'acme/plain': [{ provider: 'acme', upstream: 'echo' }],
+      },
+      ...parts,
+      wrapStore: watched,
+      replace: ({ transport }) => ({
+        transport: {
+          ...transport,
+          send: (request) => {
+            events.push('provider');
+            return transport.send(request);
+          },
+        },
+      }),
+    });
+  }
+
+  async function callTwice(body: Record<string, unknown>, headersOf: (id: string) => Record<string, string>) {
+    for (const id of ['warm-up', 'measured']) {
+      events.length = 0;
+      expect(await outcomeOf(await world.post({ ...body, seed: id.length }, headersOf(id)))).toBe('ok');
+      await world.settled();
+    }
+  }
+
+  it('asks for everything it needs at once, each thing once, on a warm instance', async () => {
+    await startWatched({
+      key: { rpm: 60, spend_limit_usd: '5' },
+      workspace: { features: { byok: true }, byok: { connections: [connection('mine'), connection('mine-too')] } },
+    });
+    await callTwice(hello('acme/all', { cache: {} }), (id) => ({ 'idempotency-key': id, 'x-gw-span-id': id }));
+    expect(rounds()).toEqual({
+      first: [
+        'ask cache get',
+        'ask idempotency put',
+        'ask keys update',
+        'ask ledger update',
+        'ask ledger update',
+        'ask ledger update',
+        'ask limits update',
+        'ask spans put',
+      ],
+      later: [],
+    });
+    await expectBalancedBooks(world);
+  });
+
+  it('asks for key and credit alone where nothing else is wanted', async () => {
+    await startWatched({});
+    await callTwice(hello('acme/plain'), () => ({}));
+    expect(rounds()).toEqual({ first: ['ask keys get', 'ask ledger update'], later: [] });
+  });
+});

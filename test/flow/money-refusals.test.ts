@@ -1,0 +1,177 @@
+// A refused call: the error that contract 5 puts first, and nothing of what the call took is left taken.
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { StoreUnavailable } from '../../shared/store/index.ts';
+import { expectError } from '../contract/expect-error.ts';
+import { type FileParts, newKey } from '../support/gateway-file.ts';
+import { hello } from '../support/harness.ts';
+import { manualClock } from '../support/manual-clock.ts';
+import { expectBalancedBooks, outcomeOf, startWorld, type World } from './money-world.ts';
+import { aroundStore, type StoreCall } from './wrapped-store.ts';
+
+interface Fault {
+  readonly name: string;
+  readonly status: number;
+  readonly code: string;
+  readonly headers?: Record<string, string>;
+  readonly body?: Record<string, unknown>;
+  readonly key?: 'hurried' | 'poor';
+}
+
+const fault = (name: string, status: number, code: string, rest: Omit<Fault, 'name' | 'status' | 'code'>): Fault => ({
+  name,
+  status,
+  code,
+  ...rest,
+});
+
+/** In the order of contract 5. */
+const faults: readonly Fault[] = [
+  fault('requests per minute', 429, 'api_key_rate_limit', { key: 'hurried' }),
+  fault('idempotency', 409, 'idempotency_conflict', { headers: { 'idempotency-key': 'used' } }),
+  fault('span', 409, 'duplicate_span_id', { headers: { 'x-gw-span-id': 'used' } }),
+  fault('BYOK header', 403, 'byok_not_enabled', { headers: { 'x-byok-key': 'sk-mine' } }),
+  fault('preset', 404, 'preset_not_found', { body: { preset: 'nobody' } }),
+  fault('price cap', 402, 'price_cap_exceeded', { body: { provider: { max_price: 0.000001 } } }),
+  fault('money', 402, 'PAYMENT_REQUIRED', { key: 'poor' }),
+  fault('provider admission', 429, 'rate_limited', { body: { model: 'acme/full' } }),
+];
+
+const pairs = faults.flatMap((first, position) =>
+  faults
+    .slice(position + 1)
+    .filter((second) => first.key === undefined || second.key === undefined)
+    .map((second): [string, Fault, Fault] => [`${first.name} before ${second.name}`, first, second]),
+);
+
+const limits = { rate_limit_rpm: 2, rate_limit_tpm: 1_000_000, rate_limit_tpd: 1_000_000 };
+const models: FileParts['models'] = {
+  'acme/open': [{ provider: 'acme', upstream: 'echo', more: limits }],
+  'acme/full': [{ provider: 'acme', upstream: 'echo', more: { ...limits, rate_limit_rpm: 1 } }],
+};
+
+describe('a refused call', () => {
+  let world: World;
+  const keys = { hurried: newKey(), poor: newKey() };
+
+  beforeAll(async () => {
+    const parts = { models, service: { queue_ms: 0 } };
+    world = await startWorld({ clock: manualClock(), ...parts });
+    const more = [
+      { name: 'first', key: world.key, spend_limit_usd: '50' },
+      { name: 'hurried', key: keys.hurried, rpm: 1 },
+      { name: 'poor', key: keys.poor, spend_limit_usd: '0.000001' },
+    ];
+    await world.apply({ ...parts, workspace: { features: { presets: true }, keys: more } });
+    const used = [
+      world.post(hello('acme/full'), { authorization: `Bearer ${keys.hurried}` }),
+      world.post(hello('acme/open'), { 'idempotency-key': 'used', 'x-gw-span-id': 'used' }),
+    ];
+    for (const answer of used) expect(await outcomeOf(await answer)).toBe('ok');
+    await world.settled();
+    world.simulator.clear();
+  });
+  afterAll(() => world.stop());
+
+  const send = (...applied: readonly Fault[]) => {
+    const key = applied.map((one) => one.key).find((name) => name !== undefined);
+    const headers = Object.assign({}, ...applied.map((one) => one.headers ?? {}));
+    const body = Object.assign(hello('acme/open'), { seed: 1 }, ...applied.map((one) => one.body ?? {}));
+    return world.post(body, {
+      'idempotency-key': 'fresh',
+      'x-gw-span-id': 'fresh',
+      ...(key === undefined ? {} : { authorization: `Bearer ${keys[key]}` }),
+      ...headers,
+    });
+  };
+
+  it.each(faults.map((one): [string, Fault] => [one.name, one]))('names its fault: %s', async (_name, one) => {
+    // A span of a call that may not be retried stays used, so each has one of its own.
+    const span = one.headers?.['x-gw-span-id'] ?? one.name.replaceAll(' ', '.');
+    const headers = { ...one.headers, 'x-gw-span-id': span };
+    await expectError(await send({ ...one, headers }), one.status, one.code);
+  });
+
+  it.each(pairs)('names the fault that stands first: %s', async (name, first, second) => {
+    const headers = { 'x-gw-span-id': name.replaceAll(' ', '.'), ...second.headers, ...first.headers };
+    await expectError(await send({ ...second, headers }, { ...first, headers }), first.status, first.code);
+  });
+
+  it('has called no provider, holds nothing, and left key, slot and record alone', async () => {
+    await world.settled();
+    expect(world.simulator.calls).toHaveLength(0);
+    await expectBalancedBooks(world);
+    const records = await world.records();
+    expect(records.map(({ outcome, attempts }) => `${outcome} ${attempts}`).toSorted()).toEqual([
+      'ok 1',
+      'ok 1',
+      'rate_limited 0',
+    ]);
+    // Two requests a minute: one was made above. Every refused call has given its slot back.
+    const again = await world.post(hello('acme/open'), { 'idempotency-key': 'fresh', 'x-gw-span-id': 'last' });
+    expect(await outcomeOf(again)).toBe('ok');
+  });
+});
+
+describe('a store that fails during admission', () => {
+  let world: World;
+  let failing: ((call: StoreCall) => 'before' | 'after' | undefined) | undefined;
+
+  beforeAll(async () => {
+    world = await startWorld({
+      models: { 'acme/open': [{ provider: 'acme', upstream: 'echo', more: { ...limits, rate_limit_rpm: 1_000 } }] },
+      key: { rpm: 10_000, spend_limit_usd: '50' },
+      wrapStore: (store) =>
+        aroundStore(store, async (call, run) => {
+          const when = failing?.(call);
+          if (when === 'before') throw new StoreUnavailable(new Error('injected'));
+          const answer = await run();
+          if (when === 'after') throw new StoreUnavailable(new Error('injected'));
+          return answer;
+        }),
+    });
+    expect(await outcomeOf(await world.post(hello('acme/open')))).toBe('ok');
+    await world.settled();
+    world.simulator.clear();
+  });
+  afterAll(() => world.stop());
+
+  const tables = ['keys', 'ledger', 'idempotency', 'spans', 'limits'];
+  const cases = tables.flatMap((table): [string, 'before' | 'after'][] => [
+    [table, 'before'],
+    [table, 'after'],
+  ]);
+
+  it.each(cases)(
+    'is a 503 without a provider call, holds nothing, and the same call runs again: %s, answer lost %s the write',
+    async (table, when) => {
+      const id = `${table}-${when}`;
+      const call = () => world.post(hello('acme/open'), { 'idempotency-key': id, 'x-gw-span-id': id });
+      // The first call to this table only: what follows is the gateway putting things right.
+      let isDone = false;
+      failing = (made) => {
+        if (isDone || made.table !== table) return undefined;
+        isDone = true;
+        return when;
+      };
+      const refused = await call();
+      await expectError(refused, 503, 'RATE_LIMITER_UNAVAILABLE');
+      expect(refused.headers.get('retry-after')).toBe('1');
+      await world.settled();
+      failing = undefined;
+      expect(world.simulator.calls).toHaveLength(0);
+      await expectBalancedBooks(world);
+      expect(await outcomeOf(await call())).toBe('ok');
+      await world.settled();
+      world.simulator.clear();
+    },
+  );
+
+  it('never stands in the way of the response cache, which is not needed to be right', async () => {
+    failing = ({ table }) => (table === 'cache' ? 'before' : undefined);
+    const response = await world.post(hello('acme/open', { cache: {} }));
+    expect(response.headers.get('x-gw-cache')).toBe('MISS');
+    expect(await outcomeOf(response)).toBe('ok');
+    await world.settled();
+    failing = undefined;
+  });
+});

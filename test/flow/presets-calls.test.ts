@@ -1,0 +1,125 @@
+// Presets (contract 3): part of a request that the workspace wrote beforehand. The request wins, policies only tighten.
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import { expectError } from '../contract/expect-error.ts';
+import { newKey } from '../support/gateway-file.ts';
+import { hello } from '../support/harness.ts';
+import { startWorld, type World } from './money-world.ts';
+
+const versions = [
+  { version: '1', config: { temperature: 0, max_tokens: 64, metadata: { from: 'one', kept: true } } },
+  { version: '2', config: { temperature: 1, provider: { sort: 'price', zdr: true } } },
+];
+const presets = [
+  { slug: 'terse', versions, designated: '1' },
+  { slug: 'pinned', versions: [{ version: 'a', config: { provider: { only: ['loose'] } } }], designated: 'a' },
+  { slug: 'streamed', versions: [{ version: 'a', config: { stream: true, cache: { ttl: 9 } } }], designated: 'a' },
+  { slug: 'broken', versions: [{ version: 'a', config: { temperature: 'hot' } }], designated: 'a' },
+];
+
+describe('a preset', () => {
+  let world: World;
+  const without = newKey();
+
+  beforeAll(async () => {
+    world = await startWorld({
+      models: {
+        'acme/echo': [
+          { provider: 'loose', upstream: 'echo' },
+          { provider: 'strict', upstream: 'echo', more: { output_price_per_million: '9' } },
+        ],
+      },
+      providers: { strict: { data_policy: { zdr: true } } },
+      workspace: { features: { presets: true }, presets },
+      moreWorkspaces: [{ id: 'other', credit_usd: '1', presets, keys: [{ name: 'k', key: without }] }],
+    });
+  });
+  afterAll(() => world.stop());
+  beforeEach(() => world.simulator.clear());
+
+  /** What the provider received. */
+  async function sent(members: Record<string, unknown>) {
+    const response = await world.post(hello('acme/echo', members));
+    expect({ status: response.status, text: await response.text() }).toMatchObject({ status: 200 });
+    const [call, ...more] = world.simulator.calls;
+    expect(more).toEqual([]);
+    world.simulator.clear();
+    const body = call?.body as Record<string, unknown>;
+    for (const name of ['preset', 'provider', 'cache', 'usage']) expect(body).not.toHaveProperty(name);
+    const { model: _model, messages: _messages, ...rest } = body;
+    return { provider: call?.provider, rest };
+  }
+
+  it('by its slug is its designated version; by slug@version or version the one that is named', async () => {
+    const first = { provider: 'loose', rest: versions[0]?.config };
+    for (const preset of [
+      'terse',
+      'terse@1',
+      { slug: 'terse' },
+      { slug: 'terse', version: '1' },
+      { slug: 'terse', version: null },
+    ]) {
+      expect(await sent({ preset })).toEqual(first);
+    }
+    for (const preset of ['terse@2', { slug: 'terse', version: '2' }]) {
+      expect(await sent({ preset })).toEqual({ provider: 'strict', rest: { temperature: 1 } });
+    }
+    expect(await sent({ preset: null })).toEqual({ provider: 'loose', rest: {} });
+  });
+
+  it('gives way to the request, member by member and whole members', async () => {
+    expect(await sent({ preset: 'terse', temperature: 0.5, metadata: { mine: 1 } })).toEqual({
+      provider: 'loose',
+      rest: { temperature: 0.5, max_tokens: 64, metadata: { mine: 1 } },
+    });
+    expect((await sent({ preset: 'terse', max_completion_tokens: 7 })).rest).toEqual({
+      temperature: 0,
+      max_completion_tokens: 7,
+      metadata: { from: 'one', kept: true },
+    });
+    expect((await sent({ preset: 'pinned' })).provider).toBe('loose');
+    expect((await sent({ preset: 'pinned', provider: { only: 'strict' } })).provider).toBe('strict');
+  });
+
+  it('tightens data policies, and no request loosens them again', async () => {
+    expect((await sent({ preset: 'terse@2', provider: { sort: 'price' } })).provider).toBe('strict');
+    const loosened = await world.post(hello('acme/echo', { preset: 'terse@2', provider: { zdr: false } }));
+    await expectError(loosened, 422, 'data_policy_loosening_forbidden');
+    const nobody = await world.post(hello('acme/echo', { preset: 'terse@2', provider: { only: 'loose' } }));
+    await expectError(nobody, 422, 'no_policy_compliant_provider');
+    const cached = await world.post(hello('acme/echo', { preset: 'terse@2', cache: {} }));
+    expect(cached.headers.get('x-gw-cache')).toBe('BYPASS');
+    await cached.text();
+    expect(world.simulator.calls).toHaveLength(1);
+  });
+
+  it('may ask for a stream and for the cache', async () => {
+    const response = await world.post(hello('acme/echo', { preset: 'streamed' }));
+    expect(response.headers.get('content-type')).toMatch(/^text\/event-stream/);
+    expect(response.headers.get('x-gw-cache')).toBe('MISS');
+    expect(await response.text()).toMatch(/data: \[DONE\]\n\n$/);
+    const schema = { type: 'json_schema', json_schema: { name: 'x', schema: { type: 'object' } } };
+    const both = await world.post(hello('acme/echo', { preset: 'streamed', response_format: schema }));
+    await expectError(both, 400, 'schema_streaming_unsupported');
+  });
+
+  it.each(['nobody', 'terse@3', 'Terse', { slug: 'terse', version: '0' }, 'terse@'.padEnd(40, 'x')])(
+    'that the workspace does not have is preset_not_found, and no provider is called: %j',
+    async (preset) => {
+      await expectError(await world.post(hello('acme/echo', { preset })), 404, 'preset_not_found');
+      expect(world.simulator.calls).toHaveLength(0);
+    },
+  );
+
+  it('is preset_not_found where presets are not enabled', async () => {
+    const response = await world.post(hello('acme/echo', { preset: 'terse' }), { authorization: `Bearer ${without}` });
+    await expectError(response, 404, 'preset_not_found');
+    expect(world.simulator.calls).toHaveLength(0);
+  });
+
+  it('that is itself not valid is not blamed on the request', async () => {
+    const response = await world.post(hello('acme/echo', { preset: 'broken', temperature: 0 }));
+    const { message } = await expectError(response, 400, 'invalid_request');
+    expect(message).toMatch(/^The preset is not valid/);
+    expect(world.simulator.calls).toHaveLength(0);
+  });
+});

@@ -1,0 +1,49 @@
+// What the flow tests share: a stream read to its end, and one read piece by piece.
+import { expect } from '@jest/globals';
+import { dataLines } from '../support/harness.ts';
+
+export interface ReadStream {
+  /** The texts after `data: `, without the end marker. */
+  readonly lines: readonly string[];
+  readonly text: string;
+  readonly headers: Headers;
+}
+
+/** Reads a whole stream and asserts what holds for every one: its type, one end marker, and that it is last. */
+export async function readStream(response: Response): Promise<ReadStream> {
+  const text = await response.text();
+  expect({ status: response.status, text }).toMatchObject({ status: 200 });
+  expect(response.headers.get('content-type')).toMatch(/^text\/event-stream\b/);
+  expect(text.endsWith('data: [DONE]\n\n')).toBe(true);
+  const lines = dataLines(text);
+  expect(lines.filter((line) => line === '[DONE]')).toHaveLength(1);
+  // Nothing but data lines and comments, each event one line.
+  for (const event of text.slice(0, -2).split('\n\n')) expect(event).toMatch(/^(data: [^\n]+|:[^\n]*)$/);
+  return { lines: lines.slice(0, -1), text, headers: response.headers };
+}
+
+/** The contents of a stream, put together. */
+export const contentOf = (lines: readonly string[]): string =>
+  lines.map((line) => JSON.parse(line).choices?.[0]?.delta?.content ?? '').join('');
+
+/** Reads until what came contains `wanted`; what comes later is left unread. */
+export async function readUntil(response: Response, wanted: string): Promise<ReadableStreamDefaultReader<Uint8Array>> {
+  const reader = (response.body as ReadableStream<Uint8Array>).getReader();
+  const decoder = new TextDecoder();
+  let text = '';
+  while (!text.includes(wanted)) {
+    const { value, done } = await reader.read();
+    if (done) throw new Error(`the stream ended before "${wanted}": ${text}`);
+    text += decoder.decode(value, { stream: true });
+  }
+  return reader;
+}
+
+export async function readRest(reader: ReadableStreamDefaultReader<Uint8Array>): Promise<string> {
+  const decoder = new TextDecoder();
+  let text = '';
+  for (let next = await reader.read(); !next.done; next = await reader.read()) {
+    text += decoder.decode(next.value, { stream: true });
+  }
+  return text;
+}

@@ -1,0 +1,254 @@
+// The provider loop under time: what a provider may take of a call's budget, and what is left to those behind it.
+
+import type { ServerResponse } from 'node:http';
+import { afterEach, describe, expect, it } from '@jest/globals';
+import { createProviderLimiter, type ProviderLimiter } from '../../shared/limits/index.ts';
+import { StoreUnavailable } from '../../shared/store/index.ts';
+import { expectError } from '../contract/expect-error.ts';
+import { type Harness, type HarnessOptions, hello, startHarness } from '../support/harness.ts';
+import { readUntil } from './read-stream.ts';
+import { startMuteServer, startScriptedProvider } from './scripted-provider.ts';
+import { type WatchedClock, watchedClock } from './watched-clock.ts';
+
+const started: { stop(): Promise<void> }[] = [];
+afterEach(async () => {
+  for (const one of started.splice(0).reverse()) await one.stop();
+});
+
+async function start(options: HarnessOptions): Promise<{ gateway: Harness; clock: WatchedClock }> {
+  const clock = watchedClock();
+  const gateway = await startHarness({ clock, ...options });
+  started.push(gateway);
+  return { gateway, clock };
+}
+
+/** Later in catalogue order and dearer: asked after the one before it. */
+const nth = (provider: string, upstream: string, place: number) => ({
+  provider,
+  upstream,
+  more: { input_price_per_million: String(place), output_price_per_million: String(place) },
+});
+const asked = ({ simulator }: Harness) => simulator.calls.map(({ provider }) => provider);
+const usageOf = async (response: Response) => ((await response.json()) as { usage: Record<string, unknown> }).usage;
+
+describe('a budget of 55 seconds', () => {
+  it('is shared evenly where ten seconds for each would be more than there is', async () => {
+    const names = ['a', 'b', 'c', 'd', 'e', 'f', 'g'];
+    const routes = names.map((name, place) => nth(name, name === 'g' ? 'echo' : 'silent', place + 1));
+    const { gateway, clock } = await start({ models: { 'acme/model': routes } });
+    const answer = gateway.post(hello('acme/model'));
+    for (let place = 1; place < names.length; place += 1) {
+      await gateway.simulator.until((calls) => calls.length === place);
+      // 55 s among seven, then what is left among six, and so on: always a seventh.
+      clock.advance(Math.ceil(55_000 / 7));
+    }
+    const response = await answer;
+    expect(response.status).toBe(200);
+    expect(await usageOf(response)).toMatchObject({ provider: 'g', attempts: 7 });
+    expect(asked(gateway)).toEqual(names);
+  });
+
+  it('covers queueing and every attempt: what the queue took, no provider gets', async () => {
+    const { gateway, clock } = await start({
+      models: {
+        'acme/model': [{ provider: 'slow', upstream: 'silent', more: { rate_limit_rpm: 1 } }],
+      },
+      service: { queue_ms: 60_000 },
+    });
+    const { limiter } = gateway.runtime;
+    const limits = { rpm: 1, tpm: null, tpd: null };
+    // One minute and a half before: its window is over in 30 s.
+    const entry = { provider: 'slow', model: 'acme/model' };
+    expect(await limiter.admit(entry, limits, 1)).toMatchObject({ kind: 'admitted' });
+    clock.advance(90_000);
+    clock.forget();
+    const answer = gateway.post(hello('acme/model'));
+    await clock.waitsFor((delayMs) => delayMs === 30_000);
+    expect(asked(gateway)).toEqual([]);
+    clock.advance(30_000);
+    await gateway.simulator.until((calls) => calls.length === 1);
+    clock.advance(24_999);
+    expect(gateway.simulator.calls[0]?.ended).toBe(false);
+    clock.advance(1);
+    await expectError(await answer, 504, 'request_deadline_exceeded');
+  });
+
+  it('is not spent on a queue that ends after it: the client hears of the limit at once', async () => {
+    const { gateway, clock } = await start({
+      models: { 'acme/model': [{ provider: 'busy', upstream: 'echo', more: { rate_limit_rpm: 1 } }] },
+      service: { queue_ms: 600_000 },
+    });
+    await (await gateway.post(hello('acme/model'))).text();
+    clock.advance(1_000);
+    const response = await gateway.post(hello('acme/model'));
+    await expectError(response, 429, 'rate_limited');
+    expect([response.headers.get('retry-after'), response.headers.get('x-should-retry')]).toEqual(['60', 'false']);
+    expect(asked(gateway)).toEqual(['busy']);
+  });
+});
+
+describe('a provider entry', () => {
+  it('bounds the time to connect', async () => {
+    const wall = await startMuteServer();
+    started.push(wall);
+    const { gateway, clock } = await start({
+      models: { 'acme/model': [nth('wall', 'echo', 1), nth('good', 'echo', 2)] },
+      providers: { wall: { base_url: `https://127.0.0.1:${wall.port}/v1`, connect_timeout_ms: 700 } },
+    });
+    for (const stream of [false, true]) {
+      // The second one finds the provider cooling.
+      clock.advance(60_000);
+      clock.forget();
+      const answer = gateway.post(hello('acme/model', { stream, usage: { include: true } }));
+      await clock.waitsFor((delayMs) => delayMs === 700);
+      await wall.connected;
+      expect(asked(gateway)).toHaveLength(stream ? 1 : 0);
+      clock.advance(700);
+      const response = await answer;
+      expect(response.headers.get('x-gw-provider')).toBe('good');
+      expect(await response.text()).toContain('"attempts":2');
+    }
+  });
+
+  it('bounds the time to the first chunk, of a JSON answer too where it says so', async () => {
+    const { gateway, clock } = await start({
+      models: { 'acme/model': [nth('slow', 'silent', 1), nth('good', 'echo', 2)] },
+      providers: { slow: { first_chunk_timeout_ms: 1_234 } },
+    });
+    for (const stream of [true, false]) {
+      gateway.simulator.clear();
+      const answer = gateway.post(hello('acme/model', { stream }));
+      await gateway.simulator.until((calls) => calls.length === 1);
+      clock.advance(1_233);
+      expect(gateway.simulator.calls[0]?.ended).toBe(false);
+      clock.advance(1);
+      const response = await answer;
+      expect(response.headers.get('x-gw-provider')).toBe('good');
+      await response.text();
+      clock.advance(60_000);
+    }
+  });
+
+  it('bounds the silence in the middle of a stream', async () => {
+    const { gateway, clock } = await start({
+      models: { 'acme/model': [nth('slow', 'stall:3', 1), nth('good', 'echo', 2)] },
+      providers: { slow: { idle_timeout_ms: 321 } },
+    });
+    const response = await gateway.post(hello('acme/model', { stream: true }));
+    const reader = await readUntil(response, '"content":" wrote"');
+    clock.advance(320);
+    expect(gateway.simulator.calls[0]?.ended).toBe(false);
+    clock.advance(1);
+    await gateway.simulator.until(([call]) => call?.closedEarly === true);
+    await reader.cancel();
+    expect(asked(gateway)).toEqual(['slow']);
+  });
+
+  it('that drips blanks in place of an answer still leaves ten seconds to the one behind it', async () => {
+    let outgoing: ServerResponse | undefined;
+    const dripping = await startScriptedProvider((response) => {
+      outgoing = response;
+      response.writeHead(200, { 'content-type': 'application/json' });
+      response.write('\n');
+    });
+    started.push(dripping);
+    const { gateway, clock } = await start({
+      models: { 'acme/model': [nth('dripping', 'echo', 1), nth('good', 'echo', 2)] },
+      providers: { dripping: { base_url: dripping.url, idle_timeout_ms: 14_000 } },
+    });
+    const answer = gateway.post(hello('acme/model'));
+    for (let drop = 1; drop <= 3; drop += 1) {
+      await clock.waitsFor((delayMs) => delayMs === 14_000);
+      clock.forget();
+      clock.advance(13_000);
+      outgoing?.write('\n');
+    }
+    // 39 s have passed: the fourth drop may keep it alive for six more.
+    await clock.waitsFor((delayMs) => delayMs === 6_000);
+    clock.advance(6_000);
+    expect(await usageOf(await answer)).toMatchObject({ provider: 'good', attempts: 2 });
+  });
+});
+
+describe('what providers say together', () => {
+  it('is a limit only where all are limited, our own limits included: the smallest wait counts', async () => {
+    const limited = { ...nth('ours', 'echo', 1), more: { ...nth('ours', 'echo', 1).more, rate_limit_rpm: 1 } };
+    const { gateway, clock } = await start({
+      models: {
+        'acme/limited': [limited, nth('theirs', 'error-429:x:25', 2)],
+        'acme/mixed': [limited, nth('down', 'error-500', 2)],
+        'acme/refused': [limited, nth('strict', 'error-400', 2)],
+      },
+      service: { queue_ms: 0 },
+    });
+    for (const model of ['acme/limited', 'acme/mixed', 'acme/refused']) await (await gateway.post(hello(model))).text();
+    clock.advance(20_000);
+    gateway.simulator.clear();
+    const response = await gateway.post(hello('acme/limited'));
+    await expectError(response, 429, 'rate_limited');
+    expect([response.headers.get('retry-after'), response.headers.get('x-should-retry')]).toEqual(['25', null]);
+    await expectError(await gateway.post(hello('acme/mixed')), 502, 'no_available_provider');
+    await expectError(await gateway.post(hello('acme/refused')), 502, 'no_available_provider');
+    expect(asked(gateway)).toEqual(['theirs', 'down', 'strict']);
+  });
+
+  it('is no reason of the caller’s where providers reject it for different ones, or one says none', async () => {
+    const context = 'error-400:context_length_exceeded';
+    const { gateway } = await start({
+      models: {
+        'acme/agree': [nth('a', context, 1), nth('b', context, 2), nth('c', context, 3)],
+        'acme/differ': [nth('a', context, 1), nth('b', 'error-400:invalid_image_url', 2), nth('c', context, 3)],
+        'acme/silent': [nth('a', context, 1), nth('b', 'error-422:flat', 2)],
+      },
+    });
+    const agreed = { reason: 'context_length_exceeded' };
+    await expectError(await gateway.post(hello('acme/agree')), 400, 'invalid_request', agreed);
+    await expectError(await gateway.post(hello('acme/differ')), 400, 'invalid_request');
+    const streamed = hello('acme/differ', { stream: true });
+    await expectError(await gateway.post(streamed), 400, 'invalid_request');
+    expect(asked(gateway)).toEqual(['a', 'b', 'c', 'a', 'b', 'c', 'a', 'b', 'c']);
+  });
+});
+
+describe('a limiter that fails behind a provider that failed', () => {
+  async function startWith(admitBackup: () => Promise<never>) {
+    let real: ProviderLimiter | undefined;
+    const limiter = (): ProviderLimiter => {
+      if (real === undefined) throw new Error('the gateway is not ready');
+      return real;
+    };
+    const run = await start({
+      models: { 'acme/model': [nth('down', 'error-500', 1), nth('backup', 'echo', 2)] },
+      runtime: {
+        limiter: {
+          admit: (entry, ...rest) => (entry.provider === 'backup' ? admitBackup() : limiter().admit(entry, ...rest)),
+          settle: (...permit) => limiter().settle(...permit),
+          giveBack: (...permit) => limiter().giveBack(...permit),
+        },
+      },
+    });
+    real = createProviderLimiter(run.gateway.runtime);
+    return run;
+  }
+
+  it('is RATE_LIMITER_UNAVAILABLE, and the provider whose limits are unknown is not called', async () => {
+    const { gateway } = await startWith(() => Promise.reject(new StoreUnavailable(new Error('down'))));
+    await expectError(await gateway.post(hello('acme/model')), 503, 'RATE_LIMITER_UNAVAILABLE');
+    expect(asked(gateway)).toEqual(['down']);
+  });
+
+  it('and does not answer at all is waited for no longer than two seconds', async () => {
+    const asking = Promise.withResolvers<void>();
+    const { gateway, clock } = await startWith(() => {
+      asking.resolve();
+      return new Promise(() => {});
+    });
+    const answer = gateway.post(hello('acme/model'));
+    await asking.promise;
+    clock.advance(2_000);
+    const response = await answer;
+    await expectError(response, 503, 'RATE_LIMITER_UNAVAILABLE');
+    expect(response.headers.get('retry-after')).toBe('1');
+    expect(asked(gateway)).toEqual(['down']);
+  });
+});

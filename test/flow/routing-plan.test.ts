@@ -1,0 +1,169 @@
+// Who is asked, and in which order: every provider here rejects every request, so the calls that arrive are the plan.
+// A rejection of the caller's own cools nobody, so no test disturbs another.
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import { expectError } from '../contract/expect-error.ts';
+import { newKey, type Route } from '../support/gateway-file.ts';
+import { type Harness, hello, startHarness } from '../support/harness.ts';
+
+const price = (input: string, output: string) => ({
+  input_price_per_million: input,
+  output_price_per_million: output,
+});
+const params = (...names: string[]) => ({
+  supported_params: Object.fromEntries(names.map((name) => [name, true])),
+});
+const reject = (provider: string, more: Record<string, unknown>): Route => ({ provider, upstream: 'error-400', more });
+
+/** Catalogue order is not price order, and the cheapest input is not the cheapest total. */
+const routes = [
+  reject('dear', { ...price('4', '8'), ...params('tools', 'vision', 'json_mode', 'json_schema') }),
+  reject('middle', { ...price('1', '5'), ...params('tools', 'json_schema') }),
+  reject('cheap', { ...price('2', '3'), ...params('tools'), streaming: false }),
+  reject('twin', { ...price('2', '3'), ...params('json_mode') }),
+  reject('unset', price('0.1', '0.1')),
+  reject('unpriced', { input_price_per_million: null, output_price_per_million: null }),
+];
+const all = ['cheap', 'twin', 'middle', 'dear'];
+
+const providers = {
+  dear: { data_policy: { zdr: true, data_collection: 'deny', data_residency: ['eu'] } },
+  middle: { data_policy: { zdr: true, data_collection: 'deny', data_residency: ['eu', 'us'] } },
+  cheap: { data_policy: { zdr: false, data_collection: 'allow', data_residency: ['us'] } },
+  unset: { auth: { bearer: { env: 'GW_TEST_VARIABLE_NOBODY_SETS' } } },
+};
+
+const tool = { type: 'function', function: { name: 'f', parameters: { type: 'object' } } };
+const schema = { type: 'json_schema', json_schema: { name: 's', schema: { type: 'object' } } };
+const image = [{ role: 'user', content: [{ type: 'image_url', image_url: { url: 'https://images.example/a.png' } }] }];
+const wish = (provider: Record<string, unknown>) => ({ provider });
+
+const plans: readonly [what: string, body: Record<string, unknown>, asked: readonly string[]][] = [
+  ['nothing: the lowest total price first, catalogue order on ties', {}, all],
+  ['sort price', wish({ sort: 'price' }), all],
+  ['an order, then the others by price', wish({ order: ['dear', 'twin'] }), ['dear', 'twin', 'cheap', 'middle']],
+  ['an order without fallbacks', wish({ order: ['dear', 'cheap'], allow_fallbacks: false }), ['dear', 'cheap']],
+  ['no fallbacks', wish({ allow_fallbacks: false }), ['cheap']],
+  ['an order with a name that nobody has', wish({ order: ['nobody', 'middle'] }), ['middle', 'cheap', 'twin', 'dear']],
+  ['one provider', wish({ only: 'dear' }), ['dear']],
+  ['some providers', wish({ only: ['dear', 'twin'] }), ['twin', 'dear']],
+  ['all but some', wish({ ignore: ['cheap', 'dear', 'nobody'] }), ['twin', 'middle']],
+  ['only and ignore together', wish({ only: ['dear', 'twin'], ignore: ['twin'] }), ['dear']],
+  ['a cap on both prices', wish({ max_price: 3 }), ['cheap', 'twin']],
+  ['a cap exactly at a price, as text', wish({ max_price: { prompt: '1.000' } }), ['middle']],
+  ['a cap on completions', wish({ max_price: { completion: 5 } }), ['cheap', 'twin', 'middle']],
+  ['zero data retention', wish({ zdr: true }), ['middle', 'dear']],
+  ['no data collection', wish({ data_collection: 'deny' }), ['middle', 'dear']],
+  ['data in one region', wish({ data_residency: 'eu' }), ['dear']],
+  ['data in either of two regions', wish({ data_residency: ['eu', 'us'] }), ['cheap', 'middle', 'dear']],
+  ['wishes that loosen nothing', wish({ zdr: false, data_collection: 'allow' }), all],
+  ['tools', { tools: [tool] }, ['cheap', 'middle', 'dear']],
+  ['images', { messages: image }, ['dear']],
+  ['JSON output', { response_format: { type: 'json_object' } }, ['twin', 'dear']],
+  ['a schema', { response_format: schema }, ['middle', 'dear']],
+  ['a schema and tools and a cap', { response_format: schema, tools: [tool], ...wish({ max_price: 5 }) }, ['middle']],
+  ['a stream', { stream: true }, ['twin', 'middle', 'dear']],
+];
+
+describe('a request', () => {
+  let gateway: Harness;
+  const strictKey = newKey();
+  const canary = 'canary-9f31c0de';
+
+  beforeAll(async () => {
+    const one = (provider: string, total: string): Route[] => [
+      reject(provider, { ...price(total, total), ...params() }),
+    ];
+    gateway = await startHarness({
+      models: {
+        'acme/model': routes,
+        'acme/small': one('small', '1.5'),
+        'acme/large': one('large', '0.5'),
+        'acme/hidden': one('hidden', '0.1'),
+      },
+      providers,
+      moreWorkspaces: [
+        {
+          id: 'strict',
+          credit_usd: '5',
+          models: ['acme/model'],
+          data_policy: { data_collection: 'deny' },
+          keys: [{ name: 'strict', key: strictKey }],
+        },
+      ],
+      modelMembers: { 'acme/model': { auto: true }, 'acme/small': { auto: true }, 'acme/large': { auto: true } },
+    });
+  });
+  afterAll(() => gateway.stop());
+  beforeEach(() => gateway.simulator.clear());
+
+  const asked = () => gateway.simulator.calls.map(({ provider }) => provider);
+  /** The text of the request stands where any of its bytes would show. */
+  const marked = (model: string, more: Record<string, unknown>) =>
+    hello(model, { user: canary, messages: [{ role: 'user', content: canary }], ...more });
+
+  const rejected = async (response: Response) =>
+    expectError(response, 400, 'invalid_request', { reason: 'invalid_prompt' });
+
+  it.each(plans)(
+    'that asks for %s reaches these providers in this order, and nobody else',
+    async (_what, body, plan) => {
+      await rejected(await gateway.post(marked('acme/model', body)));
+      expect(asked()).toEqual(plan);
+      expect(gateway.simulator.calls.every(({ bodyText }) => bodyText.includes(canary))).toBe(true);
+      expect(gateway.logLines.join('\n')).not.toContain(canary);
+    },
+  );
+
+  const refusals: readonly [body: Record<string, unknown>, status: number, code: string][] = [
+    [wish({ only: 'nobody' }), 400, 'invalid_request'],
+    [wish({ only: 'small' }), 400, 'model_not_routable'],
+    [wish({ ignore: [...all, 'unset'] }), 400, 'model_not_routable'],
+    [wish({ order: ['small'], allow_fallbacks: false }), 400, 'model_not_routable'],
+    [wish({ only: 'unpriced' }), 400, 'model_not_routable'],
+    [wish({ data_residency: ['is'] }), 422, 'no_policy_compliant_provider'],
+    [wish({ zdr: true, only: ['cheap', 'twin'] }), 422, 'no_policy_compliant_provider'],
+    [{ tools: [tool], ...wish({ only: 'twin' }) }, 400, 'feature_unsupported'],
+    [{ stream: true, ...wish({ only: 'cheap' }) }, 400, 'feature_unsupported'],
+    [{ response_format: schema, ...wish({ only: 'cheap' }) }, 422, 'structured_output_unsupported'],
+    [wish({ max_price: 0 }), 402, 'price_cap_exceeded'],
+    [wish({ max_price: { prompt: 0.999999 }, ignore: ['unset'] }), 402, 'price_cap_exceeded'],
+    [wish({ only: 'unset' }), 503, 'provider_not_configured'],
+  ];
+
+  it.each(refusals)('that nobody can serve reaches nobody: %j', async (body, status, code) => {
+    await expectError(await gateway.post(marked('acme/model', body)), status, code);
+    expect(asked()).toEqual([]);
+  });
+
+  it('for auto reaches the marked models by price, and none that is not marked', async () => {
+    await rejected(await gateway.post(marked('auto', {})));
+    expect(asked()).toEqual(['large', 'small', 'cheap', 'twin', 'middle', 'dear']);
+  });
+
+  it('for auto passes over whoever cannot honour it', async () => {
+    await rejected(await gateway.post(marked('auto', { response_format: schema, tools: [tool] })));
+    expect(asked()).toEqual(['middle', 'dear']);
+    gateway.simulator.clear();
+    const elsewhere = marked('auto', wish({ data_residency: ['is'] }));
+    await expectError(await gateway.post(elsewhere), 422, 'no_policy_compliant_provider');
+    await expectError(await gateway.post(marked('auto', wish({ only: 'hidden' }))), 400, 'model_not_routable');
+    expect(asked()).toEqual([]);
+  });
+
+  it('under a policy of its workspace reaches only those that declare it, whatever it wishes', async () => {
+    const headers = { authorization: `Bearer ${strictKey}` };
+    const post = (wishes: Record<string, unknown>) => gateway.post(marked('acme/model', wish(wishes)), headers);
+    await rejected(await post({ order: ['cheap', 'dear'] }));
+    expect(asked()).toEqual(['dear', 'middle']);
+    gateway.simulator.clear();
+    await expectError(await post({ data_collection: 'allow' }), 422, 'data_policy_loosening_forbidden');
+    await expectError(await post({ only: 'cheap' }), 422, 'no_policy_compliant_provider');
+    await expectError(await gateway.post(marked('acme/small', {}), headers), 400, 'unknown_model');
+    await expectError(
+      await gateway.post(marked('auto', { tools: [tool], stream: true, ...wish({ only: 'twin' }) }), headers),
+      422,
+      'no_policy_compliant_provider',
+    );
+    expect(asked()).toEqual([]);
+  });
+});

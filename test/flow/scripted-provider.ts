@@ -1,0 +1,83 @@
+// A provider whose answers a test writes itself, byte by byte: for forms that the simulator does not play.
+import { once } from 'node:events';
+import { createServer, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { createServer as createTcpServer, type Server, type Socket } from 'node:net';
+
+export interface ScriptedProvider {
+  /** Base URL, ends in /v1. */
+  readonly url: string;
+  /** The bodies it received, in order of arrival. */
+  readonly bodies: readonly string[];
+  stop(): Promise<void>;
+}
+
+/** `answer` is called with the number of the request, from 0, once its body is there. */
+export async function startScriptedProvider(
+  answer: (outgoing: ServerResponse, call: number) => void,
+): Promise<ScriptedProvider> {
+  const bodies: string[] = [];
+  const server = createServer((incoming, outgoing) => {
+    let body = '';
+    incoming.setEncoding('utf8');
+    incoming.on('data', (text) => {
+      body += text;
+    });
+    incoming.on('end', () => {
+      bodies.push(body);
+      answer(outgoing, bodies.length - 1);
+    });
+  });
+  const port = await listen(server);
+  return {
+    url: `http://127.0.0.1:${port}/v1`,
+    bodies,
+    async stop() {
+      server.close();
+      server.closeAllConnections();
+      await once(server, 'close');
+    },
+  };
+}
+
+/** Takes connections and never says a word: to a client that wants TLS it is never connected. */
+export async function startMuteServer(): Promise<{ port: number; connected: Promise<unknown>; stop(): Promise<void> }> {
+  const sockets = new Set<Socket>();
+  const server = createTcpServer((socket) => {
+    sockets.add(socket);
+    socket.on('error', () => {});
+  });
+  const connected = once(server, 'connection');
+  const port = await listen(server);
+  return {
+    port,
+    connected,
+    async stop() {
+      server.close();
+      for (const socket of sockets) socket.destroy();
+      await once(server, 'close');
+    },
+  };
+}
+
+async function listen(server: Server): Promise<number> {
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  return (server.address() as AddressInfo).port;
+}
+
+/** A completion with these messages, one choice each. */
+export function completionOf(...messages: readonly Record<string, unknown>[]): string {
+  const choices = messages.map(({ finish_reason = 'stop', ...message }, index) => ({
+    index,
+    message: { role: 'assistant', ...message },
+    finish_reason,
+  }));
+  const usage = { prompt_tokens: 10, completion_tokens: 5, total_tokens: 15 };
+  return JSON.stringify({ id: 'scripted', object: 'chat.completion', created: 1, model: 'scripted', choices, usage });
+}
+
+export function sendJson(outgoing: ServerResponse, body: string): void {
+  outgoing.writeHead(200, { 'content-type': 'application/json' });
+  outgoing.end(body);
+}

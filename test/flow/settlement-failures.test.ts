@@ -1,0 +1,94 @@
+// A store that is away when a call settles: the client has its answer, and the call is charged once all the same.
+import { afterEach, describe, expect, it } from '@jest/globals';
+import { leaseMs } from '../../shared/names/index.ts';
+import { StoreUnavailable } from '../../shared/store/index.ts';
+import { type Clock, systemClock } from '../../shared/time/index.ts';
+import { hello } from '../support/harness.ts';
+import { manualClock } from '../support/manual-clock.ts';
+import { expectBalancedBooks, outcomeOf, startWorld, type World } from './money-world.ts';
+import { aroundStore, type StoreCall } from './wrapped-store.ts';
+
+/** Pauses between tries take no time; budgets do. */
+const hurriedClock: Clock = {
+  ...systemClock,
+  after: (delayMs, callback) => systemClock.after(delayMs < 1_000 ? 0 : delayMs, callback),
+};
+
+const isSettlement = ({ method, expression }: StoreCall): boolean =>
+  method === 'update' && expression.includes('REMOVE #hold');
+const models = { 'acme/paid': [{ provider: 'acme', upstream: 'usage:1000:500' }] };
+const cost = 2_000_000_000n;
+
+describe('a settlement', () => {
+  let world: World;
+  let fails: (call: StoreCall) => 'before' | 'after' | undefined;
+  afterEach(() => world.stop());
+
+  const start = (clock: Clock = hurriedClock) =>
+    startWorld({
+      clock,
+      models,
+      key: { spend_limit_usd: '0.05' },
+      wrapStore: (store) =>
+        aroundStore(store, async (call, run) => {
+          const when = fails(call);
+          if (when === 'before') throw new StoreUnavailable(new Error('injected'));
+          const answer = await run();
+          if (when === 'after') throw new StoreUnavailable(new Error('injected'));
+          return answer;
+        }),
+    });
+
+  const times = (most: number, matches: (call: StoreCall) => boolean, when: 'before' | 'after') => {
+    let left = most;
+    fails = (call) => (matches(call) && left-- > 0 ? when : undefined);
+  };
+
+  it.each(['before', 'after'] as const)(
+    'whose writes fail is tried again and charges once: answer lost %s the write',
+    async (when) => {
+      times(6, isSettlement, when);
+      world = await start();
+      for (const stream of [false, true]) {
+        expect(await outcomeOf(await world.post(hello('acme/paid', { stream })))).toBe('ok');
+      }
+      await world.settled();
+      expect(await expectBalancedBooks(world)).toBe(2n * cost);
+      expect(world.logLines.filter((line) => line.includes('settlement_failed'))).toEqual([]);
+    },
+  );
+
+  it('whose record is refused for a while writes it in the end, once', async () => {
+    times(3, ({ table }) => table === 'records', 'after');
+    world = await start();
+    expect(await outcomeOf(await world.post(hello('acme/paid')))).toBe('ok');
+    await world.settled();
+    expect(await world.records()).toHaveLength(1);
+    expect(await expectBalancedBooks(world)).toBe(cost);
+  });
+
+  it('that never gets through changes no answer, is logged, and its hold comes back with its lease', async () => {
+    times(Number.POSITIVE_INFINITY, isSettlement, 'before');
+    world = await start();
+    const answer = await world.post(hello('acme/paid', { max_tokens: 10_000 }), { 'idempotency-key': 'k' });
+    expect(await outcomeOf(answer)).toBe('ok');
+    await world.settled();
+    expect(world.logLines.filter((line) => line.includes('settlement_failed'))).toHaveLength(1);
+    expect((await world.credit()).held).toBeGreaterThan(0n);
+    fails = () => undefined;
+    // 0.05 USD of the key: with 0.02 still held a call of 0.04 does not fit, once the lease is over it does.
+    const clock = manualClock(systemClock.nowMs() + leaseMs - 5_000);
+    const later = await world.open({ clock });
+    const big = hello('acme/paid', { max_tokens: 20_000 });
+    expect(await outcomeOf(await later.post(big))).toBe('PAYMENT_REQUIRED');
+    clock.advance(6_000);
+    expect(await outcomeOf(await later.post(big))).toBe('ok');
+    await later.settled();
+    const { held, spent } = await world.credit();
+    expect({ held, spent }).toEqual({ held: 0n, spent: cost });
+    // The answer was kept, so a retry costs nothing.
+    const replay = await later.post(hello('acme/paid', { max_tokens: 10_000 }), { 'idempotency-key': 'k' });
+    expect(replay.headers.get('idempotent-replayed')).toBe('true');
+    await replay.text();
+  });
+});

@@ -1,0 +1,246 @@
+// Every way a call can end: what it cost is charged exactly once, nothing stays held, and one record says so.
+import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
+import { hello } from '../support/harness.ts';
+import { manualClock } from '../support/manual-clock.ts';
+import { expectBalancedBooks, outcomeOf, startWorld, type World } from './money-world.ts';
+import { readUntil } from './read-stream.ts';
+
+const dear = { input_price_per_million: '3.00', output_price_per_million: '9.00' };
+const backed = (upstream: string) => [
+  { provider: 'acme', upstream },
+  { provider: 'good', upstream: 'usage:1000:500', more: dear },
+];
+const alone = [
+  'usage:1000:500',
+  'no-usage',
+  'wrong-usage:negative',
+  'error-400',
+  'error-429',
+  'error-500',
+  'error-html',
+  'reset',
+  'cut',
+  'cut-clean',
+  'garbage',
+  'empty-stream',
+  'error-after-role',
+  'error-after-chunks:3',
+  'invalid-json',
+  'truncated-json',
+  'endless:1',
+  'silent',
+  'stall:3',
+];
+const models = {
+  ...Object.fromEntries(alone.map((upstream) => [`alone/${upstream}`, [{ provider: 'acme', upstream }]])),
+  ...Object.fromEntries(['error-500', 'error-after-role'].map((upstream) => [`backed/${upstream}`, backed(upstream)])),
+  'once/invalid-json': [{ provider: 'acme', upstream: 'invalid-json-once' }],
+};
+const schema = {
+  type: 'json_schema',
+  json_schema: { name: 'x', schema: { type: 'object', required: ['a'], properties: { a: { type: 'string' } } } },
+};
+/** 1,000 tokens at 1 USD and 500 at 2 USD a million; and at the prices of the provider behind. */
+const cost = 2_000_000_000n;
+const dearCost = 7_500_000_000n;
+
+describe('a call', () => {
+  let world: World;
+  let spentBefore = 0n;
+
+  beforeAll(async () => {
+    world = await startWorld({ models, key: { spend_limit_usd: '50' }, workspace: { spend_limit_usd: '60' } });
+  });
+  afterAll(() => world.stop());
+
+  /** What one call cost, and its record. */
+  async function booked() {
+    await world.settled();
+    const spent = await expectBalancedBooks(world);
+    const charged = spent - spentBefore;
+    spentBefore = spent;
+    const record = (await world.records()).at(-1);
+    expect(record?.costPicoUsd).toBe(charged);
+    expect(BigInt(((await world.keyItem()).spent_pico_usd as number) ?? 0)).toBe(spent);
+    return { charged, record };
+  }
+
+  it.each([false, true])('that succeeds costs what its tokens cost, stream or not: stream %s', async (stream) => {
+    expect(await outcomeOf(await world.post(hello('alone/usage:1000:500', { stream })))).toBe('ok');
+    const { charged, record } = await booked();
+    expect(charged).toBe(cost);
+    expect(record).toMatchObject({ outcome: 'ok', attempts: 1, promptTokens: 1000, completionTokens: 500, stream });
+  });
+
+  it.each([false, true])('that falls back pays the provider that answered: stream %s', async (stream) => {
+    const model = stream ? 'backed/error-after-role' : 'backed/error-500';
+    expect(await outcomeOf(await world.post(hello(model, { stream })))).toBe('ok');
+    const { charged, record } = await booked();
+    expect(charged).toBe(dearCost);
+    expect(record).toMatchObject({ outcome: 'ok', provider: 'good', attempts: 2 });
+    expect(record?.attemptCauses).toHaveLength(1);
+  });
+
+  it.each(['no-usage', 'wrong-usage:negative'])(
+    'without usable usage pays an estimate, and says so: %s',
+    async (name) => {
+      for (const stream of [false, true]) {
+        expect(await outcomeOf(await world.post(hello(`alone/${name}`, { stream })))).toBe('ok');
+        const { charged, record } = await booked();
+        expect(charged).toBeGreaterThan(0n);
+        expect(record).toMatchObject({ outcome: 'ok', estimated: true });
+      }
+    },
+  );
+
+  const failing: [string, string, boolean][] = [
+    ['error-400', 'invalid_request', false],
+    ['error-400', 'invalid_request', true],
+    ['error-429', 'rate_limited', false],
+    ['error-500', 'no_available_provider', false],
+    ['error-500', 'no_available_provider', true],
+    ['error-html', 'no_available_provider', true],
+    ['reset', 'no_available_provider', false],
+    ['cut', 'no_available_provider', false],
+    ['cut-clean', 'no_available_provider', false],
+    ['garbage', 'no_available_provider', false],
+    ['empty-stream', 'no_available_provider', true],
+    ['error-after-role', 'no_available_provider', true],
+  ];
+
+  it.each(failing)(
+    'that fails before its first output costs nothing: %s, %s, stream %s',
+    async (name, code, stream) => {
+      expect(await outcomeOf(await world.post(hello(`alone/${name}`, { stream })))).toBe(code);
+      const { charged, record } = await booked();
+      expect(charged).toBe(0n);
+      expect(record).toMatchObject({ outcome: code, attempts: 1, promptTokens: 0, completionTokens: 0 });
+      expect(record).not.toHaveProperty('provider');
+    },
+  );
+
+  it.each(['error-after-chunks:3', 'cut'])('whose stream breaks pays for what was relayed: %s', async (name) => {
+    const text = await (await world.post(hello(`alone/${name}`, { stream: true }))).text();
+    expect(text).toContain('"code":"no_available_provider"');
+    const { charged, record } = await booked();
+    expect(charged).toBeGreaterThan(0n);
+    expect(record).toMatchObject({ outcome: 'cut', cutCode: 'no_available_provider', estimated: true, attempts: 1 });
+  });
+
+  it('whose client hangs up in the middle of a stream pays for what was relayed', async () => {
+    const client = new AbortController();
+    const response = await world.post(hello('alone/endless:1', { stream: true }), {}, client.signal);
+    await readUntil(response, 'and on');
+    client.abort();
+    const { charged, record } = await booked();
+    expect(charged).toBeGreaterThan(0n);
+    expect(record).toMatchObject({ outcome: 'client_gone', provider: 'acme', estimated: true });
+    expect(record).not.toHaveProperty('cutCode');
+  });
+
+  it.each([false, true])('whose client hangs up before the answer costs nothing: stream %s', async (stream) => {
+    world.simulator.clear();
+    const client = new AbortController();
+    const answer = world.post(hello('alone/silent', { stream }), {}, client.signal);
+    await world.simulator.until((calls) => calls.length === 1);
+    client.abort();
+    await expect(answer).rejects.toThrow();
+    const { charged, record } = await booked();
+    expect(charged).toBe(0n);
+    expect(record).toMatchObject({ outcome: 'client_gone', attempts: 1 });
+  });
+
+  it('pays for every answer that did not satisfy its schema, also where none did', async () => {
+    const body = { response_format: schema };
+    expect(await outcomeOf(await world.post(hello('alone/invalid-json', body)))).toBe('schema_validation_failed');
+    const failed = await booked();
+    expect(failed.record).toMatchObject({ outcome: 'schema_validation_failed', attempts: 3 });
+    world.simulator.clear();
+    expect(await outcomeOf(await world.post(hello('once/invalid-json', body)))).toBe('ok');
+    const second = await booked();
+    expect(second.record).toMatchObject({ outcome: 'ok', attempts: 2 });
+    expect(second.charged).toBeGreaterThan(failed.charged / 3n);
+    expect(await outcomeOf(await world.post(hello('alone/truncated-json', body)))).toBe('schema_validation_failed');
+    expect((await booked()).record).toMatchObject({ attempts: 1 });
+  });
+});
+
+describe('a call that meets its deadline', () => {
+  let world: World;
+  afterEach(() => world.stop());
+
+  it('costs nothing where nothing came, and what was relayed where it did', async () => {
+    const clock = manualClock();
+    const patient = { patient: { idle_timeout_ms: 3_600_000, first_chunk_timeout_ms: 3_600_000 } };
+    const routes = {
+      'p/silent': [{ provider: 'patient', upstream: 'silent' }],
+      'p/endless': [{ provider: 'patient', upstream: 'endless:1' }],
+    };
+    world = await startWorld({ clock, models: routes, providers: patient });
+    const silent = world.post(hello('p/silent'));
+    await world.simulator.until((calls) => calls.length === 1);
+    clock.advance(55_000);
+    expect(await outcomeOf(await silent)).toBe('request_deadline_exceeded');
+    await world.settled();
+    expect(await expectBalancedBooks(world)).toBe(0n);
+    const endless = await world.post(hello('p/endless', { stream: true }));
+    const reader = await readUntil(endless, 'and on');
+    clock.advance(55_000);
+    while (!(await reader.read()).done);
+    await world.settled();
+    expect(await expectBalancedBooks(world)).toBeGreaterThan(0n);
+    const [first, second] = await world.records();
+    expect(first).toMatchObject({
+      outcome: 'request_deadline_exceeded',
+      costPicoUsd: 0n,
+      totalMs: 55_000,
+      gatewayMs: 0,
+    });
+    expect(second).toMatchObject({
+      outcome: 'cut',
+      cutCode: 'request_deadline_exceeded',
+      totalMs: 55_000,
+      gatewayMs: 0,
+    });
+  });
+});
+
+describe('a fault of ours', () => {
+  let world: World;
+  afterEach(() => world.stop());
+
+  const fault = () => {
+    throw new TypeError('injected');
+  };
+
+  it.each(['limiter', 'transport', 'recorder', 'responseCache', 'cooldowns', 'idempotency'] as const)(
+    'leaves the books balanced, whatever part of us it is in: %s',
+    async (part) => {
+      world = await startWorld({
+        models: {
+          'a/ok': [{ provider: 'acme', upstream: 'usage:1000:500' }],
+          'a/bad': [{ provider: 'acme', upstream: 'error-500' }],
+        },
+        key: { spend_limit_usd: '50', rpm: 1_000 },
+        replace: (runtime) => {
+          const faulty = Object.fromEntries(Object.keys(runtime[part]).map((name) => [name, fault]));
+          // What is asked before anything is taken stays.
+          const kept = {
+            cooldowns: { ...runtime.cooldowns, report: fault, flush: fault },
+            transport: { ...runtime.transport, send: fault },
+          };
+          return { [part]: { ...faulty, ...(kept as Record<string, object>)[part] } };
+        },
+      });
+      const headers = (id: string) => ({ 'idempotency-key': id, 'x-gw-span-id': id });
+      for (const stream of [false, true]) {
+        for (const model of ['a/ok', 'a/bad']) {
+          const response = await world.post(hello(model, { stream, cache: {} }), headers(`${model}-${stream}`));
+          expect(await response.text()).not.toContain('injected');
+        }
+      }
+      await world.settled();
+      await expectBalancedBooks(world);
+    },
+  );
+});

@@ -1,0 +1,132 @@
+// Providers that say nothing, or nothing more. Time is moved by hand: nothing here waits.
+import { afterAll, beforeEach, describe, expect, it } from '@jest/globals';
+import { expectError } from '../contract/expect-error.ts';
+import { type Harness, hello, startHarness } from '../support/harness.ts';
+import { type ManualClock, manualClock } from '../support/manual-clock.ts';
+import { contentOf, readRest, readStream, readUntil } from './read-stream.ts';
+
+describe('a silent provider', () => {
+  let clock: ManualClock;
+  let gateway: Harness;
+  const started: Harness[] = [];
+
+  beforeEach(async () => {
+    clock = manualClock();
+    const dear = { output_price_per_million: '9.00' };
+    const good = { provider: 'good', upstream: 'echo', more: dear };
+    gateway = await startHarness({
+      clock,
+      models: {
+        'alone/silent': [{ provider: 'slow', upstream: 'silent' }],
+        'alone/endless': [{ provider: 'patient', upstream: 'endless:1' }],
+        'backed/silent': [{ provider: 'slow', upstream: 'silent' }, good],
+        'backed/stall': [{ provider: 'slow', upstream: 'stall:3' }, good],
+        'backed/role': [{ provider: 'slow', upstream: 'stall-after-role' }, good],
+        'backed/comments': [{ provider: 'slow', upstream: 'trickle-comments:1' }, good],
+        'three/silent': [
+          { provider: 'slow', upstream: 'silent' },
+          { provider: 'slower', upstream: 'silent', more: dear },
+          { ...good, more: { output_price_per_million: '99' } },
+        ],
+      },
+      // Longer than the budget, so that moving the clock at one go meets the deadline first.
+      providers: { patient: { idle_timeout_ms: 3_600_000 } },
+    });
+    started.push(gateway);
+  });
+  afterAll(async () => {
+    for (const one of started) await one.stop();
+  });
+
+  const calls = () => gateway.simulator.calls;
+  const called = (count: number) => gateway.simulator.until((seen) => seen.length === count);
+  const given = (provider: string) =>
+    gateway.simulator.until((seen) => seen.some((call) => call.provider === provider && call.closedEarly));
+
+  it('alone runs into the deadline: 504, terminal, and its connection is closed', async () => {
+    const answer = gateway.post(hello('alone/silent'));
+    await called(1);
+    clock.advance(54_999);
+    expect(calls()[0]?.ended).toBe(false);
+    clock.advance(1);
+    const response = await answer;
+    await expectError(response, 504, 'request_deadline_exceeded');
+    expect(response.headers.get('x-should-retry')).toBe('false');
+    expect(response.headers.get('retry-after')).toBeNull();
+    await given('slow');
+    expect(calls()).toHaveLength(1);
+  });
+
+  it('with another behind it is given up early enough to leave that one ten seconds', async () => {
+    const answer = gateway.post(hello('backed/silent'));
+    await called(1);
+    clock.advance(44_999);
+    expect(calls()).toHaveLength(1);
+    expect(calls()[0]?.ended).toBe(false);
+    clock.advance(1);
+    const response = await answer;
+    expect(response.status).toBe(200);
+    expect((await response.json()) as object).toMatchObject({ usage: { provider: 'good', attempts: 2 } });
+    await given('slow');
+  });
+
+  it('and another silent one leave ten seconds to each that is behind them', async () => {
+    const answer = gateway.post(hello('three/silent'));
+    await called(1);
+    clock.advance(35_000);
+    await called(2);
+    expect(calls().map(({ provider }) => provider)).toEqual(['slow', 'slower']);
+    clock.advance(10_000);
+    expect((await (await answer).json()) as object).toMatchObject({ usage: { provider: 'good', attempts: 3 } });
+  });
+
+  it('in a stream is given up after its first-chunk time, role and comments or not', async () => {
+    for (const model of ['backed/silent', 'backed/role', 'backed/comments']) {
+      gateway.simulator.clear();
+      const answer = gateway.post(hello(model, { stream: true }));
+      await called(1);
+      clock.advance(20_000);
+      const { lines, text, headers } = await readStream(await answer);
+      expect(headers.get('x-gw-provider')).toBe('good');
+      expect(contentOf(lines)).toContain('simulated by the provider good');
+      expect(text).not.toMatch(/"error"|keep-alive/);
+      await given('slow');
+    }
+  });
+
+  it('that stalls in the middle of a stream ends it with an error line after its idle time', async () => {
+    const response = await gateway.post(hello('backed/stall', { stream: true }));
+    // Three tokens of content: the third is the last that came.
+    const reader = await readUntil(response, '"content":" wrote"');
+    clock.advance(14_999);
+    expect(calls()[0]?.ended).toBe(false);
+    const rest = readRest(reader);
+    clock.advance(1);
+    const [error, done] = (await rest).trim().split('\n\n').slice(-2);
+    expect(JSON.parse((error ?? '').slice('data: '.length))).toEqual({
+      error: { code: 'no_available_provider', message: expect.any(String) },
+    });
+    expect(done).toBe('data: [DONE]');
+    await given('slow');
+    expect(calls().map(({ provider }) => provider)).toEqual(['slow']);
+  });
+
+  it('that stalls in the middle of a JSON answer is replaced after its idle time', async () => {
+    const answer = gateway.post(hello('backed/stall'));
+    await gateway.simulator.until((seen) => seen[0]?.provider === 'slow');
+    // Half of the body is on its way; its arrival starts the idle time, so both limits pass here.
+    clock.advance(45_000);
+    expect((await (await answer).json()) as object).toMatchObject({ usage: { provider: 'good', attempts: 2 } });
+  });
+
+  it('that never ends its stream meets the deadline: error line, end marker, connection closed', async () => {
+    const response = await gateway.post(hello('alone/endless', { stream: true }));
+    const reader = await readUntil(response, 'and on ');
+    clock.advance(55_000);
+    const rest = await readRest(reader);
+    expect(rest).toContain('{"error":{"code":"request_deadline_exceeded"');
+    expect(rest.endsWith('data: [DONE]\n\n')).toBe(true);
+    expect(rest.match(/"error"/g)).toHaveLength(1);
+    await given('patient');
+  });
+});

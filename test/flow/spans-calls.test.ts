@@ -1,0 +1,142 @@
+// A span id belongs to one call of its workspace (contract 7): whose retry may bring it again, and whose may not.
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import { expectError } from '../contract/expect-error.ts';
+import { newKey } from '../support/gateway-file.ts';
+import { hello } from '../support/harness.ts';
+import { type ManualClock, manualClock } from '../support/manual-clock.ts';
+import { countOutcomes, outcomeOf, startWorld, type World } from './money-world.ts';
+
+const upstreams = ['echo', 'silent', 'error-400', 'error-500', 'error-429', 'error-after-chunks:3'];
+
+describe('a span id', () => {
+  let world: World;
+  let clock: ManualClock;
+  let names = 0;
+  const keys = { hurried: newKey(), other: newKey() };
+
+  beforeAll(async () => {
+    clock = manualClock();
+    const models = Object.fromEntries(
+      upstreams.map((upstream) => [`acme/${upstream}`, [{ provider: 'acme', upstream }]]),
+    );
+    const moreWorkspaces = [{ id: 'other', credit_usd: '1', keys: [{ name: 'k', key: keys.other }] }];
+    world = await startWorld({ clock, models, moreWorkspaces });
+    const both = [
+      { name: 'first', key: world.key },
+      { name: 'hurried', key: keys.hurried, rpm: 1 },
+    ];
+    await world.apply({ models, moreWorkspaces, workspace: { keys: both } });
+  });
+  afterAll(() => world.stop());
+  beforeEach(async () => {
+    await world.settled();
+    world.simulator.clear();
+  });
+
+  const fresh = () => ({ 'x-gw-span-id': `span-${++names}` });
+  const withKey = <Span extends object>(span: Span) => ({ ...span, 'idempotency-key': `key-${++names}` });
+  const post = (upstream: string, headers: Record<string, string>, more = {}) =>
+    world.post(hello(`acme/${upstream}`, more), headers);
+  const expectUsed = async (response: Promise<Response>) => {
+    const refused = await response;
+    expect(refused.headers.get('x-should-retry')).toBe('false');
+    await expectError(refused, 409, 'duplicate_span_id');
+  };
+
+  it('is used once, by exactly one of ten calls at the same time', async () => {
+    const span = fresh();
+    const second = await world.open();
+    const calls = Array.from({ length: 10 }, (_none, at) => (at % 2 ? second : world).post(hello('acme/echo'), span));
+    expect(await countOutcomes(calls)).toEqual({ ok: 1, duplicate_span_id: 9 });
+    expect(world.simulator.calls).toHaveLength(1);
+    await expectUsed(post('echo', span));
+    await expectUsed(post('echo', span, { stream: true }));
+  });
+
+  it('belongs to its workspace, for 30 days', async () => {
+    const span = fresh();
+    expect(await outcomeOf(await post('echo', span))).toBe('ok');
+    expect(await outcomeOf(await post('echo', { ...span, authorization: `Bearer ${keys.other}` }))).toBe('ok');
+    clock.advance(30 * 86_400_000 - 1_000);
+    await expectUsed(post('echo', span));
+    clock.advance(2_000);
+    expect(await outcomeOf(await post('echo', span))).toBe('ok');
+  });
+
+  it('may come again with the Idempotency-Key of its call, and with no other', async () => {
+    const names1 = withKey(fresh());
+    expect(await outcomeOf(await post('echo', names1))).toBe('ok');
+    const replay = await post('echo', names1);
+    expect(replay.headers.get('idempotent-replayed')).toBe('true');
+    await replay.text();
+    await world.settled();
+    // The replay gave nothing away: neither the same call without the key, nor one with another key.
+    await expectUsed(post('echo', { 'x-gw-span-id': names1['x-gw-span-id'] }));
+    await expectUsed(post('echo', { ...names1, 'idempotency-key': 'another' }));
+    expect(world.simulator.calls).toHaveLength(1);
+  });
+
+  it('of a call that runs is not given away by a retry that is told to wait', async () => {
+    const names1 = withKey(fresh());
+    const client = new AbortController();
+    const running = world.post(hello('acme/silent'), names1, client.signal);
+    running.catch(() => {});
+    await world.simulator.until((calls) => calls.length === 1);
+    await expectError(await post('silent', names1), 409, 'execution_in_progress');
+    await expectError(await post('echo', names1), 409, 'idempotency_conflict');
+    await world.simulator.until((calls) => calls.length === 1);
+    await expectUsed(post('silent', { 'x-gw-span-id': names1['x-gw-span-id'] }));
+    client.abort();
+    await world.settled();
+  });
+
+  it.each(['error-500', 'error-429', 'error-after-chunks:3'])(
+    'is free for the same call once that failed in a way that may be retried, and for no other: %s',
+    async (upstream) => {
+      const span = fresh();
+      const stream = upstream.includes('after');
+      expect(await (await post(upstream, span, { stream })).text()).toContain('error');
+      await expectUsed(post('echo', span));
+      expect(await (await post(upstream, span, { stream })).text()).not.toContain('duplicate_span_id');
+      expect(world.simulator.calls).toHaveLength(2);
+    },
+  );
+
+  it.each(['echo', 'error-400'])('stays used after an end that nobody retries: %s', async (upstream) => {
+    const span = fresh();
+    await (await post(upstream, span)).text();
+    await world.settled();
+    await expectUsed(post(upstream, span));
+    expect(world.simulator.calls).toHaveLength(1);
+  });
+
+  it('stays used after a refusal that stands behind it, and after an answer of the response cache', async () => {
+    const refused = fresh();
+    await expectError(await world.post(hello('nobody/nothing'), refused), 400, 'unknown_model');
+    await expectUsed(world.post(hello('nobody/nothing'), refused));
+    await expectUsed(post('echo', refused));
+    const body = hello('acme/echo', { cache: { namespace: 'spans' } });
+    expect(await outcomeOf(await world.post(body))).toBe('ok');
+    await world.settled();
+    const hit = fresh();
+    expect((await world.post(body, hit)).headers.get('x-gw-cache')).toBe('HIT');
+    await world.settled();
+    await expectUsed(world.post(body, hit));
+  });
+
+  it('is untouched by a refusal that stands before it', async () => {
+    const hurried = { authorization: `Bearer ${keys.hurried}` };
+    expect(await outcomeOf(await post('echo', hurried))).toBe('ok');
+    const limited = fresh();
+    await expectError(await post('echo', { ...limited, ...hurried }), 429, 'api_key_rate_limit');
+    expect(await outcomeOf(await post('echo', limited, { seed: 1 }))).toBe('ok');
+    const names1 = withKey({});
+    expect(await outcomeOf(await post('echo', names1))).toBe('ok');
+    const conflicting = fresh();
+    await expectError(await post('echo', { ...names1, ...conflicting }), 409, 'idempotency_conflict');
+    expect(await outcomeOf(await post('echo', conflicting, { seed: 1 }))).toBe('ok');
+    const malformed = fresh();
+    await expectError(await post('echo', malformed, { temperature: 'hot' }), 400, 'invalid_request');
+    expect(await outcomeOf(await post('echo', malformed))).toBe('ok');
+  });
+});

@@ -1,0 +1,221 @@
+// Live statistics end to end: what providers did is seen in the model list and steers the order, at most a minute later.
+import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { systemRandomness } from '../../shared/ids/index.ts';
+import type { ProviderLimiter } from '../../shared/limits/index.ts';
+import { createStatisticsReader, createStatisticsRecorder } from '../../shared/statistics/index.ts';
+import { type Store, StoreUnavailable } from '../../shared/store/index.ts';
+import { type Harness, hello, startHarness } from '../support/harness.ts';
+import { type ManualClock, manualClock } from '../support/manual-clock.ts';
+import { readStream } from './read-stream.ts';
+import { eventually } from './watched-clock.ts';
+
+interface Stats {
+  readonly median_latency_ms: number;
+  readonly throughput_rpm: string;
+  readonly uptime: string;
+}
+
+const at = (price: string) => ({ input_price_per_million: price, output_price_per_million: price });
+const noFigures: Stats = { median_latency_ms: 0, throughput_rpm: '0', uptime: '1' };
+
+describe('live statistics', () => {
+  let clock: ManualClock;
+  let gateway: Harness;
+  let store: Store;
+  /** Keys of the statistics table, in the order in which they were written. */
+  let writes: string[];
+  let isDown: boolean;
+
+  beforeEach(async () => {
+    // A window of 15 minutes begins here.
+    clock = manualClock(1_800_000_000_000);
+    writes = [];
+    isDown = false;
+    const watched: Pick<Store, 'get' | 'put' | 'update'> = {
+      get: async (...asked) => (isDown ? unavailable() : store.get(...asked)),
+      put: async (...asked) => (isDown ? unavailable() : store.put(...asked)),
+      update: async (update, options) => {
+        writes.push(update.key);
+        return isDown ? unavailable() : store.update(update, options);
+      },
+    };
+    gateway = await startHarness({
+      clock,
+      models: {
+        'acme/model': [
+          { provider: 'cheap', upstream: 'echo', more: at('1') },
+          { provider: 'quick', upstream: 'echo', more: at('3') },
+          { provider: 'busy', upstream: 'echo', more: at('4') },
+          { provider: 'unseen', upstream: 'echo', more: at('2') },
+        ],
+        'acme/failing': [
+          { provider: 'cheap', upstream: 'error-500', more: at('1') },
+          { provider: 'quick', upstream: 'echo', more: at('3') },
+        ],
+        'acme/down': [{ provider: 'cheap', upstream: 'error-500' }],
+        'acme/rejecting': [{ provider: 'cheap', upstream: 'error-400' }],
+        'acme/limited': [{ provider: 'cheap', upstream: 'error-429' }],
+        'acme/breaking': [{ provider: 'cheap', upstream: 'cut:2' }],
+        'acme/idle': [{ provider: 'cheap', upstream: 'echo' }],
+      },
+      providers: { cheap: { accepts_byok_header: true } },
+      workspace: { features: { byok: true } },
+      runtime: {
+        recorder: createStatisticsRecorder({ store: watched, clock, randomness: systemRandomness }),
+        statistics: createStatisticsReader({ store: watched, clock }),
+      },
+    });
+    store = gateway.testStore.store;
+  });
+  afterEach(() => gateway.stop());
+
+  const unavailable = () => Promise.reject(new StoreUnavailable(new Error('down')));
+  const counterWrites = () => writes.filter((key) => key.startsWith('COUNTERS')).length;
+
+  /** One call to this provider that takes so long; resolves when it was counted. */
+  async function call(provider: string, tookMs: number, body = hello('acme/model')): Promise<Response> {
+    const before = counterWrites();
+    gateway.simulator.clear();
+    const answer = gateway.post({ ...body, provider: { only: provider } });
+    await gateway.simulator.until((calls) => calls.length === 1);
+    clock.advance(tookMs);
+    const response = await answer;
+    await response.clone().text();
+    await eventually(() => counterWrites() > before);
+    return response;
+  }
+
+  async function statsOf(model: string): Promise<Stats> {
+    const list = (await (await gateway.get('/models')).json()) as { data: { id: string; stats: Stats }[] };
+    const found = list.data.find(({ id }) => id === model);
+    if (found === undefined) throw new Error(`${model} is not listed`);
+    return found.stats;
+  }
+
+  async function orderOf(sort: string | undefined): Promise<string | null> {
+    const response = await gateway.post(hello('acme/model', { provider: sort === undefined ? {} : { sort } }));
+    await response.text();
+    return response.headers.get('x-gw-provider');
+  }
+
+  it('are the plain defaults, of the right types, where nothing was measured', async () => {
+    for (const model of ['acme/model', 'acme/idle']) expect(await statsOf(model)).toEqual(noFigures);
+  });
+
+  it('show what was measured once the snapshot is a minute old, and not half of it before', async () => {
+    expect(await statsOf('acme/model')).toEqual(noFigures);
+    for (const tookMs of [400, 1_000, 5_000]) await call('quick', tookMs);
+    clock.advance(20_000);
+    expect(await statsOf('acme/model')).toEqual(noFigures);
+    clock.advance(61_000);
+    const stats = await statsOf('acme/model');
+    expect(stats.median_latency_ms).toBeGreaterThan(940);
+    expect(stats.median_latency_ms).toBeLessThan(1_060);
+    expect(Number.isInteger(stats.median_latency_ms)).toBe(true);
+    // Three calls in the 16 minutes that are read.
+    expect(stats).toMatchObject({ throughput_rpm: expect.stringMatching(/^0\.1\d?$/), uptime: '1' });
+    expect(await statsOf('acme/idle')).toEqual(noFigures);
+  });
+
+  it('steer sort latency and sort throughput, and nothing else', async () => {
+    await call('cheap', 9_000);
+    await call('quick', 50);
+    for (let time = 1; time <= 4; time += 1) await call('busy', 2_000);
+    clock.advance(61_000);
+    expect(await orderOf('latency')).toBe('quick');
+    expect(await orderOf('throughput')).toBe('busy');
+    expect(await orderOf('price')).toBe('cheap');
+    expect(await orderOf(undefined)).toBe('cheap');
+  });
+
+  it('leave the unmeasured behind the measured, by price', async () => {
+    await call('busy', 7_000);
+    clock.advance(61_000);
+    expect(await orderOf('latency')).toBe('busy');
+    const body = hello('acme/model', { provider: { sort: 'throughput', ignore: ['busy', 'cheap'] } });
+    const response = await gateway.post(body);
+    await response.text();
+    expect(response.headers.get('x-gw-provider')).toBe('unseen');
+  });
+
+  it('take a provider that only fails for neither quick nor up', async () => {
+    await call('cheap', 10, hello('acme/failing'));
+    await call('quick', 3_000, hello('acme/failing'));
+    await call('cheap', 10, hello('acme/down'));
+    // The cooldown passes with the age of the snapshot: what is left are the figures.
+    clock.advance(61_000);
+    gateway.simulator.clear();
+    await (await gateway.post(hello('acme/failing', { provider: { sort: 'latency' } }))).text();
+    expect(gateway.simulator.calls.map(({ provider }) => provider)).toEqual(['quick']);
+    expect(await statsOf('acme/failing')).toMatchObject({ uptime: '0.5' });
+    expect(await statsOf('acme/down')).toEqual({ median_latency_ms: 0, throughput_rpm: '0', uptime: '0' });
+  });
+
+  it('hold nothing against a provider that a caller’s mistake, a limit or a client’s own key had refused', async () => {
+    await call('cheap', 10, hello('acme/rejecting'));
+    await call('cheap', 10, hello('acme/limited'));
+    const own = await gateway.post(hello('acme/down', { provider: { only: 'cheap' } }), { 'x-byok-key': 'theirs' });
+    await own.text();
+    clock.advance(61_000);
+    for (const model of ['acme/rejecting', 'acme/limited', 'acme/down'])
+      expect(await statsOf(model)).toEqual(noFigures);
+  });
+
+  it('count a stream that broke as a failure, and a whole one with all its time', async () => {
+    await call('cheap', 10, hello('acme/breaking', { stream: true }));
+    await readStream(await call('quick', 2_000, hello('acme/model', { stream: true })));
+    clock.advance(61_000);
+    expect(await statsOf('acme/breaking')).toMatchObject({ uptime: '0' });
+    const { median_latency_ms: median } = await statsOf('acme/model');
+    expect(median).toBeGreaterThan(1_880);
+    expect(median).toBeLessThan(2_120);
+  });
+
+  it('measure the provider alone: what its admission took is not its doing', async () => {
+    const limiter: ProviderLimiter = {
+      async admit() {
+        clock.advance(1_500);
+        return { kind: 'admitted', permit: { key: '', minute: 0, taken: {} } };
+      },
+      settle: async () => {},
+      giveBack: async () => {},
+    };
+    const recorded: number[] = [];
+    const { recorder } = gateway.runtime;
+    const slow = await startHarness({
+      clock,
+      models: { 'acme/model': [{ provider: 'acme', upstream: 'echo' }] },
+      runtime: { limiter, recorder: { ...recorder, record: ({ latencyMs }) => void recorded.push(latencyMs) } },
+    });
+    for (const stream of [false, true]) {
+      slow.simulator.clear();
+      const answer = slow.post(hello('acme/model', { stream }));
+      await slow.simulator.until((calls) => calls.length === 1);
+      clock.advance(70);
+      await (await answer).text();
+    }
+    await slow.stop();
+    expect(recorded).toEqual([70, 70]);
+  });
+
+  it('cost one write for a call, also for one that fell back, and none for one that reached nobody', async () => {
+    await (await gateway.post(hello('acme/model'))).text();
+    await eventually(() => counterWrites() === 1);
+    await (await gateway.post(hello('acme/failing'))).text();
+    await eventually(() => counterWrites() === 2);
+    await (await gateway.post(hello('acme/model', { provider: { max_price: 0 } }))).text();
+    await (await gateway.post(hello('nobody/nothing'))).text();
+    await (await gateway.post(hello('acme/model'))).text();
+    await eventually(() => counterWrites() >= 3);
+    await gateway.stop();
+    expect(counterWrites()).toBe(3);
+    gateway = await startHarness({ models: { 'acme/model': [] } });
+  });
+
+  it('are never a reason to fail: with their table gone calls are served and the list has its defaults', async () => {
+    isDown = true;
+    expect(await orderOf('latency')).toBe('cheap');
+    expect(await statsOf('acme/model')).toEqual(noFigures);
+    expect(await orderOf(undefined)).toBe('cheap');
+  });
+});

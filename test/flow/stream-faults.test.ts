@@ -1,0 +1,130 @@
+// Every way in which a stream can break. Before its first output nobody sees it: the next provider answers, or the client
+// gets a JSON error. After it there is one error line, the end marker, and no second provider.
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { expectError } from '../contract/expect-error.ts';
+import { credentialsOf } from '../support/credentials.ts';
+import { type Harness, hello, startHarness } from '../support/harness.ts';
+import { contentOf, readStream } from './read-stream.ts';
+
+/** Upstream behaviour → what a client gets where nobody else can answer. */
+const beforeOutput: readonly [upstream: string, status: number, code: string][] = [
+  ['error-400', 400, 'invalid_request'],
+  ['error-413', 400, 'invalid_request'],
+  ['error-422', 400, 'invalid_request'],
+  ['error-429', 429, 'rate_limited'],
+  ['error-200:rate_limit_exceeded', 429, 'rate_limited'],
+  ['error-200:context_length_exceeded', 400, 'invalid_request'],
+  ['error-after-role:rate_limit_exceeded', 429, 'rate_limited'],
+  ...[
+    'error-401',
+    'error-402',
+    'error-403',
+    'error-404',
+    'error-408',
+    'error-409',
+    'error-500',
+    'error-502',
+    'error-503',
+    'error-529',
+    'error-429:insufficient_quota',
+    'error-html',
+    'error-empty',
+    'error-200',
+    'error-leak',
+    'redirect',
+    'reset',
+    'reset-after-headers',
+    'error-after-role',
+    'cut:0',
+    'cut-clean:0',
+    'garbage:0',
+    'role-only',
+    'empty-stream',
+    'no-choices',
+    'json-instead-of-stream',
+  ].map((upstream): [string, number, string] => [upstream, 502, 'no_available_provider']),
+];
+
+const afterOutput: readonly [upstream: string, code: string][] = [
+  ['error-after-chunks:3', 'no_available_provider'],
+  ['error-after-chunks:1:rate_limit_exceeded', 'rate_limited'],
+  ['error-after-chunks:2:context_length_exceeded', 'invalid_request'],
+  ['error-after-chunks:2:invalid_api_key', 'no_available_provider'],
+  ['cut:1', 'no_available_provider'],
+  ['cut:5', 'no_available_provider'],
+  ['cut-clean:3', 'no_available_provider'],
+  ['garbage:3', 'no_available_provider'],
+];
+
+const all = [...beforeOutput, ...afterOutput].map(([upstream]) => upstream);
+const secret = 'sk-provider-secret-canary';
+
+describe('a stream that breaks', () => {
+  let gateway: Harness;
+
+  beforeAll(async () => {
+    // An object of its own for each: YAML would write a shared one as an alias, and files may have only so many.
+    const bad = (upstream: string) => ({ provider: 'bad', upstream, more: { supported_params: {} } });
+    const good = () => ({
+      provider: 'good',
+      upstream: 'echo',
+      more: { output_price_per_million: '9.00', supported_params: {} },
+    });
+    const alone = all.map((upstream) => [`alone/${upstream}`, [bad(upstream)]]);
+    const backed = all.map((upstream) => [`backed/${upstream}`, [bad(upstream), good()]]);
+    gateway = await startHarness({
+      models: Object.fromEntries([...alone, ...backed]),
+      runtime: { credentials: credentialsOf(() => ({ authorization: `Bearer ${secret}` })) },
+    });
+  });
+  afterAll(async () => {
+    expect(gateway.logLines.join('\n')).not.toContain(secret);
+    await gateway.stop();
+  });
+
+  const post = (model: string) => gateway.post(hello(model, { stream: true }));
+  /** A reset of a pooled socket looks like one that died while nobody used it, so it is tried once more. */
+  const calledProviders = () =>
+    gateway.simulator.calls
+      .filter(({ behaviour }, index, calls) => behaviour !== 'reset' || calls[index - 1]?.behaviour !== 'reset')
+      .map(({ provider }) => provider);
+
+  it.each(beforeOutput)('before its output is answered by the next provider, unseen: %s', async (upstream) => {
+    gateway.simulator.clear();
+    const { lines, text, headers } = await readStream(await post(`backed/${upstream}`));
+    expect(contentOf(lines)).toContain('simulated by the provider good');
+    expect(text).not.toContain('"error"');
+    expect(lines.filter((line) => line.includes('"role":"assistant"'))).toHaveLength(1);
+    expect(headers.get('x-gw-provider')).toBe('good');
+    expect(calledProviders()).toEqual(['bad', 'good']);
+  });
+
+  it.each(beforeOutput)(
+    'before its output is a JSON error where nobody else is left: %s',
+    async (upstream, status, code) => {
+      gateway.simulator.clear();
+      const response = await post(`alone/${upstream}`);
+      const text = await response.clone().text();
+      const { reason } = JSON.parse(text) as { reason?: string };
+      await expectError(response, status, code, reason === undefined ? {} : { reason });
+      expect(text).not.toMatch(/canary|Incorrect API key|nginx|warming up/);
+      expect(calledProviders()).toEqual(['bad']);
+    },
+  );
+
+  it.each(afterOutput)(
+    'after its output ends with one error line and no second provider: %s',
+    async (upstream, code) => {
+      gateway.simulator.clear();
+      const { lines, text } = await readStream(await post(`backed/${upstream}`));
+      const errors = lines.filter((line) => line.includes('"error"'));
+      expect(errors).toEqual([lines.at(-1)]);
+      const line = JSON.parse(errors[0] ?? '');
+      expect(line).toEqual({ error: { code, message: expect.any(String) } });
+      expect(contentOf(lines.slice(0, -1)).length).toBeGreaterThan(0);
+      expect(text).not.toMatch(/"finish_reason":"/);
+      expect(text).not.toMatch(/canary|Incorrect API key|server had an error|Rate limit reached|maximum context/);
+      expect(calledProviders()).toEqual(['bad']);
+    },
+  );
+});

@@ -1,0 +1,145 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { unknownMembersTexts } from '../../infra/local/simulator/behaviours/unknown-members.ts';
+import { type Harness, hello, startHarness } from '../support/harness.ts';
+import { contentOf, readStream } from './read-stream.ts';
+
+const upstreams = [
+  'echo',
+  'unknown-members',
+  'usage:1000:500',
+  'usage-on-content',
+  'no-usage',
+  'zero-usage',
+  'wrong-usage:negative',
+  'reasoning',
+  'refusal',
+  'tools',
+  'two-choices',
+  'no-done',
+  'done-without-finish',
+  'split-utf8',
+  'byte-split:7',
+  'crlf',
+  'cr',
+  'comments',
+  'sse-fields',
+  'multi-line-data',
+  'huge:300000',
+  'huge-event:300000',
+];
+
+describe('a stream', () => {
+  let gateway: Harness;
+
+  beforeAll(async () => {
+    gateway = await startHarness({
+      models: Object.fromEntries(upstreams.map((upstream) => [`acme/${upstream}`, [{ provider: 'acme', upstream }]])),
+    });
+  });
+  afterAll(() => gateway.stop());
+
+  const stream = async (model: string, more = {}) =>
+    readStream(await gateway.post(hello(`acme/${model}`, { stream: true, ...more })));
+
+  it('carries every chunk of the provider byte for byte, and hides the usage nobody asked for', async () => {
+    const { lines, headers } = await stream('unknown-members');
+    expect(lines).toEqual(unknownMembersTexts.chunks);
+    expect(headers.get('cache-control')).toContain('no-transform');
+    expect(headers.get('x-gw-model')).toBe('acme/unknown-members');
+    expect(headers.get('x-gw-provider')).toBe('acme');
+    expect(headers.get('content-length')).toBeNull();
+    expect(headers.get('content-encoding')).toBeNull();
+  });
+
+  it('carries the usage chunk of the provider, unchanged, to a client that asked for it', async () => {
+    const { lines } = await stream('unknown-members', { stream_options: { include_usage: true } });
+    expect(lines).toEqual([...unknownMembersTexts.chunks, unknownMembersTexts.usageChunk]);
+  });
+
+  it('ends with one chunk of ours for a client that asked for merged usage', async () => {
+    const { lines } = await stream('unknown-members', { usage: { include: true } });
+    expect(lines.slice(0, -1)).toEqual(unknownMembersTexts.chunks);
+    const added = JSON.parse(lines.at(-1) ?? '');
+    expect(added).toEqual({
+      id: 'odd-1',
+      object: 'chat.completion.chunk',
+      created: 1,
+      model: 'odd',
+      choices: [],
+      usage: expect.objectContaining({ prompt_tokens: 7, completion_tokens: 5, cost: 0.000017, cost_usd: '0.000017' }),
+    });
+  });
+
+  it('carries both where both were asked for, ours last', async () => {
+    const { lines } = await stream('unknown-members', {
+      usage: { include: true },
+      stream_options: { include_usage: true },
+    });
+    expect(lines.slice(0, -1)).toEqual([...unknownMembersTexts.chunks, unknownMembersTexts.usageChunk]);
+    expect(JSON.parse(lines.at(-1) ?? '').usage).toMatchObject({ cost: 0.000017 });
+  });
+
+  it('does not add a chunk for usage.include false or null', async () => {
+    for (const include of [false, null]) {
+      expect((await stream('unknown-members', { usage: { include } })).lines).toEqual(unknownMembersTexts.chunks);
+    }
+  });
+
+  it.each(['usage:1000:500', 'usage-on-content', 'no-usage', 'zero-usage', 'wrong-usage:negative', 'reasoning'])(
+    'costs what the same JSON answer costs, with the same members: %s',
+    async (model) => {
+      const { lines } = await stream(model, { usage: { include: true } });
+      const streamed = JSON.parse(lines.at(-1) ?? '').usage;
+      const answer = (await (await gateway.post(hello(`acme/${model}`))).json()) as { usage: Record<string, unknown> };
+      expect(Object.keys(streamed).toSorted()).toEqual(Object.keys(answer.usage).toSorted());
+      // Estimates rest on the bytes of two requests that differ by the members that ask for the stream.
+      if (streamed.estimated === true) expect(answer.usage.estimated).toBe(true);
+      else expect(streamed).toEqual(answer.usage);
+    },
+  );
+
+  it('leaves usage on a chunk with content where the provider put it', async () => {
+    const { lines } = await stream('usage-on-content');
+    const last = JSON.parse(lines.at(-1) ?? '');
+    expect(last.usage).toMatchObject({ prompt_tokens: expect.any(Number) });
+    expect(last.choices[0]).toMatchObject({ finish_reason: 'stop', delta: { content: expect.any(String) } });
+  });
+
+  it.each(['split-utf8', 'byte-split:7'])('is whole however its bytes were cut: %s', async (model) => {
+    const { lines } = await stream(model);
+    expect(contentOf(lines)).toBe('Grüße aus Zürich, 你好 世界 🌍 👩‍🚀 — fertig.');
+  });
+
+  it.each(['crlf', 'cr', 'comments', 'sse-fields', 'multi-line-data', 'no-done', 'done-without-finish'])(
+    'has the same content and form whatever the form of the provider’s: %s',
+    async (model) => {
+      const { lines, text } = await stream(model);
+      const plain = await stream('echo');
+      expect(contentOf(lines).replace(model.split(':')[0] ?? '', 'echo')).toBe(contentOf(plain.lines));
+      expect(text).not.toMatch(/\r|^event:|^id:|^retry:|still here/m);
+      expect(text).not.toContain('"error"');
+    },
+  );
+
+  it.each(['huge:300000', 'huge-event:300000'])('may be large: %s', async (model) => {
+    const { lines } = await stream(model);
+    expect(contentOf(lines)).toHaveLength(300_000);
+  });
+
+  it('carries reasoning, refusals, tool calls and several choices', async () => {
+    const tool = { type: 'function', function: { name: 'get_weather', parameters: { type: 'object' } } };
+    expect((await stream('reasoning')).text).toContain('reasoning_content');
+    expect((await stream('refusal')).text).toContain('"refusal":"');
+    expect((await stream('tools', { tools: [tool] })).text).toContain('"finish_reason":"tool_calls"');
+    const indexes = (await stream('two-choices')).lines.flatMap((line) =>
+      JSON.parse(line).choices.map(({ index }: { index: number }) => index),
+    );
+    expect(new Set(indexes)).toEqual(new Set([0, 1]));
+  });
+
+  it('asks the provider once', () => {
+    const streamed = gateway.simulator.calls.filter(({ body }) => (body as { stream?: boolean }).stream === true);
+    expect(streamed.every(({ ended, closedEarly }) => ended && !closedEarly)).toBe(true);
+    expect(gateway.logLines.filter((line) => line.includes('"level":"error"'))).toEqual([]);
+  });
+});

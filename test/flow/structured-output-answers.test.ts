@@ -1,0 +1,272 @@
+// Structured output: what reaches the client satisfies its schema, and every answer that was asked for is paid.
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import { schemaInstance } from '../../infra/local/simulator/schema-instance.ts';
+import { expectError } from '../contract/expect-error.ts';
+import { type Harness, hello, startHarness } from '../support/harness.ts';
+import { completionOf, type ScriptedProvider, sendJson, startScriptedProvider } from './scripted-provider.ts';
+import { eventually } from './watched-clock.ts';
+
+const schema = {
+  type: 'object',
+  properties: { city: { type: 'string' }, degrees: { type: 'number' } },
+  required: ['city', 'degrees'],
+  additionalProperties: false,
+};
+const good = '{ "degrees":1.50,\n"city":"K\\u00f6ln" }';
+const bad = '{"city":"Bonn"}';
+const format = (wanted: unknown = schema) => ({
+  response_format: { type: 'json_schema', json_schema: { name: 'weather', strict: true, schema: wanted } },
+});
+
+interface Choice {
+  readonly message: Record<string, unknown>;
+  readonly finish_reason: string;
+}
+interface Answer {
+  readonly choices: readonly Choice[];
+  readonly usage: Record<string, unknown>;
+}
+const contentsOf = ({ choices }: Answer) => choices.map(({ message }) => message.content);
+
+describe('a structured output', () => {
+  let gateway: Harness;
+
+  beforeAll(async () => {
+    const upstreams = [
+      'echo',
+      'fenced-json',
+      'invalid-json',
+      'invalid-json:mismatch',
+      'invalid-json-once',
+      'truncated-json',
+      'refusal',
+      'tools',
+    ];
+    const incapable = { supported_params: { json_schema: false }, input_price_per_million: '0.01' };
+    gateway = await startHarness({
+      models: {
+        ...Object.fromEntries(upstreams.map((upstream) => [`acme/${upstream}`, [{ provider: 'acme', upstream }]])),
+        'acme/incapable': [
+          { provider: 'acme', upstream: 'echo' },
+          { provider: 'bolt', upstream: 'echo', more: incapable },
+        ],
+        'acme/alone': [{ provider: 'bolt', upstream: 'echo', more: incapable }],
+        'acme/limited': [
+          { provider: 'acme', upstream: 'invalid-json-once:limited', more: { rate_limit_rpm: 1 } },
+          { provider: 'bolt', upstream: 'echo', more: { output_price_per_million: '9' } },
+        ],
+      },
+      service: { queue_ms: 0 },
+    });
+  });
+  afterAll(() => gateway.stop());
+  beforeEach(() => gateway.simulator.clear());
+
+  const post = (model: string, more: Record<string, unknown> = {}) =>
+    gateway.post(hello(`acme/${model}`, { ...format(), ...more }));
+  async function answerOf(model: string, more: Record<string, unknown> = {}): Promise<Answer> {
+    const response = await post(model, more);
+    const text = await response.text();
+    expect({ status: response.status, text }).toMatchObject({ status: 200 });
+    return JSON.parse(text) as Answer;
+  }
+  const credit = () => gateway.runtime.credit.show({ workspace: 'team', spendLimit: null, shards: 1 });
+  /** What the workspace has paid once nothing is held any more: a call is settled after its last byte. */
+  async function spent(): Promise<bigint> {
+    await eventually(async () => (await credit()).held === 0n);
+    return (await credit()).spent;
+  }
+
+  it('that is valid costs one call, and the provider is sent the schema as it came', async () => {
+    const answer = await answerOf('echo');
+    expect(contentsOf(answer)).toEqual([JSON.stringify(schemaInstance(schema))]);
+    expect(answer.usage).toMatchObject({ attempts: 1 });
+    expect(gateway.simulator.calls.map(({ body }) => body)).toEqual([{ ...hello('echo'), ...format() }]);
+  });
+
+  it('is freed from a code fence', async () => {
+    const answer = await answerOf('fenced-json');
+    expect(contentsOf(answer)).toEqual([JSON.stringify(schemaInstance(schema))]);
+    expect(answer.usage).toMatchObject({ attempts: 1 });
+  });
+
+  it('that is invalid once is asked for again, and both answers are paid', async () => {
+    const before = await spent();
+    const answer = await answerOf('invalid-json-once');
+    expect(answer.usage).toMatchObject({ attempts: 2 });
+    expect(gateway.simulator.calls).toHaveLength(2);
+    const [first, second] = gateway.simulator.calls.map(({ bodyText }) => bodyText);
+    expect(second).toBe(first);
+    // The numbers of tokens are those of the last answer, the cost is that of both.
+    const { prompt_tokens: prompt, completion_tokens: completion, cost_usd: costUsd } = answer.usage;
+    const last = Number(prompt) * 1 + Number(completion) * 2;
+    const micros = Number(costUsd) * 1_000_000;
+    expect(micros).toBeGreaterThan(last + 2 * 10);
+    expect(answer.usage.cost).toBe(Number(costUsd));
+    const owed = BigInt(Math.round(micros * 1_000_000));
+    expect((await spent()) - before).toBe(owed);
+  });
+
+  it.each(['invalid-json', 'invalid-json:mismatch'])(
+    'that stays invalid is schema_validation_failed after three calls, all of them paid: %s',
+    async (model) => {
+      const before = await spent();
+      const response = await post(model);
+      const { message } = await expectError(response, 422, 'schema_validation_failed', { detail: { attempts: 3 } });
+      expect(message).not.toMatch(/Of course|not what was asked/);
+      expect(response.headers.get('x-should-retry')).toBeNull();
+      expect(gateway.simulator.calls).toHaveLength(3);
+      const paid = (await spent()) - before;
+      // Three times the same: a prompt of one token at 1 USD per million, and what was written at 2.
+      expect([paid > 3_000_000n, paid % 3n]).toEqual([true, 0n]);
+    },
+  );
+
+  it('that was cut at its token limit is not asked for again: it would be cut again', async () => {
+    const response = await post('truncated-json');
+    await expectError(response, 422, 'schema_validation_failed', { detail: { attempts: 1 } });
+    expect(gateway.simulator.calls).toHaveLength(1);
+  });
+
+  it('does not speak of refusals and tool calls: they pass', async () => {
+    const refused = await answerOf('refusal');
+    expect(refused.choices[0]?.message).toMatchObject({ content: null, refusal: expect.any(String) });
+    const tools = [{ type: 'function', function: { name: 'look', parameters: { type: 'object' } } }];
+    const called = await answerOf('tools', { tools });
+    expect(called.choices[0]).toMatchObject({ finish_reason: 'tool_calls', message: { content: null } });
+    expect(gateway.simulator.calls).toHaveLength(2);
+  });
+
+  it('is checked in every choice', async () => {
+    const answer = await answerOf('echo', { n: 3 });
+    expect(answer.choices).toHaveLength(3);
+    await expectError(await post('invalid-json', { n: 2 }), 422, 'schema_validation_failed', {
+      detail: { attempts: 3 },
+    });
+  });
+
+  it('goes to a provider that supports it, however cheap the others are', async () => {
+    expect((await answerOf('incapable')).usage).toMatchObject({ provider: 'acme' });
+    gateway.simulator.clear();
+    await expectError(await post('alone'), 422, 'structured_output_unsupported');
+    expect(gateway.simulator.calls).toHaveLength(0);
+  });
+
+  it('that is to be asked for again beyond a limit is asked of the next provider', async () => {
+    const answer = await answerOf('limited');
+    expect(answer.usage).toMatchObject({ provider: 'bolt', attempts: 2 });
+    expect(gateway.simulator.calls.map(({ provider }) => provider)).toEqual(['acme', 'bolt']);
+  });
+
+  it('cannot stream', async () => {
+    await expectError(await post('echo', { stream: true }), 400, 'schema_streaming_unsupported');
+    expect(gateway.simulator.calls).toHaveLength(0);
+  });
+
+  it.each([
+    ['draft 2020-12', { $schema: 'https://json-schema.org/draft/2020-12/schema', ...schema, $defs: { a: {} } }],
+    ['draft 7', { $schema: 'http://json-schema.org/draft-07/schema#', ...schema, definitions: { a: {} } }],
+    ['any value', true],
+    ['an empty schema', {}],
+    ['a reference inside', { $ref: '#/$defs/a', $defs: { a: schema } }],
+  ])('may be described by %s', async (_name, wanted) => {
+    const answer = await answerOf('echo', format(wanted));
+    expect(answer.usage).toMatchObject({ attempts: 1 });
+  });
+});
+
+describe('a structured output in another form', () => {
+  let gateway: Harness;
+  let provider: ScriptedProvider;
+  let answers: string[];
+
+  beforeAll(async () => {
+    provider = await startScriptedProvider((outgoing) => sendJson(outgoing, answers.shift() ?? completionOf()));
+    gateway = await startHarness({
+      models: { 'acme/model': [{ provider: 'acme', upstream: 'scripted' }] },
+      providers: { acme: { base_url: provider.url } },
+    });
+  });
+  afterAll(async () => {
+    await gateway.stop();
+    await provider.stop();
+  });
+
+  async function answerTo(...scripted: string[]): Promise<{ answer: Answer; calls: number }> {
+    const before = provider.bodies.length;
+    answers = scripted;
+    const response = await gateway.post(hello('acme/model', format()));
+    const text = await response.text();
+    expect({ status: response.status, text }).toMatchObject({ status: 200 });
+    return { answer: JSON.parse(text) as Answer, calls: provider.bodies.length - before };
+  }
+
+  it.each([
+    ['oddly written', good],
+    ['with blanks around it', ` \n${good}\t\r\n`],
+  ])('that is valid comes byte for byte: %s', async (_name, content) => {
+    const { answer, calls } = await answerTo(completionOf({ content }));
+    expect(contentsOf(answer)).toEqual([content]);
+    expect(calls).toBe(1);
+  });
+
+  it.each([
+    ['a fence', `\`\`\`json\n${good}\n\`\`\``],
+    ['a fence without a language', `\`\`\`\n${good}\n\`\`\`\n`],
+    ['a byte order mark', `\ufeff${good}`],
+  ])('is healed of %s, the JSON in it byte for byte', async (_name, content) => {
+    const { answer, calls } = await answerTo(completionOf({ content }));
+    expect(contentsOf(answer)).toEqual([good]);
+    expect(calls).toBe(1);
+  });
+
+  const toolCall = { id: 'call_1', type: 'function', function: { name: 'look', arguments: '{}' } };
+  it.each([
+    ['tool calls beside empty content', { content: '', tool_calls: [toolCall], finish_reason: 'tool_calls' }],
+    ['tool calls beside prose', { content: 'Let me look.', tool_calls: [toolCall], finish_reason: 'tool_calls' }],
+    ['an old function call', { content: null, function_call: toolCall.function, finish_reason: 'function_call' }],
+    ['a refusal beside empty content', { content: '', refusal: 'I cannot.' }],
+    ['a refusal without content', { refusal: 'I cannot.' }],
+  ])('is not asked for again because of %s', async (_name, message) => {
+    const { answer, calls } = await answerTo(completionOf(message));
+    const { finish_reason: finishReason = 'stop', ...members } = message as Record<string, unknown>;
+    expect(answer.choices).toEqual([
+      { index: 0, message: { role: 'assistant', ...members }, finish_reason: finishReason },
+    ]);
+    expect(calls).toBe(1);
+  });
+
+  it.each([
+    ['an empty refusal beside a bad answer', { content: bad, refusal: '' }],
+    ['no tool call beside a bad answer', { content: bad, tool_calls: [] }],
+    ['no content', { content: null }],
+    ['content in parts', { content: [{ type: 'text', text: good }] }],
+    ['an empty answer', { content: '' }],
+    ['text around the JSON', { content: `Here you are: ${good}` }],
+  ])('is asked for again because of %s', async (_name, message) => {
+    const { answer, calls } = await answerTo(completionOf(message), completionOf({ content: good }));
+    expect(contentsOf(answer)).toEqual([good]);
+    expect(answer.usage).toMatchObject({ attempts: 2, cost_usd: '0.00004', cost: 0.00004 });
+    expect(calls).toBe(2);
+  });
+
+  it('is whole or nothing: one bad choice of several is asked for again with all of them', async () => {
+    const { answer, calls } = await answerTo(
+      completionOf({ content: good }, { content: bad }),
+      completionOf({ content: good }, { content: good }),
+    );
+    expect(contentsOf(answer)).toEqual([good, good]);
+    expect(calls).toBe(2);
+  });
+
+  it('keeps what else the provider says', async () => {
+    const text = completionOf({ content: `\`\`\`json\n${good}\n\`\`\``, x_mood: 'calm', reasoning_content: 'hm' });
+    const { answer } = await answerTo(text.replace('"created":1', '"created":1,"seed":12345678901234567890'));
+    expect(answer.choices[0]?.message).toEqual({
+      role: 'assistant',
+      content: good,
+      x_mood: 'calm',
+      reasoning_content: 'hm',
+    });
+  });
+});

@@ -1,0 +1,40 @@
+// A manual clock that says when a timer was set: a test moves time when the gateway waits, and not before.
+import { type ManualClock, manualClock } from '../support/manual-clock.ts';
+
+export interface WatchedClock extends ManualClock {
+  /** Resolves once so many timers of such a delay were set, counted from the last call of `forget`. */
+  waitsFor(matches: (delayMs: number) => boolean, times?: number): Promise<void>;
+  forget(): void;
+}
+
+export function watchedClock(startMs?: number): WatchedClock {
+  const clock = manualClock(startMs);
+  const delays: number[] = [];
+  const waiting = new Set<() => void>();
+  return {
+    ...clock,
+    after(delayMs, callback) {
+      delays.push(delayMs);
+      for (const look of waiting) look();
+      return clock.after(delayMs, callback);
+    },
+    waitsFor: (matches, times = 1) =>
+      new Promise((resolve) => {
+        const look = () => {
+          if (delays.filter(matches).length < times) return;
+          waiting.delete(look);
+          resolve();
+        };
+        waiting.add(look);
+        look();
+      }),
+    forget() {
+      delays.length = 0;
+    },
+  };
+}
+
+/** Resolves once the condition holds, looking again whenever the process has had a turn. */
+export async function eventually(condition: () => boolean | Promise<boolean>): Promise<void> {
+  while (!(await condition())) await new Promise((resolve) => setImmediate(resolve));
+}

@@ -1,0 +1,32 @@
+// A store with somebody in between: to watch its calls, to fail them, to lose their answers.
+import type { Store } from '../../shared/store/index.ts';
+
+export interface StoreCall {
+  readonly method: 'get' | 'put' | 'update' | 'delete';
+  readonly table: string;
+  readonly key: string;
+  /** Expression of an update, '' elsewhere. */
+  readonly expression: string;
+  readonly values: Readonly<Record<string, unknown>>;
+}
+
+export type Around = <Value>(call: StoreCall, run: () => Promise<Value>) => Promise<Value>;
+
+/** Scans and queries are the operator's and pass by. */
+export const aroundStore = (store: Store, around: Around): Store => ({
+  get: (table, key, options) =>
+    around({ method: 'get', table, key, expression: '', values: {} }, () => store.get(table, key, options)),
+  put: (put, options) =>
+    around(
+      { method: 'put', table: put.table, key: String(put.item.pk), expression: '', values: put.values ?? {} },
+      () => store.put(put, options),
+    ),
+  update: (update, options) => {
+    const { table, key, expression, values = {} } = update;
+    return around({ method: 'update', table, key, expression, values }, () => store.update(update, options));
+  },
+  delete: (table, key, options) =>
+    around({ method: 'delete', table, key, expression: '', values: {} }, () => store.delete(table, key, options)),
+  scan: store.scan.bind(store),
+  query: store.query.bind(store),
+});

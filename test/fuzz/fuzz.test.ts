@@ -1,0 +1,240 @@
+// 20,000 generated requests, whatever they are: no 5xx of ours, no hang, and no rejection that nobody handles (jest fails
+// a test for one). GW_FUZZ_SEED=n generates others.
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import fc from 'fast-check';
+import { arbitraryValue, mutated, spoiltBytes } from './arbitrary-json.ts';
+import { credentialOf, functionCall, someHeaders, validRequest } from './arbitrary-request.ts';
+import { arbitraryAnswer, arbitrarySchema } from './arbitrary-schema.ts';
+import { freeModel } from './fuzz-file.ts';
+import { type Asked, type FuzzGateway, type Reply, startFuzzGateway, type Upstream } from './fuzz-gateway.ts';
+import {
+  eventStreamHeaders,
+  framings,
+  goodChunks,
+  goodCompletion,
+  goodTexts,
+  goodUpstream,
+  jsonHeaders,
+  jsonReply,
+  streamBytes,
+} from './upstream-replies.ts';
+import { checkWellAnswered, type Expectation } from './well-answered.ts';
+
+const seed = Number(process.env.GW_FUZZ_SEED ?? 20_260_601);
+/** Requests that run side by side. */
+const batch = 50;
+
+let gateway: FuzzGateway;
+const statuses = new Map<number, number>();
+
+beforeAll(async () => {
+  gateway = await startFuzzGateway();
+});
+afterAll(async () => {
+  await gateway.harness.stop();
+  const seen = [...statuses].toSorted(([a], [b]) => a - b).map(([status, count]) => `${count} × ${status}`);
+  process.stderr.write(`fuzz: ${gateway.asked()} requests, seed ${seed}: ${seen.join(', ')}\n`);
+});
+
+interface Case extends Expectation {
+  readonly asked: Asked;
+  readonly upstream: Upstream;
+  readonly leavesAfter?: number | undefined;
+}
+
+async function run({ asked, upstream, leavesAfter, ...expectation }: Case): Promise<Reply> {
+  const reply = await gateway.ask(asked, upstream, leavesAfter);
+  statuses.set(reply.status, (statuses.get(reply.status) ?? 0) + 1);
+  try {
+    checkWellAnswered(reply, { ...expectation, left: leavesAfter !== undefined });
+  } catch (error) {
+    const { headers, body } = asked;
+    const told = JSON.stringify({ headers, body: Buffer.from(body).toString('latin1').slice(0, 4_000) });
+    throw new Error(`${(error as Error).message}\nasked ${told}`);
+  }
+  return reply;
+}
+
+/** So many generated requests, in batches. */
+const runAll = (requests: number, cases: fc.Arbitrary<Case>): Promise<void> =>
+  fc.assert(
+    fc.asyncProperty(fc.array(cases, { minLength: batch, maxLength: batch }), async (some) => {
+      await Promise.all(some.map(run));
+    }),
+    { seed, numRuns: requests / batch, endOnFailure: true },
+  );
+
+const bytesOf = (body: unknown): Uint8Array => Buffer.from(JSON.stringify(body) ?? '');
+const authorization = (): Record<string, string[]> => ({ authorization: [`Bearer ${gateway.harness.key}`] });
+const chat = (more: Record<string, unknown> = {}): Asked => ({
+  headers: authorization(),
+  body: bytesOf({ model: freeModel, messages: [{ role: 'user', content: 'Hello' }], ...more }),
+});
+
+describe('a request that somebody made up', () => {
+  const sent = (body: fc.Arbitrary<Uint8Array>): fc.Arbitrary<Case> =>
+    body.map((bytes) => ({ asked: { headers: authorization(), body: bytes }, upstream: goodUpstream, faults: [] }));
+
+  it('with members of any value is answered', async () => {
+    await runAll(3_000, sent(mutated(validRequest, 2).map(bytesOf)));
+  });
+
+  it('to a function with any input is answered', async () => {
+    await runAll(1_000, sent(mutated(functionCall, 1).map(bytesOf)));
+  });
+
+  it('with a text that is nearly JSON, or no text, is answered', async () => {
+    const text = validRequest.map((body) => JSON.stringify(body));
+    const garbage = fc.oneof(fc.uint8Array({ maxLength: 200 }), arbitraryValue.map(bytesOf));
+    await runAll(2_500, sent(fc.oneof({ weight: 4, arbitrary: spoiltBytes(text) }, { weight: 1, arbitrary: garbage })));
+  });
+
+  it('with any headers, method and path is answered', async () => {
+    const asked = fc
+      .record({
+        credential: credentialOf(gateway.harness.key),
+        headers: someHeaders,
+        body: fc.oneof({ weight: 3, arbitrary: validRequest }, { weight: 1, arbitrary: arbitraryValue }),
+        method: fc.oneof(
+          { weight: 9, arbitrary: fc.constant('POST') },
+          { weight: 1, arbitrary: fc.constantFrom('GET', 'OPTIONS', 'HEAD', 'DELETE', '__proto__', '') },
+        ),
+        path: fc.oneof(
+          { weight: 9, arbitrary: fc.constant('/v1/chat/completions') },
+          { weight: 1, arbitrary: fc.constant('/v1/models') },
+          { weight: 1, arbitrary: fc.oneof(fc.webPath(), fc.constantFrom('', '__proto__', '/v1/chat/completions/')) },
+        ),
+      })
+      .map(({ credential, headers, body, ...line }): Case => {
+        const all = credential.length === 0 ? headers : { ...headers, authorization: credential };
+        return { asked: { ...line, headers: all, body: bytesOf(body) }, upstream: goodUpstream, faults: [] };
+      });
+    await runAll(2_500, asked);
+  });
+});
+
+describe('a schema that somebody made up', () => {
+  it('is refused, or an answer to it is judged', async () => {
+    const cases = fc.tuple(arbitrarySchema, arbitraryAnswer).map(([schema, content]): Case => {
+      const response_format = { type: 'json_schema', json_schema: { name: 'made-up', schema } };
+      const [choice] = goodCompletion.choices;
+      const answer = { ...goodCompletion, choices: [{ ...choice, message: { role: 'assistant', content } }] };
+      return { asked: chat({ response_format }), upstream: () => jsonReply(answer), faults: [] };
+    });
+    await runAll(2_000, cases);
+  });
+});
+
+describe('a provider that answers anything', () => {
+  const statusOf = fc.oneof(
+    { weight: 3, arbitrary: fc.constant(200) },
+    {
+      weight: 2,
+      arbitrary: fc.constantFrom(201, 204, 301, 400, 401, 402, 403, 404, 408, 413, 422, 429, 500, 503, 529, 599),
+    },
+  );
+  const headersOf = fc.constantFrom<Record<string, string>>(
+    jsonHeaders,
+    jsonHeaders,
+    eventStreamHeaders,
+    {},
+    { 'content-type': 'text/html', 'retry-after': '-1' },
+    { ...jsonHeaders, 'retry-after': 'Fri, 31 Dec 9999 23:59:59 GMT' },
+    { ...jsonHeaders, 'retry-after': '99999999999999999999' },
+  );
+  const error = {
+    error: { message: 'No.', type: 'invalid_request_error', param: 'messages', code: 'context_length_exceeded' },
+  };
+
+  it('in JSON never makes us fail', async () => {
+    const bodies = fc.oneof(
+      { weight: 4, arbitrary: mutated(fc.constant(goodCompletion), 3).map(bytesOf) },
+      { weight: 2, arbitrary: mutated(fc.constant(error), 2).map(bytesOf) },
+      { weight: 1, arbitrary: spoiltBytes(fc.constant(JSON.stringify(goodCompletion))) },
+      { weight: 1, arbitrary: fc.uint8Array({ maxLength: 100 }) },
+    );
+    const cases = fc
+      .tuple(statusOf, headersOf, bodies, fc.boolean(), fc.boolean(), fc.boolean())
+      .map(([status, headers, body, breaks, stream, exclude]): Case => {
+        const upstream: Upstream = () => ({ status, headers, pieces: [body], breaks });
+        return { asked: chat({ stream, reasoning: { exclude } }), upstream, faults: [502] };
+      });
+    await runAll(2_000, cases);
+  });
+
+  it('in a stream never makes us fail', async () => {
+    const texts = fc.oneof(
+      { weight: 3, arbitrary: mutated(fc.constant(goodChunks), 3).map(textsOf) },
+      { weight: 1, arbitrary: fc.array(fc.string({ unit: 'binary' })) },
+    );
+    const framing = fc.constantFrom(...Object.values(framings));
+    const cuts = fc.array(fc.nat({ max: 2_000 }), { maxLength: 6 });
+    const cases = fc
+      .tuple(
+        texts,
+        framing,
+        cuts,
+        fc.boolean(),
+        fc.boolean(),
+        fc.option(fc.integer({ min: 1, max: 4 }), { nil: undefined }),
+      )
+      .map(([events, form, at, breaks, include, leavesAfter]): Case => {
+        const pieces = cutAt(streamBytes(events, form), at);
+        const upstream: Upstream = () => ({ status: 200, headers: eventStreamHeaders, pieces, breaks });
+        return { asked: chat({ stream: true, usage: { include } }), upstream, leavesAfter, faults: [502] };
+      });
+    await runAll(2_000, cases);
+  });
+});
+
+const textsOf = (chunks: unknown): string[] =>
+  (Array.isArray(chunks) ? chunks : [chunks]).map((one) => JSON.stringify(one) ?? '');
+
+function cutAt(bytes: Buffer, positions: readonly number[]): Buffer[] {
+  const sorted = [0, ...positions.map((at) => Math.min(at, bytes.length)).toSorted((a, b) => a - b), bytes.length];
+  return sorted.slice(1).map((end, index) => bytes.subarray(sorted[index], end));
+}
+
+describe.each(Object.entries(framings))('the stream of a provider, %s,', (_name, framing) => {
+  const bytes = streamBytes(goodTexts, framing);
+  const asked = () => chat({ stream: true, stream_options: { include_usage: true } });
+  const positions = Array.from({ length: bytes.length + 1 }, (_, at) => at);
+
+  async function overAll(judge: (at: number) => Promise<void>): Promise<void> {
+    for (let from = 0; from < positions.length; from += batch) {
+      await Promise.all(positions.slice(from, from + batch).map(judge));
+    }
+  }
+
+  it('reaches the client unchanged, at whatever byte it is cut', async () => {
+    const expected = streamBytes(goodTexts, { lineEnd: '\n', prefix: 'data: ' }).toString();
+    await overAll(async (at) => {
+      const upstream: Upstream = () => ({ status: 200, headers: eventStreamHeaders, pieces: cutAt(bytes, [at]) });
+      const { text } = await run({ asked: asked(), upstream, faults: [] });
+      if (text !== expected) throw new Error(`cut at ${at}: ${text}`);
+    });
+  });
+
+  it('that breaks off at whatever byte ends with an error and [DONE], or is refused', async () => {
+    await overAll(async (at) => {
+      const pieces = [bytes.subarray(0, at)];
+      const upstream: Upstream = () => ({ status: 200, headers: eventStreamHeaders, pieces, breaks: at % 2 === 1 });
+      const { status, text } = await run({ asked: asked(), upstream, faults: [502] });
+      const isWhole = status === 200 && !text.includes('"error"');
+      if (isWhole && !text.includes('"finish_reason":"stop"')) throw new Error(`half an answer at ${at}: ${text}`);
+    });
+  });
+});
+
+describe('all of them', () => {
+  it('are 20,000, most of which reached a stage worth failing in', () => {
+    expect(gateway.asked()).toBeGreaterThanOrEqual(20_000);
+    expect(statuses.get(200) ?? 0).toBeGreaterThan(5_000);
+    expect([...statuses.keys()]).toEqual(expect.arrayContaining([200, 400, 401, 402, 404, 405, 409, 422, 429, 502]));
+  });
+
+  it('left nothing behind in the log that we did not expect', () => {
+    const unexpected = /internal_error|afterwards_failed|settlement_failed|finish_failed|result_not_stored/;
+    expect(gateway.harness.logLines.filter((line) => unexpected.test(line)).slice(0, 3)).toEqual([]);
+  });
+});

@@ -1,0 +1,78 @@
+// What holds for every answer to whatever was asked. Plain checks instead of matchers: there are many thousands, and the
+// first that fails says what it saw.
+import { validateHeaderName, validateHeaderValue } from 'node:http';
+import { type ErrorCode, errorCatalogue } from '../../shared/errors/index.ts';
+import type { Reply } from './fuzz-gateway.ts';
+
+const doneLine = 'data: [DONE]\n\n';
+const uuid = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/;
+const inside = /node_modules|\/work\/|\bat \w+ \(|DynamoDB|sk-gw-/;
+const midStreamCodes = ['no_available_provider', 'request_deadline_exceeded', 'rate_limited', 'invalid_request'];
+
+export interface Expectation {
+  /** Statuses from 500 on that what was injected explains. */
+  readonly faults: readonly number[];
+  /** The client left in the middle, so a stream has no end. */
+  readonly left?: boolean;
+}
+
+/** Throws an Error that says what is wrong with the reply. */
+export function checkWellAnswered(reply: Reply, { faults, left = false }: Expectation): void {
+  const { status, headers } = reply;
+  for (const [name, value] of Object.entries(headers)) {
+    validateHeaderName(name);
+    validateHeaderValue(name, value);
+  }
+  must(status < 500 || faults.includes(status), 'a 5xx of ours', reply);
+  must(uuid.test(headers['x-request-id'] ?? ''), 'no x-request-id', reply);
+  if (status !== 200) checkEnvelope(reply);
+  else if (headers['content-type']?.startsWith('text/event-stream') !== true) checkAnswer(reply);
+  else if (!left) checkStream(reply);
+}
+
+function checkAnswer(reply: Reply): void {
+  must(!reply.isStream && reply.headers['content-type'] === 'application/json', 'an answer that is no JSON', reply);
+  const body = readObject(reply.text, reply);
+  must('choices' in body || 'data' in body || reply.text === '{}', 'neither an answer nor a listing', reply);
+}
+
+function checkEnvelope(reply: Reply): void {
+  const { status, headers, text, isStream } = reply;
+  must(!isStream && headers['content-type'] === 'application/json', 'an error that is no JSON', reply);
+  const { error, message, correlation_id, reason, detail, ...others } = readObject(text, reply);
+  must(Object.keys(others).length === 0, 'members beside those of the envelope', reply);
+  const entry = errorCatalogue[error as ErrorCode];
+  must(entry !== undefined && entry.status === status, 'a code that does not have this status', reply);
+  must(typeof message === 'string' && message.length > 0 && !inside.test(message), 'no fit message', reply);
+  must(correlation_id === headers['x-request-id'], 'another correlation id', reply);
+  must(reason === undefined || (status === 400 && typeof reason === 'string'), 'a reason out of place', reply);
+  must(detail === undefined || error === 'schema_validation_failed', 'a detail out of place', reply);
+}
+
+function checkStream(reply: Reply): void {
+  const { text } = reply;
+  must(text.endsWith(doneLine) && text.indexOf(doneLine) === text.length - doneLine.length, 'not one [DONE]', reply);
+  for (const event of text.slice(0, -doneLine.length).split('\n\n')) {
+    if (event === '') continue;
+    must(/^data: [^\n\r]*$/.test(event), 'not one data line an event', reply);
+    const { error } = readObject(event.slice('data: '.length), reply);
+    if (error === undefined || error === null) continue;
+    const { code } = error as { code?: string };
+    must(midStreamCodes.includes(code ?? ''), 'an error line with a code of its own', reply);
+  }
+}
+
+function readObject(text: string, reply: Reply): Record<string, unknown> {
+  try {
+    return JSON.parse(text) as Record<string, unknown>;
+  } catch {
+    throw broken('not JSON', reply);
+  }
+}
+
+function must(holds: boolean, what: string, reply: Reply): void {
+  if (!holds) throw broken(what, reply);
+}
+
+const broken = (what: string, { status, headers, text }: Reply): Error =>
+  new Error(`${what}: ${JSON.stringify({ status, headers, text: text.slice(0, 2_000) })}`);

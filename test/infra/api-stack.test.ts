@@ -1,0 +1,263 @@
+import { describe, expect, it } from '@jest/globals';
+import { Match } from 'aws-cdk-lib/assertions';
+import { chatTableActions, modelsTableActions, type TableActions } from '../../infra/constructs/table-actions.ts';
+import { stageSettings } from '../../infra/stage-settings.ts';
+import { physicalTableName, type TableName } from '../../shared/names/index.ts';
+import { resourcesOf, synthesizeStage } from './synthesized-stage.ts';
+
+interface Statement {
+  readonly Action: string | readonly string[];
+  readonly Resource: unknown;
+  readonly Condition?: unknown;
+}
+
+const stages = Object.fromEntries(Object.keys(stageSettings).map((stage) => [stage, synthesizeStage(stage)]));
+const ownAccountAndRegion = [{ Ref: 'AWS::AccountId' }, '-', { Ref: 'AWS::Region' }];
+const urlIds = { RESPONSE_STREAM: 'ChatCompletions', BUFFERED: 'Models' } as const;
+
+describe.each(Object.entries(stages))('the api stack of %s', (stage, { api, data, settings }) => {
+  const functions = resourcesOf(api, 'AWS::Lambda::Function');
+  const gateway = functions.filter(({ id }) => /^(ChatCompletions|Models)/.test(id));
+  /** A value of the data stack, read at deployment. */
+  const outputOfData = (name: RegExp) => ({
+    'Fn::GetStackOutput': {
+      StackName: `gw-${stage}-data`,
+      Region: { Ref: 'AWS::Region' },
+      OutputName: expect.stringMatching(name),
+    },
+  });
+  const policies = resourcesOf(api, 'AWS::IAM::Policy');
+  const statementsOf = (prefix: string): Statement[] =>
+    policies
+      .filter(({ id }) => id.startsWith(prefix))
+      .flatMap(({ Properties }) => (Properties.PolicyDocument as { Statement: Statement[] }).Statement);
+
+  it('runs every function on Node 24 and arm64, and keeps its logs as JSON for as long as the stage says', () => {
+    for (const { Properties } of functions) {
+      expect(Properties).toMatchObject({
+        Runtime: 'nodejs24.x',
+        Architectures: ['arm64'],
+        Handler: 'index.handler',
+        LoggingConfig: { LogFormat: 'JSON', LogGroup: { Ref: expect.any(String) } },
+      });
+    }
+    const logGroups = resourcesOf(api, 'AWS::Logs::LogGroup');
+    expect(logGroups).toHaveLength(functions.length);
+    for (const { Properties } of logGroups) expect(Properties).toEqual({ RetentionInDays: settings.logRetention });
+  });
+
+  it('gives both gateway functions the memory of the stage and 65 seconds, past the budget and the origin read', () => {
+    expect(gateway).toHaveLength(2);
+    for (const { Properties } of gateway)
+      expect(Properties).toMatchObject({ MemorySize: settings.memoryMb, Timeout: 65 });
+  });
+
+  it('streams from the chat function only, and leaves authentication to the gateway', () => {
+    const urls = resourcesOf(api, 'AWS::Lambda::Url');
+    expect(urls).toHaveLength(2);
+    for (const [InvokeMode, functionId] of Object.entries(urlIds)) {
+      const url = urls.find(({ id }) => id.startsWith(functionId));
+      expect(url?.Properties).toMatchObject({ AuthType: 'NONE', InvokeMode });
+    }
+  });
+
+  it('grants both permissions a public function URL needs, before the URL exists', () => {
+    for (const url of resourcesOf(api, 'AWS::Lambda::Url')) {
+      const FunctionName = url.Properties.TargetFunctionArn;
+      const permissions = resourcesOf(api, 'AWS::Lambda::Permission').filter(
+        ({ Properties }) => JSON.stringify(Properties.FunctionName) === JSON.stringify(FunctionName),
+      );
+      expect(permissions.map(({ Properties }) => Properties).toSorted(byAction)).toEqual([
+        { Action: 'lambda:InvokeFunction', FunctionName, InvokedViaFunctionUrl: true, Principal: '*' },
+        { Action: 'lambda:InvokeFunctionUrl', FunctionName, FunctionUrlAuthType: 'NONE', Principal: '*' },
+      ]);
+      expect(url.DependsOn).toEqual(expect.arrayContaining(permissions.map(({ id }) => id)));
+    }
+  });
+
+  it('allows no function an action or a resource by wildcard but objects of one bucket and models of Bedrock, and attaches no managed policy', () => {
+    for (const { Action, Resource } of statementsOf('')) {
+      expect(JSON.stringify(Action)).not.toContain('*');
+      if (!/s3:|bedrock:/.test(JSON.stringify(Action))) expect(JSON.stringify(Resource)).not.toContain('*');
+    }
+    for (const { Properties } of resourcesOf(api, 'AWS::IAM::Role')) {
+      expect(Properties).not.toHaveProperty('ManagedPolicyArns');
+    }
+  });
+
+  it.each([
+    ['ChatCompletions', chatTableActions],
+    ['Models', modelsTableActions],
+  ] as const)('lets %s make the calls it makes on each of its tables, and no other call on any', (prefix, actions) => {
+    expect(tableGrants(statementsOf(prefix), stage)).toEqual(sortedActions(actions));
+  });
+
+  it('lets nobody delete an item, list a table or read a record', () => {
+    const all = statementsOf('').filter(concerns('dynamodb'));
+    expect(JSON.stringify(all)).not.toMatch(/dynamodb:(Delete|Scan|Query|Batch)/);
+    const records = all.filter(({ Resource }) =>
+      JSON.stringify(Resource).includes(physicalTableName(stage, 'records')),
+    );
+    expect(records.map(({ Action }) => Action)).toEqual(['dynamodb:PutItem']);
+  });
+
+  it('lets the chat function put and get objects of the spill bucket, and neither list nor delete them', () => {
+    const [objects, ...others] = statementsOf('ChatCompletions').filter(concerns('s3:'));
+    expect(others).toEqual([]);
+    expect(objects?.Action).toEqual(['s3:GetObject', 's3:PutObject']);
+    expect(objects?.Resource).toEqual({
+      'Fn::Join': ['', ['arn:', { Ref: 'AWS::Partition' }, `:s3:::gw-${stage}-spill-`, ...ownAccountAndRegion, '/*']],
+    });
+    expect(objects?.Condition).toEqual({ StringEquals: { 'aws:ResourceAccount': { Ref: 'AWS::AccountId' } } });
+    const [bucket] = resourcesOf(data, 'AWS::S3::Bucket');
+    expect(bucket?.Properties.BucketName).toEqual({
+      'Fn::Join': ['', [`gw-${stage}-spill-`, ...ownAccountAndRegion]],
+    });
+  });
+
+  it('lets the chat function open what was sealed for its stage, and seal nothing', () => {
+    const [opening, ...others] = statementsOf('ChatCompletions').filter(concerns('kms:'));
+    expect(others).toEqual([]);
+    expect(opening).toEqual({
+      Effect: 'Allow',
+      Action: 'kms:Decrypt',
+      Resource: outputOfData(/FnGetAttConnectionKey.*Arn/),
+      Condition: { StringEquals: { 'kms:EncryptionContext:stage': stage } },
+    });
+  });
+
+  it('lets the chat function read the provider credentials of its stage, and no other secret', () => {
+    const [reading, ...others] = statementsOf('ChatCompletions').filter(concerns('secretsmanager'));
+    expect(others).toEqual([]);
+    expect(reading?.Action).toBe('secretsmanager:GetSecretValue');
+    expect(reading?.Resource).toEqual(outputOfData(/RefProviderCredentials/));
+  });
+
+  it('lets the chat function call models of its own region, and of others only through a profile of that region', () => {
+    const [models, beyond, ...others] = statementsOf('ChatCompletions').filter(concerns('bedrock:'));
+    expect(others).toEqual([]);
+    for (const statement of [models, beyond]) {
+      expect(statement?.Action).toEqual(['bedrock:InvokeModel', 'bedrock:InvokeModelWithResponseStream']);
+    }
+    expect(arnsIn(models?.Resource)).toEqual([
+      'arn:AWS::Partition:bedrock:AWS::Region::foundation-model/*',
+      'arn:AWS::Partition:bedrock:AWS::Region:AWS::AccountId:application-inference-profile/*',
+      'arn:AWS::Partition:bedrock:AWS::Region:AWS::AccountId:inference-profile/*',
+    ]);
+    expect(arnsIn([beyond?.Resource])).toEqual(['arn:AWS::Partition:bedrock:*::foundation-model/*']);
+    const condition = beyond?.Condition as { ArnLike: Record<string, unknown> } | undefined;
+    expect(arnsIn(condition?.ArnLike['bedrock:InferenceProfileArn'])).toEqual([
+      'arn:AWS::Partition:bedrock:AWS::Region:AWS::AccountId:application-inference-profile/*',
+      'arn:AWS::Partition:bedrock:AWS::Region:AWS::AccountId:inference-profile/*',
+    ]);
+  });
+
+  it('keeps large results, sealed keys, provider credentials and models from the models function', () => {
+    expect(JSON.stringify(statementsOf('Models'))).not.toMatch(/s3:|kms:|secretsmanager|bedrock/);
+  });
+
+  it('tells the functions their stage, hashes of the origin secret and where secrets are, never a secret', () => {
+    const both = {
+      GW_STAGE: stage,
+      GW_ORIGIN_SECRET_SHA256: { 'Fn::GetAtt': [expect.stringMatching(/^OriginSecretHashes/), 'Sha256'] },
+    };
+    const variablesOf = (prefix: string) => gateway.find(({ id }) => id.startsWith(prefix))?.Properties.Environment;
+    expect(variablesOf('Models')).toEqual({ Variables: both });
+    expect(variablesOf('ChatCompletions')).toEqual({
+      Variables: {
+        ...both,
+        GW_SPILL_BUCKET: { 'Fn::Join': ['', [`gw-${stage}-spill-`, ...ownAccountAndRegion]] },
+        GW_BYOK_KEY_ID: outputOfData(/FnGetAttConnectionKey.*Arn/),
+        GW_PROVIDER_SECRET: outputOfData(/RefProviderCredentials/),
+      },
+    });
+  });
+
+  it('reads of the data stack what that stack puts out', () => {
+    const used = [...JSON.stringify(api.toJSON()).matchAll(/"OutputName":"([^"]+)"/g)].map(([, name]) => name);
+    expect(used.length).toBeGreaterThan(0);
+    expect(Object.keys(data.findOutputs('*'))).toEqual(expect.arrayContaining(used));
+  });
+
+  it('has the origin secret made and hashed in the account: the template holds references only', () => {
+    for (const { Properties } of resourcesOf(api, 'AWS::SecretsManager::Secret')) {
+      expect(Properties).toMatchObject({ GenerateSecretString: { PasswordLength: 48 } });
+      expect(Properties).not.toHaveProperty('SecretString');
+    }
+    expect(JSON.stringify(api.toJSON())).not.toMatch(/sk-gw-|[0-9a-f]{64}(?!\.zip)/);
+    const [reading, ...others] = statementsOf('OriginSecret').filter((s) =>
+      JSON.stringify(s).includes('secretsmanager'),
+    );
+    expect(others).toEqual([]);
+    expect(reading?.Action).toBe('secretsmanager:GetSecretValue');
+    for (const prefix of Object.values(urlIds))
+      expect(JSON.stringify(statementsOf(prefix))).not.toContain('OriginSecretSecret');
+  });
+
+  it('reserves concurrency only where the stage says so', () => {
+    const reserved = gateway.map(({ Properties }) => Properties.ReservedConcurrentExecutions ?? null);
+    expect(reserved).toEqual([settings.chatReservedConcurrency, settings.modelsReservedConcurrency]);
+  });
+});
+
+describe('settings of a stage', () => {
+  it('without a distribution make the chat URL the base URL and ask for no origin secret', () => {
+    const { api, findings } = synthesizeStage('dev', { edge: 'none' });
+    api.resourceCountIs('AWS::CloudFront::Distribution', 0);
+    api.resourceCountIs('AWS::SecretsManager::Secret', 0);
+    api.resourceCountIs('AWS::Lambda::Function', 2);
+    api.hasOutput('BaseUrl', {
+      Value: {
+        'Fn::Join': ['', [{ 'Fn::GetAtt': [Match.stringLikeRegexp('^ChatCompletions'), 'FunctionUrl'] }, 'v1']],
+      },
+    });
+    expect(JSON.stringify(api.toJSON())).not.toContain('GW_ORIGIN_SECRET_SHA256');
+    expect(findings).toEqual([]);
+  });
+
+  it('with reserved concurrency set a fuse on each function', () => {
+    const { api } = synthesizeStage('dev', { chatReservedConcurrency: 50, modelsReservedConcurrency: 5 });
+    api.hasResourceProperties('AWS::Lambda::Function', { ReservedConcurrentExecutions: 50 });
+    api.hasResourceProperties('AWS::Lambda::Function', { ReservedConcurrentExecutions: 5 });
+  });
+
+  it('with regions of Bedrock open exactly those, and without any open no model', () => {
+    const { api, findings } = synthesizeStage('dev', { bedrockRegions: ['eu-west-1', 'us-east-1'] });
+    expect(findings).toEqual([]);
+    const text = JSON.stringify(api.toJSON());
+    expect(
+      [...text.matchAll(/:bedrock:([a-z0-9*-]+)::foundation-model/g)].map(([, region]) => region).toSorted(),
+    ).toEqual(['*', 'eu-west-1', 'us-east-1']);
+    const closed = synthesizeStage('dev', { bedrockRegions: [] });
+    expect(JSON.stringify(closed.api.toJSON())).not.toContain('bedrock');
+  });
+});
+
+const byAction = (a: { Action?: string }, b: { Action?: string }): number =>
+  String(a.Action).localeCompare(String(b.Action));
+const concerns =
+  (service: string) =>
+  ({ Action }: Statement): boolean =>
+    JSON.stringify(Action).includes(service);
+/** Table → actions, as the policies of a function grant them. */
+const tableGrants = (statements: readonly Statement[], stage: string): Record<string, string[]> => {
+  const grants: Record<string, string[]> = {};
+  for (const { Action, Resource } of statements.filter(concerns('dynamodb'))) {
+    const names = [...JSON.stringify(Resource).matchAll(/:table\/([^"]+)"/g)].map(([, name]) => String(name));
+    for (const name of names) {
+      const table = name.slice(physicalTableName(stage, '' as TableName).length);
+      grants[table] = [Action]
+        .flat()
+        .map((action) => action.replace('dynamodb:', ''))
+        .toSorted();
+    }
+  }
+  return grants;
+};
+const sortedActions = (actions: TableActions): Record<string, string[]> =>
+  Object.fromEntries(Object.entries(actions).map(([table, list]) => [table, list.toSorted()]));
+/** ARNs that are joined from parts, as text. */
+const arnsIn = (resource: unknown): string[] =>
+  ([resource].flat() as ReadonlyArray<{ 'Fn::Join': [string, ReadonlyArray<string | { Ref: string }>] }>)
+    .map(({ 'Fn::Join': [, parts] }) => parts.map((part) => (typeof part === 'string' ? part : part.Ref)).join(''))
+    .toSorted();

@@ -1,0 +1,70 @@
+import { mkdir, mkdtemp, readdir, readFile, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { describe, expect, it } from '@jest/globals';
+import { buildBundles, bundleEntries, bundleMaxBytes, bundleNames } from '../../infra/build/bundle.ts';
+
+const projectRoot = new URL('../..', import.meta.url).pathname;
+const temporaryFolder = (): Promise<string> => mkdtemp(join(tmpdir(), 'gw-build-'));
+
+const server = "import { createServer } from 'node:net'; createServer().listen(0);";
+
+/** A source tree in which both functions have this handler. */
+const sourcesWith = async (handler: string, web = server): Promise<string> => {
+  const root = await temporaryFolder();
+  for (const entry of bundleEntries) {
+    const file = join(root, entry);
+    await mkdir(dirname(file), { recursive: true });
+    await writeFile(file, entry.endsWith('web.ts') ? web : handler);
+  }
+  return root;
+};
+
+describe('the build', () => {
+  it('bundles everything small enough, ready to load, with nothing else in the folders that are uploaded', async () => {
+    const output = await temporaryFolder();
+    const bundles = await buildBundles(projectRoot, output);
+    expect(bundles.map(({ name }) => name)).toEqual(['chat-completions', 'models', 'web']);
+    const uploaded = { 'chat-completions': ['index.cjs'], models: ['index.cjs'], web: ['index.js', 'package.json'] };
+    for (const { name, file, bytes } of bundles) {
+      expect(file).toBe(join(output, name, String(uploaded[name][0])));
+      expect((await readdir(dirname(file))).toSorted()).toEqual(uploaded[name]);
+      expect(bytes).toBeLessThan(bundleMaxBytes);
+    }
+  });
+
+  it('bundles the AWS SDK without the parts of its credential chain that Lambda never uses', async () => {
+    const output = await temporaryFolder();
+    await buildBundles(projectRoot, output);
+    for (const name of bundleNames) {
+      const metafile = await readFile(join(output, 'meta', name, 'metafile.json'), 'utf8');
+      expect(metafile).toContain('@aws-sdk/client-dynamodb/');
+      expect(metafile).not.toMatch(/@aws-sdk\/(credential-provider-(sso|ini|process)|nested-clients)\//);
+    }
+  });
+
+  it('leaves the runtime’s own global as it is', async () => {
+    const output = await temporaryFolder();
+    const handler = 'export const handler = awslambda.streamifyResponse(async (event: object) => event);';
+    const [bundle] = await buildBundles(await sourcesWith(handler), output);
+    expect(await readFile(String(bundle?.file), 'utf8')).toContain('awslambda.streamifyResponse(');
+  });
+
+  it('fails on a Web Function that binds no address', async () => {
+    const sources = await sourcesWith('export const handler = () => 1;', 'export const other = 1;');
+    await expect(buildBundles(sources, await temporaryFolder())).rejects.toThrow(/web.*it binds no address/);
+  });
+
+  it.each([
+    ['exports no handler', 'export const other = 1;', /exports no handler/],
+    ['does not load', 'export const handler = () => 1; missing();', /does not load: ReferenceError: missing/],
+    ['does not resolve', "export { handler } from 'no-such-package';", /Could not resolve "no-such-package"/],
+    [
+      'is too large',
+      `export const handler = () => '${'x'.repeat(bundleMaxBytes)}';`,
+      /chat-completions has \d+ bytes, 716800 are allowed/,
+    ],
+  ])('fails on a bundle that %s', async (_fault, handler, reason) => {
+    await expect(buildBundles(await sourcesWith(handler), await temporaryFolder())).rejects.toThrow(reason);
+  });
+});

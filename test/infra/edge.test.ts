@@ -1,0 +1,133 @@
+import { describe, expect, it } from '@jest/globals';
+import { lambdaTimeoutSeconds, leaseMs, originReadTimeoutSeconds, requestBudgetMs } from '../../shared/names/index.ts';
+import { resourcesOf, synthesizeStage } from './synthesized-stage.ts';
+
+interface Behaviour {
+  readonly TargetOriginId: string;
+  readonly PathPattern?: string;
+}
+
+interface Origin {
+  readonly Id: string;
+  readonly DomainName: unknown;
+  readonly CustomOriginConfig: { readonly OriginReadTimeout: number };
+  readonly ResponseCompletionTimeout: number;
+  readonly OriginCustomHeaders: ReadonlyArray<{ readonly HeaderName: string; readonly HeaderValue: unknown }>;
+}
+
+interface DistributionConfig {
+  readonly DefaultCacheBehavior: Behaviour;
+  readonly CacheBehaviors: readonly Behaviour[];
+  readonly Origins: readonly Origin[];
+  readonly CustomErrorResponses: ReadonlyArray<{ readonly ErrorCode: number; readonly ErrorCachingMinTTL: number }>;
+}
+
+// Managed policies have the same ids in every account.
+const cachingDisabled = '4135ea2d-6df8-44a3-9df3-4b5a84be39ad';
+const allViewerExceptHostHeader = 'b689b0a8-53d0-40ab-baf2-68738e2966ac';
+
+const { api } = synthesizeStage('prod');
+const [distribution, ...otherDistributions] = resourcesOf(api, 'AWS::CloudFront::Distribution');
+const config = distribution?.Properties.DistributionConfig as unknown as DistributionConfig;
+const behaviours = [config.DefaultCacheBehavior, ...config.CacheBehaviors];
+
+describe('the distribution', () => {
+  it('is one, and its base URL is what clients are given', () => {
+    expect(otherDistributions).toEqual([]);
+    const { Value } = api.findOutputs('BaseUrl').BaseUrl as { Value: unknown };
+    expect(JSON.stringify(Value)).toMatch(/^\{"Fn::Join":\["",\["https:\/\/",.*"DomainName".*,"\/v1"\]\]\}$/);
+  });
+
+  it('sends /v1/models to the models function and every other path to the chat function', () => {
+    expect(config.CacheBehaviors.map(({ PathPattern }) => PathPattern)).toEqual(['/v1/models']);
+    const targets = behaviours.map(({ TargetOriginId }) => config.Origins.find(({ Id }) => Id === TargetOriginId));
+    expect(JSON.stringify(targets[0]?.DomainName)).toContain('"ChatCompletions');
+    expect(JSON.stringify(targets[1]?.DomainName)).toContain('"Models');
+  });
+
+  it('caches nothing, compresses nothing, takes every method over HTTPS only and keeps the viewer’s Host to itself', () => {
+    for (const behaviour of behaviours) {
+      expect(behaviour).toMatchObject({
+        CachePolicyId: cachingDisabled,
+        OriginRequestPolicyId: allViewerExceptHostHeader,
+        Compress: false,
+        ViewerProtocolPolicy: 'https-only',
+        AllowedMethods: expect.arrayContaining(['POST', 'GET', 'OPTIONS', 'DELETE', 'PUT', 'PATCH', 'HEAD']),
+      });
+    }
+  });
+
+  it('forgets every error at once, so that one workspace never gets another’s', () => {
+    const cacheable = [400, 403, 404, 405, 414, 500, 501, 502, 503, 504];
+    expect(config.CustomErrorResponses.map(({ ErrorCode }) => ErrorCode)).toEqual(cacheable);
+    for (const response of config.CustomErrorResponses) {
+      expect(Object.keys(response).toSorted()).toEqual(['ErrorCachingMinTTL', 'ErrorCode']);
+      expect(response.ErrorCachingMinTTL).toBe(0);
+    }
+  });
+
+  it('outwaits the budget, and Lambda outwaits it: 55 s < 60 s < 65 s < 70 s', () => {
+    const limits = [requestBudgetMs / 1000, originReadTimeoutSeconds, lambdaTimeoutSeconds, leaseMs / 1000];
+    expect(limits).toEqual([55, 60, 65, 70]);
+    for (const { CustomOriginConfig, ResponseCompletionTimeout } of config.Origins) {
+      expect(CustomOriginConfig.OriginReadTimeout).toBe(60);
+      expect(ResponseCompletionTimeout).toBe(75);
+    }
+  });
+
+  it('shows both functions the origin secret, which the template only refers to', () => {
+    expect(config.Origins).toHaveLength(2);
+    for (const { OriginCustomHeaders } of config.Origins) {
+      expect(OriginCustomHeaders.map(({ HeaderName }) => HeaderName)).toEqual(['x-gw-origin-secret']);
+      expect(JSON.stringify(OriginCustomHeaders[0]?.HeaderValue)).toMatch(
+        /^\{"Fn::Join":\["",\["\{\{resolve:secretsmanager:",\{"Ref":"OriginSecretSecret1[0-9A-F]{8}"\},":SecretString:::\}\}"\]\]\}$/,
+      );
+    }
+  });
+
+  it('changes only after both functions, so that it never sends a secret that they do not accept yet', () => {
+    const functions = resourcesOf(api, 'AWS::Lambda::Function').filter(({ id }) =>
+      /^(ChatCompletions|Models)/.test(id),
+    );
+    expect(functions).toHaveLength(2);
+    expect(distribution?.DependsOn).toEqual(expect.arrayContaining(functions.map(({ id }) => id)));
+  });
+
+  it('sends the first of two origin secrets during a rotation, while both are hashed for the functions', () => {
+    const rotating = synthesizeStage('prod', { originSecrets: [2, 1] }).api;
+    rotating.resourceCountIs('AWS::SecretsManager::Secret', 2);
+    const [hashes] = resourcesOf(rotating, 'Custom::OriginSecretHashes');
+    const references = [...JSON.stringify(hashes?.Properties.SecretArns).matchAll(/OriginSecretSecret(\d)/g)];
+    expect(references.map(([, number]) => number)).toEqual(['2', '1']);
+    const [rotated] = resourcesOf(rotating, 'AWS::CloudFront::Distribution');
+    expect(JSON.stringify(rotated?.Properties)).toContain('OriginSecretSecret2');
+    expect(JSON.stringify(rotated?.Properties)).not.toContain('OriginSecretSecret1');
+    expect(rotating.toJSON().Resources).toHaveProperty(String(resourcesOf(api, 'AWS::SecretsManager::Secret')[0]?.id));
+  });
+});
+
+describe('a distribution with names and a web ACL of the operator’s', () => {
+  const customDomain = {
+    domainNames: ['llm.example.com', 'llm.example.org'],
+    certificateArn: 'arn:aws:acm:us-east-1:123456789012:certificate/3f1c0b1e-0000-4000-8000-000000000000',
+  } as const;
+  const webAclArn = 'arn:aws:wafv2:us-east-1:123456789012:global/webacl/gw/3f1c0b1e-0000-4000-8000-000000000001';
+  const own = synthesizeStage('dev', { customDomain, webAclArn });
+  const [ownDistribution] = resourcesOf(own.api, 'AWS::CloudFront::Distribution');
+
+  it('answers under them, with a certificate and TLS 1.2 at least, and is guarded by the ACL', () => {
+    expect(ownDistribution?.Properties.DistributionConfig).toMatchObject({
+      Aliases: customDomain.domainNames,
+      ViewerCertificate: { AcmCertificateArn: customDomain.certificateArn, MinimumProtocolVersion: 'TLSv1.2_2021' },
+      WebACLId: webAclArn,
+    });
+    own.api.hasOutput('BaseUrl', { Value: 'https://llm.example.com/v1' });
+    expect(Object.keys(own.api.findOutputs('DistributionDomainName'))).toHaveLength(1);
+  });
+
+  it('needs no excuse for its certificate or its ACL any more', () => {
+    expect(own.findings).toEqual([]);
+    const excuses = JSON.stringify(ownDistribution);
+    expect(excuses).not.toMatch(/AwsSolutions-CFR[24]/);
+  });
+});

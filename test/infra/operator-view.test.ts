@@ -1,0 +1,125 @@
+import { describe, expect, it } from '@jest/globals';
+import { stageSettings } from '../../infra/stage-settings.ts';
+import { tableNames } from '../../shared/names/index.ts';
+import { resourcesOf, type SynthesizedStage, synthesizeStage } from './synthesized-stage.ts';
+
+interface AlarmProperties {
+  readonly AlarmDescription: string;
+  readonly TreatMissingData: string;
+  readonly AlarmActions: readonly unknown[];
+  readonly Metrics?: readonly { readonly MetricStat?: unknown }[];
+}
+
+const alarmsOf = ({ api }: SynthesizedStage) =>
+  resourcesOf(api, 'AWS::CloudWatch::Alarm').map((resource) => ({
+    ...resource,
+    Properties: resource.Properties as unknown as AlarmProperties,
+  }));
+/** The page as text, with references in place of names that are known after the deployment. */
+const pageOf = ({ api }: SynthesizedStage): string =>
+  JSON.stringify(resourcesOf(api, 'AWS::CloudWatch::Dashboard')[0]?.Properties.DashboardBody).replaceAll('\\', '');
+
+describe.each(Object.keys(stageSettings))('the dashboard of %s', (stage) => {
+  const synthesized = synthesizeStage(stage);
+  const page = pageOf(synthesized);
+
+  it('is one, under the name of the stage, and its address is put out', () => {
+    synthesized.api.resourceCountIs('AWS::CloudWatch::Dashboard', 1);
+    synthesized.api.hasResourceProperties('AWS::CloudWatch::Dashboard', { DashboardName: `gw-${stage}` });
+    expect(JSON.stringify(synthesized.api.findOutputs('DashboardUrl'))).toContain(`dashboard/gw-${stage}`);
+  });
+
+  it.each(['Is it up?', 'How slow is it?', 'Who pays for what?', 'Which provider fails?'])(
+    'answers: %s',
+    (question) => {
+      expect(page).toContain(question);
+    },
+  );
+
+  it('shows the numbers of its own stage and of no other', () => {
+    for (const name of ['Requests', 'ServerErrors', 'GatewayTime', 'TimeToFirstOutput', 'TotalTime']) {
+      expect(page).toContain(`["gw","${name}","stage","${stage}"`);
+    }
+    for (const name of ['CostMicroUsd', 'Errors', 'Fallbacks']) {
+      expect(page).toContain(`SEARCH('{gw,stage,provider} MetricName="${name}" stage="${stage}"'`);
+    }
+    for (const other of Object.keys(stageSettings).filter((name) => name !== stage)) {
+      expect(page).not.toContain(`gw-${other}-`);
+    }
+  });
+
+  it('tells workspaces apart by a query over log lines, as a metric for each would cost by the month', () => {
+    expect(page).toContain('by workspace_id');
+    expect(page).not.toContain('"workspace_id","');
+  });
+});
+
+describe('failed answers', () => {
+  it('are counted in the lines of both functions: a status from 500, or a stream that was cut', () => {
+    const filters = resourcesOf(synthesizeStage('prod').api, 'AWS::Logs::MetricFilter');
+    expect(filters).toHaveLength(2);
+    for (const { Properties } of filters) {
+      expect(Properties).toMatchObject({
+        FilterPattern: '{ $.event = "request" && ($.status >= 500 || $.outcome = "cut") }',
+        MetricTransformations: [{ MetricNamespace: 'gw', MetricName: 'ServerErrors', MetricValue: '1' }],
+      });
+    }
+  });
+});
+
+describe('alarms', () => {
+  const alarmEmail = 'operator@example.com';
+  const watched = synthesizeStage('dev', { alarmEmail });
+  const alarms = alarmsOf(watched);
+
+  it('are sent to the one address, and none of them fires when nothing happens', () => {
+    watched.api.hasResourceProperties('AWS::SNS::Subscription', { Protocol: 'email', Endpoint: alarmEmail });
+    const topic = { Ref: resourcesOf(watched.api, 'AWS::SNS::Topic')[0]?.id };
+    for (const { Properties } of alarms) {
+      expect(Properties).toMatchObject({ TreatMissingData: 'notBreaching', AlarmActions: [topic] });
+      expect(Properties.AlarmDescription).toMatch(/^gw dev: /);
+    }
+    expect(watched.findings).toEqual([]);
+  });
+
+  it('watch answers, time of its own, the store, both functions and the distribution', () => {
+    const names = alarms.map(({ id }) => id.replace(/^Alarms/, '').replace(/[0-9A-F]{8}$/, ''));
+    expect(names.toSorted()).toEqual([
+      'DistributionErrors',
+      'FailedAnswers',
+      'GatewayTime',
+      'ReadThrottles',
+      'StoreErrors',
+      'StoreUnavailable',
+      'WriteThrottles',
+      'chaterrors',
+      'chatthrottles',
+      'modelserrors',
+      'modelsthrottles',
+    ]);
+  });
+
+  it('add up ten metrics at most, which is all that CloudWatch takes, and leave out no table', () => {
+    for (const { Properties } of alarms) {
+      const summed = (Properties.Metrics ?? []).filter(({ MetricStat }) => MetricStat !== undefined);
+      expect(summed.length).toBeLessThanOrEqual(10);
+    }
+    const text = JSON.stringify(alarms.filter(({ id }) => /Throttles/.test(id)));
+    for (const table of tableNames) expect(text).toContain(`"gw-dev-${table}"`);
+  });
+
+  it('watch the distribution only where its numbers are', () => {
+    const distribution = Object.values(watched.api.findResources('AWS::CloudWatch::Alarm')).find((resource) =>
+      JSON.stringify(resource).includes('5xxErrorRate'),
+    );
+    const condition = String(distribution?.Condition);
+    expect(watched.api.toJSON().Conditions[condition]).toEqual({ 'Fn::Equals': [{ Ref: 'AWS::Region' }, 'us-east-1'] });
+  });
+
+  it('are none where no address is given, nor of a distribution where there is none', () => {
+    for (const stage of Object.keys(stageSettings)) expect(alarmsOf(synthesizeStage(stage))).toEqual([]);
+    const bare = alarmsOf(synthesizeStage('dev', { alarmEmail, edge: 'none' }));
+    expect(JSON.stringify(bare)).not.toContain('CloudFront');
+    expect(bare).toHaveLength(alarms.length - 1);
+  });
+});

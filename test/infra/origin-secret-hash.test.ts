@@ -1,0 +1,67 @@
+import { createHash } from 'node:crypto';
+import { describe, expect, it } from '@jest/globals';
+
+interface Answer {
+  readonly Status: string;
+  readonly PhysicalResourceId: string;
+  readonly Data?: { readonly Sha256: string };
+}
+
+type Respond = (
+  event: object,
+  outside: { readSecret: (arn: string) => Promise<string>; put: (url: string, body: string) => Promise<void> },
+) => Promise<void>;
+
+// Plain JavaScript that Lambda runs as it is: by path, as it has no types.
+const source = new URL('../../infra/constructs/origin-secret-hash/index.mjs', import.meta.url).href;
+const { answer } = (await import(source)) as { answer: Respond };
+
+const event = (RequestType: string) => ({
+  RequestType,
+  ResponseURL: 'https://cloudformation.example/answer',
+  StackId: 'stack',
+  RequestId: 'request',
+  LogicalResourceId: 'Hashes',
+  ResourceProperties: { SecretArns: ['arn:new', 'arn:old'] },
+});
+
+const run = async (RequestType: string, readSecret: (arn: string) => Promise<string>) => {
+  const sent: Array<{ url: string; body: string }> = [];
+  const put = async (url: string, body: string) => void sent.push({ url, body });
+  await answer(event(RequestType), { readSecret, put });
+  expect(sent).toHaveLength(1);
+  expect(sent[0]?.url).toBe('https://cloudformation.example/answer');
+  return { text: String(sent[0]?.body), answer: JSON.parse(String(sent[0]?.body)) as Answer };
+};
+
+describe('the hashing of origin secrets during a deployment', () => {
+  it('answers with the hash of every secret in the order asked for, and never with a secret', async () => {
+    const { text, answer } = await run('Create', async (arn) => `secret of ${arn}`);
+    const hashes = ['arn:new', 'arn:old'].map((arn) => createHash('sha256').update(`secret of ${arn}`).digest('hex'));
+    expect(answer).toMatchObject({
+      Status: 'SUCCESS',
+      PhysicalResourceId: 'Hashes',
+      Data: { Sha256: hashes.join(',') },
+    });
+    expect(text).not.toContain('secret of');
+  });
+
+  it('answers that it failed when a secret cannot be read, without the details of the failure', async () => {
+    const { text, answer } = await run('Update', async () => {
+      throw new Error('the value was: hunter2');
+    });
+    expect(answer.Status).toBe('FAILED');
+    expect(answer).not.toHaveProperty('Data');
+    expect(text).not.toContain('hunter2');
+  });
+
+  it('lets itself be deleted without reading anything', async () => {
+    let reads = 0;
+    const { answer } = await run('Delete', async () => {
+      reads += 1;
+      return 'secret';
+    });
+    expect(answer.Status).toBe('SUCCESS');
+    expect(reads).toBe(0);
+  });
+});

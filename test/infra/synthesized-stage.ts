@@ -1,0 +1,67 @@
+// Stages as the deployment sees them: each is synthesized once per test file, around a stub in place of the bundles.
+import { mkdirSync, mkdtempSync, writeFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { App } from 'aws-cdk-lib';
+import { Template } from 'aws-cdk-lib/assertions';
+import { AwsSolutionsChecks } from 'cdk-nag';
+import { GatewayStage } from '../../infra/stage.ts';
+import { type StageSettings, stageSettings } from '../../infra/stage-settings.ts';
+
+export interface SynthesizedStage {
+  readonly settings: StageSettings;
+  readonly data: Template;
+  readonly api: Template;
+  readonly terminationProtection: boolean;
+  /** Findings of AwsSolutions that nobody gave a reason for, as `rule at construct`. */
+  readonly findings: readonly string[];
+}
+
+const cdkJson = createRequire(import.meta.url)('../../cdk.json') as { context: Record<string, unknown> };
+
+const stubBundles = (): string => {
+  const root = mkdtempSync(join(tmpdir(), 'gw-bundles-'));
+  for (const [name, file] of Object.entries({
+    'chat-completions': 'index.cjs',
+    models: 'index.cjs',
+    web: 'index.js',
+  })) {
+    mkdirSync(join(root, name));
+    writeFileSync(join(root, name, file), 'exports.handler = async () => {};');
+  }
+  return root;
+};
+
+/** A stage of the settings table, with `overrides` in place of some of its settings. */
+export const synthesizeStage = (stage: string, overrides: Partial<StageSettings> = {}): SynthesizedStage => {
+  const known = stageSettings[stage];
+  if (known === undefined) throw new Error(`there is no stage ${stage}`);
+  const settings = { ...known, ...overrides };
+  const app = new App({ context: cdkJson.context, outdir: mkdtempSync(join(tmpdir(), 'gw-cdk-')) });
+  const { data, api } = new GatewayStage(app, stage, { settings, bundlesRoot: stubBundles() });
+  const report = new AwsSolutionsChecks(app).validateScope(app);
+  return {
+    settings,
+    data: Template.fromStack(data),
+    api: Template.fromStack(api),
+    terminationProtection: data.terminationProtection,
+    findings: report.violations.flatMap(({ ruleName, violatingResources }) =>
+      violatingResources.map(({ constructPath }) => `${ruleName} at ${constructPath}`),
+    ),
+  };
+};
+
+interface Resource {
+  readonly Type: string;
+  readonly Properties: Record<string, unknown>;
+  readonly DeletionPolicy?: string;
+  readonly DependsOn?: readonly string[];
+}
+
+/** Every resource of a type with its logical id. */
+export const resourcesOf = (template: Template, type: string): ReadonlyArray<Resource & { readonly id: string }> =>
+  Object.entries(template.findResources(type) as Record<string, Resource>).map(([id, resource]) => ({
+    id,
+    ...resource,
+  }));

@@ -1,0 +1,142 @@
+import { chmodSync, mkdirSync, mkdtempSync, readdirSync, rmSync, statSync, utimesSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, describe, expect, it } from '@jest/globals';
+import {
+  type BlobStore,
+  blobLifeSeconds,
+  folderBlobs,
+  memoryBlobs,
+  packText,
+  unpackText,
+} from '../../shared/blobs/index.ts';
+import { systemRandomness } from '../../shared/ids/index.ts';
+import { manualClock } from '../support/manual-clock.ts';
+
+const folders: string[] = [];
+afterEach(() => {
+  for (const folder of folders.splice(0)) rmSync(folder, { recursive: true, force: true });
+});
+
+function temporaryFolder(): string {
+  const folder = mkdtempSync(join(tmpdir(), 'gw-blobs-'));
+  folders.push(folder);
+  return folder;
+}
+
+const bytes = systemRandomness.bytes(100_000);
+const places: readonly [string, () => BlobStore][] = [
+  ['a folder', () => folderBlobs(join(temporaryFolder(), 'made', 'on-demand'))],
+  ['memory', () => memoryBlobs()],
+];
+
+describe.each(places)('blobs in %s', (_name, open) => {
+  it('come back byte for byte, and nothing comes back under a key that was never used', async () => {
+    const blobs = open();
+    expect(await blobs.get('a')).toBeUndefined();
+    await blobs.put('a', bytes);
+    await blobs.put('empty', new Uint8Array());
+    expect(Buffer.from((await blobs.get('a')) ?? []).equals(bytes)).toBe(true);
+    expect((await blobs.get('empty'))?.byteLength).toBe(0);
+    expect(await blobs.get('b')).toBeUndefined();
+  });
+
+  it('may be put again, by many at the same time', async () => {
+    const blobs = open();
+    await Promise.all(Array.from({ length: 10 }, () => blobs.put('a', bytes)));
+    expect(Buffer.from((await blobs.get('a')) ?? []).equals(bytes)).toBe(true);
+  });
+
+  it('are not changed by a caller that uses its buffer again', async () => {
+    const blobs = open();
+    const buffer = Uint8Array.of(1, 2, 3);
+    await blobs.put('a', buffer);
+    buffer.fill(0);
+    (await blobs.get('a'))?.fill(9);
+    expect([...((await blobs.get('a')) ?? [])]).toEqual([1, 2, 3]);
+  });
+
+  it.each(['', '..', '../a', 'a/b', 'a\\b', 'a\0', 'ä', 'x'.repeat(129)])('take no key like %j', async (key) => {
+    const blobs = open();
+    await expect(blobs.put(key, bytes)).rejects.toThrow(RangeError);
+    await expect(blobs.get(key)).rejects.toThrow(RangeError);
+  });
+});
+
+describe('a folder of blobs', () => {
+  it('keeps them for the next process, and for nobody else on the machine', async () => {
+    const folder = join(temporaryFolder(), 'blobs');
+    await folderBlobs(folder).put('a', bytes);
+    expect(Buffer.from((await folderBlobs(folder).get('a')) ?? []).equals(bytes)).toBe(true);
+    expect(statSync(folder).mode & 0o077).toBe(0);
+    expect(statSync(join(folder, 'a')).mode & 0o077).toBe(0);
+  });
+
+  it('holds no half of a blob after a put that failed', async () => {
+    const folder = temporaryFolder();
+    mkdirSync(join(folder, 'a'));
+    await expect(folderBlobs(folder).put('a', bytes)).rejects.toThrow();
+    expect(readdirSync(folder)).toEqual(['a']);
+  });
+
+  it('rejects when it cannot be read, instead of saying that a blob is not there', async () => {
+    const folder = temporaryFolder();
+    mkdirSync(join(folder, 'a'));
+    await expect(folderBlobs(folder).get('a')).rejects.toThrow();
+  });
+
+  it('loses files that are older than any record, and no other', async () => {
+    const folder = temporaryFolder();
+    const clock = manualClock();
+    const blobs = folderBlobs(folder, { clock });
+    const lifeMs = blobLifeSeconds * 1000;
+    for (const [name, ageMs] of [
+      ['old', lifeMs + 1000],
+      ['left.part', lifeMs * 3],
+      ['young', lifeMs - 1000],
+    ] as const) {
+      writeFileSync(join(folder, name), 'x');
+      const at = new Date(clock.nowMs() - ageMs);
+      utimesSync(join(folder, name), at, at);
+    }
+    await blobs.put('new', bytes);
+    expect(readdirSync(folder).toSorted()).toEqual(['new', 'young']);
+  });
+
+  it('stores a blob even where old files cannot be removed', async () => {
+    const folder = temporaryFolder();
+    const clock = manualClock();
+    mkdirSync(join(folder, 'other'));
+    chmodSync(join(folder, 'other'), 0o000);
+    await folderBlobs(folder, { clock }).put('a', bytes);
+    expect(readdirSync(folder).toSorted()).toEqual(['a', 'other']);
+  });
+});
+
+describe('blobs in memory', () => {
+  it('never take more than their bound, and the oldest go first', async () => {
+    const blobs = memoryBlobs(100);
+    for (const key of ['a', 'b', 'c']) await blobs.put(key, new Uint8Array(40));
+    expect(await blobs.get('a')).toBeUndefined();
+    expect((await blobs.get('b'))?.byteLength).toBe(40);
+    await blobs.put('b', new Uint8Array(40));
+    await blobs.put('d', new Uint8Array(40));
+    expect(await blobs.get('c')).toBeUndefined();
+    expect((await blobs.get('b'))?.byteLength).toBe(40);
+    await expect(blobs.put('e', new Uint8Array(101))).rejects.toThrow(RangeError);
+    expect((await blobs.get('d'))?.byteLength).toBe(40);
+  });
+});
+
+describe('a packed text', () => {
+  it.each(['', 'a', '{"ü":"🙂\\u0000"}', 'data: x\n\n'.repeat(10_000)])('comes back as it was', async (text) => {
+    expect(await unpackText(await packText(text))).toBe(text);
+  });
+
+  it('is not believed once a bit has changed', async () => {
+    const { bytes: packed, sha256 } = await packText('hello');
+    const damaged = packed.map((byte, index) => (index === 12 ? byte ^ 1 : byte));
+    expect(await unpackText({ bytes: damaged, sha256 })).toBeUndefined();
+    expect(await unpackText({ bytes: packed.subarray(1), sha256 })).toBeUndefined();
+  });
+});

@@ -1,0 +1,246 @@
+import '../support/errors-across-realms.ts';
+import { inspect } from 'node:util';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import {
+  applyConnections,
+  type ConnectionsInFile,
+  createConnectionReader,
+  createConnectionStore,
+  createKeyVault,
+  localKeyWrapper,
+} from '../../shared/byok/index.ts';
+import { systemRandomness } from '../../shared/ids/index.ts';
+import { createLog } from '../../shared/log/index.ts';
+import { parseUsd } from '../../shared/money/index.ts';
+import { type Store, StoreUnavailable } from '../../shared/store/index.ts';
+import { systemClock } from '../../shared/time/index.ts';
+import { startTestStore, type TestStore } from '../support/dynamodb.ts';
+
+let database: TestStore;
+beforeAll(async () => {
+  database = await startTestStore();
+});
+afterAll(() => database.stop());
+
+const wrapper = localKeyWrapper();
+const vaultWith = (keys = wrapper) =>
+  createKeyVault({ wrapper: keys, stage: 'test', clock: systemClock, randomness: systemRandomness });
+
+interface Watched {
+  readonly store: Store;
+  readonly puts: () => number;
+}
+
+/** The real store; counts its puts, and lets a test come in between a read and a put. */
+function watched(beforePut: () => Promise<unknown> = async () => {}): Watched {
+  let count = 0;
+  const store: Store = {
+    ...database.store,
+    put: async (...call) => {
+      count += 1;
+      await beforePut();
+      return database.store.put(...call);
+    },
+  };
+  return { store, puts: () => count };
+}
+
+type InFile = ConnectionsInFile['byok']['connections'][number];
+const inFile = (provider: string, more: Partial<InFile> = {}): InFile => ({
+  provider,
+  key: { env: `${provider.toUpperCase()}_BYOK` },
+  policy: 'always',
+  budget_usd: '10.00',
+  ...more,
+});
+
+let made = 0;
+const newWorkspace = (): string => {
+  made += 1;
+  return `team-${made}`;
+};
+const newCanary = (): string => `canary.${systemRandomness.uuid()}`;
+
+function apply(
+  id: string,
+  connections: readonly InFile[],
+  variables: Record<string, string>,
+  { store = database.store, vault = vaultWith() } = {},
+) {
+  return applyConnections({
+    workspace: { id, byok: { connections } },
+    connections: createConnectionStore(store, vault),
+    readVariable: (name) => variables[name],
+  });
+}
+
+const read = (id: string, vault = vaultWith()) => createConnectionStore(database.store, vault).read(id);
+const readerWith = (vault = vaultWith()) =>
+  createConnectionReader({ connections: createConnectionStore(database.store, vault), vault, clock: systemClock });
+const changesOf = ({ changes }: Awaited<ReturnType<typeof apply>>) => changes.map(({ change }) => change);
+
+describe('the connections of a file', () => {
+  it('are stored with policy, exact budget and a key that opens, and no table holds that key in any form', async () => {
+    const [id, canary] = [newWorkspace(), newCanary()];
+    const both = [inFile('acme', { budget_usd: '10.000000000001' }), inFile('other', { budget_usd: null })];
+    const report = await apply(id, both, { ACME_BYOK: canary, OTHER_BYOK: 'second' });
+    expect(report).toEqual({
+      changes: [
+        { resource: `byok connection to acme of ${id}`, change: 'created' },
+        { resource: `byok connection to other of ${id}`, change: 'created' },
+      ],
+      skipped: [],
+    });
+    const stored = await readerWith().connectionsOf(id);
+    expect(stored).toMatchObject([
+      { workspace: id, provider: 'acme', policy: 'always', budgetPicoUsd: parseUsd('10.000000000001') },
+      { workspace: id, provider: 'other', budgetPicoUsd: null },
+    ]);
+    const [acme] = stored;
+    if (acme === undefined) throw new Error('nothing was stored');
+    expect(await readerWith().openKey(acme)).toBe(canary);
+    const seen = (await database.dumpTables()) + inspect(stored, { depth: 9 });
+    for (const form of ['utf8', 'base64', 'hex'] as const) {
+      expect(seen).not.toContain(Buffer.from(canary).toString(form).replace(/=+$/, ''));
+    }
+  });
+
+  it('applied twice write nothing the second time, also from another instance', async () => {
+    const [id, canary] = [newWorkspace(), newCanary()];
+    await apply(id, [inFile('acme')], { ACME_BYOK: canary });
+    const { store, puts } = watched();
+    expect(changesOf(await apply(id, [inFile('acme')], { ACME_BYOK: canary }, { store }))).toEqual(['unchanged']);
+    expect(changesOf(await apply(newWorkspace(), [], {}, { store }))).toEqual([]);
+    expect(puts()).toBe(0);
+  });
+
+  it('change only what differs: a policy or budget leaves the sealed key alone, a new key replaces it', async () => {
+    const [id, canary] = [newWorkspace(), newCanary()];
+    await apply(id, [inFile('acme')], { ACME_BYOK: 'first' });
+    const [before] = await read(id);
+    const settings = inFile('acme', { policy: 'allowed', budget_usd: '3' });
+    expect(changesOf(await apply(id, [settings], { ACME_BYOK: 'first' }))).toEqual(['changed']);
+    const [between] = await read(id);
+    expect(between).toMatchObject({ policy: 'allowed', budgetPicoUsd: parseUsd('3'), sealed: before?.sealed });
+    expect(changesOf(await apply(id, [settings], { ACME_BYOK: canary }))).toEqual(['changed']);
+    const [after] = await read(id);
+    expect(after === undefined ? '' : await readerWith().openKey(after)).toBe(canary);
+  });
+
+  it('that left the file are removed with their keys', async () => {
+    const id = newWorkspace();
+    await apply(id, [inFile('acme'), inFile('other')], { ACME_BYOK: 'a', OTHER_BYOK: 'b' });
+    const report = await apply(id, [inFile('other')], { OTHER_BYOK: 'b' });
+    expect(changesOf(report)).toEqual(['unchanged', 'removed']);
+    expect((await read(id)).map(({ provider }) => provider)).toEqual(['other']);
+  });
+
+  it('to one provider twice are refused, and nothing is written', async () => {
+    const { store, puts } = watched();
+    const id = newWorkspace();
+    await expect(apply(id, [inFile('acme'), inFile('acme')], {}, { store })).rejects.toThrow('two byok connections');
+    expect(puts()).toBe(0);
+  });
+
+  it('are StoreUnavailable while the store is down, and nothing is written', async () => {
+    const { store: real, puts } = watched();
+    const store: Store = { ...real, get: () => Promise.reject(new StoreUnavailable('down')) };
+    await expect(apply(newWorkspace(), [inFile('acme')], {}, { store })).rejects.toThrow(StoreUnavailable);
+    expect(puts()).toBe(0);
+  });
+});
+
+describe('a variable that is not set', () => {
+  it.each([
+    ['missing', {}],
+    ['empty', { ACME_BYOK: '' }],
+  ])(
+    '(%s) is no error: the connection is reported as skipped, and its policy holds without a key',
+    async (_title, variables) => {
+      const id = newWorkspace();
+      const { skipped } = await apply(id, [inFile('acme')], variables);
+      expect(skipped).toEqual([`the key of the byok connection to acme of ${id} is skipped: ACME_BYOK is not set`]);
+      expect(await read(id)).toMatchObject([{ policy: 'always', sealed: undefined }]);
+      expect(changesOf(await apply(id, [inFile('acme')], variables))).toEqual(['unchanged']);
+    },
+  );
+
+  it('leaves a key that was stored earlier in its place', async () => {
+    const [id, canary] = [newWorkspace(), newCanary()];
+    await apply(id, [inFile('acme')], { ACME_BYOK: canary });
+    expect((await apply(id, [inFile('acme')], {})).skipped).toHaveLength(1);
+    const [kept] = await read(id);
+    expect(kept === undefined ? '' : await readerWith().openKey(kept)).toBe(canary);
+  });
+
+  it('is treated as one whose value no header can carry, which is not repeated', async () => {
+    const { skipped } = await apply(newWorkspace(), [inFile('acme')], { ACME_BYOK: 'two\nlines' });
+    expect(skipped[0]).toContain('ACME_BYOK does not hold');
+    expect(skipped[0]).not.toContain('lines');
+  });
+
+  it('is treated as a secret, which is not read here', async () => {
+    const { skipped } = await apply(newWorkspace(), [inFile('acme', { key: { secret: 'vault-entry' } })], {});
+    expect(skipped[0]).toContain('secret vault-entry');
+  });
+});
+
+describe('a sealed key', () => {
+  it("that was copied into another workspace's item does not open there, and neither log nor error shows it", async () => {
+    const [mine, thief, canary] = [newWorkspace(), newWorkspace(), newCanary()];
+    await apply(mine, [inFile('acme')], { ACME_BYOK: canary });
+    const item = await database.store.get('connections', `WORKSPACE#${mine}`);
+    await database.store.put({ table: 'connections', item: { ...item, pk: `WORKSPACE#${thief}` } });
+    const reader = readerWith();
+    const [own] = await reader.connectionsOf(mine);
+    const [stolen] = await reader.connectionsOf(thief);
+    if (own === undefined || stolen === undefined) throw new Error('nothing was copied');
+    expect(await reader.openKey(own)).toBe(canary);
+    const error = await reader.openKey(stolen).catch((caught: unknown) => caught);
+    expect(error).toMatchObject({ name: 'SealBroken' });
+    const lines: string[] = [];
+    createLog({ clock: systemClock, write: (line) => lines.push(line) }).error({ event: 'request_failed' }, error);
+    expect(lines).toHaveLength(1);
+    expect(lines.join() + inspect(error, { depth: 9 })).not.toContain(canary);
+  });
+
+  it('whose master key is lost is sealed anew when the file is applied again', async () => {
+    const [id, canary] = [newWorkspace(), newCanary()];
+    await apply(id, [inFile('acme')], { ACME_BYOK: canary });
+    const vault = vaultWith(localKeyWrapper());
+    const [lost] = await read(id, vault);
+    await expect(lost === undefined ? '' : readerWith(vault).openKey(lost)).rejects.toThrow('does not open');
+    expect(changesOf(await apply(id, [inFile('acme')], { ACME_BYOK: canary }, { vault }))).toEqual(['changed']);
+    const [anew] = await read(id, vault);
+    expect(anew === undefined ? '' : await readerWith(vault).openKey(anew)).toBe(canary);
+  });
+});
+
+describe('two who apply at the same time', () => {
+  it('both succeed with the same file, and the second finds the work done', async () => {
+    const [id, canary] = [newWorkspace(), newCanary()];
+    let others = 0;
+    const { store, puts } = watched(async () => {
+      others += 1;
+      if (others === 1) await apply(id, [inFile('acme')], { ACME_BYOK: canary });
+    });
+    expect(changesOf(await apply(id, [inFile('acme')], { ACME_BYOK: canary }, { store }))).toEqual(['unchanged']);
+    expect(puts()).toBe(1);
+    const [stored] = await read(id);
+    expect(stored === undefined ? '' : await readerWith().openKey(stored)).toBe(canary);
+  });
+
+  it('never mix: the one who always loses is told so after three tries, without a key in the text', async () => {
+    const [id, canary] = [newWorkspace(), newCanary()];
+    let others = 0;
+    const { store, puts } = watched(async () => {
+      others += 1;
+      await apply(id, [inFile('acme', { budget_usd: String(others) })], { ACME_BYOK: 'theirs' });
+    });
+    const failure = await apply(id, [inFile('acme')], { ACME_BYOK: canary }, { store }).catch((error: Error) => error);
+    expect(String(failure)).toContain('apply the file again');
+    expect(String(failure)).not.toContain(canary);
+    expect(puts()).toBe(3);
+    expect(await read(id)).toMatchObject([{ budgetPicoUsd: parseUsd('3') }]);
+  });
+});

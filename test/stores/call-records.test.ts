@@ -1,0 +1,183 @@
+// On a real engine: who is in the way of a repeated write, and what a partition gives back, no fake can tell.
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { type CallRecord, createCallRecords, summarizeUsage } from '../../shared/call-records/index.ts';
+import { systemRandomness } from '../../shared/ids/index.ts';
+import { type Item, type Store, StoreUnavailable } from '../../shared/store/index.ts';
+import { startTestStore, type TestStore } from '../support/dynamodb.ts';
+import { manualClock } from '../support/manual-clock.ts';
+import { callRecord } from '../unit/call-records/call-record-fixture.ts';
+import { sendingTwice } from './idempotency-fixtures.ts';
+
+let database: TestStore;
+beforeAll(async () => {
+  database = await startTestStore();
+});
+afterAll(() => database.stop());
+
+const day = '2026-11-20';
+const dayMs = 24 * 60 * 60 * 1000;
+const midnightMs = Date.parse(`${day}T00:00:00Z`);
+
+/** A workspace of its own, whose records are written and read at noon of the day. */
+function scenario(options: { store?: Store; lifeDays?: number } = {}) {
+  const { store = database.store, ...more } = options;
+  const workspace = `team-${systemRandomness.uuid().slice(0, 8)}`;
+  const clock = manualClock(midnightMs + dayMs / 2);
+  const records = createCallRecords({ store, clock, ...more });
+  return {
+    clock,
+    records,
+    workspace,
+    recordOf: (more: Partial<CallRecord> = {}): CallRecord =>
+      callRecord({ workspace, executionId: systemRandomness.uuid(), arrivedAtMs: clock.nowMs(), ...more }),
+    async read(of = day, workspaceRead = workspace): Promise<CallRecord[]> {
+      const found: CallRecord[] = [];
+      for await (const record of records.read(workspaceRead, of)) found.push(record);
+      return found;
+    },
+    async items(): Promise<Item[]> {
+      const found: Item[] = [];
+      for await (const item of database.store.scan('records')) if (item.workspace === workspace) found.push(item);
+      return found;
+    },
+  };
+}
+
+const ids = (records: readonly CallRecord[]): string[] => records.map(({ executionId }) => executionId).toSorted();
+
+describe('a call record', () => {
+  it('comes back as it was written, with what it holds and without what it lacks', async () => {
+    const { records, recordOf, read } = scenario();
+    const full = recordOf({
+      keyName: 'ci',
+      referer: 'https://app.example/chat',
+      title: 'Café ☕',
+      spanId: 'span-1',
+      parentSpanId: 'span-0',
+      sessionId: 'session',
+      functionId: 'classify',
+      revisionId: 'r2',
+      outcome: 'cut',
+      cutCode: 'request_deadline_exceeded',
+      attempts: 3,
+      attemptCauses: ['status_503', 'idle'],
+      costPicoUsd: 10n ** 30n + 1n,
+      firstOutputMs: 412,
+    });
+    const { modelServed, provider, firstOutputMs, ...refused } = recordOf({ outcome: 'rate_limited', costPicoUsd: 0n });
+    for (const record of [full, refused]) await records.write(record);
+    const found = await read();
+    expect(found).toHaveLength(2);
+    expect(found).toEqual(expect.arrayContaining([full, refused]));
+  });
+
+  it('is kept once, however often it is written and whichever answer was lost', async () => {
+    const twice = scenario({ store: sendingTwice(database.store) });
+    const record = twice.recordOf();
+    for (let time = 1; time <= 3; time += 1) await twice.records.write(record);
+    await Promise.all(Array.from({ length: 10 }, () => twice.records.write(record)));
+    expect(await twice.read()).toEqual([record]);
+    expect(await twice.items()).toHaveLength(1);
+  });
+
+  it('that stands is not changed by another write for the same call', async () => {
+    const { records, recordOf, read } = scenario();
+    const record = recordOf({ costPicoUsd: 7n });
+    await records.write(record);
+    await records.write({ ...record, costPicoUsd: 9n, outcome: 'internal_error' });
+    expect(await read()).toEqual([record]);
+  });
+
+  it('is found under the UTC day on which the call arrived, at both sides of midnight', async () => {
+    const { records, recordOf, read } = scenario();
+    const lastOfYesterday = recordOf({ arrivedAtMs: midnightMs - 1, totalMs: 30_000 });
+    const first = recordOf({ arrivedAtMs: midnightMs });
+    const last = recordOf({ arrivedAtMs: midnightMs + dayMs - 1 });
+    const firstOfTomorrow = recordOf({ arrivedAtMs: midnightMs + dayMs });
+    for (const record of [lastOfYesterday, first, last, firstOfTomorrow]) await records.write(record);
+    expect(await read('2026-11-19')).toEqual([lastOfYesterday]);
+    expect(ids(await read())).toEqual(ids([first, last]));
+    expect(await read('2026-11-21')).toEqual([firstOfTomorrow]);
+    expect(await read('2026-11-22')).toEqual([]);
+  });
+
+  it('belongs to its workspace, also where names begin alike', async () => {
+    const { records, recordOf, read, workspace } = scenario();
+    await records.write(recordOf());
+    await records.write(recordOf({ workspace: `${workspace}-2` }));
+    expect(await read()).toHaveLength(1);
+    expect(await read(day, `${workspace}-2`)).toHaveLength(1);
+    expect(await read(day, `${workspace}-3`)).toEqual([]);
+  });
+
+  it('is kept 90 days from the arrival unless told otherwise, and not read after that although it is still there', async () => {
+    for (const [options, days] of [[{}, 90] as const, [{ lifeDays: 7 }, 7] as const]) {
+      const { clock, records, recordOf, read, items } = scenario(options);
+      const record = recordOf();
+      await records.write(record);
+      const [item] = await items();
+      expect(item?.expires_at_epoch_seconds).toBe((record.arrivedAtMs + days * dayMs) / 1000);
+      clock.advance(days * dayMs - 1);
+      expect(await read()).toEqual([record]);
+      clock.advance(1);
+      expect(await read()).toEqual([]);
+      expect(await items()).toHaveLength(1);
+    }
+  });
+});
+
+describe('the records of a busy workspace', () => {
+  it('lie in several partitions, all of which are read, and add up exactly', async () => {
+    const { records, recordOf, read, items } = scenario();
+    const written = Array.from({ length: 100 }, (_, index) =>
+      recordOf({ costPicoUsd: 2n ** 60n + BigInt(index), provider: index % 2 === 0 ? 'acme' : 'apex' }),
+    );
+    await Promise.all(written.map((record) => records.write(record)));
+    const partitions = new Set((await items()).map(({ pk }) => pk));
+    expect(partitions.size).toBe(8);
+    const found = await read();
+    expect(ids(found)).toEqual(ids(written));
+    const summaries = await summarizeUsage(found, 'provider');
+    expect(summaries.map(({ group, calls }) => [group, calls])).toEqual([
+      ['acme', 50],
+      ['apex', 50],
+    ]);
+    const total = summaries.reduce((sum, { costPicoUsd }) => sum + costPicoUsd, 0n);
+    expect(total).toBe(100n * 2n ** 60n + 4950n);
+  });
+});
+
+describe('a store that is down', () => {
+  it('is reported to whoever writes or reads, and the write may then be repeated', async () => {
+    let isDown = true;
+    const store: Store = {
+      ...database.store,
+      // The worst of it: the write was done and its answer was lost.
+      put: async (put, options) => {
+        const result = await database.store.put(put, options);
+        if (isDown) throw new StoreUnavailable('the answer was lost');
+        return result;
+      },
+      query: () => {
+        throw new StoreUnavailable('down');
+      },
+    };
+    const { records, recordOf, workspace, items } = scenario({ store });
+    const record = recordOf();
+    await expect(records.write(record)).rejects.toThrow(StoreUnavailable);
+    isDown = false;
+    await records.write(record);
+    expect(await items()).toHaveLength(1);
+    await expect(records.read(workspace, day)[Symbol.asyncIterator]().next()).rejects.toThrow(StoreUnavailable);
+  });
+});
+
+describe('what is no day or no life', () => {
+  it('is refused before the store is asked', async () => {
+    const { records, workspace } = scenario();
+    for (const wrong of ['2026-02-30', '2026-1-1', '20 Nov 2026', '', '2026-11-20T00:00:00Z']) {
+      await expect(records.read(workspace, wrong)[Symbol.asyncIterator]().next()).rejects.toThrow(RangeError);
+    }
+    for (const lifeDays of [0, -1, 1.5, Number.NaN]) expect(() => scenario({ lifeDays })).toThrow(RangeError);
+  });
+});

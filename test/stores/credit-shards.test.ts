@@ -1,0 +1,243 @@
+// Credit in several shards: it is spent as if it were in one, and a transfer between two loses and creates nothing,
+// wherever its process dies.
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import fc from 'fast-check';
+import {
+  type CreditAccount,
+  type CreditHold,
+  type CreditSummary,
+  createCreditLedger,
+} from '../../shared/credit/index.ts';
+import { type Randomness, systemRandomness } from '../../shared/ids/index.ts';
+import { type Store, StoreUnavailable } from '../../shared/store/index.ts';
+import { startTestStore, type TestStore } from '../support/dynamodb.ts';
+
+let test: TestStore;
+beforeAll(async () => {
+  test = await startTestStore();
+});
+afterAll(() => test.stop());
+
+const nowMs = 1_800_000_000_000;
+const leaseMs = 70_000;
+const newHold = (owner: string, amount: bigint, atMs = nowMs) => ({ owner, amount, expiresAtMs: atMs + leaseMs });
+
+const newLedger = (store: Store = test.store, randomness: Randomness = systemRandomness) =>
+  createCreditLedger({ store, randomness });
+
+/** A process that dies with its nth write: after it was done, or before. Every later call fails. */
+function dyingStore(writes: number, isLastDone: boolean): Store {
+  let done = 0;
+  const dead = () => new StoreUnavailable(new Error('the process died'));
+  return {
+    ...test.store,
+    get: async (...args) => {
+      if (done >= writes) throw dead();
+      return test.store.get(...args);
+    },
+    update: async (...args) => {
+      done += 1;
+      if (done < writes) return test.store.update(...args);
+      if (done === writes && isLastDone) await test.store.update(...args);
+      throw dead();
+    },
+  };
+}
+
+const always = (shard: number, shards: number): Randomness => ({
+  ...systemRandomness,
+  fraction: () => (shard + 0.5) / shards,
+});
+
+const expectConserved = ({ granted, available, held, spent }: CreditSummary): void => {
+  expect(available + held + spent).toBe(granted);
+};
+
+describe('sharded credit', () => {
+  it('is never overspent in sum, and used to the last call', async () => {
+    const account: CreditAccount = { workspace: 'sum', shards: 4, spendLimit: null };
+    const ledger = newLedger();
+    await ledger.create('sum', 1_000n);
+    const takes = await Promise.all(
+      Array.from({ length: 30 }, (_, n) => ledger.take(account, newHold(`o-${n}`, 100n), nowMs)),
+    );
+    expect(takes.filter(({ kind }) => kind === 'taken')).toHaveLength(10);
+    expect(await ledger.show(account)).toMatchObject({ granted: 1_000n, available: 0n, held: 1_000n });
+  });
+
+  it('that stands in other shards is gathered for a call that no shard covers alone', async () => {
+    const account: CreditAccount = { workspace: 'stuck', shards: 4, spendLimit: null };
+    await newLedger().create('stuck', 100n);
+    const holds: CreditHold[] = [];
+    for (const shard of [1, 2, 3]) {
+      const ledger = newLedger(test.store, always(shard, 4));
+      const take = await ledger.take(account, newHold(`small-${shard}`, 2n), nowMs);
+      if (take.kind === 'taken') holds.push(take.hold);
+    }
+    for (const hold of holds) await newLedger().release({ hold, nowMs });
+    const spread = await Promise.all(
+      [0, 1, 2, 3].map((n) => test.store.get('ledger', n === 0 ? 'CREDIT#stuck' : `CREDIT#stuck#${n}`)),
+    );
+    expect(spread.filter((item) => Number(item?.balance_pico_usd ?? 0) > 0).length).toBeGreaterThan(1);
+    const take = await newLedger().take(account, newHold('large', 100n), nowMs);
+    expect(take.kind).toBe('taken');
+    expect(await newLedger().show(account)).toMatchObject({ available: 0n, held: 100n });
+  });
+
+  it('spreads to a shard that calls met empty, so that the next one is one write', async () => {
+    const account: CreditAccount = { workspace: 'spread', shards: 2, spendLimit: 900n };
+    const ledger = newLedger(test.store, always(1, 2));
+    await ledger.create('spread', 1_000n);
+    const first = await ledger.take(account, newHold('a', 10n), nowMs);
+    if (first.kind !== 'taken') throw new Error('taken');
+    expect(first.hold).toMatchObject({ shard: 0, shortShard: 1 });
+    await ledger.settle({ hold: first.hold, actual: 4n, nowMs });
+    const second = await ledger.take(account, newHold('b', 10n), nowMs);
+    expect(second).toMatchObject({ kind: 'taken', hold: { shard: 1 } });
+    expectConserved(await ledger.show(account));
+  });
+
+  it('keeps to the spend limit in sum, and its shards lend each other room under it', async () => {
+    const account: CreditAccount = { workspace: 'capped', shards: 3, spendLimit: 100n };
+    const ledger = newLedger();
+    await ledger.create('capped', 1_000n);
+    const large = await ledger.take(account, newHold('large', 90n), nowMs);
+    expect(large.kind).toBe('taken');
+    const results = await Promise.all(
+      Array.from({ length: 8 }, (_, n) => ledger.take(account, newHold(`o-${n}`, 4n), nowMs)),
+    );
+    expect(results.filter(({ kind }) => kind === 'taken')).toHaveLength(2);
+    for (const result of results) {
+      if (result.kind === 'insufficient') expect(result.short).toBe('spend_limit');
+    }
+    expect(await ledger.show(account)).toMatchObject({ underSpendLimit: 2n, held: 98n, available: 902n });
+  });
+
+  it('gives back the holds of dead owners in whatever shard they stand', async () => {
+    const account: CreditAccount = { workspace: 'dead', shards: 4, spendLimit: null };
+    const ledger = newLedger();
+    await ledger.create('dead', 100n);
+    for (let n = 0; n < 10; n += 1) await ledger.take(account, newHold(`dead-${n}`, 10n), nowMs);
+    expect((await ledger.take(account, newHold('next', 100n), nowMs + leaseMs - 1)).kind).toBe('insufficient');
+    expect((await ledger.take(account, newHold('next', 100n), nowMs + leaseMs)).kind).toBe('taken');
+  });
+
+  it('pays a debt of one shard out of the others before anybody else can hold that', async () => {
+    const account: CreditAccount = { workspace: 'debt', shards: 2, spendLimit: null };
+    const ledger = newLedger(test.store, always(1, 2));
+    await ledger.create('debt', 100n);
+    const take = await ledger.take(account, newHold('a', 10n), nowMs);
+    if (take.kind !== 'taken') throw new Error('taken');
+    await ledger.settle({ hold: take.hold, actual: 1n, nowMs });
+    const next = await ledger.take(account, newHold('b', 20n), nowMs);
+    expect(next).toMatchObject({ kind: 'taken', hold: { shard: 1 } });
+    if (next.kind === 'taken') await ledger.settle({ hold: next.hold, actual: 95n, nowMs });
+    expect(await ledger.show(account)).toMatchObject({ available: 4n, spent: 96n });
+    expect(await ledger.take(account, newHold('c', 5n), nowMs)).toMatchObject({ kind: 'insufficient', available: 4n });
+    expect((await ledger.take(account, newHold('c', 4n), nowMs)).kind).toBe('taken');
+  });
+
+  it('of an unsharded workspace stays where it was when shards are added', async () => {
+    const ledger = newLedger();
+    await ledger.create('grown', 100n);
+    const before = await ledger.take({ workspace: 'grown', spendLimit: null }, newHold('a', 30n), nowMs);
+    const account: CreditAccount = { workspace: 'grown', shards: 8, spendLimit: null };
+    expect((await ledger.take(account, newHold('b', 70n), nowMs)).kind).toBe('taken');
+    if (before.kind === 'taken') await ledger.settle({ hold: before.hold, actual: 30n, nowMs });
+    expect(await ledger.show(account)).toMatchObject({ granted: 100n, available: 0n, held: 70n, spent: 30n });
+  });
+
+  it('cannot have more shards than a shortage can read', async () => {
+    const account: CreditAccount = { workspace: 'many', shards: 33, spendLimit: null };
+    await expect(newLedger().take(account, newHold('a', 1n), nowMs)).rejects.toThrow(RangeError);
+  });
+});
+
+describe('a transfer between shards', () => {
+  const positions = Array.from({ length: 10 }, (_, n) => [n + 1, n % 2 === 0] as const).flatMap(([writes]) => [
+    { writes, isLastDone: false },
+    { writes, isLastDone: true },
+  ]);
+
+  it.each(positions)(
+    'loses and creates nothing when its process dies with write $writes (done: $isLastDone)',
+    async (death) => {
+      const workspace = `dies-${death.writes}-${death.isLastDone}`;
+      const account: CreditAccount = { workspace, shards: 3, spendLimit: 1_000n };
+      const ledger = newLedger();
+      await ledger.create(workspace, 90n);
+      // Credit in every shard, so that the last take needs two transfers.
+      for (const shard of [1, 2]) {
+        const take = await newLedger(test.store, always(shard, 3)).take(account, newHold(`s-${shard}`, 3n), nowMs);
+        if (take.kind === 'taken') await ledger.release({ hold: take.hold, nowMs });
+      }
+      const dying = newLedger(dyingStore(death.writes, death.isLastDone), always(1, 3));
+      await dying.take(account, newHold('dying', 90n), nowMs).catch((error: unknown) => {
+        expect(error).toBeInstanceOf(StoreUnavailable);
+      });
+      const summary = await ledger.show(account);
+      expectConserved(summary);
+      expect(summary.underSpendLimit).toBe(1_000n - summary.held);
+      // Nothing waits for its owner: all of it can be held as soon as the lease is over.
+      const laterMs = nowMs + leaseMs;
+      const take = await ledger.take(account, newHold('next', 90n, laterMs), laterMs);
+      expect(take.kind).toBe('taken');
+      expect(await ledger.show(account)).toMatchObject({ available: 0n, held: 90n });
+    },
+  );
+});
+
+it('sharded credit adds up under random calls, deaths and shortages', async () => {
+  let runs = 0;
+  const call = fc.record({
+    amount: fc.bigInt(1n, 60n),
+    actual: fc.bigInt(0n, 70n),
+    end: fc.constantFrom('settle', 'settle twice', 'release', 'never'),
+    /** The write with which its process dies, if it does. */
+    diesAt: fc.option(fc.integer({ min: 1, max: 8 }), { nil: undefined, freq: 3 }),
+    waitMs: fc.constantFrom(0, 0, 30_000, leaseMs),
+  });
+  const waves = fc.array(fc.array(call, { minLength: 1, maxLength: 4 }), { minLength: 1, maxLength: 8 });
+  await fc.assert(
+    fc.asyncProperty(waves, fc.integer({ min: 1, max: 4 }), fc.boolean(), async (sequence, shards, isCapped) => {
+      runs += 1;
+      const account = { workspace: `random-${runs}`, shards, spendLimit: isCapped ? 150n : null };
+      await newLedger().create(account.workspace, 200n);
+      let [atMs, owners, overdraft] = [nowMs, 0, 0n];
+      for (const wave of sequence) {
+        await Promise.all(
+          wave.map(async ({ amount, actual, end, diesAt }) => {
+            owners += 1;
+            const store = diesAt === undefined ? test.store : dyingStore(diesAt, diesAt % 2 === 0);
+            const ledger = newLedger(store);
+            try {
+              const take = await ledger.take(account, newHold(`o-${owners}`, amount, atMs), atMs);
+              if (take.kind === 'insufficient' || end === 'never') return;
+              if (end === 'release') return void (await ledger.release({ hold: take.hold, nowMs: atMs }));
+              if (actual > amount) overdraft += actual - amount;
+              await ledger.settle({ hold: take.hold, actual, nowMs: atMs });
+              if (end === 'settle twice') await ledger.settle({ hold: take.hold, actual, nowMs: atMs });
+            } catch (error) {
+              if (!(error instanceof StoreUnavailable)) throw error;
+            }
+          }),
+        );
+        const summary = await newLedger().show(account);
+        expectConserved(summary);
+        expect(summary.granted).toBe(200n);
+        expect(summary.available).toBeGreaterThanOrEqual(-overdraft);
+        const { held, spent, underSpendLimit } = summary;
+        expect(underSpendLimit).toBe(isCapped ? 150n - held - spent : null);
+        if (underSpendLimit !== null) expect(underSpendLimit).toBeGreaterThanOrEqual(-overdraft);
+        atMs += wave[0]?.waitMs ?? 0;
+      }
+      // When all is over, every bit that was not spent can be held by one call.
+      const { spent } = await newLedger().show(account);
+      const rest = (isCapped ? 150n : 200n) - spent;
+      if (rest <= 0n) return;
+      const endMs = atMs + 2 * leaseMs;
+      expect((await newLedger().take(account, newHold('last', rest, endMs), endMs)).kind).toBe('taken');
+    }),
+    { numRuns: 60 },
+  );
+});

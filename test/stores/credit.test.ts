@@ -1,0 +1,121 @@
+// The credit of a workspace in one item, on a real engine.
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { type CreditAccount, type CreditHold, type CreditTake, createCreditLedger } from '../../shared/credit/index.ts';
+import { systemRandomness } from '../../shared/ids/index.ts';
+import { startTestStore, type TestStore } from '../support/dynamodb.ts';
+
+let test: TestStore;
+beforeAll(async () => {
+  test = await startTestStore();
+});
+afterAll(() => test.stop());
+
+const nowMs = 1_800_000_000_000;
+const leaseMs = 70_000;
+const newHold = (owner: string, amount: bigint, atMs = nowMs) => ({ owner, amount, expiresAtMs: atMs + leaseMs });
+
+function holdOf(take: CreditTake): CreditHold {
+  if (take.kind !== 'taken') throw new Error(`not taken: ${take.available} available`);
+  return take.hold;
+}
+
+async function newAccount(workspace: string, credit: bigint, spendLimit: bigint | null = null) {
+  const ledger = createCreditLedger({ store: test.store, randomness: systemRandomness });
+  await ledger.create(workspace, credit);
+  const account: CreditAccount = { workspace, spendLimit };
+  return { ledger, account };
+}
+
+describe('the credit of a workspace', () => {
+  it('is set when it is created, and only then', async () => {
+    const { ledger, account } = await newAccount('created', 100n);
+    expect(await ledger.create('created', 500n)).toBe('existing');
+    await ledger.settle({ hold: holdOf(await ledger.take(account, newHold('a', 60n), nowMs)), actual: 60n, nowMs });
+    expect(await ledger.create('created', 100n)).toBe('existing');
+    const races = await Promise.all(Array.from({ length: 5 }, () => ledger.create('created-by-many', 7n)));
+    expect(races.filter((result) => result === 'created')).toHaveLength(1);
+    expect(await ledger.show(account)).toMatchObject({ granted: 100n, available: 40n, spent: 60n });
+    expect(await ledger.show({ workspace: 'created-by-many', spendLimit: null })).toMatchObject({ granted: 7n });
+  });
+
+  it('grows once for every id of an addition', async () => {
+    const { ledger, account } = await newAccount('added', 10n);
+    const addition = { workspace: 'added', amount: 5n, id: 'invoice-1', nowMs };
+    const results = await Promise.all(Array.from({ length: 5 }, () => ledger.add(addition)));
+    expect(results.toSorted()).toEqual(['added', 'known', 'known', 'known', 'known']);
+    expect(await ledger.add({ ...addition, id: 'invoice-2' })).toBe('added');
+    await expect(ledger.add({ ...addition, amount: 6n })).rejects.toThrow('another amount');
+    await expect(ledger.add({ ...addition, amount: 0n })).rejects.toThrow(RangeError);
+    expect(await ledger.show(account)).toMatchObject({ granted: 20n, available: 20n });
+    expect(await ledger.add({ ...addition, workspace: 'nobody' })).toBe('absent');
+    expect(await ledger.take({ workspace: 'nobody', spendLimit: null }, newHold('a', 1n), nowMs)).toMatchObject({
+      kind: 'insufficient',
+    });
+  });
+
+  it('does not keep every addition for ever', async () => {
+    const { ledger } = await newAccount('forgets', 0n);
+    await ledger.add({ workspace: 'forgets', amount: 5n, id: 'old', nowMs });
+    await ledger.add({ workspace: 'forgets', amount: 5n, id: 'new', nowMs: nowMs + 31 * 86_400_000 });
+    const item = await test.store.get('ledger', 'CREDIT#forgets');
+    expect(Object.keys(item ?? {}).filter((name) => name.startsWith('addition#'))).toEqual(['addition#new']);
+  });
+
+  it('shared by fifty calls at once is held by as many as it covers', async () => {
+    const { ledger, account } = await newAccount('fifty', 1_000n);
+    const takes = await Promise.all(
+      Array.from({ length: 50 }, (_, n) => ledger.take(account, newHold(`o-${n}`, 100n), nowMs)),
+    );
+    expect(takes.filter(({ kind }) => kind === 'taken')).toHaveLength(10);
+    expect(await ledger.show(account)).toMatchObject({ available: 0n, held: 1_000n, spent: 0n });
+  });
+
+  it('is given back in full by a release, and charged once by a settlement', async () => {
+    const { ledger, account } = await newAccount('released', 100n);
+    const released = holdOf(await ledger.take(account, newHold('a', 60n), nowMs));
+    expect((await ledger.release({ hold: released, nowMs })).kind).toBe('settled');
+    const settled = holdOf(await ledger.take(account, newHold('b', 100n), nowMs));
+    expect((await ledger.settle({ hold: settled, actual: 30n, nowMs })).kind).toBe('settled');
+    expect((await ledger.settle({ hold: settled, actual: 30n, nowMs })).kind).toBe('gone');
+    expect(await ledger.show(account)).toMatchObject({
+      granted: 100n,
+      available: 70n,
+      held: 0n,
+      spent: 30n,
+      holds: [],
+    });
+  });
+
+  it('of 0 covers nothing', async () => {
+    const { ledger, account } = await newAccount('nothing', 0n);
+    const take = await ledger.take(account, newHold('a', 1n), nowMs);
+    expect(take).toEqual({ kind: 'insufficient', short: 'credit', needed: 1n, available: 0n });
+  });
+});
+
+describe('the spend limit of a workspace', () => {
+  it('caps what its credit would cover, and counts what was spent before it was set', async () => {
+    const { ledger, account } = await newAccount('capped', 100n);
+    await ledger.settle({ hold: holdOf(await ledger.take(account, newHold('a', 20n), nowMs)), actual: 20n, nowMs });
+    const capped = { ...account, spendLimit: 30n };
+    const refused = await ledger.take(capped, newHold('b', 11n), nowMs);
+    expect(refused).toEqual({ kind: 'insufficient', short: 'spend_limit', needed: 11n, available: 10n });
+    expect((await ledger.take(capped, newHold('b', 10n), nowMs)).kind).toBe('taken');
+    expect((await ledger.take({ ...account, spendLimit: 31n }, newHold('c', 1n), nowMs)).kind).toBe('taken');
+    expect(await ledger.show(capped)).toMatchObject({ available: 69n, underSpendLimit: -1n, held: 11n, spent: 20n });
+  });
+
+  it('does not grow with the credit', async () => {
+    const { ledger, account } = await newAccount('capped-added', 100n, 50n);
+    await ledger.add({ workspace: account.workspace, amount: 100n, id: 'x', nowMs });
+    const take = await ledger.take(account, newHold('a', 51n), nowMs);
+    expect(take).toMatchObject({ kind: 'insufficient', short: 'spend_limit', available: 50n });
+  });
+
+  it('gets back what a dead owner held, as the credit does', async () => {
+    const { ledger, account } = await newAccount('capped-dead', 100n, 50n);
+    await ledger.take(account, newHold('dead', 50n), nowMs);
+    expect((await ledger.take(account, newHold('b', 1n), nowMs + leaseMs - 1)).kind).toBe('insufficient');
+    expect((await ledger.take(account, newHold('b', 50n), nowMs + leaseMs)).kind).toBe('taken');
+  });
+});

@@ -1,0 +1,218 @@
+// On a real engine: what a condition promises cannot be shown on a fake.
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { type Item, type QueryOptions, StoreUnavailable } from '../../shared/store/index.ts';
+import { startTestStore, type TestStore } from '../support/dynamodb.ts';
+
+let test: TestStore;
+beforeAll(async () => {
+  test = await startTestStore();
+});
+afterAll(() => test.stop());
+
+describe('a conditional put', () => {
+  const creation = (pk: string, owner: string) =>
+    ({ table: 'keys', item: { pk, owner }, condition: 'attribute_not_exists(pk)' }) as const;
+
+  it('that is refused returns the standing item and changes nothing', async () => {
+    const first = await test.store.put(creation('put-1', 'first'));
+    expect(first).toEqual({ kind: 'written', item: { pk: 'put-1', owner: 'first' } });
+    const second = await test.store.put(creation('put-1', 'second'));
+    expect(second).toEqual({ kind: 'refused', item: { pk: 'put-1', owner: 'first' } });
+    expect(await test.store.get('keys', 'put-1')).toEqual({ pk: 'put-1', owner: 'first' });
+  });
+
+  it('that replaces an item returns the old one when asked to', async () => {
+    await test.store.put({ table: 'keys', item: { pk: 'put-2', lease: 5 } });
+    const result = await test.store.put({
+      table: 'keys',
+      item: { pk: 'put-2', lease: 90 },
+      condition: 'attribute_not_exists(pk) OR lease < :now',
+      values: { ':now': 10 },
+      returnOld: true,
+    });
+    expect(result).toEqual({ kind: 'written', item: { pk: 'put-2', lease: 5 } });
+    const fresh = await test.store.put({ table: 'keys', item: { pk: 'put-3' }, returnOld: true });
+    expect(fresh).toEqual({ kind: 'written', item: undefined });
+  });
+
+  it('of twenty at once lets one through, and all others learn who it was', async () => {
+    const owners = Array.from({ length: 20 }, (_, index) => `owner-${index}`);
+    const results = await Promise.all(owners.map((owner) => test.store.put(creation('put-race', owner))));
+    const winners = results.filter(({ kind }) => kind === 'written');
+    expect(winners).toHaveLength(1);
+    const standing = await test.store.get('keys', 'put-race');
+    for (const { item } of results) expect(item).toEqual(standing);
+  });
+});
+
+describe('a conditional update', () => {
+  it('returns the whole item after it, or before it when asked to', async () => {
+    await test.store.put({ table: 'keys', item: { pk: 'update-1', n: 1, other: 'kept' } });
+    const update = { table: 'keys', key: 'update-1', expression: 'ADD n :one', values: { ':one': 1 } } as const;
+    expect(await test.store.update(update)).toEqual({ kind: 'written', item: { pk: 'update-1', n: 2, other: 'kept' } });
+    const old = await test.store.update({ ...update, returnOld: true });
+    expect(old.item).toEqual({ pk: 'update-1', n: 2, other: 'kept' });
+    expect((await test.store.get('keys', 'update-1'))?.n).toBe(3);
+  });
+
+  it('that is refused returns the standing item, none if there is none, and creates nothing', async () => {
+    const update = {
+      table: 'keys',
+      key: 'update-absent',
+      expression: 'SET #s = :revoked',
+      condition: 'attribute_exists(pk)',
+      names: { '#s': 'status' },
+      values: { ':revoked': 'revoked' },
+    } as const;
+    expect(await test.store.update(update)).toEqual({ kind: 'refused', item: undefined });
+    expect(await test.store.get('keys', 'update-absent')).toBeUndefined();
+    await test.store.put({ table: 'keys', item: { pk: 'update-absent', status: 'active' } });
+    const refused = await test.store.update({
+      ...update,
+      condition: '#s <> :active',
+      values: { ...update.values, ':active': 'active' },
+    });
+    expect(refused).toEqual({ kind: 'refused', item: { pk: 'update-absent', status: 'active' } });
+  });
+
+  it('of twenty at once against a limit of seven succeeds exactly seven times', async () => {
+    const increment = {
+      table: 'keys',
+      key: 'counter',
+      expression: 'ADD n :one',
+      condition: 'attribute_not_exists(n) OR n < :limit',
+      values: { ':one': 1, ':limit': 7 },
+    } as const;
+    const results = await Promise.all(Array.from({ length: 20 }, () => test.store.update(increment)));
+    expect(results.filter(({ kind }) => kind === 'written')).toHaveLength(7);
+    expect(results.filter(({ kind, item }) => kind === 'refused' && item?.n === 7)).toHaveLength(13);
+    expect((await test.store.get('keys', 'counter'))?.n).toBe(7);
+  });
+});
+
+describe('a hold inside the item of its counter', () => {
+  const hold = (id: string, amount: bigint, limit: bigint) =>
+    ({
+      table: 'keys',
+      key: 'held-counter',
+      expression: 'SET #hold = :hold, held = if_not_exists(held, :zero) + :amount',
+      condition: 'attribute_not_exists(#hold) AND (attribute_not_exists(held) OR held <= :room)',
+      names: { '#hold': `hold#${id}` },
+      values: { ':hold': { amount, lease: 9 }, ':amount': amount, ':zero': 0n, ':room': limit - amount },
+    }) as const;
+  const release = (id: string) =>
+    ({
+      table: 'keys',
+      key: 'held-counter',
+      expression: 'SET held = held - #hold.amount REMOVE #hold',
+      condition: 'attribute_exists(#hold)',
+      names: { '#hold': `hold#${id}` },
+    }) as const;
+
+  it('is taken by one write on an item that need not exist, and given back exactly once', async () => {
+    const amount = 4_000_000_000_000_000_000n;
+    expect((await test.store.update(hold('a', amount, 10n ** 19n))).kind).toBe('written');
+    expect((await test.store.update(hold('b', amount, 10n ** 19n))).kind).toBe('written');
+    const refused = await test.store.update(hold('c', amount, 10n ** 19n));
+    expect(refused).toMatchObject({ kind: 'refused', item: { held: 2n * amount, 'hold#a': { amount, lease: 9 } } });
+    const releases = await Promise.all(Array.from({ length: 5 }, () => test.store.update(release('a'))));
+    expect(releases.filter(({ kind }) => kind === 'written')).toHaveLength(1);
+    expect(await test.store.get('keys', 'held-counter')).toEqual({
+      pk: 'held-counter',
+      held: amount,
+      'hold#b': { amount, lease: 9 },
+    });
+  });
+});
+
+describe('numbers in the store', () => {
+  const largest = 10n ** 38n - 1n;
+
+  it('are exact to 38 digits, also after arithmetic', async () => {
+    await test.store.put({ table: 'keys', item: { pk: 'digits', n: largest - 1n, below: -largest } });
+    expect(await test.store.get('keys', 'digits')).toEqual({ pk: 'digits', n: largest - 1n, below: -largest });
+    const added = await test.store.update({
+      table: 'keys',
+      key: 'digits',
+      expression: 'ADD n :one',
+      values: { ':one': 1n },
+    });
+    expect(added.item?.n).toBe(largest);
+  });
+
+  it('with more digits are refused and not rounded', async () => {
+    const beyond = test.store.put({ table: 'keys', item: { pk: 'digits-39', n: 10n * largest + 1n } });
+    await expect(beyond).rejects.toThrow(StoreUnavailable);
+    expect(await test.store.get('keys', 'digits-39')).toBeUndefined();
+  });
+
+  it('are compared exactly beyond 2^53', async () => {
+    await test.store.put({ table: 'keys', item: { pk: 'compare', n: 2n ** 53n + 1n } });
+    const update = { table: 'keys', key: 'compare', expression: 'SET seen = :yes', condition: 'n <= :bound' } as const;
+    const refused = await test.store.update({ ...update, values: { ':yes': true, ':bound': 2n ** 53n } });
+    expect(refused.kind).toBe('refused');
+    const written = await test.store.update({ ...update, values: { ':yes': true, ':bound': 2n ** 53n + 1n } });
+    expect(written.kind).toBe('written');
+  });
+});
+
+describe('a query', () => {
+  const skOf = async (items: AsyncIterable<Item>): Promise<unknown[]> => {
+    const seen: unknown[] = [];
+    for await (const { sk } of items) seen.push(sk);
+    return seen;
+  };
+
+  it('gives one partition in the order of its sort keys, and nothing of its neighbours', async () => {
+    for (const sk of ['3', '1', '2']) await test.store.put({ table: 'records', item: { pk: 'order', sk } });
+    await test.store.put({ table: 'records', item: { pk: 'order#1', sk: '0' } });
+    expect(await skOf(test.store.query('records', 'order'))).toEqual(['1', '2', '3']);
+    expect(await skOf(test.store.query('records', 'none'))).toEqual([]);
+  });
+
+  it('keeps to its bounds, both ends included', async () => {
+    for (const sk of ['a', 'b', 'c', 'd']) await test.store.put({ table: 'records', item: { pk: 'bounds', sk } });
+    const between = (range: QueryOptions) => skOf(test.store.query('records', 'bounds', range));
+    expect(await between({ from: 'b' })).toEqual(['b', 'c', 'd']);
+    expect(await between({ to: 'b' })).toEqual(['a', 'b']);
+    expect(await between({ from: 'b', to: 'c' })).toEqual(['b', 'c']);
+    expect(await between({ from: 'bb', to: 'bc' })).toEqual([]);
+  });
+
+  it('goes over all pages', async () => {
+    // A page ends at 1 MB; five items of 300 KB are more than one.
+    const keys = Array.from({ length: 5 }, (_, index) => `page-${index}`);
+    for (const sk of keys) {
+      await test.store.put({ table: 'records', item: { pk: 'pages', sk, text: 'x'.repeat(300_000) } });
+    }
+    expect(await skOf(test.store.query('records', 'pages'))).toEqual(keys);
+  });
+});
+
+describe('the other calls', () => {
+  it('delete an item, and are content when there is none', async () => {
+    await test.store.put({ table: 'config', item: { pk: 'gone' } });
+    await test.store.delete('config', 'gone');
+    await test.store.delete('config', 'gone');
+    expect(await test.store.get('config', 'gone')).toBeUndefined();
+  });
+
+  it('scan every item of a table over all its pages, and only of that table', async () => {
+    // A page ends at 1 MB; five items of 300 KB are more than one.
+    const keys = Array.from({ length: 5 }, (_, index) => `page-${index}`);
+    for (const pk of keys) await test.store.put({ table: 'config', item: { pk, text: 'x'.repeat(300_000) } });
+    const seen: unknown[] = [];
+    for await (const item of test.store.scan('config')) seen.push(item.pk);
+    expect(seen.sort()).toEqual(keys);
+  });
+
+  it('show in a dump what any table holds, bytes included', async () => {
+    await test.store.put({
+      table: 'keys',
+      item: { pk: 'dump', deep: { bytes: Buffer.from('canary-7') }, n: 10n ** 20n },
+    });
+    const dump = await test.dumpTables();
+    expect(dump).toContain('canary-7');
+    expect(dump).toContain('100000000000000000000');
+  });
+});

@@ -1,0 +1,373 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { systemRandomness } from '../../shared/ids/index.ts';
+import type { Item, Store } from '../../shared/store/index.ts';
+import {
+  createFunctionStore,
+  type FunctionDocument,
+  type FunctionStore,
+  openRevision,
+  parseFunctionAlias,
+} from '../../shared/stored-functions/index.ts';
+import { startTestStore, type TestStore } from '../support/dynamodb.ts';
+import { declared, emptyWorkflow, functionOf, message, refusalOf } from '../unit/stored-functions/fixtures.ts';
+
+let database: TestStore;
+let functions: FunctionStore;
+beforeAll(async () => {
+  database = await startTestStore();
+  functions = createFunctionStore(database.store);
+});
+afterAll(() => database.stop());
+
+const nowMs = 1_800_000_000_000;
+const dayMs = 86_400_000;
+const activated = { state: 'activated' } as const;
+const cases = [{ input: 'x', expect: { contains: 'y' } }];
+const other = { messages: [message('user', 'Other: {{input}}')] };
+
+/** A workspace of its own for every test. */
+const newWorkspace = (): string => `team-${systemRandomness.uuid().slice(0, 8)}`;
+
+const apply = (workspace: string, document: FunctionDocument, atMs = nowMs) =>
+  functions.apply(workspace, document, atMs);
+
+/** Which revision a call would get, through the very rule that serves it. */
+async function opened(workspace: string, alias = 'gw/function/f', atMs = nowMs) {
+  const pinned = parseFunctionAlias(alias)?.revisionId;
+  const record = await functions.read(workspace, 'f');
+  const revision = record?.revisions.get(pinned ?? record.active ?? '');
+  const stored = record && revision ? await functions.readContent(record, revision) : undefined;
+  const found = record === undefined ? undefined : { record, content: stored?.content };
+  return openRevision({ executionEnabled: true, found, alias: { revisionId: pinned }, nowMs: atMs });
+}
+
+const revisionOf = async (workspace: string, id: string) => (await functions.read(workspace, 'f'))?.revisions.get(id);
+
+async function items(workspace: string): Promise<Item[]> {
+  const found: Item[] = [];
+  for await (const item of database.store.scan('functions')) {
+    if (String(item.pk).includes(`#${workspace}#`)) found.push(item);
+  }
+  return found;
+}
+
+const both = [declared('r1', activated), declared('r2', { ...activated, ...other })];
+
+describe('applying a function', () => {
+  it('stores it, and applying it once more changes nothing', async () => {
+    const workspace = newWorkspace();
+    const document = functionOf(both, { active: 'r2' });
+    expect(await apply(workspace, document)).toBe('created');
+    const before = await items(workspace);
+    expect(await apply(workspace, document, nowMs + dayMs)).toBe('unchanged');
+    expect(await items(workspace)).toEqual(before);
+    expect(await opened(workspace)).toMatchObject({ functionId: 'f', revisionId: 'r2', content: other });
+    expect(await opened(workspace, 'gw/function/f@r1')).toMatchObject({ revisionId: 'r1' });
+  });
+
+  it('gives back every content as it was, in the order in which it was written', async () => {
+    const workspace = newWorkspace();
+    const schema = { type: 'object', properties: { z: {}, a: {}, __proto__x: {} }, required: ['z'] };
+    const revision = declared('r', {
+      ...activated,
+      options: { temperature: 0.1, seed: 2 ** 53 },
+      response_format: { type: 'json_schema', json_schema: { name: 'n', schema } },
+      input: { type: 'object', schema },
+    });
+    await apply(workspace, functionOf([revision], { active: 'r' }));
+    const { id: _id, state: _state, ...content } = revision;
+    const stored = (await opened(workspace)).content;
+    expect(stored).toEqual({ kind: 'prompt', ...content });
+    expect(JSON.stringify(stored)).toContain(JSON.stringify(schema));
+  });
+
+  it('refuses a changed content of an activated revision and leaves the function as it was', async () => {
+    const workspace = newWorkspace();
+    await apply(workspace, functionOf([declared('r1', activated)], { active: 'r1' }));
+    const before = await items(workspace);
+    const changes = [other, { model: 'auto' }, { options: { temperature: 1 } }, { expires_at: '2030-01-01T00:00:00Z' }];
+    for (const change of changes) {
+      const changed = functionOf([declared('r0', activated), declared('r1', { ...activated, ...change })], {
+        active: 'r0',
+      });
+      await expect(apply(workspace, changed)).rejects.toThrow(/revision r1 is activated and cannot be changed/);
+      await expect(functions.check(workspace, changed, nowMs)).rejects.toThrow(/revision r1/);
+    }
+    expect(await items(workspace)).toEqual(before);
+  });
+
+  it('takes the members of an activated revision in another order for the same content', async () => {
+    const workspace = newWorkspace();
+    const options = { temperature: 0, max_tokens: 5 };
+    await apply(workspace, functionOf([declared('r1', { ...activated, options })], { active: 'r1' }));
+    const reordered = { max_tokens: 5, temperature: 0 };
+    const document = functionOf([declared('r1', { ...activated, options: reordered })], { active: 'r1' });
+    expect(await apply(workspace, document)).toBe('unchanged');
+  });
+
+  it('changes a draft as often as it likes, and activates it', async () => {
+    const workspace = newWorkspace();
+    await apply(workspace, functionOf([declared('r1')]));
+    await refusalOf('revision_not_available', () => opened(workspace));
+    await refusalOf('revision_not_available', () => opened(workspace, 'gw/function/f@r1'));
+    expect(await apply(workspace, functionOf([declared('r1', other)]))).toBe('changed');
+    expect(await apply(workspace, functionOf([declared('r1', { ...other, ...activated })]))).toBe('changed');
+    await refusalOf('revision_not_available', () => opened(workspace));
+    expect(await opened(workspace, 'gw/function/f@r1')).toMatchObject({ content: other });
+  });
+
+  it('moves the active revision, and none is one of the choices', async () => {
+    const workspace = newWorkspace();
+    await apply(workspace, functionOf(both, { active: 'r2' }));
+    await apply(workspace, functionOf(both, { active: 'r1' }));
+    expect(await opened(workspace)).toMatchObject({ revisionId: 'r1' });
+    await apply(workspace, functionOf(both));
+    await refusalOf('revision_not_available', () => opened(workspace));
+    expect(await opened(workspace, 'gw/function/f@r2')).toMatchObject({ revisionId: 'r2' });
+  });
+
+  it('does not take back an activation, and keeps revisions that are no longer written', async () => {
+    const workspace = newWorkspace();
+    await apply(workspace, functionOf(both, { active: 'r2' }));
+    await apply(workspace, functionOf([declared('r1'), declared('r3', activated)], { active: 'r3' }));
+    for (const id of ['r1', 'r2', 'r3']) {
+      expect(await opened(workspace, `gw/function/f@${id}`)).toMatchObject({ revisionId: id });
+    }
+  });
+
+  it('refuses an active revision that is not activated, and a function that becomes another kind', async () => {
+    const workspace = newWorkspace();
+    await expect(apply(workspace, functionOf([declared('r1')], { active: 'r1' }))).rejects.toThrow('not activated');
+    expect(await items(workspace)).toEqual([]);
+    await apply(workspace, functionOf(both));
+    await expect(apply(workspace, emptyWorkflow)).rejects.toThrow('cannot become a workflow');
+  });
+
+  it.each<[title: string, change: object, place: RegExp]>([
+    ['an input schema', { input: { type: 'object', schema: { type: 'nothing' } } }, /input\.schema.*\/type/],
+    [
+      'a response schema',
+      { response_format: { type: 'json_schema', json_schema: { name: 'n', schema: { pattern: '(' } } } },
+      /response_format.*\/pattern/,
+    ],
+    ['an option', { options: { temperature: 'hot' } }, /options: temperature/],
+    ['a case', { cases: [{ input: 'x', expect: { schema: { minimum: 'x' } } }] }, /cases\[0\]\.expect\.schema/],
+    ['too much', { messages: [message('system', systemRandomness.bytes(600_000).toString('base64'))] }, /bytes/],
+  ])('refuses a revision that no call could use for %s, and writes nothing', async (_title, change, place) => {
+    const workspace = newWorkspace();
+    const document = functionOf([declared('r0'), declared('r1', change)]);
+    await expect(functions.check(workspace, document, nowMs)).rejects.toThrow(place);
+    await expect(apply(workspace, document)).rejects.toThrow(place);
+    expect((await items(workspace)).filter(({ pk }) => String(pk).startsWith('FUNCTION#'))).toEqual([]);
+  });
+
+  it('checks without writing', async () => {
+    const workspace = newWorkspace();
+    await functions.check(workspace, functionOf(both, { active: 'r2' }), nowMs);
+    expect(await items(workspace)).toEqual([]);
+  });
+
+  it('takes revisions of any id', async () => {
+    const workspace = newWorkspace();
+    const ids = ['__proto__', 'constructor', 'toString', '-', '0'];
+    await apply(
+      workspace,
+      functionOf(
+        ids.map((id) => declared(id, activated)),
+        { active: '__proto__' },
+      ),
+    );
+    expect(await opened(workspace)).toMatchObject({ revisionId: '__proto__' });
+    expect(await opened(workspace, 'gw/function/f@constructor')).toMatchObject({ revisionId: 'constructor' });
+    await refusalOf('revision_not_available', () => opened(workspace, 'gw/function/f@valueOf'));
+  });
+
+  it('at the same time by several gateways ends in the state that all of them wanted', async () => {
+    const workspace = newWorkspace();
+    const document = functionOf(both, { active: 'r2' });
+    const outcomes = await Promise.all(Array.from({ length: 8 }, () => apply(workspace, document)));
+    expect(outcomes.toSorted()).toEqual(['created', ...Array(7).fill('unchanged')]);
+    expect(await items(workspace)).toHaveLength(3);
+  });
+});
+
+describe('a workspace', () => {
+  it('finds its own functions and nobody else does', async () => {
+    const [mine, theirs] = [newWorkspace(), newWorkspace()];
+    await apply(mine, functionOf(both, { active: 'r2' }));
+    expect(await functions.read(theirs, 'f')).toBeUndefined();
+    await refusalOf('function_not_found', () => opened(theirs));
+    await expect(functions.disable(theirs, 'f')).rejects.toThrow(`workspace ${theirs} has no function f`);
+    await apply(theirs, functionOf([declared('r1', { ...activated, ...other })], { active: 'r1', status: 'disabled' }));
+    expect(await opened(mine)).toMatchObject({ revisionId: 'r2' });
+  });
+
+  it('lists its functions, and shows one with all its contents', async () => {
+    const workspace = newWorkspace();
+    await apply(workspace, functionOf(both));
+    await apply(workspace, functionOf([], { id: 'g' }));
+    const listed: string[] = [];
+    for await (const { id } of functions.list(workspace)) listed.push(id);
+    expect(listed.toSorted()).toEqual(['f', 'g']);
+    const shown = await functions.show(workspace, 'f');
+    expect([...(shown?.contents.keys() ?? [])]).toEqual(['r1', 'r2']);
+    expect(shown?.contents.get('r2')).toMatchObject(other);
+    expect(await functions.show(workspace, 'none')).toBeUndefined();
+  });
+});
+
+describe('a function', () => {
+  it('that is disabled serves nothing, pinned calls included, until it is enabled', async () => {
+    const workspace = newWorkspace();
+    await apply(workspace, functionOf(both, { active: 'r2' }));
+    await functions.disable(workspace, 'f');
+    for (const alias of ['gw/function/f', 'gw/function/f@r1']) {
+      await refusalOf('function_disabled', () => opened(workspace, alias));
+    }
+    await functions.enable(workspace, 'f');
+    expect(await opened(workspace)).toMatchObject({ revisionId: 'r2' });
+  });
+
+  it('that is disabled serves again once a revision is activated', async () => {
+    const workspace = newWorkspace();
+    await apply(workspace, functionOf([...both, declared('r3')], { active: 'r2', status: 'disabled' }));
+    await refusalOf('function_disabled', () => opened(workspace));
+    await functions.activate(workspace, 'f', 'r3', nowMs);
+    expect(await opened(workspace)).toMatchObject({ revisionId: 'r3' });
+    expect(await opened(workspace, 'gw/function/f@r2')).toMatchObject({ revisionId: 'r2' });
+  });
+
+  it('goes back to a former revision by activating it again', async () => {
+    const workspace = newWorkspace();
+    await apply(workspace, functionOf(both, { active: 'r2' }));
+    await functions.activate(workspace, 'f', 'r1', nowMs);
+    expect(await opened(workspace)).toMatchObject({ revisionId: 'r1' });
+  });
+
+  it('does not activate what it does not have', async () => {
+    const workspace = newWorkspace();
+    await apply(workspace, functionOf(both));
+    await expect(functions.activate(workspace, 'f', 'r9', nowMs)).rejects.toThrow('no revision r9');
+    await expect(functions.activate(workspace, 'g', 'r1', nowMs)).rejects.toThrow('no function g');
+  });
+
+  it('keeps every change of several operators at the same time', async () => {
+    const workspace = newWorkspace();
+    await apply(workspace, functionOf([declared('r1'), declared('r2', other)]));
+    await Promise.all([
+      functions.activate(workspace, 'f', 'r1', nowMs),
+      functions.activate(workspace, 'f', 'r2', nowMs),
+      functions.disable(workspace, 'f'),
+    ]);
+    for (const id of ['r1', 'r2']) expect(await revisionOf(workspace, id)).toMatchObject(activated);
+  });
+
+  it('is never overwritten by a plan that was made on an older state', async () => {
+    const workspace = newWorkspace();
+    await apply(workspace, functionOf(both, { active: 'r2' }));
+    let writesBetween = 0;
+    const interrupted = createFunctionStore({
+      ...database.store,
+      get: async (table, key, options) => {
+        const item = await database.store.get(table, key, options);
+        writesBetween += 1;
+        await (writesBetween % 2 === 1 ? functions.disable(workspace, 'f') : functions.enable(workspace, 'f'));
+        return item;
+      },
+    } satisfies Store);
+    await expect(interrupted.activate(workspace, 'f', 'r1', nowMs)).rejects.toThrow('changed by somebody else');
+    expect(writesBetween).toBe(3);
+    expect(await functions.read(workspace, 'f')).toMatchObject({ active: 'r2', status: 'disabled' });
+  });
+});
+
+describe('a revision', () => {
+  it('expires at its expires_at, active or pinned, and does not become active again', async () => {
+    const workspace = newWorkspace();
+    const expires_at = new Date(nowMs + dayMs).toISOString();
+    await apply(workspace, functionOf([declared('r1', { ...activated, expires_at })], { active: 'r1' }));
+    expect(await opened(workspace, 'gw/function/f', nowMs + dayMs - 1)).toMatchObject({ revisionId: 'r1' });
+    for (const alias of ['gw/function/f', 'gw/function/f@r1']) {
+      await refusalOf('qualification_expired', () => opened(workspace, alias, nowMs + dayMs));
+    }
+    await expect(functions.activate(workspace, 'f', 'r1', nowMs + dayMs)).rejects.toThrow('has expired');
+  });
+
+  it('of which the file says that it expired long ago can be applied', async () => {
+    const workspace = newWorkspace();
+    const expires_at = '2020-01-01T00:00:00.000Z';
+    await apply(workspace, functionOf([declared('r1', { ...activated, expires_at })], { active: 'r1' }));
+    await refusalOf('qualification_expired', () => opened(workspace));
+  });
+
+  it('without cases is valid for its valid_for from its activation, however often the file is applied', async () => {
+    const workspace = newWorkspace();
+    const document = (state: 'draft' | 'activated') => functionOf([declared('r1', { state, valid_for: '30d' })]);
+    await apply(workspace, document('draft'), nowMs);
+    await apply(workspace, document('activated'), nowMs + dayMs);
+    await apply(workspace, document('activated'), nowMs + 2 * dayMs);
+    expect(await revisionOf(workspace, 'r1')).toMatchObject({ expiresAtMs: nowMs + 31 * dayMs });
+  });
+});
+
+describe('a revision with test cases', () => {
+  const document = (more: object = {}) => functionOf([declared('r1', { cases, valid_for: '2h', ...more })]);
+
+  async function draft() {
+    const workspace = newWorkspace();
+    await apply(workspace, document());
+    const textSha256 = (await revisionOf(workspace, 'r1'))?.textSha256 ?? '';
+    const qualify = (atMs = nowMs) => functions.qualify(workspace, 'f', { revisionId: 'r1', textSha256 }, atMs);
+    return { workspace, qualify };
+  }
+
+  it('is not activated before it is qualified, by nobody', async () => {
+    const { workspace } = await draft();
+    await expect(functions.activate(workspace, 'f', 'r1', nowMs)).rejects.toThrow('not qualified');
+    await expect(apply(workspace, document(activated))).rejects.toThrow('not qualified');
+    expect(await revisionOf(workspace, 'r1')).toMatchObject({ state: 'draft' });
+  });
+
+  it('is valid for its valid_for from its qualification, whenever it is activated', async () => {
+    const { workspace, qualify } = await draft();
+    await qualify();
+    await functions.activate(workspace, 'f', 'r1', nowMs + 1_000);
+    expect(await revisionOf(workspace, 'r1')).toMatchObject({ ...activated, expiresAtMs: nowMs + 7_200_000 });
+  });
+
+  it('is not activated once its qualification has run out', async () => {
+    const { workspace, qualify } = await draft();
+    await qualify();
+    await expect(functions.activate(workspace, 'f', 'r1', nowMs + 7_200_000)).rejects.toThrow('qualify it again');
+    await qualify(nowMs + 7_200_000);
+    await functions.activate(workspace, 'f', 'r1', nowMs + 7_200_000);
+    expect(await opened(workspace, 'gw/function/f', nowMs + 7_200_000)).toMatchObject({ revisionId: 'r1' });
+  });
+
+  it('that has expired serves again once it is qualified again', async () => {
+    const { workspace, qualify } = await draft();
+    await qualify();
+    await functions.activate(workspace, 'f', 'r1', nowMs);
+    await refusalOf('qualification_expired', () => opened(workspace, 'gw/function/f', nowMs + 7_200_000));
+    await qualify(nowMs + 8_000_000);
+    expect(await opened(workspace, 'gw/function/f', nowMs + 8_000_000)).toMatchObject({ revisionId: 'r1' });
+  });
+
+  it('loses its qualification when its draft changes, also between judging and noting', async () => {
+    const { workspace, qualify } = await draft();
+    await qualify();
+    await apply(workspace, document(other));
+    expect(await revisionOf(workspace, 'r1')).toMatchObject({ qualifiedAtMs: null, expiresAtMs: null });
+    await expect(qualify()).rejects.toThrow('changed while it was being qualified');
+    await expect(functions.activate(workspace, 'f', 'r1', nowMs)).rejects.toThrow('not qualified');
+  });
+
+  it('is what qualification is for: one without cases is refused', async () => {
+    const workspace = newWorkspace();
+    await apply(workspace, functionOf(both));
+    const textSha256 = (await revisionOf(workspace, 'r1'))?.textSha256 ?? '';
+    await expect(functions.qualify(workspace, 'f', { revisionId: 'r1', textSha256 }, nowMs)).rejects.toThrow(
+      'no cases',
+    );
+  });
+});

@@ -1,0 +1,59 @@
+import { type BlobStore, memoryBlobs } from '../../shared/blobs/index.ts';
+import { createIdempotencyStore, type StoredResult } from '../../shared/idempotency/index.ts';
+import { systemRandomness } from '../../shared/ids/index.ts';
+import { leaseMs } from '../../shared/names/index.ts';
+import type { Store } from '../../shared/store/index.ts';
+import { type ManualClock, manualClock } from '../support/manual-clock.ts';
+
+export const resultOf = (body: string, more: Partial<StoredResult> = {}): StoredResult => ({
+  status: 200,
+  headers: { 'content-type': 'application/json', 'x-gw-model': 'acme/large-1' },
+  body,
+  ...more,
+});
+
+/** Text that gzip cannot shorten below three quarters. */
+export const incompressible = (length: number): string =>
+  systemRandomness.bytes(length).toString('base64').slice(0, length);
+
+/** Calls on one key: every call of `claim` is a call of its own, as another client or another try would make it. */
+export function keyScenario(
+  store: Store,
+  options: { blobs?: BlobStore; clock?: ManualClock; workspace?: string } = {},
+) {
+  const { blobs = memoryBlobs(), clock = manualClock(), workspace = 'team-a' } = options;
+  const records = createIdempotencyStore({ store, blobs });
+  const key = systemRandomness.uuid();
+  let owners = 0;
+  return {
+    records,
+    clock,
+    key,
+    newOwner: () => `owner-${++owners}`,
+    claim: (owner: string, fingerprint = 'f') =>
+      records.claim({
+        workspace,
+        key,
+        owner,
+        fingerprint,
+        nowMs: clock.nowMs(),
+        leaseUntilMs: clock.nowMs() + leaseMs,
+      }),
+    complete: (owner: string, result: StoredResult) =>
+      records.complete({ workspace, key, owner, result, nowMs: clock.nowMs() }),
+    release: (owner: string) => records.release({ workspace, key, owner }),
+  };
+}
+
+/** A store whose repeatable writes are all sent twice, as after an answer that was lost on its way. */
+export const sendingTwice = (store: Store): Store => ({
+  ...store,
+  put: async (put, options) => {
+    if (put.repeatable === true) await store.put(put, options);
+    return store.put(put, options);
+  },
+  update: async (update, options) => {
+    if (update.repeatable === true) await store.update(update, options);
+    return store.update(update, options);
+  },
+});

@@ -1,0 +1,133 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { systemRandomness } from '../../shared/ids/index.ts';
+import { createSpanStore, type SpanClaim } from '../../shared/spans/index.ts';
+import type { Store } from '../../shared/store/index.ts';
+import { startTestStore, type TestStore } from '../support/dynamodb.ts';
+import { manualClock } from '../support/manual-clock.ts';
+import { sendingTwice } from './idempotency-fixtures.ts';
+
+let database: TestStore;
+beforeAll(async () => {
+  database = await startTestStore();
+});
+afterAll(() => database.stop());
+
+const lifeMs = 30 * 24 * 60 * 60 * 1000;
+
+function spanScenario(store: Store = database.store) {
+  const spans = createSpanStore(store);
+  const clock = manualClock();
+  const common = { workspace: 'team-a', spanId: `span:${systemRandomness.uuid()}` };
+  let owners = 0;
+  return {
+    clock,
+    spanId: common.spanId,
+    /** Of a new call each time, with inputs of its own unless told otherwise. */
+    claim: async (more: Partial<SpanClaim> = {}) => {
+      owners += 1;
+      const owner = `owner-${owners}`;
+      const claim = { ...common, owner, fingerprint: `f-${owners}`, nowMs: clock.nowMs(), ...more };
+      return (await spans.claim(claim)).kind;
+    },
+    release: (owner: string) => spans.release({ ...common, owner }),
+  };
+}
+
+const ten = <Value>(make: () => Promise<Value>): Promise<Value[]> => Promise.all(Array.from({ length: 10 }, make));
+
+describe('a span id', () => {
+  it('is claimed by exactly one of twenty calls at the same time, alike or not', async () => {
+    const span = spanScenario();
+    const calls = Array.from({ length: 20 }, (_, index) => span.claim(index < 10 ? { fingerprint: 'same' } : {}));
+    const outcomes = await Promise.all(calls);
+    expect(outcomes.toSorted()).toEqual(['claimed', ...Array(19).fill('duplicate')]);
+  });
+
+  it('belongs to its workspace', async () => {
+    const span = spanScenario();
+    expect(await span.claim()).toBe('claimed');
+    expect(await span.claim({ workspace: 'team-b' })).toBe('claimed');
+    expect(await span.claim()).toBe('duplicate');
+  });
+
+  it('is free again after 30 days although the item is still there, and not a moment earlier', async () => {
+    const span = spanScenario();
+    await span.claim();
+    span.clock.advance(lifeMs - 1);
+    expect(await span.claim()).toBe('duplicate');
+    span.clock.advance(1);
+    expect((await ten(span.claim)).toSorted()).toEqual(['claimed', ...Array(9).fill('duplicate')]);
+  });
+
+  it('is used up by a call that was not released: the same inputs without a key are a duplicate', async () => {
+    const span = spanScenario();
+    await span.claim({ fingerprint: 'f' });
+    expect(await span.claim({ fingerprint: 'f' })).toBe('duplicate');
+  });
+
+  it('may be used again with the same Idempotency-Key, by no other key and by no call without one', async () => {
+    const span = spanScenario();
+    expect(await span.claim({ idempotencyKey: 'k' })).toBe('claimed');
+    expect(await span.claim({ idempotencyKey: 'k' })).toBe('claimed');
+    expect(await span.claim({ idempotencyKey: 'other' })).toBe('duplicate');
+    expect(await span.claim()).toBe('duplicate');
+  });
+
+  it('of a call without a key is not opened by a call with one', async () => {
+    const span = spanScenario();
+    await span.claim();
+    expect(await span.claim({ idempotencyKey: 'k' })).toBe('duplicate');
+  });
+
+  it('whose claim is sent twice is claimed by its own call', async () => {
+    const span = spanScenario(sendingTwice(database.store));
+    expect(await span.claim()).toBe('claimed');
+    expect(await span.claim()).toBe('duplicate');
+  });
+
+  it('and its Idempotency-Key are in no table: only their hashes', async () => {
+    const span = spanScenario();
+    await span.claim({ idempotencyKey: 'canary-key-4711' });
+    const dump = await database.dumpTables();
+    expect(dump).not.toContain(span.spanId);
+    expect(dump).not.toContain('canary-key-4711');
+  });
+});
+
+describe('a span that was released after a retryable failure', () => {
+  it('is claimed by exactly one retry with the same inputs, and by no other call', async () => {
+    const span = spanScenario();
+    await span.claim({ owner: 'first', fingerprint: 'f' });
+    await span.release('first');
+    expect(await span.claim()).toBe('duplicate');
+    const retries = await ten(() => span.claim({ fingerprint: 'f' }));
+    expect(retries.toSorted()).toEqual(['claimed', ...Array(9).fill('duplicate')]);
+    expect(await span.claim({ fingerprint: 'f' })).toBe('duplicate');
+  });
+
+  it('may be claimed by a retry that brings another Idempotency-Key, or none', async () => {
+    const span = spanScenario();
+    await span.claim({ owner: 'first', fingerprint: 'f', idempotencyKey: 'k' });
+    await span.release('first');
+    expect(await span.claim({ owner: 'second', fingerprint: 'f', idempotencyKey: 'other' })).toBe('claimed');
+    await span.release('second');
+    expect(await span.claim({ fingerprint: 'f' })).toBe('claimed');
+  });
+
+  it('is released by its own call only', async () => {
+    const span = spanScenario();
+    await span.claim({ owner: 'first', fingerprint: 'f' });
+    await span.release('stranger');
+    expect(await span.claim({ fingerprint: 'f' })).toBe('duplicate');
+    await span.release('first');
+    expect(await span.claim({ owner: 'second', fingerprint: 'f' })).toBe('claimed');
+    await span.release('first');
+    expect(await span.claim({ fingerprint: 'f' })).toBe('duplicate');
+  });
+
+  it('leaves nothing where there was no claim', async () => {
+    const span = spanScenario();
+    await span.release('first');
+    expect(await span.claim()).toBe('claimed');
+  });
+});

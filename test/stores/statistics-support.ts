@@ -1,0 +1,58 @@
+// What the suites of the live statistics share: recorders and readers as separate instances have them, on one store.
+import { systemRandomness } from '../../shared/ids/index.ts';
+import { createStatisticsReader, createStatisticsRecorder, type ProviderCall } from '../../shared/statistics/index.ts';
+import { type Store, StoreUnavailable } from '../../shared/store/index.ts';
+import { type Clock, systemClock } from '../../shared/time/index.ts';
+import type { ManualClock } from '../support/manual-clock.ts';
+
+/** 1,800,000,000 seconds are the start of a window of 15 minutes. */
+export const windowStartMs = 1_800_000_000_000;
+export const windowMs = 15 * 60_000;
+
+export interface Instance {
+  readonly store: Store;
+  readonly clock: Clock;
+}
+
+export const recorderOf = ({ store, clock }: Instance) =>
+  createStatisticsRecorder({ store, clock, randomness: systemRandomness });
+
+export const readerOf = ({ store, clock }: Instance) => createStatisticsReader({ store, clock });
+
+export async function recordAll(instance: Instance, calls: readonly ProviderCall[]): Promise<void> {
+  const recorder = recorderOf(instance);
+  for (const call of calls) recorder.record(call);
+  await recorder.flush();
+}
+
+/** The time is the test's, but short waits pass by themselves. */
+export const withRealTimers = (clock: ManualClock): Clock => ({ nowMs: clock.nowMs, after: systemClock.after });
+
+export type StoreCall = 'get' | 'put' | 'update';
+
+/** A store that counts calls, and fails those the test names. */
+export function watchedStore(real: Store, fails: (call: StoreCall, key: string) => boolean = () => false) {
+  const calls: { call: StoreCall; key: string }[] = [];
+  const note = (call: StoreCall, key: string) => {
+    calls.push({ call, key });
+    if (fails(call, key)) throw new StoreUnavailable('told to fail');
+  };
+  const store: Store = {
+    ...real,
+    async get(table, key, options) {
+      note('get', key);
+      return real.get(table, key, options);
+    },
+    async put(put, options) {
+      note('put', String(put.item.pk));
+      return real.put(put, options);
+    },
+    async update(update, options) {
+      note('update', update.key);
+      return real.update(update, options);
+    },
+  };
+  const count = (call: StoreCall, prefix: string) =>
+    calls.filter((each) => each.call === call && each.key.startsWith(prefix)).length;
+  return { store, count };
+}

@@ -1,0 +1,8 @@
+import type { CredentialSource } from '../../shared/providers/index.ts';
+
+/** Credentials that are there from the start and never change. */
+export const credentialsOf = (find: CredentialSource['find']): CredentialSource => ({
+  find,
+  ready: async () => {},
+  refresh: async () => {},
+});

@@ -1,0 +1,74 @@
+// A store with its tables on a real engine: one embedded server per test file, so that files cannot disturb each other.
+// GW_TEST_DYNAMODB_URL runs the same suites on another engine, under a stage of their own.
+import './errors-across-realms.ts';
+import { gunzipSync } from 'node:zlib';
+import { DeleteTableCommand, type DynamoDBClient } from '@aws-sdk/client-dynamodb';
+import { createTables } from '../../infra/local/create-tables.ts';
+import { startEmbeddedDynamo } from '../../infra/local/embedded-dynamodb.ts';
+import { systemRandomness } from '../../shared/ids/index.ts';
+import { physicalTableName, storeCallTimeoutMs, tableNames } from '../../shared/names/index.ts';
+import { createDynamoClient, createDynamoStore, type Store } from '../../shared/store/index.ts';
+import { type Clock, systemClock } from '../../shared/time/index.ts';
+
+export interface TestStore {
+  readonly store: Store;
+  readonly client: DynamoDBClient;
+  readonly endpoint: string;
+  readonly stage: string;
+  /** Every item of every table as JSON text, bytes as the text they hold: where a leak test looks for its canaries. */
+  dumpTables(): Promise<string>;
+  stop(): Promise<void>;
+}
+
+/** The time of a call is tested where it is the matter; elsewhere a busy machine must not fail a test. */
+const patientClock: Clock = {
+  ...systemClock,
+  after: (delayMs, callback) => (delayMs >= storeCallTimeoutMs ? () => {} : systemClock.after(delayMs, callback)),
+};
+
+export async function startTestStore(): Promise<TestStore> {
+  const engine = await startEngine(process.env.GW_TEST_DYNAMODB_URL);
+  const stage = `test-${systemRandomness.uuid().slice(0, 8)}`;
+  const client = createDynamoClient({ endpoint: engine.endpoint });
+  await createTables(client, stage);
+  const store = createDynamoStore({ client, stage, clock: patientClock });
+  return {
+    store,
+    client,
+    endpoint: engine.endpoint,
+    stage,
+    dumpTables: () => dumpTables(store),
+    async stop() {
+      for (const table of tableNames) {
+        await client.send(new DeleteTableCommand({ TableName: physicalTableName(stage, table) }));
+      }
+      client.destroy();
+      await engine.stop();
+    },
+  };
+}
+
+const startEngine = async (url: string | undefined) =>
+  url === undefined
+    ? startEmbeddedDynamo({ log: (line) => process.stderr.write(`${line}\n`) })
+    : { endpoint: url, stop: async () => {} };
+
+async function dumpTables(store: Store): Promise<string> {
+  const tables: Record<string, unknown[]> = {};
+  for (const table of tableNames) {
+    const items: unknown[] = [];
+    for await (const item of store.scan(table)) items.push(item);
+    tables[table] = items;
+  }
+  return JSON.stringify(tables, (_member, value) => {
+    if (typeof value === 'bigint') return value.toString();
+    if (value instanceof Set) return [...value];
+    return value instanceof Uint8Array ? readable(value) : value;
+  });
+}
+
+/** Compressed bytes would hide a canary. */
+const readable = (bytes: Uint8Array): string => {
+  const isGzip = bytes[0] === 0x1f && bytes[1] === 0x8b;
+  return Buffer.from(isGzip ? gunzipSync(bytes) : bytes).toString('utf8');
+};

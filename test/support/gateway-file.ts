@@ -1,0 +1,75 @@
+// Gateway files for tests: a small valid one, changed where a test needs it.
+import { stringify } from 'yaml';
+import { createApiKey } from '../../shared/auth/index.ts';
+import { systemRandomness } from '../../shared/ids/index.ts';
+
+type Json = Record<string, unknown>;
+
+/** One provider of a model: `upstream` is the behaviour of the simulator. */
+export interface Route {
+  readonly provider: string;
+  readonly upstream: string;
+  readonly more?: Json;
+}
+
+export interface FileParts {
+  /** Model id → its providers in catalogue order. */
+  readonly models: Record<string, readonly Route[]>;
+  /** Members of a provider entry, by provider id. */
+  readonly providers?: Record<string, Json>;
+  /** Members of a model, by model id. */
+  readonly modelMembers?: Record<string, Json>;
+  readonly workspace?: Json;
+  /** Members of the first key. */
+  readonly key?: Json;
+  readonly service?: Json;
+  readonly moreWorkspaces?: readonly Json[];
+}
+
+export const newKey = (): string => createApiKey(systemRandomness);
+
+const everything = { tools: true, vision: true, json_mode: true, json_schema: true };
+
+/** `urlOf` gives the base URL of a provider. The first key of workspace `team` is `key`. */
+export function gatewayFileText(parts: FileParts, urlOf: (provider: string) => string, key: string): string {
+  return stringify(fileOf(parts, urlOf, key), { aliasDuplicateObjects: false });
+}
+
+function fileOf(parts: FileParts, urlOf: (provider: string) => string, key: string): Json {
+  const providerIds = new Set(Object.values(parts.models).flatMap((routes) => routes.map(({ provider }) => provider)));
+  for (const id of Object.keys(parts.providers ?? {})) providerIds.add(id);
+  return {
+    ...(parts.service === undefined ? {} : { service: parts.service }),
+    providers: [...providerIds].map((id) => ({
+      id,
+      display_name: `Provider ${id}`,
+      base_url: urlOf(id),
+      auth: 'none',
+      ...parts.providers?.[id],
+    })),
+    models: Object.entries(parts.models).map(([id, routes]) => ({
+      id,
+      display_name: `Model ${id}`,
+      created: 1_760_000_000,
+      context_length: 128_000,
+      modalities: ['text', 'image'],
+      providers: routes.map(toModelProvider),
+      ...parts.modelMembers?.[id],
+    })),
+    workspaces: [
+      { id: 'team', credit_usd: '100', keys: [{ name: 'first', key, ...parts.key }], ...parts.workspace },
+      ...(parts.moreWorkspaces ?? []),
+    ],
+  };
+}
+
+const toModelProvider = ({ provider, upstream, more }: Route): Json => ({
+  provider,
+  upstream_model: upstream,
+  input_price_per_million: '1.00',
+  output_price_per_million: '2.00',
+  context_length: 128_000,
+  max_output_tokens: 4_096,
+  supported_params: everything,
+  ...more,
+});

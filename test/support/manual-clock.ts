@@ -1,0 +1,30 @@
+// A clock that moves only when a test says so. Timers fire in their order while it moves.
+import type { Clock } from '../../shared/time/index.ts';
+
+export interface ManualClock extends Clock {
+  advance(byMs: number): void;
+}
+
+export function manualClock(startMs = 1_800_000_000_000): ManualClock {
+  let nowMs = startMs;
+  const timers = new Set<{ readonly atMs: number; readonly callback: () => void }>();
+  return {
+    nowMs: () => nowMs,
+    after(delayMs, callback) {
+      const timer = { atMs: nowMs + Math.max(0, delayMs), callback };
+      timers.add(timer);
+      return () => timers.delete(timer);
+    },
+    advance(byMs) {
+      const untilMs = nowMs + byMs;
+      for (;;) {
+        const [next] = [...timers].filter(({ atMs }) => atMs <= untilMs).sort((a, b) => a.atMs - b.atMs);
+        if (next === undefined) break;
+        timers.delete(next);
+        nowMs = Math.max(nowMs, next.atMs);
+        next.callback();
+      }
+      nowMs = untilMs;
+    },
+  };
+}

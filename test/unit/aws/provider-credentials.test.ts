@@ -1,0 +1,169 @@
+import { describe, expect, it } from '@jest/globals';
+import { providerCredentials } from '../../../shared/aws/provider-credentials.ts';
+import type { SecretReading } from '../../../shared/aws/provider-secret.ts';
+import type { ProviderAuth, ProviderDocument } from '../../../shared/catalogue/index.ts';
+import { createLog } from '../../../shared/log/index.ts';
+import { StoreUnavailable } from '../../../shared/store/index.ts';
+import { manualClock } from '../../support/manual-clock.ts';
+
+const provider = (auth: ProviderAuth) => ({ auth }) as ProviderDocument;
+const acme = provider({ bearer: { secret: 'acme' } });
+const valuesOf = (values: Record<string, string>): SecretReading => ({
+  kind: 'values',
+  values: new Map(Object.entries(values)),
+  unusable: 0,
+});
+
+/** Credentials over readings that the test answers itself, one after the other. */
+function create() {
+  const clock = manualClock();
+  const lines: string[] = [];
+  const reads: PromiseWithResolvers<SecretReading>[] = [];
+  const credentials = providerCredentials({
+    readSecret: () => {
+      const read = Promise.withResolvers<SecretReading>();
+      reads.push(read);
+      return read.promise;
+    },
+    clock,
+    log: createLog({ clock, write: (line) => lines.push(line) }),
+  });
+  const answer = async (reading: SecretReading | Error) => {
+    if (reading instanceof Error) reads.at(-1)?.reject(reading);
+    else reads.at(-1)?.resolve(reading);
+    await new Promise<void>((resolve) => setImmediate(resolve));
+  };
+  /** An instance that has just read this. */
+  const start = async (reading: SecretReading | Error) => {
+    const ready = credentials.ready();
+    await answer(reading);
+    await ready;
+  };
+  return { clock, lines, reads, credentials, answer, start };
+}
+
+describe('provider credentials of a stage', () => {
+  it('come from the secret by name, whether the file says secret or env, and are undefined without a name', async () => {
+    const { credentials, start } = create();
+    await start(valuesOf({ acme: 'key-1', ACME_API_KEY: 'key-2' }));
+    expect(credentials.find(acme)).toEqual({ authorization: 'Bearer key-1' });
+    expect(credentials.find(provider({ bearer: { env: 'ACME_API_KEY' } }))).toEqual({ authorization: 'Bearer key-2' });
+    expect(credentials.find(provider({ bearer: { secret: 'other' } }))).toBeUndefined();
+    expect(credentials.find(provider({ bearer: { secret: '__proto__' } }))).toBeUndefined();
+  });
+
+  it('never come from the environment of the process', async () => {
+    const { credentials, start } = create();
+    await start(valuesOf({}));
+    expect(process.env.PATH).toBeDefined();
+    expect(credentials.find(provider({ bearer: { env: 'PATH' } }))).toBeUndefined();
+  });
+
+  it('make a cold instance wait for its first copy, one read for all who wait', async () => {
+    const { credentials, reads, answer } = create();
+    const waiting = Promise.all([credentials.ready(), credentials.ready()]);
+    expect(() => credentials.find(acme)).toThrow(StoreUnavailable);
+    await answer(valuesOf({ acme: 'key-1' }));
+    await waiting;
+    expect(reads).toHaveLength(1);
+    expect(credentials.find(acme)).toEqual({ authorization: 'Bearer key-1' });
+  });
+
+  it('are unavailable, not unconfigured, while the secret cannot be reached; providers that need none are served', async () => {
+    const { credentials, start, lines } = create();
+    await start(new Error('no answer within 800 ms'));
+    expect(() => credentials.find(acme)).toThrow(StoreUnavailable);
+    expect(credentials.find(provider('none'))).toEqual({ authorization: undefined });
+    expect(lines).toHaveLength(1);
+    expect(lines[0]).toContain('provider_secret_unreachable');
+  });
+
+  it('are unconfigured, not unavailable, where there is no secret', async () => {
+    const { credentials, start, lines } = create();
+    await start({ kind: 'absent' });
+    expect(credentials.find(acme)).toBeUndefined();
+    expect(lines.join()).toContain('provider_secret_absent');
+  });
+
+  it('are asked for again a second after a failure, not in every request', async () => {
+    const { credentials, start, reads, clock, answer } = create();
+    await start(new Error('unreachable'));
+    await credentials.ready();
+    clock.advance(999);
+    await credentials.ready();
+    expect(reads).toHaveLength(1);
+    clock.advance(1);
+    const ready = credentials.ready();
+    await answer(valuesOf({ acme: 'key-1' }));
+    await ready;
+    expect(credentials.find(acme)).toEqual({ authorization: 'Bearer key-1' });
+  });
+
+  it('are read again after five minutes, in the background: meanwhile the old copy serves', async () => {
+    const { credentials, start, reads, clock, answer } = create();
+    await start(valuesOf({ acme: 'old' }));
+    clock.advance(299_999);
+    await credentials.ready();
+    expect(reads).toHaveLength(1);
+    clock.advance(1);
+    await credentials.ready();
+    expect(credentials.find(acme)).toEqual({ authorization: 'Bearer old' });
+    expect(reads).toHaveLength(2);
+    await answer(valuesOf({ acme: 'new' }));
+    expect(credentials.find(acme)).toEqual({ authorization: 'Bearer new' });
+  });
+
+  it('keep serving as they were while the secret cannot be reached', async () => {
+    const { credentials, start, clock, answer } = create();
+    await start(valuesOf({ acme: 'old' }));
+    clock.advance(300_000);
+    credentials.find(acme);
+    await answer(new Error('unreachable'));
+    clock.advance(3_600_000);
+    expect(credentials.find(acme)).toEqual({ authorization: 'Bearer old' });
+  });
+
+  it('keep serving as they were when the secret becomes unreadable, and stop when it is taken away', async () => {
+    const { credentials, start, clock, answer, lines } = create();
+    await start(valuesOf({ acme: 'old' }));
+    clock.advance(10_000);
+    void credentials.refresh();
+    await answer({ kind: 'unreadable' });
+    expect(credentials.find(acme)).toEqual({ authorization: 'Bearer old' });
+    expect(lines.join()).toContain('provider_secret_unreadable');
+    clock.advance(10_000);
+    void credentials.refresh();
+    await answer({ kind: 'absent' });
+    expect(credentials.find(acme)).toBeUndefined();
+  });
+
+  it('are read at once when a provider refused one, though not again within ten seconds', async () => {
+    const { credentials, start, reads, clock, answer } = create();
+    await start(valuesOf({ acme: 'old' }));
+    clock.advance(9_999);
+    await credentials.refresh();
+    expect(reads).toHaveLength(1);
+    clock.advance(1);
+    const refreshed = Promise.all([credentials.refresh(), credentials.refresh()]);
+    await answer(valuesOf({ acme: 'new' }));
+    await refreshed;
+    expect(reads).toHaveLength(2);
+    expect(credentials.find(acme)).toEqual({ authorization: 'Bearer new' });
+  });
+
+  it('that cannot be read at once leave the old ones, and nobody sees an error', async () => {
+    const { credentials, start, clock, answer } = create();
+    await start(valuesOf({ acme: 'old' }));
+    clock.advance(10_000);
+    const refreshed = credentials.refresh();
+    await answer(new Error('unreachable'));
+    await expect(refreshed).resolves.toBeUndefined();
+    expect(credentials.find(acme)).toEqual({ authorization: 'Bearer old' });
+  });
+
+  it('for requests signed with AWS credentials are none of this source', async () => {
+    const { credentials, start } = create();
+    await start(valuesOf({ acme: 'key-1' }));
+    expect(credentials.find(provider({ sigv4: { service: 'bedrock', region: 'eu-west-1' } }))).toBeUndefined();
+  });
+});

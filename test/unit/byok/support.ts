@@ -1,0 +1,37 @@
+// A key wrapper that counts and can be told what to do, and vaults on it.
+import { createKeyVault, type KeyWrapper, localKeyWrapper } from '../../../shared/byok/index.ts';
+import { systemRandomness } from '../../../shared/ids/index.ts';
+import type { Clock } from '../../../shared/time/index.ts';
+import { manualClock } from '../../support/manual-clock.ts';
+
+export interface WatchedWrapper extends KeyWrapper {
+  readonly unwraps: () => number;
+  /** Every clear data key that was handed out, as the very buffers. */
+  readonly handedOut: Buffer[];
+}
+
+export function watchedWrapper(real: KeyWrapper = localKeyWrapper()): WatchedWrapper {
+  const handedOut: Buffer[] = [];
+  let unwraps = 0;
+  return {
+    handedOut,
+    unwraps: () => unwraps,
+    async createDataKey(context) {
+      const created = await real.createDataKey(context);
+      handedOut.push(created.clear);
+      return created;
+    },
+    async unwrap(wrapped, context) {
+      unwraps += 1;
+      const clear = await real.unwrap(wrapped, context);
+      handedOut.push(clear);
+      return clear;
+    },
+  };
+}
+
+export const vaultOn = (wrapper: KeyWrapper = localKeyWrapper(), stage = 'test', clock: Clock = manualClock()) =>
+  createKeyVault({ wrapper, stage, clock, randomness: systemRandomness });
+
+export const place = { workspace: 'team-a', provider: 'acme' };
+export const isWiped = (buffer: Buffer | undefined): boolean => buffer?.every((byte) => byte === 0) ?? false;

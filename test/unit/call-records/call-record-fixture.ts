@@ -1,0 +1,30 @@
+import type { CallRecord } from '../../../shared/call-records/index.ts';
+
+/** A complete answer of one provider, as most calls end. */
+export const callRecord = (more: Partial<CallRecord> = {}): CallRecord => ({
+  workspace: 'team-a',
+  executionId: '019aa1f2-7c1e-7d57-9a53-0d5b7c2f9e11',
+  arrivedAtMs: 1_795_176_000_123,
+  keyPublicId: 'abcdefghij012345',
+  correlationId: '6f1c1c0e-3a57-4a56-8a53-0d5b7c2f9e11',
+  traceId: '4bf92f3577b34da6a3ce929d0e0e4736',
+  modelAsked: 'auto',
+  modelServed: 'acme/large-1',
+  provider: 'acme',
+  stream: true,
+  cacheHit: false,
+  isByok: false,
+  outcome: 'ok',
+  attempts: 1,
+  attemptCauses: [],
+  promptTokens: 1_200,
+  cachedTokens: 200,
+  completionTokens: 350,
+  estimated: false,
+  costPicoUsd: 6_500_000_000n,
+  queuedMs: 0,
+  firstOutputMs: 380,
+  totalMs: 4_210,
+  gatewayMs: 14,
+  ...more,
+});

@@ -1,0 +1,162 @@
+import { describe, expect, it } from '@jest/globals';
+import fc from 'fast-check';
+import type { CallRecord } from '../../../shared/call-records/index.ts';
+import { recordOf, recordPut } from '../../../shared/call-records/record-item.ts';
+import { callRecord } from './call-record-fixture.ts';
+
+const itemOf = (more: Record<string, unknown> = {}) =>
+  recordPut({ ...callRecord(), ...more } as CallRecord, 90).item as Record<string, unknown>;
+
+const memberNames = Object.keys(
+  callRecord({
+    keyName: 'ci',
+    referer: 'r',
+    title: 't',
+    spanId: 's',
+    parentSpanId: 'p',
+    sessionId: 's',
+    functionId: 'f',
+    revisionId: 'r',
+    cutCode: 'no_available_provider',
+  }),
+);
+
+const isScalar = (value: unknown): boolean => ['string', 'number', 'bigint', 'boolean'].includes(typeof value);
+
+describe('the item of a call record', () => {
+  it('holds nothing but scalars, whatever is passed off as a member', () => {
+    const anything = fc.anything({ withBigInt: true, withDate: true, withMap: true, withTypedArray: true });
+    fc.assert(
+      fc.property(fc.constantFrom(...memberNames), anything, (name, value) => {
+        const item = attemptOr(() => itemOf({ [name]: value }), TypeError);
+        if (item !== undefined) expect(Object.values(item).every(isScalar)).toBe(true);
+      }),
+      { numRuns: 2_000 },
+    );
+  });
+
+  it.each(memberNames)(
+    'takes no object as %s: the record is refused without its words, or kept without them',
+    (name) => {
+      const body = { messages: [{ role: 'user', content: 'canary-prompt' }] };
+      for (const value of [body, [body], ['canary-prompt is a sentence'], [['canary-prompt']]]) {
+        let seen: string;
+        try {
+          seen = JSON.stringify(itemOf({ [name]: value }), (_member, each) =>
+            typeof each === 'bigint' ? `${each}` : each,
+          );
+        } catch (error) {
+          expect(error).toBeInstanceOf(TypeError);
+          seen = (error as Error).message;
+        }
+        expect(seen).not.toContain('canary');
+      }
+    },
+  );
+
+  it('has no attribute for a member that is not in the table', () => {
+    expect(itemOf({ messages: 'canary', authorization: 'canary', answer: 'canary' })).toEqual(itemOf());
+  });
+
+  it('keeps no key and no credential that a client put into its texts', () => {
+    const ours = 'sk-gw-demodemodemodemo-demodemodemodemodemodemodemodemodemodemokey2Jc7YM';
+    for (const name of ['title', 'sessionId', 'spanId', 'traceId', 'keyName', 'referer', 'modelAsked']) {
+      for (const value of [ours, `x ${ours} y`, 'sk-proj-abcdefghijklmnop0123']) {
+        expect(JSON.stringify(Object.values(itemOf({ [name]: value })).map(String))).not.toMatch(/sk-(gw|proj)/);
+      }
+    }
+    const referer = 'https://user:password@app.example/chat/1?token=canary#canary';
+    expect(itemOf({ referer }).referer).toBe('https://app.example/chat/1');
+    expect(itemOf({ referer: 'https://app.example/@team' }).referer).toBe('https://app.example/@team');
+  });
+
+  it('bounds every text that a client can make long, and keeps it well-formed', () => {
+    const endless = '😀'.repeat(100_000);
+    const item = itemOf({ referer: endless, title: `x${endless}`, sessionId: endless, spanId: endless });
+    expect([item.referer, item.title, item.session_id, item.span_id].map((text) => String(text).length)).toEqual([
+      512, 512, 256, 128,
+    ]);
+    expect(Object.values(item).every((value) => typeof value !== 'string' || value.isWellFormed())).toBe(true);
+  });
+
+  it('refuses a record without a required member, and names the member', () => {
+    for (const [name, value] of [
+      ['workspace', 'team#a'],
+      ['executionId', ''],
+      ['arrivedAtMs', 1.5],
+      ['arrivedAtMs', 253_402_300_800_000],
+      ['promptTokens', -1],
+      ['costPicoUsd', 5],
+      ['costPicoUsd', -5n],
+      ['outcome', 'fine'],
+      ['attempts', undefined],
+    ] as const) {
+      expect(() => itemOf({ [name]: value })).toThrow(TypeError);
+      expect(() => itemOf({ [name]: value })).toThrow(name);
+    }
+  });
+
+  it('keeps whole milliseconds, and none of a clock that was set back', () => {
+    const item = itemOf({ queuedMs: -3, gatewayMs: 12.6, totalMs: 1e300, firstOutputMs: Number.NaN });
+    expect(item).toMatchObject({ queued_ms: 0, gateway_ms: 13 });
+    expect(Number.isSafeInteger(item.total_ms)).toBe(true);
+    expect(item).not.toHaveProperty('first_output_ms');
+  });
+
+  it('has keys that follow from the call alone, in the order of arrival within a shard', () => {
+    const item = itemOf();
+    expect(item.pk).toMatch(/^team-a#2026-11-20#[0-7]$/);
+    expect(item.sk).toBe('2026-11-20T12:00:00.123Z#019aa1f2-7c1e-7d57-9a53-0d5b7c2f9e11');
+    expect(itemOf({ outcome: 'internal_error', costPicoUsd: 0n })).toMatchObject({ pk: item.pk, sk: item.sk });
+  });
+
+  it('costs one write unit with ids of usual length, and eight at most, with every text at its bound', () => {
+    const usual = itemOf({
+      keyName: 'ci',
+      spanId: '00f067aa0ba902b7',
+      sessionId: '6f1c1c0e-3a57-4a56-8a53-0d5b7c2f9e11',
+      referer: 'https://app.example/chat',
+      title: 'Example app',
+    });
+    expect(writeUnitsOf(usual)).toBe(1);
+    const long = '€'.repeat(512);
+    const names = ['keyName', 'referer', 'title', 'traceId', 'spanId', 'parentSpanId', 'sessionId', 'modelAsked'];
+    const attemptCauses = Array.from({ length: 100 }, () => 'a'.repeat(40));
+    const longest = itemOf({
+      ...Object.fromEntries(names.map((name) => [name, long])),
+      ...Object.fromEntries(
+        ['workspace', 'executionId', 'functionId', 'revisionId'].map((name) => [name, 'a'.repeat(64)]),
+      ),
+      ...{ modelServed: long, provider: long, attemptCauses, cutCode: 'execution_deadline_exceeded' },
+      ...{ costPicoUsd: 10n ** 38n - 1n, promptTokens: Number.MAX_SAFE_INTEGER },
+    });
+    expect(writeUnitsOf(longest)).toBe(8);
+  });
+
+  it('gives back the record that it was made of', () => {
+    const record = callRecord({ attemptCauses: ['status_503', 'silent'], attempts: 3 });
+    expect(recordOf(itemOf(record as unknown as Record<string, unknown>))).toEqual(record);
+  });
+});
+
+function attemptOr<Value>(action: () => Value, expected: new (message: string) => Error): Value | undefined {
+  try {
+    return action();
+  } catch (error) {
+    expect(error).toBeInstanceOf(expected);
+    return undefined;
+  }
+}
+
+/** DynamoDB's rule: names and texts in UTF-8, numbers by two digits a byte and at most 21, a write unit per KB begun. */
+const writeUnitsOf = (item: Record<string, unknown>): number =>
+  Math.ceil(
+    Object.entries(item)
+      .map(([name, value]) => Buffer.byteLength(name) + sizeOf(value))
+      .reduce((sum, size) => sum + size, 0) / 1024,
+  );
+
+const sizeOf = (value: unknown): number => {
+  if (typeof value === 'boolean') return 1;
+  return typeof value === 'string' ? Buffer.byteLength(value) : Math.min(21, Math.ceil(String(value).length / 2) + 1);
+};

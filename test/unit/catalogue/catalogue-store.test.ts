@@ -1,0 +1,93 @@
+import { randomBytes } from 'node:crypto';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { type CatalogueDocument, createCatalogueStore } from '../../../shared/catalogue/index.ts';
+import { startTestStore, type TestStore } from '../../support/dynamodb.ts';
+import { countingWrites } from './counting-writes.ts';
+
+const nowMs = 1_800_000_000_000;
+const sevenDaysSeconds = 604_800;
+
+let database: TestStore;
+beforeAll(async () => {
+  database = await startTestStore();
+});
+afterAll(() => database.stop());
+
+const documentWith = (queueMs: number, displayName = 'Acme'): CatalogueDocument => ({
+  service: { function_execution: 'enabled', function_concurrency: null, queue_ms: queueMs },
+  providers: [
+    {
+      id: 'acme',
+      display_name: displayName,
+      base_url: 'https://api.acme.example/v1',
+      auth: 'none',
+      accepts_byok_header: false,
+      data_policy: {},
+      idle_timeout_ms: 15_000,
+      connect_timeout_ms: 3_000,
+      reasoning_style: 'effort',
+      reasoning_tokens: 'included',
+    },
+  ],
+  models: [],
+});
+
+describe('the catalogue at rest', () => {
+  it('goes through created, unchanged without a write, changed and back', async () => {
+    const { store, writes } = countingWrites(database.store);
+    const catalogues = createCatalogueStore(store);
+    expect(await catalogues.readVersion()).toBeUndefined();
+
+    const first = await catalogues.write(documentWith(1), nowMs);
+    expect(first.change).toBe('created');
+    expect(await catalogues.readVersion()).toBe(first.version);
+    expect(await catalogues.readBody(first.version)).toEqual(documentWith(1));
+
+    const before = writes();
+    const { models, providers, service } = documentWith(1);
+    expect(await catalogues.write({ models, providers, service }, nowMs)).toEqual({ ...first, change: 'unchanged' });
+    expect(writes()).toBe(before);
+
+    const second = await catalogues.write(documentWith(2), nowMs);
+    expect(second.change).toBe('changed');
+    expect(second.version).not.toBe(first.version);
+    // The former body stays for a rollback, with an end.
+    expect(await catalogues.readBody(first.version)).toEqual(documentWith(1));
+    expect(await expiryOf(first.version)).toBe(nowMs / 1000 + sevenDaysSeconds);
+    expect(await expiryOf(second.version)).toBeUndefined();
+
+    expect((await catalogues.write(documentWith(1), nowMs)).version).toBe(first.version);
+    expect(await expiryOf(first.version)).toBeUndefined();
+    expect(await expiryOf(second.version)).toBe(nowMs / 1000 + sevenDaysSeconds);
+  });
+
+  it('that does not fit one item is refused with its size, and nothing is written', async () => {
+    const { store, writes } = countingWrites(database.store);
+    const catalogues = createCatalogueStore(store);
+    const version = await catalogues.readVersion();
+    const huge = documentWith(1, randomBytes(400_000).toString('base64'));
+    await expect(catalogues.write(huge, nowMs)).rejects.toThrow(/too large: \d+ bytes compressed/);
+    expect(writes()).toBe(0);
+    expect(await catalogues.readVersion()).toBe(version);
+  });
+
+  it('written by two operators at once is refused for one of them, and the pointer never dangles', async () => {
+    const catalogues = createCatalogueStore(database.store);
+    const outcomes = await Promise.allSettled(
+      [10, 11, 12].map((queue) => catalogues.write(documentWith(queue), nowMs)),
+    );
+    expect(outcomes.some(({ status }) => status === 'fulfilled')).toBe(true);
+    for (const outcome of outcomes) {
+      if (outcome.status === 'rejected') expect(String(outcome.reason)).toContain('apply the file again');
+    }
+    const version = await catalogues.readVersion();
+    expect(await catalogues.readBody(version ?? '')).toBeDefined();
+  });
+
+  it('answers undefined for a version that is not there', async () => {
+    expect(await createCatalogueStore(database.store).readBody('0'.repeat(64))).toBeUndefined();
+  });
+});
+
+const expiryOf = async (version: string) =>
+  (await database.store.get('config', `CATALOGUE#${version}`))?.expires_at_epoch_seconds;

@@ -1,0 +1,283 @@
+import { readFileSync } from 'node:fs';
+import { describe, expect, it } from '@jest/globals';
+import { readGatewayFile } from '../../../shared/gateway-file/index.ts';
+import { exampleKey, exampleText, fileOf, pathsOf, problemsOf, spoiled } from './example-file.ts';
+
+const smallest = `
+providers: [{ id: acme, display_name: Acme, base_url: "http://localhost:9000/v1///" }]
+models:
+  - { id: m, display_name: M, created: 0, context_length: 10, modalities: [text], providers: [
+      { provider: acme, upstream_model: m, input_price_per_million: null, output_price_per_million: null,
+        context_length: 10, max_output_tokens: 5 } ] }
+workspaces: [{ id: w, keys: [{ name: k }] }]
+`;
+
+describe('a file that is right', () => {
+  it('is read as it is written', () => {
+    const file = fileOf(exampleText);
+    expect(file.providers[0]?.auth).toEqual({ bearer: { env: 'ACME_API_KEY' } });
+    expect(file.models[0]?.providers[0]?.input_price_per_million).toBe('2.50');
+    expect(file.workspaces[0]?.keys[0]?.key).toBe(exampleKey);
+    expect(file.workspaces[0]?.presets[0]?.versions[0]?.config).toEqual({ temperature: 0 });
+    expect(file.workspaces[0]?.byok.connections[0]?.policy).toBe('always');
+    expect(file.workspaces[0]?.functions[0]?.revisions[0]).toMatchObject({
+      id: 'r2',
+      expires_at: '2027-01-01T00:00:00.000Z',
+    });
+  });
+
+  it('has every default of the contract filled in, and no trailing slash in a base URL', () => {
+    const { service, providers, models, workspaces } = fileOf(smallest);
+    expect(service).toEqual({ function_execution: 'enabled', function_concurrency: 200, queue_ms: 2000 });
+    expect(providers[0]).toEqual({
+      id: 'acme',
+      display_name: 'Acme',
+      base_url: 'http://localhost:9000/v1',
+      auth: 'none',
+      accepts_byok_header: false,
+      data_policy: {},
+      idle_timeout_ms: 15_000,
+      connect_timeout_ms: 3_000,
+      reasoning_style: 'effort',
+      reasoning_tokens: 'included',
+    });
+    expect(models[0]).toMatchObject({ auto: false });
+    expect(models[0]?.providers[0]).toMatchObject({
+      supported_params: { tools: false, vision: false, json_mode: false, json_schema: false },
+      streaming: true,
+      rate_limit_rpm: null,
+      rate_limit_tpm: null,
+      rate_limit_tpd: null,
+    });
+    expect(workspaces[0]).toEqual({
+      id: 'w',
+      credit_usd: '0',
+      spend_limit_usd: null,
+      models: 'all',
+      data_policy: {},
+      function_concurrency: 20,
+      features: { byok: false, presets: false },
+      presets: [],
+      keys: [{ name: 'k', rpm: null, spend_limit_usd: null, status: 'active' }],
+      byok: { connections: [] },
+      functions: [],
+    });
+  });
+
+  it('may use every form of auth', () => {
+    const bearer = '{ bearer: { env: ACME_API_KEY } }';
+    expect(fileOf(spoiled(bearer, '{ bearer: { secret: acme } }')).providers[0]?.auth).toEqual({
+      bearer: { secret: 'acme' },
+    });
+    const sigv4 = { sigv4: { service: 'bedrock', region: 'eu-west-1' } };
+    expect(fileOf(spoiled(bearer, JSON.stringify(sigv4))).providers[0]?.auth).toEqual(sigv4);
+    expect(fileOf(spoiled(bearer, 'none')).providers[0]?.auth).toBe('none');
+  });
+});
+
+describe('YAML', () => {
+  it('that is broken is reported with line and column, and not quoted', () => {
+    const [problem] = problemsOf('providers: []\nmodels: [\n  "sk-secret');
+    expect(problem?.path).toBe('');
+    expect(problem?.message).toMatch(/^line 3, column \d+: /);
+    expect(problem?.message).not.toContain('sk-secret');
+  });
+
+  it('with the same key twice is refused', () => {
+    expect(problemsOf('providers: []\nmodels: []\nproviders: []')[0]?.message).toMatch(/^line 3, column 1: .*unique/);
+  });
+
+  it('that aliases blow up, run in a circle or nest too deeply is refused', () => {
+    const lines = ['a0: &a0 [x, x, x, x, x, x, x, x, x, x]'];
+    for (let level = 1; level < 9; level += 1) {
+      lines.push(
+        `a${level}: &a${level} [${Array(10)
+          .fill(`*a${level - 1}`)
+          .join(', ')}]`,
+      );
+    }
+    expect(problemsOf(lines.join('\n'))).toHaveLength(1);
+    expect(problemsOf('models: &m [*m, *m]')).toHaveLength(1);
+    expect(problemsOf(`models: ${'['.repeat(70)}${']'.repeat(70)}`)).toHaveLength(1);
+    expect(problemsOf('['.repeat(100_000)).length).toBeGreaterThan(0);
+  });
+
+  it('that is empty, too large, of another kind or several documents is refused', () => {
+    expect(problemsOf('')[0]?.message).toBe('is empty');
+    expect(problemsOf(`# ${'x'.repeat(4 * 1024 * 1024)}`)[0]?.message).toContain('larger than');
+    expect(problemsOf('just text')).toEqual([{ path: '', message: 'must be a mapping' }]);
+    expect(problemsOf(`${smallest}\n---\n${smallest}`)[0]?.message).toContain('multiple documents');
+    expect(problemsOf('providers: !custom []\nmodels: []')[0]?.message).toContain('line 1, column 12');
+  });
+
+  it('with values that JSON cannot hold exactly is refused at their place', () => {
+    const config = '{ temperature: 0 }';
+    const at = 'workspaces[0].presets[0].versions[0].config.seed';
+    for (const value of ['.inf', '.nan', '12345678901234567890', '!!binary aGk=']) {
+      expect(pathsOf(spoiled(config, `{ seed: ${value} }`))).toEqual([at]);
+    }
+    expect(pathsOf(spoiled(config, '{ __proto__: {} }'))).toEqual([
+      'workspaces[0].presets[0].versions[0].config.__proto__',
+    ]);
+  });
+});
+
+describe('one wrong member', () => {
+  const cases: [title: string, written: string, instead: string, path: string, message: string][] = [
+    ['a price without quotes', '"2.50"', '2.50', 'models[0].providers[0].input_price_per_million', 'in quotes'],
+    [
+      'a price with seven decimals',
+      '"2.50"',
+      '"2.5000001"',
+      'models[0].providers[0].input_price_per_million',
+      'six decimals',
+    ],
+    ['a negative price', '"2.50"', '"-1"', 'models[0].providers[0].input_price_per_million', 'USD per million'],
+    [
+      'half a price',
+      '"10.00"\n        cached',
+      'null\n        cached',
+      'models[0].providers[0].output_price_per_million',
+      'half a price',
+    ],
+    ['a credit without quotes', 'credit_usd: "25.00"', 'credit_usd: 25', 'workspaces[0].credit_usd', 'in quotes'],
+    [
+      'an unknown member',
+      'reasoning_style: effort',
+      'resoning_style: effort',
+      'providers[0].resoning_style',
+      'did you mean reasoning_style?',
+    ],
+    [
+      'an unknown section',
+      'workspaces:',
+      'zzz: 1\nworkspaces:',
+      'zzz',
+      'known are service, providers, models, workspaces',
+    ],
+    ['a missing member', '    base_url: https://api.acme.example/v1\n', '', 'providers[0].base_url', 'is required'],
+    ['a base URL of another scheme', 'https://api.acme', 'ftp://api.acme', 'providers[0].base_url', 'https://'],
+    ['a base URL with credentials', 'https://api', 'https://me:secret@api', 'providers[0].base_url', 'use auth'],
+    ['a base URL with a query', 'example/v1', 'example/v1?a=b', 'providers[0].base_url', 'query'],
+    [
+      'a base URL with the path that is appended',
+      'example/v1',
+      'example/v1/chat/completions/',
+      'providers[0].base_url',
+      'appends',
+    ],
+    ['a provider id in capitals', '- id: acme\n', '- id: Acme\n', 'providers[0].id', 'lower-case'],
+    ['a model named auto', 'id: acme/small-1', 'id: auto', 'models[1].id', 'always there'],
+    ['a model under the reserved prefix', 'id: acme/small-1', 'id: gw/small-1', 'models[1].id', 'function aliases'],
+    ['a region in capitals', '[eu]', '[EU]', 'providers[0].data_policy.data_residency[0]', 'lower case'],
+    [
+      'an empty residency, which would satisfy every policy',
+      '[eu]',
+      '[]',
+      'providers[0].data_policy.data_residency',
+      'left out',
+    ],
+    [
+      'a limit of zero',
+      'rate_limit_rpm: 600',
+      'rate_limit_rpm: 0',
+      'models[0].providers[0].rate_limit_rpm',
+      'null means no limit',
+    ],
+    ['a size with a fraction', '16384', '1.5', 'models[0].providers[0].max_output_tokens', 'whole number'],
+    ['a negative creation time', 'created: 1760000000', 'created: -1', 'models[0].created', 'seconds'],
+    [
+      'a timeout that timers cannot hold',
+      'first_chunk_timeout_ms: 20000',
+      'first_chunk_timeout_ms: 3000000000',
+      'providers[0].first_chunk_timeout_ms',
+      'at most',
+    ],
+    ['another auth', '{ bearer: { env: ACME_API_KEY } }', 'basic', 'providers[0].auth', 'must be none'],
+    [
+      'another choice',
+      'data_collection: deny',
+      'data_collection: never',
+      'providers[0].data_policy.data_collection',
+      'allow, deny',
+    ],
+    ['models that are neither all nor a list', 'models: all', 'models: some', 'workspaces[0].models', 'all or a list'],
+    ['a workspace id with a blank', '- id: team-a', '- id: team a', 'workspaces[0].id', '1 to 64'],
+    [
+      'a version without quotes',
+      'version: "1"',
+      'version: 1',
+      'workspaces[0].presets[0].versions[0].version',
+      'in quotes',
+    ],
+    [
+      'a preset that names a preset',
+      '{ temperature: 0 } }',
+      '{ preset: other } }',
+      'workspaces[0].presets[0].versions[0].config.preset',
+      'cannot be set',
+    ],
+  ];
+
+  it.each(cases)('is refused at its place: %s', (_title, written, instead, path, message) => {
+    const problems = problemsOf(spoiled(written, instead)).filter((problem) => problem.path === path);
+    expect(problems).toHaveLength(1);
+    expect(problems[0]?.message).toContain(message);
+  });
+});
+
+describe('secrets', () => {
+  it('that stand in the wrong place are refused and never repeated', () => {
+    const secret = 'sk-live-0123456789';
+    const text = [
+      spoiled('env: ACME_API_KEY', `env: ${secret}`),
+      spoiled('env: ACME_BYOK', `secret: "${secret} "`),
+      spoiled(exampleKey, `${exampleKey}x`),
+      spoiled('auth: { bearer: { env: ACME_API_KEY } }', `auth: ${secret}`),
+    ].map((file) => JSON.stringify(problemsOf(file)));
+    for (const problems of text) {
+      expect(problems).not.toBe('[]');
+      expect(problems).not.toContain(secret);
+      expect(problems).not.toContain(exampleKey);
+    }
+  });
+
+  it('a key with a wrong checksum is refused at its place', () => {
+    const wrong = exampleKey.slice(0, -1) + (exampleKey.endsWith('0') ? '1' : '0');
+    expect(pathsOf(spoiled(exampleKey, wrong))).toEqual(['workspaces[0].keys[0].key']);
+  });
+});
+
+it('shows all problems at once, of shape and of reference, each place once', () => {
+  let text = spoiled('"2.50"', '2.50');
+  text = spoiled('- provider: acme', '- provider: acmee', text);
+  text = spoiled('designated: "1"', 'designated: "2"', text);
+  text = spoiled('rpm: 60,', 'rmp: 60,', text);
+  text = spoiled('active: r2', 'active: r3', text);
+  const paths = pathsOf(text);
+  expect(new Set(paths)).toEqual(
+    new Set([
+      'models[0].providers[0].input_price_per_million',
+      'models[0].providers[0].provider',
+      'workspaces[0].presets[0].designated',
+      'workspaces[0].keys[0].rmp',
+      'workspaces[0].functions[0].active',
+    ]),
+  );
+  expect(paths).toHaveLength(5);
+});
+
+it('does not take a file without providers or models for an empty catalogue', () => {
+  expect(readGatewayFile('workspaces: []')).toEqual({
+    ok: false,
+    problems: [
+      { path: 'providers', message: 'is required' },
+      { path: 'models', message: 'is required' },
+    ],
+  });
+});
+
+it('accepts the example of its own README', () => {
+  const readme = readFileSync(new URL('../../../shared/gateway-file/README.md', import.meta.url), 'utf8');
+  expect(problemsOf(/```yaml\n([\s\S]*?)```/.exec(readme)?.[1] ?? '')).toEqual([]);
+});

@@ -1,0 +1,111 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { configFreshMs, rememberedWorkspacesMax } from '../../../shared/names/index.ts';
+import {
+  createWorkspaceReader,
+  createWorkspaceStore,
+  type WorkspaceDocument,
+} from '../../../shared/workspaces/index.ts';
+import { startTestStore, type TestStore } from '../../support/dynamodb.ts';
+import { countingWrites } from '../catalogue/counting-writes.ts';
+
+let database: TestStore;
+beforeAll(async () => {
+  database = await startTestStore();
+});
+afterAll(() => database.stop());
+
+const workspace = (id: string, more: Partial<WorkspaceDocument> = {}): WorkspaceDocument => ({
+  id,
+  credit_usd: '25.00',
+  spend_limit_usd: null,
+  models: 'all',
+  data_policy: {},
+  function_concurrency: 20,
+  features: { byok: false, presets: false },
+  presets: [],
+  ...more,
+});
+
+describe('workspaces at rest', () => {
+  it('are written once, then only when they change', async () => {
+    const { store, writes } = countingWrites(database.store);
+    const workspaces = createWorkspaceStore(store);
+    expect(await workspaces.read('a')).toBeUndefined();
+    expect(await workspaces.write(workspace('a'))).toBe('created');
+    expect(await workspaces.write(workspace('a'))).toBe('unchanged');
+    expect(writes()).toBe(1);
+    expect(await workspaces.write(workspace('a', { models: ['m'] }))).toBe('changed');
+    expect(await workspaces.read('a')).toEqual(workspace('a', { models: ['m'] }));
+  });
+
+  it('keep the credit they were created with', async () => {
+    const workspaces = createWorkspaceStore(database.store);
+    await workspaces.write(workspace('b'));
+    expect(await workspaces.write(workspace('b', { credit_usd: '99' }))).toBe('unchanged');
+    expect((await workspaces.read('b'))?.credit_usd).toBe('25.00');
+  });
+
+  it('keep the parts of a preset exactly, numbers included', async () => {
+    const workspaces = createWorkspaceStore(database.store);
+    const config = { seed: 9007199254740991, temperature: 0.1, stop: [''], nested: { a: null } };
+    const document = workspace('c', {
+      presets: [{ slug: 's', designated: '1', versions: [{ version: '1', config }] }],
+    });
+    await workspaces.write(document);
+    expect(await workspaces.read('c')).toEqual(document);
+  });
+});
+
+describe('the memory of an instance', () => {
+  function remembering() {
+    const reads: string[] = [];
+    const state = { nowMs: 1_000_000, isDown: false };
+    const reader = createWorkspaceReader({
+      clock: { nowMs: () => state.nowMs, after: () => () => {} },
+      workspaces: {
+        read: async (id) => {
+          reads.push(id);
+          if (state.isDown) throw new Error('down');
+          return id === 'missing' ? undefined : workspace(id);
+        },
+      },
+    });
+    return { reader, reads, state };
+  }
+
+  it('asks once while it is fresh, for any number of callers, and again after that', async () => {
+    const { reader, reads, state } = remembering();
+    await Promise.all([reader.read('a'), reader.read('a'), reader.read('a')]);
+    state.nowMs += configFreshMs - 1;
+    await reader.read('a');
+    expect(reads).toEqual(['a']);
+    state.nowMs += 1;
+    await reader.read('a');
+    expect(reads).toEqual(['a', 'a']);
+  });
+
+  it('never serves an old workspace while the store is down, and does not remember a failure', async () => {
+    const { reader, state } = remembering();
+    await reader.read('a');
+    state.isDown = true;
+    state.nowMs += configFreshMs;
+    await expect(reader.read('a')).rejects.toThrow('down');
+    state.isDown = false;
+    expect((await reader.read('a')).id).toBe('a');
+    await expect(reader.read('missing')).rejects.toThrow('does not exist');
+  });
+
+  it('forgets the workspace that was used longest ago, not the others', async () => {
+    const { reader, reads } = remembering();
+    await reader.read('often');
+    for (let index = 0; index < rememberedWorkspacesMax; index += 1) {
+      await reader.read('often');
+      await reader.read(`w${index}`);
+    }
+    reads.length = 0;
+    await reader.read('often');
+    expect(reads).toEqual([]);
+    await reader.read('w0');
+    expect(reads).toEqual(['w0']);
+  });
+});

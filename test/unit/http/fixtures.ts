@@ -1,0 +1,75 @@
+// A clock that moves when told, ids that can be foreseen and a log that can be read.
+import type { AdapterDependencies, Gateway, GatewayResponse } from '../../../shared/http/index.ts';
+import { createLog } from '../../../shared/log/index.ts';
+
+export const startMs = 1_800_000_000_000;
+export const correlationId = '00000000-0000-4000-8000-000000000001';
+
+export interface ManualClock {
+  nowMs(): number;
+  after(delayMs: number, callback: () => void): () => void;
+  advance(byMs: number): void;
+  pending(): number;
+}
+
+export function manualClock(): ManualClock {
+  let nowMs = startMs;
+  const timers = new Set<{ atMs: number; callback: () => void }>();
+  return {
+    nowMs: () => nowMs,
+    after: (delayMs, callback) => {
+      const timer = { atMs: nowMs + delayMs, callback };
+      timers.add(timer);
+      return () => timers.delete(timer);
+    },
+    advance: (byMs) => {
+      nowMs += byMs;
+      for (const timer of [...timers]) {
+        if (timer.atMs > nowMs || !timers.delete(timer)) continue;
+        timer.callback();
+      }
+    },
+    pending: () => timers.size,
+  };
+}
+
+export function adapterDependencies() {
+  const clock = manualClock();
+  const lines: string[] = [];
+  const dependencies: AdapterDependencies = {
+    clock,
+    randomness: { uuid: () => correlationId, bytes: (length) => Buffer.alloc(length), fraction: () => 0 },
+    log: createLog({ clock, write: (line) => lines.push(line) }),
+  };
+  const events = () => lines.map((line) => JSON.parse(line).event as string);
+  return { dependencies, clock, lines, events };
+}
+
+export const answering =
+  (response: Partial<GatewayResponse>): Gateway =>
+  async () => ({ status: 200, headers: {}, body: '', ...response });
+
+export const eventStreamHeaders = { 'content-type': 'text/event-stream; charset=utf-8' };
+
+/** A promise and the function that fulfils it. */
+export function gate<T = void>() {
+  let open: (value: T) => void = () => {};
+  const opened = new Promise<T>((resolve) => {
+    open = resolve;
+  });
+  return { open, opened };
+}
+
+/** Lets everything that is ready to run, run. */
+export const turn = () => new Promise<void>((resolve) => setImmediate(resolve));
+
+export const chatEvent = (overrides: object = {}) => ({
+  version: '2.0',
+  rawPath: '/v1/chat/completions',
+  rawQueryString: '',
+  headers: { 'Content-Type': 'application/json', authorization: 'Bearer sk-gw-1' },
+  requestContext: { http: { method: 'POST', path: '/v1/chat/completions' }, timeEpoch: startMs },
+  body: '{"model":"auto"}',
+  isBase64Encoded: false,
+  ...overrides,
+});

@@ -1,0 +1,85 @@
+import { describe, expect, it } from '@jest/globals';
+import fc from 'fast-check';
+import { toGatewayRequest } from '../../../shared/http/index.ts';
+import { chatEvent, manualClock, startMs } from './fixtures.ts';
+
+const read = (event: unknown) => toGatewayRequest(event, manualClock());
+const bodyOf = (event: unknown) => {
+  const { body } = read(event);
+  return body.kind === 'bytes' ? body.bytes.toString() : body.kind;
+};
+const hardSize = 4 * 1024 * 1024;
+
+describe('a function URL event', () => {
+  it('gives method, path without query, and headers in lower case', () => {
+    const request = read(chatEvent({ rawQueryString: 'a=1' }));
+    expect(request.method).toBe('POST');
+    expect(request.path).toBe('/v1/chat/completions');
+    expect(request.headers['content-type']).toEqual(['application/json']);
+    expect(request.headers['Content-Type']).toBeUndefined();
+  });
+
+  it('keeps what Lambda joined by comma as the one value it was given', () => {
+    expect(read(chatEvent({ headers: { 'x-gw-span-id': 'a,b' } })).headers['x-gw-span-id']).toEqual(['a,b']);
+  });
+
+  it('keeps both values of a name in two spellings', () => {
+    const { headers } = read(chatEvent({ headers: { 'X-A': '1', 'x-a': '2' } }));
+    expect(headers['x-a']).toEqual(['1', '2']);
+  });
+
+  it('takes a header called __proto__ for a header', () => {
+    const { headers } = read(chatEvent({ headers: JSON.parse('{"__proto__":"x"}') }));
+    expect(Object.keys(headers)).toEqual(['__proto__']);
+  });
+
+  it('decodes base64 exactly once', () => {
+    const inner = Buffer.from('{"a":"é"}').toString('base64');
+    expect(bodyOf(chatEvent({ body: inner, isBase64Encoded: true }))).toBe('{"a":"é"}');
+    expect(bodyOf(chatEvent({ body: inner, isBase64Encoded: false }))).toBe(inner);
+  });
+
+  it('reads an absent body as empty', () => {
+    for (const body of [undefined, null, '']) expect(bodyOf(chatEvent({ body }))).toBe('');
+  });
+
+  it('takes a body of the hard size and not one byte more, plain or base64', () => {
+    const bytes = Buffer.alloc(hardSize, 'a');
+    const over = Buffer.alloc(hardSize + 1, 'a');
+    expect(read(chatEvent({ body: bytes.toString() })).body.kind).toBe('bytes');
+    expect(read(chatEvent({ body: over.toString() })).body).toEqual({ kind: 'too_large' });
+    expect(read(chatEvent({ body: bytes.toString('base64'), isBase64Encoded: true })).body.kind).toBe('bytes');
+    expect(read(chatEvent({ body: over.toString('base64'), isBase64Encoded: true })).body.kind).toBe('too_large');
+    // Counted in bytes, not in characters.
+    expect(read(chatEvent({ body: 'é'.repeat(hardSize / 2 + 1) })).body.kind).toBe('too_large');
+  });
+
+  it.each([
+    ['now', startMs, startMs],
+    ['some seconds ago', startMs - 9_000, startMs - 9_000],
+    ['longer ago than a function may run: a stored event', startMs - 66_000, startMs],
+    ['in the future', startMs + 1, startMs],
+    ['no number', '1800000000000', startMs],
+    ['not a number', Number.NaN, startMs],
+    ['absent', undefined, startMs],
+  ])('arrived %s', (_name, timeEpoch, expected) => {
+    expect(read(chatEvent({ requestContext: { timeEpoch } })).arrivedAtMs).toBe(expected);
+  });
+
+  it('never throws, whatever it is', () => {
+    const member = fc.anything();
+    const event = fc.record(
+      { rawPath: member, headers: member, requestContext: member, body: member, isBase64Encoded: member },
+      { requiredKeys: [] },
+    );
+    fc.assert(
+      fc.property(fc.oneof(fc.anything(), event), (given) => {
+        const request = read(given);
+        expect(typeof request.method).toBe('string');
+        expect(typeof request.path).toBe('string');
+        expect(request.arrivedAtMs).toBe(startMs);
+      }),
+    );
+    expect(read(undefined)).toMatchObject({ method: '', path: '/', body: { kind: 'bytes' } });
+  });
+});

@@ -1,0 +1,397 @@
+// The rules that keep a streaming function alive. Numbers in comments are the pitfalls they guard against.
+import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { createStreamingHandler, type GatewayRequest } from '../../../shared/http/index.ts';
+import { installAwsLambda, invoke, type StreamControl } from '../../support/aws-lambda-global.ts';
+import {
+  adapterDependencies,
+  answering,
+  chatEvent,
+  correlationId,
+  eventStreamHeaders,
+  gate,
+  startMs,
+  turn,
+} from './fixtures.ts';
+
+const eightNuls = '\0'.repeat(8);
+const deliveryMaxMs = 60_000;
+
+let runtime: ReturnType<typeof installAwsLambda>;
+beforeEach(() => {
+  runtime = installAwsLambda();
+});
+afterEach(() => runtime.uninstall());
+
+async function* events(...texts: string[]): AsyncGenerator<string> {
+  yield* texts;
+}
+
+describe('bytes of an answer', () => {
+  it('are the prelude, eight NULs and the body', async () => {
+    // Pitfalls 1 and 2: the prelude goes out with a write, and the text is never given to end().
+    const { dependencies } = adapterDependencies();
+    const headers = { 'content-type': 'application/json', 'x-request-id': correlationId };
+    const handler = createStreamingHandler(answering({ headers, body: '{"ok":true}' }), dependencies);
+
+    const invocation = await invoke(handler, chatEvent());
+
+    const prelude = `{"statusCode":200,"headers":{"content-type":"application/json","x-request-id":"${correlationId}"}}`;
+    expect(invocation.bytes().toString('latin1')).toBe(`${prelude}${eightNuls}{"ok":true}`);
+    expect(invocation.contentType()).toBe('application/vnd.awslambda.http-integration-response');
+    expect(invocation.ends).toEqual([[]]);
+    expect(invocation.failure).toBeUndefined();
+    expect(invocation.deaths).toEqual([]);
+  });
+
+  it('of a stream are the prelude, eight NULs and every chunk as it came', async () => {
+    const { dependencies, clock } = adapterDependencies();
+    const body = events('data: {"a":"é"}\n\n', 'data: [DONE]\n\n');
+    const handler = createStreamingHandler(answering({ headers: eventStreamHeaders, body }), dependencies);
+
+    const invocation = await invoke(handler, chatEvent());
+
+    const prelude = '{"statusCode":200,"headers":{"content-type":"text/event-stream; charset=utf-8"}}';
+    expect(invocation.bytes()).toEqual(Buffer.from(`${prelude}${eightNuls}data: {"a":"é"}\n\ndata: [DONE]\n\n`));
+    expect(invocation.ends).toEqual([[]]);
+    // Pitfall 8: no timer survives the end.
+    expect(clock.pending()).toBe(0);
+  });
+
+  it.each([
+    ['an empty text', ''],
+    ['a stream that yields nothing', events()],
+  ])('of %s still have status and headers', async (_name, body) => {
+    // Pitfalls 1 and 2.
+    const { dependencies } = adapterDependencies();
+    const handler = createStreamingHandler(answering({ status: 202, headers: { a: 'b' }, body }), dependencies);
+    const invocation = await invoke(handler, chatEvent());
+    expect(invocation.prelude()).toEqual({ statusCode: 202, headers: { a: 'b' } });
+    expect(invocation.bodyText()).toBe('');
+    expect(invocation.hangs).toBe(false);
+  });
+
+  it('of a big text go out in small pieces that never cut a character in two', async () => {
+    // Pitfalls 12 and 16; an odd offset puts every border inside a surrogate pair.
+    const { dependencies } = adapterDependencies();
+    const text = `x${'😀'.repeat(40_000)}`;
+    const handler = createStreamingHandler(answering({ body: text }), dependencies);
+    const invocation = await invoke(handler, chatEvent());
+    expect(invocation.bodyText()).toBe(text);
+    expect(invocation.writes.every((piece) => typeof piece === 'string' && piece.length <= 16_384)).toBe(true);
+    expect(invocation.writes.length).toBeGreaterThan(4);
+  });
+
+  it('of a replayed transcript are the stored ones, as a stream again', async () => {
+    // Pitfall 26: a stored stream needs no wrapper around the response, it is a text with the headers of a stream.
+    const { dependencies } = adapterDependencies();
+    const body = 'data: {"id":"1"}\n\ndata: [DONE]\n\n';
+    const handler = createStreamingHandler(answering({ headers: eventStreamHeaders, body }), dependencies);
+    const invocation = await invoke(handler, chatEvent());
+    expect(invocation.bodyText()).toBe(body);
+    expect(invocation.prelude().headers).toEqual(eventStreamHeaders);
+  });
+});
+
+describe('a failure', () => {
+  it('before the first byte is an internal_error envelope with its correlation id, and its stack stays in the log', async () => {
+    // Pitfall 5.
+    const { dependencies, lines } = adapterDependencies();
+    const handler = createStreamingHandler(() => Promise.reject(new Error('broken')), dependencies);
+
+    const invocation = await invoke(handler, chatEvent());
+
+    expect(invocation.prelude().statusCode).toBe(500);
+    expect(invocation.prelude().headers).toMatchObject({ 'x-request-id': correlationId });
+    expect(JSON.parse(invocation.bodyText())).toMatchObject({
+      error: 'internal_error',
+      correlation_id: correlationId,
+    });
+    expect(invocation.bytes().toString()).not.toContain('lambda-streaming.test');
+    expect(lines[0]).toContain('lambda-streaming.test');
+    expect(invocation.failure).toBeUndefined();
+  });
+
+  it('inside an event stream is an error line and the end marker, and the process lives', async () => {
+    // Pitfalls 3, 4 and 6: the stream ends once, its status stays, nothing reaches the runtime.
+    const { dependencies, events: logged } = adapterDependencies();
+    let finished = 0;
+    const body = (async function* () {
+      yield 'data: {"n":1}\n\n';
+      throw new Error('upstream said sk-secret');
+    })();
+    const finish = async () => void finished++;
+    const handler = createStreamingHandler(answering({ headers: eventStreamHeaders, body, finish }), dependencies);
+
+    const invocation = await invoke(handler, chatEvent());
+
+    const [first, error, done, ...rest] = invocation.bodyText().split('\n\n');
+    expect(first).toBe('data: {"n":1}');
+    expect(JSON.parse(error?.slice('data: '.length) ?? '').error.code).toBe('no_available_provider');
+    expect([done, ...rest]).toEqual(['data: [DONE]', '']);
+    expect(invocation.prelude().statusCode).toBe(200);
+    expect(invocation.bodyText()).not.toContain('sk-secret');
+    expect(invocation.ends).toEqual([[]]);
+    expect(invocation.failure).toBeUndefined();
+    // Pitfall 21: what must run after the body runs although the body failed.
+    expect(finished).toBe(1);
+    expect(logged()).toEqual(['body_failed']);
+  });
+
+  it('behind the end marker adds no second one', async () => {
+    const { dependencies } = adapterDependencies();
+    const body = (async function* () {
+      yield 'data: {"n":1}\n\ndata: [DO';
+      yield 'NE]\n\n';
+      throw new Error('too late to matter');
+    })();
+    const handler = createStreamingHandler(answering({ headers: eventStreamHeaders, body }), dependencies);
+    const invocation = await invoke(handler, chatEvent());
+    expect(invocation.bodyText()).toBe('data: {"n":1}\n\ndata: [DONE]\n\n');
+  });
+
+  it('in the middle of a line does not swallow the error line', async () => {
+    const { dependencies } = adapterDependencies();
+    const body = (async function* () {
+      yield 'data: {"n":';
+      throw new Error('cut');
+    })();
+    const handler = createStreamingHandler(answering({ headers: eventStreamHeaders, body }), dependencies);
+    const invocation = await invoke(handler, chatEvent());
+    expect(invocation.bodyText()).toMatch(/^data: \{"n":\n\ndata: \{"error":\{"code":"no_available_provider".*\n\n/);
+  });
+
+  it.each([
+    ['rejects', () => Promise.reject(new Error('ledger'))],
+    [
+      'throws at once',
+      () => {
+        throw new Error('ledger');
+      },
+    ],
+  ])('of a finish that %s is logged and changes neither the answer nor the invocation', async (_name, finish) => {
+    // Pitfall 7.
+    const { dependencies, events: logged } = adapterDependencies();
+    const handler = createStreamingHandler(answering({ body: '{}', finish }), dependencies);
+    const invocation = await invoke(handler, chatEvent());
+    expect(invocation.bodyText()).toBe('{}');
+    expect(invocation.failure).toBeUndefined();
+    expect(logged()).toEqual(['finish_failed']);
+  });
+});
+
+describe('an invocation', () => {
+  it('ends for the client before finish begins, and for the runtime only after finish is done', async () => {
+    // Pitfalls 10 and 21.
+    const { dependencies } = adapterDependencies();
+    const settled = gate();
+    const order: string[] = [];
+    let control: StreamControl | undefined;
+    const finish = async () => {
+      order.push(`finish begins, ended ${control?.invocation.ends.length} times`);
+      await settled.opened;
+      order.push('finish is done');
+    };
+    const handler = createStreamingHandler(answering({ body: '{}', finish }), dependencies);
+    const running = invoke(handler, chatEvent(), {}, (given) => {
+      control = given;
+    }).then(() => order.push('invocation over'));
+    await turn();
+    expect(order).toEqual(['finish begins, ended 1 times']);
+    settled.open();
+    await running;
+    expect(order).toEqual(['finish begins, ended 1 times', 'finish is done', 'invocation over']);
+  });
+
+  it('does not wait for a finish without end', async () => {
+    const { dependencies, clock, events: logged } = adapterDependencies();
+    const begun = gate();
+    const finish = () => {
+      begun.open();
+      return new Promise<void>(() => {});
+    };
+    const handler = createStreamingHandler(answering({ body: '{}', finish }), dependencies);
+    const running = invoke(handler, chatEvent());
+    await begun.opened;
+    clock.advance(10_000);
+    const invocation = await running;
+    expect(invocation.bodyText()).toBe('{}');
+    expect(logged()).toEqual(['finish_over_time']);
+  });
+
+  it('does not wait for idle sockets, where the runtime asks', async () => {
+    // Pitfall 9. The Node 24 context has no such member, and none is put there.
+    const { dependencies } = adapterDependencies();
+    const handler = createStreamingHandler(answering({}), dependencies);
+    const [older, newer] = [{ callbackWaitsForEmptyEventLoop: true }, {}];
+    await invoke(handler, chatEvent(), older);
+    await invoke(handler, chatEvent(), newer);
+    expect(older.callbackWaitsForEmptyEventLoop).toBe(false);
+    expect(newer).toEqual({});
+  });
+
+  it('waits for a slow reader, and writes the rest in order when it reads again', async () => {
+    const { dependencies, clock } = adapterDependencies();
+    const body = events('data: 1\n\n', 'data: 2\n\n', 'data: [DONE]\n\n');
+    const handler = createStreamingHandler(answering({ headers: eventStreamHeaders, body }), dependencies);
+    const given = gate<StreamControl>();
+    const running = invoke(handler, chatEvent(), {}, (control) => {
+      control.block();
+      given.open(control);
+    });
+    const control = await given.opened;
+    await turn();
+    expect(control.invocation.bodyText()).toBe('data: 1\n\n');
+    expect(control.waitingForDrain()).toBe(1);
+    control.drain();
+    await running;
+    expect(control.invocation.bodyText()).toBe('data: 1\n\ndata: 2\n\ndata: [DONE]\n\n');
+    expect(control.waitingForDrain()).toBe(0);
+    expect(clock.pending()).toBe(0);
+  });
+
+  it('does not wait for a reader that never reads again: the body is given back, the stream closed, finish run', async () => {
+    // Pitfall 11: nothing else would tell that the client left.
+    const { dependencies, clock } = adapterDependencies();
+    const seen: string[] = [];
+    const body = (async function* () {
+      try {
+        yield 'data: 1\n\n';
+        yield 'data: 2\n\n';
+      } finally {
+        seen.push('provider released');
+      }
+    })();
+    const finish = async () => void seen.push('finished');
+    const handler = createStreamingHandler(answering({ headers: eventStreamHeaders, body, finish }), dependencies);
+    const running = invoke(handler, chatEvent(), {}, (control) => control.block());
+    await turn();
+    expect(seen).toEqual([]);
+    clock.advance(deliveryMaxMs);
+    const invocation = await running;
+    expect(seen).toEqual(['provider released', 'finished']);
+    expect(invocation.bodyText()).toContain('"code":"request_deadline_exceeded"');
+    expect(invocation.bodyText().endsWith('data: [DONE]\n\n')).toBe(true);
+    expect(invocation.ends).toEqual([[]]);
+  });
+
+  it('writes all of a JSON text even when the reader is too slow to be waited for', async () => {
+    const { dependencies, clock } = adapterDependencies();
+    const body = JSON.stringify({ text: 'y'.repeat(100_000) });
+    const handler = createStreamingHandler(answering({ body }), dependencies);
+    const running = invoke(handler, chatEvent(), {}, (control) => control.block());
+    await turn();
+    clock.advance(deliveryMaxMs);
+    const invocation = await running;
+    expect(invocation.bodyText()).toBe(body);
+  });
+
+  it('writes nothing after its end, however late a chunk comes', async () => {
+    // Pitfall 8.
+    const { dependencies, clock } = adapterDependencies();
+    const late = gate();
+    const body = (async function* () {
+      yield 'data: 1\n\n';
+      await late.opened;
+      yield 'data: late\n\n';
+    })();
+    const handler = createStreamingHandler(answering({ headers: eventStreamHeaders, body }), dependencies);
+    const running = invoke(handler, chatEvent());
+    await turn();
+    clock.advance(deliveryMaxMs);
+    await turn();
+    // The body does not let go either: that wait has a bound of its own.
+    clock.advance(2_000);
+    const invocation = await running;
+    late.open();
+    await turn();
+    expect(invocation.bodyText()).not.toContain('late');
+    expect(invocation.deaths).toEqual([]);
+    expect(clock.pending()).toBe(0);
+  });
+
+  it('stops when its stream breaks, and still finishes', async () => {
+    const { dependencies } = adapterDependencies();
+    let finished = 0;
+    const body = events('data: 1\n\n', 'data: 2\n\n');
+    const finish = async () => void finished++;
+    const handler = createStreamingHandler(answering({ headers: eventStreamHeaders, body, finish }), dependencies);
+    const given = gate<StreamControl>();
+    const running = invoke(handler, chatEvent(), {}, (control) => {
+      control.block();
+      given.open(control);
+    });
+    const control = await given.opened;
+    await turn();
+    control.fail(new Error('ECONNRESET'));
+    const invocation = await running;
+    expect(invocation.bodyText()).toBe('data: 1\n\n');
+    expect(finished).toBe(1);
+    expect(invocation.failure).toBeUndefined();
+  });
+});
+
+describe('middy', () => {
+  it('hands the event to the gateway as a request', async () => {
+    const { dependencies } = adapterDependencies();
+    const seen: GatewayRequest[] = [];
+    const handler = createStreamingHandler(async (request) => {
+      seen.push(request);
+      return { status: 200, headers: {}, body: '{}' };
+    }, dependencies);
+    await invoke(handler, chatEvent());
+    expect(seen).toHaveLength(1);
+    expect(seen[0]).toMatchObject({ method: 'POST', path: '/v1/chat/completions', arrivedAtMs: startMs });
+    expect(seen[0]?.headers['content-type']).toEqual(['application/json']);
+  });
+
+  it('never answers early on its own: it does not even ask for the time that remains', async () => {
+    // Pitfall 22.
+    const { dependencies } = adapterDependencies();
+    let asked = 0;
+    const context = {
+      getRemainingTimeInMillis: () => {
+        asked += 1;
+        return 1;
+      },
+    };
+    const handler = createStreamingHandler(answering({ body: '{}' }), dependencies);
+    const invocation = await invoke(handler, chatEvent(), context);
+    expect(invocation.bodyText()).toBe('{}');
+    expect(asked).toBe(0);
+  });
+
+  it('shares no signal between two invocations at once, and none of them aborts', async () => {
+    // Pitfall 23.
+    const { dependencies } = adapterDependencies();
+    const signals: AbortSignal[] = [];
+    const both = gate();
+    const handler = createStreamingHandler(async (_request, { clientGone }) => {
+      signals.push(clientGone);
+      if (signals.length === 2) both.open();
+      await both.opened;
+      return { status: 200, headers: {}, body: '{}' };
+    }, dependencies);
+    await Promise.all([invoke(handler, chatEvent()), invoke(handler, chatEvent())]);
+    expect(signals[0]).not.toBe(signals[1]);
+    expect(signals.map((signal) => signal.aborted)).toEqual([false, false]);
+  });
+
+  it('runs in our execution mode: one streaming handler of three parameters, which takes any iterable body', async () => {
+    // Pitfall 24: an ignored option would make a plain handler, and middy's own mode refuses such a body.
+    const { dependencies } = adapterDependencies();
+    const handler = createStreamingHandler(answering({ body: events('a', 'b') }), dependencies);
+    expect(runtime.built).toEqual([handler]);
+    expect(handler).toHaveLength(3);
+    expect((await invoke(handler, chatEvent())).bodyText()).toBe('ab');
+  });
+});
+
+describe('the global of the runtime', () => {
+  it('is needed to build a handler and for nothing else: the module loads without it', async () => {
+    // Pitfall 25.
+    runtime.uninstall();
+    const { dependencies } = adapterDependencies();
+    const loaded = await import('../../../shared/http/lambda-streaming.ts');
+    expect(() => loaded.createStreamingHandler(answering({}), dependencies)).toThrow('inside the Lambda runtime');
+  });
+});

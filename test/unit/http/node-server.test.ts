@@ -1,0 +1,432 @@
+// Over real sockets on 127.0.0.1, with gateways of a few lines.
+import { once } from 'node:events';
+import { Agent } from 'node:http';
+import { text } from 'node:stream/consumers';
+import { afterEach, describe, expect, it } from '@jest/globals';
+import { createNodeServer, type Gateway, type GatewayRequest, type NodeServer } from '../../../shared/http/index.ts';
+import { adapterDependencies, answering, correlationId, eventStreamHeaders, gate, startMs, turn } from './fixtures.ts';
+import { call, connected, exchangeBytes, open } from './node-client.ts';
+
+const hardSize = 4 * 1024 * 1024;
+const host = '127.0.0.1';
+const servers: NodeServer[] = [];
+afterEach(async () => {
+  await Promise.all(servers.splice(0).map((server) => server.close()));
+});
+
+async function serve(gateway: Gateway) {
+  const given = adapterDependencies();
+  const server = createNodeServer(gateway, given.dependencies);
+  servers.push(server);
+  return { ...given, server, port: await server.listen(0, host) };
+}
+
+/** Answers every request with `{}` and keeps it. */
+function recorder() {
+  const requests: GatewayRequest[] = [];
+  const gateway: Gateway = async (request) => {
+    requests.push(request);
+    return { status: request.body.kind === 'too_large' ? 413 : 200, headers: {}, body: '{}' };
+  };
+  return { requests, gateway };
+}
+
+/** A finish that counts its calls. */
+function counter() {
+  const first = gate();
+  const count = { value: 0 };
+  const finish = async () => {
+    count.value += 1;
+    first.open();
+  };
+  return { count, finish, called: first.opened };
+}
+
+/** A stream that yields `first` and then waits for `opened`, and tells when it is let go. */
+function waitingStream(first: string, opened: Promise<unknown>) {
+  const released = gate();
+  async function* body() {
+    try {
+      yield first;
+      await opened;
+      yield 'data: [DONE]\n\n';
+    } finally {
+      released.open();
+    }
+  }
+  return { body: body(), released: released.opened };
+}
+
+describe('a request', () => {
+  it('reaches the gateway whole: method, path without query, every header value, body and arrival', async () => {
+    const { requests, gateway } = recorder();
+    const { port } = await serve(gateway);
+    const headers = { 'X-Gw-Span-Id': ['a', 'b'], 'Content-Type': 'application/json' };
+    await call(port, { method: 'POST', path: '/v1/chat/completions?x=1', headers, body: '{"é":1}' });
+    expect(requests[0]).toMatchObject({
+      method: 'POST',
+      path: '/v1/chat/completions',
+      body: { kind: 'bytes', bytes: Buffer.from('{"é":1}') },
+      arrivedAtMs: startMs,
+    });
+    expect(requests[0]?.headers['x-gw-span-id']).toEqual(['a', 'b']);
+    expect(requests[0]?.headers['content-type']).toEqual(['application/json']);
+  });
+
+  it('with a whole URL in its first line is taken by its path', async () => {
+    const { requests, gateway } = recorder();
+    const { port } = await serve(gateway);
+    await call(port, { path: 'http://gw.example/v1/models?a=b' });
+    await call(port, { path: 'http://gw.example' });
+    expect(requests.map(({ path }) => path)).toEqual(['/v1/models', '/']);
+  });
+
+  it.each([
+    ['with a content-length', { 'content-length': String(hardSize + 1) }],
+    ['without a content-length', { 'transfer-encoding': 'chunked' }],
+  ])(
+    'over the hard size, %s, is too_large for the gateway and its client reads the whole answer',
+    async (_name, headers) => {
+      const { requests, gateway } = recorder();
+      const { port } = await serve(gateway);
+      const body = Buffer.alloc(hardSize + 1, 'a');
+      const answer = await call(port, { method: 'POST', headers, body });
+      expect(answer).toMatchObject({ status: 413, body: '{}' });
+      expect(answer.headers.connection).toBe('close');
+      expect(requests.map((request) => request.body)).toEqual([{ kind: 'too_large' }]);
+    },
+  );
+
+  it('of exactly the hard size is taken', async () => {
+    const { requests, gateway } = recorder();
+    const { port } = await serve(gateway);
+    await call(port, { method: 'POST', headers: { 'transfer-encoding': 'chunked' }, body: Buffer.alloc(hardSize) });
+    expect(requests[0]?.body.kind).toBe('bytes');
+  });
+
+  it('over the hard size whose body never comes is answered, and its connection is not kept for ever', async () => {
+    const { gateway } = recorder();
+    const { port, clock } = await serve(gateway);
+    const socket = await connected(port);
+    socket.write(`POST / HTTP/1.1\r\nContent-Length: ${hardSize + 1}\r\n\r\nx`);
+    const [head] = (await once(socket, 'data')) as [Buffer];
+    expect(head.toString()).toMatch(/^HTTP\/1\.1 413 /);
+    await turn();
+    clock.advance(3_000);
+    await once(socket, 'close');
+  });
+
+  it('whose client leaves in the middle of its body never reaches the gateway', async () => {
+    const { requests, gateway } = recorder();
+    const { port, server } = await serve(gateway);
+    const socket = await connected(port);
+    socket.write('POST / HTTP/1.1\r\nContent-Length: 10\r\n\r\nabc');
+    // The next request is answered, so the first part of this one has been seen.
+    await call(port);
+    socket.destroy();
+    await server.close();
+    expect(requests).toHaveLength(1);
+  });
+
+  it.each([
+    ['no HTTP at all', 'hello\r\n\r\n'],
+    ['a header line without colon', 'GET / HTTP/1.1\r\nbroken\r\n\r\n'],
+    ['two lengths', 'POST / HTTP/1.1\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\nab'],
+    ['a broken chunk', 'POST / HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n'],
+    ['headers over the limit', `GET / HTTP/1.1\r\nA: ${'a'.repeat(17 * 1024)}\r\n\r\n`],
+  ])('of %s is an invalid_request envelope, and the server lives', async (_name, bytes) => {
+    const { requests, gateway } = recorder();
+    const { port } = await serve(gateway);
+    const [head = '', body = ''] = (await exchangeBytes(port, bytes)).split('\r\n\r\n');
+    expect(head).toMatch(/^HTTP\/1\.1 400 Bad Request\r\n/);
+    expect(head).toContain(`x-request-id: ${correlationId}`);
+    expect(JSON.parse(body)).toMatchObject({ error: 'invalid_request', correlation_id: correlationId });
+    expect(requests).toHaveLength(0);
+    expect((await call(port)).status).toBe(200);
+  });
+
+  it('that asks for an unknown expectation or names no host is answered by the gateway all the same', async () => {
+    const { requests, gateway } = recorder();
+    const { port } = await serve(gateway);
+    await exchangeBytes(port, 'GET / HTTP/1.1\r\nExpect: wonders\r\nConnection: close\r\n\r\n');
+    expect(requests).toHaveLength(1);
+  });
+});
+
+describe('an answer', () => {
+  it('of text has its length in bytes, and its connection serves the next request', async () => {
+    const { port } = await serve(answering({ headers: { a: 'b' }, body: '{"é":"😀"}' }));
+    const agent = new Agent({ keepAlive: true });
+    const first = await open(port, { agent });
+    const { socket } = first;
+    expect(first.headers).toMatchObject({ 'content-length': '13', a: 'b' });
+    expect(await text(first)).toBe('{"é":"😀"}');
+    await turn();
+    const second = await open(port, { agent });
+    expect(second.socket).toBe(socket);
+    await text(second);
+    agent.destroy();
+  });
+
+  it('that streams sends its headers before its first chunk exists', async () => {
+    const { opened, open: yieldFirst } = gate();
+    async function* body() {
+      await opened;
+      yield 'data: [DONE]\n\n';
+    }
+    const { port } = await serve(answering({ headers: eventStreamHeaders, body: body() }));
+    const incoming = await open(port);
+    expect(incoming.headers['content-type']).toBe('text/event-stream; charset=utf-8');
+    expect(incoming.headers['content-length']).toBeUndefined();
+    yieldFirst();
+    expect(await text(incoming)).toBe('data: [DONE]\n\n');
+  });
+
+  it('whose stream breaks ends with an error line and the end marker, and finishes once', async () => {
+    async function* body() {
+      yield 'data: 1\n\n';
+      throw new Error('broken');
+    }
+    const { finish, count, called } = counter();
+    const { port, events } = await serve(answering({ headers: eventStreamHeaders, body: body(), finish }));
+    const { body: received } = await call(port);
+    expect(received).toMatch(
+      /^data: 1\n\ndata: \{"error":\{"code":"no_available_provider",.*\}\}\n\ndata: \[DONE\]\n\n$/,
+    );
+    await called;
+    expect(count.value).toBe(1);
+    expect(events()).toEqual(['body_failed']);
+  });
+
+  it('to HEAD has the headers and no body; a stream is let go without being read', async () => {
+    const { port } = await serve(answering({ body: '{"a":1}' }));
+    const agent = new Agent({ keepAlive: true });
+    const answer = await call(port, { method: 'HEAD', agent });
+    expect(answer).toMatchObject({ status: 200, body: '' });
+    expect(answer.headers['content-length']).toBe('7');
+    agent.destroy();
+
+    let read = 0;
+    async function* body() {
+      read += 1;
+      yield 'x';
+    }
+    const streaming = await serve(answering({ body: body() }));
+    expect((await call(streaming.port, { method: 'HEAD' })).body).toBe('');
+    expect(read).toBe(0);
+  });
+
+  it('of a gateway that fails is an internal_error envelope, and the server lives', async () => {
+    const { port, events } = await serve(() => Promise.reject(new Error('broken')));
+    for (const _ of [1, 2]) {
+      const { status, body, headers } = await call(port);
+      expect(status).toBe(500);
+      expect(headers['x-request-id']).toBe(correlationId);
+      expect(JSON.parse(body)).toMatchObject({ error: 'internal_error', correlation_id: correlationId });
+    }
+    expect(events()).toEqual(['request_failed', 'request_failed']);
+  });
+
+  it('with a header that cannot be written is an internal_error envelope, its body let go and finish run once', async () => {
+    const { finish, count, called } = counter();
+    let returned = 0;
+    const body = {
+      [Symbol.asyncIterator]: () => ({
+        next: async () => ({ done: true as const, value: undefined }),
+        return: async () => {
+          returned += 1;
+          return { done: true as const, value: undefined };
+        },
+      }),
+    };
+    const { port } = await serve(answering({ headers: { a: 'one\r\ntwo: three' }, body, finish }));
+    const answer = await call(port);
+    expect(answer.status).toBe(500);
+    expect(answer.headers.two).toBeUndefined();
+    expect(JSON.parse(answer.body).error).toBe('internal_error');
+    await called;
+    expect([count.value, returned]).toEqual([1, 1]);
+  });
+
+  it('is made no faster than its client reads', async () => {
+    const chunk = 'x'.repeat(1024 * 1024);
+    const chunks = 64;
+    let made = 0;
+    let received = 0;
+    let mostAhead = 0;
+    async function* body() {
+      for (; made < chunks; made += 1) {
+        mostAhead = Math.max(mostAhead, made * chunk.length - received);
+        yield chunk;
+      }
+    }
+    const { port } = await serve(answering({ body: body() }));
+    const incoming = await open(port);
+    for await (const part of incoming) received += (part as Buffer).length;
+    expect(received).toBe(chunks * chunk.length);
+    // What the kernel's buffers hold, far below the 64 MB that would pile up.
+    expect(mostAhead).toBeLessThan(24 * chunk.length);
+  });
+
+  it('to a reader that stopped for good is given up: body let go, finish run once, connection destroyed', async () => {
+    const { finish, count, called } = counter();
+    const released = gate();
+    async function* body() {
+      try {
+        for (;;) yield 'x'.repeat(1024 * 1024);
+      } finally {
+        released.open();
+      }
+    }
+    const { port, clock } = await serve(answering({ headers: eventStreamHeaders, body: body(), finish }));
+    const socket = await connected(port);
+    socket.write('GET / HTTP/1.1\r\n\r\n');
+    await once(socket, 'readable');
+    // One MB at a time goes into the kernel's buffers until they are full; then the clock is all that moves.
+    clock.advance(60_000);
+    await released.opened;
+    while (count.value === 0) {
+      await turn();
+      clock.advance(10_000);
+    }
+    await called;
+    expect(count.value).toBe(1);
+    socket.resume();
+    await once(socket, 'close');
+  });
+});
+
+describe('a client that hangs up', () => {
+  it('before the answer aborts clientGone; what it gets no more is let go, and finish runs once', async () => {
+    const { finish, count, called } = counter();
+    const { opened, open: entered } = gate();
+    const aborted = gate();
+    let reads = 0;
+    async function* body() {
+      reads += 1;
+      yield 'never read';
+    }
+    const { port } = await serve(async (_request, { clientGone }) => {
+      entered();
+      await once(clientGone, 'abort');
+      aborted.open();
+      return { status: 200, headers: eventStreamHeaders, body: body(), finish };
+    });
+    const socket = await connected(port);
+    socket.write('GET / HTTP/1.1\r\n\r\n');
+    await opened;
+    socket.destroy();
+    await aborted.opened;
+    await called;
+    expect([count.value, reads]).toEqual([1, 0]);
+  });
+
+  it('during a stream aborts clientGone, returns the iterator, writes no more and finishes once', async () => {
+    const { finish, count, called } = counter();
+    const gone = gate();
+    const { body, released } = waitingStream('data: 1\n\n', gone.opened);
+    const { port, events } = await serve(async (_request, { clientGone }) => {
+      clientGone.addEventListener('abort', () => gone.open());
+      return { status: 200, headers: eventStreamHeaders, body, finish };
+    });
+    const incoming = await open(port);
+    await once(incoming, 'data');
+    incoming.destroy();
+    await released;
+    await called;
+    expect(count.value).toBe(1);
+    expect(events()).toEqual([]);
+  });
+
+  it('from a stream that does not let go is still finished with, after a bounded wait', async () => {
+    const { finish, count, called } = counter();
+    const { body } = waitingStream('data: 1\n\n', new Promise(() => {}));
+    const gone = gate();
+    const { port, clock, events } = await serve(async (_request, { clientGone }) => {
+      clientGone.addEventListener('abort', () => gone.open());
+      return { status: 200, headers: eventStreamHeaders, body, finish };
+    });
+    const incoming = await open(port);
+    await once(incoming, 'data');
+    incoming.destroy();
+    await gone.opened;
+    await turn();
+    clock.advance(2_000);
+    await called;
+    expect(count.value).toBe(1);
+    expect(events()).toEqual(['body_not_released']);
+  });
+
+  it('after the answer has not aborted anything', async () => {
+    let signal: AbortSignal | undefined;
+    const { finish, called } = counter();
+    const { port } = await serve(async (_request, { clientGone }) => {
+      signal = clientGone;
+      return { status: 200, headers: {}, body: '{}', finish };
+    });
+    await call(port, { agent: new Agent({ keepAlive: false }) });
+    await called;
+    await turn();
+    expect(signal?.aborted).toBe(false);
+  });
+});
+
+describe('closing', () => {
+  it('lets a running request end, answers it with connection: close, and does not wait for idle connections', async () => {
+    const { opened, open: answerNow } = gate();
+    const entered = gate();
+    const { port, server } = await serve(async ({ path }) => {
+      if (path === '/slow') {
+        entered.open();
+        await opened;
+      }
+      return { status: 200, headers: {}, body: '{}' };
+    });
+    const idle = new Agent({ keepAlive: true });
+    await call(port, { agent: idle });
+    const running = call(port, { path: '/slow', agent: new Agent({ keepAlive: true }) });
+    await entered.opened;
+    const closed = server.close();
+    answerNow();
+    const answer = await running;
+    expect(answer).toMatchObject({ status: 200, body: '{}' });
+    expect(answer.headers.connection).toBe('close');
+    await closed;
+    idle.destroy();
+    await expect(call(port)).rejects.toThrow('ECONNREFUSED');
+  });
+
+  it('cuts off a stream that does not end within the bound, and its finish still runs once before closing is done', async () => {
+    const { finish, count } = counter();
+    const never = gate();
+    const { body } = waitingStream('data: 1\n\n', never.opened);
+    const { port, server, clock } = await serve(async (_request, { clientGone }) => {
+      clientGone.addEventListener('abort', () => never.open());
+      return { status: 200, headers: eventStreamHeaders, body, finish };
+    });
+    const incoming = await open(port);
+    incoming.on('error', () => {});
+    await once(incoming, 'data');
+    const closed = server.close();
+    await turn();
+    clock.advance(5_000);
+    await closed;
+    expect(count.value).toBe(1);
+    expect(clock.pending()).toBe(0);
+  });
+
+  it('twice is closing once', async () => {
+    const { server } = await serve(answering({}));
+    await Promise.all([server.close(), server.close()]);
+  });
+});
+
+describe('listening', () => {
+  it('on a port that is taken rejects with EADDRINUSE', async () => {
+    const { port } = await serve(answering({}));
+    const { dependencies } = adapterDependencies();
+    await expect(createNodeServer(answering({}), dependencies).listen(port, host)).rejects.toMatchObject({
+      code: 'EADDRINUSE',
+    });
+  });
+});

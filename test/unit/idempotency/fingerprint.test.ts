@@ -1,0 +1,71 @@
+import { describe, expect, it } from '@jest/globals';
+import fc from 'fast-check';
+import { fingerprint, type SentHeaders } from '../../../shared/idempotency/index.ts';
+import { parseJson } from '../../../shared/ids/index.ts';
+
+const body = { model: 'acme/large-1', messages: [{ role: 'user', content: 'hi' }] };
+const headers: SentHeaders = {
+  'x-gw-trace-id': ['trace'],
+  'x-gw-span-id': ['span'],
+  'x-gw-parent-span-id': ['parent'],
+  'x-gw-session-id': ['session'],
+  traceparent: ['00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01'],
+  'x-byok-key': ['secret'],
+};
+const plain = fingerprint(body, headers);
+
+describe('a fingerprint', () => {
+  it('is the same for members in another order', () => {
+    const turned = { messages: [{ content: 'hi', role: 'user' }], model: 'acme/large-1' };
+    expect(fingerprint(turned, headers)).toBe(plain);
+  });
+
+  it.each(Object.keys(headers))('changes with %s: another value, or none', (name) => {
+    const { [name]: _left, ...without } = headers;
+    expect(fingerprint(body, { ...headers, [name]: ['other'] })).not.toBe(plain);
+    expect(fingerprint(body, without)).not.toBe(plain);
+  });
+
+  it('is not changed by headers that differ from try to try', () => {
+    const retry = {
+      ...headers,
+      authorization: ['Bearer other'],
+      'idempotency-key': ['k'],
+      'x-stainless-retry-count': ['1'],
+      'user-agent': ['other'],
+      'x-title': ['other'],
+    };
+    expect(fingerprint(body, retry)).toBe(plain);
+  });
+
+  it('takes the session header by either name', () => {
+    const { 'x-gw-session-id': session, ...rest } = headers;
+    expect(fingerprint(body, { ...rest, 'x-session-id': session ?? [] })).toBe(plain);
+  });
+
+  it('tells a value under one header from the same value under another', () => {
+    expect(fingerprint(body, { 'x-gw-trace-id': ['x'] })).not.toBe(fingerprint(body, { 'x-gw-span-id': ['x'] }));
+  });
+
+  it('counts integers beyond 2^53 to the last digit', () => {
+    const [a, b] = [parseJson('{"seed":9007199254740993}'), parseJson('{"seed":9007199254740992}')];
+    expect(fingerprint(a, {})).not.toBe(fingerprint(b, {}));
+  });
+
+  it('is equal exactly for equal bodies', () => {
+    fc.assert(
+      fc.property(fc.jsonValue(), fc.jsonValue(), (a, b) => {
+        const isSame = fingerprint(a, headers) === fingerprint(b, headers);
+        expect(isSame).toBe(fc.stringify(sorted(a)) === fc.stringify(sorted(b)));
+      }),
+    );
+  });
+});
+
+/** What JSON can say of a value, members in order. */
+const sorted = (value: unknown): unknown =>
+  JSON.parse(JSON.stringify(value), (_name, member) =>
+    member !== null && typeof member === 'object' && !Array.isArray(member)
+      ? Object.entries(member).toSorted(([a], [b]) => (a < b ? -1 : 1))
+      : member,
+  );

@@ -1,0 +1,79 @@
+import { describe, expect, it } from '@jest/globals';
+import { checkResponseSchema, checkValue } from '../../../shared/json-schema/index.ts';
+import { type ConformanceCase, inBothDrafts, inDraft7, inDraft202012 } from './conformance-cases.ts';
+
+const draft7Uri = 'http://json-schema.org/draft-07/schema#';
+const draft202012Uri = 'https://json-schema.org/draft/2020-12/schema';
+
+async function expectCase([, schemaText, valid, invalid]: ConformanceCase, draftUri: string): Promise<void> {
+  const parsed = JSON.parse(schemaText);
+  const schema = typeof parsed === 'boolean' ? parsed : { ...parsed, $schema: draftUri };
+  expect(await checkResponseSchema(schema)).toBeUndefined();
+  const refused: string[] = [];
+  for (const text of [...valid, ...invalid]) {
+    if ((await checkValue(schema, JSON.parse(text))) !== undefined) refused.push(text);
+  }
+  expect(refused).toEqual(invalid);
+}
+
+describe('draft 2020-12', () => {
+  it.each([...inBothDrafts, ...inDraft202012])('%s', (...found) => expectCase(found, draft202012Uri));
+});
+
+describe('draft 7', () => {
+  it.each([...inBothDrafts, ...inDraft7])('%s', (...found) => expectCase(found, draft7Uri));
+});
+
+describe('the draft of a schema', () => {
+  const tuple = { items: [{ type: 'integer' }] };
+
+  it.each([
+    'http://json-schema.org/draft-07/schema#',
+    'http://json-schema.org/draft-07/schema',
+    'https://json-schema.org/draft-07/schema#',
+  ])('is 7 for %s', async ($schema) => {
+    expect(await checkResponseSchema({ $schema, ...tuple })).toBeUndefined();
+    expect(await checkValue({ $schema, ...tuple }, ['a'])).toMatchObject({ path: '/0' });
+  });
+
+  it.each([
+    undefined,
+    'https://json-schema.org/draft/2020-12/schema',
+    'https://json-schema.org/draft/2020-12/schema#',
+    'http://json-schema.org/draft/2020-12/schema',
+  ])('is 2020-12 for %s, where items is no list', async ($schema) => {
+    const schema = $schema === undefined ? tuple : { $schema, ...tuple };
+    expect((await checkResponseSchema(schema))?.message).toContain('at /items');
+  });
+
+  it.each([
+    'https://json-schema.org/draft/2019-09/schema',
+    'http://json-schema.org/draft-04/schema#',
+    'https://json-schema.org/draft/2020-12/schema#meta',
+    'https://schemas.example/mine',
+    '',
+    7,
+    null,
+  ])('is refused when $schema is %j', async ($schema) => {
+    expect((await checkResponseSchema({ $schema }))?.message).toContain('at /$schema');
+  });
+
+  it('cannot change inside a schema', async () => {
+    const schema = { properties: { a: { $schema: draft7Uri, type: 'string' } } };
+    expect((await checkResponseSchema(schema))?.message).toContain('at /properties/a/$schema');
+  });
+
+  it('means that keywords of the other one mean nothing', async () => {
+    const newer = { prefixItems: [false], unevaluatedItems: false, dependentRequired: { a: ['b'] } };
+    expect(await checkValue({ $schema: draft7Uri, ...newer }, [1])).toBeUndefined();
+    expect(await checkValue({ $schema: draft7Uri, ...newer }, { a: 1 })).toBeUndefined();
+    const others = { additionalItems: false, $recursiveRef: '#', id: 'x', divisibleBy: 2, __absolute_ref__: 'x' };
+    expect(await checkValue({ $schema: draft202012Uri, ...others }, [1])).toBeUndefined();
+  });
+
+  it('has formats as annotations, whatever they are called', async () => {
+    for (const format of ['email', 'date-time', '__proto__', 'constructor', 'toString']) {
+      expect(await checkValue({ format }, 'anything')).toBeUndefined();
+    }
+  });
+});

@@ -1,0 +1,103 @@
+import { once } from 'node:events';
+import { type AddressInfo, createServer } from 'node:net';
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
+import { type Simulator, startSimulator } from '../../../infra/local/simulator/index.ts';
+import { createTransport, readBoundedBody, readStream, UpstreamUnreachable } from '../../../shared/providers/index.ts';
+import { systemClock } from '../../../shared/time/index.ts';
+import { manualClock } from '../../support/manual-clock.ts';
+
+describe('a call to a provider', () => {
+  let simulator: Simulator;
+  const transport = createTransport(systemClock);
+
+  beforeAll(async () => {
+    simulator = await startSimulator({ paceMs: 0 });
+  });
+  afterAll(async () => {
+    transport.close();
+    await simulator.stop();
+  });
+  afterEach(() => simulator.clear());
+
+  const requestFor = (model: string, signal: AbortSignal, stream = false) => ({
+    url: new URL(`${simulator.urlOf('acme')}/chat/completions`),
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify({ model, stream, messages: [{ role: 'user', content: 'é' }] }),
+    connectTimeoutMs: 1_000,
+    signal,
+  });
+  const never = () => new AbortController().signal;
+
+  it('that is given up while its connection returns to the pool ends no process', async () => {
+    const faults = ['error-200', 'error-after-role', 'error-after-chunks:3', 'garbage:0', 'role-only', 'empty-stream'];
+    for (const model of [...faults, ...faults]) {
+      const controller = new AbortController();
+      const { body } = await transport.send(requestFor(model, controller.signal, true));
+      try {
+        for await (const _batch of readStream(body));
+      } catch {
+        // How it broke is another test's business.
+      }
+      controller.abort();
+      // An error event that nobody listens for would come now, and fail the whole file.
+      await nextTurn();
+    }
+    expect(simulator.calls).toHaveLength(2 * faults.length);
+  });
+
+  it('hands out status and headers, and a redirect as what it is', async () => {
+    const { status, headers, drain } = await transport.send(requestFor('redirect', never()));
+    expect([status, headers.location]).toEqual([307, '/redirected/v1/chat/completions']);
+    drain();
+    expect(simulator.calls).toHaveLength(1);
+  });
+
+  it('counts its body in bytes', async () => {
+    const request = requestFor('echo', never());
+    const { body } = await transport.send(request);
+    await readBoundedBody(body, 100_000, () => {});
+    expect(simulator.calls[0]?.headers['content-length']).toBe(String(Buffer.byteLength(request.body)));
+    expect(simulator.calls[0]?.bodyText).toBe(request.body);
+  });
+
+  it('ends with its signal, before and after it was sent', async () => {
+    const before = transport.send(requestFor('echo', AbortSignal.abort()));
+    await expect(before).rejects.toThrow(UpstreamUnreachable);
+    const controller = new AbortController();
+    const waiting = transport.send(requestFor('silent', controller.signal));
+    await simulator.until((calls) => calls.length === 1);
+    controller.abort();
+    await expect(waiting).rejects.toThrow(UpstreamUnreachable);
+    await simulator.until(([call]) => call?.closedEarly === true);
+    expect(simulator.calls).toHaveLength(1);
+  });
+
+  it('is unreachable where nobody listens, and says nothing of where that was', async () => {
+    const url = new URL('http://127.0.0.1:1/v1/chat/completions');
+    const failure = await transport.send({ ...requestFor('echo', never()), url }).catch((error) => error);
+    expect(failure).toBeInstanceOf(UpstreamUnreachable);
+    expect(failure.stale).toBe(false);
+    expect(failure.message).not.toContain('127.0.0.1');
+  });
+
+  it('is given up where the connection does not come about in its time, handshake included', async () => {
+    const clock = manualClock();
+    const patient = createTransport(clock);
+    const mute = createServer().listen(0, '127.0.0.1');
+    await once(mute, 'listening');
+    const url = new URL(`https://127.0.0.1:${(mute.address() as AddressInfo).port}/`);
+    const sent = patient.send({ ...requestFor('echo', never()), url });
+    const [socket] = await once(mute, 'connection');
+    clock.advance(1_000);
+    await expect(sent).rejects.toThrow(UpstreamUnreachable);
+    socket.destroy();
+    mute.close();
+    patient.close();
+  });
+
+  it('keeps no more of a body than it may', async () => {
+    const { body } = await transport.send(requestFor('huge:200000', never()));
+    expect(await readBoundedBody(body, 100_000, () => {})).toBeUndefined();
+  });
+});

@@ -1,0 +1,143 @@
+import { describe, expect, it } from '@jest/globals';
+import fc from 'fast-check';
+import { parseJson } from '../../../shared/ids/index.ts';
+import { type CacheKeyParts, cacheKey } from '../../../shared/response-cache/index.ts';
+
+const body = {
+  model: 'auto',
+  messages: [{ role: 'user', content: 'hi' }],
+  temperature: 0,
+  stream: false,
+  tools: [{ type: 'function', function: { name: 'f', parameters: { type: 'object' } } }],
+  response_format: { type: 'json_schema', json_schema: { schema: { type: 'object' } } },
+  reasoning: { effort: 'low' },
+  stream_options: { include_usage: true },
+  some_unknown_member: { deep: [1, { deeper: null }] },
+};
+const parts: CacheKeyParts = {
+  workspace: 'team-a',
+  model: 'acme/large-1',
+  policy: { zdr: undefined, data_collection: 'deny', data_residency: ['eu'] },
+  namespace: 'n',
+  only: ['acme'],
+  ignore: ['zen'],
+  body,
+};
+const plain = cacheKey(parts);
+const keyWith = (more: Record<string, unknown>): string => cacheKey({ ...parts, body: { ...body, ...more } });
+
+describe('the key of a cached answer', () => {
+  it.each<[string, Partial<CacheKeyParts>]>([
+    ['workspace', { workspace: 'team-b' }],
+    ['resolved model', { model: 'acme/small-1' }],
+    ['zdr', { policy: { ...parts.policy, zdr: true } }],
+    ['data collection', { policy: { ...parts.policy, data_collection: undefined } }],
+    ['data residency', { policy: { ...parts.policy, data_residency: ['eu', 'us'] } }],
+    ['namespace', { namespace: 'm' }],
+    ['absence of a namespace', { namespace: undefined }],
+    ['provider.only', { only: ['acme', 'zen'] }],
+    ['absence of provider.only', { only: undefined }],
+    ['provider.ignore', { ignore: [] }],
+  ])('changes with the %s', (_name, more) => {
+    expect(cacheKey({ ...parts, ...more })).not.toBe(plain);
+  });
+
+  it.each(Object.keys(body).filter((name) => name !== 'model'))('changes without the member %s', (name) => {
+    const { [name as keyof typeof body]: _left, ...rest } = body;
+    expect(cacheKey({ ...parts, body: rest })).not.toBe(plain);
+  });
+
+  it.each(Object.keys(body).filter((name) => !['model', 'reasoning'].includes(name)))(
+    'tells null under %s from its absence',
+    (name) => {
+      const { [name as keyof typeof body]: _left, ...rest } = body;
+      expect(keyWith({ [name]: null })).not.toBe(cacheKey({ ...parts, body: rest }));
+    },
+  );
+
+  it('does not change with members that no provider sees', () => {
+    const others = [
+      { cache: { ttl: 60 } },
+      { cache: { enabled: true, refresh: true } },
+      { usage: { include: true } },
+      { provider: { sort: 'latency', allow_fallbacks: false } },
+      { preset: 'terse@1' },
+      { model: 'acme/large-1' },
+    ];
+    expect(others.map(keyWith)).toEqual(others.map(() => plain));
+  });
+
+  it('takes reasoning of null for absent', () => {
+    const { reasoning: _left, ...rest } = body;
+    expect(keyWith({ reasoning: null })).toBe(cacheKey({ ...parts, body: rest }));
+  });
+
+  it('counts integers beyond 2^53 to the last digit', () => {
+    const seeds = ['9007199254740992', '9007199254740993', '12345678901234567890', '12345678901234567891'];
+    const keys = seeds.map((seed) => keyWith(parseJson(`{"seed":${seed}}`) as Record<string, unknown>));
+    expect(new Set(keys).size).toBe(seeds.length);
+  });
+
+  it('counts a member with a name that objects treat in their own way', () => {
+    const odd = ['{"__proto__":{"a":1}}', '{"__proto__":{"a":2}}', '{"constructor":1}', '{"toString":1}'];
+    const keys = odd.map((text) => cacheKey({ ...parts, body: JSON.parse(text) }));
+    expect(new Set(keys).size).toBe(odd.length);
+  });
+
+  it('cannot be reached from another part: a member is never taken for a workspace or a policy', () => {
+    const posing = { workspace: 'team-b', policy: { zdr: true }, namespace: 'm', only: ['zen'], request: {} };
+    const keys = [
+      plain,
+      keyWith(posing),
+      cacheKey({ ...parts, workspace: 'team-b' }),
+      keyWith({ workspace: 'team-b' }),
+    ];
+    expect(new Set(keys).size).toBe(keys.length);
+  });
+
+  it('never changes with the order of members, at any depth', () => {
+    fc.assert(
+      fc.property(fc.dictionary(fc.string(), fc.jsonValue()), (members) => {
+        const turned = turn(members) as Record<string, unknown>;
+        expect(cacheKey({ ...parts, body: turned })).toBe(cacheKey({ ...parts, body: members }));
+      }),
+    );
+  });
+
+  it('changes with any value, at any depth', () => {
+    fc.assert(
+      fc.property(fc.dictionary(fc.string(), fc.jsonValue(), { minKeys: 1 }), fc.nat(), (members, where) => {
+        fc.pre(Object.keys(members).every((name) => !gatewayMembers.includes(name)));
+        const changed = changeOne(members, where) as Record<string, unknown>;
+        expect(cacheKey({ ...parts, body: changed })).not.toBe(cacheKey({ ...parts, body: members }));
+      }),
+    );
+  });
+});
+
+const gatewayMembers = ['model', 'provider', 'cache', 'preset', 'usage', 'reasoning'];
+
+const isObject = (value: unknown): value is Record<string, unknown> =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
+
+/** The same value with its members in the opposite order. */
+function turn(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(turn);
+  if (!isObject(value)) return value;
+  return Object.fromEntries(
+    Object.entries(value)
+      .toReversed()
+      .map(([name, member]) => [name, turn(member)]),
+  );
+}
+
+/** The same value but for one leaf; `where` chooses the way down to it. */
+function changeOne(value: unknown, where: number): unknown {
+  const names = typeof value === 'object' && value !== null ? Object.keys(value) : [];
+  const name = names[where % Math.max(1, names.length)];
+  if (name === undefined) return `changed ${JSON.stringify(value)}`;
+  const entries = Object.entries(value as Record<string, unknown>).map(([other, member]) =>
+    other === name ? [other, changeOne(member, Math.floor(where / names.length))] : [other, member],
+  );
+  return Array.isArray(value) ? entries.map(([, member]) => member) : Object.fromEntries(entries);
+}

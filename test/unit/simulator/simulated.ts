@@ -1,0 +1,129 @@
+// What the tests of the simulator share: a raw HTTP client that shows the wire as it is, and a clock moved by hand.
+import { Agent, request as httpRequest, type IncomingHttpHeaders } from 'node:http';
+import { type Simulator, type SimulatorOptions, startSimulator } from '../../../infra/local/simulator/index.ts';
+import type { Clock } from '../../../shared/time/index.ts';
+
+export interface WireAnswer {
+  readonly status: number;
+  readonly headers: IncomingHttpHeaders;
+  /** One entry for each HTTP chunk. */
+  readonly pieces: readonly Buffer[];
+  readonly text: string;
+  /** The connection broke before the body was whole. */
+  readonly isBroken: boolean;
+}
+
+interface Sent {
+  readonly headers?: Record<string, string>;
+  readonly agent?: Agent;
+  readonly signal?: AbortSignal;
+  readonly method?: string;
+  readonly onPiece?: (text: string) => void;
+}
+
+/** Sends and reads all there is. Rejects when the connection breaks before the status line. */
+export function send(url: string, body: unknown, sent: Sent = {}): Promise<WireAnswer> {
+  const { agent = new Agent(), onPiece, ...options } = sent;
+  return new Promise((resolve, reject) => {
+    let hasAnswer = false;
+    const outgoing = httpRequest(url, { method: 'POST', ...options, agent }, (response) => {
+      hasAnswer = true;
+      const pieces: Buffer[] = [];
+      const finish = (isBroken: boolean) =>
+        resolve({
+          status: response.statusCode ?? 0,
+          headers: response.headers,
+          pieces,
+          text: Buffer.concat(pieces).toString('utf8'),
+          isBroken,
+        });
+      response.on('data', (piece: Buffer) => {
+        pieces.push(piece);
+        onPiece?.(piece.toString('utf8'));
+      });
+      response.on('end', () => finish(false));
+      response.on('error', () => finish(true));
+    });
+    // Once there is an answer, how it ended is told by the answer.
+    outgoing.on('error', (reason) => hasAnswer || reject(reason));
+    outgoing.end(typeof body === 'string' ? body : JSON.stringify(body));
+  });
+}
+
+export const userMessage = (content: unknown) => ({ role: 'user', content });
+
+/** A chat completion call to a model that is a behaviour. */
+export const ask = (simulator: Simulator, model: string, members: object = {}, sent?: Sent): Promise<WireAnswer> =>
+  send(
+    `${simulator.url}/chat/completions`,
+    { model, messages: [userMessage('What is the capital of France?')], ...members },
+    sent,
+  );
+
+export const streamed = { stream: true, stream_options: { include_usage: true } };
+
+// biome-ignore lint/suspicious/noExplicitAny: tests look into answers of any shape.
+type Json = any;
+
+/** The `data:` payloads of an event stream. */
+export const dataOf = (text: string): readonly string[] =>
+  text
+    .split('\n\n')
+    .filter((event) => event.startsWith('data: '))
+    .map((event) => event.slice('data: '.length));
+
+/** The chunks, without the end mark. */
+export const chunksOf = (text: string): readonly Json[] =>
+  dataOf(text)
+    .filter((data) => data !== '[DONE]')
+    .map((data) => JSON.parse(data));
+
+export const contentOf = (text: string, index = 0): string =>
+  chunksOf(text)
+    .flatMap((chunk) => chunk.choices ?? [])
+    .filter((choice: Json) => choice.index === index)
+    .map((choice: Json) => choice.delta.content ?? '')
+    .join('');
+
+export const finishReasonsOf = (text: string): readonly string[] =>
+  chunksOf(text)
+    .flatMap((chunk) => chunk.choices ?? [])
+    .flatMap((choice: Json) => choice.finish_reason ?? []);
+
+export const usageOf = (text: string): Json => chunksOf(text).findLast((chunk) => chunk.usage)?.usage;
+
+/** A simulator for one test; stopped whatever happens. */
+export async function withSimulator(run: (simulator: Simulator) => Promise<void>, options: SimulatorOptions = {}) {
+  const simulator = await startSimulator({ paceMs: 0, ...options });
+  try {
+    await run(simulator);
+  } finally {
+    await simulator.stop();
+  }
+}
+
+/** A clock that stands still. `fire` waits until a timer is set, lets it ring and returns its delay. */
+export function manualClock(): Clock & { fire: () => Promise<number>; armed: () => number } {
+  const timers: { delayMs: number; callback: () => void }[] = [];
+  let onTimer = () => {};
+  return {
+    nowMs: () => 1_800_000_000_000,
+    after: (delayMs, callback) => {
+      const timer = { delayMs, callback };
+      timers.push(timer);
+      onTimer();
+      return () => void (timers.includes(timer) && timers.splice(timers.indexOf(timer), 1));
+    },
+    armed: () => timers.length,
+    fire: async () => {
+      while (timers.length === 0) {
+        await new Promise<void>((resolve) => {
+          onTimer = resolve;
+        });
+      }
+      const timer = timers.shift();
+      timer?.callback();
+      return timer?.delayMs ?? 0;
+    },
+  };
+}

@@ -1,0 +1,77 @@
+// Revisions with as little in them as can be.
+import { expect } from '@jest/globals';
+import type { ErrorCode } from '../../../shared/errors/index.ts';
+import type {
+  FunctionDocument,
+  MessageTemplate,
+  PromptRevision,
+  WorkflowFunction,
+  WorkflowRevision,
+  WorkflowStep,
+} from '../../../shared/stored-functions/index.ts';
+
+const life = { expires_at: null, valid_for: null, cases: [] };
+
+export const message = (role: MessageTemplate['role'], content: MessageTemplate['content']): MessageTemplate => ({
+  role,
+  content,
+});
+
+export const promptOf = (more: Partial<PromptRevision> = {}): PromptRevision => ({
+  kind: 'prompt',
+  ...life,
+  model: 'acme/large-1',
+  fallback_models: [],
+  messages: [message('user', '{{input}}')],
+  options: {},
+  input: { type: 'text' },
+  ...more,
+});
+
+export const stepOf = (id: string, content: string, more: Partial<WorkflowStep> = {}): WorkflowStep => ({
+  id,
+  model: 'acme/large-1',
+  fallback_models: [],
+  messages: [message('user', content)],
+  options: {},
+  ...more,
+});
+
+export const workflowOf = (
+  steps: readonly WorkflowStep[],
+  output: WorkflowRevision['output'],
+  more: Partial<WorkflowRevision> = {},
+): WorkflowRevision => ({ kind: 'workflow', ...life, input: { type: 'object', schema: {} }, steps, output, ...more });
+
+type DeclaredPrompt = Extract<FunctionDocument, { kind: 'prompt' }>['revisions'][number];
+
+/** A revision as the gateway file declares it. */
+export function declared(id: string, more: Partial<DeclaredPrompt> = {}): DeclaredPrompt {
+  const { kind: _kind, ...content } = promptOf();
+  return { id, state: 'draft', ...content, ...more };
+}
+
+export const functionOf = (
+  revisions: readonly DeclaredPrompt[],
+  more: Partial<Pick<FunctionDocument, 'id' | 'status' | 'active'>> = {},
+): FunctionDocument => ({ id: 'f', kind: 'prompt', status: 'enabled', active: null, revisions, ...more });
+
+export const emptyWorkflow: WorkflowFunction = {
+  id: 'f',
+  kind: 'workflow',
+  status: 'enabled',
+  active: null,
+  revisions: [],
+};
+
+/** The error of a call that must fail: with this code, and with a message to look at. */
+export async function refusalOf(code: ErrorCode, call: () => unknown): Promise<string> {
+  const error = await Promise.resolve()
+    .then(call)
+    .then(
+      () => undefined,
+      (thrown: unknown) => thrown as Error & { code?: string },
+    );
+  expect({ code: error?.code, message: error?.message }).toMatchObject({ code });
+  return error?.message ?? '';
+}

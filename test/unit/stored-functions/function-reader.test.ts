@@ -1,0 +1,138 @@
+import { describe, expect, it } from '@jest/globals';
+import { configFreshMs } from '../../../shared/names/index.ts';
+import {
+  createFunctionReader,
+  type FunctionRecord,
+  type FunctionStore,
+  type RevisionRecord,
+} from '../../../shared/stored-functions/index.ts';
+import { createMemory } from '../../../shared/stored-functions/memory.ts';
+import { manualClock } from '../../support/manual-clock.ts';
+import { promptOf } from './fixtures.ts';
+
+const revision = (id: string, state: RevisionRecord['state'] = 'activated'): [string, RevisionRecord] => [
+  id,
+  {
+    id,
+    state,
+    expiresAtMs: null,
+    validForMs: null,
+    hasCases: false,
+    qualifiedAtMs: null,
+    activatedAtMs: null,
+    textSha256: `text of ${id}`,
+    contentSha256: '',
+  },
+];
+
+function instance(bytesOf = (_id: string) => 100) {
+  const clock = manualClock();
+  const stored: { record: FunctionRecord | undefined; down: boolean } = {
+    record: {
+      workspace: 'team-a',
+      id: 'f',
+      kind: 'prompt',
+      status: 'enabled',
+      active: 'r2',
+      revisions: new Map([revision('r1'), revision('r2'), revision('draft', 'draft')]),
+    },
+    down: false,
+  };
+  const reads: string[] = [];
+  const functions: Pick<FunctionStore, 'read' | 'readContent'> = {
+    async read(workspace, id) {
+      reads.push(`${workspace}/${id}`);
+      if (stored.down) throw new Error('down');
+      return workspace === 'team-a' && id === 'f' ? stored.record : undefined;
+    },
+    async readContent(_record, { id }) {
+      reads.push(id);
+      return { content: promptOf({ model: id }), bytes: bytesOf(id) };
+    },
+  };
+  const reader = createFunctionReader({ functions, clock });
+  const read = (revisionId?: string, functionId = 'f', workspace = 'team-a') =>
+    reader.read(workspace, { functionId, revisionId });
+  return { clock, stored, reads, read };
+}
+
+describe('an instance', () => {
+  it('reads a function and its active revision in two rounds, and then not at all while they are fresh', async () => {
+    const { reads, read } = instance();
+    expect((await read())?.content).toMatchObject({ model: 'r2' });
+    expect(reads).toEqual(['team-a/f', 'r2']);
+    await read();
+    expect(reads).toHaveLength(2);
+  });
+
+  it('asks for the record alone once it is old, and meets what changed', async () => {
+    const { clock, stored, reads, read } = instance();
+    await read();
+    clock.advance(configFreshMs - 1);
+    await read();
+    expect(reads).toHaveLength(2);
+    clock.advance(1);
+    if (stored.record !== undefined) stored.record = { ...stored.record, status: 'disabled' };
+    expect((await read())?.record.status).toBe('disabled');
+    expect(reads.slice(2)).toEqual(['team-a/f']);
+  });
+
+  it('reads the content of the pinned revision, and of no other', async () => {
+    const { reads, read } = instance();
+    expect((await read('r1'))?.content).toMatchObject({ model: 'r1' });
+    expect(reads).toEqual(['team-a/f', 'r1']);
+  });
+
+  it('reads no content for a revision that cannot be called', async () => {
+    const { reads, read } = instance();
+    for (const pinned of ['draft', 'unknown']) expect(await read(pinned)).toMatchObject({ content: undefined });
+    expect(reads).toEqual(['team-a/f']);
+  });
+
+  it('shares one read among calls at the same time', async () => {
+    const { reads, read } = instance();
+    await Promise.all([read(), read(), read('r1'), read('r1')]);
+    expect(reads.toSorted()).toEqual(['r1', 'r2', 'team-a/f']);
+  });
+
+  it('asks again for a function that was not there', async () => {
+    const { reads, read } = instance();
+    expect(await read(undefined, 'f', 'team-b')).toBeUndefined();
+    expect(await read(undefined, 'f', 'team-b')).toBeUndefined();
+    expect(reads).toEqual(['team-b/f', 'team-b/f']);
+  });
+
+  it('serves no old record while the store is down, and none of its failures later', async () => {
+    const { clock, stored, read } = instance();
+    await read();
+    clock.advance(configFreshMs);
+    stored.down = true;
+    await expect(read()).rejects.toThrow('down');
+    stored.down = false;
+    expect((await read())?.content).toMatchObject({ model: 'r2' });
+  });
+
+  it('forgets contents that together weigh too much, and reads them again', async () => {
+    const { reads, read } = instance(() => 9 * 1024 * 1024);
+    await read('r1');
+    await read('r2');
+    await read('r2');
+    expect(reads).toEqual(['team-a/f', 'r1', 'r2']);
+    await read('r1');
+    expect(reads).toEqual(['team-a/f', 'r1', 'r2', 'r1']);
+  });
+});
+
+describe('a memory', () => {
+  it('drops what was used longest ago', async () => {
+    const memory = createMemory<string>({ weightMax: 2, weightOf: () => 1, freshMs: 1_000, clock: manualClock() });
+    const reads: string[] = [];
+    const get = (key: string) =>
+      memory.get(key, async () => {
+        reads.push(key);
+        return key;
+      });
+    for (const key of ['a', 'b', 'a', 'c', 'a', 'b']) await get(key);
+    expect(reads).toEqual(['a', 'b', 'c', 'b']);
+  });
+});
