@@ -66,6 +66,6 @@ describe('a fingerprint', () => {
 const sorted = (value: unknown): unknown =>
   JSON.parse(JSON.stringify(value), (_name, member) =>
     member !== null && typeof member === 'object' && !Array.isArray(member)
-      ? Object.entries(member).toSorted(([a], [b]) => (a < b ? -1 : 1))
+      ? { members: Object.entries(member).toSorted(([a], [b]) => (a < b ? -1 : 1)) }
       : member,
   );

@@ -1,0 +1,5 @@
+// Property tests draw the same cases in every run, so that a red run is somebody's change and not chance. GW_TEST_SEED
+// draws others.
+import fc from 'fast-check';
+
+fc.configureGlobal({ seed: Number(process.env.GW_TEST_SEED ?? 20_261_120) });
