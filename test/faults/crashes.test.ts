@@ -1,7 +1,7 @@
 // The process dies 45 times while calls of every kind run: at a point between its first command to the store and its
 // last, the last command done and only its answer lost, or in the moment in which a client has its answer. Then another
 // one comes. GW_FAULT_SEED=n: other points.
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
 import type { Reply } from '../fuzz/fuzz-gateway.ts';
 import { checkWellAnswered } from '../fuzz/well-answered.ts';
 import { retryAll, standingAfterTheLease } from './after-the-lease.ts';
@@ -11,6 +11,9 @@ import { type DyingProcess, dyingProcess } from './dying-process.ts';
 import { type FaultWorld, shardCredit, startFaultWorld } from './fault-world.ts';
 import { mixCalls, type PlannedCall } from './mixed-calls.ts';
 import { faultSeed, seededRandom } from './seeded-random.ts';
+
+/** Seconds on an idle machine; nothing here is judged by time. */
+jest.setTimeout(180_000);
 
 const crashes = 45;
 const callsPerCrash = 14;
@@ -48,11 +51,11 @@ afterAll(async () => {
 
 /** Runs the calls until all have ended or the process is dead. */
 async function runUntilDeath(
-  process: DyingProcess,
+  dying: DyingProcess,
   calls: readonly PlannedCall[],
   onAnswer: (answered: Answered) => void = () => {},
 ): Promise<Life> {
-  const { gateway } = world.open({ wrap: process.wrap });
+  const { gateway } = world.open({ wrap: dying.wrap });
   const answered: Answered[] = [];
   const ended: Answered[] = [];
   const running = calls.map(async (call) => {
@@ -62,7 +65,7 @@ async function runUntilDeath(
     });
     ended.push({ call, reply });
   });
-  await Promise.race([Promise.all(running), process.died]);
+  await Promise.race([Promise.all(running), dying.died]);
   return { answered: [...answered], ended: [...ended] };
 }
 
@@ -104,9 +107,9 @@ describe('a process that dies', () => {
   /** Points spread over a whole life, by turns with and without the last command; every third time at an answer. */
   function die(crash: number, calls: readonly PlannedCall[]): Promise<Life> {
     if (crash % 3 === 2) {
-      const process = dyingProcess({ at: Number.POSITIVE_INFINITY, lastOneRuns: false });
+      const dying = dyingProcess({ at: Number.POSITIVE_INFINITY, lastOneRuns: false });
       const isLast = ({ call, reply }: Answered) => call.idempotent !== undefined && isComplete(reply);
-      return runUntilDeath(process, calls, (answered) => isLast(answered) && process.kill());
+      return runUntilDeath(dying, calls, (answered) => void (isLast(answered) && dying.kill()));
     }
     const at = 1 + Math.floor(((crash + random.fraction()) / crashes) * eventsOfALife);
     return runUntilDeath(dyingProcess({ at, lastOneRuns: crash % 3 === 0 }), calls);
@@ -116,17 +119,16 @@ describe('a process that dies', () => {
     const told = { seed: faultSeed, crash };
     const calls = random.shuffled(mixCalls(random, callsPerCrash, behaviours)).map(staying);
     const life = await die(crash, calls);
-    const { answered, ended } = life;
-    for (const { reply } of answered) checkWellAnswered(reply, { faults: providerFaults });
+    for (const { reply } of life.answered) checkWellAnswered(reply, { faults: providerFaults });
     expect({ ...told, broken: await brokenSums(world) }).toEqual({ ...told, broken: [] });
     await retryWithinTheLease(calls, life);
     expect({ ...told, standing: await standingAfterTheLease(world) }).toEqual({ ...told, standing: [] });
     const refused = (await retryAll(world, calls)).filter((status) => status === 409);
     expect({ ...told, refused }).toEqual({ ...told, refused: [] });
-    finished.push(...ended.map(({ reply }) => reply.headers['x-request-id'] ?? ''));
+    finished.push(...life.ended.map(({ reply }) => reply.headers['x-request-id'] ?? ''));
     totals.crashes += 1;
-    totals.ended += ended.length;
-    totals.unfinished += calls.length - ended.length;
+    totals.ended += life.ended.length;
+    totals.unfinished += calls.length - life.ended.length;
   }
 
   it.each(Array.from({ length: crashes }, (_, crash) => crash + 1))(

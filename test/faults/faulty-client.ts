@@ -32,7 +32,7 @@ export function faultyClient(
   onExecuted: (command: StoreCommand) => void,
 ): DynamoDBClient {
   async function send(command: Command, options?: unknown): Promise<unknown> {
-    const described = describe(command);
+    const described = describeCommand(command);
     const fault = plan(described);
     const runs = fault === undefined || fault === 'late' || fault === 'lost';
     const output: unknown = runs ? await client.send(command as never, options as never) : undefined;
@@ -44,7 +44,7 @@ export function faultyClient(
   return { send, destroy: () => {} } as unknown as DynamoDBClient;
 }
 
-export function describe(command: Command): StoreCommand {
+function describeCommand(command: Command): StoreCommand {
   const input = command.input as { TableName?: string };
   const table = (input.TableName ?? '').split('-').at(-1) as TableName;
   return { name: command.constructor.name, table, input: input as Readonly<Record<string, unknown>> };

@@ -1,12 +1,14 @@
 // 20,000 generated requests, whatever they are: no 5xx of ours, no hang, and no rejection that nobody handles (jest fails
 // a test for one). GW_FUZZ_SEED=n generates others.
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
 import fc from 'fast-check';
+import { readHolds } from '../../shared/holds/index.ts';
 import { arbitraryValue, mutated, spoiltBytes } from './arbitrary-json.ts';
 import { credentialOf, functionCall, someHeaders, validRequest } from './arbitrary-request.ts';
 import { arbitraryAnswer, arbitrarySchema } from './arbitrary-schema.ts';
 import { freeModel } from './fuzz-file.ts';
-import { type Asked, type FuzzGateway, type Reply, startFuzzGateway, type Upstream } from './fuzz-gateway.ts';
+import type { Asked, Upstream } from './fuzz-gateway.ts';
+import { bytesOf, type Case, type FuzzRun, startFuzzRun } from './fuzz-run.ts';
 import {
   eventStreamHeaders,
   framings,
@@ -18,54 +20,17 @@ import {
   jsonReply,
   streamBytes,
 } from './upstream-replies.ts';
-import { checkWellAnswered, type Expectation } from './well-answered.ts';
 
-const seed = Number(process.env.GW_FUZZ_SEED ?? 20_260_601);
-/** Requests that run side by side. */
-const batch = 50;
+/** A request takes about a millisecond; on a busy machine it may take ten. */
+jest.setTimeout(180_000);
 
-let gateway: FuzzGateway;
-const statuses = new Map<number, number>();
-
+let fuzz: FuzzRun;
 beforeAll(async () => {
-  gateway = await startFuzzGateway();
+  fuzz = await startFuzzRun();
 });
-afterAll(async () => {
-  await gateway.harness.stop();
-  const seen = [...statuses].toSorted(([a], [b]) => a - b).map(([status, count]) => `${count} × ${status}`);
-  process.stderr.write(`fuzz: ${gateway.asked()} requests, seed ${seed}: ${seen.join(', ')}\n`);
-});
+afterAll(() => fuzz.stop());
 
-interface Case extends Expectation {
-  readonly asked: Asked;
-  readonly upstream: Upstream;
-  readonly leavesAfter?: number | undefined;
-}
-
-async function run({ asked, upstream, leavesAfter, ...expectation }: Case): Promise<Reply> {
-  const reply = await gateway.ask(asked, upstream, leavesAfter);
-  statuses.set(reply.status, (statuses.get(reply.status) ?? 0) + 1);
-  try {
-    checkWellAnswered(reply, { ...expectation, left: leavesAfter !== undefined });
-  } catch (error) {
-    const { headers, body } = asked;
-    const told = JSON.stringify({ headers, body: Buffer.from(body).toString('latin1').slice(0, 4_000) });
-    throw new Error(`${(error as Error).message}\nasked ${told}`);
-  }
-  return reply;
-}
-
-/** So many generated requests, in batches. */
-const runAll = (requests: number, cases: fc.Arbitrary<Case>): Promise<void> =>
-  fc.assert(
-    fc.asyncProperty(fc.array(cases, { minLength: batch, maxLength: batch }), async (some) => {
-      await Promise.all(some.map(run));
-    }),
-    { seed, numRuns: requests / batch, endOnFailure: true },
-  );
-
-const bytesOf = (body: unknown): Uint8Array => Buffer.from(JSON.stringify(body) ?? '');
-const authorization = (): Record<string, string[]> => ({ authorization: [`Bearer ${gateway.harness.key}`] });
+const authorization = (): Record<string, string[]> => ({ authorization: [`Bearer ${fuzz.key}`] });
 const chat = (more: Record<string, unknown> = {}): Asked => ({
   headers: authorization(),
   body: bytesOf({ model: freeModel, messages: [{ role: 'user', content: 'Hello' }], ...more }),
@@ -76,23 +41,26 @@ describe('a request that somebody made up', () => {
     body.map((bytes) => ({ asked: { headers: authorization(), body: bytes }, upstream: goodUpstream, faults: [] }));
 
   it('with members of any value is answered', async () => {
-    await runAll(3_000, sent(mutated(validRequest, 2).map(bytesOf)));
+    await fuzz.runAll(3_000, sent(mutated(validRequest, 2).map(bytesOf)));
   });
 
   it('to a function with any input is answered', async () => {
-    await runAll(1_000, sent(mutated(functionCall, 1).map(bytesOf)));
+    await fuzz.runAll(1_000, sent(mutated(functionCall, 1).map(bytesOf)));
   });
 
   it('with a text that is nearly JSON, or no text, is answered', async () => {
     const text = validRequest.map((body) => JSON.stringify(body));
     const garbage = fc.oneof(fc.uint8Array({ maxLength: 200 }), arbitraryValue.map(bytesOf));
-    await runAll(2_500, sent(fc.oneof({ weight: 4, arbitrary: spoiltBytes(text) }, { weight: 1, arbitrary: garbage })));
+    await fuzz.runAll(
+      2_500,
+      sent(fc.oneof({ weight: 4, arbitrary: spoiltBytes(text) }, { weight: 1, arbitrary: garbage })),
+    );
   });
 
   it('with any headers, method and path is answered', async () => {
     const asked = fc
       .record({
-        credential: credentialOf(gateway.harness.key),
+        credential: credentialOf(fuzz.key),
         headers: someHeaders,
         body: fc.oneof({ weight: 3, arbitrary: validRequest }, { weight: 1, arbitrary: arbitraryValue }),
         method: fc.oneof(
@@ -109,7 +77,7 @@ describe('a request that somebody made up', () => {
         const all = credential.length === 0 ? headers : { ...headers, authorization: credential };
         return { asked: { ...line, headers: all, body: bytesOf(body) }, upstream: goodUpstream, faults: [] };
       });
-    await runAll(2_500, asked);
+    await fuzz.runAll(2_500, asked);
   });
 });
 
@@ -121,7 +89,7 @@ describe('a schema that somebody made up', () => {
       const answer = { ...goodCompletion, choices: [{ ...choice, message: { role: 'assistant', content } }] };
       return { asked: chat({ response_format }), upstream: () => jsonReply(answer), faults: [] };
     });
-    await runAll(2_000, cases);
+    await fuzz.runAll(2_000, cases);
   });
 });
 
@@ -159,7 +127,7 @@ describe('a provider that answers anything', () => {
         const upstream: Upstream = () => ({ status, headers, pieces: [body], breaks });
         return { asked: chat({ stream, reasoning: { exclude } }), upstream, faults: [502] };
       });
-    await runAll(2_000, cases);
+    await fuzz.runAll(2_000, cases);
   });
 
   it('in a stream never makes us fail', async () => {
@@ -183,7 +151,7 @@ describe('a provider that answers anything', () => {
         const upstream: Upstream = () => ({ status: 200, headers: eventStreamHeaders, pieces, breaks });
         return { asked: chat({ stream: true, usage: { include } }), upstream, leavesAfter, faults: [502] };
       });
-    await runAll(2_000, cases);
+    await fuzz.runAll(2_000, cases);
   });
 });
 
@@ -198,43 +166,58 @@ function cutAt(bytes: Buffer, positions: readonly number[]): Buffer[] {
 describe.each(Object.entries(framings))('the stream of a provider, %s,', (_name, framing) => {
   const bytes = streamBytes(goodTexts, framing);
   const asked = () => chat({ stream: true, stream_options: { include_usage: true } });
-  const positions = Array.from({ length: bytes.length + 1 }, (_, at) => at);
-
-  async function overAll(judge: (at: number) => Promise<void>): Promise<void> {
-    for (let from = 0; from < positions.length; from += batch) {
-      await Promise.all(positions.slice(from, from + batch).map(judge));
-    }
-  }
 
   it('reaches the client unchanged, at whatever byte it is cut', async () => {
     const expected = streamBytes(goodTexts, { lineEnd: '\n', prefix: 'data: ' }).toString();
-    await overAll(async (at) => {
+    await fuzz.overAll(bytes.length + 1, async (at) => {
       const upstream: Upstream = () => ({ status: 200, headers: eventStreamHeaders, pieces: cutAt(bytes, [at]) });
-      const { text } = await run({ asked: asked(), upstream, faults: [] });
+      const { text } = await fuzz.run({ asked: asked(), upstream, faults: [] });
       if (text !== expected) throw new Error(`cut at ${at}: ${text}`);
     });
   });
 
   it('that breaks off at whatever byte ends with an error and [DONE], or is refused', async () => {
-    await overAll(async (at) => {
+    await fuzz.overAll(bytes.length + 1, async (at) => {
       const pieces = [bytes.subarray(0, at)];
       const upstream: Upstream = () => ({ status: 200, headers: eventStreamHeaders, pieces, breaks: at % 2 === 1 });
-      const { status, text } = await run({ asked: asked(), upstream, faults: [502] });
+      const { status, text } = await fuzz.run({ asked: asked(), upstream, faults: [502] });
       const isWhole = status === 200 && !text.includes('"error"');
       if (isWhole && !text.includes('"finish_reason":"stop"')) throw new Error(`half an answer at ${at}: ${text}`);
     });
   });
 });
 
+const dayMs = 86_400_000;
+
 describe('all of them', () => {
   it('are 20,000, most of which reached a stage worth failing in', () => {
-    expect(gateway.asked()).toBeGreaterThanOrEqual(20_000);
-    expect(statuses.get(200) ?? 0).toBeGreaterThan(5_000);
-    expect([...statuses.keys()]).toEqual(expect.arrayContaining([200, 400, 401, 402, 404, 405, 409, 422, 429, 502]));
+    expect(fuzz.asked()).toBeGreaterThanOrEqual(20_000);
+    expect(fuzz.statuses.get(200) ?? 0).toBeGreaterThan(5_000);
+    expect([...fuzz.statuses.keys()]).toEqual(
+      expect.arrayContaining([200, 400, 401, 402, 404, 405, 409, 422, 429, 502]),
+    );
   });
 
-  it('left nothing behind in the log that we did not expect', () => {
+  it('hold nothing any more, and were recorded for what was spent', async () => {
+    const { store, credit, records, clock } = fuzz.runtime;
+    const standing: string[] = [];
+    for (const table of ['ledger', 'keys'] as const) {
+      for await (const item of store.scan(table)) standing.push(...readHolds(item).map(({ owner }) => owner));
+    }
+    expect(standing).toEqual([]);
+    let recorded = 0n;
+    // A run may begin before midnight and end after it.
+    for (const daysAgo of [0, 1]) {
+      const day = new Date(clock.nowMs() - daysAgo * dayMs).toISOString().slice(0, 10);
+      for await (const record of records.read('team', day)) if (!record.isByok) recorded += record.costPicoUsd;
+    }
+    const { spent } = await credit.show({ workspace: 'team', spendLimit: null });
+    expect(spent).toBeGreaterThan(0n);
+    expect(recorded).toBe(spent);
+  });
+
+  it('left nothing in the log that we did not expect', () => {
     const unexpected = /internal_error|afterwards_failed|settlement_failed|finish_failed|result_not_stored/;
-    expect(gateway.harness.logLines.filter((line) => unexpected.test(line)).slice(0, 3)).toEqual([]);
+    expect(fuzz.logLines.filter((line) => unexpected.test(line)).slice(0, 3)).toEqual([]);
   });
 });

@@ -33,7 +33,12 @@ export function checkWellAnswered(reply: Reply, { faults, left = false }: Expect
 function checkAnswer(reply: Reply): void {
   must(!reply.isStream && reply.headers['content-type'] === 'application/json', 'an answer that is no JSON', reply);
   const body = readObject(reply.text, reply);
-  must('choices' in body || 'data' in body || reply.text === '{}', 'neither an answer nor a listing', reply);
+  const isCompletion = 'choices' in body;
+  must(isCompletion || 'data' in body || reply.text === '{}', 'neither an answer nor a listing', reply);
+  // Contract 4: a number, whatever the provider called its usage.
+  const { cost } = (body.usage ?? {}) as { cost?: unknown };
+  const isCost = typeof cost === 'number' && Number.isFinite(cost) && cost >= 0;
+  must(isCost || !isCompletion, 'a cost that is none', reply);
 }
 
 function checkEnvelope(reply: Reply): void {

@@ -15,6 +15,7 @@ import { claimIdempotency } from './claim-idempotency.ts';
 import { claimKey } from './claim-key.ts';
 import { claimSpan } from './claim-span.ts';
 import { newEnding } from './new-ending.ts';
+import { untilDone } from './until-done.ts';
 import { weighClaims } from './weigh-claims.ts';
 
 /** A function call that runs. */
@@ -37,7 +38,7 @@ export async function claimExecution(
   if (execution instanceof GatewayError) throw execution;
   const [key, credit, capacity] = await Promise.all([claims.key, claims.credit, claims.capacity]);
   const giveSlotsBack = onceDone(capacity.giveBack);
-  call.scope.afterwards.add(giveSlotsBack);
+  call.scope.afterwards.add(() => untilDone(deps.clock, giveSlotsBack));
   return {
     ...call,
     execution,

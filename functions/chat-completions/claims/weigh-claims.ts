@@ -5,6 +5,7 @@ import { type Deadline, within } from '../../../shared/time/index.ts';
 import type { ChatDependencies } from '../dependencies.ts';
 import type { IdentifiedCall, ReadyAnswer } from '../stages.ts';
 import { type Claim, ranks, type Verdict } from './claim.ts';
+import { untilDone } from './until-done.ts';
 
 export const admissionTookTooLong = () => new StoreUnavailable(new Error('admission took too long'));
 
@@ -21,24 +22,26 @@ export async function weighClaims(
   admission: Deadline,
 ): Promise<ReadyAnswer | undefined> {
   const all = Object.values(started);
+  const giveBackAfterwards = (claims: readonly Promise<Claim>[], decided: Verdict | undefined) =>
+    call.scope.afterwards.add(() => giveBackAll(claims, decided, (give) => untilDone(deps.clock, give)));
   let claims: readonly Claim[];
   try {
     claims = await within(deps.clock, admission.remainingMs(), Promise.all(all), admissionTookTooLong);
   } catch (error) {
-    call.scope.afterwards.add(() => giveBackAll(all, undefined));
+    giveBackAfterwards(all, undefined);
     throw error;
   }
   const verdict = firstVerdict(claims);
   if (verdict === undefined) return undefined;
   const { idempotency, span, ...others } = started;
   const names = [idempotency, span];
-  call.scope.afterwards.add(() => giveBackAll(Object.values(others), verdict));
+  giveBackAfterwards(Object.values(others), verdict);
   if (verdict.ready !== undefined) {
-    call.scope.afterwards.add(() => giveBackAll(names, verdict));
+    giveBackAfterwards(names, verdict);
     return verdict.ready;
   }
   // Before the client knows: it may come back with the same names as soon as it does.
-  await giveBackAll(names, verdict).catch(() => call.scope.afterwards.add(() => giveBackAll(names, verdict)));
+  await giveBackAll(names, verdict, (give) => give()).catch(() => giveBackAfterwards(names, verdict));
   throw verdict.error;
 }
 
@@ -47,10 +50,14 @@ const firstVerdict = (claims: readonly Claim[]): Verdict | undefined =>
     .flatMap(({ verdict }) => (verdict === undefined ? [] : [verdict]))
     .toSorted((a, b) => ranks.indexOf(a.rank) - ranks.indexOf(b.rank))[0];
 
-async function giveBackAll(claims: readonly Promise<Claim>[], decided: Verdict | undefined): Promise<void> {
+async function giveBackAll(
+  claims: readonly Promise<Claim>[],
+  decided: Verdict | undefined,
+  attempt: (give: () => Promise<void>) => Promise<void>,
+): Promise<void> {
   const given = await Promise.allSettled(claims);
   const takers = given.flatMap((claim) => (claim.status === 'fulfilled' ? (claim.value.giveBack ?? []) : []));
-  const returned = await Promise.allSettled(takers.map((giveBack) => giveBack(decided)));
+  const returned = await Promise.allSettled(takers.map((giveBack) => attempt(() => giveBack(decided))));
   const failed = returned.find((one) => one.status === 'rejected');
   if (failed !== undefined) throw failed.reason;
 }

@@ -1,9 +1,9 @@
 // Every hold of a call ends at what the call really cost, exactly once: settling again after a lost answer finds the
 // hold gone. What cannot be written now is tried again, and at last comes back with its lease.
 import { settleHold, settleKeyHold } from '../../../shared/holds/index.ts';
+import { untilDone } from '../claims/until-done.ts';
 import type { ChatDependencies } from '../dependencies.ts';
 import type { Claimed } from '../stages.ts';
-import { untilDone } from './until-done.ts';
 
 export async function settleMoney(deps: ChatDependencies, call: Claimed): Promise<void> {
   const { store, credit, clock } = deps;

@@ -3,11 +3,11 @@ import { type BilledUsage, openBill } from '../../../shared/billing/index.ts';
 import type { CallOutcome, CallRecord } from '../../../shared/call-records/index.ts';
 import type { ErrorCode } from '../../../shared/errors/index.ts';
 import { newEnding } from '../claims/new-ending.ts';
+import { untilDone } from '../claims/until-done.ts';
 import type { ChatDependencies } from '../dependencies.ts';
 import { midStreamCodes } from '../mid-stream-codes.ts';
 import type { Claimed, ClaimedExecution, ReadyAnswer } from '../stages.ts';
 import { tellLog } from './tell-log.ts';
-import { untilDone } from './until-done.ts';
 
 export const writeRecord = (deps: ChatDependencies, call: Claimed): Promise<void> =>
   write(deps, call, toRecord(call, deps.clock.nowMs()));

@@ -1,5 +1,5 @@
-// What is written after the last byte is tried again while the store is away: nobody waits for it, and nobody else will
-// write it.
+// What is written after the last byte, settled or given back, is tried again while the store is away: nobody waits for
+// it, and nobody else will write it.
 import { StoreUnavailable } from '../../../shared/store/index.ts';
 import { type Clock, sleep } from '../../../shared/time/index.ts';
 

@@ -1,0 +1,32 @@
+// What a refused call has taken in vain comes back while the store is away for a moment, not only with its lease.
+import { afterAll, beforeAll, expect, it } from '@jest/globals';
+import { askGateway } from './ask-gateway.ts';
+import { standingHolds } from './books.ts';
+import { aloneModel } from './fault-file.ts';
+import { type FaultWorld, startFaultWorld } from './fault-world.ts';
+import type { FaultPlan } from './faulty-client.ts';
+
+/** A call to the store is sent three times: this many refusals are two calls in vain. */
+const refusals = 6;
+
+let world: FaultWorld;
+beforeAll(async () => {
+  world = await startFaultWorld();
+});
+afterAll(() => world.stop());
+
+it('a call that its key cannot pay for leaves no hold on the credit, though the store throttles the return', async () => {
+  let left = refusals;
+  const plan: FaultPlan = ({ table, input }) => {
+    const gives = table === 'ledger' && /REMOVE .*#hold\b/.test(String(input.UpdateExpression));
+    if (!gives || left === 0) return undefined;
+    left -= 1;
+    return 'throttled';
+  };
+  const { gateway } = world.open({ plan });
+  const body = { model: aloneModel('echo'), messages: [{ role: 'user', content: 'Hello' }], max_tokens: 4_096 };
+  const { status } = await askGateway(gateway, { key: 'limited', body, headers: {} }, world.keys, world.clock);
+  expect({ status, left }).toEqual({ status: 402, left: 0 });
+  expect(await standingHolds(world)).toEqual([]);
+  expect(world.simulator.calls).toEqual([]);
+});

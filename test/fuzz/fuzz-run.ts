@@ -1,0 +1,83 @@
+// Runs generated requests in batches, checks every answer, and counts. One seed, one run: GW_FUZZ_SEED draws others.
+import fc from 'fast-check';
+import type { Runtime } from '../../shared/runtime/index.ts';
+import { type Asked, type Reply, startFuzzGateway, type Upstream } from './fuzz-gateway.ts';
+import { checkWellAnswered, type Expectation } from './well-answered.ts';
+
+const seed = Number(process.env.GW_FUZZ_SEED ?? 20_260_601);
+/** Requests that run side by side. */
+const batch = 50;
+
+export interface Case extends Expectation {
+  readonly asked: Asked;
+  readonly upstream: Upstream;
+  /** The client hangs up when it has read so many pieces of a stream. */
+  readonly leavesAfter?: number | undefined;
+}
+
+export interface FuzzRun {
+  readonly key: string;
+  readonly runtime: Runtime;
+  readonly logLines: readonly string[];
+  /** Status → how often. */
+  readonly statuses: ReadonlyMap<number, number>;
+  readonly asked: () => number;
+  /** One request. Rejects where its answer is not well made. */
+  run(one: Case): Promise<Reply>;
+  /** So many generated requests: a multiple of 50. */
+  runAll(requests: number, cases: fc.Arbitrary<Case>): Promise<void>;
+  /** Every number below `end`, by batches. */
+  overAll(end: number, judge: (at: number) => Promise<void>): Promise<void>;
+  /** Says in one line what was done. */
+  stop(): Promise<void>;
+}
+
+export const bytesOf = (body: unknown): Uint8Array => Buffer.from(JSON.stringify(body) ?? '');
+
+export async function startFuzzRun(): Promise<FuzzRun> {
+  const { harness, ask, asked: count } = await startFuzzGateway();
+  const statuses = new Map<number, number>();
+
+  async function run({ asked, upstream, leavesAfter, ...expectation }: Case): Promise<Reply> {
+    const reply = await ask(asked, upstream, leavesAfter);
+    statuses.set(reply.status, (statuses.get(reply.status) ?? 0) + 1);
+    try {
+      checkWellAnswered(reply, { ...expectation, left: leavesAfter !== undefined });
+    } catch (error) {
+      throw new Error(`${(error as Error).message}\nseed ${seed}, asked ${tell(asked)}`);
+    }
+    return reply;
+  }
+
+  const runAll = (requests: number, cases: fc.Arbitrary<Case>): Promise<void> =>
+    fc.assert(
+      fc.asyncProperty(fc.array(cases, { minLength: batch, maxLength: batch }), async (some) => {
+        await Promise.all(some.map(run));
+      }),
+      { seed, numRuns: requests / batch, endOnFailure: true },
+    );
+
+  async function overAll(end: number, judge: (at: number) => Promise<void>): Promise<void> {
+    for (let from = 0; from < end; from += batch) {
+      await Promise.all(Array.from({ length: Math.min(batch, end - from) }, (_, index) => judge(from + index)));
+    }
+  }
+  return {
+    key: harness.key,
+    runtime: harness.runtime,
+    logLines: harness.logLines,
+    statuses,
+    asked: count,
+    run,
+    runAll,
+    overAll,
+    async stop() {
+      await harness.stop();
+      const seen = [...statuses].toSorted(([a], [b]) => a - b).map(([status, times]) => `${times} × ${status}`);
+      process.stderr.write(`fuzz: ${count()} requests, seed ${seed}: ${seen.join(', ')}\n`);
+    },
+  };
+}
+
+const tell = ({ headers, body }: Asked): string =>
+  JSON.stringify({ headers, body: Buffer.from(body).toString('latin1').slice(0, 4_000) });
