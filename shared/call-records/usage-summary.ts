@@ -51,7 +51,8 @@ const groupOf: Readonly<Record<UsageGrouping, (record: CallRecord) => string | n
   day: ({ arrivedAtMs }) => utcDayOf(arrivedAtMs),
 };
 
-const nothingIn = (group: string | null): UsageSummary => ({
+/** A summary of no calls: where a sum starts. */
+export const nothingIn = (group: string | null): UsageSummary => ({
   group,
   calls: 0,
   okCalls: 0,

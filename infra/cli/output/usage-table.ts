@@ -1,5 +1,5 @@
 // Usage as a table with bars, and as JSON. A bar is a group's share of the cost, or of the calls where nothing was paid.
-import type { UsageGrouping, UsageSummary } from '../../../shared/call-records/index.ts';
+import { nothingIn, type UsageGrouping, type UsageSummary } from '../../../shared/call-records/index.ts';
 import { formatUsd } from '../../../shared/money/index.ts';
 import type { Style } from '../terminal.ts';
 import { bar } from './bar.ts';
@@ -75,19 +75,5 @@ export const totalOf = (summaries: readonly UsageSummary[]): UsageSummary =>
       costPicoUsd: sum.costPicoUsd + one.costPicoUsd,
       byokCostPicoUsd: sum.byokCostPicoUsd + one.byokCostPicoUsd,
     }),
-    nothing,
+    nothingIn(null),
   );
-
-const nothing: UsageSummary = {
-  group: null,
-  calls: 0,
-  okCalls: 0,
-  cacheHits: 0,
-  estimatedCalls: 0,
-  attempts: 0n,
-  promptTokens: 0n,
-  cachedTokens: 0n,
-  completionTokens: 0n,
-  costPicoUsd: 0n,
-  byokCostPicoUsd: 0n,
-};
