@@ -1,12 +1,20 @@
 // What DynamoDB counts as the size of an item, by its published rules: names and texts in UTF-8, two digits of a number a
 // byte, three bytes for a map or a list and one for each of their members.
-import type { AttributeValue } from '@aws-sdk/client-dynamodb';
 import { marshall } from '@aws-sdk/util-dynamodb';
 
-export const itemBytes = (item: Record<string, unknown>): number =>
-  membersBytes(marshall(item, { removeUndefinedValues: true }), 0);
+interface AttributeValue {
+  readonly S?: string;
+  readonly N?: string;
+  readonly B?: Uint8Array;
+  readonly L?: readonly AttributeValue[];
+  readonly M?: Attributes;
+}
+type Attributes = Readonly<Record<string, AttributeValue>>;
 
-const membersBytes = (members: Record<string, AttributeValue>, each: number): number =>
+export const itemBytes = (item: Record<string, unknown>): number =>
+  membersBytes(marshall(item, { removeUndefinedValues: true }) as unknown as Attributes, 0);
+
+const membersBytes = (members: Attributes, each: number): number =>
   Object.entries(members).reduce((sum, [name, value]) => sum + each + Buffer.byteLength(name) + valueBytes(value), 0);
 
 function valueBytes({ S: text, N: number, B: bytes, L: list, M: map }: AttributeValue): number {

@@ -64,9 +64,8 @@ export const bundleFunction = async (sourceRoot: string, outputRoot: string, nam
     platform: 'node',
     target: 'node24',
     format: 'cjs',
-    // ES module sources first: the CommonJS ones of the SDK cannot be tree-shaken and weigh 190 KB more.
+    // ES module sources first: CommonJS ones cannot be tree-shaken.
     mainFields: ['module', 'main'],
-    alias: { '@aws-sdk/credential-provider-node': resolve(import.meta.dirname, 'runtime-credentials.ts') },
     sourcemap: 'external',
     legalComments: 'external',
     metafile: true,

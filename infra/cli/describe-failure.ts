@@ -1,5 +1,6 @@
 // What goes wrong on a command line, as one line for the person who typed it. Never more of an error than its words: what
 // AWS and DynamoDB say may name tables and accounts, and never holds a secret of ours.
+import { AwsCallFailed, ConnectionBroken } from '../../shared/aws-calls/index.ts';
 import { StoreUnavailable } from '../../shared/store/index.ts';
 import { describeTarget, type Target } from './target.ts';
 
@@ -34,9 +35,11 @@ function describeUnavailable(cause: unknown, target: Target): string {
 
 /** Undefined: the server answered, or it is AWS itself. */
 const describeUnreachable = (error: unknown, target: Target): string | undefined =>
-  target.kind !== 'stage' && isUnreachable(error) ? `no DynamoDB answers at ${describeTarget(target)}` : undefined;
+  target.kind !== 'stage' && error instanceof ConnectionBroken
+    ? `no DynamoDB answers at ${describeTarget(target)}`
+    : undefined;
 
-/** Of errors that AWS's SDK throws when it cannot sign, or is refused. Undefined for any other. */
+/** Of a shell that cannot sign, or is refused. Undefined for any other error. */
 function describeAws(error: unknown): string | undefined {
   const name = nameOf(error);
   if (name === 'CredentialsProviderError' || name === 'TokenProviderError') {
@@ -47,19 +50,11 @@ function describeAws(error: unknown): string | undefined {
   return isRefused ? `AWS refused: ${name}: ${messageOf(error)}` : undefined;
 }
 
-const unreachableCodes = new Set(['ECONNREFUSED', 'ENOTFOUND', 'EHOSTUNREACH', 'ECONNRESET', 'EAI_AGAIN']);
-
-function isUnreachable(error: unknown): boolean {
-  const several = memberOf(error, 'errors');
-  return (
-    unreachableCodes.has(String(memberOf(error, 'code'))) ||
-    nameOf(error) === 'TimeoutError' ||
-    (Array.isArray(several) && several.some(isUnreachable))
-  );
-}
-
 const causeOf = (error: unknown): string => [nameOf(error), messageOf(error)].filter((part) => part !== '').join(': ');
-const nameOf = (error: unknown): string => String(memberOf(error, 'name') ?? '');
-const messageOf = (error: unknown): string => String(memberOf(error, 'message') ?? '');
+/** The service's own name for a fault, where a service answered. */
+const nameOf = (error: unknown): string =>
+  error instanceof AwsCallFailed ? error.code : String(memberOf(error, 'name') ?? '');
+const messageOf = (error: unknown): string =>
+  error instanceof AwsCallFailed ? error.words() : String(memberOf(error, 'message') ?? '');
 const memberOf = (error: unknown, member: string): unknown =>
   (error as Record<string, unknown> | null | undefined)?.[member];

@@ -1,9 +1,8 @@
 // Opens the store that the line names. What was started for it ends with `close`.
 import { existsSync } from 'node:fs';
-import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import type { KeyWrapper } from '../../shared/byok/index.ts';
 import { systemRandomness } from '../../shared/ids/index.ts';
-import { createDynamoClient, createDynamoStore, type Store } from '../../shared/store/index.ts';
+import { createDynamoClient, createDynamoStore, type DynamoClient, type Store } from '../../shared/store/index.ts';
 import { createTables } from '../local/create-tables.ts';
 import { startEmbeddedDynamo } from '../local/embedded-dynamodb.ts';
 import { localAdapters } from '../local/local-adapters.ts';
@@ -15,7 +14,7 @@ import type { Terminal } from './terminal.ts';
 
 export interface OpenTarget {
   readonly stage: string;
-  readonly client: DynamoDBClient;
+  readonly client: DynamoClient;
   readonly store: Store;
   /** Makes the tables of a local store where they are missing; those of a stage belong to its deployment. */
   prepareTables(): Promise<void>;
@@ -37,19 +36,16 @@ export async function openTarget(
   return openLocal(target.stage, server.endpoint, { data: target.folder }, () => server.stop());
 }
 
-/** From another continent; retries are those of the store. */
-const connectionTimeoutMs = 3_000;
-
 async function openStage(stage: string): Promise<OpenTarget> {
-  // Not the client of the functions: it knows credentials of its environment only, and connects in 300 ms or not at all.
-  const client = new DynamoDBClient({ maxAttempts: 1, requestHandler: { connectionTimeout: connectionTimeoutMs } });
+  // Not at the head of the file: it brings an SDK client that no local command uses.
+  const { readShellAccess } = await import('./shell-access.ts');
   // Signing in may take seconds, which no call to the store would wait for; and who cannot sign in learns it here.
-  await client.config.region();
-  await client.config.credentials();
+  const access = await readShellAccess();
+  const client = createDynamoClient({ ...access, clock: operatorClock });
   return {
     ...opened(client, stage),
     prepareTables: async () => {},
-    openKeyWrapper: () => stageKeyWrapper(client, stage),
+    openKeyWrapper: () => stageKeyWrapper(access, stage),
     close: async () => client.destroy(),
   };
 }
@@ -72,7 +68,7 @@ function openLocal(stage: string, url: string, place: LocalPlace, stop: () => Pr
   };
 }
 
-function opened(client: DynamoDBClient, stage: string): Pick<OpenTarget, 'stage' | 'client' | 'store'> {
+function opened(client: DynamoClient, stage: string): Pick<OpenTarget, 'stage' | 'client' | 'store'> {
   return {
     stage,
     client,

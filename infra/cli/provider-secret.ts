@@ -1,12 +1,12 @@
 // The one secret of a stage that holds its provider credentials: a JSON object, name → credential. Only names and the
 // fact of a change ever leave this file.
-import type { DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import {
   GetSecretValueCommand,
   PutSecretValueCommand,
   ResourceNotFoundException,
   SecretsManagerClient,
 } from '@aws-sdk/client-secrets-manager';
+import type { ShellAccess } from './shell-access.ts';
 
 export interface ProviderSecret {
   /** Throws an Error for the operator where the secret is absent or holds something else than a JSON object. */
@@ -16,15 +16,10 @@ export interface ProviderSecret {
   close(): void;
 }
 
-/** `access`: a client with the credentials and the region of the shell. */
-export async function openProviderSecret(
-  access: Pick<DynamoDBClient, 'config'>,
-  stage: string,
-): Promise<ProviderSecret> {
+export async function openProviderSecret({ region, identity }: ShellAccess, stage: string): Promise<ProviderSecret> {
   // Not at the head of the file: it brings the CDK library, which most commands do without.
   const { providerSecretName } = await import('../data-stack.ts');
-  const { credentials, region } = access.config;
-  const client = new SecretsManagerClient({ credentials, region });
+  const client = new SecretsManagerClient({ credentials: identity, region });
   const SecretId = providerSecretName(stage);
   return {
     async read() {

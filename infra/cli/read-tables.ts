@@ -1,6 +1,7 @@
 // The tables of a stage as DynamoDB describes them: cheap, and on AWS up to six hours old.
-import { DescribeTableCommand } from '@aws-sdk/client-dynamodb';
+import { AwsCallFailed } from '../../shared/aws-calls/index.ts';
 import { physicalTableName, type TableName, tableNames } from '../../shared/names/index.ts';
+import { askDynamo } from '../local/ask-dynamo.ts';
 import type { OpenTarget } from './open-target.ts';
 import { mapParallel } from './parallel.ts';
 
@@ -16,15 +17,15 @@ export interface TableFacts {
 
 const parallelReads = 4;
 
-/** Throws the SDK's error where the server cannot be reached or refuses. */
+/** Throws the client's error where the server cannot be reached or refuses. */
 export const readTables = ({ client, stage }: Pick<OpenTarget, 'client' | 'stage'>): Promise<TableFacts[]> =>
   mapParallel(tableNames, parallelReads, async (table) => {
     const name = physicalTableName(stage, table);
     try {
-      const { Table } = await client.send(new DescribeTableCommand({ TableName: name }));
+      const { Table } = await askDynamo(client, 'DescribeTable', { TableName: name });
       return { table, name, status: Table?.TableStatus, items: Table?.ItemCount, bytes: Table?.TableSizeBytes };
     } catch (error) {
-      if ((error as { name?: unknown }).name !== 'ResourceNotFoundException') throw error;
+      if (!(error instanceof AwsCallFailed && error.code === 'ResourceNotFoundException')) throw error;
       return { table, name, status: undefined, items: undefined, bytes: undefined };
     }
   });

@@ -1,13 +1,13 @@
 // The KMS key of a stage, used with the credentials of the shell.
-import type { DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import { createAwsAdapters } from '../../shared/aws/index.ts';
 import type { KeyWrapper } from '../../shared/byok/index.ts';
 import { systemRandomness } from '../../shared/ids/index.ts';
 import { createLog } from '../../shared/log/index.ts';
 import { operatorClock } from './operator-clock.ts';
+import type { ShellAccess } from './shell-access.ts';
 
 /** Calls nothing yet. */
-export async function stageKeyWrapper(client: Pick<DynamoDBClient, 'config'>, stage: string): Promise<KeyWrapper> {
+export async function stageKeyWrapper({ region, identity }: ShellAccess, stage: string): Promise<KeyWrapper> {
   // Not at the head of the file: it brings the CDK library, which most commands do without.
   const { connectionKeyAlias } = await import('../data-stack.ts');
   const kms = process.env.AWS_ENDPOINT_URL_KMS;
@@ -17,7 +17,7 @@ export async function stageKeyWrapper(client: Pick<DynamoDBClient, 'config'>, st
       originSecretHashes: [],
       logLevel: 'silent',
       aws: {
-        region: await client.config.region(),
+        region,
         byokKeyId: connectionKeyAlias(stage),
         spillBucket: undefined,
         providerSecret: undefined,
@@ -27,7 +27,7 @@ export async function stageKeyWrapper(client: Pick<DynamoDBClient, 'config'>, st
     clock: operatorClock,
     randomness: systemRandomness,
     log: createLog({ clock: operatorClock, level: 'silent' }),
-    identity: () => client.config.credentials(),
+    identity,
   });
   return wrapper;
 }

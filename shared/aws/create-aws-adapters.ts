@@ -1,21 +1,15 @@
 // What stands outside the store for a deployed stage: large results in S3, the master key in KMS, provider credentials
 // in Secrets Manager. Each of them by itself is there when the environment names it, and absent otherwise.
+import { type AwsServiceOptions, awsOrigin, createAwsService, type Identity } from '../aws-calls/index.ts';
 import type { BlobStore } from '../blobs/index.ts';
 import type { KeyWrapper } from '../byok/index.ts';
-import {
-  type AwsCredentials,
-  type AwsEnvironment,
-  type Environment,
-  hasAwsCredentials,
-  readAwsCredentials,
-} from '../config/index.ts';
+import { type AwsEnvironment, type Environment, hasAwsCredentials, readAwsCredentials } from '../config/index.ts';
 import type { Randomness } from '../ids/index.ts';
 import type { Log } from '../log/index.ts';
 import { storeCallTimeoutMs } from '../names/index.ts';
 import type { CredentialSource } from '../providers/index.ts';
 import type { Clock } from '../time/index.ts';
 import { noBlobs, noKeyWrapper, variableCredentials } from './absent-adapters.ts';
-import { type AwsServiceOptions, createAwsService } from './aws-service.ts';
 import { kmsKeyWrapper } from './kms-key-wrapper.ts';
 import { type ProviderCredentials, providerCredentials } from './provider-credentials.ts';
 import { providerSecret } from './provider-secret.ts';
@@ -41,7 +35,7 @@ export interface AwsAdaptersOptions {
   readonly randomness: Randomness;
   readonly log: Log;
   /** Default: the credentials of the process. An operator's tool has others, from a profile for instance. */
-  readonly identity?: (() => Promise<AwsCredentials>) | undefined;
+  readonly identity?: Identity | undefined;
 }
 
 /** Calls nothing yet. */
@@ -96,8 +90,4 @@ type ServicePlace = Omit<AwsServiceOptions, 'identity' | 'clock' | 'randomness'>
 const serviceOf = ({ clock, randomness, identity = ofTheProcess }: AwsAdaptersOptions, place: ServicePlace) =>
   createAwsService({ ...place, clock, randomness, identity });
 
-const ofTheProcess = async (): Promise<AwsCredentials> => readAwsCredentials();
-
-/** Where AWS itself answers. The regions of China are a partition with a domain of its own. */
-export const awsOrigin = (host: string, region: string): URL =>
-  new URL(`https://${host}.${region}.amazonaws.com${region.startsWith('cn-') ? '.cn' : ''}`);
+const ofTheProcess: Identity = async () => readAwsCredentials();

@@ -1,9 +1,7 @@
 // The master key in KMS: it never leaves the service, every use of it is in CloudTrail, and the place a data key was
 // made for is authenticated as its encryption context.
+import { AwsCallFailed, type AwsService, callOperation } from '../aws-calls/index.ts';
 import { type DataKey, type KeyWrapper, SealBroken, type SealContext } from '../byok/index.ts';
-import { AwsCallFailed } from './aws-call-failed.ts';
-import type { AwsService } from './aws-service.ts';
-import { callOperation } from './json-operation.ts';
 
 const dataKeyBytes = 32;
 /** What KMS takes as a wrapped key; it refuses others like any malformed request. */

@@ -1,8 +1,6 @@
 // The one secret of a stage with every provider credential: a JSON object, name → credential. A name that is not there
 // is not configured; only a secret that could not be asked for is a fault of the moment.
-import { AwsCallFailed } from './aws-call-failed.ts';
-import type { AwsService } from './aws-service.ts';
-import { callOperation, parseObject } from './json-operation.ts';
+import { AwsCallFailed, type AwsService, callOperation, parseObject } from '../aws-calls/index.ts';
 
 export type SecretReading =
   /** Credentials by name. `unusable` counts the values that no header could carry. */

@@ -1,8 +1,7 @@
 // Blobs as objects of a bucket, which deletes them by age. Without the right to list the bucket S3 answers 403, not 404,
 // for an object that is gone; that right is not asked for, because a blob outlives every record that names it by a day.
+import { AwsCallFailed, type AwsService } from '../aws-calls/index.ts';
 import type { BlobStore } from '../blobs/index.ts';
-import { AwsCallFailed } from './aws-call-failed.ts';
-import type { AwsService } from './aws-service.ts';
 
 /** The largest answer of a provider hardly shrinks when it is an image; a function of 512 MB holds it twice. */
 export const blobMaxBytes = 32 * 1024 * 1024;

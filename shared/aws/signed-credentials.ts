@@ -1,25 +1,25 @@
 // `auth: { sigv4: … }`: provider calls signed with the credentials of the process itself, a function's role for instance.
 // A model of Amazon Bedrock then answers without any stored secret.
-import { Sha256 } from '@smithy/core/checksum';
-import { SignatureV4 } from '@smithy/signature-v4';
-import type { AwsCredentials } from '../config/index.ts';
-import type { Credential, CredentialSource, SignableCall } from '../providers/index.ts';
+import { createSigner, type Identity } from '../aws-calls/index.ts';
+import type { Credential, CredentialSource } from '../providers/index.ts';
 import type { Clock } from '../time/index.ts';
-import { signingIdentity } from './aws-service.ts';
 
 export interface SignedCredentialsOptions {
   /** For every provider that is not signed. */
   readonly source: CredentialSource;
-  /** Asked for each signature. Rejects where there are none. */
-  readonly identity: () => Promise<AwsCredentials>;
+  readonly identity: Identity;
   /** Whether there is anybody to sign for: else such a provider is not configured. */
   readonly isAvailable: () => boolean;
   readonly clock: Clock;
 }
 
 export function signedCredentials(options: SignedCredentialsOptions): CredentialSource {
-  const { source, isAvailable } = options;
+  const { source, identity, isAvailable, clock } = options;
   const signed = new Map<string, Credential>();
+  const signing = (service: string, region: string): Credential => {
+    const sign = createSigner({ service, region, identity, clock });
+    return { authorization: undefined, sign: (call) => sign({ method: 'POST', ...call }) };
+  };
   return {
     ...source,
     find(provider) {
@@ -28,26 +28,9 @@ export function signedCredentials(options: SignedCredentialsOptions): Credential
       if (!isAvailable()) return undefined;
       const { service, region } = auth.sigv4;
       const name = `${service} ${region}`;
-      const known = signed.get(name) ?? { authorization: undefined, sign: createSigner(options, service, region) };
+      const known = signed.get(name) ?? signing(service, region);
       signed.set(name, known);
       return known;
     },
-  };
-}
-
-function createSigner({ identity, clock }: SignedCredentialsOptions, service: string, region: string) {
-  const signer = new SignatureV4({ service, region, credentials: signingIdentity(identity), sha256: Sha256 });
-  return async ({ url, headers, body }: SignableCall): Promise<Record<string, string>> => {
-    const request = {
-      method: 'POST',
-      protocol: url.protocol,
-      hostname: url.hostname,
-      path: url.pathname,
-      query: {},
-      headers: { ...headers, host: url.host },
-      body,
-    };
-    const { headers: all } = await signer.sign(request, { signingDate: new Date(clock.nowMs()) });
-    return { ...all };
   };
 }

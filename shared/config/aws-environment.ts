@@ -23,7 +23,7 @@ export interface AwsCredentials {
   readonly accessKeyId: string;
   readonly secretAccessKey: string;
   /** Present with credentials that end by themselves, as those of a role do. */
-  readonly sessionToken?: string | undefined;
+  readonly sessionToken?: string;
 }
 
 const regionName = 'AWS_REGION';
@@ -57,6 +57,20 @@ export function readAwsEnvironment(variables: Variables): AwsEnvironment | undef
   };
 }
 
+/** Where DynamoDB is: a region, and a server in place of AWS's own by the variable that the SDKs honour too. */
+export interface DynamoPlace {
+  readonly region: string;
+  readonly endpoint: URL | undefined;
+}
+
+/** `region`: in place of the one that the process is in. Throws with the name of the variable that is missing. */
+export function readDynamoPlace(region: string | undefined, variables: Variables = process.env): DynamoPlace {
+  const endpointName = 'AWS_ENDPOINT_URL_DYNAMODB';
+  const place = region ?? variables[regionName] ?? '';
+  if (!regionShape.test(place)) throw new Error(`${regionName} must name a region`);
+  return { region: place, endpoint: readUrl(endpointName, variables[endpointName] || undefined) };
+}
+
 function readUrl(name: string, text: string | undefined): URL | undefined {
   if (text === undefined) return undefined;
   const url = URL.parse(text);
@@ -76,6 +90,6 @@ export function readAwsCredentials(variables: Variables = process.env): AwsCrede
   return {
     accessKeyId: AWS_ACCESS_KEY_ID,
     secretAccessKey: AWS_SECRET_ACCESS_KEY,
-    sessionToken: AWS_SESSION_TOKEN || undefined,
+    ...(AWS_SESSION_TOKEN ? { sessionToken: AWS_SESSION_TOKEN } : {}),
   };
 }

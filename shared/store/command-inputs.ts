@@ -1,23 +1,14 @@
-// From our calls to the inputs of DynamoDB's commands. Pure: nothing is sent here.
-import type {
-  DeleteItemCommandInput,
-  GetItemCommandInput,
-  PutItemCommandInput,
-  QueryCommandInput,
-  ScanCommandInput,
-  UpdateItemCommandInput,
-} from '@aws-sdk/client-dynamodb';
+// From our calls to the inputs of DynamoDB's operations. Pure: nothing is sent here.
 import { physicalTableName, type TableName, tableDefinitions } from '../names/index.ts';
 import { type AttributeMap, toAttributes } from './attribute-values.ts';
 import type { Conditional, Put, QueryOptions, SortedTableName, Update } from './store.ts';
 
-export const getInput = (stage: string, table: TableName, key: string): GetItemCommandInput => ({
+export const getInput = (stage: string, table: TableName, key: string) => ({
   ...addressOf(stage, table, key),
   ConsistentRead: true,
 });
 
-export const deleteInput = (stage: string, table: TableName, key: string): DeleteItemCommandInput =>
-  addressOf(stage, table, key);
+export const deleteInput = (stage: string, table: TableName, key: string) => addressOf(stage, table, key);
 
 export const putInput = (stage: string, put: Put) =>
   ({
@@ -25,7 +16,7 @@ export const putInput = (stage: string, put: Put) =>
     Item: toAttributes(put.item),
     ...conditionOf(put),
     ReturnValues: put.returnOld === true ? 'ALL_OLD' : 'NONE',
-  }) satisfies PutItemCommandInput;
+  }) as const;
 
 export const updateInput = (stage: string, update: Update) =>
   ({
@@ -33,9 +24,9 @@ export const updateInput = (stage: string, update: Update) =>
     UpdateExpression: update.expression,
     ...conditionOf(update),
     ReturnValues: update.returnOld === true ? 'ALL_OLD' : 'ALL_NEW',
-  }) satisfies UpdateItemCommandInput;
+  }) as const;
 
-export const scanInput = (stage: string, table: TableName, startAfter: AttributeMap | undefined): ScanCommandInput => ({
+export const scanInput = (stage: string, table: TableName, startAfter: AttributeMap | undefined) => ({
   TableName: physicalTableName(stage, table),
   ConsistentRead: true,
   ...(startAfter === undefined ? {} : { ExclusiveStartKey: startAfter }),
@@ -61,7 +52,7 @@ export function queryInput(
     ExpressionAttributeNames: { '#pk': partitionKey, ...(condition === undefined ? {} : { '#sk': sortKey }) },
     ExpressionAttributeValues: toAttributes({ ':pk': key, ':from': range.from, ':to': range.to }),
     ...(startAfter === undefined ? {} : { ExclusiveStartKey: startAfter }),
-  } satisfies QueryCommandInput;
+  };
 }
 
 /** DynamoDB takes one condition on the sort key, not two. */

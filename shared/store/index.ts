@@ -1,4 +1,10 @@
-export { createDynamoClient, type DynamoClientOptions } from './dynamodb-client.ts';
+export {
+  createDynamoClient,
+  type DynamoAnswer,
+  type DynamoClient,
+  type DynamoClientOptions,
+  type DynamoInput,
+} from './dynamodb-client.ts';
 export { createDynamoStore, type DynamoStoreOptions } from './dynamodb-store.ts';
 export {
   type CallOptions,

@@ -18,18 +18,19 @@ const chat = 'functions/chat-completions';
 const floors: readonly Readonly<Record<string, string>>[] = [
   { 'shared/names': ground, 'shared/ids': ground, 'shared/money': ground, 'shared/time': ground },
   {
+    'shared/config': ground,
     'shared/errors': ground,
     'shared/log': ground,
     infra: 'Stacks import only shared/names and point at bundles by path.',
   },
   {
+    'shared/aws-calls': 'Signed, bounded calls to AWS: knows no operation of any service.',
     'shared/blobs': 'Bytes under opaque names: knows no table and no caller.',
-    'shared/config': rules,
     'shared/http': 'Adapters know the exchange, never the business behind it.',
     'shared/json-schema': rules,
-    'shared/store': rules,
     'shared/wire': 'Wire shapes know no store and no provider.',
   },
+  { 'shared/store': rules },
   {
     'shared/auth': rules,
     'shared/catalogue': rules,
@@ -58,7 +59,7 @@ const floors: readonly Readonly<Record<string, string>>[] = [
     'shared/presets': 'Pure: a body goes in, a body comes out.',
   },
   {
-    'shared/aws': 'Signed calls to AWS services, each behind the port of another room.',
+    'shared/aws': 'Services of AWS, each behind the port of another room.',
     'shared/gateway-file': 'Operator side: never imported by a function.',
   },
   { 'shared/runtime': 'Puts real dependencies together; no rules of its own.' },
@@ -113,10 +114,11 @@ export const powerHomes: readonly PowerHome[] = [
   { power: 'process.env', sign: /\bprocess\.env\b/, homes: ['shared/config/', 'infra/'] },
   { power: 'files', sign: /from 'node:fs/, homes: ['shared/blobs/', 'shared/byok/', 'infra/'] },
   { power: 'the AWS SDK', sign: /from '@aws-sdk\//, homes: ['shared/store/', 'infra/'] },
+  { power: 'the signer', sign: /from '@smithy\//, homes: ['shared/aws-calls/'] },
   {
     power: 'outgoing calls',
-    sign: /\bfetch\(|request as http|https?\.request\(/,
-    homes: ['shared/providers/', 'shared/aws/'],
+    sign: /\bfetch\(|\bimport \{[^}]*\brequest\b[^}]*\} from 'node:https?'|https?\.request\(/,
+    homes: ['shared/providers/', 'shared/aws-calls/', 'infra/bench/'],
   },
   { power: 'middy', sign: /from '@middy\//, homes: ['shared/http/'] },
   { power: 'zod', sign: /from 'zod/, homes: ['shared/wire/', 'shared/config/', 'shared/gateway-file/'] },

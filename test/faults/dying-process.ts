@@ -1,7 +1,6 @@
 // A process that dies at a point of our choice, inside this one: from there on no answer reaches it, no timer fires and
 // nothing it asks for is done. What it had asked for before is done all the same, as on a real wire. A kill -9 looks
 // like this from every side but its own; `process-kills.test.ts` does it with real processes.
-import type { DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import type { Transport, UpstreamAnswer } from '../../shared/providers/index.ts';
 import type { Clock } from '../../shared/time/index.ts';
 import type { Wrappers } from './fault-world.ts';
@@ -70,11 +69,10 @@ export function dyingProcess({ at, lastOneRuns }: CrashPoint): DyingProcess {
     }
   }
   const wrap: Wrappers = {
-    client: (client) => {
-      const send = (command: never, options: never) =>
-        event(() => client.send(command, options) as unknown as Promise<unknown>, lastOneRuns);
-      return { send, destroy: () => {} } as unknown as DynamoDBClient;
-    },
+    client: (client) => ({
+      send: (operation, input, signal) => event(() => client.send(operation, input, signal), lastOneRuns),
+      destroy: () => {},
+    }),
     clock: (clock: Clock) => ({
       nowMs: clock.nowMs,
       after: (delayMs, callback) => startTimer(clock, delayMs, callback),

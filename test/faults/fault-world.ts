@@ -1,6 +1,5 @@
 // Gateways on one store, each behind a store that misbehaves as its plan says, and all on one clock that may jump.
 
-import type { DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import { createChatGateway } from '../../functions/chat-completions/gateway.ts';
 import { localAdapters } from '../../infra/local/local-adapters.ts';
 import { type Simulator, startSimulator } from '../../infra/local/simulator/index.ts';
@@ -11,7 +10,7 @@ import { createLog } from '../../shared/log/index.ts';
 import { storeCallTimeoutMs } from '../../shared/names/index.ts';
 import type { Transport } from '../../shared/providers/index.ts';
 import { createRuntime, type Runtime } from '../../shared/runtime/index.ts';
-import { createDynamoStore } from '../../shared/store/index.ts';
+import { createDynamoStore, type DynamoClient } from '../../shared/store/index.ts';
 import { type Clock, systemClock } from '../../shared/time/index.ts';
 import { startTestStore, type TestStore } from '../support/dynamodb.ts';
 import { gatewayFileText } from '../support/gateway-file.ts';
@@ -26,7 +25,7 @@ export interface GatewayOptions {
 }
 
 export interface Wrappers {
-  readonly client: (client: DynamoDBClient) => DynamoDBClient;
+  readonly client: (client: DynamoClient) => DynamoClient;
   readonly clock: (clock: Clock) => Clock;
   readonly transport: (transport: Transport) => Transport;
 }

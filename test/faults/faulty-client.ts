@@ -1,6 +1,7 @@
 // A DynamoDB that misbehaves on purpose, below the gateway's own attempts: what the wire can do to one command.
-import type { DynamoDBClient } from '@aws-sdk/client-dynamodb';
+import { AwsCallFailed, ConnectionBroken } from '../../shared/aws-calls/index.ts';
 import type { TableName } from '../../shared/names/index.ts';
+import type { DynamoClient } from '../../shared/store/index.ts';
 import { sleep, systemClock } from '../../shared/time/index.ts';
 
 /**
@@ -12,7 +13,7 @@ import { sleep, systemClock } from '../../shared/time/index.ts';
 export type StoreFault = 'throttled' | 'failing' | 'refused' | 'silent' | 'lost' | 'late';
 
 export interface StoreCommand {
-  /** `PutItemCommand`, `UpdateItemCommand` … */
+  /** `PutItem`, `UpdateItem` … */
   readonly name: string;
   readonly table: TableName;
   readonly input: Readonly<Record<string, unknown>>;
@@ -23,44 +24,41 @@ export type FaultPlan = (command: StoreCommand) => StoreFault | undefined;
 /** How long silence lasts here: the store's own limit is 800 ms, and nothing but time would be learnt from the rest. */
 const silenceMs = 80;
 
-type Command = Parameters<DynamoDBClient['send']>[0];
-
 /** `onExecuted` hears of every command that the store really ran, whatever became of its answer. */
 export function faultyClient(
-  client: DynamoDBClient,
+  client: DynamoClient,
   plan: FaultPlan,
   onExecuted: (command: StoreCommand) => void,
-): DynamoDBClient {
-  async function send(command: Command, options?: unknown): Promise<unknown> {
-    const described = describeCommand(command);
+): DynamoClient {
+  const send: DynamoClient['send'] = async (name, input, signal) => {
+    const table = String(input.TableName).split('-').at(-1) as TableName;
+    const described = { name, table, input };
     const fault = plan(described);
     const runs = fault === undefined || fault === 'late' || fault === 'lost';
-    const output: unknown = runs ? await client.send(command as never, options as never) : undefined;
-    if (runs) onExecuted(described);
-    if (fault === undefined) return output;
+    const answer = runs ? await client.send(name, input, signal) : undefined;
+    // A refused write is one that was not done.
+    if (answer?.kind === 'done') onExecuted(described);
+    if (answer !== undefined && fault === undefined) return answer;
     if (fault === 'silent' || fault === 'late') await sleep(systemClock, silenceMs, new AbortController().signal);
     throw errorOf(fault);
-  }
-  return { send, destroy: () => {} } as unknown as DynamoDBClient;
-}
-
-function describeCommand(command: Command): StoreCommand {
-  const input = command.input as { TableName?: string };
-  const table = (input.TableName ?? '').split('-').at(-1) as TableName;
-  return { name: command.constructor.name, table, input: input as Readonly<Record<string, unknown>> };
-}
-
-/** As the SDK throws them. */
-function errorOf(fault: StoreFault): Error {
-  // The store's own time limit aborts the command.
-  const timeOver = { name: 'AbortError' };
-  const shapes = {
-    throttled: { name: 'ThrottlingException', $metadata: { httpStatusCode: 400 } },
-    failing: { name: 'InternalServerError', $metadata: { httpStatusCode: 500 } },
-    refused: { code: 'ECONNREFUSED', syscall: 'connect' },
-    lost: { code: 'ECONNRESET', syscall: 'read' },
-    silent: timeOver,
-    late: timeOver,
   };
-  return Object.assign(new Error(`made by the fault suite: ${fault}`), shapes[fault]);
+  return { send, destroy: () => {} };
+}
+
+/** As the client throws them. */
+function errorOf(fault: StoreFault | undefined): Error {
+  const cause = new Error(`made by the fault suite: ${fault}`);
+  switch (fault) {
+    case 'throttled':
+      return new AwsCallFailed('dynamodb', 400, 'ThrottlingException', cause.message);
+    case 'failing':
+      return new AwsCallFailed('dynamodb', 500, 'InternalServerError', cause.message);
+    case 'refused':
+      return new ConnectionBroken(cause, false);
+    case 'lost':
+      return new ConnectionBroken(cause, true);
+    default:
+      // The store's own time limit ends the call.
+      return cause;
+  }
 }

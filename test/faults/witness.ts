@@ -29,11 +29,11 @@ export function createWitness(): Witness {
 
   function see({ name, table, input }: StoreCommand): void {
     commands += 1;
-    if (name === 'PutItemCommand' && table === 'idempotency') {
+    if (name === 'PutItem' && table === 'idempotency') {
       const { pk, owner } = plain(input.Item) as { pk: string; owner: string };
       claims.set(pk, [...(claims.get(pk) ?? []), owner]);
     }
-    if (name !== 'UpdateItemCommand' || (table !== 'ledger' && table !== 'keys')) return;
+    if (name !== 'UpdateItem' || (table !== 'ledger' && table !== 'keys')) return;
     const hold = (input.ExpressionAttributeNames as Record<string, string> | undefined)?.['#hold'];
     // The write that settles is the one that removes the entry.
     if (hold === undefined || !/REMOVE .*#hold\b/.test(String(input.UpdateExpression))) return;

@@ -2,17 +2,17 @@
 // GW_TEST_DYNAMODB_URL runs the same suites on another engine, under a stage of their own.
 import './errors-across-realms.ts';
 import { gunzipSync } from 'node:zlib';
-import { DeleteTableCommand, type DynamoDBClient } from '@aws-sdk/client-dynamodb';
+import { askDynamo } from '../../infra/local/ask-dynamo.ts';
 import { createTables } from '../../infra/local/create-tables.ts';
 import { startEmbeddedDynamo } from '../../infra/local/embedded-dynamodb.ts';
 import { systemRandomness } from '../../shared/ids/index.ts';
 import { physicalTableName, storeCallTimeoutMs, tableNames } from '../../shared/names/index.ts';
-import { createDynamoClient, createDynamoStore, type Store } from '../../shared/store/index.ts';
+import { createDynamoClient, createDynamoStore, type DynamoClient, type Store } from '../../shared/store/index.ts';
 import { type Clock, systemClock } from '../../shared/time/index.ts';
 
 export interface TestStore {
   readonly store: Store;
-  readonly client: DynamoDBClient;
+  readonly client: DynamoClient;
   readonly endpoint: string;
   readonly stage: string;
   /** Every item of every table as JSON text, bytes as the text they hold: where a leak test looks for its canaries. */
@@ -40,7 +40,7 @@ export async function startTestStore(): Promise<TestStore> {
     dumpTables: () => dumpTables(store),
     async stop() {
       for (const table of tableNames) {
-        await client.send(new DeleteTableCommand({ TableName: physicalTableName(stage, table) }));
+        await askDynamo(client, 'DeleteTable', { TableName: physicalTableName(stage, table) });
       }
       client.destroy();
       await engine.stop();

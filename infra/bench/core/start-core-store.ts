@@ -17,7 +17,7 @@ export async function startCoreStore(): Promise<CoreStore> {
   await createTables(client, coreStage);
   const watch = watchStore(client);
   return {
-    store: createDynamoStore({ client, stage: coreStage }),
+    store: createDynamoStore({ client: watch.client, stage: coreStage }),
     watch,
     async stop() {
       client.destroy();

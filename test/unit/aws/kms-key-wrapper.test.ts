@@ -3,7 +3,7 @@ import { createKeyVault, SealBroken } from '../../../shared/byok/index.ts';
 import { systemRandomness } from '../../../shared/ids/index.ts';
 import { StoreUnavailable } from '../../../shared/store/index.ts';
 import { systemClock } from '../../../shared/time/index.ts';
-import { type Answering, fakeKms, jsonFault } from './fake-aws.ts';
+import { type Answering, fakeKms, jsonFault } from '../../support/fake-aws.ts';
 import { type FakeStage, fakeStage } from './support.ts';
 
 const keyId = 'arn:aws:kms:eu-west-1:111122223333:key/1234abcd-12ab-34cd-56ef-1234567890ab';

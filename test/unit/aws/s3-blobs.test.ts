@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { type Answering, fakeS3 } from './fake-aws.ts';
+import { type Answering, fakeS3 } from '../../support/fake-aws.ts';
 import { type FakeStage, fakeStage } from './support.ts';
 
 const bucket = 'gw-dev-spill';

@@ -4,7 +4,7 @@ import { readEnvironment } from '../../../shared/config/index.ts';
 import { systemRandomness } from '../../../shared/ids/index.ts';
 import { createLog } from '../../../shared/log/index.ts';
 import { type Clock, systemClock } from '../../../shared/time/index.ts';
-import { type Answering, type FakeAws, identity, startFakeAws } from './fake-aws.ts';
+import { type Answering, type FakeAws, identity, startFakeAws } from '../../support/fake-aws.ts';
 
 export interface FakeStage extends AwsAdapters {
   readonly fake: FakeAws;

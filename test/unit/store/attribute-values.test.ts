@@ -25,6 +25,17 @@ describe('attribute values', () => {
     expect(fromAttributes(toAttributes(item))).toEqual({ b: { d: null }, e: '', f: new Uint8Array([0, 255]) });
   });
 
+  it('carry bytes as base64 at every depth, and back', () => {
+    fc.assert(
+      fc.property(fc.uint8Array(), (bytes) => {
+        const item = { a: bytes, b: { c: [bytes, 'B'] } };
+        const attributes = toAttributes(item);
+        expect(attributes.a).toEqual({ B: Buffer.from(bytes).toString('base64') });
+        expect(fromAttributes(JSON.parse(JSON.stringify(attributes)))).toEqual(item);
+      }),
+    );
+  });
+
   it('refuse what would be stored as something else', () => {
     for (const n of [Number.NaN, Number.POSITIVE_INFINITY, 2 ** 53]) expect(() => toAttributes({ n })).toThrow();
     expect(() => toAttributes({ at: new Date(0) })).toThrow();

@@ -1,5 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
-import { type CallKind, callWithAttempts, maySendAgain } from '../../../shared/store/attempts.ts';
+import { type CallKind, callWithAttempts, maySendAgain } from '../../../shared/aws-calls/attempts.ts';
+import { AwsCallFailed, ConnectionBroken } from '../../../shared/aws-calls/index.ts';
 import type { Clock } from '../../../shared/time/index.ts';
 
 /** Timers are kept and fired by hand; backoffs are over at once. */
@@ -20,15 +21,16 @@ function manualClock() {
 }
 
 const randomness = { uuid: () => '', bytes: () => Buffer.alloc(0), fraction: () => 0.5 };
-const throttled = () => Object.assign(new Error('slow down'), { name: 'ThrottlingException' });
-const broken = () => Object.assign(new Error('socket hang up'), { code: 'ECONNRESET' });
-const refusedConnection = () => Object.assign(new Error(), { code: 'ECONNREFUSED', syscall: 'connect' });
-const failed = (httpStatusCode: number) => Object.assign(new Error(), { $metadata: { httpStatusCode } });
+const limitMs = 800;
+const refused = (status: number, code: string) => new AwsCallFailed('dynamodb', status, code, '');
+const throttled = () => refused(400, 'ThrottlingException');
+const broken = () => new ConnectionBroken(new Error('socket hang up'), true);
+const neverConnected = () => new ConnectionBroken(new Error('connect ECONNREFUSED'), false);
 
 function harness(kind: CallKind, outcomes: (() => unknown)[], callerSignal?: AbortSignal) {
   const { clock, timers } = manualClock();
   let calls = 0;
-  const result = callWithAttempts({ clock, randomness }, kind, callerSignal, async () => {
+  const result = callWithAttempts({ clock, randomness, limitMs, kind, callerSignal }, async () => {
     const outcome = outcomes[calls]?.();
     calls += 1;
     if (outcome instanceof Error) throw outcome;
@@ -37,7 +39,7 @@ function harness(kind: CallKind, outcomes: (() => unknown)[], callerSignal?: Abo
   return { result, timers, calls: () => calls };
 }
 
-describe('the attempts of a store call', () => {
+describe('the attempts of a call', () => {
   it('end with the first answer, and no timer is left', async () => {
     const { result, calls, timers } = harness('repeatable', [throttled, () => 'answer', () => 'never']);
     await expect(result).resolves.toBe('answer');
@@ -48,20 +50,21 @@ describe('the attempts of a store call', () => {
   it('are three at most', async () => {
     for (const kind of ['repeatable', 'once'] as const) {
       const { result, calls } = harness(kind, [throttled, throttled, throttled, () => 'never']);
-      await expect(result).rejects.toThrow('slow down');
+      await expect(result).rejects.toThrow('ThrottlingException');
       expect(calls()).toBe(3);
     }
   });
 
   it('are one for a write whose answer was lost', async () => {
     const { result, calls } = harness('once', [broken, () => 'never']);
-    await expect(result).rejects.toThrow('socket hang up');
+    await expect(result).rejects.toThrow('the connection to AWS broke');
     expect(calls()).toBe(1);
   });
 
   it('end when the time of the whole call is up, even if the call itself never ends', async () => {
     const { clock, timers } = manualClock();
-    const result = callWithAttempts({ clock, randomness }, 'repeatable', undefined, () => new Promise(() => {}));
+    const options = { clock, randomness, limitMs, kind: 'repeatable', callerSignal: undefined } as const;
+    const result = callWithAttempts(options, () => new Promise(() => {}));
     timers[0]?.();
     await expect(result).rejects.toThrow('no answer within 800 ms');
   });
@@ -79,44 +82,27 @@ describe('the attempts of a store call', () => {
 });
 
 describe('another attempt', () => {
-  const connectionTimeout = Object.assign(
-    new Error('the request socket did not establish a connection with the server within the configured timeout'),
-    { name: 'TimeoutError' },
-  );
-  const bothAddresses = new AggregateError([refusedConnection(), refusedConnection()]);
-  const oneAddress = new AggregateError([refusedConnection(), broken()]);
-
   it.each([
     ['a throttle', throttled()],
-    ['a refused connection', refusedConnection()],
-    ['connections refused on both address families', bothAddresses],
-    ['an unknown host', Object.assign(new Error(), { code: 'ENOTFOUND', syscall: 'getaddrinfo' })],
-    ['a connection timeout', connectionTimeout],
+    ['a throttle of a hot partition', refused(400, 'ProvisionedThroughputExceededException')],
+    ['a 429 without a code', refused(429, 'Unknown')],
+    ['a connection that never was', neverConnected()],
   ])('follows %s even for a write, because nothing was executed', (_case, error) => {
     expect(maySendAgain(error, 'once')).toBe(true);
   });
 
   it.each([
-    ['a reset connection', broken()],
-    ['a broken pipe', Object.assign(new Error(), { code: 'EPIPE', syscall: 'write' })],
-    ['one address that was reset', oneAddress],
-    ['a timeout of another kind', Object.assign(new Error('socket timed out'), { name: 'TimeoutError' })],
-    ['a 500', failed(500)],
-    ['a 503', failed(503)],
-  ])('never follows %s for a write, because it may have been executed', (_case, error) => {
+    ['a broken connection', broken()],
+    ['a 500', refused(500, 'InternalServerError')],
+    ['a 503', refused(503, 'Unknown')],
+  ])('follows %s for a read and never for a write, because it may have been executed', (_case, error) => {
+    expect(maySendAgain(error, 'repeatable')).toBe(true);
     expect(maySendAgain(error, 'once')).toBe(false);
   });
 
   it.each([
-    ['a reset connection', broken()],
-    ['a 500', failed(500)],
-  ])('follows %s for a read', (_case, error) => {
-    expect(maySendAgain(error, 'repeatable')).toBe(true);
-  });
-
-  it.each([
-    ['a refused condition', Object.assign(failed(400), { name: 'ConditionalCheckFailedException' })],
-    ['an invalid expression', Object.assign(failed(400), { name: 'ValidationException' })],
+    ['an invalid expression', refused(400, 'ValidationException')],
+    ['a missing right', refused(400, 'AccessDeniedException')],
     ['a mistake of ours', new TypeError('x is undefined')],
     ['something that is no error', undefined],
   ])('never follows %s', (_case, error) => {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { recomputeSignature } from './recompute-signature.ts';
+import { recomputeSignature } from '../../support/recompute-signature.ts';
 
 describe('the check of signatures in these tests', () => {
   it('comes to the signature that AWS documents for its own example', () => {

@@ -1,10 +1,10 @@
+import { inspect } from 'node:util';
 import { afterEach, describe, expect, it } from '@jest/globals';
-import { AwsCallFailed } from '../../../shared/aws/aws-call-failed.ts';
-import { type AwsServiceOptions, createAwsService } from '../../../shared/aws/aws-service.ts';
+import { AwsCallFailed, type AwsServiceOptions, createAwsService } from '../../../shared/aws-calls/index.ts';
 import { systemRandomness } from '../../../shared/ids/index.ts';
 import { systemClock } from '../../../shared/time/index.ts';
+import { type Answering, type FakeAws, identity, jsonFault, startFakeAws } from '../../support/fake-aws.ts';
 import { manualClock } from '../../support/manual-clock.ts';
-import { type Answering, type FakeAws, identity, jsonFault, startFakeAws } from './fake-aws.ts';
 
 const limitMs = 800;
 const noJitter = { ...systemRandomness, fraction: () => 0 };
@@ -40,11 +40,14 @@ const inTurn = (...answers: ReturnType<Answering>[]): Answering => {
 };
 
 describe('a call to AWS', () => {
-  it.each(['kms', 's3', 'secretsmanager'] as const)('to %s carries a signature that holds', async (service) => {
-    const { fake, service: aws } = await serviceAt(() => fine, { service });
-    expect((await aws.call(post)).toString()).toBe('fine');
-    expect(fake.received[0]?.headers.authorization).toContain(`/eu-west-1/${service}/aws4_request`);
-  });
+  it.each(['dynamodb', 'kms', 's3', 'secretsmanager'] as const)(
+    'to %s carries a signature that holds',
+    async (service) => {
+      const { fake, service: aws } = await serviceAt(() => fine, { service });
+      expect((await aws.call(post)).toString()).toBe('fine');
+      expect(fake.received[0]?.headers.authorization).toContain(`/eu-west-1/${service}/aws4_request`);
+    },
+  );
 
   it('is signed for the moment its clock says, with the credentials of that moment', async () => {
     const current = { ...identity, secretAccessKey: 'the secret of another key' };
@@ -60,10 +63,16 @@ describe('a call to AWS', () => {
     const error: unknown = await service.call(post).catch((thrown) => thrown);
     expect(error).toBeInstanceOf(AwsCallFailed);
     expect(error).toMatchObject({ status: 400, code: 'AccessDeniedException' });
-    const everything = `${JSON.stringify(error)} ${(error as Error).stack}`;
+    const everything = `${JSON.stringify(error)} ${inspect(error, { depth: 9, showHidden: true })}`;
     for (const secret of ['hunter2', identity.secretAccessKey, identity.sessionToken]) {
       expect(everything).not.toContain(secret);
     }
+  });
+
+  it('that is refused tells the operator who asks what AWS said', async () => {
+    const { service } = await serviceAt(() => jsonFault(400, 'AccessDeniedException'));
+    const error: unknown = await service.call(post).catch((thrown) => thrown);
+    expect((error as AwsCallFailed).words()).toBe('text that quotes hunter2-secret');
   });
 
   it('that is refused for good is sent once', async () => {

@@ -1,0 +1,54 @@
+// One service of AWS in one region: calls to it are signed and bounded in size, and each is sent once.
+import type { Clock } from '../time/index.ts';
+import { createHttpExchanger, type HttpAnswer, type HttpExchange } from './http-exchange.ts';
+import { createSigner, type Identity } from './sign.ts';
+
+/** A Lambda environment uses a few; a local run or a Web Function needs one per running request. */
+const defaultSocketsMax = 64;
+
+export interface AwsCall {
+  readonly method: HttpExchange['method'];
+  /** Begins with a slash and holds nothing that an escape would change. */
+  readonly path: string;
+  /** Names in lower case. */
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly body?: Uint8Array;
+}
+
+export interface AwsEndpoint {
+  /** Any answer, of any status. Rejects with ConnectionBroken, or with an Error for one that is too large. */
+  send(call: AwsCall, signal: AbortSignal): Promise<HttpAnswer>;
+  close(): void;
+}
+
+export interface AwsEndpointOptions {
+  /** As signatures name it. */
+  readonly service: 'dynamodb' | 'kms' | 's3' | 'secretsmanager';
+  readonly origin: URL;
+  readonly region: string;
+  readonly identity: Identity;
+  readonly answerMaxBytes: number;
+  readonly socketsMax?: number | undefined;
+  readonly clock: Clock;
+}
+
+/** Calls nothing yet. */
+export function createAwsEndpoint(options: AwsEndpointOptions): AwsEndpoint {
+  const { service, origin, region, identity, answerMaxBytes, socketsMax = defaultSocketsMax, clock } = options;
+  const exchanger = createHttpExchanger(clock, socketsMax);
+  const sign = createSigner({ service, region, identity, clock });
+  return {
+    async send({ method, path, headers = {}, body = noBytes }, signal) {
+      const url = new URL(path, origin);
+      const signed = await sign({ method, url, headers, body });
+      return exchanger.exchange({ url, method, headers: signed, body, answerMaxBytes, signal });
+    },
+    close: () => exchanger.close(),
+  };
+}
+
+const noBytes = new Uint8Array();
+
+/** Where AWS itself answers. The regions of China are a partition with a domain of its own. */
+export const awsOrigin = (host: string, region: string): URL =>
+  new URL(`https://${host}.${region}.amazonaws.com${region.startsWith('cn-') ? '.cn' : ''}`);
