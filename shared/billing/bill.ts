@@ -3,7 +3,7 @@
 import type { Candidate } from '../catalogue/index.ts';
 import type { PicoUsd } from '../money/index.ts';
 import { addCosts, type Cost, costOf, noCost } from './cost.ts';
-import { type BilledUsage, type ObservedBytes, readUsage } from './usage.ts';
+import { type BilledUsage, type ObservedBytes, readUsage, sumBilledUsage } from './usage.ts';
 
 /** `client`: paid with a key of the client's own, to the provider directly. */
 export type Payer = 'workspace' | 'client';
@@ -28,6 +28,7 @@ export interface Bill {
   ): Charge;
   readonly charges: readonly Charge[];
   /** Of all charges, whoever pays. */
+  usage(): BilledUsage;
   upstreamCost(): Cost;
   /** What this payer owes, of one provider or of all. */
   totalOf(payer: Payer, provider?: string): PicoUsd;
@@ -43,6 +44,7 @@ export function openBill(): Bill {
       return charge;
     },
     charges,
+    usage: () => sumBilledUsage(charges.map(({ usage }) => usage)),
     upstreamCost: () => charges.reduce((sum, { cost }) => addCosts(sum, cost), noCost),
     totalOf: (payer, provider) =>
       charges

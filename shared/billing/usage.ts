@@ -42,6 +42,13 @@ export function readUsage(
   };
 }
 
+export const sumBilledUsage = (usages: readonly BilledUsage[]): BilledUsage => ({
+  promptTokens: usages.reduce((sum, { promptTokens }) => sum + promptTokens, 0),
+  cachedTokens: usages.reduce((sum, { cachedTokens }) => sum + cachedTokens, 0),
+  completionTokens: usages.reduce((sum, { completionTokens }) => sum + completionTokens, 0),
+  estimated: usages.some(({ estimated }) => estimated),
+});
+
 /** Zero is a count; a missing, negative or fractional number is none. */
 function toCount(value: unknown): number | undefined {
   if (typeof value !== 'number' || !Number.isInteger(value)) return undefined;

@@ -58,16 +58,6 @@ export function settleParts(counter: Counter, owner: string, held: bigint, actua
   };
 }
 
-/** A cost for which nothing was held. Not recognised when it is sent twice: the caller sends it once. */
-export function chargeParts(counter: Counter, actual: bigint): WriteParts {
-  const spent = spentParts(counter, actual);
-  return {
-    set: [...balanceChanges(counter, '-', ':charged'), ...(spent.set ?? [])],
-    names: { ...balanceNames(counter), ...spent.names },
-    values: { ...spent.values, ':charged': actual, ':zero': 0n },
-  };
-}
-
 const spentParts = ({ spentAttribute }: Counter, actual: bigint): WriteParts =>
   spentAttribute === undefined
     ? {}

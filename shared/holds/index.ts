@@ -9,7 +9,6 @@ export {
 } from './counter.ts';
 export { settleParts, takeParts } from './hold-parts.ts';
 export {
-  chargeKey,
   type KeyAdmissionRequest,
   type KeySettlement,
   settleKeyHold,

@@ -3,7 +3,6 @@
 // only read. Settling ends the hold after the last byte.
 import type { CallOptions, Item, Store } from '../store/index.ts';
 import { checkHold, type Hold } from './counter.ts';
-import { chargeParts } from './hold-parts.ts';
 import { keyCounter } from './key-counter.ts';
 import { type KeyAdmission, type KeyHold, planKeyAdmission } from './plan-key-admission.ts';
 import { type SettleResult, settleHold } from './settle-hold.ts';
@@ -72,14 +71,3 @@ export interface KeySettlement {
 /** Exactly once: see `settleHold`. */
 export const settleKeyHold = ({ hold, ...settlement }: KeySettlement): Promise<SettleResult> =>
   settleHold({ ...settlement, counter: keyCounter(hold.publicId, null), owner: hold.owner, held: hold.amount });
-
-/**
- * Counts what a key without a spend limit has cost. At most once: where the answer is lost, StoreUnavailable is thrown
- * and the cost may be counted or not, so do not ask again.
- */
-export async function chargeKey(store: Store, publicId: string, actual: bigint, options?: CallOptions): Promise<void> {
-  if (actual < 0n) throw new RangeError(`a cost of ${actual}: it must not be negative`);
-  const exists = { conditions: ['attribute_exists(pk)'] };
-  const update = toUpdate('keys', publicId, [exists, chargeParts(keyCounter(publicId, null), actual)]);
-  await store.update({ ...update, repeatable: false }, options);
-}

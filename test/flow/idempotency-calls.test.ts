@@ -1,5 +1,6 @@
 // The same Idempotency-Key: one provider call, one charge, one answer byte for byte. JSON and streams alike.
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import type { Store } from '../../shared/store/index.ts';
 import { expectError } from '../contract/expect-error.ts';
 import { newKey } from '../support/gateway-file.ts';
 import { hello } from '../support/harness.ts';
@@ -64,6 +65,25 @@ describe.each([false, true])('an Idempotency-Key, stream %s', (stream) => {
     }
     expect(texts.size).toBe(1);
     expect(calls()).toBe(1);
+  });
+
+  it('costs two writes once its answer is stored: there is nothing to release', async () => {
+    const writes: string[] = [];
+    const counting = (store: Store): Store => ({
+      ...store,
+      put: (put, options) => {
+        if (put.table === 'idempotency') writes.push('put');
+        return store.put(put, options);
+      },
+      update: (update, options) => {
+        if (update.table === 'idempotency') writes.push('update');
+        return store.update(update, options);
+      },
+    });
+    const door = await world.open({ wrapStore: counting });
+    await (await door.post(body('usage:1000:500'), fresh())).text();
+    await door.settled();
+    expect(writes).toEqual(['put', 'update']);
   });
 
   it('is told to come back while the original runs, and the wait ends with its lease', async () => {

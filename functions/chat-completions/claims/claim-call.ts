@@ -5,14 +5,11 @@ import { uuidv7 } from '../../../shared/ids/index.ts';
 import type { Deadline } from '../../../shared/time/index.ts';
 import type { ChatDependencies } from '../dependencies.ts';
 import type { ClaimedCall, IdentifiedCall, ReadyAnswer, RoutedCall } from '../stages.ts';
-import type { Claim } from './claim.ts';
 import { claimBudgets } from './claim-budgets.ts';
 import { claimCached } from './claim-cached.ts';
 import { claimCredit } from './claim-credit.ts';
-import { claimIdempotency } from './claim-idempotency.ts';
-import { claimKey } from './claim-key.ts';
 import { claimSlot } from './claim-slot.ts';
-import { claimSpan } from './claim-span.ts';
+import { nothingClaimed, startCommonClaims } from './common-claims.ts';
 import { workspaceHold } from './holds-of-call.ts';
 import { newEnding } from './new-ending.ts';
 import { weighClaims } from './weigh-claims.ts';
@@ -54,16 +51,13 @@ export async function claimCall(
 function startClaims(deps: ChatDependencies, call: IdentifiedCall, routed: RoutedCall | GatewayError, owner: string) {
   const plan = routed instanceof GatewayError ? undefined : routed;
   const hold = plan && workspaceHold(plan, owner);
-  const nothing: Claim = { verdict: undefined };
-  const refusal: Claim = routed instanceof GatewayError ? { verdict: { rank: 'plan', error: routed } } : nothing;
   return {
-    key: claimKey(deps, { ...call, hold }),
-    idempotency: claimIdempotency(deps, call, owner),
-    span: claimSpan(deps, call, owner),
-    plan: Promise.resolve(refusal),
-    cached: plan ? claimCached(deps, plan, owner) : Promise.resolve({ ...nothing, use: undefined }),
+    ...startCommonClaims(deps, call, owner, hold, routed),
+    cached: plan ? claimCached(deps, plan, owner) : Promise.resolve({ ...nothingClaimed, use: undefined }),
     credit: claimCredit(deps, call.workspace, hold),
-    budgets: plan ? claimBudgets(deps, plan, owner) : Promise.resolve({ ...nothing, plan: [] as never, holds: [] }),
-    slot: plan ? claimSlot(deps, plan) : Promise.resolve({ ...nothing, turn: undefined }),
+    budgets: plan
+      ? claimBudgets(deps, plan, owner)
+      : Promise.resolve({ ...nothingClaimed, plan: [] as never, holds: [] }),
+    slot: plan ? claimSlot(deps, plan) : Promise.resolve({ ...nothingClaimed, turn: undefined }),
   };
 }

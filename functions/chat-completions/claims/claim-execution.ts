@@ -11,9 +11,7 @@ import type { ClaimedExecution, Execution, IdentifiedCall, ReadyAnswer } from '.
 import type { Claim } from './claim.ts';
 import { claimCapacity } from './claim-capacity.ts';
 import { claimCredit } from './claim-credit.ts';
-import { claimIdempotency } from './claim-idempotency.ts';
-import { claimKey } from './claim-key.ts';
-import { claimSpan } from './claim-span.ts';
+import { nothingClaimed, startCommonClaims } from './common-claims.ts';
 import { newEnding } from './new-ending.ts';
 import { untilDone } from './until-done.ts';
 import { weighClaims } from './weigh-claims.ts';
@@ -57,16 +55,11 @@ function startClaims(deps: ChatDependencies, call: IdentifiedCall, execution: Ex
   const opened = execution instanceof GatewayError ? undefined : execution;
   const amount = opened?.worstCase ?? 0n;
   const hold = amount === 0n ? undefined : { owner, amount, expiresAtMs: call.arrivedAtMs + leaseMs };
-  const nothing: Claim = { verdict: undefined };
-  const refusal: Claim = execution instanceof GatewayError ? { verdict: { rank: 'plan', error: execution } } : nothing;
-  const idempotency = claimIdempotency(deps, call, owner);
+  const common = startCommonClaims(deps, call, owner, hold, execution);
   const ifItRuns = async <Given extends Claim>(claim: () => Promise<Given>): Promise<Given> =>
-    opened !== undefined && (await idempotency).verdict === undefined ? claim() : (nothing as Given);
+    opened !== undefined && (await common.idempotency).verdict === undefined ? claim() : (nothingClaimed as Given);
   return {
-    key: claimKey(deps, { ...call, hold }),
-    idempotency,
-    span: claimSpan(deps, call, owner),
-    plan: Promise.resolve(refusal),
+    ...common,
     credit: ifItRuns(() => claimCredit(deps, call.workspace, hold)),
     capacity: ifItRuns(() => claimCapacity(deps, call, owner)),
   };

@@ -1,5 +1,5 @@
 // `usage` of a function call: summed over all provider calls (contract 8), with the members of every answer.
-import { type BilledUsage, mergeUsage } from '../../../shared/billing/index.ts';
+import { mergeUsage } from '../../../shared/billing/index.ts';
 import { sumUsage } from '../../../shared/stored-functions/index.ts';
 import type { ClaimedExecution } from '../stages.ts';
 
@@ -16,12 +16,5 @@ export function executionUsage({ bill, ending }: ClaimedExecution): Record<strin
     isByok: false,
     cacheHit: false,
   };
-  return mergeUsage({ ...reported }, sumBilled(charges.map(({ usage }) => usage)), charged, served);
+  return mergeUsage({ ...reported }, bill.usage(), charged, served);
 }
-
-const sumBilled = (usages: readonly BilledUsage[]): BilledUsage => ({
-  promptTokens: usages.reduce((sum, { promptTokens }) => sum + promptTokens, 0),
-  cachedTokens: usages.reduce((sum, { cachedTokens }) => sum + cachedTokens, 0),
-  completionTokens: usages.reduce((sum, { completionTokens }) => sum + completionTokens, 0),
-  estimated: usages.some(({ estimated }) => estimated),
-});

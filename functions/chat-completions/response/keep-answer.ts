@@ -22,7 +22,9 @@ const keptHeaders: readonly string[] = [
 type KeyOwner = Pick<
   Claimed,
   'idempotencyKey' | 'ownsIdempotencyKey' | 'workspace' | 'owner' | 'asksFunction' | 'scope'
->;
+> &
+  // An answer from the cache has no provider's end to it.
+  Partial<Pick<Claimed, 'ending'>>;
 
 /**
  * Stores the answer under the call's Idempotency-Key. Never throws: the client gets its answer all the same, and a retry
@@ -36,6 +38,8 @@ export async function keepForReplay(deps: ChatDependencies, call: KeyOwner, answ
     const executionId = call.asksFunction ? owner : undefined;
     const result = { status: answer.status, headers, body: answer.body, executionId };
     await deps.idempotency.complete({ workspace: workspace.id, key, owner, result, nowMs: deps.clock.nowMs() });
+    // A complete answer keeps its key and its span: nothing is left to release.
+    if (call.ending !== undefined) call.ending.namesAreSettled = true;
   } catch (error) {
     deps.log.error({ event: 'result_not_stored', correlation_id: call.scope.correlationId }, error);
   }

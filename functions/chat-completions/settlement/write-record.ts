@@ -1,5 +1,5 @@
 // The record of a call that was bound for a provider: who, what, how long, how much. No prompt, no answer, no secret.
-import { type BilledUsage, openBill } from '../../../shared/billing/index.ts';
+import { openBill } from '../../../shared/billing/index.ts';
 import type { CallOutcome, CallRecord } from '../../../shared/call-records/index.ts';
 import type { ErrorCode } from '../../../shared/errors/index.ts';
 import { newEnding } from '../claims/new-ending.ts';
@@ -56,7 +56,7 @@ function toRecord(call: Claimed, nowMs: number): CallRecord {
     ...outcomeOf(call),
     attempts: ending.attempts,
     attemptCauses: ending.causes,
-    ...tokensOf(bill.charges.map(({ usage }) => usage)),
+    ...bill.usage(),
     ...costOf(call),
     queuedMs: ending.queuedMs,
     firstOutputMs: ending.firstOutputAtMs === undefined ? undefined : ending.firstOutputAtMs - arrivedAtMs,
@@ -86,10 +86,3 @@ function outcomeOf({ scope, ending }: Claimed): { outcome: CallOutcome; cutCode?
   if (tally.end === undefined || tally.end.kind === 'client_gone') return { outcome: 'client_gone' };
   return { outcome: 'cut', cutCode: midStreamCodes[tally.end.kind] };
 }
-
-const tokensOf = (usages: readonly BilledUsage[]) => ({
-  promptTokens: usages.reduce((sum, { promptTokens }) => sum + promptTokens, 0),
-  cachedTokens: usages.reduce((sum, { cachedTokens }) => sum + cachedTokens, 0),
-  completionTokens: usages.reduce((sum, { completionTokens }) => sum + completionTokens, 0),
-  estimated: usages.some(({ estimated }) => estimated),
-});
