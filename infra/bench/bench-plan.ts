@@ -9,6 +9,7 @@ export interface BenchPlan {
   readonly pauseMs: Readonly<Record<Connections, number>>;
   /** Of each kind of request, with a delay in every store call. */
   readonly roundCalls: number;
+  readonly firstChunkCalls: number;
   readonly cpuTurns: number;
   readonly cpuJsonPerTurn: number;
   readonly cpuStreamsPerTurn: number;
@@ -25,6 +26,7 @@ export const fullPlan: BenchPlan = {
   streamsPerTurn: { 1: 20, 32: 48 },
   pauseMs: { 1: 20, 32: 0 },
   roundCalls: 20,
+  firstChunkCalls: 200,
   cpuTurns: 6,
   cpuJsonPerTurn: 250,
   cpuStreamsPerTurn: 40,
@@ -38,6 +40,7 @@ export const quickPlan: BenchPlan = {
   streamsPerTurn: { 1: 10, 32: 32 },
   pauseMs: { 1: 20, 32: 0 },
   roundCalls: 5,
+  firstChunkCalls: 50,
   cpuTurns: 3,
   cpuJsonPerTurn: 150,
   cpuStreamsPerTurn: 20,

@@ -1,7 +1,7 @@
-// `npm run bench -- [--quick] [--portkey] [--json FILE] [--only latency,rounds,cpu,memory,start]`
+// `npm run bench -- [--quick] [--portkey] [--json FILE] [--only rounds,first-chunk,cpu,start,latency,memory]`
 import { parseArgs } from 'node:util';
 
-export const sectionNames = ['rounds', 'cpu', 'start', 'latency', 'memory'] as const;
+export const sectionNames = ['rounds', 'first-chunk', 'cpu', 'start', 'latency', 'memory'] as const;
 export type SectionName = (typeof sectionNames)[number];
 
 export interface BenchOptions {

@@ -10,7 +10,7 @@ export function resultsText(results: BenchResults): string {
   const { machine, startedAt, isQuick, portkeySkipped } = results;
   const head = `${machineText(machine)}, ${startedAt.slice(0, 10)}${isQuick ? ', a quick run: read it with care' : ''}\n`;
   const skipped = portkeySkipped === undefined ? '' : `\nskipped: ${portkeySkipped}\n`;
-  const parts = [latencyText(results), roundsText(results), cpuText(results), memoryText(results), startText(results)];
+  const parts = [latencyText, firstChunkText, roundsText, cpuText, memoryText, startText].map((part) => part(results));
   return [head, skipped, ...parts, targetsText(results)].filter((part) => part !== '').join('\n');
 }
 
@@ -51,6 +51,17 @@ function latencyText({ latency }: BenchResults): string {
     ];
   });
   return `Latency (JSON: to the last byte; stream: to the first chunk of 300; 1 connection pauses 20 ms between calls, 32 do not)\n\n${tableText(names, rows)}`;
+}
+
+function firstChunkText({ firstChunk }: BenchResults): string {
+  if (firstChunk === undefined) return '';
+  const rows = [
+    ['before the first command to the store', shown(firstChunk.beforeStoreMs)],
+    ['the one round of commands', shown(firstChunk.storeRoundMs)],
+    ['… of it the embedded store itself: as many plain writes from bare sockets', shown(firstChunk.bareStoreMs)],
+    ['from its last answer until the provider is called', shown(firstChunk.afterStoreMs)],
+  ];
+  return `Where the time to the first chunk goes, without the connections to client and provider\n\n${tableText(['part', 'p50 ms'], rows)}`;
 }
 
 function roundsText({ rounds }: BenchResults): string {

@@ -1,5 +1,6 @@
 // Everything one run measured: what is printed, what is written as JSON, what the targets look at.
 import type { CpuRow } from './sections/measure-cpu.ts';
+import type { FirstChunkParts } from './sections/measure-first-chunk.ts';
 import type { ItemSizes } from './sections/measure-items.ts';
 import type { AddedRow, LatencyRow } from './sections/measure-latency.ts';
 import type { MemorySample } from './sections/measure-memory.ts';
@@ -23,6 +24,7 @@ export interface BenchResults {
   readonly isQuick: boolean;
   readonly rounds?: readonly RoundsRow[];
   readonly itemBytes?: ItemSizes;
+  readonly firstChunk?: FirstChunkParts;
   readonly cpu?: readonly CpuRow[];
   readonly start?: readonly StartRow[];
   readonly latency?: { readonly calls: readonly LatencyRow[]; readonly added: readonly AddedRow[] };

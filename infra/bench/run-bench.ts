@@ -10,6 +10,7 @@ import { type Portkey, startPortkey } from './processes/start-portkey.ts';
 import { jsonBody, streamBody } from './request-bodies.ts';
 import { type BenchResults, gatewayName, type Machine, providerName } from './results.ts';
 import { measureCpu } from './sections/measure-cpu.ts';
+import { measureFirstChunk } from './sections/measure-first-chunk.ts';
 import { measureItems } from './sections/measure-items.ts';
 import { addedBy, type LatencyTarget, measureLatency } from './sections/measure-latency.ts';
 import { measureMemory } from './sections/measure-memory.ts';
@@ -41,6 +42,7 @@ export async function runBench({ options, folder, say, plan: given }: BenchRun):
     results.rounds = await measureRounds(plan);
     results.itemBytes = await measureItems();
   }
+  if (wants('first-chunk')) results.firstChunk = await measureFirstChunk(plan);
   if (wants('cpu')) results.cpu = await measureCpu(plan);
   if (wants('start')) results.start = await measureStart(plan, join(folder, 'bundles'));
   if (options.sections.has('latency') || options.sections.has('memory')) {

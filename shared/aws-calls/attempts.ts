@@ -1,8 +1,8 @@
 // How often a call to AWS is sent, and when it is given up. The store and every other service end here.
 import type { Randomness } from '../ids/index.ts';
+import { ConnectionBroken } from '../outgoing/index.ts';
 import { type Clock, sleep } from '../time/index.ts';
 import { AwsCallFailed } from './aws-call-failed.ts';
-import { ConnectionBroken } from './http-exchange.ts';
 
 /** A socket that died while a function slept, and one more: load on a throttled service must not grow much. */
 const attemptsMax = 3;

@@ -1,10 +1,13 @@
 // One service of AWS in one region: calls to it are signed and bounded in size, and each is sent once.
+import { createOutgoingCalls } from '../outgoing/index.ts';
 import type { Clock } from '../time/index.ts';
-import { createHttpExchanger, type HttpAnswer, type HttpExchange } from './http-exchange.ts';
+import { exchangeHttp, type HttpAnswer, type HttpExchange } from './http-exchange.ts';
 import { createSigner, type Identity } from './sign.ts';
 
 /** A Lambda environment uses a few; a local run or a Web Function needs one per running request. */
 const defaultSocketsMax = 64;
+/** Below the 20 seconds after which AWS's own ends begin to close idle sockets. */
+const idleSocketMs = 15_000;
 
 export interface AwsCall {
   readonly method: HttpExchange['method'];
@@ -35,15 +38,15 @@ export interface AwsEndpointOptions {
 /** Calls nothing yet. */
 export function createAwsEndpoint(options: AwsEndpointOptions): AwsEndpoint {
   const { service, origin, region, identity, answerMaxBytes, socketsMax = defaultSocketsMax, clock } = options;
-  const exchanger = createHttpExchanger(clock, socketsMax);
+  const calls = createOutgoingCalls({ clock, socketsMax, idleSocketMs });
   const sign = createSigner({ service, region, identity, clock });
   return {
     async send({ method, path, headers = {}, body = noBytes }, signal) {
       const url = new URL(path, origin);
       const signed = await sign({ method, url, headers, body });
-      return exchanger.exchange({ url, method, headers: signed, body, answerMaxBytes, signal });
+      return exchangeHttp(calls, { url, method, headers: signed, body, answerMaxBytes, signal });
     },
-    close: () => exchanger.close(),
+    close: () => calls.close(),
   };
 }
 

@@ -2,6 +2,5 @@ export { type CallKind, callWithAttempts } from './attempts.ts';
 export { AwsCallFailed, awsCallFailed } from './aws-call-failed.ts';
 export { type AwsEndpoint, awsOrigin, createAwsEndpoint } from './aws-endpoint.ts';
 export { type AwsService, type AwsServiceOptions, createAwsService } from './aws-service.ts';
-export { ConnectionBroken } from './http-exchange.ts';
 export { callOperation, type JsonObject, operationCall, parseObject } from './json-operation.ts';
 export { createSigner, type Identity } from './sign.ts';

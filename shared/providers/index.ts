@@ -8,7 +8,6 @@ export {
   type Transport,
   type UpstreamAnswer,
   type UpstreamRequest,
-  UpstreamUnreachable,
 } from './transport.ts';
 export { toUpstreamBody } from './upstream-body.ts';
 export { startWatch, type Watch, type WatchEnd } from './watch.ts';

@@ -19,6 +19,7 @@ const tinyPlan: BenchPlan = {
   streamsPerTurn: { 1: 1, 32: 2 },
   pauseMs: { 1: 0, 32: 0 },
   roundCalls: 1,
+  firstChunkCalls: 1,
   cpuTurns: 1,
   cpuJsonPerTurn: 2,
   cpuStreamsPerTurn: 1,

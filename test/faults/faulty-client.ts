@@ -1,6 +1,7 @@
 // A DynamoDB that misbehaves on purpose, below the gateway's own attempts: what the wire can do to one command.
-import { AwsCallFailed, ConnectionBroken } from '../../shared/aws-calls/index.ts';
+import { AwsCallFailed } from '../../shared/aws-calls/index.ts';
 import type { TableName } from '../../shared/names/index.ts';
+import { ConnectionBroken } from '../../shared/outgoing/index.ts';
 import type { DynamoClient } from '../../shared/store/index.ts';
 import { sleep, systemClock } from '../../shared/time/index.ts';
 

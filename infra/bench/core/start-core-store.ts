@@ -8,6 +8,7 @@ import { type StoreWatch, watchStore } from './watch-store.ts';
 export interface CoreStore {
   readonly store: Store;
   readonly watch: StoreWatch;
+  readonly endpoint: string;
   stop(): Promise<void>;
 }
 
@@ -19,6 +20,7 @@ export async function startCoreStore(): Promise<CoreStore> {
   return {
     store: createDynamoStore({ client: watch.client, stage: coreStage }),
     watch,
+    endpoint: engine.endpoint,
     async stop() {
       client.destroy();
       await engine.stop();

@@ -1,6 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { type CallKind, callWithAttempts, maySendAgain } from '../../../shared/aws-calls/attempts.ts';
-import { AwsCallFailed, ConnectionBroken } from '../../../shared/aws-calls/index.ts';
+import { AwsCallFailed } from '../../../shared/aws-calls/index.ts';
+import { ConnectionBroken } from '../../../shared/outgoing/index.ts';
 import type { Clock } from '../../../shared/time/index.ts';
 
 /** Timers are kept and fired by hand; backoffs are over at once. */
@@ -57,7 +58,7 @@ describe('the attempts of a call', () => {
 
   it('are one for a write whose answer was lost', async () => {
     const { result, calls } = harness('once', [broken, () => 'never']);
-    await expect(result).rejects.toThrow('the connection to AWS broke');
+    await expect(result).rejects.toThrow('the connection broke');
     expect(calls()).toBe(1);
   });
 

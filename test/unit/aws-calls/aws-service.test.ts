@@ -92,9 +92,21 @@ describe('a call to AWS', () => {
     expect(fake.received).toHaveLength(2);
   });
 
+  it('is sent again after an answer that broke off', async () => {
+    let calls = 0;
+    const { fake, service } = await serviceAt((_received, socket) => {
+      calls += 1;
+      if (calls > 1) return fine;
+      socket.end('HTTP/1.1 200 OK\r\ncontent-length: 50\r\n\r\n{"half');
+      return 'hang';
+    });
+    expect((await service.call(post)).toString()).toBe('fine');
+    expect(fake.received).toHaveLength(2);
+  });
+
   it('is sent three times at most', async () => {
     const { fake, service } = await serviceAt(() => 'reset');
-    await expect(service.call(post)).rejects.toThrow('the connection to AWS broke');
+    await expect(service.call(post)).rejects.toThrow('the connection broke');
     expect(fake.received).toHaveLength(3);
   });
 

@@ -3,7 +3,8 @@ import { type AddressInfo, createServer } from 'node:net';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import { type Simulator, startSimulator } from '../../../infra/local/simulator/index.ts';
-import { createTransport, readBoundedBody, readStream, UpstreamUnreachable } from '../../../shared/providers/index.ts';
+import { ConnectionBroken } from '../../../shared/outgoing/index.ts';
+import { createTransport, readBoundedBody, readStream } from '../../../shared/providers/index.ts';
 import { systemClock } from '../../../shared/time/index.ts';
 import { manualClock } from '../../support/manual-clock.ts';
 
@@ -63,12 +64,12 @@ describe('a call to a provider', () => {
 
   it('ends with its signal, before and after it was sent', async () => {
     const before = transport.send(requestFor('echo', AbortSignal.abort()));
-    await expect(before).rejects.toThrow(UpstreamUnreachable);
+    await expect(before).rejects.toThrow(ConnectionBroken);
     const controller = new AbortController();
     const waiting = transport.send(requestFor('silent', controller.signal));
     await simulator.until((calls) => calls.length === 1);
     controller.abort();
-    await expect(waiting).rejects.toThrow(UpstreamUnreachable);
+    await expect(waiting).rejects.toThrow(ConnectionBroken);
     await simulator.until(([call]) => call?.closedEarly === true);
     expect(simulator.calls).toHaveLength(1);
   });
@@ -76,8 +77,8 @@ describe('a call to a provider', () => {
   it('is unreachable where nobody listens, and says nothing of where that was', async () => {
     const url = new URL('http://127.0.0.1:1/v1/chat/completions');
     const failure = await transport.send({ ...requestFor('echo', never()), url }).catch((error) => error);
-    expect(failure).toBeInstanceOf(UpstreamUnreachable);
-    expect(failure.stale).toBe(false);
+    expect(failure).toBeInstanceOf(ConnectionBroken);
+    expect(failure).toMatchObject({ wasPooled: false, mayHaveArrived: false });
     expect(failure.message).not.toContain('127.0.0.1');
   });
 
@@ -90,7 +91,7 @@ describe('a call to a provider', () => {
     const sent = patient.send({ ...requestFor('echo', never()), url });
     const [socket] = await once(mute, 'connection');
     clock.advance(1_000);
-    await expect(sent).rejects.toThrow(UpstreamUnreachable);
+    await expect(sent).rejects.toThrow(ConnectionBroken);
     socket.destroy();
     mute.close();
     patient.close();

@@ -1,0 +1,7 @@
+export {
+  ConnectionBroken,
+  createOutgoingCalls,
+  type OutgoingCalls,
+  type OutgoingOptions,
+  type OutgoingRequest,
+} from './outgoing-calls.ts';

@@ -1,0 +1,122 @@
+// The one place that calls out: to providers, and to AWS. node:http rather than fetch: it tells a pooled socket from a
+// fresh one (`reusedSocket`), has a connect phase of its own and hands out Buffers. Redirects are never followed: what a
+// request holds goes to its address or nowhere.
+import { type ClientRequest, Agent as HttpAgent, request as httpRequest, type IncomingMessage } from 'node:http';
+import { Agent as HttpsAgent, request as httpsRequest } from 'node:https';
+import type { Clock } from '../time/index.ts';
+
+export interface OutgoingRequest {
+  readonly url: URL;
+  readonly method: 'GET' | 'POST' | 'PUT';
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: Uint8Array;
+  /** Handshake included. */
+  readonly connectTimeoutMs: number;
+  /** Aborting closes the socket, before or after the answer began. */
+  readonly signal: AbortSignal;
+}
+
+/** There was no connection, or it broke. */
+export class ConnectionBroken extends Error {
+  override readonly name = 'ConnectionBroken';
+  /** False: no connection came about, so no byte of the request left. True proves nothing. */
+  readonly mayHaveArrived: boolean;
+  /** It was a pooled socket, which may have died while nobody used it. The others of that time are gone by now. */
+  readonly wasPooled: boolean;
+  constructor(cause: unknown, mayHaveArrived: boolean, wasPooled = false) {
+    super('the connection broke', { cause });
+    this.mayHaveArrived = mayHaveArrived;
+    this.wasPooled = wasPooled;
+  }
+}
+
+export interface OutgoingCalls {
+  /** Resolves when the head of the answer is there; whoever asked reads the rest. Rejects with ConnectionBroken. */
+  send(request: OutgoingRequest): Promise<IncomingMessage>;
+  /** Closes the sockets; requests under way reject. */
+  close(): void;
+}
+
+export interface OutgoingOptions {
+  readonly clock: Clock;
+  /** To one address. A request beyond waits for a socket. */
+  readonly socketsMax: number;
+  /** Shorter than what the other ends allow, so that it is us who close an idle socket. */
+  readonly idleSocketMs: number;
+}
+
+export function createOutgoingCalls({ clock, socketsMax, idleSocketMs }: OutgoingOptions): OutgoingCalls {
+  // The socket used last is the one least likely to have died meanwhile.
+  const pool = { keepAlive: true, scheduling: 'lifo', maxSockets: socketsMax, timeout: idleSocketMs } as const;
+  const plain = { open: httpRequest, agent: new HttpAgent(pool), connected: 'connect' } as const;
+  const encrypted = { open: httpsRequest, agent: new HttpsAgent(pool), connected: 'secureConnect' } as const;
+  let usedAtMs = clock.nowMs();
+
+  /** A process that slept wakes with a pool of dead sockets, and its timers run too late to have closed them. */
+  function dropSleepers(): void {
+    const nowMs = clock.nowMs();
+    if (nowMs - usedAtMs > idleSocketMs) for (const { agent } of [plain, encrypted]) dropIdleSockets(agent);
+    usedAtMs = nowMs;
+  }
+
+  return {
+    send({ url, method, headers, body, connectTimeoutMs, signal }) {
+      dropSleepers();
+      const { promise, resolve, reject } = Promise.withResolvers<IncomingMessage>();
+      const { open, agent, connected } = url.protocol === 'https:' ? encrypted : plain;
+      const outgoing = open(url, { method, agent, headers: { ...headers, 'content-length': String(body.byteLength) } });
+      bindSignal(outgoing, signal);
+      const isConnected = watchConnecting(outgoing, connected, clock, connectTimeoutMs);
+      outgoing.once('response', resolve);
+      outgoing.on('error', (error) => {
+        if (outgoing.reusedSocket && !signal.aborted) dropIdleSockets(agent, url);
+        reject(new ConnectionBroken(error, isConnected(), outgoing.reusedSocket));
+      });
+      outgoing.end(body);
+      return promise;
+    },
+    close() {
+      plain.agent.destroy();
+      encrypted.agent.destroy();
+    },
+  };
+}
+
+/** Not the `signal` option: Node binds that to the socket too, and a pooled socket outlives its request. */
+function bindSignal(outgoing: ClientRequest, signal: AbortSignal): void {
+  // Without an error of ours: it would reach the socket, and one that is just returning to the pool has nobody who
+  // listens. Node would end the process. Whoever waits still hears of a connection that was lost.
+  const onAbort = () => void outgoing.destroy();
+  if (signal.aborted) onAbort();
+  signal.addEventListener('abort', onAbort, { once: true });
+  outgoing.once('close', () => signal.removeEventListener('abort', onAbort));
+}
+
+/** Limits the time of connecting. The answer tells whether there is or was a connection that could carry the request. */
+function watchConnecting(
+  outgoing: ClientRequest,
+  connected: 'connect' | 'secureConnect',
+  clock: Clock,
+  timeoutMs: number,
+): () => boolean {
+  let isConnected = false;
+  outgoing.once('socket', (socket) => {
+    isConnected = !socket.connecting;
+    if (isConnected) return;
+    const cancel = clock.after(timeoutMs, () => outgoing.destroy(new Error('connect timeout')));
+    socket.once('close', cancel);
+    socket.once(connected, () => {
+      cancel();
+      isConnected = true;
+    });
+  });
+  return () => isConnected;
+}
+
+/** All of them, or those to one address. */
+function dropIdleSockets(agent: HttpAgent, url?: URL): void {
+  const address = url && `${url.hostname}:${url.port || (url.protocol === 'https:' ? 443 : 80)}:`;
+  for (const [name, sockets] of Object.entries(agent.freeSockets)) {
+    if (name.startsWith(address ?? '')) for (const socket of sockets ?? []) socket.destroy();
+  }
+}

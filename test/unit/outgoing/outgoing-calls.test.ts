@@ -1,0 +1,142 @@
+// What a broken connection proves about the request: whether it may have been read.
+import { once } from 'node:events';
+import { type AddressInfo, createServer, type Server, type Socket } from 'node:net';
+import { afterEach, describe, expect, it } from '@jest/globals';
+import { ConnectionBroken, createOutgoingCalls } from '../../../shared/outgoing/index.ts';
+import { type Clock, systemClock } from '../../../shared/time/index.ts';
+import { manualClock } from '../../support/manual-clock.ts';
+
+const servers: Server[] = [];
+afterEach(() => {
+  for (const server of servers.splice(0)) server.close();
+});
+
+async function serverThat(treats: (socket: Socket) => void): Promise<{ port: number; sockets: Set<Socket> }> {
+  const sockets = new Set<Socket>();
+  const server = createServer((socket) => {
+    sockets.add(socket);
+    socket.on('error', () => {});
+    treats(socket);
+  }).listen(0, '127.0.0.1');
+  servers.push(server);
+  await once(server, 'listening');
+  return { port: (server.address() as AddressInfo).port, sockets };
+}
+
+const idleSocketMs = 15_000;
+
+function sendTo(url: string, clock: Clock = systemClock, signal = new AbortController().signal) {
+  const calls = createOutgoingCalls({ clock, socketsMax: 4, idleSocketMs });
+  return calls.send({ ...postTo(url), signal }).then(readAll, (error: unknown) => error);
+}
+
+const postTo = (url: string) => ({
+  url: new URL(url),
+  method: 'POST' as const,
+  headers: {},
+  body: Buffer.from('{}'),
+  connectTimeoutMs: 300,
+  signal: new AbortController().signal,
+});
+
+async function readAll(answer: AsyncIterable<Buffer>): Promise<string> {
+  let text = '';
+  for await (const part of answer) text += part;
+  return text;
+}
+
+describe('a request that got no answer', () => {
+  it('never left where nobody listens', async () => {
+    const { port } = await serverThat(() => {});
+    servers.splice(0).map((server) => server.close());
+    expect(await sendTo(`http://127.0.0.1:${port}`)).toMatchObject({ mayHaveArrived: false });
+  });
+
+  it('never left where the name is unknown', async () => {
+    const error = await sendTo('http://nobody.invalid');
+    expect(error).toBeInstanceOf(ConnectionBroken);
+    expect(error).toMatchObject({ mayHaveArrived: false });
+  });
+
+  it('never left where connecting took too long', async () => {
+    const { port } = await serverThat(() => {});
+    const timeIsUp: Clock = {
+      ...systemClock,
+      after(_delayMs, callback) {
+        callback();
+        return () => {};
+      },
+    };
+    const error = await sendTo(`http://127.0.0.1:${port}`, timeIsUp);
+    expect(error).toMatchObject({ mayHaveArrived: false, cause: { message: 'connect timeout' } });
+  });
+
+  it('never left where the handshake of an encrypted connection broke', async () => {
+    const { port } = await serverThat((socket) => socket.destroy());
+    expect(await sendTo(`https://127.0.0.1:${port}`)).toMatchObject({ mayHaveArrived: false });
+  });
+
+  it('may have arrived where the connection broke after it', async () => {
+    const { port } = await serverThat((socket) => socket.once('data', () => socket.destroy()));
+    expect(await sendTo(`http://127.0.0.1:${port}`)).toMatchObject({ mayHaveArrived: true });
+  });
+
+  it('may have arrived where its caller gave up after sending it, and its socket is closed', async () => {
+    const caller = new AbortController();
+    const closed = Promise.withResolvers<void>();
+    const { port } = await serverThat((socket) => {
+      socket.once('data', () => caller.abort());
+      socket.once('close', () => closed.resolve());
+    });
+    expect(await sendTo(`http://127.0.0.1:${port}`, systemClock, caller.signal)).toMatchObject({
+      mayHaveArrived: true,
+    });
+    await closed.promise;
+  });
+});
+
+describe('a pooled socket', () => {
+  const answers = (socket: Socket) =>
+    socket.on('data', () => socket.write('HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\nok'));
+
+  it('carries the next request', async () => {
+    const { port, sockets } = await serverThat(answers);
+    const calls = createOutgoingCalls({ clock: systemClock, socketsMax: 4, idleSocketMs });
+    for (let call = 0; call < 3; call += 1) {
+      expect(await readAll(await calls.send(postTo(`http://127.0.0.1:${port}`)))).toBe('ok');
+    }
+    expect(sockets.size).toBe(1);
+    calls.close();
+  });
+
+  it('is not used after a sleep in which the other end may have closed it, and no timer has run', async () => {
+    const clock = manualClock();
+    const { port, sockets } = await serverThat(answers);
+    const calls = createOutgoingCalls({ clock, socketsMax: 4, idleSocketMs });
+    const send = async () => readAll(await calls.send(postTo(`http://127.0.0.1:${port}`)));
+    await Promise.all([send(), send(), send()]);
+    expect(sockets.size).toBe(3);
+    clock.advance(idleSocketMs + 1);
+    await send();
+    expect(sockets.size).toBe(4);
+    calls.close();
+  });
+
+  it('that turns out dead takes its idle neighbours to the same address along, so the next request gets a fresh one', async () => {
+    const dead = new Set<Socket>();
+    const server = await serverThat((socket) => {
+      socket.on('data', () => {
+        if (dead.has(socket)) socket.destroy();
+        else socket.write('HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\nok');
+      });
+    });
+    const calls = createOutgoingCalls({ clock: systemClock, socketsMax: 4, idleSocketMs });
+    const send = async () => readAll(await calls.send(postTo(`http://127.0.0.1:${server.port}`)));
+    await Promise.all([send(), send(), send()]);
+    for (const socket of server.sockets) dead.add(socket);
+    await expect(send()).rejects.toMatchObject({ wasPooled: true, mayHaveArrived: true });
+    expect(await send()).toBe('ok');
+    expect(server.sockets.size).toBe(4);
+    calls.close();
+  });
+});
