@@ -1,4 +1,5 @@
-// What applying a file would take away: somebody may be using it this minute.
+// What of a file somebody says yes to before it is applied: what it takes away may be in use this minute, and a key that was
+// revoked may be in wrong hands.
 import type { MemberChange, RehearsedChange } from '../../shared/gateway-file/index.ts';
 
 const switches = new Set(['status', 'function_execution']);
@@ -9,6 +10,13 @@ export const whatGoes = (changes: readonly RehearsedChange[]): string[] =>
   changes.flatMap(({ resource, change, members }) =>
     change === 'removed' ? [resource] : members.filter(takesAway).map((member) => describe(resource, member)),
   );
+
+/** `key ci of team`: revoked in the store, active by the file. */
+export const whatComesBack = (changes: readonly RehearsedChange[]): string[] =>
+  changes.filter(({ members }) => members.some(comesBack)).map(({ resource }) => resource);
+
+const comesBack = ({ path, from, to }: MemberChange): boolean =>
+  path === 'status' && from === 'revoked' && to === 'active';
 
 /** An entry of a list that is no longer there, or something that is switched off. */
 const takesAway = ({ path, to }: MemberChange): boolean =>

@@ -4,6 +4,9 @@ import type { KeyRecord } from './key-record.ts';
 
 export type KeyWrite = 'created' | 'changed' | 'unchanged';
 
+/** A status that is left out stays what it is, whoever changes it meanwhile; a new key is active. */
+export type WantedKey = Omit<KeyRecord, 'status'> & { readonly status?: KeyRecord['status'] | undefined };
+
 export interface KeyStore {
   /** Strongly consistent. Undefined: there is no such key. */
   read(publicId: string): Promise<KeyRecord | undefined>;
@@ -14,7 +17,7 @@ export interface KeyStore {
    * nothing where nothing changes. Throws an Error for the operator when the public id belongs to another secret or
    * another workspace: a key never moves.
    */
-  write(record: KeyRecord): Promise<KeyWrite>;
+  write(record: WantedKey): Promise<KeyWrite>;
   /** Every key. For the operator, never on a request's path. */
   list(): AsyncIterable<KeyRecord>;
 }
@@ -41,19 +44,16 @@ export function createKeyStore(store: Store): KeyStore {
 }
 
 /** A key is its secret and its workspace; all else may change. */
-export const isSameKey = (left: KeyRecord, right: KeyRecord): boolean =>
+export const isSameKey = (left: WantedKey, right: WantedKey): boolean =>
   left.workspace === right.workspace && left.secretSha256 === right.secretSha256;
 
-const isSameState = (left: KeyRecord, right: KeyRecord): boolean =>
-  left.name === right.name &&
-  left.status === right.status &&
-  left.rpm === right.rpm &&
-  left.spendLimitUsd === right.spendLimitUsd;
+const isSameState = (stored: KeyRecord, { name, status = stored.status, rpm, spendLimitUsd }: WantedKey): boolean =>
+  stored.name === name && stored.status === status && stored.rpm === rpm && stored.spendLimitUsd === spendLimitUsd;
 
-const conflict = (record: KeyRecord): Error =>
+const conflict = (record: WantedKey): Error =>
   new Error(`key ${record.publicId} already exists with another secret or in another workspace`);
 
-async function create(store: Store, record: KeyRecord): Promise<KeyWrite> {
+async function create(store: Store, record: WantedKey): Promise<KeyWrite> {
   const result = await store.put({ table: 'keys', item: itemOf(record), condition: 'attribute_not_exists(pk)' });
   if (result.kind === 'written') return 'created';
   // Refused by its own first try, or by somebody who applies the same file at the same time.
@@ -61,15 +61,16 @@ async function create(store: Store, record: KeyRecord): Promise<KeyWrite> {
   return isSameState(recordOf(result.item), record) ? 'created' : change(store, record);
 }
 
-async function change(store: Store, record: KeyRecord): Promise<KeyWrite> {
+async function change(store: Store, record: WantedKey): Promise<KeyWrite> {
+  const { status } = record;
   const result = await store.update({
     table: 'keys',
     key: record.publicId,
-    expression: 'SET #name = :name, #status = :status, #rpm = :rpm, #spend = :spend',
+    expression: `SET #name = :name, #rpm = :rpm, #spend = :spend${status === undefined ? '' : ', #status = :status'}`,
     condition: '#workspace = :workspace AND #secret = :secret',
     names: {
       '#name': 'name',
-      '#status': 'status',
+      ...(status === undefined ? {} : { '#status': 'status' }),
       '#rpm': 'requests_per_minute',
       '#spend': 'spend_limit_usd',
       '#workspace': 'workspace',
@@ -77,7 +78,7 @@ async function change(store: Store, record: KeyRecord): Promise<KeyWrite> {
     },
     values: {
       ':name': record.name,
-      ':status': record.status,
+      ...(status === undefined ? {} : { ':status': status }),
       ':rpm': record.rpm,
       ':spend': record.spendLimitUsd,
       ':workspace': record.workspace,
@@ -89,12 +90,12 @@ async function change(store: Store, record: KeyRecord): Promise<KeyWrite> {
   return 'changed';
 }
 
-const itemOf = (record: KeyRecord): Item => ({
+const itemOf = (record: WantedKey): Item => ({
   pk: record.publicId,
   workspace: record.workspace,
   name: record.name,
   secret_sha256: record.secretSha256,
-  status: record.status,
+  status: record.status ?? 'active',
   requests_per_minute: record.rpm,
   spend_limit_usd: record.spendLimitUsd,
 });

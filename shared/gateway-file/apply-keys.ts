@@ -1,12 +1,12 @@
 // Which key records a file asks for. A key with a text is that key; one without is found by workspace and name, and
 // made when there is none. Reads only, so that a conflict is known before anything is written.
-import { createApiKey, isSameKey, type KeyRecord, type KeyStore, parseApiKey } from '../auth/index.ts';
+import { createApiKey, isSameKey, type KeyRecord, type KeyStore, parseApiKey, type WantedKey } from '../auth/index.ts';
 import type { Randomness } from '../ids/index.ts';
 import type { GatewayFile, KeyInFile } from './gateway-file.ts';
 import { formatPath } from './problems.ts';
 
 export interface PlannedKey {
-  readonly record: KeyRecord;
+  readonly record: WantedKey;
   /** Only for a key that is made here. */
   readonly createdText?: string;
 }
@@ -16,14 +16,14 @@ export async function planKeys(file: GatewayFile, keys: KeyStore, randomness: Ra
     workspace.keys.map((key, position) => ({
       key,
       workspace: workspace.id,
-      path: formatPath(['workspaces', index, 'keys', position, 'key']),
+      path: formatPath(['workspaces', index, 'keys', position]),
     })),
   );
   const stored = wanted.some(({ key }) => key.key === undefined) ? await readAll(keys) : [];
   const planned: PlannedKey[] = [];
   for (const { key, workspace, path } of wanted) {
     if (key.key !== undefined) planned.push(await planGiven(key, key.key, workspace, keys, path));
-    else planned.push(...planNamed(key, workspace, stored, randomness));
+    else planned.push(...planNamed(key, workspace, stored, randomness, path));
   }
   return planned;
 }
@@ -44,9 +44,9 @@ async function planGiven(
   const record = recordFrom(key, text, workspace);
   const former = await keys.read(record.publicId);
   if (former !== undefined && !isSameKey(former, record)) {
-    throw new Error(`${path}: this key already exists with another secret or in another workspace`);
+    throw new Error(`${path}.key: this key already exists with another secret or in another workspace`);
   }
-  return { record };
+  return { record: { ...record, status: statusToSet(key, former) } };
 }
 
 function planNamed(
@@ -54,6 +54,7 @@ function planNamed(
   workspace: string,
   stored: readonly KeyRecord[],
   randomness: Randomness,
+  path: string,
 ): PlannedKey[] {
   const named = stored.filter((record) => record.workspace === workspace && record.name === key.name);
   if (named.length === 0) {
@@ -62,14 +63,24 @@ function planNamed(
   }
   // After a rotation several keys have the name. Settings go to those in use, and never bring an older one back.
   const active = named.filter(({ status }) => status === 'active');
+  if (active.length === 0 && named.length > 1 && key.status === 'active') {
+    throw new Error(
+      `${path}.status: ${named.length} keys of this name were revoked, and which one shall come back is not said: ` +
+        'leave status out, or give the key',
+    );
+  }
   const chosen = active.length > 0 ? active : named.slice(0, 1);
-  return chosen.map((former) => ({ record: { ...former, ...stateOf(key) } }));
+  return chosen.map((former) => ({ record: { ...former, ...limitsOf(key), status: statusToSet(key, former) } }));
 }
 
-function recordFrom(key: KeyInFile, text: string, workspace: string): KeyRecord {
+function recordFrom(key: KeyInFile, text: string, workspace: string): WantedKey {
   const parsed = parseApiKey(text);
   if (parsed === undefined) throw new Error('a key of a checked file must be readable');
-  return { ...parsed, workspace, name: key.name, ...stateOf(key) };
+  return { ...parsed, workspace, name: key.name, status: key.status, ...limitsOf(key) };
 }
 
-const stateOf = ({ status, rpm, spend_limit_usd }: KeyInFile) => ({ status, rpm, spendLimitUsd: spend_limit_usd });
+const limitsOf = ({ rpm, spend_limit_usd }: KeyInFile) => ({ rpm, spendLimitUsd: spend_limit_usd });
+
+/** Undefined where it stands already: who revokes the key while the file is being applied is not overruled. */
+const statusToSet = ({ status }: KeyInFile, former: KeyRecord | undefined): KeyRecord['status'] | undefined =>
+  status === former?.status ? undefined : status;

@@ -64,7 +64,10 @@ export class ApplyInterrupted extends Error {
   }
 }
 
-/** Throws an Error before anything is written when a key of the file is taken, ApplyInterrupted after that. */
+/**
+ * Throws an Error before anything is written when the store cannot become what the file says: a key is taken, credit shards
+ * would go, an activated revision would change. ApplyInterrupted after that.
+ */
 export async function applyGatewayFile({
   file,
   stores,
@@ -73,8 +76,9 @@ export async function applyGatewayFile({
   nowMs,
 }: ApplyOptions): Promise<ApplyReport> {
   const keys = await planKeys(file, stores.keys, randomness);
-  for (const { id, functions } of file.workspaces) {
-    for (const declared of functions) await stores.functionStore.check(id, declared, nowMs);
+  for (const workspace of file.workspaces) {
+    await stores.workspaceStore.check(documentOf(workspace));
+    for (const declared of workspace.functions) await stores.functionStore.check(workspace.id, declared, nowMs);
   }
   const report: ApplyReport = { changes: [], createdKeys: [], skipped: [] };
   try {

@@ -57,7 +57,10 @@ function checkWorkspace(workspace: Node, known: Known, report: Report): void {
     checkUnique([versions], 'version', report);
     checkKnown(member(preset, 'designated'), namesIn(versions, 'version'), 'version of this preset', report);
   }
-  for (const connection of entries(member(member(workspace, 'byok'), 'connections'))) {
+  const connections = member(member(workspace, 'byok'), 'connections');
+  // A workspace has one stored credential for a provider: of two, nothing says which a call should use.
+  checkUnique([connections], 'provider', report);
+  for (const connection of entries(connections)) {
     checkKnown(member(connection, 'provider'), known.providers, 'provider', report);
   }
   const callable = new Set([...known.models, autoModelId]);

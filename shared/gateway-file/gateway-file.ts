@@ -41,7 +41,8 @@ const key = mapping({
     .optional(),
   rpm: limit.default(null),
   spend_limit_usd: usd.nullable().default(null),
-  status: z.enum(['active', 'revoked']).default('active'),
+  // No default: a file that says nothing must not bring a revoked key back.
+  status: z.enum(['active', 'revoked']).optional(),
 });
 
 const byok = mapping({

@@ -3,6 +3,7 @@
 import type { KeyRecord } from '../auth/index.ts';
 import { formatUsd } from '../money/index.ts';
 import type { FunctionStore, ShownFunction } from '../stored-functions/index.ts';
+import { keepCredit } from '../workspaces/index.ts';
 import { type ConfigurationStores, catalogueOf, documentOf } from './apply.ts';
 import type { PlannedKey } from './apply-keys.ts';
 import type { GatewayFile, WorkspaceInFile } from './gateway-file.ts';
@@ -35,7 +36,8 @@ export async function pairDocuments(
   for (const { record } of keys) {
     const stored = await stores.keys.read(record.publicId);
     const resource = `key ${record.name} of ${record.workspace}`;
-    pairs.push({ resource, former: stored && settingsOf(stored), next: settingsOf(record) });
+    const { status = stored?.status ?? 'active' } = record;
+    pairs.push({ resource, former: stored && settingsOf(stored), next: settingsOf({ ...record, status }) });
   }
   return pairs;
 }
@@ -48,10 +50,7 @@ async function pairCatalogue(file: GatewayFile, { catalogues }: RehearsalStores)
 
 async function pairWorkspace(workspace: WorkspaceInFile, { workspaceStore }: RehearsalStores): Promise<DocumentPair> {
   const former = await workspaceStore.read(workspace.id);
-  const document = documentOf(workspace);
-  // The credit of a workspace that exists is not the file's business any more.
-  const next = former === undefined ? document : { ...document, credit_usd: former.credit_usd };
-  return { resource: `workspace ${workspace.id}`, former, next };
+  return { resource: `workspace ${workspace.id}`, former, next: keepCredit(documentOf(workspace), former) };
 }
 
 async function pairConnections(workspace: WorkspaceInFile, stores: RehearsalStores): Promise<DocumentPair[]> {

@@ -12,7 +12,7 @@ export interface WorkspaceDocument {
   id: string;
   /** Set when the workspace is created, and only then. */
   credit_usd: string;
-  /** Items its credit is spread over: one for about 150 calls at a time. May grow, never shrink. Default 1. */
+  /** Items its credit is spread over: one for about 150 calls at a time. May grow, never shrink. Left out: what is stored, else 1. */
   credit_shards?: number | undefined;
   /** Cap on all that the workspace spends; null: none. */
   spend_limit_usd: string | null;

@@ -2,6 +2,7 @@
 import { canonicalJson, sha256Hex } from '../ids/index.ts';
 import type { Item, Store } from '../store/index.ts';
 import type { WorkspaceDocument } from './document.ts';
+import { keepCredit } from './keep-credit.ts';
 
 const workspaceKey = (id: string): string => `WORKSPACE#${id}`;
 
@@ -10,23 +11,29 @@ export type WorkspaceWrite = 'created' | 'changed' | 'unchanged';
 export interface WorkspaceStore {
   /** Undefined: there is no such workspace. */
   read(id: string): Promise<WorkspaceDocument | undefined>;
+  /** Throws what `write` would throw, and writes nothing. */
+  check(document: WorkspaceDocument): Promise<void>;
   /**
-   * Stores a checked document; writes nothing where it stands already. The credit of a workspace that exists stays what
-   * it was created with. Throws an Error for the operator when somebody else wrote at the same time.
+   * Stores a checked document; writes nothing where it stands already. Of a workspace that exists the credit stays, and
+   * its shards never become fewer. Throws an Error for the operator where the document would take shards away, or when
+   * somebody else wrote at the same time.
    */
   write(document: WorkspaceDocument): Promise<WorkspaceWrite>;
 }
 
 export function createWorkspaceStore(store: Store): WorkspaceStore {
+  const read = async (id: string) => {
+    const item = await store.get('config', workspaceKey(id));
+    return item === undefined ? undefined : documentOf(item);
+  };
   return {
-    async read(id) {
-      const item = await store.get('config', workspaceKey(id));
-      return item === undefined ? undefined : documentOf(item);
+    read,
+    async check(document) {
+      keepCredit(document, await read(document.id));
     },
     async write(document) {
       const former = await store.get('config', workspaceKey(document.id));
-      // Contract 9: the file sets the credit only when the workspace is created.
-      const kept = former === undefined ? document : { ...document, credit_usd: documentOf(former).credit_usd };
+      const kept = keepCredit(document, former === undefined ? undefined : documentOf(former));
       const json = canonicalJson(kept);
       const hash = sha256Hex(json);
       if (former?.sha256 === hash) return 'unchanged';

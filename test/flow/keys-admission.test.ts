@@ -47,7 +47,7 @@ describe('a key', () => {
   });
 
   it.each([{}, { rpm: 100 }, { spend_limit_usd: '5' }, { rpm: 100, spend_limit_usd: '5' }])(
-    'that is revoked is refused at the next request of a warm instance, and works again when it is active: %j',
+    'that is revoked is refused at the next request of a warm instance, and works again when a file says that it is active: %j',
     async (limits) => {
       world = await startWorld({ clock: manualClock(), models, key: limits });
       expect(await outcomeOf(await world.post(hello('acme/echo')))).toBe('ok');
@@ -58,6 +58,8 @@ describe('a key', () => {
       await expectError(await world.post(hello('gw/function/f')), 401, 'api_key_revoked');
       expect(world.simulator.calls).toHaveLength(1);
       await world.apply({ models, key: limits });
+      await expectError(await world.post(hello('acme/echo'), again), 401, 'UNAUTHORIZED');
+      await world.apply({ models, key: { ...limits, status: 'active' } });
       expect(await outcomeOf(await world.post(hello('acme/echo'), again))).toBe('ok');
     },
   );

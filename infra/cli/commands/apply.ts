@@ -21,7 +21,7 @@ import type { OpenTarget } from '../open-target.ts';
 import { applyOutcome, problemsOutcome } from '../output/apply-outcome.ts';
 import { sealingStoresOn } from '../stores.ts';
 import { describeTarget } from '../target.ts';
-import { whatGoes } from '../what-goes.ts';
+import { whatComesBack, whatGoes } from '../what-goes.ts';
 
 export const applyCommand: Command<OpenTarget> = {
   name: 'apply',
@@ -32,7 +32,8 @@ export const applyCommand: Command<OpenTarget> = {
   },
   asks: true,
   notes: [
-    'Asks before providers, models, connections or keys are taken away. A second run changes nothing.',
+    'Asks before providers, models, connections or keys are taken away, and before a revoked key comes back.',
+    'A second run changes nothing.',
     'Keys of BYOK connections, `key: {env: NAME}`, are read from the variables of this shell.',
     'Keys that the file does not give are made and printed once.',
   ],
@@ -52,13 +53,19 @@ async function apply(session: Session<OpenTarget>, path: string, isDry: boolean)
   session.terminal.showProgress('comparing …');
   const rehearsal = await rehearse(session, opened, file);
   if (isDry) return applyOutcome({ ...rehearsal, isDry, createdKeys: [] });
-  const going = whatGoes(rehearsal.changes);
-  if (going.length > 0) {
-    const what = `take ${going.length === 1 ? 'something' : `${going.length} things`} away from ${describeTarget(session.target)}`;
-    await confirm(session, `${what} (${going.join('; ')})`);
-  }
+  await confirmChanges(session, rehearsal);
   session.terminal.showProgress('applying …');
   return write(session, opened, file, rehearsal);
+}
+
+async function confirmChanges(session: Session<OpenTarget>, { changes }: Rehearsal): Promise<void> {
+  const [going, comingBack, target] = [whatGoes(changes), whatComesBack(changes), describeTarget(session.target)];
+  if (going.length > 0) {
+    const what = going.length === 1 ? 'something' : `${going.length} things`;
+    await confirm(session, `take ${what} away from ${target} (${going.join('; ')})`);
+  }
+  if (comingBack.length > 0)
+    await confirm(session, `bring back what was revoked in ${target} (${comingBack.join('; ')})`);
 }
 
 async function readFileAt(path: string): Promise<ReadResult> {

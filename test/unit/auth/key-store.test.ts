@@ -50,6 +50,17 @@ describe('keys at rest', () => {
     expect((await instance.read(record.publicId))?.status).toBe('revoked');
   });
 
+  it('are active when they are new and nothing else is said, and keep their status after that', async () => {
+    const keys = createKeyStore(database.store);
+    const { status: _status, ...record } = newKey().record;
+    expect(await keys.write(record)).toBe('created');
+    expect(await keys.read(record.publicId)).toEqual({ ...record, status: 'active' });
+    expect(await keys.write({ ...record, status: 'revoked' })).toBe('changed');
+    expect(await keys.write(record)).toBe('unchanged');
+    expect(await keys.write({ ...record, rpm: 9 })).toBe('changed');
+    expect(await keys.read(record.publicId)).toEqual({ ...record, rpm: 9, status: 'revoked' });
+  });
+
   it('keep what others count in their item when their limits change', async () => {
     const keys = createKeyStore(database.store);
     const { record } = newKey();

@@ -58,7 +58,7 @@ describe('a file that is right', () => {
       function_concurrency: 20,
       features: { byok: false, presets: false },
       presets: [],
-      keys: [{ name: 'k', rpm: null, spend_limit_usd: null, status: 'active' }],
+      keys: [{ name: 'k', rpm: null, spend_limit_usd: null }],
       byok: { connections: [] },
       functions: [],
     });

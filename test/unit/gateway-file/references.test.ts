@@ -28,6 +28,16 @@ describe('a name that is taken twice is refused at the later place', () => {
     expect(JSON.stringify(problems)).not.toContain(exampleKey);
   });
 
+  it('for the provider of a stored BYOK connection within a workspace, not in another one', () => {
+    const connection = '{ provider: acme, key: { env: ACME_BYOK }, policy: always, budget_usd: "10.00" }';
+    const other = '{ provider: acme, key: { env: ACME_OTHER }, policy: allowed }';
+    expect(pathsOf(spoiled(connection, `${connection}, ${other}`))).toEqual([
+      'workspaces[0].byok.connections[1].provider',
+    ]);
+    const workspace = `workspaces:\n  - { id: other, byok: { connections: [ ${other} ] } }`;
+    expect(pathsOf(spoiled('workspaces:', workspace))).toEqual([]);
+  });
+
   it('for preset slugs and versions', () => {
     const preset = '{ slug: terse, versions: [ { version: "1", config: {} } ], designated: "1" }';
     expect(pathsOf(spoiled('presets:\n', `presets:\n      - ${preset}\n`))).toEqual(['workspaces[0].presets[1].slug']);

@@ -1,8 +1,10 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import fc from 'fast-check';
 import { configFreshMs, rememberedWorkspacesMax } from '../../../shared/names/index.ts';
 import {
   createWorkspaceReader,
   createWorkspaceStore,
+  keepCredit,
   type WorkspaceDocument,
 } from '../../../shared/workspaces/index.ts';
 import { startTestStore, type TestStore } from '../../support/dynamodb.ts';
@@ -43,6 +45,42 @@ describe('workspaces at rest', () => {
     await workspaces.write(workspace('b'));
     expect(await workspaces.write(workspace('b', { credit_usd: '99' }))).toBe('unchanged');
     expect((await workspaces.read('b'))?.credit_usd).toBe('25.00');
+  });
+
+  it('keep their credit shards when none are named, and never get fewer', async () => {
+    const { store, writes } = countingWrites(database.store);
+    const workspaces = createWorkspaceStore(store);
+    await workspaces.write(workspace('d', { credit_shards: 8 }));
+    expect(await workspaces.write(workspace('d'))).toBe('unchanged');
+    const fewer = workspace('d', { credit_shards: 7, models: [] });
+    const refusal = 'workspace d has its credit in 8 shards, and the file says credit_shards: 7';
+    await expect(workspaces.check(fewer)).rejects.toThrow(refusal);
+    await expect(workspaces.write(fewer)).rejects.toThrow(refusal);
+    expect(writes()).toBe(1);
+    expect(await workspaces.write(workspace('d', { credit_shards: 9 }))).toBe('changed');
+    await workspaces.check(workspace('d', { credit_shards: 9 }));
+    expect(await workspaces.read('d')).toEqual(workspace('d', { credit_shards: 9 }));
+  });
+
+  it('named by any documents in any order keep their first credit, and the most shards that were ever named', () => {
+    const written = fc.record({
+      credit_usd: fc.constantFrom('0', '1.50', '25.00'),
+      credit_shards: fc.option(fc.integer({ min: 1, max: 32 }), { nil: undefined }),
+    });
+    fc.assert(
+      fc.property(fc.array(written, { minLength: 1 }), (documents) => {
+        let stored: WorkspaceDocument | undefined;
+        let most = 1;
+        for (const document of documents) {
+          const { credit_shards: named = most } = document;
+          const keep = () => keepCredit(workspace('p', document), stored);
+          if (named < most) expect(keep).toThrow(`${most} shards`);
+          else stored = keep();
+          most = Math.max(most, named);
+          expect([stored?.credit_usd, stored?.credit_shards ?? 1]).toEqual([documents[0]?.credit_usd, most]);
+        }
+      }),
+    );
   });
 
   it('keep the parts of a preset exactly, numbers included', async () => {

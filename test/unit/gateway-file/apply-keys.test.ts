@@ -1,0 +1,156 @@
+import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { createApiKey, createKeyStore, parseApiKey } from '../../../shared/auth/index.ts';
+import { ApplyInterrupted, type ApplyReport } from '../../../shared/gateway-file/index.ts';
+import { systemRandomness } from '../../../shared/ids/index.ts';
+import { type Store, StoreUnavailable } from '../../../shared/store/index.ts';
+import { startTestStore, type TestStore } from '../../support/dynamodb.ts';
+import { countingWrites } from '../catalogue/counting-writes.ts';
+import { applyTo, changed, rehearseOn } from './applying.ts';
+import { exampleKey, exampleText, spoiled } from './example-file.ts';
+
+let database: TestStore;
+beforeEach(async () => {
+  database = await startTestStore();
+});
+afterEach(() => database.stop());
+
+const apply = (text: string, store: Store = database.store): Promise<ApplyReport> => applyTo(store, text);
+
+const keyLine = `{ name: ci, key: ${exampleKey}, rpm: 60, spend_limit_usd: "5.00", status: active }`;
+
+const keys = () => createKeyStore(database.store);
+const publicIdOf = (key: string) => parseApiKey(key)?.publicId ?? '';
+
+/** As `gw keys revoke` does. */
+async function revoke(key: string): Promise<void> {
+  const record = await keys().read(publicIdOf(key));
+  if (record === undefined) throw new Error('there is no such key');
+  await keys().write({ ...record, status: 'revoked' });
+}
+
+describe('keys', () => {
+  it('without a text are made once, handed out once and stored only hashed', async () => {
+    const text = spoiled(keyLine, '{ name: ci, rpm: 60 }');
+    const { createdKeys } = await apply(text);
+    expect(createdKeys).toHaveLength(1);
+    const key = createdKeys[0]?.key ?? '';
+    const { publicId = '', secretSha256 } = parseApiKey(key) ?? {};
+    expect(await createKeyStore(database.store).read(publicId)).toMatchObject({
+      workspace: 'team-a',
+      name: 'ci',
+      secretSha256,
+    });
+    const dump = await database.dumpTables();
+    expect(dump).not.toContain(key);
+    expect(dump).not.toContain(key.slice(-49, -6));
+
+    const again = await apply(text);
+    expect([again.createdKeys, changed(again)]).toEqual([[], []]);
+    expect(changed(await apply(text.replace('rpm: 60 }', 'rpm: 5 }')))).toEqual(['key ci of team-a: changed']);
+    expect(await createKeyStore(database.store).read(publicId)).toMatchObject({ rpm: 5 });
+  });
+
+  it('that were rotated share a name: settings by name reach the one in use and bring no revoked one back', async () => {
+    await apply(spoiled('status: active', 'status: revoked'));
+    const inUse = createApiKey(systemRandomness);
+    await apply(spoiled(exampleKey, inUse));
+    expect(changed(await apply(spoiled(keyLine, '{ name: ci, rpm: 7 }')))).toEqual(['key ci of team-a: changed']);
+    const keys = createKeyStore(database.store);
+    expect(await keys.read(parseApiKey(inUse)?.publicId ?? '')).toMatchObject({ status: 'active', rpm: 7 });
+    expect(await keys.read(parseApiKey(exampleKey)?.publicId ?? '')).toMatchObject({ status: 'revoked', rpm: 60 });
+  });
+
+  it('with a text are stored only hashed', async () => {
+    await apply(exampleText);
+    const dump = await database.dumpTables();
+    expect(dump).not.toContain(exampleKey);
+    expect(dump).not.toContain(exampleKey.slice(-49, -6));
+  });
+
+  it('of another workspace are refused by their place, before anything is written', async () => {
+    await apply(exampleText);
+    const { store, writes } = countingWrites(database.store);
+    const moved = spoiled('- id: team-a', '- id: team-z').replace('"2.50"', '"9.50"');
+    await expect(apply(moved, store)).rejects.toThrow('workspaces[0].keys[0].key');
+    expect(writes()).toBe(0);
+  });
+
+  it('made before the store failed are handed out with the failure', async () => {
+    const failing: Store = {
+      ...database.store,
+      put: async (put) => {
+        if (put.table === 'keys') throw new StoreUnavailable('down');
+        return database.store.put(put);
+      },
+    };
+    const failure = await apply(spoiled(keyLine, '{ name: ci }'), failing).catch((error: unknown) => error);
+    expect(failure).toBeInstanceOf(ApplyInterrupted);
+    const { report } = failure as ApplyInterrupted;
+    expect(report.createdKeys).toHaveLength(1);
+    expect(changed(report)).toEqual([
+      'catalogue: created',
+      'workspace team-a: created',
+      'byok connection to acme of team-a: created',
+      'function classify-ticket of team-a: created',
+    ]);
+  });
+});
+
+describe('a key that was revoked', () => {
+  const given = `{ name: ci, key: ${exampleKey}, rpm: 60, spend_limit_usd: "5.00" }`;
+  const named = '{ name: ci, rpm: 60, spend_limit_usd: "5.00" }';
+  const lines = [
+    ['its text', given],
+    ['its name', named],
+  ];
+
+  it.each(lines)('stays revoked when a file that gives %s and no status is applied again', async (_by, line) => {
+    await apply(exampleText);
+    await revoke(exampleKey);
+    const text = spoiled(keyLine, line);
+    const { store, writes } = countingWrites(database.store);
+    expect(changed(await rehearseOn(store, text))).toEqual([]);
+    expect(await apply(text, store)).toMatchObject({ createdKeys: [] });
+    expect(writes()).toBe(0);
+    const slower = spoiled('rpm: 60,', 'rpm: 5,', text);
+    const [change] = (await rehearseOn(store, slower)).changes.filter((one) => one.change !== 'unchanged');
+    expect(change?.members).toEqual([{ path: 'rpm', from: 60, to: 5 }]);
+    expect(changed(await apply(slower))).toEqual(['key ci of team-a: changed']);
+    expect(await keys().read(publicIdOf(exampleKey))).toMatchObject({ status: 'revoked', rpm: 5 });
+  });
+
+  it.each(lines)('comes back by a file that gives %s and says status: active', async (_by, line) => {
+    await apply(exampleText);
+    await revoke(exampleKey);
+    const text = spoiled(keyLine, line.replace(' }', ', status: active }'));
+    const [change] = (await rehearseOn(database.store, text)).changes.filter((one) => one.change !== 'unchanged');
+    expect(change?.members).toEqual([{ path: 'status', from: 'revoked', to: 'active' }]);
+    expect(changed(await apply(text))).toEqual(['key ci of team-a: changed']);
+    expect(await keys().read(publicIdOf(exampleKey))).toMatchObject({ status: 'active', rpm: 60 });
+  });
+
+  it('does not come back by its name when another one has it: nothing says which is meant, nothing is written', async () => {
+    const other = createApiKey(systemRandomness);
+    await apply(exampleText);
+    await apply(spoiled(exampleKey, other));
+    await Promise.all([revoke(exampleKey), revoke(other)]);
+    const { store, writes } = countingWrites(database.store);
+    const text = spoiled('"2.50"', '"9.50"', spoiled(keyLine, '{ name: ci, status: active }'));
+    await expect(apply(text, store)).rejects.toThrow('workspaces[0].keys[0].status: 2 keys of this name were revoked');
+    expect(writes()).toBe(0);
+  });
+
+  it.each([keyLine, given, named])('while a file is being applied stays revoked: %#', async (line) => {
+    await apply(exampleText);
+    const revoking: Store = {
+      ...database.store,
+      put: async (put) => {
+        if (put.table === 'config') await revoke(exampleKey);
+        return database.store.put(put);
+      },
+    };
+    const text = spoiled('"2.50"', '"2.60"', spoiled(keyLine, line.replace('rpm: 60', 'rpm: 5')));
+    expect(changed(await apply(text, revoking))).toEqual(['catalogue: changed', 'key ci of team-a: changed']);
+    expect(await keys().read(publicIdOf(exampleKey))).toMatchObject({ status: 'revoked', rpm: 5 });
+  });
+});

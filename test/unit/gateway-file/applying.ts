@@ -1,0 +1,51 @@
+// Files applied to an embedded DynamoDB, as the operator applies them.
+import { createKeyStore } from '../../../shared/auth/index.ts';
+import { createConnectionStore, createKeyVault, localKeyWrapper } from '../../../shared/byok/index.ts';
+import { createCatalogueStore } from '../../../shared/catalogue/index.ts';
+import { createCreditLedger } from '../../../shared/credit/index.ts';
+import {
+  type ApplyReport,
+  applyGatewayFile,
+  type Rehearsal,
+  type ResourceChange,
+  rehearseGatewayFile,
+} from '../../../shared/gateway-file/index.ts';
+import { systemRandomness } from '../../../shared/ids/index.ts';
+import type { Store } from '../../../shared/store/index.ts';
+import { createFunctionStore } from '../../../shared/stored-functions/index.ts';
+import { systemClock } from '../../../shared/time/index.ts';
+import { createWorkspaceStore } from '../../../shared/workspaces/index.ts';
+import { fileOf } from './example-file.ts';
+
+const vault = createKeyVault({
+  wrapper: localKeyWrapper(),
+  stage: 'test',
+  clock: systemClock,
+  randomness: systemRandomness,
+});
+
+export const storesOn = (store: Store) => ({
+  catalogues: createCatalogueStore(store),
+  workspaceStore: createWorkspaceStore(store),
+  keys: createKeyStore(store),
+  credit: createCreditLedger({ store, randomness: systemRandomness }),
+  connectionStore: createConnectionStore(store, vault),
+  functionStore: createFunctionStore(store),
+});
+
+const optionsFor = (text: string) => ({
+  file: fileOf(text),
+  readVariable: (name: string) => (name === 'ACME_BYOK' ? 'acme-key-of-the-workspace' : undefined),
+  randomness: systemRandomness,
+  nowMs: 1_800_000_000_000,
+});
+
+export const applyTo = (store: Store, text: string): Promise<ApplyReport> =>
+  applyGatewayFile({ ...optionsFor(text), stores: storesOn(store) });
+
+export const rehearseOn = (store: Store, text: string): Promise<Rehearsal> =>
+  rehearseGatewayFile({ ...optionsFor(text), store, storesOn });
+
+/** What did not stay as it was. */
+export const changed = ({ changes }: { readonly changes: readonly ResourceChange[] }): string[] =>
+  changes.filter(({ change }) => change !== 'unchanged').map(({ resource, change }) => `${resource}: ${change}`);
