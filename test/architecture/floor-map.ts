@@ -21,6 +21,8 @@ const floors: readonly Readonly<Record<string, string>>[] = [
     'shared/config': ground,
     'shared/errors': ground,
     'shared/log': ground,
+    'shared/outgoing': 'Connections and bytes: knows no service and no provider.',
+    'shared/memory': ground,
     infra: 'Stacks import only shared/names and point at bundles by path.',
   },
   {
@@ -118,7 +120,7 @@ export const powerHomes: readonly PowerHome[] = [
   {
     power: 'outgoing calls',
     sign: /\bfetch\(|\bimport \{[^}]*\brequest\b[^}]*\} from 'node:https?'|https?\.request\(/,
-    homes: ['shared/providers/', 'shared/aws-calls/', 'infra/bench/'],
+    homes: ['shared/outgoing/', 'infra/bench/'],
   },
   { power: 'middy', sign: /from '@middy\//, homes: ['shared/http/'] },
   { power: 'zod', sign: /from 'zod/, homes: ['shared/wire/', 'shared/config/', 'shared/gateway-file/'] },
