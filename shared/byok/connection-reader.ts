@@ -1,5 +1,6 @@
-// Connections as one instance sees them: a bounded memory of the workspaces it served lately, with sealed keys only. As
-// with workspaces, an old copy is never served while the store is down: a connection says whose money is spent.
+// Connections as one instance sees them: of the workspaces it served lately, with sealed keys only. As with workspaces,
+// an old copy is never served while the store is down: a connection says whose money is spent.
+import { createMemory } from '../memory/index.ts';
 import { configFreshMs, rememberedWorkspacesMax } from '../names/index.ts';
 import type { Clock } from '../time/index.ts';
 import { SealBroken } from './aes-gcm.ts';
@@ -23,35 +24,15 @@ export interface ConnectionReaderOptions {
   readonly clock: Clock;
 }
 
-interface Remembered {
-  /** A promise, so that callers at the same time share one read. */
-  readonly connections: Promise<readonly Connection[]>;
-  readonly askedAtMs: number;
-}
-
 export function createConnectionReader({ connections, vault, clock }: ConnectionReaderOptions): ConnectionReader {
-  /** A Map keeps the order of insertion: the first entry is the one that was used longest ago. */
-  const remembered = new Map<string, Remembered>();
-
-  function ask(workspace: string): Remembered {
-    const asked: Remembered = { connections: connections.read(workspace), askedAtMs: clock.nowMs() };
-    asked.connections.catch(() => {
-      if (remembered.get(workspace) === asked) remembered.delete(workspace);
-    });
-    return asked;
-  }
+  const remembered = createMemory<readonly Connection[]>({
+    weightMax: rememberedWorkspacesMax,
+    freshMs: configFreshMs,
+    clock,
+  });
 
   return {
-    async connectionsOf(workspace) {
-      const known = remembered.get(workspace);
-      const isFresh = known !== undefined && clock.nowMs() - known.askedAtMs < configFreshMs;
-      const entry = isFresh ? known : ask(workspace);
-      remembered.delete(workspace);
-      remembered.set(workspace, entry);
-      const [oldest] = remembered.keys();
-      if (remembered.size > rememberedWorkspacesMax && oldest !== undefined) remembered.delete(oldest);
-      return entry.connections;
-    },
+    connectionsOf: (workspace) => remembered.get(workspace, () => connections.read(workspace)),
     async openKey(connection) {
       if (connection.sealed === undefined) throw new SealBroken();
       return vault.open(connection, connection.sealed);

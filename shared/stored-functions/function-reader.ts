@@ -1,6 +1,7 @@
 // Functions as one instance sees them. A record is asked for once per `configFreshMs`, one read; a content never changes
 // under its name, so it is read once and kept while there is room. A first call therefore costs two rounds, a later one
 // none or one. As with workspaces, an old record is never served while the store is down: it may be disabled by now.
+import { createMemory } from '../memory/index.ts';
 import { configFreshMs } from '../names/index.ts';
 import type { Clock } from '../time/index.ts';
 import type { FunctionAlias } from './alias.ts';
@@ -8,7 +9,6 @@ import type { StoredContent } from './content-item.ts';
 import { contentKey } from './function-item.ts';
 import type { FunctionRecord } from './function-record.ts';
 import type { FunctionStore } from './function-store.ts';
-import { createMemory } from './memory.ts';
 import { type FoundFunction, wantedRevision } from './open-revision.ts';
 
 /** Records are some kilobytes each. */
@@ -33,7 +33,6 @@ export function createFunctionReader({ functions, clock }: FunctionReaderOptions
   // A function that is not there is asked for each time: it may be applied the next moment.
   const records = createMemory<FunctionRecord | undefined>({
     weightMax: rememberedFunctionsMax,
-    weightOf: () => 1,
     freshMs: configFreshMs,
     clock,
   });

@@ -6,7 +6,6 @@ import {
   type FunctionStore,
   type RevisionRecord,
 } from '../../../shared/stored-functions/index.ts';
-import { createMemory } from '../../../shared/stored-functions/memory.ts';
 import { manualClock } from '../../support/manual-clock.ts';
 import { promptOf } from './fixtures.ts';
 
@@ -120,19 +119,5 @@ describe('an instance', () => {
     expect(reads).toEqual(['team-a/f', 'r1', 'r2']);
     await read('r1');
     expect(reads).toEqual(['team-a/f', 'r1', 'r2', 'r1']);
-  });
-});
-
-describe('a memory', () => {
-  it('drops what was used longest ago', async () => {
-    const memory = createMemory<string>({ weightMax: 2, weightOf: () => 1, freshMs: 1_000, clock: manualClock() });
-    const reads: string[] = [];
-    const get = (key: string) =>
-      memory.get(key, async () => {
-        reads.push(key);
-        return key;
-      });
-    for (const key of ['a', 'b', 'a', 'c', 'a', 'b']) await get(key);
-    expect(reads).toEqual(['a', 'b', 'c', 'b']);
   });
 });

@@ -1,0 +1,1 @@
+export { createMemory, type Memory, type MemoryOptions } from './memory.ts';
