@@ -24,7 +24,9 @@ export interface ReadCorrelation {
 const idShape = /^[A-Za-z0-9._:-]{1,128}$/;
 const sessionShape = /^[\x21-\x7e]{1,256}$/;
 /** W3C: version, trace id, parent id, flags. All-zero ids and version ff are not valid. */
-const traceparentShape = /^(?!ff)[0-9a-f]{2}-(?!0{32})([0-9a-f]{32})-(?!0{16})[0-9a-f]{16}-[0-9a-f]{2}$/;
+/** Versions after 00 may have more behind the four known fields. */
+const traceparentShape =
+  /^(?!ff)[0-9a-f]{2}-(?!0{32})([0-9a-f]{32})-(?!0{16})[0-9a-f]{16}-[0-9a-f]{2}(?:(?<!^00.{53})-[\x21-\x7e]{0,200})?$/;
 const traceIdBytes = 16;
 
 export function readCorrelation(headers: HeaderValues, randomness: Randomness): ReadCorrelation {

@@ -12,7 +12,7 @@ export function adaptKeywords(copy: CopiedSchema, path: string, draft: Draft): S
   // Whatever stands beside a $ref is not there in draft 7; the validator would take the $id all the same.
   if (draft === '7' && copy.$ref !== undefined) delete copy.$id;
   makeAnchorPlain(copy, path);
-  if (Array.isArray(copy.enum)) keepQuiet(copy.enum);
+  if (Array.isArray(copy.enum)) copy.enum = keepQuiet(copy.enum);
   move(copy, '$dynamicRef', '$ref', (reference) => reference, additions);
   move(copy, 'const', 'enum', (value) => keepQuiet([value]), additions);
   if (additions.length > 0) copy.allOf = [...((copy.allOf as Schema[] | undefined) ?? []), ...additions];
@@ -43,5 +43,5 @@ function makeAnchorPlain(copy: CopiedSchema, path: string): void {
 
 /** The validator repeats all allowed values in each of its errors: 60 KB a time would fill the memory within the time. */
 function keepQuiet(values: unknown[]): unknown[] {
-  return Object.defineProperty(values, 'toJSON', { value: () => 'the allowed values' });
+  return Object.defineProperty([...values], 'toJSON', { value: () => 'the allowed values' });
 }

@@ -1,4 +1,4 @@
-// Which draft a schema is written in: `$schema` says it, 2020-12 when it says nothing.
+// Which draft a schema is written in, where `$schema` says it.
 import { isObject } from './json-value.ts';
 import { UnusableSchema } from './unusable-schema.ts';
 
@@ -19,9 +19,9 @@ function draftOf(uri: unknown): Draft | undefined {
 
 const swapProtocol = (protocol: string): string => (protocol === 'http' ? 'https' : 'http');
 
-/** Throws UnusableSchema when `$schema` names any other draft. */
-export function readDraft(schema: unknown): Draft {
-  if (!isObject(schema) || schema.$schema === undefined) return '2020-12';
+/** Undefined: it says none. Throws UnusableSchema when `$schema` names any other draft. */
+export function readDraft(schema: unknown): Draft | undefined {
+  if (!isObject(schema) || schema.$schema === undefined) return undefined;
   const draft = draftOf(schema.$schema);
   if (draft === undefined) throw new UnusableSchema('/$schema', 'must name draft 2020-12 or draft-07');
   return draft;

@@ -39,6 +39,7 @@ const count: Keyword = {
 const number: Keyword = { must: 'must be a number', fits: (value) => typeof value === 'number' };
 const names: Keyword = { must: 'must be a list of different strings', fits: isNameList };
 const annotation: Keyword = { must: 'must be a string', fits: isText, role: 'annotation' };
+const mark: Keyword = { must: 'must be a boolean', fits: (value) => typeof value === 'boolean', role: 'annotation' };
 const reference: Keyword = { must: 'must be a URI reference', fits: isReference };
 const anchor: Keyword = { must: 'must be a plain name', fits: isAnchor };
 
@@ -48,6 +49,11 @@ const inBoth: Readonly<Record<string, Keyword>> = {
   description: annotation,
   // Asserted by neither draft unless a reader of the schema asks for it.
   format: annotation,
+  contentEncoding: annotation,
+  contentMediaType: annotation,
+  examples: { must: 'must be a list', fits: Array.isArray, role: 'annotation' },
+  readOnly: mark,
+  writeOnly: mark,
   $ref: reference,
   $defs: schemaMap,
   definitions: schemaMap,
@@ -98,6 +104,13 @@ const tables: Readonly<Record<Draft, ReadonlyMap<string, Keyword>>> = {
       ...inBoth,
       $id: { must: 'must be a URI reference without a fragment', fits: isIdentifier },
       $anchor: anchor,
+      $vocabulary: {
+        must: 'must be an object of booleans',
+        fits: (value) => isMapOf(value, (member) => typeof member === 'boolean'),
+        role: 'annotation',
+      },
+      deprecated: mark,
+      contentSchema: { ...schema, role: 'annotation' },
       $dynamicRef: reference,
       $dynamicAnchor: anchor,
       items: { ...schema, must: 'must be an object or a boolean (a list of schemas is called prefixItems)' },

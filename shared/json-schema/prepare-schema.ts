@@ -45,12 +45,23 @@ function prepare(schema: unknown): PreparedSchema {
   const plain = plainCopy(schema);
   if (plain === undefined) throw new UnusableSchema('', 'must be an object or a boolean');
   if (plain.bytes > schemaMaxBytes) throw new UnusableSchema('', `must not be larger than ${schemaMaxBytes} bytes`);
-  const draft = readDraft(plain.copy);
-  const read = readSchema(plain.copy, draft);
+  const { read, draft } = readAsDraft(plain.copy);
   const resolving = runBounded(() => resolveReferences(read, draft), referencesMaxMs);
   if (resolving.kind !== 'done') throw new UnusableSchema('', 'is too entangled to be resolved');
   probePatterns(read);
   return { schema: read.schema, draft, lookup: resolving.value };
+}
+
+/** Without `$schema` it is 2020-12, or else draft 7 where its `items` are a list, as only draft 7 has them. */
+function readAsDraft(schema: unknown): { readonly read: ReadSchema; readonly draft: Draft } {
+  const named = readDraft(schema);
+  const draft = named ?? '2020-12';
+  try {
+    return { read: readSchema(schema, draft), draft };
+  } catch (cause) {
+    if (named !== undefined || !(cause instanceof UnusableSchema) || !cause.isListOfItems) throw cause;
+    return { read: readSchema(schema, '7'), draft: '7' };
+  }
 }
 
 function resolveReferences({ schema, places }: ReadSchema, draft: Draft): Lookup {

@@ -47,7 +47,8 @@ function readSubschema(value: unknown, path: string, reading: Reading): Schema |
     const keyword = keywordOf(reading.draft, name);
     if (keyword === undefined) continue;
     const place = joinPath(path, name);
-    if (!keyword.fits(content)) throw new UnusableSchema(place, keyword.must);
+    if (!keyword.fits(content))
+      throw new UnusableSchema(place, keyword.must, name === 'items' && Array.isArray(content));
     if (keyword.role !== 'annotation') copy[name] = readContent(content, keyword, place, reading);
   }
   if (copy.$dynamicRef !== undefined || copy.$dynamicAnchor !== undefined) reading.dynamic ??= path;

@@ -5,6 +5,12 @@ import { type ClientRequest, Agent as HttpAgent, request as httpRequest, type In
 import { Agent as HttpsAgent, request as httpsRequest } from 'node:https';
 import type { Clock } from '../time/index.ts';
 
+/**
+ * A socket that died in the pool says so within a round trip of the first byte. What breaks later was heard by somebody,
+ * who may be at work on it and wants to be paid.
+ */
+const deadSocketMs = 500;
+
 export interface OutgoingRequest {
   readonly url: URL;
   readonly method: 'GET' | 'POST' | 'PUT';
@@ -21,12 +27,12 @@ export class ConnectionBroken extends Error {
   override readonly name = 'ConnectionBroken';
   /** False: no connection came about, so no byte of the request left. True proves nothing. */
   readonly mayHaveArrived: boolean;
-  /** It was a pooled socket, which may have died while nobody used it. The others of that time are gone by now. */
-  readonly wasPooled: boolean;
-  constructor(cause: unknown, mayHaveArrived: boolean, wasPooled = false) {
+  /** It was a pooled socket that had died while nobody used it. The others of that time are gone by now. */
+  readonly wasDead: boolean;
+  constructor(cause: unknown, mayHaveArrived: boolean, wasDead = false) {
     super('the connection broke', { cause });
     this.mayHaveArrived = mayHaveArrived;
-    this.wasPooled = wasPooled;
+    this.wasDead = wasDead;
   }
 }
 
@@ -66,11 +72,13 @@ export function createOutgoingCalls({ clock, socketsMax, idleSocketMs }: Outgoin
       const { open, agent, connected } = url.protocol === 'https:' ? encrypted : plain;
       const outgoing = open(url, { method, agent, headers: { ...headers, 'content-length': String(body.byteLength) } });
       bindSignal(outgoing, signal);
-      const isConnected = watchConnecting(outgoing, connected, clock, connectTimeoutMs);
+      const connecting = watchConnecting(outgoing, connected, clock, connectTimeoutMs);
       outgoing.once('response', resolve);
       outgoing.on('error', (error) => {
-        if (outgoing.reusedSocket && !signal.aborted) dropIdleSockets(agent, url);
-        reject(new ConnectionBroken(error, isConnected(), outgoing.reusedSocket));
+        const { connectedAtMs = Number.NaN } = connecting;
+        const wasDead = outgoing.reusedSocket && !signal.aborted && clock.nowMs() - connectedAtMs <= deadSocketMs;
+        if (wasDead) dropIdleSockets(agent, url);
+        reject(new ConnectionBroken(error, connecting.connectedAtMs !== undefined, wasDead));
       });
       outgoing.end(body);
       return promise;
@@ -92,25 +100,32 @@ function bindSignal(outgoing: ClientRequest, signal: AbortSignal): void {
   outgoing.once('close', () => signal.removeEventListener('abort', onAbort));
 }
 
-/** Limits the time of connecting. The answer tells whether there is or was a connection that could carry the request. */
+interface Connecting {
+  /** When there was a connection that could carry the request. */
+  readonly connectedAtMs: number | undefined;
+}
+
+/** Limits the time of connecting. */
 function watchConnecting(
   outgoing: ClientRequest,
   connected: 'connect' | 'secureConnect',
   clock: Clock,
   timeoutMs: number,
-): () => boolean {
-  let isConnected = false;
+): Connecting {
+  const connecting: { connectedAtMs: number | undefined } = { connectedAtMs: undefined };
+  const note = () => {
+    connecting.connectedAtMs = clock.nowMs();
+  };
   outgoing.once('socket', (socket) => {
-    isConnected = !socket.connecting;
-    if (isConnected) return;
+    if (!socket.connecting) return note();
     const cancel = clock.after(timeoutMs, () => outgoing.destroy(new Error('connect timeout')));
     socket.once('close', cancel);
     socket.once(connected, () => {
       cancel();
-      isConnected = true;
+      note();
     });
   });
-  return () => isConnected;
+  return connecting;
 }
 
 /** All of them, or those to one address. */

@@ -52,8 +52,8 @@ interface NamedPreset {
 
 function readWish(wish: PresetWish): NamedPreset {
   if (typeof wish !== 'string') return { slug: wish.slug, version: wish.version ?? undefined };
-  const [slug = '', version] = wish.split('@');
-  return { slug, version };
+  const [slug = '', ...version] = wish.split('@');
+  return { slug, version: version.length === 0 ? undefined : version.join('@') };
 }
 
 function findConfig({ presets }: PresetOwner, { slug, version }: NamedPreset): Body | undefined {

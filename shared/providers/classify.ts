@@ -91,6 +91,8 @@ const reasonSigns: readonly [RejectionReason, (facts: ErrorFacts) => boolean][] 
       has(`${code} ${type}`, /content_policy|content_filter|moderation/) ||
       has(message, /content policy|content management policy|content filter/),
   ],
+  // A code that says so outweighs the parameter it is about: max_tokens, for instance, where only max_completion_tokens goes.
+  ['unsupported_parameter', ({ code }) => has(code, /unsupported_parameter|unknown_parameter/)],
   [
     'image_too_large',
     ({ code, message }) => has(code, /image_too_large/) || has(message, /image (is |size )?.{0,20}(too large|exceeds)/),
@@ -114,7 +116,7 @@ const reasonSigns: readonly [RejectionReason, (facts: ErrorFacts) => boolean][] 
     'max_tokens_exceeded',
     ({ code, parameter, message }) =>
       has(code, /max_tokens/) ||
-      has(parameter, /^max_(completion_|output_)?tokens$/) ||
+      (has(parameter, /^max_(completion_|output_)?tokens$/) && !has(code, /_below_min|invalid_type|unsupported_/)) ||
       has(message, /max_(completion_)?tokens .{0,40}(too large|at most|exceed|less than)/),
   ],
   [
@@ -127,7 +129,7 @@ const reasonSigns: readonly [RejectionReason, (facts: ErrorFacts) => boolean][] 
   [
     'unsupported_parameter',
     ({ code, message }) =>
-      has(code, /unsupported_(parameter|value)|unknown_parameter/) ||
+      has(code, /unsupported_value/) ||
       has(
         message,
         /unsupported (parameter|value)|unrecognized (request )?argument|extra (inputs|fields) are not permitted|unknown parameter/,

@@ -41,8 +41,8 @@ export function createTransport(clock: Clock): Transport {
       try {
         return await sendOnce(request);
       } catch (error) {
-        // A socket that had died while nobody used it is no fault of the provider: one more try, on a fresh one.
-        if (!(error instanceof ConnectionBroken) || !error.wasPooled || request.signal.aborted) throw error;
+        // No fault of the provider, and it never heard of the request: one more try, on a fresh one.
+        if (!(error instanceof ConnectionBroken) || !error.wasDead) throw error;
         return sendOnce(request);
       }
     },

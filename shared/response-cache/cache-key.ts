@@ -29,8 +29,16 @@ export function cacheKey({ workspace, model, policy, namespace, only, ignore, bo
   const bound = Object.entries(body).filter(([name, value]) => !gatewayMembers.has(name) && !isAbsent(name, value));
   // fromEntries defines members, so that one called __proto__ counts like any other.
   const request = Object.fromEntries(bound);
-  return sha256Hex(canonicalJson({ workspace, model, policy, namespace, only, ignore, request }));
+  const effective = effectOf(policy);
+  return sha256Hex(canonicalJson({ workspace, model, policy: effective, namespace, only, ignore, request }));
 }
+
+/** What a policy forbids: a wish for nothing, and regions in another order, are the same policy. */
+const effectOf = ({ zdr, data_collection, data_residency }: PolicyWishes) => ({
+  zdr: zdr === true,
+  deniesCollection: data_collection === 'deny',
+  regions: data_residency && [...new Set(data_residency)].sort(),
+});
 
 /** `reasoning` reaches the provider in its own style, and null means absent. Any other null is sent on as it is. */
 const isAbsent = (name: string, value: unknown): boolean => name === 'reasoning' && value === null;

@@ -27,8 +27,9 @@ const sortRanks: Record<SortOrder, (stats: CandidateStats | undefined) => number
 type Rank = readonly (number | bigint)[];
 
 /**
- * Cooling candidates last, those with a doubtful chance before them; else named providers as named, then by `sort`,
- * then the cheapest. Without fallbacks and without names, the first alone.
+ * Named providers as named, then by `sort`, then the cheapest. Where a request asks for neither, cooling candidates come
+ * last and those with a doubtful chance before them (contract 3): who names an order gets it. Without fallbacks and
+ * without names, the first alone.
  */
 export function orderCandidates(
   candidates: readonly Candidate[],
@@ -37,10 +38,11 @@ export function orderCandidates(
   isDoubtful: (candidate: Candidate) => boolean = () => false,
 ): readonly Candidate[] {
   const placeOf = readPlaces(wishes.order);
+  const isDefault = wishes.sort === undefined && wishes.order.length === 0;
   const sortRank = sortRanks[wishes.sort ?? 'price'];
   const rankOf = (candidate: Candidate): Rank => [
-    Number(facts.isCooling(candidate)),
-    Number(isDoubtful(candidate)),
+    Number(isDefault && facts.isCooling(candidate)),
+    Number(isDefault && isDoubtful(candidate)),
     placeOf(candidate.provider.id),
     sortRank(facts.statsOf(candidate)),
     // An unknown price is no low price.

@@ -9,10 +9,8 @@ import { describeFirstIssue } from './schema-issue.ts';
 const count = z.int().check(z.positive());
 const flag = z.nullish(z.boolean());
 
-const presetSchema = z.union([
-  z.string().check(z.regex(/^[^@]{1,128}(@[^@]{1,128})?$/)),
-  z.object({ slug: z.string().check(z.minLength(1)), version: z.nullish(z.string().check(z.minLength(1))) }),
-]);
+/** Any text: one that names no preset is preset_not_found (spec 2.1). */
+const presetSchema = z.union([z.string(), z.object({ slug: z.string(), version: z.nullish(z.string()) })]);
 
 const cacheSchema = z.object({
   enabled: flag,
@@ -24,7 +22,7 @@ const cacheSchema = z.object({
 const reasoningSchema = z
   .object({
     effort: z.nullish(z.enum(['none', 'minimal', 'low', 'medium', 'high', 'xhigh', 'max'])),
-    max_tokens: z.nullish(count),
+    max_tokens: z.nullish(z.int().check(z.nonnegative())),
     exclude: flag,
     enabled: flag,
     summary: z.nullish(z.enum(['auto', 'concise', 'detailed'])),

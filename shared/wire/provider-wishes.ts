@@ -3,11 +3,16 @@ import * as z from 'zod/mini';
 import { fail, type GatewayError } from '../errors/index.ts';
 import { type PicoUsd, parseUsd } from '../money/index.ts';
 
+const picoDecimals = 12;
+/** No price has more decimals, so what lies behind them of a cap lets no other price pass. */
+const cutDecimals = (text: string): string =>
+  /^\d+\.\d+$/.test(text) ? text.slice(0, text.indexOf('.') + 1 + picoDecimals) : text;
+
 const ids = z.array(z.string().check(z.minLength(1)));
 const region = z.string().check(z.regex(/^[a-z0-9-]+$/, 'must be a lower-case region'));
 /** A number or a decimal string in USD per million tokens, not negative. */
 const price = z.union(
-  [z.number().check(z.minimum(0)), z.string().check(z.refine((text) => parseUsd(text) !== undefined))],
+  [z.number().check(z.minimum(0)), z.string().check(z.refine((text) => parseUsd(cutDecimals(text)) !== undefined))],
   'must be a number or a decimal string, not negative',
 );
 
@@ -79,9 +84,8 @@ function readMaxPrice(
 
 /** Above this no price can lie, and a number's text would need an exponent. */
 const capMaxUsd = 1_000_000_000;
-const picoDecimals = 12;
 
 function toPicoUsd(cap: PriceCap | null | undefined): PicoUsd | undefined {
   if (cap === null || cap === undefined) return undefined;
-  return parseUsd(typeof cap === 'string' ? cap : Math.min(cap, capMaxUsd).toFixed(picoDecimals));
+  return parseUsd(typeof cap === 'string' ? cutDecimals(cap) : Math.min(cap, capMaxUsd).toFixed(picoDecimals));
 }

@@ -99,7 +99,9 @@ describe('what the bench reckons with', () => {
   });
 
   it('refuses a section that it does not know', () => {
-    expect(() => readOptions(['--only', 'weather'])).toThrow('--only takes rounds, first-chunk, cpu, start, latency, memory');
+    expect(() => readOptions(['--only', 'weather'])).toThrow(
+      '--only takes rounds, first-chunk, cpu, start, latency, memory',
+    );
     expect(readOptions(['--quick', '--json', 'x.json'])).toMatchObject({ isQuick: true, jsonFile: 'x.json' });
   });
 });

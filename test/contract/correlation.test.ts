@@ -33,6 +33,14 @@ describe('the correlation of a request', () => {
     expect(new Set(answers.map((answer) => answer.headers.get('x-request-id'))).size).toBe(3);
   });
 
+  it('takes the trace id of a later version of traceparent, whatever stands behind it', async () => {
+    for (const later of [`01-${traceId}-00f067aa0ba902b7-01`, `cc-${traceId}-00f067aa0ba902b7-01-what=else`]) {
+      const answer = await postWith({ traceparent: later });
+      expect(answer.headers.get('x-gw-trace-id')).toBe(traceId);
+      await answer.text();
+    }
+  });
+
   it('takes the trace id of a traceparent, and makes one where there is none', async () => {
     const fromParent = await postWith({ traceparent });
     expect(fromParent.headers.get('x-gw-trace-id')).toBe(traceId);
@@ -58,6 +66,8 @@ describe('the correlation of a request', () => {
     { traceparent: 'garbage' },
     { traceparent: `00-${'0'.repeat(32)}-00f067aa0ba902b7-01` },
     { traceparent: `ff-${traceId}-00f067aa0ba902b7-01` },
+    { traceparent: `${traceparent}-more` },
+    { traceparent: `01-${traceId}-00f067aa0ba902b7-01more` },
     { traceparent: traceparent.toUpperCase() },
     { traceparent, 'x-gw-trace-id': 'another' },
   ])('is refused where it is malformed or contradicts itself, and no provider is called: %j', async (headers) => {

@@ -101,10 +101,11 @@ describe('a provider', () => {
     expect(await askedFor('acme/limited')).toEqual(both);
   });
 
-  it('that cools is behind one that the request names after it, or does not name', async () => {
+  it('that cools is asked first where the request says so, and only then', async () => {
     expect(await askedFor('acme/failing')).toEqual(both);
-    expect(await askedFor('acme/failing', { provider: { order: ['first', 'second'] } })).toEqual(moved);
-    expect(await askedFor('acme/failing', { provider: { order: ['first'] } })).toEqual(moved);
+    expect(await askedFor('acme/failing', { provider: { order: ['first', 'second'] } })).toEqual(both);
+    expect(await askedFor('acme/failing', { provider: { sort: 'price' } })).toEqual(both);
+    expect(await askedFor('acme/failing', { provider: { ignore: ['nobody'] } })).toEqual(moved);
     expect(await askedFor('acme/failing', { provider: { allow_fallbacks: false } })).toEqual(moved);
     expect(await askedFor('acme/failing', { provider: { order: ['first'], allow_fallbacks: false } })).toEqual([
       'first',

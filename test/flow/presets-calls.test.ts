@@ -102,13 +102,22 @@ describe('a preset', () => {
     await expectError(both, 400, 'schema_streaming_unsupported');
   });
 
-  it.each(['nobody', 'terse@3', 'Terse', { slug: 'terse', version: '0' }, 'terse@'.padEnd(40, 'x')])(
-    'that the workspace does not have is preset_not_found, and no provider is called: %j',
-    async (preset) => {
-      await expectError(await world.post(hello('acme/echo', { preset })), 404, 'preset_not_found');
-      expect(world.simulator.calls).toHaveLength(0);
-    },
-  );
+  it.each([
+    'nobody',
+    'terse@3',
+    'Terse',
+    { slug: 'terse', version: '0' },
+    'terse@'.padEnd(40, 'x'),
+    'terse@',
+    '@1',
+    '',
+    'terse@1@1',
+    'x'.repeat(200),
+    { slug: '' },
+  ])('that the workspace does not have is preset_not_found, and no provider is called: %j', async (preset) => {
+    await expectError(await world.post(hello('acme/echo', { preset })), 404, 'preset_not_found');
+    expect(world.simulator.calls).toHaveLength(0);
+  });
 
   it('is preset_not_found where presets are not enabled', async () => {
     const response = await world.post(hello('acme/echo', { preset: 'terse' }), { authorization: `Bearer ${without}` });

@@ -210,7 +210,14 @@ describe('a structured output in another form', () => {
     expect(calls).toBe(1);
   });
 
-  it.each([
+  it.each<[string, unknown]>([
+    [
+      'parts',
+      [
+        { type: 'text', text: good.slice(0, 9) },
+        { type: 'text', text: good.slice(9) },
+      ],
+    ],
     ['a fence', `\`\`\`json\n${good}\n\`\`\``],
     ['a fence without a language', `\`\`\`\n${good}\n\`\`\`\n`],
     ['a byte order mark', `\ufeff${good}`],
@@ -240,7 +247,7 @@ describe('a structured output in another form', () => {
     ['an empty refusal beside a bad answer', { content: bad, refusal: '' }],
     ['no tool call beside a bad answer', { content: bad, tool_calls: [] }],
     ['no content', { content: null }],
-    ['content in parts', { content: [{ type: 'text', text: good }] }],
+    ['bad content in parts', { content: [{ type: 'text', text: bad }] }],
     ['an empty answer', { content: '' }],
     ['text around the JSON', { content: `Here you are: ${good}` }],
   ])('is asked for again because of %s', async (_name, message) => {

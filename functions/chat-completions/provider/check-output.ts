@@ -61,11 +61,12 @@ async function checkChoices(schema: unknown, answer: JsonAnswer): Promise<Checke
       choices.push(choice);
       continue;
     }
-    const text = typeof message.content === 'string' ? message.content : '';
+    const text = textOf(message.content);
     const checked = await checkAnswer(schema, text);
     if (checked.kind === 'invalid') return { kind: 'invalid', wasCut: choice.finish_reason === 'length' };
     // What a client can parse as it is stays as it is: only what is around the JSON and is none is taken off.
-    choices.push(isJson(text) ? choice : { ...choice, message: { ...message, content: checked.text } });
+    const isFine = text === message.content && isJson(text);
+    choices.push(isFine ? choice : { ...choice, message: { ...message, content: checked.text } });
   }
   return { kind: 'valid', answer: { ...answer, body: { ...answer.body, choices } } };
 }
@@ -73,8 +74,15 @@ async function checkChoices(schema: unknown, answer: JsonAnswer): Promise<Checke
 /** A tool call or a refusal: the schema does not speak of it. Many providers put an empty text beside either. */
 function isOtherKind({ tool_calls: toolCalls, function_call: functionCall, refusal, content }: Message): boolean {
   if ((Array.isArray(toolCalls) && toolCalls.length > 0) || isJsonObject(functionCall)) return true;
-  const isSilent = typeof content !== 'string' || content.trim() === '';
+  const isSilent = textOf(content).trim() === '';
   return isSilent && typeof refusal === 'string' && refusal !== '';
+}
+
+/** Some providers answer in parts, as prompts are written. */
+function textOf(content: unknown): string {
+  if (typeof content === 'string') return content;
+  if (!Array.isArray(content)) return '';
+  return content.map((part) => (isJsonObject(part) && typeof part.text === 'string' ? part.text : '')).join('');
 }
 
 function isJson(text: string): boolean {

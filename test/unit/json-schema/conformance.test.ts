@@ -36,14 +36,21 @@ describe('the draft of a schema', () => {
     expect(await checkValue({ $schema, ...tuple }, ['a'])).toMatchObject({ path: '/0' });
   });
 
+  it('is 7 where nothing is said and items is a list, and 2020-12 where it is none', async () => {
+    expect(await checkResponseSchema(tuple)).toBeUndefined();
+    expect(await checkValue(tuple, ['a'])).toMatchObject({ path: '/0' });
+    // Draft 7 does not know prefixItems.
+    const unsaid = { prefixItems: [{ type: 'number' }], items: false };
+    expect(await checkValue(unsaid, ['a'])).toMatchObject({ path: '/0' });
+    expect((await checkResponseSchema({ ...tuple, minItems: -1 }))?.message).toContain('at /minItems');
+  });
+
   it.each([
-    undefined,
     'https://json-schema.org/draft/2020-12/schema',
     'https://json-schema.org/draft/2020-12/schema#',
     'http://json-schema.org/draft/2020-12/schema',
   ])('is 2020-12 for %s, where items is no list', async ($schema) => {
-    const schema = $schema === undefined ? tuple : { $schema, ...tuple };
-    expect((await checkResponseSchema(schema))?.message).toContain('at /items');
+    expect((await checkResponseSchema({ $schema, ...tuple }))?.message).toContain('at /items');
   });
 
   it.each([

@@ -122,6 +122,23 @@ describe('a pooled socket', () => {
     calls.close();
   });
 
+  it('that breaks while somebody may be at work on the request is not called dead', async () => {
+    const clock = manualClock();
+    const { port } = await serverThat((socket) => {
+      let requests = 0;
+      socket.on('data', () => {
+        requests += 1;
+        if (requests === 1) return void socket.write('HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\nok');
+        clock.advance(501);
+        socket.destroy();
+      });
+    });
+    const calls = createOutgoingCalls({ clock, socketsMax: 4, idleSocketMs });
+    await readAll(await calls.send(postTo(`http://127.0.0.1:${port}`)));
+    await expect(calls.send(postTo(`http://127.0.0.1:${port}`))).rejects.toMatchObject({ wasDead: false });
+    calls.close();
+  });
+
   it('that turns out dead takes its idle neighbours to the same address along, so the next request gets a fresh one', async () => {
     const dead = new Set<Socket>();
     const server = await serverThat((socket) => {
@@ -134,7 +151,7 @@ describe('a pooled socket', () => {
     const send = async () => readAll(await calls.send(postTo(`http://127.0.0.1:${server.port}`)));
     await Promise.all([send(), send(), send()]);
     for (const socket of server.sockets) dead.add(socket);
-    await expect(send()).rejects.toMatchObject({ wasPooled: true, mayHaveArrived: true });
+    await expect(send()).rejects.toMatchObject({ wasDead: true, mayHaveArrived: true });
     expect(await send()).toBe('ok');
     expect(server.sockets.size).toBe(4);
     calls.close();

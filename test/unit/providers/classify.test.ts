@@ -39,6 +39,21 @@ describe('a failing status', () => {
     expect(classifyStatus(400, errorBody(400, code)).reason).toBe(reason);
   });
 
+  it.each([
+    ['unsupported_parameter', 'max_tokens', 'unsupported_parameter'],
+    ['unsupported_parameter', 'tools', 'unsupported_parameter'],
+    ['unknown_parameter', 'messages[0].audio', 'unsupported_parameter'],
+    ['integer_below_min_value', 'max_tokens', 'invalid_parameter'],
+    ['invalid_type', 'max_completion_tokens', 'invalid_parameter'],
+    ['integer_above_max_value', 'max_tokens', 'max_tokens_exceeded'],
+    ['invalid_value', 'tools[0].function.name', 'invalid_tools'],
+    ['invalid_value', 'messages[1].role', 'invalid_prompt'],
+    ['integer_above_max_value', 'n', 'invalid_parameter'],
+  ])('takes a code at its word before the parameter it is about: %s of %s is %s', (code, param, reason) => {
+    const message = 'The request was rejected.';
+    expect(classifyStatus(400, { error: { code, param, message, type: 'invalid_request_error' } }).reason).toBe(reason);
+  });
+
   it('names none for a body it cannot read', () => {
     for (const body of [undefined, null, 'Bad Request', [], {}, { error: null }, errorBody(400, 'gemini')]) {
       expect(classifyStatus(400, body)).toMatchObject({ kind: 'invalid', reason: undefined });

@@ -78,7 +78,7 @@ describe('a call to a provider', () => {
     const url = new URL('http://127.0.0.1:1/v1/chat/completions');
     const failure = await transport.send({ ...requestFor('echo', never()), url }).catch((error) => error);
     expect(failure).toBeInstanceOf(ConnectionBroken);
-    expect(failure).toMatchObject({ wasPooled: false, mayHaveArrived: false });
+    expect(failure).toMatchObject({ wasDead: false, mayHaveArrived: false });
     expect(failure.message).not.toContain('127.0.0.1');
   });
 
@@ -95,6 +95,28 @@ describe('a call to a provider', () => {
     socket.destroy();
     mute.close();
     patient.close();
+  });
+
+  it('is sent once to a provider that works on it and then goes away, pooled socket or not', async () => {
+    const clock = manualClock();
+    let requests = 0;
+    const server = createServer((socket) => {
+      socket.on('data', () => {
+        requests += 1;
+        if (requests === 1) return void socket.write('HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\n{}');
+        clock.advance(3_000);
+        socket.destroy();
+      });
+    }).listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    const url = new URL(`http://127.0.0.1:${(server.address() as AddressInfo).port}/`);
+    const patient = createTransport(clock);
+    const { body } = await patient.send({ ...requestFor('any', never()), url });
+    await readBoundedBody(body, 100, () => {});
+    await expect(patient.send({ ...requestFor('any', never()), url })).rejects.toThrow(ConnectionBroken);
+    expect(requests).toBe(2);
+    patient.close();
+    server.close();
   });
 
   it('keeps no more of a body than it may', async () => {

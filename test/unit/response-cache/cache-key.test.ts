@@ -67,6 +67,14 @@ describe('the key of a cached answer', () => {
     expect(others.map(keyWith)).toEqual(others.map(() => plain));
   });
 
+  it.each<[string, CacheKeyParts['policy'], CacheKeyParts['policy']]>([
+    ['zdr that is not asked for', { zdr: false }, {}],
+    ['collection that is allowed', { data_collection: 'allow' }, {}],
+    ['regions in another order', { data_residency: ['eu', 'de'] }, { data_residency: ['de', 'eu', 'de'] }],
+  ])('does not change with what has no effect: %s', (_name, left, right) => {
+    expect(cacheKey({ ...parts, policy: left as never })).toBe(cacheKey({ ...parts, policy: right as never }));
+  });
+
   it('takes reasoning of null for absent', () => {
     const { reasoning: _left, ...rest } = body;
     expect(keyWith({ reasoning: null })).toBe(cacheKey({ ...parts, body: rest }));

@@ -70,6 +70,14 @@ describe('provider.order', () => {
   });
 });
 
+describe('provider.max_price', () => {
+  it('is exact to more decimals than any price has', () => {
+    expect(choosing({ max_price: '0.0000000000001' })).toBe('price_cap_exceeded');
+    const names = choosing({ max_price: '1000000.1234567890123' });
+    expect(names).toEqual(choosing({}));
+  });
+});
+
 describe('provider.allow_fallbacks: false', () => {
   it('leaves the first candidate alone', () => {
     expect(choosing({ allow_fallbacks: false })).toEqual(['cheap']);
