@@ -5,6 +5,8 @@ import type { ClaimedCall, Turn } from './stages.ts';
 export interface SeenAnswer {
   readonly usage: Record<string, unknown> | undefined;
   readonly outputBytes: number;
+  /** Of a stream whose last report of usage is older than its end. */
+  readonly outputBytesAfterUsage?: number;
 }
 
 export const payerOf = ({ byok }: ClaimedCall, { candidate }: Turn): Payer =>
@@ -14,10 +16,10 @@ export const payerOf = ({ byok }: ClaimedCall, { candidate }: Turn): Payer =>
 export function chargeAnswer(
   call: ClaimedCall,
   turn: Turn,
-  { usage: reported, outputBytes }: SeenAnswer,
+  { usage: reported, outputBytes, outputBytesAfterUsage = 0 }: SeenAnswer,
   promptBytes: number,
 ): { readonly charge: Charge; readonly tokens: number } {
-  const observed = { prompt: promptBytes, output: outputBytes };
+  const observed = { prompt: promptBytes, output: outputBytes, outputAfterUsage: outputBytesAfterUsage };
   const charge = call.bill.charge(turn.candidate, reported, observed, payerOf(call, turn));
   return { charge, tokens: charge.usage.promptTokens + charge.usage.completionTokens };
 }

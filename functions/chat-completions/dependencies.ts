@@ -9,6 +9,7 @@ import type { IdempotencyStore } from '../../shared/idempotency/index.ts';
 import type { Randomness } from '../../shared/ids/index.ts';
 import type { ProviderLimiter } from '../../shared/limits/index.ts';
 import type { Log } from '../../shared/log/index.ts';
+import type { RecentNames } from '../../shared/memory/index.ts';
 import type { CredentialSource, Transport } from '../../shared/providers/index.ts';
 import type { ResponseCache } from '../../shared/response-cache/index.ts';
 import type { SpanStore } from '../../shared/spans/index.ts';
@@ -25,6 +26,8 @@ export interface ChatDependencies {
   readonly store: Store;
   readonly keys: Pick<KeyStore, 'read' | 'readItem'>;
   readonly keyMemory: KeyMemory;
+  /** Keys and workspaces whose calls were refused: what their next calls take waits until it is known that they run. */
+  readonly refusedLately: RecentNames;
   readonly catalogue: CatalogueReader;
   readonly workspaces: WorkspaceReader;
   readonly connections: ConnectionReader;

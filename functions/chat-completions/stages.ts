@@ -147,8 +147,11 @@ export interface Turn {
 
 /** What was seen of a stream while it was relayed: written by the relay, read by settlement. */
 export interface StreamTally {
+  /** The last that was reported. */
   usage: Record<string, unknown> | undefined;
   outputBytes: number;
+  /** Of them what came after that report, and is not in it. */
+  outputBytesAfterUsage: number;
   /** How it ended. Undefined: the client left before that. */
   end: 'complete' | AttemptFailure | undefined;
 }

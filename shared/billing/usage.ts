@@ -16,6 +16,8 @@ export interface BilledUsage {
 export interface ObservedBytes {
   readonly prompt: number;
   readonly output: number;
+  /** Of the output what came after the report, so that the report cannot know of it. */
+  readonly outputAfterUsage?: number;
 }
 
 /** English text is about four bytes a token in every common tokenizer. */
@@ -31,14 +33,15 @@ export function readUsage(
   const prompt = toCount(reported?.prompt_tokens);
   const completion = toCount(reported?.completion_tokens);
   const promptTokens = prompt ?? Math.ceil(observed.prompt / bytesPerToken);
-  const completionTokens = completion ?? Math.ceil(observed.output / bytesPerToken);
+  const unreported = completion === undefined ? observed.output : (observed.outputAfterUsage ?? 0);
+  const completionTokens = (completion ?? 0) + Math.ceil(unreported / bytesPerToken);
   const cached = toCount(memberOf(reported?.prompt_tokens_details, 'cached_tokens')) ?? 0;
   const reasoning = toCount(memberOf(reported?.completion_tokens_details, 'reasoning_tokens')) ?? 0;
   return {
     promptTokens,
     cachedTokens: Math.min(cached, promptTokens),
     completionTokens: completionTokens + (reasoningTokens === 'additive' && completion !== undefined ? reasoning : 0),
-    estimated: prompt === undefined || completion === undefined,
+    estimated: prompt === undefined || completion === undefined || unreported > 0,
   };
 }
 

@@ -14,7 +14,7 @@ export {
   settleKeyHold,
   takeKeyAdmission,
 } from './key-admission.ts';
-export { keyCounter } from './key-counter.ts';
+export { keyCounter, readKeyLimits } from './key-counter.ts';
 export type { KeyAdmission, KeyHold } from './plan-key-admission.ts';
 export { planTake, type TakePlan } from './plan-take.ts';
 export { type CountPlan, planCount } from './rate-window.ts';

@@ -38,6 +38,8 @@ async function orUnavailable<Value>(answer: Promise<Value>): Promise<Value> {
   try {
     return await answer;
   } catch (error) {
+    // Too large for any place: asking again changes nothing.
+    if (error instanceof RangeError) throw error;
     throw new StoreUnavailable(error);
   }
 }

@@ -45,3 +45,5 @@ export const configFreshMs = 5_000;
 /** Workspaces and key-to-workspace links an instance remembers. */
 export const rememberedWorkspacesMax = 1_000;
 export const rememberedKeysMax = 10_000;
+/** How long an instance is careful with a key or a workspace that was refused. */
+export const refusalRememberedMs = 10_000;

@@ -23,7 +23,8 @@ import { createIdempotencyStore, type IdempotencyStore } from '../idempotency/in
 import { type Randomness, systemRandomness } from '../ids/index.ts';
 import { createProviderLimiter, type ProviderLimiter } from '../limits/index.ts';
 import { createLog, type Log } from '../log/index.ts';
-import { rememberedKeysMax } from '../names/index.ts';
+import { createRecentNames, type RecentNames } from '../memory/index.ts';
+import { refusalRememberedMs, rememberedKeysMax } from '../names/index.ts';
 import { type CredentialSource, createTransport, type Transport } from '../providers/index.ts';
 import { createResponseCache, type ResponseCache } from '../response-cache/index.ts';
 import { createSpanStore, type SpanStore } from '../spans/index.ts';
@@ -56,6 +57,7 @@ export interface Runtime {
   readonly store: Store;
   readonly keys: KeyStore;
   readonly keyMemory: KeyMemory;
+  readonly refusedLately: RecentNames;
   readonly catalogues: CatalogueStore;
   readonly catalogue: CatalogueReader;
   readonly workspaceStore: WorkspaceStore;
@@ -110,6 +112,7 @@ export function createRuntime(options: RuntimeOptions): Runtime {
     store,
     keys: createKeyStore(store),
     keyMemory: createKeyMemory(rememberedKeysMax),
+    refusedLately: createRecentNames({ clock, namesMax: rememberedKeysMax, keptMs: refusalRememberedMs }),
     catalogues,
     catalogue: createCatalogueReader({ catalogues, clock }),
     workspaceStore,

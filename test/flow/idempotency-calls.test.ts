@@ -1,6 +1,7 @@
 // The same Idempotency-Key: one provider call, one charge, one answer byte for byte. JSON and streams alike.
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
-import type { Store } from '../../shared/store/index.ts';
+import { type Store, StoreUnavailable } from '../../shared/store/index.ts';
+import { systemClock } from '../../shared/time/index.ts';
 import { expectError } from '../contract/expect-error.ts';
 import { newKey } from '../support/gateway-file.ts';
 import { hello } from '../support/harness.ts';
@@ -64,6 +65,30 @@ describe.each([false, true])('an Idempotency-Key, stream %s', (stream) => {
       await expectError(response, 409, 'execution_in_progress');
     }
     expect(texts.size).toBe(1);
+    expect(calls()).toBe(1);
+  });
+
+  it('whose answer could not be stored at once is stored after its end, and a retry calls nobody', async () => {
+    let failures = 2;
+    const failing = (store: Store): Store => ({
+      ...store,
+      update: (update, options) => {
+        if (update.table !== 'idempotency' || failures === 0) return store.update(update, options);
+        failures -= 1;
+        return Promise.reject(new StoreUnavailable(new Error('away')));
+      },
+    });
+    const waiting = { nowMs: clock.nowMs, after: systemClock.after };
+    const door = await world.open({ wrapStore: failing, clock: waiting });
+    const name = fresh();
+    const first = await door.post(body('usage:1000:500'), name);
+    expect(first.status).toBe(200);
+    const text = await first.text();
+    await door.settled();
+    expect(failures).toBe(0);
+    const again = await door.post(body('usage:1000:500'), name);
+    expect(again.headers.get('idempotent-replayed')).toBe('true');
+    expect(await again.text()).toBe(text);
     expect(calls()).toBe(1);
   });
 

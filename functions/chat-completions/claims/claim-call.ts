@@ -1,16 +1,20 @@
-// One round to the store: everything a plain call takes before its provider is called goes out at once.
+// One round to the store: everything a plain call takes before its provider is called goes out at once, unless it is in
+// doubt whether the call runs.
 import { openBill } from '../../../shared/billing/index.ts';
 import { GatewayError } from '../../../shared/errors/index.ts';
 import { uuidv7 } from '../../../shared/ids/index.ts';
 import type { Deadline } from '../../../shared/time/index.ts';
 import type { ChatDependencies } from '../dependencies.ts';
 import type { ClaimedCall, IdentifiedCall, ReadyAnswer, RoutedCall } from '../stages.ts';
-import { claimBudgets } from './claim-budgets.ts';
-import { claimCached } from './claim-cached.ts';
-import { claimCredit } from './claim-credit.ts';
-import { claimSlot } from './claim-slot.ts';
+import { type BudgetsClaim, claimBudgets } from './claim-budgets.ts';
+import { type CachedClaim, claimCached } from './claim-cached.ts';
+import { type CreditClaim, claimCredit } from './claim-credit.ts';
+import type { KeyClaim } from './claim-key.ts';
+import { claimSlot, type SlotClaim } from './claim-slot.ts';
+import { claimSpend } from './claim-spend.ts';
 import { nothingClaimed, startCommonClaims } from './common-claims.ts';
 import { workspaceHold } from './holds-of-call.ts';
+import { doubtsOf, inTurn } from './in-turn.ts';
 import { newEnding } from './new-ending.ts';
 import { weighClaims } from './weigh-claims.ts';
 
@@ -26,8 +30,9 @@ export async function claimCall(
   const ready = await weighClaims(deps, call, claims, admission);
   if (ready !== undefined) return ready;
   if (routed instanceof GatewayError) throw routed;
-  const [key, credit, budgets, cached, slot] = await Promise.all([
+  const [key, spend, credit, budgets, cached, slot] = await Promise.all([
     claims.key,
+    claims.spend,
     claims.credit,
     claims.budgets,
     claims.cached,
@@ -37,7 +42,7 @@ export async function claimCall(
     ...routed,
     plan: budgets.plan,
     owner,
-    keyHold: key.hold,
+    keyHold: key.hold ?? spend.hold,
     creditHold: credit.hold,
     otherHolds: budgets.holds,
     ownsIdempotencyKey: call.idempotencyKey !== undefined,
@@ -51,13 +56,24 @@ export async function claimCall(
 function startClaims(deps: ChatDependencies, call: IdentifiedCall, routed: RoutedCall | GatewayError, owner: string) {
   const plan = routed instanceof GatewayError ? undefined : routed;
   const hold = plan && workspaceHold(plan, owner);
-  return {
-    ...startCommonClaims(deps, call, owner, hold, routed),
-    cached: plan ? claimCached(deps, plan, owner) : Promise.resolve({ ...nothingClaimed, use: undefined }),
-    credit: claimCredit(deps, call.workspace, hold),
-    budgets: plan
-      ? claimBudgets(deps, plan, owner)
-      : Promise.resolve({ ...nothingClaimed, plan: [] as never, holds: [] }),
-    slot: plan ? claimSlot(deps, plan) : Promise.resolve({ ...nothingClaimed, turn: undefined }),
-  };
+  const doubts = doubtsOf(deps, call, plan?.request.cache !== undefined);
+  const isInDoubt = doubts.runs || doubts.pays;
+  // Without a doubt the key's own claim holds its money too, in the same write.
+  const common = startCommonClaims(deps, call, owner, isInDoubt ? undefined : hold, routed);
+  const cached = plan ? claimCached(deps, plan, owner) : Promise.resolve(noCache);
+  const names = [...Object.values(common), cached];
+  const later = { ...call, hold: isInDoubt ? hold : undefined };
+  const spend = inTurn(isInDoubt, names, nothingClaimed as KeyClaim, () => claimSpend(deps, later));
+  const beforeCredit = doubts.pays ? [...names, spend] : names;
+  const credit = inTurn(isInDoubt, beforeCredit, nothingClaimed as CreditClaim, () =>
+    claimCredit(deps, call.workspace, hold),
+  );
+  const budgets = inTurn(isInDoubt, names, noBudgets, async () => (plan ? claimBudgets(deps, plan, owner) : noBudgets));
+  const beforeSlot = doubts.pays ? [...names, spend, credit, budgets] : names;
+  const slot = inTurn(isInDoubt, beforeSlot, noSlot, async () => (plan ? claimSlot(deps, plan) : noSlot));
+  return { ...common, cached, spend, credit, budgets, slot };
 }
+
+const noCache: CachedClaim = nothingClaimed;
+const noBudgets: BudgetsClaim = { ...nothingClaimed, plan: [] as never, holds: [] };
+const noSlot: SlotClaim = nothingClaimed;

@@ -6,6 +6,7 @@ import { parseUsd } from '../../../shared/money/index.ts';
 import type { WorkspaceDocument } from '../../../shared/workspaces/index.ts';
 import type { ChatDependencies } from '../dependencies.ts';
 import { type Claim, granted, heard, refused } from './claim.ts';
+import { creditName } from './in-turn.ts';
 import { shortOf } from './money-message.ts';
 
 export type CreditClaim = Claim & { readonly hold?: CreditHold | undefined };
@@ -27,12 +28,13 @@ export async function claimCredit(
 }
 
 async function takeCredit(
-  { credit, clock }: ChatDependencies,
+  { credit, clock, refusedLately }: ChatDependencies,
   account: CreditAccount,
   hold: Hold,
 ): Promise<CreditClaim> {
   const take = await credit.take(account, hold, clock.nowMs());
   if (take.kind === 'insufficient') {
+    refusedLately.note(creditName(account.workspace));
     const what = take.short === 'credit' ? 'credit' : 'the spend limit of the workspace';
     return refused('money', fail('PAYMENT_REQUIRED', { message: shortOf(what, take.needed, take.available) }));
   }

@@ -1,6 +1,4 @@
-// The claims of a function call: no cache and no provider's slot, but a slot of the workspace and of the service. Two
-// rounds: whether it runs at all is known first, so that a retry of a call that runs or is done takes no slot and no
-// credit away from those that would run.
+// The claims of a function call: no cache and no provider's slot, but a slot of the workspace and of the service.
 import { openBill } from '../../../shared/billing/index.ts';
 import { GatewayError } from '../../../shared/errors/index.ts';
 import { uuidv7 } from '../../../shared/ids/index.ts';
@@ -8,10 +6,12 @@ import { leaseMs } from '../../../shared/names/index.ts';
 import type { Deadline } from '../../../shared/time/index.ts';
 import type { ChatDependencies } from '../dependencies.ts';
 import type { ClaimedExecution, Execution, IdentifiedCall, ReadyAnswer } from '../stages.ts';
-import type { Claim } from './claim.ts';
-import { claimCapacity } from './claim-capacity.ts';
-import { claimCredit } from './claim-credit.ts';
+import { type CapacityClaim, claimCapacity } from './claim-capacity.ts';
+import { type CreditClaim, claimCredit } from './claim-credit.ts';
+import type { KeyClaim } from './claim-key.ts';
+import { claimSpend } from './claim-spend.ts';
 import { nothingClaimed, startCommonClaims } from './common-claims.ts';
+import { doubtsOf, inTurn } from './in-turn.ts';
 import { newEnding } from './new-ending.ts';
 import { untilDone } from './until-done.ts';
 import { weighClaims } from './weigh-claims.ts';
@@ -34,14 +34,14 @@ export async function claimExecution(
   const ready = await weighClaims(deps, call, claims, admission);
   if (ready !== undefined) return ready;
   if (execution instanceof GatewayError) throw execution;
-  const [key, credit, capacity] = await Promise.all([claims.key, claims.credit, claims.capacity]);
+  const [key, spend, credit, capacity] = await Promise.all([claims.key, claims.spend, claims.credit, claims.capacity]);
   const giveSlotsBack = onceDone(capacity.giveBack);
   call.scope.afterwards.add(() => untilDone(deps.clock, giveSlotsBack));
   return {
     ...call,
     execution,
     owner,
-    keyHold: key.hold,
+    keyHold: key.hold ?? spend.hold,
     creditHold: credit.hold,
     otherHolds: [],
     giveSlotsBack,
@@ -55,15 +55,24 @@ function startClaims(deps: ChatDependencies, call: IdentifiedCall, execution: Ex
   const opened = execution instanceof GatewayError ? undefined : execution;
   const amount = opened?.worstCase ?? 0n;
   const hold = amount === 0n ? undefined : { owner, amount, expiresAtMs: call.arrivedAtMs + leaseMs };
-  const common = startCommonClaims(deps, call, owner, hold, execution);
-  const ifItRuns = async <Given extends Claim>(claim: () => Promise<Given>): Promise<Given> =>
-    opened !== undefined && (await common.idempotency).verdict === undefined ? claim() : (nothingClaimed as Given);
-  return {
-    ...common,
-    credit: ifItRuns(() => claimCredit(deps, call.workspace, hold)),
-    capacity: ifItRuns(() => claimCapacity(deps, call, owner)),
-  };
+  const { runs, pays } = doubtsOf(deps, call, false);
+  const isInDoubt = runs || pays;
+  const common = startCommonClaims(deps, call, owner, isInDoubt ? undefined : hold, execution);
+  const names = Object.values(common);
+  const later = { ...call, hold: isInDoubt ? hold : undefined };
+  const spend = inTurn(isInDoubt, names, nothingClaimed as KeyClaim, () => claimSpend(deps, later));
+  const beforeCredit = pays ? [...names, spend] : names;
+  const credit = inTurn(isInDoubt, beforeCredit, nothingClaimed as CreditClaim, () =>
+    claimCredit(deps, call.workspace, hold),
+  );
+  const beforeCapacity = pays ? [...names, spend, credit] : names;
+  const capacity = inTurn<CapacityClaim>(isInDoubt, beforeCapacity, noCapacity, async () =>
+    opened === undefined ? noCapacity : claimCapacity(deps, call, owner),
+  );
+  return { ...common, spend, credit, capacity };
 }
+
+const noCapacity: CapacityClaim = { verdict: undefined };
 
 /** Where it throws, whoever asks next tries again. */
 function onceDone(giveBack: () => Promise<void> = async () => {}): () => Promise<void> {

@@ -12,6 +12,7 @@ import {
 import type { Item } from '../../../shared/store/index.ts';
 import type { ChatDependencies } from '../dependencies.ts';
 import { type Claim, granted, heard, refused } from './claim.ts';
+import { keyName, spendName } from './in-turn.ts';
 import { shortOf } from './money-message.ts';
 
 export interface KeyClaimFacts {
@@ -40,10 +41,8 @@ async function admitKey(deps: ChatDependencies, facts: KeyClaimFacts): Promise<K
   const admission = await askKey(deps, facts);
   switch (admission.kind) {
     case 'spend_limit': {
-      const code = facts.asksFunction ? 'spend_limit_exceeded' : 'PAYMENT_REQUIRED';
-      const message = shortOf('the spend limit of the key', admission.needed, admission.available);
-      const counted = toRefusal(await askKey(deps, { ...facts, hold: undefined }), facts.asksFunction);
-      return counted ?? (refused('money', fail(code, { message })) as KeyClaim);
+      const counted = toRefusal(deps, await askKey(deps, { ...facts, hold: undefined }), facts);
+      return counted ?? refuseSpend(deps, facts, admission);
     }
     case 'admitted': {
       const taken = admission.hold;
@@ -54,7 +53,7 @@ async function admitKey(deps: ChatDependencies, facts: KeyClaimFacts): Promise<K
       return { ...granted(giveBack), hold: taken };
     }
     default:
-      return toRefusal(admission, facts.asksFunction) ?? granted();
+      return toRefusal(deps, admission, facts) ?? granted();
   }
 }
 
@@ -67,8 +66,24 @@ async function askKey({ store, clock, keyMemory }: ChatDependencies, facts: KeyC
   return admission;
 }
 
+export function refuseSpend(
+  { refusedLately }: ChatDependencies,
+  { credential, asksFunction }: KeyClaimFacts,
+  { needed, available }: Extract<KeyAdmission, { kind: 'spend_limit' }>,
+): KeyClaim {
+  refusedLately.note(spendName(credential.publicId));
+  const message = shortOf('the spend limit of the key', needed, available);
+  return refused('money', fail(asksFunction ? 'spend_limit_exceeded' : 'PAYMENT_REQUIRED', { message })) as KeyClaim;
+}
+
 /** What is wrong with the key itself. Undefined: nothing, or only its money. */
-function toRefusal(admission: KeyAdmission, asksFunction: boolean): KeyClaim | undefined {
+export function toRefusal(
+  { refusedLately }: ChatDependencies,
+  admission: KeyAdmission,
+  { credential, asksFunction }: KeyClaimFacts,
+): KeyClaim | undefined {
+  if (admission.kind !== 'admitted' && admission.kind !== 'spend_limit')
+    refusedLately.note(keyName(credential.publicId));
   switch (admission.kind) {
     case 'unknown':
       return refused('key', fail('UNAUTHORIZED')) as KeyClaim;

@@ -1,4 +1,5 @@
-// What every call claims, of a model or of a function: its key, its Idempotency-Key and its span. All start at once.
+// What every call claims, of a model or of a function, before it is known to run: its key, its Idempotency-Key and its
+// span. All start at once.
 import { GatewayError } from '../../../shared/errors/index.ts';
 import type { Hold } from '../../../shared/holds/index.ts';
 import type { ChatDependencies } from '../dependencies.ts';

@@ -34,6 +34,7 @@ export async function* relayStream(
     for (const { text, facts, head: chunkHead } of chunks) {
       head = chunkHead;
       tally.outputBytes += facts.outputBytes;
+      tally.outputBytesAfterUsage = facts.usage === undefined ? tally.outputBytesAfterUsage + facts.outputBytes : 0;
       tally.usage = facts.usage ?? tally.usage;
       wishes.onChunk?.(text);
       if (!facts.isUsageOnly || wishes.includeUsage) lines += toEventLine(text);

@@ -1,6 +1,8 @@
 // Keeping a complete answer: under its Idempotency-Key before the client has its end, and in the response cache after.
 import { headerNames } from '../../../shared/names/index.ts';
 import type { CachedAnswer } from '../../../shared/response-cache/index.ts';
+import { StoreUnavailable } from '../../../shared/store/index.ts';
+import { untilDone } from '../claims/until-done.ts';
 import type { ChatDependencies } from '../dependencies.ts';
 import type { Claimed, ClaimedCall } from '../stages.ts';
 
@@ -27,22 +29,28 @@ type KeyOwner = Pick<
   Partial<Pick<Claimed, 'ending'>>;
 
 /**
- * Stores the answer under the call's Idempotency-Key. Never throws: the client gets its answer all the same, and a retry
- * runs again, because the claim of a call that stored nothing is released.
+ * Stores the answer under the call's Idempotency-Key. Never throws: the client gets its answer all the same. Where the
+ * store is away the answer is stored after the last byte; a call that could store nothing releases its claim, and a retry
+ * runs again.
  */
 export async function keepForReplay(deps: ChatDependencies, call: KeyOwner, answer: Answer): Promise<void> {
   const { idempotencyKey: key, ownsIdempotencyKey, workspace, owner } = call;
   if (!ownsIdempotencyKey || key === undefined) return;
   const headers = Object.fromEntries(Object.entries(answer.headers).filter(([name]) => keptHeaders.includes(name)));
-  try {
-    const executionId = call.asksFunction ? owner : undefined;
-    const result = { status: answer.status, headers, body: answer.body, executionId };
+  const executionId = call.asksFunction ? owner : undefined;
+  const result = { status: answer.status, headers, body: answer.body, executionId };
+  const store = async () => {
     await deps.idempotency.complete({ workspace: workspace.id, key, owner, result, nowMs: deps.clock.nowMs() });
     // A complete answer keeps its key and its span: nothing is left to release.
     if (call.ending !== undefined) call.ending.namesAreSettled = true;
-  } catch (error) {
+  };
+  const tell = (error: unknown) =>
     deps.log.error({ event: 'result_not_stored', correlation_id: call.scope.correlationId }, error);
-  }
+  await store().catch((error: unknown) => {
+    if (!(error instanceof StoreUnavailable)) return tell(error);
+    // Runs before the settlement, which was added earlier and would release the claim.
+    call.scope.afterwards.add(() => untilDone(deps.clock, store).catch(tell));
+  });
 }
 
 export function keepInCache(deps: ChatDependencies, call: ClaimedCall, answer: CachedAnswer): void {

@@ -26,7 +26,9 @@ export function recordAfterwards(deps: ChatDependencies, cached: CachedReady): v
 
 /** Prepares the settlement of a stream. The function charges it: once, when its end is known, whoever asks first. */
 export function settleStreamAfterwards(deps: ChatDependencies, call: ClaimedCall, provided: ProvidedCall): () => void {
-  const tally = { usage: undefined, outputBytes: 0, end: undefined } as NonNullable<ClaimedCall['ending']['tally']>;
+  const tally = { usage: undefined, outputBytes: 0, outputBytesAfterUsage: 0, end: undefined } as NonNullable<
+    ClaimedCall['ending']['tally']
+  >;
   const { turn, promptBytes } = provided;
   let tokens: number | undefined;
   call.ending.tally = tally;

@@ -1,0 +1,169 @@
+// A call that does not run takes nothing from those that do: no money, no slot of a provider, not even for a moment.
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import { newKey } from '../support/gateway-file.ts';
+import { hello } from '../support/harness.ts';
+import { type ManualClock, manualClock } from '../support/manual-clock.ts';
+import { expectBalancedBooks, outcomeOf, startWorld, type World } from './money-world.ts';
+import { aroundStore } from './wrapped-store.ts';
+
+/** Covers the worst case of one call, and not of two. */
+const forOneCall = '0.000300';
+const model = [{ provider: 'acme', upstream: 'echo', more: { rate_limit_rpm: 1_000 } }];
+const [poor, revoked, busy, thrifty] = [newKey(), newKey(), newKey(), newKey()];
+const as = (key: string) => ({ authorization: `Bearer ${key}` });
+
+let world: World;
+let clock: ManualClock;
+/** `ledger update`, `limits update` … of the gateway, in their order. */
+const writes: string[] = [];
+
+beforeAll(async () => {
+  clock = manualClock();
+  world = await startWorld({
+    clock,
+    models: { 'acme/one': model },
+    wrapStore: (store) =>
+      aroundStore(store, (call, run) => {
+        if (call.method !== 'get') writes.push(`${call.table} ${call.method}`);
+        return run();
+      }),
+    workspace: { credit_usd: '5' },
+    moreWorkspaces: [
+      { id: 'poor', credit_usd: '0', keys: [{ name: 'k', key: poor }] },
+      {
+        id: 'mixed',
+        credit_usd: '5',
+        keys: [
+          { name: 'revoked', key: revoked, status: 'revoked' },
+          { name: 'busy', key: busy, rpm: 1 },
+          { name: 'thrifty', key: thrifty, spend_limit_usd: '0.000001' },
+        ],
+      },
+    ],
+  });
+});
+afterAll(() => world.stop());
+beforeEach(async () => {
+  await world.settled();
+  world.simulator.clear();
+  writes.length = 0;
+});
+
+const call = async (headers: Record<string, string> = {}, more: object = {}) =>
+  outcomeOf(await world.post(hello('acme/one', { max_tokens: 5, ...more }), headers));
+
+async function writesOf(act: () => Promise<unknown>): Promise<string[]> {
+  await world.settled();
+  writes.length = 0;
+  await act();
+  await world.settled();
+  return writes.filter((write) => !write.startsWith('records') && !write.startsWith('statistics'));
+}
+
+const takesFromOthers = (all: readonly string[]) => all.filter((write) => /^(ledger|limits) /.test(write));
+
+describe('an answer that is there already', () => {
+  it('from the cache takes no money and no slot', async () => {
+    expect(await call({}, { cache: {} })).toBe('ok');
+    expect(await writesOf(async () => expect(await call({}, { cache: {} })).toBe('ok'))).toEqual([]);
+    expect(world.simulator.calls).toHaveLength(1);
+  });
+
+  it('of the same Idempotency-Key takes no money and no slot', async () => {
+    const name = { 'idempotency-key': 'stored' };
+    expect(await call(name)).toBe('ok');
+    const taken = await writesOf(async () => expect(await call(name)).toBe('ok'));
+    expect(takesFromOthers(taken)).toEqual([]);
+    expect(world.simulator.calls).toHaveLength(1);
+  });
+});
+
+describe('a call that is refused', () => {
+  it.each([
+    ['a revoked key', revoked, 'UNAUTHORIZED', 0],
+    ['a key over its requests per minute', busy, 'api_key_rate_limit', 1],
+  ])('for %s takes no money and no slot, from the second on', async (_name, key, code, running) => {
+    for (let times = 0; times < running; times += 1) expect(await call(as(key))).toBe('ok');
+    expect(await call(as(key))).toBe(code);
+    const taken = await writesOf(async () => expect(await call(as(key))).toBe(code));
+    expect(takesFromOthers(taken)).toEqual([]);
+    expect(world.simulator.calls).toHaveLength(running);
+  });
+
+  it('for the spend limit of its key takes no credit and no slot, from the second on', async () => {
+    expect(await call(as(thrifty))).toBe('PAYMENT_REQUIRED');
+    const taken = await writesOf(async () => expect(await call(as(thrifty))).toBe('PAYMENT_REQUIRED'));
+    expect(takesFromOthers(taken)).toEqual([]);
+    expect(world.simulator.calls).toHaveLength(0);
+  });
+
+  it('for the credit of its workspace takes no slot, from the second on', async () => {
+    expect(await call(as(poor))).toBe('PAYMENT_REQUIRED');
+    const taken = await writesOf(async () => expect(await call(as(poor))).toBe('PAYMENT_REQUIRED'));
+    expect(taken.filter((write) => write.startsWith('limits'))).toEqual([]);
+    expect(world.simulator.calls).toHaveLength(0);
+  });
+
+  it('is remembered for ten seconds: then a call that pays is one round again', async () => {
+    expect(await call(as(busy))).toBe('api_key_rate_limit');
+    clock.advance(61_000);
+    expect(await call(as(busy))).toBe('ok');
+    const taken = await writesOf(async () => expect(await call(as(busy))).toBe('api_key_rate_limit'));
+    // The doubt was over: everything went out at once, and was given back.
+    expect(takesFromOthers(taken)).not.toEqual([]);
+  });
+});
+
+describe('money for one call', () => {
+  const crowd = 10;
+  let tight: World;
+  const limited = newKey();
+  beforeAll(async () => {
+    tight = await startWorld({
+      clock: manualClock(),
+      models: { 'acme/one': model },
+      moreWorkspaces: [
+        ...Array.from({ length: 8 }, (_none, at) => ({
+          id: `tight-${at}`,
+          credit_usd: forOneCall,
+          keys: [{ name: 'k', key: keys[at] ?? '' }],
+        })),
+        { id: 'limited', credit_usd: '5', keys: [{ name: 'k', key: limited, spend_limit_usd: forOneCall }] },
+      ],
+    });
+  });
+  afterAll(() => tight.stop());
+  const keys = Array.from({ length: 8 }, () => newKey());
+
+  const atOnce = async (headers: Record<string, string>): Promise<string[]> =>
+    (
+      await Promise.all(
+        Array.from({ length: crowd }, async () =>
+          outcomeOf(await tight.post(hello('acme/one', { max_tokens: 5 }), headers)),
+        ),
+      )
+    ).toSorted();
+
+  it.each([
+    ['one Idempotency-Key', 'idempotency-key', 'execution_in_progress', 0],
+    ['one span', 'x-gw-span-id', 'duplicate_span_id', 4],
+  ])('lets exactly one of ten calls with %s run, and the others are told so', async (_name, header, code, from) => {
+    for (const key of keys.slice(from, from + 4)) {
+      const outcomes = await atOnce({ ...as(key), [header]: 'same' });
+      expect(outcomes.filter((outcome) => outcome === 'ok').length).toBeGreaterThanOrEqual(1);
+      // Who comes after the end of the first gets its stored answer.
+      expect(outcomes.filter((outcome) => outcome !== 'ok' && outcome !== code)).toEqual([]);
+    }
+    expect(tight.simulator.calls).toHaveLength(from + 4);
+  });
+
+  it('of the key alone does so too', async () => {
+    const before = tight.simulator.calls.length;
+    const outcomes = await atOnce({ ...as(limited), 'idempotency-key': 'same' });
+    expect(outcomes).toContain('ok');
+    expect(outcomes.filter((outcome) => outcome !== 'ok' && outcome !== 'execution_in_progress')).toEqual([]);
+    expect(tight.simulator.calls).toHaveLength(before + 1);
+    await tight.settled();
+    await expectBalancedBooks(tight);
+  });
+});
