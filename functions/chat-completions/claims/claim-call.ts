@@ -8,13 +8,9 @@ import type { ChatDependencies } from '../dependencies.ts';
 import type { ClaimedCall, IdentifiedCall, ReadyAnswer, RoutedCall } from '../stages.ts';
 import { type BudgetsClaim, claimBudgets } from './claim-budgets.ts';
 import { type CachedClaim, claimCached } from './claim-cached.ts';
-import { type CreditClaim, claimCredit } from './claim-credit.ts';
-import type { KeyClaim } from './claim-key.ts';
 import { claimSlot, type SlotClaim } from './claim-slot.ts';
-import { claimSpend } from './claim-spend.ts';
 import { nothingClaimed, startCommonClaims } from './common-claims.ts';
 import { workspaceHold } from './holds-of-call.ts';
-import { doubtsOf, inTurn } from './in-turn.ts';
 import { newEnding } from './new-ending.ts';
 import { weighClaims } from './weigh-claims.ts';
 
@@ -55,23 +51,19 @@ export async function claimCall(
 
 function startClaims(deps: ChatDependencies, call: IdentifiedCall, routed: RoutedCall | GatewayError, owner: string) {
   const plan = routed instanceof GatewayError ? undefined : routed;
-  const hold = plan && workspaceHold(plan, owner);
-  const doubts = doubtsOf(deps, call, plan?.request.cache !== undefined);
-  const isInDoubt = doubts.runs || doubts.pays;
-  // Without a doubt the key's own claim holds its money too, in the same write.
-  const common = startCommonClaims(deps, call, owner, isInDoubt ? undefined : hold, routed);
   const cached = plan ? claimCached(deps, plan, owner) : Promise.resolve(noCache);
-  const names = [...Object.values(common), cached];
-  const later = { ...call, hold: isInDoubt ? hold : undefined };
-  const spend = inTurn(isInDoubt, names, nothingClaimed as KeyClaim, () => claimSpend(deps, later));
-  const beforeCredit = doubts.pays ? [...names, spend] : names;
-  const credit = inTurn(isInDoubt, beforeCredit, nothingClaimed as CreditClaim, () =>
-    claimCredit(deps, call.workspace, hold),
-  );
-  const budgets = inTurn(isInDoubt, names, noBudgets, async () => (plan ? claimBudgets(deps, plan, owner) : noBudgets));
-  const beforeSlot = doubts.pays ? [...names, spend, credit, budgets] : names;
-  const slot = inTurn(isInDoubt, beforeSlot, noSlot, async () => (plan ? claimSlot(deps, plan) : noSlot));
-  return { ...common, cached, spend, credit, budgets, slot };
+  const { claims, whenItRuns, whenItPays } = startCommonClaims(deps, call, {
+    owner,
+    hold: plan && workspaceHold(plan, owner),
+    planned: routed,
+    cached: plan?.request.cache === undefined ? undefined : cached,
+  });
+  return {
+    ...claims,
+    cached,
+    budgets: whenItRuns(noBudgets, async () => (plan ? claimBudgets(deps, plan, owner) : noBudgets)),
+    slot: whenItPays(noSlot, async () => (plan ? claimSlot(deps, plan) : noSlot)),
+  };
 }
 
 const noCache: CachedClaim = nothingClaimed;

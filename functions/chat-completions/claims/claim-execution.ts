@@ -7,11 +7,7 @@ import type { Deadline } from '../../../shared/time/index.ts';
 import type { ChatDependencies } from '../dependencies.ts';
 import type { ClaimedExecution, Execution, IdentifiedCall, ReadyAnswer } from '../stages.ts';
 import { type CapacityClaim, claimCapacity } from './claim-capacity.ts';
-import { type CreditClaim, claimCredit } from './claim-credit.ts';
-import type { KeyClaim } from './claim-key.ts';
-import { claimSpend } from './claim-spend.ts';
-import { nothingClaimed, startCommonClaims } from './common-claims.ts';
-import { doubtsOf, inTurn } from './in-turn.ts';
+import { startCommonClaims } from './common-claims.ts';
 import { newEnding } from './new-ending.ts';
 import { untilDone } from './until-done.ts';
 import { weighClaims } from './weigh-claims.ts';
@@ -55,21 +51,13 @@ function startClaims(deps: ChatDependencies, call: IdentifiedCall, execution: Ex
   const opened = execution instanceof GatewayError ? undefined : execution;
   const amount = opened?.worstCase ?? 0n;
   const hold = amount === 0n ? undefined : { owner, amount, expiresAtMs: call.arrivedAtMs + leaseMs };
-  const { runs, pays } = doubtsOf(deps, call, false);
-  const isInDoubt = runs || pays;
-  const common = startCommonClaims(deps, call, owner, isInDoubt ? undefined : hold, execution);
-  const names = Object.values(common);
-  const later = { ...call, hold: isInDoubt ? hold : undefined };
-  const spend = inTurn(isInDoubt, names, nothingClaimed as KeyClaim, () => claimSpend(deps, later));
-  const beforeCredit = pays ? [...names, spend] : names;
-  const credit = inTurn(isInDoubt, beforeCredit, nothingClaimed as CreditClaim, () =>
-    claimCredit(deps, call.workspace, hold),
-  );
-  const beforeCapacity = pays ? [...names, spend, credit] : names;
-  const capacity = inTurn<CapacityClaim>(isInDoubt, beforeCapacity, noCapacity, async () =>
-    opened === undefined ? noCapacity : claimCapacity(deps, call, owner),
-  );
-  return { ...common, spend, credit, capacity };
+  const { claims, whenItPays } = startCommonClaims(deps, call, { owner, hold, planned: execution });
+  return {
+    ...claims,
+    capacity: whenItPays(noCapacity, async () =>
+      opened === undefined ? noCapacity : claimCapacity(deps, call, owner),
+    ),
+  };
 }
 
 const noCapacity: CapacityClaim = { verdict: undefined };
