@@ -1,10 +1,16 @@
 // A provider as fast as Node can be, in a process of its own: fixed answers, nothing parsed. Every chunk of a stream is
-// a write of its own, with a turn of the event loop between, so that no reader gets them all at once.
+// a write of its own, with a turn of the event loop between, so that no reader gets them all at once. Behind the first
+// stands a pause that any model takes for its second token: else who writes three hundred chunks, who relays them and who
+// reads them would fight for the cores of the machine while the first is on its way.
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { setImmediate as nextTurn } from 'node:timers/promises';
+import { sleep, systemClock } from '../../../shared/time/index.ts';
 import { asksForStream, jsonAnswer, streamEvents } from '../upstream-answers.ts';
 import { sayReady } from './child-side.ts';
+
+const secondTokenMs = 10;
+const neverAborts = new AbortController().signal;
 
 const server = createServer(async (incoming, outgoing) => {
   const parts: Buffer[] = [];
@@ -19,10 +25,10 @@ async function answer(body: string, incoming: IncomingMessage, outgoing: ServerR
     return;
   }
   outgoing.writeHead(200, { 'content-type': 'text/event-stream' });
-  for (const event of streamEvents) {
+  for (const [number, event] of streamEvents.entries()) {
     if (incoming.destroyed && outgoing.destroyed) return;
     outgoing.write(event);
-    await nextTurn();
+    await (number === 0 ? sleep(systemClock, secondTokenMs, neverAborts) : nextTurn());
   }
   outgoing.end();
 }
