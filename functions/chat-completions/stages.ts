@@ -128,6 +128,8 @@ export interface CallEnding {
   tally: StreamTally | undefined;
   /** Idempotency-Key and span were given back, or stay. */
   namesAreSettled: boolean;
+  /** Stores the answer for replays, where that failed while the client waited. */
+  storeAnswer: (() => Promise<void>) | undefined;
   /** Words for our records: why attempts failed. */
   causes: readonly string[];
 }
@@ -152,6 +154,8 @@ export interface StreamTally {
   outputBytes: number;
   /** Of them what came after that report, and is not in it. */
   outputBytesAfterUsage: number;
+  /** Of them what came after the last report of more than nothing: some providers send zeros until the last chunk. */
+  outputBytesAfterCount: number;
   /** How it ended. Undefined: the client left before that. */
   end: 'complete' | AttemptFailure | undefined;
 }

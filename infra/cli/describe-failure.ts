@@ -13,7 +13,7 @@ export function describeFailure(error: unknown, target: Target): string {
     unavailable ??
     describeUnreachable(error, target) ??
     describeAws(error) ??
-    (error instanceof Error ? error.message : 'unknown failure');
+    (error instanceof Error ? messageOf(rootOf(error)) || error.message : 'unknown failure');
   return oneLine(message);
 }
 
@@ -31,7 +31,9 @@ function describeUnavailable(cause: unknown, target: Target): string {
       ? `${describeTarget(target)} has no tables in this account and region: deploy it first (npm run deploy)`
       : `there are no tables in ${describeTarget(target)} yet: apply a gateway file first`;
   }
-  return describeUnreachable(cause, target) ?? describeAws(cause) ?? `the store is unavailable (${causeOf(cause)})`;
+  return (
+    describeUnreachable(cause, target) ?? describeAws(cause) ?? `the store is unavailable (${causeOf(rootOf(cause))})`
+  );
 }
 
 /** Undefined: the server answered, or it is AWS itself. */
@@ -50,6 +52,9 @@ function describeAws(error: unknown): string | undefined {
   const isRefused = /^(AccessDenied|ExpiredToken|UnrecognizedClient|InvalidSignature|InvalidClientTokenId)/.test(name);
   return isRefused ? `AWS refused: ${name}: ${messageOf(error)}` : undefined;
 }
+
+/** Of a connection: what the system says. */
+const rootOf = (error: unknown): unknown => (error instanceof ConnectionBroken ? error.cause : error);
 
 const causeOf = (error: unknown): string => [nameOf(error), messageOf(error)].filter((part) => part !== '').join(': ');
 /** The service's own name for a fault, where a service answered. */

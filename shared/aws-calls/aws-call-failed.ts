@@ -28,6 +28,14 @@ const wordsInJson = /"[Mm]essage"\s*:\s*("(?:[^"\\]|\\.){0,1000}")/;
 export function awsCallFailed(service: string, status: number, body: Buffer): AwsCallFailed {
   const text = body.toString('utf8');
   const [, code] = codeInJson.exec(text) ?? codeInXml.exec(text) ?? [];
-  const words = wordsInJson.exec(text)?.[1];
-  return new AwsCallFailed(service, status, code ?? 'Unknown', words === undefined ? '' : String(JSON.parse(words)));
+  return new AwsCallFailed(service, status, code ?? 'Unknown', wordsIn(text));
+}
+
+/** A proxy in between may answer with anything. */
+function wordsIn(text: string): string {
+  try {
+    return String(JSON.parse(wordsInJson.exec(text)?.[1] ?? '""'));
+  } catch {
+    return '';
+  }
 }

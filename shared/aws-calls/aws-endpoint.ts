@@ -52,6 +52,18 @@ export function createAwsEndpoint(options: AwsEndpointOptions): AwsEndpoint {
 
 const noBytes = new Uint8Array();
 
-/** Where AWS itself answers. The regions of China are a partition with a domain of its own. */
-export const awsOrigin = (host: string, region: string): URL =>
-  new URL(`https://${host}.${region}.amazonaws.com${region.startsWith('cn-') ? '.cn' : ''}`);
+/** Partitions with a domain of their own, by the beginning of their regions. */
+const domains = [
+  ['cn-', 'amazonaws.com.cn'],
+  ['eusc-', 'amazonaws.eu'],
+  ['us-iso-', 'c2s.ic.gov'],
+  ['us-isob-', 'sc2s.sgov.gov'],
+  ['us-isof-', 'csp.hci.ic.gov'],
+  ['eu-isoe-', 'cloud.adc-e.uk'],
+] as const;
+
+/** Where AWS itself answers. */
+export function awsOrigin(host: string, region: string): URL {
+  const [, domain] = domains.find(([beginning]) => region.startsWith(beginning)) ?? [];
+  return new URL(`https://${host}.${region}.${domain ?? 'amazonaws.com'}`);
+}

@@ -43,7 +43,7 @@ export function readAwsEnvironment(variables: Variables): AwsEnvironment | undef
   if (spillBucket !== undefined && !bucketShape.test(spillBucket)) {
     throw new Error(`${environmentNames.spillBucket} must name a bucket without dots`);
   }
-  const endpoint = (name: string) => readUrl(name, named(name));
+  const endpoint = (name: string) => readEndpoint(name, variables);
   return {
     region,
     spillBucket,
@@ -65,14 +65,16 @@ export interface DynamoPlace {
 
 /** `region`: in place of the one that the process is in. Throws with the name of the variable that is missing. */
 export function readDynamoPlace(region: string | undefined, variables: Variables = process.env): DynamoPlace {
-  const endpointName = 'AWS_ENDPOINT_URL_DYNAMODB';
   const place = region ?? variables[regionName] ?? '';
   if (!regionShape.test(place)) throw new Error(`${regionName} must name a region`);
-  return { region: place, endpoint: readUrl(endpointName, variables[endpointName] || undefined) };
+  return { region: place, endpoint: readEndpoint('AWS_ENDPOINT_URL_DYNAMODB', variables) };
 }
 
-function readUrl(name: string, text: string | undefined): URL | undefined {
-  if (text === undefined) return undefined;
+/** The variable of one service, or else the one for all. */
+function readEndpoint(ownName: string, variables: Variables): URL | undefined {
+  const name = variables[ownName] ? ownName : 'AWS_ENDPOINT_URL';
+  const text = variables[name];
+  if (!text) return undefined;
   const url = URL.parse(text);
   if (url === null || !['http:', 'https:'].includes(url.protocol)) throw new Error(`${name} must be an http(s) URL`);
   return url;

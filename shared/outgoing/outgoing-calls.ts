@@ -6,8 +6,8 @@ import { Agent as HttpsAgent, request as httpsRequest } from 'node:https';
 import type { Clock } from '../time/index.ts';
 
 /**
- * A socket that died in the pool says so within a round trip of the first byte. What breaks later was heard by somebody,
- * who may be at work on it and wants to be paid.
+ * A socket that died in the pool says so within a round trip of the first byte. What breaks later was most likely heard
+ * by somebody, who may be at work on it and wants to be paid.
  */
 const deadSocketMs = 500;
 
@@ -27,7 +27,7 @@ export class ConnectionBroken extends Error {
   override readonly name = 'ConnectionBroken';
   /** False: no connection came about, so no byte of the request left. True proves nothing. */
   readonly mayHaveArrived: boolean;
-  /** It was a pooled socket that had died while nobody used it. The others of that time are gone by now. */
+  /** A pooled socket broke at once: it had died, as far as one can tell. The others of that time are gone by now. */
   readonly wasDead: boolean;
   constructor(cause: unknown, mayHaveArrived: boolean, wasDead = false) {
     super('the connection broke', { cause });

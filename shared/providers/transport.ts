@@ -41,7 +41,7 @@ export function createTransport(clock: Clock): Transport {
       try {
         return await sendOnce(request);
       } catch (error) {
-        // No fault of the provider, and it never heard of the request: one more try, on a fresh one.
+        // Most likely the provider never heard of the request: one more try, on a fresh one.
         if (!(error instanceof ConnectionBroken) || !error.wasDead) throw error;
         return sendOnce(request);
       }

@@ -1,5 +1,5 @@
 // DynamoDB's own protocol over the signed calls that reach the rest of AWS. In place of the SDK's client, which takes
-// three times the processor time of a call and a third of a bundle (README, decisions).
+// half of a request's processor time and two fifths of a bundle (README, decisions).
 import {
   awsCallFailed,
   awsOrigin,

@@ -6,7 +6,7 @@ import { type Clock, systemClock } from '../time/index.ts';
 import { type AttributeMap, fromAttributes } from './attribute-values.ts';
 import { deleteInput, getInput, putInput, queryInput, scanInput, updateInput } from './command-inputs.ts';
 import type { DynamoAnswer, DynamoClient, DynamoInput, DynamoOutput } from './dynamodb-client.ts';
-import { type CallOptions, type ConditionalResult, type Store, StoreUnavailable } from './store.ts';
+import { type CallOptions, type ConditionalResult, type Item, type Store, StoreUnavailable } from './store.ts';
 
 export interface DynamoStoreOptions {
   readonly client: DynamoClient;
@@ -23,57 +23,79 @@ export interface DynamoStoreOptions {
 export function createDynamoStore(options: DynamoStoreOptions): Store {
   const { client, stage, clock = systemClock, randomness = systemRandomness } = options;
 
-  async function call(operation: string, input: DynamoInput, kind: CallKind, { signal: callerSignal }: CallOptions) {
+  /** `read`: whatever is wrong with an answer, the write it answers may have been done. */
+  async function call<Value>(
+    operation: string,
+    input: DynamoInput,
+    kind: CallKind,
+    { signal: callerSignal }: CallOptions,
+    read: (answer: DynamoAnswer) => Value,
+  ): Promise<Value> {
     const attempts = { clock, randomness, limitMs: storeCallTimeoutMs, kind, callerSignal };
     try {
-      return await callWithAttempts(attempts, (signal) => client.send(operation, input, signal));
+      return read(await callWithAttempts(attempts, (signal) => client.send(operation, input, signal)));
     } catch (error) {
       throw new StoreUnavailable(error);
     }
   }
 
   return {
-    async get(table, key, callOptions = {}) {
-      const answer = await call('GetItem', getInput(stage, table, key), 'repeatable', callOptions);
-      return fromAttributes(outputOf(answer).Item as AttributeMap | undefined);
-    },
+    get: async (table, key, callOptions = {}) =>
+      call('GetItem', getInput(stage, table, key), 'repeatable', callOptions, (answer) =>
+        fromAttributes(outputOf(answer).Item as AttributeMap | undefined),
+      ),
 
     async put(put, callOptions = {}) {
       const input = putInput(stage, put);
-      const answer = await call('PutItem', input, kindOf(put), callOptions);
-      return resultOf(answer, ({ Attributes }) => (put.returnOld === true ? Attributes : input.Item));
+      return call('PutItem', input, kindOf(put), callOptions, (answer) =>
+        resultOf(answer, ({ Attributes }) => (put.returnOld === true ? Attributes : input.Item)),
+      );
     },
 
-    async update(update, callOptions = {}) {
-      const answer = await call('UpdateItem', updateInput(stage, update), kindOf(update), callOptions);
-      return resultOf(answer, ({ Attributes }) => Attributes);
-    },
+    update: async (update, callOptions = {}) =>
+      call('UpdateItem', updateInput(stage, update), kindOf(update), callOptions, (answer) =>
+        resultOf(answer, ({ Attributes }) => Attributes),
+      ),
 
-    async delete(table, key, callOptions = {}) {
-      // Not repeatable: between a lost answer and a second try somebody else may have put an item under this key.
-      await call('DeleteItem', deleteInput(stage, table, key), 'once', callOptions);
-    },
+    // Not repeatable: between a lost answer and a second try somebody else may have put an item under this key.
+    delete: async (table, key, callOptions = {}) =>
+      call('DeleteItem', deleteInput(stage, table, key), 'once', callOptions, () => undefined),
 
     scan(table, callOptions = {}) {
-      return itemsOf((startAfter) => call('Scan', scanInput(stage, table, startAfter), 'repeatable', callOptions));
+      return itemsOf((startAfter) =>
+        call('Scan', scanInput(stage, table, startAfter), 'repeatable', callOptions, pageOf),
+      );
     },
 
     query(table, key, { from, to, ...callOptions } = {}) {
       return itemsOf((startAfter) => {
         const input = queryInput(stage, table, key, { from, to }, startAfter);
-        return call('Query', input, 'repeatable', callOptions);
+        return call('Query', input, 'repeatable', callOptions, pageOf);
       });
     },
   };
 }
 
-/** As many pages as there are; DynamoDB leaves LastEvaluatedKey out on the last one. */
-async function* itemsOf(readPage: (startAfter: AttributeMap | undefined) => Promise<DynamoAnswer>) {
+interface Page {
+  readonly items: readonly Item[];
+  /** DynamoDB leaves it out on the last one. */
+  readonly lastKey: AttributeMap | undefined;
+}
+
+function pageOf(answer: DynamoAnswer): Page {
+  const { Items = [], LastEvaluatedKey } = outputOf(answer);
+  return {
+    items: (Items as AttributeMap[]).map((attributes) => fromAttributes(attributes) ?? {}),
+    lastKey: LastEvaluatedKey as AttributeMap | undefined,
+  };
+}
+
+async function* itemsOf(readPage: (startAfter: AttributeMap | undefined) => Promise<Page>): AsyncGenerator<Item> {
   let startAfter: AttributeMap | undefined;
   do {
-    const page: DynamoOutput = outputOf(await readPage(startAfter));
-    for (const attributes of (page.Items ?? []) as AttributeMap[]) yield fromAttributes(attributes) ?? {};
-    startAfter = page.LastEvaluatedKey as AttributeMap | undefined;
+    const { items, lastKey }: Page = await readPage(startAfter);
+    yield* items;
+    startAfter = lastKey;
   } while (startAfter !== undefined);
 }
 
@@ -86,5 +108,5 @@ function resultOf(answer: DynamoAnswer, attributesOf: (output: DynamoOutput) => 
 
 function outputOf(answer: DynamoAnswer): DynamoOutput {
   if (answer.kind === 'done') return answer.output;
-  throw new StoreUnavailable(new Error('an operation without a condition was refused by one'));
+  throw new Error('an operation without a condition was refused by one');
 }

@@ -53,13 +53,16 @@ it('takes the last report at its word where nothing came after it', async () => 
   expect(usage).not.toHaveProperty('estimated');
 });
 
-it('charges a stream that broke for what was relayed', async () => {
-  script = { lines: [delta('a', { usage: early }), ...forty], isCut: true };
+it.each([
+  ['one early report', [delta('a', { usage: early }), ...forty], 101],
+  ['zeros with every chunk', forty.map((chunk) => ({ ...chunk, usage: { ...early, completion_tokens: 0 } })), 100],
+])('charges a stream that broke for what was relayed, whatever it reported: %s', async (_name, lines, tokens) => {
+  script = { lines, isCut: true };
   const credit = () => gateway.runtime.credit.show({ workspace: 'team', spendLimit: null });
   await eventually(async () => (await credit()).held === 0n);
   const before = (await credit()).spent;
   const response = await gateway.post(hello('acme/model', { stream: true }));
   expect(await response.text()).toContain('no_available_provider');
   await eventually(async () => (await credit()).held === 0n);
-  expect((await credit()).spent - before).toBe(BigInt(10 * 1 + 101 * 2) * 1_000_000n);
+  expect((await credit()).spent - before).toBe(BigInt(10 * 1 + tokens * 2) * 1_000_000n);
 });

@@ -9,7 +9,7 @@ import type { ClaimedCall, IdentifiedCall, ReadyAnswer, RoutedCall } from '../st
 import { type BudgetsClaim, claimBudgets } from './claim-budgets.ts';
 import { type CachedClaim, claimCached } from './claim-cached.ts';
 import { claimSlot, type SlotClaim } from './claim-slot.ts';
-import { nothingClaimed, startCommonClaims } from './common-claims.ts';
+import { type CommonWish, nothingClaimed, startCommonClaims } from './common-claims.ts';
 import { workspaceHold } from './holds-of-call.ts';
 import { newEnding } from './new-ending.ts';
 import { weighClaims } from './weigh-claims.ts';
@@ -22,7 +22,7 @@ export async function claimCall(
   admission: Deadline,
 ): Promise<ClaimedCall | ReadyAnswer> {
   const owner = uuidv7(deps.randomness, deps.clock.nowMs());
-  const claims = startClaims(deps, call, routed, owner);
+  const claims = startClaims(deps, call, routed, { owner, admission });
   const ready = await weighClaims(deps, call, claims, admission);
   if (ready !== undefined) return ready;
   if (routed instanceof GatewayError) throw routed;
@@ -49,20 +49,26 @@ export async function claimCall(
   };
 }
 
-function startClaims(deps: ChatDependencies, call: IdentifiedCall, routed: RoutedCall | GatewayError, owner: string) {
+function startClaims(
+  deps: ChatDependencies,
+  call: IdentifiedCall,
+  routed: RoutedCall | GatewayError,
+  { owner, admission }: Pick<CommonWish, 'owner' | 'admission'>,
+) {
   const plan = routed instanceof GatewayError ? undefined : routed;
   const cached = plan ? claimCached(deps, plan, owner) : Promise.resolve(noCache);
-  const { claims, whenItRuns, whenItPays } = startCommonClaims(deps, call, {
+  const { claims, whenItRuns } = startCommonClaims(deps, call, {
     owner,
     hold: plan && workspaceHold(plan, owner),
     planned: routed,
     cached: plan?.request.cache === undefined ? undefined : cached,
+    admission,
   });
   return {
     ...claims,
     cached,
     budgets: whenItRuns(noBudgets, async () => (plan ? claimBudgets(deps, plan, owner) : noBudgets)),
-    slot: whenItPays(noSlot, async () => (plan ? claimSlot(deps, plan) : noSlot)),
+    slot: whenItRuns(noSlot, async () => (plan ? claimSlot(deps, plan) : noSlot)),
   };
 }
 

@@ -7,7 +7,7 @@ import type { Deadline } from '../../../shared/time/index.ts';
 import type { ChatDependencies } from '../dependencies.ts';
 import type { ClaimedExecution, Execution, IdentifiedCall, ReadyAnswer } from '../stages.ts';
 import { type CapacityClaim, claimCapacity } from './claim-capacity.ts';
-import { startCommonClaims } from './common-claims.ts';
+import { type CommonWish, startCommonClaims } from './common-claims.ts';
 import { newEnding } from './new-ending.ts';
 import { untilDone } from './until-done.ts';
 import { weighClaims } from './weigh-claims.ts';
@@ -26,7 +26,7 @@ export async function claimExecution(
 ): Promise<StartedExecution | ReadyAnswer> {
   // Execution ids are UUIDv7 (contract 1).
   const owner = uuidv7(deps.randomness, deps.clock.nowMs());
-  const claims = startClaims(deps, call, execution, owner);
+  const claims = startClaims(deps, call, execution, { owner, admission });
   const ready = await weighClaims(deps, call, claims, admission);
   if (ready !== undefined) return ready;
   if (execution instanceof GatewayError) throw execution;
@@ -47,14 +47,19 @@ export async function claimExecution(
   };
 }
 
-function startClaims(deps: ChatDependencies, call: IdentifiedCall, execution: Execution | GatewayError, owner: string) {
+function startClaims(
+  deps: ChatDependencies,
+  call: IdentifiedCall,
+  execution: Execution | GatewayError,
+  { owner, admission }: Pick<CommonWish, 'owner' | 'admission'>,
+) {
   const opened = execution instanceof GatewayError ? undefined : execution;
   const amount = opened?.worstCase ?? 0n;
   const hold = amount === 0n ? undefined : { owner, amount, expiresAtMs: call.arrivedAtMs + leaseMs };
-  const { claims, whenItPays } = startCommonClaims(deps, call, { owner, hold, planned: execution });
+  const { claims, whenItRuns } = startCommonClaims(deps, call, { owner, hold, planned: execution, admission });
   return {
     ...claims,
-    capacity: whenItPays(noCapacity, async () =>
+    capacity: whenItRuns(noCapacity, async () =>
       opened === undefined ? noCapacity : claimCapacity(deps, call, owner),
     ),
   };

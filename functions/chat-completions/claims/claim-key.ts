@@ -24,6 +24,8 @@ export interface KeyClaimFacts {
 
 export type KeyClaim = Claim & {
   readonly hold?: KeyHold | undefined;
+  /** The key as this claim saw it. */
+  readonly item?: Item | undefined;
   readonly verdict: { readonly error: unknown; readonly rank: 'key' | 'money'; readonly ready?: undefined } | undefined;
 };
 
@@ -46,7 +48,7 @@ async function admitKey(deps: ChatDependencies, facts: KeyClaimFacts): Promise<K
     }
     case 'admitted': {
       const taken = admission.hold;
-      if (taken === undefined) return granted();
+      if (taken === undefined) return { ...granted(), item: admission.item };
       const giveBack = async () => {
         await settleKeyHold({ store, hold: taken, actual: 0n, nowMs: clock.nowMs() });
       };

@@ -4,11 +4,10 @@ import type { ChatDependencies } from '../dependencies.ts';
 import { granted, heard } from './claim.ts';
 import { type KeyClaim, type KeyClaimFacts, refuseSpend, toRefusal } from './claim-key.ts';
 
-/** The request is counted already. */
-export function claimSpend(deps: ChatDependencies, facts: KeyClaimFacts): Promise<KeyClaim> {
+/** `counted`: the claim that counted the request, with the key as it was seen there. */
+export function claimSpend(deps: ChatDependencies, facts: KeyClaimFacts, counted: KeyClaim): Promise<KeyClaim> {
   const { hold, credential } = facts;
-  // As the key's own claim has just seen it.
-  const known = deps.keyMemory.recall(credential.publicId) ?? facts.keyItem;
+  const known = counted.item ?? facts.keyItem;
   if (hold === undefined || readKeyLimits(known).spendLimitUsd === null) return Promise.resolve(granted());
   const { store, clock } = deps;
   const { publicId, secretSha256 } = credential;

@@ -1,5 +1,5 @@
-// What a claim is: something a call takes from the store before its provider is called. All claims of a call go out at
-// once; what they say is weighed afterwards, in the order of contract 5, and whatever was taken in vain is given back.
+// What a claim is: something a call takes from the store before its provider is called. As a rule all go out at once;
+// what they say is weighed afterwards, in the order of contract 5, and whatever was taken in vain is given back.
 import { StoreUnavailable } from '../../../shared/store/index.ts';
 import type { ReadyAnswer } from '../stages.ts';
 

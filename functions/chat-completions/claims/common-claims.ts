@@ -2,6 +2,7 @@
 // for these.
 import { GatewayError } from '../../../shared/errors/index.ts';
 import type { Hold } from '../../../shared/holds/index.ts';
+import type { Deadline } from '../../../shared/time/index.ts';
 import type { ChatDependencies } from '../dependencies.ts';
 import type { IdentifiedCall } from '../stages.ts';
 import type { Claim } from './claim.ts';
@@ -21,6 +22,7 @@ export interface CommonWish {
   readonly planned: object | GatewayError;
   /** The look into the cache, where the call asks for one. */
   readonly cached?: Promise<Claim> | undefined;
+  readonly admission: Deadline;
 }
 
 type StartLater = <Given extends Claim>(nothing: Given, claim: () => Promise<Given>) => Promise<Given>;
@@ -28,7 +30,7 @@ type StartLater = <Given extends Claim>(nothing: Given, claim: () => Promise<Giv
 export function startCommonClaims(
   deps: ChatDependencies,
   call: IdentifiedCall,
-  { owner, hold, planned, cached }: CommonWish,
+  { owner, hold, planned, cached, admission }: CommonWish,
 ) {
   const doubts = doubtsOf(deps, call, cached !== undefined);
   const isInDoubt = doubts.runs || doubts.pays;
@@ -42,14 +44,17 @@ export function startCommonClaims(
     ),
   };
   const answers = [...Object.values(names), ...(cached === undefined ? [] : [cached])];
-  const whenItRuns: StartLater = (nothing, claim) => inTurn(isInDoubt, answers, nothing, claim);
-  const spend = whenItRuns<KeyClaim>(nothingClaimed as KeyClaim, () =>
-    claimSpend(deps, { ...call, hold: isInDoubt ? hold : undefined }),
+  const after =
+    (earlier: readonly Promise<Claim>[]): StartLater =>
+    (nothing, claim) =>
+      isInDoubt ? inTurn(admission, earlier, nothing, claim) : claim();
+  const spend = after(answers)<KeyClaim>(nothingClaimed as KeyClaim, async () =>
+    isInDoubt ? claimSpend(deps, { ...call, hold }, await names.key) : (nothingClaimed as KeyClaim),
   );
-  const credit = inTurn<CreditClaim>(isInDoubt, doubts.pays ? [...answers, spend] : answers, nothingClaimed, () =>
+  const credit = after(doubts.pays ? [...answers, spend] : answers)<CreditClaim>(nothingClaimed, () =>
     claimCredit(deps, call.workspace, hold),
   );
-  const payers = doubts.pays ? [...answers, spend, credit] : answers;
-  const whenItPays: StartLater = (nothing, claim) => inTurn(isInDoubt, payers, nothing, claim);
-  return { claims: { ...names, spend, credit }, whenItRuns, whenItPays };
+  /** What is left: also after the money, where that is in doubt. */
+  const whenItRuns = after(doubts.pays ? [...answers, spend, credit] : answers);
+  return { claims: { ...names, spend, credit }, whenItRuns };
 }

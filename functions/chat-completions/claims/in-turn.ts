@@ -1,6 +1,7 @@
 // Which claims wait for which. As a rule all go out at once, and a call costs one round. But what a call holds and gives
 // back again is missing to others meanwhile. So where it is in doubt whether a call runs at all, it takes nothing from
 // others before that is known: neither money nor a provider's slot.
+import type { Deadline } from '../../../shared/time/index.ts';
 import type { ChatDependencies } from '../dependencies.ts';
 import type { IdentifiedCall } from '../stages.ts';
 import type { Claim } from './claim.ts';
@@ -26,14 +27,15 @@ export const keyName = (publicId: string): string => `key ${publicId}`;
 export const spendName = (publicId: string): string => `spend ${publicId}`;
 export const creditName = (workspaceId: string): string => `credit ${workspaceId}`;
 
-/** `claim` after `earlier` where that is in doubt, and then only if none of them stands in the way; else at once. */
+/** `claim` after `earlier`, if none of them stands in the way and there is time left. */
 export async function inTurn<Given extends Claim>(
-  isInDoubt: boolean,
+  admission: Deadline,
   earlier: readonly Promise<Claim>[],
   nothing: Given,
   claim: () => Promise<Given>,
 ): Promise<Given> {
-  if (!isInDoubt) return claim();
   const verdicts = (await Promise.all(earlier)).map(({ verdict }) => verdict);
-  return verdicts.every((verdict) => verdict === undefined) ? claim() : nothing;
+  // Nobody waits any more for an admission that took too long.
+  const isWanted = verdicts.every((verdict) => verdict === undefined) && admission.remainingMs() > 0;
+  return isWanted ? claim() : nothing;
 }

@@ -9,5 +9,6 @@ export const newEnding = (): CallEnding => ({
   firstOutputAtMs: undefined,
   tally: undefined,
   namesAreSettled: false,
+  storeAnswer: undefined,
   causes: [],
 });

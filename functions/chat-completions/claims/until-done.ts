@@ -3,12 +3,16 @@
 import { StoreUnavailable } from '../../../shared/store/index.ts';
 import { type Clock, sleep } from '../../../shared/time/index.ts';
 
-/** All within what an adapter gives to `finish` (10 s). */
-const triesMax = 5;
+/** All within what an adapter gives to `finish` (10 s), for calls to the store that end within its 800 ms. */
+const triesDefault = 5;
 const firstPauseMs = 50;
 
 /** For writes that do no harm when they are made twice. Throws the last StoreUnavailable, and any other error at once. */
-export async function untilDone(clock: Clock, write: () => Promise<unknown>): Promise<void> {
+export async function untilDone(
+  clock: Clock,
+  write: () => Promise<unknown>,
+  triesMax: number = triesDefault,
+): Promise<void> {
   const nobodyAborts = new AbortController().signal;
   for (let tried = 1; ; tried += 1) {
     try {

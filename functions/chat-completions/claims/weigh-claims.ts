@@ -1,4 +1,4 @@
-// What the claims of one round say together. The first verdict in the order of contract 5 decides; whatever was taken in
+// What the claims of a call say together. The first verdict in the order of contract 5 decides; whatever was taken in
 // vain is given back, also what was taken too late.
 import { StoreUnavailable } from '../../../shared/store/index.ts';
 import { type Deadline, within } from '../../../shared/time/index.ts';

@@ -35,6 +35,7 @@ export async function* relayStream(
       head = chunkHead;
       tally.outputBytes += facts.outputBytes;
       tally.outputBytesAfterUsage = facts.usage === undefined ? tally.outputBytesAfterUsage + facts.outputBytes : 0;
+      tally.outputBytesAfterCount = countsOutput(facts.usage) ? 0 : tally.outputBytesAfterCount + facts.outputBytes;
       tally.usage = facts.usage ?? tally.usage;
       wishes.onChunk?.(text);
       if (!facts.isUsageOnly || wishes.includeUsage) lines += toEventLine(text);
@@ -62,6 +63,8 @@ export async function* relayStream(
   }
   yield doneLine;
 }
+
+const countsOutput = (usage: Record<string, unknown> | undefined): boolean => Number(usage?.completion_tokens) > 0;
 
 /** A chunk of ours: the head of the provider's last one, no choice, the merged usage. */
 export function usageLine({ id, created, model }: Record<string, unknown>, usage: Record<string, unknown>): string {

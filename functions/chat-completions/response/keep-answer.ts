@@ -2,7 +2,6 @@
 import { headerNames } from '../../../shared/names/index.ts';
 import type { CachedAnswer } from '../../../shared/response-cache/index.ts';
 import { StoreUnavailable } from '../../../shared/store/index.ts';
-import { untilDone } from '../claims/until-done.ts';
 import type { ChatDependencies } from '../dependencies.ts';
 import type { Claimed, ClaimedCall } from '../stages.ts';
 
@@ -47,9 +46,9 @@ export async function keepForReplay(deps: ChatDependencies, call: KeyOwner, answ
   const tell = (error: unknown) =>
     deps.log.error({ event: 'result_not_stored', correlation_id: call.scope.correlationId }, error);
   await store().catch((error: unknown) => {
-    if (!(error instanceof StoreUnavailable)) return tell(error);
-    // Runs before the settlement, which was added earlier and would release the claim.
-    call.scope.afterwards.add(() => untilDone(deps.clock, store).catch(tell));
+    tell(error);
+    // Settlement tries again before it would release the claim.
+    if (error instanceof StoreUnavailable && call.ending !== undefined) call.ending.storeAnswer = store;
   });
 }
 

@@ -62,7 +62,13 @@ function streamResponse(
   { chargeStream, releaseNames }: StreamSettlement,
 ): GatewayResponse {
   const { request, ending, cache, ownsIdempotencyKey } = call;
-  const tally = ending.tally ?? { usage: undefined, outputBytes: 0, outputBytesAfterUsage: 0, end: undefined };
+  const tally = ending.tally ?? {
+    usage: undefined,
+    outputBytes: 0,
+    outputBytesAfterUsage: 0,
+    outputBytesAfterCount: 0,
+    end: undefined,
+  };
   const answer = { status: okStatus, headers: { ...headers, ...streamHeaders } };
   const chunks: string[] = [];
   const mergedUsage = () => {

@@ -23,9 +23,22 @@ export async function settleClaims(deps: ChatDependencies, call: Claimed): Promi
   // A client that left, or a deadline, before the first candidate was called.
   const isUnused = permit !== undefined && call.ending.attempts === 0;
   await Promise.all([
-    untilDone(deps.clock, () => releaseNames(deps, call)),
+    settleNames(deps, call),
     isUnused ? untilDone(deps.clock, () => deps.limiter.giveBack(permit)) : undefined,
   ]);
+}
+
+/** A large answer goes to the blob store first, which may take three seconds to fail: two tries are within the 10 s. */
+const storeAnswerTriesMax = 2;
+
+async function settleNames(deps: ChatDependencies, call: Claimed): Promise<void> {
+  const { storeAnswer } = call.ending;
+  if (storeAnswer !== undefined) {
+    await untilDone(deps.clock, storeAnswer, storeAnswerTriesMax).catch((error: unknown) => {
+      deps.log.error({ event: 'result_not_stored', correlation_id: call.scope.correlationId }, error);
+    });
+  }
+  await untilDone(deps.clock, () => releaseNames(deps, call));
 }
 
 /** What clients' libraries retry by themselves: too many requests, and whatever is not their fault. */

@@ -26,14 +26,20 @@ export function recordAfterwards(deps: ChatDependencies, cached: CachedReady): v
 
 /** Prepares the settlement of a stream. The function charges it: once, when its end is known, whoever asks first. */
 export function settleStreamAfterwards(deps: ChatDependencies, call: ClaimedCall, provided: ProvidedCall): () => void {
-  const tally = { usage: undefined, outputBytes: 0, outputBytesAfterUsage: 0, end: undefined } as NonNullable<
-    ClaimedCall['ending']['tally']
-  >;
+  const tally = {
+    usage: undefined,
+    outputBytes: 0,
+    outputBytesAfterUsage: 0,
+    outputBytesAfterCount: 0,
+    end: undefined,
+  } as NonNullable<ClaimedCall['ending']['tally']>;
   const { turn, promptBytes } = provided;
   let tokens: number | undefined;
   call.ending.tally = tally;
   const charge = () => {
-    tokens ??= chargeAnswer(call, turn, tally, promptBytes).tokens;
+    // The last report of a stream that ended well is believed, also a zero.
+    const outputBytesAfterUsage = tally.end === 'complete' ? tally.outputBytesAfterUsage : tally.outputBytesAfterCount;
+    tokens ??= chargeAnswer(call, turn, { ...tally, outputBytesAfterUsage }, promptBytes).tokens;
     return tokens;
   };
   call.scope.afterwards.add(async () => {

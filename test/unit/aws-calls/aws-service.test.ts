@@ -75,6 +75,12 @@ describe('a call to AWS', () => {
     expect((error as AwsCallFailed).words()).toBe('text that quotes hunter2-secret');
   });
 
+  it('that a proxy in between refuses in words of its own is refused like any other', async () => {
+    const { fake, service } = await serviceAt(() => ({ status: 503, body: String.raw`{"message": "it\'s down"}` }));
+    await expect(service.call(post)).rejects.toThrow('kms answered 503 Unknown');
+    expect(fake.received).toHaveLength(3);
+  });
+
   it('that is refused for good is sent once', async () => {
     const { fake, service } = await serviceAt(() => jsonFault(400, 'ValidationException'));
     await expect(service.call(post)).rejects.toThrow('ValidationException');
