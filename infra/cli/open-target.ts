@@ -8,6 +8,7 @@ import { startEmbeddedDynamo } from '../local/embedded-dynamodb.ts';
 import { localAdapters } from '../local/local-adapters.ts';
 import type { OpenOptions } from './command.ts';
 import { operatorClock } from './operator-clock.ts';
+import type { ShellAccess } from './shell-access.ts';
 import { stageKeyWrapper } from './stage-key-wrapper.ts';
 import type { Target } from './target.ts';
 import type { Terminal } from './terminal.ts';
@@ -18,6 +19,8 @@ export interface OpenTarget {
   readonly store: Store;
   /** Makes the tables of a local store where they are missing; those of a stage belong to its deployment. */
   prepareTables(): Promise<void>;
+  /** Who the shell is to AWS; undefined for a local store. */
+  readonly access: ShellAccess | undefined;
   /** What seals the keys of BYOK connections there. May make the master key of a local store. */
   openKeyWrapper(): Promise<KeyWrapper>;
   close(): Promise<void>;
@@ -44,6 +47,7 @@ async function openStage(stage: string): Promise<OpenTarget> {
   const client = createDynamoClient({ ...access, clock: operatorClock });
   return {
     ...opened(client, stage),
+    access,
     prepareTables: async () => {},
     openKeyWrapper: () => stageKeyWrapper(access, stage),
     close: async () => client.destroy(),
@@ -59,6 +63,7 @@ function openLocal(stage: string, url: string, place: LocalPlace, stop: () => Pr
   const client = createDynamoClient({ endpoint: url });
   return {
     ...opened(client, stage),
+    access: undefined,
     prepareTables: () => createTables(client, stage),
     openKeyWrapper: async () => localAdapters({ data: place.data, dynamodb: place.dynamodb }).wrapper,
     async close() {

@@ -37,7 +37,7 @@ async function untilActive(client: DynamoClient, name: string): Promise<void> {
   for (let look = 1; look <= looksMax; look += 1) {
     const { Table: table } = await askDynamo(client, 'DescribeTable', { TableName: name });
     if (table?.TableStatus === 'ACTIVE') return;
-    await sleep(systemClock, lookIntervalMs, new AbortController().signal);
+    await sleep(systemClock, lookIntervalMs);
   }
   throw new Error(`the table ${name} did not become active within ${(looksMax * lookIntervalMs) / 1000} s`);
 }

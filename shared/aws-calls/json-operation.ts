@@ -7,9 +7,13 @@ export type JsonObject = Readonly<Record<string, unknown>>;
 /** `operation` with its namespace, as in `TrentService.Decrypt`. Throws like `AwsService.call`. */
 export async function callOperation(service: AwsService, operation: string, input: JsonObject): Promise<JsonObject> {
   const answer = await service.call(operationCall('1.1', operation, input));
-  const value = parseObject(answer.toString('utf8'));
-  // Without the parser's own error, which quotes the text: answers hold secrets.
-  if (value === undefined) throw new Error(`${operation} did not answer with a JSON object`);
+  return readJsonAnswer(operation, answer);
+}
+
+/** `asked`: whoever answered. Throws without the parser's own error, which quotes the text: answers hold secrets. */
+export function readJsonAnswer(asked: string, body: Buffer): JsonObject {
+  const value = parseObject(body.toString('utf8'));
+  if (value === undefined) throw new Error(`${asked} did not answer with a JSON object`);
   return value;
 }
 

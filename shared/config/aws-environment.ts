@@ -38,8 +38,7 @@ export function readAwsEnvironment(variables: Variables): AwsEnvironment | undef
   const byokKeyId = named(environmentNames.byokKeyId);
   const providerSecret = named(environmentNames.providerSecret);
   if ([spillBucket, byokKeyId, providerSecret].every((name) => name === undefined)) return undefined;
-  const region = named(regionName) ?? '';
-  if (!regionShape.test(region)) throw new Error(`${regionName} must name a region`);
+  const region = readRegion(variables[regionName]);
   if (spillBucket !== undefined && !bucketShape.test(spillBucket)) {
     throw new Error(`${environmentNames.spillBucket} must name a bucket without dots`);
   }
@@ -65,9 +64,15 @@ export interface DynamoPlace {
 
 /** `region`: in place of the one that the process is in. Throws with the name of the variable that is missing. */
 export function readDynamoPlace(region: string | undefined, variables: Variables = process.env): DynamoPlace {
-  const place = region ?? variables[regionName] ?? '';
-  if (!regionShape.test(place)) throw new Error(`${regionName} must name a region`);
-  return { region: place, endpoint: readEndpoint('AWS_ENDPOINT_URL_DYNAMODB', variables) };
+  return {
+    region: readRegion(region ?? variables[regionName]),
+    endpoint: readEndpoint('AWS_ENDPOINT_URL_DYNAMODB', variables),
+  };
+}
+
+function readRegion(text = ''): string {
+  if (!regionShape.test(text)) throw new Error(`${regionName} must name a region`);
+  return text;
 }
 
 /** The variable of one service, or else the one for all. */

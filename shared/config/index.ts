@@ -1,7 +1,6 @@
 export {
   type AwsCredentials,
   type AwsEnvironment,
-  type DynamoPlace,
   hasAwsCredentials,
   readAwsCredentials,
   readDynamoPlace,

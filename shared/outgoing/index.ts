@@ -2,6 +2,5 @@ export {
   ConnectionBroken,
   createOutgoingCalls,
   type OutgoingCalls,
-  type OutgoingOptions,
   type OutgoingRequest,
 } from './outgoing-calls.ts';

@@ -67,7 +67,7 @@ export function createStatisticsReader(options: StatisticsReaderOptions): Statis
   async function refresh(): Promise<void> {
     const owner = randomness.uuid();
     for (let look = 1; look <= looksMax; look += 1) {
-      if (look > 1) await sleep(clock, lookAgainMs, new AbortController().signal);
+      if (look > 1) await sleep(clock, lookAgainMs);
       const stored = await snapshots.read();
       await adopt(stored);
       if (copyAge() < rebuildAgeMs) return;

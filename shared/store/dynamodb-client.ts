@@ -6,7 +6,7 @@ import {
   createAwsEndpoint,
   type Identity,
   operationCall,
-  parseObject,
+  readJsonAnswer,
 } from '../aws-calls/index.ts';
 import { readAwsCredentials, readDynamoPlace } from '../config/index.ts';
 import { type Clock, systemClock } from '../time/index.ts';
@@ -60,20 +60,13 @@ export function createDynamoClient(options: DynamoClientOptions = {}): DynamoCli
     async send(operation, input, signal = neverAborts) {
       const call = operationCall('1.0', `DynamoDB_20120810.${operation}`, input);
       const { status, body } = await endpoint.send(call, signal);
-      if (status === 200) return { kind: 'done', output: readObject(body) };
+      if (status === 200) return { kind: 'done', output: readJsonAnswer('DynamoDB', body) };
       const failure = awsCallFailed('dynamodb', status, body);
       if (failure.code !== 'ConditionalCheckFailedException') throw failure;
-      return { kind: 'refused', item: readObject(body).Item as AttributeMap | undefined };
+      return { kind: 'refused', item: readJsonAnswer('DynamoDB', body).Item as AttributeMap | undefined };
     },
     destroy: () => endpoint.close(),
   };
-}
-
-/** Without the parser's own error, which quotes the text. */
-function readObject(body: Buffer): DynamoOutput {
-  const value = parseObject(body.toString('utf8'));
-  if (value === undefined) throw new Error('DynamoDB did not answer with a JSON object');
-  return value;
 }
 
 const neverAborts = new AbortController().signal;

@@ -15,8 +15,10 @@ export const systemClock: Clock = {
   },
 };
 
+const neverAborts = new AbortController().signal;
+
 /** Resolves after `delayMs`, or at once when `signal` aborts: the caller looks at the signal. */
-export const sleep = (clock: Clock, delayMs: number, signal: AbortSignal): Promise<void> =>
+export const sleep = (clock: Clock, delayMs: number, signal: AbortSignal = neverAborts): Promise<void> =>
   new Promise((resolve) => {
     if (signal.aborted) return resolve();
     const cancel = clock.after(delayMs, done);

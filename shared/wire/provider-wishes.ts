@@ -5,14 +5,14 @@ import { type PicoUsd, parseUsd } from '../money/index.ts';
 
 const picoDecimals = 12;
 /** No price has more decimals, so what lies behind them of a cap lets no other price pass. */
-const cutDecimals = (text: string): string =>
-  /^\d+\.\d+$/.test(text) ? text.slice(0, text.indexOf('.') + 1 + picoDecimals) : text;
+const parseCap = (text: string): PicoUsd | undefined =>
+  parseUsd(/^\d+\.\d+$/.test(text) ? text.slice(0, text.indexOf('.') + 1 + picoDecimals) : text);
 
 const ids = z.array(z.string().check(z.minLength(1)));
 const region = z.string().check(z.regex(/^[a-z0-9-]+$/, 'must be a lower-case region'));
 /** A number or a decimal string in USD per million tokens, not negative. */
 const price = z.union(
-  [z.number().check(z.minimum(0)), z.string().check(z.refine((text) => parseUsd(cutDecimals(text)) !== undefined))],
+  [z.number().check(z.minimum(0)), z.string().check(z.refine((text) => parseCap(text) !== undefined))],
   'must be a number or a decimal string, not negative',
 );
 
@@ -87,5 +87,5 @@ const capMaxUsd = 1_000_000_000;
 
 function toPicoUsd(cap: PriceCap | null | undefined): PicoUsd | undefined {
   if (cap === null || cap === undefined) return undefined;
-  return parseUsd(typeof cap === 'string' ? cutDecimals(cap) : Math.min(cap, capMaxUsd).toFixed(picoDecimals));
+  return parseCap(typeof cap === 'string' ? cap : Math.min(cap, capMaxUsd).toFixed(picoDecimals));
 }

@@ -1,29 +1,23 @@
 // A provider that reports usage early, and goes on: what it relays after its report is charged too.
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
-import { type Harness, hello, startHarness } from '../support/harness.ts';
-import { type ScriptedProvider, startScriptedProvider } from './scripted-provider.ts';
+import { type Harness, hello } from '../support/harness.ts';
+import { startScriptedGateway } from './scripted-provider.ts';
 import { eventually } from './watched-clock.ts';
 
+let scripted: Awaited<ReturnType<typeof startScriptedGateway>>;
 let gateway: Harness;
-let provider: ScriptedProvider;
 let script: { readonly lines: readonly object[]; readonly isCut: boolean };
 
 beforeAll(async () => {
-  provider = await startScriptedProvider((outgoing) => {
+  scripted = await startScriptedGateway((outgoing) => {
     outgoing.writeHead(200, { 'content-type': 'text/event-stream' });
     for (const line of script.lines) outgoing.write(`data: ${JSON.stringify(line)}\n\n`);
     // Only once all of it is out: a destroyed socket takes along what waits in it.
     outgoing.write('', () => (script.isCut ? outgoing.destroy() : outgoing.end('data: [DONE]\n\n')));
   });
-  gateway = await startHarness({
-    models: { 'acme/model': [{ provider: 'acme', upstream: 'scripted' }] },
-    providers: { acme: { base_url: provider.url } },
-  });
+  gateway = scripted.gateway;
 });
-afterAll(async () => {
-  await gateway.stop();
-  await provider.stop();
-});
+afterAll(() => scripted.stop());
 
 const early = { prompt_tokens: 10, completion_tokens: 1 };
 const delta = (content: string, more = {}) => ({ choices: [{ index: 0, delta: { content } }], ...more });

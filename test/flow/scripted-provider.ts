@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import { createServer, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { createServer as createTcpServer, type Server, type Socket } from 'node:net';
+import { type Harness, startHarness } from '../support/harness.ts';
 
 export interface ScriptedProvider {
   /** Base URL, ends in /v1. */
@@ -80,4 +81,23 @@ export function completionOf(...messages: readonly Record<string, unknown>[]): s
 export function sendJson(outgoing: ServerResponse, body: string): void {
   outgoing.writeHead(200, { 'content-type': 'application/json' });
   outgoing.end(body);
+}
+
+/** A gateway with one model, `acme/model`, that this provider serves. */
+export async function startScriptedGateway(
+  answer: (outgoing: ServerResponse) => void,
+): Promise<{ gateway: Harness; provider: ScriptedProvider; stop(): Promise<void> }> {
+  const provider = await startScriptedProvider(answer);
+  const gateway = await startHarness({
+    models: { 'acme/model': [{ provider: 'acme', upstream: 'scripted' }] },
+    providers: { acme: { base_url: provider.url } },
+  });
+  return {
+    gateway,
+    provider,
+    async stop() {
+      await gateway.stop();
+      await provider.stop();
+    },
+  };
 }

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/glo
 import { schemaInstance } from '../../infra/local/simulator/schema-instance.ts';
 import { expectError } from '../contract/expect-error.ts';
 import { type Harness, hello, startHarness } from '../support/harness.ts';
-import { completionOf, type ScriptedProvider, sendJson, startScriptedProvider } from './scripted-provider.ts';
+import { completionOf, type ScriptedProvider, sendJson, startScriptedGateway } from './scripted-provider.ts';
 import { eventually } from './watched-clock.ts';
 
 const schema = {
@@ -176,21 +176,16 @@ describe('a structured output', () => {
 });
 
 describe('a structured output in another form', () => {
+  let scripted: Awaited<ReturnType<typeof startScriptedGateway>>;
   let gateway: Harness;
   let provider: ScriptedProvider;
   let answers: string[];
 
   beforeAll(async () => {
-    provider = await startScriptedProvider((outgoing) => sendJson(outgoing, answers.shift() ?? completionOf()));
-    gateway = await startHarness({
-      models: { 'acme/model': [{ provider: 'acme', upstream: 'scripted' }] },
-      providers: { acme: { base_url: provider.url } },
-    });
+    scripted = await startScriptedGateway((outgoing) => sendJson(outgoing, answers.shift() ?? completionOf()));
+    ({ gateway, provider } = scripted);
   });
-  afterAll(async () => {
-    await gateway.stop();
-    await provider.stop();
-  });
+  afterAll(() => scripted.stop());
 
   async function answerTo(...scripted: string[]): Promise<{ answer: Answer; calls: number }> {
     const before = provider.bodies.length;

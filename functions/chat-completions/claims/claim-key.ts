@@ -30,30 +30,18 @@ export type KeyClaim = Claim & {
 };
 
 export function claimKey(deps: ChatDependencies, facts: KeyClaimFacts): Promise<KeyClaim> {
-  const { store, clock } = deps;
-  const { publicId } = facts.credential;
-  return heard('key', admitKey(deps, facts), async () => {
-    if (facts.hold === undefined) return;
-    await settleKeyHold({ store, hold: { ...facts.hold, publicId }, actual: 0n, nowMs: clock.nowMs() });
-  });
+  return heard('key', admitKey(deps, facts), giveHoldBack(deps, facts));
 }
 
 async function admitKey(deps: ChatDependencies, facts: KeyClaimFacts): Promise<KeyClaim> {
-  const { store, clock } = deps;
   const admission = await askKey(deps, facts);
   switch (admission.kind) {
     case 'spend_limit': {
       const counted = toRefusal(deps, await askKey(deps, { ...facts, hold: undefined }), facts);
       return counted ?? refuseSpend(deps, facts, admission);
     }
-    case 'admitted': {
-      const taken = admission.hold;
-      if (taken === undefined) return { ...granted(), item: admission.item };
-      const giveBack = async () => {
-        await settleKeyHold({ store, hold: taken, actual: 0n, nowMs: clock.nowMs() });
-      };
-      return { ...granted(giveBack), hold: taken };
-    }
+    case 'admitted':
+      return toGrant(deps, admission, facts);
     default:
       return toRefusal(deps, admission, facts) ?? granted();
   }
@@ -67,6 +55,25 @@ async function askKey({ store, clock, keyMemory }: ChatDependencies, facts: KeyC
   else keyMemory.remember(publicId, admission.item);
   return admission;
 }
+
+/** `item`: the key as it was seen. */
+export const toGrant = (
+  deps: ChatDependencies,
+  { item, hold }: Extract<KeyAdmission, { kind: 'admitted' }>,
+  facts: KeyClaimFacts,
+): KeyClaim => ({
+  ...granted(hold && giveHoldBack(deps, facts)),
+  hold,
+  item,
+});
+
+/** Also where nothing was taken: what was asked for may have been written with its answer lost. */
+export const giveHoldBack =
+  ({ store, clock }: ChatDependencies, { hold, credential: { publicId } }: KeyClaimFacts) =>
+  async (): Promise<void> => {
+    if (hold === undefined) return;
+    await settleKeyHold({ store, hold: { ...hold, publicId }, actual: 0n, nowMs: clock.nowMs() });
+  };
 
 export function refuseSpend(
   { refusedLately }: ChatDependencies,
@@ -84,8 +91,12 @@ export function toRefusal(
   admission: KeyAdmission,
   { credential, asksFunction }: KeyClaimFacts,
 ): KeyClaim | undefined {
-  if (admission.kind !== 'admitted' && admission.kind !== 'spend_limit')
-    refusedLately.note(keyName(credential.publicId));
+  const refusal = refusalOf(admission, asksFunction);
+  if (refusal !== undefined) refusedLately.note(keyName(credential.publicId));
+  return refusal;
+}
+
+function refusalOf(admission: KeyAdmission, asksFunction: boolean): KeyClaim | undefined {
   switch (admission.kind) {
     case 'unknown':
       return refused('key', fail('UNAUTHORIZED')) as KeyClaim;

@@ -15,6 +15,8 @@ import { doubtsOf, inTurn } from './in-turn.ts';
 
 export const nothingClaimed: Claim = { verdict: undefined };
 
+const noSpend: KeyClaim = { verdict: undefined };
+
 export interface CommonWish {
   readonly owner: string;
   readonly hold: Hold | undefined;
@@ -48,9 +50,9 @@ export function startCommonClaims(
     (earlier: readonly Promise<Claim>[]): StartLater =>
     (nothing, claim) =>
       isInDoubt ? inTurn(admission, earlier, nothing, claim) : claim();
-  const spend = after(answers)<KeyClaim>(nothingClaimed as KeyClaim, async () =>
-    isInDoubt ? claimSpend(deps, { ...call, hold }, await names.key) : (nothingClaimed as KeyClaim),
-  );
+  const spend = isInDoubt
+    ? inTurn(admission, answers, noSpend, async () => claimSpend(deps, { ...call, hold }, await names.key))
+    : Promise.resolve(noSpend);
   const credit = after(doubts.pays ? [...answers, spend] : answers)<CreditClaim>(nothingClaimed, () =>
     claimCredit(deps, call.workspace, hold),
   );

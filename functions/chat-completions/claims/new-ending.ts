@@ -1,4 +1,4 @@
-import type { CallEnding } from '../stages.ts';
+import type { CallEnding, StreamTally } from '../stages.ts';
 
 export const newEnding = (): CallEnding => ({
   errorCode: undefined,
@@ -11,4 +11,13 @@ export const newEnding = (): CallEnding => ({
   namesAreSettled: false,
   storeAnswer: undefined,
   causes: [],
+});
+
+/** Of a stream of which nothing was relayed yet. */
+export const newTally = (): StreamTally => ({
+  usage: undefined,
+  outputBytes: 0,
+  outputBytesAfterUsage: 0,
+  outputBytesAfterCount: 0,
+  end: undefined,
 });

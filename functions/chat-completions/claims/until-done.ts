@@ -13,14 +13,13 @@ export async function untilDone(
   write: () => Promise<unknown>,
   triesMax: number = triesDefault,
 ): Promise<void> {
-  const nobodyAborts = new AbortController().signal;
   for (let tried = 1; ; tried += 1) {
     try {
       await write();
       return;
     } catch (error) {
       if (!(error instanceof StoreUnavailable) || tried >= triesMax) throw error;
-      await sleep(clock, firstPauseMs * 2 ** tried, nobodyAborts);
+      await sleep(clock, firstPauseMs * 2 ** tried);
     }
   }
 }

@@ -5,6 +5,7 @@ import type { GatewayResponse } from '../../../shared/http/index.ts';
 import { headerNames } from '../../../shared/names/index.ts';
 import { type JsonAnswer, withoutReasoning } from '../../../shared/wire/index.ts';
 import { payerOf } from '../charge-answer.ts';
+import { newTally } from '../claims/new-ending.ts';
 import type { ChatDependencies } from '../dependencies.ts';
 import type { ClaimedCall, OpenStream, ProvidedCall } from '../stages.ts';
 import { relayStream } from './event-stream.ts';
@@ -62,13 +63,7 @@ function streamResponse(
   { chargeStream, releaseNames }: StreamSettlement,
 ): GatewayResponse {
   const { request, ending, cache, ownsIdempotencyKey } = call;
-  const tally = ending.tally ?? {
-    usage: undefined,
-    outputBytes: 0,
-    outputBytesAfterUsage: 0,
-    outputBytesAfterCount: 0,
-    end: undefined,
-  };
+  const tally = ending.tally ?? newTally();
   const answer = { status: okStatus, headers: { ...headers, ...streamHeaders } };
   const chunks: string[] = [];
   const mergedUsage = () => {

@@ -2,6 +2,7 @@
 // held at the real cost, free what nobody needs, tell everybody who counts, and write the record.
 import { closeAccounts, countAnswer, countFailure } from '../accounts.ts';
 import { chargeAnswer } from '../charge-answer.ts';
+import { newTally } from '../claims/new-ending.ts';
 import type { ChatDependencies } from '../dependencies.ts';
 import type { Claimed, ClaimedCall, ProvidedCall } from '../stages.ts';
 import { settleClaims } from './settle-claims.ts';
@@ -26,13 +27,7 @@ export function recordAfterwards(deps: ChatDependencies, cached: CachedReady): v
 
 /** Prepares the settlement of a stream. The function charges it: once, when its end is known, whoever asks first. */
 export function settleStreamAfterwards(deps: ChatDependencies, call: ClaimedCall, provided: ProvidedCall): () => void {
-  const tally = {
-    usage: undefined,
-    outputBytes: 0,
-    outputBytesAfterUsage: 0,
-    outputBytesAfterCount: 0,
-    end: undefined,
-  } as NonNullable<ClaimedCall['ending']['tally']>;
+  const tally = newTally();
   const { turn, promptBytes } = provided;
   let tokens: number | undefined;
   call.ending.tally = tally;

@@ -23,13 +23,11 @@ export interface StoreWatch {
   clear(): void;
 }
 
-const neverAborts = new AbortController().signal;
-
 export function watchStore(client: DynamoClient): StoreWatch {
   const calls: StoreCall[] = [];
   async function send(operation: string, input: DynamoInput, signal?: AbortSignal): Promise<DynamoAnswer> {
     const startedAtMs = performance.now();
-    if (watch.delayMs > 0) await sleep(systemClock, watch.delayMs, neverAborts);
+    if (watch.delayMs > 0) await sleep(systemClock, watch.delayMs);
     const answer = await client.send(operation, { ...input, ReturnConsumedCapacity: 'TOTAL' }, signal);
     const isRead = operation === 'GetItem' || operation === 'Query';
     const units = unitsOf(answer);

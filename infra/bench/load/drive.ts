@@ -20,8 +20,6 @@ export interface DriveResult {
   readonly elapsedMs: number;
 }
 
-const neverAborts = new AbortController().signal;
-
 /** Of a hundred calls. More is no accident, and the figures of the others would say little. */
 const failedPercentMax = 5;
 
@@ -34,7 +32,7 @@ export async function drive(target: Target, { count, connections, pauseMs, bodyO
     while (next < count) {
       const call = next;
       next += 1;
-      if (pauseMs > 0) await sleep(systemClock, pauseMs, neverAborts);
+      if (pauseMs > 0) await sleep(systemClock, pauseMs);
       try {
         times.push(await send(target, bodyOf(call), callTimeoutMs));
       } catch (error) {

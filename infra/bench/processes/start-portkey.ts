@@ -69,7 +69,7 @@ async function untilItAnswers(url: string, headers: Record<string, string>, body
     } catch (error) {
       last = error;
     }
-    await sleep(systemClock, lookIntervalMs, new AbortController().signal);
+    await sleep(systemClock, lookIntervalMs);
   }
   target.agent.destroy();
   throw new Error(`@portkey-ai/gateway does not answer (${last instanceof Error ? last.message : last})`);

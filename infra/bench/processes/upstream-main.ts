@@ -10,7 +10,6 @@ import { asksForStream, jsonAnswer, streamEvents } from '../upstream-answers.ts'
 import { sayReady } from './child-side.ts';
 
 const secondTokenMs = 10;
-const neverAborts = new AbortController().signal;
 
 const server = createServer(async (incoming, outgoing) => {
   const parts: Buffer[] = [];
@@ -28,7 +27,7 @@ async function answer(body: string, incoming: IncomingMessage, outgoing: ServerR
   for (const [number, event] of streamEvents.entries()) {
     if (incoming.destroyed && outgoing.destroyed) return;
     outgoing.write(event);
-    await (number === 0 ? sleep(systemClock, secondTokenMs, neverAborts) : nextTurn());
+    await (number === 0 ? sleep(systemClock, secondTokenMs) : nextTurn());
   }
   outgoing.end();
 }

@@ -18,8 +18,6 @@ export interface FirstChunkParts {
   readonly afterStoreMs: number;
 }
 
-const neverAborts = new AbortController().signal;
-
 export async function measureFirstChunk({
   pauseMs,
   firstChunkCalls,
@@ -35,33 +33,31 @@ export async function measureFirstChunk({
     const first = await core.call(request);
     const claims = watch.calls.filter(({ startedAtMs }) => startedAtMs < (first.calledAtMs ?? 0)).length;
     const bare = await openBareWrites(endpoint, coreStage, claims);
-    const seen: Record<keyof FirstChunkParts, number[]> = {
-      beforeStoreMs: [],
-      storeRoundMs: [],
-      bareStoreMs: [],
-      afterStoreMs: [],
-    };
+    const seen: FirstChunkParts[] = [];
     for (let number = 0; number < firstChunkCalls; number += 1) {
-      await sleep(systemClock, pauseMs[1], neverAborts);
+      await sleep(systemClock, pauseMs[1]);
       watch.clear();
       const { startedAtMs, calledAtMs = startedAtMs } = await core.call(request);
       const before = watch.calls.filter((call) => call.startedAtMs < calledAtMs);
       const sentAtMs = Math.min(...before.map((call) => call.startedAtMs));
       const answeredAtMs = Math.max(...before.map((call) => call.endedAtMs));
-      seen.beforeStoreMs.push(sentAtMs - startedAtMs);
-      seen.storeRoundMs.push(answeredAtMs - sentAtMs);
-      seen.afterStoreMs.push(calledAtMs - answeredAtMs);
-      await sleep(systemClock, pauseMs[1], neverAborts);
+      await sleep(systemClock, pauseMs[1]);
       const bareAtMs = performance.now();
       await bare.send();
-      seen.bareStoreMs.push(performance.now() - bareAtMs);
+      seen.push({
+        beforeStoreMs: sentAtMs - startedAtMs,
+        storeRoundMs: answeredAtMs - sentAtMs,
+        bareStoreMs: performance.now() - bareAtMs,
+        afterStoreMs: calledAtMs - answeredAtMs,
+      });
     }
     bare.close();
+    const usual = (part: keyof FirstChunkParts): number => median(seen.map((one) => one[part]));
     return {
-      beforeStoreMs: median(seen.beforeStoreMs),
-      storeRoundMs: median(seen.storeRoundMs),
-      bareStoreMs: median(seen.bareStoreMs),
-      afterStoreMs: median(seen.afterStoreMs),
+      beforeStoreMs: usual('beforeStoreMs'),
+      storeRoundMs: usual('storeRoundMs'),
+      bareStoreMs: usual('bareStoreMs'),
+      afterStoreMs: usual('afterStoreMs'),
     };
   } finally {
     await stop();

@@ -40,12 +40,10 @@ async function setCredential(session: Session<OpenTarget>, name: string): Promis
     throw new Error('standard input must hold the credential and nothing else: 1 to 4096 visible ASCII characters');
   }
   const opened = await session.open();
-  // Not at the head of the file: both bring an SDK client that no local command uses.
-  const [{ readShellAccess }, { openProviderSecret }] = await Promise.all([
-    import('../shell-access.ts'),
-    import('../provider-secret.ts'),
-  ]);
-  const secret = await openProviderSecret(await readShellAccess(), target.stage);
+  if (opened.access === undefined) throw new Error('a stage is opened with the access of the shell');
+  // Not at the head of the file: it brings an SDK client that no local command uses.
+  const { openProviderSecret } = await import('../provider-secret.ts');
+  const secret = await openProviderSecret(opened.access, target.stage);
   try {
     const credentials = new Map(await secret.read());
     const former = credentials.get(name);
