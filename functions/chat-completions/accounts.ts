@@ -1,8 +1,8 @@
 // Everybody who counts provider calls hears of each one exactly once: statistics, cooldowns, the limiter. Nothing here
 // waits: what must be written is written after the client's last byte. A call paid with a client's own key counts for
 // nobody: its limits are not ours, and a wrong key of one client must not cool a provider for the others.
-import type { RequestScope } from '../../shared/front-door/index.ts';
-import type { AttemptFailure, FailureKind } from '../../shared/providers/index.ts';
+import type { RequestScope } from '../../shared/protocol/router/index.ts';
+import type { AttemptFailure, FailureKind } from '../../shared/routing/providers/index.ts';
 import type { ChatDependencies } from './dependencies.ts';
 import type { Turn } from './stages.ts';
 

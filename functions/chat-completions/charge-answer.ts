@@ -1,5 +1,5 @@
 // From what was seen of an answer to what is charged for it: one way for JSON and streams, so both cost the same.
-import type { Charge, Payer } from '../../shared/billing/index.ts';
+import type { Charge, Payer } from '../../shared/routing/billing/index.ts';
 import type { ClaimedCall, Turn } from './stages.ts';
 
 export interface SeenAnswer {

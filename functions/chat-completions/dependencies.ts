@@ -1,23 +1,22 @@
 // What the stages may ask for. Types only; made once per process by the door.
-import type { KeyMemory, KeyStore } from '../../shared/auth/index.ts';
-import type { ConnectionReader } from '../../shared/byok/index.ts';
-import type { CallRecords } from '../../shared/call-records/index.ts';
-import type { CatalogueReader } from '../../shared/catalogue/index.ts';
-import type { Cooldowns } from '../../shared/cooldowns/index.ts';
-import type { CreditLedger } from '../../shared/credit/index.ts';
-import type { IdempotencyStore } from '../../shared/idempotency/index.ts';
-import type { Randomness } from '../../shared/ids/index.ts';
-import type { ProviderLimiter } from '../../shared/limits/index.ts';
-import type { Log } from '../../shared/log/index.ts';
-import type { RecentNames } from '../../shared/memory/index.ts';
-import type { CredentialSource, Transport } from '../../shared/providers/index.ts';
-import type { ResponseCache } from '../../shared/response-cache/index.ts';
-import type { SpanStore } from '../../shared/spans/index.ts';
-import type { StatisticsReader, StatisticsRecorder } from '../../shared/statistics/index.ts';
-import type { Store } from '../../shared/store/index.ts';
-import type { FunctionReader } from '../../shared/stored-functions/index.ts';
-import type { Clock } from '../../shared/time/index.ts';
-import type { WorkspaceReader } from '../../shared/workspaces/index.ts';
+
+import type { CallRecords } from '../../shared/accounting/call-records/index.ts';
+import type { CreditLedger } from '../../shared/accounting/credit/index.ts';
+import type { IdempotencyStore, SpanStore } from '../../shared/accounting/idempotency/index.ts';
+import type { ProviderLimiter } from '../../shared/accounting/limits/index.ts';
+import type { Cooldowns, StatisticsReader, StatisticsRecorder } from '../../shared/accounting/provider-health/index.ts';
+import type { ResponseCache } from '../../shared/accounting/response-cache/index.ts';
+import type { ConnectionReader } from '../../shared/configuration/byok/index.ts';
+import type { CatalogueReader } from '../../shared/configuration/catalogue/index.ts';
+import type { KeyMemory, KeyStore } from '../../shared/configuration/keys/index.ts';
+import type { FunctionReader } from '../../shared/configuration/stored-functions/index.ts';
+import type { WorkspaceReader } from '../../shared/configuration/workspaces/index.ts';
+import type { RecentNames } from '../../shared/foundation/cache/index.ts';
+import type { Randomness } from '../../shared/foundation/ids/index.ts';
+import type { Log } from '../../shared/foundation/log/index.ts';
+import type { Clock } from '../../shared/foundation/time/index.ts';
+import type { CredentialSource, Transport } from '../../shared/routing/providers/index.ts';
+import type { Store } from '../../shared/storage/store/index.ts';
 
 export interface ChatDependencies {
   readonly clock: Clock;

@@ -1,10 +1,10 @@
 // The door of POST /v1/chat/completions: a function URL with RESPONSE_STREAM. Dependencies are made once per
 // environment; what belongs to a request is never kept here.
 
-import { readEnvironment } from '../../shared/config/index.ts';
-import { createStreamingHandler, guardProcess } from '../../shared/http/index.ts';
-import { bundleAdapters, createRuntime } from '../../shared/runtime/index.ts';
-import { createChatGateway } from './gateway.ts';
+import { bundleAdapters, createRuntime } from '../../shared/composition/index.ts';
+import { readEnvironment } from '../../shared/foundation/environment/index.ts';
+import { createStreamingHandler, guardProcess } from '../../shared/protocol/http/index.ts';
+import { createChatGateway } from './routes.ts';
 
 const environment = readEnvironment();
 const runtime = createRuntime({ environment, ...bundleAdapters(environment) });

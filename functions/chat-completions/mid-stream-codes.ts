@@ -1,5 +1,5 @@
 import type { ErrorCode } from '../../shared/errors/index.ts';
-import type { FailureKind } from '../../shared/providers/index.ts';
+import type { FailureKind } from '../../shared/routing/providers/index.ts';
 
 /** Contract 4: the codes a stream may break with. */
 export const midStreamCodes: Record<FailureKind, ErrorCode> = {

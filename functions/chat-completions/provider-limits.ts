@@ -1,8 +1,9 @@
 // What the limiter is asked for a candidate.
-import type { Candidate } from '../../shared/catalogue/index.ts';
-import type { EntryLimits, LimitedEntry } from '../../shared/limits/index.ts';
-import { promptTextBytes } from '../../shared/routing/index.ts';
-import type { ChatRequest } from '../../shared/wire/index.ts';
+
+import type { EntryLimits, LimitedEntry } from '../../shared/accounting/limits/index.ts';
+import type { Candidate } from '../../shared/configuration/catalogue/index.ts';
+import type { ChatRequest } from '../../shared/protocol/wire/index.ts';
+import { promptTextBytes } from '../../shared/routing/planner/index.ts';
 
 /** English text is about four bytes a token; the real count corrects the counters afterwards. */
 const bytesPerToken = 4;

@@ -1,16 +1,15 @@
 // The story of a chat completion. Every stage hands the next a bigger value and fails by throwing `fail(code)`; the
 // front door turns that into the envelope. What is claimed is settled after the last byte, however the call ends.
-import { type Endpoint, toGatewayError } from '../../shared/front-door/index.ts';
-import type { GatewayResponse } from '../../shared/http/index.ts';
-import { admissionTimeoutMs } from '../../shared/names/index.ts';
-import { type Deadline, startDeadline, within } from '../../shared/time/index.ts';
+
+import { admissionTimeoutMs } from '../../shared/foundation/constants/index.ts';
+import { type Deadline, startDeadline, within } from '../../shared/foundation/time/index.ts';
+import type { GatewayResponse } from '../../shared/protocol/http/index.ts';
+import { type Endpoint, toGatewayError } from '../../shared/protocol/router/index.ts';
+import { claimCall } from './admission/claim-call.ts';
+import { claimExecution } from './admission/claim-execution.ts';
 import { identify } from './admission/identify.ts';
-import { claimCall } from './claims/claim-call.ts';
-import { claimExecution } from './claims/claim-execution.ts';
-import { admissionTookTooLong } from './claims/weigh-claims.ts';
+import { admissionTookTooLong } from './admission/weigh-claims.ts';
 import type { ChatDependencies } from './dependencies.ts';
-import { execute } from './execution/execute.ts';
-import { openExecution } from './execution/open-execution.ts';
 import { provide } from './provider/provide.ts';
 import { receive } from './receive/receive.ts';
 import { respond } from './response/respond.ts';
@@ -19,6 +18,8 @@ import { route } from './routing/route.ts';
 import { recordAfterwards, settleAfterwards, settleStreamAfterwards } from './settlement/settle.ts';
 import { releaseNames } from './settlement/settle-claims.ts';
 import type { Claimed, ClaimedCall, IdentifiedCall, ReadyAnswer } from './stages.ts';
+import { execute } from './stored-function/execute.ts';
+import { openExecution } from './stored-function/open-execution.ts';
 
 export const serveChatCompletion =
   (deps: ChatDependencies): Endpoint =>

@@ -1,23 +1,24 @@
 // The values that stages hand on. Each is bigger than the one before; nobody looks back. Types only.
-import type { ApiKey } from '../../shared/auth/index.ts';
-import type { Bill } from '../../shared/billing/index.ts';
-import type { Connection } from '../../shared/byok/index.ts';
-import type { Candidate, Catalogue } from '../../shared/catalogue/index.ts';
-import type { CreditHold } from '../../shared/credit/index.ts';
+
+import type { CreditHold } from '../../shared/accounting/credit/index.ts';
+import type { Counter, Hold, KeyHold } from '../../shared/accounting/holds/index.ts';
+import type { StoredResult } from '../../shared/accounting/idempotency/index.ts';
+import type { Permit } from '../../shared/accounting/limits/index.ts';
+import type { CachedAnswer } from '../../shared/accounting/response-cache/index.ts';
+import type { Connection } from '../../shared/configuration/byok/index.ts';
+import type { Candidate, Catalogue } from '../../shared/configuration/catalogue/index.ts';
+import type { ApiKey } from '../../shared/configuration/keys/index.ts';
+import type { MatchedInput, OpenRevision } from '../../shared/configuration/stored-functions/index.ts';
+import type { WorkspaceDocument } from '../../shared/configuration/workspaces/index.ts';
 import type { ErrorCode, GatewayError } from '../../shared/errors/index.ts';
-import type { RequestScope } from '../../shared/front-door/index.ts';
-import type { Counter, Hold, KeyHold } from '../../shared/holds/index.ts';
-import type { StoredResult } from '../../shared/idempotency/index.ts';
-import type { Permit } from '../../shared/limits/index.ts';
-import type { PicoUsd } from '../../shared/money/index.ts';
-import type { AttemptFailure } from '../../shared/providers/index.ts';
-import type { CachedAnswer } from '../../shared/response-cache/index.ts';
-import type { ByokFacts, Plan } from '../../shared/routing/index.ts';
-import type { Item } from '../../shared/store/index.ts';
-import type { MatchedInput, OpenRevision } from '../../shared/stored-functions/index.ts';
-import type { Deadline } from '../../shared/time/index.ts';
-import type { ChatRequest, JsonAnswer, PolicyWishes, StreamChunk } from '../../shared/wire/index.ts';
-import type { WorkspaceDocument } from '../../shared/workspaces/index.ts';
+import type { PicoUsd } from '../../shared/foundation/money/index.ts';
+import type { Deadline } from '../../shared/foundation/time/index.ts';
+import type { RequestScope } from '../../shared/protocol/router/index.ts';
+import type { ChatRequest, JsonAnswer, PolicyWishes, StreamChunk } from '../../shared/protocol/wire/index.ts';
+import type { Bill } from '../../shared/routing/billing/index.ts';
+import type { ByokFacts, Plan } from '../../shared/routing/planner/index.ts';
+import type { AttemptFailure } from '../../shared/routing/providers/index.ts';
+import type { Item } from '../../shared/storage/store/index.ts';
 
 /** A request that could be read. Who sent it is not known yet. */
 export interface Call {

@@ -1,9 +1,10 @@
 // The door of a Lambda Web Function: the whole gateway as a plain HTTP server, many requests at once. Lambda names the
 // address to bind, waits ten seconds for it, and gives a second between SIGTERM and the end.
-import { readEnvironment, readVariable } from '../../shared/config/index.ts';
-import { createNodeServer, guardProcess } from '../../shared/http/index.ts';
-import { bundleAdapters, createRuntime } from '../../shared/runtime/index.ts';
-import { createChatGateway } from './gateway.ts';
+
+import { bundleAdapters, createRuntime } from '../../shared/composition/index.ts';
+import { readEnvironment, readVariable } from '../../shared/foundation/environment/index.ts';
+import { createNodeServer, guardProcess } from '../../shared/protocol/http/index.ts';
+import { createChatGateway } from './routes.ts';
 
 const addressName = 'AWS_LAMBDA_HTTP_ENDPOINT';
 

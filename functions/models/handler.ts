@@ -1,9 +1,9 @@
 // The door of GET /v1/models: a plain function URL.
 
-import { readEnvironment } from '../../shared/config/index.ts';
-import { createBufferedHandler, guardProcess } from '../../shared/http/index.ts';
-import { bundleAdapters, createRuntime } from '../../shared/runtime/index.ts';
-import { createModelsGateway } from './gateway.ts';
+import { bundleAdapters, createRuntime } from '../../shared/composition/index.ts';
+import { readEnvironment } from '../../shared/foundation/environment/index.ts';
+import { createBufferedHandler, guardProcess } from '../../shared/protocol/http/index.ts';
+import { createModelsGateway } from './routes.ts';
 
 const environment = readEnvironment();
 const runtime = createRuntime({ environment, ...bundleAdapters(environment) });

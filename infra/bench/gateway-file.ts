@@ -1,8 +1,8 @@
 // The gateway of the bench: one provider, one workspace, one key with every limit and one with none. Limits are far above
 // the load, so that they are counted and never reached.
 import { stringify } from 'yaml';
-import { createApiKey } from '../../shared/auth/index.ts';
-import { systemRandomness } from '../../shared/ids/index.ts';
+import { createApiKey } from '../../shared/configuration/keys/index.ts';
+import { systemRandomness } from '../../shared/foundation/ids/index.ts';
 
 export const models = {
   /** Its provider has limits that one item counts: 500 calls a second. */

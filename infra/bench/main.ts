@@ -3,7 +3,7 @@
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { systemClock } from '../../shared/time/index.ts';
+import { systemClock } from '../../shared/foundation/time/index.ts';
 import { type BenchOptions, readOptions, usage } from './options.ts';
 import { resultsText } from './print-results.ts';
 import { runBench } from './run-bench.ts';

@@ -5,7 +5,7 @@ import { mkdir, rm, writeFile } from 'node:fs/promises';
 import { basename, dirname, join, resolve } from 'node:path';
 import { promisify } from 'node:util';
 import { build } from 'esbuild';
-import { environmentNames } from '../../shared/names/index.ts';
+import { environmentNames } from '../../shared/foundation/constants/index.ts';
 
 interface BundleDefinition {
   readonly entry: string;

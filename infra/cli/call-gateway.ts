@@ -1,7 +1,7 @@
 // Plain calls to a running gateway, as any client makes them.
 import { okStatus } from '../../shared/errors/index.ts';
-import { type createTransport, readBoundedBody } from '../../shared/providers/index.ts';
-import { readJsonBody } from '../../shared/wire/index.ts';
+import { readJsonBody } from '../../shared/protocol/wire/index.ts';
+import { type createTransport, readBoundedBody } from '../../shared/routing/providers/index.ts';
 
 type Body = Readonly<Record<string, unknown>>;
 

@@ -1,7 +1,7 @@
 // What a command of the operator is: how it is called, and what it gives back. A command prints nothing itself: it
 // returns its outcome, so that `--json` is one document and nothing else, whatever the command does.
-import type { Randomness } from '../../shared/ids/index.ts';
-import type { Clock } from '../../shared/time/index.ts';
+import type { Randomness } from '../../shared/foundation/ids/index.ts';
+import type { Clock } from '../../shared/foundation/time/index.ts';
 import type { Input, OptionDefinition, Parameter } from './input.ts';
 import type { Target } from './target.ts';
 import type { Style, Terminal } from './terminal.ts';

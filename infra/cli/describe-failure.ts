@@ -1,8 +1,9 @@
 // What goes wrong on a command line, as one line for the person who typed it. Never more of an error than its words: what
 // AWS and DynamoDB say may name tables and accounts, and never holds a secret of ours.
-import { AwsCallFailed } from '../../shared/aws-calls/index.ts';
-import { ConnectionBroken } from '../../shared/outgoing/index.ts';
-import { StoreUnavailable } from '../../shared/store/index.ts';
+
+import { ConnectionBroken } from '../../shared/foundation/outgoing/index.ts';
+import { AwsCallFailed } from '../../shared/storage/aws-calls/index.ts';
+import { StoreUnavailable } from '../../shared/storage/store/index.ts';
 import { describeTarget, type Target } from './target.ts';
 
 const lineMaxCharacters = 400;

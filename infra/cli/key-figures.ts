@@ -1,7 +1,8 @@
 // A key with what it has spent and holds, as its own item says.
-import type { KeyRecord, KeyStore } from '../../shared/auth/index.ts';
-import { keyCounter, readAmount, readHolds } from '../../shared/holds/index.ts';
-import type { PicoUsd } from '../../shared/money/index.ts';
+
+import { keyCounter, readAmount, readHolds } from '../../shared/accounting/holds/index.ts';
+import type { KeyRecord, KeyStore } from '../../shared/configuration/keys/index.ts';
+import type { PicoUsd } from '../../shared/foundation/money/index.ts';
 import { mapParallel } from './parallel.ts';
 
 export interface KeyFigures extends KeyRecord {

@@ -1,6 +1,6 @@
 // `npm run gw -- COMMAND …`: the operator's command line.
-import { systemRandomness } from '../../shared/ids/index.ts';
-import { systemClock } from '../../shared/time/index.ts';
+import { systemRandomness } from '../../shared/foundation/ids/index.ts';
+import { systemClock } from '../../shared/foundation/time/index.ts';
 import { commands } from './commands.ts';
 import { openTarget } from './open-target.ts';
 import { run } from './run.ts';

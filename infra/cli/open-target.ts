@@ -1,8 +1,13 @@
 // Opens the store that the line names. What was started for it ends with `close`.
 import { existsSync } from 'node:fs';
-import type { KeyWrapper } from '../../shared/byok/index.ts';
-import { systemRandomness } from '../../shared/ids/index.ts';
-import { createDynamoClient, createDynamoStore, type DynamoClient, type Store } from '../../shared/store/index.ts';
+import type { KeyWrapper } from '../../shared/configuration/byok/index.ts';
+import { systemRandomness } from '../../shared/foundation/ids/index.ts';
+import {
+  createDynamoClient,
+  createDynamoStore,
+  type DynamoClient,
+  type Store,
+} from '../../shared/storage/store/index.ts';
 import { createTables } from '../local/create-tables.ts';
 import { startEmbeddedDynamo } from '../local/embedded-dynamodb.ts';
 import { localAdapters } from '../local/local-adapters.ts';

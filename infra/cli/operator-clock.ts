@@ -1,6 +1,6 @@
 // An operator's line to the tables is longer than Lambda's: from another continent a new connection alone takes what a
 // call may take there. The limits of every call keep their order and count tenfold.
-import { type Clock, systemClock } from '../../shared/time/index.ts';
+import { type Clock, systemClock } from '../../shared/foundation/time/index.ts';
 
 const patience = 10;
 /** Longer than the limit of any call. */

@@ -18,7 +18,7 @@ export interface ProviderSecret {
 
 export async function openProviderSecret({ region, identity }: ShellAccess, stage: string): Promise<ProviderSecret> {
   // Not at the head of the file: it brings the CDK library, which most commands do without.
-  const { providerSecretName } = await import('../data-stack.ts');
+  const { providerSecretName } = await import('../cdk/data-stack.ts');
   const client = new SecretsManagerClient({ credentials: identity, region });
   const SecretId = providerSecretName(stage);
   return {

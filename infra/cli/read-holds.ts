@@ -1,8 +1,8 @@
 // Workspaces with their limits, their credit, and what calls that run now hold of it.
-import type { CreditSummary } from '../../shared/credit/index.ts';
-import { leaseMs } from '../../shared/names/index.ts';
-import type { Store } from '../../shared/store/index.ts';
-import type { WorkspaceDocument } from '../../shared/workspaces/index.ts';
+import type { CreditSummary } from '../../shared/accounting/credit/index.ts';
+import type { WorkspaceDocument } from '../../shared/configuration/workspaces/index.ts';
+import { leaseMs } from '../../shared/foundation/constants/index.ts';
+import type { Store } from '../../shared/storage/store/index.ts';
 import { mapParallel } from './parallel.ts';
 import type { Stores } from './stores.ts';
 import { accountOf, listWorkspaces } from './workspaces.ts';

@@ -1,10 +1,14 @@
 // How the providers of the applied catalogue fare. Reads only: where the shared statistics are old, new ones are made
 // here, on a store that takes no write.
-import { createCooldowns } from '../../shared/cooldowns/index.ts';
-import { rehearsalStore } from '../../shared/gateway-file/index.ts';
-import { createStatisticsReader, type MeasuredFigures, type Statistics } from '../../shared/statistics/index.ts';
-import type { Store } from '../../shared/store/index.ts';
-import type { Clock } from '../../shared/time/index.ts';
+import {
+  createCooldowns,
+  createStatisticsReader,
+  type MeasuredFigures,
+  type Statistics,
+} from '../../shared/accounting/provider-health/index.ts';
+import { rehearsalStore } from '../../shared/configuration/gateway-file/index.ts';
+import type { Clock } from '../../shared/foundation/time/index.ts';
+import type { Store } from '../../shared/storage/store/index.ts';
 import type { Stores } from './stores.ts';
 
 export interface ProviderHealth {

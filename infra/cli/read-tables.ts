@@ -1,6 +1,7 @@
 // The tables of a stage as DynamoDB describes them: cheap, and on AWS up to six hours old.
-import { AwsCallFailed } from '../../shared/aws-calls/index.ts';
-import { physicalTableName, type TableName, tableNames } from '../../shared/names/index.ts';
+
+import { physicalTableName, type TableName, tableNames } from '../../shared/foundation/constants/index.ts';
+import { AwsCallFailed } from '../../shared/storage/aws-calls/index.ts';
 import { askDynamo } from '../local/ask-dynamo.ts';
 import type { OpenTarget } from './open-target.ts';
 import { mapParallel } from './parallel.ts';

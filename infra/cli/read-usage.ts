@@ -5,7 +5,7 @@ import {
   summarizeUsage,
   type UsageGrouping,
   type UsageSummary,
-} from '../../shared/call-records/index.ts';
+} from '../../shared/accounting/call-records/index.ts';
 import { mergeParallel } from './parallel.ts';
 import { utcDaysBetween } from './since.ts';
 

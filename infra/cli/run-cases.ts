@@ -8,7 +8,7 @@ import {
   promptRequest,
   type RevisionContent,
   runWorkflow,
-} from '../../shared/stored-functions/index.ts';
+} from '../../shared/configuration/stored-functions/index.ts';
 
 type Body = Readonly<Record<string, unknown>>;
 /** One plain call; throws an Error with a text for the operator. */

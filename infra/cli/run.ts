@@ -1,7 +1,7 @@
 // One line of the operator, from its words to an exit code: 0 done, 1 failed or declined, 2 it cannot be run. What a
 // command opened is closed whatever happens.
-import type { Randomness } from '../../shared/ids/index.ts';
-import type { Clock } from '../../shared/time/index.ts';
+import type { Randomness } from '../../shared/foundation/ids/index.ts';
+import type { Clock } from '../../shared/foundation/time/index.ts';
 import type { Command, OpenOptions, Outcome, Session } from './command.ts';
 import { Declined } from './confirm.ts';
 import { describeFailure, oneLine } from './describe-failure.ts';

@@ -1,7 +1,7 @@
 // Who the shell is to AWS: a profile, a single sign-on, variables. Found by the SDK's own chain, which knows all of them;
 // the functions know only their variables.
 import { SecretsManagerClient } from '@aws-sdk/client-secrets-manager';
-import type { Identity } from '../../shared/aws-calls/index.ts';
+import type { Identity } from '../../shared/storage/aws-calls/index.ts';
 
 export interface ShellAccess {
   readonly region: string;

@@ -1,5 +1,5 @@
 // `--since`: a length of time back from now, or a day of UTC.
-import { isUtcDay, utcDayOf } from '../../shared/call-records/index.ts';
+import { isUtcDay, utcDayOf } from '../../shared/accounting/call-records/index.ts';
 import { UsageError } from './usage-error.ts';
 
 const unitMs = { h: 3_600_000, d: 86_400_000 } as const;

@@ -1,15 +1,15 @@
 // The KMS key of a stage, used with the credentials of the shell.
-import { createAwsAdapters } from '../../shared/aws/index.ts';
-import type { KeyWrapper } from '../../shared/byok/index.ts';
-import { systemRandomness } from '../../shared/ids/index.ts';
-import { createLog } from '../../shared/log/index.ts';
+import { createAwsAdapters } from '../../shared/composition/index.ts';
+import type { KeyWrapper } from '../../shared/configuration/byok/index.ts';
+import { systemRandomness } from '../../shared/foundation/ids/index.ts';
+import { createLog } from '../../shared/foundation/log/index.ts';
 import { operatorClock } from './operator-clock.ts';
 import type { ShellAccess } from './shell-access.ts';
 
 /** Calls nothing yet. */
 export async function stageKeyWrapper({ region, identity }: ShellAccess, stage: string): Promise<KeyWrapper> {
   // Not at the head of the file: it brings the CDK library, which most commands do without.
-  const { connectionKeyAlias } = await import('../data-stack.ts');
+  const { connectionKeyAlias } = await import('../cdk/data-stack.ts');
   const kms = process.env.AWS_ENDPOINT_URL_KMS;
   const { wrapper } = createAwsAdapters({
     environment: {

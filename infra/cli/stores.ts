@@ -1,15 +1,16 @@
 // The stores of a stage, on its items.
-import { createKeyStore, type KeyStore } from '../../shared/auth/index.ts';
-import { createConnectionStore, createKeyVault, type KeyWrapper } from '../../shared/byok/index.ts';
-import { type CallRecords, createCallRecords } from '../../shared/call-records/index.ts';
-import { type CatalogueStore, createCatalogueStore } from '../../shared/catalogue/index.ts';
-import { type CreditLedger, createCreditLedger } from '../../shared/credit/index.ts';
-import type { RehearsalStores } from '../../shared/gateway-file/index.ts';
-import { systemRandomness } from '../../shared/ids/index.ts';
-import type { Store } from '../../shared/store/index.ts';
-import { createFunctionStore, type FunctionStore } from '../../shared/stored-functions/index.ts';
-import { type Clock, systemClock } from '../../shared/time/index.ts';
-import { createWorkspaceStore, type WorkspaceStore } from '../../shared/workspaces/index.ts';
+
+import { type CallRecords, createCallRecords } from '../../shared/accounting/call-records/index.ts';
+import { type CreditLedger, createCreditLedger } from '../../shared/accounting/credit/index.ts';
+import { createConnectionStore, createKeyVault, type KeyWrapper } from '../../shared/configuration/byok/index.ts';
+import { type CatalogueStore, createCatalogueStore } from '../../shared/configuration/catalogue/index.ts';
+import type { RehearsalStores } from '../../shared/configuration/gateway-file/index.ts';
+import { createKeyStore, type KeyStore } from '../../shared/configuration/keys/index.ts';
+import { createFunctionStore, type FunctionStore } from '../../shared/configuration/stored-functions/index.ts';
+import { createWorkspaceStore, type WorkspaceStore } from '../../shared/configuration/workspaces/index.ts';
+import { systemRandomness } from '../../shared/foundation/ids/index.ts';
+import { type Clock, systemClock } from '../../shared/foundation/time/index.ts';
+import type { Store } from '../../shared/storage/store/index.ts';
 import { operatorClock } from './operator-clock.ts';
 
 export interface Stores {

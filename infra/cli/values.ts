@@ -1,7 +1,7 @@
 // Values of options and arguments. Messages name the form that is wanted and never repeat what was typed.
-import { parseApiKey } from '../../shared/auth/index.ts';
-import { type PicoUsd, parseUsd } from '../../shared/money/index.ts';
-import { idPattern } from '../../shared/names/index.ts';
+import { parseApiKey } from '../../shared/configuration/keys/index.ts';
+import { idPattern } from '../../shared/foundation/constants/index.ts';
+import { type PicoUsd, parseUsd } from '../../shared/foundation/money/index.ts';
 import { UsageError } from './usage-error.ts';
 
 const publicIdPattern = /^[0-9A-Za-z]{16}$/;

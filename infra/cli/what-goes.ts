@@ -1,6 +1,6 @@
 // What of a file somebody says yes to before it is applied: what it takes away may be in use this minute, and a key that was
 // revoked may be in wrong hands.
-import type { MemberChange, RehearsedChange } from '../../shared/gateway-file/index.ts';
+import type { MemberChange, RehearsedChange } from '../../shared/configuration/gateway-file/index.ts';
 
 const switches = new Set(['status', 'function_execution']);
 const offValues = new Set<unknown>(['revoked', 'disabled']);

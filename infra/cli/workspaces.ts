@@ -1,8 +1,8 @@
 // The workspaces of a stage, and the credit account of each.
-import type { CreditAccount } from '../../shared/credit/index.ts';
-import { parseUsd } from '../../shared/money/index.ts';
-import type { Store } from '../../shared/store/index.ts';
-import type { WorkspaceDocument, WorkspaceStore } from '../../shared/workspaces/index.ts';
+import type { CreditAccount } from '../../shared/accounting/credit/index.ts';
+import type { WorkspaceDocument, WorkspaceStore } from '../../shared/configuration/workspaces/index.ts';
+import { parseUsd } from '../../shared/foundation/money/index.ts';
+import type { Store } from '../../shared/storage/store/index.ts';
 import { mapParallel } from './parallel.ts';
 
 const parallelReads = 16;

@@ -1,5 +1,5 @@
 // The operations on whole tables, which the store knows nothing of.
-import type { DynamoClient } from '../../shared/store/index.ts';
+import type { DynamoClient } from '../../shared/storage/store/index.ts';
 
 interface TableOutputs {
   readonly CreateTable: object;

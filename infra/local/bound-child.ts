@@ -3,7 +3,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import type { Socket } from 'node:net';
-import { sleep, systemClock } from '../../shared/time/index.ts';
+import { sleep, systemClock } from '../../shared/foundation/time/index.ts';
 
 /** How long a child may take to end by itself after SIGTERM. */
 const endTimeoutMs = 2_000;

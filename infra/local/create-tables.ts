@@ -1,9 +1,15 @@
 // Creates the tables in a DynamoDB that has none yet. On AWS the tables belong to the CDK app; this is for the local
 // run and the tests. Several processes may do it at once: whoever comes second finds the work done.
-import { AwsCallFailed } from '../../shared/aws-calls/index.ts';
-import { physicalTableName, type TableDefinition, tableDefinitions, tableNames } from '../../shared/names/index.ts';
-import type { DynamoClient } from '../../shared/store/index.ts';
-import { sleep, systemClock } from '../../shared/time/index.ts';
+
+import {
+  physicalTableName,
+  type TableDefinition,
+  tableDefinitions,
+  tableNames,
+} from '../../shared/foundation/constants/index.ts';
+import { sleep, systemClock } from '../../shared/foundation/time/index.ts';
+import { AwsCallFailed } from '../../shared/storage/aws-calls/index.ts';
+import type { DynamoClient } from '../../shared/storage/store/index.ts';
 import { askDynamo } from './ask-dynamo.ts';
 
 /** An embedded server is ready at once, DynamoDB itself takes some ten seconds: 300 looks of 200 ms are a minute. */

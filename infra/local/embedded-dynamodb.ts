@@ -5,7 +5,7 @@ import { mkdirSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { type AddressInfo, createServer } from 'node:net';
 import { dirname, join } from 'node:path';
-import { sleep, systemClock } from '../../shared/time/index.ts';
+import { sleep, systemClock } from '../../shared/foundation/time/index.ts';
 import { type BoundChild, hasEnded, spawnBoundChild } from './bound-child.ts';
 
 const host = '127.0.0.1';

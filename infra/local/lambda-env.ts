@@ -1,11 +1,11 @@
 // `npm run --silent lambda-env -- --stage local --dynamodb URL`: the environment, as KEY=VALUE lines, in which the
 // Lambda bundles run against the tables that `npm start -- --dynamodb URL` created. Nothing in it is secret.
 import { parseArgs } from 'node:util';
-import { environmentNames } from '../../shared/names/index.ts';
+import { environmentNames } from '../../shared/foundation/constants/index.ts';
 
 /**
  * DynamoDB's local servers want signed requests, check no signature, and some keep separate tables per key and region:
- * whoever shares tables must share these, and shared/store uses the same.
+ * whoever shares tables must share these, and shared/storage/store uses the same.
  */
 export const localDynamodbAccess = {
   AWS_REGION: 'us-east-1',

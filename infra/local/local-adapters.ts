@@ -1,10 +1,10 @@
 // What stands outside the store in a local run: large results, the key that wraps BYOK keys, provider credentials.
 import { join, resolve } from 'node:path';
-import { localCredentials } from '../../shared/aws/index.ts';
-import { folderBlobs, memoryBlobs } from '../../shared/blobs/index.ts';
-import { localKeyWrapper } from '../../shared/byok/index.ts';
-import type { RuntimeOptions } from '../../shared/runtime/index.ts';
-import { systemClock } from '../../shared/time/index.ts';
+import type { RuntimeOptions } from '../../shared/composition/index.ts';
+import { localCredentials } from '../../shared/composition/index.ts';
+import { localKeyWrapper } from '../../shared/configuration/byok/index.ts';
+import { systemClock } from '../../shared/foundation/time/index.ts';
+import { folderBlobs, memoryBlobs } from '../../shared/storage/blobs/index.ts';
 import type { LocalOptions } from './options.ts';
 
 /** Gateways that share a store must share these too: where no folder is named, this one of the working folder serves. */

@@ -1,12 +1,12 @@
 // Brings up store, tables, gateway file and server in this order, and tells how to call it. Whatever fails on the way
 // takes down what was started before.
 import { readFileSync } from 'node:fs';
-import { createChatGateway } from '../../functions/chat-completions/gateway.ts';
-import { readVariable } from '../../shared/config/index.ts';
-import { applyGatewayFile, type GatewayFile, readGatewayFile } from '../../shared/gateway-file/index.ts';
-import { createNodeServer } from '../../shared/http/index.ts';
-import { createRuntime, type Runtime } from '../../shared/runtime/index.ts';
-import { createDynamoClient } from '../../shared/store/index.ts';
+import { createChatGateway } from '../../functions/chat-completions/routes.ts';
+import { createRuntime, type Runtime } from '../../shared/composition/index.ts';
+import { applyGatewayFile, type GatewayFile, readGatewayFile } from '../../shared/configuration/gateway-file/index.ts';
+import { readVariable } from '../../shared/foundation/environment/index.ts';
+import { createNodeServer } from '../../shared/protocol/http/index.ts';
+import { createDynamoClient } from '../../shared/storage/store/index.ts';
 import { createTables } from './create-tables.ts';
 import { demoGatewayFile, demoKey, demoModel } from './demo/demo-file.ts';
 import { startEmbeddedDynamo } from './embedded-dynamodb.ts';

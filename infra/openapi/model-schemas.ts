@@ -1,13 +1,13 @@
 // What GET /v1/models answers with. Typed member by member after the wire objects: a new member does not compile without
 // its schema.
-import { brand } from '../../shared/names/index.ts';
+import { brand } from '../../shared/foundation/constants/index.ts';
 import {
   autoModelObject,
   type ModelListObject,
   type ModelObject,
   type ProviderEntryObject,
   type StatsObject,
-} from '../../shared/wire/index.ts';
+} from '../../shared/protocol/wire/index.ts';
 import { arrayOf, type JsonSchema, objectSchema, schemaReference } from './json-schema.ts';
 
 type MembersOf<Wire> = { readonly [Member in keyof Required<Wire>]: JsonSchema };

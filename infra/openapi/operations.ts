@@ -1,6 +1,6 @@
 // The two operations of the interface (spec 4).
 import { okStatus } from '../../shared/errors/index.ts';
-import { routePaths } from '../../shared/names/index.ts';
+import { routePaths } from '../../shared/foundation/constants/index.ts';
 import { codesOf, errorResponses } from './error-responses.ts';
 import { parameters, responseHeaders } from './headers.ts';
 import { schemaReference } from './json-schema.ts';

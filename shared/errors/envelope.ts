@@ -1,5 +1,5 @@
 // The one writer of error answers (spec 2.8) and of their retry headers (contract 4).
-import { headerNames } from '../names/index.ts';
+import { headerNames } from '../foundation/constants/index.ts';
 import type { GatewayError } from './gateway-error.ts';
 
 /** Clients sleep for whatever Retry-After says, so it stays within this span (contract 4). */

@@ -7,8 +7,8 @@ import { creditItem } from '../../infra/bench/scale/limits.ts';
 import { defaultSetup, readSetup, scaleText } from '../../infra/bench/scale/main.ts';
 import { measureItems } from '../../infra/bench/sections/measure-items.ts';
 import { measureRounds } from '../../infra/bench/sections/measure-rounds.ts';
-import { shardsMax } from '../../shared/credit/index.ts';
-import { configFreshMs } from '../../shared/names/index.ts';
+import { shardsMax } from '../../shared/accounting/credit/index.ts';
+import { configFreshMs } from '../../shared/foundation/constants/index.ts';
 
 describe('the scale model', () => {
   it('reckons with the writes and reads that calls are seen to make', async () => {
@@ -64,7 +64,7 @@ describe('the scale model', () => {
   it('prints every number with its source', () => {
     const text = scaleText(readSetup(['--seconds', '2', '--workspaces', '20', '--keys', '100']));
     expect(text).toContain('| 10000');
-    expect(text).toContain('shared/names/bounds.ts');
+    expect(text).toContain('shared/foundation/constants/bounds.ts');
     expect(text).not.toMatch(/NaN|undefined|Infinity/);
     expect(() => readSetup(['--seconds', 'none'])).toThrow('--seconds takes a number above 0');
   });

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { createKeyStore, parseApiKey } from '../../shared/auth/index.ts';
+import { createKeyStore, parseApiKey } from '../../shared/configuration/keys/index.ts';
 import { gatewayFile, type LocalStore, startLocalStore } from './local-store.ts';
 import { operate, operateJson } from './operator.ts';
 

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { stringify } from 'yaml';
 import { startEmbeddedDynamo } from '../../infra/local/embedded-dynamodb.ts';
-import { createDynamoClient, createDynamoStore, type Store } from '../../shared/store/index.ts';
+import { createDynamoClient, createDynamoStore, type Store } from '../../shared/storage/store/index.ts';
 import '../support/errors-across-realms.ts';
 
 export interface LocalStore {

@@ -3,8 +3,8 @@ import { commands } from '../../infra/cli/commands.ts';
 import { openTarget } from '../../infra/cli/open-target.ts';
 import { type ExitCode, run } from '../../infra/cli/run.ts';
 import type { Style, Terminal } from '../../infra/cli/terminal.ts';
-import { systemRandomness } from '../../shared/ids/index.ts';
-import { type Clock, systemClock } from '../../shared/time/index.ts';
+import { systemRandomness } from '../../shared/foundation/ids/index.ts';
+import { type Clock, systemClock } from '../../shared/foundation/time/index.ts';
 
 export interface Circumstances {
   /** What is answered to questions, in their order. Absent: nobody can be asked. */

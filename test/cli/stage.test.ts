@@ -3,7 +3,7 @@ import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import { createTables } from '../../infra/local/create-tables.ts';
-import { createDynamoClient } from '../../shared/store/index.ts';
+import { createDynamoClient } from '../../shared/storage/store/index.ts';
 import { operateProcess } from './child-processes.ts';
 import { gatewayFile, type LocalStore, startLocalStore } from './local-store.ts';
 

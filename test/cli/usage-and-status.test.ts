@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { type CallRecord, createCallRecords, utcDayOf } from '../../shared/call-records/index.ts';
-import { createCooldowns } from '../../shared/cooldowns/index.ts';
-import { createCreditLedger } from '../../shared/credit/index.ts';
-import { systemRandomness } from '../../shared/ids/index.ts';
-import { leaseMs } from '../../shared/names/index.ts';
-import { type Clock, systemClock } from '../../shared/time/index.ts';
+import { type CallRecord, createCallRecords, utcDayOf } from '../../shared/accounting/call-records/index.ts';
+import { createCreditLedger } from '../../shared/accounting/credit/index.ts';
+import { createCooldowns } from '../../shared/accounting/provider-health/index.ts';
+import { leaseMs } from '../../shared/foundation/constants/index.ts';
+import { systemRandomness } from '../../shared/foundation/ids/index.ts';
+import { type Clock, systemClock } from '../../shared/foundation/time/index.ts';
 import { callRecord } from '../unit/call-records/call-record-fixture.ts';
 import { gatewayFile, type LocalStore, startLocalStore } from './local-store.ts';
 import { operate, operateJson } from './operator.ts';

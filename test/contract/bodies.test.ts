@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { plainBodyMaxBytes } from '../../shared/names/index.ts';
+import { plainBodyMaxBytes } from '../../shared/foundation/constants/index.ts';
 import { type Harness, hello, startHarness } from '../support/harness.ts';
 import { expectError } from './expect-error.ts';
 

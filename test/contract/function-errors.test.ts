@@ -1,7 +1,7 @@
 // Every code of spec 7.2 through the front door, and which of them wins (contract 5). The base call fails at its
 // provider, which is the last that can happen to it; every fault is tried alone and together with every later one.
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { functionBodyMaxBytes } from '../../shared/names/index.ts';
+import { functionBodyMaxBytes } from '../../shared/foundation/constants/index.ts';
 import { startWorld, type World } from '../flow/money-world.ts';
 import { newKey } from '../support/gateway-file.ts';
 import { hello } from '../support/harness.ts';

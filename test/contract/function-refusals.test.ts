@@ -1,7 +1,7 @@
 // What the codes of function calls depend on, case by case: forms, size, funding, money, requests per minute, a call
 // that runs already.
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
-import { functionBodyMaxBytes } from '../../shared/names/index.ts';
+import { functionBodyMaxBytes } from '../../shared/foundation/constants/index.ts';
 import { expectBalancedBooks, startWorld, type World } from '../flow/money-world.ts';
 import { newKey } from '../support/gateway-file.ts';
 import { expectError } from './expect-error.ts';

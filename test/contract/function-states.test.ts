@@ -1,6 +1,6 @@
 // States of functions and revisions as a client meets them (spec 3, contract 8). Time is moved by hand.
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
-import { configFreshMs } from '../../shared/names/index.ts';
+import { configFreshMs } from '../../shared/foundation/constants/index.ts';
 import { newKey } from '../support/gateway-file.ts';
 import { type Harness, startHarness } from '../support/harness.ts';
 import { type ManualClock, manualClock } from '../support/manual-clock.ts';

@@ -2,11 +2,11 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import { parameters } from '../../infra/openapi/headers.ts';
-import { readCorrelation } from '../../shared/correlation/index.ts';
 import { GatewayError } from '../../shared/errors/index.ts';
-import { systemRandomness } from '../../shared/ids/index.ts';
-import { headerNames } from '../../shared/names/index.ts';
-import { readChatRequest } from '../../shared/wire/index.ts';
+import { headerNames } from '../../shared/foundation/constants/index.ts';
+import { systemRandomness } from '../../shared/foundation/ids/index.ts';
+import { readCorrelation } from '../../shared/protocol/http/index.ts';
+import { readChatRequest } from '../../shared/protocol/wire/index.ts';
 import { componentSchema, faultsOf } from './api-description.ts';
 
 const isDescribed = (body: unknown): boolean => faultsOf(componentSchema('ChatCompletionRequest'), body).length === 0;

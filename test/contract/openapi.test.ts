@@ -1,4 +1,4 @@
-// The description of the API is complete, and says what shared/errors and shared/names say.
+// The description of the API is complete, and says what shared/errors and shared/foundation/constants say.
 import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -8,7 +8,7 @@ import { parse } from 'yaml';
 import { errorColumns, errorRows } from '../../infra/openapi/errors-page.ts';
 import { memberDescriptions } from '../../infra/openapi/member-descriptions.ts';
 import { errorCatalogue } from '../../shared/errors/index.ts';
-import { headerNames } from '../../shared/names/index.ts';
+import { headerNames } from '../../shared/foundation/constants/index.ts';
 import { componentSchema, description, faultsOf, operationOf } from './api-description.ts';
 
 const projectRoot = join(import.meta.dirname, '../..');

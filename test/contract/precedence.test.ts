@@ -1,7 +1,7 @@
 // Contract 5: which error wins, as far as the checks reach today. The base request is refused only by the last check of
 // all; every fault is tried alone and together with every later one, and the earlier must win.
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { plainBodyMaxBytes } from '../../shared/names/index.ts';
+import { plainBodyMaxBytes } from '../../shared/foundation/constants/index.ts';
 import { newKey } from '../support/gateway-file.ts';
 import { type Harness, hello, startHarness } from '../support/harness.ts';
 import { expectError } from './expect-error.ts';

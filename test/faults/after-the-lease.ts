@@ -1,6 +1,7 @@
 // What a gateway that comes later finds, and puts right by serving ordinary calls: nothing sweeps here.
-import { formatUsd, parseUsd } from '../../shared/money/index.ts';
-import { leaseMs } from '../../shared/names/index.ts';
+
+import { leaseMs } from '../../shared/foundation/constants/index.ts';
+import { formatUsd, parseUsd } from '../../shared/foundation/money/index.ts';
 import { askGateway } from './ask-gateway.ts';
 import { standingHolds, workspaces } from './books.ts';
 import { aloneModel, type KeyName, keyNames, spareModel } from './fault-file.ts';

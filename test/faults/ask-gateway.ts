@@ -1,6 +1,7 @@
 // One call straight into the core: for gateways that have no server because they are about to die, or came after one.
-import type { Gateway } from '../../shared/http/index.ts';
-import type { Clock } from '../../shared/time/index.ts';
+
+import type { Clock } from '../../shared/foundation/time/index.ts';
+import type { Gateway } from '../../shared/protocol/http/index.ts';
 import type { Reply } from '../fuzz/fuzz-gateway.ts';
 import type { Keys } from './fault-file.ts';
 import type { PlannedCall } from './mixed-calls.ts';

@@ -1,8 +1,8 @@
 // The books after the storm. Every figure comes from the tables; what the store was asked to do comes from the witness.
-import type { CallRecord } from '../../shared/call-records/index.ts';
-import { readAmount, readHolds } from '../../shared/holds/index.ts';
-import { parseUsd } from '../../shared/money/index.ts';
-import type { Item } from '../../shared/store/index.ts';
+import type { CallRecord } from '../../shared/accounting/call-records/index.ts';
+import { readAmount, readHolds } from '../../shared/accounting/holds/index.ts';
+import { parseUsd } from '../../shared/foundation/money/index.ts';
+import type { Item } from '../../shared/storage/store/index.ts';
 import { keyNames, workspaceOf } from './fault-file.ts';
 import type { FaultWorld } from './fault-world.ts';
 

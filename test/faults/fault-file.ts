@@ -1,8 +1,8 @@
 // The gateway of the fault suite: every behaviour of the simulator as a model of its own, alone and with a good provider
 // behind it, and a workspace for each way of paying.
 import { behaviourNames } from '../../infra/local/simulator/index.ts';
-import { createApiKey } from '../../shared/auth/index.ts';
-import type { Randomness } from '../../shared/ids/index.ts';
+import { createApiKey } from '../../shared/configuration/keys/index.ts';
+import type { Randomness } from '../../shared/foundation/ids/index.ts';
 import type { FileParts, Route } from '../support/gateway-file.ts';
 
 /** Without these a behaviour would take longer than it takes to see what comes of it. */

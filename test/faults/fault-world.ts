@@ -1,17 +1,17 @@
 // Gateways on one store, each behind a store that misbehaves as its plan says, and all on one clock that may jump.
 
-import { createChatGateway } from '../../functions/chat-completions/gateway.ts';
+import { createChatGateway } from '../../functions/chat-completions/routes.ts';
 import { localAdapters } from '../../infra/local/local-adapters.ts';
 import { type Simulator, startSimulator } from '../../infra/local/simulator/index.ts';
-import { applyGatewayFile, readGatewayFile } from '../../shared/gateway-file/index.ts';
-import type { Gateway } from '../../shared/http/index.ts';
-import { systemRandomness } from '../../shared/ids/index.ts';
-import { createLog } from '../../shared/log/index.ts';
-import { storeCallTimeoutMs } from '../../shared/names/index.ts';
-import type { Transport } from '../../shared/providers/index.ts';
-import { createRuntime, type Runtime } from '../../shared/runtime/index.ts';
-import { createDynamoStore, type DynamoClient } from '../../shared/store/index.ts';
-import { type Clock, systemClock } from '../../shared/time/index.ts';
+import { createRuntime, type Runtime } from '../../shared/composition/index.ts';
+import { applyGatewayFile, readGatewayFile } from '../../shared/configuration/gateway-file/index.ts';
+import { storeCallTimeoutMs } from '../../shared/foundation/constants/index.ts';
+import { systemRandomness } from '../../shared/foundation/ids/index.ts';
+import { createLog } from '../../shared/foundation/log/index.ts';
+import { type Clock, systemClock } from '../../shared/foundation/time/index.ts';
+import type { Gateway } from '../../shared/protocol/http/index.ts';
+import type { Transport } from '../../shared/routing/providers/index.ts';
+import { createDynamoStore, type DynamoClient } from '../../shared/storage/store/index.ts';
 import { startTestStore, type TestStore } from '../support/dynamodb.ts';
 import { gatewayFileText } from '../support/gateway-file.ts';
 import { connectionVariable, faultFile, type Keys, makeKeys } from './fault-file.ts';

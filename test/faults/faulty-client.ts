@@ -1,9 +1,10 @@
 // A DynamoDB that misbehaves on purpose, below the gateway's own attempts: what the wire can do to one command.
-import { AwsCallFailed } from '../../shared/aws-calls/index.ts';
-import type { TableName } from '../../shared/names/index.ts';
-import { ConnectionBroken } from '../../shared/outgoing/index.ts';
-import type { DynamoClient } from '../../shared/store/index.ts';
-import { sleep, systemClock } from '../../shared/time/index.ts';
+
+import type { TableName } from '../../shared/foundation/constants/index.ts';
+import { ConnectionBroken } from '../../shared/foundation/outgoing/index.ts';
+import { sleep, systemClock } from '../../shared/foundation/time/index.ts';
+import { AwsCallFailed } from '../../shared/storage/aws-calls/index.ts';
+import type { DynamoClient } from '../../shared/storage/store/index.ts';
 
 /**
  * throttled  refused before it ran            failing    a 500, and it did not run

@@ -1,6 +1,6 @@
 // Calls of every kind, mixed by chance: JSON and streams, pairs with one Idempotency-Key, spans, cached answers,
 // functions, keys of the client's own, money that does not suffice, and clients that leave.
-import { sha256Hex } from '../../shared/ids/index.ts';
+import { sha256Hex } from '../../shared/foundation/ids/index.ts';
 import { aloneModel, endlessBehaviours, type KeyName, spareModel, workspaceOf } from './fault-file.ts';
 import type { SeededRandom } from './seeded-random.ts';
 

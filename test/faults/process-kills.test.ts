@@ -9,7 +9,7 @@ import { createInterface } from 'node:readline';
 import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
 import { createTables } from '../../infra/local/create-tables.ts';
 import { startEmbeddedDynamo } from '../../infra/local/embedded-dynamodb.ts';
-import { createDynamoClient } from '../../shared/store/index.ts';
+import { createDynamoClient } from '../../shared/storage/store/index.ts';
 import type { Reply } from '../fuzz/fuzz-gateway.ts';
 import { checkWellAnswered } from '../fuzz/well-answered.ts';
 import { retryAll, standingAfterTheLease } from './after-the-lease.ts';

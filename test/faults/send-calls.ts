@@ -1,6 +1,7 @@
 // Clients of the fault suite: over HTTP, so many at a time, and some of them leave in the middle.
-import { createNodeServer, type Gateway } from '../../shared/http/index.ts';
-import { sleep, systemClock } from '../../shared/time/index.ts';
+
+import { sleep, systemClock } from '../../shared/foundation/time/index.ts';
+import { createNodeServer, type Gateway } from '../../shared/protocol/http/index.ts';
 import type { Reply } from '../fuzz/fuzz-gateway.ts';
 import type { Keys } from './fault-file.ts';
 import type { FaultyGateway } from './fault-world.ts';

@@ -1,5 +1,5 @@
 // The weather: which fault meets which command.
-import type { TableName } from '../../shared/names/index.ts';
+import type { TableName } from '../../shared/foundation/constants/index.ts';
 import { behaviours } from './fault-file.ts';
 import type { FaultPlan, StoreFault } from './faulty-client.ts';
 import { everyBehaviour, type PlannedCall } from './mixed-calls.ts';

@@ -1,7 +1,7 @@
 // Providers that failed wait at the end of the plan for a while. They are moved, never switched off.
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
-import { createCooldowns } from '../../shared/cooldowns/index.ts';
-import { type Store, StoreUnavailable } from '../../shared/store/index.ts';
+import { createCooldowns } from '../../shared/accounting/provider-health/index.ts';
+import { type Store, StoreUnavailable } from '../../shared/storage/store/index.ts';
 import type { Route } from '../support/gateway-file.ts';
 import { type Harness, hello, startHarness } from '../support/harness.ts';
 import { type ManualClock, manualClock } from '../support/manual-clock.ts';

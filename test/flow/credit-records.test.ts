@@ -1,6 +1,6 @@
 // The record of a call: who, what, how long, how much. Its exact members, and nothing else.
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { parseApiKey } from '../../shared/auth/index.ts';
+import { parseApiKey } from '../../shared/configuration/keys/index.ts';
 import { uuid } from '../contract/expect-error.ts';
 import { hello } from '../support/harness.ts';
 import { type ManualClock, manualClock } from '../support/manual-clock.ts';

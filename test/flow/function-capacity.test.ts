@@ -1,7 +1,7 @@
 // Concurrency of functions, of a workspace and of the service (spec 8): never more at once than allowed, never fewer
 // than could be, and every slot comes back.
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
-import { leaseMs } from '../../shared/names/index.ts';
+import { leaseMs } from '../../shared/foundation/constants/index.ts';
 import { expectError } from '../contract/expect-error.ts';
 import { answerOf, ask, modelsFor, prompt } from '../contract/function-calls.ts';
 import { newKey } from '../support/gateway-file.ts';

@@ -1,7 +1,7 @@
 // One Idempotency-Key, one execution (spec 3.1, contract 7): identical calls at once, replays, failures, and an instance
 // that dies in the middle of a call.
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
-import { configFreshMs, leaseMs } from '../../shared/names/index.ts';
+import { configFreshMs, leaseMs } from '../../shared/foundation/constants/index.ts';
 import { expectError } from '../contract/expect-error.ts';
 import { answerOf, ask, modelsFor, prompt, step, workflow } from '../contract/function-calls.ts';
 import { type ManualClock, manualClock } from '../support/manual-clock.ts';

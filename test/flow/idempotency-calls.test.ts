@@ -1,7 +1,7 @@
 // The same Idempotency-Key: one provider call, one charge, one answer byte for byte. JSON and streams alike.
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
-import { type Store, StoreUnavailable } from '../../shared/store/index.ts';
-import { systemClock } from '../../shared/time/index.ts';
+import { systemClock } from '../../shared/foundation/time/index.ts';
+import { type Store, StoreUnavailable } from '../../shared/storage/store/index.ts';
 import { expectError } from '../contract/expect-error.ts';
 import { newKey } from '../support/gateway-file.ts';
 import { hello } from '../support/harness.ts';

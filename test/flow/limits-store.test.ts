@@ -1,9 +1,9 @@
 // The store that counts fails, or does not answer: nobody whose limits are unknown is called, and nobody waits long.
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
-import { createCooldowns } from '../../shared/cooldowns/index.ts';
-import { systemRandomness } from '../../shared/ids/index.ts';
-import { createProviderLimiter } from '../../shared/limits/index.ts';
-import { type Store, StoreUnavailable } from '../../shared/store/index.ts';
+import { createProviderLimiter } from '../../shared/accounting/limits/index.ts';
+import { createCooldowns } from '../../shared/accounting/provider-health/index.ts';
+import { systemRandomness } from '../../shared/foundation/ids/index.ts';
+import { type Store, StoreUnavailable } from '../../shared/storage/store/index.ts';
 import { expectError } from '../contract/expect-error.ts';
 import { type Harness, hello, startHarness } from '../support/harness.ts';
 import { eventually, type WatchedClock, watchedClock } from './watched-clock.ts';

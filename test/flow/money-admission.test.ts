@@ -1,6 +1,6 @@
 // Admission on a warm instance is one round to the store, or two where it is in doubt whether the call runs.
 import { afterEach, describe, expect, it } from '@jest/globals';
-import type { Store } from '../../shared/store/index.ts';
+import type { Store } from '../../shared/storage/store/index.ts';
 import { hello } from '../support/harness.ts';
 import { manualClock } from '../support/manual-clock.ts';
 import { expectBalancedBooks, outcomeOf, startWorld, type World } from './money-world.ts';

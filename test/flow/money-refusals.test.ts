@@ -1,6 +1,6 @@
 // A refused call: the error that contract 5 puts first, and nothing of what the call took is left taken.
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { StoreUnavailable } from '../../shared/store/index.ts';
+import { StoreUnavailable } from '../../shared/storage/store/index.ts';
 import { expectError } from '../contract/expect-error.ts';
 import { type FileParts, newKey } from '../support/gateway-file.ts';
 import { hello } from '../support/harness.ts';

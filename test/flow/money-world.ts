@@ -1,19 +1,19 @@
 // The gateway with its books open: several doors on one store, each of which can say when every request behind it has
 // settled, and readers for credit, keys and call records.
 import { expect } from '@jest/globals';
-import { createChatGateway } from '../../functions/chat-completions/gateway.ts';
+import { createChatGateway } from '../../functions/chat-completions/routes.ts';
 import { localAdapters } from '../../infra/local/local-adapters.ts';
 import { type Simulator, startSimulator } from '../../infra/local/simulator/index.ts';
-import { parseApiKey } from '../../shared/auth/index.ts';
-import type { CallRecord } from '../../shared/call-records/index.ts';
-import { readVariable } from '../../shared/config/index.ts';
-import type { CreditSummary } from '../../shared/credit/index.ts';
-import { applyGatewayFile, readGatewayFile } from '../../shared/gateway-file/index.ts';
-import { createNodeServer, type Gateway } from '../../shared/http/index.ts';
-import { createLog } from '../../shared/log/index.ts';
-import { createRuntime, type Runtime } from '../../shared/runtime/index.ts';
-import type { Item, Store } from '../../shared/store/index.ts';
-import type { Clock } from '../../shared/time/index.ts';
+import type { CallRecord } from '../../shared/accounting/call-records/index.ts';
+import type { CreditSummary } from '../../shared/accounting/credit/index.ts';
+import { createRuntime, type Runtime } from '../../shared/composition/index.ts';
+import { applyGatewayFile, readGatewayFile } from '../../shared/configuration/gateway-file/index.ts';
+import { parseApiKey } from '../../shared/configuration/keys/index.ts';
+import { readVariable } from '../../shared/foundation/environment/index.ts';
+import { createLog } from '../../shared/foundation/log/index.ts';
+import type { Clock } from '../../shared/foundation/time/index.ts';
+import { createNodeServer, type Gateway } from '../../shared/protocol/http/index.ts';
+import type { Item, Store } from '../../shared/storage/store/index.ts';
 import { startTestStore, type TestStore } from '../support/dynamodb.ts';
 import { type FileParts, gatewayFileText, newKey } from '../support/gateway-file.ts';
 

@@ -2,8 +2,8 @@
 
 import type { ServerResponse } from 'node:http';
 import { afterEach, describe, expect, it } from '@jest/globals';
-import { createProviderLimiter, type ProviderLimiter } from '../../shared/limits/index.ts';
-import { StoreUnavailable } from '../../shared/store/index.ts';
+import { createProviderLimiter, type ProviderLimiter } from '../../shared/accounting/limits/index.ts';
+import { StoreUnavailable } from '../../shared/storage/store/index.ts';
 import { expectError } from '../contract/expect-error.ts';
 import { type Harness, type HarnessOptions, hello, startHarness } from '../support/harness.ts';
 import { readUntil } from './read-stream.ts';

@@ -1,8 +1,8 @@
 // A store that is away when a call settles: the client has its answer, and the call is charged once all the same.
 import { afterEach, describe, expect, it } from '@jest/globals';
-import { leaseMs } from '../../shared/names/index.ts';
-import { StoreUnavailable } from '../../shared/store/index.ts';
-import { type Clock, systemClock } from '../../shared/time/index.ts';
+import { leaseMs } from '../../shared/foundation/constants/index.ts';
+import { type Clock, systemClock } from '../../shared/foundation/time/index.ts';
+import { StoreUnavailable } from '../../shared/storage/store/index.ts';
 import { hello } from '../support/harness.ts';
 import { manualClock } from '../support/manual-clock.ts';
 import { expectBalancedBooks, outcomeOf, startWorld, type World } from './money-world.ts';

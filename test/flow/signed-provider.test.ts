@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { signedCredentials } from '../../shared/aws/index.ts';
-import { systemClock } from '../../shared/time/index.ts';
+import { systemClock } from '../../shared/foundation/time/index.ts';
+import { signedCredentials } from '../../shared/routing/providers/index.ts';
 import { credentialsOf } from '../support/credentials.ts';
 import { type Harness, hello, startHarness } from '../support/harness.ts';
 

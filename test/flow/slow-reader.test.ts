@@ -1,8 +1,8 @@
 // A client that reads slowly: its pause is not the provider's silence.
 import { describe, expect, it } from '@jest/globals';
 import { openStream } from '../../functions/chat-completions/provider/open-stream.ts';
-import { startWatch } from '../../shared/providers/index.ts';
-import { startDeadline } from '../../shared/time/index.ts';
+import { startDeadline } from '../../shared/foundation/time/index.ts';
+import { startWatch } from '../../shared/routing/providers/index.ts';
 import { manualClock } from '../support/manual-clock.ts';
 
 const event = (delta: object, finish_reason: string | null = null) =>

@@ -1,9 +1,9 @@
 // Live statistics end to end: what providers did is seen in the model list and steers the order, at most a minute later.
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
-import { systemRandomness } from '../../shared/ids/index.ts';
-import type { ProviderLimiter } from '../../shared/limits/index.ts';
-import { createStatisticsReader, createStatisticsRecorder } from '../../shared/statistics/index.ts';
-import { type Store, StoreUnavailable } from '../../shared/store/index.ts';
+import type { ProviderLimiter } from '../../shared/accounting/limits/index.ts';
+import { createStatisticsReader, createStatisticsRecorder } from '../../shared/accounting/provider-health/index.ts';
+import { systemRandomness } from '../../shared/foundation/ids/index.ts';
+import { type Store, StoreUnavailable } from '../../shared/storage/store/index.ts';
 import { type Harness, hello, startHarness } from '../support/harness.ts';
 import { type ManualClock, manualClock } from '../support/manual-clock.ts';
 import { readStream } from './read-stream.ts';

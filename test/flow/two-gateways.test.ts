@@ -8,7 +8,7 @@ import { join, resolve } from 'node:path';
 import { createInterface } from 'node:readline';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { type EmbeddedDynamo, startEmbeddedDynamo } from '../../infra/local/embedded-dynamodb.ts';
-import { createDynamoClient, createDynamoStore, type Store } from '../../shared/store/index.ts';
+import { createDynamoClient, createDynamoStore, type Store } from '../../shared/storage/store/index.ts';
 import { gatewayFileText, newKey } from '../support/gateway-file.ts';
 import { hello } from '../support/harness.ts';
 import { eventually } from './watched-clock.ts';

@@ -1,5 +1,5 @@
 // A store with somebody in between: to watch its calls, to fail them, to lose their answers.
-import type { Store } from '../../shared/store/index.ts';
+import type { Store } from '../../shared/storage/store/index.ts';
 
 export interface StoreCall {
   readonly method: 'get' | 'put' | 'update' | 'delete';

@@ -1,10 +1,10 @@
 // The core without any server around it, for many thousands of requests: every stage and the embedded DynamoDB are
 // real, only the provider is a function. Nothing here waits: a timer of more than a queue's wait never fires, so what
 // hangs hangs for good and fails the test that waits for it.
-import { createChatGateway } from '../../functions/chat-completions/gateway.ts';
-import type { GatewayRequest } from '../../shared/http/index.ts';
-import type { Transport, UpstreamRequest } from '../../shared/providers/index.ts';
-import { type Clock, systemClock } from '../../shared/time/index.ts';
+import { createChatGateway } from '../../functions/chat-completions/routes.ts';
+import { type Clock, systemClock } from '../../shared/foundation/time/index.ts';
+import type { GatewayRequest } from '../../shared/protocol/http/index.ts';
+import type { Transport, UpstreamRequest } from '../../shared/routing/providers/index.ts';
 import { type Harness, startHarness } from '../support/harness.ts';
 import { fuzzFile } from './fuzz-file.ts';
 

@@ -1,6 +1,6 @@
 // Runs generated requests in batches, checks every answer, and counts. One seed, one run: GW_FUZZ_SEED draws others.
 import fc from 'fast-check';
-import type { Runtime } from '../../shared/runtime/index.ts';
+import type { Runtime } from '../../shared/composition/index.ts';
 import { type Asked, type Reply, startFuzzGateway, type Upstream } from './fuzz-gateway.ts';
 import { checkWellAnswered, type Expectation } from './well-answered.ts';
 

@@ -2,7 +2,7 @@
 // a test for one). GW_FUZZ_SEED=n generates others.
 import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
 import fc from 'fast-check';
-import { readHolds } from '../../shared/holds/index.ts';
+import { readHolds } from '../../shared/accounting/holds/index.ts';
 import { arbitraryValue, mutated, spoiltBytes } from './arbitrary-json.ts';
 import { credentialOf, functionCall, someHeaders, validRequest } from './arbitrary-request.ts';
 import { arbitraryAnswer, arbitrarySchema } from './arbitrary-schema.ts';

@@ -1,8 +1,8 @@
 import { describe, expect, it } from '@jest/globals';
 import { Match } from 'aws-cdk-lib/assertions';
-import { chatTableActions, modelsTableActions, type TableActions } from '../../infra/constructs/table-actions.ts';
-import { stageSettings } from '../../infra/stage-settings.ts';
-import { physicalTableName, type TableName } from '../../shared/names/index.ts';
+import { chatTableActions, modelsTableActions, type TableActions } from '../../infra/cdk/constructs/table-actions.ts';
+import { stageSettings } from '../../infra/cdk/stage-settings.ts';
+import { physicalTableName, type TableName } from '../../shared/foundation/constants/index.ts';
 import { resourcesOf, synthesizeStage } from './synthesized-stage.ts';
 
 interface Statement {

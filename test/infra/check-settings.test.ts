@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
-import { checkSettings } from '../../infra/check-settings.ts';
-import { type StageSettings, stageSettings } from '../../infra/stage-settings.ts';
+import { checkSettings } from '../../infra/cdk/check-settings.ts';
+import { type StageSettings, stageSettings } from '../../infra/cdk/stage-settings.ts';
 
 const check = (overrides: Partial<StageSettings>, stage = 'dev') => {
   const settings = stageSettings.dev;

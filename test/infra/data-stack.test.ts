@@ -1,8 +1,13 @@
 import { describe, expect, it } from '@jest/globals';
 import { Match } from 'aws-cdk-lib/assertions';
-import { stageSettings } from '../../infra/stage-settings.ts';
-import { blobLifeSeconds } from '../../shared/blobs/index.ts';
-import { physicalTableName, type TableDefinition, tableDefinitions, tableNames } from '../../shared/names/index.ts';
+import { stageSettings } from '../../infra/cdk/stage-settings.ts';
+import {
+  physicalTableName,
+  type TableDefinition,
+  tableDefinitions,
+  tableNames,
+} from '../../shared/foundation/constants/index.ts';
+import { blobLifeSeconds } from '../../shared/storage/blobs/index.ts';
 import { resourcesOf, synthesizeStage } from './synthesized-stage.ts';
 
 describe.each(Object.keys(stageSettings))('the data stack of %s', (stage) => {
@@ -44,7 +49,7 @@ describe.each(Object.keys(stageSettings))('the data stack of %s', (stage) => {
     },
   );
 
-  it('holds every table of shared/names and no other', () => {
+  it('holds every table of shared/foundation/constants and no other', () => {
     data.resourceCountIs('AWS::DynamoDB::GlobalTable', tableNames.length);
   });
 

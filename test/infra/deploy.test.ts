@@ -1,9 +1,9 @@
 import { execFile } from 'node:child_process';
 import { describe, expect, it } from '@jest/globals';
-import { readDeployOptions } from '../../infra/build/deploy.ts';
+import { readDeployOptions } from '../../infra/cdk/deploy.ts';
 
 const stages = ['dev', 'prod'];
-const script = new URL('../../infra/build/deploy.ts', import.meta.url).pathname;
+const script = new URL('../../infra/cdk/deploy.ts', import.meta.url).pathname;
 
 describe('the arguments of a deployment', () => {
   it('name one stage, and everything else is handed to cdk as it was', () => {

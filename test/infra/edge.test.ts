@@ -1,5 +1,10 @@
 import { describe, expect, it } from '@jest/globals';
-import { lambdaTimeoutSeconds, leaseMs, originReadTimeoutSeconds, requestBudgetMs } from '../../shared/names/index.ts';
+import {
+  lambdaTimeoutSeconds,
+  leaseMs,
+  originReadTimeoutSeconds,
+  requestBudgetMs,
+} from '../../shared/foundation/constants/index.ts';
 import { resourcesOf, synthesizeStage } from './synthesized-stage.ts';
 
 interface Behaviour {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
-import { stageSettings } from '../../infra/stage-settings.ts';
-import { tableNames } from '../../shared/names/index.ts';
+import { stageSettings } from '../../infra/cdk/stage-settings.ts';
+import { tableNames } from '../../shared/foundation/constants/index.ts';
 import { resourcesOf, type SynthesizedStage, synthesizeStage } from './synthesized-stage.ts';
 
 interface AlarmProperties {

@@ -6,8 +6,8 @@ import { join } from 'node:path';
 import { App } from 'aws-cdk-lib';
 import { Template } from 'aws-cdk-lib/assertions';
 import { AwsSolutionsChecks } from 'cdk-nag';
-import { GatewayStage } from '../../infra/stage.ts';
-import { type StageSettings, stageSettings } from '../../infra/stage-settings.ts';
+import { GatewayStage } from '../../infra/cdk/stage.ts';
+import { type StageSettings, stageSettings } from '../../infra/cdk/stage-settings.ts';
 
 export interface SynthesizedStage {
   readonly settings: StageSettings;

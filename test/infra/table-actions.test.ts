@@ -1,8 +1,8 @@
 // The grants of the functions against what the gateway really calls: a permission that is missing would be an outage
 // that only AWS shows, one too many would be found by nobody.
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { chatTableActions, modelsTableActions, type TableAction } from '../../infra/constructs/table-actions.ts';
-import type { TableName } from '../../shared/names/index.ts';
+import { chatTableActions, modelsTableActions, type TableAction } from '../../infra/cdk/constructs/table-actions.ts';
+import type { TableName } from '../../shared/foundation/constants/index.ts';
 import { ask, prompt } from '../contract/function-calls.ts';
 import { type Door, startWorld, type World } from '../flow/money-world.ts';
 import { aroundStore, type StoreCall } from '../flow/wrapped-store.ts';

@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
-import { chatTableActions } from '../../infra/constructs/table-actions.ts';
-import { lambdaTimeoutSeconds, physicalTableName } from '../../shared/names/index.ts';
+import { chatTableActions } from '../../infra/cdk/constructs/table-actions.ts';
+import { lambdaTimeoutSeconds, physicalTableName } from '../../shared/foundation/constants/index.ts';
 import { resourcesOf, synthesizeStage } from './synthesized-stage.ts';
 
 const web = synthesizeStage('prod', { compute: 'web' });

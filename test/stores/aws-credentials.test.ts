@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
-import { createDynamoClient, createDynamoStore } from '../../shared/store/index.ts';
+import { createDynamoClient, createDynamoStore } from '../../shared/storage/store/index.ts';
 import { startTestStore, type TestStore } from '../support/dynamodb.ts';
 
 const variables = {

@@ -2,6 +2,7 @@ import { chmodSync, mkdirSync, mkdtempSync, readdirSync, rmSync, statSync, utime
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, describe, expect, it } from '@jest/globals';
+import { systemRandomness } from '../../shared/foundation/ids/index.ts';
 import {
   type BlobStore,
   blobLifeSeconds,
@@ -9,8 +10,7 @@ import {
   memoryBlobs,
   packText,
   unpackText,
-} from '../../shared/blobs/index.ts';
-import { systemRandomness } from '../../shared/ids/index.ts';
+} from '../../shared/storage/blobs/index.ts';
 import { manualClock } from '../support/manual-clock.ts';
 
 const folders: string[] = [];

@@ -8,12 +8,12 @@ import {
   createConnectionStore,
   createKeyVault,
   localKeyWrapper,
-} from '../../shared/byok/index.ts';
-import { systemRandomness } from '../../shared/ids/index.ts';
-import { createLog } from '../../shared/log/index.ts';
-import { parseUsd } from '../../shared/money/index.ts';
-import { type Store, StoreUnavailable } from '../../shared/store/index.ts';
-import { systemClock } from '../../shared/time/index.ts';
+} from '../../shared/configuration/byok/index.ts';
+import { systemRandomness } from '../../shared/foundation/ids/index.ts';
+import { createLog } from '../../shared/foundation/log/index.ts';
+import { parseUsd } from '../../shared/foundation/money/index.ts';
+import { systemClock } from '../../shared/foundation/time/index.ts';
+import { type Store, StoreUnavailable } from '../../shared/storage/store/index.ts';
 import { startTestStore, type TestStore } from '../support/dynamodb.ts';
 
 let database: TestStore;

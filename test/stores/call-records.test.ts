@@ -1,8 +1,8 @@
 // On a real engine: who is in the way of a repeated write, and what a partition gives back, no fake can tell.
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { type CallRecord, createCallRecords, summarizeUsage } from '../../shared/call-records/index.ts';
-import { systemRandomness } from '../../shared/ids/index.ts';
-import { type Item, type Store, StoreUnavailable } from '../../shared/store/index.ts';
+import { type CallRecord, createCallRecords, summarizeUsage } from '../../shared/accounting/call-records/index.ts';
+import { systemRandomness } from '../../shared/foundation/ids/index.ts';
+import { type Item, type Store, StoreUnavailable } from '../../shared/storage/store/index.ts';
 import { startTestStore, type TestStore } from '../support/dynamodb.ts';
 import { manualClock } from '../support/manual-clock.ts';
 import { callRecord } from '../unit/call-records/call-record-fixture.ts';

@@ -7,9 +7,9 @@ import {
   type CreditHold,
   type CreditSummary,
   createCreditLedger,
-} from '../../shared/credit/index.ts';
-import { type Randomness, systemRandomness } from '../../shared/ids/index.ts';
-import { type Store, StoreUnavailable } from '../../shared/store/index.ts';
+} from '../../shared/accounting/credit/index.ts';
+import { type Randomness, systemRandomness } from '../../shared/foundation/ids/index.ts';
+import { type Store, StoreUnavailable } from '../../shared/storage/store/index.ts';
 import { startTestStore, type TestStore } from '../support/dynamodb.ts';
 
 let test: TestStore;

@@ -1,7 +1,12 @@
 // The credit of a workspace in one item, on a real engine.
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { type CreditAccount, type CreditHold, type CreditTake, createCreditLedger } from '../../shared/credit/index.ts';
-import { systemRandomness } from '../../shared/ids/index.ts';
+import {
+  type CreditAccount,
+  type CreditHold,
+  type CreditTake,
+  createCreditLedger,
+} from '../../shared/accounting/credit/index.ts';
+import { systemRandomness } from '../../shared/foundation/ids/index.ts';
 import { startTestStore, type TestStore } from '../support/dynamodb.ts';
 
 let test: TestStore;

@@ -1,6 +1,6 @@
 // On a real engine: what a condition promises cannot be shown on a fake.
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { type Item, type QueryOptions, StoreUnavailable } from '../../shared/store/index.ts';
+import { type Item, type QueryOptions, StoreUnavailable } from '../../shared/storage/store/index.ts';
 import { startTestStore, type TestStore } from '../support/dynamodb.ts';
 
 let test: TestStore;

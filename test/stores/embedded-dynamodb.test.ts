@@ -8,8 +8,8 @@ import { afterEach, describe, expect, it } from '@jest/globals';
 import { askDynamo } from '../../infra/local/ask-dynamo.ts';
 import { createTables } from '../../infra/local/create-tables.ts';
 import { startEmbeddedDynamo } from '../../infra/local/embedded-dynamodb.ts';
-import { createDynamoClient, createDynamoStore } from '../../shared/store/index.ts';
-import { sleep, systemClock } from '../../shared/time/index.ts';
+import { sleep, systemClock } from '../../shared/foundation/time/index.ts';
+import { createDynamoClient, createDynamoStore } from '../../shared/storage/store/index.ts';
 
 const cleanups: (() => unknown)[] = [];
 afterEach(async () => {

@@ -1,13 +1,13 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { systemRandomness } from '../../shared/ids/index.ts';
-import type { Item, Store } from '../../shared/store/index.ts';
 import {
   createFunctionStore,
   type FunctionDocument,
   type FunctionStore,
   openRevision,
   parseFunctionAlias,
-} from '../../shared/stored-functions/index.ts';
+} from '../../shared/configuration/stored-functions/index.ts';
+import { systemRandomness } from '../../shared/foundation/ids/index.ts';
+import type { Item, Store } from '../../shared/storage/store/index.ts';
 import { startTestStore, type TestStore } from '../support/dynamodb.ts';
 import { declared, emptyWorkflow, functionOf, message, refusalOf } from '../unit/stored-functions/fixtures.ts';
 

@@ -1,10 +1,15 @@
 // Admission of a key on a real engine, against the items that the key store writes.
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { createApiKey, createKeyStore, type KeyRecord, parseApiKey } from '../../shared/auth/index.ts';
-import { type KeyAdmissionRequest, type KeyHold, settleKeyHold, takeKeyAdmission } from '../../shared/holds/index.ts';
-import { systemRandomness } from '../../shared/ids/index.ts';
-import { parseUsd } from '../../shared/money/index.ts';
-import type { Store } from '../../shared/store/index.ts';
+import {
+  type KeyAdmissionRequest,
+  type KeyHold,
+  settleKeyHold,
+  takeKeyAdmission,
+} from '../../shared/accounting/holds/index.ts';
+import { createApiKey, createKeyStore, type KeyRecord, parseApiKey } from '../../shared/configuration/keys/index.ts';
+import { systemRandomness } from '../../shared/foundation/ids/index.ts';
+import { parseUsd } from '../../shared/foundation/money/index.ts';
+import type { Store } from '../../shared/storage/store/index.ts';
 import { startTestStore, type TestStore } from '../support/dynamodb.ts';
 import { manualClock } from '../support/manual-clock.ts';
 

@@ -10,8 +10,8 @@ import {
   readHolds,
   settleHold,
   takeHold,
-} from '../../shared/holds/index.ts';
-import { type Store, StoreUnavailable } from '../../shared/store/index.ts';
+} from '../../shared/accounting/holds/index.ts';
+import { type Store, StoreUnavailable } from '../../shared/storage/store/index.ts';
 import { startTestStore, type TestStore } from '../support/dynamodb.ts';
 
 let test: TestStore;

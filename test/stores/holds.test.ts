@@ -1,7 +1,13 @@
 // Holds on a real engine: what many takers at once may do cannot be shown on a fake.
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { type Counter, lateSettlementMs, readHolds, settleHold, takeHold } from '../../shared/holds/index.ts';
-import { type Store, StoreUnavailable } from '../../shared/store/index.ts';
+import {
+  type Counter,
+  lateSettlementMs,
+  readHolds,
+  settleHold,
+  takeHold,
+} from '../../shared/accounting/holds/index.ts';
+import { type Store, StoreUnavailable } from '../../shared/storage/store/index.ts';
 import { startTestStore, type TestStore } from '../support/dynamodb.ts';
 
 let test: TestStore;

@@ -1,8 +1,8 @@
-import { type BlobStore, memoryBlobs } from '../../shared/blobs/index.ts';
-import { createIdempotencyStore, type StoredResult } from '../../shared/idempotency/index.ts';
-import { systemRandomness } from '../../shared/ids/index.ts';
-import { leaseMs } from '../../shared/names/index.ts';
-import type { Store } from '../../shared/store/index.ts';
+import { createIdempotencyStore, type StoredResult } from '../../shared/accounting/idempotency/index.ts';
+import { leaseMs } from '../../shared/foundation/constants/index.ts';
+import { systemRandomness } from '../../shared/foundation/ids/index.ts';
+import { type BlobStore, memoryBlobs } from '../../shared/storage/blobs/index.ts';
+import type { Store } from '../../shared/storage/store/index.ts';
 import { type ManualClock, manualClock } from '../support/manual-clock.ts';
 
 export const resultOf = (body: string, more: Partial<StoredResult> = {}): StoredResult => ({

@@ -2,8 +2,8 @@
 // time and with writes that are sent twice. A few lines of model say what each of them must see.
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import { recordLifeSeconds, type StoredResult } from '../../shared/idempotency/index.ts';
-import { leaseMs } from '../../shared/names/index.ts';
+import { recordLifeSeconds, type StoredResult } from '../../shared/accounting/idempotency/index.ts';
+import { leaseMs } from '../../shared/foundation/constants/index.ts';
 import { startTestStore, type TestStore } from '../support/dynamodb.ts';
 import { incompressible, keyScenario, resultOf, sendingTwice } from './idempotency-fixtures.ts';
 

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { type BlobStore, memoryBlobs } from '../../shared/blobs/index.ts';
-import { sha256Hex } from '../../shared/ids/index.ts';
-import { StoreUnavailable } from '../../shared/store/index.ts';
+import { sha256Hex } from '../../shared/foundation/ids/index.ts';
+import { type BlobStore, memoryBlobs } from '../../shared/storage/blobs/index.ts';
+import { StoreUnavailable } from '../../shared/storage/store/index.ts';
 import { startTestStore, type TestStore } from '../support/dynamodb.ts';
 import { incompressible, keyScenario, resultOf } from './idempotency-fixtures.ts';
 

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { recordLifeSeconds } from '../../shared/idempotency/index.ts';
-import { sha256Hex } from '../../shared/ids/index.ts';
-import { leaseMs } from '../../shared/names/index.ts';
+import { recordLifeSeconds } from '../../shared/accounting/idempotency/index.ts';
+import { leaseMs } from '../../shared/foundation/constants/index.ts';
+import { sha256Hex } from '../../shared/foundation/ids/index.ts';
 import { startTestStore, type TestStore } from '../support/dynamodb.ts';
 import { keyScenario, resultOf, sendingTwice } from './idempotency-fixtures.ts';
 

@@ -1,9 +1,9 @@
 // What instances with other clocks, other shards, another catalogue or a broken store make of the limits.
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
-import type { Randomness } from '../../shared/ids/index.ts';
-import { createProviderLimiter } from '../../shared/limits/index.ts';
-import { type Store, StoreUnavailable } from '../../shared/store/index.ts';
-import type { Clock } from '../../shared/time/index.ts';
+import { createProviderLimiter } from '../../shared/accounting/limits/index.ts';
+import type { Randomness } from '../../shared/foundation/ids/index.ts';
+import type { Clock } from '../../shared/foundation/time/index.ts';
+import { type Store, StoreUnavailable } from '../../shared/storage/store/index.ts';
 import { startTestStore, type TestStore } from '../support/dynamodb.ts';
 import { type ManualClock, manualClock } from '../support/manual-clock.ts';
 import {

@@ -1,8 +1,14 @@
 // Gateway instances that share one store: each limiter is an instance with a memory of its own.
-import type { Randomness } from '../../shared/ids/index.ts';
-import { type Admission, createProviderLimiter, type Permit, type ProviderLimiter } from '../../shared/limits/index.ts';
-import type { Store } from '../../shared/store/index.ts';
-import type { Clock } from '../../shared/time/index.ts';
+
+import {
+  type Admission,
+  createProviderLimiter,
+  type Permit,
+  type ProviderLimiter,
+} from '../../shared/accounting/limits/index.ts';
+import type { Randomness } from '../../shared/foundation/ids/index.ts';
+import type { Clock } from '../../shared/foundation/time/index.ts';
+import type { Store } from '../../shared/storage/store/index.ts';
 
 /** Updates are all that a limiter sends. */
 export function countingWrites(real: Store): { store: Store; writes: () => number } {

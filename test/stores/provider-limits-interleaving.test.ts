@@ -2,9 +2,9 @@
 // what the item counts is what was taken, to the token.
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import type { EntryLimits, Permit, ProviderLimiter } from '../../shared/limits/index.ts';
-import type { Item, Store } from '../../shared/store/index.ts';
-import type { Clock } from '../../shared/time/index.ts';
+import type { EntryLimits, Permit, ProviderLimiter } from '../../shared/accounting/limits/index.ts';
+import type { Clock } from '../../shared/foundation/time/index.ts';
+import type { Item, Store } from '../../shared/storage/store/index.ts';
 import { startTestStore, type TestStore } from '../support/dynamodb.ts';
 import { manualClock } from '../support/manual-clock.ts';
 import { skewed, startLimiters } from './provider-limits-instances.ts';

@@ -1,7 +1,7 @@
 // What an admission costs: writes, counted on a real engine.
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
-import { createProviderLimiter, type ProviderLimiter } from '../../shared/limits/index.ts';
-import type { Store } from '../../shared/store/index.ts';
+import { createProviderLimiter, type ProviderLimiter } from '../../shared/accounting/limits/index.ts';
+import type { Store } from '../../shared/storage/store/index.ts';
 import { startTestStore, type TestStore } from '../support/dynamodb.ts';
 import { type ManualClock, manualClock } from '../support/manual-clock.ts';
 import {

@@ -1,6 +1,6 @@
 // On a real engine: that a limit holds is the doing of its conditions.
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
-import type { EntryLimits, ProviderLimiter } from '../../shared/limits/index.ts';
+import type { EntryLimits, ProviderLimiter } from '../../shared/accounting/limits/index.ts';
 import { startTestStore, type TestStore } from '../support/dynamodb.ts';
 import { type ManualClock, manualClock } from '../support/manual-clock.ts';
 import { admitAtOnce, countAdmitted, noLimits, permitOf, startLimiters, waitOf } from './provider-limits-instances.ts';

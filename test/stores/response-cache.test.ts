@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { sha256Hex, systemRandomness } from '../../shared/ids/index.ts';
-import { type CachedAnswer, createResponseCache } from '../../shared/response-cache/index.ts';
-import { type Store, StoreUnavailable } from '../../shared/store/index.ts';
+import { type CachedAnswer, createResponseCache } from '../../shared/accounting/response-cache/index.ts';
+import { sha256Hex, systemRandomness } from '../../shared/foundation/ids/index.ts';
+import { type Store, StoreUnavailable } from '../../shared/storage/store/index.ts';
 import { startTestStore, type TestStore } from '../support/dynamodb.ts';
 import { manualClock } from '../support/manual-clock.ts';
 import { incompressible } from './idempotency-fixtures.ts';

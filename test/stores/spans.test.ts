@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { systemRandomness } from '../../shared/ids/index.ts';
-import { createSpanStore, type SpanClaim } from '../../shared/spans/index.ts';
-import type { Store } from '../../shared/store/index.ts';
+import { createSpanStore, type SpanClaim } from '../../shared/accounting/idempotency/index.ts';
+import { systemRandomness } from '../../shared/foundation/ids/index.ts';
+import type { Store } from '../../shared/storage/store/index.ts';
 import { startTestStore, type TestStore } from '../support/dynamodb.ts';
 import { manualClock } from '../support/manual-clock.ts';
 import { sendingTwice } from './idempotency-fixtures.ts';

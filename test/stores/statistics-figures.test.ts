@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
-import type { ProviderCall } from '../../shared/statistics/index.ts';
+import type { ProviderCall } from '../../shared/accounting/provider-health/index.ts';
 import { startTestStore, type TestStore } from '../support/dynamodb.ts';
 import { type ManualClock, manualClock } from '../support/manual-clock.ts';
 import { readerOf, recordAll, recorderOf, watchedStore, windowMs, windowStartMs } from './statistics-support.ts';

@@ -1,8 +1,13 @@
 // What the suites of the live statistics share: recorders and readers as separate instances have them, on one store.
-import { systemRandomness } from '../../shared/ids/index.ts';
-import { createStatisticsReader, createStatisticsRecorder, type ProviderCall } from '../../shared/statistics/index.ts';
-import { type Store, StoreUnavailable } from '../../shared/store/index.ts';
-import { type Clock, systemClock } from '../../shared/time/index.ts';
+
+import {
+  createStatisticsReader,
+  createStatisticsRecorder,
+  type ProviderCall,
+} from '../../shared/accounting/provider-health/index.ts';
+import { systemRandomness } from '../../shared/foundation/ids/index.ts';
+import { type Clock, systemClock } from '../../shared/foundation/time/index.ts';
+import { type Store, StoreUnavailable } from '../../shared/storage/store/index.ts';
 import type { ManualClock } from '../support/manual-clock.ts';
 
 /** 1,800,000,000 seconds are the start of a window of 15 minutes. */

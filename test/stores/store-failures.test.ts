@@ -2,8 +2,13 @@ import '../support/errors-across-realms.ts';
 import { once } from 'node:events';
 import { type AddressInfo, createServer } from 'node:net';
 import { afterEach, describe, expect, it } from '@jest/globals';
-import { createDynamoClient, createDynamoStore, type Store, StoreUnavailable } from '../../shared/store/index.ts';
-import { type Clock, systemClock } from '../../shared/time/index.ts';
+import { type Clock, systemClock } from '../../shared/foundation/time/index.ts';
+import {
+  createDynamoClient,
+  createDynamoStore,
+  type Store,
+  StoreUnavailable,
+} from '../../shared/storage/store/index.ts';
 import { answer, type Behaviour, dynamoError, type FakeDynamo, startFakeDynamo } from './fake-dynamodb.ts';
 
 const randomness = { uuid: () => '', bytes: () => Buffer.alloc(0), fraction: () => 0 };

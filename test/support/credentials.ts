@@ -1,4 +1,4 @@
-import type { CredentialSource } from '../../shared/providers/index.ts';
+import type { CredentialSource } from '../../shared/routing/providers/index.ts';
 
 /** Credentials that are there from the start and never change. */
 export const credentialsOf = (find: CredentialSource['find']): CredentialSource => ({

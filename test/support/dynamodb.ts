@@ -5,10 +5,15 @@ import { gunzipSync } from 'node:zlib';
 import { askDynamo } from '../../infra/local/ask-dynamo.ts';
 import { createTables } from '../../infra/local/create-tables.ts';
 import { startEmbeddedDynamo } from '../../infra/local/embedded-dynamodb.ts';
-import { systemRandomness } from '../../shared/ids/index.ts';
-import { physicalTableName, storeCallTimeoutMs, tableNames } from '../../shared/names/index.ts';
-import { createDynamoClient, createDynamoStore, type DynamoClient, type Store } from '../../shared/store/index.ts';
-import { type Clock, systemClock } from '../../shared/time/index.ts';
+import { physicalTableName, storeCallTimeoutMs, tableNames } from '../../shared/foundation/constants/index.ts';
+import { systemRandomness } from '../../shared/foundation/ids/index.ts';
+import { type Clock, systemClock } from '../../shared/foundation/time/index.ts';
+import {
+  createDynamoClient,
+  createDynamoStore,
+  type DynamoClient,
+  type Store,
+} from '../../shared/storage/store/index.ts';
 
 export interface TestStore {
   readonly store: Store;

@@ -1,7 +1,7 @@
 // Gateway files for tests: a small valid one, changed where a test needs it.
 import { stringify } from 'yaml';
-import { createApiKey } from '../../shared/auth/index.ts';
-import { systemRandomness } from '../../shared/ids/index.ts';
+import { createApiKey } from '../../shared/configuration/keys/index.ts';
+import { systemRandomness } from '../../shared/foundation/ids/index.ts';
 
 type Json = Record<string, unknown>;
 

@@ -1,13 +1,13 @@
 // The gateway as a client meets it: real HTTP, real stages, the embedded DynamoDB, the provider simulator.
-import { createChatGateway } from '../../functions/chat-completions/gateway.ts';
+import { createChatGateway } from '../../functions/chat-completions/routes.ts';
 import { localAdapters } from '../../infra/local/local-adapters.ts';
 import { type Simulator, startSimulator } from '../../infra/local/simulator/index.ts';
-import { readVariable } from '../../shared/config/index.ts';
-import { applyGatewayFile, readGatewayFile } from '../../shared/gateway-file/index.ts';
-import { createNodeServer } from '../../shared/http/index.ts';
-import { createLog } from '../../shared/log/index.ts';
-import { createRuntime, type Runtime } from '../../shared/runtime/index.ts';
-import type { Clock } from '../../shared/time/index.ts';
+import { createRuntime, type Runtime } from '../../shared/composition/index.ts';
+import { applyGatewayFile, readGatewayFile } from '../../shared/configuration/gateway-file/index.ts';
+import { readVariable } from '../../shared/foundation/environment/index.ts';
+import { createLog } from '../../shared/foundation/log/index.ts';
+import type { Clock } from '../../shared/foundation/time/index.ts';
+import { createNodeServer } from '../../shared/protocol/http/index.ts';
 import { startTestStore, type TestStore } from './dynamodb.ts';
 import { type FileParts, gatewayFileText, newKey } from './gateway-file.ts';
 

@@ -1,5 +1,5 @@
 // A clock that moves only when a test says so. Timers fire in their order while it moves.
-import type { Clock } from '../../shared/time/index.ts';
+import type { Clock } from '../../shared/foundation/time/index.ts';
 
 export interface ManualClock extends Clock {
   advance(byMs: number): void;

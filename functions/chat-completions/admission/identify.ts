@@ -1,8 +1,8 @@
 // Whose call is it, and under which configuration? A warm instance knows without asking; nothing known here lets a call
 // pass, for the claim of the key compares it with what the store says.
 import { fail, GatewayError } from '../../../shared/errors/index.ts';
-import { equalInConstantTime } from '../../../shared/ids/index.ts';
-import type { Item } from '../../../shared/store/index.ts';
+import { equalInConstantTime } from '../../../shared/foundation/ids/index.ts';
+import type { Item } from '../../../shared/storage/store/index.ts';
 import { checkSchema } from '../check-schema.ts';
 import type { ChatDependencies } from '../dependencies.ts';
 import type { Call, IdentifiedCall, ReceivedCall } from '../stages.ts';

@@ -1,8 +1,8 @@
 import type { GatewayError } from '../../../shared/errors/index.ts';
-import type { Item } from '../../../shared/store/index.ts';
-import { claimKey } from '../claims/claim-key.ts';
+import type { Item } from '../../../shared/storage/store/index.ts';
 import type { ChatDependencies } from '../dependencies.ts';
 import type { ReceivedCall } from '../stages.ts';
+import { claimKey } from './claim-key.ts';
 
 /** A call that cannot be served still counts for its key, and a revoked or hurried key wins over what is wrong with it. */
 export async function refuseFault(

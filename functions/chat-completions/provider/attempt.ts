@@ -1,11 +1,12 @@
 // One candidate: call it and classify what comes back. Failures are values; only a bug throws.
-import type { Candidate } from '../../../shared/catalogue/index.ts';
+import type { Candidate } from '../../../shared/configuration/catalogue/index.ts';
 import {
   firstChunkTimeoutDefaultMs,
   headerNames,
   upstreamBodyMaxBytes,
   upstreamErrorMaxBytes,
-} from '../../../shared/names/index.ts';
+} from '../../../shared/foundation/constants/index.ts';
+import { readJsonAnswer } from '../../../shared/protocol/wire/index.ts';
 import {
   type AttemptFailure,
   classifyErrorObject,
@@ -16,8 +17,7 @@ import {
   toUpstreamBody,
   type UpstreamAnswer,
   type Watch,
-} from '../../../shared/providers/index.ts';
-import { readJsonAnswer } from '../../../shared/wire/index.ts';
+} from '../../../shared/routing/providers/index.ts';
 import type { ChatDependencies } from '../dependencies.ts';
 import type { AttemptSuccess, ClaimedCall, Turn } from '../stages.ts';
 import { findCredential } from './find-credential.ts';

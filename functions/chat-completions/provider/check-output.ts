@@ -1,8 +1,9 @@
 // Structured output: an answer that does not satisfy its schema is asked for again, a bounded number of times. Every
 // answer is charged, also one that no client sees.
-import { checkAnswer } from '../../../shared/json-schema/index.ts';
-import { chargedAnswersMax } from '../../../shared/names/index.ts';
-import { isJsonObject, type JsonAnswer } from '../../../shared/wire/index.ts';
+
+import { chargedAnswersMax } from '../../../shared/foundation/constants/index.ts';
+import { checkAnswer } from '../../../shared/protocol/json-schema/index.ts';
+import { isJsonObject, type JsonAnswer } from '../../../shared/protocol/wire/index.ts';
 import { countAnswer } from '../accounts.ts';
 import { chargeAnswer } from '../charge-answer.ts';
 import type { ChatDependencies } from '../dependencies.ts';

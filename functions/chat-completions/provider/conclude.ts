@@ -1,5 +1,5 @@
 import { fail, type GatewayError } from '../../../shared/errors/index.ts';
-import type { AttemptFailure } from '../../../shared/providers/index.ts';
+import type { AttemptFailure } from '../../../shared/routing/providers/index.ts';
 
 export interface LoopFacts {
   readonly attempts: number;

@@ -1,9 +1,9 @@
 // Whose key calls this candidate: the one in the request's header, a stored connection's, or ours. Never another than
 // the plan was made with: a connection that cannot be opened serves nobody.
-import { SealBroken } from '../../../shared/byok/index.ts';
-import type { Candidate } from '../../../shared/catalogue/index.ts';
-import type { Credential } from '../../../shared/providers/index.ts';
-import { StoreUnavailable } from '../../../shared/store/index.ts';
+import { SealBroken } from '../../../shared/configuration/byok/index.ts';
+import type { Candidate } from '../../../shared/configuration/catalogue/index.ts';
+import type { Credential } from '../../../shared/routing/providers/index.ts';
+import { StoreUnavailable } from '../../../shared/storage/store/index.ts';
 import type { ChatDependencies } from '../dependencies.ts';
 import type { ClaimedCall } from '../stages.ts';
 

@@ -1,14 +1,14 @@
 // Holds a stream back until its first real output: until then its failure is an ordinary failure and the next candidate
 // may answer (contract 4). The 200 goes to the client only with what this returns.
-import { heldBackMaxBytes } from '../../../shared/names/index.ts';
+import { heldBackMaxBytes } from '../../../shared/foundation/constants/index.ts';
+import type { StreamChunk } from '../../../shared/protocol/wire/index.ts';
 import {
   type AttemptFailure,
   readStream,
   StreamBroken,
   type UpstreamAnswer,
   type Watch,
-} from '../../../shared/providers/index.ts';
-import type { StreamChunk } from '../../../shared/wire/index.ts';
+} from '../../../shared/routing/providers/index.ts';
 import type { OpenStream } from '../stages.ts';
 
 /** Throws StreamBroken where the stream fails, or ends, before its first output. */

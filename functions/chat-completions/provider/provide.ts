@@ -1,7 +1,7 @@
 // The provider loop: take a turn, call, classify, until somebody answers. A fallback happens before the first real
 // output or never.
-import { reservePerCandidateMs } from '../../../shared/names/index.ts';
-import type { AttemptFailure } from '../../../shared/providers/index.ts';
+import { reservePerCandidateMs } from '../../../shared/foundation/constants/index.ts';
+import type { AttemptFailure } from '../../../shared/routing/providers/index.ts';
 import { countFailure } from '../accounts.ts';
 import type { ChatDependencies } from '../dependencies.ts';
 import type { ClaimedCall, ProvidedCall } from '../stages.ts';

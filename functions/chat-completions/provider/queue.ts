@@ -1,11 +1,12 @@
 // Whose turn is it? The first candidate of the plan with a free slot; where all are at their limits, the call waits for
 // the next slot as long as the operator allows (contract 6: `queue_ms`).
-import type { Candidate } from '../../../shared/catalogue/index.ts';
+
+import { nextTry } from '../../../shared/accounting/limits/index.ts';
+import type { Candidate } from '../../../shared/configuration/catalogue/index.ts';
 import { fail } from '../../../shared/errors/index.ts';
-import { nextTry } from '../../../shared/limits/index.ts';
-import { admissionTimeoutMs } from '../../../shared/names/index.ts';
-import { StoreUnavailable } from '../../../shared/store/index.ts';
-import { sleep, within } from '../../../shared/time/index.ts';
+import { admissionTimeoutMs } from '../../../shared/foundation/constants/index.ts';
+import { sleep, within } from '../../../shared/foundation/time/index.ts';
+import { StoreUnavailable } from '../../../shared/storage/store/index.ts';
 import type { ChatDependencies } from '../dependencies.ts';
 import { estimateTokens, limitsOf } from '../provider-limits.ts';
 import type { ClaimedCall, Turn } from '../stages.ts';

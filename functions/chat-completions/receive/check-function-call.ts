@@ -1,6 +1,6 @@
+import { parseFunctionAlias } from '../../../shared/configuration/stored-functions/index.ts';
 import { fail, type GatewayError } from '../../../shared/errors/index.ts';
-import { functionBodyMaxBytes } from '../../../shared/names/index.ts';
-import { parseFunctionAlias } from '../../../shared/stored-functions/index.ts';
+import { functionBodyMaxBytes } from '../../../shared/foundation/constants/index.ts';
 
 const uuidPattern = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
 

@@ -1,7 +1,7 @@
 // The headers that belong to the call itself. A malformed one is refused; its value is never repeated.
 import { fail, type GatewayError } from '../../../shared/errors/index.ts';
-import type { HeaderValues } from '../../../shared/http/index.ts';
-import { headerNames } from '../../../shared/names/index.ts';
+import { headerNames } from '../../../shared/foundation/constants/index.ts';
+import type { HeaderValues } from '../../../shared/protocol/http/index.ts';
 
 export interface CallHeaders {
   readonly idempotencyKey: string | undefined;

@@ -1,12 +1,13 @@
 // Event → call, without any I/O. What is wrong with a body is a value here: the key is asked first (contract 5).
-import { readCredential } from '../../../shared/auth/index.ts';
+
+import { fingerprint } from '../../../shared/accounting/idempotency/index.ts';
+import { readCredential } from '../../../shared/configuration/keys/index.ts';
 import { fail, GatewayError } from '../../../shared/errors/index.ts';
-import type { RequestScope } from '../../../shared/front-door/index.ts';
-import type { GatewayRequest } from '../../../shared/http/index.ts';
-import { fingerprint } from '../../../shared/idempotency/index.ts';
-import { requestBudgetMs, reservedModelPrefix } from '../../../shared/names/index.ts';
-import { type Clock, startDeadline } from '../../../shared/time/index.ts';
-import { type JsonBody, readChatRequest, readJsonBody } from '../../../shared/wire/index.ts';
+import { requestBudgetMs, reservedModelPrefix } from '../../../shared/foundation/constants/index.ts';
+import { type Clock, startDeadline } from '../../../shared/foundation/time/index.ts';
+import type { GatewayRequest } from '../../../shared/protocol/http/index.ts';
+import type { RequestScope } from '../../../shared/protocol/router/index.ts';
+import { type JsonBody, readChatRequest, readJsonBody } from '../../../shared/protocol/wire/index.ts';
 import type { Call, ReceivedCall } from '../stages.ts';
 import { checkFunctionCall } from './check-function-call.ts';
 import { readAttribution, readCallHeaders } from './read-call-headers.ts';

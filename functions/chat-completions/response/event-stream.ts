@@ -1,7 +1,7 @@
 // The stream a client sees (spec 6, contract 4): chunks unchanged, an error line where it broke, one end marker, last.
 // This generator never throws: on Lambda an error inside a body kills the process.
 import { errorCatalogue } from '../../../shared/errors/index.ts';
-import { doneLine, errorLine, type StreamChunk, toEventLine } from '../../../shared/wire/index.ts';
+import { doneLine, errorLine, type StreamChunk, toEventLine } from '../../../shared/protocol/wire/index.ts';
 import { midStreamCodes } from '../mid-stream-codes.ts';
 import type { OpenStream, StreamTally } from '../stages.ts';
 

@@ -1,7 +1,8 @@
 // Keeping a complete answer: under its Idempotency-Key before the client has its end, and in the response cache after.
-import { headerNames } from '../../../shared/names/index.ts';
-import type { CachedAnswer } from '../../../shared/response-cache/index.ts';
-import { StoreUnavailable } from '../../../shared/store/index.ts';
+
+import type { CachedAnswer } from '../../../shared/accounting/response-cache/index.ts';
+import { headerNames } from '../../../shared/foundation/constants/index.ts';
+import { StoreUnavailable } from '../../../shared/storage/store/index.ts';
 import type { ChatDependencies } from '../dependencies.ts';
 import type { Claimed, ClaimedCall } from '../stages.ts';
 

@@ -1,11 +1,18 @@
 // Answers that are there already: a stored result byte for byte, and a cached answer with usage members of its own.
-import { mergeUsage, noCost } from '../../../shared/billing/index.ts';
+
+import type { CachedAnswer } from '../../../shared/accounting/response-cache/index.ts';
 import { okStatus } from '../../../shared/errors/index.ts';
-import type { GatewayResponse } from '../../../shared/http/index.ts';
-import { parseJson } from '../../../shared/ids/index.ts';
-import { headerNames } from '../../../shared/names/index.ts';
-import type { CachedAnswer } from '../../../shared/response-cache/index.ts';
-import { type ChatRequest, doneLine, isJsonObject, readStreamChunk, toEventLine } from '../../../shared/wire/index.ts';
+import { headerNames } from '../../../shared/foundation/constants/index.ts';
+import { parseJson } from '../../../shared/foundation/ids/index.ts';
+import type { GatewayResponse } from '../../../shared/protocol/http/index.ts';
+import {
+  type ChatRequest,
+  doneLine,
+  isJsonObject,
+  readStreamChunk,
+  toEventLine,
+} from '../../../shared/protocol/wire/index.ts';
+import { mergeUsage, noCost } from '../../../shared/routing/billing/index.ts';
 import type { ChatDependencies } from '../dependencies.ts';
 import type { IdentifiedCall, ReadyAnswer } from '../stages.ts';
 import { usageLine } from './event-stream.ts';

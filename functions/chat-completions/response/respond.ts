@@ -1,11 +1,12 @@
 // The answer: JSON or an event stream, with the members and headers of contract 4.
-import { type Charged, mergeUsage } from '../../../shared/billing/index.ts';
+
 import { okStatus } from '../../../shared/errors/index.ts';
-import type { GatewayResponse } from '../../../shared/http/index.ts';
-import { headerNames } from '../../../shared/names/index.ts';
-import { type JsonAnswer, withoutReasoning } from '../../../shared/wire/index.ts';
+import { headerNames } from '../../../shared/foundation/constants/index.ts';
+import type { GatewayResponse } from '../../../shared/protocol/http/index.ts';
+import { type JsonAnswer, withoutReasoning } from '../../../shared/protocol/wire/index.ts';
+import { type Charged, mergeUsage } from '../../../shared/routing/billing/index.ts';
+import { newTally } from '../admission/new-ending.ts';
 import { payerOf } from '../charge-answer.ts';
-import { newTally } from '../claims/new-ending.ts';
 import type { ChatDependencies } from '../dependencies.ts';
 import type { ClaimedCall, OpenStream, ProvidedCall } from '../stages.ts';
 import { relayStream } from './event-stream.ts';

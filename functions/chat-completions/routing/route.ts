@@ -1,12 +1,19 @@
 // Which request is it really, and who may serve it? Header rules, preset, plan: in the order of contract 5. A refusal is
 // a value here, because a stored answer still wins over it.
-import { connectionFacts } from '../../../shared/byok/index.ts';
-import type { Candidate } from '../../../shared/catalogue/index.ts';
+
+import { noStatistics } from '../../../shared/accounting/provider-health/index.ts';
+import { connectionFacts } from '../../../shared/configuration/byok/index.ts';
+import type { Candidate } from '../../../shared/configuration/catalogue/index.ts';
+import { applyPreset } from '../../../shared/configuration/workspaces/index.ts';
 import { GatewayError } from '../../../shared/errors/index.ts';
-import { applyPreset } from '../../../shared/presets/index.ts';
-import { type ByokFacts, checkByokHeader, makePlan, readByokFacts, tighten } from '../../../shared/routing/index.ts';
-import { noStatistics } from '../../../shared/statistics/index.ts';
-import { type ChatRequest, readChatRequest } from '../../../shared/wire/index.ts';
+import { type ChatRequest, readChatRequest } from '../../../shared/protocol/wire/index.ts';
+import {
+  type ByokFacts,
+  checkByokHeader,
+  makePlan,
+  readByokFacts,
+  tighten,
+} from '../../../shared/routing/planner/index.ts';
 import { checkSchema } from '../check-schema.ts';
 import type { ChatDependencies } from '../dependencies.ts';
 import type { IdentifiedCall, RoutedCall } from '../stages.ts';

@@ -1,7 +1,7 @@
 // Idempotency-Key and span of a call that ended. A stored answer keeps its key; every failure leaves nothing, so that the
 // same key may run again (contract 7). A span is free again only after a failure that a client may retry.
 import { errorCatalogue } from '../../../shared/errors/index.ts';
-import { untilDone } from '../claims/until-done.ts';
+import { untilDone } from '../admission/until-done.ts';
 import type { ChatDependencies } from '../dependencies.ts';
 import type { Claimed, ClaimedCall } from '../stages.ts';
 

@@ -1,7 +1,7 @@
 // Every hold of a call ends at what the call really cost, exactly once: settling again after a lost answer finds the
 // hold gone. What cannot be written now is tried again, and at last comes back with its lease.
-import { settleHold, settleKeyHold } from '../../../shared/holds/index.ts';
-import { untilDone } from '../claims/until-done.ts';
+import { settleHold, settleKeyHold } from '../../../shared/accounting/holds/index.ts';
+import { untilDone } from '../admission/until-done.ts';
 import type { ChatDependencies } from '../dependencies.ts';
 import type { Claimed } from '../stages.ts';
 

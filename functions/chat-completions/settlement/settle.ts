@@ -1,8 +1,8 @@
 // What is left to do when the last byte is out, on every way out: charge a stream for what was relayed, settle what was
 // held at the real cost, free what nobody needs, tell everybody who counts, and write the record.
 import { closeAccounts, countAnswer, countFailure } from '../accounts.ts';
+import { newTally } from '../admission/new-ending.ts';
 import { chargeAnswer } from '../charge-answer.ts';
-import { newTally } from '../claims/new-ending.ts';
 import type { ChatDependencies } from '../dependencies.ts';
 import type { Claimed, ClaimedCall, ProvidedCall } from '../stages.ts';
 import { settleClaims } from './settle-claims.ts';

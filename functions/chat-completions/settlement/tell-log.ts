@@ -1,7 +1,7 @@
 // What the record of a call says, as fields and metrics of the request's log line.
-import type { CallRecord } from '../../../shared/call-records/index.ts';
-import type { Learnt } from '../../../shared/front-door/index.ts';
-import { formatUsd } from '../../../shared/money/index.ts';
+import type { CallRecord } from '../../../shared/accounting/call-records/index.ts';
+import { formatUsd } from '../../../shared/foundation/money/index.ts';
+import type { Learnt } from '../../../shared/protocol/router/index.ts';
 
 /** Metrics count in millionths of a dollar: whole numbers that still tell one call from the next. */
 const picoPerMicro = 1_000_000n;

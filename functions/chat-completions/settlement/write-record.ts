@@ -1,9 +1,10 @@
 // The record of a call that was bound for a provider: who, what, how long, how much. No prompt, no answer, no secret.
-import { openBill } from '../../../shared/billing/index.ts';
-import type { CallOutcome, CallRecord } from '../../../shared/call-records/index.ts';
+
+import type { CallOutcome, CallRecord } from '../../../shared/accounting/call-records/index.ts';
 import type { ErrorCode } from '../../../shared/errors/index.ts';
-import { newEnding } from '../claims/new-ending.ts';
-import { untilDone } from '../claims/until-done.ts';
+import { openBill } from '../../../shared/routing/billing/index.ts';
+import { newEnding } from '../admission/new-ending.ts';
+import { untilDone } from '../admission/until-done.ts';
 import type { ChatDependencies } from '../dependencies.ts';
 import { midStreamCodes } from '../mid-stream-codes.ts';
 import type { Claimed, ClaimedExecution, ReadyAnswer } from '../stages.ts';

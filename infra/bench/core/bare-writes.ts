@@ -2,7 +2,7 @@
 // round of writes can be faster than this.
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
-import { physicalTableName } from '../../../shared/names/index.ts';
+import { physicalTableName } from '../../../shared/foundation/constants/index.ts';
 
 /** About what the claims of a call write. */
 const itemBytes = 1_000;

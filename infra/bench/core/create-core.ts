@@ -1,10 +1,10 @@
 // The gateway without a server around it: a request goes in, an answer comes out, and every moment in between is known.
-import { createChatGateway } from '../../../functions/chat-completions/gateway.ts';
-import { applyGatewayFile, readGatewayFile } from '../../../shared/gateway-file/index.ts';
-import type { Gateway } from '../../../shared/http/index.ts';
-import { createRuntime, type Runtime } from '../../../shared/runtime/index.ts';
-import type { Store } from '../../../shared/store/index.ts';
-import { type Clock, systemClock } from '../../../shared/time/index.ts';
+import { createChatGateway } from '../../../functions/chat-completions/routes.ts';
+import { createRuntime, type Runtime } from '../../../shared/composition/index.ts';
+import { applyGatewayFile, readGatewayFile } from '../../../shared/configuration/gateway-file/index.ts';
+import { type Clock, systemClock } from '../../../shared/foundation/time/index.ts';
+import type { Gateway } from '../../../shared/protocol/http/index.ts';
+import type { Store } from '../../../shared/storage/store/index.ts';
 import { localAdapters } from '../../local/local-adapters.ts';
 import { type BenchKeys, gatewayFileText } from '../gateway-file.ts';
 import { instantUpstream, type UpstreamMarks } from './instant-upstream.ts';

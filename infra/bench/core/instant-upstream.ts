@@ -1,5 +1,5 @@
 // The provider inside the process: no socket, no wait. What is measured with it is the gateway alone.
-import type { Transport, UpstreamAnswer } from '../../../shared/providers/index.ts';
+import type { Transport, UpstreamAnswer } from '../../../shared/routing/providers/index.ts';
 import { asksForStream, jsonAnswer, streamEvents } from '../upstream-answers.ts';
 
 export interface UpstreamMarks {

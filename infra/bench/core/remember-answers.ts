@@ -1,6 +1,6 @@
 // A store that asks the real one once for each shape of a call and then answers from memory: what is left of a call is
 // the gateway itself. Good for calls that are alike and for some seconds, since what it remembers grows old.
-import type { ConditionalResult, Store } from '../../../shared/store/index.ts';
+import type { ConditionalResult, Store } from '../../../shared/storage/store/index.ts';
 
 export interface RememberingStore extends Store {
   /** Calls that went to the real store. */

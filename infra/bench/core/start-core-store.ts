@@ -1,5 +1,5 @@
 // The store of the core: tables on an embedded DynamoDB of its own, and a watch on every command.
-import { createDynamoClient, createDynamoStore, type Store } from '../../../shared/store/index.ts';
+import { createDynamoClient, createDynamoStore, type Store } from '../../../shared/storage/store/index.ts';
 import { createTables } from '../../local/create-tables.ts';
 import { startEmbeddedDynamo } from '../../local/embedded-dynamodb.ts';
 import { coreStage } from './create-core.ts';

@@ -1,7 +1,8 @@
 // Watches every operation that the store's client sends: when, for how long, and what DynamoDB would bill for it. Adds a
 // delay to each on request, so that operations one after the other show in the time they take together.
-import type { DynamoAnswer, DynamoClient, DynamoInput } from '../../../shared/store/index.ts';
-import { sleep, systemClock } from '../../../shared/time/index.ts';
+
+import { sleep, systemClock } from '../../../shared/foundation/time/index.ts';
+import type { DynamoAnswer, DynamoClient, DynamoInput } from '../../../shared/storage/store/index.ts';
 
 export interface StoreCall {
   /** `UpdateItem limits`: the operation and the table, without stage. */

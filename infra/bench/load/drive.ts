@@ -1,5 +1,5 @@
 // A closed loop: each connection sends its next call when it has the last byte of the one before, or a pause later.
-import { sleep, systemClock } from '../../../shared/time/index.ts';
+import { sleep, systemClock } from '../../../shared/foundation/time/index.ts';
 import { send, type Target, type Times } from './send.ts';
 
 /** Far above any call of a bench that works. */

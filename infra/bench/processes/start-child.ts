@@ -2,7 +2,7 @@
 import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
-import { systemClock, within } from '../../../shared/time/index.ts';
+import { systemClock, within } from '../../../shared/foundation/time/index.ts';
 import type { CpuAnswer, MemoryAnswer, Question, Ready } from './child-side.ts';
 
 const startTimeoutMs = 20_000;

@@ -7,7 +7,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { sleep, systemClock } from '../../../shared/time/index.ts';
+import { sleep, systemClock } from '../../../shared/foundation/time/index.ts';
 import { send, targetOf } from '../load/send.ts';
 import { endChild } from './start-child.ts';
 

@@ -5,7 +5,7 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { sleep, systemClock } from '../../../shared/time/index.ts';
+import { sleep, systemClock } from '../../../shared/foundation/time/index.ts';
 import { asksForStream, jsonAnswer, streamEvents } from '../upstream-answers.ts';
 import { sayReady } from './child-side.ts';
 

@@ -25,15 +25,18 @@ export const counted = {
   // Sizes of items, in bytes.
   keyItemBytes: { value: 690, source: 'measured: a key with a minute of requests counted by the second' },
   creditItemBytes: { value: 110, source: 'measured: the credit of a workspace that nobody holds' },
-  holdBytes: { value: 71, source: 'shared/holds/counter.ts: hold#<uuid> with amount and expiry' },
+  holdBytes: { value: 71, source: 'shared/accounting/holds/counter.ts: hold#<uuid> with amount and expiry' },
   recordItemBytes: { value: 600, source: 'measured: a call record; a referer, title and session id add up to 400' },
-  statisticsItemBytes: { value: 2_048, source: 'shared/statistics/layout.ts: what a group of counters grows to' },
+  statisticsItemBytes: {
+    value: 2_048,
+    source: 'shared/accounting/provider-health/layout.ts: what a group of counters grows to',
+  },
 
   // Layout.
-  creditShardsMax: { value: 32, source: 'shared/credit/credit-account.ts' },
-  recordShards: { value: 8, source: 'shared/call-records/record-item.ts' },
-  statisticsShards: { value: 2, source: 'shared/statistics/layout.ts' },
-  configFreshSeconds: { value: 5, source: 'shared/names/bounds.ts' },
+  creditShardsMax: { value: 32, source: 'shared/accounting/credit/credit-account.ts' },
+  recordShards: { value: 8, source: 'shared/accounting/call-records/record-item.ts' },
+  statisticsShards: { value: 2, source: 'shared/accounting/provider-health/layout.ts' },
+  configFreshSeconds: { value: 5, source: 'shared/foundation/constants/bounds.ts' },
   overheadSeconds: { value: 0.05, source: 'rounds before and after, 5 ms each inside a region, and processor time' },
   callsPerWebEnvironment: { value: 64, source: aws('Lambda Web Functions, requests per environment') },
 

@@ -1,6 +1,6 @@
 // Where the time to the first chunk goes, inside the gateway: before its commands to the store leave, while they run, and
 // until the provider is called. With the pause of the latencies between the calls, so that nothing is warmer here.
-import { sleep, systemClock } from '../../../shared/time/index.ts';
+import { sleep, systemClock } from '../../../shared/foundation/time/index.ts';
 import type { BenchPlan } from '../bench-plan.ts';
 import { openBareWrites } from '../core/bare-writes.ts';
 import { coreStage, createCore, seed } from '../core/create-core.ts';

@@ -1,5 +1,5 @@
 // How large the items grow that every call writes: a write is billed, and a partition is filled, by the kilobyte.
-import { type Clock, systemClock } from '../../../shared/time/index.ts';
+import { type Clock, systemClock } from '../../../shared/foundation/time/index.ts';
 import { createCore, seed } from '../core/create-core.ts';
 import { startCoreStore } from '../core/start-core-store.ts';
 import { models, newKeys } from '../gateway-file.ts';

@@ -1,7 +1,7 @@
 // What one request costs at the store: commands, units that DynamoDB bills, and how many times it waits, one after the
 // other. Every command takes `delayMs` longer than it does, so that rounds show in the time as well.
 
-import { type Clock, systemClock } from '../../../shared/time/index.ts';
+import { type Clock, systemClock } from '../../../shared/foundation/time/index.ts';
 import type { BenchPlan } from '../bench-plan.ts';
 import { type Core, createCore, seed, type Timeline } from '../core/create-core.ts';
 import { type CoreStore, startCoreStore } from '../core/start-core-store.ts';

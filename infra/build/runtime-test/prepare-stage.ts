@@ -1,10 +1,10 @@
 // Tables with a gateway file in them and a provider that misbehaves on demand: what the bundles run against.
 import { stringify } from 'yaml';
-import { createApiKey } from '../../../shared/auth/index.ts';
-import { applyGatewayFile, readGatewayFile } from '../../../shared/gateway-file/index.ts';
-import { systemRandomness } from '../../../shared/ids/index.ts';
-import { createRuntime } from '../../../shared/runtime/index.ts';
-import { createDynamoClient } from '../../../shared/store/index.ts';
+import { createRuntime } from '../../../shared/composition/index.ts';
+import { applyGatewayFile, readGatewayFile } from '../../../shared/configuration/gateway-file/index.ts';
+import { createApiKey } from '../../../shared/configuration/keys/index.ts';
+import { systemRandomness } from '../../../shared/foundation/ids/index.ts';
+import { createDynamoClient } from '../../../shared/storage/store/index.ts';
 import { createTables } from '../../local/create-tables.ts';
 import { startEmbeddedDynamo } from '../../local/embedded-dynamodb.ts';
 import { localAdapters } from '../../local/local-adapters.ts';

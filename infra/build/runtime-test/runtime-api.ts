@@ -2,8 +2,8 @@
 // for byte. As much of it as the runtime client asks for.
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { systemRandomness } from '../../../shared/ids/index.ts';
-import { systemClock, within } from '../../../shared/time/index.ts';
+import { systemRandomness } from '../../../shared/foundation/ids/index.ts';
+import { systemClock, within } from '../../../shared/foundation/time/index.ts';
 
 const host = '127.0.0.1';
 const prefix = '/2018-06-01/runtime/';

@@ -1,8 +1,8 @@
 // What must hold of the bundles under Lambda's own runtime client, which no test of ours can stand in for: status and
 // headers before the body, chunks as they come, and a process that outlives whatever goes wrong.
 import assert from 'node:assert/strict';
-import { routePaths } from '../../../shared/names/index.ts';
-import { systemClock } from '../../../shared/time/index.ts';
+import { routePaths } from '../../../shared/foundation/constants/index.ts';
+import { systemClock } from '../../../shared/foundation/time/index.ts';
 import { type Answer, readBuffered, readStreamed } from './read-delivery.ts';
 import type { RunningFunction } from './start-function.ts';
 

@@ -12,7 +12,7 @@ import {
   type ResourceChange,
   readGatewayFile,
   rehearseGatewayFile,
-} from '../../../shared/gateway-file/index.ts';
+} from '../../../shared/configuration/gateway-file/index.ts';
 import type { Command, Outcome, Session } from '../command.ts';
 import { confirm } from '../confirm.ts';
 import { describeFailure, isTableMissing } from '../describe-failure.ts';

@@ -1,6 +1,6 @@
 // `credentials set`: puts a provider credential into the secret of a stage. It comes from standard input, so that it
 // stands in no process list and no shell history, and it is never printed.
-import type { ProviderDocument } from '../../../shared/catalogue/index.ts';
+import type { ProviderDocument } from '../../../shared/configuration/catalogue/index.ts';
 import type { Command, Outcome, Session } from '../command.ts';
 import { confirm } from '../confirm.ts';
 import type { OpenTarget } from '../open-target.ts';

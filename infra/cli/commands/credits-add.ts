@@ -1,6 +1,6 @@
 // `credits add`: gives a workspace more credit, once per id.
-import { formatUsd, type PicoUsd } from '../../../shared/money/index.ts';
-import { StoreUnavailable } from '../../../shared/store/index.ts';
+import { formatUsd, type PicoUsd } from '../../../shared/foundation/money/index.ts';
+import { StoreUnavailable } from '../../../shared/storage/store/index.ts';
 import type { Command, Outcome, Session } from '../command.ts';
 import type { OpenTarget } from '../open-target.ts';
 import { creditJson, creditTable } from '../output/credit-table.ts';

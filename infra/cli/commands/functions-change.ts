@@ -1,6 +1,6 @@
 // `functions activate | disable | enable`: the transitions that an operator asks for. Which of them may happen is decided
 // where functions are stored.
-import type { FunctionRecord, FunctionStore } from '../../../shared/stored-functions/index.ts';
+import type { FunctionRecord, FunctionStore } from '../../../shared/configuration/stored-functions/index.ts';
 import type { Command, Outcome, Session } from '../command.ts';
 import { confirm } from '../confirm.ts';
 import type { Input } from '../input.ts';

@@ -1,5 +1,5 @@
 // `functions list`: every stored function, and which revision serves.
-import type { FunctionRecord } from '../../../shared/stored-functions/index.ts';
+import type { FunctionRecord } from '../../../shared/configuration/stored-functions/index.ts';
 import type { Command } from '../command.ts';
 import type { OpenTarget } from '../open-target.ts';
 import { functionJson, functionTable } from '../output/function-table.ts';

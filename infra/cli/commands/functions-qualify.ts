@@ -1,7 +1,7 @@
 // `functions qualify`: runs the test cases of a revision through a running gateway and, when all pass, notes that. The
 // calls are real: the workspace pays for them like for any others.
-import { parseApiKey } from '../../../shared/auth/index.ts';
-import { createTransport } from '../../../shared/providers/index.ts';
+import { parseApiKey } from '../../../shared/configuration/keys/index.ts';
+import { createTransport } from '../../../shared/routing/providers/index.ts';
 import { callGateway } from '../call-gateway.ts';
 import type { Command, Outcome, Session } from '../command.ts';
 import type { OpenTarget } from '../open-target.ts';

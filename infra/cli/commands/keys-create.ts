@@ -1,7 +1,7 @@
 // `keys create`: makes a key and prints it, the only time it is ever seen.
-import { createApiKey, type KeyRecord, parseApiKey } from '../../../shared/auth/index.ts';
-import { formatUsd } from '../../../shared/money/index.ts';
-import { StoreUnavailable } from '../../../shared/store/index.ts';
+import { createApiKey, type KeyRecord, parseApiKey } from '../../../shared/configuration/keys/index.ts';
+import { formatUsd } from '../../../shared/foundation/money/index.ts';
+import { StoreUnavailable } from '../../../shared/storage/store/index.ts';
 import type { Command, Outcome, Session } from '../command.ts';
 import type { OpenTarget } from '../open-target.ts';
 import { storesOn } from '../stores.ts';

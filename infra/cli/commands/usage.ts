@@ -1,5 +1,5 @@
 // `usage`: what was called, by whom or with what, and what it cost, from the call records.
-import { type UsageGrouping, usageGroupings } from '../../../shared/call-records/index.ts';
+import { type UsageGrouping, usageGroupings } from '../../../shared/accounting/call-records/index.ts';
 import type { Command, Outcome, Session } from '../command.ts';
 import type { OpenTarget } from '../open-target.ts';
 import { totalOf, usageJson, usageTable } from '../output/usage-table.ts';

@@ -1,5 +1,10 @@
 // What `apply` says: a line per resource that changes, under it its members old → new, and keys that were made.
-import type { CreatedKey, MemberChange, Problem, RehearsedChange } from '../../../shared/gateway-file/index.ts';
+import type {
+  CreatedKey,
+  MemberChange,
+  Problem,
+  RehearsedChange,
+} from '../../../shared/configuration/gateway-file/index.ts';
 import type { Outcome } from '../command.ts';
 import { table } from './table.ts';
 

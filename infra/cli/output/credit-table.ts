@@ -1,7 +1,7 @@
 // The money of workspaces, to the last digit.
-import type { CreditSummary } from '../../../shared/credit/index.ts';
-import { formatUsd } from '../../../shared/money/index.ts';
-import type { WorkspaceDocument } from '../../../shared/workspaces/index.ts';
+import type { CreditSummary } from '../../../shared/accounting/credit/index.ts';
+import type { WorkspaceDocument } from '../../../shared/configuration/workspaces/index.ts';
+import { formatUsd } from '../../../shared/foundation/money/index.ts';
 import type { Style } from '../terminal.ts';
 import { type Column, table } from './table.ts';
 

@@ -1,5 +1,5 @@
 // Functions and their revisions as tables and as JSON.
-import type { FunctionRecord, RevisionRecord } from '../../../shared/stored-functions/index.ts';
+import type { FunctionRecord, RevisionRecord } from '../../../shared/configuration/stored-functions/index.ts';
 import type { Style } from '../terminal.ts';
 import { table } from './table.ts';
 

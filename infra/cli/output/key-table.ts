@@ -1,5 +1,5 @@
 // Keys as tables and as JSON. Neither holds more of a key than its public id.
-import { formatUsd, type PicoUsd } from '../../../shared/money/index.ts';
+import { formatUsd, type PicoUsd } from '../../../shared/foundation/money/index.ts';
 import type { KeyFigures } from '../key-figures.ts';
 import type { Style } from '../terminal.ts';
 import { type Column, table } from './table.ts';

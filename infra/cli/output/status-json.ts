@@ -1,5 +1,5 @@
 // What `status` found, and the same as JSON.
-import { formatUsd } from '../../../shared/money/index.ts';
+import { formatUsd } from '../../../shared/foundation/money/index.ts';
 import type { KeyFigures } from '../key-figures.ts';
 import type { WorkspaceHolds } from '../read-holds.ts';
 import type { Health, ProviderHealth } from '../read-provider-health.ts';

@@ -1,5 +1,5 @@
 // `status` for people.
-import { formatUsd } from '../../../shared/money/index.ts';
+import { formatUsd } from '../../../shared/foundation/money/index.ts';
 import type { Outcome } from '../command.ts';
 import type { WorkspaceHolds } from '../read-holds.ts';
 import type { Health } from '../read-provider-health.ts';

@@ -1,6 +1,6 @@
 // Usage as a table with bars, and as JSON. A bar is a group's share of the cost, or of the calls where nothing was paid.
-import { nothingIn, type UsageGrouping, type UsageSummary } from '../../../shared/call-records/index.ts';
-import { formatUsd } from '../../../shared/money/index.ts';
+import { nothingIn, type UsageGrouping, type UsageSummary } from '../../../shared/accounting/call-records/index.ts';
+import { formatUsd } from '../../../shared/foundation/money/index.ts';
 import type { Style } from '../terminal.ts';
 import { bar } from './bar.ts';
 import { type Column, table } from './table.ts';

@@ -1,6 +1,6 @@
 // Performs steps on a real HTTP answer. Stops at once when the client leaves; never rejects because of that.
 import type { ServerResponse } from 'node:http';
-import { type Clock, sleep } from '../../../shared/time/index.ts';
+import { type Clock, sleep } from '../../../shared/foundation/time/index.ts';
 import type { Step, Steps } from './step.ts';
 
 export interface Stage {

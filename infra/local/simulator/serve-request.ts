@@ -1,8 +1,8 @@
 // One request at the door of the simulator: read, logged, answered, and its end noted.
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
-import type { Randomness } from '../../../shared/ids/index.ts';
-import type { Clock } from '../../../shared/time/index.ts';
+import type { Randomness } from '../../../shared/foundation/ids/index.ts';
+import type { Clock } from '../../../shared/foundation/time/index.ts';
 import { answerRequest } from './answer-request.ts';
 import type { CallLog, ReceivedCall } from './call-log.ts';
 import { play } from './play.ts';

@@ -3,8 +3,8 @@
 import { once } from 'node:events';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { type Randomness, systemRandomness } from '../../../shared/ids/index.ts';
-import { type Clock, systemClock } from '../../../shared/time/index.ts';
+import { type Randomness, systemRandomness } from '../../../shared/foundation/ids/index.ts';
+import { type Clock, systemClock } from '../../../shared/foundation/time/index.ts';
 import { type CallLog, createCallLog } from './call-log.ts';
 import { pathOf } from './read-request.ts';
 import { confess, type Premises, serveLog, serveRequest } from './serve-request.ts';

@@ -1,8 +1,8 @@
 import { describe, expect, it } from '@jest/globals';
-import { type CallKind, callWithAttempts, maySendAgain } from '../../../shared/aws-calls/attempts.ts';
-import { AwsCallFailed } from '../../../shared/aws-calls/index.ts';
-import { ConnectionBroken } from '../../../shared/outgoing/index.ts';
-import type { Clock } from '../../../shared/time/index.ts';
+import { ConnectionBroken } from '../../../shared/foundation/outgoing/index.ts';
+import type { Clock } from '../../../shared/foundation/time/index.ts';
+import { type CallKind, callWithAttempts, maySendAgain } from '../../../shared/storage/aws-calls/attempts.ts';
+import { AwsCallFailed } from '../../../shared/storage/aws-calls/index.ts';
 
 /** Timers are kept and fired by hand; backoffs are over at once. */
 function manualClock() {

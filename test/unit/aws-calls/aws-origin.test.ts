@@ -1,5 +1,5 @@
 import { expect, it } from '@jest/globals';
-import { awsOrigin } from '../../../shared/aws-calls/index.ts';
+import { awsOrigin } from '../../../shared/storage/aws-calls/index.ts';
 
 it.each([
   ['us-east-1', 'https://dynamodb.us-east-1.amazonaws.com/'],

@@ -1,8 +1,8 @@
 import { inspect } from 'node:util';
 import { afterEach, describe, expect, it } from '@jest/globals';
-import { AwsCallFailed, type AwsServiceOptions, createAwsService } from '../../../shared/aws-calls/index.ts';
-import { systemRandomness } from '../../../shared/ids/index.ts';
-import { systemClock } from '../../../shared/time/index.ts';
+import { systemRandomness } from '../../../shared/foundation/ids/index.ts';
+import { systemClock } from '../../../shared/foundation/time/index.ts';
+import { AwsCallFailed, type AwsServiceOptions, createAwsService } from '../../../shared/storage/aws-calls/index.ts';
 import { type Answering, type FakeAws, identity, jsonFault, startFakeAws } from '../../support/fake-aws.ts';
 import { manualClock } from '../../support/manual-clock.ts';
 

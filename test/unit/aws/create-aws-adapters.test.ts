@@ -1,12 +1,12 @@
 import { describe, expect, it } from '@jest/globals';
-import { createAwsAdapters } from '../../../shared/aws/create-aws-adapters.ts';
-import { awsOrigin } from '../../../shared/aws-calls/index.ts';
-import { SealBroken } from '../../../shared/byok/index.ts';
-import type { ProviderDocument } from '../../../shared/catalogue/index.ts';
-import { readEnvironment } from '../../../shared/config/index.ts';
-import { systemRandomness } from '../../../shared/ids/index.ts';
-import { createLog } from '../../../shared/log/index.ts';
-import { systemClock } from '../../../shared/time/index.ts';
+import { createAwsAdapters } from '../../../shared/composition/create-aws-adapters.ts';
+import { SealBroken } from '../../../shared/configuration/byok/index.ts';
+import type { ProviderDocument } from '../../../shared/configuration/catalogue/index.ts';
+import { readEnvironment } from '../../../shared/foundation/environment/index.ts';
+import { systemRandomness } from '../../../shared/foundation/ids/index.ts';
+import { createLog } from '../../../shared/foundation/log/index.ts';
+import { systemClock } from '../../../shared/foundation/time/index.ts';
+import { awsOrigin } from '../../../shared/storage/aws-calls/index.ts';
 import { fakeS3, identity, startFakeAws } from '../../support/fake-aws.ts';
 
 const context = { workspace: 'team-a', connection: 'acme', stage: 'dev' };

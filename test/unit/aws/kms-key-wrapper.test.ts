@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { createKeyVault, SealBroken } from '../../../shared/byok/index.ts';
-import { systemRandomness } from '../../../shared/ids/index.ts';
-import { StoreUnavailable } from '../../../shared/store/index.ts';
-import { systemClock } from '../../../shared/time/index.ts';
+import { createKeyVault, SealBroken } from '../../../shared/configuration/byok/index.ts';
+import { systemRandomness } from '../../../shared/foundation/ids/index.ts';
+import { systemClock } from '../../../shared/foundation/time/index.ts';
+import { StoreUnavailable } from '../../../shared/storage/store/index.ts';
 import { type Answering, fakeKms, jsonFault } from '../../support/fake-aws.ts';
 import { type FakeStage, fakeStage } from './support.ts';
 

@@ -1,9 +1,9 @@
 import { describe, expect, it } from '@jest/globals';
-import { providerCredentials } from '../../../shared/aws/provider-credentials.ts';
-import type { SecretReading } from '../../../shared/aws/provider-secret.ts';
-import type { ProviderAuth, ProviderDocument } from '../../../shared/catalogue/index.ts';
-import { createLog } from '../../../shared/log/index.ts';
-import { StoreUnavailable } from '../../../shared/store/index.ts';
+import type { ProviderAuth, ProviderDocument } from '../../../shared/configuration/catalogue/index.ts';
+import { createLog } from '../../../shared/foundation/log/index.ts';
+import { providerCredentials } from '../../../shared/routing/providers/provider-credentials.ts';
+import type { SecretReading } from '../../../shared/routing/providers/provider-secret.ts';
+import { StoreUnavailable } from '../../../shared/storage/store/index.ts';
 import { manualClock } from '../../support/manual-clock.ts';
 
 const provider = (auth: ProviderAuth) => ({ auth }) as ProviderDocument;

@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, it } from '@jest/globals';
-import type { ProviderDocument } from '../../../shared/catalogue/index.ts';
-import { StoreUnavailable } from '../../../shared/store/index.ts';
+import type { ProviderDocument } from '../../../shared/configuration/catalogue/index.ts';
+import { StoreUnavailable } from '../../../shared/storage/store/index.ts';
 import { type Answering, fakeSecretsManager, identity, jsonFault } from '../../support/fake-aws.ts';
 import { type FakeStage, fakeStage } from './support.ts';
 

@@ -1,9 +1,9 @@
 // Adapters that talk to fake servers, put together as the gateway does it.
-import { type AwsAdapters, createAwsAdapters } from '../../../shared/aws/index.ts';
-import { readEnvironment } from '../../../shared/config/index.ts';
-import { systemRandomness } from '../../../shared/ids/index.ts';
-import { createLog } from '../../../shared/log/index.ts';
-import { type Clock, systemClock } from '../../../shared/time/index.ts';
+import { type AwsAdapters, createAwsAdapters } from '../../../shared/composition/index.ts';
+import { readEnvironment } from '../../../shared/foundation/environment/index.ts';
+import { systemRandomness } from '../../../shared/foundation/ids/index.ts';
+import { createLog } from '../../../shared/foundation/log/index.ts';
+import { type Clock, systemClock } from '../../../shared/foundation/time/index.ts';
 import { type Answering, type FakeAws, identity, startFakeAws } from '../../support/fake-aws.ts';
 
 export interface FakeStage extends AwsAdapters {

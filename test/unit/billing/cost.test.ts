@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import { costOf, mergeUsage, readUsage } from '../../../shared/billing/index.ts';
-import { formatUsd, parsePricePerMillion } from '../../../shared/money/index.ts';
+import { formatUsd, parsePricePerMillion } from '../../../shared/foundation/money/index.ts';
+import { costOf, mergeUsage, readUsage } from '../../../shared/routing/billing/index.ts';
 
 const served = { provider: 'acme', model: 'acme/large', attempts: 1, isByok: false, cacheHit: false };
 

@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, it } from '@jest/globals';
-import { type Connection, createConnectionReader } from '../../../shared/byok/index.ts';
-import { configFreshMs, rememberedWorkspacesMax } from '../../../shared/names/index.ts';
-import { StoreUnavailable } from '../../../shared/store/index.ts';
+import { type Connection, createConnectionReader } from '../../../shared/configuration/byok/index.ts';
+import { configFreshMs, rememberedWorkspacesMax } from '../../../shared/foundation/constants/index.ts';
+import { StoreUnavailable } from '../../../shared/storage/store/index.ts';
 import { manualClock } from '../../support/manual-clock.ts';
 import { vaultOn } from './support.ts';
 

@@ -6,10 +6,10 @@ import {
   connectionFacts,
   quoteBudget,
   requiresManagedFunding,
-} from '../../../shared/byok/index.ts';
+} from '../../../shared/configuration/byok/index.ts';
 import { GatewayError } from '../../../shared/errors/index.ts';
-import { parseUsd } from '../../../shared/money/index.ts';
-import { readByokFacts } from '../../../shared/routing/index.ts';
+import { parseUsd } from '../../../shared/foundation/money/index.ts';
+import { readByokFacts } from '../../../shared/routing/planner/index.ts';
 
 const empty = new Uint8Array();
 const sealed = { v: 1, wrapped_key: empty, iv: empty, tag: empty, ciphertext: empty };

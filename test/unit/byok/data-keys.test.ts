@@ -1,9 +1,9 @@
 import { describe, expect, it } from '@jest/globals';
-import { SealBroken } from '../../../shared/byok/aes-gcm.ts';
-import { createDataKeys, dataKeyLifeMs, dataKeysMax } from '../../../shared/byok/data-keys.ts';
-import type { KeyWrapper } from '../../../shared/byok/index.ts';
-import { storeCallTimeoutMs } from '../../../shared/names/index.ts';
-import { StoreUnavailable } from '../../../shared/store/index.ts';
+import { SealBroken } from '../../../shared/configuration/byok/aes-gcm.ts';
+import { createDataKeys, dataKeyLifeMs, dataKeysMax } from '../../../shared/configuration/byok/data-keys.ts';
+import type { KeyWrapper } from '../../../shared/configuration/byok/index.ts';
+import { storeCallTimeoutMs } from '../../../shared/foundation/constants/index.ts';
+import { StoreUnavailable } from '../../../shared/storage/store/index.ts';
 import { manualClock } from '../../support/manual-clock.ts';
 import { isWiped } from './support.ts';
 

@@ -1,9 +1,9 @@
 import { inspect } from 'node:util';
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import { localKeyWrapper, type SealedKey } from '../../../shared/byok/index.ts';
-import { createLog } from '../../../shared/log/index.ts';
-import { systemClock } from '../../../shared/time/index.ts';
+import { localKeyWrapper, type SealedKey } from '../../../shared/configuration/byok/index.ts';
+import { createLog } from '../../../shared/foundation/log/index.ts';
+import { systemClock } from '../../../shared/foundation/time/index.ts';
 import { isWiped, place, vaultOn, watchedWrapper } from './support.ts';
 
 const canary = 'canary-Key-7Q2-provider';

@@ -2,8 +2,8 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
-import { localKeyWrapper } from '../../../shared/byok/index.ts';
-import { systemRandomness } from '../../../shared/ids/index.ts';
+import { localKeyWrapper } from '../../../shared/configuration/byok/index.ts';
+import { systemRandomness } from '../../../shared/foundation/ids/index.ts';
 import { place, vaultOn } from './support.ts';
 
 let root: string;

@@ -1,7 +1,7 @@
 // A key wrapper that counts and can be told what to do, and vaults on it.
-import { createKeyVault, type KeyWrapper, localKeyWrapper } from '../../../shared/byok/index.ts';
-import { systemRandomness } from '../../../shared/ids/index.ts';
-import type { Clock } from '../../../shared/time/index.ts';
+import { createKeyVault, type KeyWrapper, localKeyWrapper } from '../../../shared/configuration/byok/index.ts';
+import { systemRandomness } from '../../../shared/foundation/ids/index.ts';
+import type { Clock } from '../../../shared/foundation/time/index.ts';
 import { manualClock } from '../../support/manual-clock.ts';
 
 export interface WatchedWrapper extends KeyWrapper {

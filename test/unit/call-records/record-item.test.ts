@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import type { CallRecord } from '../../../shared/call-records/index.ts';
-import { recordOf, recordPut } from '../../../shared/call-records/record-item.ts';
+import type { CallRecord } from '../../../shared/accounting/call-records/index.ts';
+import { recordOf, recordPut } from '../../../shared/accounting/call-records/record-item.ts';
 import { callRecord } from './call-record-fixture.ts';
 
 const itemOf = (more: Record<string, unknown> = {}) =>

@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import { type CallRecord, summarizeUsage, usageGroupings } from '../../../shared/call-records/index.ts';
+import { type CallRecord, summarizeUsage, usageGroupings } from '../../../shared/accounting/call-records/index.ts';
 import { callRecord } from './call-record-fixture.ts';
 
 const count = fc.nat({ max: 1_000_000_000 });

@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, it } from '@jest/globals';
-import { type CatalogueDocument, createCatalogueReader } from '../../../shared/catalogue/index.ts';
-import { configFreshMs } from '../../../shared/names/index.ts';
-import { StoreUnavailable } from '../../../shared/store/index.ts';
+import { type CatalogueDocument, createCatalogueReader } from '../../../shared/configuration/catalogue/index.ts';
+import { configFreshMs } from '../../../shared/foundation/constants/index.ts';
+import { StoreUnavailable } from '../../../shared/storage/store/index.ts';
 
 const staleMaxMs = 3_600_000;
 

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { type CatalogueDocument, createCatalogueStore } from '../../../shared/catalogue/index.ts';
+import { type CatalogueDocument, createCatalogueStore } from '../../../shared/configuration/catalogue/index.ts';
 import { startTestStore, type TestStore } from '../../support/dynamodb.ts';
 import { countingWrites } from './counting-writes.ts';
 

@@ -1,5 +1,5 @@
 // A real store that says how often it was asked to write.
-import type { Store } from '../../../shared/store/index.ts';
+import type { Store } from '../../../shared/storage/store/index.ts';
 
 export function countingWrites(real: Store): { store: Store; writes: () => number } {
   let count = 0;

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
-import { createCreditLedger } from '../../../shared/credit/index.ts';
-import { systemRandomness } from '../../../shared/ids/index.ts';
-import { parseUsd } from '../../../shared/money/index.ts';
+import { createCreditLedger } from '../../../shared/accounting/credit/index.ts';
+import { systemRandomness } from '../../../shared/foundation/ids/index.ts';
+import { parseUsd } from '../../../shared/foundation/money/index.ts';
 import { startTestStore, type TestStore } from '../../support/dynamodb.ts';
 import { countingWrites } from '../catalogue/counting-writes.ts';
 import { applyTo, changed, rehearseOn, storesOn } from './applying.ts';

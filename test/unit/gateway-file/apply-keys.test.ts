@@ -1,8 +1,8 @@
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
-import { createApiKey, createKeyStore, parseApiKey } from '../../../shared/auth/index.ts';
-import { ApplyInterrupted, type ApplyReport } from '../../../shared/gateway-file/index.ts';
-import { systemRandomness } from '../../../shared/ids/index.ts';
-import { type Store, StoreUnavailable } from '../../../shared/store/index.ts';
+import { ApplyInterrupted, type ApplyReport } from '../../../shared/configuration/gateway-file/index.ts';
+import { createApiKey, createKeyStore, parseApiKey } from '../../../shared/configuration/keys/index.ts';
+import { systemRandomness } from '../../../shared/foundation/ids/index.ts';
+import { type Store, StoreUnavailable } from '../../../shared/storage/store/index.ts';
 import { startTestStore, type TestStore } from '../../support/dynamodb.ts';
 import { countingWrites } from '../catalogue/counting-writes.ts';
 import { applyTo, changed, rehearseOn } from './applying.ts';

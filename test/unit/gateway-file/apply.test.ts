@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
-import { createKeyStore, parseApiKey } from '../../../shared/auth/index.ts';
-import type { ApplyReport } from '../../../shared/gateway-file/index.ts';
-import type { Store } from '../../../shared/store/index.ts';
+import type { ApplyReport } from '../../../shared/configuration/gateway-file/index.ts';
+import { createKeyStore, parseApiKey } from '../../../shared/configuration/keys/index.ts';
+import type { Store } from '../../../shared/storage/store/index.ts';
 import { startTestStore, type TestStore } from '../../support/dynamodb.ts';
 import { countingWrites } from '../catalogue/counting-writes.ts';
 import { applyTo, changed, storesOn } from './applying.ts';

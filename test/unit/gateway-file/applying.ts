@@ -1,20 +1,21 @@
 // Files applied to an embedded DynamoDB, as the operator applies them.
-import { createKeyStore } from '../../../shared/auth/index.ts';
-import { createConnectionStore, createKeyVault, localKeyWrapper } from '../../../shared/byok/index.ts';
-import { createCatalogueStore } from '../../../shared/catalogue/index.ts';
-import { createCreditLedger } from '../../../shared/credit/index.ts';
+
+import { createCreditLedger } from '../../../shared/accounting/credit/index.ts';
+import { createConnectionStore, createKeyVault, localKeyWrapper } from '../../../shared/configuration/byok/index.ts';
+import { createCatalogueStore } from '../../../shared/configuration/catalogue/index.ts';
 import {
   type ApplyReport,
   applyGatewayFile,
   type Rehearsal,
   type ResourceChange,
   rehearseGatewayFile,
-} from '../../../shared/gateway-file/index.ts';
-import { systemRandomness } from '../../../shared/ids/index.ts';
-import type { Store } from '../../../shared/store/index.ts';
-import { createFunctionStore } from '../../../shared/stored-functions/index.ts';
-import { systemClock } from '../../../shared/time/index.ts';
-import { createWorkspaceStore } from '../../../shared/workspaces/index.ts';
+} from '../../../shared/configuration/gateway-file/index.ts';
+import { createKeyStore } from '../../../shared/configuration/keys/index.ts';
+import { createFunctionStore } from '../../../shared/configuration/stored-functions/index.ts';
+import { createWorkspaceStore } from '../../../shared/configuration/workspaces/index.ts';
+import { systemRandomness } from '../../../shared/foundation/ids/index.ts';
+import { systemClock } from '../../../shared/foundation/time/index.ts';
+import type { Store } from '../../../shared/storage/store/index.ts';
 import { fileOf } from './example-file.ts';
 
 const vault = createKeyVault({

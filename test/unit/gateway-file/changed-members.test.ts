@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { changedMembers } from '../../../shared/gateway-file/changed-members.ts';
+import { changedMembers } from '../../../shared/configuration/gateway-file/changed-members.ts';
 
 const catalogue = (price: string, ids: readonly string[] = ['a/one', 'b/two']) => ({
   service: { queue_ms: 2000 },

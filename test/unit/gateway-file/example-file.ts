@@ -1,7 +1,8 @@
 // The file of contract 9, and ways to spoil one place of it.
-import { createApiKey } from '../../../shared/auth/index.ts';
-import { type GatewayFile, type Problem, readGatewayFile } from '../../../shared/gateway-file/index.ts';
-import { systemRandomness } from '../../../shared/ids/index.ts';
+
+import { type GatewayFile, type Problem, readGatewayFile } from '../../../shared/configuration/gateway-file/index.ts';
+import { createApiKey } from '../../../shared/configuration/keys/index.ts';
+import { systemRandomness } from '../../../shared/foundation/ids/index.ts';
 
 export const exampleKey = createApiKey(systemRandomness);
 

@@ -1,7 +1,7 @@
 import { expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import { stringify } from 'yaml';
-import { readGatewayFile } from '../../../shared/gateway-file/index.ts';
+import { readGatewayFile } from '../../../shared/configuration/gateway-file/index.ts';
 import { exampleText, fileOf } from './example-file.ts';
 
 const answers = (text: string): void => {

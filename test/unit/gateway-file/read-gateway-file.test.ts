@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from '@jest/globals';
-import { readGatewayFile } from '../../../shared/gateway-file/index.ts';
+import { readGatewayFile } from '../../../shared/configuration/gateway-file/index.ts';
 import { exampleKey, exampleText, fileOf, pathsOf, problemsOf, spoiled } from './example-file.ts';
 
 const smallest = `
@@ -278,6 +278,6 @@ it('does not take a file without providers or models for an empty catalogue', ()
 });
 
 it('accepts the example of its own README', () => {
-  const readme = readFileSync(new URL('../../../shared/gateway-file/README.md', import.meta.url), 'utf8');
+  const readme = readFileSync(new URL('../../../shared/configuration/gateway-file/README.md', import.meta.url), 'utf8');
   expect(problemsOf(/```yaml\n([\s\S]*?)```/.exec(readme)?.[1] ?? '')).toEqual([]);
 });

@@ -1,12 +1,12 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import { configFreshMs, rememberedWorkspacesMax } from '../../../shared/names/index.ts';
 import {
   createWorkspaceReader,
   createWorkspaceStore,
   keepCredit,
   type WorkspaceDocument,
-} from '../../../shared/workspaces/index.ts';
+} from '../../../shared/configuration/workspaces/index.ts';
+import { configFreshMs, rememberedWorkspacesMax } from '../../../shared/foundation/constants/index.ts';
 import { startTestStore, type TestStore } from '../../support/dynamodb.ts';
 import { countingWrites } from '../catalogue/counting-writes.ts';
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import type { Counter, Hold, WriteParts } from '../../../shared/holds/index.ts';
+import type { Counter, Hold, WriteParts } from '../../../shared/accounting/holds/index.ts';
 import {
   healParts,
   lateSettlementMs,
@@ -9,8 +9,8 @@ import {
   settleParts,
   takeParts,
   toUpdate,
-} from '../../../shared/holds/index.ts';
-import type { Item } from '../../../shared/store/index.ts';
+} from '../../../shared/accounting/holds/index.ts';
+import type { Item } from '../../../shared/storage/store/index.ts';
 
 const nowMs = 1_800_000_000_000;
 const counter = (...limits: (bigint | null)[]): Counter => ({

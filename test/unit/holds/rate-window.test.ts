@@ -2,8 +2,8 @@
 // their conditions hold. The same rules on the real engine are in test/stores/holds-key-admission.test.ts.
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import { planCount } from '../../../shared/holds/index.ts';
-import type { Item } from '../../../shared/store/index.ts';
+import { planCount } from '../../../shared/accounting/holds/index.ts';
+import type { Item } from '../../../shared/storage/store/index.ts';
 
 const startMs = 1_800_000_000_000;
 

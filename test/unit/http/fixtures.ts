@@ -1,6 +1,7 @@
 // A clock that moves when told, ids that can be foreseen and a log that can be read.
-import type { AdapterDependencies, Gateway, GatewayResponse } from '../../../shared/http/index.ts';
-import { createLog } from '../../../shared/log/index.ts';
+
+import { createLog } from '../../../shared/foundation/log/index.ts';
+import type { AdapterDependencies, Gateway, GatewayResponse } from '../../../shared/protocol/http/index.ts';
 
 export const startMs = 1_800_000_000_000;
 export const correlationId = '00000000-0000-4000-8000-000000000001';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { createBufferedHandler } from '../../../shared/http/index.ts';
+import { createBufferedHandler } from '../../../shared/protocol/http/index.ts';
 import { adapterDependencies, answering, chatEvent, correlationId, gate, turn } from './fixtures.ts';
 
 describe('a buffered handler', () => {

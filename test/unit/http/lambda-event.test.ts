@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import { toGatewayRequest } from '../../../shared/http/index.ts';
+import { toGatewayRequest } from '../../../shared/protocol/http/index.ts';
 import { chatEvent, manualClock, startMs } from './fixtures.ts';
 
 const read = (event: unknown) => toGatewayRequest(event, manualClock());

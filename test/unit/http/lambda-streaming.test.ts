@@ -1,6 +1,6 @@
 // The rules that keep a streaming function alive. Numbers in comments are the pitfalls they guard against.
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
-import { createStreamingHandler, type GatewayRequest } from '../../../shared/http/index.ts';
+import { createStreamingHandler, type GatewayRequest } from '../../../shared/protocol/http/index.ts';
 import { installAwsLambda, invoke, type StreamControl } from '../../support/aws-lambda-global.ts';
 import {
   adapterDependencies,
@@ -391,7 +391,7 @@ describe('the global of the runtime', () => {
     // Pitfall 25.
     runtime.uninstall();
     const { dependencies } = adapterDependencies();
-    const loaded = await import('../../../shared/http/lambda-streaming.ts');
+    const loaded = await import('../../../shared/protocol/http/lambda-streaming.ts');
     expect(() => loaded.createStreamingHandler(answering({}), dependencies)).toThrow('inside the Lambda runtime');
   });
 });

@@ -3,7 +3,12 @@ import { once } from 'node:events';
 import { Agent } from 'node:http';
 import { text } from 'node:stream/consumers';
 import { afterEach, describe, expect, it } from '@jest/globals';
-import { createNodeServer, type Gateway, type GatewayRequest, type NodeServer } from '../../../shared/http/index.ts';
+import {
+  createNodeServer,
+  type Gateway,
+  type GatewayRequest,
+  type NodeServer,
+} from '../../../shared/protocol/http/index.ts';
 import { adapterDependencies, answering, correlationId, eventStreamHeaders, gate, startMs, turn } from './fixtures.ts';
 import { call, connected, exchangeBytes, open } from './node-client.ts';
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
-import { comesThroughEdge } from '../../../shared/http/index.ts';
-import { sha256Hex } from '../../../shared/ids/index.ts';
+import { sha256Hex } from '../../../shared/foundation/ids/index.ts';
+import { comesThroughEdge } from '../../../shared/protocol/http/index.ts';
 
 const sent = (...values: string[]) => ({ 'x-gw-origin-secret': values });
 const [older, newer] = [sha256Hex('older'), sha256Hex('newer')];

@@ -1,6 +1,6 @@
 import { EventEmitter } from 'node:events';
 import { describe, expect, it } from '@jest/globals';
-import { guardProcess } from '../../../shared/http/index.ts';
+import { guardProcess } from '../../../shared/protocol/http/index.ts';
 import { adapterDependencies } from './fixtures.ts';
 
 describe('the process guard', () => {

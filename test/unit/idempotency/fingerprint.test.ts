@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import { fingerprint, type SentHeaders } from '../../../shared/idempotency/index.ts';
-import { parseJson } from '../../../shared/ids/index.ts';
+import { fingerprint, type SentHeaders } from '../../../shared/accounting/idempotency/index.ts';
+import { parseJson } from '../../../shared/foundation/ids/index.ts';
 
 const body = { model: 'acme/large-1', messages: [{ role: 'user', content: 'hi' }] };
 const headers: SentHeaders = {

@@ -2,10 +2,10 @@
 // refused. Here both look at the same records.
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import { type Claimant, type IdempotencyRecord, judge } from '../../../shared/idempotency/record.ts';
-import { claimPut, recordOf } from '../../../shared/idempotency/record-item.ts';
-import { systemRandomness } from '../../../shared/ids/index.ts';
-import type { Item } from '../../../shared/store/index.ts';
+import { type Claimant, type IdempotencyRecord, judge } from '../../../shared/accounting/idempotency/record.ts';
+import { claimPut, recordOf } from '../../../shared/accounting/idempotency/record-item.ts';
+import { systemRandomness } from '../../../shared/foundation/ids/index.ts';
+import type { Item } from '../../../shared/storage/store/index.ts';
 import { startTestStore, type TestStore } from '../../support/dynamodb.ts';
 
 let database: TestStore;

@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import { systemRandomness, uuidv7 } from '../../../shared/ids/index.ts';
+import { systemRandomness, uuidv7 } from '../../../shared/foundation/ids/index.ts';
 
 const zeros = { bytes: (length: number) => Buffer.alloc(length) };
 const ones = { bytes: (length: number) => Buffer.alloc(length, 0xff) };

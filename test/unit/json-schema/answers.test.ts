@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import { checkAnswer, checkValue } from '../../../shared/json-schema/index.ts';
+import { checkAnswer, checkValue } from '../../../shared/protocol/json-schema/index.ts';
 
 const step = {
   type: 'object',

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { runBounded } from '../../../shared/json-schema/bounded-run.ts';
+import { runBounded } from '../../../shared/protocol/json-schema/bounded-run.ts';
 
 const maxMs = 50;
 

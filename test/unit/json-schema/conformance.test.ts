@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { checkResponseSchema, checkValue } from '../../../shared/json-schema/index.ts';
+import { checkResponseSchema, checkValue } from '../../../shared/protocol/json-schema/index.ts';
 import { type ConformanceCase, inBothDrafts, inDraft7, inDraft202012 } from './conformance-cases.ts';
 
 const draft7Uri = 'http://json-schema.org/draft-07/schema#';

@@ -2,9 +2,9 @@ import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { dereference } from '@cfworker/json-schema';
 import { describe, expect, it } from '@jest/globals';
-import { evaluationsPerValueMax, schemaMaxBytes, schemaMaxDepth } from '../../../shared/json-schema/bounds.ts';
-import { evaluationCounter } from '../../../shared/json-schema/evaluation-count.ts';
-import { checkAnswer, checkResponseSchema } from '../../../shared/json-schema/index.ts';
+import { evaluationsPerValueMax, schemaMaxBytes, schemaMaxDepth } from '../../../shared/protocol/json-schema/bounds.ts';
+import { evaluationCounter } from '../../../shared/protocol/json-schema/evaluation-count.ts';
+import { checkAnswer, checkResponseSchema } from '../../../shared/protocol/json-schema/index.ts';
 
 const faultOf = async (schema: unknown): Promise<string | undefined> => (await checkResponseSchema(schema))?.message;
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { checkAnswer, checkResponseSchema } from '../../../shared/json-schema/index.ts';
+import { checkAnswer, checkResponseSchema } from '../../../shared/protocol/json-schema/index.ts';
 
 const faultOf = async (schema: unknown): Promise<string | undefined> => (await checkResponseSchema(schema))?.message;
 

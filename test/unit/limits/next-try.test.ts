@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import { nextTry } from '../../../shared/limits/index.ts';
+import { nextTry } from '../../../shared/accounting/limits/index.ts';
 
 describe('a limited call', () => {
   it('waits for its slot where that is within its queue time and its budget', () => {

@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import { type EntryLimits, hasNoLimit } from '../../../shared/limits/limits.ts';
-import { shardCountOf, shardLimitsOf } from '../../../shared/limits/shards.ts';
+import { type EntryLimits, hasNoLimit } from '../../../shared/accounting/limits/limits.ts';
+import { shardCountOf, shardLimitsOf } from '../../../shared/accounting/limits/shards.ts';
 
 const limit = fc.option(
   fc.oneof(

@@ -8,7 +8,7 @@ import {
   type WindowCount,
   waitUntilFitsMs,
   weightOf,
-} from '../../../shared/limits/window.ts';
+} from '../../../shared/accounting/limits/window.ts';
 
 const windows = fc.constantFrom(minuteMs, dayMs);
 /** Up to what a day of the largest providers holds, and beyond. */

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { createLog, type LogFields, type LogLevel } from '../../../shared/log/index.ts';
+import { createLog, type LogFields, type LogLevel } from '../../../shared/foundation/log/index.ts';
 
 const clock = { nowMs: () => 1_800_000_000_000, after: () => () => {} };
 

@@ -1,6 +1,12 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import { formatUsd, parsePricePerMillion, parseUsd, priceOf, toUsdNumber } from '../../../shared/money/index.ts';
+import {
+  formatUsd,
+  parsePricePerMillion,
+  parseUsd,
+  priceOf,
+  toUsdNumber,
+} from '../../../shared/foundation/money/index.ts';
 
 describe('an amount of money', () => {
   it.each([

@@ -2,8 +2,8 @@
 import { once } from 'node:events';
 import { type AddressInfo, createServer, type Server, type Socket } from 'node:net';
 import { afterEach, describe, expect, it } from '@jest/globals';
-import { ConnectionBroken, createOutgoingCalls } from '../../../shared/outgoing/index.ts';
-import { type Clock, systemClock } from '../../../shared/time/index.ts';
+import { ConnectionBroken, createOutgoingCalls } from '../../../shared/foundation/outgoing/index.ts';
+import { type Clock, systemClock } from '../../../shared/foundation/time/index.ts';
 import { manualClock } from '../../support/manual-clock.ts';
 
 const servers: Server[] = [];

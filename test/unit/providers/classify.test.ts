@@ -2,7 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import { errorBody } from '../../../infra/local/simulator/error-bodies.ts';
 import { rejectionReasons } from '../../../shared/errors/index.ts';
-import { classifyErrorObject, classifyStatus, readRetryAfterSeconds } from '../../../shared/providers/index.ts';
+import { classifyErrorObject, classifyStatus, readRetryAfterSeconds } from '../../../shared/routing/providers/index.ts';
 
 describe('a failing status', () => {
   it.each([

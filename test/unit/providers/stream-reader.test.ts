@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { readStream, StreamBroken } from '../../../shared/providers/index.ts';
+import { readStream, StreamBroken } from '../../../shared/routing/providers/index.ts';
 
 const chunk = (delta: object, finish_reason: string | null = null, index = 0) =>
   JSON.stringify({ choices: [{ index, delta, finish_reason }] });

@@ -3,9 +3,9 @@ import { type AddressInfo, createServer } from 'node:net';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import { type Simulator, startSimulator } from '../../../infra/local/simulator/index.ts';
-import { ConnectionBroken } from '../../../shared/outgoing/index.ts';
-import { createTransport, readBoundedBody, readStream } from '../../../shared/providers/index.ts';
-import { systemClock } from '../../../shared/time/index.ts';
+import { ConnectionBroken } from '../../../shared/foundation/outgoing/index.ts';
+import { systemClock } from '../../../shared/foundation/time/index.ts';
+import { createTransport, readBoundedBody, readStream } from '../../../shared/routing/providers/index.ts';
 import { manualClock } from '../../support/manual-clock.ts';
 
 describe('a call to a provider', () => {

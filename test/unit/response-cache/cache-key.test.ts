@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import { parseJson } from '../../../shared/ids/index.ts';
-import { type CacheKeyParts, cacheKey } from '../../../shared/response-cache/index.ts';
+import { type CacheKeyParts, cacheKey } from '../../../shared/accounting/response-cache/index.ts';
+import { parseJson } from '../../../shared/foundation/ids/index.ts';
 
 const body = {
   model: 'auto',

@@ -1,7 +1,7 @@
 // What the tests of the simulator share: a raw HTTP client that shows the wire as it is, and a clock moved by hand.
 import { Agent, request as httpRequest, type IncomingHttpHeaders } from 'node:http';
 import { type Simulator, type SimulatorOptions, startSimulator } from '../../../infra/local/simulator/index.ts';
-import type { Clock } from '../../../shared/time/index.ts';
+import type { Clock } from '../../../shared/foundation/time/index.ts';
 
 export interface WireAnswer {
   readonly status: number;

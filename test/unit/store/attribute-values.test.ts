@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import { fromAttributes, toAttributes } from '../../../shared/store/attribute-values.ts';
+import { fromAttributes, toAttributes } from '../../../shared/storage/store/attribute-values.ts';
 
 const limit = 10n ** 38n - 1n;
 

@@ -6,7 +6,7 @@ import {
   queryInput,
   scanInput,
   updateInput,
-} from '../../../shared/store/command-inputs.ts';
+} from '../../../shared/storage/store/command-inputs.ts';
 
 describe('the input of a command', () => {
   it('reads strongly consistently, by the physical name of the table', () => {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import { parseFunctionAlias } from '../../../shared/stored-functions/index.ts';
+import { parseFunctionAlias } from '../../../shared/configuration/stored-functions/index.ts';
 
 const id = fc.stringMatching(/^[A-Za-z0-9_-]{1,64}$/);
 

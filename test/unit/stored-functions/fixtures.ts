@@ -1,6 +1,5 @@
 // Revisions with as little in them as can be.
 import { expect } from '@jest/globals';
-import type { ErrorCode } from '../../../shared/errors/index.ts';
 import type {
   FunctionDocument,
   MessageTemplate,
@@ -8,7 +7,8 @@ import type {
   WorkflowFunction,
   WorkflowRevision,
   WorkflowStep,
-} from '../../../shared/stored-functions/index.ts';
+} from '../../../shared/configuration/stored-functions/index.ts';
+import type { ErrorCode } from '../../../shared/errors/index.ts';
 
 const life = { expires_at: null, valid_for: null, cases: [] };
 

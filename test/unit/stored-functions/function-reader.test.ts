@@ -1,11 +1,11 @@
 import { describe, expect, it } from '@jest/globals';
-import { configFreshMs } from '../../../shared/names/index.ts';
 import {
   createFunctionReader,
   type FunctionRecord,
   type FunctionStore,
   type RevisionRecord,
-} from '../../../shared/stored-functions/index.ts';
+} from '../../../shared/configuration/stored-functions/index.ts';
+import { configFreshMs } from '../../../shared/foundation/constants/index.ts';
 import { manualClock } from '../../support/manual-clock.ts';
 import { promptOf } from './fixtures.ts';
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { type Expectation, judgeCase } from '../../../shared/stored-functions/index.ts';
+import { type Expectation, judgeCase } from '../../../shared/configuration/stored-functions/index.ts';
 
 const schema = { type: 'object', required: ['label'], properties: { label: { enum: ['bug', 'wish'] } } };
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { matchInput, type RevisionContent } from '../../../shared/stored-functions/index.ts';
+import { matchInput, type RevisionContent } from '../../../shared/configuration/stored-functions/index.ts';
 import { message, promptOf, refusalOf, stepOf, workflowOf } from './fixtures.ts';
 
 const model = 'gw/function/f';

@@ -5,7 +5,7 @@ import {
   openRevision,
   type RevisionFacts,
   type RevisionRecord,
-} from '../../../shared/stored-functions/index.ts';
+} from '../../../shared/configuration/stored-functions/index.ts';
 import { promptOf, refusalOf } from './fixtures.ts';
 
 const nowMs = 1_800_000_000_000;

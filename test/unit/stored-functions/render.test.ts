@@ -1,13 +1,13 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import { parseJson } from '../../../shared/ids/index.ts';
 import {
   noSteps,
   type RenderScope,
   renderedMaxBytes,
   renderMessages,
   renderTemplate,
-} from '../../../shared/stored-functions/render.ts';
+} from '../../../shared/configuration/stored-functions/render.ts';
+import { parseJson } from '../../../shared/foundation/ids/index.ts';
 import { message, refusalOf } from './fixtures.ts';
 
 const withInput = (input: unknown): RenderScope => ({ input, steps: noSteps });

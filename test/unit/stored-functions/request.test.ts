@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { promptRequest } from '../../../shared/stored-functions/index.ts';
+import { promptRequest } from '../../../shared/configuration/stored-functions/index.ts';
 import { message, promptOf, refusalOf } from './fixtures.ts';
 
 describe('the provider call of a prompt', () => {

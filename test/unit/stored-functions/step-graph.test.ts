@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import { findCircle, type StepNeeds } from '../../../shared/stored-functions/index.ts';
+import { findCircle, type StepNeeds } from '../../../shared/configuration/stored-functions/index.ts';
 
 describe('findCircle', () => {
   const ids = ['a', 'b', 'c', 'd', 'e', 'f'];

@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import { formatReference, parseTemplate } from '../../../shared/stored-functions/index.ts';
+import { formatReference, parseTemplate } from '../../../shared/configuration/stored-functions/index.ts';
 
 describe('templates', () => {
   it('are text and references in their order', () => {

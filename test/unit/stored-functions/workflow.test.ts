@@ -7,7 +7,7 @@ import {
   type StepAnswer,
   type WorkflowRevision,
   type WorkflowStep,
-} from '../../../shared/stored-functions/index.ts';
+} from '../../../shared/configuration/stored-functions/index.ts';
 import { message, refusalOf, stepOf, workflowOf } from './fixtures.ts';
 
 interface OpenStep {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import { doneLine, errorLine, readEventTexts, toEventLine } from '../../../shared/wire/index.ts';
+import { doneLine, errorLine, readEventTexts, toEventLine } from '../../../shared/protocol/wire/index.ts';
 
 const maxBytes = 1_000_000;
 

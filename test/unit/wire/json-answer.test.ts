@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { readJsonAnswer, readJsonBody, withoutReasoning } from '../../../shared/wire/index.ts';
+import { readJsonAnswer, readJsonBody, withoutReasoning } from '../../../shared/protocol/wire/index.ts';
 
 describe('a provider’s JSON answer', () => {
   it('is one with a choice, whatever else it carries', () => {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { readStreamChunk } from '../../../shared/wire/index.ts';
+import { readStreamChunk } from '../../../shared/protocol/wire/index.ts';
 
 const factsOf = (chunk: object) => readStreamChunk(JSON.stringify(chunk))?.facts;
 const withDelta = (delta: object, more: object = {}) => factsOf({ choices: [{ index: 0, delta, ...more }] });

@@ -1,0 +1,17 @@
+// The routes of the chat function. It answers GET /v1/models too: without a distribution there is still one base URL.
+
+import { routePaths } from '../../shared/foundation/constants/index.ts';
+import type { Gateway } from '../../shared/protocol/http/index.ts';
+import { createFrontDoor, type FrontDoorDependencies } from '../../shared/protocol/router/index.ts';
+import { serveModels } from '../../shared/routing/model-listing/index.ts';
+import type { ChatDependencies } from './dependencies.ts';
+import { serveChatCompletion } from './serve.ts';
+
+export const createChatGateway = (deps: ChatDependencies & FrontDoorDependencies): Gateway =>
+  createFrontDoor(
+    {
+      [routePaths.chatCompletions]: { POST: serveChatCompletion(deps) },
+      [routePaths.models]: { GET: serveModels(deps) },
+    },
+    deps,
+  );

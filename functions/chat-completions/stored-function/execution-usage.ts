@@ -1,0 +1,21 @@
+// `usage` of a function call: summed over all provider calls (contract 8), with the members of every answer.
+
+import { sumUsage } from '../../../shared/configuration/stored-functions/index.ts';
+import { mergeUsage } from '../../../shared/routing/billing/index.ts';
+import type { ClaimedExecution } from '../stages.ts';
+
+export function executionUsage({ bill, ending }: ClaimedExecution): Record<string, unknown> {
+  const { charges } = bill;
+  const last = charges.at(-1)?.candidate;
+  if (last === undefined) throw new Error('a function answered without any provider call');
+  const reported = sumUsage(charges.map((charge) => charge.reported));
+  const charged = { total: bill.totalOf('workspace'), upstream: bill.upstreamCost() };
+  const served = {
+    provider: last.provider.id,
+    model: last.model.id,
+    attempts: ending.attempts,
+    isByok: false,
+    cacheHit: false,
+  };
+  return mergeUsage({ ...reported }, bill.usage(), charged, served);
+}

@@ -1,0 +1,69 @@
+// What is remembered of a call that was bound for a provider: the ledger behind usage reports. Who, what, how long and
+// how much; never a prompt, an answer or a key.
+import type { ErrorCode } from '../../errors/index.ts';
+import type { PicoUsd } from '../../foundation/money/index.ts';
+
+/**
+ * ok           a complete answer
+ * cut          a stream that broke after its first output; `cutCode` says how
+ * client_gone  the client left before the end; what was relayed is billed
+ * any other    the code of the error that the client got instead of an answer
+ */
+export type CallOutcome = 'ok' | 'cut' | 'client_gone' | ErrorCode;
+
+/** Only scalars and one list of words. Texts are cut at the bound that `record-members.ts` gives them. */
+export interface CallRecord {
+  readonly workspace: string;
+  /** Unique to the call: a record is kept once for it. A call of no function may take its correlation id. */
+  readonly executionId: string;
+  readonly arrivedAtMs: number;
+
+  readonly keyPublicId: string;
+  readonly keyName?: string | undefined;
+  /** The HTTP-Referer header as sent, without credentials, query and fragment: they may hold secrets. */
+  readonly referer?: string | undefined;
+  /** The X-Title header as sent. */
+  readonly title?: string | undefined;
+
+  readonly correlationId: string;
+  readonly traceId: string;
+  /** This and the next two: as sent. */
+  readonly spanId?: string | undefined;
+  readonly parentSpanId?: string | undefined;
+  readonly sessionId?: string | undefined;
+
+  /** `auto` and function aliases included. */
+  readonly modelAsked: string;
+  /** Catalogue id of the model that answered. Undefined: none did. */
+  readonly modelServed?: string | undefined;
+  /** Undefined: no provider answered. */
+  readonly provider?: string | undefined;
+  readonly functionId?: string | undefined;
+  readonly revisionId?: string | undefined;
+  readonly stream: boolean;
+  readonly cacheHit: boolean;
+  /** Paid with a provider key of the caller, not with credit. */
+  readonly isByok: boolean;
+
+  readonly outcome: CallOutcome;
+  readonly cutCode?: ErrorCode | undefined;
+  /** Provider calls made. */
+  readonly attempts: number;
+  /** Why the attempts that failed did so, one short word each, such as `status_503`. */
+  readonly attemptCauses: readonly string[];
+
+  readonly promptTokens: number;
+  /** Part of promptTokens. */
+  readonly cachedTokens: number;
+  readonly completionTokens: number;
+  /** A count rests on bytes instead of the provider's word. */
+  readonly estimated: boolean;
+  readonly costPicoUsd: PicoUsd;
+
+  readonly queuedMs: number;
+  /** From the arrival to the first output. Undefined: there was none. */
+  readonly firstOutputMs?: number | undefined;
+  readonly totalMs: number;
+  /** The part of totalMs that the gateway itself took. */
+  readonly gatewayMs: number;
+}

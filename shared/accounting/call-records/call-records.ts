@@ -1,0 +1,51 @@
+// The ledger behind usage reports: one conditional write per call, after its last byte, and the operator's reading.
+
+import { type Clock, systemClock } from '../../foundation/time/index.ts';
+import type { CallOptions, Store } from '../../storage/store/index.ts';
+import type { CallRecord } from './call-record.ts';
+import { isExpired, partitionOf, recordOf, recordPut, shardCount } from './record-item.ts';
+import { isUtcDay } from './utc-day.ts';
+
+const lifeDaysDefault = 90;
+
+/** All calls throw StoreUnavailable. */
+export interface CallRecords {
+  /**
+   * May be repeated, with the same record: what stands already is left as it is. Throws a TypeError for a record that
+   * lacks what it must have.
+   */
+  write(record: CallRecord, options?: CallOptions): Promise<void>;
+  /**
+   * The calls of a workspace that arrived on a day of UTC, such as "2026-11-20", in no particular order. For the
+   * operator, never on a request's path. Throws a RangeError for a day that does not exist.
+   */
+  read(workspace: string, day: string, options?: CallOptions): AsyncIterable<CallRecord>;
+}
+
+export interface CallRecordsOptions {
+  readonly store: Pick<Store, 'put' | 'query'>;
+  /** Only tells which records are over. */
+  readonly clock?: Clock;
+  /** Days from the arrival, a whole number from 1; of records written from now on. */
+  readonly lifeDays?: number;
+}
+
+/** Throws a RangeError for a life that is none. */
+export function createCallRecords(options: CallRecordsOptions): CallRecords {
+  const { store, clock = systemClock, lifeDays = lifeDaysDefault } = options;
+  if (!Number.isSafeInteger(lifeDays) || lifeDays < 1)
+    throw new RangeError(`lifeDays is ${lifeDays}: must be 1 or more`);
+  return {
+    async write(record, callOptions = {}) {
+      await store.put(recordPut(record, lifeDays), callOptions);
+    },
+    async *read(workspace, day, callOptions = {}): AsyncGenerator<CallRecord> {
+      if (!isUtcDay(day)) throw new RangeError(`"${day}" is no day: must be such as 2026-11-20`);
+      for (let shard = 0; shard < shardCount; shard += 1) {
+        for await (const item of store.query('records', partitionOf(workspace, day, shard), callOptions)) {
+          if (!isExpired(item, clock.nowMs())) yield recordOf(item);
+        }
+      }
+    },
+  };
+}

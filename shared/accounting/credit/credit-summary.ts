@@ -1,0 +1,44 @@
+// All shards of an account in one view.
+
+import type { PicoUsd } from '../../foundation/money/index.ts';
+import { type Hold, readAmount, readHolds } from '../holds/index.ts';
+import { type CreditAccount, creditAttributes, readRoom } from './credit-account.ts';
+import type { Shard } from './shards.ts';
+import { readTransfer, type Transfer } from './transfer.ts';
+
+export interface CreditSummary {
+  /** All that was ever given. */
+  readonly granted: PicoUsd;
+  /** Credit that no hold and no cost has taken; negative where real costs went beyond it. */
+  readonly available: PicoUsd;
+  /** What is left under the spend limit; null where there is none. */
+  readonly underSpendLimit: PicoUsd | null;
+  readonly held: PicoUsd;
+  readonly spent: PicoUsd;
+  /** Expired ones too, until a request gives them back; those of amount 0 were. */
+  readonly holds: readonly Hold[];
+}
+
+export function summarize(account: CreditAccount, shards: readonly Shard[]): CreditSummary {
+  const rooms = shards.map(({ index, item }) => readRoom(account, index, item));
+  const moving = shards
+    .flatMap(({ index, item }) => readTransfer(index, item) ?? [])
+    .filter((t) => !hasArrived(t, shards));
+  const holds = shards.flatMap(({ item }) => readHolds(item));
+  const sumOf = (attribute: string) => sum(shards.map(({ item }) => readAmount(item[attribute])));
+  return {
+    granted: sumOf(creditAttributes.granted),
+    available: sum([...rooms, ...moving].map(({ credit }) => credit)),
+    underSpendLimit:
+      account.spendLimit === null ? null : sum([...rooms, ...moving].map(({ headroom }) => headroom ?? 0n)),
+    held: sum(holds.map(({ amount }) => amount)),
+    spent: sumOf(creditAttributes.spent),
+    holds,
+  };
+}
+
+/** Added to its target, and not yet crossed out in its source. */
+const hasArrived = ({ from, to, number }: Transfer, shards: readonly Shard[]): boolean =>
+  Number(shards[to]?.item[`received#${from}`] ?? 0) >= number;
+
+const sum = (amounts: readonly PicoUsd[]): PicoUsd => amounts.reduce((total, amount) => total + amount, 0n);

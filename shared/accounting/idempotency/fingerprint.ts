@@ -1,0 +1,28 @@
+// Which inputs a retry must repeat (spec 4.1, contract 7): the body, the correlation headers as the client sent them,
+// and the provider key it brought. The gateway's own ids are no part of it: they differ in every try.
+
+import { headerNames } from '../../foundation/constants/index.ts';
+import { canonicalJson, sha256Hex } from '../../foundation/ids/index.ts';
+
+/** Header values as sent, by lower-case name. */
+export type SentHeaders = Readonly<Record<string, readonly string[]>>;
+
+/** SHA-256, hex. `body` is the parsed body: the order of members and white space do not count, every value does. */
+export function fingerprint(body: unknown, headers: SentHeaders): string {
+  const sent = (name: string): string | undefined => headers[name]?.[0];
+  const byokKey = sent(headerNames.byokKey);
+  return sha256Hex(
+    canonicalJson({
+      body,
+      correlation: {
+        trace: sent(headerNames.traceId),
+        span: sent(headerNames.spanId),
+        parent: sent(headerNames.parentSpanId),
+        // Two names for one thing: headers that disagree were refused before.
+        session: sent(headerNames.sessionId) ?? sent(headerNames.sessionIdAlias),
+        traceparent: sent(headerNames.traceparent),
+      },
+      byok_key_sha256: byokKey === undefined ? undefined : sha256Hex(byokKey),
+    }),
+  );
+}

@@ -1,0 +1,123 @@
+// Records as items of the idempotency table, and the writes that move them from state to state.
+import { sha256Hex } from '../../foundation/ids/index.ts';
+import type { Item, Put, Update } from '../../storage/store/index.ts';
+import {
+  type Claimant,
+  type DoneRecord,
+  expiryAfter,
+  type IdempotencyRecord,
+  type PackedBody,
+  type StoredResult,
+} from './record.ts';
+
+/** Client text is no part of a table key: it would have a length and characters of the client's choice. */
+export const recordKey = (workspace: string, key: string): string => `IDEM#${workspace}#${sha256Hex(key)}`;
+
+const names = {
+  '#state': 'state',
+  '#owner': 'owner',
+  '#lease': 'lease_until_ms',
+  '#expires': 'expires_at_epoch_seconds',
+} as const;
+
+type Name = keyof typeof names;
+
+/** DynamoDB refuses names that an expression does not use. */
+const namesOf = (...used: readonly Name[]): Record<string, string> =>
+  Object.fromEntries(used.map((name) => [name, names[name]]));
+
+const isAbsent = 'attribute_not_exists(pk)';
+const isExpired = '#expires <= :nowSeconds';
+const isDeadOrReleased = '#state = :running AND #lease <= :nowMs';
+const isMineAndRunning = '#owner = :owner AND #state = :running';
+
+/** One write that creates, takes over or is refused. The whole item is new: nothing of a former result stays. */
+export const claimPut = (
+  pk: string,
+  { fingerprint, owner, nowMs, leaseUntilMs }: Claimant & { leaseUntilMs: number },
+) =>
+  ({
+    table: 'idempotency',
+    item: {
+      pk,
+      state: 'running',
+      fingerprint,
+      owner,
+      lease_until_ms: leaseUntilMs,
+      expires_at_epoch_seconds: expiryAfter(nowMs),
+    },
+    condition: `${isAbsent} OR ${isExpired} OR (${isDeadOrReleased})`,
+    names: namesOf('#state', '#lease', '#expires'),
+    values: { ':running': 'running', ':nowMs': nowMs, ':nowSeconds': Math.floor(nowMs / 1000) },
+    // Its own first try is recognised by the owner in the refused item.
+    repeatable: true,
+  }) satisfies Put;
+
+export const completeUpdate = (
+  pk: string,
+  owner: string,
+  { status, headers, executionId }: Omit<StoredResult, 'body'>,
+  body: PackedBody,
+  nowMs: number,
+) =>
+  ({
+    table: 'idempotency',
+    key: pk,
+    expression: 'SET #state = :done, #result = :result, #expires = :expires REMOVE #lease',
+    condition: isMineAndRunning,
+    names: { ...namesOf('#state', '#owner', '#lease', '#expires'), '#result': 'result' },
+    values: {
+      ':running': 'running',
+      ':owner': owner,
+      ':done': 'done',
+      ':result': { status, headers, execution_id: executionId, ...bodyMembers(body) },
+      ':expires': expiryAfter(nowMs),
+    },
+    // Its own first try is recognised by owner and body in the refused item.
+    repeatable: true,
+  }) satisfies Update;
+
+const bodyMembers = (body: PackedBody): Item => ({
+  body_sha256: body.sha256,
+  ...('bytes' in body ? { body_gzip: body.bytes } : { body_blob_key: body.blobKey }),
+});
+
+/** The lease ends now, and the owner is nobody: what it may still write is refused. */
+export const releaseUpdate = (pk: string, owner: string) =>
+  ({
+    table: 'idempotency',
+    key: pk,
+    expression: 'SET #lease = :over REMOVE #owner',
+    condition: isMineAndRunning,
+    names: namesOf('#state', '#owner', '#lease'),
+    values: { ':running': 'running', ':owner': owner, ':over': 0 },
+    repeatable: true,
+  }) satisfies Update;
+
+export function recordOf(item: Item): IdempotencyRecord {
+  const common = {
+    fingerprint: item.fingerprint as string,
+    expiresAtEpochSeconds: item.expires_at_epoch_seconds as number,
+  };
+  if (item.state === 'done') return { ...common, ...doneMembers(item) };
+  const owner = item.owner as string | undefined;
+  return { ...common, state: 'running', owner, leaseUntilMs: item.lease_until_ms as number };
+}
+
+function doneMembers(item: Item): Omit<DoneRecord, 'fingerprint' | 'expiresAtEpochSeconds'> {
+  const result = item.result as Item;
+  const sha256 = result.body_sha256 as string;
+  return {
+    state: 'done',
+    owner: item.owner as string,
+    result: {
+      status: result.status as number,
+      headers: result.headers as Record<string, string>,
+      ...(result.execution_id === undefined ? {} : { executionId: result.execution_id as string }),
+    },
+    body:
+      result.body_gzip === undefined
+        ? { sha256, blobKey: result.body_blob_key as string }
+        : { sha256, bytes: result.body_gzip as Uint8Array },
+  };
+}

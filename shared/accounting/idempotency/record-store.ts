@@ -1,0 +1,92 @@
+// Idempotency keys at rest (contract 7): each call of this store is one conditional write to one item. The winner of a
+// race is decided there, and the loser learns the winner's record from the same call.
+import type { BlobStore } from '../../storage/blobs/index.ts';
+import type { CallOptions, Store } from '../../storage/store/index.ts';
+import { type DoneRecord, isOwnCompletion, judge, type StoredResult } from './record.ts';
+import { claimPut, completeUpdate, recordKey, recordOf, releaseUpdate } from './record-item.ts';
+import { loadBody, storeBody } from './stored-body.ts';
+
+/** An Idempotency-Key as sent, within its workspace, and the call that acts on it. */
+export interface KeyOwner {
+  readonly workspace: string;
+  readonly key: string;
+  /** Unique to the call, its execution id for instance: the fencing token. */
+  readonly owner: string;
+}
+
+export interface Claim extends KeyOwner {
+  readonly fingerprint: string;
+  readonly nowMs: number;
+  /** From here on another claim may take over: past the moment the runtime ends the call. */
+  readonly leaseUntilMs: number;
+}
+
+export type ClaimOutcome =
+  /** The call may run. It ends with `complete` or `release`. */
+  | { readonly kind: 'claimed' }
+  | { readonly kind: 'conflict' }
+  | { readonly kind: 'running'; readonly leaseUntilMs: number }
+  | { readonly kind: 'done'; readonly result: StoredResult };
+
+export interface Completion extends KeyOwner {
+  /** A complete 2xx answer: nothing else is ever stored. */
+  readonly result: StoredResult;
+  readonly nowMs: number;
+}
+
+/** 'fenced': somebody else took the key over, and what they store stands. */
+export type CompletionOutcome = { readonly kind: 'completed' } | { readonly kind: 'fenced' };
+
+/** All calls throw StoreUnavailable. */
+export interface IdempotencyStore {
+  /**
+   * A claim that throws StoreUnavailable may have been written all the same: release it like one that was granted.
+   * Throws an Error when the stored result is lost for good (`loadBody` says why the call does not run again).
+   */
+  claim(claim: Claim, options?: CallOptions): Promise<ClaimOutcome>;
+  /** Throws a RangeError for a body that is too large to be stored anywhere: then release the key. */
+  complete(completion: Completion, options?: CallOptions): Promise<CompletionOutcome>;
+  /** Gives a running claim back after a failure. Does nothing where the claim is no longer this owner's. */
+  release(owner: KeyOwner, options?: CallOptions): Promise<void>;
+}
+
+export interface IdempotencyStoreOptions {
+  readonly store: Pick<Store, 'put' | 'update'>;
+  readonly blobs: BlobStore;
+}
+
+export function createIdempotencyStore({ store, blobs }: IdempotencyStoreOptions): IdempotencyStore {
+  async function replay({ result, body }: DoneRecord, options: CallOptions): Promise<ClaimOutcome> {
+    return { kind: 'done', result: { ...result, body: await loadBody(blobs, body, options) } };
+  }
+
+  return {
+    async claim(claim, options = {}) {
+      const outcome = await store.put(claimPut(recordKey(claim.workspace, claim.key), claim), options);
+      if (outcome.kind === 'written') return { kind: 'claimed' };
+      if (outcome.item === undefined) throw new Error('a claim was refused by an item that is not there');
+      const record = recordOf(outcome.item);
+      const verdict = judge(record, claim);
+      if (verdict === 'own') return { kind: 'claimed' };
+      if (verdict === 'conflict') return { kind: 'conflict' };
+      if (verdict === 'done' && record.state === 'done') return replay(record, options);
+      if (verdict === 'running' && record.state === 'running') {
+        return { kind: 'running', leaseUntilMs: record.leaseUntilMs };
+      }
+      throw new Error(`a claim was refused although its key is ${verdict}`);
+    },
+
+    async complete({ workspace, key, owner, result, nowMs }, options = {}) {
+      const pk = recordKey(workspace, key);
+      const body = await storeBody(blobs, { pk, owner, body: result.body }, options);
+      const outcome = await store.update(completeUpdate(pk, owner, result, body, nowMs), options);
+      if (outcome.kind === 'written') return { kind: 'completed' };
+      const record = outcome.item === undefined ? undefined : recordOf(outcome.item);
+      return { kind: isOwnCompletion(record, owner, body.sha256) ? 'completed' : 'fenced' };
+    },
+
+    async release({ workspace, key, owner }, options = {}) {
+      await store.update(releaseUpdate(recordKey(workspace, key), owner), options);
+    },
+  };
+}

@@ -1,0 +1,46 @@
+// Bodies of results at rest: packed, in the item where they fit, else in the blob store. Both ways give back the very
+// text that was stored, or fail.
+
+import { canonicalJson, sha256Hex } from '../../foundation/ids/index.ts';
+import { type BlobStore, inlineMaxBytes, packText, unpackText } from '../../storage/blobs/index.ts';
+import { type CallOptions, StoreUnavailable } from '../../storage/store/index.ts';
+import type { PackedBody } from './record.ts';
+
+/**
+ * Packs a body; where it is too large for an item, it is in the blob store when this resolves: no record may name a
+ * blob that is not there yet. What a refused completion leaves behind expires by itself.
+ */
+export async function storeBody(
+  blobs: BlobStore,
+  { pk, owner, body }: { readonly pk: string; readonly owner: string; readonly body: string },
+  options: CallOptions,
+): Promise<PackedBody> {
+  const { bytes, sha256 } = await packText(body);
+  if (bytes.byteLength <= inlineMaxBytes) return { bytes, sha256 };
+  // The owner and the content are part of the name: what stands under a name never changes.
+  const blobKey = sha256Hex(canonicalJson([pk, owner, sha256]));
+  await orUnavailable(blobs.put(blobKey, bytes, options));
+  return { blobKey, sha256 };
+}
+
+/**
+ * Throws StoreUnavailable when the blob store does not answer. Throws an Error when the body is gone or damaged: the
+ * call is not run again, because that would charge twice for a key whose whole purpose is that it is charged once.
+ */
+export async function loadBody(blobs: BlobStore, body: PackedBody, options: CallOptions): Promise<string> {
+  const bytes = 'bytes' in body ? body.bytes : await orUnavailable(blobs.get(body.blobKey, options));
+  if (bytes === undefined) throw new Error('the stored result of an idempotency key is gone from the blob store');
+  const text = await unpackText({ bytes, sha256: body.sha256 });
+  if (text === undefined) throw new Error('the stored result of an idempotency key is damaged');
+  return text;
+}
+
+async function orUnavailable<Value>(answer: Promise<Value>): Promise<Value> {
+  try {
+    return await answer;
+  } catch (error) {
+    // Too large for any place: asking again changes nothing.
+    if (error instanceof RangeError) throw error;
+    throw new StoreUnavailable(error);
+  }
+}

@@ -1,0 +1,81 @@
+// Where the counts lie and what they are called. Every key follows from the clock alone, so a rebuild knows what to read
+// without a list of it. Ids never become attribute names: short hashes of them do, because a write costs by item size.
+import { sha256Hex } from '../../foundation/ids/index.ts';
+
+/** Part of every key: instances with another layout, during a deployment, do not meet. */
+const layoutVersion = 1;
+
+/** The running window and the one before it are read: the last 15 to 30 minutes. */
+export const windowMs = 15 * 60_000;
+export const windowsRead = 2;
+/**
+ * Groups keep items small (a write costs one unit per KB of its item), shards keep them cool: an item of 2 KB takes 500
+ * writes a second, so a model takes 1,000, which is some 5,000 calls at a time. What is throttled above that is lost at
+ * random: medians and uptime stay true, the throughput reads too low. More items would make a rebuild slow: it reads
+ * all, and a small Lambda function spends about 3 ms on each.
+ */
+export const groupCount = 32;
+export const shardsPerGroup = 2;
+/** Nobody reads a window after this. */
+export const windowLifeSeconds = 60 * 60;
+
+export const windowOf = (nowMs: number): number => Math.floor(nowMs / windowMs);
+
+export const countersKey = (window: number, group: number, shard: number): string =>
+  `COUNTERS#${layoutVersion}#${window}#${group}#${shard}`;
+
+export const snapshotKey = `SNAPSHOT#${layoutVersion}`;
+
+/** The keys of all counters that still count, 128 of them: the reads of one rebuild. */
+export function countersKeys(nowMs: number): string[] {
+  const windows = Array.from({ length: windowsRead }, (_, back) => windowOf(nowMs) - back);
+  const groups = Array.from({ length: groupCount }, (_, group) => group);
+  const shards = Array.from({ length: shardsPerGroup }, (_, shard) => shard);
+  return windows.flatMap((window) =>
+    groups.flatMap((group) => shards.map((shard) => countersKey(window, group, shard))),
+  );
+}
+
+/** How long ago the oldest window that is read began, in minutes. */
+export const minutesRead = (nowMs: number): number => (nowMs - (windowOf(nowMs) - windowsRead + 1) * windowMs) / 60_000;
+
+const modelNameLength = 6;
+const providerNameLength = 3;
+
+/** 36 bits: among a thousand models, two share a name, and then their statistics, once in 100,000 gateways. */
+export const modelNameOf = (model: string): string => shortHash(model, modelNameLength);
+
+/** The model's name followed by 18 bits of the provider, which only has to differ from the model's other providers. */
+export const candidateNameOf = (model: string, provider: string): string =>
+  modelNameOf(model) + shortHash(provider, providerNameLength);
+
+export const modelPartOf = (candidateName: string): string => candidateName.slice(0, modelNameLength);
+
+export const groupOf = (model: string): number => Number.parseInt(sha256Hex(model).slice(-8), 16) % groupCount;
+
+const shortHash = (id: string, length: number): string =>
+  Buffer.from(sha256Hex(id), 'hex').toString('base64url').slice(0, length);
+
+/** What is counted of a candidate. Only `latency` and `firstToken` have buckets. */
+export const counterKinds = { latency: 'l', firstToken: 't', failed: 'f', rateLimited: 'r', invalid: 'i' } as const;
+export type CounterKind = keyof typeof counterKinds;
+
+/** The attribute of one counter, 10 or 12 characters. */
+export const counterName = (candidateName: string, kind: CounterKind, bucket?: number): string =>
+  candidateName + counterKinds[kind] + (bucket === undefined ? '' : String(bucket).padStart(2, '0'));
+
+const counterSign = /^([\w-]{9})([ltfri])(\d\d)?$/;
+
+export interface CounterAddress {
+  readonly candidateName: string;
+  readonly kind: string;
+  readonly bucket: number;
+}
+
+/** The reverse of counterName; undefined for the item's other attributes. */
+export function readCounterName(attribute: string): CounterAddress | undefined {
+  const [, candidateName, kind, bucket] = counterSign.exec(attribute) ?? [];
+  return candidateName === undefined || kind === undefined
+    ? undefined
+    : { candidateName, kind, bucket: Number(bucket ?? 0) };
+}

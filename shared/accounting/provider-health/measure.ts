@@ -1,0 +1,66 @@
+// One rebuild: reads every counter that still counts and makes figures of them. All or nothing: figures from half of the
+// shards would look like half of the traffic.
+
+import type { Clock } from '../../foundation/time/index.ts';
+import type { Item, Store } from '../../storage/store/index.ts';
+import { addCount, addHistogram } from './histogram.ts';
+import { counterKinds, countersKeys, minutesRead, modelPartOf, readCounterName } from './layout.ts';
+import { type Counts, type FigureTables, figuresOf } from './statistics.ts';
+
+/** Reads at a time, of 128: the other requests of the process still get sockets, and turns. */
+const parallelReads = 16;
+/** The whole rebuild; below the lease, so that its snapshot can still be published. */
+const measureTimeoutMs = 5_000;
+
+/** Throws StoreUnavailable when a read fails, or when `measureTimeoutMs` were not enough. */
+export async function measure(store: Pick<Store, 'get'>, clock: Clock, nowMs: number): Promise<FigureTables> {
+  const candidates = new Map<string, Counts>();
+  const stop = new AbortController();
+  const cancelTimer = clock.after(measureTimeoutMs, () => stop.abort(new Error('the rebuild took too long')));
+  // The readers draw from one iterator: each key is read once.
+  const keys = countersKeys(nowMs).values();
+  const readRest = async () => {
+    for (const key of keys) addItem(candidates, await store.get('statistics', key, { signal: stop.signal }));
+  };
+  try {
+    await Promise.all(Array.from({ length: parallelReads }, readRest));
+  } catch (error) {
+    stop.abort();
+    throw error;
+  } finally {
+    cancelTimer();
+  }
+  return toTables(candidates, minutesRead(nowMs));
+}
+
+function addItem(candidates: Map<string, Counts>, item: Item | undefined): void {
+  for (const [attribute, value] of Object.entries(item ?? {})) {
+    const counter = readCounterName(attribute);
+    if (counter === undefined) continue;
+    const { kind, bucket } = counter;
+    const counts = candidates.get(counter.candidateName) ?? emptyCounts();
+    if (kind === counterKinds.latency) addCount(counts.latency, bucket, Number(value));
+    else if (kind === counterKinds.firstToken) addCount(counts.firstToken, bucket, Number(value));
+    else if (kind === counterKinds.failed) counts.failed += Number(value);
+    // Rate-limited and invalid calls are kept for the operator: no figure is made of them.
+    else continue;
+    candidates.set(counter.candidateName, counts);
+  }
+}
+
+function toTables(candidates: ReadonlyMap<string, Counts>, minutes: number): FigureTables {
+  const models = new Map<string, Counts>();
+  for (const [name, counts] of candidates) {
+    const model = models.get(modelPartOf(name)) ?? emptyCounts();
+    addHistogram(model.latency, counts.latency);
+    addHistogram(model.firstToken, counts.firstToken);
+    model.failed += counts.failed;
+    models.set(modelPartOf(name), model);
+  }
+  return { models: figuresByName(models, minutes), candidates: figuresByName(candidates, minutes) };
+}
+
+const figuresByName = (counts: ReadonlyMap<string, Counts>, minutes: number) =>
+  Object.fromEntries(counts.entries().map(([name, each]) => [name, figuresOf(each, minutes)]));
+
+const emptyCounts = (): Counts => ({ latency: new Map(), firstToken: new Map(), failed: 0 });

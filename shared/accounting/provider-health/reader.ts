@@ -1,0 +1,102 @@
+// The statistics as one instance sees them. No schedule makes them: the requests that ask do, one of them at a time in
+// the whole fleet. What is served is never older than 60 seconds, and there may be none: that is never an error.
+//
+//   age    0 s ........... 30 s ........................................ 60 s ...
+//          served, no I/O  served; looked up, or rebuilt, meanwhile      not served: the request waits, a second at most
+//
+// A rebuilder that dies at 30 s is replaced at 40 to 42 s: its lease takes 10, and instances look every 2.
+import { type Randomness, systemRandomness } from '../../foundation/ids/index.ts';
+import { type Clock, sleep, within } from '../../foundation/time/index.ts';
+import type { Store } from '../../storage/store/index.ts';
+import { measure } from './measure.ts';
+import { createSnapshotStore, type StoredSnapshot } from './snapshot-store.ts';
+import { createStatistics, noStatistics, type Statistics } from './statistics.ts';
+
+/** What the listing promises. */
+export const servedAgeMaxMs = 60_000;
+export const rebuildAgeMs = 30_000;
+/** From the end of one look to the next, when it brought nothing fresh: also what a store that is down is asked. */
+const askAgainMs = 2_000;
+/** From the start of a look: how long a request with nothing to serve waits for it, however often it asks. */
+const waitMaxMs = 1_000;
+/** Somebody else is rebuilding, and there is nothing to serve: a rebuild takes some 100 to 400 ms. */
+const looksMax = 5;
+const lookAgainMs = 200;
+
+export interface StatisticsReader {
+  /** At most 60 seconds old; empty where there is nothing that young. Never rejects, waits a second at most. */
+  current(): Promise<Statistics>;
+  /** Resolves when no lookup or rebuild runs: to be awaited after the last byte, lest a frozen process keeps the lease. */
+  settled(): Promise<void>;
+}
+
+export interface StatisticsReaderOptions {
+  readonly store: Pick<Store, 'get' | 'put' | 'update'>;
+  readonly clock: Clock;
+  readonly randomness?: Pick<Randomness, 'uuid'>;
+  /** Told of every lookup or rebuild that failed, for the log. */
+  readonly onFailure?: (error: unknown) => void;
+}
+
+export function createStatisticsReader(options: StatisticsReaderOptions): StatisticsReader {
+  const { store, clock, randomness = systemRandomness, onFailure = () => {} } = options;
+  const snapshots = createSnapshotStore(store);
+  let copy = noStatistics;
+  let askAgainAtMs = 0;
+  let waitUntilMs = 0;
+  let refreshing: Promise<void> | undefined;
+
+  const ageOf = (measuredAtMs = Number.NEGATIVE_INFINITY): number => clock.nowMs() - measuredAtMs;
+  const copyAge = (): number => ageOf(copy.measuredAtMs);
+
+  async function adopt(stored: StoredSnapshot | undefined): Promise<void> {
+    // One too old to be served is not even unpacked: if it is broken, the next rebuild replaces it.
+    const measuredAtMs = stored?.measuredAtMs;
+    if (stored === undefined || measuredAtMs === undefined || ageOf(measuredAtMs) > servedAgeMaxMs) return;
+    if (ageOf(measuredAtMs) < copyAge()) copy = createStatistics(measuredAtMs, await stored.unpack());
+  }
+
+  async function rebuild(owner: string): Promise<void> {
+    // Before the first read: the age counts from the oldest of them.
+    const measuredAtMs = clock.nowMs();
+    const tables = await measure(store, clock, measuredAtMs);
+    copy = createStatistics(measuredAtMs, tables);
+    await snapshots.publish(owner, measuredAtMs, tables);
+  }
+
+  async function refresh(): Promise<void> {
+    const owner = randomness.uuid();
+    for (let look = 1; look <= looksMax; look += 1) {
+      if (look > 1) await sleep(clock, lookAgainMs);
+      const stored = await snapshots.read();
+      await adopt(stored);
+      if (copyAge() < rebuildAgeMs) return;
+      if (await snapshots.elect(stored, owner, clock.nowMs())) return rebuild(owner);
+      if (copyAge() <= servedAgeMaxMs) return;
+    }
+  }
+
+  function startRefresh(): void {
+    waitUntilMs = clock.nowMs() + waitMaxMs;
+    refreshing = refresh()
+      .catch(onFailure)
+      .finally(() => {
+        refreshing = undefined;
+        askAgainAtMs = clock.nowMs() + askAgainMs;
+      });
+  }
+
+  return {
+    async current() {
+      if (copyAge() < rebuildAgeMs) return copy;
+      if (refreshing === undefined && clock.nowMs() >= askAgainAtMs) startRefresh();
+      const waitMs = waitUntilMs - clock.nowMs();
+      if (copyAge() > servedAgeMaxMs && refreshing !== undefined && waitMs > 0) {
+        // Past the wait it goes on for those who come later.
+        await within(clock, waitMs, refreshing, () => new Error('no statistics in time')).catch(() => undefined);
+      }
+      return copyAge() <= servedAgeMaxMs ? copy : noStatistics;
+    },
+    settled: () => refreshing ?? Promise.resolve(),
+  };
+}

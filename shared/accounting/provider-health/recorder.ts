@@ -1,0 +1,113 @@
+// Counts provider calls, off the client's path: a call is noted in memory, and one write after the last byte adds it to
+// counters that any number of instances share. Statistics are never a reason for a call to fail or for memory to grow.
+import type { Randomness } from '../../foundation/ids/index.ts';
+import type { Clock } from '../../foundation/time/index.ts';
+import type { Store } from '../../storage/store/index.ts';
+import { type CounterWrite, createCounterBuffer } from './counter-buffer.ts';
+import { bucketOf } from './histogram.ts';
+import {
+  candidateNameOf,
+  counterName,
+  countersKey,
+  groupOf,
+  shardsPerGroup,
+  windowLifeSeconds,
+  windowMs,
+  windowOf,
+} from './layout.ts';
+
+export interface ProviderCall {
+  /** Catalogue ids. */
+  readonly model: string;
+  readonly provider: string;
+  /** From sending the request to the last byte of the answer. Counts for calls that are 'ok'. */
+  readonly latencyMs: number;
+  /** To the first chunk with real output, of a stream. Counts whatever became of the stream. */
+  readonly firstTokenMs?: number | undefined;
+  /**
+   * 'ok' and 'failed' make the uptime. 'rate_limited' does not count there: a quota that is used up says nothing about
+   * whether the provider works, and routing has limits and cooldowns for it. 'invalid' is the caller's own mistake.
+   */
+  readonly outcome: 'ok' | 'failed' | 'rate_limited' | 'invalid';
+}
+
+export interface StatisticsRecorder {
+  /** Notes one call to a provider, in memory. */
+  record(call: ProviderCall): void;
+  /**
+   * Resolves when everything noted before it was written or given up, within two store calls' time. To be awaited after
+   * the last byte. Writes at most once per call: one runs at a time, and the calls that end meanwhile share the next.
+   * Never rejects. A count whose write failed is lost: it may have been made, and one made twice would be worse.
+   */
+  flush(): Promise<void>;
+}
+
+export interface StatisticsRecorderOptions {
+  readonly store: Pick<Store, 'update'>;
+  readonly clock: Clock;
+  readonly randomness: Pick<Randomness, 'fraction'>;
+  /** Told of every write that failed, for the log. */
+  readonly onFailure?: (error: unknown) => void;
+}
+
+export function createStatisticsRecorder(options: StatisticsRecorderOptions): StatisticsRecorder {
+  const { onFailure = () => {} } = options;
+  const buffer = createCounterBuffer();
+  let running: Promise<void> | undefined;
+  let next: Promise<void> | undefined;
+
+  async function writeAll(): Promise<void> {
+    await Promise.all(buffer.take().map((write) => writeCounts(options, write).catch(onFailure)));
+    running = undefined;
+  }
+
+  function flush(): Promise<void> {
+    if (running === undefined) {
+      if (buffer.isEmpty()) return Promise.resolve();
+      running = writeAll();
+      return running;
+    }
+    if (buffer.isEmpty()) return running;
+    next ??= running.then(() => {
+      next = undefined;
+      return flush();
+    });
+    return next;
+  }
+
+  return {
+    record(call) {
+      buffer.add(groupOf(call.model), countersOf(call));
+    },
+    flush,
+  };
+}
+
+function countersOf({ model, provider, latencyMs, firstTokenMs, outcome }: ProviderCall): string[] {
+  const name = candidateNameOf(model, provider);
+  const counters = {
+    ok: () => counterName(name, 'latency', bucketOf(latencyMs)),
+    failed: () => counterName(name, 'failed'),
+    rate_limited: () => counterName(name, 'rateLimited'),
+    invalid: () => counterName(name, 'invalid'),
+  };
+  const counter = counters[outcome]();
+  return firstTokenMs === undefined ? [counter] : [counter, counterName(name, 'firstToken', bucketOf(firstTokenMs))];
+}
+
+async function writeCounts(options: StatisticsRecorderOptions, { group, counts }: CounterWrite): Promise<void> {
+  const { store, clock, randomness } = options;
+  const window = windowOf(clock.nowMs());
+  const shard = Math.floor(randomness.fraction() * shardsPerGroup);
+  const endsAtEpochSeconds = ((window + 1) * windowMs) / 1000;
+  await store.update({
+    table: 'statistics',
+    key: countersKey(window, group, shard),
+    expression: `SET expires_at_epoch_seconds = :expires ADD ${counts.map((_, at) => `#c${at} :c${at}`).join(', ')}`,
+    names: Object.fromEntries(counts.map(([name], at) => [`#c${at}`, name])),
+    values: {
+      ':expires': endsAtEpochSeconds + windowLifeSeconds,
+      ...Object.fromEntries(counts.map(([, count], at) => [`:c${at}`, count])),
+    },
+  });
+}

@@ -1,0 +1,86 @@
+// The snapshot that all instances share: one item with the figures, and with the lease of whoever makes the next ones.
+import { promisify } from 'node:util';
+import { gunzip, gzip } from 'node:zlib';
+import type { Store } from '../../storage/store/index.ts';
+import { snapshotKey } from './layout.ts';
+import type { FigureTables } from './statistics.ts';
+
+/** Longer than a rebuild may take (5 s) with its writes; a dead rebuilder costs the others this long. */
+export const leaseMs = 10_000;
+/** Nobody serves a snapshot after a minute; the rest is for a look at what happened. */
+const snapshotLifeSeconds = 60 * 60;
+/** What a snapshot may grow to when it is unpacked: some ten thousand candidates take 2 MB. */
+const tablesJsonMaxBytes = 8 * 1024 * 1024;
+
+export interface StoredSnapshot {
+  /** Undefined: never published, only leased. */
+  readonly measuredAtMs: number | undefined;
+  readonly leaseUntilMs: number;
+  unpack(): Promise<FigureTables>;
+}
+
+export interface SnapshotStore {
+  read(): Promise<StoredSnapshot | undefined>;
+  /** True for exactly one of those who saw the same snapshot, until its lease ends. Writes nothing where one runs. */
+  elect(seen: StoredSnapshot | undefined, owner: string, nowMs: number): Promise<boolean>;
+  /** False: the lease was lost to somebody else, and nothing was written. */
+  publish(owner: string, measuredAtMs: number, tables: FigureTables): Promise<boolean>;
+}
+
+const secondsAfter = (nowMs: number): number => Math.ceil(nowMs / 1000) + snapshotLifeSeconds;
+
+export function createSnapshotStore(store: Pick<Store, 'get' | 'put' | 'update'>): SnapshotStore {
+  return {
+    async read() {
+      const item = await store.get('statistics', snapshotKey);
+      if (item === undefined) return undefined;
+      return {
+        measuredAtMs: item.measured_at_ms as number | undefined,
+        leaseUntilMs: (item.lease_until_ms as number | undefined) ?? 0,
+        unpack: async () => {
+          const limit = { maxOutputLength: tablesJsonMaxBytes };
+          const json = await promisify(gunzip)(item.tables_gzip as Uint8Array, limit);
+          return JSON.parse(json.toString('utf8')) as FigureTables;
+        },
+      };
+    },
+
+    async elect(seen, owner, nowMs) {
+      if (seen !== undefined && seen.leaseUntilMs > nowMs) return false;
+      // Nobody holds a lease, and nobody has published since this reader looked.
+      const isFree = '(attribute_not_exists(lease_until_ms) OR lease_until_ms <= :now)';
+      const isAsSeen = '(attribute_not_exists(measured_at_ms) OR measured_at_ms <= :seen)';
+      const result = await store.update({
+        table: 'statistics',
+        key: snapshotKey,
+        expression: 'SET lease_owner = :owner, lease_until_ms = :until, expires_at_epoch_seconds = :expires',
+        condition: `${isFree} AND ${isAsSeen}`,
+        values: {
+          ':owner': owner,
+          ':until': nowMs + leaseMs,
+          ':expires': secondsAfter(nowMs),
+          ':now': nowMs,
+          ':seen': seen?.measuredAtMs ?? 0,
+        },
+        repeatable: true,
+      });
+      return result.kind === 'written' || result.item?.lease_owner === owner;
+    },
+
+    async publish(owner, measuredAtMs, tables) {
+      // A whole new item: the lease ends with it.
+      const result = await store.put({
+        table: 'statistics',
+        item: {
+          pk: snapshotKey,
+          measured_at_ms: measuredAtMs,
+          tables_gzip: await promisify(gzip)(JSON.stringify(tables)),
+          expires_at_epoch_seconds: secondsAfter(measuredAtMs),
+        },
+        condition: 'lease_owner = :owner',
+        values: { ':owner': owner },
+      });
+      return result.kind === 'written';
+    },
+  };
+}

@@ -1,0 +1,44 @@
+// Which requests may share an answer (contract 3): those that are alike in everything that could change it. What is
+// left out is listed; whatever else a client sends counts, members unknown to the gateway included.
+import { canonicalJson, sha256Hex } from '../../foundation/ids/index.ts';
+import type { PolicyWishes } from '../../protocol/wire/index.ts';
+
+export interface CacheKeyParts {
+  readonly workspace: string;
+  /** Catalogue id of the model that will answer, `auto` resolved. */
+  readonly model: string;
+  /** What workspace, preset and request enforce together. */
+  readonly policy: PolicyWishes;
+  /** `cache.namespace`. */
+  readonly namespace?: string | undefined;
+  /** `provider.only` and `provider.ignore`. */
+  readonly only?: readonly string[] | undefined;
+  readonly ignore: readonly string[];
+  /** The members of the request, a preset merged in. */
+  readonly body: Readonly<Record<string, unknown>>;
+}
+
+/**
+ * No provider sees these: what of `provider` and `cache` matters stands in the parts, and `usage` changes only what is
+ * added on the way out. `model` goes out as the resolved one.
+ */
+const gatewayMembers = new Set(['model', 'provider', 'cache', 'preset', 'usage']);
+
+/** SHA-256, hex. The order of members does not count, every value does. */
+export function cacheKey({ workspace, model, policy, namespace, only, ignore, body }: CacheKeyParts): string {
+  const bound = Object.entries(body).filter(([name, value]) => !gatewayMembers.has(name) && !isAbsent(name, value));
+  // fromEntries defines members, so that one called __proto__ counts like any other.
+  const request = Object.fromEntries(bound);
+  const effective = effectOf(policy);
+  return sha256Hex(canonicalJson({ workspace, model, policy: effective, namespace, only, ignore, request }));
+}
+
+/** What a policy forbids: a wish for nothing, and regions in another order, are the same policy. */
+const effectOf = ({ zdr, data_collection, data_residency }: PolicyWishes) => ({
+  zdr: zdr === true,
+  deniesCollection: data_collection === 'deny',
+  regions: data_residency && [...new Set(data_residency)].sort(),
+});
+
+/** `reasoning` reaches the provider in its own style, and null means absent. Any other null is sent on as it is. */
+const isAbsent = (name: string, value: unknown): boolean => name === 'reasoning' && value === null;

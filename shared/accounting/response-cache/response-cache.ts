@@ -1,0 +1,70 @@
+// Answers given before (contract 3). A cache need not hold anything: what fails here, or is too large, is a miss and
+// never an error of a request.
+import { inlineMaxBytes, packText, unpackText } from '../../storage/blobs/index.ts';
+import type { CallOptions, Item, Store } from '../../storage/store/index.ts';
+import type { CachedAnswer } from './cached-answer.ts';
+
+/** Changes with the shape of CachedAnswer, so that a new release never reads what an old one wrote. */
+const formatVersion = 1;
+
+const itemKey = (key: string): string => `CACHE#${formatVersion}#${key}`;
+
+export interface CacheLife {
+  readonly ttlSeconds: number;
+  readonly nowMs: number;
+}
+
+/** Neither call ever rejects. */
+export interface ResponseCache {
+  /** Undefined: nothing that is still fresh, or nothing that could be read. */
+  read(key: string, nowMs: number, options?: CallOptions): Promise<CachedAnswer | undefined>;
+  /** For complete answers only. One that is too large for an item is not kept. */
+  write(key: string, answer: CachedAnswer, life: CacheLife, options?: CallOptions): Promise<void>;
+}
+
+export interface ResponseCacheOptions {
+  readonly store: Pick<Store, 'get' | 'put'>;
+  /** Hears why a read or a write came to nothing. Must not throw. */
+  readonly onError: (cause: unknown) => void;
+}
+
+export function createResponseCache({ store, onError }: ResponseCacheOptions): ResponseCache {
+  return {
+    async read(key, nowMs, options = {}) {
+      try {
+        const item = await store.get('cache', itemKey(key), options);
+        return item === undefined || isExpired(item, nowMs) ? undefined : await answerOf(item);
+      } catch (error) {
+        onError(error);
+        return undefined;
+      }
+    },
+    async write(key, answer, { ttlSeconds, nowMs }, options = {}) {
+      try {
+        const { bytes, sha256 } = await packText(JSON.stringify(answer));
+        if (bytes.byteLength > inlineMaxBytes) return;
+        const expiresAtMs = nowMs + ttlSeconds * 1000;
+        const item = {
+          pk: itemKey(key),
+          answer_gzip: bytes,
+          answer_sha256: sha256,
+          expires_at_ms: expiresAtMs,
+          expires_at_epoch_seconds: Math.ceil(expiresAtMs / 1000),
+        };
+        // The last complete answer stands. Unconditional: two that race are both right.
+        await store.put({ table: 'cache', item, repeatable: true }, options);
+      } catch (error) {
+        onError(error);
+      }
+    },
+  };
+}
+
+/** In milliseconds: a life may be as short as a second, and DynamoDB deletes days late. */
+const isExpired = (item: Item, nowMs: number): boolean => (item.expires_at_ms as number) <= nowMs;
+
+async function answerOf(item: Item): Promise<CachedAnswer> {
+  const text = await unpackText({ bytes: item.answer_gzip as Uint8Array, sha256: item.answer_sha256 as string });
+  if (text === undefined) throw new Error('a cached answer is damaged');
+  return JSON.parse(text) as CachedAnswer;
+}

@@ -1,0 +1,8 @@
+export { bundleAdapters } from './bundle-adapters.ts';
+export {
+  type AwsAdapters,
+  type AwsAdaptersOptions,
+  createAwsAdapters,
+  localCredentials,
+} from './create-aws-adapters.ts';
+export { createRuntime, type Runtime, type RuntimeOptions } from './create-runtime.ts';

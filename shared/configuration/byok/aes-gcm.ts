@@ -1,0 +1,51 @@
+// AES-256-GCM, bound to a text: what was encrypted for one place opens nowhere else. Nothing here keeps a key.
+import { createCipheriv, createDecipheriv } from 'node:crypto';
+import type { Randomness } from '../../foundation/ids/index.ts';
+
+const algorithm = 'aes-256-gcm';
+export const keyBytes = 32;
+/** 96 bits, what GCM is made for. Random: every data key encrypts one text, so none can come twice. */
+const ivBytes = 12;
+/** Said explicitly, or Node would accept a tag cut short, which can be guessed. */
+const tagBytes = 16;
+
+export interface Encrypted {
+  readonly iv: Uint8Array;
+  readonly tag: Uint8Array;
+  readonly ciphertext: Uint8Array;
+}
+
+/** The bytes were changed, stand in another place than they were made for, or were made with another key. */
+export class SealBroken extends Error {
+  override readonly name = 'SealBroken';
+  constructor() {
+    super('a sealed key does not open: it was changed, moved, or sealed under another master key');
+  }
+}
+
+export function encrypt(key: Uint8Array, clear: Uint8Array, boundTo: string, randomness: Randomness): Encrypted {
+  const iv = randomness.bytes(ivBytes);
+  const cipher = createCipheriv(algorithm, key, iv, { authTagLength: tagBytes }).setAAD(Buffer.from(boundTo));
+  const ciphertext = Buffer.concat([cipher.update(clear), cipher.final()]);
+  return { iv, tag: cipher.getAuthTag(), ciphertext };
+}
+
+/** Throws SealBroken; its cause is left out on purpose, for it could only say which byte is wrong. */
+export function decrypt(key: Uint8Array, { iv, tag, ciphertext }: Encrypted, boundTo: string): Buffer {
+  try {
+    const decipher = createDecipheriv(algorithm, key, iv, { authTagLength: tagBytes });
+    decipher.setAAD(Buffer.from(boundTo)).setAuthTag(tag);
+    return Buffer.concat([decipher.update(ciphertext), decipher.final()]);
+  } catch {
+    throw new SealBroken();
+  }
+}
+
+/** Wrapped keys are stored as one run of bytes: iv, tag, ciphertext. */
+export const joinEncrypted = ({ iv, tag, ciphertext }: Encrypted): Uint8Array => Buffer.concat([iv, tag, ciphertext]);
+
+export const splitEncrypted = (bytes: Uint8Array): Encrypted => ({
+  iv: bytes.subarray(0, ivBytes),
+  tag: bytes.subarray(ivBytes, ivBytes + tagBytes),
+  ciphertext: bytes.subarray(ivBytes + tagBytes),
+});

@@ -1,0 +1,54 @@
+// Budgets of connections: which call must be priced before its provider is called, and where its cost is counted. What is
+// held and settled there follows the rules of every other counter; this file only says which counter and how much.
+import { fail, type GatewayError } from '../../errors/index.ts';
+import { formatUsd, type PicoUsd } from '../../foundation/money/index.ts';
+import type { Connection } from './connection.ts';
+
+/**
+ * One item per connection with a budget, made by its first hold. The budget itself stays in the connection, so that a
+ * changed one counts at once: what is left is `limit` + balance. A removed connection leaves its counter behind, and
+ * the budget of one that comes back is not new.
+ */
+export interface BudgetCounter {
+  readonly table: 'ledger';
+  /** BYOKBUDGET#workspace#provider; neither id can hold a #. */
+  readonly key: string;
+  /** Starts at 0 and goes down by what is held and spent. */
+  readonly balances: readonly [{ readonly attribute: 'balance_pico_usd'; readonly limit: PicoUsd }];
+  readonly spentAttribute: 'spent_pico_usd';
+}
+
+export type BudgetQuote =
+  /** No budget, or a call that costs nothing: nothing is held. */
+  { readonly kind: 'free' } | { readonly kind: 'held'; readonly counter: BudgetCounter; readonly amount: PicoUsd };
+
+type Budgeted = Pick<Connection, 'workspace' | 'provider' | 'budgetPicoUsd'>;
+
+/**
+ * What must be held before the provider of this connection is called. `worstCase` is the most the call can cost there;
+ * null where the catalogue has no prices for it. Gives byok_budget_unquotable where a budget applies to such a call,
+ * and byok_budget_exceeded where the call would not fit even an untouched budget.
+ */
+export function quoteBudget(connection: Budgeted, worstCase: PicoUsd | null): BudgetQuote | GatewayError {
+  const limit = connection.budgetPicoUsd;
+  if (limit === null) return { kind: 'free' };
+  if (worstCase === null) return fail('byok_budget_unquotable');
+  if (worstCase === 0n) return { kind: 'free' };
+  if (worstCase > limit) return budgetExceeded(worstCase, limit);
+  return { kind: 'held', counter: budgetCounter(connection, limit), amount: worstCase };
+}
+
+/** For whoever was refused a hold; the text names both amounts as every 402 does (contract 6). */
+export const budgetExceeded = (needed: PicoUsd, available: PicoUsd): GatewayError =>
+  fail('byok_budget_exceeded', {
+    message: `The request may cost ${formatUsd(needed)} USD, and ${formatUsd(atLeastNothing(available))} USD of the BYOK budget is available.`,
+  });
+
+const atLeastNothing = (amount: PicoUsd): PicoUsd => (amount < 0n ? 0n : amount);
+
+const budgetCounter = ({ workspace, provider }: Budgeted, limit: PicoUsd): BudgetCounter => ({
+  table: 'ledger',
+  key: `BYOKBUDGET#${workspace}#${provider}`,
+  balances: [{ attribute: 'balance_pico_usd', limit }],
+  spentAttribute: 'spent_pico_usd',
+});

@@ -1,0 +1,72 @@
+// Provider keys of customers, sealed: encrypted under a data key that only the key wrapper can open, and bound to the
+// place they stand in. A sealed key in another workspace, at another provider or in another stage is a broken seal.
+
+import { storeCallTimeoutMs } from '../../foundation/constants/index.ts';
+import type { Randomness } from '../../foundation/ids/index.ts';
+import { type Clock, within } from '../../foundation/time/index.ts';
+import { StoreUnavailable } from '../../storage/store/index.ts';
+import { decrypt, type Encrypted, encrypt, SealBroken } from './aes-gcm.ts';
+import { createDataKeys } from './data-keys.ts';
+import { contextText, type KeyWrapper, type SealContext } from './key-wrapper.ts';
+
+const formatVersion = 1;
+
+/** As it is stored, member for member. Nothing in it is comparable: one key sealed twice is two different texts. */
+export interface SealedKey {
+  readonly v: number;
+  readonly wrapped_key: Uint8Array;
+  readonly iv: Uint8Array;
+  readonly tag: Uint8Array;
+  readonly ciphertext: Uint8Array;
+}
+
+/** Where a key belongs: the seal opens here and nowhere else. */
+export interface KeyPlace {
+  readonly workspace: string;
+  readonly provider: string;
+}
+
+export interface KeyVault {
+  /** For the operator. Throws StoreUnavailable where the wrapper does not answer in time, or the wrapper's own error. */
+  seal(place: KeyPlace, key: string): Promise<SealedKey>;
+  /** The clear key: for one header, never for a log, an error or a table. Throws SealBroken and StoreUnavailable. */
+  open(place: KeyPlace, sealed: SealedKey): Promise<string>;
+}
+
+export interface KeyVaultOptions {
+  readonly wrapper: KeyWrapper;
+  readonly stage: string;
+  readonly clock: Clock;
+  readonly randomness: Randomness;
+}
+
+export function createKeyVault({ wrapper, stage, clock, randomness }: KeyVaultOptions): KeyVault {
+  const dataKeys = createDataKeys({ wrapper, clock });
+  const contextOf = ({ workspace, provider }: KeyPlace): SealContext => ({ workspace, connection: provider, stage });
+  return {
+    async seal(place, key) {
+      const context = contextOf(place);
+      const asked = wrapper.createDataKey(context);
+      const late = () => new StoreUnavailable('key wrapper timeout');
+      const { clear, wrapped } = await within(clock, storeCallTimeoutMs, asked, late);
+      try {
+        const encrypted = encrypt(clear, Buffer.from(key), contextText(context), randomness);
+        return { v: formatVersion, wrapped_key: wrapped, ...encrypted };
+      } finally {
+        clear.fill(0);
+      }
+    },
+    async open(place, sealed) {
+      if (sealed.v !== formatVersion) throw new SealBroken();
+      const context = contextOf(place);
+      return dataKeys.use(sealed.wrapped_key, context, (clear) => textOf(clear, sealed, context));
+    },
+  };
+}
+
+function textOf(dataKey: Buffer, sealed: Encrypted, context: SealContext): string {
+  const bytes = decrypt(dataKey, sealed, contextText(context));
+  const text = bytes.toString('utf8');
+  bytes.fill(0);
+  return text;
+}

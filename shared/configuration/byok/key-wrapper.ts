@@ -1,0 +1,30 @@
+// The port to whatever holds the master key: KMS in an account, a file on one machine. Whoever has only the tables has
+// wrapped data keys, and those open nothing.
+import { canonicalJson } from '../../foundation/ids/index.ts';
+
+/** The place a key is sealed for. All of it is authenticated: under KMS it is the encryption context. */
+export interface SealContext {
+  readonly workspace: string;
+  /** The connection of the workspace, which is named by its provider. */
+  readonly connection: string;
+  readonly stage: string;
+}
+
+export interface DataKey {
+  /** 32 bytes. Whoever gets it overwrites it after use. */
+  readonly clear: Buffer;
+  /** Safe to store. */
+  readonly wrapped: Uint8Array;
+}
+
+export interface KeyWrapper {
+  createDataKey(context: SealContext): Promise<DataKey>;
+  /**
+   * A fresh buffer with the clear data key, which the caller overwrites after use. Throws SealBroken where the bytes
+   * were not wrapped here for this very context; any other error means that the master key cannot be asked now.
+   */
+  unwrap(wrapped: Uint8Array, context: SealContext): Promise<Buffer>;
+}
+
+/** The context as additional authenticated data. One text for one context: values cannot run into each other. */
+export const contextText = (context: SealContext): string => canonicalJson(context);

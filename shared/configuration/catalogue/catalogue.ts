@@ -1,0 +1,68 @@
+// The catalogue in memory: every model with the candidates that can serve it, prices as integers.
+import { parsePricePerMillion, type TokenPrice } from '../../foundation/money/index.ts';
+import type {
+  CatalogueDocument,
+  ModelDocument,
+  ModelProviderDocument,
+  ProviderDocument,
+  ServiceDocument,
+} from './document.ts';
+
+/** Pico-USD per token. Null: the entry cannot be billed. */
+export interface CandidatePrices {
+  readonly input: TokenPrice | null;
+  readonly output: TokenPrice | null;
+  /** Price of cached prompt tokens; the input price where the entry names none. */
+  readonly cachedInput: TokenPrice | null;
+}
+
+/** One provider that can serve one model: what a plan is made of. */
+export interface Candidate {
+  readonly model: ModelDocument;
+  readonly provider: ProviderDocument;
+  readonly entry: ModelProviderDocument;
+  readonly prices: CandidatePrices;
+}
+
+export interface CatalogueModel {
+  readonly model: ModelDocument;
+  /** In catalogue order. */
+  readonly candidates: readonly Candidate[];
+}
+
+export interface Catalogue {
+  /** The content hash of the stored document. */
+  readonly version: string;
+  readonly service: ServiceDocument;
+  readonly providers: ReadonlyMap<string, ProviderDocument>;
+  /** In catalogue order. */
+  readonly models: ReadonlyMap<string, CatalogueModel>;
+}
+
+/** Builds the lookups of a stored document. Trusts it: it was checked whole before it was written. */
+export function loadCatalogue(document: CatalogueDocument, version: string): Catalogue {
+  const providers = new Map(document.providers.map((provider) => [provider.id, provider]));
+  const models = document.models.map((model): [string, CatalogueModel] => [
+    model.id,
+    { model, candidates: model.providers.flatMap((entry) => toCandidate(model, entry, providers.get(entry.provider))) },
+  ]);
+  return { version, service: document.service, providers, models: new Map(models) };
+}
+
+function toCandidate(
+  model: ModelDocument,
+  entry: ModelProviderDocument,
+  provider: ProviderDocument | undefined,
+): Candidate[] {
+  if (provider === undefined) return [];
+  const input = readPrice(entry.input_price_per_million);
+  const prices = {
+    input,
+    output: readPrice(entry.output_price_per_million),
+    cachedInput: entry.cached_input_price_per_million ? readPrice(entry.cached_input_price_per_million) : input,
+  };
+  return [{ model, provider, entry, prices }];
+}
+
+const readPrice = (text: string | null): TokenPrice | null =>
+  text === null ? null : (parsePricePerMillion(text) ?? null);

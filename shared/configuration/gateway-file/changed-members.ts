@@ -1,0 +1,76 @@
+// What differs between two documents, member by member. Pure. Entries of lists are told apart by their names, not by
+// where they stand, so that one model more is one line and not a list of renamed ones.
+import { canonicalJson } from '../../foundation/ids/index.ts';
+import { formatPath, type Path } from './problems.ts';
+import { isMapping } from './yaml-source.ts';
+
+export interface MemberChange {
+  /** `models[acme/large-1].providers[acme].input_price_per_million` */
+  readonly path: string;
+  /** Absent: the member is new. */
+  readonly from?: unknown;
+  /** Absent: it is gone. */
+  readonly to?: unknown;
+}
+
+type NamedEntry = Readonly<Record<string, unknown>>;
+
+/** Members by which the lists of a gateway file name their entries. */
+const nameMembers = ['id', 'provider', 'slug', 'version'] as const;
+
+/** Empty where both are the same. A member that is undefined is not there. */
+export const changedMembers = (former: unknown, next: unknown): MemberChange[] => compare(former, next, '');
+
+function compare(former: unknown, next: unknown, path: string): MemberChange[] {
+  if (former === undefined && next === undefined) return [];
+  if (former === undefined) return [{ path, to: next }];
+  if (next === undefined) return [{ path, from: former }];
+  if (canonicalJson(former) === canonicalJson(next)) return [];
+  if (isMapping(former) && isMapping(next)) return compareMappings(former, next, path);
+  return compareNamed(former, next, path) ?? [{ path, from: former, to: next }];
+}
+
+const compareMappings = (former: NamedEntry, next: NamedEntry, path: string): MemberChange[] =>
+  namesOfBoth(Object.keys(former), Object.keys(next)).flatMap((name) =>
+    compare(former[name], next[name], joinPath(path, name)),
+  );
+
+/** Undefined: these are no lists of named entries. */
+function compareNamed(former: unknown, next: unknown, path: string): MemberChange[] | undefined {
+  for (const member of nameMembers) {
+    const [before, after] = [byName(former, member), byName(next, member)];
+    if (before === undefined || after === undefined) continue;
+    const names = namesOfBoth([...before.keys()], [...after.keys()]);
+    const changes = names.flatMap((name) => compare(before.get(name), after.get(name), `${path}[${name}]`));
+    return [...changes, ...compareOrder([...before.keys()], [...after.keys()], path)];
+  }
+  return undefined;
+}
+
+function byName(list: unknown, member: string): ReadonlyMap<string, NamedEntry> | undefined {
+  if (!Array.isArray(list)) return undefined;
+  const named = new Map<string, NamedEntry>();
+  for (const entry of list as unknown[]) {
+    if (!isMapping(entry) || typeof entry[member] !== 'string' || named.has(entry[member])) return undefined;
+    named.set(entry[member], entry);
+  }
+  return named;
+}
+
+/** Order counts: of equal prices, the provider that stands first is asked first. */
+function compareOrder(before: readonly string[], after: readonly string[], path: string): MemberChange[] {
+  const kept = before.filter((name) => after.includes(name));
+  const reordered = after.filter((name) => before.includes(name));
+  const isSame = kept.every((name, index) => name === reordered[index]);
+  return isSame ? [] : [{ path: `${path} (order)`, from: kept, to: reordered }];
+}
+
+const namesOfBoth = (before: readonly string[], after: readonly string[]): string[] => [
+  ...new Set([...before, ...after]),
+];
+
+const joinPath = (path: string, name: string): string => {
+  const step: Path = [name];
+  const text = formatPath(step);
+  return path === '' || text.startsWith('[') ? `${path}${text}` : `${path}.${text}`;
+};

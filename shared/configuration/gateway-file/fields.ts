@@ -1,0 +1,80 @@
+// The small forms that many sections of the file share. Each message says what to write instead.
+import * as z from 'zod';
+import { idPattern } from '../../foundation/constants/index.ts';
+import { checkWith } from './problems.ts';
+
+/** A mapping without unknown members. The text of such an issue carries the known names, for the hint. */
+export const mapping = <Shape extends z.ZodRawShape>(shape: Shape) =>
+  z.strictObject(shape, {
+    error: (issue) => (issue.code === 'unrecognized_keys' ? Object.keys(shape).join(' ') : undefined),
+  });
+
+/** One of several forms, chosen by what was written, so that the problems are those of the form that was meant. */
+export const chosenBy = <Output>(choose: (input: unknown) => z.ZodType<Output>) =>
+  z.unknown().transform((input, context): Output => {
+    const checked = checkWith(choose(input), input);
+    if (checked.ok) return checked.value;
+    for (const issue of checked.issues) context.issues.push({ ...issue, input } as z.core.$ZodRawIssue);
+    return z.NEVER;
+  });
+
+export const text = (lengthMax: number) =>
+  z
+    .string()
+    .min(1, { error: 'must not be empty' })
+    .max(lengthMax, { error: `must not be longer than ${lengthMax} characters` });
+
+const matching = (pattern: RegExp, form: string) => z.string().regex(pattern, { error: `must be ${form}` });
+
+export const providerId = matching(
+  /^[a-z0-9][a-z0-9._-]{0,63}$/,
+  '1 to 64 lower-case letters, digits, dots, hyphens or underscores, and begin with a letter or digit',
+);
+/** Workspaces, functions, revisions and steps. */
+export const plainId = matching(idPattern, '1 to 64 letters, digits, hyphens or underscores');
+/** Preset slugs and versions: a call may write them as `slug@version`. YAML reads an unquoted 1 as a number. */
+export const presetName = z
+  .string({
+    error: (issue) => (typeof issue.input === 'number' ? 'must be written in quotes, such as "1"' : undefined),
+  })
+  .regex(/^[A-Za-z0-9._-]{1,64}$/, { error: 'must be 1 to 64 letters, digits, dots, hyphens or underscores' });
+export const region = matching(/^[a-z][a-z0-9-]{1,31}$/, 'a region or country code in lower case, such as eu');
+const environmentName = matching(/^[A-Za-z_][A-Za-z0-9_]{0,127}$/, 'the name of an environment variable');
+const secretName = matching(/^[A-Za-z0-9/_+=.@-]{1,256}$/, 'the name of a secret');
+
+/** Where a secret comes from; the secret itself never stands in the file. */
+export const secretReference = chosenBy<{ env: string } | { secret: string }>((input) =>
+  typeof input === 'object' && input !== null && 'secret' in input
+    ? mapping({ secret: secretName })
+    : mapping({ env: environmentName }),
+);
+
+const wholeNumber = (least: number, most: number, message: string) =>
+  z
+    .int({ error: (issue) => (typeof issue.input === 'number' ? 'must be a whole number' : undefined) })
+    .min(least, { error: message })
+    .max(most, { error: `must be at most ${most}` });
+
+export const positiveInteger = wholeNumber(1, Number.MAX_SAFE_INTEGER, 'must be at least 1');
+export const limit = wholeNumber(1, Number.MAX_SAFE_INTEGER, 'must be at least 1; null means no limit').nullable();
+export const epochSeconds = wholeNumber(0, 253_402_300_799, 'must be seconds since 1970');
+/** Timers overflow beyond 2^31 ms and would fire at once; an hour is far above any budget. */
+export const timeoutMs = wholeNumber(1, 3_600_000, 'must be at least 1');
+export const waitMs = wholeNumber(0, 3_600_000, 'must not be negative');
+
+/** YAML reads 2.50 as a binary fraction, and money must stay exact. */
+export const quotedDecimal = z.string({
+  error: (issue) => (typeof issue.input === 'number' ? 'must be written in quotes, such as "2.50"' : undefined),
+});
+
+/** Mappings told apart by one member. */
+export const toldApartBy = (forms: string) => (issue: z.core.$ZodRawIssue) =>
+  issue.code === 'invalid_union' ? `must be ${forms}` : undefined;
+
+/** Members that go to the provider as they are, less those that have a place of their own. */
+export const freeMembers = (reserved: readonly string[]) =>
+  z.record(z.string(), z.unknown()).superRefine((members, context) => {
+    for (const name of reserved.filter((name) => Object.hasOwn(members, name))) {
+      context.addIssue({ code: 'custom', path: [name], message: 'cannot be set here' });
+    }
+  });

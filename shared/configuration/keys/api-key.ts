@@ -1,0 +1,54 @@
+// `sk-gw-<16 base62 public id>-<43 base62 secret><6 base62 checksum>` (contract 1). Shape and checksum are checked
+// before any I/O, so a mistyped or guessed key costs nothing.
+import { crc32 } from 'node:zlib';
+import { type Randomness, sha256Hex } from '../../foundation/ids/index.ts';
+
+const alphabet = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
+const publicIdLength = 16;
+const secretLength = 43;
+const checksumLength = 6;
+const keyPattern = /^sk-gw-([0-9A-Za-z]{16})-([0-9A-Za-z]{43})([0-9A-Za-z]{6})$/;
+
+export interface ApiKey {
+  /** The table key, safe to log. */
+  readonly publicId: string;
+  readonly secretSha256: string;
+}
+
+/** Reads a whole key. Undefined: wrong shape or checksum. */
+export function parseApiKey(text: string): ApiKey | undefined {
+  const match = keyPattern.exec(text);
+  if (match === null) return undefined;
+  const [, publicId = '', secret = '', checksum] = match;
+  if (checksumOf(text.slice(0, -checksumLength)) !== checksum) return undefined;
+  return { publicId, secretSha256: sha256Hex(secret) };
+}
+
+/** Makes a new key. The text is shown once and never stored. */
+export function createApiKey(randomness: Randomness): string {
+  const unsigned = `sk-gw-${base62(randomness, publicIdLength)}-${base62(randomness, secretLength)}`;
+  return unsigned + checksumOf(unsigned);
+}
+
+function checksumOf(text: string): string {
+  let rest = crc32(text);
+  let digits = '';
+  while (rest > 0) {
+    digits = alphabet[rest % alphabet.length] + digits;
+    rest = Math.floor(rest / alphabet.length);
+  }
+  return digits.padStart(checksumLength, '0');
+}
+
+/** 248 is the largest multiple of 62 in a byte: what lies above is drawn again, so every digit is equally likely. */
+const unbiasedBelow = 248;
+
+function base62(randomness: Randomness, length: number): string {
+  let digits = '';
+  while (digits.length < length) {
+    for (const byte of randomness.bytes(length)) {
+      if (byte < unbiasedBelow && digits.length < length) digits += alphabet[byte % alphabet.length];
+    }
+  }
+  return digits;
+}

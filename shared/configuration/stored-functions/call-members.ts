@@ -1,0 +1,46 @@
+// The members of a function call beside its messages. All else belongs to the revision, the gateway's own members and
+// `stream` included: what is sent at all is refused, whatever its value.
+import { canonicalJson } from '../../foundation/ids/index.ts';
+import { isJsonObject } from '../../protocol/wire/index.ts';
+import type { RevisionContent } from './document.ts';
+import { modelCallsOf } from './references.ts';
+import { listNames, refuse, shorten } from './refusal.ts';
+
+type Body = Readonly<Record<string, unknown>>;
+
+const ownMembers: ReadonlySet<string> = new Set(['model', 'messages']);
+/** Contract 8: what a client may add, and of which type it is. */
+const passedMembers = new Map<string, (value: unknown) => boolean>([
+  ['user', (value) => typeof value === 'string'],
+  ['metadata', isJsonObject],
+]);
+
+/**
+ * The members that go to the providers as sent. Null is absent, as it is for the members of the gateway: clients write
+ * it for what they do not set. Throws invalid_function_request.
+ */
+export function readCallMembers(content: RevisionContent, raw: Body): Body {
+  const sent = Object.entries(raw).filter(([name, value]) => !ownMembers.has(name) && (value ?? null) !== null);
+  const refused = sent.map(([name]) => name).filter((name) => !passedMembers.has(name));
+  if (refused.length > 0) {
+    const allowed = 'A function call takes model, messages, user and metadata only';
+    throw refuse(`${allowed}, not ${listNames(refused)}${fixedValues(content, refused)}.`);
+  }
+  for (const [name, value] of sent) {
+    if (passedMembers.get(name)?.(value) !== true) throw refuse(`${name} is of the wrong type.`);
+    if (modelCallsOf(content).some(({ options }) => changes(options, name, value))) {
+      throw refuse(`The function fixes ${name}.`);
+    }
+  }
+  return Object.fromEntries(sent);
+}
+
+function fixedValues(content: RevisionContent, names: readonly string[]): string {
+  if (content.kind === 'workflow') return '';
+  const fixed: Body = { ...content.options, response_format: content.response_format?.type };
+  const [name] = names.filter((sent) => Object.hasOwn(fixed, sent) && fixed[sent] !== undefined);
+  return name === undefined ? '' : `: the function fixes ${name} to ${shorten(fixed[name])}`;
+}
+
+const changes = (options: Body, name: string, value: unknown): boolean =>
+  Object.hasOwn(options, name) && canonicalJson(options[name]) !== canonicalJson(value);

@@ -1,0 +1,72 @@
+// What a function call answers (spec 2.3): a chat.completion with the member `gw`. Pure.
+import { brand } from '../../foundation/constants/index.ts';
+import { isJsonObject } from '../../protocol/wire/index.ts';
+
+export interface ExecutionFacts {
+  readonly functionId: string;
+  /** The one that ran, also where the call did not pin it. */
+  readonly revisionId: string;
+  /** A fallback model produced the result, or a part of it. */
+  readonly fallbackUsed: boolean;
+  /** UUIDv7. */
+  readonly executionId: string;
+}
+
+export type FunctionResult =
+  /** The provider's own body: all of it stays as it is. */
+  | { readonly kind: 'prompt'; readonly body: Readonly<Record<string, unknown>> }
+  | {
+      readonly kind: 'workflow';
+      readonly output: string;
+      /** The model as the client sent it: the alias. */
+      readonly model: string;
+      readonly nowMs: number;
+    };
+
+type Body = Readonly<Record<string, unknown>>;
+
+/** `usage` covers every provider call of the execution. */
+export const toFunctionAnswer = (facts: ExecutionFacts, result: FunctionResult, usage: Body): Body => ({
+  ...(result.kind === 'prompt' ? result.body : completionOf(facts, result)),
+  usage,
+  [brand]: {
+    function_id: facts.functionId,
+    revision_id: facts.revisionId,
+    fallback_used: facts.fallbackUsed,
+    execution_id: facts.executionId,
+  },
+});
+
+/** No single provider answered, so the gateway writes the completion. */
+const completionOf = (
+  { executionId }: ExecutionFacts,
+  { output, model, nowMs }: Extract<FunctionResult, { kind: 'workflow' }>,
+): Body => ({
+  id: `chatcmpl-${executionId}`,
+  object: 'chat.completion',
+  created: Math.floor(nowMs / 1000),
+  model,
+  choices: [
+    {
+      index: 0,
+      message: { role: 'assistant', content: output, refusal: null },
+      logprobs: null,
+      finish_reason: 'stop',
+    },
+  ],
+});
+
+/**
+ * The text that a step or a test case got: the content of the first choice. Undefined: there is none, because the model
+ * refused or called a tool.
+ */
+export function outputTextOf({ choices }: Body): string | undefined {
+  const [choice]: unknown[] = Array.isArray(choices) ? choices : [];
+  const message = isJsonObject(choice) && isJsonObject(choice.message) ? choice.message : {};
+  if (typeof message.content === 'string') return message.content;
+  if (!Array.isArray(message.content)) return undefined;
+  // Some providers answer in parts; those that think aloud have parts of other types before the text.
+  const parts = message.content.filter(isJsonObject).filter(({ type }) => type === 'text');
+  const texts = parts.flatMap(({ text }) => (typeof text === 'string' ? [text] : []));
+  return texts.length === 0 ? undefined : texts.join('');
+}

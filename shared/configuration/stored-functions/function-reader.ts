@@ -1,0 +1,57 @@
+// Functions as one instance sees them. A record is asked for once per `configFreshMs`, one read; a content never changes
+// under its name, so it is read once and kept while there is room. A first call therefore costs two rounds, a later one
+// none or one. As with workspaces, an old record is never served while the store is down: it may be disabled by now.
+import { createMemory } from '../../foundation/cache/index.ts';
+import { configFreshMs } from '../../foundation/constants/index.ts';
+import type { Clock } from '../../foundation/time/index.ts';
+import type { FunctionAlias } from './alias.ts';
+import type { StoredContent } from './content-item.ts';
+import { contentKey } from './function-item.ts';
+import type { FunctionRecord } from './function-record.ts';
+import type { FunctionStore } from './function-store.ts';
+import { type FoundFunction, wantedRevision } from './open-revision.ts';
+
+/** Records are some kilobytes each. */
+const rememberedFunctionsMax = 1_000;
+/** Of content text; parsed it takes a few times as much, which fits into a function of 512 MB. */
+const rememberedContentBytesMax = 16 * 1024 * 1024;
+
+export interface FunctionReader {
+  /**
+   * The function and the content of the revision that the alias means, where it was ever activated. At most
+   * `configFreshMs` old. Undefined: this workspace has no such function. Throws StoreUnavailable.
+   */
+  read(workspace: string, alias: FunctionAlias): Promise<FoundFunction | undefined>;
+}
+
+export interface FunctionReaderOptions {
+  readonly functions: Pick<FunctionStore, 'read' | 'readContent'>;
+  readonly clock: Clock;
+}
+
+export function createFunctionReader({ functions, clock }: FunctionReaderOptions): FunctionReader {
+  // A function that is not there is asked for each time: it may be applied the next moment.
+  const records = createMemory<FunctionRecord | undefined>({
+    weightMax: rememberedFunctionsMax,
+    freshMs: configFreshMs,
+    clock,
+  });
+  const contents = createMemory<StoredContent>({
+    weightMax: rememberedContentBytesMax,
+    weightOf: ({ bytes }) => bytes,
+    freshMs: Number.POSITIVE_INFINITY,
+    clock,
+  });
+
+  return {
+    async read(workspace, { functionId, revisionId }) {
+      const record = await records.get(`${workspace}#${functionId}`, () => functions.read(workspace, functionId));
+      if (record === undefined) return undefined;
+      const revision = wantedRevision(record, revisionId);
+      if (revision?.state !== 'activated') return { record, content: undefined };
+      const key = contentKey(record, revision.textSha256);
+      const { content } = await contents.get(key, () => functions.readContent(record, revision));
+      return { record, content };
+    },
+  };
+}

@@ -1,0 +1,109 @@
+// Functions at rest. A function is found under its workspace and nowhere else, and every write is conditional on what was
+// read before it.
+import type { CallOptions, Store } from '../../storage/store/index.ts';
+import { checkContent } from './check-content.ts';
+import { contentPut, readContentItem, type StoredContent } from './content-item.ts';
+import type { FunctionDocument, RevisionContent } from './document.ts';
+import { contentKey, fromItem, functionKey, isFunctionItem } from './function-item.ts';
+import type { FunctionRecord, RevisionRecord } from './function-record.ts';
+import { planApply } from './plan-apply.ts';
+import { contentOf } from './revision-text.ts';
+import { activate, qualify, withStatus } from './transitions.ts';
+import { type FunctionChange, writeFunction } from './write-function.ts';
+
+export interface QualifiedRevision {
+  readonly revisionId: string;
+  /** `textSha256` of the record whose content was judged. */
+  readonly textSha256: string;
+}
+
+export interface ShownFunction {
+  readonly record: FunctionRecord;
+  /** By revision id. */
+  readonly contents: ReadonlyMap<string, RevisionContent>;
+}
+
+/** All calls throw StoreUnavailable; what the operator asks for throws an Error that says why it cannot be. */
+export interface FunctionStore {
+  /** Strongly consistent, one read. Undefined: this workspace has no such function. */
+  read(workspace: string, id: string, options?: CallOptions): Promise<FunctionRecord | undefined>;
+  /** The content of a revision that the record names. */
+  readContent(record: FunctionRecord, revision: RevisionRecord, options?: CallOptions): Promise<StoredContent>;
+  /** Throws what `apply` would throw, and writes nothing. */
+  check(workspace: string, declared: FunctionDocument, nowMs: number): Promise<void>;
+  /** Makes a checked function of the gateway file the stored one; writes nothing where it is. */
+  apply(workspace: string, declared: FunctionDocument, nowMs: number): Promise<FunctionChange>;
+  /** Makes a revision the active one and enables the function. */
+  activate(workspace: string, id: string, revisionId: string, nowMs: number): Promise<FunctionRecord>;
+  /** After every test case of the revision passed. */
+  qualify(workspace: string, id: string, revision: QualifiedRevision, nowMs: number): Promise<FunctionRecord>;
+  disable(workspace: string, id: string): Promise<FunctionRecord>;
+  enable(workspace: string, id: string): Promise<FunctionRecord>;
+  /** Of one workspace, or of all. For the operator: reads the whole table. */
+  list(workspace?: string): AsyncIterable<FunctionRecord>;
+  show(workspace: string, id: string): Promise<ShownFunction | undefined>;
+}
+
+export function createFunctionStore(store: Store): FunctionStore {
+  const change = async (workspace: string, id: string, step: (former: FunctionRecord) => FunctionRecord) => {
+    const { record } = await writeFunction(store, workspace, id, (former) => {
+      if (former === undefined) throw new Error(`workspace ${workspace} has no function ${id}`);
+      return { record: step(former), newTexts: [] };
+    });
+    return record;
+  };
+
+  const functions: FunctionStore = {
+    async read(workspace, id, options = {}) {
+      const item = await store.get('functions', functionKey(workspace, id), options);
+      return item === undefined ? undefined : fromItem(item);
+    },
+    async readContent(record, { textSha256 }, options = {}) {
+      return readContentItem(await store.get('functions', contentKey(record, textSha256), options));
+    },
+    async check(workspace, declared, nowMs) {
+      await checkRevisions(workspace, declared);
+      const former = await functions.read(workspace, declared.id);
+      const { record, newTexts } = planApply(former, workspace, declared, nowMs);
+      for (const text of newTexts) await contentPut(record, text);
+    },
+    async apply(workspace, declared, nowMs) {
+      await checkRevisions(workspace, declared);
+      const plan = (former: FunctionRecord | undefined) => planApply(former, workspace, declared, nowMs);
+      return (await writeFunction(store, workspace, declared.id, plan)).change;
+    },
+    activate: (workspace, id, revisionId, nowMs) =>
+      change(workspace, id, (former) => activate(former, revisionId, nowMs)),
+    qualify: (workspace, id, { revisionId, textSha256 }, nowMs) =>
+      change(workspace, id, (former) => qualify(former, revisionId, textSha256, nowMs)),
+    disable: (workspace, id) => change(workspace, id, (former) => withStatus(former, 'disabled')),
+    enable: (workspace, id) => change(workspace, id, (former) => withStatus(former, 'enabled')),
+    async *list(workspace) {
+      for await (const item of store.scan('functions')) {
+        if (!isFunctionItem(item)) continue;
+        if (workspace === undefined || item.workspace === workspace) yield fromItem(item);
+      }
+    },
+    async show(workspace, id) {
+      const record = await functions.read(workspace, id);
+      if (record === undefined) return undefined;
+      const contents = new Map<string, RevisionContent>();
+      for (const revision of record.revisions.values()) {
+        contents.set(revision.id, (await functions.readContent(record, revision)).content);
+      }
+      return { record, contents };
+    },
+  };
+  return functions;
+}
+
+async function checkRevisions(workspace: string, declared: FunctionDocument): Promise<void> {
+  for (const revision of declared.revisions) {
+    try {
+      await checkContent(contentOf(declared.kind, revision));
+    } catch (cause) {
+      const problem = cause instanceof Error ? cause.message : 'cannot be used';
+      throw new Error(`function ${declared.id} of ${workspace}, revision ${revision.id}: ${problem}`, { cause });
+    }
+  }
+}

@@ -1,0 +1,53 @@
+// Whether a call may run, and which revision (contract 5): execution off, found, disabled, revision, expired, in this
+// order. The input contract is asked after this. Pure.
+import { fail } from '../../errors/index.ts';
+import type { FunctionAlias } from './alias.ts';
+import type { RevisionContent } from './document.ts';
+import type { FunctionRecord, RevisionRecord } from './function-record.ts';
+import { isExpired } from './transitions.ts';
+
+/** A function with the content of the revision that a call asks for. */
+export interface FoundFunction {
+  readonly record: FunctionRecord;
+  /** Undefined where there is no such revision, or none that was ever activated. */
+  readonly content: RevisionContent | undefined;
+}
+
+export interface RevisionFacts {
+  /** Contract 9, service.function_execution. */
+  readonly executionEnabled: boolean;
+  /** In the workspace of the key. Undefined: there is none, or it belongs to somebody else. */
+  readonly found: FoundFunction | undefined;
+  readonly alias: Pick<FunctionAlias, 'revisionId'>;
+  readonly nowMs: number;
+}
+
+export interface OpenRevision {
+  readonly functionId: string;
+  readonly revisionId: string;
+  readonly content: RevisionContent;
+}
+
+/**
+ * Throws execution_disabled, function_not_found, function_disabled, revision_not_available or qualification_expired. A
+ * pinned revision that does not exist and one that was never activated are the same to a client.
+ */
+export function openRevision({ executionEnabled, found, alias, nowMs }: RevisionFacts): OpenRevision {
+  if (!executionEnabled) throw fail('execution_disabled');
+  if (found === undefined) throw fail('function_not_found');
+  const { record, content } = found;
+  if (record.status === 'disabled') throw fail('function_disabled');
+  const revision = wantedRevision(record, alias.revisionId);
+  if (revision?.state !== 'activated') {
+    const isPinned = alias.revisionId !== undefined;
+    const message = isPinned ? 'The pinned revision was never activated.' : 'The function has no active revision.';
+    throw fail('revision_not_available', { message });
+  }
+  if (isExpired(revision, nowMs)) throw fail('qualification_expired');
+  if (content === undefined) throw new Error(`revision ${revision.id} was opened without its content`);
+  return { functionId: record.id, revisionId: revision.id, content };
+}
+
+/** The pinned revision, else the active one. */
+export const wantedRevision = (record: FunctionRecord, pinned: string | undefined): RevisionRecord | undefined =>
+  record.revisions.get(pinned ?? record.active ?? '');

@@ -1,0 +1,30 @@
+// The usage of several provider calls as one (contract 8): counts are added, at any depth, under the names that the
+// providers use. The members of the gateway itself are merged in afterwards.
+import { isJsonObject } from '../../protocol/wire/index.ts';
+
+type Usage = Readonly<Record<string, unknown>>;
+
+/** `completion_tokens_details` is the deepest in use. What nests further is left out. */
+const depthMax = 3;
+
+/** Undefined where no provider reported anything. */
+export function sumUsage(reported: readonly (Usage | undefined)[]): Usage | undefined {
+  const usages = reported.filter((usage) => usage !== undefined);
+  return usages.length === 0 ? undefined : usages.reduce((sum, usage) => add(sum, usage, depthMax), {});
+}
+
+function add(sum: Usage, usage: Usage, depth: number): Usage {
+  // By entries: a member may be called __proto__.
+  const members = new Map(Object.entries(sum));
+  for (const [name, value] of Object.entries(usage)) {
+    const former = members.get(name);
+    if (isCount(value)) members.set(name, (isCount(former) ? former : 0) + value);
+    else if (isJsonObject(value)) {
+      if (depth > 1) members.set(name, add(isJsonObject(former) ? former : {}, value, depth - 1));
+    } else if (former === undefined && typeof value !== 'number') members.set(name, value);
+  }
+  return Object.fromEntries(members);
+}
+
+/** Negative and unreal numbers credit nobody (contract 6). */
+const isCount = (value: unknown): value is number => typeof value === 'number' && Number.isFinite(value) && value >= 0;

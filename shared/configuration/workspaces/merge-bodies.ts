@@ -1,0 +1,42 @@
+// The shallow merge of contract 3. Members of the request replace those of the preset whole, with one exception: inside
+// `provider` a data policy of the preset stays unless the request states that policy itself.
+import { isJsonObject } from '../../protocol/wire/index.ts';
+
+type Body = Readonly<Record<string, unknown>>;
+
+/** Contract 3: null for a gateway member means absent. Elsewhere null is a value, and reaches the provider. */
+const gatewayMembers = ['provider', 'cache', 'reasoning', 'usage'];
+const policyMembers = ['zdr', 'data_collection', 'data_residency'];
+/** Two names of one setting: with both in the body, the preset's could win over the request's. */
+const sameSetting = [
+  ['max_tokens', 'max_completion_tokens'],
+  ['reasoning', 'reasoning_effort'],
+] as const;
+
+export function mergeBodies(preset: Body, request: Body): Record<string, unknown> {
+  const defaults = withoutRivals(preset, request);
+  const merged: Record<string, unknown> = { ...defaults, ...request };
+  for (const name of gatewayMembers) {
+    if (isAbsent(request[name]) && Object.hasOwn(defaults, name)) merged[name] = defaults[name];
+  }
+  if (!isAbsent(request.provider)) merged.provider = mergeProvider(preset.provider, request.provider);
+  delete merged.preset;
+  return merged;
+}
+
+const isAbsent = (value: unknown): boolean => value === null || value === undefined;
+
+function withoutRivals(preset: Body, request: Body): Body {
+  const kept = { ...preset };
+  for (const [one, other] of sameSetting) {
+    if (!isAbsent(request[one])) delete kept[other];
+    if (!isAbsent(request[other])) delete kept[one];
+  }
+  return kept;
+}
+
+function mergeProvider(preset: unknown, request: unknown): unknown {
+  if (!isJsonObject(preset) || !isJsonObject(request)) return request;
+  const inherited = policyMembers.filter((name) => isAbsent(request[name]) && !isAbsent(preset[name]));
+  return { ...request, ...Object.fromEntries(inherited.map((name) => [name, preset[name]])) };
+}

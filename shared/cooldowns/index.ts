@@ -1,1 +1,0 @@
-export { type Cooldowns, type CooledEntry, createCooldowns } from './cooldowns.ts';

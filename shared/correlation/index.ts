@@ -1,1 +1,0 @@
-export { type Correlation, type ReadCorrelation, readCorrelation } from './correlation.ts';

@@ -1,0 +1,33 @@
+// The one home of process.env. The bundles read names and hashes here, never a secret of their own; a provider's
+// credential is read by the name that the gateway file gives it.
+import { environmentNames } from '../constants/index.ts';
+import { type AwsEnvironment, readAwsEnvironment, type Variables } from './aws-environment.ts';
+
+export interface Environment {
+  readonly stage: string;
+  /** SHA-256 in hex of the origin secrets that are accepted. Empty: none is asked for. */
+  readonly originSecretHashes: readonly string[];
+  readonly logLevel: 'info' | 'error' | 'silent';
+  /** Absent: nothing is used of AWS but the tables. */
+  readonly aws?: AwsEnvironment | undefined;
+}
+
+const logLevels = ['info', 'error', 'silent'] as const;
+const hashShape = /^[0-9a-f]{64}$/;
+
+/** Throws with the name of the variable that is missing or malformed; its value is not repeated. */
+export function readEnvironment(variables: Variables = process.env): Environment {
+  const stage = variables[environmentNames.stage] ?? '';
+  if (!/^[A-Za-z0-9-]{1,32}$/.test(stage)) throw new Error(`${environmentNames.stage} must name a stage`);
+  const hashes = (variables[environmentNames.originSecretHashes] ?? '').split(',').filter((hash) => hash !== '');
+  if (!hashes.every((hash) => hashShape.test(hash))) {
+    throw new Error(`${environmentNames.originSecretHashes} must hold SHA-256 hashes in hex`);
+  }
+  const level = variables[environmentNames.logLevel] ?? 'info';
+  const logLevel = logLevels.find((known) => known === level);
+  if (logLevel === undefined) throw new Error(`${environmentNames.logLevel} must be one of ${logLevels.join(', ')}`);
+  return { stage, originSecretHashes: hashes, logLevel, aws: readAwsEnvironment(variables) };
+}
+
+/** A variable that the gateway file names. Read at each use, so that a local run sees a change. */
+export const readVariable = (name: string): string | undefined => process.env[name];

@@ -1,1 +1,0 @@
-export { type AppliedPreset, applyPreset } from './apply-preset.ts';

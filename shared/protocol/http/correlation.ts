@@ -1,0 +1,68 @@
+// Session, span and trace headers (contract 2). A malformed one is an error of the client, and the answer still needs
+// a trace id: so reading gives both the ids to answer with and what is wrong.
+import { fail, type GatewayError } from '../../errors/index.ts';
+import { headerNames } from '../../foundation/constants/index.ts';
+import type { Randomness } from '../../foundation/ids/index.ts';
+import type { HeaderValues } from './exchange.ts';
+
+export interface Correlation {
+  /** The client's, else that of its traceparent, else ours. */
+  readonly traceId: string;
+  readonly spanId: string | undefined;
+  readonly parentSpanId: string | undefined;
+  readonly sessionId: string | undefined;
+  /** As sent: passed on to the provider. */
+  readonly traceparent: string | undefined;
+}
+
+export interface ReadCorrelation {
+  readonly correlation: Correlation;
+  /** invalid_correlation, thrown once the key is known (contract 5). */
+  readonly fault: GatewayError | undefined;
+}
+
+const idShape = /^[A-Za-z0-9._:-]{1,128}$/;
+const sessionShape = /^[\x21-\x7e]{1,256}$/;
+/** W3C: version, trace id, parent id, flags. All-zero ids and version ff are not valid. */
+/** Versions after 00 may have more behind the four known fields. */
+const traceparentShape =
+  /^(?!ff)[0-9a-f]{2}-(?!0{32})([0-9a-f]{32})-(?!0{16})[0-9a-f]{16}-[0-9a-f]{2}(?:(?<!^00.{53})-[\x21-\x7e]{0,200})?$/;
+const traceIdBytes = 16;
+
+export function readCorrelation(headers: HeaderValues, randomness: Randomness): ReadCorrelation {
+  const faults: string[] = [];
+  const read = (name: string, shape: RegExp): string | undefined => {
+    const [value, ...more] = headers[name] ?? [];
+    if (value === undefined) return undefined;
+    if (more.length > 0) faults.push(`${name} was sent twice`);
+    else if (!shape.test(value)) faults.push(`${name} is malformed`);
+    else return value;
+    return undefined;
+  };
+
+  const sentTraceId = read(headerNames.traceId, idShape);
+  const spanId = read(headerNames.spanId, idShape);
+  const parentSpanId = read(headerNames.parentSpanId, idShape);
+  const session = read(headerNames.sessionId, sessionShape);
+  const sessionAlias = read(headerNames.sessionIdAlias, sessionShape);
+  const traceparent = read(headerNames.traceparent, traceparentShape);
+  const w3cTraceId = traceparent === undefined ? undefined : traceparentShape.exec(traceparent)?.[1];
+
+  if (session !== undefined && sessionAlias !== undefined && session !== sessionAlias) {
+    faults.push(`${headerNames.sessionId} and ${headerNames.sessionIdAlias} disagree`);
+  }
+  if (w3cTraceId !== undefined && sentTraceId !== undefined && w3cTraceId !== sentTraceId) {
+    faults.push(`${headerNames.traceparent} and ${headerNames.traceId} disagree`);
+  }
+  if (parentSpanId !== undefined && sentTraceId === undefined && w3cTraceId === undefined) {
+    faults.push(`${headerNames.parentSpanId} needs a trace`);
+  }
+  if (parentSpanId !== undefined && parentSpanId === spanId) {
+    faults.push(`${headerNames.parentSpanId} equals ${headerNames.spanId}`);
+  }
+  const traceId = sentTraceId ?? w3cTraceId ?? randomness.bytes(traceIdBytes).toString('hex');
+  return {
+    correlation: { traceId, spanId, parentSpanId, sessionId: session ?? sessionAlias, traceparent },
+    fault: faults.length === 0 ? undefined : fail('invalid_correlation', { message: `${faults.join('; ')}.` }),
+  };
+}

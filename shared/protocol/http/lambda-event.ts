@@ -1,0 +1,54 @@
+// A function URL event (payload version 2.0) as a request of ours. It never throws: whatever an event lacks is read
+// as empty, and the gateway answers that as it would answer any such request.
+import { lambdaTimeoutSeconds, plainBodyMaxBytes } from '../../foundation/constants/index.ts';
+import type { Clock } from '../../foundation/time/index.ts';
+import type { GatewayRequest, HeaderValues, RequestBody } from './exchange.ts';
+
+export function toGatewayRequest(event: unknown, clock: Clock): GatewayRequest {
+  const requestContext = objectIn(event, 'requestContext');
+  return {
+    method: textIn(objectIn(requestContext, 'http'), 'method') ?? '',
+    path: textIn(event, 'rawPath') ?? '/',
+    headers: readHeaders(objectIn(event, 'headers')),
+    body: readBody(textIn(event, 'body') ?? '', memberOf(event, 'isBase64Encoded') === true),
+    arrivedAtMs: readArrival(memberOf(requestContext, 'timeEpoch'), clock),
+  };
+}
+
+/** One value each: Lambda has joined what was sent twice with a comma, which cannot be undone. */
+function readHeaders(headers: object | undefined): HeaderValues {
+  const values: Record<string, string[]> = Object.create(null);
+  for (const [name, value] of Object.entries(headers ?? {})) {
+    if (typeof value !== 'string') continue;
+    const lowerCaseName = name.toLowerCase();
+    values[lowerCaseName] = [...(values[lowerCaseName] ?? []), value];
+  }
+  return values;
+}
+
+function readBody(text: string, isBase64: boolean): RequestBody {
+  // An event holds 6 MB at most, so that decoding before counting is bounded.
+  const bytes = Buffer.from(text, isBase64 ? 'base64' : 'utf8');
+  return bytes.length > plainBodyMaxBytes ? { kind: 'too_large' } : { kind: 'bytes', bytes };
+}
+
+/** The time the request reached AWS, unless it cannot be: an event kept in a file must not be over its deadline. */
+function readArrival(timeEpoch: unknown, clock: Clock): number {
+  const nowMs = clock.nowMs();
+  if (typeof timeEpoch !== 'number') return nowMs;
+  const ageMs = nowMs - timeEpoch;
+  return ageMs >= 0 && ageMs <= lambdaTimeoutSeconds * 1000 ? timeEpoch : nowMs;
+}
+
+const memberOf = (holder: unknown, name: string): unknown =>
+  typeof holder === 'object' && holder !== null ? (holder as Record<string, unknown>)[name] : undefined;
+
+const objectIn = (holder: unknown, name: string): object | undefined => {
+  const member = memberOf(holder, name);
+  return typeof member === 'object' && member !== null ? member : undefined;
+};
+
+const textIn = (holder: unknown, name: string): string | undefined => {
+  const member = memberOf(holder, name);
+  return typeof member === 'string' ? member : undefined;
+};

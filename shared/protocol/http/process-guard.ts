@@ -1,0 +1,17 @@
+// The last resort, never a way of handling errors: a rejection that nobody awaited would end a Lambda environment and
+// with it the answers it is writing. It is logged instead, and the process lives.
+import type { Log } from '../../foundation/log/index.ts';
+
+/** As much of `process` as the guard needs. */
+export interface RejectionSource {
+  on(event: 'unhandledRejection', listener: (cause: unknown) => void): unknown;
+}
+
+const guarded = new WeakSet<RejectionSource>();
+
+/** Called by a handler file. A second call for the same process changes nothing. */
+export function guardProcess(log: Log, source: RejectionSource = process): void {
+  if (guarded.has(source)) return;
+  guarded.add(source);
+  source.on('unhandledRejection', (cause) => log.error({ event: 'unhandled_rejection' }, cause));
+}

@@ -1,0 +1,55 @@
+// One line per request, after its last byte and its settlement: what it was, how it ended, what it took. Names follow
+// OpenTelemetry where it has one; the numbers in it are metrics too.
+import type { ErrorCode } from '../../errors/index.ts';
+import type { Log, LogFields } from '../../foundation/log/index.ts';
+import type { Clock } from '../../foundation/time/index.ts';
+import type { GatewayRequest } from '../http/index.ts';
+import type { RequestScope } from './request-scope.ts';
+
+export interface EndedRequest {
+  readonly request: GatewayRequest;
+  readonly scope: Pick<RequestScope, 'correlationId' | 'correlation' | 'clientGone' | 'learnt'>;
+  readonly status: number;
+  readonly errorCode: ErrorCode | undefined;
+}
+
+/** A path is client text; what no route answers is all one path here. */
+const unknownRoute = 'unknown';
+
+export function logRequest({ clock, log }: { readonly clock: Clock; readonly log: Log }, ended: EndedRequest): void {
+  const { request, scope, status, errorCode } = ended;
+  const { correlationId, correlation, clientGone, learnt } = scope;
+  const totalMs = Math.max(0, clock.nowMs() - request.arrivedAtMs);
+  const outcome = String(learnt.fields.outcome ?? errorCode ?? 'ok');
+  const provider = String(learnt.fields['gen_ai.provider.name'] ?? 'none');
+  const fields: LogFields = {
+    event: 'request',
+    route: errorCode === 'not_found' ? unknownRoute : request.path,
+    method: request.method,
+    status,
+    correlation_id: correlationId,
+    trace_id: withoutKeys(correlation.traceId),
+    span_id: withoutKeys(correlation.spanId),
+    'gen_ai.conversation.id': withoutKeys(correlation.sessionId),
+    'error.type': errorCode,
+    total_ms: totalMs,
+    client_gone: clientGone.aborted,
+    ...learnt.fields,
+    outcome,
+  };
+  log.info(fields, {
+    dimensions: { provider, outcome },
+    views: [['stage'], ['stage', 'provider'], ['stage', 'outcome']],
+    values: {
+      Requests: { unit: 'Count', value: 1 },
+      Errors: { unit: 'Count', value: errorCode === undefined ? 0 : 1 },
+      TotalTime: { unit: 'Milliseconds', value: totalMs },
+      ...learnt.metrics,
+    },
+  });
+}
+
+/** Some clients take their API key for a session id; call records leave it out as well. */
+const keyLike = /\bsk-[\w-]{16,}/g;
+
+const withoutKeys = (text: string | undefined): string | undefined => text?.replaceAll(keyLike, 'sk-…');

@@ -1,0 +1,116 @@
+// The one way in for both functions and the local run: route, call, and turn whatever comes back into an answer with
+// its ids. An error of ours leaves as an envelope; its cause stays in the log.
+
+import { type ErrorCode, fail, GatewayError, toEnvelope } from '../../errors/index.ts';
+import { headerNames } from '../../foundation/constants/index.ts';
+import type { Randomness } from '../../foundation/ids/index.ts';
+import type { Log } from '../../foundation/log/index.ts';
+import type { Clock } from '../../foundation/time/index.ts';
+import { StoreUnavailable } from '../../storage/store/index.ts';
+import {
+  comesThroughEdge,
+  type Gateway,
+  type GatewayRequest,
+  type GatewayResponse,
+  type RequestContext,
+  readCorrelation,
+} from '../http/index.ts';
+import { createAfterwards } from './afterwards.ts';
+import { corsHeaders, preflight } from './cors.ts';
+import { logRequest } from './log-request.ts';
+import type { RequestScope } from './request-scope.ts';
+
+export type Endpoint = (request: GatewayRequest, scope: RequestScope) => Promise<GatewayResponse>;
+/** Path → method → endpoint. */
+export type Routes = Readonly<Record<string, Readonly<Record<string, Endpoint>>>>;
+
+export interface FrontDoorDependencies {
+  readonly clock: Clock;
+  readonly randomness: Randomness;
+  readonly log: Log;
+  /** SHA-256 in hex of the edge's secret header; none: requests may come from anywhere. */
+  readonly originSecretHashes: readonly string[];
+}
+
+export function createFrontDoor(routes: Routes, dependencies: FrontDoorDependencies): Gateway {
+  return async (request, context) => {
+    const scope = openScope(request, context, dependencies);
+    const { response, errorCode } = await answer(routes, request, scope, dependencies);
+    return {
+      ...response,
+      headers: { ...corsHeaders, ...idHeaders(scope), ...response.headers },
+      finish: async () => {
+        await response.finish?.();
+        await scope.afterwards.run();
+        logRequest(dependencies, { request, scope, status: response.status, errorCode });
+      },
+    };
+  };
+}
+
+function openScope(
+  request: GatewayRequest,
+  { clientGone }: RequestContext,
+  { randomness, log }: FrontDoorDependencies,
+): RequestScope {
+  const { correlation, fault } = readCorrelation(request.headers, randomness);
+  const correlationId = randomness.uuid();
+  const afterwards = createAfterwards(log, correlationId);
+  const learnt = { fields: {}, metrics: {} };
+  return { correlationId, correlation, correlationFault: fault, clientGone, afterwards, learnt };
+}
+
+const idHeaders = ({ correlationId, correlation }: RequestScope): Record<string, string> => ({
+  [headerNames.requestId]: correlationId,
+  [headerNames.traceId]: correlation.traceId,
+});
+
+interface Answered {
+  readonly response: GatewayResponse;
+  readonly errorCode: ErrorCode | undefined;
+}
+
+async function answer(
+  routes: Routes,
+  request: GatewayRequest,
+  scope: RequestScope,
+  { log, originSecretHashes }: FrontDoorDependencies,
+): Promise<Answered> {
+  try {
+    // Who goes around the edge finds nothing here: its web application firewall must not be optional.
+    if (!comesThroughEdge(request.headers, originSecretHashes)) throw fail('not_found');
+    return { response: await dispatch(routes, request, scope), errorCode: undefined };
+  } catch (error) {
+    return toErrorResponse(error, scope, log);
+  }
+}
+
+function dispatch(routes: Routes, request: GatewayRequest, scope: RequestScope): Promise<GatewayResponse> {
+  const methods = Object.hasOwn(routes, request.path) ? routes[request.path] : undefined;
+  if (methods === undefined) throw fail('not_found');
+  if (request.method === 'OPTIONS') return Promise.resolve(preflight(Object.keys(methods)));
+  const endpoint = Object.hasOwn(methods, request.method) ? methods[request.method] : undefined;
+  if (endpoint === undefined) return Promise.resolve(refuseMethod(Object.keys(methods), scope));
+  return endpoint(request, scope);
+}
+
+/** RFC 9110, 15.5.6: whoever meets a 405 is told what is allowed. */
+function refuseMethod(methods: readonly string[], { correlationId }: RequestScope): GatewayResponse {
+  const { headers, ...refusal } = toEnvelope(fail('method_not_allowed'), correlationId);
+  return { ...refusal, headers: { ...headers, allow: [...methods, 'OPTIONS'].join(', ') } };
+}
+
+function toErrorResponse(error: unknown, { correlationId }: RequestScope, log: Log): Answered {
+  const known = toGatewayError(error);
+  if (known.cause !== undefined) {
+    log.error({ event: 'request_failed', correlation_id: correlationId, error_code: known.code }, known.cause);
+  }
+  return { response: toEnvelope(known, correlationId), errorCode: known.code };
+}
+
+/** Any error as the client sees it. Contract 6: a store that cannot answer is RATE_LIMITER_UNAVAILABLE. */
+export function toGatewayError(error: unknown): GatewayError {
+  if (error instanceof GatewayError) return error;
+  if (error instanceof StoreUnavailable) return fail('RATE_LIMITER_UNAVAILABLE', { cause: error });
+  return fail('internal_error', { cause: error });
+}

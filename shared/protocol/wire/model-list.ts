@@ -1,0 +1,52 @@
+// The wire objects of GET /v1/models, member for member as in spec 2.5 to 2.7.
+import { autoModelId, brand } from '../../foundation/constants/index.ts';
+
+export interface ProviderEntryObject {
+  provider: string;
+  provider_display_name: string;
+  /** Decimal strings, USD per million tokens. */
+  input_price_per_million: string;
+  output_price_per_million: string;
+  context_length: number;
+  routable: boolean;
+  supported_params: { tools: boolean; vision: boolean; json_mode: boolean; json_schema: boolean };
+  /** Null: no such limit is set. */
+  rate_limit_rpm: number | null;
+  rate_limit_tpm: number | null;
+  rate_limit_tpd: number | null;
+  max_output_tokens: number;
+}
+
+export interface StatsObject {
+  median_latency_ms: number;
+  /** Decimal string. */
+  throughput_rpm: string;
+  /** Decimal fraction as a string. */
+  uptime: string;
+}
+
+export interface ModelObject {
+  id: string;
+  object: 'model';
+  created: number;
+  owned_by: typeof brand;
+  display_name: string;
+  context_length: number;
+  input_price_per_million: string;
+  output_price_per_million: string;
+  modalities: string[];
+  routable: boolean;
+  providers: ProviderEntryObject[];
+  stats: StatsObject;
+}
+
+/** Spec 2.5: always first, with no other members. */
+export const autoModelObject = { id: autoModelId, object: 'model', created: 0, owned_by: brand } as const;
+
+/** Spec 2.7, without data. */
+export const noStats: StatsObject = { median_latency_ms: 0, throughput_rpm: '0', uptime: '1' };
+
+export interface ModelListObject {
+  object: 'list';
+  data: [typeof autoModelObject, ...ModelObject[]];
+}

@@ -1,0 +1,91 @@
+// The `provider` member (spec 2.2, contract 3): which provider may serve, in which order, under which policy.
+import * as z from 'zod/mini';
+import { fail, type GatewayError } from '../../errors/index.ts';
+import { type PicoUsd, parseUsd } from '../../foundation/money/index.ts';
+
+const picoDecimals = 12;
+/** No price has more decimals, so what lies behind them of a cap lets no other price pass. */
+const parseCap = (text: string): PicoUsd | undefined =>
+  parseUsd(/^\d+\.\d+$/.test(text) ? text.slice(0, text.indexOf('.') + 1 + picoDecimals) : text);
+
+const ids = z.array(z.string().check(z.minLength(1)));
+const region = z.string().check(z.regex(/^[a-z0-9-]+$/, 'must be a lower-case region'));
+/** A number or a decimal string in USD per million tokens, not negative. */
+const price = z.union(
+  [z.number().check(z.minimum(0)), z.string().check(z.refine((text) => parseCap(text) !== undefined))],
+  'must be a number or a decimal string, not negative',
+);
+
+/** Unknown members inside `provider` are ignored (contract 3). */
+export const providerSchema = z.object({
+  // Its values have a code of their own, invalid_sort, so any value passes here.
+  sort: z.optional(z.unknown()),
+  max_price: z.nullish(z.union([price, z.object({ prompt: z.nullish(price), completion: z.nullish(price) })])),
+  only: z.nullish(z.union([z.string().check(z.minLength(1)), ids.check(z.minLength(1))])),
+  order: z.nullish(ids),
+  ignore: z.nullish(ids),
+  allow_fallbacks: z.nullish(z.boolean()),
+  zdr: z.nullish(z.boolean()),
+  data_collection: z.nullish(z.enum(['allow', 'deny'])),
+  data_residency: z.nullish(z.union([region, z.array(region).check(z.minLength(1))])),
+});
+
+const sortOrders = ['price', 'latency', 'throughput'] as const;
+export type SortOrder = (typeof sortOrders)[number];
+
+/** Data policies as asked or enforced. An absent member asks for nothing. */
+export interface PolicyWishes {
+  readonly zdr?: boolean | undefined;
+  readonly data_collection?: 'allow' | 'deny' | undefined;
+  readonly data_residency?: readonly string[] | undefined;
+}
+
+export interface ProviderWishes {
+  readonly sort: SortOrder | undefined;
+  /** Caps in pico-USD per million tokens. */
+  readonly maxPrice: { readonly prompt: PicoUsd | undefined; readonly completion: PicoUsd | undefined };
+  readonly only: readonly string[] | undefined;
+  readonly order: readonly string[];
+  readonly ignore: readonly string[];
+  readonly allowFallbacks: boolean;
+  readonly policy: PolicyWishes;
+}
+
+export function readProviderWishes(provider: z.infer<typeof providerSchema>): ProviderWishes | GatewayError {
+  const sort = sortOrders.find((order) => order === provider.sort);
+  if (sort === undefined && provider.sort !== undefined && provider.sort !== null) return fail('invalid_sort');
+  return {
+    sort,
+    maxPrice: readMaxPrice(provider.max_price ?? {}),
+    only: typeof provider.only === 'string' ? [provider.only] : (provider.only ?? undefined),
+    order: provider.order ?? [],
+    ignore: provider.ignore ?? [],
+    allowFallbacks: provider.allow_fallbacks ?? true,
+    policy: {
+      zdr: provider.zdr ?? undefined,
+      data_collection: provider.data_collection ?? undefined,
+      data_residency:
+        typeof provider.data_residency === 'string'
+          ? [provider.data_residency]
+          : (provider.data_residency ?? undefined),
+    },
+  };
+}
+
+type PriceCap = z.infer<typeof price>;
+
+/** A plain number caps both prices. */
+function readMaxPrice(
+  cap: PriceCap | { prompt?: PriceCap | null | undefined; completion?: PriceCap | null | undefined },
+): ProviderWishes['maxPrice'] {
+  if (typeof cap === 'object') return { prompt: toPicoUsd(cap.prompt), completion: toPicoUsd(cap.completion) };
+  return { prompt: toPicoUsd(cap), completion: toPicoUsd(cap) };
+}
+
+/** Above this no price can lie, and a number's text would need an exponent. */
+const capMaxUsd = 1_000_000_000;
+
+function toPicoUsd(cap: PriceCap | null | undefined): PicoUsd | undefined {
+  if (cap === null || cap === undefined) return undefined;
+  return parseCap(typeof cap === 'string' ? cap : Math.min(cap, capMaxUsd).toFixed(picoDecimals));
+}

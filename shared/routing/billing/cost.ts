@@ -1,0 +1,26 @@
+// The price of a call. Integers only: one function for JSON and streams, so both cost the same.
+import type { CandidatePrices } from '../../configuration/catalogue/index.ts';
+import { type PicoUsd, priceOf } from '../../foundation/money/index.ts';
+import type { BilledUsage } from './usage.ts';
+
+export interface Cost {
+  readonly prompt: PicoUsd;
+  readonly completion: PicoUsd;
+  readonly total: PicoUsd;
+}
+
+/** A price of null cannot be billed and costs nothing here: such an entry serves only what somebody else pays. */
+export function costOf(usage: BilledUsage, prices: CandidatePrices): Cost {
+  const uncached = priceOf(usage.promptTokens - usage.cachedTokens, prices.input ?? 0n);
+  const prompt = uncached + priceOf(usage.cachedTokens, prices.cachedInput ?? 0n);
+  const completion = priceOf(usage.completionTokens, prices.output ?? 0n);
+  return { prompt, completion, total: prompt + completion };
+}
+
+export const noCost: Cost = { prompt: 0n, completion: 0n, total: 0n };
+
+export const addCosts = (a: Cost, b: Cost): Cost => ({
+  prompt: a.prompt + b.prompt,
+  completion: a.completion + b.completion,
+  total: a.total + b.total,
+});

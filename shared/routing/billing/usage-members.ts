@@ -1,0 +1,53 @@
+// The members merged into a provider's `usage` (contract 4).
+import { formatUsd, type PicoUsd, toUsdNumber } from '../../foundation/money/index.ts';
+import type { Cost } from './cost.ts';
+import type { BilledUsage } from './usage.ts';
+
+export interface ServedBy {
+  readonly provider: string;
+  /** Catalogue id of the model. */
+  readonly model: string;
+  /** Provider calls made for this answer. */
+  readonly attempts: number;
+  readonly isByok: boolean;
+  readonly cacheHit: boolean;
+}
+
+export interface Charged {
+  /** What the workspace pays: nothing where a client's own key or the cache did. */
+  readonly total: PicoUsd;
+  /** What the provider asks for, whoever pays. */
+  readonly upstream: Cost;
+}
+
+/** The provider's own usage with our members. `cost` is a number: a popular client rejects the answer otherwise. */
+export function mergeUsage(
+  reported: Record<string, unknown> | undefined,
+  billed: BilledUsage,
+  charged: Charged,
+  served: ServedBy,
+): Record<string, unknown> {
+  return {
+    ...reported,
+    ...(billed.estimated ? tokenMembers(billed) : {}),
+    cost: toUsdNumber(charged.total),
+    cost_usd: formatUsd(charged.total),
+    cost_details: {
+      upstream_inference_prompt_cost: toUsdNumber(charged.upstream.prompt),
+      upstream_inference_completions_cost: toUsdNumber(charged.upstream.completion),
+    },
+    is_byok: served.isByok,
+    provider: served.provider,
+    model: served.model,
+    attempts: served.attempts,
+    cache_hit: served.cacheHit,
+  };
+}
+
+/** Where the provider gave no usable count, clients still find the standard members, and that they are estimates. */
+const tokenMembers = (billed: BilledUsage): Record<string, unknown> => ({
+  prompt_tokens: billed.promptTokens,
+  completion_tokens: billed.completionTokens,
+  total_tokens: billed.promptTokens + billed.completionTokens,
+  estimated: true,
+});

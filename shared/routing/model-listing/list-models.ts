@@ -1,0 +1,77 @@
+// The models a workspace can route to, as wire objects. Whether a credential is configured does not count here: that is
+// provider_not_configured on use, while `routable: false` means model_not_routable on use (spec 2.5).
+
+import type { Figures, Statistics } from '../../accounting/provider-health/index.ts';
+import type { Candidate, Catalogue, CatalogueModel } from '../../configuration/catalogue/index.ts';
+import type { WorkspaceDocument } from '../../configuration/workspaces/index.ts';
+import {
+  autoModelObject,
+  type ModelListObject,
+  type ModelObject,
+  noStats,
+  type ProviderEntryObject,
+  type StatsObject,
+} from '../../protocol/wire/index.ts';
+import { isBillable, totalPrice } from '../planner/index.ts';
+
+/** What stands for a price that is not set: such an entry cannot be billed (contract 6). */
+const noPrice = '0';
+
+export function listModels(
+  catalogue: Catalogue,
+  statistics: Statistics,
+  { models }: Pick<WorkspaceDocument, 'models'>,
+): ModelListObject {
+  const visible = [...catalogue.models.values()].filter(({ model }) => models === 'all' || models.includes(model.id));
+  return { object: 'list', data: [autoModelObject, ...visible.map((model) => toModelObject(model, statistics))] };
+}
+
+function toModelObject({ model, candidates }: CatalogueModel, statistics: Statistics): ModelObject {
+  const cheapest = cheapestOf(candidates);
+  return {
+    id: model.id,
+    object: 'model',
+    created: model.created,
+    owned_by: 'gw',
+    display_name: model.display_name,
+    context_length: model.context_length,
+    input_price_per_million: cheapest?.entry.input_price_per_million ?? noPrice,
+    output_price_per_million: cheapest?.entry.output_price_per_million ?? noPrice,
+    modalities: model.modalities,
+    routable: candidates.some(isBillable),
+    providers: candidates.map(toProviderEntry),
+    stats: toStats(statistics.ofModel(model.id)),
+  };
+}
+
+const toStats = (figures: Figures | undefined): StatsObject =>
+  figures === undefined
+    ? noStats
+    : {
+        median_latency_ms: figures.medianLatencyMs ?? noStats.median_latency_ms,
+        throughput_rpm: String(figures.throughputRpm),
+        uptime: String(figures.uptime),
+      };
+
+/** What a call without any wish would cost: the price of the candidate that is tried first. */
+const cheapestOf = (candidates: readonly Candidate[]): Candidate | undefined =>
+  candidates
+    .filter(isBillable)
+    .toSorted((a, b) => (totalPrice(a) === totalPrice(b) ? 0 : totalPrice(a) < totalPrice(b) ? -1 : 1))[0];
+
+function toProviderEntry(candidate: Candidate): ProviderEntryObject {
+  const { provider, entry } = candidate;
+  return {
+    provider: provider.id,
+    provider_display_name: provider.display_name,
+    input_price_per_million: entry.input_price_per_million ?? noPrice,
+    output_price_per_million: entry.output_price_per_million ?? noPrice,
+    context_length: entry.context_length,
+    routable: isBillable(candidate),
+    supported_params: entry.supported_params,
+    rate_limit_rpm: entry.rate_limit_rpm,
+    rate_limit_tpm: entry.rate_limit_tpm,
+    rate_limit_tpd: entry.rate_limit_tpd,
+    max_output_tokens: entry.max_output_tokens,
+  };
+}

@@ -1,0 +1,20 @@
+// Which candidates a model id stands for in a workspace. What the workspace may not use does not exist for it.
+import type { Candidate, Catalogue } from '../../configuration/catalogue/index.ts';
+import { autoModelId } from '../../foundation/constants/index.ts';
+
+export interface VisibilityFacts {
+  readonly catalogue: Catalogue;
+  readonly workspace: { readonly models: 'all' | readonly string[] };
+}
+
+/** In catalogue order. Undefined: no such model. `auto` is always there, and stands for every model marked so. */
+export function visibleCandidates(
+  modelId: string,
+  { catalogue, workspace }: VisibilityFacts,
+): readonly Candidate[] | undefined {
+  const isVisible = (id: string) => workspace.models === 'all' || workspace.models.includes(id);
+  if (modelId !== autoModelId) return isVisible(modelId) ? catalogue.models.get(modelId)?.candidates : undefined;
+  return [...catalogue.models.values()]
+    .filter(({ model }) => model.auto && isVisible(model.id))
+    .flatMap(({ candidates }) => candidates);
+}

@@ -1,0 +1,151 @@
+// A provider's failure becomes data here, once. Nobody inspects a provider's words later, and nobody relays them.
+import type { RejectionReason } from '../../errors/index.ts';
+import { isJsonObject } from '../../protocol/wire/index.ts';
+
+/**
+ * invalid       the provider rejected the request itself: another provider may still take it
+ * rate_limited  come back later
+ * failed        anything else that is the provider's doing, our credential included
+ * deadline      our own budget ended: no provider is at fault, and there is no time for another
+ * client_gone   nobody waits for an answer any more
+ */
+export type FailureKind = 'invalid' | 'rate_limited' | 'failed' | 'deadline' | 'client_gone';
+
+export interface AttemptFailure {
+  readonly kind: FailureKind;
+  /** Only of `invalid`, and only where the cause is recognised (contract 4). */
+  readonly reason?: RejectionReason | undefined;
+  readonly retryAfterSeconds?: number | undefined;
+  /** The provider refused the credential it was called with. */
+  readonly refusedCredential?: boolean | undefined;
+  /** One word for our log: never a provider's text. */
+  readonly cause: string;
+}
+
+/** Statuses that say the request is at fault. 401 and 403 are about our credential, 404 about our catalogue. */
+const invalidStatuses = new Set([400, 413, 422]);
+const rateLimitedStatus = 429;
+const credentialStatuses = new Set([401, 403]);
+
+/** Classifies an answer that is no success, by its status and what its body says. */
+export function classifyStatus(status: number, body: unknown, retryAfterSeconds?: number): AttemptFailure {
+  const facts = readErrorFacts(body);
+  const cause = `status_${status}`;
+  if (status === rateLimitedStatus && facts.code !== 'insufficient_quota') {
+    return { kind: 'rate_limited', retryAfterSeconds, cause };
+  }
+  if (invalidStatuses.has(status)) return { kind: 'invalid', reason: reasonOf(facts), cause };
+  return { kind: 'failed', cause, ...(credentialStatuses.has(status) ? { refusedCredential: true } : {}) };
+}
+
+/** Classifies an error object inside a 200 answer or a stream. */
+export function classifyErrorObject(body: unknown): AttemptFailure {
+  const facts = readErrorFacts(body);
+  if (facts.status !== undefined)
+    return { ...classifyStatus(facts.status, body), cause: `error_object_${facts.status}` };
+  const word = `${facts.code} ${facts.type}`;
+  if (/rate_?limit|too_many_requests/.test(word)) return { kind: 'rate_limited', cause: 'error_object' };
+  if (/invalid_request|invalid_prompt|context_length|content_policy|content_filter/.test(word)) {
+    return { kind: 'invalid', reason: reasonOf(facts), cause: 'error_object' };
+  }
+  return { kind: 'failed', cause: 'error_object' };
+}
+
+interface ErrorFacts {
+  readonly code: string;
+  readonly type: string;
+  readonly parameter: string;
+  readonly message: string;
+  /** Some providers put the status into `code`. */
+  readonly status: number | undefined;
+}
+
+/** Of a message only the beginning is looked at: it may be the whole prompt. */
+const messageBytesMax = 2_000;
+
+function readErrorFacts(body: unknown): ErrorFacts {
+  const outer = isJsonObject(body) ? body : {};
+  const error = isJsonObject(outer.error) ? outer.error : outer;
+  const text = (value: unknown) => (typeof value === 'string' ? value.slice(0, messageBytesMax).toLowerCase() : '');
+  const status = [error.code, error.status, outer.code].map(Number).find((n) => n >= 400 && n < 600);
+  return {
+    code: text(error.code),
+    type: text(error.type),
+    parameter: text(error.param),
+    message: text(error.message ?? outer.error ?? outer.message),
+    status,
+  };
+}
+
+/** From the surest sign to the vaguest: the first that matches names the reason. */
+const reasonSigns: readonly [RejectionReason, (facts: ErrorFacts) => boolean][] = [
+  [
+    'context_length_exceeded',
+    ({ code, message }) =>
+      has(code, /context_length|context_window/) ||
+      has(message, /context length|context window|maximum context|prompt is too long/),
+  ],
+  [
+    'content_policy_violation',
+    ({ code, type, message }) =>
+      has(`${code} ${type}`, /content_policy|content_filter|moderation/) ||
+      has(message, /content policy|content management policy|content filter/),
+  ],
+  // A code that says so outweighs the parameter it is about: max_tokens, for instance, where only max_completion_tokens goes.
+  ['unsupported_parameter', ({ code }) => has(code, /unsupported_parameter|unknown_parameter/)],
+  [
+    'image_too_large',
+    ({ code, message }) => has(code, /image_too_large/) || has(message, /image (is |size )?.{0,20}(too large|exceeds)/),
+  ],
+  [
+    'unsupported_image_format',
+    ({ code, message }) => has(code, /unsupported_image|invalid_image_format/) || has(message, /unsupported image/),
+  ],
+  [
+    'image_download_failed',
+    ({ code, message }) =>
+      has(code, /image_download|invalid_image_url/) ||
+      has(message, /(download|fetch)\w* .{0,30}image|image .{0,40}could not be (downloaded|fetched)/),
+  ],
+  [
+    'invalid_image',
+    ({ code, message }) =>
+      has(code, /image/) || has(message, /(invalid|could not (process|parse)|corrupt).{0,20} image/),
+  ],
+  [
+    'max_tokens_exceeded',
+    ({ code, parameter, message }) =>
+      has(code, /max_tokens/) ||
+      (has(parameter, /^max_(completion_|output_)?tokens$/) && !has(code, /_below_min|invalid_type|unsupported_/)) ||
+      has(message, /max_(completion_)?tokens .{0,40}(too large|at most|exceed|less than)/),
+  ],
+  [
+    'invalid_tools',
+    ({ code, parameter, message }) =>
+      has(code, /tool|function/) ||
+      has(parameter, /^(tools|tool_choice|functions)/) ||
+      has(message, /\btools?\b.{0,40}(invalid|schema)/),
+  ],
+  [
+    'unsupported_parameter',
+    ({ code, message }) =>
+      has(code, /unsupported_value/) ||
+      has(
+        message,
+        /unsupported (parameter|value)|unrecognized (request )?argument|extra (inputs|fields) are not permitted|unknown parameter/,
+      ),
+  ],
+  [
+    'invalid_prompt',
+    ({ code, parameter }) => has(code, /invalid_prompt|invalid_messages/) || has(parameter, /^messages/),
+  ],
+  [
+    'invalid_parameter',
+    ({ code, parameter }) => has(code, /invalid_(parameter|value|type)|_(above|below)_m(ax|in)/) || parameter !== '',
+  ],
+];
+
+const has = (text: string, sign: RegExp): boolean => sign.test(text);
+
+const reasonOf = (facts: ErrorFacts): RejectionReason | undefined =>
+  reasonSigns.find(([, matches]) => matches(facts))?.[0];

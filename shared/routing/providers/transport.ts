@@ -1,0 +1,66 @@
+// Calls of providers: the answer's head, then its body piece by piece.
+import type { IncomingMessage } from 'node:http';
+import { keepAliveIdleMs, socketsPerProviderMax } from '../../foundation/constants/index.ts';
+import { ConnectionBroken, createOutgoingCalls } from '../../foundation/outgoing/index.ts';
+import type { Clock } from '../../foundation/time/index.ts';
+
+export interface UpstreamRequest {
+  readonly url: URL;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: string;
+  readonly connectTimeoutMs: number;
+  /** Aborting closes the socket, before or after the answer began. */
+  readonly signal: AbortSignal;
+}
+
+export interface UpstreamAnswer {
+  readonly status: number;
+  readonly headers: Readonly<Record<string, string | string[] | undefined>>;
+  /** Leaving the loop early keeps the socket: `drain` what is left, or abort the signal. */
+  readonly body: AsyncIterable<Buffer>;
+  /** Reads on to the end and drops it, so that the socket returns to the pool; not for longer than a moment. */
+  readonly drain: () => void;
+}
+
+export interface Transport {
+  /** Rejects with ConnectionBroken where the provider was not reached, or went away. */
+  send(request: UpstreamRequest): Promise<UpstreamAnswer>;
+  close(): void;
+}
+
+/** What is left behind an end marker is a few bytes; a provider that keeps them back loses its socket. */
+const drainLimitMs = 1_000;
+
+export function createTransport(clock: Clock): Transport {
+  const calls = createOutgoingCalls({ clock, socketsMax: socketsPerProviderMax, idleSocketMs: keepAliveIdleMs });
+  const sendOnce = async ({ body, ...request }: UpstreamRequest): Promise<UpstreamAnswer> =>
+    toAnswer(clock, await calls.send({ ...request, method: 'POST', body: Buffer.from(body) }));
+
+  return {
+    async send(request) {
+      try {
+        return await sendOnce(request);
+      } catch (error) {
+        // Most likely the provider never heard of the request: one more try, on a fresh one.
+        if (!(error instanceof ConnectionBroken) || !error.wasDead) throw error;
+        return sendOnce(request);
+      }
+    },
+    close: () => calls.close(),
+  };
+}
+
+function toAnswer(clock: Clock, incoming: IncomingMessage): UpstreamAnswer {
+  // Whoever reads learns of a fault from the read; one that nobody reads must not be thrown into the process.
+  incoming.on('error', () => {});
+  return {
+    status: incoming.statusCode ?? 0,
+    headers: incoming.headers,
+    body: incoming.iterator({ destroyOnReturn: false }),
+    drain: () => {
+      const cancel = clock.after(drainLimitMs, () => incoming.destroy());
+      incoming.once('close', cancel);
+      incoming.resume();
+    },
+  };
+}

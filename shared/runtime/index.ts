@@ -1,2 +1,0 @@
-export { bundleAdapters } from './bundle-adapters.ts';
-export { createRuntime, type Runtime, type RuntimeOptions } from './create-runtime.ts';

@@ -1,0 +1,80 @@
+// From our calls to the inputs of DynamoDB's operations. Pure: nothing is sent here.
+import { physicalTableName, type TableName, tableDefinitions } from '../../foundation/constants/index.ts';
+import { type AttributeMap, toAttributes } from './attribute-values.ts';
+import type { Conditional, Put, QueryOptions, SortedTableName, Update } from './store.ts';
+
+export const getInput = (stage: string, table: TableName, key: string) => ({
+  ...addressOf(stage, table, key),
+  ConsistentRead: true,
+});
+
+export const deleteInput = (stage: string, table: TableName, key: string) => addressOf(stage, table, key);
+
+export const putInput = (stage: string, put: Put) =>
+  ({
+    TableName: physicalTableName(stage, put.table),
+    Item: toAttributes(put.item),
+    ...conditionOf(put),
+    ReturnValues: put.returnOld === true ? 'ALL_OLD' : 'NONE',
+  }) as const;
+
+export const updateInput = (stage: string, update: Update) =>
+  ({
+    ...addressOf(stage, update.table, update.key),
+    UpdateExpression: update.expression,
+    ...conditionOf(update),
+    ReturnValues: update.returnOld === true ? 'ALL_OLD' : 'ALL_NEW',
+  }) as const;
+
+export const scanInput = (stage: string, table: TableName, startAfter: AttributeMap | undefined) => ({
+  TableName: physicalTableName(stage, table),
+  ConsistentRead: true,
+  ...(startAfter === undefined ? {} : { ExclusiveStartKey: startAfter }),
+});
+
+/** A page must arrive within one call's 800 ms: 500 items of a kilobyte are half of what DynamoDB would send at most. */
+const queryPageItemsMax = 500;
+
+export function queryInput(
+  stage: string,
+  table: SortedTableName,
+  key: string,
+  range: Pick<QueryOptions, 'from' | 'to'>,
+  startAfter: AttributeMap | undefined,
+) {
+  const { partitionKey, sortKey } = tableDefinitions[table];
+  const condition = rangeCondition(range);
+  return {
+    TableName: physicalTableName(stage, table),
+    ConsistentRead: true,
+    Limit: queryPageItemsMax,
+    KeyConditionExpression: condition === undefined ? '#pk = :pk' : `#pk = :pk AND ${condition}`,
+    ExpressionAttributeNames: { '#pk': partitionKey, ...(condition === undefined ? {} : { '#sk': sortKey }) },
+    ExpressionAttributeValues: toAttributes({ ':pk': key, ':from': range.from, ':to': range.to }),
+    ...(startAfter === undefined ? {} : { ExclusiveStartKey: startAfter }),
+  };
+}
+
+/** DynamoDB takes one condition on the sort key, not two. */
+function rangeCondition({ from, to }: Pick<QueryOptions, 'from' | 'to'>): string | undefined {
+  if (from !== undefined && to !== undefined) return '#sk BETWEEN :from AND :to';
+  if (from !== undefined) return '#sk >= :from';
+  return to === undefined ? undefined : '#sk <= :to';
+}
+
+const addressOf = (stage: string, table: TableName, key: string) => ({
+  TableName: physicalTableName(stage, table),
+  Key: toAttributes({ [tableDefinitions[table].partitionKey]: key }),
+});
+
+/** DynamoDB refuses empty maps of names or values, so an empty one is left out. */
+function conditionOf({ condition, names = {}, values = {} }: Conditional) {
+  const attributeValues = toAttributes(values);
+  return {
+    ...(condition === undefined ? {} : { ConditionExpression: condition }),
+    ...(Object.keys(names).length === 0 ? {} : { ExpressionAttributeNames: names }),
+    ...(Object.keys(attributeValues).length === 0 ? {} : { ExpressionAttributeValues: attributeValues }),
+    // The loser of a race learns the winner's item from the same call.
+    ReturnValuesOnConditionCheckFailure: 'ALL_OLD',
+  } as const;
+}

@@ -1,0 +1,81 @@
+// The only door to DynamoDB. Reads and writes are single calls with their own short limits; what a condition refuses
+// is a value, what the store cannot do is a StoreUnavailable.
+import type { TableName, tableDefinitions } from '../../foundation/constants/index.ts';
+
+export type Item = Record<string, unknown>;
+
+export type ConditionalResult =
+  | {
+      readonly kind: 'written';
+      /**
+       * The item after the write. With `returnOld` the one before it: without members other than the key, or undefined,
+       * when there was none (engines differ).
+       */
+      readonly item: Item | undefined;
+    }
+  | { readonly kind: 'refused' /** The item that stood in the way, if any. */; readonly item: Item | undefined };
+
+/** What every call takes. All calls end within `storeCallTimeoutMs`; the signal may end one earlier. */
+export interface CallOptions {
+  readonly signal?: AbortSignal | undefined;
+}
+
+type Definitions = typeof tableDefinitions;
+/** Tables whose partitions hold many items. */
+export type SortedTableName = {
+  [Name in TableName]: Definitions[Name] extends { readonly sortKey: string } ? Name : never;
+}[TableName];
+
+/** The sort keys of interest, both ends included; `from` is not after `to`. Left out: no bound at that end. */
+export interface QueryOptions extends CallOptions {
+  readonly from?: string | undefined;
+  readonly to?: string | undefined;
+}
+
+/** What a condition needs, and how the write is treated. Conditions see the whole item that stands under the key. */
+export interface Conditional {
+  readonly condition?: string;
+  /** `#name` and `:value` placeholders of condition and expression. */
+  readonly names?: Record<string, string>;
+  readonly values?: Record<string, unknown>;
+  readonly returnOld?: boolean;
+  /**
+   * A write whose answer was lost may be sent again. Only for writes that do no harm when they run twice, or whose
+   * caller recognises its own first try in the refused item (by an owner id, say). Never for a bare ADD.
+   */
+  readonly repeatable?: boolean;
+}
+
+/** One conditional write to a part of an item. An absent item is created unless the condition forbids it. */
+export interface Update extends Conditional {
+  readonly table: TableName;
+  readonly key: string;
+  readonly expression: string;
+}
+
+/** One conditional write of a whole item, key included. */
+export interface Put extends Conditional {
+  readonly table: TableName;
+  readonly item: Item;
+}
+
+/** Members that are undefined are not stored. Integers of up to 38 digits are exact: beyond 2^53 they are bigint. */
+export interface Store {
+  /** Strongly consistent read of one item. Numbers beyond 2^53 come as bigint. */
+  get(table: TableName, key: string, options?: CallOptions): Promise<Item | undefined>;
+  put(put: Put, options?: CallOptions): Promise<ConditionalResult>;
+  update(update: Update, options?: CallOptions): Promise<ConditionalResult>;
+  delete(table: TableName, key: string, options?: CallOptions): Promise<void>;
+  /** Every item of a table, page by page. For the operator, never on a request's path. */
+  scan(table: TableName, options?: CallOptions): AsyncIterable<Item>;
+  /** The items of one partition by ascending sort key, page by page. For the operator, never on a request's path. */
+  query(table: SortedTableName, key: string, options?: QueryOptions): AsyncIterable<Item>;
+}
+
+/** The store did not answer in time or not at all. Its cause is for the log only. */
+export class StoreUnavailable extends Error {
+  override readonly name = 'StoreUnavailable';
+  constructor(cause: unknown) {
+    super('the store is unavailable', { cause });
+  }
+}

@@ -1,0 +1,103 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { createApiKey, createKeyStore, type KeyRecord, parseApiKey } from '../../../shared/configuration/keys/index.ts';
+import { systemRandomness } from '../../../shared/foundation/ids/index.ts';
+import { startTestStore, type TestStore } from '../../support/dynamodb.ts';
+import { countingWrites } from '../catalogue/counting-writes.ts';
+
+let database: TestStore;
+beforeAll(async () => {
+  database = await startTestStore();
+});
+afterAll(() => database.stop());
+
+function newKey(more: Partial<KeyRecord> = {}): { text: string; record: KeyRecord } {
+  const text = createApiKey(systemRandomness);
+  const parsed = parseApiKey(text);
+  if (parsed === undefined) throw new Error('a created key must parse');
+  const settings = { workspace: 'w', name: 'ci', status: 'active', rpm: null, spendLimitUsd: null } as const;
+  return { text, record: { ...parsed, ...settings, ...more } };
+}
+
+describe('keys at rest', () => {
+  it('are read as they were written, and nothing is written where nothing changes', async () => {
+    const { store, writes } = countingWrites(database.store);
+    const keys = createKeyStore(store);
+    const { record } = newKey({ rpm: 60, spendLimitUsd: '5.00' });
+    expect(await keys.read(record.publicId)).toBeUndefined();
+    expect(await keys.write(record)).toBe('created');
+    expect(await keys.read(record.publicId)).toEqual(record);
+    const before = writes();
+    expect(await keys.write(record)).toBe('unchanged');
+    expect(writes()).toBe(before);
+  });
+
+  it('are stored hashed: neither the text nor the secret is in any table', async () => {
+    const keys = createKeyStore(database.store);
+    const { text, record } = newKey();
+    await keys.write(record);
+    const dump = await database.dumpTables();
+    expect(dump).toContain(record.secretSha256);
+    expect(dump).not.toContain(text);
+    expect(dump).not.toContain(text.slice(-49, -6));
+  });
+
+  it('that are revoked are revoked for the very next read, in every instance', async () => {
+    const [operator, instance] = [createKeyStore(database.store), createKeyStore(database.store)];
+    const { record } = newKey();
+    await operator.write(record);
+    expect((await instance.read(record.publicId))?.status).toBe('active');
+    expect(await operator.write({ ...record, status: 'revoked' })).toBe('changed');
+    expect((await instance.read(record.publicId))?.status).toBe('revoked');
+  });
+
+  it('are active when they are new and nothing else is said, and keep their status after that', async () => {
+    const keys = createKeyStore(database.store);
+    const { status: _status, ...record } = newKey().record;
+    expect(await keys.write(record)).toBe('created');
+    expect(await keys.read(record.publicId)).toEqual({ ...record, status: 'active' });
+    expect(await keys.write({ ...record, status: 'revoked' })).toBe('changed');
+    expect(await keys.write(record)).toBe('unchanged');
+    expect(await keys.write({ ...record, rpm: 9 })).toBe('changed');
+    expect(await keys.read(record.publicId)).toEqual({ ...record, rpm: 9, status: 'revoked' });
+  });
+
+  it('keep what others count in their item when their limits change', async () => {
+    const keys = createKeyStore(database.store);
+    const { record } = newKey();
+    await keys.write(record);
+    await database.store.update({
+      table: 'keys',
+      key: record.publicId,
+      expression: 'SET spent_pico_usd = :spent',
+      values: { ':spent': 42n },
+    });
+    expect(await keys.write({ ...record, rpm: 10, spendLimitUsd: '1' })).toBe('changed');
+    const item = await database.store.get('keys', record.publicId);
+    expect(item).toMatchObject({ spent_pico_usd: 42, requests_per_minute: 10, spend_limit_usd: '1' });
+  });
+
+  it('never move to another workspace or another secret', async () => {
+    const keys = createKeyStore(database.store);
+    const { record } = newKey();
+    await keys.write(record);
+    await expect(keys.write({ ...record, workspace: 'other' })).rejects.toThrow('another workspace');
+    await expect(keys.write({ ...record, secretSha256: '0'.repeat(64) })).rejects.toThrow('another secret');
+    expect(await keys.read(record.publicId)).toEqual(record);
+  });
+
+  it('written by two operators at once are one key', async () => {
+    const keys = createKeyStore(database.store);
+    const { record } = newKey();
+    await Promise.all([keys.write(record), keys.write(record), keys.write(record)]);
+    expect(await keys.read(record.publicId)).toEqual(record);
+  });
+
+  it('are all listed', async () => {
+    const keys = createKeyStore(database.store);
+    const { record } = newKey({ name: 'listed' });
+    await keys.write(record);
+    const names: string[] = [];
+    for await (const { name } of keys.list()) names.push(name);
+    expect(names).toContain('listed');
+  });
+});

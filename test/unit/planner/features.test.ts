@@ -1,0 +1,118 @@
+import { describe, expect, it } from '@jest/globals';
+import type { SupportedParams } from '../../../shared/configuration/catalogue/index.ts';
+import type { GatewayError } from '../../../shared/errors/index.ts';
+import { hasMedia, makePlan } from '../../../shared/routing/planner/index.ts';
+import { ableTo, catalogueOf, entryOf, factsOf, modelOf, planned, providerOf, requestOf, worldOf } from './planning.ts';
+
+const without = (...params: readonly (keyof SupportedParams)[]) =>
+  entryOf('p', { supported_params: { ...ableTo, ...Object.fromEntries(params.map((name) => [name, false])) } });
+
+const saying = (...parts: readonly Record<string, unknown>[]) => ({ messages: [{ role: 'user', content: parts }] });
+const image = { type: 'image_url', image_url: { url: 'https://images.example/cat.png' } };
+const sound = { type: 'input_audio', input_audio: { data: '', format: 'wav' } };
+const tool = { type: 'function', function: { name: 'f' } };
+const schema = { type: 'json_schema', json_schema: { name: 'n', schema: {} } };
+
+const unableTo: readonly (readonly [string, Record<string, unknown>, ReturnType<typeof entryOf>])[] = [
+  ['tools', { tools: [tool] }, without('tools')],
+  ['functions, the former name of tools', { functions: [{ name: 'f' }] }, without('tools')],
+  ['an image', saying(image), without('vision')],
+  ['an image among texts', saying({ type: 'text', text: 'See:' }, image), without('vision')],
+  ['an image in a tool result', { messages: [{ role: 'tool', content: [image] }] }, without('vision')],
+  ['JSON mode', { response_format: { type: 'json_object' } }, without('json_mode')],
+  ['a stream', { stream: true }, entryOf('p', { streaming: false })],
+  ['audio in a message', saying(sound), entryOf('p')],
+  ['audio among the modalities', { modalities: ['text', 'audio'] }, entryOf('p')],
+  ['an audio member', { audio: { voice: 'v', format: 'wav' } }, entryOf('p')],
+];
+
+const askingNothing: readonly (readonly [string, Record<string, unknown>])[] = [
+  ['an empty list of tools', { tools: [] }],
+  ['tools that are null', { tools: null, functions: null }],
+  ['tool_choice and parallel_tool_calls alone', { tool_choice: 'none', parallel_tool_calls: false }],
+  ['tool messages of an earlier turn', { messages: [{ role: 'tool', tool_call_id: 'c', content: 'x' }] }],
+  ['modalities of text', { modalities: ['text'] }],
+  ['modalities of another type', { modalities: 'audio' }],
+  ['an audio member that is null', { audio: null }],
+  ['a text response format', { response_format: { type: 'text' } }],
+  ['a response format nobody has heard of', { response_format: { type: 'grammar' } }],
+  ['a file part', saying({ type: 'file', file: { file_id: 'f' } })],
+  ['the word image_url in a text', saying({ type: 'text', text: 'image_url input_audio' })],
+  ['a message without content', { messages: [{ role: 'assistant', content: null }] }],
+  ['parts that are no objects', { messages: [{ role: 'user', content: ['image_url', null, 1] }] }],
+  ['a stream that is false', { stream: false }],
+];
+
+describe('a requested feature', () => {
+  it.each(unableTo)('needs a provider that has it: %s', (_, members, entry) => {
+    expect(planned(members, worldOf([entry]))).toBe('feature_unsupported');
+  });
+
+  it.each(askingNothing)('is not read into %s', (_, members) => {
+    const unable = without('tools', 'vision', 'json_mode', 'json_schema');
+    expect(planned(members, worldOf([{ ...unable, streaming: false }]))).toEqual(['p']);
+  });
+
+  it('of audio is served by a model that names audio among its modalities', () => {
+    const model = modelOf('m', { modalities: ['text', 'audio'], providers: [entryOf('p')] });
+    expect(planned(saying(sound), factsOf(catalogueOf([model], [providerOf('p')])))).toEqual(['p']);
+  });
+
+  it('leaves out who lacks it and keeps the others, in their order', () => {
+    const world = worldOf([without('tools'), entryOf('q'), entryOf('r')]);
+    expect(planned({ tools: [tool] }, world)).toEqual(['q', 'r']);
+  });
+
+  it('must be had together with every other: half here and half there is not enough', () => {
+    const toolsOnly = entryOf('a', { supported_params: { ...ableTo, vision: false } });
+    const visionOnly = entryOf('b', { supported_params: { ...ableTo, tools: false } });
+    const world = worldOf([toolsOnly, visionOnly]);
+    expect(planned({ tools: [tool], ...saying(image) }, world)).toBe('feature_unsupported');
+  });
+
+  it('is named in the message of the error', () => {
+    const error = makePlan(requestOf({ tools: [tool], stream: true }), worldOf([without('tools')]));
+    expect((error as GatewayError).message).toMatch(/tools, streaming/);
+  });
+});
+
+describe('a json_schema response format', () => {
+  it('is served only by providers that support it, and has an error of its own', () => {
+    const world = worldOf([without('json_schema'), entryOf('q')]);
+    expect(planned({ response_format: schema }, world)).toEqual(['q']);
+    expect(planned({ response_format: schema }, worldOf([without('json_schema')]))).toBe(
+      'structured_output_unsupported',
+    );
+  });
+
+  it('is another thing than JSON mode: neither stands for the other', () => {
+    expect(planned({ response_format: schema }, worldOf([without('json_mode')]))).toEqual(['p']);
+    expect(planned({ response_format: { type: 'json_object' } }, worldOf([without('json_schema')]))).toEqual(['p']);
+  });
+
+  it('is asked after the features, and only of those who have them', () => {
+    const schemaOnly = entryOf('a', { supported_params: { ...ableTo, tools: false } });
+    const toolsOnly = entryOf('b', { supported_params: { ...ableTo, json_schema: false } });
+    const members = { tools: [tool], response_format: schema };
+    expect(planned(members, worldOf([schemaOnly]))).toBe('feature_unsupported');
+    expect(planned(members, worldOf([toolsOnly]))).toBe('structured_output_unsupported');
+    expect(planned(members, worldOf([schemaOnly, toolsOnly]))).toBe('structured_output_unsupported');
+  });
+});
+
+describe('media', () => {
+  it('are all parts that are no text: images, sounds, files, and kinds nobody has heard of', () => {
+    for (const part of [image, sound, { type: 'file', file: {} }, { type: 'hologram' }, {}]) {
+      expect(hasMedia(requestOf(saying({ type: 'text', text: 'See:' }, part)))).toBe(true);
+    }
+  });
+
+  it('are not texts and refusals, however they are written', () => {
+    const texts = [
+      { type: 'text', text: 'image_url' },
+      { type: 'refusal', refusal: 'No.' },
+    ];
+    expect(hasMedia(requestOf(saying(...texts)))).toBe(false);
+    expect(hasMedia(requestOf())).toBe(false);
+  });
+});

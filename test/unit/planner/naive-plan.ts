@@ -1,0 +1,136 @@
+// The rules of contract 3 and 5 once more, told from the side of one candidate: how far does it get? The error is the
+// last hurdle that anybody reached. Slow, in floats, and sharing no line with the planner.
+import type { ModelDocument, ModelProviderDocument } from '../../../shared/configuration/catalogue/index.ts';
+import type { Body, World } from './arbitrary-worlds.ts';
+
+export interface Runner {
+  readonly name: string;
+  readonly model: ModelDocument;
+  readonly entry: ModelProviderDocument;
+}
+
+const hurdles = [
+  'model_not_routable',
+  'data_policy_loosening_forbidden',
+  'no_policy_compliant_provider',
+  'feature_unsupported',
+  'structured_output_unsupported',
+  'byok_no_eligible_connection',
+  'price_cap_exceeded',
+  'provider_not_configured',
+] as const;
+
+/** An error code, or who passes every hurdle, in no order that counts. */
+export function naiveVerdict(body: Body, world: World): string | readonly Runner[] {
+  const only = [body.provider?.only ?? []].flat();
+  if (only.some((id) => world.document.providers.every((provider) => provider.id !== id))) return 'invalid_request';
+  const { models } = world.workspace;
+  const visible = world.document.models.filter(({ id }) => models === 'all' || models.includes(id));
+  const asked = visible.filter(({ id, auto }) => (body.model === 'auto' ? auto : id === body.model));
+  if (asked.length === 0 && body.model !== 'auto') return 'unknown_model';
+  const runners = asked.flatMap((model) =>
+    model.providers.map((entry): Runner => ({ name: `${model.id}@${entry.provider}`, model, entry })),
+  );
+  const falls = runners.map((runner) => hurdlesOf(runner, body, world).indexOf(false));
+  const finishers = runners.filter((_, at) => falls[at] === -1);
+  return finishers.length > 0 ? finishers : (hurdles[Math.max(0, ...falls)] ?? 'impossible');
+}
+
+/** Whether the runner clears each hurdle, in their order. */
+export function hurdlesOf(runner: Runner, body: Body, world: World): readonly boolean[] {
+  const { keys, configured } = world;
+  const hasKey = keys.connected.includes(runner.entry.provider);
+  const hasPrices =
+    typeof runner.entry.input_price_per_million === 'string' &&
+    typeof runner.entry.output_price_per_million === 'string';
+  return [
+    isWanted(runner, body) && (hasPrices || hasKey || keys.isRequired),
+    !isLoosening(body, world),
+    isCompliant(runner, body, world),
+    isAble(runner, body),
+    body.response_format?.type === 'json_schema' ? runner.entry.supported_params.json_schema : true,
+    keys.isRequired ? hasKey : true,
+    isAffordable(runner, body),
+    hasKey || configured.includes(runner.entry.provider),
+  ];
+}
+
+function isWanted({ entry }: Runner, { provider = {} }: Body): boolean {
+  if (provider.ignore?.includes(entry.provider)) return false;
+  if (provider.only !== undefined && ![provider.only].flat().includes(entry.provider)) return false;
+  const namesAreAll = provider.allow_fallbacks === false && provider.order !== undefined && provider.order.length > 0;
+  return !namesAreAll || (provider.order?.includes(entry.provider) ?? false);
+}
+
+function isLoosening({ provider = {} }: Body, { workspace: { data_policy: law } }: World): boolean {
+  const escapesRegions = law.data_residency && provider.data_residency?.find((id) => !law.data_residency?.includes(id));
+  return (
+    (law.zdr === true && provider.zdr === false) ||
+    (law.data_collection === 'deny' && provider.data_collection === 'allow') ||
+    Boolean(escapesRegions)
+  );
+}
+
+function isCompliant({ entry }: Runner, { provider = {} }: Body, { document, workspace }: World): boolean {
+  const declared = document.providers.find(({ id }) => id === entry.provider)?.data_policy ?? {};
+  return [workspace.data_policy, provider].every(
+    (wish) =>
+      (wish.zdr !== true || declared.zdr === true) &&
+      (wish.data_collection !== 'deny' || declared.data_collection === 'deny') &&
+      (wish.data_residency === undefined ||
+        (declared.data_residency ?? ['nowhere']).every((region) => wish.data_residency?.includes(region))),
+  );
+}
+
+function isAble({ entry, model }: Runner, body: Body): boolean {
+  const text = JSON.stringify(body);
+  const lacks: readonly (readonly [boolean | undefined, boolean])[] = [
+    [body.tools && body.tools.length > 0, entry.supported_params.tools],
+    [text.includes('"image_url"'), entry.supported_params.vision],
+    [text.includes('"input_audio"'), model.modalities.includes('audio')],
+    [text.includes('"json_object"'), entry.supported_params.json_mode],
+    [body.stream, entry.streaming],
+  ];
+  return lacks.every(([isAsked, isThere]) => !isAsked || isThere);
+}
+
+function isAffordable({ entry }: Runner, { provider = {} }: Body): boolean {
+  const { max_price: cap } = provider;
+  const { prompt, completion } = typeof cap === 'number' ? { prompt: cap, completion: cap } : (cap ?? {});
+  const costs = (price: string | null) => (price === null ? Number.POSITIVE_INFINITY : Number(price));
+  return (
+    costs(entry.input_price_per_million) <= (prompt ?? Number.POSITIVE_INFINITY) &&
+    costs(entry.output_price_per_million) <= (completion ?? Number.POSITIVE_INFINITY)
+  );
+}
+
+/** Contract 3: what is said of cooling providers is said of the order without `sort` and `order`. */
+export const asksForNoOrder = ({ provider }: Body): boolean =>
+  (provider?.sort ?? null) === null && (provider?.order ?? []).length === 0;
+
+/** Whether the first is to be tried before the second: rule by rule, the first that tells them apart decides. */
+export function mayPrecede(first: Runner, second: Runner, body: Body, world: World): boolean {
+  const cools = ({ entry }: Runner) => asksForNoOrder(body) && world.cooling.includes(entry.provider);
+  if (cools(first) !== cools(second)) return cools(second);
+  const overflows = ({ entry }: Runner) =>
+    asksForNoOrder(body) && JSON.stringify(body).includes('x'.repeat(100)) && entry.context_length < 20;
+  if (overflows(first) !== overflows(second)) return overflows(second);
+  const { order = [], sort = 'price' } = body.provider ?? {};
+  const place = ({ entry }: Runner) => [...order, entry.provider].indexOf(entry.provider);
+  const rank = (runner: Runner) => (order.includes(runner.entry.provider) ? place(runner) : order.length);
+  if (rank(first) !== rank(second)) return rank(first) < rank(second);
+  const [left, right] = [world.stats[first.name], world.stats[second.name]];
+  const latency = [left?.medianLatencyMs ?? 1e9, right?.medianLatencyMs ?? 1e9] as const;
+  if (sort === 'latency' && latency[0] !== latency[1]) return latency[0] < latency[1];
+  const throughput = [left?.throughputRpm ?? 0, right?.throughputRpm ?? 0] as const;
+  if (sort === 'throughput' && throughput[0] !== throughput[1]) return throughput[0] > throughput[1];
+  const prices = ({ entry }: Runner) => [entry.input_price_per_million, entry.output_price_per_million];
+  const isPriced = (runner: Runner) => !prices(runner).includes(null);
+  if (isPriced(first) !== isPriced(second)) return isPriced(first);
+  const total = (runner: Runner) => prices(runner).reduce((sum, price) => sum + Number(price), 0);
+  if (total(first) !== total(second)) return total(first) < total(second);
+  const all = world.document.models.flatMap(({ id, providers }) =>
+    providers.map(({ provider }) => `${id}@${provider}`),
+  );
+  return all.indexOf(first.name) < all.indexOf(second.name);
+}

@@ -1,0 +1,261 @@
+import { describe, expect, it } from '@jest/globals';
+import fc from 'fast-check';
+import { loadCatalogue } from '../../../shared/configuration/catalogue/index.ts';
+import type { WorkspaceDocument } from '../../../shared/configuration/workspaces/index.ts';
+import { applyPreset } from '../../../shared/configuration/workspaces/index.ts';
+import { GatewayError } from '../../../shared/errors/index.ts';
+import { readChatRequest } from '../../../shared/protocol/wire/index.ts';
+import { makePlan } from '../../../shared/routing/planner/index.ts';
+
+type Json = Record<string, unknown>;
+
+const workspaceWith = (
+  configs: Record<string, Json>,
+  more: Partial<WorkspaceDocument> = {},
+  designated = '1',
+): WorkspaceDocument => ({
+  id: 'team-a',
+  credit_usd: '0',
+  spend_limit_usd: null,
+  models: 'all',
+  data_policy: {},
+  function_concurrency: null,
+  features: { byok: false, presets: true },
+  presets: [
+    { slug: 'terse', designated, versions: Object.entries(configs).map(([version, config]) => ({ version, config })) },
+  ],
+  ...more,
+});
+
+const messages = [{ role: 'user', content: 'Hello' }];
+const body = (more: Json = {}): Json => ({ model: 'm', messages, preset: 'terse', ...more });
+
+function merged(config: Json, request: Json = {}): Json {
+  const applied = applyPreset(body(request), workspaceWith({ '1': config }), 'terse');
+  if (applied instanceof GatewayError) throw applied;
+  return applied.body;
+}
+
+describe('a preset', () => {
+  const versions = workspaceWith({ '1': { temperature: 0.1 }, '2': { temperature: 0.2 } }, {}, '2');
+
+  it.each([
+    ['its slug: the designated version', 'terse', 0.2],
+    ['a pinned version', 'terse@1', 0.1],
+    ['an object', { slug: 'terse' }, 0.2],
+    ['an object without a version', { slug: 'terse', version: null }, 0.2],
+    ['an object with a version', { slug: 'terse', version: '1' }, 0.1],
+  ])('is found by %s', (_title, wish, temperature) => {
+    const applied = applyPreset(body(), versions, wish);
+    expect(applied).toMatchObject({ kind: 'applied', body: { temperature } });
+  });
+
+  it.each([
+    ['slug', 'other'],
+    ['version', 'terse@3'],
+    ['version of an object', { slug: 'terse', version: '3' }],
+    ['slug that looks like a pin', { slug: 'terse@1' }],
+    ['name of a member every object has', 'constructor'],
+  ])('is preset_not_found by an unknown %s', (_title, wish) => {
+    expect(applyPreset(body(), versions, wish)).toMatchObject({ code: 'preset_not_found' });
+  });
+
+  it('is preset_not_found where presets are off, though it is there', () => {
+    const off = { ...versions, features: { byok: true, presets: false } };
+    expect(applyPreset(body(), off, 'terse')).toMatchObject({ code: 'preset_not_found' });
+  });
+
+  it('that nobody asked for changes nothing: body and workspace are the very same', () => {
+    const [sent, off] = [body(), { ...versions, features: { byok: false, presets: false } }];
+    const applied = applyPreset(sent, off, undefined);
+    expect(applied).toMatchObject({ kind: 'none' });
+    expect([(applied as { body: Json }).body, (applied as { workspace: unknown }).workspace]).toEqual([sent, off]);
+  });
+
+  it('that is no valid part of a request is refused as such, even where the request hides the mistake', () => {
+    const broken = workspaceWith({ '1': { provider: { zdr: 'yes' } } });
+    const refused = applyPreset(body({ provider: { zdr: false } }), broken, 'terse');
+    expect(refused).toMatchObject({ code: 'invalid_request' });
+    expect((refused as GatewayError).message).toContain('preset is not valid: provider.zdr');
+  });
+});
+
+describe('the merged body', () => {
+  it('holds every member of the request, and of the preset what the request leaves open', () => {
+    expect(merged({ temperature: 0, stop: 'x', unknown: 1 }, { temperature: 1, seed: 7 })).toEqual({
+      model: 'm',
+      messages,
+      temperature: 1,
+      seed: 7,
+      stop: 'x',
+      unknown: 1,
+    });
+  });
+
+  it('is merged shallowly: a member of the request replaces that of the preset whole', () => {
+    const preset = { cache: { enabled: true, ttl: 60 }, provider: { sort: 'price', only: ['a'] } };
+    expect(merged(preset, { cache: { ttl: 5 }, provider: { sort: 'latency' } })).toMatchObject({
+      cache: { ttl: 5 },
+      provider: { sort: 'latency' },
+    });
+    expect(merged(preset, { provider: { sort: 'latency' } }).provider).toEqual({ sort: 'latency' });
+  });
+
+  it('takes null of a gateway member for absent, and null of any other for a value', () => {
+    const preset = { cache: { enabled: true }, reasoning: { effort: 'low' }, provider: { zdr: true }, stop: 'x' };
+    const nulls = { cache: null, reasoning: null, provider: null, stop: null };
+    expect(merged(preset, nulls)).toMatchObject({ ...preset, stop: null });
+  });
+
+  it.each([
+    [{ max_tokens: 900 }, { max_completion_tokens: 5 }],
+    [{ max_completion_tokens: 900 }, { max_tokens: 5 }],
+    [{ reasoning: { effort: 'high' } }, { reasoning_effort: 'low' }],
+    [{ reasoning_effort: 'high' }, { reasoning: { effort: 'low' } }],
+  ])('lets no %j of the preset compete with %j of the request', (preset, request) => {
+    expect(merged(preset, request)).toEqual({ model: 'm', messages, ...request });
+  });
+
+  it('never holds the preset, and leaves what was sent and what is stored as they were', () => {
+    const [sent, config] = [body({ provider: { sort: 'price' } }), { provider: { zdr: true } }];
+    const before = JSON.stringify([sent, config]);
+    const applied = applyPreset(sent, workspaceWith({ '1': config }), 'terse');
+    expect(applied).toMatchObject({ body: { provider: { sort: 'price', zdr: true } } });
+    expect((applied as { body: Json }).body).not.toHaveProperty('preset');
+    expect(JSON.stringify([sent, config])).toBe(before);
+  });
+
+  it('wins for the request member by member, whatever both hold', () => {
+    const names = fc.constantFrom('temperature', 'top_p', 'seed', 'custom', '__proto__', 'toString');
+    const members = fc.dictionary(names, fc.double({ noNaN: true, noDefaultInfinity: true }));
+    fc.assert(
+      fc.property(members, members, (preset, request) => {
+        const result = merged(preset, request);
+        for (const name of new Set([...Object.keys(preset), ...Object.keys(request)])) {
+          const winner = Object.hasOwn(request, name) ? request[name] : preset[name];
+          expect(Object.getOwnPropertyDescriptor(result, name)?.value).toBe(winner);
+        }
+      }),
+    );
+  });
+});
+
+// Every combination of declarations over two regions, as a provider of its own.
+const declarations = [true, undefined].flatMap((zdr) =>
+  (['deny', 'allow'] as const).flatMap((data_collection) =>
+    [['eu'], ['us'], ['eu', 'us'], undefined].map((data_residency) => ({ zdr, data_collection, data_residency })),
+  ),
+);
+const catalogue = loadCatalogue(
+  {
+    service: { function_execution: 'enabled', function_concurrency: null, queue_ms: 0 },
+    providers: declarations.map((data_policy, index) => ({
+      id: `p${index}`,
+      display_name: `P${index}`,
+      base_url: 'http://127.0.0.1',
+      auth: 'none',
+      accepts_byok_header: false,
+      data_policy,
+      idle_timeout_ms: 1,
+      connect_timeout_ms: 1,
+      reasoning_style: 'effort',
+      reasoning_tokens: 'included',
+    })),
+    models: [
+      {
+        id: 'm',
+        display_name: 'M',
+        created: 0,
+        context_length: 1_000,
+        modalities: ['text'],
+        auto: false,
+        providers: declarations.map((_declared, index) => ({
+          provider: `p${index}`,
+          upstream_model: 'm',
+          input_price_per_million: '1',
+          output_price_per_million: '1',
+          context_length: 1_000,
+          max_output_tokens: 10,
+          supported_params: { tools: true, vision: true, json_mode: true, json_schema: true },
+          streaming: true,
+          rate_limit_rpm: null,
+          rate_limit_tpm: null,
+          rate_limit_tpd: null,
+        })),
+      },
+    ],
+  },
+  '1',
+);
+
+function plan(presetProvider: Json, requestProvider: Json | undefined, data_policy: WorkspaceDocument['data_policy']) {
+  const workspace = workspaceWith({ '1': { provider: presetProvider } }, { data_policy });
+  const sent = body(requestProvider === undefined ? {} : { provider: requestProvider });
+  const applied = applyPreset(sent, workspace, 'terse');
+  if (applied instanceof GatewayError) return applied;
+  const request = readChatRequest(applied.body);
+  if (request instanceof GatewayError) return request;
+  return makePlan(request, {
+    catalogue,
+    workspace: applied.workspace,
+    isConfigured: () => true,
+    statsOf: () => undefined,
+    isCooling: () => false,
+  } as Parameters<typeof makePlan>[1]);
+}
+
+describe('a data policy of a preset', () => {
+  it('stays where the request says other things of providers, and may be tightened', () => {
+    const found = plan({ zdr: true, data_residency: ['eu', 'us'] }, { sort: 'price', data_residency: 'eu' }, {});
+    if (found instanceof GatewayError) throw found;
+    expect(found.every(({ provider: { data_policy } }) => data_policy.zdr === true)).toBe(true);
+    expect(found.every(({ provider: { data_policy } }) => String(data_policy.data_residency) === 'eu')).toBe(true);
+  });
+
+  it.each([
+    [{ zdr: true }, { zdr: false }],
+    [{ data_collection: 'deny' }, { data_collection: 'allow' }],
+    [{ data_residency: ['eu'] }, { data_residency: ['eu', 'us'] }],
+  ])('%j is not loosened by %j: data_policy_loosening_forbidden', (preset, request) => {
+    expect(plan(preset, request, {})).toMatchObject({ code: 'data_policy_loosening_forbidden' });
+  });
+
+  it('loosens nothing that the workspace enforces', () => {
+    expect(plan({ zdr: false }, undefined, { zdr: true })).toMatchObject({ code: 'data_policy_loosening_forbidden' });
+    expect(plan({ data_residency: 'us' }, { sort: 'price' }, { data_residency: ['eu'] })).toMatchObject({
+      code: 'data_policy_loosening_forbidden',
+    });
+  });
+
+  it('holds together with those of workspace and request for every provider that is chosen', () => {
+    const policies = fc.record(
+      {
+        zdr: fc.boolean(),
+        data_collection: fc.constantFrom('allow' as const, 'deny' as const),
+        data_residency: fc.subarray(['eu', 'us'], { minLength: 1 }),
+      },
+      { requiredKeys: [] },
+    );
+    fc.assert(
+      fc.property(policies, fc.option(policies, { nil: undefined }), policies, (preset, request, enforced) => {
+        const found = plan(preset, request, enforced);
+        if (found instanceof GatewayError) {
+          expect(['data_policy_loosening_forbidden', 'no_policy_compliant_provider']).toContain(found.code);
+          return;
+        }
+        for (const { provider } of found) {
+          for (const policy of [preset, request ?? {}, enforced]) {
+            const declared = provider.data_policy;
+            if (policy.zdr === true) expect(declared.zdr).toBe(true);
+            if (policy.data_collection === 'deny') expect(declared.data_collection).toBe('deny');
+            const allowed = policy.data_residency;
+            if (allowed !== undefined) {
+              expect(declared.data_residency?.every((region) => allowed.includes(region))).toBe(true);
+            }
+          }
+        }
+      }),
+      { numRuns: 500 },
+    );
+  });
+});
