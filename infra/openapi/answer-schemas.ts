@@ -1,6 +1,7 @@
 // What POST /v1/chat/completions answers with. Required is what the gateway vouches for; the rest is the provider's own.
-import { midStreamCodes } from '../../functions/chat-completions/mid-stream-codes.ts';
+
 import { errorCatalogue, rejectionReasons } from '../../shared/errors/index.ts';
+import { midStreamCodes } from '../../shared/routing/providers/index.ts';
 import { arrayOf, type JsonSchema, objectSchema, schemaReference } from './json-schema.ts';
 
 const text = { type: 'string' };

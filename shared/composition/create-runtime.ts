@@ -63,7 +63,7 @@ export interface Runtime {
   readonly store: Store;
   readonly keys: KeyStore;
   readonly keyMemory: KeyMemory;
-  readonly refusedLately: RecentNames;
+  readonly recentRefusals: RecentNames;
   readonly catalogues: CatalogueStore;
   readonly catalogue: CatalogueReader;
   readonly workspaceStore: WorkspaceStore;
@@ -118,7 +118,7 @@ export function createRuntime(options: RuntimeOptions): Runtime {
     store,
     keys: createKeyStore(store),
     keyMemory: createKeyMemory(rememberedKeysMax),
-    refusedLately: createRecentNames({ clock, namesMax: rememberedKeysMax, keptMs: refusalRememberedMs }),
+    recentRefusals: createRecentNames({ clock, namesMax: rememberedKeysMax, keptMs: refusalRememberedMs }),
     catalogues,
     catalogue: createCatalogueReader({ catalogues, clock }),
     workspaceStore,

@@ -11,7 +11,6 @@ export interface Floor {
 const ground = 'The ground floor knows nobody: move what needs more to a room above.';
 const rules = 'A rule or a store: take what you need as a parameter, or move the code up.';
 const stage = 'A stage imports shared rooms and stages.ts; what two stages share is a type there or a rule below.';
-const facts = 'Facts and counting that several stages share; no decision about a call.';
 const chat = 'functions/chat-completions';
 
 /** From the ground up: the groups of `shared` in their order, then the functions, then infra. Rooms on one floor do not import each other. */
@@ -58,21 +57,17 @@ const floors: readonly Readonly<Record<string, string>>[] = [
   { 'shared/configuration/gateway-file': 'Operator side: never imported by a function.' },
   {
     'shared/routing/billing': rules,
-    'shared/routing/planner': 'The planner is pure: facts come in as values.',
     'shared/routing/providers': 'Transport and classification know no plan and no caller.',
   },
-  { 'shared/routing/model-listing': rules },
+  { 'shared/routing/planner': 'The planner is pure: facts come in as values.' },
+  {
+    'shared/routing/model-listing': rules,
+    'shared/routing/provider-metrics': 'Learns of ended attempts; decides nothing about a call.',
+  },
   { 'shared/composition': 'Puts real dependencies together; no rules of its own.' },
   { [`${chat}/stages.ts`]: 'Types only.', [`${chat}/dependencies.ts`]: 'Types only.' },
   {
-    [`${chat}/accounts.ts`]: facts,
-    [`${chat}/charge-answer.ts`]: facts,
-    [`${chat}/check-schema.ts`]: facts,
-    [`${chat}/mid-stream-codes.ts`]: facts,
-    [`${chat}/provider-limits.ts`]: facts,
-  },
-  { [`${chat}/admission`]: 'Reserves and releases; decides nothing else.' },
-  {
+    [`${chat}/admission`]: stage,
     [`${chat}/provider`]: stage,
     [`${chat}/receive`]: stage,
     [`${chat}/response`]: stage,

@@ -1,9 +1,9 @@
-// Whose call is it, and under which configuration? A warm instance knows without asking; nothing known here lets a call
-// pass, for the claim of the key compares it with what the store says.
+// Finds the key, its workspace and the catalogue. A warm instance has them in memory; nothing remembered lets a call
+// pass: the reservation of the key compares it with the store.
 import { fail, GatewayError } from '../../../shared/errors/index.ts';
 import { equalInConstantTime } from '../../../shared/foundation/ids/index.ts';
+import { checkRequestSchema } from '../../../shared/protocol/json-schema/index.ts';
 import type { Item } from '../../../shared/storage/store/index.ts';
-import { checkSchema } from '../check-schema.ts';
 import type { ChatDependencies } from '../dependencies.ts';
 import type { Call, IdentifiedCall, ReceivedCall } from '../stages.ts';
 import { refuseFault } from './refuse-fault.ts';
@@ -28,7 +28,7 @@ const readWorkspace = ({ workspaces, connections }: ChatDependencies, id: string
 /** The call, or the first thing that is wrong with it. */
 async function findFault(call: Call | GatewayError): Promise<Call | GatewayError> {
   if (call instanceof GatewayError) return call;
-  return (await checkSchema(call.request)) ?? call.aliasFault ?? call;
+  return (await checkRequestSchema(call.request)) ?? call.aliasFault ?? call;
 }
 
 /** Throws UNAUTHORIZED for a key that does not exist or has another secret: neither ever changes. */

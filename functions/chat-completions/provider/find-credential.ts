@@ -1,15 +1,15 @@
 // Whose key calls this candidate: the one in the request's header, a stored connection's, or ours. Never another than
-// the plan was made with: a connection that cannot be opened serves nobody.
+// the plan was made with: a connection that cannot be opened is not replaced by our credential.
 import { SealBroken } from '../../../shared/configuration/byok/index.ts';
 import type { Candidate } from '../../../shared/configuration/catalogue/index.ts';
 import type { Credential } from '../../../shared/routing/providers/index.ts';
 import { StoreUnavailable } from '../../../shared/storage/store/index.ts';
 import type { ChatDependencies } from '../dependencies.ts';
-import type { ClaimedCall } from '../stages.ts';
+import type { ModelCall } from '../stages.ts';
 
 export async function findCredential(
   deps: ChatDependencies,
-  call: ClaimedCall,
+  call: ModelCall,
   candidate: Candidate,
 ): Promise<Credential | undefined> {
   const { provider } = candidate;
@@ -21,7 +21,7 @@ export async function findCredential(
   try {
     return { authorization: `Bearer ${await deps.connections.openKey(connection)}` };
   } catch (error) {
-    // Whether it cannot be opened or nobody can be asked now: the next candidate may still serve.
+    // A key that cannot be opened, or a store that is unavailable: the next candidate may still serve.
     if (error instanceof SealBroken || error instanceof StoreUnavailable) return undefined;
     throw error;
   }

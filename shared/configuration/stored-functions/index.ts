@@ -17,6 +17,5 @@ export { type PlannedStep, planSteps, type StepPlan } from './plan-steps.ts';
 export { type FunctionRequest, promptRequest, toRequest } from './request.ts';
 export { type CallStep, runWorkflow, type StepAnswer, type WorkflowResult } from './run-workflow.ts';
 export { findCircle, type StepNeeds, stepsMax } from './step-graph.ts';
-export { sumUsage } from './sum-usage.ts';
 export { formatReference, type ParsedTemplate, parseTemplate, type Reference, type TemplatePart } from './template.ts';
 export type { FunctionChange } from './write-function.ts';

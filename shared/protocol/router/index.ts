@@ -1,9 +1,10 @@
-export type { Afterwards } from './afterwards.ts';
-export type { Learnt, RequestScope } from './request-scope.ts';
+export type { DeferredTasks } from './deferred-tasks.ts';
+export type { LogContext, RequestScope } from './request-scope.ts';
+export { jsonHeaders, streamHeaders } from './response-headers.ts';
 export {
-  createFrontDoor,
+  createRouter,
   type Endpoint,
-  type FrontDoorDependencies,
+  type RouterDependencies,
   type Routes,
   toGatewayError,
 } from './router.ts';

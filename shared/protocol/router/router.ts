@@ -1,5 +1,5 @@
-// The one way in for both functions and the local run: route, call, and turn whatever comes back into an answer with
-// its ids. An error of ours leaves as an envelope; its cause stays in the log.
+// The router of both functions and of the local run: finds the endpoint, calls it, and adds ids and CORS headers to its
+// answer. An error becomes an envelope; its cause stays in the log.
 
 import { type ErrorCode, fail, GatewayError, toEnvelope } from '../../errors/index.ts';
 import { headerNames } from '../../foundation/constants/index.ts';
@@ -15,8 +15,8 @@ import {
   type RequestContext,
   readCorrelation,
 } from '../http/index.ts';
-import { createAfterwards } from './afterwards.ts';
 import { corsHeaders, preflight } from './cors.ts';
+import { createDeferredTasks } from './deferred-tasks.ts';
 import { logRequest } from './log-request.ts';
 import type { RequestScope } from './request-scope.ts';
 
@@ -24,7 +24,7 @@ export type Endpoint = (request: GatewayRequest, scope: RequestScope) => Promise
 /** Path → method → endpoint. */
 export type Routes = Readonly<Record<string, Readonly<Record<string, Endpoint>>>>;
 
-export interface FrontDoorDependencies {
+export interface RouterDependencies {
   readonly clock: Clock;
   readonly randomness: Randomness;
   readonly log: Log;
@@ -32,7 +32,7 @@ export interface FrontDoorDependencies {
   readonly originSecretHashes: readonly string[];
 }
 
-export function createFrontDoor(routes: Routes, dependencies: FrontDoorDependencies): Gateway {
+export function createRouter(routes: Routes, dependencies: RouterDependencies): Gateway {
   return async (request, context) => {
     const scope = openScope(request, context, dependencies);
     const { response, errorCode } = await answer(routes, request, scope, dependencies);
@@ -41,7 +41,7 @@ export function createFrontDoor(routes: Routes, dependencies: FrontDoorDependenc
       headers: { ...corsHeaders, ...idHeaders(scope), ...response.headers },
       finish: async () => {
         await response.finish?.();
-        await scope.afterwards.run();
+        await scope.deferred.run();
         logRequest(dependencies, { request, scope, status: response.status, errorCode });
       },
     };
@@ -51,13 +51,13 @@ export function createFrontDoor(routes: Routes, dependencies: FrontDoorDependenc
 function openScope(
   request: GatewayRequest,
   { clientGone }: RequestContext,
-  { randomness, log }: FrontDoorDependencies,
+  { randomness, log }: RouterDependencies,
 ): RequestScope {
   const { correlation, fault } = readCorrelation(request.headers, randomness);
   const correlationId = randomness.uuid();
-  const afterwards = createAfterwards(log, correlationId);
-  const learnt = { fields: {}, metrics: {} };
-  return { correlationId, correlation, correlationFault: fault, clientGone, afterwards, learnt };
+  const deferred = createDeferredTasks(log, correlationId);
+  const logContext = { fields: {}, metrics: {} };
+  return { correlationId, correlation, correlationFault: fault, clientGone, deferred, logContext };
 }
 
 const idHeaders = ({ correlationId, correlation }: RequestScope): Record<string, string> => ({
@@ -74,10 +74,10 @@ async function answer(
   routes: Routes,
   request: GatewayRequest,
   scope: RequestScope,
-  { log, originSecretHashes }: FrontDoorDependencies,
+  { log, originSecretHashes }: RouterDependencies,
 ): Promise<Answered> {
   try {
-    // Who goes around the edge finds nothing here: its web application firewall must not be optional.
+    // A request around the edge would skip its web application firewall, so it finds no route.
     if (!comesThroughEdge(request.headers, originSecretHashes)) throw fail('not_found');
     return { response: await dispatch(routes, request, scope), errorCode: undefined };
   } catch (error) {
@@ -94,7 +94,7 @@ function dispatch(routes: Routes, request: GatewayRequest, scope: RequestScope):
   return endpoint(request, scope);
 }
 
-/** RFC 9110, 15.5.6: whoever meets a 405 is told what is allowed. */
+/** RFC 9110, 15.5.6: a 405 lists the allowed methods. */
 function refuseMethod(methods: readonly string[], { correlationId }: RequestScope): GatewayResponse {
   const { headers, ...refusal } = toEnvelope(fail('method_not_allowed'), correlationId);
   return { ...refusal, headers: { ...headers, allow: [...methods, 'OPTIONS'].join(', ') } };

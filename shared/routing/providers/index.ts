@@ -1,6 +1,7 @@
 export { readBoundedBody } from './bounded-body.ts';
 export { type AttemptFailure, classifyErrorObject, classifyStatus, type FailureKind } from './classify.ts';
 export { type Credential, type CredentialSource, environmentCredentials, type SignableCall } from './credentials.ts';
+export { midStreamCodes } from './mid-stream-codes.ts';
 export { type ProviderCredentials, providerCredentials } from './provider-credentials.ts';
 export { providerSecret } from './provider-secret.ts';
 export { readRetryAfterSeconds } from './retry-after.ts';

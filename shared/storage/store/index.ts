@@ -6,6 +6,7 @@ export {
   type DynamoInput,
 } from './dynamodb-client.ts';
 export { createDynamoStore, type DynamoStoreOptions } from './dynamodb-store.ts';
+export { type RetryWriteOptions, retryWrite } from './retry-write.ts';
 export {
   type CallOptions,
   type Conditional,

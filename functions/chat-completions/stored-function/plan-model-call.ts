@@ -1,19 +1,19 @@
-// One provider call of a function: the request of its revision, planned for its model and then for its fallback models.
+// One model call of a function: the request of its revision, planned for its model and then for its fallback models.
 // The plan is one list, so the provider loop of plain calls walks it as it is.
 
 import type { FunctionRequest } from '../../../shared/configuration/stored-functions/index.ts';
 import { fail, GatewayError } from '../../../shared/errors/index.ts';
 import { type ChatRequest, readChatRequest } from '../../../shared/protocol/wire/index.ts';
-import { makePlan, type Plan } from '../../../shared/routing/planner/index.ts';
+import { entryOf, makePlan, type Plan } from '../../../shared/routing/planner/index.ts';
 import type { ChatDependencies } from '../dependencies.ts';
-import type { IdentifiedCall, Unit } from '../stages.ts';
+import type { IdentifiedCall, PlannedModelCall } from '../stages.ts';
 
 /** execution_failed where no model of it can serve: inside a function every such failure is this one (contract 5). */
-export function planUnit(
+export function planModelCall(
   deps: ChatDependencies,
   call: IdentifiedCall,
   { body, fallbackModels }: FunctionRequest,
-): Unit | GatewayError {
+): PlannedModelCall | GatewayError {
   const request = readChatRequest(body);
   if (request instanceof GatewayError) return failed(request);
   const [first, ...others] = [request.model, ...fallbackModels].map((model) =>
@@ -34,7 +34,7 @@ const planModel = (deps: ChatDependencies, call: IdentifiedCall, request: ChatRe
     catalogue: call.catalogue,
     workspace: call.workspace,
     isConfigured: ({ provider }) => deps.credentials.find(provider) !== undefined,
-    // Revisions name their models; no caller waits for figures to sort by.
+    // Revisions name their models: statistics are not needed to sort by.
     statsOf: () => undefined,
-    isCooling: ({ provider, model }) => deps.cooldowns.isCooling({ provider: provider.id, model: model.id }),
+    isCooling: (candidate) => deps.cooldowns.isCooling(entryOf(candidate)),
   });

@@ -1,14 +1,14 @@
-// What the record of a call says, as fields and metrics of the request's log line.
+// Adds the record of a call to the request's log line, as fields and metrics.
 import type { CallRecord } from '../../../shared/accounting/call-records/index.ts';
 import { formatUsd } from '../../../shared/foundation/money/index.ts';
-import type { Learnt } from '../../../shared/protocol/router/index.ts';
+import type { LogContext } from '../../../shared/protocol/router/index.ts';
 
 /** Metrics count in millionths of a dollar: whole numbers that still tell one call from the next. */
 const picoPerMicro = 1_000_000n;
 
-export function tellLog(learnt: Learnt, record: CallRecord): void {
-  learnt.fields = {
-    ...learnt.fields,
+export function addRecordToLog(context: LogContext, record: CallRecord): void {
+  context.fields = {
+    ...context.fields,
     workspace_id: record.workspace,
     key_id: record.keyPublicId,
     execution_id: record.executionId,
@@ -32,8 +32,8 @@ export function tellLog(learnt: Learnt, record: CallRecord): void {
     first_byte_ms: record.firstOutputMs,
     gateway_ms: record.gatewayMs,
   };
-  learnt.metrics = {
-    ...learnt.metrics,
+  context.metrics = {
+    ...context.metrics,
     Fallbacks: { unit: 'Count', value: Math.max(0, record.attempts - 1) },
     GatewayTime: { unit: 'Milliseconds', value: record.gatewayMs },
     InputTokens: { unit: 'Count', value: record.promptTokens },

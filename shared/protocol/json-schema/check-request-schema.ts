@@ -1,0 +1,15 @@
+import { fail, type GatewayError } from '../../errors/index.ts';
+import { checkResponseSchema } from './on-demand.ts';
+
+export interface SchemaRequest {
+  readonly responseSchema?: unknown;
+  readonly stream: boolean;
+}
+
+/** Spec 2.1. Called only for a key that exists: checking a schema is work. */
+export async function checkRequestSchema({ responseSchema, stream }: SchemaRequest): Promise<GatewayError | undefined> {
+  if (responseSchema === undefined) return undefined;
+  const fault = await checkResponseSchema(responseSchema);
+  if (fault !== undefined) return fail('invalid_response_schema', { message: fault.message });
+  return stream ? fail('schema_streaming_unsupported') : undefined;
+}
