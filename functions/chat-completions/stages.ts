@@ -166,8 +166,10 @@ export interface ModelCall {
   readonly connections: readonly Connection[];
   readonly traceparent: string | undefined;
   readonly deadline: Deadline;
-  /** Aborts when no answer is wanted any more: the client left, or another step of the workflow failed. */
-  readonly cancelled: AbortSignal;
+  /** Aborts when the client left: no further candidate is called, and the one that works is read on (contract 6). */
+  readonly clientGone: AbortSignal;
+  /** Aborts when another step of the workflow has failed: the attempt under way ends too. */
+  readonly stopped: AbortSignal | undefined;
   /** How long the call may wait for a slot of a provider. */
   readonly queueMs: number;
   readonly bill: Bill;

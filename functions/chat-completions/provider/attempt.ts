@@ -3,6 +3,7 @@ import type { Candidate } from '../../../shared/configuration/catalogue/index.ts
 import {
   firstChunkTimeoutDefaultMs,
   headerNames,
+  streamReadOnMaxMs,
   upstreamBodyMaxBytes,
   upstreamErrorMaxBytes,
 } from '../../../shared/foundation/constants/index.ts';
@@ -41,7 +42,9 @@ export async function attempt(
   const credential = await findCredential(deps, call, candidate);
   if (credential === undefined) return failed('no_usable_credential');
   const body = toUpstreamBody(call.request, candidate);
-  const watch = startWatch(deps.clock, call.deadline, call.cancelled);
+  const { clientGone, stopped } = call;
+  const graceMs = call.request.stream ? streamReadOnMaxMs : Number.POSITIVE_INFINITY;
+  const watch = startWatch(deps.clock, call.deadline, { clientGone, stopped, graceMs });
   const limitMs = Math.min(silenceLimitMs, firstChunkLimitMs(call, candidate));
   if (Number.isFinite(limitMs)) watch.expect('silent', limitMs);
   // A JSON answer that drips in is no answer yet: the candidates behind this one keep their time all the same.

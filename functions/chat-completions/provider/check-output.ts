@@ -4,7 +4,7 @@
 import { chargedAnswersMax } from '../../../shared/foundation/constants/index.ts';
 import { checkAnswer } from '../../../shared/protocol/json-schema/index.ts';
 import { isJsonObject, type JsonAnswer } from '../../../shared/protocol/wire/index.ts';
-import { payerOf } from '../../../shared/routing/planner/index.ts';
+import { outputSizeOf, payerOf } from '../../../shared/routing/planner/index.ts';
 import type { AdmittedCandidate } from '../../../shared/routing/provider-metrics/index.ts';
 import type { ModelCall } from '../stages.ts';
 
@@ -40,7 +40,9 @@ export function createOutputCheck({ request, bill, byok }: ModelCall): OutputChe
   return {
     async check({ candidate }, answer, promptBytes) {
       const observed = { prompt: promptBytes, output: answer.outputBytes };
-      const { usage } = bill.charge(candidate, answer.usage, observed, payerOf(byok, candidate));
+      const payer = payerOf(byok, candidate);
+      const asked = outputSizeOf(request);
+      const { usage } = bill.charge({ candidate, reported: answer.usage, observed, payer, asked });
       return { tokens: usage.promptTokens + usage.completionTokens, verdict: await judge(answer) };
     },
     misses: () => misses,

@@ -27,7 +27,7 @@ export async function provide(deps: ChatDependencies, call: ModelCall): Promise<
   async function run(): Promise<ProviderRun['result']> {
     const output = createOutputCheck(call);
     const failures: AttemptFailure[] = [];
-    while (queue.waiting() > 0 && !call.deadline.isOver() && !call.cancelled.aborted) {
+    while (queue.waiting() > 0 && !call.deadline.isOver() && !isCancelled(call)) {
       const admitted = await queue.next();
       if ('retryAfterSeconds' in admitted) {
         failures.push({ kind: 'rate_limited', retryAfterSeconds: admitted.retryAfterSeconds, cause: 'own_limit' });
@@ -60,6 +60,8 @@ export async function provide(deps: ChatDependencies, call: ModelCall): Promise<
   const left = { queuedMs: queue.queuedMs(), unusedPermit: queue.unusedPermit() };
   return { attempts, attemptCount, ...left, upstreamMs, firstOutputAtMs, result };
 }
+
+const isCancelled = ({ clientGone, stopped }: ModelCall): boolean => clientGone.aborted || stopped?.aborted === true;
 
 /** How long a provider may stay silent: each one behind it keeps at least 10 seconds, or an even share of less. */
 function silenceLimitMs(remainingMs: number, behind: number): number {

@@ -1,7 +1,9 @@
 // The stream a client sees (spec 6, contract 4): chunks unchanged, an error line where it broke, one end marker, last.
 // Its body never throws: on Lambda an error inside a body kills the process.
 import { errorCatalogue } from '../../../shared/errors/index.ts';
+import { collectedStreamMaxBytes } from '../../../shared/foundation/constants/index.ts';
 import { doneLine, errorLine, type StreamChunk, toEventLine } from '../../../shared/protocol/wire/index.ts';
+import { hasCounts } from '../../../shared/routing/billing/index.ts';
 import { midStreamCodes } from '../../../shared/routing/providers/index.ts';
 import type { OpenStream, StreamEnd } from '../stages.ts';
 
@@ -31,9 +33,11 @@ export interface RelayedStream {
 }
 
 export interface StreamRelay {
-  readonly body: AsyncGenerator<string, void, undefined>;
-  /** So far; final when the body has ended. */
+  readonly body: AsyncIterable<string>;
+  /** So far; final when `readOn` has resolved. */
   readonly relayed: Readonly<RelayedStream>;
+  /** Reads what the client did not: it left, and pays for what it used (contract 6). Never rejects. */
+  readonly readOn: () => Promise<void>;
 }
 
 export function relayStream(stream: OpenStream, options: RelayOptions): StreamRelay {
@@ -44,17 +48,27 @@ export function relayStream(stream: OpenStream, options: RelayOptions): StreamRe
     outputBytesAfterCount: 0,
     end: undefined,
   };
-  return { body: relay(stream, relayed, options), relayed };
+  const lines = relay(stream, relayed, options);
+  return {
+    // Without `return` of the generator: a reader that leaves must not end it.
+    body: { [Symbol.asyncIterator]: () => ({ next: () => lines.next(), return: async () => ended }) },
+    relayed,
+    async readOn() {
+      for await (const _lines of lines);
+    },
+  };
 }
+
+const ended = { done: true, value: undefined } as const;
 
 async function* relay(
   stream: OpenStream,
   relayed: RelayedStream,
   options: RelayOptions,
 ): AsyncGenerator<string, void, undefined> {
-  const sent: string[] = [];
+  const transcript = collectText();
   const send = (lines: string): string => {
-    if (options.onComplete !== undefined) sent.push(lines);
+    if (options.onComplete !== undefined) transcript.add(lines);
     return lines;
   };
   let head: Record<string, unknown> = {};
@@ -77,7 +91,8 @@ async function* relay(
     }
     relayed.end = 'complete';
     if (options.mergedUsage !== undefined) yield send(usageLine(head, options.mergedUsage()));
-    await options.onComplete?.(sent.join('') + doneLine);
+    const text = transcript.text();
+    if (text !== undefined) await options.onComplete?.(text + doneLine);
   } catch (error) {
     const failure = stream.failureOf(error);
     relayed.end = failure;
@@ -85,13 +100,28 @@ async function* relay(
     await options.onBroken();
     yield errorLine(code, errorCatalogue[code].message);
   } finally {
-    // Also when the client left and the body is not read on.
     stream.abort();
   }
   yield doneLine;
 }
 
-function count(relayed: RelayedStream, { outputBytes, usage }: StreamChunk['facts']): void {
+/** Collects up to `collectedStreamMaxBytes`; beyond it there is no text. */
+function collectText(): { readonly add: (lines: string) => void; readonly text: () => string | undefined } {
+  let parts: string[] = [];
+  let length = 0;
+  return {
+    add(lines) {
+      length += lines.length;
+      if (length > collectedStreamMaxBytes) parts = [];
+      else parts.push(lines);
+    },
+    text: () => (length > collectedStreamMaxBytes ? undefined : parts.join('')),
+  };
+}
+
+function count(relayed: RelayedStream, { outputBytes, usage: reported }: StreamChunk['facts']): void {
+  // A report without counts never replaces one with counts (contract 6).
+  const usage = reported !== undefined && (relayed.usage === undefined || hasCounts(reported)) ? reported : undefined;
   const countsOutput = Number(usage?.completion_tokens) > 0;
   relayed.outputBytes += outputBytes;
   relayed.outputBytesAfterUsage = usage === undefined ? relayed.outputBytesAfterUsage + outputBytes : 0;

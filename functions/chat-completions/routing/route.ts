@@ -51,7 +51,8 @@ export const toModelCall = (call: AdmittedChat): ModelCall => ({
   connections: call.connections,
   traceparent: call.scope.correlation.traceparent,
   deadline: call.deadline,
-  cancelled: call.scope.clientGone,
+  clientGone: call.scope.clientGone,
+  stopped: undefined,
   queueMs: call.catalogue.service.queue_ms,
   bill: call.bill,
 });

@@ -99,8 +99,9 @@ function outcomeOf(
   { scope }: RecordedCall,
   { error, stream }: EndedCall,
 ): { outcome: CallOutcome; cutCode?: ErrorCode } {
-  // The error that a call ends with when its client leaves reaches no client.
-  if (error !== undefined) return { outcome: scope.clientGone.aborted ? 'client_gone' : error.code };
+  // A client that left got neither an error nor a whole answer.
+  if (scope.clientGone.aborted) return { outcome: 'client_gone' };
+  if (error !== undefined) return { outcome: error.code };
   if (stream === undefined || stream.end === 'complete') return { outcome: 'ok' };
   if (stream.end === undefined || stream.end.kind === 'client_gone') return { outcome: 'client_gone' };
   return { outcome: 'cut', cutCode: midStreamCodes[stream.end.kind] };

@@ -33,6 +33,10 @@ export const upstreamBodyMaxBytes = 16 * 1024 * 1024;
 export const upstreamEventMaxBytes = 4 * 1024 * 1024;
 /** Chunks kept back before the first real output: a role chunk and some empty deltas are a few hundred bytes. */
 export const heldBackMaxBytes = 256 * 1024;
+/** How long a stream is read on for a client that left: it pays for what it used (contract 6). */
+export const streamReadOnMaxMs = 10_000;
+/** A stream that is collected for the response cache or for replays. Beyond it the stream is relayed and not stored. */
+export const collectedStreamMaxBytes = 8 * 1024 * 1024;
 /** What of a provider's error body is read to classify it. */
 export const upstreamErrorMaxBytes = 64 * 1024;
 

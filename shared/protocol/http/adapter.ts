@@ -14,8 +14,8 @@ export interface AdapterDependencies {
 
 /** From the start of an exchange to its last byte. Beyond it the edge has given up, whatever we still write. */
 export const deliveryMaxMs = originReadTimeoutSeconds * 1000;
-/** What `finish` may take: every retry of a settlement, and all that Lambda leaves after the budget. */
-export const finishMaxMs = 10_000;
+/** What `finish` may take: reading on a stream whose client left (10 s), then every retry of its settlement (9 s). */
+export const finishMaxMs = 20_000;
 /** How long a body that was given up may take to let go of its provider. */
 export const releaseMaxMs = 2_000;
 /** Pieces in which a text is written: one chunk of Node's streams, and far below what a response stream chokes on. */

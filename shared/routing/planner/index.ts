@@ -9,9 +9,9 @@ export {
   readByokFacts,
 } from './byok.ts';
 export { loosens, tighten } from './data-policy.ts';
-export { hasMedia } from './features.ts';
+export { hasMedia } from './media.ts';
 export { type CandidateStats, type OrderFacts, orderCandidates } from './order.ts';
 export { makePlan, type Plan, type PlanFacts } from './plan.ts';
 export { isBillable, totalPrice } from './prices.ts';
 export { entryOf, estimateTokens, limitsOf } from './provider-limits.ts';
-export { worstCaseOf, worstCaseOfStep } from './worst-case.ts';
+export { outputSizeOf, worstCaseOf, worstCaseOfStep } from './worst-case.ts';

@@ -212,7 +212,7 @@ describe('an invocation', () => {
     const handler = createStreamingHandler(answering({ body: '{}', finish }), dependencies);
     const running = invoke(handler, chatEvent());
     await begun.opened;
-    clock.advance(10_000);
+    clock.advance(20_000);
     const invocation = await running;
     expect(invocation.bodyText()).toBe('{}');
     expect(logged()).toEqual(['finish_over_time']);
