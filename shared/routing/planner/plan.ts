@@ -10,6 +10,7 @@ import { readNeeds, supportsAll } from './features.ts';
 import { type OrderFacts, orderCandidates } from './order.ts';
 import { isBillable, isUnderCap } from './prices.ts';
 import { findUnknownPin, readProviderChoice } from './provider-choice.ts';
+import { failUnknownModel } from './unknown-model.ts';
 import { type VisibilityFacts, visibleCandidates } from './visible-candidates.ts';
 
 export interface PlanFacts extends OrderFacts, VisibilityFacts {
@@ -28,7 +29,7 @@ export function makePlan(request: ChatRequest, facts: PlanFacts): Plan | Gateway
   const unknownPin = findUnknownPin(wishes, facts.catalogue);
   if (unknownPin !== undefined) return refusePin(unknownPin);
   let left = visibleCandidates(request.model, facts);
-  if (left === undefined) return fail('unknown_model');
+  if (left === undefined) return failUnknownModel(request.model, facts.catalogue, facts.workspace);
   for (const { code, message, keeps } of readConditions(request, facts)) {
     left = left.filter(keeps);
     if (left.length === 0) return fail(code, message === undefined ? {} : { message });
