@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { unknownMembersTexts } from '../../infra/local/simulator/behaviours/unknown-members.ts';
+import { unknownMembersTexts } from '../../infra/local/simulator/index.ts';
 import { type Harness, hello, startHarness } from '../support/harness.ts';
 import { contentOf, readStream } from './read-stream.ts';
 

@@ -1,4 +1,4 @@
-// Providers that take their time, or for ever.
+// Providers that take their time, and providers that never end.
 import { type Behaviour, type Behaviours, type Call, numberParameter } from '../call.ts';
 import { type Completion, complete, completionJson } from '../completion.ts';
 import { chunkHead, type Frame, framesOf, jsonFrame, streamSteps, throughOutput } from '../frames.ts';
@@ -27,11 +27,22 @@ const stallAfter =
 
 function* comments(gapMs: number): Steps {
   yield eventStreamHead;
+  yield* endlessComments(gapMs);
+}
+
+function* endlessComments(gapMs: number): Steps {
   for (let sent = 0; sent < repeatsHardLimit; sent += 1) {
     yield write(': keep-alive\n\n');
     yield wait(gapMs);
   }
   yield silence;
+}
+
+/** Part of an answer, then comments for ever. */
+function* commentsAfter(call: Call, outputs: number): Steps {
+  const frames = throughOutput(framesOf(call, complete(call)), outputs);
+  for (const step of streamSteps(call, frames)) if (step.kind !== 'end') yield step;
+  yield* endlessComments(intervalMs(call));
 }
 
 function* tireless(completion: Completion): Iterable<Frame> {
@@ -49,6 +60,7 @@ export const pauses: Behaviours = {
   stall: stallAfter(3),
   'stall-after-role': stallAfter(0),
   'trickle-comments': (call) => comments(intervalMs(call)),
+  'stall-with-comments': (call) => commentsAfter(call, 3),
   endless: (call) =>
     streamSteps({ ...call, paceMs: intervalMs(call) }, tireless(complete(call)), {
       ending: silence,
