@@ -8,11 +8,15 @@ import { manualClock } from '../support/manual-clock.ts';
 const event = (delta: object, finish_reason: string | null = null) =>
   Buffer.from(`data: ${JSON.stringify({ choices: [{ index: 0, delta, finish_reason }] })}\n\n`);
 
-function open(pieces: readonly (Buffer | Promise<Buffer>)[]) {
+/** `gapMs`: what passes before each piece. */
+function open(pieces: readonly (Buffer | Promise<Buffer>)[], gapMs = 0) {
   const clock = manualClock();
-  const watch = startWatch(clock, startDeadline(clock, clock.nowMs(), 55_000), new AbortController().signal);
+  const watch = startWatch(clock, startDeadline(clock, clock.nowMs(), 100_000), new AbortController().signal);
   async function* body(): AsyncGenerator<Buffer> {
-    for (const piece of pieces) yield piece;
+    for (const piece of pieces) {
+      clock.advance(gapMs);
+      yield piece;
+    }
   }
   const opened = openStream({ status: 200, headers: {}, body: body(), drain: () => {} }, watch, 15_000);
   return { clock, watch, opened };
@@ -26,6 +30,16 @@ describe('a stream whose reader pauses', () => {
     for await (const _batch of rest) clock.advance(16_000);
     expect(watch.endedBy()).toBeUndefined();
     expect(watch.signal.aborted).toBe(false);
+  });
+
+  it('is not given up while its provider sends comments, which the client never sees', async () => {
+    const comments = Array.from({ length: 5 }, () => Buffer.from(': working\n\n'));
+    const { watch, opened } = open([event({ content: 'a' }), ...comments, event({}, 'stop')], 14_000);
+    const { rest } = await opened;
+    const chunks: unknown[] = [];
+    for await (const batch of rest) chunks.push(...batch);
+    expect(watch.endedBy()).toBe(undefined);
+    expect(chunks).toHaveLength(1);
   });
 
   it('is given up all the same where the provider is the silent one', async () => {

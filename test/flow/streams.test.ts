@@ -137,6 +137,20 @@ describe('a stream', () => {
     expect(new Set(indexes)).toEqual(new Set([0, 1]));
   });
 
+  it('carries no reasoning where it is excluded, no chunk that would be empty, and all the rest', async () => {
+    for (const members of [{}, { cache: {} }, { cache: {} }]) {
+      const { lines, headers } = await stream('reasoning', { reasoning: { exclude: true }, ...members });
+      expect(lines.join('')).not.toContain('reasoning_content');
+      const deltas = lines.map((line) => JSON.parse(line).choices[0]);
+      expect(
+        deltas.filter(({ delta, finish_reason }) => finish_reason === null && Object.keys(delta).length === 0),
+      ).toEqual([]);
+      expect(contentOf(lines)).toContain('simulated by the');
+      expect(deltas.at(-1)?.finish_reason).toBe('stop');
+      expect(headers.get('x-gw-model')).toBe('acme/reasoning');
+    }
+  });
+
   it('asks the provider once', () => {
     const streamed = gateway.simulator.calls.filter(({ body }) => (body as { stream?: boolean }).stream === true);
     expect(streamed.every(({ ended, closedEarly }) => ended && !closedEarly)).toBe(true);

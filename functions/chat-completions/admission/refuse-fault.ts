@@ -7,10 +7,10 @@ import { claimKey } from './claim-key.ts';
 /** A call that cannot be served still counts for its key, and a revoked or hurried key wins over what is wrong with it. */
 export async function refuseFault(
   deps: ChatDependencies,
-  { credential, asksFunction }: ReceivedCall,
+  { credential, read }: ReceivedCall,
   keyItem: Item,
   fault: GatewayError,
 ): Promise<unknown> {
-  const claim = await claimKey(deps, { credential, asksFunction, keyItem, hold: undefined });
+  const claim = await claimKey(deps, { credential, asksFunction: read().asksFunction, keyItem, hold: undefined });
   return claim.verdict === undefined ? fault : claim.verdict.error;
 }

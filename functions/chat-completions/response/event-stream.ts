@@ -1,13 +1,20 @@
 // The stream a client sees (spec 6, contract 4): chunks unchanged, an error line where it broke, one end marker, last.
 // This generator never throws: on Lambda an error inside a body kills the process.
-import { errorCatalogue } from '../../../shared/errors/index.ts';
-import { doneLine, errorLine, type StreamChunk, toEventLine } from '../../../shared/protocol/wire/index.ts';
+import {
+  doneLine,
+  errorLine,
+  type StreamChunk,
+  toEventLine,
+  withoutReasoningDeltas,
+} from '../../../shared/protocol/wire/index.ts';
 import { midStreamCodes } from '../mid-stream-codes.ts';
 import type { OpenStream, StreamTally } from '../stages.ts';
 
 export interface StreamWishes {
   /** The client asked for the provider's own usage chunk. */
   readonly includeUsage: boolean;
+  /** `reasoning.exclude`: the client sees no reasoning. */
+  readonly excludeReasoning: boolean;
   /** Makes the members of the added usage chunk, for a client that asked for it. */
   readonly mergedUsage: (() => Record<string, unknown>) | undefined;
   /** Hears every chunk of the provider. */
@@ -31,19 +38,21 @@ export async function* relayStream(
   let head: Record<string, unknown> = {};
   const relay = (chunks: readonly StreamChunk[]): string => {
     let lines = '';
-    for (const { text, facts, head: chunkHead } of chunks) {
+    for (const chunk of chunks) {
+      const { text, facts, head: chunkHead } = chunk;
       head = chunkHead;
       tally.outputBytes += facts.outputBytes;
       tally.outputBytesAfterUsage = facts.usage === undefined ? tally.outputBytesAfterUsage + facts.outputBytes : 0;
       tally.outputBytesAfterCount = countsOutput(facts.usage) ? 0 : tally.outputBytesAfterCount + facts.outputBytes;
       tally.usage = facts.usage ?? tally.usage;
       wishes.onChunk?.(text);
-      if (!facts.isUsageOnly || wishes.includeUsage) lines += toEventLine(text);
+      if (!facts.isUsageOnly || wishes.includeUsage) lines += chunkLine(chunk, wishes.excludeReasoning);
     }
     return keep(lines);
   };
   try {
-    yield relay(stream.opening);
+    const opening = relay(stream.opening);
+    if (opening !== '') yield opening;
     for await (const chunks of stream.rest) {
       const lines = relay(chunks);
       if (lines !== '') yield lines;
@@ -54,14 +63,19 @@ export async function* relayStream(
   } catch (error) {
     const failure = stream.failureOf(error);
     tally.end = failure;
-    const code = midStreamCodes[failure.kind];
     await wishes.onBroken();
-    yield errorLine(code, errorCatalogue[code].message);
+    yield errorLine(midStreamCodes[failure.kind]);
   } finally {
     // Also when the client left and nobody reads on.
     stream.abort();
   }
   yield doneLine;
+}
+
+/** Empty: nothing of the chunk is left for this client. */
+export function chunkLine(chunk: StreamChunk, excludeReasoning: boolean): string {
+  const text = excludeReasoning ? withoutReasoningDeltas(chunk) : chunk.text;
+  return text === undefined ? '' : toEventLine(text);
 }
 
 const countsOutput = (usage: Record<string, unknown> | undefined): boolean => Number(usage?.completion_tokens) > 0;

@@ -5,17 +5,11 @@ import { okStatus } from '../../../shared/errors/index.ts';
 import { headerNames } from '../../../shared/foundation/constants/index.ts';
 import { parseJson } from '../../../shared/foundation/ids/index.ts';
 import type { GatewayResponse } from '../../../shared/protocol/http/index.ts';
-import {
-  type ChatRequest,
-  doneLine,
-  isJsonObject,
-  readStreamChunk,
-  toEventLine,
-} from '../../../shared/protocol/wire/index.ts';
+import { type ChatRequest, doneLine, isJsonObject, readStreamChunk } from '../../../shared/protocol/wire/index.ts';
 import { mergeUsage, noCost } from '../../../shared/routing/billing/index.ts';
 import type { ChatDependencies } from '../dependencies.ts';
 import type { IdentifiedCall, ReadyAnswer } from '../stages.ts';
-import { usageLine } from './event-stream.ts';
+import { chunkLine, usageLine } from './event-stream.ts';
 import { type Answer, keepForReplay } from './keep-answer.ts';
 import { jsonHeaders, streamHeaders } from './response-headers.ts';
 
@@ -58,7 +52,8 @@ function cachedStream(request: ChatRequest, answer: CachedAnswer, texts: readonl
   const relayed = chunks.filter(({ facts }) => !facts.isUsageOnly || request.includeUsage);
   const reported = chunks.findLast(({ facts }) => facts.usage !== undefined)?.facts.usage;
   const added = request.includeMergedUsage ? usageLine(chunks.at(-1)?.head ?? {}, cachedUsage(answer, reported)) : '';
-  return relayed.map(({ text }) => toEventLine(text)).join('') + added + doneLine;
+  const excludesReasoning = request.reasoning?.exclude === true;
+  return relayed.map((chunk) => chunkLine(chunk, excludesReasoning)).join('') + added + doneLine;
 }
 
 function cachedUsage(

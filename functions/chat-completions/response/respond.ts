@@ -84,6 +84,7 @@ function streamResponse(
   };
   const wishes = {
     includeUsage: request.includeUsage,
+    excludeReasoning: request.reasoning?.exclude === true,
     mergedUsage: request.includeMergedUsage ? mergedUsage : undefined,
     onChunk: cache?.store === undefined ? undefined : (text: string) => void chunks.push(text),
     onComplete: ownsIdempotencyKey || cache?.store !== undefined ? onComplete : undefined,

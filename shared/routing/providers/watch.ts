@@ -1,4 +1,4 @@
-// Everything that may end one provider call from our side, in one signal: silence, the deadline, a client that left.
+// Everything by which the gateway ends a provider call, in one signal: silence, the deadline, a client that left.
 import type { Clock, Deadline } from '../../foundation/time/index.ts';
 
 export type WatchEnd = 'silent' | 'idle' | 'deadline' | 'client_gone';
@@ -6,13 +6,13 @@ export type WatchEnd = 'silent' | 'idle' | 'deadline' | 'client_gone';
 export interface Watch {
   /** Aborts when the watch ends; the socket to the provider closes with it. */
   readonly signal: AbortSignal;
-  /** Who ended it. Undefined: nobody did. */
+  /** What ended it. Undefined: nothing did so far. */
   readonly endedBy: () => WatchEnd | undefined;
   /** Ends the call when nothing calls `expect` again within `limitMs`. */
   readonly expect: (what: 'silent' | 'idle', limitMs: number) => void;
-  /** The provider is not the one who is waited for: a slow client does not make it a silent one. */
+  /** The wait is for the client now: a slow reader does not make a silent provider. */
   readonly pause: () => void;
-  /** The answer is complete: timers are taken back, and nothing is aborted any more. */
+  /** The answer is complete: timers are cancelled, and nothing is aborted any more. */
   readonly release: () => void;
   /** Gives the call up: its socket is closed. Nothing happens after a release. */
   readonly abort: () => void;
@@ -22,8 +22,8 @@ export function startWatch(clock: Clock, deadline: Deadline, clientGone: AbortSi
   const controller = new AbortController();
   let ended: WatchEnd | undefined;
   let isReleased = false;
-  let takeBackSilence = () => {};
-  const takeBackDeadline = clock.after(deadline.remainingMs(), () => end('deadline'));
+  let cancelSilence = () => {};
+  const cancelDeadline = clock.after(deadline.remainingMs(), () => end('deadline'));
   const onGone = () => end('client_gone');
   clientGone.addEventListener('abort', onGone, { once: true });
   if (clientGone.aborted) onGone();
@@ -41,8 +41,8 @@ export function startWatch(clock: Clock, deadline: Deadline, clientGone: AbortSi
 
   function release() {
     isReleased = true;
-    takeBackSilence();
-    takeBackDeadline();
+    cancelSilence();
+    cancelDeadline();
     clientGone.removeEventListener('abort', onGone);
   }
 
@@ -50,10 +50,10 @@ export function startWatch(clock: Clock, deadline: Deadline, clientGone: AbortSi
     signal: controller.signal,
     endedBy: () => ended,
     expect: (what, limitMs) => {
-      takeBackSilence();
-      if (!isReleased) takeBackSilence = clock.after(limitMs, () => end(what));
+      cancelSilence();
+      if (!isReleased) cancelSilence = clock.after(limitMs, () => end(what));
     },
-    pause: () => takeBackSilence(),
+    pause: () => cancelSilence(),
     release,
     abort,
   };

@@ -27,22 +27,11 @@ const stallAfter =
 
 function* comments(gapMs: number): Steps {
   yield eventStreamHead;
-  yield* endlessComments(gapMs);
-}
-
-function* endlessComments(gapMs: number): Steps {
   for (let sent = 0; sent < repeatsHardLimit; sent += 1) {
     yield write(': keep-alive\n\n');
     yield wait(gapMs);
   }
   yield silence;
-}
-
-/** Part of an answer, then comments for ever. */
-function* commentsAfter(call: Call, outputs: number): Steps {
-  const frames = throughOutput(framesOf(call, complete(call)), outputs);
-  for (const step of streamSteps(call, frames)) if (step.kind !== 'end') yield step;
-  yield* endlessComments(intervalMs(call));
 }
 
 function* tireless(completion: Completion): Iterable<Frame> {
@@ -60,7 +49,6 @@ export const pauses: Behaviours = {
   stall: stallAfter(3),
   'stall-after-role': stallAfter(0),
   'trickle-comments': (call) => comments(intervalMs(call)),
-  'stall-with-comments': (call) => commentsAfter(call, 3),
   endless: (call) =>
     streamSteps({ ...call, paceMs: intervalMs(call) }, tireless(complete(call)), {
       ending: silence,
