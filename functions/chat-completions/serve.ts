@@ -24,7 +24,7 @@ export const serveChatCompletion =
   (deps: ChatDependencies): Endpoint =>
   async (request, scope) => {
     const { clock } = deps;
-    const received = receive(clock, request, scope);
+    const received = await receive(clock, request, scope);
     // Contract 6: what the store cannot answer within 2 seconds, all rounds together, is not waited for.
     const admission = startDeadline(clock, clock.nowMs(), admissionTimeoutMs);
     const call = await within(clock, admission.remainingMs(), identify(deps, received), admissionTookTooLong);

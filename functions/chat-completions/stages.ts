@@ -14,7 +14,7 @@ import type { PicoUsd } from '../../shared/foundation/money/index.ts';
 import type { Deadline } from '../../shared/foundation/time/index.ts';
 import type { GatewayResponse } from '../../shared/protocol/http/index.ts';
 import type { RequestScope } from '../../shared/protocol/router/index.ts';
-import type { ChatRequest, JsonAnswer, PolicyWishes, StreamChunk } from '../../shared/protocol/wire/index.ts';
+import type { ChatRequest, JsonAnswer, PolicyOptions, StreamChunk } from '../../shared/protocol/wire/index.ts';
 import type { Bill } from '../../shared/routing/billing/index.ts';
 import type { ByokFacts, Plan } from '../../shared/routing/planner/index.ts';
 import type { AdmittedCandidate, Attempt } from '../../shared/routing/provider-metrics/index.ts';
@@ -36,12 +36,18 @@ export interface Call {
   readonly deadline: Deadline;
 }
 
-/** A credential of the right shape, and the call or what is wrong with it: a bad key wins (contract 5). */
+/** A credential of the right shape, and the bytes of a body that is parsed when the key is known to exist. */
 export interface ReceivedCall {
   readonly scope: RequestScope;
   readonly credential: ApiKey;
+  /** Parses and checks the body, once. */
+  readonly read: () => ReadCall;
+}
+
+export interface ReadCall {
   /** The body names a function, as far as it can be read: then a revoked key has a code of its own. */
   readonly asksFunction: boolean;
+  /** The call or what is wrong with it: a bad key wins (contract 5). */
   readonly call: Call | GatewayError;
 }
 
@@ -60,7 +66,7 @@ export interface RoutedCall extends IdentifiedCall {
   readonly plan: Plan;
   readonly byok: ByokFacts | undefined;
   /** What workspace, preset and request enforce together. */
-  readonly policy: PolicyWishes;
+  readonly policy: PolicyOptions;
 }
 
 /** A function call that may run: of which revision, on which input, and what it may cost at most. */

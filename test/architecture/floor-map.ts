@@ -33,11 +33,8 @@ const floors: readonly Readonly<Record<string, string>>[] = [
     'shared/storage/aws-calls': 'Signed, bounded calls to AWS: knows no operation of any service.',
   },
   { 'shared/storage/blobs': 'Bytes under opaque names: knows no table and no caller.', 'shared/storage/store': rules },
-  {
-    'shared/protocol/http': 'Adapters know the exchange, never the business behind it.',
-    'shared/protocol/json-schema': rules,
-    'shared/protocol/wire': 'Wire shapes know no store and no provider.',
-  },
+  { 'shared/protocol/json-schema': rules, 'shared/protocol/wire': 'Wire shapes know no store and no provider.' },
+  { 'shared/protocol/http': 'Adapters know the exchange, never the business behind it.' },
   { 'shared/protocol/router': 'The router knows routes and errors, not what is behind them.' },
   {
     'shared/accounting/holds': rules,

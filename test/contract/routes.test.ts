@@ -35,6 +35,21 @@ describe('the routes', () => {
     await expectError(await send('OPTIONS', path), 404, 'not_found');
   });
 
+  it('take repeated and trailing slashes for one path', async () => {
+    for (const path of ['/v1/models/', '//v1///models', '/v1/models//?limit=1']) {
+      const response = await send('GET', path);
+      expect(response.status).toBe(200);
+      await response.text();
+    }
+    const answer = await fetch(`${origin()}/v1//chat/completions/`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${gateway.key}` },
+      body: JSON.stringify(hello('acme/echo')),
+    });
+    expect(answer.status).toBe(200);
+    await answer.text();
+  });
+
   it.each([
     ['GET', '/v1/chat/completions', 'POST'],
     ['PUT', '/v1/chat/completions', 'POST'],

@@ -9,14 +9,15 @@ import type { Call, IdentifiedCall, ReceivedCall } from '../stages.ts';
 import { refuseFault } from './refuse-fault.ts';
 
 export async function identify(deps: ChatDependencies, received: ReceivedCall): Promise<IdentifiedCall> {
-  const { credential, asksFunction } = received;
+  const { credential } = received;
   const key = findKey(deps, received);
   // Beside the other reads, not after them: where the key is remembered, all of them are one round.
   const reading = key.then((item) => readWorkspace(deps, String(item.workspace)));
   // A call that is refused first never asks for it.
   reading.catch(() => {});
   const [keyItem, catalogue] = await Promise.all([key, deps.catalogue.current(), deps.cooldowns.refresh()]);
-  const call = await findFault(received.call);
+  const { asksFunction, call: read } = received.read();
+  const call = await findFault(read);
   if (call instanceof GatewayError) throw await refuseFault(deps, received, keyItem, call);
   const [workspace, connections] = await reading;
   return { ...call, credential, asksFunction, keyItem, workspace, catalogue, connections };

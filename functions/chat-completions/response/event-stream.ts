@@ -1,15 +1,22 @@
 // The stream a client sees (spec 6, contract 4): chunks unchanged, an error line where it broke, one end marker, last.
 // Its body never throws: on Lambda an error inside a body kills the process.
-import { errorCatalogue } from '../../../shared/errors/index.ts';
 import { collectedStreamMaxBytes } from '../../../shared/foundation/constants/index.ts';
-import { doneLine, errorLine, type StreamChunk, toEventLine } from '../../../shared/protocol/wire/index.ts';
+import {
+  doneLine,
+  errorLine,
+  type StreamChunk,
+  toEventLine,
+  withoutReasoningDeltas,
+} from '../../../shared/protocol/wire/index.ts';
 import { hasCounts } from '../../../shared/routing/billing/index.ts';
-import { midStreamCodes } from '../../../shared/routing/providers/index.ts';
+import { midStreamCodeOf } from '../../../shared/routing/providers/index.ts';
 import type { OpenStream, StreamEnd } from '../stages.ts';
 
 export interface RelayOptions {
   /** The client asked for the provider's own usage chunk. */
   readonly includeUsage: boolean;
+  /** `reasoning.exclude`: the client sees no reasoning. */
+  readonly excludeReasoning: boolean;
   /** Makes the members of the added usage chunk, for a client that asked for it. */
   readonly mergedUsage: (() => Record<string, unknown>) | undefined;
   /** Called with every chunk of the provider. */
@@ -79,12 +86,13 @@ async function* relay(
       head = chunk.head;
       count(relayed, facts);
       options.onChunk?.(text);
-      if (!facts.isUsageOnly || options.includeUsage) lines += toEventLine(text);
+      if (!facts.isUsageOnly || options.includeUsage) lines += chunkLine(chunk, options.excludeReasoning);
     }
     return send(lines);
   };
   try {
-    yield relayChunks(stream.opening);
+    const opening = relayChunks(stream.opening);
+    if (opening !== '') yield opening;
     for await (const chunks of stream.rest) {
       const lines = relayChunks(chunks);
       if (lines !== '') yield lines;
@@ -96,9 +104,8 @@ async function* relay(
   } catch (error) {
     const failure = stream.failureOf(error);
     relayed.end = failure;
-    const code = midStreamCodes[failure.kind];
     await options.onBroken();
-    yield errorLine(code, errorCatalogue[code].message);
+    yield errorLine(midStreamCodeOf[failure.kind]);
   } finally {
     stream.abort();
   }
@@ -127,6 +134,12 @@ function count(relayed: RelayedStream, { outputBytes, usage: reported }: StreamC
   relayed.outputBytesAfterUsage = usage === undefined ? relayed.outputBytesAfterUsage + outputBytes : 0;
   relayed.outputBytesAfterCount = countsOutput ? 0 : relayed.outputBytesAfterCount + outputBytes;
   relayed.usage = usage ?? relayed.usage;
+}
+
+/** Empty: nothing of the chunk is left for this client. */
+export function chunkLine(chunk: StreamChunk, excludeReasoning: boolean): string {
+  const text = excludeReasoning ? withoutReasoningDeltas(chunk) : chunk.text;
+  return text === undefined ? '' : toEventLine(text);
 }
 
 /** A chunk of ours: the head of the provider's last one, no choice, the merged usage. */

@@ -67,6 +67,7 @@ function streamResponse(deps: ChatDependencies, answered: Answered, stream: Open
   };
   const { body, relayed, readOn } = relayStream(stream, {
     includeUsage: request.includeUsage,
+    excludeReasoning: request.reasoning?.exclude === true,
     mergedUsage: request.includeMergedUsage ? () => usageOf(answered, charge(), relayed.usage) : undefined,
     onChunk: holdings.cache?.store === undefined ? undefined : keepChunk,
     onComplete:

@@ -3,7 +3,7 @@ import type { CallOutcome, CallRecord } from '../../../shared/accounting/call-re
 import type { ErrorCode } from '../../../shared/errors/index.ts';
 import type { Deadline } from '../../../shared/foundation/time/index.ts';
 import { openBill } from '../../../shared/routing/billing/index.ts';
-import { midStreamCodes } from '../../../shared/routing/providers/index.ts';
+import { midStreamCodeOf } from '../../../shared/routing/providers/index.ts';
 import { retryWrite } from '../../../shared/storage/store/index.ts';
 import type { ChatDependencies } from '../dependencies.ts';
 import type { AdmittedCall, EndedCall, Execution, ReadyAnswer } from '../stages.ts';
@@ -104,5 +104,5 @@ function outcomeOf(
   if (error !== undefined) return { outcome: error.code };
   if (stream === undefined || stream.end === 'complete') return { outcome: 'ok' };
   if (stream.end === undefined || stream.end.kind === 'client_gone') return { outcome: 'client_gone' };
-  return { outcome: 'cut', cutCode: midStreamCodes[stream.end.kind] };
+  return { outcome: 'cut', cutCode: midStreamCodeOf[stream.end.kind] };
 }

@@ -69,6 +69,7 @@ const provider = mapping({
   idle_timeout_ms: timeoutMs.default(idleTimeoutDefaultMs),
   connect_timeout_ms: timeoutMs.default(connectTimeoutDefaultMs),
   reasoning_style: z.enum(['effort', 'object', 'none']).default('effort'),
+  stream_usage: z.boolean().optional(),
   reasoning_tokens: z.enum(['included', 'additive']).default('included'),
 });
 

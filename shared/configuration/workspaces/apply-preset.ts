@@ -2,7 +2,7 @@
 // counts comes out, to be read and checked again as if the client had sent it. The request wins, member by member;
 // only data policies cannot be won back.
 import { fail, GatewayError } from '../../errors/index.ts';
-import { type PresetWish, readChatRequest } from '../../protocol/wire/index.ts';
+import { type PresetOption, readChatRequest } from '../../protocol/wire/index.ts';
 import type { WorkspaceDocument } from './document.ts';
 import { mergeBodies } from './merge-bodies.ts';
 import { strictest } from './strictest.ts';
@@ -30,7 +30,7 @@ export interface AppliedPreset<Workspace> {
 export function applyPreset<Workspace extends PresetOwner>(
   body: Record<string, unknown>,
   workspace: Workspace,
-  wish: PresetWish | undefined,
+  wish: PresetOption | undefined,
 ): AppliedPreset<Workspace> | GatewayError {
   if (wish === undefined) return { kind: 'none', body, workspace };
   if (!workspace.features.presets) {
@@ -50,7 +50,7 @@ interface NamedPreset {
   readonly version: string | undefined;
 }
 
-function readWish(wish: PresetWish): NamedPreset {
+function readWish(wish: PresetOption): NamedPreset {
   if (typeof wish !== 'string') return { slug: wish.slug, version: wish.version ?? undefined };
   const [slug = '', ...version] = wish.split('@');
   return { slug, version: version.length === 0 ? undefined : version.join('@') };

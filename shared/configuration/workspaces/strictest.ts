@@ -1,8 +1,8 @@
-import type { PolicyWishes } from '../../protocol/wire/index.ts';
+import type { PolicyOptions } from '../../protocol/wire/index.ts';
 import type { DeclaredPolicy } from '../catalogue/index.ts';
 
 /** What satisfies both policies and nothing more. Regions that have nothing in common leave none: nobody may serve. */
-export const strictest = (enforced: DeclaredPolicy, added: PolicyWishes): DeclaredPolicy => ({
+export const strictest = (enforced: DeclaredPolicy, added: PolicyOptions): DeclaredPolicy => ({
   zdr: added.zdr === true ? true : enforced.zdr,
   data_collection: added.data_collection === 'deny' ? 'deny' : enforced.data_collection,
   data_residency: commonRegions(enforced.data_residency, added.data_residency),

@@ -14,6 +14,9 @@ export const functionBodyMaxBytes = 256 * 1024;
 /** Headers of one request, all together: what Node's server takes by default, so that every door takes the same. */
 export const headersMaxBytes = 16 * 1024;
 
+/** `n` (contract 3), and so the choices that an answer may hold. */
+export const choicesMax = 128;
+
 /** A silent provider leaves this much to each candidate behind it (contract 6). */
 export const reservePerCandidateMs = 10_000;
 /** Defaults of a provider entry (contract 9). */

@@ -2,7 +2,7 @@
 // order of contract 5, so the first that leaves nobody names the error. Who is not in the plan gets nothing of a request.
 import type { Candidate } from '../../configuration/catalogue/index.ts';
 import { fail, type GatewayError } from '../../errors/index.ts';
-import type { ChatRequest, PolicyWishes } from '../../protocol/wire/index.ts';
+import type { ChatRequest, PolicyOptions } from '../../protocol/wire/index.ts';
 import type { ByokFacts } from './byok.ts';
 import { probablyFits, promptTextBytes } from './context-length.ts';
 import { loosens, satisfies, tighten } from './data-policy.ts';
@@ -14,7 +14,7 @@ import { failUnknownModel } from './unknown-model.ts';
 import { type VisibilityFacts, visibleCandidates } from './visible-candidates.ts';
 
 export interface PlanFacts extends OrderFacts, VisibilityFacts {
-  readonly workspace: VisibilityFacts['workspace'] & { readonly data_policy: PolicyWishes };
+  readonly workspace: VisibilityFacts['workspace'] & { readonly data_policy: PolicyOptions };
   /** Whether we hold a credential for the provider, or it needs none. */
   readonly isConfigured: (candidate: Candidate) => boolean;
   /** Undefined: every candidate is called with our credential and billed. */

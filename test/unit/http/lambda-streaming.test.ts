@@ -274,6 +274,26 @@ describe('an invocation', () => {
     expect(invocation.ends).toEqual([[]]);
   });
 
+  it('counts that time from the arrival of the request, not from its answer', async () => {
+    const { dependencies, clock } = adapterDependencies();
+    const seen: string[] = [];
+    const gateway = async () => {
+      clock.advance(50_000);
+      const finish = async () => void seen.push('finished');
+      return { status: 200, headers: eventStreamHeaders, body: events('data: 1\n\n', 'data: 2\n\n'), finish };
+    };
+    const running = invoke(createStreamingHandler(gateway, dependencies), chatEvent(), {}, (control) =>
+      control.block(),
+    );
+    await turn();
+    clock.advance(deliveryMaxMs - 50_000 - 1);
+    await turn();
+    expect(seen).toEqual([]);
+    clock.advance(1);
+    await running;
+    expect(seen).toEqual(['finished']);
+  });
+
   it('writes all of a JSON text even when the reader is too slow to be waited for', async () => {
     const { dependencies, clock } = adapterDependencies();
     const body = JSON.stringify({ text: 'y'.repeat(100_000) });
@@ -391,7 +411,7 @@ describe('the global of the runtime', () => {
     // Pitfall 25.
     runtime.uninstall();
     const { dependencies } = adapterDependencies();
-    const loaded = await import('../../../shared/protocol/http/lambda-streaming.ts');
+    const loaded = await import('../../../shared/protocol/http/lambda-handlers.ts');
     expect(() => loaded.createStreamingHandler(answering({}), dependencies)).toThrow('inside the Lambda runtime');
   });
 });
