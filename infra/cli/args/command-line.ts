@@ -20,10 +20,14 @@ const invocation = 'npm run gw --';
 /** A group of commands, such as `keys`, or a command, such as `keys create`. */
 export class CommandLine extends Command {
   readonly #execute: Execute;
+  /** It does nothing itself: one of its commands must follow. */
+  isGroup = true;
 
   constructor(name: string, execute: Execute) {
     super(name);
     this.#execute = execute;
+    // What stands behind `calls show` belongs to it and not to `calls`.
+    this.enablePositionalOptions();
   }
 
   /** `WORKSPACE`, or `[WORKSPACE]` where it may be left out. */
@@ -53,10 +57,11 @@ export class CommandLine extends Command {
 
   /** Comes last: what the command does once its arguments and options are read. */
   does<Input extends unknown[]>(work: (session: Session, ...input: Input) => Promise<Outcome>): this {
+    this.isGroup = false;
+    this.takesOption('--json', 'one JSON document on standard output, and nothing else');
     for (const { flags, summary, read } of targetOptions) {
       this.addOption(newOption(flags, summary, read).helpGroup(targetOptionGroup));
     }
-    this.takesOption('--json', 'one JSON document on standard output, and nothing else');
     return this.action((...all: unknown[]) => {
       const input = all.slice(0, -1) as Input;
       return this.#execute(this, input.at(-1) as CommonOptions, (session) => work(session, ...input));
@@ -95,14 +100,19 @@ function newOption(flags: string, summary: string, read: Read | undefined): Opti
 export const fullName = (command: Command): string =>
   command.parent === null ? '' : `${fullName(command.parent)} ${command.name()}`.trim();
 
-export const commandsIn = (command: Command): readonly Command[] =>
-  command.commands.length === 0 ? [command] : command.commands.flatMap(commandsIn);
+export const isGroup = (command: Command): boolean => command instanceof CommandLine && command.isGroup;
+
+/** The command and all below it that do something. */
+export const commandsIn = (command: Command): readonly Command[] => [
+  ...(isGroup(command) ? [] : [command]),
+  ...command.commands.flatMap(commandsIn),
+];
 
 const namesIn = (command: Command): string => commandsIn(command).map(fullName).join(', ');
 
 /** `npm run gw -- keys create --workspace W --name N [--rpm N] (--stage NAME | …)` */
 export function usageLine(command: Command): string {
-  if (command.commands.length > 0) return [invocation, fullName(command), 'COMMAND --help'].filter(Boolean).join(' ');
+  if (isGroup(command)) return [invocation, fullName(command), 'COMMAND --help'].filter(Boolean).join(' ');
   const own = command.options.filter(
     ({ long, helpGroupHeading }) => helpGroupHeading === undefined && long !== '--json',
   );
@@ -125,7 +135,7 @@ class FullNamesHelp extends Help {
 
   override formatHelp(command: Command, helper: Help): string {
     // Only while help is written: suggestions for a mistyped word are made of the names of one level.
-    this.visibleCommands = () => command.commands.flatMap(commandsIn);
+    this.visibleCommands = () => commandsIn(command).filter((known) => known !== command);
     return super.formatHelp(command, helper);
   }
 }
@@ -134,12 +144,11 @@ class FullNamesHelp extends Help {
 function describeMistake(command: Command, message: string, code: string): string {
   const [, quoted = ''] = /'([^']*)'/.exec(message) ?? [];
   const [, similar = ''] = /\(Did you mean (?:one of )?(.*)\?\)/.exec(message) ?? [];
-  const isGroup = command.commands.length > 0;
-  const meant = similar.split(', ').map((name) => (isGroup ? `${fullName(command)} ${name}`.trim() : name));
+  const meant = similar.split(', ').map((name) => (isGroup(command) ? `${fullName(command)} ${name}`.trim() : name));
   const hint = similar === '' ? '' : `; did you mean ${meant.join(' or ')}?`;
-  if (isGroup && code === 'commander.unknownCommand')
+  if (code === 'commander.unknownCommand' || (code === 'commander.excessArguments' && command.commands.length > 0))
     return `there is no such command${hint || `: ${namesIn(command)}`}`;
-  if (isGroup) return `say which command (it comes before its options): ${namesIn(command)}`;
+  if (isGroup(command)) return `say which command (it comes before its options): ${namesIn(command)}`;
   if (code === 'commander.missingArgument') return `${quoted} is missing`;
   if (code === 'commander.missingMandatoryOptionValue') return `${plainFlags(quoted)} is required`;
   if (code === 'commander.unknownOption') return `unknown option '${nameOf(quoted)}'${hint}`;

@@ -34,11 +34,25 @@ export function readPublicId(name: string, text: string): string {
   throw new UsageError(`${name} is the 16 letters and digits behind sk-gw-, as keys list shows them`);
 }
 
+/** A limit. */
 export function readUsd(name: string, text: string): PicoUsd {
   const amount = parseUsd(text);
   if (amount !== undefined && amount > 0n) return amount;
   throw new UsageError(`${name} is an amount of USD above 0, as in 25.00`);
 }
+
+/** What credit grows by; below 0 it shrinks. */
+export function readUsdChange(name: string, text: string): PicoUsd {
+  const amount = parseUsd(text.replace(/^-/, ''));
+  if (amount !== undefined && amount > 0n) return text.startsWith('-') ? -amount : amount;
+  throw new UsageError(`${name} is an amount of USD above 0, or below it to take credit away, as in 25.00 or -5`);
+}
+
+/** A limit, or `none` to take it away. */
+export const readOrNone =
+  <Value>(read: (name: string, text: string) => Value) =>
+  (name: string, text: string): Value | 'none' =>
+    text === 'none' ? text : read(name, text);
 
 export function readPositiveInteger(name: string, text: string): number {
   const value = /^\d{1,15}$/.test(text) ? Number(text) : 0;
@@ -56,17 +70,18 @@ export const readChoice =
     throw new UsageError(`${name} is one of ${choices.join(', ')}`);
   };
 
-const unitMs = { h: 3_600_000, d: 86_400_000 } as const;
+const unitMs = { s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 } as const;
 /** Call records are kept 90 days; where they are kept longer, a year is enough for one report. */
 const sinceDaysMax = 366;
 
-/** Epoch milliseconds. Throws UsageError for anything else than `7d`, `12h` or `2026-11-01`, and for more than a year. */
+/** Epoch milliseconds. Throws UsageError for anything else than `7d`, `12h`, `15m`, `90s` or `2026-11-01`, and for more than a year. */
 export function readSince(name: string, text: string, nowMs: number): number {
-  const [, count, unit] = /^(\d{1,4})([hd])$/.exec(text) ?? [];
+  const [, count, unit] = /^(\d{1,6})([smhd])$/.exec(text) ?? [];
   const sinceMs = isUtcDay(text)
     ? Date.parse(`${text}T00:00:00Z`)
     : nowMs - Number(count ?? Number.NaN) * unitMs[(unit ?? 'd') as keyof typeof unitMs];
-  if (Number.isNaN(sinceMs)) throw new UsageError(`${name} is a length of time or a day of UTC: 7d, 12h, 2026-11-01`);
+  if (Number.isNaN(sinceMs))
+    throw new UsageError(`${name} is a length of time or a day of UTC: 7d, 12h, 15m, 90s, 2026-11-01`);
   if (sinceMs > nowMs) throw new UsageError(`${name} lies in the future`);
   if (nowMs - sinceMs > sinceDaysMax * unitMs.d) throw new UsageError(`${name} is at most ${sinceDaysMax} days back`);
   return sinceMs;

@@ -9,7 +9,15 @@ import { oneLine, toJsonText } from '../output/format.ts';
 import type { Terminal } from '../output/terminal.ts';
 import { type OpenTarget, openTarget } from '../target/open-target.ts';
 import { readTarget } from '../target/target.ts';
-import { CommandLine, type CommonOptions, type Execute, fullName, usageLine, type Work } from './command-line.ts';
+import {
+  CommandLine,
+  type CommonOptions,
+  type Execute,
+  fullName,
+  isGroup,
+  usageLine,
+  type Work,
+} from './command-line.ts';
 import { UsageError } from './option-values.ts';
 import { Declined, type Outcome } from './session.ts';
 
@@ -63,7 +71,7 @@ export async function run(words: readonly string[], circumstances: Circumstances
 function findCommand(program: Command, words: readonly string[]): { command: Command; isWhole: boolean } {
   const next = program.commands.find((command) => command.name() === words[0]);
   if (next !== undefined) return findCommand(next, words.slice(1));
-  const isWhole = program.commands.length === 0 || words[0] === undefined || words[0].startsWith('-');
+  const isWhole = !isGroup(program) || words[0] === undefined || words[0].startsWith('-');
   return { command: program, isWhole };
 }
 

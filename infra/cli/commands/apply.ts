@@ -22,7 +22,7 @@ import { lazyKeyWrapper, rehearsalKeyWrapper } from '../target/key-wrappers.ts';
 import type { OpenTarget } from '../target/open-target.ts';
 import { sealingStoresOn } from '../target/stores.ts';
 import { describeTarget } from '../target/target.ts';
-import { whatComesBack, whatGoes } from './destructive-changes.ts';
+import { removedBy, restoredBy } from './destructive-changes.ts';
 
 export function addApply(program: CommandLine): void {
   program
@@ -60,13 +60,12 @@ async function apply(session: Session, { file: path, dryRun: isDry = false }: Ap
 }
 
 async function confirmChanges(session: Session, { changes }: Rehearsal): Promise<void> {
-  const [going, comingBack, target] = [whatGoes(changes), whatComesBack(changes), describeTarget(session.target)];
-  if (going.length > 0) {
-    const what = going.length === 1 ? 'something' : `${going.length} things`;
-    await confirm(session, `take ${what} away from ${target} (${going.join('; ')})`);
+  const [removed, restored, target] = [removedBy(changes), restoredBy(changes), describeTarget(session.target)];
+  if (removed.length > 0) {
+    const what = removed.length === 1 ? 'something' : `${removed.length} things`;
+    await confirm(session, `take ${what} away from ${target} (${removed.join('; ')})`);
   }
-  if (comingBack.length > 0)
-    await confirm(session, `bring back what was revoked in ${target} (${comingBack.join('; ')})`);
+  if (restored.length > 0) await confirm(session, `bring back what was revoked in ${target} (${restored.join('; ')})`);
 }
 
 async function readFileAt(path: string): Promise<ReadResult> {

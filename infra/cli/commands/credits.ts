@@ -4,7 +4,7 @@ import type { WorkspaceDocument } from '../../../shared/configuration/workspaces
 import { formatUsd, type PicoUsd } from '../../../shared/foundation/money/index.ts';
 import { StoreUnavailable } from '../../../shared/storage/store/index.ts';
 import type { CommandLine } from '../args/command-line.ts';
-import { readId, readUsd } from '../args/option-values.ts';
+import { readId, readUsdChange } from '../args/option-values.ts';
 import type { Outcome, Session } from '../args/session.ts';
 import { type Field, fieldJson, fieldTable } from '../output/table.ts';
 import { mapParallel, parallelReads } from '../target/parallel.ts';
@@ -14,11 +14,14 @@ export function addCredits(program: CommandLine): void {
   const credits = program.command('credits').description('the credit of workspaces');
   credits
     .command('add')
-    .description('add credit to a workspace; the same --id adds once')
+    .description('add credit to a workspace, or take some away; the same --id adds once')
     .takesArgument('WORKSPACE', readId)
-    .takesArgument('USD', readUsd)
+    .takesArgument('USD', readUsdChange)
     .takesOption('--id <ID>', 'names the addition, as an invoice number does; left out: a new one', readId)
-    .notes('An addition is remembered by its id for 30 days: repeating it within them adds nothing.')
+    .notes(
+      'An addition is remembered by its id for 30 days: repeating it within them adds nothing.',
+      'A negative amount takes credit away, never what running calls hold or what was spent.',
+    )
     .does(addCredit);
   credits
     .command('show')
@@ -35,12 +38,17 @@ async function addCredit(
 ): Promise<Outcome> {
   const { workspaceStore, credit } = storesOn((await session.open()).store);
   const document = await readWorkspace(workspaceStore, workspace);
-  const result = await credit.add({ workspace, amount, id, nowMs: session.clock.nowMs() }).catch((error: unknown) => {
+  const addition = { workspace, shards: document.credit_shards, amount, id, nowMs: session.clock.nowMs() };
+  const result = await credit.add(addition).catch((error: unknown) => {
     if (!(error instanceof StoreUnavailable)) throw error;
     throw new Error(`the store gave no answer; repeat with --id ${id}, which adds once`);
   });
   if (result === 'absent')
     throw new Error(`workspace ${workspace} has no credit account: apply its gateway file again`);
+  if (result === 'insufficient') {
+    const { available } = await credit.show(accountOf(document));
+    throw new Error(`nothing was taken away: ${formatUsd(available)} USD are neither spent nor held by running calls`);
+  }
   const shown = { workspace: document, summary: await credit.show(accountOf(document)) };
   const change = result === 'added' ? 'added' : 'unchanged';
   return {

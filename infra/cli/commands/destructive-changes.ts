@@ -1,18 +1,18 @@
-// What of a file somebody says yes to before it is applied: what it takes away may be in use this minute, and a key that was
-// revoked may be in wrong hands.
+// What of a file is asked about before it is applied: what it removes may be in use this minute, and a key that was revoked may
+// have leaked.
 import type { MemberChange, RehearsedChange } from '../../../shared/configuration/gateway-file/index.ts';
 
 const switches = new Set(['status', 'function_execution']);
 const offValues = new Set<unknown>(['revoked', 'disabled']);
 
-/** `models[acme/large-1] of the catalogue`, `key ci of team-a is revoked`. Empty: the file only adds and changes. */
-export const whatGoes = (changes: readonly RehearsedChange[]): string[] =>
+/** `models[acme/large-1] of catalogue`, `key ci of team-a is revoked`. Empty: the file only adds and changes. */
+export const removedBy = (changes: readonly RehearsedChange[]): string[] =>
   changes.flatMap(({ resource, change, members }) =>
     change === 'removed' ? [resource] : members.filter(takesAway).map((member) => describe(resource, member)),
   );
 
 /** `key ci of team`: revoked in the store, active by the file. */
-export const whatComesBack = (changes: readonly RehearsedChange[]): string[] =>
+export const restoredBy = (changes: readonly RehearsedChange[]): string[] =>
   changes.filter(({ members }) => members.some(comesBack)).map(({ resource }) => resource);
 
 const comesBack = ({ path, from, to }: MemberChange): boolean =>

@@ -2,11 +2,13 @@
 // Which transitions are allowed is decided in the store of functions.
 import { stringify } from 'yaml';
 import type { FunctionRecord, RevisionRecord } from '../../../shared/configuration/stored-functions/index.ts';
+import { configFreshMs } from '../../../shared/foundation/constants/index.ts';
 import type { CommandLine } from '../args/command-line.ts';
 import { readId } from '../args/option-values.ts';
 import { confirm, type Outcome, type Session } from '../args/session.ts';
 import { isoTime, printable } from '../output/format.ts';
 import { type Field, fieldJson, fieldTable } from '../output/table.ts';
+import { collect } from '../target/parallel.ts';
 import { storesOn } from '../target/stores.ts';
 import { addQualify } from './qualify.ts';
 
@@ -48,7 +50,16 @@ export function addFunctions(program: CommandLine): void {
       const { functionStore } = await storesOf(session);
       if ((await functionStore.read(workspace, id)) === undefined) throw absent(workspace, id);
       await confirm(session, `disable function ${id} of ${workspace}`);
-      return changed(session, await functionStore.disable(workspace, id));
+      const outcome = changed(session, await functionStore.disable(workspace, id));
+      const seconds = configFreshMs / 1_000;
+      return {
+        ...outcome,
+        json: { ...(outcome.json as object), effective_within_seconds: seconds },
+        lines: (style) => [
+          ...outcome.lines(style),
+          `instances that read it a moment ago may still answer for up to ${seconds} s`,
+        ],
+      };
     });
   functions
     .command('enable')
@@ -69,8 +80,7 @@ const absent = (workspace: string, id: string) => new Error(`workspace ${workspa
 async function listFunctions(session: Session, { workspace }: { readonly workspace?: string }): Promise<Outcome> {
   const { functionStore } = await storesOf(session);
   session.terminal.showProgress('reading functions …');
-  const records: FunctionRecord[] = [];
-  for await (const record of functionStore.list(workspace)) records.push(record);
+  const records = await collect(functionStore.list(workspace));
   records.sort((a, b) => (`${a.workspace}/${a.id}` < `${b.workspace}/${b.id}` ? -1 : 1));
   return {
     json: { functions: records.map((record) => functionJson(record, session.clock.nowMs())) },

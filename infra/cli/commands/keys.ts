@@ -1,14 +1,22 @@
-// `keys create | list | revoke`: API keys with their limits and what they have spent. A key is printed when it is made, the
+// `keys create | list | revoke | update`: API keys with their limits and what they have spent. A key is printed when it is made, the
 // only time that its text is known.
 import { keyCounter, readAmount, readHolds } from '../../../shared/accounting/holds/index.ts';
 import { createApiKey, type KeyRecord, type KeyStore, parseApiKey } from '../../../shared/configuration/keys/index.ts';
 import { formatUsd, type PicoUsd } from '../../../shared/foundation/money/index.ts';
 import { StoreUnavailable } from '../../../shared/storage/store/index.ts';
 import type { CommandLine } from '../args/command-line.ts';
-import { readId, readKeyName, readPositiveInteger, readPublicId, readUsd } from '../args/option-values.ts';
+import {
+  readId,
+  readKeyName,
+  readOrNone,
+  readPositiveInteger,
+  readPublicId,
+  readUsd,
+  UsageError,
+} from '../args/option-values.ts';
 import { confirm, type Outcome, type Session } from '../args/session.ts';
 import { type Field, fieldJson, fieldTable } from '../output/table.ts';
-import { mapParallel, parallelReads } from '../target/parallel.ts';
+import { collect, mapParallel, parallelReads } from '../target/parallel.ts';
 import { readWorkspace, storesOn } from '../target/stores.ts';
 
 export function addKeys(program: CommandLine): void {
@@ -35,6 +43,17 @@ export function addKeys(program: CommandLine): void {
     .asks()
     .notes('PUBLIC_ID is what keys list shows: the 16 characters behind sk-gw-.')
     .does(revokeKey);
+  keys
+    .command('update')
+    .description('change the name or the limits of a key')
+    .takesArgument('PUBLIC_ID', readPublicId)
+    .takesOption('--name <N>', 'what people call it', readKeyName)
+    .takesOption('--rpm <N>', 'requests per minute; none: no limit', readOrNone(readPositiveInteger))
+    .takesOption('--spend-limit <USD>', 'all that the key may ever spend; none: no limit', readOrNone(readUsd))
+    .notes(
+      'What is not named stays. Changes count from the next request on; spending counts from the day a limit is set.',
+    )
+    .does(updateKey);
 }
 
 interface NewKey {
@@ -89,6 +108,36 @@ async function revokeKey(session: Session, publicId: string): Promise<Outcome> {
   };
 }
 
+interface KeyUpdate {
+  readonly name?: string;
+  readonly rpm?: number | 'none';
+  readonly spendLimit?: PicoUsd | 'none';
+}
+
+async function updateKey(session: Session, publicId: string, update: KeyUpdate): Promise<Outcome> {
+  const { name, rpm, spendLimit } = update;
+  if (name === undefined && rpm === undefined && spendLimit === undefined) {
+    throw new UsageError('say what to change: --name, --rpm or --spend-limit');
+  }
+  const { keys } = storesOn((await session.open()).store);
+  const record = await keys.read(publicId);
+  if (record === undefined) throw new Error(`there is no key ${publicId}`);
+  const { status: _status, ...stored } = record;
+  const wanted = {
+    ...stored,
+    ...(name === undefined ? {} : { name }),
+    ...(rpm === undefined ? {} : { rpm: rpm === 'none' ? null : rpm }),
+    ...(spendLimit === undefined ? {} : { spendLimitUsd: spendLimit === 'none' ? null : formatUsd(spendLimit) }),
+  };
+  // Without the status: a revocation at the same time stays.
+  const change = await keys.write(wanted);
+  const [shown] = (await readKeys(keys, record.workspace)).filter((key) => key.publicId === publicId);
+  return {
+    json: { change, ...(shown === undefined ? {} : fieldJson(keyFields, shown)) },
+    lines: (style) => (shown === undefined ? [] : fieldTable(keyFields, [shown], style)),
+  };
+}
+
 /** A key with what it has spent and holds, as its own item says. */
 export interface KeyFigures extends KeyRecord {
   /** Null without a spend limit: spending is then counted in the call records only. */
@@ -99,10 +148,8 @@ export interface KeyFigures extends KeyRecord {
 
 /** By workspace and name. */
 export async function readKeys(keys: KeyStore, workspace?: string): Promise<KeyFigures[]> {
-  const records: KeyRecord[] = [];
-  for await (const record of keys.list()) {
-    if (workspace === undefined || record.workspace === workspace) records.push(record);
-  }
+  const all = await collect(keys.list());
+  const records = all.filter((record) => workspace === undefined || record.workspace === workspace);
   const figures = await mapParallel(records, parallelReads, async (record) => {
     if (record.spendLimitUsd === null) return { ...record, spent: null, held: null };
     const item = (await keys.readItem(record.publicId)) ?? {};

@@ -5,6 +5,7 @@ import { createTransport } from '../../../shared/routing/providers/index.ts';
 import type { CommandLine } from '../args/command-line.ts';
 import { readId, UsageError } from '../args/option-values.ts';
 import type { Outcome, Session } from '../args/session.ts';
+import { printable } from '../output/format.ts';
 import { table } from '../output/table.ts';
 import { longTimeoutClock } from '../target/long-timeout-clock.ts';
 import { type Stores, storesOn } from '../target/stores.ts';
@@ -65,6 +66,9 @@ async function qualify(
         [{ title: 'case', align: 'right' }, { title: 'result' }, { title: 'why', isFlexible: true }],
         cases.map(({ number, passed, problem }) => [number, passed ? 'passed' : 'failed', problem ?? '']),
         style,
+      ),
+      ...cases.flatMap(({ number, answer }) =>
+        answer === undefined ? [] : ['', `case ${number} answered:`, ...printable(answer).split('\n')],
       ),
       ...(failed === 0 ? [`revision ${revision} of function ${id} is qualified`] : []),
     ],

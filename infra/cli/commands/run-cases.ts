@@ -1,6 +1,7 @@
 // The test cases of a revision, each run through a gateway as the calls that the function would make, and judged.
 import {
   checkInput,
+  type Expectation,
   type FunctionInput,
   type FunctionRequest,
   judgeCase,
@@ -23,7 +24,17 @@ export interface CaseResult {
   readonly passed: boolean;
   /** Undefined: it passed. */
   readonly problem: string | undefined;
+  /** The answer that failed; undefined: it passed, or there was none. */
+  readonly answer: string | undefined;
 }
+
+/** No answer came from the URL at all: no case can be judged. */
+class GatewayUnreachable extends Error {
+  override readonly name = 'GatewayUnreachable';
+}
+
+/** Of an answer that failed, as much as shows why. */
+const answerMaxCharacters = 4_000;
 
 /** One after the other: a provider's limits are not what is tested. */
 export async function runCases(
@@ -34,15 +45,27 @@ export async function runCases(
   const results: CaseResult[] = [];
   for (const [index, { input, expect }] of content.cases.entries()) {
     onProgress(index);
-    const problem = await run(content, input, call)
-      .then((output) => judgeCase(expect, output))
-      .then(
-        (verdict) => (verdict.passed ? undefined : `the answer ${verdict.problem}`),
-        (error: unknown) => (error instanceof Error ? error.message : 'it could not be run'),
-      );
-    results.push({ number: index + 1, passed: problem === undefined, problem });
+    results.push({ number: index + 1, ...(await runCase(content, input, expect, call)) });
   }
   return results;
+}
+
+async function runCase(
+  content: RevisionContent,
+  input: FunctionInput,
+  expect: Expectation,
+  call: Call,
+): Promise<Omit<CaseResult, 'number'>> {
+  try {
+    const output = await run(content, input, call);
+    const verdict = await judgeCase(expect, output);
+    if (verdict.passed) return { passed: true, problem: undefined, answer: undefined };
+    return { passed: false, problem: `the answer ${verdict.problem}`, answer: output?.slice(0, answerMaxCharacters) };
+  } catch (error) {
+    if (error instanceof GatewayUnreachable) throw error;
+    const problem = error instanceof Error ? error.message : 'it could not be run';
+    return { passed: false, problem, answer: undefined };
+  }
 }
 
 async function run(content: RevisionContent, input: FunctionInput, call: Call): Promise<string | undefined> {
@@ -64,6 +87,7 @@ async function callWithFallback({ body, fallbackModels }: FunctionRequest, call:
     try {
       return await call({ ...body, model });
     } catch (error) {
+      if (error instanceof GatewayUnreachable) throw error;
       failure = error;
     }
   }
@@ -82,15 +106,19 @@ export interface GatewayAccess {
   readonly key: string;
 }
 
-/** The completion. Throws an Error with the gateway's own code and message for any other answer. */
+/** The completion. Throws GatewayUnreachable, or an Error with the gateway's own code and message for any other answer. */
 export async function callGateway({ transport, baseUrl, key }: GatewayAccess, body: Body): Promise<Body> {
-  const answer = await transport.send({
-    url: new URL(`${baseUrl}/chat/completions`),
-    headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
-    body: JSON.stringify(body),
-    connectTimeoutMs,
-    signal: AbortSignal.timeout(callTimeoutMs),
-  });
+  const answer = await transport
+    .send({
+      url: new URL(`${baseUrl}/chat/completions`),
+      headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
+      body: JSON.stringify(body),
+      connectTimeoutMs,
+      signal: AbortSignal.timeout(callTimeoutMs),
+    })
+    .catch((cause: unknown) => {
+      throw new GatewayUnreachable(`no gateway answers at ${baseUrl}`, { cause });
+    });
   const text = (await readBoundedBody(answer.body, answerMaxBytes, () => {})) ?? '';
   const read = readJsonBody(Buffer.from(text));
   const value: Body = read.kind === 'unreadable' ? {} : read.value;

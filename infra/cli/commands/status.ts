@@ -3,7 +3,7 @@ import type { CreditSummary } from '../../../shared/accounting/credit/index.ts';
 import {
   createCooldowns,
   createStatisticsReader,
-  type MeasuredFigures,
+  type Figures,
   type Statistics,
 } from '../../../shared/accounting/provider-health/index.ts';
 import { rehearsalStore } from '../../../shared/configuration/gateway-file/index.ts';
@@ -144,8 +144,8 @@ interface ProviderHealth {
   readonly provider: string;
   /** It failed or was rate limited lately, and stands at the end of every plan. */
   readonly isCooling: boolean;
-  /** Undefined: no call succeeded lately. */
-  readonly figures: MeasuredFigures | undefined;
+  /** Undefined: no call succeeded or failed lately. */
+  readonly figures: Figures | undefined;
 }
 
 /** Of every provider of the applied catalogue. */
@@ -161,7 +161,7 @@ async function readProviderHealth(store: Store, clock: Clock) {
         model,
         provider,
         isCooling: cooldowns.isCooling({ model, provider }),
-        figures: statistics.of(model, provider),
+        figures: statistics.ofCandidate(model, provider),
       }),
     ),
   );
@@ -179,9 +179,16 @@ async function readStatistics(store: Store, clock: Clock): Promise<Statistics> {
   return reader.current();
 }
 
+/** Of the calls of the last 15 to 30 minutes. */
+function stateOf(figures: Figures | undefined): 'unused' | 'failing' | 'serving' {
+  if (figures === undefined) return 'unused';
+  return figures.medianLatencyMs === undefined ? 'failing' : 'serving';
+}
+
 const providerFields: readonly Field<ProviderHealth>[] = [
   { member: 'model', title: 'model', isFlexible: true, value: ({ model }) => model },
   { member: 'provider', title: 'provider', isFlexible: true, value: ({ provider }) => provider },
+  { member: 'state', title: 'state', value: ({ figures }) => stateOf(figures) },
   { member: 'cooling', title: 'cooling', value: ({ isCooling }) => isCooling },
   {
     member: 'median_latency_ms',

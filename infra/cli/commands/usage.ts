@@ -1,13 +1,14 @@
 // `usage`: calls, tokens and cost from the call records, with bars. A bar is a group's share of the cost, or of the calls
 // where nothing was paid.
 import {
+  addSummaries,
   type CallRecord,
   nothingIn,
   summarizeUsage,
   type UsageGrouping,
   type UsageSummary,
   usageGroupings,
-  utcDayOf,
+  utcDaysBetween,
 } from '../../../shared/accounting/call-records/index.ts';
 import { formatUsd } from '../../../shared/foundation/money/index.ts';
 import type { CommandLine } from '../args/command-line.ts';
@@ -51,33 +52,26 @@ async function usage(
   const total = days.length * workspaces.length;
   let done = 0;
   async function* readDay(of: string, day: string): AsyncGenerator<CallRecord> {
-    for await (const record of records.read(of, day)) if (record.arrivedAtMs >= sinceMs) yield record;
+    yield* records.read(of, day, { sinceMs });
     done += 1;
     session.terminal.showProgress(`reading records: ${done} of ${total} days`);
   }
   const sources = workspaces.flatMap((of) => days.map((day) => readDay(of, day)));
   const summaries = await summarizeUsage(mergeParallel(sources, parallelReads), by);
   const groups = by === 'day' ? summaries : summaries.toSorted(dearestFirst);
-  const names = new Map<string | null, string>([[null, '(no provider answered)']]);
+  const names = new Map<string | null, string>([[null, nullGroups[by] ?? '-']]);
   if (by === 'key') for await (const { publicId, name } of keys.list()) names.set(publicId, `${name} (${publicId})`);
   const [from, until] = [new Date(sinceMs).toISOString(), new Date(nowMs).toISOString()];
-  const toJson = (summary: UsageSummary) => fieldJson([groupField(by, names), ...figureFields], summary);
+  const fields = [groupField(by, names), ...figureFields(by)];
+  const toJson = (summary: UsageSummary) => fieldJson(fields, summary);
   return {
     json: { since: from, until, by, groups: groups.map(toJson), total: toJson(totalOf(groups)) },
     lines: (style) => {
       if (groups.length === 0) return [`no calls since ${from}`];
       const rows = groups.length > 1 ? [...groups, totalOf(groups)] : groups;
-      return fieldTable([groupField(by, names), ...figureFields, barField(groups)], rows, style);
+      return fieldTable([...fields, barField(groups)], rows, style);
     },
   };
-}
-
-/** Every day of UTC from one instant to the other, both included. */
-export function utcDaysBetween(sinceMs: number, untilMs: number): string[] {
-  const dayMs = 86_400_000;
-  const first = Date.parse(`${utcDayOf(sinceMs)}T00:00:00Z`);
-  const count = Math.floor((untilMs - first) / dayMs) + 1;
-  return Array.from({ length: count }, (_none, index) => utcDayOf(first + index * dayMs));
 }
 
 function dearestFirst(a: UsageSummary, b: UsageSummary): number {
@@ -93,23 +87,8 @@ interface Total extends UsageSummary {
 const isTotal = (summary: UsageSummary): summary is Total => 'isTotal' in summary;
 
 const totalOf = (summaries: readonly UsageSummary[]): Total => ({
+  ...summaries.reduce(addSummaries, nothingIn(null)),
   isTotal: true,
-  ...summaries.reduce(
-    (sum, one) => ({
-      group: null,
-      calls: sum.calls + one.calls,
-      okCalls: sum.okCalls + one.okCalls,
-      cacheHits: sum.cacheHits + one.cacheHits,
-      estimatedCalls: sum.estimatedCalls + one.estimatedCalls,
-      attempts: sum.attempts + one.attempts,
-      promptTokens: sum.promptTokens + one.promptTokens,
-      cachedTokens: sum.cachedTokens + one.cachedTokens,
-      completionTokens: sum.completionTokens + one.completionTokens,
-      costPicoUsd: sum.costPicoUsd + one.costPicoUsd,
-      byokCostPicoUsd: sum.byokCostPicoUsd + one.byokCostPicoUsd,
-    }),
-    nothingIn(null),
-  ),
 });
 
 const groupField = (by: UsageGrouping, names: ReadonlyMap<string | null, string>): Field<UsageSummary> => ({
@@ -120,18 +99,29 @@ const groupField = (by: UsageGrouping, names: ReadonlyMap<string | null, string>
   shown: (summary) => (isTotal(summary) ? 'total' : (names.get(summary.group) ?? summary.group)),
 });
 
-const figureFields: readonly Field<UsageSummary>[] = [
+const nullGroups: Partial<Record<UsageGrouping, string>> = {
+  provider: '(no provider answered)',
+  user: '(no user sent)',
+  title: '(no title sent)',
+};
+
+/** By provider the attempts stand in the table too: a provider may only ever have failed. */
+const figureFields = (by: UsageGrouping): readonly Field<UsageSummary>[] => [
   { member: 'calls', title: 'calls', align: 'right', value: ({ calls }) => calls },
   { member: 'ok_calls', title: 'ok', align: 'right', value: ({ okCalls }) => okCalls },
   { member: 'cache_hits', title: 'cached', align: 'right', value: ({ cacheHits }) => cacheHits },
   { member: 'estimated_calls', value: ({ estimatedCalls }) => estimatedCalls },
-  { member: 'attempts', value: ({ attempts }) => attempts },
+  { member: 'attempts', ...attemptColumn(by, 'attempts'), value: ({ attempts }) => attempts },
+  { member: 'failed_attempts', ...attemptColumn(by, 'failures'), value: ({ failedAttempts }) => failedAttempts },
   { member: 'prompt_tokens', title: 'prompt tokens', align: 'right', value: ({ promptTokens }) => promptTokens },
   { member: 'cached_tokens', value: ({ cachedTokens }) => cachedTokens },
   { member: 'completion_tokens', title: 'completion', align: 'right', value: (summary) => summary.completionTokens },
   { member: 'cost_usd', title: 'cost USD', align: 'decimal', value: ({ costPicoUsd }) => formatUsd(costPicoUsd) },
   { member: 'byok_cost_usd', value: ({ byokCostPicoUsd }) => formatUsd(byokCostPicoUsd) },
 ];
+
+const attemptColumn = (by: UsageGrouping, title: string) =>
+  by === 'provider' ? ({ title, align: 'right' } as const) : {};
 
 function barField(groups: readonly UsageSummary[]): Field<UsageSummary> {
   const isPaid = groups.some(({ costPicoUsd }) => costPicoUsd > 0n);

@@ -6,8 +6,12 @@
  */
 export function toJsonText(value: unknown): string {
   const text = JSON.stringify(value, (_name, member) => (typeof member === 'bigint' ? exact(member) : member), 2);
-  return text.replace(/[\u007f-\u009f]/g, (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`);
+  return escapeControls(text);
 }
+
+/** In JSON, and in YAML, which quotes texts that hold such characters. */
+export const escapeControls = (text: string): string =>
+  text.replace(/[\u007f-\u009f]/g, (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`);
 
 const exact = (value: bigint): number | string => {
   const number = Number(value);

@@ -3,6 +3,12 @@
 /** Reads of the store that wait together. */
 export const parallelReads = 16;
 
+export async function collect<Value>(source: AsyncIterable<Value>): Promise<Value[]> {
+  const values: Value[] = [];
+  for await (const value of source) values.push(value);
+  return values;
+}
+
 /** The results in the order of the items. Rejects with the first failure. */
 export async function mapParallel<Item, Result>(
   items: readonly Item[],
