@@ -1,7 +1,7 @@
 // The command line on commander: commands whose work returns an outcome, one text for every mistake, and help that names
 // each command in full. No message repeats an argument: it may be a secret in the wrong place.
 import { Argument, Command, type ErrorOptions, Help, type HelpContext, Option } from 'commander';
-import { type TargetOptions, targetOptionGroup, targetOptions } from '../target/target.ts';
+import { type TargetOptions, targetOptionGroup, targetOptions, targetUsage } from '../target/target.ts';
 import { type Read, UsageError } from './option-values.ts';
 import type { Outcome, Session } from './session.ts';
 
@@ -120,8 +120,7 @@ export function usageLine(command: Command): string {
     ...command.registeredArguments.map((argument) => (argument.required ? argument.name() : `[${argument.name()}]`)),
     ...own.map((option) => (option.mandatory ? plainFlags(option.flags) : `[${plainFlags(option.flags)}]`)),
   ];
-  const stores = targetOptions.map(({ flags }) => plainFlags(flags));
-  return [invocation, fullName(command), ...words, `(${stores.join(' | ')})`].join(' ');
+  return [invocation, fullName(command), ...words, targetUsage].join(' ');
 }
 
 /** `-f, --file <FILE>` as `-f FILE` */

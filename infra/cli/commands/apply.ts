@@ -49,7 +49,7 @@ async function apply(session: Session, { file: path, dryRun: isDry = false }: Ap
   const read = await readFileAt(path);
   if (!read.ok) return problemsOutcome(path, read.problems);
   const { file } = read;
-  const opened = await session.open({ creates: !isDry });
+  const opened = await session.open({ writes: !isDry, creates: !isDry });
   if (!isDry) await opened.prepareTables();
   session.terminal.showProgress('comparing …');
   const rehearsal = await dryRun(session, opened, file);

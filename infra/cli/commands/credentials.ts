@@ -6,6 +6,7 @@ import { UsageError } from '../args/option-values.ts';
 import { confirm, type Outcome, type Session } from '../args/session.ts';
 import type { OpenTarget } from '../target/open-target.ts';
 import { storesOn } from '../target/stores.ts';
+import { requireStage } from '../target/target.ts';
 
 export function addCredentials(program: CommandLine): void {
   const credentials = program.command('credentials').description('provider credentials of a stage');
@@ -32,15 +33,16 @@ function readSecretName(name: string, text: string): string {
 const credentialPattern = /^[\x21-\x7e]{1,4096}$/;
 
 async function setCredential(session: Session, name: string): Promise<Outcome> {
-  const { terminal, target } = session;
-  if (target.kind !== 'stage') {
-    throw new UsageError('needs --stage: local runs read provider credentials from environment variables, set those');
-  }
+  const { terminal } = session;
+  const target = requireStage(
+    session.target,
+    'local runs read provider credentials from environment variables, set those',
+  );
   const credential = (await terminal.readSecret(`credential ${name} (not shown): `)).replace(/\r?\n$/, '');
   if (!credentialPattern.test(credential)) {
     throw new Error('standard input must hold the credential and nothing else: 1 to 4096 visible ASCII characters');
   }
-  const opened = await session.open();
+  const opened = await session.open({ writes: true });
   if (opened.access === undefined) throw new Error('a stage is opened with the access of the shell');
   // Not at the head of the file: it brings an SDK client that no local command uses.
   const { openProviderSecret } = await import('../target/provider-secret.ts');

@@ -36,7 +36,7 @@ async function addCredit(
   amount: PicoUsd,
   { id = session.randomness.uuid() }: { readonly id?: string },
 ): Promise<Outcome> {
-  const { workspaceStore, credit } = storesOn((await session.open()).store);
+  const { workspaceStore, credit } = storesOn((await session.open({ writes: true })).store);
   const document = await readWorkspace(workspaceStore, workspace);
   const addition = { workspace, shards: document.credit_shards, amount, id, nowMs: session.clock.nowMs() };
   const result = await credit.add(addition).catch((error: unknown) => {

@@ -8,6 +8,7 @@ import { readId } from '../args/option-values.ts';
 import { confirm, type Outcome, type Session } from '../args/session.ts';
 import { isoTime, printable } from '../output/format.ts';
 import { type Field, fieldJson, fieldTable } from '../output/table.ts';
+import type { OpenOptions } from '../target/open-target.ts';
 import { collect } from '../target/parallel.ts';
 import { storesOn } from '../target/stores.ts';
 import { addQualify } from './qualify.ts';
@@ -37,7 +38,7 @@ export function addFunctions(program: CommandLine): void {
       'A revision that carries cases must be qualified first.',
     )
     .does(async (session, workspace: string, id: string, revision: string) => {
-      const { functionStore } = await storesOf(session);
+      const { functionStore } = await storesOf(session, { writes: true });
       return changed(session, await functionStore.activate(workspace, id, revision, session.clock.nowMs()));
     });
   functions
@@ -47,7 +48,7 @@ export function addFunctions(program: CommandLine): void {
     .takesArgument('FUNCTION', readId)
     .asks()
     .does(async (session, workspace: string, id: string) => {
-      const { functionStore } = await storesOf(session);
+      const { functionStore } = await storesOf(session, { writes: true });
       if ((await functionStore.read(workspace, id)) === undefined) throw absent(workspace, id);
       await confirm(session, `disable function ${id} of ${workspace}`);
       const outcome = changed(session, await functionStore.disable(workspace, id));
@@ -67,13 +68,13 @@ export function addFunctions(program: CommandLine): void {
     .takesArgument('WORKSPACE', readId)
     .takesArgument('FUNCTION', readId)
     .does(async (session, workspace: string, id: string) => {
-      const { functionStore } = await storesOf(session);
+      const { functionStore } = await storesOf(session, { writes: true });
       return changed(session, await functionStore.enable(workspace, id));
     });
   addQualify(functions);
 }
 
-const storesOf = async (session: Session) => storesOn((await session.open()).store);
+const storesOf = async (session: Session, options: OpenOptions = {}) => storesOn((await session.open(options)).store);
 
 const absent = (workspace: string, id: string) => new Error(`workspace ${workspace} has no function ${id}`);
 

@@ -7,6 +7,7 @@ import { addCredits } from './credits.ts';
 import { addExport } from './export.ts';
 import { addFunctions } from './functions.ts';
 import { addKeys } from './keys.ts';
+import { addPolicy } from './policy.ts';
 import { addStatus } from './status.ts';
 import { addUsage } from './usage.ts';
 
@@ -20,4 +21,5 @@ export function addCommands(program: CommandLine): void {
   addCredits(program);
   addFunctions(program);
   addCredentials(program);
+  addPolicy(program);
 }

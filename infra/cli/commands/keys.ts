@@ -64,7 +64,7 @@ interface NewKey {
 }
 
 async function createKey(session: Session, { workspace, name, rpm = null, spendLimit }: NewKey): Promise<Outcome> {
-  const { keys, workspaceStore } = storesOn((await session.open()).store);
+  const { keys, workspaceStore } = storesOn((await session.open({ writes: true })).store);
   await readWorkspace(workspaceStore, workspace);
   const text = createApiKey(session.randomness);
   const parsed = parseApiKey(text);
@@ -93,7 +93,7 @@ async function listKeys(session: Session, { workspace }: { readonly workspace?: 
 
 /** A revoked key stays in the list, and its spending counts. */
 async function revokeKey(session: Session, publicId: string): Promise<Outcome> {
-  const { keys } = storesOn((await session.open()).store);
+  const { keys } = storesOn((await session.open({ writes: true })).store);
   const record = await keys.read(publicId);
   if (record === undefined) throw new Error(`there is no key ${publicId}`);
   const { workspace, name } = record;
@@ -119,7 +119,7 @@ async function updateKey(session: Session, publicId: string, update: KeyUpdate):
   if (name === undefined && rpm === undefined && spendLimit === undefined) {
     throw new UsageError('say what to change: --name, --rpm or --spend-limit');
   }
-  const { keys } = storesOn((await session.open()).store);
+  const { keys } = storesOn((await session.open({ writes: true })).store);
   const record = await keys.read(publicId);
   if (record === undefined) throw new Error(`there is no key ${publicId}`);
   const { status: _status, ...stored } = record;

@@ -37,7 +37,7 @@ async function qualify(
   revision: string,
   { url }: { readonly url: string },
 ): Promise<Outcome> {
-  const stores = storesOn((await session.open()).store);
+  const stores = storesOn((await session.open({ writes: true })).store);
   const key = await readKey(session, stores, workspace);
   const shown = await stores.functionStore.show(workspace, id);
   const [record, content] = [shown?.record.revisions.get(revision), shown?.contents.get(revision)];

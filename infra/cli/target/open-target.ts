@@ -19,9 +19,11 @@ import { longTimeoutClock } from './long-timeout-clock.ts';
 import { mapParallel, parallelReads } from './parallel.ts';
 import type { ShellAccess } from './shell-access.ts';
 import { stageKeyWrapper } from './stage-key-wrapper.ts';
-import type { Target } from './target.ts';
+import type { StageTarget, Target } from './target.ts';
 
 export interface OpenOptions {
+  /** The command writes. For a stage the account and the region are printed first; without it every write is refused. */
+  readonly writes?: boolean;
   /** A local store that does not exist yet is made. Without it, an empty one takes its place. */
   readonly creates?: boolean;
 }
@@ -55,20 +57,46 @@ export interface OpenTarget {
 export async function openTarget(
   target: Target,
   terminal: Pick<Terminal, 'writeError'>,
-  { creates = false }: OpenOptions = {},
+  { writes = false, creates = false }: OpenOptions = {},
 ): Promise<OpenTarget> {
-  if (target.kind === 'stage') return openStage(target.stage);
+  const opened = await open(target, terminal, writes, creates);
+  return writes ? opened : { ...opened, store: readOnly(opened.store) };
+}
+
+function readOnly(store: Store): Store {
+  const refuse = async () => {
+    throw new Error('the store was opened for reading');
+  };
+  return { ...store, put: refuse, update: refuse, delete: refuse };
+}
+
+async function open(
+  target: Target,
+  terminal: Pick<Terminal, 'writeError'>,
+  writes: boolean,
+  creates: boolean,
+): Promise<OpenTarget> {
+  if (target.kind === 'stage') return openStage(target, terminal, writes);
   if (target.kind === 'server') return openLocal(target.stage, target.url, { dynamodb: target.url }, async () => {});
   const dataDir = creates || existsSync(target.folder) ? target.folder : undefined;
   const server = await startEmbeddedDynamo({ dataDir, log: (line) => terminal.writeError(line) });
   return openLocal(target.stage, server.endpoint, { data: target.folder }, () => server.stop());
 }
 
-async function openStage(stage: string): Promise<OpenTarget> {
-  // Not at the head of the file: it brings an SDK client that no local command uses.
-  const { readShellAccess } = await import('./shell-access.ts');
+async function openStage(
+  target: StageTarget,
+  terminal: Pick<Terminal, 'writeError'>,
+  writes: boolean,
+): Promise<OpenTarget> {
+  const { stage } = target;
+  // Not at the head of the file: it brings SDK clients that no local command uses.
+  const { readAccount, readShellAccess } = await import('./shell-access.ts');
   // Signing in may take seconds, longer than a call to the store may wait; a failure to sign in shows here.
-  const access = await readShellAccess();
+  const access = await readShellAccess(target);
+  if (writes) {
+    const { id } = await readAccount(access);
+    terminal.writeError(`stage ${stage}: account ${id}, region ${access.region}`);
+  }
   const client = createDynamoClient({ ...access, clock: longTimeoutClock });
   return {
     ...opened(client, stage),
