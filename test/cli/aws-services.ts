@@ -5,7 +5,7 @@ import { once } from 'node:events';
 import { createServer, type IncomingMessage } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
-export interface AwsCall {
+interface AwsCall {
   /** As an IAM policy writes it: `dynamodb:GetItem`. */
   readonly action: string;
   /** The table, the secret, the alias of the key; empty for STS. */

@@ -38,6 +38,7 @@ describe('a line that cannot be run', () => {
     [`usage --since 9000d ${nowhere}`, '--since is at most 366 days back'],
     [`usage --by colour ${nowhere}`, '--by is one of model, provider, key, day'],
     ['keys list', 'say which store'],
+    [`keys list ${nowhere} --workspace`, '--workspace W: its value is missing'],
     ['keys list --data d --stage dev', '--data is a store of its own'],
     ['keys list --data d --profile p', 'they need --stage'],
     [`keys list --region eu-west-1 ${nowhere}`, 'they need --stage'],

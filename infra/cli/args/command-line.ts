@@ -83,7 +83,7 @@ export class CommandLine extends Command {
   override help(context?: HelpContext | ((text: string) => string)): never {
     if (typeof context === 'object' && context.error === true)
       throw new UsageError(`say which command: ${namesIn(this)}`);
-    throw new Error('help is asked for by words, before they are parsed');
+    throw new Error('a request for help is answered before the line is parsed');
   }
 }
 
@@ -150,6 +150,7 @@ function describeMistake(command: Command, message: string, code: string): strin
   if (isGroup(command)) return `say which command (it comes before its options): ${namesIn(command)}`;
   if (code === 'commander.missingArgument') return `${quoted} is missing`;
   if (code === 'commander.missingMandatoryOptionValue') return `${plainFlags(quoted)} is required`;
+  if (code === 'commander.optionMissingArgument') return `${plainFlags(quoted)}: its value is missing`;
   if (code === 'commander.unknownOption') return `unknown option '${nameOf(quoted)}'${hint}`;
   return message.replace(/^error: |\.$/g, '');
 }

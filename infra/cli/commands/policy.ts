@@ -16,7 +16,7 @@ export function addPolicy(program: CommandLine): void {
 }
 
 /** Calls of DynamoDB on each table, apart from DescribeTable, which `status` makes on all of them. */
-export const tableActions: Readonly<Partial<Record<TableName, readonly string[]>>> = {
+const tableActions: Readonly<Partial<Record<TableName, readonly string[]>>> = {
   config: ['GetItem', 'PutItem', 'Scan', 'UpdateItem'],
   keys: ['GetItem', 'PutItem', 'Scan', 'UpdateItem'],
   connections: ['GetItem', 'PutItem'],

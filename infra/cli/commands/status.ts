@@ -117,16 +117,13 @@ async function readHolds(store: Store, nowMs: number): Promise<WorkspaceHolds[]>
   });
 }
 
+const concurrencyOf = ({ workspace }: WorkspaceHolds) => workspace.function_concurrency;
+
 const workspaceFields: readonly Field<WorkspaceHolds>[] = [
   { member: 'workspace', title: 'workspace', isFlexible: true, value: ({ workspace }) => workspace.id },
   { member: 'available_usd', title: 'available USD', align: 'decimal', value: (w) => formatUsd(w.summary.available) },
   { member: 'spend_limit_usd', title: 'spend limit', align: 'decimal', value: (w) => w.workspace.spend_limit_usd },
-  {
-    member: 'function_concurrency',
-    title: 'functions at once',
-    align: 'right',
-    value: ({ workspace }) => workspace.function_concurrency,
-  },
+  { member: 'function_concurrency', title: 'functions at once', align: 'right', value: concurrencyOf },
   { member: 'open_holds', title: 'open holds', align: 'right', value: ({ openHolds }) => openHolds },
   {
     member: 'oldest_hold_age_ms',
@@ -190,12 +187,7 @@ const providerFields: readonly Field<ProviderHealth>[] = [
   { member: 'provider', title: 'provider', isFlexible: true, value: ({ provider }) => provider },
   { member: 'state', title: 'state', value: ({ figures }) => stateOf(figures) },
   { member: 'cooling', title: 'cooling', value: ({ isCooling }) => isCooling },
-  {
-    member: 'median_latency_ms',
-    title: 'median ms',
-    align: 'right',
-    value: ({ figures }) => figures?.medianLatencyMs,
-  },
+  { member: 'median_latency_ms', title: 'median ms', align: 'right', value: (p) => p.figures?.medianLatencyMs },
   { member: 'throughput_rpm', title: 'per minute', align: 'decimal', value: ({ figures }) => figures?.throughputRpm },
   { member: 'uptime', title: 'uptime', align: 'decimal', value: ({ figures }) => figures?.uptime },
 ];

@@ -8,7 +8,7 @@ import { isUtcDay } from './utc-day.ts';
 
 const lifeDaysDefault = 90;
 
-export interface ReadOptions extends CallOptions {
+interface ReadOptions extends CallOptions {
   /** Only calls that arrived from here on. */
   readonly sinceMs?: number;
   /** Only calls that arrived before this instant. */
