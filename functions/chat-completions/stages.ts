@@ -117,9 +117,16 @@ export interface CallNames {
   /** Stores a complete answer for replays before the client has its end. Never throws: the client gets it all the same. */
   store(answer: StoredAnswer): Promise<void>;
   /** Before the client knows of a failure: its retry may come at once. */
-  release(end: { readonly isRetryable: boolean }): Promise<void>;
+  release(end: NamesEnd): Promise<void>;
   /** After the last byte: tries again what did not get through. */
-  settle(end: { readonly isRetryable: boolean }, deadline: Deadline): Promise<void>;
+  settle(end: NamesEnd, deadline: Deadline): Promise<void>;
+}
+
+export interface NamesEnd {
+  /** Client libraries retry such a failure by themselves: the span is free again. */
+  readonly isRetryable: boolean;
+  /** A call that no provider saw leaves its span unused. */
+  readonly reachedProvider: boolean;
 }
 
 export interface StoredAnswer {
@@ -163,6 +170,7 @@ export type ReadyAnswer =
 
 /** All that the provider loop knows of a call, of a plain one or of a function's step. */
 export interface ModelCall {
+  readonly correlationId: string;
   readonly request: ChatRequest;
   readonly plan: Plan;
   /** A candidate of the plan that is admitted already. */

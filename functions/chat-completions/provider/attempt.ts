@@ -18,6 +18,7 @@ import {
   startWatch,
   toUpstreamBody,
   type UpstreamAnswer,
+  type UpstreamRequest,
   type Watch,
 } from '../../../shared/routing/providers/index.ts';
 import type { ChatDependencies } from '../dependencies.ts';
@@ -39,36 +40,59 @@ export async function attempt(
   { candidate }: AdmittedCandidate,
   silenceLimitMs: number,
 ): Promise<AttemptOutcome> {
-  const credential = await findCredential(deps, call, candidate);
-  if (credential === undefined) return failed('no_usable_credential');
-  const body = toUpstreamBody(call.request, candidate);
+  const prepared = await prepare(deps, call, candidate);
+  if ('failure' in prepared) return prepared;
   const { clientGone, stopped } = call;
   const graceMs = call.request.stream ? streamReadOnMaxMs : Number.POSITIVE_INFINITY;
   const watch = startWatch(deps.clock, call.deadline, { clientGone, stopped, graceMs });
-  const limitMs = Math.min(silenceLimitMs, firstChunkLimitMs(call, candidate));
+  // The last candidate has all that is left: no other one would use the time that a limit saves.
+  const isLast = !Number.isFinite(silenceLimitMs);
+  const limitMs = isLast ? Number.POSITIVE_INFINITY : Math.min(silenceLimitMs, firstChunkLimitMs(call, candidate));
   if (Number.isFinite(limitMs)) watch.expect('silent', limitMs);
   // A JSON answer that drips in is no answer yet: the candidates behind this one keep their time all the same.
   const silentUntilMs = deps.clock.nowMs() + silenceLimitMs;
   const onBytes = () =>
     watch.expect('idle', Math.min(candidate.provider.idle_timeout_ms, silentUntilMs - deps.clock.nowMs()));
   try {
-    const url = new URL(`${candidate.provider.base_url}/chat/completions`);
-    const headers = upstreamHeaders(call, credential.authorization);
     const answer = await deps.transport.send({
-      url,
-      headers: (await credential.sign?.({ url, headers, body })) ?? headers,
-      body,
+      ...prepared,
       connectTimeoutMs: candidate.provider.connect_timeout_ms,
       signal: watch.signal,
     });
     const outcome = await readOutcome(deps, call, { candidate, answer, watch, onBytes });
     if (outcome.kind === 'failure') return outcome;
-    return { ...outcome, promptBytes: Buffer.byteLength(body), answeredAtMs: deps.clock.nowMs() };
+    return { ...outcome, promptBytes: Buffer.byteLength(prepared.body), answeredAtMs: deps.clock.nowMs() };
   } catch (error) {
     watch.abort();
     return { kind: 'failure', failure: readBrokenStream(error, watch) };
   }
 }
+
+type Prepared = Pick<UpstreamRequest, 'url' | 'headers' | 'body'>;
+
+/** Everything before the provider is asked. What throws here is a fault of the gateway, never the provider's. */
+async function prepare(deps: ChatDependencies, call: ModelCall, candidate: Candidate): Promise<Prepared | Failure> {
+  try {
+    const credential = await findCredential(deps, call, candidate);
+    if (credential === undefined) return ourFault('no_usable_credential');
+    const url = new URL(`${candidate.provider.base_url}/chat/completions`);
+    const body = toUpstreamBody(call.request, candidate);
+    const headers = upstreamHeaders(call, credential.authorization);
+    return { url, headers: (await credential.sign?.({ url, headers, body })) ?? headers, body };
+  } catch (error) {
+    const { correlationId } = call;
+    deps.log.error(
+      { event: 'attempt_not_made', correlation_id: correlationId, provider: candidate.provider.id },
+      error,
+    );
+    return ourFault('internal');
+  }
+}
+
+const ourFault = (cause: string): Failure => ({
+  kind: 'failure',
+  failure: { kind: 'failed', cause, isOurFault: true },
+});
 
 interface Reading {
   readonly candidate: Candidate;

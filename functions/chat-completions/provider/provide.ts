@@ -52,7 +52,7 @@ export async function provide(deps: ChatDependencies, call: ModelCall): Promise<
       queue.again(admitted.candidate);
     }
     const facts = { attempts: attemptCount, deadlineIsOver: call.deadline.isOver(), outputMisses: output.misses() };
-    return { kind: 'failed', error: conclude(failures, facts) };
+    return { kind: 'failed', error: conclude(call, failures, facts) };
   }
 
   const result = await run().catch((error: unknown) => ({ kind: 'failed', error }) as const);

@@ -72,7 +72,7 @@ function streamResponse(deps: ChatDependencies, answered: Answered, stream: Open
     onChunk: holdings.cache?.store === undefined ? undefined : keepChunk,
     onComplete:
       call.idempotencyKey === undefined ? undefined : (transcript) => names.store({ ...answer, body: transcript }),
-    onBroken: () => names.release({ isRetryable: true }).catch(() => {}),
+    onBroken: () => names.release({ isRetryable: true, reachedProvider: true }).catch(() => {}),
   });
   const response = { ...answer, body, finish: readOn };
   const end = () => {

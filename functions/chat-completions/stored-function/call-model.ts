@@ -41,6 +41,7 @@ const toModelCall = (
   { request, plan }: PlannedModelCall,
   stopped: AbortSignal | undefined,
 ): ModelCall => ({
+  correlationId: call.scope.correlationId,
   request,
   plan,
   firstCandidate: undefined,

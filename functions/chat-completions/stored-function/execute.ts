@@ -93,5 +93,5 @@ const providerFailures: ReadonlySet<ErrorCode> = new Set([
 function executionError(error: unknown): unknown {
   if (!(error instanceof GatewayError)) return error;
   if (error.code === 'request_deadline_exceeded') return fail('execution_deadline_exceeded', { cause: error });
-  return providerFailures.has(error.code) ? fail('execution_failed', { cause: error }) : error;
+  return providerFailures.has(error.code) ? fail('execution_failed', { cause: error, isFinal: error.isFinal }) : error;
 }

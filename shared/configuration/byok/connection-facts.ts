@@ -32,6 +32,9 @@ export function connectionFacts(
   };
 }
 
-/** For function calls: function_requires_managed_funding, BYOK enabled or not (contract 5). */
-export const requiresManagedFunding = (byokKey: string | undefined, connections: readonly Connection[]): boolean =>
-  byokKey !== undefined || connections.some(({ policy }) => policy === 'always');
+/** For function calls: function_requires_managed_funding. A stored connection counts where BYOK is enabled (contract 5). */
+export const requiresManagedFunding = (
+  byokKey: string | undefined,
+  { features }: Pick<WorkspaceDocument, 'features'>,
+  connections: readonly Connection[],
+): boolean => byokKey !== undefined || (features.byok && connections.some(({ policy }) => policy === 'always'));

@@ -1,5 +1,5 @@
 // What every stage may know of the request it serves. Types only.
-import type { GatewayError } from '../../errors/index.ts';
+import type { ErrorFormat, GatewayError } from '../../errors/index.ts';
 import type { BasePath } from '../../foundation/constants/index.ts';
 import type { LogFields, Metrics } from '../../foundation/log/index.ts';
 import type { Correlation } from '../http/index.ts';
@@ -16,7 +16,9 @@ export interface RequestScope {
   readonly basePath: BasePath;
   /** What stands for the `*` of the route, decoded. Empty where the route has none. */
   readonly pathParameter: string;
-  /** UUID: `correlation_id` of an error, `x-request-id` of every answer. */
+  /** The form of its errors (contract 2). */
+  readonly errorFormat: ErrorFormat;
+  /** UUIDv7: `correlation_id` of an error, `x-request-id` of every answer, and the execution id of an admitted call. */
   readonly correlationId: string;
   readonly correlation: Correlation;
   /** invalid_correlation, for the stage that checks it (contract 5). */

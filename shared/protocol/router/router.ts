@@ -1,9 +1,9 @@
 // The router of both functions and of the local run: finds the endpoint, calls it, and adds ids and CORS headers to its
 // answer. An error becomes an envelope; its cause stays in the log.
 
-import { type ErrorCode, fail, GatewayError, toEnvelope } from '../../errors/index.ts';
+import { type ErrorCode, fail, GatewayError, readErrorFormat, toEnvelope } from '../../errors/index.ts';
 import { headerNames, rootPaths } from '../../foundation/constants/index.ts';
-import type { Randomness } from '../../foundation/ids/index.ts';
+import { type Randomness, uuidv7 } from '../../foundation/ids/index.ts';
 import type { Log } from '../../foundation/log/index.ts';
 import type { Clock } from '../../foundation/time/index.ts';
 import { StoreUnavailable } from '../../storage/store/index.ts';
@@ -53,14 +53,18 @@ function openScope(
   request: GatewayRequest,
   { clientGone }: RequestContext,
   { basePath, pathParameter }: Location,
-  { randomness, log }: RouterDependencies,
+  { randomness, log, clock }: RouterDependencies,
 ): RequestScope {
-  const { correlation, fault } = readCorrelation(request.headers, randomness);
-  const correlationId = randomness.uuid();
+  // Contract 20: clients of that base URL, and their errors, are OpenAI's.
+  const isOpenAi = basePath === '/openai/v1';
+  const errorFormat = isOpenAi ? 'openai' : readErrorFormat(request.headers);
+  const { correlation, fault } = readCorrelation(request.headers, randomness, { ignoresTraceparent: isOpenAi });
+  // Contract 16: the record of a call is found by it, and a UUIDv7 says when that was.
+  const correlationId = uuidv7(randomness, clock.nowMs());
   const deferred = createDeferredTasks(log, correlationId);
   const logContext = { fields: {}, metrics: {} };
   const ids = { correlationId, correlation, correlationFault: fault };
-  return { ...ids, basePath, pathParameter, clientGone, deferred, logContext };
+  return { ...ids, basePath, pathParameter, errorFormat, clientGone, deferred, logContext };
 }
 
 const idHeaders = ({ correlationId, correlation }: RequestScope): Record<string, string> => ({
@@ -103,17 +107,17 @@ function callEndpoint(
 }
 
 /** RFC 9110, 15.5.6: a 405 lists the allowed methods. */
-function refuseMethod(methods: readonly string[], { correlationId }: RequestScope): GatewayResponse {
-  const { headers, ...refusal } = toEnvelope(fail('method_not_allowed'), correlationId);
+function refuseMethod(methods: readonly string[], { correlationId, errorFormat }: RequestScope): GatewayResponse {
+  const { headers, ...refusal } = toEnvelope(fail('method_not_allowed'), correlationId, errorFormat);
   return { ...refusal, headers: { ...headers, allow: [...methods, 'OPTIONS'].join(', ') } };
 }
 
-function toErrorResponse(error: unknown, { correlationId }: RequestScope, log: Log): Answered {
+function toErrorResponse(error: unknown, { correlationId, errorFormat }: RequestScope, log: Log): Answered {
   const known = toGatewayError(error);
   if (known.cause !== undefined) {
     log.error({ event: 'request_failed', correlation_id: correlationId, error_code: known.code }, known.cause);
   }
-  return { response: toEnvelope(known, correlationId), errorCode: known.code };
+  return { response: toEnvelope(known, correlationId, errorFormat), errorCode: known.code };
 }
 
 /** Any error as the client sees it. Contract 6: a store that cannot answer is RATE_LIMITER_UNAVAILABLE. */

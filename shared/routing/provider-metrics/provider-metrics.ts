@@ -37,6 +37,7 @@ export function reportAttempt({ recorder, cooldowns }: ProviderMetricsDependenci
     recorder.record({ ...entry, latencyMs, ...firstToken, outcome });
     return;
   }
+  if (outcome.isOurFault === true) return;
   const counted = countedOutcomes[outcome.kind];
   if (counted !== undefined) recorder.record({ ...entry, latencyMs, outcome: counted });
   const coolMs = cooldownOf(outcome);

@@ -22,6 +22,10 @@ export interface AttemptFailure {
   readonly refusedCredential?: boolean | undefined;
   /** The account that the credential belongs to has no quota left. */
   readonly hasNoQuota?: boolean | undefined;
+  /** A fault of the gateway itself: it is logged, and counts neither in statistics nor for cooling. */
+  readonly isOurFault?: boolean | undefined;
+  /** Of an answer that came. */
+  readonly status?: number | undefined;
   /** One word for the log: never a provider's text. */
   readonly cause: string;
 }
@@ -37,10 +41,12 @@ export function classifyStatus(status: number, body: unknown, retryAfterSeconds?
   const facts = readErrorFacts(body);
   const cause = `status_${status}`;
   const hasNoQuota = facts.code === 'insufficient_quota' || status === quotaStatus;
-  if (status === rateLimitedStatus && !hasNoQuota) return { kind: 'rate_limited', retryAfterSeconds, cause };
-  if (invalidStatuses.has(status)) return { kind: 'invalid', reason: reasonOf(facts), param: paramOf(body), cause };
+  if (status === rateLimitedStatus && !hasNoQuota) return { kind: 'rate_limited', retryAfterSeconds, status, cause };
+  if (invalidStatuses.has(status))
+    return { kind: 'invalid', reason: reasonOf(facts), param: paramOf(body), status, cause };
   return {
     kind: 'failed',
+    status,
     cause,
     ...(credentialStatuses.has(status) ? { refusedCredential: true } : {}),
     ...(hasNoQuota ? { hasNoQuota } : {}),
