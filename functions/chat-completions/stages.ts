@@ -186,6 +186,8 @@ export interface ModelCall {
   readonly stopped: AbortSignal | undefined;
   /** How long the call may wait for a slot of a provider. */
   readonly queueMs: number;
+  /** An answer that was cut is the client's to read: it is not held against the schema (contract 20). */
+  readonly acceptsUnfinished: boolean;
   readonly bill: Bill;
 }
 
@@ -223,8 +225,8 @@ export interface OpenStream {
   readonly abort: () => void;
 }
 
-/** How a stream ended. Undefined: the client left before its end. */
-export type StreamEnd = 'complete' | AttemptFailure | undefined;
+/** How a stream ended. Undefined: a fault of ours ended it. */
+export type StreamEnd = 'complete' | 'schema_mismatch' | AttemptFailure | undefined;
 
 /** How an admitted call ended: what settlement and the record need to know. */
 export interface EndedCall {

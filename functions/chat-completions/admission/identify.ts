@@ -29,7 +29,8 @@ const readWorkspace = ({ workspaces, connections }: ChatDependencies, id: string
 /** The call, or the first thing that is wrong with it. */
 async function findFault(call: Call | GatewayError): Promise<Call | GatewayError> {
   if (call instanceof GatewayError) return call;
-  return (await checkRequestSchema(call.request)) ?? call.aliasFault ?? call;
+  const allowsStream = call.scope.basePath === '/openai/v1';
+  return (await checkRequestSchema(call.request, { allowsStream })) ?? call.aliasFault ?? call;
 }
 
 /** Throws UNAUTHORIZED for a key that does not exist or has another secret: neither ever changes. */

@@ -11,8 +11,13 @@ export async function refuseFault(
   keyItem: Item,
   fault: GatewayError,
 ): Promise<unknown> {
-  const { resolution } = await reserveKey(deps, { credential, asksFunction: read().asksFunction }, undefined, {
-    keyItem,
-  }).reserve();
+  const { resolution } = await reserveKey(
+    deps,
+    { credential, asksFunction: read().asksFunction, isUnbounded: false },
+    undefined,
+    {
+      keyItem,
+    },
+  ).reserve();
   return resolution === undefined ? fault : resolution.error;
 }

@@ -18,6 +18,8 @@ import { keyRefusal, spendRefusal } from './reservation-rounds.ts';
 export interface KeyFacts {
   readonly credential: ApiKey;
   readonly asksFunction: boolean;
+  /** The call named no bound for its output. */
+  readonly isUnbounded: boolean;
 }
 
 /** The key as this call saw it last: the reservation of its money starts from there. */
@@ -118,11 +120,11 @@ function refuseKey({ recentRefusals }: ChatDependencies, { publicId }: ApiKey, e
 
 function refuseSpend(
   { recentRefusals }: ChatDependencies,
-  { credential, asksFunction }: KeyFacts,
+  { credential, asksFunction, isUnbounded }: KeyFacts,
   { needed, available }: Extract<KeyAdmission, { kind: 'spend_limit' }>,
 ): Reserved {
   recentRefusals.note(spendRefusal(credential.publicId));
-  const message = insufficientMessage('the spend limit of the key', needed, available);
+  const message = insufficientMessage('the spend limit of the key', { needed, available, isUnbounded });
   return refused('money', fail(asksFunction ? 'spend_limit_exceeded' : 'PAYMENT_REQUIRED', { message }));
 }
 

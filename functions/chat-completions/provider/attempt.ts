@@ -2,7 +2,6 @@
 import type { Candidate } from '../../../shared/configuration/catalogue/index.ts';
 import {
   firstChunkTimeoutDefaultMs,
-  headerNames,
   streamReadOnMaxMs,
   upstreamBodyMaxBytes,
   upstreamErrorMaxBytes,
@@ -16,15 +15,13 @@ import {
   readBoundedBody,
   readRetryAfterSeconds,
   startWatch,
-  toUpstreamBody,
   type UpstreamAnswer,
-  type UpstreamRequest,
   type Watch,
 } from '../../../shared/routing/providers/index.ts';
 import type { ChatDependencies } from '../dependencies.ts';
 import type { ModelCall, OpenStream } from '../stages.ts';
-import { findCredential } from './find-credential.ts';
 import { openStream, readBrokenStream } from './open-stream.ts';
+import { prepareCall } from './prepare-call.ts';
 
 type Answer =
   | { readonly kind: 'json'; readonly answer: JsonAnswer }
@@ -40,8 +37,8 @@ export async function attempt(
   { candidate }: AdmittedCandidate,
   silenceLimitMs: number,
 ): Promise<AttemptOutcome> {
-  const prepared = await prepare(deps, call, candidate);
-  if ('failure' in prepared) return prepared;
+  const prepared = await prepareCall(deps, call, candidate);
+  if ('failure' in prepared) return { kind: 'failure', failure: prepared.failure };
   const { clientGone, stopped } = call;
   const graceMs = call.request.stream ? streamReadOnMaxMs : Number.POSITIVE_INFINITY;
   const watch = startWatch(deps.clock, call.deadline, { clientGone, stopped, graceMs });
@@ -67,32 +64,6 @@ export async function attempt(
     return { kind: 'failure', failure: readBrokenStream(error, watch) };
   }
 }
-
-type Prepared = Pick<UpstreamRequest, 'url' | 'headers' | 'body'>;
-
-/** Everything before the provider is asked. What throws here is a fault of the gateway, never the provider's. */
-async function prepare(deps: ChatDependencies, call: ModelCall, candidate: Candidate): Promise<Prepared | Failure> {
-  try {
-    const credential = await findCredential(deps, call, candidate);
-    if (credential === undefined) return ourFault('no_usable_credential');
-    const url = new URL(`${candidate.provider.base_url}/chat/completions`);
-    const body = toUpstreamBody(call.request, candidate);
-    const headers = upstreamHeaders(call, credential.authorization);
-    return { url, headers: (await credential.sign?.({ url, headers, body })) ?? headers, body };
-  } catch (error) {
-    const { correlationId } = call;
-    deps.log.error(
-      { event: 'attempt_not_made', correlation_id: correlationId, provider: candidate.provider.id },
-      error,
-    );
-    return ourFault('internal');
-  }
-}
-
-const ourFault = (cause: string): Failure => ({
-  kind: 'failure',
-  failure: { kind: 'failed', cause, isOurFault: true },
-});
 
 interface Reading {
   readonly candidate: Candidate;
@@ -135,19 +106,6 @@ function firstChunkLimitMs({ request }: ModelCall, { provider }: Candidate): num
   const defaultMs = request.stream ? firstChunkTimeoutDefaultMs : Number.POSITIVE_INFINITY;
   return provider.first_chunk_timeout_ms ?? defaultMs;
 }
-
-/** Built from the plan alone: nothing a client sends decides where or how a provider is called. */
-const upstreamHeaders = (
-  { request, traceparent }: ModelCall,
-  authorization: string | undefined,
-): Record<string, string> => ({
-  accept: request.stream ? 'text/event-stream' : 'application/json',
-  'accept-encoding': 'identity',
-  'content-type': 'application/json',
-  'user-agent': 'gw',
-  ...(authorization === undefined ? {} : { authorization }),
-  ...(traceparent === undefined ? {} : { [headerNames.traceparent]: traceparent }),
-});
 
 const isJson = ({ headers }: UpstreamAnswer): boolean =>
   String(headers['content-type'] ?? '').includes('application/json');

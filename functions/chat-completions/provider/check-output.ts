@@ -25,13 +25,13 @@ export interface OutputCheck {
   readonly misses: () => number;
 }
 
-export function createOutputCheck({ request, bill, byok }: ModelCall): OutputCheck {
+export function createOutputCheck({ request, bill, byok, acceptsUnfinished }: ModelCall): OutputCheck {
   const schema = request.responseSchema;
   let misses = 0;
 
   async function judge(answer: JsonAnswer): Promise<Verdict> {
     if (schema === undefined) return { kind: 'accepted', answer };
-    const checked = await checkChoices(schema, answer);
+    const checked = await checkChoices(schema, answer, acceptsUnfinished);
     if (checked.kind === 'valid') return { kind: 'accepted', answer: checked.answer };
     misses += 1;
     return misses >= chargedAnswersMax || checked.wasCut ? { kind: 'exhausted' } : { kind: 'again' };
@@ -56,12 +56,12 @@ type Checked =
   /** `wasCut`: it ended at its token limit, where the next one would end too. */
   | { readonly kind: 'invalid'; readonly wasCut: boolean };
 
-async function checkChoices(schema: unknown, answer: JsonAnswer): Promise<Checked> {
+async function checkChoices(schema: unknown, answer: JsonAnswer, acceptsUnfinished: boolean): Promise<Checked> {
   const choices: unknown[] = [];
   for (const choice of answer.body.choices as unknown[]) {
     const message = isJsonObject(choice) && isJsonObject(choice.message) ? choice.message : undefined;
     if (!isJsonObject(choice) || message === undefined) return { kind: 'invalid', wasCut: false };
-    if (isOtherKind(message)) {
+    if (isOtherKind(message) || (acceptsUnfinished && choice.finish_reason !== 'stop')) {
       choices.push(choice);
       continue;
     }

@@ -8,9 +8,15 @@ import { requestBudgetMs, reservedModelPrefix } from '../../../shared/foundation
 import { type Clock, startDeadline } from '../../../shared/foundation/time/index.ts';
 import type { GatewayRequest } from '../../../shared/protocol/http/index.ts';
 import type { RequestScope } from '../../../shared/protocol/router/index.ts';
-import { type JsonBody, readChatRequest, readRequestBody } from '../../../shared/protocol/wire/index.ts';
+import {
+  type ChatRequest,
+  type JsonBody,
+  readChatRequest,
+  readRequestBody,
+} from '../../../shared/protocol/wire/index.ts';
 import type { Call, ReadCall, ReceivedCall } from '../stages.ts';
 import { checkFunctionCall } from './check-function-call.ts';
+import { withoutIdleMembers } from './idle-members.ts';
 import { readAttribution, readCallHeaders } from './read-call-headers.ts';
 
 export async function receive(clock: Clock, request: GatewayRequest, scope: RequestScope): Promise<ReceivedCall> {
@@ -34,7 +40,7 @@ function readCall(
 ): Call | GatewayError {
   if (scope.correlationFault !== undefined) return scope.correlationFault;
   if (body.kind === 'unreadable') return body.error;
-  const request = readChatRequest(body.value);
+  const request = asksFunction ? readFunctionRequest(body.value, scope) : readChatRequest(body.value);
   if (request instanceof GatewayError) return request;
   const callHeaders = readCallHeaders(headers, asksFunction);
   if (callHeaders instanceof GatewayError) return callHeaders;
@@ -50,6 +56,17 @@ function readCall(
     arrivedAtMs,
     deadline: startDeadline(clock, arrivedAtMs, requestBudgetMs),
   };
+}
+
+/**
+ * Only the members that a function does not fix are checked here: any other is invalid_function_request, whatever its
+ * type (contract 5).
+ */
+function readFunctionRequest(raw: Record<string, unknown>, { basePath }: RequestScope): ChatRequest | GatewayError {
+  const { model, messages } = raw;
+  const request = readChatRequest({ model, messages });
+  if (request instanceof GatewayError) return request;
+  return { ...request, raw: basePath === '/openai/v1' ? withoutIdleMembers(raw) : raw };
 }
 
 /** Spec 5.2: on a function call a revoked key has its own code, whatever else is wrong with a readable body. */

@@ -11,6 +11,7 @@ import {
 import { hasCounts } from '../../../shared/routing/billing/index.ts';
 import { midStreamCodeOf } from '../../../shared/routing/providers/index.ts';
 import type { OpenStream, StreamEnd } from '../stages.ts';
+import type { StreamSchemaCheck } from './stream-schema-check.ts';
 
 export interface RelayOptions {
   /** The client asked for the provider's own usage chunk. */
@@ -25,6 +26,10 @@ export interface RelayOptions {
   readonly onComplete?: ((transcript: string) => Promise<void>) | undefined;
   /** Runs when the stream has broken, before the client knows. Never rejects. */
   readonly onBroken: () => Promise<void>;
+  /** Holds the whole answer against its schema. Undefined: there is none. */
+  readonly schemaCheck: StreamSchemaCheck | undefined;
+  /** Contract 20: false where nothing follows an error line, because clients took a broken answer for a whole one. */
+  readonly endsBrokenStreamWithDone: boolean;
 }
 
 /** What was seen of a stream while it was relayed. */
@@ -86,7 +91,10 @@ async function* relay(
       head = chunk.head;
       count(relayed, facts);
       options.onChunk?.(text);
-      if (!facts.isUsageOnly || options.includeUsage) lines += chunkLine(chunk, options.excludeReasoning);
+      options.schemaCheck?.add(head);
+      // With the merged usage too, only that one: clients add up what they see (contract 4).
+      const isRelayed = !facts.isUsageOnly || (options.includeUsage && options.mergedUsage === undefined);
+      if (isRelayed) lines += chunkLine(chunk, options.excludeReasoning);
     }
     return send(lines);
   };
@@ -97,6 +105,13 @@ async function* relay(
       const lines = relayChunks(chunks);
       if (lines !== '') yield lines;
     }
+    if ((await options.schemaCheck?.isSatisfied()) === false) {
+      relayed.end = 'schema_mismatch';
+      await options.onBroken();
+      yield errorLine('schema_validation_failed');
+      if (options.endsBrokenStreamWithDone) yield doneLine;
+      return;
+    }
     relayed.end = 'complete';
     if (options.mergedUsage !== undefined) yield send(usageLine(head, options.mergedUsage()));
     const text = transcript.text();
@@ -106,6 +121,7 @@ async function* relay(
     relayed.end = failure;
     await options.onBroken();
     yield errorLine(midStreamCodeOf[failure.kind]);
+    if (!options.endsBrokenStreamWithDone) return;
   } finally {
     stream.abort();
   }

@@ -42,7 +42,9 @@ function respondCached(request: ChatRequest, answer: CachedAnswer): GatewayRespo
 /** The chunks as they came, with the usage chunks that this client asked for. */
 function cachedStream(request: ChatRequest, answer: CachedAnswer, texts: readonly string[]): string {
   const chunks = texts.flatMap((text) => readStreamChunk(text) ?? []);
-  const relayed = chunks.filter(({ facts }) => !facts.isUsageOnly || request.includeUsage);
+  const relayed = chunks.filter(
+    ({ facts }) => !facts.isUsageOnly || (request.includeUsage && !request.includeMergedUsage),
+  );
   const reported = chunks.findLast(({ facts }) => facts.usage !== undefined)?.facts.usage;
   const added = request.includeMergedUsage ? usageLine(chunks.at(-1)?.head ?? {}, cachedUsage(answer, reported)) : '';
   const excludesReasoning = request.reasoning?.exclude === true;

@@ -10,6 +10,7 @@ import { outputSizeOf, payerOf } from '../../../shared/routing/planner/index.ts'
 import type { ChatDependencies } from '../dependencies.ts';
 import type { AdmittedChat, EndedCall, OpenStream, ProvidedAnswer, ProviderRun } from '../stages.ts';
 import { type RelayedStream, relayStream } from './event-stream.ts';
+import { createStreamSchemaCheck } from './stream-schema-check.ts';
 import { cacheWriter } from './write-cache.ts';
 
 export interface Responded {
@@ -54,6 +55,7 @@ function streamResponse(deps: ChatDependencies, answered: Answered, stream: Open
   const { call, run, provided, headers } = answered;
   const { request, holdings, names } = call;
   const answer = { status: okStatus, headers: { ...headers, ...streamHeaders } };
+  const endsBrokenStreamWithDone = call.scope.basePath !== '/openai/v1';
   const chunks: string[] = [];
   let chunkBytes = 0;
   const keepChunk = (text: string) => {
@@ -72,9 +74,11 @@ function streamResponse(deps: ChatDependencies, answered: Answered, stream: Open
     onChunk: holdings.cache?.store === undefined ? undefined : keepChunk,
     onComplete:
       call.idempotencyKey === undefined ? undefined : (transcript) => names.store({ ...answer, body: transcript }),
+    schemaCheck: request.responseSchema === undefined ? undefined : createStreamSchemaCheck(request.responseSchema),
+    endsBrokenStreamWithDone,
     onBroken: () => names.release({ isRetryable: true, reachedProvider: true }).catch(() => {}),
   });
-  const response = { ...answer, body, finish: readOn };
+  const response = { ...answer, body, endsBrokenStreamWithDone, finish: readOn };
   const end = () => {
     const { usage } = charge();
     const { startedAtMs } = provided.admitted;
@@ -83,7 +87,7 @@ function streamResponse(deps: ChatDependencies, answered: Answered, stream: Open
     const outcome = relayed.end ?? ({ kind: 'client_gone', cause: 'client_gone' } as const);
     const attempt = {
       ...provided.admitted,
-      outcome: outcome === 'complete' ? ('ok' as const) : outcome,
+      outcome: outcome === 'complete' || outcome === 'schema_mismatch' ? ('ok' as const) : outcome,
       latencyMs: deps.clock.nowMs() - startedAtMs,
       firstOutputMs,
       tokens: usage.promptTokens + usage.completionTokens,
@@ -98,7 +102,8 @@ function streamResponse(deps: ChatDependencies, answered: Answered, stream: Open
 
 function chargeStream(call: AdmittedChat, { admitted, promptBytes }: ProvidedAnswer, relayed: RelayedStream): Charge {
   // The last report of a stream that ended well is believed, also a zero.
-  const outputAfterUsage = relayed.end === 'complete' ? relayed.outputBytesAfterUsage : relayed.outputBytesAfterCount;
+  const isWhole = relayed.end === 'complete' || relayed.end === 'schema_mismatch';
+  const outputAfterUsage = isWhole ? relayed.outputBytesAfterUsage : relayed.outputBytesAfterCount;
   const observed = { prompt: promptBytes, output: relayed.outputBytes, outputAfterUsage };
   const { candidate } = admitted;
   const payer = payerOf(call.byok, candidate);

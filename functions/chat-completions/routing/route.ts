@@ -55,6 +55,7 @@ export const toModelCall = (call: AdmittedChat): ModelCall => ({
   clientGone: call.scope.clientGone,
   stopped: undefined,
   queueMs: call.catalogue.service.queue_ms,
+  acceptsUnfinished: call.scope.basePath === '/openai/v1',
   bill: call.bill,
 });
 
@@ -78,5 +79,10 @@ async function mergePreset(
   if (applied.kind === 'none') return call;
   const request = readChatRequest(applied.body);
   if (request instanceof GatewayError) return request;
-  return (await checkRequestSchema(request)) ?? { request, workspace: applied.workspace };
+  return (
+    (await checkRequestSchema(request, { allowsStream: call.scope.basePath === '/openai/v1' })) ?? {
+      request,
+      workspace: applied.workspace,
+    }
+  );
 }

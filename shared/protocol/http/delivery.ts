@@ -78,11 +78,8 @@ async function writeStream(
   }
   await release(iterator, waits);
   if (clientGone.aborted || !isEventStream(response)) return;
-  await writeText(
-    brokenStreamEnding(tail, hasFailed ? 'no_available_provider' : 'request_deadline_exceeded'),
-    sink,
-    stop,
-  );
+  const code = hasFailed ? 'no_available_provider' : 'request_deadline_exceeded';
+  await writeText(brokenStreamEnding(tail, code, response.endsBrokenStreamWithDone !== false), sink, stop);
 }
 
 /** Releases a body that is not going to be read, so that its provider call ends. */

@@ -34,6 +34,8 @@ export interface GatewayResponse {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string | AsyncIterable<string>;
+  /** False: nothing follows the error line of a stream, not even its end marker (contract 20). */
+  readonly endsBrokenStreamWithDone?: boolean;
   readonly finish?: () => Promise<void>;
 }
 

@@ -6,10 +6,18 @@ export interface SchemaRequest {
   readonly stream: boolean;
 }
 
+export interface SchemaOptions {
+  /** A streamed answer is held against the schema at its end (contract 20). */
+  readonly allowsStream: boolean;
+}
+
 /** Spec 2.1. Called only for a key that exists: checking a schema is work. */
-export async function checkRequestSchema({ responseSchema, stream }: SchemaRequest): Promise<GatewayError | undefined> {
+export async function checkRequestSchema(
+  { responseSchema, stream }: SchemaRequest,
+  { allowsStream }: SchemaOptions,
+): Promise<GatewayError | undefined> {
   if (responseSchema === undefined) return undefined;
   const fault = await checkResponseSchema(responseSchema);
   if (fault !== undefined) return fail('invalid_response_schema', { message: fault.message });
-  return stream ? fail('schema_streaming_unsupported') : undefined;
+  return stream && !allowsStream ? fail('schema_streaming_unsupported') : undefined;
 }

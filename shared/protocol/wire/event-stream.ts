@@ -17,6 +17,7 @@ const brokenStreamMessages = {
   request_deadline_exceeded: 'The stream was cut off: the request was not finished within its budget.',
   rate_limited: 'The stream broke off after its first output: the provider is rate limited.',
   invalid_request: 'The stream broke off after its first output: the provider rejected the request.',
+  schema_validation_failed: 'The answer does not satisfy the schema of response_format.',
 } as const;
 
 export type MidStreamCode = keyof typeof brokenStreamMessages;
@@ -30,11 +31,11 @@ export const errorLine = (code: MidStreamCode): string =>
  * What closes a stream whose last characters were `tail`: the error line, then the end marker, behind which SDKs would
  * not see it. Nothing, when the end marker was already written. SDKs take a stream that just stops for a success.
  */
-export function brokenStreamEnding(tail: string, code: MidStreamCode): string {
+export function brokenStreamEnding(tail: string, code: MidStreamCode, endsWithDone: boolean): string {
   if (tail.endsWith(doneLine)) return '';
   // A line cut in the middle must not swallow the error line.
   const gap = tail === '' || tail.endsWith('\n\n') ? '' : '\n\n';
-  return gap + errorLine(code) + doneLine;
+  return gap + errorLine(code) + (endsWithDone ? doneLine : '');
 }
 
 /**
