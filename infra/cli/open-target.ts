@@ -49,7 +49,7 @@ async function openStage(stage: string): Promise<OpenTarget> {
   const { readShellAccess } = await import('./shell-access.ts');
   // Signing in may take seconds, which no call to the store would wait for; and who cannot sign in learns it here.
   const access = await readShellAccess();
-  const client = createDynamoClient({ ...access, clock: operatorClock });
+  const client = createDynamoClient(access);
   return {
     ...opened(client, stage),
     access,

@@ -6,6 +6,7 @@ import {
   ResourceNotFoundException,
   SecretsManagerClient,
 } from '@aws-sdk/client-secrets-manager';
+import { awsClientSettings } from '../../shared/storage/aws-clients/index.ts';
 import type { ShellAccess } from './shell-access.ts';
 
 export interface ProviderSecret {
@@ -16,10 +17,10 @@ export interface ProviderSecret {
   close(): void;
 }
 
-export async function openProviderSecret({ region, identity }: ShellAccess, stage: string): Promise<ProviderSecret> {
+export async function openProviderSecret(access: ShellAccess, stage: string): Promise<ProviderSecret> {
   // Not at the head of the file: it brings the CDK library, which most commands do without.
   const { providerSecretName } = await import('../cdk/data-stack.ts');
-  const client = new SecretsManagerClient({ credentials: identity, region });
+  const client = new SecretsManagerClient(awsClientSettings(access, 1));
   const SecretId = providerSecretName(stage);
   return {
     async read() {

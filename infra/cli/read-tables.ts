@@ -1,8 +1,6 @@
 // The tables of a stage as DynamoDB describes them: cheap, and on AWS up to six hours old.
-
+import { DescribeTableCommand, ResourceNotFoundException } from '@aws-sdk/client-dynamodb';
 import { physicalTableName, type TableName, tableNames } from '../../shared/foundation/constants/index.ts';
-import { AwsCallFailed } from '../../shared/storage/aws-calls/index.ts';
-import { askDynamo } from '../local/ask-dynamo.ts';
 import type { OpenTarget } from './open-target.ts';
 import { mapParallel } from './parallel.ts';
 
@@ -23,10 +21,10 @@ export const readTables = ({ client, stage }: Pick<OpenTarget, 'client' | 'stage
   mapParallel(tableNames, parallelReads, async (table) => {
     const name = physicalTableName(stage, table);
     try {
-      const { Table } = await askDynamo(client, 'DescribeTable', { TableName: name });
+      const { Table } = await client.send(new DescribeTableCommand({ TableName: name }));
       return { table, name, status: Table?.TableStatus, items: Table?.ItemCount, bytes: Table?.TableSizeBytes };
     } catch (error) {
-      if (!(error instanceof AwsCallFailed && error.code === 'ResourceNotFoundException')) throw error;
+      if (!(error instanceof ResourceNotFoundException)) throw error;
       return { table, name, status: undefined, items: undefined, bytes: undefined };
     }
   });

@@ -1,18 +1,18 @@
-// Who the shell is to AWS: a profile, a single sign-on, variables. Found by the SDK's own chain, which knows all of them;
-// the functions know only their variables.
+// Region and credentials of the shell: a profile, a single sign-on, variables. Found by the SDK's whole chain.
 import { SecretsManagerClient } from '@aws-sdk/client-secrets-manager';
-import type { Identity } from '../../shared/storage/aws-calls/index.ts';
+import { type AwsAccess, awsAccess, processCredentials } from '../../shared/storage/aws-clients/index.ts';
+import { operatorClock } from './operator-clock.ts';
 
-export interface ShellAccess {
-  readonly region: string;
-  readonly identity: Identity;
-}
+export type ShellAccess = AwsAccess;
+
+/** From another continent a connection takes longer than the whole call of a function. */
+const connectTimeoutMs = 5_000;
 
 /** Throws the SDK's error where the shell names no region or cannot sign in. Signing in may take seconds. */
 export async function readShellAccess(): Promise<ShellAccess> {
-  // Any client of the SDK would do: each looks for both in the same places.
-  const { config } = new SecretsManagerClient({});
-  const region = await config.region();
-  await config.credentials();
-  return { region, identity: () => config.credentials() };
+  // Any client of the SDK would do: each looks for the region in the same places.
+  const region = await new SecretsManagerClient({}).config.region();
+  const credentials = processCredentials();
+  await credentials();
+  return awsAccess({ region, credentials, connectTimeoutMs, clock: operatorClock });
 }
