@@ -47,7 +47,7 @@ function readObject(name: string, text: string): ReadonlyMap<string, unknown> {
     const value: unknown = JSON.parse(text);
     if (typeof value === 'object' && value !== null && !Array.isArray(value)) return new Map(Object.entries(value));
   } catch {
-    // Told below.
+    // Reported below.
   }
   throw new Error(`the secret ${name} does not hold a JSON object: repair it in Secrets Manager first`);
 }

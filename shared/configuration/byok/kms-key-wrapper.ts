@@ -55,7 +55,7 @@ export function kmsKeyWrapper({ access, randomness, keyId }: KmsKeyWrapperOption
   };
 }
 
-/** What KMS says to bytes that were changed, that stand in another place, or that another key wrapped. */
+/** The answers to bytes that were changed, that stand in another place, or that another key wrapped. */
 const isBrokenSeal = (error: unknown): boolean =>
   error instanceof InvalidCiphertextException || error instanceof IncorrectKeyException;
 
@@ -70,6 +70,6 @@ function readDataKey(bytes: Uint8Array | undefined): Buffer {
 
 /** The same memory: a copy of a clear key would not be overwritten with it. */
 function readBytes(bytes: Uint8Array | undefined): Buffer {
-  if (bytes === undefined || bytes.byteLength === 0) throw new Error('KMS answered without the bytes asked for');
+  if (bytes === undefined || bytes.byteLength === 0) throw new Error('KMS answered without the bytes of a key');
   return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
 }

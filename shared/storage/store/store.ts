@@ -41,7 +41,7 @@ export interface Conditional {
   readonly returnOld?: boolean;
   /**
    * A write whose answer was lost may be sent again. Only for writes that do no harm when they run twice, or whose
-   * caller recognises its own first try in the refused item (by an owner id, say). Never for a bare ADD.
+   * caller recognises its own first attempt in the refused item (by an owner id, say). Never for a bare ADD.
    */
   readonly repeatable?: boolean;
 }
