@@ -9,6 +9,9 @@ import {
 import { awsClientSettings } from '../../shared/storage/aws-clients/index.ts';
 import type { ShellAccess } from './shell-access.ts';
 
+/** A secret is 64 KB at most; written as JSON inside JSON it may grow sixfold. */
+const answerMaxBytes = 512 * 1024;
+
 export interface ProviderSecret {
   /** Throws an Error for the operator where the secret is absent or holds something else than a JSON object. */
   read(): Promise<ReadonlyMap<string, unknown>>;
@@ -20,7 +23,7 @@ export interface ProviderSecret {
 export async function openProviderSecret(access: ShellAccess, stage: string): Promise<ProviderSecret> {
   // Not at the head of the file: it brings the CDK library, which most commands do without.
   const { providerSecretName } = await import('../cdk/data-stack.ts');
-  const client = new SecretsManagerClient(awsClientSettings(access, 1));
+  const client = new SecretsManagerClient(awsClientSettings(access, { socketsMax: 1, answerMaxBytes }));
   const SecretId = providerSecretName(stage);
   return {
     async read() {

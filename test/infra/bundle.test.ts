@@ -53,7 +53,7 @@ describe('the build of the project', () => {
     for (const { name, file } of bundles) {
       const clients = await packagesIn(output, name, file, /@aws-sdk\/client-[a-z0-9-]+/);
       expect(clients).toEqual(['@aws-sdk/client-dynamodb', '@aws-sdk/client-kms', '@aws-sdk/client-secrets-manager']);
-      expect(await readFile(file, 'utf8')).toContain('import("./s3-objects.cjs")');
+      expect(await readFile(file, 'utf8')).toContain('require("./s3-objects.cjs")');
       const { createS3Objects } = await import(join(dirname(file), 's3-objects.cjs'));
       expect(createS3Objects).toBeInstanceOf(Function);
     }

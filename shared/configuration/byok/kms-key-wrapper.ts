@@ -18,6 +18,8 @@ const dataKeyBytes = 32;
 /** What KMS takes as a wrapped key; it refuses others like any malformed request. */
 const wrappedMaxBytes = 6144;
 const socketsMax = 64;
+/** A wrapped key, or an error. */
+const answerMaxBytes = 64 * 1024;
 
 export interface KmsKeyWrapperOptions {
   readonly access: AwsAccess;
@@ -25,16 +27,20 @@ export interface KmsKeyWrapperOptions {
   readonly keyId: string;
 }
 
-/** Calls nothing yet. */
+/** Calls nothing yet, and makes no client: few instances serve a call with a stored connection. */
 export function kmsKeyWrapper({ access, randomness, keyId }: KmsKeyWrapperOptions): KeyWrapper {
-  const client = new KMSClient(awsClientSettings(access, socketsMax));
+  let client: KMSClient | undefined;
+  const kms = (): KMSClient => {
+    client ??= new KMSClient(awsClientSettings(access, { socketsMax, answerMaxBytes }));
+    return client;
+  };
   const { clock } = access;
   const attempts = { clock, randomness, limitMs: storeCallTimeoutMs, kind: 'repeatable' } as const;
   return {
     async createDataKey(context): Promise<DataKey> {
       const input = { KeyId: keyId, KeySpec: 'AES_256', EncryptionContext: contextOf(context) } as const;
       const { Plaintext, CiphertextBlob } = await callWithAttempts(attempts, (abortSignal) =>
-        client.send(new GenerateDataKeyCommand(input), { abortSignal }),
+        kms().send(new GenerateDataKeyCommand(input), { abortSignal }),
       );
       return { clear: readDataKey(Plaintext), wrapped: readBytes(CiphertextBlob) };
     },
@@ -44,7 +50,7 @@ export function kmsKeyWrapper({ access, randomness, keyId }: KmsKeyWrapperOption
       const input = { KeyId: keyId, CiphertextBlob: wrapped, EncryptionContext: contextOf(context) };
       try {
         const { Plaintext } = await callWithAttempts(attempts, (abortSignal) =>
-          client.send(new DecryptCommand(input), { abortSignal }),
+          kms().send(new DecryptCommand(input), { abortSignal }),
         );
         return readDataKey(Plaintext);
       } catch (error) {

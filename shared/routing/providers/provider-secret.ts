@@ -32,10 +32,12 @@ export interface ProviderSecretOptions {
 const credentialShape = /^[\x21-\x7e]{1,4096}$/;
 /** An instance reads one secret, at most every few seconds. */
 const socketsMax = 2;
+/** A secret is 64 KB at most; written as JSON inside JSON it may grow sixfold. */
+const answerMaxBytes = 512 * 1024;
 
 /** Calls nothing yet. */
 export function providerSecret({ access, randomness, secretId }: ProviderSecretOptions): ReadSecret {
-  const client = new SecretsManagerClient(awsClientSettings(access, socketsMax));
+  const client = new SecretsManagerClient(awsClientSettings(access, { socketsMax, answerMaxBytes }));
   const { clock } = access;
   const attempts = { clock, randomness, limitMs: storeCallTimeoutMs, kind: 'repeatable' } as const;
   return async () => {

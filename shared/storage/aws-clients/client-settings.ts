@@ -2,13 +2,22 @@
 // and how long it may take is decided above, in the store's attempts.
 import { createSocketPool } from '../../foundation/outgoing/index.ts';
 import type { AwsAccess } from './aws-access.ts';
+import { boundedCollector } from './bounded-collector.ts';
 import { PooledRequestHandler } from './pooled-request-handler.ts';
 
 /** Below the 20 seconds after which AWS begins to close idle sockets. */
 const idleSocketMs = 15_000;
 
-/** `socketsMax`: to one address. */
-export const awsClientSettings = ({ region, credentials, connectTimeoutMs, clock }: AwsAccess, socketsMax: number) =>
+export interface ClientBounds {
+  /** To one address. */
+  readonly socketsMax: number;
+  readonly answerMaxBytes: number;
+}
+
+export const awsClientSettings = (
+  { region, credentials, connectTimeoutMs, clock }: AwsAccess,
+  { socketsMax, answerMaxBytes }: ClientBounds,
+) =>
   ({
     region,
     credentials,
@@ -20,5 +29,6 @@ export const awsClientSettings = ({ region, credentials, connectTimeoutMs, clock
     // A process that is frozen between request and answer would take the pause for a clock that is wrong.
     disableClockSkewCorrection: true,
     defaultUserAgentProvider: async (): Promise<[string][]> => [['gw']],
+    streamCollector: boundedCollector(answerMaxBytes),
     requestHandler: new PooledRequestHandler(createSocketPool({ clock, socketsMax, idleSocketMs }), connectTimeoutMs),
   }) as const;

@@ -8,6 +8,8 @@ import { type AttemptOptions, callWithAttempts } from '../store/index.ts';
 /** Some megabytes at the pace of a small function. It stands between a whole answer and its end, so not longer. */
 const callTimeoutMs = 3_000;
 const socketsMax = 64;
+/** Of answers that are no object: errors. */
+const answerMaxBytes = 64 * 1024;
 
 export interface S3ObjectsOptions {
   readonly access: AwsAccess;
@@ -26,7 +28,7 @@ export interface S3Objects {
 /** Calls nothing yet. */
 export function createS3Objects({ access, bucket, isBucketInPath, randomness, maxBytes }: S3ObjectsOptions): S3Objects {
   const client = new S3Client({
-    ...awsClientSettings(access, socketsMax),
+    ...awsClientSettings(access, { socketsMax, answerMaxBytes }),
     forcePathStyle: isBucketInPath,
     // What is read is checked against a hash of our own.
     requestChecksumCalculation: 'WHEN_REQUIRED',

@@ -5,7 +5,9 @@ import { SignatureV4 } from '@smithy/signature-v4';
 import { type AwsAccess, awsAccess, awsClientSettings, createSha256 } from '../aws-clients/index.ts';
 
 /** Sockets to DynamoDB. A Lambda environment uses a few; a local run or a Web Function needs one per running request. */
-const storeSocketsMax = 256;
+const socketsMax = 256;
+/** A page is 1 MB as DynamoDB counts; the tags of small attributes and base64 make a few times that of it. */
+const answerMaxBytes = 16 * 1024 * 1024;
 /** Servers outside AWS check no credentials, but DynamoDB Local keeps separate tables per access key and region. */
 const accessOutsideAws = {
   region: 'us-east-1',
@@ -25,7 +27,7 @@ export function createDynamoClient({ endpoint, ...options }: DynamoClientOptions
   const access = awsAccess(endpoint === undefined ? options : { ...options, ...accessOutsideAws });
   const sha256 = createSha256();
   const client = new DynamoDBClient({
-    ...awsClientSettings(access, storeSocketsMax),
+    ...awsClientSettings(access, { socketsMax, answerMaxBytes }),
     ...(endpoint === undefined ? {} : { endpoint }),
     accountIdEndpointMode: 'disabled',
     endpointDiscoveryEnabled: false,

@@ -62,6 +62,11 @@ describe('the provider secret', () => {
     ['its own key cannot decrypt it', awsError(400, 'DecryptionFailure'), 'DecryptionFailure'],
     ['the service fails', awsError(500, 'InternalServiceError'), 'InternalServiceError'],
     ['the connection breaks', 'lost', 'ECONNRESET'],
+    [
+      'the answer is too large',
+      answer(`{"SecretString":"${'x'.repeat(512 * 1024)}"}`),
+      'an answer of over 524288 bytes',
+    ],
     ['the answer is no JSON', answer('{"SecretString":"sk-hunter2'), 'is not the JSON that was expected'],
   ] as const satisfies readonly (readonly [string, Behaviour, string])[])(
     'makes a provider unavailable, not unconfigured, when %s; the log tells the cause and holds no secret',
