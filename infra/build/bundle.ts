@@ -74,7 +74,7 @@ export const bundleFunction = async (sourceRoot: string, outputRoot: string, nam
   const { bytes, loads } = await bundleFile(place, entry, fileName);
   const besideBytes: Record<string, number> = {};
   for (const [file, module] of Object.entries(onDemand)) {
-    if (loads.has(file)) besideBytes[file] = (await bundleFile(place, module, file)).bytes;
+    if (loads.includes(file)) besideBytes[file] = (await bundleFile(place, module, file)).bytes;
   }
   for (const [other, text] of Object.entries(beside)) await writeFile(join(folder, other), text);
   return { name, file: join(folder, fileName), bytes, beside: besideBytes };
@@ -91,9 +91,8 @@ async function bundleFile(
   { sourceRoot, folder, meta }: BundlePlace,
   module: string,
   fileName: string,
-): Promise<{ bytes: number; loads: ReadonlySet<string> }> {
+): Promise<{ bytes: number; loads: readonly string[] }> {
   const outfile = join(folder, fileName);
-  const loads = new Set<string>();
   const result = await build({
     entryPoints: [join(sourceRoot, module)],
     outfile,
@@ -108,7 +107,7 @@ async function bundleFile(
       '@aws-sdk/credential-providers': credentialChain,
       '@aws-sdk/credential-provider-node': credentialChain,
     },
-    plugins: [dynamicImports(sourceRoot, loads)],
+    plugins: [dynamicImports(sourceRoot)],
     // As calls of `require`: Node's own import() of a built-in module loads every lazy part of it, 20 ms for node:http.
     supported: { 'dynamic-import': false },
     sourcemap: 'external',
@@ -126,11 +125,12 @@ async function bundleFile(
     await writeFile(file, output.contents);
   }
   await writeFile(join(meta, `${fileName}.metafile.json`), JSON.stringify(result.metafile));
-  return { bytes, loads };
+  const imports = Object.values(result.metafile.outputs).flatMap((output) => output.imports);
+  return { bytes, loads: imports.map(({ path }) => basename(path)) };
 }
 
 /** Left as they are: of a module that is loaded on demand, as one of the file beside the bundle. */
-const dynamicImports = (sourceRoot: string, loads: Set<string>): Plugin => ({
+const dynamicImports = (sourceRoot: string): Plugin => ({
   name: 'dynamic-imports',
   setup({ onResolve }) {
     onResolve({ filter: /^/ }, ({ kind, resolveDir, path }) => {
@@ -138,9 +138,7 @@ const dynamicImports = (sourceRoot: string, loads: Set<string>): Plugin => ({
       if (path === neverLoaded) return { path, external: true };
       const module = relative(sourceRoot, join(resolveDir, path));
       const file = Object.keys(onDemand).find((name) => onDemand[name] === module);
-      if (file === undefined) return undefined;
-      loads.add(file);
-      return { path: `./${file}`, external: true };
+      return file === undefined ? undefined : { path: `./${file}`, external: true };
     });
   },
 });

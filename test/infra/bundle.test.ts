@@ -2,7 +2,7 @@ import { mkdir, mkdtemp, readdir, readFile, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { basename, dirname, join } from 'node:path';
 import { beforeAll, describe, expect, it } from '@jest/globals';
-import { type Bundle, buildBundles, bundleEntries, bundleMaxBytes } from '../../infra/build/bundle.ts';
+import { type Bundle, type BundleName, buildBundles, bundleEntries, bundleMaxBytes } from '../../infra/build/bundle.ts';
 
 const projectRoot = new URL('../..', import.meta.url).pathname;
 const temporaryFolder = (): Promise<string> => mkdtemp(join(tmpdir(), 'gw-build-'));
@@ -20,10 +20,14 @@ const sourcesWith = async (handler: string, web = server): Promise<string> => {
   return root;
 };
 
-/** Names of the packages in one file that match. */
-async function packagesIn(output: string, bundle: string, file: string, pattern: RegExp): Promise<string[]> {
+/** Names of the packages that have code in one file, as far as they match. */
+async function packagesIn(output: string, bundle: BundleName, file: string, pattern: RegExp): Promise<string[]> {
   const text = await readFile(join(output, 'meta', bundle, `${basename(file)}.metafile.json`), 'utf8');
-  const found = Object.keys(JSON.parse(text).inputs).flatMap((path) => pattern.exec(path)?.[0] ?? []);
+  const [{ inputs }] = Object.values(JSON.parse(text).outputs).filter((part) => 'entryPoint' in (part as object)) as [
+    { inputs: Readonly<Record<string, { readonly bytesInOutput: number }>> },
+  ];
+  const included = Object.keys(inputs).filter((path) => (inputs[path]?.bytesInOutput ?? 0) > 0);
+  const found = included.flatMap((path) => pattern.exec(path)?.[0] ?? []);
   return [...new Set(found)].toSorted();
 }
 
@@ -39,7 +43,7 @@ describe('the build of the project', () => {
     expect(bundles.map(({ name }) => name)).toEqual(['chat-completions', 'models', 'web']);
     const uploaded = {
       'chat-completions': ['index.cjs', 's3-objects.cjs'],
-      models: ['index.cjs', 's3-objects.cjs'],
+      models: ['index.cjs'],
       web: ['index.js', 'package.json', 's3-objects.cjs'],
     };
     for (const { name, file, bytes, beside } of bundles) {
@@ -49,11 +53,15 @@ describe('the build of the project', () => {
     }
   });
 
-  it('keeps the client of S3 out of the index, in a file that it can load from beside it', async () => {
+  it('brings the clients that a function calls, that of S3 in a file that it can load from beside the index', async () => {
+    const clients = (name: BundleName, file: string) => packagesIn(output, name, file, /@aws-sdk\/client-[a-z0-9-]+/);
     for (const { name, file } of bundles) {
-      const clients = await packagesIn(output, name, file, /@aws-sdk\/client-[a-z0-9-]+/);
-      expect(clients).toEqual(['@aws-sdk/client-dynamodb', '@aws-sdk/client-kms', '@aws-sdk/client-secrets-manager']);
+      const few = ['@aws-sdk/client-dynamodb'];
+      const all = [...few, '@aws-sdk/client-kms', '@aws-sdk/client-secrets-manager'];
+      expect(await clients(name, file)).toEqual(name === 'models' ? few : all);
+      if (name === 'models') continue;
       expect(await readFile(file, 'utf8')).toContain('require("./s3-objects.cjs")');
+      expect(await clients(name, 's3-objects.cjs')).toEqual(['@aws-sdk/client-s3']);
       const { createS3Objects } = await import(join(dirname(file), 's3-objects.cjs'));
       expect(createS3Objects).toBeInstanceOf(Function);
     }
