@@ -55,7 +55,7 @@ import { type CredentialSource, createTransport, type Transport } from '../routi
 import type { BlobStore } from '../storage/blobs/index.ts';
 import { createDynamoClient, createDynamoStore, type Store } from '../storage/store/index.ts';
 
-/** Everything the stages of both functions may ask for. */
+/** Everything that the stages of both functions may use. */
 export interface Runtime {
   readonly clock: Clock;
   readonly randomness: Randomness;
@@ -105,7 +105,7 @@ export function createRuntime(options: RuntimeOptions): Runtime {
   const { stage } = environment;
   const store = options.store ?? createDynamoStore({ client: createDynamoClient({ endpoint: dynamodbUrl }), stage });
   const log = createLog({ clock, stage, level: environment.logLevel });
-  const heard = (event: string) => (cause: unknown) => log.error({ event }, cause);
+  const logFailure = (event: string) => (cause: unknown) => log.error({ event }, cause);
   const vault = createKeyVault({ wrapper, stage, clock, randomness });
   const connectionStore = createConnectionStore(store, vault);
   const functionStore = createFunctionStore(store);
@@ -130,14 +130,14 @@ export function createRuntime(options: RuntimeOptions): Runtime {
     credit: createCreditLedger({ store, randomness }),
     idempotency: createIdempotencyStore({ store, blobs }),
     spans: createSpanStore(store),
-    responseCache: createResponseCache({ store, onError: heard('response_cache_failed') }),
+    responseCache: createResponseCache({ store, onError: logFailure('response_cache_failed') }),
     records: createCallRecords({ store }),
     credentials,
     transport: createTransport(clock),
     limiter: createProviderLimiter({ store, clock, randomness }),
     cooldowns: createCooldowns({ store, clock }),
-    statistics: createStatisticsReader({ store, clock, onFailure: heard('statistics_not_read') }),
-    recorder: createStatisticsRecorder({ store, clock, randomness, onFailure: heard('statistics_lost') }),
+    statistics: createStatisticsReader({ store, clock, onFailure: logFailure('statistics_not_read') }),
+    recorder: createStatisticsRecorder({ store, clock, randomness, onFailure: logFailure('statistics_lost') }),
     originSecretHashes: environment.originSecretHashes,
   };
 }

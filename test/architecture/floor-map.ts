@@ -29,10 +29,9 @@ const floors: readonly Readonly<Record<string, string>>[] = [
     'infra/cdk': 'Stacks import only the constants and point at bundles by path.',
   },
   { 'shared/errors': 'One table of codes, and the envelope made from it.' },
-  {
-    'shared/storage/aws-calls': 'Signed, bounded calls to AWS: knows no operation of any service.',
-  },
-  { 'shared/storage/blobs': 'Bytes under opaque names: knows no table and no caller.', 'shared/storage/store': rules },
+  { 'shared/storage/aws-clients': 'Settings of AWS clients: knows no operation of any service.' },
+  { 'shared/storage/store': rules },
+  { 'shared/storage/blobs': 'Bytes under opaque names: knows no table and no caller.' },
   { 'shared/protocol/json-schema': rules, 'shared/protocol/wire': 'Wire shapes know no store and no provider.' },
   { 'shared/protocol/http': 'Adapters know the exchange, never the business behind it.' },
   { 'shared/protocol/router': 'The router knows routes and errors, not what is behind them.' },
@@ -108,8 +107,26 @@ export const powerHomes: readonly PowerHome[] = [
   { power: 'randomness', sign: /\bMath\.random\(|\brandom(UUID|Bytes)\(/, homes: ['shared/foundation/ids/'] },
   { power: 'process.env', sign: /\bprocess\.env\b/, homes: ['shared/foundation/environment/', 'infra/'] },
   { power: 'files', sign: /from 'node:fs/, homes: ['shared/storage/blobs/', 'shared/configuration/byok/', 'infra/'] },
-  { power: 'the AWS SDK', sign: /from '@aws-sdk\//, homes: ['shared/storage/store/', 'infra/'] },
-  { power: 'the signer', sign: /from '@smithy\//, homes: ['shared/storage/aws-calls/'] },
+  {
+    power: 'the AWS SDK',
+    sign: /from '@aws-sdk\//,
+    homes: [
+      'shared/storage/',
+      'shared/configuration/byok/kms-key-wrapper.ts',
+      'shared/routing/providers/provider-secret.ts',
+      'infra/',
+    ],
+  },
+  {
+    power: 'the signer and the core of the AWS SDK',
+    sign: /from '@smithy\//,
+    homes: [
+      'shared/storage/aws-clients/',
+      'shared/storage/store/',
+      'shared/routing/providers/signed-credentials.ts',
+      'infra/build/',
+    ],
+  },
   {
     power: 'outgoing calls',
     sign: /\bfetch\(|\bimport \{[^}]*\brequest\b[^}]*\} from 'node:https?'|https?\.request\(/,

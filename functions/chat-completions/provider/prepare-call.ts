@@ -72,6 +72,9 @@ async function findCredential(
   try {
     return { authorization: `Bearer ${await deps.connections.openKey(connection)}` };
   } catch (error) {
+    const cause = error instanceof StoreUnavailable && error.cause instanceof Error ? error.cause : error;
+    const event = 'connection_key_unavailable';
+    deps.log.error({ event, workspace_id: connection.workspace, provider: provider.id }, cause);
     // A key that cannot be opened, or a store that is unavailable: the next candidate may still serve.
     if (error instanceof SealBroken || error instanceof StoreUnavailable) return undefined;
     throw error;

@@ -9,7 +9,7 @@ import type { RunningFunction } from './start-function.ts';
 export interface Scenario {
   readonly title: string;
   readonly bundle: 'chat-completions' | 'models';
-  /** Throws for what does not hold. Gives a few words on what was seen. */
+  /** Throws for what does not hold. Gives a short note on the answer. */
   readonly run: (target: RunningFunction, key: string) => Promise<string>;
 }
 

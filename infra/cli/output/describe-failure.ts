@@ -1,9 +1,7 @@
 // A failure as one line for the operator. Only the message of an error is shown: what AWS and DynamoDB say may name tables
 // and accounts, never a secret of this gateway.
 
-import { ConnectionBroken } from '../../../shared/foundation/outgoing/index.ts';
-import { AwsCallFailed } from '../../../shared/storage/aws-calls/index.ts';
-import { StoreUnavailable } from '../../../shared/storage/store/index.ts';
+import { neverConnected, StoreUnavailable } from '../../../shared/storage/store/index.ts';
 import { describeTarget, type Target } from '../target/target.ts';
 import { oneLine } from './format.ts';
 
@@ -34,9 +32,7 @@ function describeUnavailable(cause: unknown, target: Target): string {
 
 /** Undefined: the server answered, or it is AWS itself. */
 const describeUnreachable = (error: unknown, target: Target): string | undefined =>
-  target.kind !== 'stage' && error instanceof ConnectionBroken
-    ? `no DynamoDB answers at ${describeTarget(target)}`
-    : undefined;
+  target.kind !== 'stage' && neverConnected(error) ? `no DynamoDB answers at ${describeTarget(target)}` : undefined;
 
 /** The shell cannot sign in, or is refused. Undefined for any other error. */
 function describeAws(error: unknown): string | undefined {
@@ -49,14 +45,12 @@ function describeAws(error: unknown): string | undefined {
   return isRefused ? `AWS refused: ${name}: ${messageOf(error)}` : undefined;
 }
 
-/** Of a broken connection its cause. */
-const rootOf = (error: unknown): unknown => (error instanceof ConnectionBroken ? error.cause : error);
+/** Of a host with several addresses: the error of the first. */
+const rootOf = (error: unknown): unknown => (error instanceof AggregateError ? error.errors[0] : error);
 
 const causeOf = (error: unknown): string => [nameOf(error), messageOf(error)].filter((part) => part !== '').join(': ');
 /** The service's own name for a fault, where a service answered. */
-const nameOf = (error: unknown): string =>
-  error instanceof AwsCallFailed ? error.code : String(memberOf(error, 'name') ?? '');
-const messageOf = (error: unknown): string =>
-  error instanceof AwsCallFailed ? error.words() : String(memberOf(error, 'message') ?? '');
+const nameOf = (error: unknown): string => String(memberOf(error, 'name') ?? '');
+const messageOf = (error: unknown): string => String(memberOf(error, 'message') ?? '');
 const memberOf = (error: unknown, member: string): unknown =>
   (error as Record<string, unknown> | null | undefined)?.[member];

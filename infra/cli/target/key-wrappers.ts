@@ -1,4 +1,4 @@
-// Key wrappers that ask for the real one no earlier than it is needed: most files hold no BYOK connection, and opening
+// Key wrappers that open the real one no earlier than it is needed: most files hold no BYOK connection, and opening
 // it makes a master key on this machine, or needs a right on the KMS key of a stage.
 import { type KeyWrapper, localKeyWrapper } from '../../../shared/configuration/byok/index.ts';
 

@@ -1,16 +1,16 @@
 // Opens the store that the line names. What was started for it ends with `close`.
+
 import { existsSync } from 'node:fs';
+import { DescribeTableCommand, ResourceNotFoundException } from '@aws-sdk/client-dynamodb';
 import type { KeyWrapper } from '../../../shared/configuration/byok/index.ts';
 import { physicalTableName, type TableName, tableNames } from '../../../shared/foundation/constants/index.ts';
 import { systemRandomness } from '../../../shared/foundation/ids/index.ts';
-import { AwsCallFailed } from '../../../shared/storage/aws-calls/index.ts';
 import {
   createDynamoClient,
   createDynamoStore,
   type DynamoClient,
   type Store,
 } from '../../../shared/storage/store/index.ts';
-import { askDynamo } from '../../local/ask-dynamo.ts';
 import { createTables } from '../../local/create-tables.ts';
 import { startEmbeddedDynamo } from '../../local/embedded-dynamodb.ts';
 import { localAdapters } from '../../local/local-adapters.ts';
@@ -97,7 +97,7 @@ async function openStage(
     const { id } = await readAccount(access);
     terminal.writeError(`stage ${stage}: account ${id}, region ${access.region}`);
   }
-  const client = createDynamoClient({ ...access, clock: longTimeoutClock });
+  const client = createDynamoClient(access);
   return {
     ...opened(client, stage),
     access,
@@ -137,10 +137,10 @@ function opened(client: DynamoClient, stage: string): Pick<OpenTarget, 'stage' |
 async function describeTable(client: DynamoClient, stage: string, table: TableName): Promise<TableFacts> {
   const name = physicalTableName(stage, table);
   try {
-    const { Table } = await askDynamo(client, 'DescribeTable', { TableName: name });
+    const { Table } = await client.send(new DescribeTableCommand({ TableName: name }));
     return { table, name, status: Table?.TableStatus, items: Table?.ItemCount, bytes: Table?.TableSizeBytes };
   } catch (error) {
-    if (!(error instanceof AwsCallFailed && error.code === 'ResourceNotFoundException')) throw error;
+    if (!(error instanceof ResourceNotFoundException)) throw error;
     return { table, name, status: undefined, items: undefined, bytes: undefined };
   }
 }

@@ -6,7 +6,11 @@ import {
   ResourceNotFoundException,
   SecretsManagerClient,
 } from '@aws-sdk/client-secrets-manager';
+import { awsClientSettings } from '../../../shared/storage/aws-clients/index.ts';
 import type { ShellAccess } from './shell-access.ts';
+
+/** A secret is 64 KB at most; written as JSON inside JSON it may grow sixfold. */
+const answerMaxBytes = 512 * 1024;
 
 export interface ProviderSecret {
   /** Throws an Error for the operator where the secret is absent or holds something else than a JSON object. */
@@ -16,10 +20,10 @@ export interface ProviderSecret {
   close(): void;
 }
 
-export async function openProviderSecret({ region, identity }: ShellAccess, stage: string): Promise<ProviderSecret> {
+export async function openProviderSecret(access: ShellAccess, stage: string): Promise<ProviderSecret> {
   // Not at the head of the file: it brings the CDK library, which most commands do without.
   const { providerSecretName } = await import('../../cdk/data-stack.ts');
-  const client = new SecretsManagerClient({ credentials: identity, region });
+  const client = new SecretsManagerClient(awsClientSettings(access, { socketsMax: 1, answerMaxBytes }));
   const SecretId = providerSecretName(stage);
   return {
     async read() {
@@ -46,7 +50,7 @@ function readObject(name: string, text: string): ReadonlyMap<string, unknown> {
     const value: unknown = JSON.parse(text);
     if (typeof value === 'object' && value !== null && !Array.isArray(value)) return new Map(Object.entries(value));
   } catch {
-    // Told below.
+    // Reported below.
   }
   throw new Error(`the secret ${name} does not hold a JSON object: repair it in Secrets Manager first`);
 }

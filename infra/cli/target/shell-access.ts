@@ -3,13 +3,14 @@
 import { SecretsManagerClient } from '@aws-sdk/client-secrets-manager';
 import { GetCallerIdentityCommand, STSClient } from '@aws-sdk/client-sts';
 import { fromIni } from '@aws-sdk/credential-providers';
-import type { Identity } from '../../../shared/storage/aws-calls/index.ts';
+import { type AwsAccess, awsAccess, awsClientSettings } from '../../../shared/storage/aws-clients/index.ts';
+import { longTimeoutClock } from './long-timeout-clock.ts';
 import type { StageTarget } from './target.ts';
 
-export interface ShellAccess {
-  readonly region: string;
-  readonly identity: Identity;
-}
+export type ShellAccess = AwsAccess;
+
+/** From another continent a connection takes longer than a whole call of a function. */
+const connectTimeoutMs = 5_000;
 
 /** Throws the SDK's error where the shell names no region or cannot sign in. Signing in may take seconds. */
 export async function readShellAccess({ profile, region }: Omit<StageTarget, 'kind' | 'stage'>): Promise<ShellAccess> {
@@ -20,7 +21,8 @@ export async function readShellAccess({ profile, region }: Omit<StageTarget, 'ki
     ...(region === undefined ? {} : { region }),
   });
   await config.credentials();
-  return { region: await config.region(), identity: () => config.credentials() };
+  const credentials = () => config.credentials();
+  return awsAccess({ region: await config.region(), credentials, connectTimeoutMs, clock: longTimeoutClock });
 }
 
 export interface AwsAccount {
@@ -29,12 +31,12 @@ export interface AwsAccount {
   readonly id: string;
 }
 
-const stsTimeoutMs = 10_000;
+/** An account id and the name of a role. */
+const stsAnswerMaxBytes = 64 * 1024;
 
 /** Any identity may ask this of itself, whatever its policies say. */
-export async function readAccount({ region, identity }: ShellAccess): Promise<AwsAccount> {
-  const timeouts = { connectionTimeout: stsTimeoutMs, requestTimeout: stsTimeoutMs, throwOnRequestTimeout: true };
-  const client = new STSClient({ region, credentials: identity, requestHandler: timeouts });
+export async function readAccount(access: ShellAccess): Promise<AwsAccount> {
+  const client = new STSClient(awsClientSettings(access, { socketsMax: 1, answerMaxBytes: stsAnswerMaxBytes }));
   try {
     const { Arn = '', Account = '' } = await client.send(new GetCallerIdentityCommand({}));
     return { partition: Arn.split(':')[1] ?? 'aws', id: Account };

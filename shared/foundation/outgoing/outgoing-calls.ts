@@ -1,9 +1,10 @@
-// The one place that calls out. node:http rather than fetch: it tells a pooled socket from a fresh one (`reusedSocket`),
-// has a connect phase of its own and hands out Buffers. Redirects are never followed: what a request holds goes to its
-// address or nowhere.
-import { type ClientRequest, Agent as HttpAgent, request as httpRequest, type IncomingMessage } from 'node:http';
-import { Agent as HttpsAgent, request as httpsRequest } from 'node:https';
+// Calls to providers. node:http rather than fetch: it tells a pooled socket from a fresh one (`reusedSocket`), has a
+// connect phase of its own and hands out Buffers. Redirects are never followed: what a request holds goes to its address
+// or nowhere.
+import { type ClientRequest, request as httpRequest, type IncomingMessage } from 'node:http';
+import { request as httpsRequest } from 'node:https';
 import type { Clock } from '../time/index.ts';
+import { createSocketPool, type SocketPoolOptions } from './socket-pool.ts';
 
 /**
  * A socket that died in the pool says so within a round trip of the first byte. A request that breaks later has most
@@ -50,31 +51,15 @@ export interface OutgoingCalls {
   close(): void;
 }
 
-export interface OutgoingOptions {
-  readonly clock: Clock;
-  /** To one address. A request beyond waits for a socket. */
-  readonly socketsMax: number;
-  /** Shorter than what the other ends allow, so that this end closes an idle socket first. */
-  readonly idleSocketMs: number;
-}
-
-export function createOutgoingCalls({ clock, socketsMax, idleSocketMs }: OutgoingOptions): OutgoingCalls {
-  // The socket used last is the one least likely to have died meanwhile.
-  const pool = { keepAlive: true, scheduling: 'lifo', maxSockets: socketsMax, timeout: idleSocketMs } as const;
-  const plain = { open: httpRequest, agent: new HttpAgent(pool), connected: 'connect' } as const;
-  const encrypted = { open: httpsRequest, agent: new HttpsAgent(pool), connected: 'secureConnect' } as const;
-  let usedAtMs = clock.nowMs();
-
-  /** A process that slept wakes with a pool of dead sockets, and its timers run too late to have closed them. */
-  function closeStaleSockets(): void {
-    const nowMs = clock.nowMs();
-    if (nowMs - usedAtMs > idleSocketMs) for (const { agent } of [plain, encrypted]) closeIdleSockets(agent);
-    usedAtMs = nowMs;
-  }
+export function createOutgoingCalls(options: SocketPoolOptions): OutgoingCalls {
+  const { clock } = options;
+  const pool = createSocketPool(options);
+  const plain = { open: httpRequest, agent: pool.http, connected: 'connect' } as const;
+  const encrypted = { open: httpsRequest, agent: pool.https, connected: 'secureConnect' } as const;
 
   return {
     send({ url, method, headers, body, connectTimeoutMs, signal }) {
-      closeStaleSockets();
+      pool.closeStaleSockets();
       const { promise, resolve, reject } = Promise.withResolvers<IncomingMessage>();
       const { open, agent, connected } = url.protocol === 'https:' ? encrypted : plain;
       const outgoing = open(url, { method, agent, headers: { ...headers, 'content-length': String(body.byteLength) } });
@@ -83,7 +68,7 @@ export function createOutgoingCalls({ clock, socketsMax, idleSocketMs }: Outgoin
       const fail = (cause: Error) => {
         const { connectedAtMs = Number.NaN } = connecting;
         const wasDead = outgoing.reusedSocket && !signal.aborted && clock.nowMs() - connectedAtMs <= deadSocketMs;
-        if (wasDead) closeIdleSockets(agent, url);
+        if (wasDead) pool.closeIdleSockets(url);
         reject(new ConnectionBroken(cause, connecting.connectedAtMs !== undefined, wasDead));
       };
       /** An exchange that HTTP allows and no provider should have. It did arrive. */
@@ -109,10 +94,7 @@ export function createOutgoingCalls({ clock, socketsMax, idleSocketMs }: Outgoin
       outgoing.end(body);
       return promise;
     },
-    close() {
-      plain.agent.destroy();
-      encrypted.agent.destroy();
-    },
+    close: () => pool.close(),
   };
 }
 
@@ -152,12 +134,4 @@ function watchConnecting(
     });
   });
   return connecting;
-}
-
-/** All of them, or those to one address. */
-function closeIdleSockets(agent: HttpAgent, url?: URL): void {
-  const address = url && `${url.hostname}:${url.port || (url.protocol === 'https:' ? 443 : 80)}:`;
-  for (const [name, sockets] of Object.entries(agent.freeSockets)) {
-    if (name.startsWith(address ?? '')) for (const socket of sockets ?? []) socket.destroy();
-  }
 }

@@ -1,8 +1,11 @@
 import { describe, expect, it } from '@jest/globals';
-import { ConnectionBroken } from '../../../shared/foundation/outgoing/index.ts';
 import type { Clock } from '../../../shared/foundation/time/index.ts';
-import { type CallKind, callWithAttempts, maySendAgain } from '../../../shared/storage/aws-calls/attempts.ts';
-import { AwsCallFailed } from '../../../shared/storage/aws-calls/index.ts';
+import {
+  type CallKind,
+  callWithAttempts,
+  ItemsUnprocessed,
+  maySendAgain,
+} from '../../../shared/storage/store/attempts.ts';
 
 /** Timers are kept and fired by hand; backoffs are over at once. */
 function manualClock() {
@@ -23,10 +26,13 @@ function manualClock() {
 
 const randomness = { uuid: () => '', bytes: () => Buffer.alloc(0), fraction: () => 0.5 };
 const limitMs = 800;
-const refused = (status: number, code: string) => new AwsCallFailed('dynamodb', status, code, '');
+/** As the SDK throws them. */
+const refused = (status: number, name: string) =>
+  Object.assign(new Error(name), { name, $metadata: { httpStatusCode: status } });
 const throttled = () => refused(400, 'ThrottlingException');
-const broken = () => new ConnectionBroken(new Error('socket hang up'), true);
-const neverConnected = () => new ConnectionBroken(new Error('connect ECONNREFUSED'), false);
+const broken = () => Object.assign(new Error('the connection broke'), { code: 'ECONNRESET' });
+const failedTo = (syscall: string, code: string) => Object.assign(new Error(`${syscall} ${code}`), { syscall, code });
+const neverConnected = () => failedTo('connect', 'ECONNREFUSED');
 
 function harness(kind: CallKind, outcomes: (() => unknown)[], callerSignal?: AbortSignal) {
   const { clock, timers } = manualClock();
@@ -62,6 +68,13 @@ describe('the attempts of a call', () => {
     expect(calls()).toBe(1);
   });
 
+  it('end without the text of an answer that is no JSON: it may hold a secret', async () => {
+    const { result } = harness('repeatable', [() => new SyntaxError('Unexpected token, "hunter2" is not valid JSON')]);
+    const error: Error = await result.then(() => new Error('no error')).catch((thrown) => thrown);
+    expect(error.message).toBe('the answer is not the JSON that was expected');
+    expect(`${error.stack} ${error.cause}`).not.toContain('hunter2');
+  });
+
   it('end when the time of the whole call is up, even if the call itself never ends', async () => {
     const { clock, timers } = manualClock();
     const options = { clock, randomness, limitMs, kind: 'repeatable', callerSignal: undefined } as const;
@@ -87,13 +100,17 @@ describe('another attempt', () => {
     ['a throttle', throttled()],
     ['a throttle of a hot partition', refused(400, 'ProvisionedThroughputExceededException')],
     ['a 429 without a code', refused(429, 'Unknown')],
+    ['a batch that was written in part', new ItemsUnprocessed()],
     ['a connection that never was', neverConnected()],
+    ['a host whose addresses all refuse', new AggregateError([neverConnected(), neverConnected()])],
+    ['a host without an address', failedTo('getaddrinfo', 'ENOTFOUND')],
   ])('follows %s even for a write, because nothing was executed', (_case, error) => {
     expect(maySendAgain(error, 'once')).toBe(true);
   });
 
   it.each([
     ['a broken connection', broken()],
+    ['a connection that broke while it was read', failedTo('read', 'ECONNRESET')],
     ['a 500', refused(500, 'InternalServerError')],
     ['a 503', refused(503, 'Unknown')],
   ])('follows %s for a read and never for a write, because it may have been executed', (_case, error) => {

@@ -1,5 +1,5 @@
-// The hash that the signer asks for. OpenSSL makes a key out of the bytes of a secret each time: seven times the work of
-// the hash itself, and the signer asks twice a call with the same two secrets. So the keys are kept.
+// SHA-256 for the signer. OpenSSL makes a key out of the bytes of a secret each time, which is seven times the work of the
+// hash itself, and each signature needs the same two secrets. So their keys are kept.
 import { createHash, createHmac, createSecretKey, type KeyObject } from 'node:crypto';
 
 /** What a signer takes as text or bytes; it never passes a bare ArrayBuffer. */
