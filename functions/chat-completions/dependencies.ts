@@ -8,15 +8,15 @@ import type { Cooldowns, StatisticsReader, StatisticsRecorder } from '../../shar
 import type { ResponseCache } from '../../shared/accounting/response-cache/index.ts';
 import type { ConnectionReader } from '../../shared/configuration/byok/index.ts';
 import type { CatalogueReader } from '../../shared/configuration/catalogue/index.ts';
-import type { KeyMemory, KeyStore } from '../../shared/configuration/keys/index.ts';
+import type { KeyStore } from '../../shared/configuration/keys/index.ts';
 import type { FunctionReader } from '../../shared/configuration/stored-functions/index.ts';
 import type { WorkspaceReader } from '../../shared/configuration/workspaces/index.ts';
-import type { RecentNames } from '../../shared/foundation/cache/index.ts';
+import type { Cache } from '../../shared/foundation/cache/index.ts';
 import type { Randomness } from '../../shared/foundation/ids/index.ts';
 import type { Log } from '../../shared/foundation/log/index.ts';
 import type { Clock } from '../../shared/foundation/time/index.ts';
 import type { CredentialSource, Transport } from '../../shared/routing/providers/index.ts';
-import type { Store } from '../../shared/storage/store/index.ts';
+import type { Item, Store } from '../../shared/storage/store/index.ts';
 
 export interface ChatDependencies {
   readonly clock: Clock;
@@ -24,9 +24,9 @@ export interface ChatDependencies {
   readonly log: Log;
   readonly store: Store;
   readonly keys: Pick<KeyStore, 'read' | 'readItem'>;
-  readonly keyMemory: KeyMemory;
+  readonly keyCache: Cache<Item>;
   /** Keys and workspaces whose calls were refused: what their next calls take waits until it is known that they run. */
-  readonly refusedLately: RecentNames;
+  readonly refusedLately: Cache<true>;
   readonly catalogue: CatalogueReader;
   readonly workspaces: WorkspaceReader;
   readonly connections: ConnectionReader;

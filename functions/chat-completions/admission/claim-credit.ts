@@ -34,7 +34,7 @@ async function takeCredit(
 ): Promise<CreditClaim> {
   const take = await credit.take(account, hold, clock.nowMs());
   if (take.kind === 'insufficient') {
-    refusedLately.note(creditName(account.workspace));
+    refusedLately.set(creditName(account.workspace), true);
     const what = take.short === 'credit' ? 'credit' : 'the spend limit of the workspace';
     return refused('money', fail('PAYMENT_REQUIRED', { message: shortOf(what, take.needed, take.available) }));
   }

@@ -48,12 +48,12 @@ async function admitKey(deps: ChatDependencies, facts: KeyClaimFacts): Promise<K
   }
 }
 
-async function askKey({ store, clock, keyMemory }: ChatDependencies, facts: KeyClaimFacts): Promise<KeyAdmission> {
+async function askKey({ store, clock, keyCache }: ChatDependencies, facts: KeyClaimFacts): Promise<KeyAdmission> {
   const { publicId, secretSha256 } = facts.credential;
   const { hold, keyItem: known } = facts;
   const admission = await takeKeyAdmission({ store, publicId, secretSha256, nowMs: clock.nowMs(), known, hold });
-  if (admission.kind === 'unknown') keyMemory.forget(publicId);
-  else keyMemory.remember(publicId, admission.item);
+  if (admission.kind === 'unknown') keyCache.delete(publicId);
+  else keyCache.set(publicId, admission.item);
   return admission;
 }
 
@@ -81,7 +81,7 @@ export function refuseSpend(
   { credential, asksFunction }: KeyClaimFacts,
   { needed, available }: Extract<KeyAdmission, { kind: 'spend_limit' }>,
 ): KeyClaim {
-  refusedLately.note(spendName(credential.publicId));
+  refusedLately.set(spendName(credential.publicId), true);
   const message = shortOf('the spend limit of the key', needed, available);
   return refused('money', fail(asksFunction ? 'spend_limit_exceeded' : 'PAYMENT_REQUIRED', { message })) as KeyClaim;
 }
@@ -93,7 +93,7 @@ export function toRefusal(
   { credential, asksFunction }: KeyClaimFacts,
 ): KeyClaim | undefined {
   const refusal = refusalOf(admission, asksFunction);
-  if (refusal !== undefined) refusedLately.note(keyName(credential.publicId));
+  if (refusal !== undefined) refusedLately.set(keyName(credential.publicId), true);
   return refusal;
 }
 

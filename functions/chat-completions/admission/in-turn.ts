@@ -17,8 +17,8 @@ export function doubtsOf({ refusedLately }: ChatDependencies, call: IdentifiedCa
   const { idempotencyKey, scope, credential, workspace } = call;
   const hasName = idempotencyKey !== undefined || scope.correlation.spanId !== undefined;
   return {
-    runs: hasName || asksCache || refusedLately.isNoted(keyName(credential.publicId)),
-    pays: refusedLately.isNoted(spendName(credential.publicId)) || refusedLately.isNoted(creditName(workspace.id)),
+    runs: hasName || asksCache || refusedLately.has(keyName(credential.publicId)),
+    pays: refusedLately.has(spendName(credential.publicId)) || refusedLately.has(creditName(workspace.id)),
   };
 }
 

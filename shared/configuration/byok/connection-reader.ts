@@ -1,6 +1,6 @@
 // Connections as one instance sees them: of the workspaces it served lately, with sealed keys only. As with workspaces,
 // an old copy is never served while the store is down: a connection says whose money is spent.
-import { createMemory } from '../../foundation/cache/index.ts';
+import { createReadCache } from '../../foundation/cache/index.ts';
 import { configFreshMs, rememberedWorkspacesMax } from '../../foundation/constants/index.ts';
 import type { Clock } from '../../foundation/time/index.ts';
 import { SealBroken } from './aes-gcm.ts';
@@ -25,8 +25,8 @@ export interface ConnectionReaderOptions {
 }
 
 export function createConnectionReader({ connections, vault, clock }: ConnectionReaderOptions): ConnectionReader {
-  const remembered = createMemory<readonly Connection[]>({
-    weightMax: rememberedWorkspacesMax,
+  const remembered = createReadCache<readonly Connection[]>({
+    sizeMax: rememberedWorkspacesMax,
     freshMs: configFreshMs,
     clock,
   });

@@ -1,7 +1,7 @@
 // Functions as one instance sees them. A record is asked for once per `configFreshMs`, one read; a content never changes
 // under its name, so it is read once and kept while there is room. A first call therefore costs two rounds, a later one
 // none or one. As with workspaces, an old record is never served while the store is down: it may be disabled by now.
-import { createMemory } from '../../foundation/cache/index.ts';
+import { createReadCache } from '../../foundation/cache/index.ts';
 import { configFreshMs } from '../../foundation/constants/index.ts';
 import type { Clock } from '../../foundation/time/index.ts';
 import type { FunctionAlias } from './alias.ts';
@@ -31,15 +31,14 @@ export interface FunctionReaderOptions {
 
 export function createFunctionReader({ functions, clock }: FunctionReaderOptions): FunctionReader {
   // A function that is not there is asked for each time: it may be applied the next moment.
-  const records = createMemory<FunctionRecord | undefined>({
-    weightMax: rememberedFunctionsMax,
+  const records = createReadCache<FunctionRecord | undefined>({
+    sizeMax: rememberedFunctionsMax,
     freshMs: configFreshMs,
     clock,
   });
-  const contents = createMemory<StoredContent>({
-    weightMax: rememberedContentBytesMax,
-    weightOf: ({ bytes }) => bytes,
-    freshMs: Number.POSITIVE_INFINITY,
+  const contents = createReadCache<StoredContent>({
+    sizeMax: rememberedContentBytesMax,
+    sizeOf: ({ bytes }) => bytes,
     clock,
   });
 
