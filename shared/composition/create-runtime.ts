@@ -46,7 +46,7 @@ import {
   type WorkspaceStore,
 } from '../configuration/workspaces/index.ts';
 import { type Cache, createCache } from '../foundation/cache/index.ts';
-import { refusalRememberedMs, rememberedKeysMax } from '../foundation/constants/index.ts';
+import { cachedKeysMax, recentRefusalMs } from '../foundation/constants/index.ts';
 import type { Environment } from '../foundation/environment/index.ts';
 import { type Randomness, systemRandomness } from '../foundation/ids/index.ts';
 import { createLog, type Log } from '../foundation/log/index.ts';
@@ -118,8 +118,8 @@ export function createRuntime(options: RuntimeOptions): Runtime {
     log,
     store,
     keys: createKeyStore(store),
-    keyCache: createCache<Item>({ sizeMax: rememberedKeysMax, clock }),
-    refusedLately: createCache<true>({ sizeMax: rememberedKeysMax, freshMs: refusalRememberedMs, clock }),
+    keyCache: createCache<Item>({ sizeMax: cachedKeysMax, clock }),
+    refusedLately: createCache<true>({ sizeMax: cachedKeysMax, freshMs: recentRefusalMs, clock }),
     catalogues,
     catalogue: createCatalogueReader({ catalogues, clock }),
     workspaceStore,

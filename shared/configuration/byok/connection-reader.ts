@@ -1,7 +1,7 @@
 // Connections as one instance sees them: of the workspaces it served lately, with sealed keys only. As with workspaces,
 // an old copy is never served while the store is down: a connection says whose money is spent.
 import { createReadCache } from '../../foundation/cache/index.ts';
-import { configFreshMs, rememberedWorkspacesMax } from '../../foundation/constants/index.ts';
+import { cachedWorkspacesMax, configFreshMs } from '../../foundation/constants/index.ts';
 import type { Clock } from '../../foundation/time/index.ts';
 import { SealBroken } from './aes-gcm.ts';
 import type { Connection } from './connection.ts';
@@ -26,7 +26,7 @@ export interface ConnectionReaderOptions {
 
 export function createConnectionReader({ connections, vault, clock }: ConnectionReaderOptions): ConnectionReader {
   const remembered = createReadCache<readonly Connection[]>({
-    sizeMax: rememberedWorkspacesMax,
+    sizeMax: cachedWorkspacesMax,
     freshMs: configFreshMs,
     clock,
   });

@@ -1,9 +1,9 @@
-// The one home of the clock and of timers. Everything else is handed a Clock.
+// The only file that reads the time and sets timers. Everything else gets a Clock as a parameter.
 
 export interface Clock {
   /** Milliseconds since the epoch. */
   nowMs(): number;
-  /** Calls back once after `delayMs`; the returned function takes it back. */
+  /** Calls back once after `delayMs`; the returned function cancels it. */
   after(delayMs: number, callback: () => void): () => void;
 }
 
@@ -17,7 +17,7 @@ export const systemClock: Clock = {
 
 const neverAborts = new AbortController().signal;
 
-/** Resolves after `delayMs`, or at once when `signal` aborts: the caller looks at the signal. */
+/** Resolves after `delayMs`, or at once when `signal` aborts: the caller checks the signal. */
 export const sleep = (clock: Clock, delayMs: number, signal: AbortSignal = neverAborts): Promise<void> =>
   new Promise((resolve) => {
     if (signal.aborted) return resolve();
@@ -30,7 +30,7 @@ export const sleep = (clock: Clock, delayMs: number, signal: AbortSignal = never
     }
   });
 
-/** The promise, or an error of the caller's choice once `limitMs` have passed. The work itself goes on unheard. */
+/** The promise, or an error of the caller's choice once `limitMs` have passed. The work itself continues, its outcome is ignored. */
 export function within<Value>(
   clock: Clock,
   limitMs: number,

@@ -6,7 +6,7 @@ import {
   keepCredit,
   type WorkspaceDocument,
 } from '../../../shared/configuration/workspaces/index.ts';
-import { configFreshMs, rememberedWorkspacesMax } from '../../../shared/foundation/constants/index.ts';
+import { cachedWorkspacesMax, configFreshMs } from '../../../shared/foundation/constants/index.ts';
 import { startTestStore, type TestStore } from '../../support/dynamodb.ts';
 import { countingWrites } from '../catalogue/counting-writes.ts';
 
@@ -136,7 +136,7 @@ describe('the memory of an instance', () => {
   it('forgets the workspace that was used longest ago, not the others', async () => {
     const { reader, reads } = remembering();
     await reader.read('often');
-    for (let index = 0; index < rememberedWorkspacesMax; index += 1) {
+    for (let index = 0; index < cachedWorkspacesMax; index += 1) {
       await reader.read('often');
       await reader.read(`w${index}`);
     }
