@@ -275,7 +275,7 @@ describe('a function', () => {
         return item;
       },
     } satisfies Store);
-    await expect(interrupted.activate(workspace, 'f', 'r1', nowMs)).rejects.toThrow('changed by somebody else');
+    await expect(interrupted.activate(workspace, 'f', 'r1', nowMs)).rejects.toThrow('changed by another writer');
     expect(writesBetween).toBe(3);
     expect(await functions.read(workspace, 'f')).toMatchObject({ active: 'r2', status: 'disabled' });
   });

@@ -1,6 +1,6 @@
 // What a stored function refers to: models, its active revision, its steps, and the paths of its templates.
 import {
-  findCircle,
+  findCycle,
   formatReference,
   parseTemplate,
   type Reference,
@@ -64,8 +64,8 @@ function checkWorkflow(revision: Node, models: ReadonlySet<string>, report: Repo
     checkModels(step, models, report);
     graph.push({ id: textOf(member(step, 'id')) ?? '', needs: checkMessages(step, scope, report) });
   }
-  const circle = graph.length > stepsMax ? undefined : findCircle(graph);
-  if (circle !== undefined) report(list, `form a circle: ${[...circle, circle[0]].join(' needs ')}`);
+  const cycle = graph.length > stepsMax ? undefined : findCycle(graph);
+  if (cycle !== undefined) report(list, `form a cycle: ${[...cycle, cycle[0]].join(' needs ')}`);
   const output = member(revision, 'output');
   checkTemplate(output, scope, report);
   checkKnown(member(output, 'step'), namesIn(list, 'id'), 'step of this revision', report);

@@ -2,12 +2,11 @@
 // read before it.
 import type { CallOptions, Store } from '../../storage/store/index.ts';
 import { checkContent } from './check-content.ts';
-import { contentPut, readContentItem, type StoredContent } from './content-item.ts';
 import type { FunctionDocument, RevisionContent } from './document.ts';
-import { contentKey, fromItem, functionKey, isFunctionItem } from './function-item.ts';
 import type { FunctionRecord, RevisionRecord } from './function-record.ts';
+import { contentKey, fromItem, functionKey, isFunctionItem } from './function-record.ts';
 import { planApply } from './plan-apply.ts';
-import { contentOf } from './revision-text.ts';
+import { contentOf, contentPut, readContentItem, type StoredContent } from './revision-content.ts';
 import { activate, qualify, withStatus } from './transitions.ts';
 import { type FunctionChange, writeFunction } from './write-function.ts';
 

@@ -1,9 +1,9 @@
 // What a function of the gateway file makes of the stored one. Pure: reads are done before, writes come after. Revisions
 // that the file does not name stay, callable by pin; an activated one never changes and never becomes a draft again.
 import type { FunctionDocument } from './document.ts';
-import { revisionsMax } from './function-item.ts';
 import type { FunctionRecord, RevisionRecord } from './function-record.ts';
-import { contentOf, type DeclaredRevision, type RevisionText, toText } from './revision-text.ts';
+import { revisionsMax } from './function-record.ts';
+import { contentOf, type DeclaredRevision, type RevisionText, toText } from './revision-content.ts';
 import { activateRevision, durationMs } from './transitions.ts';
 
 export interface ApplyPlan {

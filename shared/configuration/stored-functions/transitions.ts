@@ -2,9 +2,9 @@
 // for the operator, says why a step cannot be taken.
 //
 //   draft ──── qualify ───▶ qualified draft ──── activate ───▶ activated ──── expires_at ───▶ expired
-//     └──────────── activate, where it carries no cases ──────────▲
+//     └── activate without cases, or `state: activated` in a gateway file ──▲
 //
-// Nothing leads back to a draft. Expiry is no write: whoever reads compares the time.
+// Nothing leads back to a draft. Expiry is no write: readers compare the time.
 import type { FunctionRecord, RevisionRecord } from './function-record.ts';
 
 const unitMs = { m: 60_000, h: 3_600_000, d: 86_400_000, w: 604_800_000 } as const;

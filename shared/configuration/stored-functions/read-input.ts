@@ -1,8 +1,40 @@
-// Finds the input among the messages of a function call.
+// The input of a function call: found among its messages, then read as the revision declares it, free text or one JSON
+// object that satisfies a schema.
+import { fail, type GatewayError } from '../../errors/index.ts';
 import { canonicalJson } from '../../foundation/ids/index.ts';
-import { isJsonObject } from '../../protocol/wire/index.ts';
-import type { MessageTemplate } from './document.ts';
-import { listNames, refuse, shorten } from './refusal.ts';
+import { checkValue } from '../../protocol/json-schema/index.ts';
+import { isJsonObject, readJsonBody } from '../../protocol/wire/index.ts';
+import type { MessageTemplate, RevisionContent } from './document.ts';
+import { noSteps, valueAt } from './render.ts';
+import { revisionReferences } from './template.ts';
+
+export type FunctionInput = string | Readonly<Record<string, unknown>>;
+
+/** What the text of an input message declares. Throws invalid_function_request. */
+export async function readDeclaredInput(content: RevisionContent, text: string): Promise<FunctionInput> {
+  if (content.input.type === 'text') return text;
+  const read = readJsonBody(Buffer.from(text));
+  if (read.kind === 'unreadable') throw refuse('The input message must hold exactly one JSON object and nothing else.');
+  await checkInput(content, read.value);
+  return read.value;
+}
+
+/**
+ * Also for an input that is not the text of a message, as that of a test case. Every path that a template needs is
+ * looked up before any step of a workflow is paid for. Throws invalid_function_request.
+ */
+export async function checkInput(content: RevisionContent, input: FunctionInput): Promise<void> {
+  if (content.input.type === 'object') {
+    if (typeof input === 'string') throw refuse('The input must be a JSON object.');
+    const problem = await checkValue(content.input.schema, input);
+    if (problem !== undefined) {
+      throw refuse(`The input${problem.path === '' ? '' : ` at ${problem.path}`}: ${problem.message}`);
+    }
+  } else if (typeof input !== 'string') throw refuse('The input must be text.');
+  for (const reference of revisionReferences(content)) {
+    if (reference.source === 'input') valueAt(reference, { input, steps: noSteps });
+  }
+}
 
 type Message = Readonly<Record<string, unknown>>;
 
@@ -55,3 +87,18 @@ function readText(message: Message): string {
   if (typeof message.content !== 'string') throw refuse('The content of the input message must be one text.');
   return message.content;
 }
+
+// Messages of invalid_function_request name members and what the function fixes, shortened; values of the client are not
+// repeated.
+const textShownMax = 80;
+const namesShownMax = 5;
+
+export const refuse = (message: string): GatewayError => fail('invalid_function_request', { message });
+
+export const shorten = (value: unknown): string => {
+  const text = typeof value === 'string' ? value : JSON.stringify(value);
+  return text.length <= textShownMax ? text : `${text.slice(0, textShownMax)}…`;
+};
+
+export const listNames = (names: readonly string[]): string =>
+  `${names.slice(0, namesShownMax).map(shorten).join(', ')}${names.length > namesShownMax ? ' and others' : ''}`;

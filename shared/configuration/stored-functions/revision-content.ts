@@ -1,17 +1,36 @@
-// The content of a revision on its way into an item and back.
+// The content of a revision as it is stored: one text, compressed, in an item of its own. The order of its members counts:
+// providers write the members of a structured answer in the order of the schema.
+import { canonicalJson, sha256Hex } from '../../foundation/ids/index.ts';
 import { inlineMaxBytes, packText, unpackText } from '../../storage/blobs/index.ts';
 import type { Item, Put } from '../../storage/store/index.ts';
-import type { RevisionContent } from './document.ts';
-import { contentKey } from './function-item.ts';
-import type { FunctionRecord } from './function-record.ts';
-import type { RevisionText } from './revision-text.ts';
+import type { FunctionDocument, RevisionContent } from './document.ts';
+import { contentKey, type FunctionRecord } from './function-record.ts';
+
+export interface RevisionText {
+  readonly text: string;
+  readonly textSha256: string;
+  readonly contentSha256: string;
+}
+
+export type DeclaredRevision = FunctionDocument['revisions'][number];
+
+/** All of a declared revision but its id and its state. */
+export function contentOf(kind: FunctionDocument['kind'], revision: DeclaredRevision): RevisionContent {
+  const { id: _id, state: _state, ...content } = revision;
+  return { kind, ...content } as RevisionContent;
+}
+
+export function toText(content: RevisionContent): RevisionText {
+  const text = JSON.stringify(content);
+  return { text, textSha256: sha256Hex(text), contentSha256: sha256Hex(canonicalJson(content)) };
+}
 
 /** Four calls of the largest size. Instances keep contents in memory, so they cannot be much larger. */
 export const contentMaxBytes = 1024 * 1024;
 
 export interface StoredContent {
   readonly content: RevisionContent;
-  /** Of its text: what it weighs in memory, about. */
+  /** Size of its text: about what it takes in memory. */
   readonly bytes: number;
 }
 
@@ -27,7 +46,7 @@ export async function contentPut(record: FunctionRecord, { text, textSha256 }: R
   return {
     table: 'functions',
     item: { pk: contentKey(record, textSha256), content_gzip: packed.bytes, packed_sha256: packed.sha256 },
-    // What stands under a hash is never written again.
+    // The content under a hash never changes.
     condition: 'attribute_not_exists(pk)',
     repeatable: true,
   };
