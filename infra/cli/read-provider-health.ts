@@ -6,9 +6,9 @@ import {
   type MeasuredFigures,
   type Statistics,
 } from '../../shared/accounting/provider-health/index.ts';
-import { rehearsalStore } from '../../shared/configuration/gateway-file/index.ts';
 import type { Clock } from '../../shared/foundation/time/index.ts';
 import type { Store } from '../../shared/storage/store/index.ts';
+import { withoutWrites } from './dry-run-store.ts';
 import type { Stores } from './stores.ts';
 
 export interface ProviderHealth {
@@ -36,7 +36,7 @@ export async function readProviderHealth(
   const catalogueVersion = await catalogues.readVersion();
   const document = catalogueVersion === undefined ? undefined : await catalogues.readBody(catalogueVersion);
   const cooldowns = createCooldowns({ store, clock });
-  const [statistics] = await Promise.all([readStatistics(rehearsalStore(store), clock), cooldowns.refresh()]);
+  const [statistics] = await Promise.all([readStatistics(withoutWrites(store), clock), cooldowns.refresh()]);
   const entries = (document?.models ?? []).flatMap(({ id, providers }) =>
     providers.map(({ provider }) => ({ model: id, provider })),
   );

@@ -111,9 +111,9 @@ function sayHowToCall(
   url: string,
   { config }: LocalOptions,
   file: GatewayFile,
-  { createdKeys, skipped }: Awaited<ReturnType<typeof prepareStore>>,
+  { createdKeys, notes }: Awaited<ReturnType<typeof prepareStore>>,
 ): void {
-  for (const line of skipped) say(`note: ${line}`);
+  for (const line of notes) say(`note: ${line}`);
   for (const { workspace, name, key } of createdKeys) say(`key ${name} of ${workspace} (shown once): ${key}`);
   if (config === undefined) say(`demo key: ${demoKey}`);
   const key = config === undefined ? demoKey : (createdKeys[0]?.key ?? '$GW_API_KEY');

@@ -13,7 +13,7 @@ export interface ConnectionReader {
   connectionsOf(workspace: string): Promise<readonly Connection[]>;
   /**
    * The clear key of a connection whose candidate was chosen: for its header and nothing else. Throws StoreUnavailable,
-   * and SealBroken where it cannot open here: then this connection serves nobody until the file is applied again.
+   * and SealBroken where it cannot open here: then this connection serves no call until the file is applied again.
    */
   openKey(connection: Connection): Promise<string>;
 }

@@ -6,7 +6,7 @@ import { StoreUnavailable } from '../../storage/store/index.ts';
 import { type Catalogue, loadCatalogue } from './catalogue.ts';
 import type { CatalogueStore } from './catalogue-store.ts';
 
-/** Prices and providers change by the day; beyond an hour of silence the copy can no longer be trusted with money. */
+/** Prices and providers change by the day; an hour after its last confirmation a copy is too old to bill by. */
 const catalogueStaleMaxMs = 3_600_000;
 
 export interface CatalogueReader {
@@ -23,7 +23,7 @@ interface Copy {
   readonly catalogue: Catalogue;
   /** When the store last said that it is current. */
   readonly confirmedAtMs: number;
-  /** No I/O before this. Also moved on by a failure: a store that is down must not be asked on every request. */
+  /** No I/O before this. A failure moves it too: a store that is down must not be asked on every request. */
   readonly askAgainAtMs: number;
 }
 

@@ -7,7 +7,7 @@
 //
 // The workspace is part of every key, so a function of another workspace is as unknown as one that does not exist.
 import type { Item } from '../../storage/store/index.ts';
-import type { FunctionDocument, RevisionState } from './document.ts';
+import type { FunctionDocument, FunctionStatus, RevisionState } from './document.ts';
 
 export interface RevisionRecord {
   readonly id: string;
@@ -15,7 +15,7 @@ export interface RevisionRecord {
   /** From here on it is expired. Null: never, or not known before it is qualified or activated. */
   readonly expiresAtMs: number | null;
   readonly validForMs: number | null;
-  /** Carries test cases, so that it is activated only once it is qualified. */
+  /** Carries test cases, so a command activates it only when it is qualified. */
   readonly hasCases: boolean;
   readonly qualifiedAtMs: number | null;
   readonly activatedAtMs: number | null;
@@ -29,7 +29,7 @@ export interface FunctionRecord {
   readonly workspace: string;
   readonly id: string;
   readonly kind: FunctionDocument['kind'];
-  readonly status: FunctionDocument['status'];
+  readonly status: FunctionStatus;
   /** The revision that an unpinned call runs; null: none. */
   readonly active: string | null;
   /** In the order in which they were saved. */

@@ -29,7 +29,8 @@ export async function writeFunction(
     const item = await store.get('functions', functionKey(workspace, id));
     const former = item === undefined ? undefined : fromItem(item);
     const { record, newTexts } = plan(former);
-    if (former !== undefined && isSame(former, record)) return { record, change: 'unchanged' };
+    const change = changeOf(former, record);
+    if (change === 'unchanged') return { record, change };
     for (const text of newTexts) await store.put(await contentPut(record, text));
     const version = versionOf(item);
     const result = await store.put({
@@ -39,10 +40,12 @@ export async function writeFunction(
         ? { condition: 'attribute_not_exists(pk)' }
         : { condition: 'version = :former', values: { ':former': version } }),
     });
-    if (result.kind === 'written') return { record, change: former === undefined ? 'created' : 'changed' };
+    if (result.kind === 'written') return { record, change };
   }
   throw new Error(`function ${id} of ${workspace} is being changed by another writer: try again`);
 }
 
-const isSame = (left: FunctionRecord, right: FunctionRecord): boolean =>
-  canonicalJson(toItem(left, 0)) === canonicalJson(toItem(right, 0));
+export function changeOf(former: FunctionRecord | undefined, next: FunctionRecord): FunctionChange {
+  if (former === undefined) return 'created';
+  return canonicalJson(toItem(former, 0)) === canonicalJson(toItem(next, 0)) ? 'unchanged' : 'changed';
+}

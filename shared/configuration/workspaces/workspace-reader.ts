@@ -1,4 +1,4 @@
-// Workspaces as one instance sees them: those it served lately. Unlike the catalogue an old copy is never served while
+// Workspaces as one instance sees them: those it served lately. Unlike the catalogue, an old copy is never served while
 // the store is down: a workspace says what a caller may spend and where its data may go.
 import { createReadCache } from '../../foundation/cache/index.ts';
 import { cachedWorkspacesMax, configFreshMs } from '../../foundation/constants/index.ts';

@@ -5,10 +5,12 @@ import type { CatalogueReader } from '../../configuration/catalogue/index.ts';
 import { authenticate, type KeyReader, readCredential } from '../../configuration/keys/index.ts';
 import type { WorkspaceReader } from '../../configuration/workspaces/index.ts';
 import { okStatus } from '../../errors/index.ts';
+import type { Clock } from '../../foundation/time/index.ts';
 import type { Endpoint } from '../../protocol/router/index.ts';
 import { listModels } from './list-models.ts';
 
 export interface ModelListingDependencies {
+  readonly clock: Clock;
   readonly keys: KeyReader;
   readonly catalogue: CatalogueReader;
   readonly workspaces: WorkspaceReader;
@@ -16,11 +18,11 @@ export interface ModelListingDependencies {
 }
 
 export const serveModels =
-  ({ keys, catalogue, workspaces, statistics }: ModelListingDependencies): Endpoint =>
+  ({ clock, keys, catalogue, workspaces, statistics }: ModelListingDependencies): Endpoint =>
   async (request, scope) => {
     const credential = readCredential(request.headers);
     const [key, current, figures] = await Promise.all([
-      authenticate(keys, credential, 'UNAUTHORIZED'),
+      authenticate(keys, credential, clock.nowMs()),
       catalogue.current(),
       statistics.current(),
     ]);

@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import {
   createWorkspaceReader,
   createWorkspaceStore,
-  keepCredit,
+  mergeWorkspace,
   type WorkspaceDocument,
 } from '../../../shared/configuration/workspaces/index.ts';
 import { cachedWorkspacesMax, configFreshMs } from '../../../shared/foundation/constants/index.ts';
@@ -54,11 +54,9 @@ describe('workspaces at rest', () => {
     expect(await workspaces.write(workspace('d'))).toBe('unchanged');
     const fewer = workspace('d', { credit_shards: 7, models: [] });
     const refusal = 'workspace d has its credit in 8 shards, and the file says credit_shards: 7';
-    await expect(workspaces.check(fewer)).rejects.toThrow(refusal);
     await expect(workspaces.write(fewer)).rejects.toThrow(refusal);
     expect(writes()).toBe(1);
     expect(await workspaces.write(workspace('d', { credit_shards: 9 }))).toBe('changed');
-    await workspaces.check(workspace('d', { credit_shards: 9 }));
     expect(await workspaces.read('d')).toEqual(workspace('d', { credit_shards: 9 }));
   });
 
@@ -73,7 +71,7 @@ describe('workspaces at rest', () => {
         let most = 1;
         for (const document of documents) {
           const { credit_shards: named = most } = document;
-          const keep = () => keepCredit(workspace('p', document), stored);
+          const keep = () => mergeWorkspace(stored, workspace('p', document));
           if (named < most) expect(keep).toThrow(`${most} shards`);
           else stored = keep();
           most = Math.max(most, named);
@@ -94,8 +92,100 @@ describe('workspaces at rest', () => {
   });
 });
 
-describe('the memory of an instance', () => {
-  function remembering() {
+describe('what changes leave out', () => {
+  const stored = workspace('m', {
+    spend_limit_usd: '9',
+    models: ['a'],
+    data_policy: { zdr: true, data_residency: ['eu'] },
+    function_concurrency: 3,
+    features: { byok: true, presets: true },
+    presets: [
+      {
+        slug: 's',
+        designated: '1',
+        versions: [
+          { version: '1', config: { temperature: 0 } },
+          { version: '2', config: { temperature: 1 } },
+        ],
+      },
+      { slug: 't', designated: '1', versions: [{ version: '1', config: {} }] },
+    ],
+  });
+
+  it('stays, members and entries alike', () => {
+    expect(mergeWorkspace(stored, { id: 'm' })).toEqual(stored);
+    expect(mergeWorkspace(stored, { id: 'm', features: {}, data_policy: {}, presets: [] })).toEqual(stored);
+  });
+
+  it('has its default where the workspace is new', () => {
+    expect(mergeWorkspace(undefined, { id: 'new', models: ['a'] })).toEqual({
+      id: 'new',
+      credit_usd: '0',
+      spend_limit_usd: null,
+      models: ['a'],
+      data_policy: {},
+      function_concurrency: 20,
+      features: { byok: false, presets: false },
+      presets: [],
+    });
+  });
+
+  it('stays beside what is written, which wins; null takes a limit or a policy away', () => {
+    const changes = {
+      id: 'm',
+      spend_limit_usd: null,
+      models: 'all' as const,
+      data_policy: { zdr: null, data_collection: 'deny' as const },
+      features: { byok: false },
+    };
+    expect(mergeWorkspace(stored, changes)).toEqual({
+      ...stored,
+      spend_limit_usd: null,
+      models: 'all',
+      data_policy: { data_collection: 'deny', data_residency: ['eu'] },
+      features: { byok: false, presets: true },
+    });
+  });
+
+  it('of presets stays too: versions and designated one of those that are named, and the others whole', () => {
+    const [s, t] = stored.presets;
+    const added = { version: '3', config: { temperature: 2 } };
+    const presets = [
+      { slug: 's', versions: [added] },
+      { slug: 'new', versions: [added] },
+    ];
+    expect(mergeWorkspace(stored, { id: 'm', presets }).presets).toEqual([
+      { ...s, versions: [...(s?.versions ?? []), added] },
+      t,
+      { slug: 'new', designated: '3', versions: [added] },
+    ]);
+    const moved = { slug: 's', designated: '2' };
+    expect(mergeWorkspace(stored, { id: 'm', presets: [moved] }).presets).toEqual([{ ...s, designated: '2' }, t]);
+    const absent = { slug: 't', state: 'absent' as const };
+    expect(mergeWorkspace(stored, { id: 'm', presets: [absent] }).presets).toEqual([s]);
+  });
+
+  it('merged twice is as merged once', () => {
+    const changes = {
+      id: 'm',
+      presets: [{ slug: 'n', versions: [{ version: '1', config: {} }] }],
+      models: 'all' as const,
+    };
+    const once = mergeWorkspace(stored, changes);
+    expect(mergeWorkspace(once, changes)).toEqual(once);
+  });
+});
+
+it('every workspace is listed', async () => {
+  const workspaces = createWorkspaceStore(database.store);
+  await workspaces.write(workspace('listed'));
+  const ids: string[] = [];
+  for await (const { id } of workspaces.list()) ids.push(id);
+  expect(ids).toContain('listed');
+});
+
+describe('the workspaces of an instance', () => {
+  function caching() {
     const reads: string[] = [];
     const state = { nowMs: 1_000_000, isDown: false };
     const reader = createWorkspaceReader({
@@ -112,7 +202,7 @@ describe('the memory of an instance', () => {
   }
 
   it('asks once while it is fresh, for any number of callers, and again after that', async () => {
-    const { reader, reads, state } = remembering();
+    const { reader, reads, state } = caching();
     await Promise.all([reader.read('a'), reader.read('a'), reader.read('a')]);
     state.nowMs += configFreshMs - 1;
     await reader.read('a');
@@ -122,8 +212,8 @@ describe('the memory of an instance', () => {
     expect(reads).toEqual(['a', 'a']);
   });
 
-  it('never serves an old workspace while the store is down, and does not remember a failure', async () => {
-    const { reader, state } = remembering();
+  it('never serves an old workspace while the store is down, and does not cache a failure', async () => {
+    const { reader, state } = caching();
     await reader.read('a');
     state.isDown = true;
     state.nowMs += configFreshMs;
@@ -134,7 +224,7 @@ describe('the memory of an instance', () => {
   });
 
   it('forgets the workspace that was used longest ago, not the others', async () => {
-    const { reader, reads } = remembering();
+    const { reader, reads } = caching();
     await reader.read('often');
     for (let index = 0; index < cachedWorkspacesMax; index += 1) {
       await reader.read('often');
