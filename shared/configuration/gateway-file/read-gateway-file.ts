@@ -17,8 +17,11 @@ export function readGatewayFile(text: string): ReadResult {
   const checked = checkWith(gatewayFileSchema, source.value);
   const issues = [...source.issues, ...(checked.ok ? [] : toIssues(checked.issues)), ...referenceIssues(source.value)];
   if (checked.ok && issues.length === 0) return { ok: true, file: checked.value };
-  return { ok: false, problems: oncePerPlace(issues.map((issue) => toProblem(issue, source.lineOf(issue.path)))) };
+  const problems = issues.map((issue) => toProblem(issue, source.lineOf(issue.path)));
+  return { ok: false, problems: oncePerPlace(problems).sort((a, b) => orderOf(a) - orderOf(b)) };
 }
+
+const orderOf = ({ line }: Problem): number => line ?? Number.MAX_SAFE_INTEGER;
 
 /** The first problem of a place is the nearest to its cause: an id of a wrong form also names nothing. */
 function oncePerPlace(problems: readonly Problem[]): Problem[] {
