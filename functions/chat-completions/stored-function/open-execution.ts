@@ -18,7 +18,9 @@ import { planUnit } from './plan-unit.ts';
 import { worstCaseOfPrompt, worstCaseOfStep } from './worst-case.ts';
 
 export async function openExecution(deps: ChatDependencies, call: IdentifiedCall): Promise<Execution | GatewayError> {
-  if (requiresManagedFunding(call.byokKey, call.connections)) return fail('function_requires_managed_funding');
+  if (requiresManagedFunding(call.byokKey, call.workspace, call.connections)) {
+    return fail('function_requires_managed_funding');
+  }
   try {
     const [revision] = await Promise.all([findRevision(deps, call), deps.credentials.ready()]);
     const matched = await matchInput(revision.content, call.request.raw);

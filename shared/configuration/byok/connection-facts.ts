@@ -32,6 +32,12 @@ export function connectionFacts(
   };
 }
 
-/** For function calls: function_requires_managed_funding, BYOK enabled or not (contract 5). */
-export const requiresManagedFunding = (byokKey: string | undefined, connections: readonly Connection[]): boolean =>
-  byokKey !== undefined || connections.some(({ policy }) => policy === 'always');
+/**
+ * For function calls: function_requires_managed_funding (contract 5). A key header always, a stored connection where BYOK
+ * is enabled.
+ */
+export const requiresManagedFunding = (
+  byokKey: string | undefined,
+  { features }: Pick<WorkspaceDocument, 'features'>,
+  stored: readonly Connection[],
+): boolean => byokKey !== undefined || (features.byok && stored.some(({ policy }) => policy === 'always'));

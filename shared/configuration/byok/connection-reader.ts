@@ -25,14 +25,14 @@ export interface ConnectionReaderOptions {
 }
 
 export function createConnectionReader({ connections, vault, clock }: ConnectionReaderOptions): ConnectionReader {
-  const remembered = createReadCache<readonly Connection[]>({
+  const cached = createReadCache<readonly Connection[]>({
     sizeMax: cachedWorkspacesMax,
     freshMs: configFreshMs,
     clock,
   });
 
   return {
-    connectionsOf: (workspace) => remembered.get(workspace, () => connections.read(workspace)),
+    connectionsOf: (workspace) => cached.get(workspace, () => connections.read(workspace)),
     async openKey(connection) {
       if (connection.sealed === undefined) throw new SealBroken();
       return vault.open(connection, connection.sealed);

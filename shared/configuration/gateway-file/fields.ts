@@ -96,7 +96,7 @@ export const modelChoice = chosenBy<'all' | string[]>((input) => (Array.isArray(
 const modelIds = z.array(text(128));
 const allModels = z.literal('all', { error: 'must be all or a list of model ids' });
 
-/** The error of mappings that one member tells apart. */
+/** The error of a union whose forms one member distinguishes. */
 export const mustBe = (forms: string) => (issue: z.core.$ZodRawIssue) =>
   issue.code === 'invalid_union' ? `must be ${forms}` : undefined;
 

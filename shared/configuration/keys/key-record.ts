@@ -37,7 +37,7 @@ export interface KeyRecord extends KeySettings {
   readonly secretSha256: string;
 }
 
-/** A key as it is wanted: a setting that is left out stays as it is, whoever changes it meanwhile, or has its default. */
+/** A setting that is left out stays as it is stored, also when another writer changes it, or has its default. */
 export type WantedKey = Pick<KeyRecord, 'publicId' | 'workspace' | 'secretSha256' | 'name'> & {
   readonly [Name in Exclude<keyof KeySettings, 'name'>]?: KeySettings[Name] | undefined;
 };
