@@ -10,8 +10,9 @@ import { readChatRequest } from '../../shared/protocol/wire/index.ts';
 import { worstCaseCost } from '../../shared/routing/billing/index.ts';
 import { makePlan, readByokFacts } from '../../shared/routing/planner/index.ts';
 
-/** A start reads the credit of so many workspaces. */
+/** A start looks at so many workspaces and keys: it describes a gateway, it does not audit one. */
 const workspacesMax = 50;
+const keysMax = 50;
 
 export interface StartFacts {
   readonly url: string;
@@ -92,9 +93,10 @@ async function describeCall(
   accounts: readonly Account[],
   facts: StartFacts,
 ): Promise<string[]> {
-  let hasKey = false;
+  let looked = 0;
   for await (const { record, text } of activeKeys(runtime, facts.keyTexts)) {
-    hasKey = true;
+    looked += 1;
+    if (looked > keysMax) break;
     const account = accounts.find(({ workspace }) => workspace.id === record.workspace);
     const model = account && (await findCallableModel(runtime, catalogue, account, record));
     if (model === undefined) continue;
@@ -104,7 +106,7 @@ async function describeCall(
       ? [`with key ${record.name} of ${record.workspace} in the variable GW_API_KEY:`, line]
       : [line];
   }
-  if (hasKey || accounts.length === 0) return [];
+  if (looked > 0 || accounts.length === 0) return [];
   const store = storeOption(facts);
   const cure =
     store === undefined

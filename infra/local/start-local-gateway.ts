@@ -15,7 +15,7 @@ import { createNodeServer } from '../../shared/protocol/http/index.ts';
 import { createDynamoClient } from '../../shared/storage/store/index.ts';
 import { checkGatewayFile, InvalidGatewayFile, readConfigFile } from './config-file.ts';
 import { createTables } from './create-tables.ts';
-import { isDemoStore, planDemo, revokeFormerKeys } from './demo/demo-gateway.ts';
+import { isDemoStore, planDemo, revokeFormerKeys, revokePublishedKey } from './demo/demo-gateway.ts';
 import { describeStart } from './describe-start.ts';
 import { startEmbeddedDynamo } from './embedded-dynamodb.ts';
 import { baseUrl, checkAddress, hostDefault, isWildcard, orOneLine } from './listen-address.ts';
@@ -55,6 +55,7 @@ export async function startLocalGateway(options: StartOptions, say: Say): Promis
     started.push(() => runtime.transport.close());
     await prepareTables(dynamodbUrl);
     const keyTexts = await configure({ runtime, say, later, started }, file);
+    later.push(...(await revokePublishedKey(runtime)).map((note) => `note: ${note}`));
     const server = createNodeServer(createChatGateway(runtime), runtime);
     const url = baseUrl(host, await orOneLine(port, host, () => server.listen(port, host)));
     started.push(() => server.close());
@@ -94,8 +95,8 @@ async function configure(start: Start, file: NamedFile | undefined): Promise<rea
   started.push(() => simulator.stop());
   const demo = await planDemo(runtime, simulator.urlOf, process.env);
   await applyFile(start, { name: demoName, content: checkGatewayFile(demoName, demo.text) });
-  const notes = [...demo.notes, ...(await revokeFormerKeys(runtime, demo.key))];
-  later.push(`demo key: ${demo.key}`, ...notes.map((note) => `note: ${note}`));
+  await revokeFormerKeys(runtime, demo.key);
+  later.push(`demo key: ${demo.key}`, ...demo.notes.map((note) => `note: ${note}`));
   return [demo.key];
 }
 

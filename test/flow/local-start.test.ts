@@ -189,7 +189,7 @@ describe('the demo key', () => {
     process.env[realKeyName] = 'sk-of-a-real-provider';
     const first = await start();
     expect(await statusOf(first.url, publishedKey)).toBe(401);
-    expect(first.lines).toContain('note: the published demo key is revoked');
+    expect(first.lines).toContainEqual(expect.stringMatching(/^note: the published demo key is revoked/));
     expect(await statusOf(first.url, keyOf(first))).toBe(200);
     expect(await modelsOf(first.url, keyOf(first))).toContain('openai/gpt-4.1');
     await first.stop();
@@ -218,6 +218,29 @@ describe('the demo key', () => {
     expect(after.lines).toContainEqual(expect.stringMatching(/^note: the published demo key was revoked and stays/));
     const [line = ''] = curlOf(after);
     expect((await callAsSaid(line)).status).toBe(200);
+  });
+});
+
+describe('the published key in a store that a file has changed since', () => {
+  const variable = 'GW_TEST_REAL_KEY';
+  afterEach(() => {
+    delete process.env[variable];
+  });
+
+  it.each([
+    ['with the file', true],
+    ['without it', false],
+  ])('is revoked by a start %s once a provider with a credential can be called', async (_title, givesFile) => {
+    await (await start()).stop();
+    const file = writeFile(ownFile(newKey(), { auth: { bearer: { env: variable } } }));
+    const unset = await start({ config: file });
+    // Without the variable no call can cost anything.
+    expect(await statusOf(unset.url, publishedKey)).toBe(200);
+    await unset.stop();
+    process.env[variable] = 'sk-of-a-real-provider';
+    const started = await start({ config: givesFile ? file : undefined });
+    expect(await statusOf(started.url, publishedKey)).toBe(401);
+    expect(started.lines).toContainEqual(expect.stringMatching(/^note: the published demo key is revoked/));
   });
 });
 

@@ -49,17 +49,25 @@ export async function planDemo(
   return { text, key: key.key, notes };
 }
 
-/** One demo key is active: that of the latest start. What is revoked is one line each. */
-export async function revokeFormerKeys({ keys }: Stores, current: string): Promise<string[]> {
-  const lines: string[] = [];
+/**
+ * Revokes the published key once money can be spent with it: a provider that asks for a credential can be called. Gives a
+ * line where it did.
+ */
+export async function revokePublishedKey({ keys, catalogue, credentials }: Runtime): Promise<string[]> {
+  const record = await keys.read(publishedPublicId);
+  if (record?.status !== 'active') return [];
+  await credentials.ready();
+  const providers = [...(await catalogue.current()).providers.values()];
+  if (!providers.some((provider) => provider.auth !== 'none' && credentials.find(provider) !== undefined)) return [];
+  await keys.write({ ...record, status: 'revoked' });
+  return ['the published demo key is revoked: it could call a real provider'];
+}
+
+/** Of the random keys that is active which the latest start made. */
+export async function revokeFormerKeys({ keys }: Stores, current: string): Promise<void> {
   for await (const record of keys.list()) {
-    const { workspace, name, publicId, status } = record;
-    const isDemoKey = publicId === publishedPublicId || (workspace === demoWorkspaceId && name === randomKeyName);
-    if (!isDemoKey || status !== 'active' || publicId === parseApiKey(current)?.publicId) continue;
-    await keys.write({ ...record, status: 'revoked' });
-    lines.push(
-      `${publicId === publishedPublicId ? 'the published demo key' : 'a demo key of a former start'} is revoked`,
-    );
+    const isFormer = record.publicId !== parseApiKey(current)?.publicId && record.status === 'active';
+    const isRandom = record.workspace === demoWorkspaceId && record.name === randomKeyName;
+    if (isFormer && isRandom) await keys.write({ ...record, status: 'revoked' });
   }
-  return lines;
 }
