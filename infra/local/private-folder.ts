@@ -1,6 +1,6 @@
 // The folder of a local run holds what clients sent and models answered: it and the files in it are readable by their
 // owner alone.
-import { chmodSync, closeSync, mkdirSync, openSync, readdirSync } from 'node:fs';
+import { chmodSync, closeSync, existsSync, mkdirSync, openSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 
 const folderMode = 0o700;
@@ -13,8 +13,8 @@ const fileMode = 0o600;
 export function makePrivate(folder: string, databaseFile: string): void {
   mkdirSync(folder, { recursive: true, mode: folderMode });
   chmodSync(folder, folderMode);
-  closeSync(openSync(join(folder, databaseFile), 'a', fileMode));
-  for (const name of readdirSync(folder)) {
-    if (name.startsWith(databaseFile)) chmodSync(join(folder, name), fileMode);
+  if (!existsSync(join(folder, databaseFile))) closeSync(openSync(join(folder, databaseFile), 'a', fileMode));
+  for (const entry of readdirSync(folder, { withFileTypes: true })) {
+    if (entry.isFile() && entry.name.startsWith(databaseFile)) chmodSync(join(folder, entry.name), fileMode);
   }
 }
