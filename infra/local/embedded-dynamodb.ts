@@ -1,12 +1,12 @@
 // The DynamoDB of a local run and of the tests: a small server in a child process, in memory or on disk. Other files know
 // its endpoint only.
 import { once } from 'node:events';
-import { mkdirSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { type AddressInfo, createServer } from 'node:net';
 import { dirname, join } from 'node:path';
 import { sleep, systemClock } from '../../shared/foundation/time/index.ts';
 import { type BoundChild, hasEnded, spawnBoundChild } from './bound-child.ts';
+import { makePrivate } from './private-folder.ts';
 
 const host = '127.0.0.1';
 const databaseFile = 'gw.sqlite';
@@ -57,7 +57,7 @@ export async function startEmbeddedDynamo(options: {
 
 function ensureFolder(path: string): string {
   try {
-    mkdirSync(path, { recursive: true });
+    makePrivate(path, databaseFile);
     return path;
   } catch (error) {
     throw new Error(`the folder ${path} cannot be used for data (${(error as Error).message})`);

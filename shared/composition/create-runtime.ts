@@ -32,7 +32,7 @@ import {
   createCatalogueReader,
   createCatalogueStore,
 } from '../configuration/catalogue/index.ts';
-import { createKeyMemory, createKeyStore, type KeyMemory, type KeyStore } from '../configuration/keys/index.ts';
+import { createKeyStore, type KeyStore } from '../configuration/keys/index.ts';
 import {
   createFunctionReader,
   createFunctionStore,
@@ -45,15 +45,15 @@ import {
   type WorkspaceReader,
   type WorkspaceStore,
 } from '../configuration/workspaces/index.ts';
-import { createRecentNames, type RecentNames } from '../foundation/cache/index.ts';
-import { refusalRememberedMs, rememberedKeysMax } from '../foundation/constants/index.ts';
+import { type Cache, createCache } from '../foundation/cache/index.ts';
+import { cachedKeysMax, recentRefusalMs } from '../foundation/constants/index.ts';
 import type { Environment } from '../foundation/environment/index.ts';
 import { type Randomness, systemRandomness } from '../foundation/ids/index.ts';
 import { createLog, type Log } from '../foundation/log/index.ts';
 import { type Clock, systemClock } from '../foundation/time/index.ts';
 import { type CredentialSource, createTransport, type Transport } from '../routing/providers/index.ts';
 import type { BlobStore } from '../storage/blobs/index.ts';
-import { createDynamoClient, createDynamoStore, type Store } from '../storage/store/index.ts';
+import { createDynamoClient, createDynamoStore, type Item, type Store } from '../storage/store/index.ts';
 
 /** Everything that the stages of both functions may use. */
 export interface Runtime {
@@ -62,8 +62,9 @@ export interface Runtime {
   readonly log: Log;
   readonly store: Store;
   readonly keys: KeyStore;
-  readonly keyMemory: KeyMemory;
-  readonly recentRefusals: RecentNames;
+  /** Saves the read of a key. It never decides: the write that admits a call compares it with the item. */
+  readonly keyCache: Cache<Item>;
+  readonly recentRefusals: Cache<true>;
   readonly catalogues: CatalogueStore;
   readonly catalogue: CatalogueReader;
   readonly workspaceStore: WorkspaceStore;
@@ -117,8 +118,8 @@ export function createRuntime(options: RuntimeOptions): Runtime {
     log,
     store,
     keys: createKeyStore(store),
-    keyMemory: createKeyMemory(rememberedKeysMax),
-    recentRefusals: createRecentNames({ clock, namesMax: rememberedKeysMax, keptMs: refusalRememberedMs }),
+    keyCache: createCache<Item>({ sizeMax: cachedKeysMax, clock }),
+    recentRefusals: createCache<true>({ sizeMax: cachedKeysMax, freshMs: recentRefusalMs, clock }),
     catalogues,
     catalogue: createCatalogueReader({ catalogues, clock }),
     workspaceStore,

@@ -280,7 +280,7 @@ describe('a stored connection', () => {
     world = await start(connection({ budget_usd: '5' }));
     await expectError(await world.post(hello('acme/unpriced')), 422, 'byok_budget_unquotable');
     expect(world.simulator.calls).toHaveLength(0);
-    await world.apply({ models, providers, workspace: withConnections(connection()) });
+    await world.apply({ models, providers, workspace: withConnections(connection({ budget_usd: null })) });
     const later = await world.open();
     const answer = await later.post(hello('acme/unpriced'));
     expect((await answer.json()) as object).toMatchObject({ usage: { is_byok: true, cost: 0 } });

@@ -219,7 +219,7 @@ describe.each([false, true])('an Idempotency-Key, stream %s', (stream) => {
     clock.advance(6_000);
     expect(await (await world.post(body('echo', { preset: null }), name)).text()).toBe(text);
     await expectError(await world.post(body('echo')), 402, 'PAYMENT_REQUIRED');
-    await world.apply({ models });
+    await world.apply({ models, workspace: { spend_limit_usd: null } });
     clock.advance(6_000);
     expect(calls()).toBe(1);
   });

@@ -34,9 +34,9 @@ async function findFault(call: Call | GatewayError): Promise<Call | GatewayError
 }
 
 /** Throws UNAUTHORIZED for a key that does not exist or has another secret: neither ever changes. */
-async function findKey({ keys, keyMemory }: ChatDependencies, { credential }: ReceivedCall): Promise<Item> {
+async function findKey({ keys, keyCache }: ChatDependencies, { credential }: ReceivedCall): Promise<Item> {
   const { publicId, secretSha256 } = credential;
-  const item = keyMemory.recall(publicId) ?? (await keys.readItem(publicId));
+  const item = keyCache.get(publicId) ?? (await keys.readItem(publicId));
   if (item === undefined || !equalInConstantTime(String(item.secret_sha256), secretSha256)) throw fail('UNAUTHORIZED');
   return item;
 }

@@ -22,7 +22,7 @@ export function reserveCredit(
   async function reserve(): Promise<Reserved> {
     const take = await credit.take(account, hold as Hold, clock.nowMs());
     if (take.kind === 'insufficient') {
-      recentRefusals.note(creditRefusal(account.workspace));
+      recentRefusals.set(creditRefusal(account.workspace), true);
       const what = take.short === 'credit' ? 'credit' : 'the spend limit of the workspace';
       const message = insufficientMessage(what, { ...take, isUnbounded: isUnbounded(call) });
       return refused('money', fail('PAYMENT_REQUIRED', { message }));

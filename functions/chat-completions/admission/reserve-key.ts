@@ -65,7 +65,7 @@ export const reserveSpend = (
   };
 
 async function askKey(
-  { store, clock, keyMemory }: ChatDependencies,
+  { store, clock, keyCache }: ChatDependencies,
   { credential: { publicId, secretSha256 } }: KeyFacts,
   hold: Hold | undefined,
   seen: SeenKey,
@@ -81,9 +81,9 @@ async function askKey(
     countsRequest,
   });
   if (admission.kind === 'unknown') {
-    keyMemory.forget(publicId);
+    keyCache.delete(publicId);
   } else {
-    keyMemory.remember(publicId, admission.item);
+    keyCache.set(publicId, admission.item);
     seen.keyItem = admission.item;
   }
   return admission;
@@ -114,7 +114,7 @@ function toReserved(
 }
 
 function refuseKey({ recentRefusals }: ChatDependencies, { publicId }: ApiKey, error: Error): Reserved {
-  recentRefusals.note(keyRefusal(publicId));
+  recentRefusals.set(keyRefusal(publicId), true);
   return refused('key', error);
 }
 
@@ -123,7 +123,7 @@ function refuseSpend(
   { credential, asksFunction, isUnbounded }: KeyFacts,
   { needed, available }: Extract<KeyAdmission, { kind: 'spend_limit' }>,
 ): Reserved {
-  recentRefusals.note(spendRefusal(credential.publicId));
+  recentRefusals.set(spendRefusal(credential.publicId), true);
   const message = insufficientMessage('the spend limit of the key', { needed, available, isUnbounded });
   return refused('money', fail(asksFunction ? 'spend_limit_exceeded' : 'PAYMENT_REQUIRED', { message }));
 }

@@ -19,8 +19,9 @@ import type { Execution, IdentifiedCall, PlannedModelCall } from '../stages.ts';
 import { planModelCall } from './plan-model-call.ts';
 
 export async function openExecution(deps: ChatDependencies, call: IdentifiedCall): Promise<Execution | GatewayError> {
-  if (requiresManagedFunding(call.byokKey, call.workspace, call.connections))
+  if (requiresManagedFunding(call.byokKey, call.workspace, call.connections)) {
     return fail('function_requires_managed_funding');
+  }
   try {
     const [revision] = await Promise.all([findRevision(deps, call), deps.credentials.ready()]);
     const matched = await matchInput(revision.content, call.request.raw);

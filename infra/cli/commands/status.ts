@@ -1,4 +1,5 @@
 // `status`: tables, limits, open holds and provider health at a glance. Reads only.
+
 import type { CreditSummary } from '../../../shared/accounting/credit/index.ts';
 import {
   createCooldowns,
@@ -6,7 +7,6 @@ import {
   type Figures,
   type Statistics,
 } from '../../../shared/accounting/provider-health/index.ts';
-import { rehearsalStore } from '../../../shared/configuration/gateway-file/index.ts';
 import type { WorkspaceDocument } from '../../../shared/configuration/workspaces/index.ts';
 import { leaseMs } from '../../../shared/foundation/constants/index.ts';
 import { formatUsd } from '../../../shared/foundation/money/index.ts';
@@ -16,6 +16,7 @@ import type { CommandLine } from '../args/command-line.ts';
 import type { Outcome, Session } from '../args/session.ts';
 import { formatAge } from '../output/format.ts';
 import { type Field, fieldJson, fieldTable } from '../output/table.ts';
+import { withoutWrites } from '../target/dry-run-store.ts';
 import type { TableFacts } from '../target/open-target.ts';
 import { mapParallel, parallelReads } from '../target/parallel.ts';
 import { accountOf, readWorkspaces, storesOn } from '../target/stores.ts';
@@ -170,7 +171,7 @@ async function readProviderHealth(store: Store, clock: Clock) {
  * for a second at most; an operator waits until they are there.
  */
 async function readStatistics(store: Store, clock: Clock): Promise<Statistics> {
-  const reader = createStatisticsReader({ store: rehearsalStore(store), clock });
+  const reader = createStatisticsReader({ store: withoutWrites(store), clock });
   await reader.current();
   await reader.settled();
   return reader.current();

@@ -1,6 +1,6 @@
 // Key wrappers that open the real one no earlier than it is needed: most files hold no BYOK connection, and opening
 // it makes a master key on this machine, or needs a right on the KMS key of a stage.
-import { type KeyWrapper, localKeyWrapper } from '../../../shared/configuration/byok/index.ts';
+import type { KeyWrapper } from '../../../shared/configuration/byok/index.ts';
 
 type Open = () => Promise<KeyWrapper>;
 
@@ -15,9 +15,3 @@ export function lazyKeyWrapper(open: Open): KeyWrapper {
     unwrap: async (wrapped, context) => (await opened()).unwrap(wrapped, context),
   };
 }
-
-/** Opens what is stored, so that it can be compared; what it seals is never stored, so any key does. */
-export const rehearsalKeyWrapper = (open: Open): KeyWrapper => ({
-  createDataKey: localKeyWrapper().createDataKey,
-  unwrap: lazyKeyWrapper(open).unwrap,
-});

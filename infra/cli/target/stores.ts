@@ -4,7 +4,7 @@ import { type CallRecords, createCallRecords } from '../../../shared/accounting/
 import { type CreditAccount, type CreditLedger, createCreditLedger } from '../../../shared/accounting/credit/index.ts';
 import { createConnectionStore, createKeyVault, type KeyWrapper } from '../../../shared/configuration/byok/index.ts';
 import { type CatalogueStore, createCatalogueStore } from '../../../shared/configuration/catalogue/index.ts';
-import type { RehearsalStores } from '../../../shared/configuration/gateway-file/index.ts';
+import type { ConfigurationStores } from '../../../shared/configuration/gateway-file/index.ts';
 import { createKeyStore, type KeyStore } from '../../../shared/configuration/keys/index.ts';
 import { createFunctionStore, type FunctionStore } from '../../../shared/configuration/stored-functions/index.ts';
 import {
@@ -39,7 +39,7 @@ export const storesOn = (store: Store, clock: Clock = systemClock): Stores => ({
 });
 
 /** With the one that seals keys: for applying a file. */
-export function sealingStoresOn(store: Store, stage: string, wrapper: KeyWrapper): RehearsalStores {
+export function sealingStoresOn(store: Store, stage: string, wrapper: KeyWrapper): ConfigurationStores {
   const vault = createKeyVault({ wrapper, stage, clock: longTimeoutClock, randomness: systemRandomness });
   return { ...storesOn(store), connectionStore: createConnectionStore(store, vault) };
 }

@@ -1,5 +1,5 @@
-// Provider keys of customers, sealed: encrypted under a data key that only the key wrapper can open, and bound to the
-// place they stand in. A sealed key in another workspace, at another provider or in another stage is a broken seal.
+// Provider keys of customers, sealed: encrypted under a data key that only the key wrapper can open, and bound to their
+// place. In another workspace, at another provider or in another stage a sealed key does not open.
 
 import { storeCallTimeoutMs } from '../../foundation/constants/index.ts';
 import type { Randomness } from '../../foundation/ids/index.ts';
@@ -11,7 +11,7 @@ import { contextText, type KeyWrapper, type SealContext } from './key-wrapper.ts
 
 const formatVersion = 1;
 
-/** As it is stored, member for member. Nothing in it is comparable: one key sealed twice is two different texts. */
+/** As it is stored, member for member. Not comparable: one key sealed twice gives two different texts. */
 export interface SealedKey {
   readonly v: number;
   readonly wrapped_key: Uint8Array;

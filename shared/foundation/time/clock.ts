@@ -1,9 +1,9 @@
-// The one home of the clock and of timers. Everything else is handed a Clock.
+// The only file that reads the time and sets timers. Everything else gets a Clock as a parameter.
 
 export interface Clock {
   /** Milliseconds since the epoch. */
   nowMs(): number;
-  /** Calls back once after `delayMs`; the returned function takes it back. */
+  /** Calls back once after `delayMs`; the returned function cancels it. */
   after(delayMs: number, callback: () => void): () => void;
 }
 

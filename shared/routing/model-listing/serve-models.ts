@@ -5,11 +5,13 @@ import type { Catalogue, CatalogueReader } from '../../configuration/catalogue/i
 import { authenticate, type KeyReader, readCredential } from '../../configuration/keys/index.ts';
 import type { WorkspaceReader } from '../../configuration/workspaces/index.ts';
 import { okStatus } from '../../errors/index.ts';
+import type { Clock } from '../../foundation/time/index.ts';
 import { type Endpoint, jsonHeaders } from '../../protocol/router/index.ts';
 import { failUnknownModel } from '../planner/index.ts';
 import { findModel, type ListingWorkspace, listModels } from './list-models.ts';
 
 export interface ModelListingDependencies {
+  readonly clock: Clock;
   readonly keys: KeyReader;
   readonly catalogue: CatalogueReader;
   readonly workspaces: WorkspaceReader;
@@ -35,11 +37,11 @@ type Read = (
 ) => object;
 
 const serveListing =
-  ({ keys, catalogue, workspaces, statistics }: ModelListingDependencies, read: Read): Endpoint =>
+  ({ clock, keys, catalogue, workspaces, statistics }: ModelListingDependencies, read: Read): Endpoint =>
   async (request, scope) => {
     const credential = readCredential(request.headers);
     const [key, current, figures] = await Promise.all([
-      authenticate(keys, credential, 'UNAUTHORIZED'),
+      authenticate(keys, credential, clock.nowMs()),
       catalogue.current(),
       statistics.current(),
     ]);

@@ -67,16 +67,16 @@ describe('the connections of a plain call', () => {
 });
 
 describe('a function call', () => {
-  const always = connection('a', { policy: 'always', sealed: undefined });
+  const always = [connection('a', { policy: 'always', sealed: undefined })];
 
   it('requires managed funding with a key header, whatever is enabled', () => {
     expect(requiresManagedFunding('sk-own', enabled, [])).toBe(true);
     expect(requiresManagedFunding('sk-own', disabled, [])).toBe(true);
   });
 
-  it('requires it with a connection that says always, where BYOK is enabled', () => {
-    expect(requiresManagedFunding(undefined, enabled, [always])).toBe(true);
-    expect(requiresManagedFunding(undefined, disabled, [always])).toBe(false);
+  it('requires managed funding with a connection that says always, where BYOK is enabled', () => {
+    expect(requiresManagedFunding(undefined, enabled, always)).toBe(true);
+    expect(requiresManagedFunding(undefined, disabled, always)).toBe(false);
     expect(requiresManagedFunding(undefined, enabled, [connection('a')])).toBe(false);
     expect(requiresManagedFunding(undefined, enabled, [])).toBe(false);
   });
