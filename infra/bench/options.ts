@@ -1,7 +1,7 @@
 // What a run measures and how much of it. A whole run stays under four minutes, a quick one under one.
 import { parseArgs } from 'node:util';
 
-export const sectionNames = ['start', 'latency', 'load', 'store', 'memory', 'scale'] as const;
+const sectionNames = ['start', 'latency', 'load', 'store', 'memory', 'scale'] as const;
 export type SectionName = (typeof sectionNames)[number];
 
 /** Numbers of calls, unless a name says otherwise. */

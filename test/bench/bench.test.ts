@@ -8,7 +8,9 @@ import { atLeast, atMost, percentile, tableText } from '../../infra/bench/report
 import { runBench } from '../../infra/bench/run-bench.ts';
 import { type Measured, scaleReport } from '../../infra/bench/sections/scale.ts';
 import { countRounds } from '../../infra/bench/sections/store.ts';
-import { itemBytes } from '../../infra/bench/test-bed/item-size.ts';
+import { itemBytes, storeHeaders } from '../../infra/bench/test-bed/item-size.ts';
+import { startStoreProxy } from '../../infra/bench/test-bed/store-proxy.ts';
+import { startEmbeddedDynamo } from '../../infra/local/embedded-dynamodb.ts';
 
 const tinyPlan = {
   ...quickPlan,
@@ -122,6 +124,43 @@ describe('what the bench computes', () => {
   it('refuses a section that it does not know', () => {
     expect(() => readOptions(['--only', 'weather'])).toThrow('--only takes start, latency, load, store, memory, scale');
     expect(readOptions(['--quick', '--json', 'x.json'])).toMatchObject({ isQuick: true, jsonFile: 'x.json' });
+  });
+});
+
+describe('the proxy before the store', () => {
+  it('counts the units of batches and of refused writes, bytes of both bodies, and the table of each written item', async () => {
+    const store = await startEmbeddedDynamo({ log: () => {} });
+    const proxy = await startStoreProxy(store.endpoint);
+    const send = async (operation: string, input: unknown) => {
+      const body = JSON.stringify(input);
+      const answer = await fetch(proxy.url, { method: 'POST', headers: storeHeaders(operation), body });
+      return { status: answer.status, bytes: body.length + (await answer.text()).length };
+    };
+    const schema = {
+      AttributeDefinitions: [{ AttributeName: 'pk', AttributeType: 'S' }],
+      BillingMode: 'PAY_PER_REQUEST',
+    };
+    const KeySchema = [{ AttributeName: 'pk', KeyType: 'HASH' }];
+    for (const TableName of ['gw-local-a', 'gw-local-b'])
+      await send('CreateTable', { ...schema, KeySchema, TableName });
+    expect(await proxy.takeRequests(0)).toEqual([]);
+    const put = (pk: string, text: string) => ({ PutRequest: { Item: { pk: { S: pk }, text: { S: text } } } });
+    const batches = { 'gw-local-a': [put('1', 'x'.repeat(2_000)), put('2', 'y')], 'gw-local-b': [put('1', 'z')] };
+    await send('BatchWriteItem', { RequestItems: batches });
+    await send('GetItem', { TableName: 'gw-local-b', Key: { pk: { S: '1' } }, ConsistentRead: true });
+    const refused = await send('PutItem', {
+      ...{ TableName: 'gw-local-a', Item: { pk: { S: '1' } } },
+      ...{ ConditionExpression: 'attribute_not_exists(pk)', ReturnValuesOnConditionCheckFailure: 'ALL_OLD' },
+    });
+    const [batch, read, write] = await proxy.takeRequests(0);
+    expect(batch).toMatchObject({ writeUnits: 4, readUnits: 0 });
+    expect(batch?.writtenTables.toSorted()).toEqual(['a', 'a', 'b']);
+    expect(read).toMatchObject({ writeUnits: 0, readUnits: 1, writtenTables: [] });
+    expect(refused.status).toBe(400);
+    expect(write).toMatchObject({ writeUnits: 2, readUnits: 0, writtenTables: ['a'], bytes: refused.bytes });
+    expect(await proxy.takeRequests(0)).toEqual([]);
+    proxy.stop();
+    await store.stop();
   });
 });
 

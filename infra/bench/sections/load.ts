@@ -4,7 +4,7 @@ import { createClient, drive, type Endpoint, jsonBody } from '../client.ts';
 import type { BenchPlan } from '../options.ts';
 import { atLeast, atMost, median, percentile, type SectionReport } from '../report.ts';
 import * as calls from '../test-bed/calls.ts';
-import { limitedBody, models } from '../test-bed/gateway-file.ts';
+import { limitedCall, models } from '../test-bed/gateway-file.ts';
 import type { TestBed } from '../test-bed/test-bed.ts';
 
 const waitMs = 2_000;
@@ -52,15 +52,13 @@ export async function measureLoad(bed: TestBed, plan: BenchPlan): Promise<Sectio
   };
 }
 
-/** The key that is called here is used by no other section before. */
 async function measureFurtherCalls(bed: TestBed, { further, atOnce }: BenchPlan) {
   const key = bed.keys.fresh;
   const measure = async (state: string, wanted = 0) => {
     const client = createClient(bed.gateway, 1);
-    const call = { key, body: limitedBody };
     const inFlight = bed.provider.held;
     // Where the gateway carries no more, one call shows that it waits.
-    const { answers, failed } = await drive(client, call, inFlight < wanted ? 1 : further, 1, pauseMs);
+    const { answers, failed } = await drive(client, limitedCall(key), inFlight < wanted ? 1 : further, 1, pauseMs);
     client.close();
     const p50Ms = median(answers.map(({ totalMs }) => totalMs));
     const counted = await calls.countCalls(bed, key, further, 1);

@@ -3,14 +3,14 @@
 import { createClient, drive } from '../client.ts';
 import { atLeast, type SectionReport, sum } from '../report.ts';
 import { callForAMinute, flushMs, whileInFlight } from '../test-bed/calls.ts';
-import { limitedBody } from '../test-bed/gateway-file.ts';
+import { limitedCall } from '../test-bed/gateway-file.ts';
 import type { TestBed } from '../test-bed/test-bed.ts';
 
 const tables = ['keys', 'ledger', 'limits', 'records', 'statistics'] as const;
 type WrittenTable = (typeof tables)[number];
 
 /** What a call writes to a table, and how large the written item is. */
-export interface ItemFigures {
+interface ItemFigures {
   readonly writes: number;
   readonly bytes: number;
   /** That each call in flight adds. */
@@ -22,7 +22,6 @@ const callsInFlight = 100;
 const countedCalls = 20;
 const durationsSeconds = [1, 5, 30];
 const oneKeyMin = 200;
-
 const ratesEnd = 100_000;
 const unitBytes = 1_024;
 const partitionWritesPerSecond = 1_000;
@@ -104,11 +103,11 @@ const usdOf = (measured: Measured, seconds: number): number =>
   usdPerMillionCalls;
 
 async function measureItems(bed: TestBed): Promise<Measured> {
-  const key = bed.keys.fresh;
+  const key = bed.keys.scale;
   const client = createClient(bed.countedGateway, 1);
   await callForAMinute(bed, key);
   await bed.proxy.takeRequests(flushMs);
-  await drive(client, { key, body: limitedBody }, countedCalls, 1);
+  await drive(client, limitedCall(key), countedCalls, 1);
   const written = (await bed.proxy.takeRequests(flushMs)).flatMap(({ writtenTables }) => writtenTables);
   client.close();
   const atRest = await bed.itemSizes(tables);

@@ -27,19 +27,17 @@ export async function measureStart({ folder }: TestBed, { starts }: BenchPlan): 
   const projectRoot = resolve(import.meta.dirname, '../../..');
   const bundles = await Promise.all(functionNames.map((name) => bundleFunction(projectRoot, folder, name)));
   const handlers = [{ name: 'empty handler', file: emptyFile, bytes: emptyHandler.length }, ...bundles];
-  const timed = handlers.map((handler) => ({ ...handler, times: [] as number[] }));
+  const timed = handlers.map((handler) => ({ ...handler, ms: [] as number[] }));
   // The first turn fills the file cache and is not counted.
   for (let turn = 0; turn <= starts; turn += 1) {
-    for (const { file, times } of timed) {
+    for (const { file, ms } of timed) {
       const startedAtMs = performance.now();
       await promisify(execFile)(process.execPath, ['--eval', loader, file], { env, timeout });
-      if (turn > 0) times.push(performance.now() - startedAtMs);
+      if (turn > 0) ms.push(performance.now() - startedAtMs);
     }
   }
-  const emptyMs = median(timed[0]?.times ?? []);
-  const rows = timed.map(({ name, bytes, times }) => {
-    return [name, bytes / 1_024, median(times), median(times) / emptyMs] as const;
-  });
+  const emptyMs = median(timed[0]?.ms ?? []);
+  const rows = timed.map(({ name, bytes, ms }) => [name, bytes / 1_024, median(ms), median(ms) / emptyMs] as const);
   const columns = ['handler', 'KB', 'start ms', 'times empty'];
   return {
     tables: [{ title: 'Start of a process with the bundle', columns, rows }],

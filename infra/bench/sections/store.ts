@@ -4,7 +4,7 @@ import { type Call, createClient, functionBody, jsonBody, sendOne, streamBody } 
 import type { BenchPlan } from '../options.ts';
 import { atMost, median, type SectionReport } from '../report.ts';
 import { costColumns, costOf, flushMs } from '../test-bed/calls.ts';
-import { type BenchKeys, limitedBody, models } from '../test-bed/gateway-file.ts';
+import { type BenchKeys, limitedCall, models } from '../test-bed/gateway-file.ts';
 import type { StoreRequest } from '../test-bed/store-proxy.ts';
 import type { TestBed } from '../test-bed/test-bed.ts';
 
@@ -23,7 +23,7 @@ type Kind = readonly [name: string, callOf: (n: number) => Call, before?: Before
 const uuid = (n: number) => `00000000-0000-4000-8000-${String(n).padStart(12, '0')}`;
 
 function kindsOf({ limited: key, unlimited }: BenchKeys): readonly Kind[] {
-  const plain = { key, body: limitedBody };
+  const plain = limitedCall(key);
   return [
     ['plain JSON, every limit', () => plain],
     ['stream, every limit', () => ({ key, body: streamBody(models.limited) })],
@@ -43,9 +43,14 @@ export async function measureStore(bed: TestBed, plan: BenchPlan): Promise<Secti
   for (const kind of kindsOf(bed.keys)) rows.push(await measureKind(bed, plan.store, kind));
   const [plain, stream] = rows;
   const columns = ['call', 'rounds before the provider', 'before the end', 'after it', ...costColumns];
-  const title = 'The store per call (rounds: medians; the others: means)';
   return {
-    tables: [{ title, columns, rows: rows.map((row) => Object.values(row)) }],
+    tables: [
+      {
+        title: 'The store per call (rounds: medians; others: means)',
+        columns,
+        rows: rows.map((row) => Object.values(row)),
+      },
+    ],
     targets: [
       atMost('rounds before the provider, JSON', plain?.roundsBefore, 1),
       atMost('rounds before the provider, stream', stream?.roundsBefore, 1),

@@ -2,7 +2,7 @@
 import { sleep, systemClock } from '../../../shared/foundation/time/index.ts';
 import { createClient, drive, jsonBody, sendOne } from '../client.ts';
 import { sum } from '../report.ts';
-import { limitedBody, models } from './gateway-file.ts';
+import { limitedCall, models } from './gateway-file.ts';
 import type { StoreRequest } from './store-proxy.ts';
 import type { TestBed } from './test-bed.ts';
 
@@ -19,11 +19,10 @@ export function costOf(requests: readonly StoreRequest[], calls: number) {
 
 export async function countCalls({ proxy, countedGateway }: TestBed, key: string, count: number, connections: 1 | 32) {
   const client = createClient(countedGateway, connections);
-  const call = { key, body: limitedBody };
   // Reads the configuration where it is too old.
-  await client.send(call);
+  await client.send(limitedCall(key));
   await proxy.takeRequests(flushMs);
-  const { failed } = await drive(client, call, count, connections);
+  const { failed } = await drive(client, limitedCall(key), count, connections);
   const requests = await proxy.takeRequests(flushMs);
   client.close();
   return { failed, ...costOf(requests, count) };
@@ -35,7 +34,7 @@ export async function callForAMinute({ countedGateway, advanceClocks }: TestBed,
   for (let second = 0; second < 62; second += 1) {
     // Not a whole second, so that every call counts at another moment of it.
     await advanceClocks(1_013);
-    await sendOne(client, { key, body: limitedBody });
+    await sendOne(client, limitedCall(key));
   }
   client.close();
 }
@@ -68,7 +67,7 @@ export async function whileInFlight<Result>(bed: TestBed, key: string, count: nu
     await sleep(systemClock, flushMs);
     await advanceClocks(holdsForgottenMs);
     // What has expired comes back with the calls that meet it.
-    await drive(client, { key, body: limitedBody }, returningCalls, 1);
+    await drive(client, limitedCall(key), returningCalls, 1);
     client.close();
   }
 }

@@ -6,13 +6,13 @@ import { jsonBody } from '../client.ts';
 export const models = { limited: 'bench/limited', unlimited: 'bench/open', function: 'gw/function/label' } as const;
 
 /** The call that most sections make. */
-export const limitedBody = jsonBody(models.limited);
+export const limitedCall = (key: string) => ({ key, body: jsonBody(models.limited) });
 
 const newKey = () => createApiKey(systemRandomness);
 /** A key for each workspace, or several. A crowd is called once: what it leaves behind is met by no other section. */
 export function newKeys() {
   const crowd = () => ({ oneKey: newKey(), fifty: Array.from({ length: 50 }, newKey), unlimited: newKey() });
-  return { limited: newKey(), fresh: newKey(), unlimited: newKey(), crowds: [crowd(), crowd()] };
+  return { limited: newKey(), fresh: newKey(), scale: newKey(), unlimited: newKey(), crowds: [crowd(), crowd()] };
 }
 export type BenchKeys = ReturnType<typeof newKeys>;
 
@@ -48,6 +48,7 @@ export const gatewayFileText = (providerUrl: string, keys: BenchKeys): string =>
 service: { function_concurrency: 200 }
 providers: [{ id: fast, display_name: The provider of the bench, base_url: "${providerUrl}", auth: none }]
 models: ${modelText(models.limited, providerLimits)} ${modelText(models.unlimited)}
-workspaces: ${limited('limited', keys.limited)} ${limited('fresh', keys.fresh)} ${unlimited('unlimited', keys.unlimited)}
+workspaces: ${limited('limited', keys.limited)} ${limited('fresh', keys.fresh)} ${limited('scale', keys.scale)}
+${unlimited('unlimited', keys.unlimited)}
 ${keys.crowds.map(crowdText).join('')}
 `;

@@ -20,17 +20,19 @@ function valueBytes({ S: text, N: number, B: base64, L: list, M: map }: Attribut
   return Math.ceil(digits.length / 2) + (number.startsWith('-') ? 2 : 1);
 }
 
+/** The embedded server wants authorization in this form and checks no signature. */
+export const storeHeaders = (operation: string) => ({
+  'content-type': 'application/x-amz-json-1.0',
+  'x-amz-target': `DynamoDB_20120810.${operation}`,
+  'x-amz-date': '20260101T000000Z',
+  authorization:
+    'AWS4-HMAC-SHA256 Credential=a/20260101/us-east-1/dynamodb/aws4_request, SignedHeaders=host, Signature=0',
+});
+
 /** Of the largest item among those of one page (1 MB). Asks DynamoDB itself: no client of this project is in between. */
 export async function largestItemBytes(storeUrl: string, tableName: string): Promise<number> {
-  const headers = {
-    'content-type': 'application/x-amz-json-1.0',
-    'x-amz-target': 'DynamoDB_20120810.Scan',
-    'x-amz-date': '20260101T000000Z',
-    // The embedded server wants this form and checks no signature.
-    authorization:
-      'AWS4-HMAC-SHA256 Credential=a/20260101/us-east-1/dynamodb/aws4_request, SignedHeaders=host, Signature=0',
-  };
-  const answer = await fetch(storeUrl, { method: 'POST', headers, body: JSON.stringify({ TableName: tableName }) });
+  const body = JSON.stringify({ TableName: tableName });
+  const answer = await fetch(storeUrl, { method: 'POST', headers: storeHeaders('Scan'), body });
   const { Items: items } = (await answer.json()) as { readonly Items: readonly AttributeMap[] };
   return Math.max(0, ...items.map((item) => itemBytes(item)));
 }

@@ -9,7 +9,7 @@ const name = '@portkey-ai/gateway@1.15.2';
 const triesMax = 300;
 const tryIntervalMs = 200;
 
-/** Rejects with an Error of one line where it cannot be fetched or does not answer. */
+/** Undefined where it cannot be fetched or does not answer. */
 export async function startPeer(provider: string) {
   const port = await freePort();
   const command = ['--yes', '--ignore-scripts', name, '--headless', `--port=${port}`];
@@ -21,8 +21,8 @@ export async function startPeer(provider: string) {
   const client = createClient(peer, 1);
   for (let tried = 1; (await client.send({ body: jsonBody('bench') })).status !== 200; tried += 1) {
     if (hasEnded(child) || tried === triesMax) {
-      await stop();
-      throw new Error(`npx could not start ${name}`);
+      process.stderr.write(`skipped: npx could not start ${name}\n`);
+      return void (await stop());
     }
     await sleep(systemClock, tryIntervalMs);
   }

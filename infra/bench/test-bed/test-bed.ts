@@ -18,9 +18,8 @@ async function startTestBed(folder: string, withPeer: boolean, stops: (() => unk
     stops.unshift(part.stop);
     return part;
   };
-  const log = (line: string) => void process.stderr.write(`${line}\n`);
   const provider = keep(await startProvider());
-  const store = keep(await startEmbeddedDynamo({ log }));
+  const store = keep(await startEmbeddedDynamo({ log: console.error }));
   const proxy = keep(await startStoreProxy(store.endpoint));
   const keys = newKeys();
   const configFile = join(folder, 'gateway.yaml');
@@ -29,11 +28,10 @@ async function startTestBed(folder: string, withPeer: boolean, stops: (() => unk
   /** One more, just started. */
   const startCountedGateway = () => startGateway(configFile, proxy.url, folder);
   const countedGateway = keep(await startCountedGateway());
-  const peer = withPeer
-    ? await startPeer(provider.url).then(keep, ({ message }) => log(`skipped: ${message}`))
-    : undefined;
+  const peer = withPeer ? await startPeer(provider.url) : undefined;
+  if (peer !== undefined) keep(peer);
   return {
-    ...{ folder, provider, proxy, keys, gateway, countedGateway, startCountedGateway, peer: peer ?? undefined },
+    ...{ folder, provider, proxy, keys, gateway, countedGateway, startCountedGateway, peer },
     /** The largest item of each table, in bytes. */
     itemSizes: (tables: readonly TableName[]) =>
       Promise.all(tables.map((table) => largestItemBytes(store.endpoint, physicalTableName('local', table)))),
