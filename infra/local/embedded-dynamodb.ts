@@ -80,7 +80,7 @@ const viaNpx = (): ServerCommand => ({
   startTimeoutMs: npxStartTimeoutMs,
 });
 
-async function freePort(): Promise<number> {
+export async function freePort(): Promise<number> {
   const probe = createServer().listen(0, host);
   await once(probe, 'listening');
   const { port } = probe.address() as AddressInfo;
