@@ -12,8 +12,8 @@ export interface GatewayStageProps {
   /** Folder with one folder of code per function, as `npm run build` writes it. */
   readonly bundlesRoot: string;
   /**
-   * Leaves out what would keep CloudFormation from removing a data stack whose first deployment failed: deletion
-   * protection of the tables and termination protection of the stack.
+   * Leaves out what would keep CloudFormation from removing a data stack whose first deployment failed: termination
+   * protection of the stack, and deletion protection of tables that it creates.
    */
   readonly isFirstDeployment?: boolean;
 }
@@ -26,8 +26,7 @@ export class GatewayStage extends Stage {
   constructor(scope: Construct, stage: string, props: GatewayStageProps) {
     super(scope, stage);
     checkSettings(stage, props.settings);
-    const unprotected = { deletionProtection: false, terminationProtection: false };
-    const settings = props.isFirstDeployment === true ? { ...props.settings, ...unprotected } : props.settings;
+    const settings = props.isFirstDeployment === true ? withoutProtection(props.settings) : props.settings;
     const tags = { application: brand, stage };
     this.data = new DataStack(this, 'data', { stackName: dataStackName(stage), tags, stage, settings });
     const { data } = this;
@@ -37,3 +36,10 @@ export class GatewayStage extends Stage {
     for (const [name, value] of Object.entries(tags)) Tags.of(this).add(name, value);
   }
 }
+
+/** Adopted tables hold data already: those stay protected. */
+const withoutProtection = (settings: StageSettings): StageSettings => ({
+  ...settings,
+  terminationProtection: false,
+  deletionProtection: settings.deletionProtection && settings.adopt !== null,
+});

@@ -93,7 +93,7 @@ const floors: readonly Readonly<Record<string, string>>[] = [
     'infra/openapi': 'Describes; may use everything below.',
   },
   { 'infra/build': 'Bundles by path; checks them in the environment of the local run.' },
-  { 'infra/bench': 'Measures; may use everything below.', 'infra/cdk/deploy.ts': 'Builds, then runs the CDK.' },
+  { 'infra/bench': 'Measures; may use everything below.' },
 ];
 
 export const floorMap: readonly Floor[] = floors.flatMap((rooms, floor) =>
@@ -127,7 +127,12 @@ export const powerHomes: readonly PowerHome[] = [
   {
     power: 'zod',
     sign: /from 'zod/,
-    homes: ['shared/protocol/wire/', 'shared/foundation/environment/', 'shared/configuration/gateway-file/'],
+    homes: [
+      'shared/protocol/wire/',
+      'shared/foundation/environment/',
+      'shared/configuration/gateway-file/',
+      'infra/cdk/',
+    ],
   },
   { power: 'statuses of answers', sign: /\bstatus(Code)?: [1-5]\d\d\b/, homes: ['shared/errors/', 'infra/'] },
 ];

@@ -196,6 +196,12 @@ describe('a stage that adopts what a former deployment left behind', () => {
     }
   });
 
+  it('stays protected in its first deployment, but for the stack that a failure would leave behind', () => {
+    const first = synthesizeStage('prod', { adopt: { keyArn, secretArn } }, true);
+    expect(first.terminationProtection).toBe(false);
+    expect(JSON.stringify(first.data.toJSON())).not.toContain('"DeletionProtectionEnabled":false');
+  });
+
   it('keeps the place of the alias, so that a stage may adopt its own key later', () => {
     const aliases = [data, synthesizeStage('prod').data].map((stack) => resourcesOf(stack, 'AWS::KMS::Alias')[0]?.id);
     expect(aliases[0]).toBe(aliases[1]);
