@@ -20,8 +20,13 @@ export function kmsKeyWrapper({ kms, keyId }: KmsKeyWrapperOptions): KeyWrapper 
   return {
     async createDataKey(context): Promise<DataKey> {
       const input = { KeyId: keyId, KeySpec: 'AES_256', EncryptionContext: contextOf(context) };
-      const { Plaintext, CiphertextBlob } = await callOperation(kms, 'TrentService.GenerateDataKey', input);
-      return { clear: readDataKey(Plaintext), wrapped: readBytes(CiphertextBlob) };
+      const { Plaintext, CiphertextBlob, KeyId } = await callOperation(kms, 'TrentService.GenerateDataKey', input);
+      return {
+        clear: readDataKey(Plaintext),
+        wrapped: readBytes(CiphertextBlob),
+        // KMS answers with the ARN, also where an alias was asked for.
+        wrappedBy: typeof KeyId === 'string' ? KeyId : undefined,
+      };
     },
     async unwrap(wrapped, context) {
       if (wrapped.byteLength === 0 || wrapped.byteLength > wrappedMaxBytes) throw new SealBroken();
