@@ -93,7 +93,7 @@ const floors: readonly Readonly<Record<string, string>>[] = [
     'infra/openapi': 'Describes; may use everything below.',
   },
   { 'infra/build': 'Bundles by path; checks them in the environment of the local run.' },
-  { 'infra/bench': 'Measures; may use everything below.' },
+  { 'infra/bench': 'Measures; may use everything below.', 'infra/verify': 'Proofs for AWS; may use everything below.' },
 ];
 
 export const floorMap: readonly Floor[] = floors.flatMap((rooms, floor) =>
@@ -121,7 +121,7 @@ export const powerHomes: readonly PowerHome[] = [
   {
     power: 'outgoing calls',
     sign: /\bfetch\(|\bimport \{[^}]*\brequest\b[^}]*\} from 'node:https?'|https?\.request\(/,
-    homes: ['shared/foundation/outgoing/', 'infra/bench/'],
+    homes: ['shared/foundation/outgoing/', 'infra/bench/', 'infra/verify/'],
   },
   { power: 'middy', sign: /from '@middy\//, homes: ['shared/protocol/http/'] },
   {
