@@ -33,7 +33,9 @@ export class GatewayStage extends Stage {
     const { bundlesRoot } = props;
     this.api = new ApiStack(this, 'api', { stackName: apiStackName(stage), tags, stage, settings, data, bundlesRoot });
     this.api.addStackDependency(this.data);
-    for (const [name, value] of Object.entries(tags)) Tags.of(this).add(name, value);
+    // CloudFormation hands the tags of a stack on to what takes them; not every region's dashboards do yet.
+    const options = { excludeResourceTypes: ['AWS::CloudWatch::Dashboard'] };
+    for (const [name, value] of Object.entries(tags)) Tags.of(this).add(name, value, options);
   }
 }
 

@@ -120,6 +120,12 @@ describe('alarms', () => {
     expect(watched.api.toJSON().Conditions[condition]).toEqual({ 'Fn::Equals': [{ Ref: 'AWS::Region' }, 'us-east-1'] });
   });
 
+  it('are shown on the dashboard, but for the one that other regions do not have', () => {
+    const page = pageOf(watched);
+    for (const { id } of alarms)
+      expect({ id, isShown: page.includes(id) }).toEqual({ id, isShown: !/Distribution/.test(id) });
+  });
+
   it('exist in every stage that retains, with or without an address; an address adds a subscription', () => {
     for (const [stage, { removal }] of Object.entries(stageSettings)) {
       const synthesized = synthesizeStage(stage);

@@ -43,6 +43,7 @@ interface Rule {
 }
 
 export class Alarms extends Construct {
+  /** Those that exist in every region, so that a dashboard may refer to them. */
   readonly all: Alarm[] = [];
   readonly #action: SnsAction;
   readonly #prefix: string;
@@ -121,7 +122,7 @@ export class Alarms extends Construct {
 
   /** CloudFront's metrics are in us-east-1, and an alarm reads those of its own region only. */
   #addDistributionAlarm(distributionId: string): void {
-    const alarm = this.#add('DistributionErrors', {
+    const alarm = this.#create('DistributionErrors', {
       metric: distributionErrorRate(distributionId),
       threshold: failedPercentMax,
       isSustained: true,
@@ -132,7 +133,11 @@ export class Alarms extends Construct {
     });
   }
 
-  #add(name: string, { metric, description, threshold = 0, isSustained = false }: Rule): Alarm {
+  #add(name: string, rule: Rule): void {
+    this.all.push(this.#create(name, rule));
+  }
+
+  #create(name: string, { metric, description, threshold = 0, isSustained = false }: Rule): Alarm {
     const alarm = new Alarm(this, name, {
       metric,
       alarmDescription: `${this.#prefix}${description}`,
@@ -142,7 +147,6 @@ export class Alarms extends Construct {
       ...(isSustained ? sustained : { evaluationPeriods: 1 }),
     });
     alarm.addAlarmAction(this.#action);
-    this.all.push(alarm);
     return alarm;
   }
 }
