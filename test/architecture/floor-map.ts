@@ -84,7 +84,7 @@ const floors: readonly Readonly<Record<string, string>>[] = [
     'infra/openapi': 'Describes; may use everything below.',
   },
   { 'infra/build': 'Bundles by path; checks them in the environment of the local run.' },
-  { 'infra/bench': 'Measures; may use everything below.', 'infra/cdk/deploy.ts': 'Builds, then runs the CDK.' },
+  { 'infra/bench': 'Measures; may use everything below.', 'infra/verify': 'Proofs for AWS; may use everything below.' },
 ];
 
 export const floorMap: readonly Floor[] = floors.flatMap((rooms, floor) =>
@@ -130,13 +130,18 @@ export const powerHomes: readonly PowerHome[] = [
   {
     power: 'outgoing calls',
     sign: /\bfetch\(|\bimport \{[^}]*\brequest\b[^}]*\} from 'node:https?'|https?\.request\(/,
-    homes: ['shared/foundation/outgoing/', 'infra/bench/'],
+    homes: ['shared/foundation/outgoing/', 'infra/bench/', 'infra/verify/'],
   },
   { power: 'middy', sign: /from '@middy\//, homes: ['shared/protocol/http/'] },
   {
     power: 'zod',
     sign: /from 'zod/,
-    homes: ['shared/protocol/wire/', 'shared/foundation/environment/', 'shared/configuration/gateway-file/'],
+    homes: [
+      'shared/protocol/wire/',
+      'shared/foundation/environment/',
+      'shared/configuration/gateway-file/',
+      'infra/cdk/',
+    ],
   },
   { power: 'statuses of answers', sign: /\bstatus(Code)?: [1-5]\d\d\b/, homes: ['shared/errors/', 'infra/'] },
 ];

@@ -18,8 +18,10 @@ export interface Encrypted {
 /** The bytes were changed, stand in another place than they were made for, or were made with another key. */
 export class SealBroken extends Error {
   override readonly name = 'SealBroken';
-  constructor() {
-    super('a sealed key does not open: it was changed, moved, or sealed under another master key');
+  /** `wrappedBy`: the master key that the sealed key names. */
+  constructor(wrappedBy?: string) {
+    const named = wrappedBy === undefined ? '' : ` (it names ${wrappedBy})`;
+    super(`a sealed key does not open: it was changed, moved, or sealed under another master key${named}`);
   }
 }
 

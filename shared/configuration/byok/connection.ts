@@ -4,7 +4,7 @@
 //   pk                WORKSPACE#<id>
 //   revision          counts the writes; a write states the one it read
 //   connections       list of {provider, policy, budget_usd: decimal string or null,
-//                     key?: {v, wrapped_key, iv, tag, ciphertext}}
+//                     key?: {v, wrapped_key, wrapped_by?, iv, tag, ciphertext}}
 import { formatUsd, type PicoUsd, parseUsd } from '../../foundation/money/index.ts';
 import type { Item } from '../../storage/store/index.ts';
 import type { SealedKey } from './key-vault.ts';

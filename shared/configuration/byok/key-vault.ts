@@ -15,6 +15,8 @@ const formatVersion = 1;
 export interface SealedKey {
   readonly v: number;
   readonly wrapped_key: Uint8Array;
+  /** The ARN of the KMS key that wrapped it. Left out where a local master key did. */
+  readonly wrapped_by?: string;
   readonly iv: Uint8Array;
   readonly tag: Uint8Array;
   readonly ciphertext: Uint8Array;
@@ -48,10 +50,11 @@ export function createKeyVault({ wrapper, stage, clock, randomness }: KeyVaultOp
       const context = contextOf(place);
       const asked = wrapper.createDataKey(context);
       const late = () => new StoreUnavailable('key wrapper timeout');
-      const { clear, wrapped } = await within(clock, storeCallTimeoutMs, asked, late);
+      const { clear, wrapped, wrappedBy } = await within(clock, storeCallTimeoutMs, asked, late);
       try {
         const encrypted = encrypt(clear, Buffer.from(key), contextText(context), randomness);
-        return { v: formatVersion, wrapped_key: wrapped, ...encrypted };
+        const named = wrappedBy === undefined ? {} : { wrapped_by: wrappedBy };
+        return { v: formatVersion, wrapped_key: wrapped, ...named, ...encrypted };
       } finally {
         clear.fill(0);
       }
@@ -59,7 +62,11 @@ export function createKeyVault({ wrapper, stage, clock, randomness }: KeyVaultOp
     async open(place, sealed) {
       if (sealed.v !== formatVersion) throw new SealBroken();
       const context = contextOf(place);
-      return dataKeys.use(sealed.wrapped_key, context, (clear) => textOf(clear, sealed, context));
+      try {
+        return await dataKeys.use(sealed.wrapped_key, context, (clear) => textOf(clear, sealed, context));
+      } catch (error) {
+        throw error instanceof SealBroken ? new SealBroken(sealed.wrapped_by) : error;
+      }
     },
   };
 }

@@ -15,6 +15,8 @@ export interface DataKey {
   readonly clear: Buffer;
   /** Safe to store. */
   readonly wrapped: Uint8Array;
+  /** The ARN of the KMS key that wrapped it: what a new deployment has to adopt. */
+  readonly wrappedBy?: string | undefined;
 }
 
 export interface KeyWrapper {

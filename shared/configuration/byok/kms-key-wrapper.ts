@@ -39,10 +39,11 @@ export function kmsKeyWrapper({ access, randomness, keyId }: KmsKeyWrapperOption
   return {
     async createDataKey(context): Promise<DataKey> {
       const input = { KeyId: keyId, KeySpec: 'AES_256', EncryptionContext: contextOf(context) } as const;
-      const { Plaintext, CiphertextBlob } = await callWithAttempts(attempts, (abortSignal) =>
+      const { Plaintext, CiphertextBlob, KeyId } = await callWithAttempts(attempts, (abortSignal) =>
         kms().send(new GenerateDataKeyCommand(input), { abortSignal }),
       );
-      return { clear: readDataKey(Plaintext), wrapped: readBytes(CiphertextBlob) };
+      // KMS answers with the ARN, also where an alias was asked for.
+      return { clear: readDataKey(Plaintext), wrapped: readBytes(CiphertextBlob), wrappedBy: KeyId };
     },
     async unwrap(wrapped, context) {
       if (wrapped.byteLength === 0 || wrapped.byteLength > wrappedMaxBytes) throw new SealBroken();

@@ -59,6 +59,7 @@ describe('data keys wrapped by KMS', () => {
     expect(first.clear).not.toEqual(second.clear);
     expect(await wrapper.unwrap(first.wrapped, context)).toEqual(first.clear);
     expect(Buffer.from(first.wrapped).includes(first.clear)).toBe(false);
+    expect(first.wrappedBy).toBe(keyId);
   });
 
   it('are asked for with exactly the place as encryption context', async () => {

@@ -3,7 +3,8 @@ import { chatTableActions } from '../../infra/cdk/constructs/table-actions.ts';
 import { lambdaTimeoutSeconds, physicalTableName } from '../../shared/foundation/constants/index.ts';
 import { resourcesOf, synthesizeStage } from './synthesized-stage.ts';
 
-const web = synthesizeStage('prod', { compute: 'web' });
+const experimental = { compute: 'web', experimental: true } as const;
+const web = synthesizeStage('prod', experimental);
 const [revision, ...otherRevisions] = resourcesOf(web.api, 'AWS::Lambda::WebFunctionRevision');
 const text = JSON.stringify(web.api.toJSON());
 
@@ -14,6 +15,30 @@ describe('the gateway as a Web Function', () => {
     web.api.resourceCountIs('AWS::Lambda::Url', 0);
     const ids = resourcesOf(web.api, 'AWS::Lambda::Function').map(({ id }) => id);
     expect(ids.filter((id) => /^(ChatCompletions|Models)/.test(id))).toEqual([]);
+  });
+
+  it('is refused outside stages that say experimental', () => {
+    expect(() => synthesizeStage('prod', { compute: 'web' })).toThrow("compute 'web' needs experimental: true");
+  });
+
+  it('has a name that carries the region, and its endpoint refers to it by that name, not by the ARN', () => {
+    const name = { 'Fn::Join': ['', ['gw-prod-', { Ref: 'AWS::Region' }]] };
+    const [target] = resourcesOf(web.api, 'AWS::Lambda::WebFunction');
+    expect(target?.Properties.FunctionName).toEqual(name);
+    const [endpoint] = resourcesOf(web.api, 'AWS::Lambda::WebFunctionEndpoint');
+    expect(endpoint?.Properties.FunctionName).toEqual(name);
+    expect(endpoint?.DependsOn).toContain(target?.id);
+  });
+
+  it('owns the log group that Lambda writes to and its companion, and may write to both', () => {
+    const names = resourcesOf(web.api, 'AWS::Logs::LogGroup').filter(({ id }) => id.startsWith('Web'));
+    expect(names.map(({ Properties }) => Properties.LogGroupName).toSorted()).toEqual([
+      '/gw/prod/web',
+      '/gw/prod/web.local',
+    ]);
+    for (const { Properties } of names) expect(Properties.RetentionInDays).toBe(web.settings.logRetentionDays);
+    const granted = JSON.stringify(resourcesOf(web.api, 'AWS::IAM::Policy').filter(({ id }) => id.startsWith('Web')));
+    for (const { id } of names) expect(granted).toContain(`{"Fn::GetAtt":["${id}","Arn"]}`);
   });
 
   it('keeps the time limits in their order and lets the gateway check who calls', () => {
@@ -62,7 +87,7 @@ describe('the gateway as a Web Function', () => {
   });
 
   it('is the base URL itself without a distribution, and has a fuse where the stage says so', () => {
-    const bare = synthesizeStage('dev', { compute: 'web', edge: 'none', webEnvironmentsMax: 3 });
+    const bare = synthesizeStage('dev', { ...experimental, edge: 'none', webEnvironmentsMax: 3 });
     expect(JSON.stringify(bare.api.findOutputs('BaseUrl'))).toMatch(/https:\/\/.*DomainName.*\/v1/);
     expect(JSON.stringify(bare.api.toJSON())).toMatch(/"MaxEnvironments":3|"MaxExecutionEnvironments":3/);
     expect(bare.findings).toEqual([]);
