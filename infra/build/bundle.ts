@@ -2,7 +2,7 @@
 // faster than ESM. Source maps and size reports stay beside them in dist/meta, not inside.
 import { execFile } from 'node:child_process';
 import { mkdir, rm, writeFile } from 'node:fs/promises';
-import { basename, dirname, join, resolve } from 'node:path';
+import { basename, dirname, join, parse, resolve } from 'node:path';
 import { promisify } from 'node:util';
 import { build } from 'esbuild';
 import { environmentNames } from '../../shared/foundation/constants/index.ts';
@@ -13,14 +13,20 @@ interface BundleDefinition {
   readonly file: string;
   /** What else is uploaded beside it, by name. */
   readonly beside?: Readonly<Record<string, string>>;
+  /** Files that its code loads on demand, by the name under which it looks for them beside itself: their entries. */
+  readonly onDemand?: Readonly<Record<string, string>>;
   /** Whether it exports a handler; else it binds an address by itself. */
   readonly exportsHandler: boolean;
 }
+
+/** shared/protocol/json-schema/schema-workers.ts starts it. */
+const schemaWorker = { 'schema-worker.cjs': 'shared/protocol/json-schema/schema-worker.ts' };
 
 const definitions = {
   'chat-completions': {
     entry: 'functions/chat-completions/handler.ts',
     file: 'index.cjs',
+    onDemand: schemaWorker,
     exportsHandler: true,
   },
   models: { entry: 'functions/models/handler.ts', file: 'index.cjs', exportsHandler: true },
@@ -29,6 +35,7 @@ const definitions = {
     file: 'index.js',
     // What `.js` means is settled by the nearest package.json: on this machine that would be the project's own.
     beside: { 'package.json': '{"type":"commonjs"}\n' },
+    onDemand: schemaWorker,
     exportsHandler: false,
   },
 } as const satisfies Record<string, BundleDefinition>;
@@ -37,8 +44,11 @@ export type BundleName = keyof typeof definitions;
 /** Those that answer invocations. */
 export const functionNames = ['chat-completions', 'models'] as const satisfies readonly BundleName[];
 export const bundleNames = Object.keys(definitions) as BundleName[];
-/** Where each bundle starts, as a path in the sources. */
-export const bundleEntries = Object.values(definitions).map(({ entry }) => entry);
+/** Where each file of a bundle starts, as a path in the sources. */
+export const bundleEntries = Object.values<BundleDefinition>(definitions).flatMap(({ entry, onDemand = {} }) => [
+  entry,
+  ...Object.values(onDemand),
+]);
 
 /** Loading grows with size: at 700 KB a cold start has lost what the bundled SDK had won. */
 export const bundleMaxBytes = 700 * 1024;
@@ -51,13 +61,25 @@ export interface Bundle {
   readonly bytes: number;
 }
 
-/** Bundles one entry: `<sourceRoot>/<entry>` → `<outputRoot>/<name>/<file>`. */
+/** Bundles one entry and what it loads on demand: `<sourceRoot>/<entry>` → `<outputRoot>/<name>/<file>`. */
 export const bundleFunction = async (sourceRoot: string, outputRoot: string, name: BundleName): Promise<Bundle> => {
   const folder = join(outputRoot, name);
-  const { entry, file: fileName, beside = {} }: BundleDefinition = definitions[name];
-  const outfile = join(folder, fileName);
+  const { entry, file: fileName, beside = {}, onDemand = {} }: BundleDefinition = definitions[name];
+  await rm(folder, { recursive: true, force: true });
+  const meta = join(outputRoot, 'meta', name);
+  let bytes = 0;
+  for (const [file, from] of Object.entries({ [fileName]: entry, ...onDemand })) {
+    const written = await bundleFile(join(sourceRoot, from), join(folder, file), meta);
+    if (file === fileName) bytes = written;
+  }
+  for (const [other, text] of Object.entries(beside)) await writeFile(join(folder, other), text);
+  return { name, file: join(folder, fileName), bytes };
+};
+
+/** Returns the size of the code. What is not code goes to `meta`. */
+async function bundleFile(entry: string, outfile: string, meta: string): Promise<number> {
   const result = await build({
-    entryPoints: [join(sourceRoot, entry)],
+    entryPoints: [entry],
     outfile,
     bundle: true,
     minify: true,
@@ -72,8 +94,6 @@ export const bundleFunction = async (sourceRoot: string, outputRoot: string, nam
     write: false,
     logLevel: 'silent',
   });
-  await rm(folder, { recursive: true, force: true });
-  const meta = join(outputRoot, 'meta', name);
   let bytes = 0;
   for (const output of result.outputFiles) {
     const isCode = output.path === outfile;
@@ -82,10 +102,9 @@ export const bundleFunction = async (sourceRoot: string, outputRoot: string, nam
     await mkdir(dirname(file), { recursive: true });
     await writeFile(file, output.contents);
   }
-  await writeFile(join(meta, 'metafile.json'), JSON.stringify(result.metafile));
-  for (const [other, text] of Object.entries(beside)) await writeFile(join(folder, other), text);
-  return { name, file: outfile, bytes };
-};
+  await writeFile(join(meta, `${parse(outfile).name}.json`), JSON.stringify(result.metafile));
+  return bytes;
+}
 
 /** Loading must not call anything: these sign nothing that anyone would accept. */
 const noCredentials = { AWS_ACCESS_KEY_ID: 'none', AWS_SECRET_ACCESS_KEY: 'none' };

@@ -1,6 +1,8 @@
+import { once } from 'node:events';
 import { mkdir, mkdtemp, readdir, readFile, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
+import { Worker } from 'node:worker_threads';
 import { describe, expect, it } from '@jest/globals';
 import { buildBundles, bundleEntries, bundleMaxBytes, bundleNames } from '../../infra/build/bundle.ts';
 
@@ -25,7 +27,11 @@ describe('the build', () => {
     const output = await temporaryFolder();
     const bundles = await buildBundles(projectRoot, output);
     expect(bundles.map(({ name }) => name)).toEqual(['chat-completions', 'models', 'web']);
-    const uploaded = { 'chat-completions': ['index.cjs'], models: ['index.cjs'], web: ['index.js', 'package.json'] };
+    const uploaded = {
+      'chat-completions': ['index.cjs', 'schema-worker.cjs'],
+      models: ['index.cjs'],
+      web: ['index.js', 'package.json', 'schema-worker.cjs'],
+    };
     for (const { name, file, bytes } of bundles) {
       expect(file).toBe(join(output, name, String(uploaded[name][0])));
       expect((await readdir(dirname(file))).toSorted()).toEqual(uploaded[name]);
@@ -37,9 +43,26 @@ describe('the build', () => {
     const output = await temporaryFolder();
     await buildBundles(projectRoot, output);
     for (const name of bundleNames) {
-      const metafile = await readFile(join(output, 'meta', name, 'metafile.json'), 'utf8');
+      const metafile = await readFile(join(output, 'meta', name, 'index.json'), 'utf8');
       const packages = Object.keys(JSON.parse(metafile).inputs).filter((path) => path.includes('/@aws-sdk/'));
       expect(packages.filter((path) => !path.includes('/@aws-sdk/util-dynamodb/'))).toEqual([]);
+    }
+  });
+
+  it('puts the thread that checks schemas beside the code that starts it, ready to work', async () => {
+    const output = await temporaryFolder();
+    await buildBundles(projectRoot, output);
+    for (const [name, main] of [
+      ['chat-completions', 'index.cjs'],
+      ['web', 'index.js'],
+    ] as const) {
+      expect(await readFile(join(output, name, main), 'utf8')).toContain('"schema-worker.cjs"');
+      const worker = new Worker(join(output, name, 'schema-worker.cjs'));
+      worker.postMessage(JSON.stringify({ kind: 'schema', schema: { type: 'strin' }, maxMs: 1_000 }));
+      expect((await once(worker, 'message'))[0]).toMatchObject({
+        value: { message: expect.stringContaining('at /type') },
+      });
+      await worker.terminate();
     }
   });
 

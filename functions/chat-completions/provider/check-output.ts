@@ -2,7 +2,7 @@
 // answer is charged, also one that no client sees.
 
 import { chargedAnswersMax } from '../../../shared/foundation/constants/index.ts';
-import { checkAnswer } from '../../../shared/protocol/json-schema/index.ts';
+import { checkAnswer, type SchemaWork } from '../../../shared/protocol/json-schema/index.ts';
 import { isJsonObject, type JsonAnswer } from '../../../shared/protocol/wire/index.ts';
 import { countAnswer } from '../accounts.ts';
 import { chargeAnswer } from '../charge-answer.ts';
@@ -38,7 +38,7 @@ export function createOutputCheck(deps: ChatDependencies, call: ClaimedCall): Ou
     const { tokens } = chargeAnswer(call, turn, answer, promptBytes);
     countAnswer(deps, call.scope, turn, { latencyMs: answeredAtMs - turn.startedAtMs, tokens });
     if (schema === undefined) return { kind: 'accepted', success };
-    const checked = await checkChoices(schema, answer);
+    const checked = await checkChoices(schema, answer, call.schemaWork);
     if (checked.kind === 'valid') return { kind: 'accepted', success: { kind: 'json', answer: checked.answer } };
     misses += 1;
     return misses >= chargedAnswersMax || checked.wasCut ? { kind: 'exhausted' } : { kind: 'again' };
@@ -53,7 +53,7 @@ type Checked =
   /** `wasCut`: it ended at its token limit, where the next one would end too. */
   | { readonly kind: 'invalid'; readonly wasCut: boolean };
 
-async function checkChoices(schema: unknown, answer: JsonAnswer): Promise<Checked> {
+async function checkChoices(schema: unknown, answer: JsonAnswer, work: SchemaWork): Promise<Checked> {
   const choices: unknown[] = [];
   for (const choice of answer.body.choices as unknown[]) {
     const message = isJsonObject(choice) && isJsonObject(choice.message) ? choice.message : undefined;
@@ -63,7 +63,7 @@ async function checkChoices(schema: unknown, answer: JsonAnswer): Promise<Checke
       continue;
     }
     const text = textOf(message.content);
-    const checked = await checkAnswer(schema, text);
+    const checked = await checkAnswer(schema, text, work);
     if (checked.kind === 'invalid') return { kind: 'invalid', wasCut: choice.finish_reason === 'length' };
     // What a client can parse as it is stays as it is: only what is around the JSON and is none is taken off.
     const isFine = text === message.content && isJson(text);

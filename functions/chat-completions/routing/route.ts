@@ -64,5 +64,5 @@ async function mergePreset(
   if (applied.kind === 'none') return call;
   const request = readChatRequest(applied.body);
   if (request instanceof GatewayError) return request;
-  return (await checkSchema(request)) ?? { request, workspace: applied.workspace };
+  return (await checkSchema(request, call.schemaWork)) ?? { request, workspace: applied.workspace };
 }

@@ -1,11 +1,8 @@
 import { parseJson } from '../../foundation/ids/index.ts';
-import { checkAnswer } from '../../protocol/json-schema/index.ts';
-
-/** One object for all calls: a schema is prepared once per object. */
-const anyJson = {};
+import { readAnswerText } from '../../protocol/json-schema/index.ts';
 
 /** The JSON that a model answered, in a code fence or not; undefined where there is none. Bounded in size and depth. */
-export async function jsonIn(output: string): Promise<unknown> {
-  const checked = await checkAnswer(anyJson, output);
-  return checked.kind === 'valid' ? parseJson(checked.text) : undefined;
+export function jsonIn(output: string): unknown {
+  const read = readAnswerText(output);
+  return read.kind === 'json' ? parseJson(read.text) : undefined;
 }

@@ -25,7 +25,7 @@ export async function judgeCase(
 /** A text equals a text but for the blanks around it; any other value equals JSON, in whatever order of members. */
 async function isEqual(expected: unknown, outputText: string): Promise<boolean> {
   if (typeof expected === 'string') return outputText.trim() === expected.trim();
-  const value = await jsonIn(outputText);
+  const value = jsonIn(outputText);
   return value !== undefined && canonicalJson(value) === canonicalJson(expected);
 }
 

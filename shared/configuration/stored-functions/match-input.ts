@@ -4,6 +4,7 @@
 //   fixed   the messages of a prompt that hold no reference, in their order. The steps of a workflow fix none: a client
 //           does not see them, so a workflow is called with its input alone.
 //   input   one more message of the role user: a text, or a text that is one JSON object.
+import type { SchemaWork } from '../../protocol/json-schema/index.ts';
 import { readCallMembers } from './call-members.ts';
 import { type FunctionInput, readDeclaredInput } from './declared-input.ts';
 import type { RevisionContent } from './document.ts';
@@ -23,8 +24,9 @@ export interface MatchedInput {
 export async function matchInput(
   content: RevisionContent,
   raw: Readonly<Record<string, unknown>>,
+  work?: SchemaWork,
 ): Promise<MatchedInput> {
   const passed = readCallMembers(content, raw);
   const text = readInputMessage(fixedMessages(content), raw.messages);
-  return { input: await readDeclaredInput(content, text), passed };
+  return { input: await readDeclaredInput(content, text, work), passed };
 }

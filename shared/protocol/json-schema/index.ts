@@ -1,4 +1,4 @@
-export type { AnswerCheck } from './check.ts';
-export type { ValueProblem } from './first-problem.ts';
-export { checkAnswer, checkResponseSchema, checkValue } from './on-demand.ts';
+export { readAnswerText } from './answer-text.ts';
+export type { AnswerCheck, ValueProblem } from './check.ts';
 export type { SchemaFault } from './prepare-schema.ts';
+export { checkAnswer, checkResponseSchema, checkValue, type SchemaWork, startSchemaWork } from './schema-checks.ts';
