@@ -97,7 +97,7 @@ export const functionCall: fc.Arbitrary<Record<string, unknown>> = fc
   .tuple(fc.constantFrom(...functionAliases), arbitraryValue, arbitraryValue)
   .map(([model, ticket, more]) => {
     const input = model.includes('/text') ? String(JSON.stringify(ticket)) : JSON.stringify({ ticket, more });
-    return { model, messages: [{ role: 'user', content: input }], user: 'somebody' };
+    return { model, messages: [{ role: 'user', content: input }], user: 'user-1' };
   });
 
 const headerText = fc.oneof(

@@ -39,7 +39,7 @@ function inUnicodeMode(source: string): string {
   });
 }
 
-/** Long enough for two ways through each repetition to become hopeless, short enough for any decent pattern. */
+/** Long enough that two ways through each repetition never end, short enough for any pattern with one way. */
 const probeCharacters = 64;
 const probePiecesMax = 20;
 const usualPieces = ['a', 'A', '0', ' ', '-', '_', '.'];

@@ -12,7 +12,7 @@ export type SchemaJob = { readonly schema: unknown; readonly maxMs: number } & (
   | { readonly kind: 'value'; readonly value: unknown }
 );
 
-export interface JobResult {
+interface JobResult {
   readonly value: unknown;
   readonly tookMs: number;
 }

@@ -19,4 +19,4 @@ export {
   type UpstreamRequest,
 } from './transport.ts';
 export { toUpstreamBody } from './upstream-body.ts';
-export { startWatch, type Watch, type WatchEnd } from './watch.ts';
+export { startWatch, type Watch } from './watch.ts';

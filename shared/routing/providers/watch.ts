@@ -1,7 +1,7 @@
 // Everything by which the gateway ends a provider call, in one signal: silence, the deadline, a client that left.
 import type { Clock, Deadline } from '../../foundation/time/index.ts';
 
-export type WatchEnd = 'silent' | 'idle' | 'deadline' | 'client_gone';
+type WatchEnd = 'silent' | 'idle' | 'deadline' | 'client_gone';
 
 export interface Watch {
   /** Aborts when the watch ends; the socket to the provider closes with it. */

@@ -97,12 +97,12 @@ describe('a hostile schema', () => {
     ['itself', { $ref: '#' }],
     ['itself by a dynamic name', { $dynamicAnchor: 'a', $dynamicRef: '#a' }],
     [
-      'a circle',
+      'a cycle',
       { $ref: '#/$defs/a', $defs: { a: { allOf: [{ $ref: '#/$defs/b' }] }, b: { not: { $ref: '#/$defs/a' } } } },
     ],
     ['a condition on itself', { if: { $ref: '#' }, else: false }],
     ['a companion that is itself', { dependentSchemas: { a: { $ref: '#' } } }],
-    ['a circle that nothing leads to', { type: 'string', $defs: { a: { anyOf: [{ $ref: '#/$defs/a' }] } } }],
+    ['a cycle that nothing leads to', { type: 'string', $defs: { a: { anyOf: [{ $ref: '#/$defs/a' }] } } }],
   ])('is refused when it refers to %s without going on in the value', async (_name, schema) => {
     expect(await faultOf(schema)).toContain('subschemas to one value');
   });
