@@ -13,6 +13,7 @@ import type { GatewayError } from '../../shared/errors/index.ts';
 import type { PicoUsd } from '../../shared/foundation/money/index.ts';
 import type { Deadline } from '../../shared/foundation/time/index.ts';
 import type { GatewayResponse } from '../../shared/protocol/http/index.ts';
+import type { SchemaWork } from '../../shared/protocol/json-schema/index.ts';
 import type { RequestScope } from '../../shared/protocol/router/index.ts';
 import type { ChatRequest, JsonAnswer, PolicyOptions, StreamChunk } from '../../shared/protocol/wire/index.ts';
 import type { Bill } from '../../shared/routing/billing/index.ts';
@@ -57,6 +58,8 @@ export interface IdentifiedCall extends Call {
   readonly asksFunction: boolean;
   /** The item of the key as it was seen last. */
   readonly keyItem: Item;
+  /** What all schemas and answers of this call may cost. */
+  readonly schemaWork: SchemaWork;
   readonly workspace: WorkspaceDocument;
   readonly catalogue: Catalogue;
   readonly connections: readonly Connection[];
@@ -188,6 +191,7 @@ export interface ModelCall {
   readonly queueMs: number;
   /** An answer that was cut is the client's to read: it is not held against the schema (contract 20). */
   readonly acceptsUnfinished: boolean;
+  readonly schemaWork: SchemaWork;
   readonly bill: Bill;
 }
 

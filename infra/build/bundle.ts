@@ -14,14 +14,20 @@ interface BundleDefinition {
   readonly file: string;
   /** What else is uploaded beside it, by name. */
   readonly beside?: Readonly<Record<string, string>>;
+  /** Threads that its code starts, by the name under which it looks for them beside itself: their entries. */
+  readonly workers?: Readonly<Record<string, string>>;
   /** Whether it exports a handler; else it binds an address by itself. */
   readonly exportsHandler: boolean;
 }
+
+/** shared/protocol/json-schema/schema-workers.ts starts it. */
+const schemaWorker = { 'schema-worker.cjs': 'shared/protocol/json-schema/schema-worker.ts' };
 
 const definitions = {
   'chat-completions': {
     entry: 'functions/chat-completions/handler.ts',
     file: 'index.cjs',
+    workers: schemaWorker,
     exportsHandler: true,
   },
   models: { entry: 'functions/models/handler.ts', file: 'index.cjs', exportsHandler: true },
@@ -30,6 +36,7 @@ const definitions = {
     file: 'index.js',
     // What `.js` means is settled by the nearest package.json: on this machine that would be the project's own.
     beside: { 'package.json': '{"type":"commonjs"}\n' },
+    workers: schemaWorker,
     exportsHandler: false,
   },
 } as const satisfies Record<string, BundleDefinition>;
@@ -38,8 +45,11 @@ export type BundleName = keyof typeof definitions;
 /** Those that answer invocations. */
 export const functionNames = ['chat-completions', 'models'] as const satisfies readonly BundleName[];
 export const bundleNames = Object.keys(definitions) as BundleName[];
-/** Where each bundle starts, as a path in the sources. */
-export const bundleEntries = Object.values(definitions).map(({ entry }) => entry);
+/** Where each file of a bundle starts, as a path in the sources. */
+export const bundleEntries = Object.values<BundleDefinition>(definitions).flatMap(({ entry, workers = {} }) => [
+  entry,
+  ...Object.values(workers),
+]);
 
 /** Modules that few calls need: each becomes a file of its own beside the index, loaded by its dynamic import. */
 const onDemand: Readonly<Record<string, string>> = {
@@ -68,13 +78,16 @@ export interface Bundle {
 /** Bundles one entry: `<sourceRoot>/<entry>` → `<outputRoot>/<name>/<file>`, with what it loads on demand. */
 export const bundleFunction = async (sourceRoot: string, outputRoot: string, name: BundleName): Promise<Bundle> => {
   const folder = join(outputRoot, name);
-  const { entry, file: fileName, beside = {} }: BundleDefinition = definitions[name];
+  const { entry, file: fileName, beside = {}, workers = {} }: BundleDefinition = definitions[name];
   await rm(folder, { recursive: true, force: true });
   const place = { sourceRoot, folder, meta: join(outputRoot, 'meta', name) };
   const { bytes, loads } = await bundleFile(place, entry, fileName);
   const besideBytes: Record<string, number> = {};
   for (const [file, module] of Object.entries(onDemand)) {
     if (loads.includes(file)) besideBytes[file] = (await bundleFile(place, module, file)).bytes;
+  }
+  for (const [file, module] of Object.entries(workers)) {
+    besideBytes[file] = (await bundleFile(place, module, file)).bytes;
   }
   for (const [other, text] of Object.entries(beside)) await writeFile(join(folder, other), text);
   return { name, file: join(folder, fileName), bytes, beside: besideBytes };

@@ -25,7 +25,7 @@ const usage = objectSchema(
     cost_usd: { ...text, pattern: '^\\d+(\\.\\d+)?$', description: 'The same as an exact decimal.' },
     cost_details: objectSchema(
       { upstream_inference_prompt_cost: usd, upstream_inference_completions_cost: usd },
-      { description: 'What the provider asks for, whoever pays, in USD.' },
+      { description: 'What the provider charges, in USD, also where a key of the client’s own pays it.' },
     ),
     is_byok: { type: 'boolean', description: 'A key of the client’s own paid the provider.' },
     provider: { ...text, description: 'The id of the provider that served.' },

@@ -1,8 +1,8 @@
 // Every code a client can meet, in one table (spec 7). Nothing outside this folder knows a status number.
-// `retry` becomes headers (contract 4): SDKs retry 409, 429 and 5xx by themselves unless told not to.
+// `retry` becomes headers (contract 4): SDKs retry 409, 429 and 5xx by themselves unless a header forbids it.
 //   none   say nothing            never  x-should-retry: false
 //   soon   x-should-retry: true and Retry-After        wait   Retry-After, and x-should-retry: false beyond 60 s
-export type RetryAdvice = 'none' | 'never' | 'soon' | 'wait';
+type RetryAdvice = 'none' | 'never' | 'soon' | 'wait';
 
 export interface ErrorEntry {
   readonly status: number;

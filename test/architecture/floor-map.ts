@@ -132,6 +132,7 @@ export const powerHomes: readonly PowerHome[] = [
     sign: /\bfetch\(|\bimport \{[^}]*\brequest\b[^}]*\} from 'node:https?'|https?\.request\(/,
     homes: ['shared/foundation/outgoing/', 'infra/bench/', 'infra/verify/'],
   },
+  { power: 'threads', sign: /from 'node:worker_threads'/, homes: ['shared/protocol/json-schema/'] },
   { power: 'middy', sign: /from '@middy\//, homes: ['shared/protocol/http/'] },
   {
     power: 'zod',

@@ -1,3 +1,5 @@
+import { once } from 'node:events';
+import { connect } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
 import { plainBodyMaxBytes } from '../../shared/foundation/constants/index.ts';
 import { newKey } from '../support/gateway-file.ts';
@@ -106,6 +108,16 @@ describe('a bad body', () => {
     } finally {
       parse.mockRestore();
     }
+  });
+
+  it('is not even asked for where the key is malformed', async () => {
+    const { hostname, port } = new URL(gateway.url);
+    const socket = connect(Number(port), hostname);
+    const head = ['POST /v1/chat/completions HTTP/1.1', 'Host: localhost', 'Authorization: Bearer nothing'];
+    socket.write([...head, 'Content-Length: 4000000', 'Expect: 100-continue', '', ''].join('\r\n'));
+    const [answer] = (await once(socket, 'data')) as [Buffer];
+    expect(answer.toString()).toMatch(/^HTTP\/1\.1 401 /);
+    socket.destroy();
   });
 
   it('counts against the requests of its key, however bad it is', async () => {

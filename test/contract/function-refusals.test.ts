@@ -102,7 +102,7 @@ describe('a function call', () => {
     },
   );
 
-  it.each([uuid, uuid.toUpperCase(), '018f3b1e-7c1a-7d0a-9e0b-6c7a5d3b2a19'])(
+  it.each([uuid, uuid.toUpperCase().replace('F', 'E'), '018f3b1e-7c1a-7d0a-9e0b-6c7a5d3b2a19'])(
     'takes a UUID of any version and case: %s',
     async (key) => {
       await answerOf(await world.post(ask('free', key), { 'idempotency-key': key }));

@@ -1,6 +1,8 @@
+import { once } from 'node:events';
 import { mkdir, mkdtemp, readdir, readFile, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { basename, dirname, join } from 'node:path';
+import { Worker } from 'node:worker_threads';
 import { beforeAll, describe, expect, it } from '@jest/globals';
 import { type Bundle, type BundleName, buildBundles, bundleEntries, bundleMaxBytes } from '../../infra/build/bundle.ts';
 
@@ -42,9 +44,9 @@ describe('the build of the project', () => {
   it('bundles everything small enough, ready to load, with nothing else in the folders that are uploaded', async () => {
     expect(bundles.map(({ name }) => name)).toEqual(['chat-completions', 'models', 'web']);
     const uploaded = {
-      'chat-completions': ['index.cjs', 's3-objects.cjs'],
+      'chat-completions': ['index.cjs', 's3-objects.cjs', 'schema-worker.cjs'],
       models: ['index.cjs'],
-      web: ['index.js', 'package.json', 's3-objects.cjs'],
+      web: ['index.js', 'package.json', 's3-objects.cjs', 'schema-worker.cjs'],
     };
     for (const { name, file, bytes, beside } of bundles) {
       expect(file).toBe(join(output, name, String(uploaded[name][0])));
@@ -64,6 +66,21 @@ describe('the build of the project', () => {
       expect(await clients(name, 's3-objects.cjs')).toEqual(['@aws-sdk/client-s3']);
       const { createS3Objects } = await import(join(dirname(file), 's3-objects.cjs'));
       expect(createS3Objects).toBeInstanceOf(Function);
+    }
+  });
+
+  it('puts the thread that checks schemas beside the code that starts it, ready to work', async () => {
+    for (const [name, main] of [
+      ['chat-completions', 'index.cjs'],
+      ['web', 'index.js'],
+    ] as const) {
+      expect(await readFile(join(output, name, main), 'utf8')).toContain('"schema-worker.cjs"');
+      const worker = new Worker(join(output, name, 'schema-worker.cjs'));
+      worker.postMessage(JSON.stringify({ kind: 'schema', schema: { type: 'strin' }, maxMs: 1_000 }));
+      expect((await once(worker, 'message'))[0]).toMatchObject({
+        value: { message: expect.stringContaining('at /type') },
+      });
+      await worker.terminate();
     }
   });
 

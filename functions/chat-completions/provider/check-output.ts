@@ -25,13 +25,13 @@ export interface OutputCheck {
   readonly misses: () => number;
 }
 
-export function createOutputCheck({ request, bill, byok, acceptsUnfinished }: ModelCall): OutputCheck {
+export function createOutputCheck({ request, bill, byok, acceptsUnfinished, schemaWork }: ModelCall): OutputCheck {
   const schema = request.responseSchema;
   let misses = 0;
 
   async function judge(answer: JsonAnswer): Promise<Verdict> {
     if (schema === undefined) return { kind: 'accepted', answer };
-    const checked = await checkChoices(schema, answer, acceptsUnfinished);
+    const checked = await checkChoices(schema, answer, { acceptsUnfinished, schemaWork });
     if (checked.kind === 'valid') return { kind: 'accepted', answer: checked.answer };
     misses += 1;
     return misses >= chargedAnswersMax || checked.wasCut ? { kind: 'exhausted' } : { kind: 'again' };
@@ -56,7 +56,11 @@ type Checked =
   /** `wasCut`: it ended at its token limit, where the next one would end too. */
   | { readonly kind: 'invalid'; readonly wasCut: boolean };
 
-async function checkChoices(schema: unknown, answer: JsonAnswer, acceptsUnfinished: boolean): Promise<Checked> {
+async function checkChoices(
+  schema: unknown,
+  answer: JsonAnswer,
+  { acceptsUnfinished, schemaWork }: Pick<ModelCall, 'acceptsUnfinished' | 'schemaWork'>,
+): Promise<Checked> {
   const choices: unknown[] = [];
   for (const choice of answer.body.choices as unknown[]) {
     const message = isJsonObject(choice) && isJsonObject(choice.message) ? choice.message : undefined;
@@ -66,7 +70,7 @@ async function checkChoices(schema: unknown, answer: JsonAnswer, acceptsUnfinish
       continue;
     }
     const text = textOf(message.content);
-    const checked = await checkAnswer(schema, text);
+    const checked = await checkAnswer(schema, text, schemaWork);
     if (checked.kind === 'invalid') return { kind: 'invalid', wasCut: choice.finish_reason === 'length' };
     // What a client can parse as it is stays as it is: only what is around the JSON and is none is taken off.
     const isFine = text === message.content && isJson(text);

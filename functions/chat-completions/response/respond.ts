@@ -74,7 +74,10 @@ function streamResponse(deps: ChatDependencies, answered: Answered, stream: Open
     onChunk: holdings.cache?.store === undefined ? undefined : keepChunk,
     onComplete:
       call.idempotencyKey === undefined ? undefined : (transcript) => names.store({ ...answer, body: transcript }),
-    schemaCheck: request.responseSchema === undefined ? undefined : createStreamSchemaCheck(request.responseSchema),
+    schemaCheck:
+      request.responseSchema === undefined
+        ? undefined
+        : createStreamSchemaCheck(request.responseSchema, call.schemaWork),
     endsBrokenStreamWithDone,
     onBroken: () => names.release({ isRetryable: true, reachedProvider: true }).catch(() => {}),
   });

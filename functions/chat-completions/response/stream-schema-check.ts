@@ -1,7 +1,7 @@
 // A streamed answer is held against its schema when it is complete (contract 20). It has been relayed by then, so one
 // that does not satisfy the schema ends with an error line, is billed, and is not asked for again.
 import { collectedStreamMaxBytes } from '../../../shared/foundation/constants/index.ts';
-import { checkAnswer } from '../../../shared/protocol/json-schema/index.ts';
+import { checkAnswer, type SchemaWork } from '../../../shared/protocol/json-schema/index.ts';
 import { isJsonObject } from '../../../shared/protocol/wire/index.ts';
 
 export interface StreamSchemaCheck {
@@ -17,7 +17,7 @@ interface Choice {
   isOtherKind: boolean;
 }
 
-export function createStreamSchemaCheck(schema: unknown): StreamSchemaCheck {
+export function createStreamSchemaCheck(schema: unknown, work: SchemaWork): StreamSchemaCheck {
   const choices = new Map<number, Choice>();
   let length = 0;
 
@@ -41,7 +41,7 @@ export function createStreamSchemaCheck(schema: unknown): StreamSchemaCheck {
     async isSatisfied() {
       const checked = [...choices.values()].filter((one) => one.finishReason === 'stop' && !one.isOtherKind);
       if (checked.length > 0 && length > collectedStreamMaxBytes) return false;
-      const verdicts = await Promise.all(checked.map(({ text }) => checkAnswer(schema, text)));
+      const verdicts = await Promise.all(checked.map(({ text }) => checkAnswer(schema, text, work)));
       return verdicts.every(({ kind }) => kind === 'valid');
     },
   };

@@ -55,6 +55,7 @@ export const toModelCall = (call: AdmittedChat): ModelCall => ({
   clientGone: call.scope.clientGone,
   stopped: undefined,
   queueMs: call.catalogue.service.queue_ms,
+  schemaWork: call.schemaWork,
   acceptsUnfinished: call.scope.basePath === '/openai/v1',
   bill: call.bill,
 });
@@ -79,10 +80,6 @@ async function mergePreset(
   if (applied.kind === 'none') return call;
   const request = readChatRequest(applied.body);
   if (request instanceof GatewayError) return request;
-  return (
-    (await checkRequestSchema(request, { allowsStream: call.scope.basePath === '/openai/v1' })) ?? {
-      request,
-      workspace: applied.workspace,
-    }
-  );
+  const options = { allowsStream: call.scope.basePath === '/openai/v1', work: call.schemaWork };
+  return (await checkRequestSchema(request, options)) ?? { request, workspace: applied.workspace };
 }

@@ -54,6 +54,7 @@ const toModelCall = (
   clientGone: call.scope.clientGone,
   stopped,
   queueMs: call.catalogue.service.queue_ms,
+  schemaWork: call.schemaWork,
   acceptsUnfinished: false,
   bill: call.bill,
 });

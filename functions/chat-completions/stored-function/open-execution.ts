@@ -24,7 +24,7 @@ export async function openExecution(deps: ChatDependencies, call: IdentifiedCall
   }
   try {
     const [revision] = await Promise.all([findRevision(deps, call), deps.credentials.ready()]);
-    const matched = await matchInput(revision.content, call.request.raw);
+    const matched = await matchInput(revision.content, call.request.raw, call.schemaWork);
     return prepare(deps, call, revision, matched);
   } catch (error) {
     if (error instanceof GatewayError) return error;

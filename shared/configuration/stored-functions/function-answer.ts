@@ -1,7 +1,7 @@
 // What a function call answers (spec 2.3): a chat.completion with the member `gw`. Pure.
 import { brand } from '../../foundation/constants/index.ts';
 import { parseJson } from '../../foundation/ids/index.ts';
-import { checkAnswer } from '../../protocol/json-schema/index.ts';
+import { readAnswerText } from '../../protocol/json-schema/index.ts';
 import { isJsonObject } from '../../protocol/wire/index.ts';
 
 export interface ExecutionFacts {
@@ -73,11 +73,8 @@ export function outputTextOf({ choices }: Body): string | undefined {
   return texts.length === 0 ? undefined : texts.join('');
 }
 
-/** One object for all calls: a schema is prepared once per object. */
-const anyJson = {};
-
 /** The JSON that a model answered, in a code fence or not; undefined where there is none. Bounded in size and depth. */
-export async function jsonIn(output: string): Promise<unknown> {
-  const checked = await checkAnswer(anyJson, output);
-  return checked.kind === 'valid' ? parseJson(checked.text) : undefined;
+export function jsonIn(output: string): unknown {
+  const read = readAnswerText(output);
+  return read.kind === 'json' ? parseJson(read.text) : undefined;
 }

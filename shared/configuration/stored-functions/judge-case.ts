@@ -25,7 +25,7 @@ export async function judgeCase(
 /** Texts are compared without the blanks around them, other values as JSON in any order of members. */
 async function isEqual(expected: unknown, outputText: string): Promise<boolean> {
   if (typeof expected === 'string') return outputText.trim() === expected.trim();
-  const value = await jsonIn(outputText);
+  const value = jsonIn(outputText);
   return value !== undefined && canonicalJson(value) === canonicalJson(expected);
 }
 

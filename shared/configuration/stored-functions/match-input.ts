@@ -5,6 +5,7 @@
 //           does not see them, so a workflow is called with its input alone.
 //   input   one more message of the role user: a text, or a text that is one JSON object.
 import { canonicalJson } from '../../foundation/ids/index.ts';
+import type { SchemaWork } from '../../protocol/json-schema/index.ts';
 import { isJsonObject } from '../../protocol/wire/index.ts';
 import type { RevisionContent } from './document.ts';
 import { type FunctionInput, listNames, readDeclaredInput, readInputMessage, refuse, shorten } from './read-input.ts';
@@ -23,10 +24,11 @@ export interface MatchedInput {
 export async function matchInput(
   content: RevisionContent,
   raw: Readonly<Record<string, unknown>>,
+  work?: SchemaWork,
 ): Promise<MatchedInput> {
   const passed = readCallMembers(content, raw);
   const text = readInputMessage(fixedMessages(content), raw.messages);
-  return { input: await readDeclaredInput(content, text), passed };
+  return { input: await readDeclaredInput(content, text, work), passed };
 }
 
 type Body = Readonly<Record<string, unknown>>;

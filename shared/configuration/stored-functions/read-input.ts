@@ -2,7 +2,7 @@
 // object that satisfies a schema.
 import { fail, type GatewayError } from '../../errors/index.ts';
 import { canonicalJson } from '../../foundation/ids/index.ts';
-import { checkValue } from '../../protocol/json-schema/index.ts';
+import { checkValue, type SchemaWork } from '../../protocol/json-schema/index.ts';
 import { isJsonObject, readJsonBody } from '../../protocol/wire/index.ts';
 import type { MessageTemplate, RevisionContent } from './document.ts';
 import { noSteps, valueAt } from './render.ts';
@@ -11,11 +11,15 @@ import { revisionReferences } from './template.ts';
 export type FunctionInput = string | Readonly<Record<string, unknown>>;
 
 /** What the text of an input message declares. Throws invalid_function_request. */
-export async function readDeclaredInput(content: RevisionContent, text: string): Promise<FunctionInput> {
+export async function readDeclaredInput(
+  content: RevisionContent,
+  text: string,
+  work?: SchemaWork,
+): Promise<FunctionInput> {
   if (content.input.type === 'text') return text;
   const read = readJsonBody(Buffer.from(text));
   if (read.kind === 'unreadable') throw refuse('The input message must hold exactly one JSON object and nothing else.');
-  await checkInput(content, read.value);
+  await checkInput(content, read.value, work);
   return read.value;
 }
 
@@ -23,10 +27,10 @@ export async function readDeclaredInput(content: RevisionContent, text: string):
  * Also for an input that is not the text of a message, as that of a test case. Every path that a template needs is
  * looked up before any step of a workflow is paid for. Throws invalid_function_request.
  */
-export async function checkInput(content: RevisionContent, input: FunctionInput): Promise<void> {
+export async function checkInput(content: RevisionContent, input: FunctionInput, work?: SchemaWork): Promise<void> {
   if (content.input.type === 'object') {
     if (typeof input === 'string') throw refuse('The input must be a JSON object.');
-    const problem = await checkValue(content.input.schema, input);
+    const problem = await checkValue(content.input.schema, input, work);
     if (problem !== undefined) {
       throw refuse(`The input${problem.path === '' ? '' : ` at ${problem.path}`}: ${problem.message}`);
     }

@@ -49,7 +49,7 @@ export async function runWorkflow<Answer extends StepAnswer>(
     try {
       const request = toRequest(step, renderMessages(step.messages, scope), passed);
       const answer = await callStep(step, request, stop.signal);
-      const json = readFurther.has(step.id) ? await jsonIn(answer.output) : undefined;
+      const json = readFurther.has(step.id) ? jsonIn(answer.output) : undefined;
       answers.set(step.id, answer);
       outputs.set(step.id, { text: answer.output, json });
     } catch (error) {

@@ -89,7 +89,7 @@ export function createOutgoingCalls(options: SocketPoolOptions): OutgoingCalls {
         refuse('an upgrade');
       });
       outgoing.on('error', fail);
-      // Behind an answer this changes nothing. Without one it is the end, whether an error was told or not.
+      // After an answer this changes nothing. Without one it is the end of the exchange, with or without an error event.
       outgoing.once('close', () => fail(new Error('closed without an answer')));
       outgoing.end(body);
       return promise;

@@ -1,3 +1,3 @@
-export { type Clock, systemClock } from './clock.ts';
+export { type Clock, startStopwatch, systemClock } from './clock.ts';
 export { type Deadline, startDeadline } from './deadline.ts';
 export { settledWithin, sleep, untilAborted, within } from './wait.ts';

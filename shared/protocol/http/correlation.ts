@@ -1,5 +1,5 @@
 // Session, span and trace headers (contract 2). A malformed one is an error of the client, and the answer still needs
-// a trace id: so reading gives both the ids to answer with and what is wrong.
+// a trace id: so reading gives the ids to answer with and the fault.
 import { fail, type GatewayError } from '../../errors/index.ts';
 import { headerNames } from '../../foundation/constants/index.ts';
 import type { Randomness } from '../../foundation/ids/index.ts';

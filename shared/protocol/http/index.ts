@@ -1,5 +1,4 @@
-export { type Correlation, type ReadCorrelation, readCorrelation } from './correlation.ts';
-export { internalErrorAnswer } from './error-answers.ts';
+export { type Correlation, readCorrelation } from './correlation.ts';
 export type {
   AdapterDependencies,
   Gateway,

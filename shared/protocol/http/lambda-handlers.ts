@@ -20,14 +20,14 @@ interface Answered {
   readonly arrivedAtMs: number;
 }
 
-export interface BufferedAnswer {
+interface BufferedAnswer {
   readonly statusCode: number;
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string;
 }
 
 /** Two parameters: Node 24 refuses a handler with three as one that wants a callback. */
-export type BufferedHandler = (event: unknown, context: LambdaContext) => Promise<BufferedAnswer>;
+type BufferedHandler = (event: unknown, context: LambdaContext) => Promise<BufferedAnswer>;
 
 /** A handler for BUFFERED: the answer is returned whole, so `finish` is awaited before it. */
 export function createBufferedHandler(gateway: Gateway, dependencies: AdapterDependencies): BufferedHandler {

@@ -48,7 +48,7 @@ export function incomingBody(
   budget: BodyBudget,
   beforeReading: () => void = () => {},
 ): IncomingBody {
-  // A request that breaks off later is told by `close`; without a listener its error would end the process.
+  // A request that breaks off later shows by `close`; without a listener its error would end the process.
   request.on('error', () => {});
   let reading: Promise<Buffer> | undefined;
   let reserved = 0;

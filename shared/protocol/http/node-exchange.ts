@@ -18,7 +18,7 @@ const flushMaxMs = 10_000;
 export interface NodeExchange {
   readonly incoming: IncomingMessage;
   readonly outgoing: ServerResponse;
-  /** The client sends its body only when it is told to (`Expect: 100-continue`). */
+  /** The client sends its body only after a 100 (`Expect: 100-continue`). */
   readonly expectsContinue: boolean;
   readonly budget: BodyBudget;
   /** True once the server is closing: answers then end their connection. */

@@ -62,7 +62,7 @@ export const chatRequestSchema = z.looseObject({
 
 type CheckedBody = z.infer<typeof chatRequestSchema>;
 export type ReasoningOptions = z.infer<typeof reasoningSchema>;
-export type CacheOptions = z.infer<typeof cacheSchema>;
+type CacheOptions = z.infer<typeof cacheSchema>;
 export type PresetOption = z.infer<typeof presetSchema>;
 
 /** Members that are read or set elsewhere: by the planner for features and policies, or for a provider's style. */

@@ -1,4 +1,4 @@
-// What member schemas are made of, and what a client is told about a member that does not fit.
+// Parts of member schemas, and the error for a member that does not fit.
 import { en } from 'zod/locales';
 import * as z from 'zod/mini';
 import { fail, type GatewayError } from '../../errors/index.ts';

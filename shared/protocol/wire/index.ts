@@ -1,5 +1,4 @@
 export {
-  type CacheOptions,
   type ChatRequest,
   type PresetOption,
   type ReasoningOptions,
@@ -26,7 +25,6 @@ export {
 } from './model-list.ts';
 export {
   type JsonAnswer,
-  type ReadAnswer,
   readJsonAnswer,
   readStreamChunk,
   type StreamChunk,

@@ -11,7 +11,7 @@ export interface JsonAnswer {
   readonly outputBytes: number;
 }
 
-export type ReadAnswer =
+type ReadAnswer =
   | { readonly kind: 'answer'; readonly answer: JsonAnswer }
   /** An error object inside a 200: SDKs would take it for a completion. */
   | { readonly kind: 'error'; readonly error: unknown }
@@ -52,7 +52,7 @@ export function withoutReasoning(body: Record<string, unknown>): Record<string, 
 const withoutReasoningMembers = (message: Record<string, unknown>): Record<string, unknown> =>
   Object.fromEntries(Object.entries(message).filter(([name]) => !name.startsWith('reasoning')));
 
-export interface ChunkFacts {
+interface ChunkFacts {
   /** Content, reasoning, a tool call, a refusal, audio or a finish reason: what a client can use (contract 4). */
   readonly hasOutput: boolean;
   /** No choice in it, only usage: goes to clients that asked for it. */

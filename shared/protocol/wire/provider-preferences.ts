@@ -6,7 +6,7 @@ import { listOf } from './checked-members.ts';
 import { listItemsMax } from './json-body.ts';
 
 const picoDecimals = 12;
-/** No price has more decimals, so what lies behind them of a cap lets no other price pass. */
+/** No price has more decimals, so those of a cap behind them change nothing. */
 const parseCap = (text: string): PicoUsd | undefined =>
   parseUsd(/^\d+\.\d+$/.test(text) ? text.slice(0, text.indexOf('.') + 1 + picoDecimals) : text);
 
@@ -89,7 +89,7 @@ function readMaxPrice(
   return { prompt: toPicoUsd(cap), completion: toPicoUsd(cap) };
 }
 
-/** Above this no price can lie, and a number's text would need an exponent. */
+/** No price is higher, and the text of a higher number would have an exponent. */
 const capMaxUsd = 1_000_000_000;
 
 function toPicoUsd(cap: PriceCap | null | undefined): PicoUsd | undefined {

@@ -1,4 +1,4 @@
-// A provider's failure becomes data here, once. Nobody inspects a provider's words later, and nobody relays them.
+// A provider's failure becomes data here, once. Its words are not inspected later, and never relayed.
 import type { RejectionReason } from '../../errors/index.ts';
 import { isJsonObject } from '../../protocol/wire/index.ts';
 

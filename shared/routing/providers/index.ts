@@ -20,4 +20,4 @@ export {
   type UpstreamRequest,
 } from './transport.ts';
 export { toUpstreamBody } from './upstream-body.ts';
-export { startWatch, type Watch, type WatchEnd, type WatchSignals } from './watch.ts';
+export { startWatch, type Watch, type WatchSignals } from './watch.ts';

@@ -2,7 +2,7 @@
 // workflow that failed elsewhere.
 import type { Clock, Deadline } from '../../foundation/time/index.ts';
 
-export type WatchEnd = 'silent' | 'idle' | 'deadline' | 'client_gone';
+type WatchEnd = 'silent' | 'idle' | 'deadline' | 'client_gone';
 
 export interface WatchSignals {
   readonly clientGone: AbortSignal;

@@ -249,7 +249,7 @@ describe('an invocation', () => {
     expect(clock.pending()).toBe(0);
   });
 
-  it('does not wait for a reader that never reads again: the body is given back, the stream closed, finish run', async () => {
+  it('does not wait for a reader that never reads again: the body is released, the stream closed, finish run', async () => {
     // Pitfall 11: nothing else would tell that the client left.
     const { dependencies, clock } = adapterDependencies();
     const seen: string[] = [];
@@ -319,7 +319,7 @@ describe('an invocation', () => {
     await turn();
     clock.advance(deliveryMaxMs);
     await turn();
-    // The body does not let go either: that wait has a bound of its own.
+    // The body does not end either: that wait has a bound of its own.
     clock.advance(2_000);
     const invocation = await running;
     late.open();

@@ -51,7 +51,7 @@ function counter() {
   return { count, finish, called: first.opened };
 }
 
-/** A stream that yields `first` and then waits for `opened`, and tells when it is let go. */
+/** A stream that yields `first` and then waits for `opened`, and tells when it is released. */
 function waitingStream(first: string, opened: Promise<unknown>) {
   const released = gate();
   async function* body() {
@@ -328,7 +328,7 @@ describe('an answer', () => {
     expect(events()).toEqual(['body_failed']);
   });
 
-  it('to HEAD has the headers and no body; a stream is let go without being read', async () => {
+  it('to HEAD has the headers and no body; a stream is released without being read', async () => {
     const { port } = await serve(answering({ body: '{"a":1}' }));
     const agent = new Agent({ keepAlive: true });
     const answer = await call(port, { method: 'HEAD', agent });
@@ -357,7 +357,7 @@ describe('an answer', () => {
     expect(events()).toEqual(['request_failed', 'request_failed']);
   });
 
-  it('with a header that cannot be written is an internal_error envelope, its body let go and finish run once', async () => {
+  it('with a header that cannot be written is an internal_error envelope, its body released and finish run once', async () => {
     const { finish, count, called } = counter();
     let returned = 0;
     const body = {
@@ -398,7 +398,7 @@ describe('an answer', () => {
     expect(mostAhead).toBeLessThan(24 * chunk.length);
   });
 
-  it('to a reader that stopped for good is given up: body let go, finish run once, connection destroyed', async () => {
+  it('to a reader that stopped for good is given up: body released, finish run once, connection destroyed', async () => {
     const { finish, count, called } = counter();
     const released = gate();
     async function* body() {
@@ -427,7 +427,7 @@ describe('an answer', () => {
 });
 
 describe('a client that hangs up', () => {
-  it('before the answer aborts clientGone; what it gets no more is let go, and finish runs once', async () => {
+  it('before the answer aborts clientGone; the body it no longer gets is released, and finish runs once', async () => {
     const { finish, count, called } = counter();
     const { opened, open: entered } = gate();
     const aborted = gate();
@@ -468,7 +468,7 @@ describe('a client that hangs up', () => {
     expect(events()).toEqual([]);
   });
 
-  it('from a stream that does not let go is still finished with, after a bounded wait', async () => {
+  it('from a stream that does not end is still finished with, after a bounded wait', async () => {
     const { finish, count, called } = counter();
     const { body } = waitingStream('data: 1\n\n', new Promise(() => {}));
     const gone = gate();
