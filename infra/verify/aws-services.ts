@@ -1,6 +1,5 @@
 // KMS, S3 and Secrets Manager as an emulated AWS answers them (moto, which checks signatures), called by the bundle that is
 // uploaded, under Lambda's own runtime client, after the operator prepared the stage with the command line.
-import { randomBytes } from 'node:crypto';
 import { mkdtempSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -47,7 +46,7 @@ async function startProvider(): Promise<Provider> {
     const credential = String(request.headers.authorization).replace('Bearer ', '');
     seen.push(credential);
     const isRefused = request.url?.startsWith('/acme') === true && credential !== state.accepted;
-    const message = { role: 'assistant', content: randomBytes(400_000).toString('base64') };
+    const message = { role: 'assistant', content: systemRandomness.bytes(400_000).toString('base64') };
     const answer = {
       object: 'chat.completion',
       choices: [{ index: 0, finish_reason: 'stop', message }],

@@ -112,11 +112,16 @@ describe('a span id', () => {
     expect(world.simulator.calls).toHaveLength(1);
   });
 
-  it('stays used after a refusal that stands behind it, and after an answer of the response cache', async () => {
+  it('stays unused after a refusal before any provider is called', async () => {
     const refused = fresh();
     await expectError(await world.post(hello('nobody/nothing'), refused), 400, 'unknown_model');
-    await expectUsed(world.post(hello('nobody/nothing'), refused));
+    await expectError(await world.post(hello('nobody/nothing'), refused), 400, 'unknown_model');
+    await world.settled();
+    expect(await outcomeOf(await post('echo', refused))).toBe('ok');
     await expectUsed(post('echo', refused));
+  });
+
+  it('stays used after an answer of the response cache', async () => {
     const body = hello('acme/echo', { cache: { namespace: 'spans' } });
     expect(await outcomeOf(await world.post(body))).toBe('ok');
     await world.settled();

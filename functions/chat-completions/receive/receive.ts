@@ -3,6 +3,7 @@
 
 import { fingerprint } from '../../../shared/accounting/idempotency/index.ts';
 import { readCredential } from '../../../shared/configuration/keys/index.ts';
+import { parseFunctionAlias } from '../../../shared/configuration/stored-functions/index.ts';
 import { GatewayError } from '../../../shared/errors/index.ts';
 import { requestBudgetMs, reservedModelPrefix } from '../../../shared/foundation/constants/index.ts';
 import { type Clock, startDeadline } from '../../../shared/foundation/time/index.ts';
@@ -40,7 +41,9 @@ function readCall(
 ): Call | GatewayError {
   if (scope.correlationFault !== undefined) return scope.correlationFault;
   if (body.kind === 'unreadable') return body.error;
-  const request = asksFunction ? readFunctionRequest(body.value, scope) : readChatRequest(body.value);
+  const { model } = body.value;
+  const isAlias = typeof model === 'string' && parseFunctionAlias(model) !== undefined;
+  const request = isAlias ? readFunctionRequest(body.value, scope) : readChatRequest(body.value);
   if (request instanceof GatewayError) return request;
   const callHeaders = readCallHeaders(headers, asksFunction);
   if (callHeaders instanceof GatewayError) return callHeaders;
