@@ -25,7 +25,7 @@ async function runAll(main: string): Promise<number> {
       const target = known ?? (await startFunction({ name: bundle, client: main, ...prepared }));
       functions.set(bundle, target);
       try {
-        const note = await run(target, prepared.key);
+        const note = await run(target, prepared);
         if (!target.isAlive()) throw new Error('the process has ended');
         say(`ok    ${title} (${note})`);
       } catch (error) {

@@ -1,8 +1,10 @@
 // One execution environment: the runtime client with a bundle, as a child process that asks the Runtime API for events.
 import { join, resolve } from 'node:path';
+import { environmentNames } from '../../../shared/foundation/constants/index.ts';
 import { hasEnded, spawnBoundChild } from '../../local/bound-child.ts';
 import { lambdaEnvironment } from '../../local/lambda-env.ts';
 import { type RuntimeApi, startRuntimeApi } from './runtime-api.ts';
+import type { Bucket } from './start-bucket.ts';
 
 const bundlesRoot = resolve(import.meta.dirname, '../../../dist');
 
@@ -21,12 +23,16 @@ export interface FunctionOptions {
   readonly client: string;
   readonly stage: string;
   readonly dynamodbUrl: string;
+  readonly bucket: Bucket;
 }
 
-export async function startFunction({ name, client, stage, dynamodbUrl }: FunctionOptions): Promise<RunningFunction> {
+export async function startFunction(options: FunctionOptions): Promise<RunningFunction> {
+  const { name, client, stage, dynamodbUrl, bucket } = options;
   const api = await startRuntimeApi();
   const environment = {
     ...lambdaEnvironment({ stage, dynamodbUrl }),
+    [environmentNames.spillBucket]: bucket.name,
+    AWS_ENDPOINT_URL_S3: bucket.endpoint,
     AWS_LAMBDA_RUNTIME_API: api.address,
     _HANDLER: 'index.handler',
     LAMBDA_TASK_ROOT: join(bundlesRoot, name),
