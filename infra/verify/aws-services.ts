@@ -187,7 +187,12 @@ async function run(): Promise<string> {
     stops.push(() => target.stop());
     const chat = async (model: string, headers: Record<string, string> = {}): Promise<Answer> => {
       const body = JSON.stringify({ model, messages: [{ role: 'user', content: 'Hello' }] });
-      const http = { method: 'POST', path: routePaths.chatCompletions, sourceIp: '127.0.0.1', userAgent: 'verify' };
+      const http = {
+        method: 'POST',
+        path: `/v1${routePaths.chatCompletions}`,
+        sourceIp: '127.0.0.1',
+        userAgent: 'verify',
+      };
       const answer = readStreamed(
         await target.invoke({
           version: '2.0',
