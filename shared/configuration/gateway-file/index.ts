@@ -1,6 +1,6 @@
 export type { MemberChange } from './changed-members.ts';
 export { destructiveChanges, restoredKeys } from './destructive-changes.ts';
-export type { GatewayFile, KeyInFile, WorkspaceInFile } from './gateway-file.ts';
+export type { GatewayFile } from './gateway-file.ts';
 export {
   ApplyInterrupted,
   type ApplyReport,
@@ -9,6 +9,6 @@ export {
   GatewayFileRefused,
   planGatewayFile,
 } from './plan-gateway-file.ts';
-export type { ApplyOptions, ConfigurationStores, CreatedKey, PlannedChange } from './planning.ts';
+export type { ConfigurationStores, CreatedKey, PlannedChange } from './planning.ts';
 export { formatProblem, type Problem } from './problems.ts';
 export { type ReadResult, readGatewayFile } from './read-gateway-file.ts';
