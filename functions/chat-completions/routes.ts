@@ -2,16 +2,17 @@
 
 import { routePaths } from '../../shared/foundation/constants/index.ts';
 import type { Gateway } from '../../shared/protocol/http/index.ts';
-import { createFrontDoor, type FrontDoorDependencies } from '../../shared/protocol/router/index.ts';
-import { serveModels } from '../../shared/routing/model-listing/index.ts';
+import { createRouter, type RouterDependencies } from '../../shared/protocol/router/index.ts';
+import { serveModel, serveModels } from '../../shared/routing/model-listing/index.ts';
 import type { ChatDependencies } from './dependencies.ts';
 import { serveChatCompletion } from './serve.ts';
 
-export const createChatGateway = (deps: ChatDependencies & FrontDoorDependencies): Gateway =>
-  createFrontDoor(
+export const createChatGateway = (deps: ChatDependencies & RouterDependencies): Gateway =>
+  createRouter(
     {
       [routePaths.chatCompletions]: { POST: serveChatCompletion(deps) },
       [routePaths.models]: { GET: serveModels(deps) },
+      [routePaths.model]: { GET: serveModel(deps) },
     },
     deps,
   );

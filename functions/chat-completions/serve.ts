@@ -1,23 +1,22 @@
-// The story of a chat completion. Every stage hands the next a bigger value and fails by throwing `fail(code)`; the
-// front door turns that into the envelope. What is claimed is settled after the last byte, however the call ends.
-
+// The sequence of a chat completion. Every stage hands the next a bigger value and fails by throwing `fail(code)`; the
+// router turns that into the envelope. What was reserved is settled after the last byte, however the call ends.
+import { GatewayError } from '../../shared/errors/index.ts';
 import { admissionTimeoutMs } from '../../shared/foundation/constants/index.ts';
 import { type Deadline, startDeadline, within } from '../../shared/foundation/time/index.ts';
 import type { GatewayResponse } from '../../shared/protocol/http/index.ts';
-import { type Endpoint, toGatewayError } from '../../shared/protocol/router/index.ts';
-import { claimCall } from './admission/claim-call.ts';
-import { claimExecution } from './admission/claim-execution.ts';
+import type { Endpoint } from '../../shared/protocol/router/index.ts';
+import { admit } from './admission/admit.ts';
 import { identify } from './admission/identify.ts';
-import { admissionTookTooLong } from './admission/weigh-claims.ts';
+import { admissionTookTooLong } from './admission/reservation.ts';
 import type { ChatDependencies } from './dependencies.ts';
 import { provide } from './provider/provide.ts';
 import { receive } from './receive/receive.ts';
 import { respond } from './response/respond.ts';
 import { respondReady } from './response/respond-ready.ts';
-import { route } from './routing/route.ts';
-import { recordAfterwards, settleAfterwards, settleStreamAfterwards } from './settlement/settle.ts';
-import { releaseNames } from './settlement/settle-claims.ts';
-import type { Claimed, ClaimedCall, IdentifiedCall, ReadyAnswer } from './stages.ts';
+import { route, toModelCall } from './routing/route.ts';
+import { failed, settled } from './settlement/settled.ts';
+import { writeCachedRecord } from './settlement/write-record.ts';
+import type { AdmittedChat, IdentifiedCall, ReadyAnswer, Served } from './stages.ts';
 import { execute } from './stored-function/execute.ts';
 import { openExecution } from './stored-function/open-execution.ts';
 
@@ -25,24 +24,28 @@ export const serveChatCompletion =
   (deps: ChatDependencies): Endpoint =>
   async (request, scope) => {
     const { clock } = deps;
-    const received = receive(clock, request, scope);
+    const received = await receive(clock, request, scope);
     // Contract 6: what the store cannot answer within 2 seconds, all rounds together, is not waited for.
     const admission = startDeadline(clock, clock.nowMs(), admissionTimeoutMs);
     const call = await within(clock, admission.remainingMs(), identify(deps, received), admissionTookTooLong);
-    return call.asksFunction ? serveFunction(deps, call, admission) : servePlain(deps, call, admission);
+    return call.asksFunction ? serveFunction(deps, call, admission) : serveChat(deps, call, admission);
   };
 
-async function servePlain(deps: ChatDependencies, call: IdentifiedCall, admission: Deadline): Promise<GatewayResponse> {
+async function serveChat(deps: ChatDependencies, call: IdentifiedCall, admission: Deadline): Promise<GatewayResponse> {
   const routed = await route(deps, call);
-  const claimed = await claimCall(deps, call, routed, admission);
-  if ('kind' in claimed) return ready(deps, call, claimed);
-  return settled(deps, claimed, () => answer(deps, claimed));
+  const planned = routed instanceof GatewayError ? routed : ({ kind: 'chat', routed } as const);
+  const admitted = await admit(deps, call, planned, admission);
+  if ('ready' in admitted) return serveReady(deps, call, admitted.ready);
+  if (routed instanceof GatewayError) throw routed;
+  const plan = admitted.holdings.budgets?.plan ?? routed.plan;
+  return settled(deps, { ...admitted, ...routed, plan }, answerChat);
 }
 
-async function answer(deps: ChatDependencies, call: ClaimedCall): Promise<GatewayResponse> {
-  const provided = await provide(deps, call);
-  const chargeStream = provided.success.kind === 'stream' ? settleStreamAfterwards(deps, call, provided) : () => {};
-  return respond(deps, call, provided, { chargeStream, releaseNames: () => releaseNames(deps, call) });
+async function answerChat(deps: ChatDependencies, call: AdmittedChat): Promise<Served> {
+  const { result, ...run } = await provide(deps, toModelCall(call));
+  if (result.kind === 'failed') return failed(run, result.error);
+  const { response, end } = await respond(deps, call, { result, ...run }, result);
+  return { response, end: () => ({ run, error: undefined, ...end() }) };
 }
 
 async function serveFunction(
@@ -51,30 +54,15 @@ async function serveFunction(
   admission: Deadline,
 ): Promise<GatewayResponse> {
   const opened = await within(deps.clock, admission.remainingMs(), openExecution(deps, call), admissionTookTooLong);
-  const claimed = await claimExecution(deps, call, opened, admission);
-  if ('kind' in claimed) return ready(deps, call, claimed);
-  return settled(deps, claimed, () => execute(deps, claimed));
+  const planned = opened instanceof GatewayError ? opened : ({ kind: 'function', execution: opened } as const);
+  const admitted = await admit(deps, call, planned, admission);
+  if ('ready' in admitted) return serveReady(deps, call, admitted.ready);
+  if (opened instanceof GatewayError) throw opened;
+  return settled(deps, { ...admitted, execution: opened }, execute);
 }
 
-/** An answer that is there already. Only one from the cache is new under its Idempotency-Key and to the records. */
-async function ready(deps: ChatDependencies, call: IdentifiedCall, answer: ReadyAnswer): Promise<GatewayResponse> {
-  if (answer.kind === 'cached') recordAfterwards(deps, answer);
-  return respondReady(deps, call, answer);
-}
-
-/** From here on a fault anywhere still settles. */
-async function settled(
-  deps: ChatDependencies,
-  claimed: Claimed,
-  serve: () => Promise<GatewayResponse>,
-): Promise<GatewayResponse> {
-  settleAfterwards(deps, claimed);
-  try {
-    return await serve();
-  } catch (error) {
-    claimed.ending.errorCode = toGatewayError(error).code;
-    // What this fails to do is done again afterwards.
-    await releaseNames(deps, claimed).catch(() => {});
-    throw error;
-  }
+/** An answer that exists already. Only one from the cache is new to the records. */
+async function serveReady(deps: ChatDependencies, call: IdentifiedCall, ready: ReadyAnswer): Promise<GatewayResponse> {
+  if (ready.kind === 'cached') call.scope.deferred.add(() => writeCachedRecord(deps, ready));
+  return respondReady(call, ready);
 }

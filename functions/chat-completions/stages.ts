@@ -1,5 +1,4 @@
-// The values that stages hand on. Each is bigger than the one before; nobody looks back. Types only.
-
+// The values that the stages of a call hand on, each bigger than the one before. Types only.
 import type { CreditHold } from '../../shared/accounting/credit/index.ts';
 import type { Counter, Hold, KeyHold } from '../../shared/accounting/holds/index.ts';
 import type { StoredResult } from '../../shared/accounting/idempotency/index.ts';
@@ -10,41 +9,49 @@ import type { Candidate, Catalogue } from '../../shared/configuration/catalogue/
 import type { ApiKey } from '../../shared/configuration/keys/index.ts';
 import type { MatchedInput, OpenRevision } from '../../shared/configuration/stored-functions/index.ts';
 import type { WorkspaceDocument } from '../../shared/configuration/workspaces/index.ts';
-import type { ErrorCode, GatewayError } from '../../shared/errors/index.ts';
+import type { GatewayError } from '../../shared/errors/index.ts';
 import type { PicoUsd } from '../../shared/foundation/money/index.ts';
 import type { Deadline } from '../../shared/foundation/time/index.ts';
+import type { GatewayResponse } from '../../shared/protocol/http/index.ts';
 import type { RequestScope } from '../../shared/protocol/router/index.ts';
-import type { ChatRequest, JsonAnswer, PolicyWishes, StreamChunk } from '../../shared/protocol/wire/index.ts';
+import type { ChatRequest, JsonAnswer, PolicyOptions, StreamChunk } from '../../shared/protocol/wire/index.ts';
 import type { Bill } from '../../shared/routing/billing/index.ts';
 import type { ByokFacts, Plan } from '../../shared/routing/planner/index.ts';
+import type { AdmittedCandidate, Attempt } from '../../shared/routing/provider-metrics/index.ts';
 import type { AttemptFailure } from '../../shared/routing/providers/index.ts';
 import type { Item } from '../../shared/storage/store/index.ts';
 
-/** A request that could be read. Who sent it is not known yet. */
+/** A request that could be read. Whose it is, is not known yet. */
 export interface Call {
   readonly scope: RequestScope;
   readonly request: ChatRequest;
   readonly idempotencyKey: string | undefined;
   readonly byokKey: string | undefined;
   readonly attribution: { readonly referer: string | undefined; readonly title: string | undefined };
-  /** SHA-256 of everything a retry must repeat (contract 7). Made when it is asked for. */
+  /** SHA-256 of everything a retry must repeat (contract 7). Computed on first use. */
   readonly fingerprint: () => string;
-  /** Of a function call: what is wrong with its form. Whatever is wrong with the body wins over it. */
+  /** Of a function call: what is wrong with its form. A fault of the body wins over it. */
   readonly aliasFault: GatewayError | undefined;
   readonly arrivedAtMs: number;
   readonly deadline: Deadline;
 }
 
-/** A credential of the right shape, and the call or what is wrong with it: a bad key wins (contract 5). */
+/** A credential of the right shape, and the bytes of a body that is parsed when the key is known to exist. */
 export interface ReceivedCall {
   readonly scope: RequestScope;
   readonly credential: ApiKey;
+  /** Parses and checks the body, once. */
+  readonly read: () => ReadCall;
+}
+
+export interface ReadCall {
   /** The body names a function, as far as it can be read: then a revoked key has a code of its own. */
   readonly asksFunction: boolean;
+  /** The call or what is wrong with it: a bad key wins (contract 5). */
   readonly call: Call | GatewayError;
 }
 
-/** Whose call it is, as far as memory or one read can tell. The claim of the key decides. */
+/** Whose call it is, as far as memory or one read can tell. The reservation of the key decides. */
 export interface IdentifiedCall extends Call {
   readonly credential: ApiKey;
   readonly asksFunction: boolean;
@@ -59,107 +66,153 @@ export interface RoutedCall extends IdentifiedCall {
   readonly plan: Plan;
   readonly byok: ByokFacts | undefined;
   /** What workspace, preset and request enforce together. */
-  readonly policy: PolicyWishes;
+  readonly policy: PolicyOptions;
 }
 
-/** What a call has taken and will settle. */
-export interface Claimed extends IdentifiedCall {
-  /** Unique to this call, UUIDv7: the owner of everything below, and the execution id of a function call. */
-  readonly owner: string;
-  readonly keyHold: KeyHold | undefined;
-  readonly creditHold: CreditHold | undefined;
-  readonly otherHolds: readonly OtherHold[];
-  /** The call has its Idempotency-Key: a complete answer is stored under it. */
-  readonly ownsIdempotencyKey: boolean;
-  /** What every provider call of this request adds up to. */
-  readonly bill: Bill;
-  /** How the call ended; written once, read by settlement. */
-  readonly ending: CallEnding;
-}
-
-export interface ClaimedCall extends Claimed, RoutedCall {
-  readonly cache: CacheUse | undefined;
-  /** The slot of the first candidate, taken along with everything else. */
-  readonly firstTurn: Turn | undefined;
-}
-
-/** A function call that may run: what of, on which input, and what it may cost at most. */
+/** A function call that may run: of which revision, on which input, and what it may cost at most. */
 export interface Execution {
   readonly revision: OpenRevision;
   readonly matched: MatchedInput;
-  /** The one provider call of a prompt; a workflow plans each step when its turn has come. */
-  readonly prompt: Unit | undefined;
+  /** The one model call of a prompt. Undefined for a workflow: its steps are planned when their inputs are known. */
+  readonly prompt: PlannedModelCall | undefined;
   readonly worstCase: PicoUsd;
 }
 
-/** One provider call of a function. */
-export interface Unit {
+/** One model call of a function. */
+export interface PlannedModelCall {
   readonly request: ChatRequest;
   /** Candidates of its model, then of its fallback models. */
   readonly plan: Plan;
-  /** Candidates of fallback models: whoever is served by one has used a fallback. */
+  /** Candidates of fallback models: an answer of one of them sets `fallback_used`. */
   readonly fallbacks: ReadonlySet<Candidate>;
 }
 
-export interface ClaimedExecution extends Claimed {
-  readonly execution: Execution;
+/** What a call has reserved and its settlement ends. */
+export interface Holdings {
+  readonly keyHold?: KeyHold | undefined;
+  readonly creditHold?: CreditHold | undefined;
+  /** Budgets of BYOK connections, and the plan without those whose budget does not cover the call. */
+  readonly budgets?: { readonly plan: Plan; readonly holds: readonly BudgetHold[] } | undefined;
+  /** The first candidate, admitted along with everything else. */
+  readonly firstCandidate?: AdmittedCandidate | undefined;
+  /** Releases the concurrency slots of a function call, once, however often it is called. */
+  readonly releaseSlots?: (() => Promise<void>) | undefined;
+  readonly cache?: CacheUse | undefined;
 }
 
-/** A budget of a BYOK connection, or a slot. */
-export interface OtherHold extends Hold {
+/** A budget of a BYOK connection. */
+export interface BudgetHold extends Hold {
   readonly counter: Counter;
-  /** Whose charges it is settled with; undefined: it consumes nothing. */
-  readonly payer: { readonly provider: string } | undefined;
+  readonly provider: string;
 }
 
 export interface CacheUse {
   readonly outcome: 'MISS' | 'BYPASS' | 'REFRESH';
-  /** Undefined: nothing may be kept. */
+  /** Undefined: nothing may be stored. */
   readonly store: { readonly keyOf: (modelId: string) => string; readonly ttlSeconds: number } | undefined;
 }
 
-export interface CallEnding {
-  errorCode: ErrorCode | undefined;
-  attempts: number;
-  turn: Turn | undefined;
-  /** Spent in the provider loop, queueing included. */
-  upstreamMs: number;
-  queuedMs: number;
-  firstOutputAtMs: number | undefined;
-  tally: StreamTally | undefined;
-  /** Idempotency-Key and span were given back, or stay. */
-  namesAreSettled: boolean;
-  /** Stores the answer for replays, where that failed while the client waited. */
-  storeAnswer: (() => Promise<void>) | undefined;
-  /** Words for our records: why attempts failed. */
-  causes: readonly string[];
+/** The Idempotency-Key and the span id that a call has reserved: they end once, with a stored answer or a release. */
+export interface CallNames {
+  /** Stores a complete answer for replays before the client has its end. Never throws: the client gets it all the same. */
+  store(answer: StoredAnswer): Promise<void>;
+  /** Before the client knows of a failure: its retry may come at once. */
+  release(end: NamesEnd): Promise<void>;
+  /** After the last byte: tries again what did not get through. */
+  settle(end: NamesEnd, deadline: Deadline): Promise<void>;
 }
 
-/** An answer that is there already. */
+export interface NamesEnd {
+  /** Client libraries retry such a failure by themselves: the span is free again. */
+  readonly isRetryable: boolean;
+  /** A call that no provider saw leaves its span unused. */
+  readonly reachedProvider: boolean;
+}
+
+export interface StoredAnswer {
+  readonly status: number;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: string;
+}
+
+/** A call that may run. */
+export interface AdmittedCall extends IdentifiedCall {
+  /** Unique to this call, UUIDv7: the owner of all it has reserved, and the execution id of a function call. */
+  readonly owner: string;
+  readonly holdings: Holdings;
+  readonly names: CallNames;
+  /** What every provider call of this request adds up to. */
+  readonly bill: Bill;
+}
+
+export interface AdmittedChat extends AdmittedCall, RoutedCall {}
+
+export interface AdmittedExecution extends AdmittedCall {
+  readonly execution: Execution;
+}
+
+/** An answer, or the error in its place; and how the call has ended, to be asked once, after the last byte. */
+export type Served = { readonly end: () => EndedCall } & (
+  | { readonly response: GatewayResponse }
+  | { readonly response: undefined; readonly error: unknown }
+);
+
+/** An answer that exists already. */
 export type ReadyAnswer =
   | { readonly kind: 'replay'; readonly result: StoredResult }
-  | { readonly kind: 'cached'; readonly answer: CachedAnswer; readonly call: RoutedCall; readonly owner: string };
+  | {
+      readonly kind: 'cached';
+      readonly answer: CachedAnswer;
+      readonly call: RoutedCall;
+      readonly owner: string;
+      readonly names: CallNames;
+    };
 
-/** A candidate that may be called now. */
-export interface Turn {
-  readonly candidate: Candidate;
-  /** Undefined: the call is paid with a key of the client's, whose limits are not ours to count. */
-  readonly permit: Permit | undefined;
-  readonly startedAtMs: number;
+/** All that the provider loop knows of a call, of a plain one or of a function's step. */
+export interface ModelCall {
+  readonly correlationId: string;
+  readonly request: ChatRequest;
+  readonly plan: Plan;
+  /** A candidate of the plan that is admitted already. */
+  readonly firstCandidate: AdmittedCandidate | undefined;
+  readonly byok: ByokFacts | undefined;
+  readonly byokKey: string | undefined;
+  readonly connections: readonly Connection[];
+  readonly traceparent: string | undefined;
+  readonly deadline: Deadline;
+  /** Aborts when the client left: no further candidate is called, and the one that works is read on (contract 6). */
+  readonly clientGone: AbortSignal;
+  /** Aborts when another step of the workflow has failed: the attempt under way ends too. */
+  readonly stopped: AbortSignal | undefined;
+  /** How long the call may wait for a slot of a provider. */
+  readonly queueMs: number;
+  /** An answer that was cut is the client's to read: it is not held against the schema (contract 20). */
+  readonly acceptsUnfinished: boolean;
+  readonly bill: Bill;
 }
 
-/** What was seen of a stream while it was relayed: written by the relay, read by settlement. */
-export interface StreamTally {
-  /** The last that was reported. */
-  usage: Record<string, unknown> | undefined;
-  outputBytes: number;
-  /** Of them what came after that report, and is not in it. */
-  outputBytesAfterUsage: number;
-  /** Of them what came after the last report of more than nothing: some providers send zeros until the last chunk. */
-  outputBytesAfterCount: number;
-  /** How it ended. Undefined: the client left before that. */
-  end: 'complete' | AttemptFailure | undefined;
+/** What the provider loop did, whether or not it got an answer. */
+export interface ProviderRun {
+  /** Attempts that have ended. That of an open stream is not among them. */
+  readonly attempts: readonly Attempt[];
+  /** Provider calls made, that of an open stream included. */
+  readonly attemptCount: number;
+  readonly queuedMs: number;
+  /** Spent in the provider loop, queueing included. */
+  readonly upstreamMs: number;
+  /** When the answer, or the first output of a stream, was there. */
+  readonly firstOutputAtMs: number | undefined;
+  /** Of a first candidate that was admitted and not called. */
+  readonly unusedPermit: Permit | undefined;
+  readonly result: ProvidedAnswer | { readonly kind: 'failed'; readonly error: unknown };
 }
+
+/** Which candidate answered, and how. */
+export type ProvidedAnswer = {
+  readonly admitted: AdmittedCandidate;
+  /** Bytes of the body the provider received: the basis of an estimate. */
+  readonly promptBytes: number;
+} & ({ readonly kind: 'json'; readonly answer: JsonAnswer } | { readonly kind: 'stream'; readonly stream: OpenStream });
 
 /** The rest of a stream whose first output has arrived. */
 export interface OpenStream {
@@ -172,16 +225,16 @@ export interface OpenStream {
   readonly abort: () => void;
 }
 
-export type AttemptSuccess =
-  | { readonly kind: 'json'; readonly answer: JsonAnswer }
-  | { readonly kind: 'stream'; readonly stream: OpenStream };
+/** How a stream ended. Undefined: a fault of ours ended it. */
+export type StreamEnd = 'complete' | 'schema_mismatch' | AttemptFailure | undefined;
 
-/** Who answered, and how. */
-export interface ProvidedCall {
-  readonly success: AttemptSuccess;
-  readonly turn: Turn;
-  /** Provider calls made, this one included. */
-  readonly attempts: number;
-  /** Bytes of the body the provider received: the ground of an estimate. */
-  readonly promptBytes: number;
+/** How an admitted call ended: what settlement and the record need to know. */
+export interface EndedCall {
+  readonly run: Omit<ProviderRun, 'result'>;
+  /** What the client got in place of an answer. */
+  readonly error: GatewayError | undefined;
+  /** Of a stream that was opened: how it ended, and the attempt that it was. */
+  readonly stream: { readonly end: StreamEnd; readonly attempt: Attempt } | undefined;
+  /** Writes the answer into the response cache, where it is to be kept. */
+  readonly writeCache: (() => Promise<void>) | undefined;
 }

@@ -7,8 +7,7 @@ import type { WorkspaceDocument } from '../../shared/configuration/workspaces/in
 import { GatewayError } from '../../shared/errors/index.ts';
 import { type PicoUsd, parseUsd } from '../../shared/foundation/money/index.ts';
 import { readChatRequest } from '../../shared/protocol/wire/index.ts';
-import { worstCaseCost } from '../../shared/routing/billing/index.ts';
-import { makePlan, readByokFacts } from '../../shared/routing/planner/index.ts';
+import { makePlan, readByokFacts, worstCaseOf } from '../../shared/routing/planner/index.ts';
 
 /** A start looks at so many workspaces and keys: it describes a gateway, it does not audit one. */
 const workspacesMax = 50;
@@ -152,9 +151,7 @@ async function findCallableModel(
     if (request instanceof GatewayError) return false;
     const plan = makePlan(request, facts);
     if (plan instanceof GatewayError) return false;
-    const bodyBytes = JSON.stringify(request.raw).length;
-    const size = { bodyBytes, hasMedia: false, maxOutputTokens: undefined, choices: 1, answersMax: 1 };
-    const cost = worstCaseCost(plan, size);
+    const cost = worstCaseOf(request, plan);
     return cost <= available && cost <= limit;
   });
 }

@@ -1,5 +1,5 @@
-// The DynamoDB of a local run and of the tests: a small server in a child process, in memory or on disk. Which server
-// it is concerns nobody else: they get an endpoint.
+// The DynamoDB of a local run and of the tests: a small server in a child process, in memory or on disk. Other files know
+// its endpoint only.
 import { once } from 'node:events';
 import { createRequire } from 'node:module';
 import { type AddressInfo, createServer } from 'node:net';
@@ -15,7 +15,7 @@ const binaryStartTimeoutMs = 10_000;
 const npxStartTimeoutMs = 60_000;
 /** A free port may be taken by another process before the server has it. */
 const portsTriedMax = 5;
-/** What is kept of the server's words while it starts: enough for its one line of complaint. */
+/** What is kept of the server's output while it starts: enough for its one line of error. */
 const outputMaxLength = 2_000;
 
 export interface EmbeddedDynamo {
@@ -90,8 +90,8 @@ async function freePort(): Promise<number> {
 }
 
 /**
- * Undefined once the server says that it listens. Its own word counts and not a connection: behind the port could be
- * another process that was faster.
+ * Undefined once the server writes that it listens. Its output counts and not a connection: another process may have taken
+ * the port.
  */
 async function whyNotStarted({ process: child }: BoundChild, timeoutMs: number): Promise<string | undefined> {
   let output = '';

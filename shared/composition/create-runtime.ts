@@ -55,7 +55,7 @@ import { type CredentialSource, createTransport, type Transport } from '../routi
 import type { BlobStore } from '../storage/blobs/index.ts';
 import { createDynamoClient, createDynamoStore, type Item, type Store } from '../storage/store/index.ts';
 
-/** Everything the stages of both functions may ask for. */
+/** Everything that the stages of both functions may use. */
 export interface Runtime {
   readonly clock: Clock;
   readonly randomness: Randomness;
@@ -64,7 +64,7 @@ export interface Runtime {
   readonly keys: KeyStore;
   /** Saves the read of a key. It never decides: the write that admits a call compares it with the item. */
   readonly keyCache: Cache<Item>;
-  readonly refusedLately: Cache<true>;
+  readonly recentRefusals: Cache<true>;
   readonly catalogues: CatalogueStore;
   readonly catalogue: CatalogueReader;
   readonly workspaceStore: WorkspaceStore;
@@ -106,7 +106,7 @@ export function createRuntime(options: RuntimeOptions): Runtime {
   const { stage } = environment;
   const store = options.store ?? createDynamoStore({ client: createDynamoClient({ endpoint: dynamodbUrl }), stage });
   const log = createLog({ clock, stage, level: environment.logLevel });
-  const heard = (event: string) => (cause: unknown) => log.error({ event }, cause);
+  const logFailure = (event: string) => (cause: unknown) => log.error({ event }, cause);
   const vault = createKeyVault({ wrapper, stage, clock, randomness });
   const connectionStore = createConnectionStore(store, vault);
   const functionStore = createFunctionStore(store);
@@ -119,7 +119,7 @@ export function createRuntime(options: RuntimeOptions): Runtime {
     store,
     keys: createKeyStore(store),
     keyCache: createCache<Item>({ sizeMax: cachedKeysMax, clock }),
-    refusedLately: createCache<true>({ sizeMax: cachedKeysMax, freshMs: recentRefusalMs, clock }),
+    recentRefusals: createCache<true>({ sizeMax: cachedKeysMax, freshMs: recentRefusalMs, clock }),
     catalogues,
     catalogue: createCatalogueReader({ catalogues, clock }),
     workspaceStore,
@@ -131,14 +131,14 @@ export function createRuntime(options: RuntimeOptions): Runtime {
     credit: createCreditLedger({ store, randomness }),
     idempotency: createIdempotencyStore({ store, blobs }),
     spans: createSpanStore(store),
-    responseCache: createResponseCache({ store, onError: heard('response_cache_failed') }),
+    responseCache: createResponseCache({ store, onError: logFailure('response_cache_failed') }),
     records: createCallRecords({ store }),
     credentials,
     transport: createTransport(clock),
     limiter: createProviderLimiter({ store, clock, randomness }),
     cooldowns: createCooldowns({ store, clock }),
-    statistics: createStatisticsReader({ store, clock, onFailure: heard('statistics_not_read') }),
-    recorder: createStatisticsRecorder({ store, clock, randomness, onFailure: heard('statistics_lost') }),
+    statistics: createStatisticsReader({ store, clock, onFailure: logFailure('statistics_not_read') }),
+    recorder: createStatisticsRecorder({ store, clock, randomness, onFailure: logFailure('statistics_lost') }),
     originSecretHashes: environment.originSecretHashes,
   };
 }

@@ -11,7 +11,6 @@ export interface Floor {
 const ground = 'The ground floor knows nobody: move what needs more to a room above.';
 const rules = 'A rule or a store: take what you need as a parameter, or move the code up.';
 const stage = 'A stage imports shared rooms and stages.ts; what two stages share is a type there or a rule below.';
-const facts = 'Facts and counting that several stages share; no decision about a call.';
 const chat = 'functions/chat-completions';
 
 /** From the ground up: the groups of `shared` in their order, then the functions, then infra. Rooms on one floor do not import each other. */
@@ -30,15 +29,11 @@ const floors: readonly Readonly<Record<string, string>>[] = [
     'infra/cdk': 'Stacks import only the constants and point at bundles by path.',
   },
   { 'shared/errors': 'One table of codes, and the envelope made from it.' },
-  {
-    'shared/storage/aws-calls': 'Signed, bounded calls to AWS: knows no operation of any service.',
-  },
-  { 'shared/storage/blobs': 'Bytes under opaque names: knows no table and no caller.', 'shared/storage/store': rules },
-  {
-    'shared/protocol/http': 'Adapters know the exchange, never the business behind it.',
-    'shared/protocol/json-schema': rules,
-    'shared/protocol/wire': 'Wire shapes know no store and no provider.',
-  },
+  { 'shared/storage/aws-clients': 'Settings of AWS clients: knows no operation of any service.' },
+  { 'shared/storage/store': rules },
+  { 'shared/storage/blobs': 'Bytes under opaque names: knows no table and no caller.' },
+  { 'shared/protocol/json-schema': rules, 'shared/protocol/wire': 'Wire shapes know no store and no provider.' },
+  { 'shared/protocol/http': 'Adapters know the exchange, never the business behind it.' },
   { 'shared/protocol/router': 'The router knows routes and errors, not what is behind them.' },
   {
     'shared/accounting/holds': rules,
@@ -58,21 +53,17 @@ const floors: readonly Readonly<Record<string, string>>[] = [
   { 'shared/configuration/gateway-file': 'Operator side: never imported by a function.' },
   {
     'shared/routing/billing': rules,
-    'shared/routing/planner': 'The planner is pure: facts come in as values.',
     'shared/routing/providers': 'Transport and classification know no plan and no caller.',
   },
-  { 'shared/routing/model-listing': rules },
+  { 'shared/routing/planner': 'The planner is pure: facts come in as values.' },
+  {
+    'shared/routing/model-listing': rules,
+    'shared/routing/provider-metrics': 'Learns of ended attempts; decides nothing about a call.',
+  },
   { 'shared/composition': 'Puts real dependencies together; no rules of its own.' },
   { [`${chat}/stages.ts`]: 'Types only.', [`${chat}/dependencies.ts`]: 'Types only.' },
   {
-    [`${chat}/accounts.ts`]: facts,
-    [`${chat}/charge-answer.ts`]: facts,
-    [`${chat}/check-schema.ts`]: facts,
-    [`${chat}/mid-stream-codes.ts`]: facts,
-    [`${chat}/provider-limits.ts`]: facts,
-  },
-  { [`${chat}/admission`]: 'Reserves and releases; decides nothing else.' },
-  {
+    [`${chat}/admission`]: stage,
     [`${chat}/provider`]: stage,
     [`${chat}/receive`]: stage,
     [`${chat}/response`]: stage,
@@ -116,8 +107,26 @@ export const powerHomes: readonly PowerHome[] = [
   { power: 'randomness', sign: /\bMath\.random\(|\brandom(UUID|Bytes)\(/, homes: ['shared/foundation/ids/'] },
   { power: 'process.env', sign: /\bprocess\.env\b/, homes: ['shared/foundation/environment/', 'infra/'] },
   { power: 'files', sign: /from 'node:fs/, homes: ['shared/storage/blobs/', 'shared/configuration/byok/', 'infra/'] },
-  { power: 'the AWS SDK', sign: /from '@aws-sdk\//, homes: ['shared/storage/store/', 'infra/'] },
-  { power: 'the signer', sign: /from '@smithy\//, homes: ['shared/storage/aws-calls/'] },
+  {
+    power: 'the AWS SDK',
+    sign: /from '@aws-sdk\//,
+    homes: [
+      'shared/storage/',
+      'shared/configuration/byok/kms-key-wrapper.ts',
+      'shared/routing/providers/provider-secret.ts',
+      'infra/',
+    ],
+  },
+  {
+    power: 'the signer and the core of the AWS SDK',
+    sign: /from '@smithy\//,
+    homes: [
+      'shared/storage/aws-clients/',
+      'shared/storage/store/',
+      'shared/routing/providers/signed-credentials.ts',
+      'infra/build/',
+    ],
+  },
   {
     power: 'outgoing calls',
     sign: /\bfetch\(|\bimport \{[^}]*\brequest\b[^}]*\} from 'node:https?'|https?\.request\(/,

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { type CallRecord, createCallRecords, utcDayOf } from '../../shared/accounting/call-records/index.ts';
 import { createCreditLedger } from '../../shared/accounting/credit/index.ts';
-import { createCooldowns } from '../../shared/accounting/provider-health/index.ts';
+import { createCooldowns, createStatisticsRecorder } from '../../shared/accounting/provider-health/index.ts';
 import { leaseMs } from '../../shared/foundation/constants/index.ts';
 import { systemRandomness } from '../../shared/foundation/ids/index.ts';
 import { type Clock, systemClock } from '../../shared/foundation/time/index.ts';
@@ -114,5 +114,21 @@ describe('status', () => {
     const snapshots: unknown[] = [];
     for await (const item of local.store.scan('statistics')) snapshots.push(item);
     expect(snapshots).toEqual([]);
+  });
+
+  it('tells a provider that only fails from one that is not used', async () => {
+    const recorder = createStatisticsRecorder({ store: local.store, clock, randomness: systemRandomness });
+    recorder.record({ model: 'acme/small', provider: 'acme', latencyMs: 5, outcome: 'failed' });
+    await recorder.flush();
+    const states = async () =>
+      (await operateJson<{ providers: object[] }>(`status ${local.option}`, { clock })).providers;
+    expect(await states()).toMatchObject([
+      { model: 'acme/small', state: 'failing', uptime: 0, median_latency_ms: null },
+      { model: 'acme/large', state: 'unused', uptime: null },
+    ]);
+    expect((await operate(`status ${local.option}`, { clock })).out).toMatch(/^acme\/small +acme +failing +no /m);
+    recorder.record({ model: 'acme/small', provider: 'acme', latencyMs: 5, outcome: 'ok' });
+    await recorder.flush();
+    expect(await states()).toMatchObject([{ state: 'serving', uptime: 0.5 }, { state: 'unused' }]);
   });
 });

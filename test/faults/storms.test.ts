@@ -111,7 +111,7 @@ describe.each(storms.map((storm, index) => ({ ...storm, index })))('while $name'
   it('a key whose calls have ended is free: its answer is replayed, or the next call runs', () => {
     const waiting = sent.filter(({ call, reply }) => call.comesLater === true && reply?.status === 409);
     // What no try could give back is left to the lease, and the log says so.
-    const kept = world.logLines.filter((line) => /afterwards_failed|settlement_failed/.test(line)).length;
+    const kept = world.logLines.filter((line) => /deferred_task_failed|settlement_failed/.test(line)).length;
     expect({ ...told, waiting: waiting.length, isTold: waiting.length <= kept }).toMatchObject({ isTold: true });
   });
 

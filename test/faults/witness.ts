@@ -1,6 +1,5 @@
 // What the store really did, seen from below every fault: who claimed, who settled for how much, who was recorded. The
 // books are judged against this, because nobody above can know what an unanswered write has done.
-import { unmarshall } from '@aws-sdk/util-dynamodb';
 import type { StoreCommand } from './faulty-client.ts';
 
 export interface Settlement {
@@ -30,18 +29,16 @@ export function createWitness(): Witness {
   function see({ name, table, input }: StoreCommand): void {
     commands += 1;
     if (name === 'PutItem' && table === 'idempotency') {
-      const { pk, owner } = plain(input.Item) as { pk: string; owner: string };
+      const { pk, owner } = input.Item as { pk: string; owner: string };
       claims.set(pk, [...(claims.get(pk) ?? []), owner]);
     }
     if (name !== 'UpdateItem' || (table !== 'ledger' && table !== 'keys')) return;
     const hold = (input.ExpressionAttributeNames as Record<string, string> | undefined)?.['#hold'];
     // The write that settles is the one that removes the entry.
     if (hold === undefined || !/REMOVE .*#hold\b/.test(String(input.UpdateExpression))) return;
-    const { ':actual': actual = 0 } = plain(input.ExpressionAttributeValues);
-    const { pk } = plain(input.Key);
+    const { ':actual': actual = 0 } = (input.ExpressionAttributeValues ?? {}) as Values;
+    const { pk } = input.Key as Values;
     settlements.push({ counter: String(pk), owner: hold.slice('hold#'.length), actual: BigInt(actual as number) });
   }
   return { see, settlements, claims, commands: () => commands };
 }
-
-const plain = (attributes: unknown): Values => unmarshall((attributes ?? {}) as never);

@@ -1,6 +1,7 @@
 // Providers that failed wait at the end of the plan for a while. They are moved, never switched off.
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { createCooldowns } from '../../shared/accounting/provider-health/index.ts';
+import { requestBudgetMs } from '../../shared/foundation/constants/index.ts';
 import { type Store, StoreUnavailable } from '../../shared/storage/store/index.ts';
 import type { Route } from '../support/gateway-file.ts';
 import { type Harness, hello, startHarness } from '../support/harness.ts';
@@ -146,6 +147,7 @@ describe('a provider', () => {
       signal: leave.signal,
     });
     await expect(gone).rejects.toThrow();
+    clock.advance(requestBudgetMs);
     await impatient.stop();
     expect(runtime.cooldowns.isCooling({ provider: 'first', model: 'acme/model' })).toBe(false);
     expect(impatient.simulator.calls).toHaveLength(0);

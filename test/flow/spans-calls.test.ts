@@ -1,5 +1,6 @@
 // A span id belongs to one call of its workspace (contract 7): whose retry may bring it again, and whose may not.
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import { requestBudgetMs } from '../../shared/foundation/constants/index.ts';
 import { expectError } from '../contract/expect-error.ts';
 import { newKey } from '../support/gateway-file.ts';
 import { hello } from '../support/harness.ts';
@@ -87,6 +88,7 @@ describe('a span id', () => {
     await world.simulator.until((calls) => calls.length === 1);
     await expectUsed(post('silent', { 'x-gw-span-id': names1['x-gw-span-id'] }));
     client.abort();
+    clock.advance(requestBudgetMs);
     await world.settled();
   });
 

@@ -63,7 +63,7 @@ export async function startFuzzGateway(): Promise<FuzzGateway> {
         method,
         path,
         headers,
-        body: { kind: 'bytes', bytes },
+        readBody: async () => bytes,
         arrivedAtMs: patientClock.nowMs(),
       };
       const response = await gateway(request, { clientGone: client.signal });

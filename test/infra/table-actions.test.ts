@@ -8,10 +8,11 @@ import { type Door, startWorld, type World } from '../flow/money-world.ts';
 import { aroundStore, type StoreCall } from '../flow/wrapped-store.ts';
 import { hello } from '../support/harness.ts';
 
-const actionOf: Readonly<Record<StoreCall['method'], TableAction | 'DeleteItem'>> = {
+const actionOf: Readonly<Record<StoreCall['method'], TableAction | 'BatchWriteItem' | 'DeleteItem'>> = {
   get: 'GetItem',
   put: 'PutItem',
   update: 'UpdateItem',
+  batchPut: 'BatchWriteItem',
   delete: 'DeleteItem',
 };
 

@@ -1,22 +1,23 @@
-// Whose call is it, and under which configuration? A warm instance knows without asking; nothing known here lets a call
-// pass, for the claim of the key compares it with what the store says.
+// Finds the key, its workspace and the catalogue. A warm instance has them in memory; nothing remembered lets a call
+// pass: the reservation of the key compares it with the store.
 import { fail, GatewayError } from '../../../shared/errors/index.ts';
 import { equalInConstantTime } from '../../../shared/foundation/ids/index.ts';
+import { checkRequestSchema } from '../../../shared/protocol/json-schema/index.ts';
 import type { Item } from '../../../shared/storage/store/index.ts';
-import { checkSchema } from '../check-schema.ts';
 import type { ChatDependencies } from '../dependencies.ts';
 import type { Call, IdentifiedCall, ReceivedCall } from '../stages.ts';
 import { refuseFault } from './refuse-fault.ts';
 
 export async function identify(deps: ChatDependencies, received: ReceivedCall): Promise<IdentifiedCall> {
-  const { credential, asksFunction } = received;
+  const { credential } = received;
   const key = findKey(deps, received);
   // Beside the other reads, not after them: where the key is remembered, all of them are one round.
   const reading = key.then((item) => readWorkspace(deps, String(item.workspace)));
   // A call that is refused first never asks for it.
   reading.catch(() => {});
   const [keyItem, catalogue] = await Promise.all([key, deps.catalogue.current(), deps.cooldowns.refresh()]);
-  const call = await findFault(received.call);
+  const { asksFunction, call: read } = received.read();
+  const call = await findFault(read);
   if (call instanceof GatewayError) throw await refuseFault(deps, received, keyItem, call);
   const [workspace, connections] = await reading;
   return { ...call, credential, asksFunction, keyItem, workspace, catalogue, connections };
@@ -28,7 +29,8 @@ const readWorkspace = ({ workspaces, connections }: ChatDependencies, id: string
 /** The call, or the first thing that is wrong with it. */
 async function findFault(call: Call | GatewayError): Promise<Call | GatewayError> {
   if (call instanceof GatewayError) return call;
-  return (await checkSchema(call.request)) ?? call.aliasFault ?? call;
+  const allowsStream = call.scope.basePath === '/openai/v1';
+  return (await checkRequestSchema(call.request, { allowsStream })) ?? call.aliasFault ?? call;
 }
 
 /** Throws UNAUTHORIZED for a key that does not exist or has another secret: neither ever changes. */

@@ -2,11 +2,12 @@
 import type { Candidate } from '../../../shared/configuration/catalogue/index.ts';
 import {
   firstChunkTimeoutDefaultMs,
-  headerNames,
+  streamReadOnMaxMs,
   upstreamBodyMaxBytes,
   upstreamErrorMaxBytes,
 } from '../../../shared/foundation/constants/index.ts';
-import { readJsonAnswer } from '../../../shared/protocol/wire/index.ts';
+import { type JsonAnswer, readJsonAnswer } from '../../../shared/protocol/wire/index.ts';
+import type { AdmittedCandidate } from '../../../shared/routing/provider-metrics/index.ts';
 import {
   type AttemptFailure,
   classifyErrorObject,
@@ -14,87 +15,74 @@ import {
   readBoundedBody,
   readRetryAfterSeconds,
   startWatch,
-  toUpstreamBody,
   type UpstreamAnswer,
   type Watch,
 } from '../../../shared/routing/providers/index.ts';
 import type { ChatDependencies } from '../dependencies.ts';
-import type { AttemptSuccess, ClaimedCall, Turn } from '../stages.ts';
-import { findCredential } from './find-credential.ts';
+import type { ModelCall, OpenStream } from '../stages.ts';
 import { openStream, readBrokenStream } from './open-stream.ts';
+import { prepareCall } from './prepare-call.ts';
 
-export type AttemptOutcome =
-  | {
-      readonly kind: 'success';
-      readonly success: AttemptSuccess;
-      readonly promptBytes: number;
-      /** When the answer, or the first output of a stream, was there. */
-      readonly answeredAtMs: number;
-    }
-  | { readonly kind: 'failure'; readonly failure: AttemptFailure };
+type Answer =
+  | { readonly kind: 'json'; readonly answer: JsonAnswer }
+  | { readonly kind: 'stream'; readonly stream: OpenStream };
+type Failure = { readonly kind: 'failure'; readonly failure: AttemptFailure };
+
+/** `answeredAtMs`: when the answer, or the first output of a stream, was there. */
+export type AttemptOutcome = (Answer & { readonly promptBytes: number; readonly answeredAtMs: number }) | Failure;
 
 export async function attempt(
   deps: ChatDependencies,
-  call: ClaimedCall,
-  { candidate }: Turn,
+  call: ModelCall,
+  { candidate }: AdmittedCandidate,
   silenceLimitMs: number,
 ): Promise<AttemptOutcome> {
-  const credential = await findCredential(deps, call, candidate);
-  if (credential === undefined) return failed('no_usable_credential');
-  const body = toUpstreamBody(call.request, candidate);
-  const watch = startWatch(deps.clock, call.deadline, call.scope.clientGone);
-  const limitMs = Math.min(silenceLimitMs, firstChunkLimitMs(call, candidate));
+  const prepared = await prepareCall(deps, call, candidate);
+  if ('failure' in prepared) return { kind: 'failure', failure: prepared.failure };
+  const { clientGone, stopped } = call;
+  const graceMs = call.request.stream ? streamReadOnMaxMs : Number.POSITIVE_INFINITY;
+  const watch = startWatch(deps.clock, call.deadline, { clientGone, stopped, graceMs });
+  // The last candidate has all that is left: no other one would use the time that a limit saves.
+  const isLast = !Number.isFinite(silenceLimitMs);
+  const limitMs = isLast ? Number.POSITIVE_INFINITY : Math.min(silenceLimitMs, firstChunkLimitMs(call, candidate));
   if (Number.isFinite(limitMs)) watch.expect('silent', limitMs);
-  // A JSON answer that drips in is no answer yet: those behind this candidate keep their time all the same.
+  // A JSON answer that drips in is no answer yet: the candidates behind this one keep their time all the same.
   const silentUntilMs = deps.clock.nowMs() + silenceLimitMs;
-  const idle = () => {
-    const { idle_timeout_ms: idleMs } = candidate.provider;
-    watch.expect('idle', Math.min(idleMs, silentUntilMs - deps.clock.nowMs()));
-  };
+  const onBytes = () =>
+    watch.expect('idle', Math.min(candidate.provider.idle_timeout_ms, silentUntilMs - deps.clock.nowMs()));
   try {
-    const url = new URL(`${candidate.provider.base_url}/chat/completions`);
-    const plain = upstreamHeaders(call, credential.authorization);
     const answer = await deps.transport.send({
-      url,
-      headers: (await credential.sign?.({ url, headers: plain, body })) ?? plain,
-      body,
+      ...prepared,
       connectTimeoutMs: candidate.provider.connect_timeout_ms,
       signal: watch.signal,
     });
-    const outcome = await readOutcome(deps, call, { candidate, answer, watch, idle });
+    const outcome = await readOutcome(deps, call, { candidate, answer, watch, onBytes });
     if (outcome.kind === 'failure') return outcome;
-    return { ...outcome, promptBytes: Buffer.byteLength(body), answeredAtMs: deps.clock.nowMs() };
+    return { ...outcome, promptBytes: Buffer.byteLength(prepared.body), answeredAtMs: deps.clock.nowMs() };
   } catch (error) {
     watch.abort();
     return { kind: 'failure', failure: readBrokenStream(error, watch) };
   }
 }
 
-type ReadOutcome =
-  | { readonly kind: 'success'; readonly success: AttemptSuccess }
-  | { readonly kind: 'failure'; readonly failure: AttemptFailure };
-
 interface Reading {
   readonly candidate: Candidate;
   readonly answer: UpstreamAnswer;
   readonly watch: Watch;
-  /** To be called whenever a part of a JSON answer, or of an error, has come. */
-  readonly idle: () => void;
+  /** Called whenever a part of a JSON answer, or of an error, has come. */
+  readonly onBytes: () => void;
 }
 
 async function readOutcome(
   deps: ChatDependencies,
-  call: ClaimedCall,
-  { candidate: { provider }, answer, watch, idle }: Reading,
-): Promise<ReadOutcome> {
+  { request }: ModelCall,
+  { candidate: { provider }, answer, watch, onBytes }: Reading,
+): Promise<Answer | Failure> {
   const isSuccess = answer.status >= 200 && answer.status < 300;
-  if (isSuccess && call.request.stream && !isJson(answer)) {
-    return {
-      kind: 'success',
-      success: { kind: 'stream', stream: await openStream(answer, watch, provider.idle_timeout_ms) },
-    };
+  if (isSuccess && request.stream && !isJson(answer)) {
+    return { kind: 'stream', stream: await openStream(answer, watch, provider.idle_timeout_ms) };
   }
-  const reading = readBoundedBody(answer.body, isSuccess ? upstreamBodyMaxBytes : upstreamErrorMaxBytes, idle);
+  const reading = readBoundedBody(answer.body, isSuccess ? upstreamBodyMaxBytes : upstreamErrorMaxBytes, onBytes);
   // An error body that breaks off still has its status.
   const text = isSuccess ? await reading : await reading.catch(() => undefined);
   if (text === undefined) watch.abort();
@@ -107,38 +95,22 @@ async function readOutcome(
   }
   const read = text === undefined ? { kind: 'unreadable' as const } : readJsonAnswer(text);
   if (read.kind === 'error') return { kind: 'failure', failure: classifyErrorObject(read.error) };
-  if (read.kind === 'unreadable' || call.request.stream) return failed('unreadable_answer');
-  return { kind: 'success', success: { kind: 'json', answer: read.answer } };
+  if (read.kind === 'unreadable' || request.stream) return failed('unreadable_answer');
+  return { kind: 'json', answer: read.answer };
 }
 
-const failed = (cause: string): { kind: 'failure'; failure: AttemptFailure } => ({
-  kind: 'failure',
-  failure: { kind: 'failed', cause },
-});
+const failed = (cause: string): Failure => ({ kind: 'failure', failure: { kind: 'failed', cause } });
 
 /** A JSON answer is silent until it is finished, so only a limit that the operator wrote binds it. */
-function firstChunkLimitMs({ request }: ClaimedCall, { provider }: Candidate): number {
-  const fallbackMs = request.stream ? firstChunkTimeoutDefaultMs : Number.POSITIVE_INFINITY;
-  return provider.first_chunk_timeout_ms ?? fallbackMs;
-}
-
-/** Built from the plan alone: nothing a client sends decides where or how a provider is called. */
-function upstreamHeaders({ scope, request }: ClaimedCall, authorization: string | undefined): Record<string, string> {
-  const { traceparent } = scope.correlation;
-  return {
-    accept: request.stream ? 'text/event-stream' : 'application/json',
-    'accept-encoding': 'identity',
-    'content-type': 'application/json',
-    'user-agent': 'gw',
-    ...(authorization === undefined ? {} : { authorization }),
-    ...(traceparent === undefined ? {} : { [headerNames.traceparent]: traceparent }),
-  };
+function firstChunkLimitMs({ request }: ModelCall, { provider }: Candidate): number {
+  const defaultMs = request.stream ? firstChunkTimeoutDefaultMs : Number.POSITIVE_INFINITY;
+  return provider.first_chunk_timeout_ms ?? defaultMs;
 }
 
 const isJson = ({ headers }: UpstreamAnswer): boolean =>
   String(headers['content-type'] ?? '').includes('application/json');
 
-/** An error body may be HTML or nothing at all: then only the status speaks. */
+/** An error body may be HTML or nothing at all: then the status alone classifies it. */
 function parseLenient(text: string | undefined): unknown {
   try {
     return JSON.parse(text ?? '');

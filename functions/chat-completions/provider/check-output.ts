@@ -4,46 +4,49 @@
 import { chargedAnswersMax } from '../../../shared/foundation/constants/index.ts';
 import { checkAnswer } from '../../../shared/protocol/json-schema/index.ts';
 import { isJsonObject, type JsonAnswer } from '../../../shared/protocol/wire/index.ts';
-import { countAnswer } from '../accounts.ts';
-import { chargeAnswer } from '../charge-answer.ts';
-import type { ChatDependencies } from '../dependencies.ts';
-import type { AttemptSuccess, ClaimedCall, Turn } from '../stages.ts';
+import { outputSizeOf, payerOf } from '../../../shared/routing/planner/index.ts';
+import type { AdmittedCandidate } from '../../../shared/routing/provider-metrics/index.ts';
+import type { ModelCall } from '../stages.ts';
 
 export type Verdict =
-  | { readonly kind: 'accepted'; readonly success: AttemptSuccess }
+  | { readonly kind: 'accepted'; readonly answer: JsonAnswer }
   | { readonly kind: 'again' }
-  /** More of the same would change nothing. */
+  /** Another try would end the same way. */
   | { readonly kind: 'exhausted' };
 
-export interface Answered {
-  readonly success: AttemptSuccess;
-  readonly promptBytes: number;
-  readonly answeredAtMs: number;
-}
-
 export interface OutputCheck {
-  readonly judge: (turn: Turn, answered: Answered) => Promise<Verdict>;
+  /** Charges the answer, then holds it against the schema. `tokens`: what the provider's limits count. */
+  readonly check: (
+    admitted: AdmittedCandidate,
+    answer: JsonAnswer,
+    promptBytes: number,
+  ) => Promise<{ readonly tokens: number; readonly verdict: Verdict }>;
   /** Answers that did not satisfy the schema so far. */
   readonly misses: () => number;
 }
 
-export function createOutputCheck(deps: ChatDependencies, call: ClaimedCall): OutputCheck {
-  const schema = call.request.responseSchema;
+export function createOutputCheck({ request, bill, byok, acceptsUnfinished }: ModelCall): OutputCheck {
+  const schema = request.responseSchema;
   let misses = 0;
 
-  async function judge(turn: Turn, { success, promptBytes, answeredAtMs }: Answered): Promise<Verdict> {
-    // Streams are charged when they end: settlement knows what was relayed.
-    if (success.kind === 'stream') return { kind: 'accepted', success };
-    const { answer } = success;
-    const { tokens } = chargeAnswer(call, turn, answer, promptBytes);
-    countAnswer(deps, call.scope, turn, { latencyMs: answeredAtMs - turn.startedAtMs, tokens });
-    if (schema === undefined) return { kind: 'accepted', success };
-    const checked = await checkChoices(schema, answer);
-    if (checked.kind === 'valid') return { kind: 'accepted', success: { kind: 'json', answer: checked.answer } };
+  async function judge(answer: JsonAnswer): Promise<Verdict> {
+    if (schema === undefined) return { kind: 'accepted', answer };
+    const checked = await checkChoices(schema, answer, acceptsUnfinished);
+    if (checked.kind === 'valid') return { kind: 'accepted', answer: checked.answer };
     misses += 1;
     return misses >= chargedAnswersMax || checked.wasCut ? { kind: 'exhausted' } : { kind: 'again' };
   }
-  return { judge, misses: () => misses };
+
+  return {
+    async check({ candidate }, answer, promptBytes) {
+      const observed = { prompt: promptBytes, output: answer.outputBytes };
+      const payer = payerOf(byok, candidate);
+      const asked = outputSizeOf(request);
+      const { usage } = bill.charge({ candidate, reported: answer.usage, observed, payer, asked });
+      return { tokens: usage.promptTokens + usage.completionTokens, verdict: await judge(answer) };
+    },
+    misses: () => misses,
+  };
 }
 
 type Message = Readonly<Record<string, unknown>>;
@@ -53,12 +56,12 @@ type Checked =
   /** `wasCut`: it ended at its token limit, where the next one would end too. */
   | { readonly kind: 'invalid'; readonly wasCut: boolean };
 
-async function checkChoices(schema: unknown, answer: JsonAnswer): Promise<Checked> {
+async function checkChoices(schema: unknown, answer: JsonAnswer, acceptsUnfinished: boolean): Promise<Checked> {
   const choices: unknown[] = [];
   for (const choice of answer.body.choices as unknown[]) {
     const message = isJsonObject(choice) && isJsonObject(choice.message) ? choice.message : undefined;
     if (!isJsonObject(choice) || message === undefined) return { kind: 'invalid', wasCut: false };
-    if (isOtherKind(message)) {
+    if (isOtherKind(message) || (acceptsUnfinished && choice.finish_reason !== 'stop')) {
       choices.push(choice);
       continue;
     }

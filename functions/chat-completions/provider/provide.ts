@@ -1,51 +1,67 @@
-// The provider loop: take a turn, call, classify, until somebody answers. A fallback happens before the first real
-// output or never.
+// The provider loop: admit a candidate, call it, classify, until one answers. A fallback happens before the first real
+// output or never. What the loop did is its result, also where it failed.
 import { reservePerCandidateMs } from '../../../shared/foundation/constants/index.ts';
+import { type AdmittedCandidate, type Attempt, reportAttempt } from '../../../shared/routing/provider-metrics/index.ts';
 import type { AttemptFailure } from '../../../shared/routing/providers/index.ts';
-import { countFailure } from '../accounts.ts';
 import type { ChatDependencies } from '../dependencies.ts';
-import type { ClaimedCall, ProvidedCall } from '../stages.ts';
+import type { ModelCall, ProviderRun } from '../stages.ts';
 import { attempt } from './attempt.ts';
+import { createCandidateQueue } from './candidate-queue.ts';
 import { createOutputCheck } from './check-output.ts';
 import { conclude } from './conclude.ts';
-import { createQueue } from './queue.ts';
 
-export async function provide(deps: ChatDependencies, call: ClaimedCall): Promise<ProvidedCall> {
-  const { ending } = call;
-  const loopStartedAtMs = deps.clock.nowMs();
-  const queue = createQueue(deps, call);
-  const output = createOutputCheck(deps, call);
-  const failures: AttemptFailure[] = [];
-  try {
-    while (queue.waiting() > 0 && !call.deadline.isOver() && !call.scope.clientGone.aborted) {
-      const turn = await queue.next();
-      if ('retryAfterSeconds' in turn) {
-        failures.push({ kind: 'rate_limited', retryAfterSeconds: turn.retryAfterSeconds, cause: 'own_limit' });
+export async function provide(deps: ChatDependencies, call: ModelCall): Promise<ProviderRun> {
+  const { clock } = deps;
+  const startedAtMs = clock.nowMs();
+  const queue = createCandidateQueue(deps, call);
+  const attempts: Attempt[] = [];
+  let attemptCount = 0;
+  let firstOutputAtMs: number | undefined;
+
+  const endAttempt = (admitted: AdmittedCandidate, outcome: Attempt['outcome'], endedAtMs: number, tokens = 0) => {
+    const ended = { ...admitted, outcome, latencyMs: endedAtMs - admitted.startedAtMs, tokens };
+    attempts.push(ended);
+    reportAttempt(deps, ended);
+  };
+
+  async function run(): Promise<ProviderRun['result']> {
+    const output = createOutputCheck(call);
+    const failures: AttemptFailure[] = [];
+    while (queue.waiting() > 0 && !call.deadline.isOver() && !isCancelled(call)) {
+      const admitted = await queue.next();
+      if ('retryAfterSeconds' in admitted) {
+        failures.push({ kind: 'rate_limited', retryAfterSeconds: admitted.retryAfterSeconds, cause: 'own_limit' });
         break;
       }
-      ending.attempts += 1;
-      ending.turn = turn;
-      const outcome = await attempt(deps, call, turn, silenceLimitMs(call.deadline.remainingMs(), queue.waiting()));
+      attemptCount += 1;
+      const silenceMs = silenceLimitMs(call.deadline.remainingMs(), queue.waiting());
+      const outcome = await attempt(deps, call, admitted, silenceMs);
       if (outcome.kind === 'failure') {
-        countFailure(deps, call.scope, turn, outcome.failure);
+        endAttempt(admitted, outcome.failure, clock.nowMs());
         failures.push(outcome.failure);
         continue;
       }
-      ending.firstOutputAtMs = outcome.answeredAtMs;
-      const verdict = await output.judge(turn, outcome);
-      if (verdict.kind === 'accepted') {
-        return { success: verdict.success, turn, attempts: ending.attempts, promptBytes: outcome.promptBytes };
-      }
+      firstOutputAtMs = outcome.answeredAtMs;
+      // The attempt of a stream ends with the stream.
+      if (outcome.kind === 'stream') return { ...outcome, admitted };
+      const { answer, promptBytes } = outcome;
+      const { tokens, verdict } = await output.check(admitted, answer, promptBytes);
+      endAttempt(admitted, 'ok', outcome.answeredAtMs, tokens);
+      if (verdict.kind === 'accepted') return { kind: 'json', answer: verdict.answer, admitted, promptBytes };
       if (verdict.kind === 'exhausted') break;
-      queue.again(turn.candidate);
+      queue.again(admitted.candidate);
     }
-  } finally {
-    ending.causes = failures.map(({ cause }) => cause);
-    ending.upstreamMs = deps.clock.nowMs() - loopStartedAtMs;
+    const facts = { attempts: attemptCount, deadlineIsOver: call.deadline.isOver(), outputMisses: output.misses() };
+    return { kind: 'failed', error: conclude(call, failures, facts) };
   }
-  const deadlineIsOver = call.deadline.isOver();
-  throw conclude(failures, { attempts: ending.attempts, deadlineIsOver, outputMisses: output.misses() });
+
+  const result = await run().catch((error: unknown) => ({ kind: 'failed', error }) as const);
+  const upstreamMs = clock.nowMs() - startedAtMs;
+  const left = { queuedMs: queue.queuedMs(), unusedPermit: queue.unusedPermit() };
+  return { attempts, attemptCount, ...left, upstreamMs, firstOutputAtMs, result };
 }
+
+const isCancelled = ({ clientGone, stopped }: ModelCall): boolean => clientGone.aborted || stopped?.aborted === true;
 
 /** How long a provider may stay silent: each one behind it keeps at least 10 seconds, or an even share of less. */
 function silenceLimitMs(remainingMs: number, behind: number): number {

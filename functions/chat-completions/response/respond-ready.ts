@@ -1,43 +1,30 @@
-// Answers that are there already: a stored result byte for byte, and a cached answer with usage members of its own.
+// Answers that exist already: a stored result byte for byte, and a cached answer with usage members of its own.
 
 import type { CachedAnswer } from '../../../shared/accounting/response-cache/index.ts';
 import { okStatus } from '../../../shared/errors/index.ts';
 import { headerNames } from '../../../shared/foundation/constants/index.ts';
 import { parseJson } from '../../../shared/foundation/ids/index.ts';
 import type { GatewayResponse } from '../../../shared/protocol/http/index.ts';
-import {
-  type ChatRequest,
-  doneLine,
-  isJsonObject,
-  readStreamChunk,
-  toEventLine,
-} from '../../../shared/protocol/wire/index.ts';
+import { jsonHeaders, streamHeaders } from '../../../shared/protocol/router/index.ts';
+import { type ChatRequest, doneLine, isJsonObject, readStreamChunk } from '../../../shared/protocol/wire/index.ts';
 import { mergeUsage, noCost } from '../../../shared/routing/billing/index.ts';
-import type { ChatDependencies } from '../dependencies.ts';
-import type { IdentifiedCall, ReadyAnswer } from '../stages.ts';
-import { usageLine } from './event-stream.ts';
-import { type Answer, keepForReplay } from './keep-answer.ts';
-import { jsonHeaders, streamHeaders } from './response-headers.ts';
+import type { IdentifiedCall, ReadyAnswer, StoredAnswer } from '../stages.ts';
+import { chunkLine, usageLine } from './event-stream.ts';
 
-export async function respondReady(
-  deps: ChatDependencies,
-  { scope, workspace }: IdentifiedCall,
-  ready: ReadyAnswer,
-): Promise<GatewayResponse> {
-  const how = ready.kind === 'cached' ? { cache: 'HIT' } : { idempotent_replayed: true };
-  scope.learnt.fields = { ...scope.learnt.fields, workspace_id: workspace.id, ...how };
+export async function respondReady({ scope, workspace }: IdentifiedCall, ready: ReadyAnswer): Promise<GatewayResponse> {
+  const source = ready.kind === 'cached' ? { cache: 'HIT' } : { idempotent_replayed: true };
+  scope.logContext.fields = { ...scope.logContext.fields, workspace_id: workspace.id, ...source };
   if (ready.kind === 'cached') {
-    const { call, owner } = ready;
-    const response = respondCached(call.request, ready.answer);
+    const response = respondCached(ready.call.request, ready.answer);
     // An answer like any other: a retry gets the same, and another body under its key is a conflict.
-    await keepForReplay(deps, { ...call, owner, ownsIdempotencyKey: true }, response);
+    await ready.names.store(response);
     return response;
   }
   const { status, headers, body } = ready.result;
   return { status, headers: { ...headers, [headerNames.idempotentReplayed]: 'true' }, body };
 }
 
-function respondCached(request: ChatRequest, answer: CachedAnswer): GatewayResponse & Answer {
+function respondCached(request: ChatRequest, answer: CachedAnswer): GatewayResponse & StoredAnswer {
   const { content, provider, model } = answer;
   const headers = { [headerNames.model]: model, [headerNames.provider]: provider, [headerNames.cache]: 'HIT' };
   if (content.kind === 'stream') {
@@ -55,10 +42,13 @@ function respondCached(request: ChatRequest, answer: CachedAnswer): GatewayRespo
 /** The chunks as they came, with the usage chunks that this client asked for. */
 function cachedStream(request: ChatRequest, answer: CachedAnswer, texts: readonly string[]): string {
   const chunks = texts.flatMap((text) => readStreamChunk(text) ?? []);
-  const relayed = chunks.filter(({ facts }) => !facts.isUsageOnly || request.includeUsage);
+  const relayed = chunks.filter(
+    ({ facts }) => !facts.isUsageOnly || (request.includeUsage && !request.includeMergedUsage),
+  );
   const reported = chunks.findLast(({ facts }) => facts.usage !== undefined)?.facts.usage;
   const added = request.includeMergedUsage ? usageLine(chunks.at(-1)?.head ?? {}, cachedUsage(answer, reported)) : '';
-  return relayed.map(({ text }) => toEventLine(text)).join('') + added + doneLine;
+  const excludesReasoning = request.reasoning?.exclude === true;
+  return relayed.map((chunk) => chunkLine(chunk, excludesReasoning)).join('') + added + doneLine;
 }
 
 function cachedUsage(

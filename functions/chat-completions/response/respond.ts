@@ -1,128 +1,134 @@
-// The answer: JSON or an event stream, with the members and headers of contract 4.
-
+// The answer: JSON or an event stream, with the members and headers of contract 4, and what settlement must know of its
+// end.
 import { okStatus } from '../../../shared/errors/index.ts';
-import { headerNames } from '../../../shared/foundation/constants/index.ts';
+import { collectedStreamMaxBytes, headerNames } from '../../../shared/foundation/constants/index.ts';
 import type { GatewayResponse } from '../../../shared/protocol/http/index.ts';
+import { jsonHeaders, streamHeaders } from '../../../shared/protocol/router/index.ts';
 import { type JsonAnswer, withoutReasoning } from '../../../shared/protocol/wire/index.ts';
-import { type Charged, mergeUsage } from '../../../shared/routing/billing/index.ts';
-import { newTally } from '../admission/new-ending.ts';
-import { payerOf } from '../charge-answer.ts';
+import { type Charge, mergeUsage } from '../../../shared/routing/billing/index.ts';
+import { outputSizeOf, payerOf } from '../../../shared/routing/planner/index.ts';
 import type { ChatDependencies } from '../dependencies.ts';
-import type { ClaimedCall, OpenStream, ProvidedCall } from '../stages.ts';
-import { relayStream } from './event-stream.ts';
-import { keepForReplay, keepInCache } from './keep-answer.ts';
-import { jsonHeaders, streamHeaders } from './response-headers.ts';
+import type { AdmittedChat, EndedCall, OpenStream, ProvidedAnswer, ProviderRun } from '../stages.ts';
+import { type RelayedStream, relayStream } from './event-stream.ts';
+import { createStreamSchemaCheck } from './stream-schema-check.ts';
+import { cacheWriter } from './write-cache.ts';
 
-/** What of settlement a stream cannot leave to the time after it. */
-export interface StreamSettlement {
-  /** Charges what was relayed, once, whoever asks first. */
-  readonly chargeStream: () => void;
-  /** Of a stream that broke: its Idempotency-Key and span may be used again. */
-  readonly releaseNames: () => Promise<void>;
+export interface Responded {
+  readonly response: GatewayResponse;
+  /** Called once, after the last byte. */
+  readonly end: () => Omit<EndedCall, 'run' | 'error'>;
+}
+
+/** An answer that a provider has given for this call. */
+interface Answered {
+  readonly call: AdmittedChat;
+  readonly run: ProviderRun;
+  readonly provided: ProvidedAnswer;
+  readonly headers: Readonly<Record<string, string>>;
 }
 
 export async function respond(
   deps: ChatDependencies,
-  call: ClaimedCall,
-  provided: ProvidedCall,
-  settlement: StreamSettlement,
-): Promise<GatewayResponse> {
-  const { success } = provided;
-  const headers = servedHeaders(deps, call, provided);
-  return success.kind === 'json'
-    ? jsonResponse(deps, call, provided, success.answer, headers)
-    : streamResponse(deps, call, provided, success.stream, headers, settlement);
+  call: AdmittedChat,
+  run: ProviderRun,
+  provided: ProvidedAnswer,
+): Promise<Responded> {
+  const answered = { call, run, provided, headers: servedHeaders(deps, call, run, provided) };
+  return provided.kind === 'json'
+    ? jsonResponse(deps, answered, provided.answer)
+    : streamResponse(deps, answered, provided.stream);
 }
 
-async function jsonResponse(
-  deps: ChatDependencies,
-  call: ClaimedCall,
-  provided: ProvidedCall,
-  answer: JsonAnswer,
-  headers: Record<string, string>,
-): Promise<GatewayResponse> {
+async function jsonResponse(deps: ChatDependencies, answered: Answered, answer: JsonAnswer): Promise<Responded> {
+  const { call, headers } = answered;
   const kept = call.request.reasoning?.exclude === true ? withoutReasoning(answer.body) : answer.body;
-  const body = JSON.stringify({ ...kept, usage: usageOf(call, provided, answer.usage) });
+  const charge = call.bill.charges.at(-1);
+  if (charge === undefined) throw new Error('an answer was given that nothing was charged for');
+  const body = JSON.stringify({ ...kept, usage: usageOf(answered, charge, answer.usage) });
   const response = { status: okStatus, headers: { ...headers, ...jsonHeaders }, body };
-  await keepForReplay(deps, call, response);
-  keepInCache(deps, call, {
-    ...servedBy(call, provided),
-    ...cachedHead,
-    content: { kind: 'json', text: JSON.stringify(kept) },
-  });
-  return response;
+  await call.names.store(response);
+  const content = { kind: 'json', text: JSON.stringify(kept) } as const;
+  return { response, end: () => ({ stream: undefined, writeCache: cacheWriter(deps, call, charge, content) }) };
 }
 
-const cachedHead = { status: okStatus, contentType: jsonHeaders['content-type'] } as const;
-
-function streamResponse(
-  deps: ChatDependencies,
-  call: ClaimedCall,
-  provided: ProvidedCall,
-  stream: OpenStream,
-  headers: Record<string, string>,
-  { chargeStream, releaseNames }: StreamSettlement,
-): GatewayResponse {
-  const { request, ending, cache, ownsIdempotencyKey } = call;
-  const tally = ending.tally ?? newTally();
+function streamResponse(deps: ChatDependencies, answered: Answered, stream: OpenStream): Responded {
+  const { call, run, provided, headers } = answered;
+  const { request, holdings, names } = call;
   const answer = { status: okStatus, headers: { ...headers, ...streamHeaders } };
+  const endsBrokenStreamWithDone = call.scope.basePath !== '/openai/v1';
   const chunks: string[] = [];
-  const mergedUsage = () => {
-    chargeStream();
-    return usageOf(call, provided, tally.usage);
+  let chunkBytes = 0;
+  const keepChunk = (text: string) => {
+    chunkBytes += text.length;
+    if (chunkBytes <= collectedStreamMaxBytes) chunks.push(text);
   };
-  const onComplete = async (transcript: () => string) => {
-    chargeStream();
-    if (ownsIdempotencyKey) await keepForReplay(deps, call, { ...answer, body: transcript() });
-    const content = { kind: 'stream', chunks } as const;
-    keepInCache(deps, call, {
-      ...servedBy(call, provided),
-      ...cachedHead,
-      contentType: streamHeaders['content-type'],
-      content,
-    });
+  let charged: Charge | undefined;
+  const charge = (): Charge => {
+    charged ??= chargeStream(call, provided, relayed);
+    return charged;
   };
-  const wishes = {
+  const { body, relayed, readOn } = relayStream(stream, {
     includeUsage: request.includeUsage,
-    mergedUsage: request.includeMergedUsage ? mergedUsage : undefined,
-    onChunk: cache?.store === undefined ? undefined : (text: string) => void chunks.push(text),
-    onComplete: ownsIdempotencyKey || cache?.store !== undefined ? onComplete : undefined,
-    onBroken: () => releaseNames().catch(() => {}),
+    excludeReasoning: request.reasoning?.exclude === true,
+    mergedUsage: request.includeMergedUsage ? () => usageOf(answered, charge(), relayed.usage) : undefined,
+    onChunk: holdings.cache?.store === undefined ? undefined : keepChunk,
+    onComplete:
+      call.idempotencyKey === undefined ? undefined : (transcript) => names.store({ ...answer, body: transcript }),
+    schemaCheck: request.responseSchema === undefined ? undefined : createStreamSchemaCheck(request.responseSchema),
+    endsBrokenStreamWithDone,
+    onBroken: () => names.release({ isRetryable: true, reachedProvider: true }).catch(() => {}),
+  });
+  const response = { ...answer, body, endsBrokenStreamWithDone, finish: readOn };
+  const end = () => {
+    const { usage } = charge();
+    const { startedAtMs } = provided.admitted;
+    const firstOutputMs = run.firstOutputAtMs === undefined ? undefined : run.firstOutputAtMs - startedAtMs;
+    // Undefined only where a fault of ours ended the relay: it says nothing about the provider.
+    const outcome = relayed.end ?? ({ kind: 'client_gone', cause: 'client_gone' } as const);
+    const attempt = {
+      ...provided.admitted,
+      outcome: outcome === 'complete' || outcome === 'schema_mismatch' ? ('ok' as const) : outcome,
+      latencyMs: deps.clock.nowMs() - startedAtMs,
+      firstOutputMs,
+      tokens: usage.promptTokens + usage.completionTokens,
+    };
+    const content = { kind: 'stream', chunks } as const;
+    const isKept = outcome === 'complete' && chunkBytes <= collectedStreamMaxBytes;
+    const writeCache = isKept ? cacheWriter(deps, call, charge(), content) : undefined;
+    return { stream: { end: relayed.end, attempt }, writeCache };
   };
-  // A body nobody ever read never reached its own finally.
-  return { ...answer, body: relayStream(stream, tally, wishes), finish: async () => stream.abort() };
+  return { response, end };
+}
+
+function chargeStream(call: AdmittedChat, { admitted, promptBytes }: ProvidedAnswer, relayed: RelayedStream): Charge {
+  // The last report of a stream that ended well is believed, also a zero.
+  const isWhole = relayed.end === 'complete' || relayed.end === 'schema_mismatch';
+  const outputAfterUsage = isWhole ? relayed.outputBytesAfterUsage : relayed.outputBytesAfterCount;
+  const observed = { prompt: promptBytes, output: relayed.outputBytes, outputAfterUsage };
+  const { candidate } = admitted;
+  const payer = payerOf(call.byok, candidate);
+  return call.bill.charge({ candidate, reported: relayed.usage, observed, payer, asked: outputSizeOf(call.request) });
 }
 
 function usageOf(
-  call: ClaimedCall,
-  { turn, attempts }: ProvidedCall,
+  { call, run, provided }: Answered,
+  { usage, payer }: Charge,
   reported: Record<string, unknown> | undefined,
 ): Record<string, unknown> {
-  const { provider, model } = turn.candidate;
-  const charged: Charged = { total: call.bill.totalOf('workspace'), upstream: call.bill.upstreamCost() };
-  const isByok = payerOf(call, turn) === 'client';
-  const served = { provider: provider.id, model: model.id, attempts, isByok, cacheHit: false };
-  return mergeUsage(reported, lastCharge(call).usage, charged, served);
+  const { provider, model } = provided.admitted.candidate;
+  const charged = { total: call.bill.totalOf('workspace'), upstream: call.bill.upstreamCost() };
+  const isByok = payer === 'client';
+  const served = { provider: provider.id, model: model.id, attempts: run.attemptCount, isByok, cacheHit: false };
+  return mergeUsage(reported, usage, charged, served);
 }
-
-function lastCharge({ bill }: ClaimedCall) {
-  const charge = bill.charges.at(-1);
-  if (charge === undefined) throw new Error('an answer was given that nothing was charged for');
-  return charge;
-}
-
-const servedBy = (call: ClaimedCall, { turn: { candidate } }: ProvidedCall) => ({
-  provider: candidate.provider.id,
-  model: candidate.model.id,
-  usage: lastCharge(call).usage,
-});
 
 function servedHeaders(
   { clock }: ChatDependencies,
-  { arrivedAtMs, ending, cache }: ClaimedCall,
-  { turn: { candidate } }: ProvidedCall,
+  { arrivedAtMs, holdings: { cache } }: AdmittedChat,
+  { upstreamMs }: ProviderRun,
+  { admitted: { candidate } }: ProvidedAnswer,
 ): Record<string, string> {
-  const gatewayMs = Math.max(0, clock.nowMs() - arrivedAtMs - ending.upstreamMs);
+  const gatewayMs = Math.max(0, clock.nowMs() - arrivedAtMs - upstreamMs);
   return {
     [headerNames.model]: candidate.model.id,
     [headerNames.provider]: candidate.provider.id,

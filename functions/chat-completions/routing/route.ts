@@ -1,22 +1,22 @@
-// Which request is it really, and who may serve it? Header rules, preset, plan: in the order of contract 5. A refusal is
-// a value here, because a stored answer still wins over it.
+// Routing: BYOK header rules, preset, plan, in the order of contract 5. A refusal is a value here, because a stored answer
+// still wins over it.
 
 import { noStatistics } from '../../../shared/accounting/provider-health/index.ts';
 import { connectionFacts } from '../../../shared/configuration/byok/index.ts';
-import type { Candidate } from '../../../shared/configuration/catalogue/index.ts';
 import { applyPreset } from '../../../shared/configuration/workspaces/index.ts';
 import { GatewayError } from '../../../shared/errors/index.ts';
+import { checkRequestSchema } from '../../../shared/protocol/json-schema/index.ts';
 import { type ChatRequest, readChatRequest } from '../../../shared/protocol/wire/index.ts';
 import {
   type ByokFacts,
   checkByokHeader,
+  entryOf,
   makePlan,
   readByokFacts,
   tighten,
 } from '../../../shared/routing/planner/index.ts';
-import { checkSchema } from '../check-schema.ts';
 import type { ChatDependencies } from '../dependencies.ts';
-import type { IdentifiedCall, RoutedCall } from '../stages.ts';
+import type { AdmittedChat, IdentifiedCall, ModelCall, RoutedCall } from '../stages.ts';
 
 export async function route(deps: ChatDependencies, call: IdentifiedCall): Promise<RoutedCall | GatewayError> {
   const byok = readByok(call);
@@ -25,7 +25,7 @@ export async function route(deps: ChatDependencies, call: IdentifiedCall): Promi
   if (preset instanceof GatewayError) return preset;
   const { request, workspace } = preset;
   await deps.credentials.ready();
-  const statistics = sortsByFigures(request) ? await deps.statistics.current() : noStatistics;
+  const statistics = sortsByStatistics(request) ? await deps.statistics.current() : noStatistics;
   const plan = makePlan(request, {
     catalogue: call.catalogue,
     workspace,
@@ -39,10 +39,25 @@ export async function route(deps: ChatDependencies, call: IdentifiedCall): Promi
   return { ...call, request, workspace, plan, byok, policy };
 }
 
-const entryOf = ({ provider, model }: Candidate) => ({ provider: provider.id, model: model.id });
+/** Only these orders use statistics, and only they wait for them. */
+const sortsByStatistics = ({ provider: { sort } }: ChatRequest): boolean => sort === 'latency' || sort === 'throughput';
 
-/** Only these orders look at figures, and only they wait for them. */
-const sortsByFigures = ({ provider: { sort } }: ChatRequest): boolean => sort === 'latency' || sort === 'throughput';
+export const toModelCall = (call: AdmittedChat): ModelCall => ({
+  correlationId: call.scope.correlationId,
+  request: call.request,
+  plan: call.plan,
+  firstCandidate: call.holdings.firstCandidate,
+  byok: call.byok,
+  byokKey: call.byokKey,
+  connections: call.connections,
+  traceparent: call.scope.correlation.traceparent,
+  deadline: call.deadline,
+  clientGone: call.scope.clientGone,
+  stopped: undefined,
+  queueMs: call.catalogue.service.queue_ms,
+  acceptsUnfinished: call.scope.basePath === '/openai/v1',
+  bill: call.bill,
+});
 
 function readByok(call: IdentifiedCall): ByokFacts | GatewayError | undefined {
   const { workspace, catalogue, byokKey, request } = call;
@@ -64,5 +79,10 @@ async function mergePreset(
   if (applied.kind === 'none') return call;
   const request = readChatRequest(applied.body);
   if (request instanceof GatewayError) return request;
-  return (await checkSchema(request)) ?? { request, workspace: applied.workspace };
+  return (
+    (await checkRequestSchema(request, { allowsStream: call.scope.basePath === '/openai/v1' })) ?? {
+      request,
+      workspace: applied.workspace,
+    }
+  );
 }

@@ -1,26 +1,26 @@
-// Every hold of a call ends at what the call really cost, exactly once: settling again after a lost answer finds the
-// hold gone. What cannot be written now is tried again, and at last comes back with its lease.
+// Every hold of a call ends at what the call really cost, exactly once. What cannot be written now is tried again until
+// the deadline; after that the hold comes back with its lease.
 import { settleHold, settleKeyHold } from '../../../shared/accounting/holds/index.ts';
-import { untilDone } from '../admission/until-done.ts';
+import type { Deadline } from '../../../shared/foundation/time/index.ts';
+import { retryWrite } from '../../../shared/storage/store/index.ts';
 import type { ChatDependencies } from '../dependencies.ts';
-import type { Claimed } from '../stages.ts';
+import type { AdmittedCall } from '../stages.ts';
 
-export async function settleMoney(deps: ChatDependencies, call: Claimed): Promise<void> {
+/** Rejects with the first failure, after every hold was tried. */
+export async function settleMoney(deps: ChatDependencies, call: AdmittedCall, deadline: Deadline): Promise<void> {
   const { store, credit, clock } = deps;
-  const { keyHold, creditHold, otherHolds, bill, owner } = call;
+  const { bill, owner } = call;
+  const { keyHold, creditHold, budgets } = call.holdings;
   const owed = bill.totalOf('workspace');
-  const settlements: (() => Promise<unknown>)[] = [];
-  if (keyHold !== undefined) {
-    settlements.push(() => settleKeyHold({ store, hold: keyHold, actual: owed, nowMs: clock.nowMs() }));
-  }
-  if (creditHold !== undefined) {
-    settlements.push(() => credit.settle({ hold: creditHold, actual: owed, nowMs: clock.nowMs() }));
-  }
-  for (const { counter, payer, amount } of otherHolds) {
-    const actual = payer === undefined ? 0n : bill.totalOf('client', payer.provider);
-    settlements.push(() => settleHold({ store, counter, owner, held: amount, actual, nowMs: clock.nowMs() }));
-  }
-  const settled = await Promise.allSettled(settlements.map((settle) => untilDone(clock, settle)));
+  const settlements = [
+    keyHold && (() => settleKeyHold({ store, hold: keyHold, actual: owed, nowMs: clock.nowMs() })),
+    creditHold && (() => credit.settle({ hold: creditHold, actual: owed, nowMs: clock.nowMs() })),
+    ...(budgets?.holds ?? []).map(({ counter, provider, amount }) => () => {
+      const actual = bill.totalOf('client', provider);
+      return settleHold({ store, counter, owner, held: amount, actual, nowMs: clock.nowMs() });
+    }),
+  ].filter((settlement) => settlement !== undefined);
+  const settled = await Promise.allSettled(settlements.map((write) => retryWrite(clock, write, { deadline })));
   const failed = settled.find(({ status }) => status === 'rejected');
   if (failed?.status === 'rejected') throw failed.reason;
 }

@@ -1,53 +1,48 @@
-// What is left to do when the last byte is out, on every way out: charge a stream for what was relayed, settle what was
-// held at the real cost, free what nobody needs, tell everybody who counts, and write the record.
-import { closeAccounts, countAnswer, countFailure } from '../accounts.ts';
-import { newTally } from '../admission/new-ending.ts';
-import { chargeAnswer } from '../charge-answer.ts';
+// Settlement: what is left to do when the last byte is out, on every way out. Money first; then everything that other
+// calls wait for, and the record. One deadline bounds all steps together; a step that fails stops no other.
+import { errorCatalogue } from '../../../shared/errors/index.ts';
+import { startDeadline } from '../../../shared/foundation/time/index.ts';
+import { reportAttempt, settleAttempts } from '../../../shared/routing/provider-metrics/index.ts';
+import { retryWrite } from '../../../shared/storage/store/index.ts';
 import type { ChatDependencies } from '../dependencies.ts';
-import type { Claimed, ClaimedCall, ProvidedCall } from '../stages.ts';
-import { settleClaims } from './settle-claims.ts';
+import type { AdmittedCall, EndedCall, NamesEnd } from '../stages.ts';
 import { settleMoney } from './settle-money.ts';
-import { type CachedReady, writeCachedRecord, writeRecord } from './write-record.ts';
+import { writeRecord } from './write-record.ts';
 
-/** Call it as soon as something is claimed: from here on a fault anywhere still settles. */
-export function settleAfterwards(deps: ChatDependencies, call: Claimed): void {
-  call.scope.afterwards.add(async () => {
-    const parts = [settleMoney(deps, call), settleClaims(deps, call), writeRecord(deps, call), closeAccounts(deps)];
-    for (const part of await Promise.allSettled(parts)) {
-      if (part.status === 'fulfilled') continue;
-      deps.log.error({ event: 'settlement_failed', correlation_id: call.scope.correlationId }, part.reason);
+/** Within the 10 s that an adapter waits for `finish`. */
+const settlementBudgetMs = 9_000;
+
+export async function settle(deps: ChatDependencies, call: AdmittedCall, ended: EndedCall): Promise<void> {
+  const { clock, limiter, log } = deps;
+  const { names, holdings } = call;
+  const { run, stream, writeCache } = ended;
+  const deadline = startDeadline(clock, clock.nowMs(), settlementBudgetMs);
+  const step = async (name: string, work: () => Promise<unknown> | undefined): Promise<void> => {
+    try {
+      await work();
+    } catch (error) {
+      log.error({ event: 'settlement_failed', settlement_step: name, correlation_id: call.scope.correlationId }, error);
     }
-  });
-}
-
-/** For an answer from the cache: nothing is held by then, and nothing is owed. */
-export function recordAfterwards(deps: ChatDependencies, cached: CachedReady): void {
-  cached.call.scope.afterwards.add(() => writeCachedRecord(deps, cached));
-}
-
-/** Prepares the settlement of a stream. The function charges it: once, when its end is known, whoever asks first. */
-export function settleStreamAfterwards(deps: ChatDependencies, call: ClaimedCall, provided: ProvidedCall): () => void {
-  const tally = newTally();
-  const { turn, promptBytes } = provided;
-  let tokens: number | undefined;
-  call.ending.tally = tally;
-  const charge = () => {
-    // The last report of a stream that ended well is believed, also a zero.
-    const outputBytesAfterUsage = tally.end === 'complete' ? tally.outputBytesAfterUsage : tally.outputBytesAfterCount;
-    tokens ??= chargeAnswer(call, turn, { ...tally, outputBytesAfterUsage }, promptBytes).tokens;
-    return tokens;
   };
-  call.scope.afterwards.add(async () => {
-    const counted = charge();
-    // A client that left says nothing about the provider.
-    const end = tally.end ?? ({ kind: 'client_gone', cause: 'client_gone' } as const);
-    if (end !== 'complete') countFailure(deps, call.scope, turn, end, counted);
-    else {
-      const latencyMs = deps.clock.nowMs() - turn.startedAtMs;
-      const { firstOutputAtMs } = call.ending;
-      const firstTokenMs = firstOutputAtMs === undefined ? undefined : firstOutputAtMs - turn.startedAtMs;
-      countAnswer(deps, call.scope, turn, { latencyMs, firstTokenMs, tokens: counted });
-    }
-  });
-  return () => void charge();
+  if (stream !== undefined) reportAttempt(deps, stream.attempt);
+  const attempts = stream === undefined ? run.attempts : [...run.attempts, stream.attempt];
+  const { unusedPermit } = run;
+
+  await step('money', () => settleMoney(deps, call, deadline));
+  await Promise.all([
+    step('names', () => names.settle(namesEndOf(ended), deadline)),
+    step('slots', () => holdings.releaseSlots && retryWrite(clock, holdings.releaseSlots, { deadline })),
+    step('unused_permit', () => unusedPermit && retryWrite(clock, () => limiter.giveBack(unusedPermit), { deadline })),
+    step('attempts', () => settleAttempts(deps, attempts)),
+    step('response_cache', () => writeCache?.()),
+    step('record', () => writeRecord(deps, call, { ...ended, run: { ...run, attempts } }, deadline)),
+  ]);
 }
+
+export const namesEndOf = ({ error, stream, run }: EndedCall): NamesEnd => ({
+  isRetryable:
+    error === undefined
+      ? stream !== undefined && stream.end !== 'complete'
+      : error.entry.status >= errorCatalogue.rate_limited.status,
+  reachedProvider: run.attemptCount > 0,
+});

@@ -1,44 +1,65 @@
 // The record of a call that was bound for a provider: who, what, how long, how much. No prompt, no answer, no secret.
-
-import type { CallOutcome, CallRecord } from '../../../shared/accounting/call-records/index.ts';
-import type { ErrorCode } from '../../../shared/errors/index.ts';
+import type { CallAttempt, CallOutcome, CallRecord } from '../../../shared/accounting/call-records/index.ts';
+import { type ErrorCode, okStatus } from '../../../shared/errors/index.ts';
+import type { Deadline } from '../../../shared/foundation/time/index.ts';
 import { openBill } from '../../../shared/routing/billing/index.ts';
-import { newEnding } from '../admission/new-ending.ts';
-import { untilDone } from '../admission/until-done.ts';
+import type { Attempt } from '../../../shared/routing/provider-metrics/index.ts';
+import { midStreamCodeOf } from '../../../shared/routing/providers/index.ts';
+import { retryWrite } from '../../../shared/storage/store/index.ts';
 import type { ChatDependencies } from '../dependencies.ts';
-import { midStreamCodes } from '../mid-stream-codes.ts';
-import type { Claimed, ClaimedExecution, ReadyAnswer } from '../stages.ts';
-import { tellLog } from './tell-log.ts';
+import type { AdmittedCall, EndedCall, Execution, ReadyAnswer } from '../stages.ts';
+import { addRecordToLog } from './log-record.ts';
 
-export const writeRecord = (deps: ChatDependencies, call: Claimed): Promise<void> =>
-  write(deps, call, toRecord(call, deps.clock.nowMs()));
+type RecordedCall = Omit<AdmittedCall, 'holdings' | 'names'> & { readonly execution?: Execution };
+
+export const writeRecord = (
+  deps: ChatDependencies,
+  call: RecordedCall,
+  ended: EndedCall,
+  deadline: Deadline,
+): Promise<void> => write(deps, call, toRecord(call, ended, deps.clock.nowMs()), deadline);
 
 export type CachedReady = Extract<ReadyAnswer, { kind: 'cached' }>;
 
 /** An answer from the cache cost nothing, and is counted among the calls of its model all the same. */
 export function writeCachedRecord(deps: ChatDependencies, { call, owner, answer }: CachedReady): Promise<void> {
-  const nothing = { keyHold: undefined, creditHold: undefined, otherHolds: [], ownsIdempotencyKey: false };
-  const claimed = { ...call, ...nothing, owner, bill: openBill(), ending: newEnding() };
+  const recorded = { ...call, owner, bill: openBill() };
   const { provider, model } = answer;
-  return write(deps, claimed, {
-    ...toRecord(claimed, deps.clock.nowMs()),
-    provider,
-    modelServed: model,
-    cacheHit: true,
-  });
+  const record = toRecord(recorded, notRun, deps.clock.nowMs());
+  return write(deps, recorded, { ...record, provider, modelServed: model, cacheHit: true });
 }
 
-async function write({ records, clock }: ChatDependencies, { scope }: Claimed, record: CallRecord): Promise<void> {
-  tellLog(scope.learnt, record);
-  await untilDone(clock, () => records.write(record));
+const notRun: EndedCall = {
+  run: {
+    attempts: [],
+    attemptCount: 0,
+    queuedMs: 0,
+    upstreamMs: 0,
+    firstOutputAtMs: undefined,
+    unusedPermit: undefined,
+  },
+  error: undefined,
+  stream: undefined,
+  writeCache: undefined,
+};
+
+async function write(
+  { records, clock }: ChatDependencies,
+  { scope }: RecordedCall,
+  record: CallRecord,
+  deadline?: Deadline,
+): Promise<void> {
+  addRecordToLog(scope.logContext, record);
+  await retryWrite(clock, () => records.write(record), deadline === undefined ? {} : { deadline });
 }
 
-function toRecord(call: Claimed, nowMs: number): CallRecord {
-  const { scope, request, workspace, keyItem, credential, attribution, ending, arrivedAtMs, bill } = call;
-  const totalMs = nowMs - arrivedAtMs;
-  const served = ending.errorCode === undefined ? ending.turn?.candidate : undefined;
+function toRecord(call: RecordedCall, ended: EndedCall, nowMs: number): CallRecord {
+  const { scope, request, workspace, keyItem, credential, attribution, arrivedAtMs, bill, execution } = call;
+  const { run, stream, error } = ended;
+  const { attempts, firstOutputAtMs } = run;
+  const served = error === undefined ? attempts.at(-1)?.candidate : undefined;
   // The time of a stream behind its first output is the provider's and the reader's.
-  const ownUntilMs = ending.tally === undefined ? nowMs : (ending.firstOutputAtMs ?? nowMs);
+  const ownUntilMs = stream === undefined ? nowMs : (firstOutputAtMs ?? nowMs);
   return {
     workspace: workspace.id,
     executionId: call.owner,
@@ -46,44 +67,52 @@ function toRecord(call: Claimed, nowMs: number): CallRecord {
     keyPublicId: credential.publicId,
     keyName: String(keyItem.name),
     ...attribution,
+    user: typeof request.raw.user === 'string' ? request.raw.user : undefined,
     correlationId: scope.correlationId,
     ...scope.correlation,
-    ...functionIds(call),
+    functionId: execution?.revision.functionId,
+    revisionId: execution?.revision.revisionId,
     modelAsked: request.model,
     modelServed: served?.model.id,
     provider: served?.provider.id,
     stream: request.stream,
     cacheHit: false,
-    ...outcomeOf(call),
-    attempts: ending.attempts,
-    attemptCauses: ending.causes,
+    ...outcomeOf(call, ended),
+    attempts: run.attemptCount,
+    attemptCauses: attempts.flatMap(({ outcome }) => (outcome === 'ok' ? [] : [outcome.cause])),
+    attemptLog: attempts.map(toCallAttempt),
     ...bill.usage(),
-    ...costOf(call),
-    queuedMs: ending.queuedMs,
-    firstOutputMs: ending.firstOutputAtMs === undefined ? undefined : ending.firstOutputAtMs - arrivedAtMs,
-    totalMs,
-    gatewayMs: Math.max(0, ownUntilMs - arrivedAtMs - ending.upstreamMs),
+    ...costOf(call, ended),
+    queuedMs: run.queuedMs,
+    firstOutputMs: firstOutputAtMs === undefined ? undefined : firstOutputAtMs - arrivedAtMs,
+    totalMs: nowMs - arrivedAtMs,
+    gatewayMs: Math.max(0, ownUntilMs - arrivedAtMs - run.upstreamMs),
   };
 }
 
-/** The ids of a function call. */
-const functionIds = (call: Claimed) =>
-  'execution' in call
-    ? (({ functionId, revisionId }) => ({ functionId, revisionId }))((call as ClaimedExecution).execution.revision)
-    : {};
+const toCallAttempt = ({ candidate, outcome, latencyMs }: Attempt): CallAttempt => ({
+  provider: candidate.provider.id,
+  ...(outcome === 'ok' ? { outcome, status: okStatus } : { outcome: outcome.cause, status: outcome.status }),
+  ms: latencyMs,
+});
 
 /** Whose money it was: what credit paid, or else what a key of the client's did. The records of credit add up to it. */
-function costOf({ bill, ending: { turn } }: Claimed): Pick<CallRecord, 'isByok' | 'costPicoUsd'> {
+function costOf({ bill }: RecordedCall, { run: { attempts } }: EndedCall): Pick<CallRecord, 'isByok' | 'costPicoUsd'> {
   const owed = bill.totalOf('workspace');
-  const isByok = turn !== undefined && turn.permit === undefined && owed === 0n;
+  const last = attempts.at(-1);
+  const isByok = last !== undefined && last.permit === undefined && owed === 0n;
   return { isByok, costPicoUsd: isByok ? bill.totalOf('client') : owed };
 }
 
-function outcomeOf({ scope, ending }: Claimed): { outcome: CallOutcome; cutCode?: ErrorCode } {
-  const { errorCode, tally } = ending;
-  // Nobody got the error that a call ends with when its client leaves.
-  if (errorCode !== undefined) return { outcome: scope.clientGone.aborted ? 'client_gone' : errorCode };
-  if (tally === undefined || tally.end === 'complete') return { outcome: 'ok' };
-  if (tally.end === undefined || tally.end.kind === 'client_gone') return { outcome: 'client_gone' };
-  return { outcome: 'cut', cutCode: midStreamCodes[tally.end.kind] };
+function outcomeOf(
+  { scope }: RecordedCall,
+  { error, stream }: EndedCall,
+): { outcome: CallOutcome; cutCode?: ErrorCode } {
+  // A client that left got neither an error nor a whole answer.
+  if (scope.clientGone.aborted) return { outcome: 'client_gone' };
+  if (error !== undefined) return { outcome: error.code };
+  if (stream === undefined || stream.end === 'complete') return { outcome: 'ok' };
+  if (stream.end === 'schema_mismatch') return { outcome: 'cut', cutCode: 'schema_validation_failed' };
+  if (stream.end === undefined || stream.end.kind === 'client_gone') return { outcome: 'client_gone' };
+  return { outcome: 'cut', cutCode: midStreamCodeOf[stream.end.kind] };
 }

@@ -1,45 +1,42 @@
-// Runs a function that was claimed: each of its provider calls goes through the provider loop of plain calls, on one
-// bill and under one deadline. The answer is stored, and the slots are free, before the client has it.
-
+// Runs a function that was admitted: its model calls go through the provider loop of plain calls, on one bill and under
+// one deadline. The answer is stored, and the slots are free, before the client has it.
 import { runWorkflow, toFunctionAnswer } from '../../../shared/configuration/stored-functions/index.ts';
-import { okStatus } from '../../../shared/errors/index.ts';
+import { type ErrorCode, fail, GatewayError, okStatus } from '../../../shared/errors/index.ts';
 import { headerNames } from '../../../shared/foundation/constants/index.ts';
-import type { GatewayResponse } from '../../../shared/protocol/http/index.ts';
-import type { StartedExecution } from '../admission/claim-execution.ts';
+import { jsonHeaders, toGatewayError } from '../../../shared/protocol/router/index.ts';
 import type { ChatDependencies } from '../dependencies.ts';
-import { keepForReplay } from '../response/keep-answer.ts';
-import { jsonHeaders } from '../response/response-headers.ts';
-import type { ClaimedExecution } from '../stages.ts';
-import { callUnit } from './call-unit.ts';
-import { executionError } from './execution-error.ts';
+import type { AdmittedExecution, EndedCall, ProviderRun, Served } from '../stages.ts';
+import { callModel } from './call-model.ts';
 import { executionUsage } from './execution-usage.ts';
-import { planUnit } from './plan-unit.ts';
+import { planModelCall } from './plan-model-call.ts';
 
-export async function execute(deps: ChatDependencies, call: StartedExecution): Promise<GatewayResponse> {
+export async function execute(deps: ChatDependencies, call: AdmittedExecution): Promise<Served> {
   const { clock } = deps;
   const startedAtMs = clock.nowMs();
-  const running = run(deps, call).finally(() => {
-    // Steps run side by side and one after the other, so their times do not add up to this.
-    call.ending.upstreamMs = clock.nowMs() - startedAtMs;
+  const runs: ProviderRun[] = [];
+  const executed = await runFunction(deps, call, runs).catch((error: unknown) => ({ error }));
+  // Steps run side by side and one after the other, so their times do not add up to this.
+  const upstreamMs = clock.nowMs() - startedAtMs;
+  const run = { ...sumRuns(runs), upstreamMs };
+  const end = (error: unknown): EndedCall => ({
+    run,
+    error: error === undefined ? undefined : toGatewayError(error),
+    stream: undefined,
+    writeCache: undefined,
   });
-  // What fails here is tried again after the last byte, and at last a slot comes back with its lease.
-  const slotsAreFree = running.then(call.giveSlotsBack, call.giveSlotsBack).catch(() => {});
-  try {
-    const { answer, headers } = await running;
-    const gatewayMs = Math.max(0, clock.nowMs() - call.arrivedAtMs - call.ending.upstreamMs);
-    const timing = { [headerNames.serverTiming]: `gw;dur=${gatewayMs}` };
-    const response = {
-      status: okStatus,
-      headers: { ...headers, ...timing, ...jsonHeaders },
-      body: JSON.stringify(answer),
-    };
-    await keepForReplay(deps, call, response);
-    return response;
-  } catch (error) {
-    throw executionError(error);
-  } finally {
+  // What fails here is tried again by settlement, and at last a slot comes back with its lease.
+  const slotsAreFree = call.holdings.releaseSlots?.().catch(() => {});
+  if ('error' in executed) {
     await slotsAreFree;
+    const error = executionError(executed.error);
+    return { response: undefined, error, end: () => end(error) };
   }
+  const gatewayMs = Math.max(0, clock.nowMs() - call.arrivedAtMs - upstreamMs);
+  const timing = { [headerNames.serverTiming]: `gw;dur=${gatewayMs}` };
+  const headers = { ...executed.headers, ...timing, ...jsonHeaders };
+  const response = { status: okStatus, headers, body: JSON.stringify(executed.answer) };
+  await Promise.all([call.names.store(response), slotsAreFree]);
+  return { response, end: () => end(undefined) };
 }
 
 interface Executed {
@@ -47,25 +44,54 @@ interface Executed {
   readonly headers: Readonly<Record<string, string>>;
 }
 
-async function run(deps: ChatDependencies, call: ClaimedExecution): Promise<Executed> {
+/** Adds each run of the provider loop to `runs`, those of failed steps included. */
+async function runFunction(deps: ChatDependencies, call: AdmittedExecution, runs: ProviderRun[]): Promise<Executed> {
   const { revision, matched, prompt } = call.execution;
   const { content, functionId, revisionId } = revision;
   const facts = { functionId, revisionId, executionId: call.owner };
+  const onRun = (run: ProviderRun) => void runs.push(run);
+  const usage = () => executionUsage(call, sumRuns(runs).attemptCount);
   if (content.kind === 'prompt') {
-    if (prompt === undefined) throw new Error('a prompt was claimed without its plan');
-    const { body, candidate, fallbackUsed } = await callUnit(deps, call, prompt, call.scope.clientGone);
+    if (prompt === undefined) throw new Error('a prompt was admitted without its plan');
+    const { body, candidate, fallbackUsed } = await callModel(deps, call, prompt, undefined, onRun);
     return {
-      answer: toFunctionAnswer({ ...facts, fallbackUsed }, { kind: 'prompt', body }, executionUsage(call)),
+      answer: toFunctionAnswer({ ...facts, fallbackUsed }, { kind: 'prompt', body }, usage()),
       headers: { [headerNames.model]: candidate.model.id, [headerNames.provider]: candidate.provider.id },
     };
   }
   const { output, answers } = await runWorkflow(content, matched, async (_step, request, signal) => {
-    const unit = planUnit(deps, call, request);
-    if (unit instanceof Error) throw unit;
-    return callUnit(deps, call, unit, AbortSignal.any([signal, call.scope.clientGone]));
+    const planned = planModelCall(deps, call, request);
+    if (planned instanceof GatewayError) throw planned;
+    return callModel(deps, call, planned, signal, onRun);
   });
   const fallbackUsed = [...answers.values()].some((answer) => answer.fallbackUsed);
   const result = { kind: 'workflow', output, model: call.request.model, nowMs: deps.clock.nowMs() } as const;
   // No single provider answered, so no header names one.
-  return { answer: toFunctionAnswer({ ...facts, fallbackUsed }, result, executionUsage(call)), headers: {} };
+  return { answer: toFunctionAnswer({ ...facts, fallbackUsed }, result, usage()), headers: {} };
+}
+
+const sumRuns = (runs: readonly ProviderRun[]): Omit<EndedCall['run'], 'upstreamMs'> => ({
+  attempts: runs.flatMap(({ attempts }) => attempts),
+  attemptCount: runs.reduce((sum, { attemptCount }) => sum + attemptCount, 0),
+  queuedMs: runs.reduce((sum, { queuedMs }) => sum + queuedMs, 0),
+  firstOutputAtMs: runs.find(({ firstOutputAtMs }) => firstOutputAtMs !== undefined)?.firstOutputAtMs,
+  unusedPermit: undefined,
+});
+
+/** Codes of providers that gave no result. */
+const providerFailures: ReadonlySet<ErrorCode> = new Set([
+  'no_available_provider',
+  'rate_limited',
+  'invalid_request',
+  'schema_validation_failed',
+]);
+
+/**
+ * Inside a function call every failure to get a result from providers is execution_failed, or
+ * execution_deadline_exceeded (contract 5). What is wrong with the gateway or with the request keeps its own code.
+ */
+function executionError(error: unknown): unknown {
+  if (!(error instanceof GatewayError)) return error;
+  if (error.code === 'request_deadline_exceeded') return fail('execution_deadline_exceeded', { cause: error });
+  return providerFailures.has(error.code) ? fail('execution_failed', { cause: error, isFinal: error.isFinal }) : error;
 }

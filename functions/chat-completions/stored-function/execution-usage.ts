@@ -1,10 +1,9 @@
 // `usage` of a function call: summed over all provider calls (contract 8), with the members of every answer.
 
-import { sumUsage } from '../../../shared/configuration/stored-functions/index.ts';
-import { mergeUsage } from '../../../shared/routing/billing/index.ts';
-import type { ClaimedExecution } from '../stages.ts';
+import { mergeUsage, sumUsage } from '../../../shared/routing/billing/index.ts';
+import type { AdmittedExecution } from '../stages.ts';
 
-export function executionUsage({ bill, ending }: ClaimedExecution): Record<string, unknown> {
+export function executionUsage({ bill }: AdmittedExecution, attempts: number): Record<string, unknown> {
   const { charges } = bill;
   const last = charges.at(-1)?.candidate;
   if (last === undefined) throw new Error('a function answered without any provider call');
@@ -13,7 +12,7 @@ export function executionUsage({ bill, ending }: ClaimedExecution): Record<strin
   const served = {
     provider: last.provider.id,
     model: last.model.id,
-    attempts: ending.attempts,
+    attempts,
     isByok: false,
     cacheHit: false,
   };

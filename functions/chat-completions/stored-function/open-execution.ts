@@ -1,6 +1,7 @@
 // From an alias to what will be executed, in the order of contract 5: execution off, found, disabled, revision, expired,
-// input contract. Money is asked for all of it before the first provider is called.
+// input contract. The worst case of all its model calls is held before the first of them.
 import { requiresManagedFunding } from '../../../shared/configuration/byok/index.ts';
+import type { Candidate } from '../../../shared/configuration/catalogue/index.ts';
 import {
   type MatchedInput,
   matchInput,
@@ -12,15 +13,14 @@ import {
 } from '../../../shared/configuration/stored-functions/index.ts';
 import { fail, GatewayError } from '../../../shared/errors/index.ts';
 import type { PicoUsd } from '../../../shared/foundation/money/index.ts';
+import { worstCaseOf, worstCaseOfStep } from '../../../shared/routing/planner/index.ts';
 import type { ChatDependencies } from '../dependencies.ts';
-import type { Execution, IdentifiedCall } from '../stages.ts';
-import { planUnit } from './plan-unit.ts';
-import { worstCaseOfPrompt, worstCaseOfStep } from './worst-case.ts';
+import type { Execution, IdentifiedCall, PlannedModelCall } from '../stages.ts';
+import { planModelCall } from './plan-model-call.ts';
 
 export async function openExecution(deps: ChatDependencies, call: IdentifiedCall): Promise<Execution | GatewayError> {
-  if (requiresManagedFunding(call.byokKey, call.workspace, call.connections)) {
+  if (requiresManagedFunding(call.byokKey, call.workspace, call.connections))
     return fail('function_requires_managed_funding');
-  }
   try {
     const [revision] = await Promise.all([findRevision(deps, call), deps.credentials.ready()]);
     const matched = await matchInput(revision.content, call.request.raw);
@@ -51,16 +51,25 @@ function prepare(
 ): Execution | GatewayError {
   const { content } = revision;
   if (content.kind === 'prompt') {
-    const unit = planUnit(deps, call, promptRequest(content, matched));
-    if (unit instanceof GatewayError) return unit;
-    return { revision, matched, prompt: unit, worstCase: worstCaseOfPrompt(unit) };
+    const planned = planModelCall(deps, call, promptRequest(content, matched));
+    if (planned instanceof GatewayError) return planned;
+    return { revision, matched, prompt: planned, worstCase: promptWorstCase(planned) };
   }
   let worstCase: PicoUsd = 0n;
   for (const step of content.steps) {
-    // What it will say is not known before the steps ahead of it are done; who may serve it and what it may cost is.
-    const unit = planUnit(deps, call, toRequest(step, step.messages, matched.passed));
-    if (unit instanceof GatewayError) return unit;
-    worstCase += worstCaseOfStep(unit);
+    // Its messages are not known before the steps ahead of it are done; its candidates and its worst case are.
+    const planned = planModelCall(deps, call, toRequest(step, step.messages, matched.passed));
+    if (planned instanceof GatewayError) return planned;
+    worstCase += sumOverModels(planned.plan, (candidates) => worstCaseOfStep(planned.request, candidates));
   }
   return { revision, matched, prompt: undefined, worstCase };
 }
+
+/** Without a schema any answer is the result; with one, a model whose answers are paid may leave it to the next. */
+const promptWorstCase = ({ request, plan }: PlannedModelCall): PicoUsd =>
+  request.responseSchema === undefined
+    ? worstCaseOf(request, plan)
+    : sumOverModels(plan, (candidates) => worstCaseOf(request, candidates));
+
+const sumOverModels = (plan: readonly Candidate[], costOf: (candidates: readonly Candidate[]) => PicoUsd): PicoUsd =>
+  [...Map.groupBy(plan, ({ model }) => model.id).values()].reduce((sum, candidates) => sum + costOf(candidates), 0n);

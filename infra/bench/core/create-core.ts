@@ -58,7 +58,7 @@ async function callGateway(
     method: 'POST',
     path: '/v1/chat/completions',
     headers: Object.fromEntries(Object.entries(sent).map(([name, value]) => [name, [value]])),
-    body: { kind: 'bytes', bytes: Buffer.from(body) },
+    readBody: async () => Buffer.from(body),
     arrivedAtMs: clock.nowMs(),
   } as const;
   const answer = await gateway(request, { clientGone: new AbortController().signal });

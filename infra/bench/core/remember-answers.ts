@@ -27,6 +27,8 @@ export function rememberAnswers(real: Store): RememberingStore {
     update: (update, options) =>
       answer(`update ${update.table} ${update.expression} ${update.condition}`, () => real.update(update, options)),
     delete: (table, key, options) => answer(`delete ${table}`, () => real.delete(table, key, options)),
+    batchPut: (puts, options) =>
+      answer(`batchPut ${puts.map(({ table }) => table)}`, () => real.batchPut(puts, options)),
     scan: (table, options) => real.scan(table, options),
     query: (table, key, options) => real.query(table, key, options),
     asked: () => asked,

@@ -5,7 +5,12 @@ import { Duration, Validations } from 'aws-cdk-lib';
 import { Certificate } from 'aws-cdk-lib/aws-certificatemanager';
 import * as cloudfront from 'aws-cdk-lib/aws-cloudfront';
 import { Construct } from 'constructs';
-import { headerNames, originReadTimeoutSeconds, routePaths } from '../../../shared/foundation/constants/index.ts';
+import {
+  basePaths,
+  headerNames,
+  originReadTimeoutSeconds,
+  routePaths,
+} from '../../../shared/foundation/constants/index.ts';
 import type { StageSettings } from '../stage-settings.ts';
 
 /** Statuses CloudFront would keep for ten seconds and replay to everyone, whatever `cache-control` says. */
@@ -13,6 +18,9 @@ const errorStatuses = [400, 403, 404, 405, 414, 500, 501, 502, 503, 504];
 /** A whole answer. Later than Lambda's own limit, so that the function is what ends a call. */
 const responseCompletionTimeoutSeconds = 75;
 const keepAliveSeconds = 60;
+
+/** What the models function serves. */
+const modelPaths = basePaths.flatMap((base) => [`${base}${routePaths.models}`, `${base}${routePaths.model}`]);
 
 /** What every origin here has in common; function URLs and other HTTP origins take all of it. */
 export interface OriginOptions {
@@ -60,11 +68,15 @@ export class Edge extends Construct {
       // A compressor would hold back chunks of a stream.
       compress: false,
     });
+    // One origin for all of its paths.
+    const modelsBehaviour = models && behaviour(models);
     this.distribution = new cloudfront.Distribution(this, 'Distribution', {
       comment: `gw ${stage}`,
       httpVersion: cloudfront.HttpVersion.HTTP2_AND_3,
       defaultBehavior: behaviour(chat),
-      ...(models === undefined ? {} : { additionalBehaviors: { [routePaths.models]: behaviour(models) } }),
+      ...(modelsBehaviour === undefined
+        ? {}
+        : { additionalBehaviors: Object.fromEntries(modelPaths.map((path) => [path, modelsBehaviour])) }),
       errorResponses: errorStatuses.map((httpStatus) => ({ httpStatus, ttl: Duration.seconds(0) })),
       ...this.#names(settings),
       ...(settings.webAclArn === null ? {} : { webAclId: settings.webAclArn }),

@@ -1,5 +1,5 @@
-// `apply -f gateway.yaml`: brings the store to what the file says, or with `--dry-run` says what that would change. What
-// takes something away from somebody is asked about.
+// `apply -f gateway.yaml`: brings the store to what the file says, or with `--dry-run` says what that would change. What it
+// takes away is shown and asked about.
 import { readFile } from 'node:fs/promises';
 import {
   ApplyInterrupted,
@@ -12,42 +12,43 @@ import {
   restoredKeys,
 } from '../../../shared/configuration/gateway-file/index.ts';
 import type { Store } from '../../../shared/storage/store/index.ts';
-import type { Command, Outcome, Session } from '../command.ts';
-import { confirm } from '../confirm.ts';
-import { describeFailure, isTableMissing } from '../describe-failure.ts';
-import { emptyStore } from '../dry-run-store.ts';
-import { lazyKeyWrapper } from '../key-wrappers.ts';
-import type { OpenTarget } from '../open-target.ts';
+import type { CommandLine } from '../args/command-line.ts';
+import { readText } from '../args/option-values.ts';
+import { confirm, type Outcome, type Session } from '../args/session.ts';
 import { applyOutcome, problemsOutcome } from '../output/apply-outcome.ts';
-import { sealingStoresOn } from '../stores.ts';
-import { describeTarget } from '../target.ts';
+import { describeFailure, isTableMissing } from '../output/describe-failure.ts';
+import { emptyStore } from '../target/dry-run-store.ts';
+import { lazyKeyWrapper } from '../target/key-wrappers.ts';
+import type { OpenTarget } from '../target/open-target.ts';
+import { sealingStoresOn } from '../target/stores.ts';
+import { describeTarget } from '../target/target.ts';
 
-export const applyCommand: Command<OpenTarget> = {
-  name: 'apply',
-  summary: 'make the store what a gateway file says; --dry-run only says what would change',
-  options: {
-    file: { value: 'FILE', summary: 'the gateway file (YAML)', isRequired: true, short: 'f' },
-    'dry-run': { summary: 'write nothing: print every member that would change, old → new' },
-  },
-  asks: true,
-  notes: [
-    'Asks before providers, models, connections or keys are taken away, and before a revoked key comes back.',
-    'A second run changes nothing.',
-    'Keys of BYOK connections, `key: {env: NAME}`, are read from the variables of this shell.',
-    'Keys that the file does not give are made and printed once.',
-  ],
-  prepare: (input) => {
-    const path = input.required('file');
-    const isDry = input.isSet('dry-run');
-    return (session) => apply(session, path, isDry);
-  },
-};
+export function addApply(program: CommandLine): void {
+  program
+    .command('apply')
+    .description('make the store what a gateway file says; --dry-run only says what would change')
+    .requiresOption('-f, --file <FILE>', 'the gateway file (YAML)', readText)
+    .takesOption('--dry-run', 'write nothing: print every member that would change, old → new')
+    .asks()
+    .notes(
+      'Asks before providers, models, connections or keys are taken away, and before a revoked key comes back.',
+      'A second run changes nothing.',
+      'Keys of BYOK connections, `key: {env: NAME}`, are read from the variables of this shell.',
+      'Keys that the file does not give are made and printed once.',
+    )
+    .does(apply);
+}
 
-async function apply(session: Session<OpenTarget>, path: string, isDry: boolean): Promise<Outcome> {
+interface ApplyCommandOptions {
+  readonly file: string;
+  readonly dryRun?: boolean;
+}
+
+async function apply(session: Session, { file: path, dryRun: isDry = false }: ApplyCommandOptions): Promise<Outcome> {
   const read = await readFileAt(path);
   if (!read.ok) return problemsOutcome(path, read.problems);
   const { file } = read;
-  const opened = await session.open({ creates: !isDry });
+  const opened = await session.open({ writes: !isDry, creates: !isDry });
   if (!isDry) await opened.prepareTables();
   session.terminal.showProgress('comparing …');
   const plan = await planFile(session, opened, file);
@@ -57,12 +58,12 @@ async function apply(session: Session<OpenTarget>, path: string, isDry: boolean)
   return carryOut(session, plan);
 }
 
-async function confirmChanges(session: Session<OpenTarget>, { changes }: GatewayFilePlan): Promise<void> {
-  const [taken, restored] = [destructiveChanges(changes), restoredKeys(changes)];
+async function confirmChanges(session: Session, { changes }: GatewayFilePlan): Promise<void> {
+  const [removed, restored] = [destructiveChanges(changes), restoredKeys(changes)];
   const target = describeTarget(session.target);
-  if (taken.length > 0) {
-    const what = taken.length === 1 ? 'something' : `${taken.length} things`;
-    await confirm(session, `take ${what} away from ${target} (${taken.join('; ')})`);
+  if (removed.length > 0) {
+    const what = removed.length === 1 ? 'something' : `${removed.length} things`;
+    await confirm(session, `take ${what} away from ${target} (${removed.join('; ')})`);
   }
   if (restored.length > 0) await confirm(session, `bring back what was revoked in ${target} (${restored.join('; ')})`);
 }
@@ -73,7 +74,7 @@ async function readFileAt(path: string): Promise<ReadResult> {
   return readGatewayFile(text);
 }
 
-async function planFile(session: Session<OpenTarget>, opened: OpenTarget, file: GatewayFile): Promise<GatewayFilePlan> {
+async function planFile(session: Session, opened: OpenTarget, file: GatewayFile): Promise<GatewayFilePlan> {
   const { variables, randomness, clock } = session;
   const wrapper = lazyKeyWrapper(() => opened.openKeyWrapper());
   const planOn = (store: Store) =>
@@ -93,7 +94,7 @@ async function planFile(session: Session<OpenTarget>, opened: OpenTarget, file: 
   }
 }
 
-async function carryOut(session: Session<OpenTarget>, plan: GatewayFilePlan): Promise<Outcome> {
+async function carryOut(session: Session, plan: GatewayFilePlan): Promise<Outcome> {
   try {
     return applyOutcome({ ...(await plan.apply()), isDry: false });
   } catch (error) {

@@ -6,7 +6,7 @@ import {
   type PlannedChange,
   type Problem,
 } from '../../../shared/configuration/gateway-file/index.ts';
-import type { Outcome } from '../command.ts';
+import type { Outcome } from '../args/session.ts';
 import { table } from './table.ts';
 
 export interface AppliedFile {

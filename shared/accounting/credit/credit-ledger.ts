@@ -23,8 +23,8 @@ export interface CreditSettlement {
 export interface CreditLedger {
   /** Sets the credit of a new workspace; one that exists keeps its own. */
   create(workspace: string, credit: PicoUsd): Promise<'created' | 'existing'>;
-  /** Adds credit once per id. */
-  add(addition: Addition): Promise<'added' | 'known' | 'absent'>;
+  /** Adds credit, or takes some away, once per id. */
+  add(addition: Addition): ReturnType<typeof addCredit>;
   /** Throws StoreUnavailable, and a RangeError for an amount that is not above 0. */
   take(account: CreditAccount, hold: Hold, nowMs: number, options?: CallOptions): Promise<CreditTake>;
   /** Charges the real cost and gives back the rest, exactly once. Throws StoreUnavailable; asking again is safe. */

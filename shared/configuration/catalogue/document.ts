@@ -27,6 +27,8 @@ export interface ProviderDocument {
   idle_timeout_ms: number;
   connect_timeout_ms: number;
   reasoning_style: 'effort' | 'object' | 'none';
+  /** False: it refuses `stream_options.include_usage`, so a stream is billed by estimate. */
+  stream_usage?: boolean | undefined;
   /** additive: reasoning tokens come on top of completion tokens (contract 6). */
   reasoning_tokens: 'included' | 'additive';
 }

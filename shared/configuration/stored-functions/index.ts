@@ -17,5 +17,4 @@ export { checkInput, type FunctionInput } from './read-input.ts';
 export { type FunctionRequest, promptRequest, toRequest } from './request.ts';
 export { runWorkflow, type StepAnswer } from './run-workflow.ts';
 export { findCycle, planSteps, type StepNeeds, stepsMax } from './step-graph.ts';
-export { sumUsage } from './sum-usage.ts';
 export { formatReference, parseTemplate, type Reference } from './template.ts';

@@ -1,7 +1,7 @@
 // A preset (contract 3) is a part of requests that the workspace has stored. Pure: the merged body is read and checked
 // like one that the client sent. The request wins, member by member, but it cannot loosen a data policy.
 import { fail, GatewayError } from '../../errors/index.ts';
-import { type PolicyWishes, type PresetWish, readChatRequest } from '../../protocol/wire/index.ts';
+import { type PolicyOptions, type PresetOption, readChatRequest } from '../../protocol/wire/index.ts';
 import type { DeclaredPolicy } from '../catalogue/index.ts';
 import type { WorkspaceDocument } from './document.ts';
 import { mergeBodies } from './merge-bodies.ts';
@@ -29,7 +29,7 @@ export interface AppliedPreset<Workspace> {
 export function applyPreset<Workspace extends PresetOwner>(
   body: Record<string, unknown>,
   workspace: Workspace,
-  named: PresetWish | undefined,
+  named: PresetOption | undefined,
 ): AppliedPreset<Workspace> | GatewayError {
   if (named === undefined) return { kind: 'none', body, workspace };
   if (!workspace.features.presets) {
@@ -49,7 +49,7 @@ interface NamedPreset {
   readonly version: string | undefined;
 }
 
-function readName(named: PresetWish): NamedPreset {
+function readName(named: PresetOption): NamedPreset {
   if (typeof named !== 'string') return { slug: named.slug, version: named.version ?? undefined };
   const [slug = '', ...version] = named.split('@');
   return { slug, version: version.length === 0 ? undefined : version.join('@') };
@@ -69,7 +69,7 @@ function readAlone(config: Body) {
 }
 
 /** What satisfies both policies and nothing more. Regions without a common one leave an empty list: no provider fits. */
-const strictest = (enforced: DeclaredPolicy, added: PolicyWishes): DeclaredPolicy => ({
+const strictest = (enforced: DeclaredPolicy, added: PolicyOptions): DeclaredPolicy => ({
   zdr: added.zdr === true ? true : enforced.zdr,
   data_collection: added.data_collection === 'deny' ? 'deny' : enforced.data_collection,
   data_residency: commonRegions(enforced.data_residency, added.data_residency),

@@ -14,6 +14,9 @@ export const functionBodyMaxBytes = 256 * 1024;
 /** Headers of one request, all together: the default of Node's server, so that every entry point takes the same. */
 export const headersMaxBytes = 16 * 1024;
 
+/** `n` (contract 3), and so the choices that an answer may hold. */
+export const choicesMax = 128;
+
 /** Time that a silent provider leaves to each candidate after it (contract 6). */
 export const reservePerCandidateMs = 10_000;
 /** Defaults of a provider entry (contract 9). */
@@ -33,6 +36,10 @@ export const upstreamBodyMaxBytes = 16 * 1024 * 1024;
 export const upstreamEventMaxBytes = 4 * 1024 * 1024;
 /** Chunks kept back before the first real output: a role chunk and some empty deltas are a few hundred bytes. */
 export const heldBackMaxBytes = 256 * 1024;
+/** How long a stream is read on for a client that left: it pays for what it used (contract 6). */
+export const streamReadOnMaxMs = 10_000;
+/** A stream that is collected for the response cache or for replays. Beyond it the stream is relayed and not stored. */
+export const collectedStreamMaxBytes = 8 * 1024 * 1024;
 /** What of a provider's error body is read to classify it. */
 export const upstreamErrorMaxBytes = 64 * 1024;
 

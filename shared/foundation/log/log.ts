@@ -20,6 +20,7 @@ export const logFieldNames = [
   'revision_id',
   'referer',
   'title',
+  'settlement_step',
   'route',
   'method',
   'status',

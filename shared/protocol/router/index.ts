@@ -1,9 +1,5 @@
-export type { Afterwards } from './afterwards.ts';
-export type { Learnt, RequestScope } from './request-scope.ts';
-export {
-  createFrontDoor,
-  type Endpoint,
-  type FrontDoorDependencies,
-  type Routes,
-  toGatewayError,
-} from './router.ts';
+export type { DeferredTasks } from './deferred-tasks.ts';
+export type { LogContext, RequestScope } from './request-scope.ts';
+export { jsonHeaders, streamHeaders } from './response-headers.ts';
+export { createRouter, type RouterDependencies, toGatewayError } from './router.ts';
+export type { Endpoint, Routes } from './routes.ts';

@@ -1,5 +1,5 @@
-// One line per request, after its last byte and its settlement: what it was, how it ended, what it took. Names follow
-// OpenTelemetry where it has one; the numbers in it are metrics too.
+// One log line per request, written after its last byte and its settlement. Field names follow OpenTelemetry where it
+// has one; the numbers are metrics too.
 import type { ErrorCode } from '../../errors/index.ts';
 import type { Log, LogFields } from '../../foundation/log/index.ts';
 import type { Clock } from '../../foundation/time/index.ts';
@@ -8,7 +8,7 @@ import type { RequestScope } from './request-scope.ts';
 
 export interface EndedRequest {
   readonly request: GatewayRequest;
-  readonly scope: Pick<RequestScope, 'correlationId' | 'correlation' | 'clientGone' | 'learnt'>;
+  readonly scope: Pick<RequestScope, 'correlationId' | 'correlation' | 'clientGone' | 'logContext'>;
   readonly status: number;
   readonly errorCode: ErrorCode | undefined;
 }
@@ -18,10 +18,10 @@ const unknownRoute = 'unknown';
 
 export function logRequest({ clock, log }: { readonly clock: Clock; readonly log: Log }, ended: EndedRequest): void {
   const { request, scope, status, errorCode } = ended;
-  const { correlationId, correlation, clientGone, learnt } = scope;
+  const { correlationId, correlation, clientGone, logContext } = scope;
   const totalMs = Math.max(0, clock.nowMs() - request.arrivedAtMs);
-  const outcome = String(learnt.fields.outcome ?? errorCode ?? 'ok');
-  const provider = String(learnt.fields['gen_ai.provider.name'] ?? 'none');
+  const outcome = String(logContext.fields.outcome ?? errorCode ?? 'ok');
+  const provider = String(logContext.fields['gen_ai.provider.name'] ?? 'none');
   const fields: LogFields = {
     event: 'request',
     route: errorCode === 'not_found' ? unknownRoute : request.path,
@@ -34,7 +34,7 @@ export function logRequest({ clock, log }: { readonly clock: Clock; readonly log
     'error.type': errorCode,
     total_ms: totalMs,
     client_gone: clientGone.aborted,
-    ...learnt.fields,
+    ...logContext.fields,
     outcome,
   };
   log.info(fields, {
@@ -44,7 +44,7 @@ export function logRequest({ clock, log }: { readonly clock: Clock; readonly log
       Requests: { unit: 'Count', value: 1 },
       Errors: { unit: 'Count', value: errorCode === undefined ? 0 : 1 },
       TotalTime: { unit: 'Milliseconds', value: totalMs },
-      ...learnt.metrics,
+      ...logContext.metrics,
     },
   });
 }

@@ -1,25 +1,29 @@
-// What a request carries through all stages. Types only.
-
-import type { GatewayError } from '../../errors/index.ts';
+// What every stage may know of the request it serves. Types only.
+import type { ErrorFormat, GatewayError } from '../../errors/index.ts';
+import type { BasePath } from '../../foundation/constants/index.ts';
 import type { LogFields, Metrics } from '../../foundation/log/index.ts';
 import type { Correlation } from '../http/index.ts';
-import type { Afterwards } from './afterwards.ts';
+import type { DeferredTasks } from './deferred-tasks.ts';
 
-/** Filled by the stages while they work; nothing in it is text of a prompt or an answer. */
-export interface Learnt {
+/** Fields and metrics of the request's log line, added by the stages. Nothing in it is text of a prompt or an answer. */
+export interface LogContext {
   fields: LogFields;
   metrics: Record<string, Metrics['values'][string]>;
 }
 
-/** What every stage may know of the request it serves. */
 export interface RequestScope {
-  /** UUID: `correlation_id` of an error, `x-request-id` of every answer. */
+  /** The base URL that the client uses: what differs between the two is contract 20. */
+  readonly basePath: BasePath;
+  /** What stands for the `*` of the route, decoded. Empty where the route has none. */
+  readonly pathParameter: string;
+  /** The form of its errors (contract 2). */
+  readonly errorFormat: ErrorFormat;
+  /** UUIDv7: `correlation_id` of an error, `x-request-id` of every answer, and the execution id of an admitted call. */
   readonly correlationId: string;
   readonly correlation: Correlation;
-  /** invalid_correlation, for the stage whose turn it is (contract 5). */
+  /** invalid_correlation, for the stage that checks it (contract 5). */
   readonly correlationFault: GatewayError | undefined;
   readonly clientGone: AbortSignal;
-  readonly afterwards: Afterwards;
-  /** What the stages learn for the one log line of the request. */
-  readonly learnt: Learnt;
+  readonly deferred: DeferredTasks;
+  readonly logContext: LogContext;
 }

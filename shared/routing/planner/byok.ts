@@ -14,6 +14,10 @@ export interface ByokFacts {
   readonly isRequired: boolean;
 }
 
+/** Who pays the provider of this candidate: our credential stands for the workspace's credit. */
+export const payerOf = (byok: ByokFacts | undefined, candidate: Candidate): 'workspace' | 'client' =>
+  byok?.sourceOf(candidate) === undefined ? 'workspace' : 'client';
+
 export interface ByokConnection {
   readonly provider: string;
   readonly policy: 'always' | 'allowed';

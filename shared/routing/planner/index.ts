@@ -5,11 +5,14 @@ export {
   type ByokKeys,
   type ByokSource,
   checkByokHeader,
+  payerOf,
   readByokFacts,
 } from './byok.ts';
-export { promptTextBytes } from './context-length.ts';
-export { loosens, tighten } from './data-policy.ts';
-export { hasMedia } from './features.ts';
+export { loosens, satisfies, tighten } from './data-policy.ts';
+export { hasMedia } from './media.ts';
 export { type CandidateStats, type OrderFacts, orderCandidates } from './order.ts';
 export { makePlan, type Plan, type PlanFacts } from './plan.ts';
 export { isBillable, totalPrice } from './prices.ts';
+export { entryOf, estimateTokens, limitsOf } from './provider-limits.ts';
+export { failUnknownModel } from './unknown-model.ts';
+export { outputSizeOf, worstCaseOf, worstCaseOfStep } from './worst-case.ts';

@@ -1,5 +1,5 @@
-// The only door to DynamoDB. Reads and writes are single calls with their own short limits; what a condition refuses
-// is a value, what the store cannot do is a StoreUnavailable.
+// The port to DynamoDB. Reads and writes are single calls with short limits of their own; what a condition refuses is a
+// value, what the store cannot do is a StoreUnavailable.
 import type { TableName, tableDefinitions } from '../../foundation/constants/index.ts';
 
 export type Item = Record<string, unknown>;
@@ -41,7 +41,7 @@ export interface Conditional {
   readonly returnOld?: boolean;
   /**
    * A write whose answer was lost may be sent again. Only for writes that do no harm when they run twice, or whose
-   * caller recognises its own first try in the refused item (by an owner id, say). Never for a bare ADD.
+   * caller recognises its own first attempt in the refused item (by an owner id, say). Never for a bare ADD.
    */
   readonly repeatable?: boolean;
 }
@@ -59,12 +59,20 @@ export interface Put extends Conditional {
   readonly item: Item;
 }
 
+/** An unconditional write of a whole item, key included. */
+export type BatchPut = Pick<Put, 'table' | 'item'>;
+
 /** Members that are undefined are not stored. Integers of up to 38 digits are exact: beyond 2^53 they are bigint. */
 export interface Store {
   /** Strongly consistent read of one item. Numbers beyond 2^53 come as bigint. */
   get(table: TableName, key: string, options?: CallOptions): Promise<Item | undefined>;
   put(put: Put, options?: CallOptions): Promise<ConditionalResult>;
   update(update: Update, options?: CallOptions): Promise<ConditionalResult>;
+  /**
+   * In as few requests as possible, and repeatable: where it rejects, some of the items may have been written. No two
+   * puts have the same key.
+   */
+  batchPut(puts: readonly BatchPut[], options?: CallOptions): Promise<void>;
   delete(table: TableName, key: string, options?: CallOptions): Promise<void>;
   /** Every item of a table, page by page. For the operator, never on a request's path. */
   scan(table: TableName, options?: CallOptions): AsyncIterable<Item>;

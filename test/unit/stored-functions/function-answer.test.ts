@@ -1,5 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
-import { outputTextOf, sumUsage, toFunctionAnswer } from '../../../shared/configuration/stored-functions/index.ts';
+import { outputTextOf, toFunctionAnswer } from '../../../shared/configuration/stored-functions/index.ts';
+import { sumUsage } from '../../../shared/routing/billing/index.ts';
 
 const facts = { functionId: 'f', revisionId: 'r2', fallbackUsed: true, executionId: '0192-id' };
 const gw = { function_id: 'f', revision_id: 'r2', fallback_used: true, execution_id: '0192-id' };

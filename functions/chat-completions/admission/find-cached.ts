@@ -1,0 +1,38 @@
+// The response cache (contract 3): where an answer is stored, nothing else is needed, credit included.
+import { cacheKey } from '../../../shared/accounting/response-cache/index.ts';
+import type { ChatDependencies } from '../dependencies.ts';
+import type { CallNames, RoutedCall } from '../stages.ts';
+import type { Reservation, Reserved } from './reservation.ts';
+
+const ttlDefaultSeconds = 300;
+
+export function findCached(
+  { responseCache, clock }: ChatDependencies,
+  call: RoutedCall,
+  owner: string,
+  names: CallNames,
+): Reservation | undefined {
+  const { cache, provider, raw } = call.request;
+  if (cache === undefined) return undefined;
+  async function reserve(): Promise<Reserved> {
+    // Nothing under an effective zdr is stored, so nothing can be found.
+    if (cache?.enabled === false || call.policy.zdr === true) return cacheUse('BYPASS');
+    const namespace = cache?.namespace ?? undefined;
+    const { only, ignore } = provider;
+    const parts = { workspace: call.workspace.id, policy: call.policy, namespace, only, ignore, body: raw };
+    // With `auto` another model than the first may answer, and its answer is stored under its own key.
+    const keyOf = (modelId: string) => cacheKey({ ...parts, model: modelId });
+    const store = { keyOf, ttlSeconds: cache?.ttl ?? ttlDefaultSeconds };
+    if (cache?.refresh === true) return cacheUse('REFRESH', store);
+    const answer = await responseCache.read(keyOf(call.plan[0].model.id), clock.nowMs());
+    if (answer === undefined) return cacheUse('MISS', store);
+    return { resolution: { rank: 'cache', ready: { kind: 'cached', answer, call, owner, names } } };
+  }
+  return { rank: 'cache', order: 'names', reserve };
+}
+
+type CacheUse = NonNullable<NonNullable<Reserved['holdings']>['cache']>;
+
+const cacheUse = (outcome: CacheUse['outcome'], store?: CacheUse['store']): Reserved => ({
+  holdings: { cache: { outcome, store } },
+});

@@ -1,0 +1,124 @@
+// Reserving: what a call takes from the store before a provider is called. The reservations of a call are one list; this
+// file runs it, finds the error that wins (contract 5), and releases what a call that does not run has taken.
+import type { Clock, Deadline } from '../../../shared/foundation/time/index.ts';
+import { within } from '../../../shared/foundation/time/index.ts';
+import type { DeferredTasks } from '../../../shared/protocol/router/index.ts';
+import { retryWrite, StoreUnavailable } from '../../../shared/storage/store/index.ts';
+import type { Holdings, ReadyAnswer } from '../stages.ts';
+
+/** The order in which errors win, whatever order the answers of the store came in (contract 5). */
+export const ranks = ['key', 'idempotency', 'span', 'plan', 'cache', 'money', 'capacity', 'candidate'] as const;
+export type Rank = (typeof ranks)[number];
+
+/** Why a call does not go on to a provider: an error, or an answer that exists already. */
+export type Resolution =
+  | { readonly rank: Rank; readonly error: unknown; readonly ready?: undefined }
+  | { readonly rank: Rank; readonly ready: ReadyAnswer; readonly error?: undefined };
+
+export type Release = (resolution: Resolution | undefined) => Promise<unknown>;
+
+export interface Reserved {
+  /** Undefined: the call may go on. */
+  readonly resolution?: Resolution | undefined;
+  readonly holdings?: Holdings | undefined;
+  /** Undefined: nothing was taken. */
+  readonly release?: Release | undefined;
+}
+
+/** In doubt, reservations are made in this order, each after the one before. */
+export type Order = 'names' | 'spend' | 'credit' | 'rest';
+
+export interface Reservation {
+  readonly rank: Rank;
+  readonly order: Order;
+  reserve(): Promise<Reserved>;
+  /** For a write whose answer was lost: it may have been made. */
+  readonly releaseUnknown?: Release | undefined;
+  /** Released before the client knows of the refusal: its next call may bring the same name. */
+  readonly releasesFirst?: boolean;
+}
+
+export const refused = (rank: Rank, error: unknown): Reserved => ({ resolution: { rank, error } });
+
+export interface ReserveContext {
+  readonly clock: Clock;
+  readonly deferred: DeferredTasks;
+  /** Contract 6: what the store cannot answer within two seconds is not waited for. */
+  readonly admission: Deadline;
+}
+
+export const admissionTookTooLong = () => new StoreUnavailable(new Error('admission took too long'));
+
+interface Started {
+  readonly reservation: Reservation;
+  readonly reserved: Promise<Reserved>;
+}
+
+/** The rounds run one after the other, the reservations of a round side by side. Throws the error that wins. */
+export async function reserveAll(
+  rounds: readonly (readonly Reservation[])[],
+  { clock, deferred, admission }: ReserveContext,
+): Promise<{ readonly holdings: Holdings } | { readonly ready: ReadyAnswer }> {
+  const started: Started[] = [];
+  const releaseLater = (some: readonly Started[], resolution: Resolution | undefined) =>
+    deferred.add(() => releaseAll(some, resolution, (release) => retryWrite(clock, release)));
+  let holdings: Holdings = {};
+  for (const round of rounds) {
+    const running = round.map((reservation) => ({ reservation, reserved: reserveOne(reservation) }));
+    started.push(...running);
+    let outcomes: readonly Reserved[];
+    try {
+      const answers = Promise.all(running.map(({ reserved }) => reserved));
+      outcomes = await within(clock, admission.remainingMs(), answers, admissionTookTooLong);
+    } catch (error) {
+      releaseLater(started, undefined);
+      throw error;
+    }
+    const resolution = resolve(outcomes);
+    if (resolution !== undefined) {
+      const first = started.filter(({ reservation }) => reservation.releasesFirst === true);
+      releaseLater(
+        started.filter((one) => !first.includes(one)),
+        resolution,
+      );
+      if (resolution.ready !== undefined) {
+        releaseLater(first, resolution);
+        return { ready: resolution.ready };
+      }
+      await releaseAll(first, resolution, (release) => release()).catch(() => releaseLater(first, resolution));
+      throw resolution.error;
+    }
+    holdings = Object.assign({}, holdings, ...outcomes.map((outcome) => outcome.holdings));
+  }
+  return { holdings };
+}
+
+/** A store that fails is an error like any other: one of a better rank may still win over it. */
+async function reserveOne({ rank, reserve, releaseUnknown }: Reservation): Promise<Reserved> {
+  try {
+    return await reserve();
+  } catch (error) {
+    if (!(error instanceof StoreUnavailable)) throw error;
+    return { ...refused(rank, error), release: releaseUnknown };
+  }
+}
+
+const resolve = (outcomes: readonly Reserved[]): Resolution | undefined =>
+  outcomes
+    .flatMap(({ resolution }) => resolution ?? [])
+    .toSorted((a, b) => ranks.indexOf(a.rank) - ranks.indexOf(b.rank))[0];
+
+/** Rejects with the first failure, after every release was tried. */
+async function releaseAll(
+  started: readonly Started[],
+  resolution: Resolution | undefined,
+  attempt: (release: () => Promise<unknown>) => Promise<unknown>,
+): Promise<void> {
+  const outcomes = await Promise.allSettled(started.map(({ reserved }) => reserved));
+  const releases = outcomes.flatMap((outcome) =>
+    outcome.status === 'fulfilled' && outcome.value.release !== undefined ? [outcome.value.release] : [],
+  );
+  const ended = await Promise.allSettled(releases.map((release) => attempt(() => release(resolution))));
+  const failed = ended.find((one) => one.status === 'rejected');
+  if (failed !== undefined) throw failed.reason;
+}

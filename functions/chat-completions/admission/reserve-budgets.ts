@@ -1,0 +1,73 @@
+// Budgets of stored BYOK connections. A connection whose budget does not cover the call leaves the plan; where none is
+// left the call is refused. Our credit never replaces a budget that is used up.
+import { settleHold, takeHold } from '../../../shared/accounting/holds/index.ts';
+import { budgetExceeded, quoteBudget } from '../../../shared/configuration/byok/index.ts';
+import { GatewayError } from '../../../shared/errors/index.ts';
+import { leaseMs } from '../../../shared/foundation/constants/index.ts';
+import { isBillable, worstCaseOf } from '../../../shared/routing/planner/index.ts';
+import type { ChatDependencies } from '../dependencies.ts';
+import type { BudgetHold, RoutedCall } from '../stages.ts';
+import { type Reservation, type Reserved, refused } from './reservation.ts';
+
+export function reserveBudgets(deps: ChatDependencies, call: RoutedCall, owner: string): Reservation | undefined {
+  const quotes = quotesOf(call, owner);
+  if (quotes.length === 0) return undefined;
+  const asked = quotes.flatMap(({ hold }) => hold ?? []);
+  return {
+    rank: 'money',
+    order: 'rest',
+    reserve: () => takeBudgets(deps, call, quotes),
+    releaseUnknown: () => releaseBudgets(deps, asked),
+  };
+}
+
+async function takeBudgets(deps: ChatDependencies, call: RoutedCall, quotes: readonly Quote[]): Promise<Reserved> {
+  const { store, clock } = deps;
+  const nowMs = clock.nowMs();
+  const taken = await Promise.all(
+    quotes.map(async ({ provider, hold, error }): Promise<Quote> => {
+      if (hold === undefined) return { provider, error };
+      const take = await takeHold({ store, counter: hold.counter, hold, nowMs });
+      if (take.kind === 'taken') return { provider, hold };
+      return { provider, error: budgetExceeded(hold.amount, take.available) };
+    }),
+  );
+  const excluded = new Map(taken.flatMap(({ provider, error }) => (error === undefined ? [] : [[provider, error]])));
+  const holds = taken.flatMap(({ hold }) => hold ?? []);
+  const release = holds.length === 0 ? undefined : () => releaseBudgets(deps, holds);
+  const [first, ...rest] = call.plan.filter(({ provider }) => !excluded.has(provider.id));
+  if (first !== undefined) return { release, holdings: { budgets: { plan: [first, ...rest], holds } } };
+  const [error] = excluded.values();
+  return { ...refused('money', error), release };
+}
+
+async function releaseBudgets({ store, clock }: ChatDependencies, holds: readonly BudgetHold[]): Promise<void> {
+  const nowMs = clock.nowMs();
+  await Promise.all(
+    holds.map(({ counter, owner, amount }) => settleHold({ store, counter, owner, held: amount, actual: 0n, nowMs })),
+  );
+}
+
+interface Quote {
+  readonly provider: string;
+  /** What is to be held. Undefined: nothing, or it cannot be. */
+  readonly hold?: BudgetHold | undefined;
+  readonly error?: GatewayError | undefined;
+}
+
+function quotesOf(call: RoutedCall, owner: string): readonly Quote[] {
+  const connected = call.plan.filter((candidate) => call.byok?.sourceOf(candidate) === 'connection');
+  return [...new Set(connected.map(({ provider }) => provider.id))].map((provider) => quoteOf(call, provider, owner));
+}
+
+function quoteOf(call: RoutedCall, provider: string, owner: string): Quote {
+  const connection = call.connections.find((known) => known.provider === provider);
+  if (connection === undefined) return { provider };
+  const candidates = call.plan.filter((candidate) => candidate.provider.id === provider);
+  const worstCase = candidates.every(isBillable) ? worstCaseOf(call.request, candidates) : null;
+  const quote = quoteBudget(connection, worstCase);
+  if (quote instanceof GatewayError) return { provider, error: quote };
+  if (quote.kind === 'free') return { provider };
+  const { amount, counter } = quote;
+  return { provider, hold: { owner, amount, expiresAtMs: call.arrivedAtMs + leaseMs, provider, counter } };
+}

@@ -1,0 +1,136 @@
+// The key: active, under its requests per minute, and its spend limit covers the worst case. One write, or a read where
+// the key has no limit; one more where its money is short, because a refused request counts like any other.
+import {
+  type Hold,
+  type KeyAdmission,
+  readKeyLimits,
+  settleKeyHold,
+  takeKeyAdmission,
+} from '../../../shared/accounting/holds/index.ts';
+import type { ApiKey } from '../../../shared/configuration/keys/index.ts';
+import { fail } from '../../../shared/errors/index.ts';
+import type { Item } from '../../../shared/storage/store/index.ts';
+import type { ChatDependencies } from '../dependencies.ts';
+import { insufficientMessage } from './money-message.ts';
+import { type Release, type Reservation, type Reserved, refused } from './reservation.ts';
+import { keyRefusal, spendRefusal } from './reservation-rounds.ts';
+
+export interface KeyFacts {
+  readonly credential: ApiKey;
+  readonly asksFunction: boolean;
+  /** The call named no bound for its output. */
+  readonly isUnbounded: boolean;
+}
+
+/** The key as this call saw it last: the reservation of its money starts from there. */
+export interface SeenKey {
+  keyItem: Item;
+}
+
+export const reserveKey = (
+  deps: ChatDependencies,
+  facts: KeyFacts,
+  hold: Hold | undefined,
+  seen: SeenKey,
+): Reservation => ({
+  rank: 'key',
+  order: 'names',
+  reserve: async () => {
+    const admission = await askKey(deps, facts, hold, seen);
+    if (admission.kind !== 'spend_limit') return toReserved(deps, facts, admission);
+    const counted = toReserved(deps, facts, await askKey(deps, facts, undefined, seen));
+    return counted.resolution === undefined ? refuseSpend(deps, facts, admission) : counted;
+  },
+  releaseUnknown: releaseHold(deps, facts, hold),
+});
+
+/** The spend limit by itself, for a call whose key was reserved without it. */
+export const reserveSpend = (
+  deps: ChatDependencies,
+  facts: KeyFacts,
+  hold: Hold | undefined,
+  seen: SeenKey,
+): Reservation | undefined =>
+  hold && {
+    rank: 'money',
+    order: 'spend',
+    reserve: async () => {
+      if (readKeyLimits(seen.keyItem).spendLimitUsd === null) return {};
+      const admission = await askKey(deps, facts, hold, seen, false);
+      return admission.kind === 'spend_limit'
+        ? refuseSpend(deps, facts, admission)
+        : toReserved(deps, facts, admission);
+    },
+    releaseUnknown: releaseHold(deps, facts, hold),
+  };
+
+async function askKey(
+  { store, clock, keyCache }: ChatDependencies,
+  { credential: { publicId, secretSha256 } }: KeyFacts,
+  hold: Hold | undefined,
+  seen: SeenKey,
+  countsRequest = true,
+): Promise<KeyAdmission> {
+  const admission = await takeKeyAdmission({
+    store,
+    publicId,
+    secretSha256,
+    nowMs: clock.nowMs(),
+    known: seen.keyItem,
+    hold,
+    countsRequest,
+  });
+  if (admission.kind === 'unknown') {
+    keyCache.delete(publicId);
+  } else {
+    keyCache.set(publicId, admission.item);
+    seen.keyItem = admission.item;
+  }
+  return admission;
+}
+
+function toReserved(
+  deps: ChatDependencies,
+  facts: KeyFacts,
+  admission: Exclude<KeyAdmission, { kind: 'spend_limit' }> | KeyAdmission,
+): Reserved {
+  const { credential, asksFunction } = facts;
+  switch (admission.kind) {
+    case 'admitted': {
+      const { hold } = admission;
+      return hold === undefined ? {} : { holdings: { keyHold: hold }, release: releaseHold(deps, facts, hold) };
+    }
+    case 'unknown':
+      return refuseKey(deps, credential, fail('UNAUTHORIZED'));
+    case 'revoked':
+      return refuseKey(deps, credential, fail(asksFunction ? 'api_key_revoked' : 'UNAUTHORIZED'));
+    case 'rate_limited': {
+      const retryAfterSeconds = Math.ceil(admission.retryAfterMs / 1_000);
+      return refuseKey(deps, credential, fail('api_key_rate_limit', { retryAfterSeconds }));
+    }
+    case 'spend_limit':
+      return refuseSpend(deps, facts, admission);
+  }
+}
+
+function refuseKey({ recentRefusals }: ChatDependencies, { publicId }: ApiKey, error: Error): Reserved {
+  recentRefusals.set(keyRefusal(publicId), true);
+  return refused('key', error);
+}
+
+function refuseSpend(
+  { recentRefusals }: ChatDependencies,
+  { credential, asksFunction, isUnbounded }: KeyFacts,
+  { needed, available }: Extract<KeyAdmission, { kind: 'spend_limit' }>,
+): Reserved {
+  recentRefusals.set(spendRefusal(credential.publicId), true);
+  const message = insufficientMessage('the spend limit of the key', { needed, available, isUnbounded });
+  return refused('money', fail(asksFunction ? 'spend_limit_exceeded' : 'PAYMENT_REQUIRED', { message }));
+}
+
+const releaseHold = (
+  { store, clock }: ChatDependencies,
+  { credential: { publicId } }: KeyFacts,
+  hold: Hold | undefined,
+): Release | undefined =>
+  hold && (() => settleKeyHold({ store, hold: { ...hold, publicId }, actual: 0n, nowMs: clock.nowMs() }));

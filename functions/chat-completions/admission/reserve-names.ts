@@ -1,0 +1,68 @@
+// The names of a call: its Idempotency-Key (contract 7) and its span id (spec 4.1).
+import { fail, GatewayError } from '../../../shared/errors/index.ts';
+import { leaseMs } from '../../../shared/foundation/constants/index.ts';
+import type { ChatDependencies } from '../dependencies.ts';
+import type { IdentifiedCall } from '../stages.ts';
+import { type Release, type Reservation, type Reserved, type Resolution, refused } from './reservation.ts';
+
+/** Most calls end within seconds, so a longer wait would only delay the retry. */
+const retryAfterMaxSeconds = 2;
+
+/** Runs, replays, conflicts, or is still running. */
+export function reserveIdempotencyKey(
+  { idempotency, clock }: ChatDependencies,
+  call: IdentifiedCall,
+  owner: string,
+): Reservation | undefined {
+  const { idempotencyKey: key, workspace, arrivedAtMs } = call;
+  if (key === undefined) return undefined;
+  const keyOwner = { workspace: workspace.id, key, owner };
+  const release = () => idempotency.release(keyOwner);
+  async function reserve(): Promise<Reserved> {
+    const nowMs = clock.nowMs();
+    const lease = { fingerprint: call.fingerprint(), nowMs, leaseUntilMs: arrivedAtMs + leaseMs };
+    const outcome = await idempotency.claim({ ...keyOwner, ...lease });
+    switch (outcome.kind) {
+      case 'claimed':
+        return { release };
+      case 'conflict':
+        return refused('idempotency', fail('idempotency_conflict'));
+      case 'running': {
+        // No later than the lease ends: then a retry takes over.
+        const leaseSeconds = Math.ceil((outcome.leaseUntilMs - nowMs) / 1_000);
+        const retryAfterSeconds = Math.min(retryAfterMaxSeconds, leaseSeconds);
+        return refused('idempotency', fail('execution_in_progress', { retryAfterSeconds }));
+      }
+      case 'done':
+        return { resolution: { rank: 'idempotency', ready: { kind: 'replay', result: outcome.result } } };
+    }
+  }
+  return { rank: 'idempotency', order: 'names', reserve, releaseUnknown: release, releasesFirst: true };
+}
+
+/** A span is used once per workspace, but a retry may bring its own again (contract 7). */
+export function reserveSpan(
+  { spans, clock }: ChatDependencies,
+  call: IdentifiedCall,
+  owner: string,
+): Reservation | undefined {
+  const { spanId } = call.scope.correlation;
+  if (spanId === undefined) return undefined;
+  const spanOwner = { workspace: call.workspace.id, spanId, owner };
+  const release: Release = async (resolution) => {
+    // A stored answer belongs to the call that used the span, one from the cache is an answer like any other, and a call
+    // that runs keeps its span. Any other refusal comes before a provider is called: the span stays unused.
+    if (resolution?.ready !== undefined || (resolution !== undefined && isRunning(resolution))) return;
+    await spans.withdraw(spanOwner);
+  };
+  async function reserve(): Promise<Reserved> {
+    const { idempotencyKey } = call;
+    const nowMs = clock.nowMs();
+    const { kind } = await spans.claim({ ...spanOwner, idempotencyKey, fingerprint: call.fingerprint(), nowMs });
+    return kind === 'duplicate' ? refused('span', fail('duplicate_span_id')) : { release };
+  }
+  return { rank: 'span', order: 'names', reserve, releaseUnknown: release, releasesFirst: true };
+}
+
+const isRunning = (resolution: Resolution): boolean =>
+  resolution.error instanceof GatewayError && resolution.error.code === 'execution_in_progress';

@@ -1,0 +1,91 @@
+// The next candidate of the plan with a free slot; where all are at their limits, the call waits for a slot as long as
+// the operator allows (contract 6: `queue_ms`).
+import { nextTry, type Permit } from '../../../shared/accounting/limits/index.ts';
+import type { Candidate } from '../../../shared/configuration/catalogue/index.ts';
+import { fail } from '../../../shared/errors/index.ts';
+import { admissionTimeoutMs } from '../../../shared/foundation/constants/index.ts';
+import { sleep, within } from '../../../shared/foundation/time/index.ts';
+import { entryOf, estimateTokens, limitsOf, payerOf } from '../../../shared/routing/planner/index.ts';
+import type { AdmittedCandidate } from '../../../shared/routing/provider-metrics/index.ts';
+import { StoreUnavailable } from '../../../shared/storage/store/index.ts';
+import type { ChatDependencies } from '../dependencies.ts';
+import type { ModelCall } from '../stages.ts';
+
+export interface CandidateQueue {
+  /** Candidates that were not called yet, or are to be called again. */
+  readonly waiting: () => number;
+  /** Takes the next candidate out, admitted; or says after how long one would be free. */
+  readonly next: () => Promise<AdmittedCandidate | { readonly retryAfterSeconds: number }>;
+  /** Puts a candidate back at the front. */
+  readonly again: (candidate: Candidate) => void;
+  readonly queuedMs: () => number;
+  /** The slot of a candidate that was admitted beforehand and not called: settlement gives it back. */
+  readonly unusedPermit: () => Permit | undefined;
+}
+
+/** Rounds of asking: each is one write per limited candidate, so many waiting calls must not multiply into many writes. */
+const roundsMax = 10;
+
+export function createCandidateQueue(deps: ChatDependencies, call: ModelCall): CandidateQueue {
+  const { clock, limiter } = deps;
+  const candidates = [...call.plan];
+  let { firstCandidate: reserved } = call;
+  let queuedMs = 0;
+
+  async function ask(candidate: Candidate): Promise<AdmittedCandidate | number> {
+    if (payerOf(call.byok, candidate) === 'client') {
+      return { candidate, permit: undefined, startedAtMs: clock.nowMs() };
+    }
+    const asking = limiter.admit(entryOf(candidate), limitsOf(candidate), estimateTokens(call.request, candidate));
+    // Contract 6: a store is waited for no longer than this, and never past the deadline.
+    const limitMs = Math.min(admissionTimeoutMs, call.deadline.remainingMs());
+    const admission = await within(clock, limitMs, asking, () =>
+      call.deadline.isOver()
+        ? fail('request_deadline_exceeded')
+        : new StoreUnavailable(new Error('admission took too long')),
+    );
+    if (admission.kind === 'limited') return admission.retryAfterMs;
+    return { candidate, permit: admission.permit, startedAtMs: clock.nowMs() };
+  }
+
+  /** One round over all that wait. The number: milliseconds until the soonest slot. */
+  async function askAll(): Promise<AdmittedCandidate | number> {
+    let soonestMs = Number.POSITIVE_INFINITY;
+    for (const candidate of candidates) {
+      const admitted = await ask(candidate);
+      if (typeof admitted !== 'number') return admitted;
+      soonestMs = Math.min(soonestMs, admitted);
+    }
+    return soonestMs;
+  }
+
+  function takeReserved(): AdmittedCandidate | undefined {
+    if (reserved === undefined || !candidates.includes(reserved.candidate)) return undefined;
+    const { candidate, permit } = reserved;
+    reserved = undefined;
+    // The latency of a provider begins now, not when its slot was reserved.
+    return { candidate, permit, startedAtMs: clock.nowMs() };
+  }
+
+  return {
+    waiting: () => candidates.length,
+    again: (candidate) => void candidates.unshift(candidate),
+    queuedMs: () => queuedMs,
+    async next() {
+      for (let round = 1; ; round += 1) {
+        const admitted = takeReserved() ?? (await askAll());
+        if (typeof admitted !== 'number') {
+          candidates.splice(candidates.indexOf(admitted.candidate), 1);
+          return admitted;
+        }
+        const waitMs = nextTry(admitted, queuedMs, call.queueMs, call.deadline.remainingMs());
+        if (waitMs === undefined || round >= roundsMax || call.clientGone.aborted) {
+          return { retryAfterSeconds: Math.ceil(admitted / 1_000) };
+        }
+        await sleep(clock, waitMs, call.clientGone);
+        queuedMs += waitMs;
+      }
+    },
+    unusedPermit: () => reserved?.permit,
+  };
+}

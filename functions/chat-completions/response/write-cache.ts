@@ -1,0 +1,28 @@
+import type { CachedAnswer } from '../../../shared/accounting/response-cache/index.ts';
+import { okStatus } from '../../../shared/errors/index.ts';
+import { jsonHeaders, streamHeaders } from '../../../shared/protocol/router/index.ts';
+import type { Charge } from '../../../shared/routing/billing/index.ts';
+import type { ChatDependencies } from '../dependencies.ts';
+import type { AdmittedChat } from '../stages.ts';
+
+/** Writes a complete answer into the response cache. Undefined: it is not to be kept. */
+export function cacheWriter(
+  { responseCache, clock }: ChatDependencies,
+  { holdings: { cache } }: AdmittedChat,
+  { candidate: { provider, model }, usage }: Charge,
+  content: CachedAnswer['content'],
+): (() => Promise<void>) | undefined {
+  const store = cache?.store;
+  if (store === undefined) return undefined;
+  const headers = content.kind === 'json' ? jsonHeaders : streamHeaders;
+  const answer = {
+    status: okStatus,
+    contentType: headers['content-type'],
+    provider: provider.id,
+    model: model.id,
+    usage,
+    content,
+  };
+  return () =>
+    responseCache.write(store.keyOf(model.id), answer, { ttlSeconds: store.ttlSeconds, nowMs: clock.nowMs() });
+}

@@ -1,0 +1,27 @@
+// Serves an admitted call so that a fault anywhere still settles it.
+import type { GatewayResponse } from '../../../shared/protocol/http/index.ts';
+import { toGatewayError } from '../../../shared/protocol/router/index.ts';
+import type { ChatDependencies } from '../dependencies.ts';
+import type { AdmittedCall, EndedCall, Served } from '../stages.ts';
+import { namesEndOf, settle } from './settle.ts';
+
+export async function settled<Admitted extends AdmittedCall>(
+  deps: ChatDependencies,
+  call: Admitted,
+  serve: (deps: ChatDependencies, call: Admitted) => Promise<Served>,
+): Promise<GatewayResponse> {
+  const unusedPermit = call.holdings.firstCandidate?.permit;
+  const notRun = { attempts: [], attemptCount: 0, queuedMs: 0, upstreamMs: 0, firstOutputAtMs: undefined };
+  const served = await serve(deps, call).catch((error: unknown) => failed({ ...notRun, unusedPermit }, error));
+  call.scope.deferred.add(() => settle(deps, call, served.end()));
+  if (served.response !== undefined) return served.response;
+  // Before the client knows, because its retry may come at once. What fails here is done again by settlement.
+  await call.names.release(namesEndOf(served.end())).catch(() => {});
+  throw served.error;
+}
+
+export const failed = (run: EndedCall['run'], error: unknown): Served => ({
+  response: undefined,
+  error,
+  end: () => ({ run, error: toGatewayError(error), stream: undefined, writeCache: undefined }),
+});

@@ -1,0 +1,90 @@
+// One model call of a function, fallback models included. The provider loop goes on to them where a provider fails;
+// where a model answers and its answer is no result, the models behind it are called here.
+import type { Candidate } from '../../../shared/configuration/catalogue/index.ts';
+import { outputTextOf, type StepAnswer } from '../../../shared/configuration/stored-functions/index.ts';
+import { fail, GatewayError } from '../../../shared/errors/index.ts';
+import { withoutReasoning } from '../../../shared/protocol/wire/index.ts';
+import type { Plan } from '../../../shared/routing/planner/index.ts';
+import type { ChatDependencies } from '../dependencies.ts';
+import { provide } from '../provider/provide.ts';
+import type { AdmittedExecution, ModelCall, PlannedModelCall, ProvidedAnswer, ProviderRun } from '../stages.ts';
+
+export interface ModelAnswer extends StepAnswer {
+  readonly body: Readonly<Record<string, unknown>>;
+  readonly candidate: Candidate;
+  readonly fallbackUsed: boolean;
+}
+
+/** `onRun` is called with each run of the provider loop, also with those that failed. */
+export async function callModel(
+  deps: ChatDependencies,
+  call: AdmittedExecution,
+  planned: PlannedModelCall,
+  stopped: AbortSignal | undefined,
+  onRun: (run: ProviderRun) => void,
+): Promise<ModelAnswer> {
+  // Each round leaves one model behind.
+  for (let { plan } = planned; ; ) {
+    const run = await provide(deps, toModelCall(call, { ...planned, plan }, stopped));
+    onRun(run);
+    const { result } = run;
+    const answer = result.kind === 'failed' ? result : readAnswer(call, planned, result);
+    if (!('error' in answer)) return answer;
+    const behind = isInvalidAnswer(answer.error) ? modelsBehind(plan, run.attempts.at(-1)?.candidate) : undefined;
+    if (behind === undefined) throw answer.error;
+    plan = behind;
+  }
+}
+
+const toModelCall = (
+  call: AdmittedExecution,
+  { request, plan }: PlannedModelCall,
+  stopped: AbortSignal | undefined,
+): ModelCall => ({
+  correlationId: call.scope.correlationId,
+  request,
+  plan,
+  firstCandidate: undefined,
+  // Functions are paid with workspace credit (spec 4.1, function-call rule 3).
+  byok: undefined,
+  byokKey: undefined,
+  connections: [],
+  traceparent: call.scope.correlation.traceparent,
+  deadline: call.deadline,
+  clientGone: call.scope.clientGone,
+  stopped,
+  queueMs: call.catalogue.service.queue_ms,
+  acceptsUnfinished: false,
+  bill: call.bill,
+});
+
+function readAnswer(
+  { execution }: AdmittedExecution,
+  { request, fallbacks }: PlannedModelCall,
+  provided: ProvidedAnswer,
+): ModelAnswer | { readonly error: unknown } {
+  if (provided.kind === 'stream') throw new Error('a function never streams');
+  const { body } = provided.answer;
+  // An answer without text, a refusal say, is a result of a prompt, but feeds no step.
+  const output = outputTextOf(body);
+  if (output === undefined && execution.prompt === undefined) return { error: fail('execution_failed') };
+  const { candidate } = provided.admitted;
+  return {
+    body: request.reasoning?.exclude === true ? withoutReasoning(body) : body,
+    output: output ?? '',
+    candidate,
+    fallbackUsed: fallbacks.has(candidate),
+  };
+}
+
+const isInvalidAnswer = (error: unknown): boolean =>
+  error instanceof GatewayError && (error.code === 'schema_validation_failed' || error.code === 'execution_failed');
+
+/** Candidates of other models that stand behind this one. Undefined: there are none. */
+function modelsBehind(plan: Plan, candidate: Candidate | undefined): Plan | undefined {
+  if (candidate === undefined) return undefined;
+  const [first, ...rest] = plan
+    .slice(plan.indexOf(candidate) + 1)
+    .filter(({ model }) => model.id !== candidate.model.id);
+  return first === undefined ? undefined : [first, ...rest];
+}

@@ -1,0 +1,41 @@
+// One model call of a function: the request of its revision, planned for its model and then for its fallback models.
+// The plan is one list, so the provider loop of plain calls walks it as it is.
+
+import type { FunctionRequest } from '../../../shared/configuration/stored-functions/index.ts';
+import { fail, GatewayError } from '../../../shared/errors/index.ts';
+import { type ChatRequest, readChatRequest } from '../../../shared/protocol/wire/index.ts';
+import { entryOf, makePlan, type Plan } from '../../../shared/routing/planner/index.ts';
+import type { ChatDependencies } from '../dependencies.ts';
+import type { IdentifiedCall, PlannedModelCall } from '../stages.ts';
+
+/** execution_failed where no model of it can serve: inside a function every such failure is this one (contract 5). */
+export function planModelCall(
+  deps: ChatDependencies,
+  call: IdentifiedCall,
+  { body, fallbackModels }: FunctionRequest,
+): PlannedModelCall | GatewayError {
+  const request = readChatRequest(body);
+  if (request instanceof GatewayError) return failed(request);
+  const [first, ...others] = [request.model, ...fallbackModels].map((model) =>
+    planModel(deps, call, { ...request, model }),
+  );
+  const primary = first instanceof GatewayError || first === undefined ? [] : [...first];
+  const fallbacks = others.flatMap((plan) => (plan instanceof GatewayError ? [] : [...plan]));
+  const [candidate, ...rest] = [...new Set([...primary, ...fallbacks])];
+  if (candidate === undefined) return failed(first);
+  const only = fallbacks.filter((fallback) => !primary.includes(fallback));
+  return { request, plan: [candidate, ...rest], fallbacks: new Set(only) };
+}
+
+/** No provider can be called, so a retry would end the same way. */
+const failed = (cause: unknown): GatewayError => fail('execution_failed', { cause, isFinal: true });
+
+const planModel = (deps: ChatDependencies, call: IdentifiedCall, request: ChatRequest): Plan | GatewayError =>
+  makePlan(request, {
+    catalogue: call.catalogue,
+    workspace: call.workspace,
+    isConfigured: ({ provider }) => deps.credentials.find(provider) !== undefined,
+    // Revisions name their models: statistics are not needed to sort by.
+    statsOf: () => undefined,
+    isCooling: (candidate) => deps.cooldowns.isCooling(entryOf(candidate)),
+  });

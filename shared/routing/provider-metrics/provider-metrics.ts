@@ -1,0 +1,68 @@
+// Statistics, cooldowns and limit counters learn of each attempt exactly once. Attempts that a client's own key pays for
+// are left out: their limits are not ours, and one client's wrong key must not cool a provider for the others.
+import type { ProviderLimiter } from '../../accounting/limits/index.ts';
+import type { Cooldowns, StatisticsReader, StatisticsRecorder } from '../../accounting/provider-health/index.ts';
+import type { Clock } from '../../foundation/time/index.ts';
+import { retryWrite } from '../../storage/store/index.ts';
+import { entryOf } from '../planner/index.ts';
+import type { AttemptFailure, CredentialSource, FailureKind } from '../providers/index.ts';
+import type { Attempt } from './attempt.ts';
+
+export interface ProviderMetricsDependencies {
+  readonly clock: Clock;
+  readonly limiter: ProviderLimiter;
+  readonly cooldowns: Cooldowns;
+  readonly recorder: StatisticsRecorder;
+  readonly statistics: StatisticsReader;
+  readonly credentials: CredentialSource;
+}
+
+/** How long a provider cools that failed, or named no time itself. */
+const cooldownMs = { failed: 10_000, rate_limited: 15_000 };
+
+/** Our own deadline and a client that left say nothing about the provider, so they are not counted. */
+const countedOutcomes: Partial<Record<FailureKind, 'failed' | 'rate_limited' | 'invalid'>> = {
+  failed: 'failed',
+  rate_limited: 'rate_limited',
+  invalid: 'invalid',
+};
+
+/** In memory and at once, so that the next plan of this process knows it. */
+export function reportAttempt({ recorder, cooldowns }: ProviderMetricsDependencies, attempt: Attempt): void {
+  if (attempt.permit === undefined) return;
+  const { outcome, latencyMs, firstOutputMs, candidate } = attempt;
+  const entry = entryOf(candidate);
+  if (outcome === 'ok') {
+    const firstToken = firstOutputMs === undefined ? {} : { firstTokenMs: firstOutputMs };
+    recorder.record({ ...entry, latencyMs, ...firstToken, outcome });
+    return;
+  }
+  if (outcome.isOurFault === true) return;
+  const counted = countedOutcomes[outcome.kind];
+  if (counted !== undefined) recorder.record({ ...entry, latencyMs, outcome: counted });
+  const coolMs = cooldownOf(outcome);
+  if (coolMs !== undefined) cooldowns.report(entry, coolMs);
+}
+
+/** Undefined: a request that the provider rejected as invalid cools nothing. */
+function cooldownOf({ kind, retryAfterSeconds }: AttemptFailure): number | undefined {
+  if (kind !== 'failed' && kind !== 'rate_limited') return undefined;
+  return (retryAfterSeconds ?? 0) * 1_000 || cooldownMs[kind];
+}
+
+/**
+ * After the last byte: corrects the limit counters to the real tokens and writes what is due. Everything is awaited: a
+ * process that Lambda freezes halfway through a refresh would leave it to the next request.
+ */
+export async function settleAttempts(deps: ProviderMetricsDependencies, attempts: readonly Attempt[]): Promise<void> {
+  const { limiter, recorder, cooldowns, statistics, credentials, clock } = deps;
+  const ours = attempts.filter(({ permit }) => permit !== undefined);
+  await Promise.all([
+    ...ours.map(({ permit, tokens }) => permit && retryWrite(clock, () => limiter.settle(permit, tokens))),
+    recorder.flush(),
+    cooldowns.flush(),
+    statistics.settled(),
+    // A credential may have been replaced where it is kept: the next call should have the new one.
+    ours.some(({ outcome }) => outcome !== 'ok' && outcome.refusedCredential === true) && credentials.refresh(),
+  ]);
+}

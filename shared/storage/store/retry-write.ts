@@ -1,0 +1,31 @@
+// Writes after the last byte of an answer (settlement, releases) are repeated while the store is unavailable: the client
+// does not wait for them, and no other process makes them.
+import { type Clock, type Deadline, sleep } from '../../foundation/time/index.ts';
+import { StoreUnavailable } from './store.ts';
+
+/** With pauses of 50 to 800 ms: within the 10 s of `finish`, for store calls that end within their 800 ms. */
+const triesDefault = 5;
+const firstPauseMs = 50;
+
+export interface RetryWriteOptions {
+  readonly triesMax?: number;
+  /** No try begins after it. */
+  readonly deadline?: Deadline;
+}
+
+/** For writes that may be made twice. Throws the last StoreUnavailable, and any other error at once. */
+export async function retryWrite(
+  clock: Clock,
+  write: () => Promise<unknown>,
+  { triesMax = triesDefault, deadline }: RetryWriteOptions = {},
+): Promise<void> {
+  for (let tried = 1; ; tried += 1) {
+    try {
+      await write();
+      return;
+    } catch (error) {
+      if (!(error instanceof StoreUnavailable) || tried >= triesMax || deadline?.isOver() === true) throw error;
+      await sleep(clock, firstPauseMs * 2 ** tried);
+    }
+  }
+}
