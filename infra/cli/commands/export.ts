@@ -68,8 +68,15 @@ function keysInFile(records: readonly KeyRecord[], { terminal }: Session): unkno
   const byName = Map.groupBy(active, ({ name }) => name);
   return [...byName].flatMap(([name, namesakes]) => {
     const entries = namesakes.map((record) => {
-      const { status: _status, ...entry } = writtenKey(record);
-      return entry;
+      const { name, rpm, spend_limit_usd, spend_limit_reset, expires_at, models } = writtenKey(record);
+      return {
+        name,
+        rpm,
+        spend_limit_usd,
+        ...(spend_limit_reset === null ? {} : { spend_limit_reset }),
+        ...(expires_at === null ? {} : { expires_at }),
+        ...(models === 'all' ? {} : { models }),
+      };
     });
     if (new Set(entries.map(canonicalJson)).size === 1) return entries.slice(0, 1);
     terminal.writeError(`note: keys ${name} of ${namesakes[0]?.workspace} differ in their limits and are left out`);
