@@ -9,6 +9,7 @@ export const withoutWrites = (store: Pick<Store, 'get' | 'scan' | 'query'>): Sto
   batchPut: async () => {},
   put: async ({ item }) => ({ kind: 'written', item }),
   update: async () => ({ kind: 'written', item: undefined }),
+  batchPut: async () => {},
   delete: async () => {},
 });
 

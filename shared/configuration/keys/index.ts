@@ -8,4 +8,4 @@ export {
   type SpendLimitReset,
   type WantedKey,
 } from './key-record.ts';
-export { changedSettings, createKeyStore, isSameKey, type KeyStore, type KeyWrite } from './key-store.ts';
+export { changedSettings, createKeyStore, isSameKey, type KeyStore } from './key-store.ts';
