@@ -90,7 +90,7 @@ describe('the AI SDK', () => {
     for await (const text of textStream) content += text;
     expect(content).toBe('Hello! You');
     expect(errors).toEqual([expect.objectContaining({ code: 'no_available_provider' })]);
-    expect(String(errors[0])).toContain('All eligible providers failed.');
+    expect(String(errors[0])).toContain('The stream broke off after its first output');
     expect(await finishReason).toBe('error');
     expect([counted.count, gateway.simulator.calls.length]).toEqual([1, 1]);
   });

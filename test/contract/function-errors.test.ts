@@ -7,7 +7,7 @@ import { newKey } from '../support/gateway-file.ts';
 import { hello } from '../support/harness.ts';
 import { manualClock } from '../support/manual-clock.ts';
 import { expectError } from './expect-error.ts';
-import { ask, jsonSchema, modelsFor, prompt, revision } from './function-calls.ts';
+import { ask, modelsFor, prompt, revision } from './function-calls.ts';
 
 interface Sent {
   key: 'plain' | 'revoked' | 'hurried' | 'limited';
@@ -50,16 +50,7 @@ const faults: readonly Fault[] = [
   fault('revoked key', 401, 'api_key_revoked', ['key'], withKey('revoked')),
   fault('hurried key', 429, 'api_key_rate_limit', ['key'], withKey('hurried')),
   fault('malformed trace', 400, 'invalid_correlation', [], withHeader('x-gw-trace-id', 'no spaces allowed')),
-  fault('wrong type', 400, 'invalid_request', [], withMember({ temperature: 'hot' })),
-  fault('invalid sort', 400, 'invalid_sort', [], withMember({ provider: { sort: 'cheapest' } })),
-  fault('broken schema', 400, 'invalid_response_schema', ['body'], withMember(broken)),
-  fault(
-    'schema in a stream',
-    400,
-    'schema_streaming_unsupported',
-    ['body'],
-    withMember({ response_format: jsonSchema({}), stream: true }),
-  ),
+  fault('wrong type', 400, 'invalid_request', ['messages'], withMember({ messages: 'Hello' })),
   fault('no alias form', 400, 'invalid_function_alias', ['model', 'alias'], (sent) => {
     sent.model = 'gw/function/a/b';
   }),
@@ -76,6 +67,22 @@ const faults: readonly Fault[] = [
   fault('draft', 404, 'revision_not_available', ['alias'], withAlias('failing@draft')),
   fault('expired', 409, 'qualification_expired', ['alias'], withAlias('failing@old')),
   fault('option', 400, 'invalid_function_request', ['body'], withMember({ top_p: 1 })),
+  // What a function fixes is refused for being sent: its type has no code of its own, once the alias is one.
+  fault(
+    'option of another type',
+    400,
+    'invalid_function_request',
+    ['body', 'model'],
+    withMember({ temperature: 'hot' }),
+  ),
+  fault(
+    'sort of no kind',
+    400,
+    'invalid_function_request',
+    ['body', 'model'],
+    withMember({ provider: { sort: 'cheapest' } }),
+  ),
+  fault('broken schema', 400, 'invalid_function_request', ['body', 'model'], withMember({ ...broken, stream: true })),
   fault('nobody serves', 502, 'execution_failed', ['alias'], withAlias('unserved')),
   fault('key without money', 402, 'spend_limit_exceeded', ['key'], withKey('limited')),
   fault('no credit', 402, 'PAYMENT_REQUIRED', ['workspace'], withWorkspace('poor')),

@@ -91,6 +91,26 @@ describe('a function call', () => {
     await refused(world.post({ ...ask('echo'), model }), 400, 'invalid_function_alias');
   });
 
+  it.each<[string, unknown]>([
+    ['temperature', 'hot'],
+    ['max_tokens', -1],
+    ['n', 1_000],
+    ['stream', 'yes'],
+    ['tools', 7],
+    ['response_format', 'json'],
+    ['response_format', { type: 'json_schema', json_schema: { schema: { type: 'strin' } } }],
+    ['provider', 'acme'],
+    ['provider', { sort: 'cheapest' }],
+    ['models', 'acme/echo'],
+    ['cache', true],
+    ['preset', 7],
+    ['reasoning', 'high'],
+    ['usage', 1],
+  ])('that sends a fixed member of any type is refused for sending it: %s %j', async (name, value) => {
+    const { message } = await refused(world.post({ ...ask('echo'), [name]: value }), 400, 'invalid_function_request');
+    expect(message).toContain(name);
+  });
+
   it('takes ids of 64 characters, and finds nothing there', async () => {
     await refused(world.post(ask(`${'e'.repeat(64)}@${'r'.repeat(64)}`)), 404, 'function_not_found');
   });
