@@ -1,4 +1,4 @@
-// What the Vercel AI SDK makes of a failure, without and with the `fetch` of the README.
+// What the Vercel AI SDK makes of a failure, without and with the `fetch` of README.md beside this file.
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { createOpenAICompatible } from '@ai-sdk/openai-compatible';
@@ -98,7 +98,7 @@ describe('the AI SDK', () => {
 
 describe('the README', () => {
   it('shows the very fetch that is tested here', () => {
-    const readme = readFileSync(join(import.meta.dirname, '../../README.md'), 'utf8');
+    const readme = readFileSync(join(import.meta.dirname, 'README.md'), 'utf8');
     const wrapper = readFileSync(join(import.meta.dirname, 'ai-sdk-fetch.ts'), 'utf8');
     expect(readme.includes(wrapper)).toBe(true);
   });
