@@ -184,9 +184,9 @@ describe('a function call', () => {
     await Promise.all([world.stop(), off.stop()]);
   });
 
-  /** A call that is refused for what it asks keeps its span. */
+  /** A call that ended well keeps its span. */
   const takeSpan = (one: World, workspace: Sent['workspace']) =>
-    one.post(hello('nobody/nothing'), { ...authorization(workspace), 'x-gw-span-id': usedSpan });
+    one.post(hello('acme/free'), { ...authorization(workspace), 'x-gw-span-id': usedSpan });
 
   async function send(...applied: readonly Fault[]): Promise<Response> {
     const sent: Sent = {

@@ -162,7 +162,7 @@ describe('a limit of tokens', () => {
 
   it('counts every choice that is asked for', async () => {
     const { gateway } = await start({ rate_limit_tpm: 1_000 });
-    expect(await ask(gateway, { max_tokens: 10 })).toBe(200);
+    expect(await ask(gateway, { max_tokens: 20 })).toBe(200);
     await settled(gateway, 30);
     const five = hello('acme/model', { n: 5, max_tokens: 200 });
     await expectError(await gateway.post(five), 429, 'rate_limited');
@@ -183,7 +183,7 @@ describe('a limit of tokens', () => {
 
   it('that is used up for the day tells clients not to come back by themselves', async () => {
     const { gateway, clock } = await start({ rate_limit_tpd: 40 });
-    expect(await ask(gateway, { max_tokens: 5 })).toBe(200);
+    expect(await ask(gateway, { max_tokens: 20 })).toBe(200);
     await eventually(async () => (await counters(gateway))?.day_tokens === 30);
     clock.advance(120_000);
     const refused = await gateway.post(hello('acme/model', { max_tokens: 20 }));
