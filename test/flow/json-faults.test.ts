@@ -1,7 +1,7 @@
 // A JSON answer that fails: the next provider answers, or the client gets the one code that says what it can do.
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { expectError } from '../contract/expect-error.ts';
 import { credentialsOf } from '../support/credentials.ts';
+import { expectError } from '../support/expect-error.ts';
 import { type Harness, hello, startHarness } from '../support/harness.ts';
 
 const failing = [

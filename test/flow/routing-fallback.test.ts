@@ -4,11 +4,11 @@ import type { ServerResponse } from 'node:http';
 import { afterEach, describe, expect, it } from '@jest/globals';
 import { createProviderLimiter, type ProviderLimiter } from '../../shared/accounting/limits/index.ts';
 import { StoreUnavailable } from '../../shared/storage/store/index.ts';
-import { expectError } from '../contract/expect-error.ts';
+import { expectError } from '../support/expect-error.ts';
 import { type Harness, type HarnessOptions, hello, startHarness } from '../support/harness.ts';
-import { readUntil } from './read-stream.ts';
-import { startMuteServer, startScriptedProvider } from './scripted-provider.ts';
-import { type WatchedClock, watchedClock } from './watched-clock.ts';
+import { readUntil } from '../support/read-stream.ts';
+import { startMuteServer, startScriptedProvider } from '../support/scripted-provider.ts';
+import { type WatchedClock, watchedClock } from '../support/watched-clock.ts';
 
 const started: { stop(): Promise<void> }[] = [];
 afterEach(async () => {
