@@ -39,10 +39,10 @@ describe('a table of limits that is out of order', () => {
           { provider: 'bolt', upstream: 'echo', more: { output_price_per_million: '9' } },
         ],
       },
-      runtime: {
+      replace: () => ({
         limiter: createProviderLimiter({ store: limiterStore, clock, randomness: systemRandomness }),
         cooldowns: createCooldowns({ store: cooldownStore, clock }),
-      },
+      }),
     });
   });
   afterEach(async () => {

@@ -219,13 +219,13 @@ describe('a limiter that fails behind a provider that failed', () => {
     };
     const run = await start({
       models: { 'acme/model': [nth('down', 'error-500', 1), nth('backup', 'echo', 2)] },
-      runtime: {
+      replace: () => ({
         limiter: {
           admit: (entry, ...rest) => (entry.provider === 'backup' ? admitBackup() : limiter().admit(entry, ...rest)),
           settle: (...permit) => limiter().settle(...permit),
           giveBack: (...permit) => limiter().giveBack(...permit),
         },
-      },
+      }),
     });
     real = createProviderLimiter(run.gateway.runtime);
     return run;
