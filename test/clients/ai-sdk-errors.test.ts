@@ -6,13 +6,13 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/glo
 import { APICallError, generateText, RetryError, streamText } from 'ai';
 import type { Harness } from '../support/harness.ts';
 import { gatewayFetch } from './ai-sdk-fetch.ts';
-import { countRequests, startClientWorld, uuidPattern } from './client-world.ts';
+import { countRequests, startClientGateway, uuidPattern } from './client-gateway.ts';
 
 describe('the AI SDK', () => {
   let gateway: Harness;
 
   beforeAll(async () => {
-    gateway = await startClientWorld();
+    gateway = await startClientGateway();
   });
   afterAll(() => gateway.stop());
   beforeEach(() => gateway.simulator.clear());

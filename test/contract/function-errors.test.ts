@@ -2,12 +2,11 @@
 // provider, which is the last that can happen to it; every fault is tried alone and together with every later one.
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { functionBodyMaxBytes } from '../../shared/foundation/constants/index.ts';
-import { startWorld, type World } from '../flow/money-world.ts';
+import { expectError } from '../support/expect-error.ts';
+import { ask, modelsFor, prompt, revision } from '../support/function-calls.ts';
 import { newKey } from '../support/gateway-file.ts';
-import { hello } from '../support/harness.ts';
+import { type Harness, hello, startHarness } from '../support/harness.ts';
 import { manualClock } from '../support/manual-clock.ts';
-import { expectError } from './expect-error.ts';
-import { ask, modelsFor, prompt, revision } from './function-calls.ts';
 
 interface Sent {
   key: 'plain' | 'revoked' | 'hurried' | 'limited';
@@ -154,16 +153,16 @@ const authorization = (workspace: Sent['workspace'], key: Sent['key'] = 'plain')
 });
 
 describe('a function call', () => {
-  let world: World;
-  let off: World;
+  let world: Harness;
+  let off: Harness;
   const client = new AbortController();
 
   beforeAll(async () => {
     // Time stands still: a minute of a key's requests never ends, and a call that runs goes on running.
     const clock = manualClock();
     [world, off] = await Promise.all([
-      startWorld({ clock, ...fileParts }),
-      startWorld({ clock, ...fileParts, service: { function_execution: 'disabled' } }),
+      startHarness({ clock, ...fileParts }),
+      startHarness({ clock, ...fileParts, service: { function_execution: 'disabled' } }),
     ]);
     for (const workspace of workspaces) {
       for (const one of [world, off]) {
@@ -185,7 +184,7 @@ describe('a function call', () => {
   });
 
   /** A call that ended well keeps its span. */
-  const takeSpan = (one: World, workspace: Sent['workspace']) =>
+  const takeSpan = (one: Harness, workspace: Sent['workspace']) =>
     one.post(hello('acme/free'), { ...authorization(workspace), 'x-gw-span-id': usedSpan });
 
   async function send(...applied: readonly Fault[]): Promise<Response> {

@@ -2,10 +2,11 @@
 // that runs already.
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { functionBodyMaxBytes } from '../../shared/foundation/constants/index.ts';
-import { expectBalancedBooks, startWorld, type World } from '../flow/money-world.ts';
+import { expectBalancedBooks } from '../support/balanced-books.ts';
+import { expectError } from '../support/expect-error.ts';
+import { answerOf, ask, modelsFor, prompt, receivedIn } from '../support/function-calls.ts';
 import { newKey } from '../support/gateway-file.ts';
-import { expectError } from './expect-error.ts';
-import { answerOf, ask, modelsFor, prompt, receivedIn } from './function-calls.ts';
+import { type Harness, startHarness } from '../support/harness.ts';
 
 const names = ['revoked', 'hurried', 'limited', 'poor', 'capped', 'always', 'alwaysOff', 'allowed'] as const;
 type KeyName = (typeof names)[number];
@@ -31,12 +32,12 @@ const connected = (policy: string) => ({
 });
 
 describe('a function call', () => {
-  let world: World;
+  let world: Harness;
   const client = new AbortController();
 
   beforeAll(async () => {
     process.env[byokVariable] = 'sk-key-of-the-client';
-    world = await startWorld({
+    world = await startHarness({
       models: {
         ...modelsFor(['echo', 'silent', 'echo-request']),
         'acme/free': [

@@ -6,9 +6,9 @@ import { type Store, StoreUnavailable } from '../../shared/storage/store/index.t
 import type { Route } from '../support/gateway-file.ts';
 import { type Harness, hello, startHarness } from '../support/harness.ts';
 import { type ManualClock, manualClock } from '../support/manual-clock.ts';
-import { readStream } from './read-stream.ts';
-import { startScriptedProvider } from './scripted-provider.ts';
-import { eventually } from './watched-clock.ts';
+import { readStream } from '../support/read-stream.ts';
+import { startScriptedProvider } from '../support/scripted-provider.ts';
+import { eventually } from '../support/watched-clock.ts';
 
 const dear = { input_price_per_million: '9', output_price_per_million: '9' };
 /** `first` is the cheaper one, so it is asked first unless it cools. */

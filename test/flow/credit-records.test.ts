@@ -1,21 +1,21 @@
 // The record of a call: who, what, how long, how much. Its exact members, and nothing else.
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { parseApiKey } from '../../shared/configuration/keys/index.ts';
-import { uuid } from '../contract/expect-error.ts';
-import { hello } from '../support/harness.ts';
+import { uuid } from '../support/expect-error.ts';
+import { type Harness, hello, startHarness } from '../support/harness.ts';
 import { type ManualClock, manualClock } from '../support/manual-clock.ts';
-import { outcomeOf, startWorld, type World } from './money-world.ts';
+import { outcomeOf } from '../support/outcomes.ts';
 
 const traceparent = '00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01';
 
 describe('the record of a call', () => {
-  let world: World;
+  let world: Harness;
   let clock: ManualClock;
 
   beforeAll(async () => {
     clock = manualClock();
     const more = { cached_input_price_per_million: '0.50' };
-    world = await startWorld({
+    world = await startHarness({
       clock,
       models: {
         'acme/cached': [{ provider: 'acme', upstream: 'usage:1000:500:400', more }],

@@ -1,8 +1,8 @@
 // Limits of providers through the front door: who is let in, who waits, who is told when to come back.
 import { afterEach, describe, expect, it } from '@jest/globals';
-import { expectError } from '../contract/expect-error.ts';
+import { expectError } from '../support/expect-error.ts';
 import { type Harness, type HarnessOptions, hello, startHarness } from '../support/harness.ts';
-import { eventually, type WatchedClock, watchedClock } from './watched-clock.ts';
+import { eventually, type WatchedClock, watchedClock } from '../support/watched-clock.ts';
 
 /** The first millisecond of a minute, and of a day. */
 const dayStartMs = 20_833 * 86_400_000;

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { unknownMembersTexts } from '../../infra/local/simulator/index.ts';
 import { type Harness, hello, startHarness } from '../support/harness.ts';
-import { contentOf, readStream } from './read-stream.ts';
+import { contentOf, readStream } from '../support/read-stream.ts';
 
 const upstreams = [
   'echo',
