@@ -21,7 +21,7 @@ import { connectionKeyAlias, providerSecretName, spillBucketName } from '../cdk/
 import { createTables } from '../local/create-tables.ts';
 import { startEmbeddedDynamo } from '../local/embedded-dynamodb.ts';
 import { startEmulator } from './emulator.ts';
-import { projectRoot, pythonProgram, type Rung, runCommand, Skipped } from './rung.ts';
+import { projectRoot, pythonProgram, runCommand, Skipped, type Step } from './step.ts';
 
 const stage = 'verify';
 const account = '123456789012';
@@ -229,4 +229,4 @@ async function run(): Promise<string> {
   }
 }
 
-export const awsServices: Rung = { name: 'services', run };
+export const awsServices: Step = { name: 'services', run };

@@ -1,13 +1,13 @@
 // Providers that failed wait at the end of the plan for a while. They are moved, never switched off.
+import type { ServerResponse } from 'node:http';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { createCooldowns } from '../../shared/accounting/provider-health/index.ts';
-import { requestBudgetMs } from '../../shared/foundation/constants/index.ts';
 import { type Store, StoreUnavailable } from '../../shared/storage/store/index.ts';
 import type { Route } from '../support/gateway-file.ts';
 import { type Harness, hello, startHarness } from '../support/harness.ts';
 import { type ManualClock, manualClock } from '../support/manual-clock.ts';
 import { readStream } from '../support/read-stream.ts';
-import { startScriptedProvider } from '../support/scripted-provider.ts';
+import { completionOf, sendJson, startScriptedProvider } from '../support/scripted-provider.ts';
 import { eventually } from '../support/watched-clock.ts';
 
 const dear = { input_price_per_million: '9', output_price_per_million: '9' };
@@ -133,7 +133,11 @@ describe('a provider', () => {
 
   it('cools for nobody because a client left', async () => {
     const leave = new AbortController();
-    const patient = await startScriptedProvider(() => leave.abort());
+    const answering = Promise.withResolvers<ServerResponse>();
+    const patient = await startScriptedProvider((outgoing) => {
+      leave.abort();
+      answering.resolve(outgoing);
+    });
     const impatient = await startHarness({
       clock,
       models: { 'acme/model': pair('echo') },
@@ -149,8 +153,7 @@ describe('a provider', () => {
     await expect(gone).rejects.toThrow();
     // Answered after the gateway has seen the connection close.
     await (await impatient.get('/models')).text();
-    // A silent provider that is not the last one is given up 10 s before the end: the client has left by then.
-    clock.advance(requestBudgetMs);
+    sendJson(await answering.promise, completionOf({ content: 'Too late.' }));
     await impatient.stop();
     expect(runtime.cooldowns.isCooling({ provider: 'first', model: 'acme/model' })).toBe(false);
     expect(impatient.simulator.calls).toHaveLength(0);

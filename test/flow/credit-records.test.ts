@@ -56,6 +56,7 @@ describe('the record of a call', () => {
       spanId: 'span-1',
       parentSpanId: 'parent-1',
       sessionId: 'session-1',
+      user: 'u',
       modelAsked: 'auto',
       modelServed: 'acme/cached',
       provider: 'acme',
@@ -65,6 +66,7 @@ describe('the record of a call', () => {
       outcome: 'ok',
       attempts: 1,
       attemptCauses: [],
+      attemptLog: [{ provider: 'acme', outcome: 'ok', status: 200, ms: 0 }],
       promptTokens: 1000,
       cachedTokens: 400,
       completionTokens: 500,
@@ -94,7 +96,7 @@ describe('the record of a call', () => {
   });
 
   it('holds no prompt, no answer and no key, and no table does', async () => {
-    const secrets = ['prompt-canary-17', 'system-canary-18', 'tool-canary-19', 'user-canary-20'];
+    const secrets = ['prompt-canary-17', 'system-canary-18', 'tool-canary-19', 'metadata-canary-20'];
     const body = {
       model: 'acme/cached',
       messages: [
@@ -102,7 +104,6 @@ describe('the record of a call', () => {
         { role: 'user', content: secrets[0] },
       ],
       tools: [{ type: 'function', function: { name: secrets[2] } }],
-      user: secrets[3],
       metadata: { note: secrets[3] },
     };
     expect(await outcomeOf(await world.post(body))).toBe('ok');

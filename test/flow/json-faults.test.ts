@@ -89,7 +89,7 @@ describe('a JSON answer that fails', () => {
     const text = await response.clone().text();
     await expectError(response, 502, 'no_available_provider');
     expect(response.headers.get('retry-after')).toBeNull();
-    expect(text).not.toMatch(/canary|Incorrect|nginx|quota|warming up|status_\d/);
+    expect(text).not.toMatch(/canary|Incorrect|nginx|current quota|insufficient_quota|warming up|status_\d/);
     expect(calledProviders()).toEqual(['bad']);
   });
 

@@ -1,14 +1,8 @@
 export { fingerprint, type SentHeaders } from './fingerprint.ts';
 export { recordLifeSeconds, type StoredResult } from './record.ts';
 export {
-  type Claim,
-  type ClaimOutcome,
-  type Completion,
-  type CompletionOutcome,
   createIdempotencyStore,
   type IdempotencyStore,
-  type IdempotencyStoreOptions,
-  type KeyOwner,
 } from './record-store.ts';
 export type { SpanClaim } from './span-item.ts';
-export { createSpanStore, type SpanOutcome, type SpanStore } from './span-store.ts';
+export { createSpanStore, type SpanStore } from './span-store.ts';

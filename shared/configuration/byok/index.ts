@@ -12,7 +12,7 @@ export {
   connectionsPerWorkspaceMax,
   createConnectionStore,
 } from './connection-store.ts';
-export { createKeyVault, type KeyVault, type SealedKey } from './key-vault.ts';
+export { createKeyVault, type SealedKey } from './key-vault.ts';
 export type { KeyWrapper } from './key-wrapper.ts';
 export { kmsKeyWrapper } from './kms-key-wrapper.ts';
 export { localKeyWrapper } from './local-key-wrapper.ts';
