@@ -97,6 +97,16 @@ describe('admission of a key', () => {
     expect((await admit({ hold: hold('a', '2') })).kind).toBe('revoked');
   });
 
+  it('refuses a key from its expiry on, and takes no hold from it', async () => {
+    const nowMs = 1_800_000_000_000;
+    const { admit, hold, item, write } = await newKey({ rpm: 5, spendLimitUsd: '1', expiresAtMs: nowMs });
+    expect((await admit({ nowMs: nowMs - 1 })).kind).toBe('admitted');
+    expect((await admit({ nowMs, hold: hold('a', '1') })).kind).toBe('revoked');
+    expect(await item()).not.toHaveProperty('hold#a');
+    await write({ expiresAtMs: null });
+    expect((await admit({ nowMs })).kind).toBe('admitted');
+  });
+
   it('knows no key that does not exist and none with another secret, and counts nothing for it', async () => {
     const { admit, item, calls } = await newKey({ rpm: 1 });
     expect(await admit({ publicId: 'absent0123456789' })).toEqual({ kind: 'unknown' });

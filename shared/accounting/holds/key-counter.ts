@@ -10,6 +10,7 @@ export const keyAttributes = {
   status: 'status',
   requestsPerMinute: 'requests_per_minute',
   spendLimitUsd: 'spend_limit_usd',
+  expiresAtMs: 'expires_at_ms',
 } as const;
 
 export interface KeyLimits {

@@ -45,7 +45,7 @@ export function planKeyAdmission(wish: KeyWish, item: Item, isCurrent: boolean):
   if (!equalInConstantTime(String(item[keyAttributes.secretSha256]), secretSha256)) return answer({ kind: 'unknown' });
   const limits = readKeyLimits(item);
   const now = (current: KeyAdmission): KeyPlan => (isCurrent ? answer(current) : { kind: 'look' });
-  if (!limits.isActive) return now({ kind: 'revoked', item });
+  if (!limits.isActive || hasExpired(item, nowMs)) return now({ kind: 'revoked', item });
 
   const hold = wish.hold === undefined || limits.spendLimitUsd === null ? undefined : { ...wish.hold, publicId };
   const counter = keyCounter(publicId, limits.spendLimitUsd);
@@ -69,6 +69,12 @@ export function planKeyAdmission(wish: KeyWish, item: Item, isCurrent: boolean):
   if (parts.length === 0) return now({ kind: 'admitted', item, hold: undefined });
   return { kind: 'admit', parts: [...asSeenParts(wish, limits), ...parts], hold };
 }
+
+/** A key without an expiry has null, or no such member. A changed expiry is seen by the second call after the change. */
+const hasExpired = (item: Item, nowMs: number): boolean => {
+  const expiresAtMs = item[keyAttributes.expiresAtMs];
+  return typeof expiresAtMs === 'number' && expiresAtMs <= nowMs;
+};
 
 const answer = (admission: KeyAdmission): KeyPlan => ({ kind: 'answer', answer: admission });
 
