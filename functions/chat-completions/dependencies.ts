@@ -9,6 +9,7 @@ import type { KeyStore } from '../../shared/configuration/keys/index.ts';
 import type { FunctionReader } from '../../shared/configuration/stored-functions/index.ts';
 import type { WorkspaceReader } from '../../shared/configuration/workspaces/index.ts';
 import type { Cache } from '../../shared/foundation/cache/index.ts';
+import type { CallTimes } from '../../shared/foundation/constants/index.ts';
 import type { Randomness } from '../../shared/foundation/ids/index.ts';
 import type { Log } from '../../shared/foundation/log/index.ts';
 import type { ProviderMetricsDependencies } from '../../shared/routing/provider-metrics/index.ts';
@@ -16,6 +17,7 @@ import type { Transport } from '../../shared/routing/providers/index.ts';
 import type { Item, Store } from '../../shared/storage/store/index.ts';
 
 export interface ChatDependencies extends ProviderMetricsDependencies {
+  readonly times: CallTimes;
   readonly randomness: Randomness;
   readonly log: Log;
   readonly store: Store;

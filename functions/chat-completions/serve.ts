@@ -22,7 +22,7 @@ import { openExecution } from './stored-function/open-execution.ts';
 export const serveChatCompletion =
   (deps: ChatDependencies): Endpoint =>
   async (request, scope) => {
-    const received = await receive(deps.clock, request, scope);
+    const received = await receive(deps, request, scope);
     const { call, admission } = await identify(deps, received);
     return call.asksFunction ? serveFunction(deps, call, admission) : serveChat(deps, call, admission);
   };

@@ -35,6 +35,8 @@ export interface Call {
   readonly aliasFault: GatewayError | undefined;
   readonly arrivedAtMs: number;
   readonly deadline: Deadline;
+  /** Of a stream whose first output came within `deadline` (contract 6). */
+  readonly streamDeadline: Deadline;
 }
 
 /** A credential of the right shape, and the bytes of a body that is parsed when the key is known to exist. */
@@ -183,6 +185,7 @@ export interface ModelCall {
   readonly connections: readonly Connection[];
   readonly traceparent: string | undefined;
   readonly deadline: Deadline;
+  readonly streamDeadline: Deadline;
   /** Aborts when the client left: no further candidate is called, and the one that works is read on (contract 6). */
   readonly clientGone: AbortSignal;
   /** Aborts when another step of the workflow has failed: the attempt under way ends too. */

@@ -11,6 +11,7 @@ import {
   mergeAccess,
   providerSecretAccess,
   spillBucketAccess,
+  streamBudgetAccess,
   tableAccess,
 } from './constructs/access.ts';
 import { Alarms } from './constructs/alarms.ts';
@@ -43,6 +44,7 @@ export class ApiStack extends Stack {
         originSecret === undefined ? {} : { [environmentNames.originSecretHashes]: originSecret.acceptedHashes },
     };
     const chatAccess = mergeAccess(
+      streamBudgetAccess(settings.streamBudgetSeconds),
       tableAccess(this, stage, chatTableActions),
       spillBucketAccess(stage),
       connectionKeyAccess(stage, data.connectionKey),

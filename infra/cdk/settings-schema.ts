@@ -1,6 +1,7 @@
 // What the settings of a stage may be: types, documentation and checks in one place. CloudFormation would report the
 // same mistakes half an hour into a deployment.
 import { z } from 'zod';
+import { streamBudget } from '../../shared/foundation/constants/index.ts';
 import { providerSecretName } from './resource-names.ts';
 
 /** In `bedrockRegions`: the region that the stage is deployed to. */
@@ -45,6 +46,11 @@ const members = z.strictObject({
    * Function always has 2 GB.
    */
   memoryMb: wholeNumber(128, 10_240),
+  /**
+   * Seconds from the arrival of a call to the end of its stream, where the first output came within 55. The time limits of
+   * the function and of the distribution, and how long a dead call holds its money, follow it. JSON answers keep 55.
+   */
+  streamBudgetSeconds: wholeNumber(streamBudget.minSeconds, streamBudget.maxSeconds),
   /**
    * Chat calls that may run at once, a limit on cost. Null: the account's pool. New accounts have ten executions in all
    * and cannot reserve any.

@@ -1,11 +1,12 @@
 // Every environment of this gateway. To add one, add an entry: a name in lower case and its settings, which
-// settings-schema.ts describes. Time limits are not settings: their order is fixed in shared/foundation/constants.
+// settings-schema.ts describes. Time limits follow from streamBudgetSeconds: shared/foundation/constants/call-times.ts.
 import { type StageSettings, stageRegion } from './settings-schema.ts';
 
 const development: StageSettings = {
   experimental: false,
   compute: 'functions',
   memoryMb: 512,
+  streamBudgetSeconds: 55,
   chatReservedConcurrency: null,
   modelsReservedConcurrency: null,
   webEnvironmentsMax: null,

@@ -1,5 +1,6 @@
 // `npm start -- …` (contract 10).
 import { parseArgs } from 'node:util';
+import { isStreamBudget, streamBudget } from '../../shared/foundation/constants/index.ts';
 import { hostDefault } from './listen-address.ts';
 
 export interface LocalOptions {
@@ -12,6 +13,8 @@ export interface LocalOptions {
   readonly data: string | undefined;
   /** A DynamoDB-compatible server to use instead of the embedded one. */
   readonly dynamodb: string | undefined;
+  /** How long a stream may take whose first output came in time. Undefined: the default. */
+  readonly streamBudgetSeconds?: number | undefined;
   /** What is logged: errors on a terminal, JSON lines as a deployed stage writes them, or nothing. */
   readonly log: 'text' | 'json' | 'off';
 }
@@ -29,6 +32,7 @@ where the store is empty.
   --config FILE     apply this gateway file before the start
   --data DIR        keep the data in this folder (default: in memory)
   --dynamodb URL    use this DynamoDB server, which several gateways may share
+  --stream-budget N seconds that a stream may take (default ${streamBudget.defaultSeconds}, at most ${streamBudget.maxSeconds})
   --log json|off    log JSON lines as a deployed stage does, or nothing
   --help            print this`;
 
@@ -42,6 +46,7 @@ export function readOptions(args: readonly string[]): LocalOptions | 'help' {
       config: { type: 'string' },
       data: { type: 'string' },
       dynamodb: { type: 'string' },
+      'stream-budget': { type: 'string' },
       log: { type: 'string' },
       help: { type: 'boolean', short: 'h' },
     },
@@ -58,9 +63,13 @@ export function readOptions(args: readonly string[]): LocalOptions | 'help' {
   if (values.dynamodb !== undefined && values.data !== undefined) {
     throw new Error('--data is for the embedded DynamoDB, --dynamodb for another one: use one of them');
   }
+  const streamBudgetSeconds = values['stream-budget'] === undefined ? undefined : Number(values['stream-budget']);
+  if (streamBudgetSeconds !== undefined && !isStreamBudget(streamBudgetSeconds)) {
+    throw new Error(`--stream-budget takes ${streamBudget.minSeconds} to ${streamBudget.maxSeconds} seconds`);
+  }
   if (values.log !== undefined && values.log !== 'json' && values.log !== 'off') {
     throw new Error('--log takes json or off');
   }
   const { config, data, dynamodb, host = hostDefault, log = 'text' } = values;
-  return { port, host, config, data, dynamodb, log };
+  return { port, host, config, data, dynamodb, streamBudgetSeconds, log };
 }

@@ -38,7 +38,7 @@ type Stop = () => Promise<void> | void;
 
 /** Throws InvalidGatewayFile, or an Error with one line for the terminal. */
 export async function startLocalGateway(options: StartOptions, say: Say): Promise<LocalGateway> {
-  const { config, port, host = hostDefault, log = 'text' } = options;
+  const { config, port, host = hostDefault, log = 'text', streamBudgetSeconds } = options;
   const started: Stop[] = [];
   const stop = async () => {
     for (const stopOne of started.splice(0).reverse()) await stopOne();
@@ -50,7 +50,7 @@ export async function startLocalGateway(options: StartOptions, say: Say): Promis
     // Before anything of the file is applied: a start that cannot listen changes nothing.
     await checkAddress(port, host);
     const dynamodbUrl = options.dynamodb ?? (await startDynamo(options, say, started));
-    const environment = { stage: localStage, originSecretHashes: [], logLevel: logLevels[log] };
+    const environment = { stage: localStage, originSecretHashes: [], logLevel: logLevels[log], streamBudgetSeconds };
     const runtime = createRuntime({ environment, dynamodbUrl, ...localAdapters(options) });
     started.push(() => runtime.transport.close());
     await prepareTables(dynamodbUrl);

@@ -43,7 +43,7 @@ const gatewayErrors: GuideOf<typeof errorFamilies.gateway> = {
   },
   schema_streaming_unsupported: {
     cause: '`stream: true` together with a json_schema response format: an answer is checked whole before it is sent.',
-    cure: 'Leave out `stream`, or ask for the response format `json_object`.',
+    cure: 'Leave out `stream`, use the base URL `/openai/v1`, which holds a streamed answer against the schema at its end, or ask for `json_object`.',
   },
   invalid_correlation: {
     cause: 'A trace, span, session or `traceparent` header is malformed, was sent twice or disagrees with another.',
@@ -111,8 +111,9 @@ const gatewayErrors: GuideOf<typeof errorFamilies.gateway> = {
     cure: 'Operators set the variable or secret that `auth` of the provider names. Until then take a model of another provider.',
   },
   request_deadline_exceeded: {
-    cause: 'The call was not finished within 55 seconds of its arrival, queueing and fallback included.',
-    cure: 'Ask for less output, or take a faster model: `provider.sort: latency` helps.',
+    cause:
+      'A JSON answer was not finished, or a stream had no output, within 55 seconds of the arrival of the call, queueing and fallback included. As an error line: the stream was not finished within its budget.',
+    cure: 'Ask for less output, or take a faster model: `provider.sort: latency` helps. `stream: true` helps where the operator has raised the stream budget above its 55 seconds.',
   },
 };
 
@@ -223,7 +224,7 @@ const byokErrors: GuideOf<typeof errorFamilies.byok> = {
 const addedErrors: GuideOf<typeof errorFamilies.additions> = {
   not_found: {
     cause: 'The gateway has no such path, or the request went around the distribution.',
-    cure: 'Set the base URL of the client to the one of the gateway, ending in `/v1`.',
+    cure: 'Set the base URL of the client to one of the gateway, ending in `/v1` or `/openai/v1`: `message` names the paths.',
   },
   method_not_allowed: {
     cause: 'The path is right and the method is not.',

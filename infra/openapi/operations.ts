@@ -50,7 +50,7 @@ const chatCompletion = {
   operationId: 'createChatCompletion',
   summary: 'A chat completion',
   description:
-    'Checks, routes, prices and relays a standard chat completion. Providers are tried one after another until the first real output; all of it within 55 seconds.',
+    'Checks, routes, prices and relays a standard chat completion. Providers are tried one after another until the first real output. A JSON answer has 55 seconds, and so has the first output of a stream, which then goes on for the stream budget of the gateway (55 seconds, or as many as the operator set).',
   parameters: parameters.chat,
   requestBody: {
     required: true,

@@ -46,7 +46,7 @@ import {
   type WorkspaceStore,
 } from '../configuration/workspaces/index.ts';
 import { type Cache, createCache } from '../foundation/cache/index.ts';
-import { cachedKeysMax, recentRefusalMs } from '../foundation/constants/index.ts';
+import { type CallTimes, cachedKeysMax, callTimes, recentRefusalMs } from '../foundation/constants/index.ts';
 import type { Environment } from '../foundation/environment/index.ts';
 import { type Randomness, systemRandomness } from '../foundation/ids/index.ts';
 import { createLog, type Log } from '../foundation/log/index.ts';
@@ -58,6 +58,7 @@ import { createDynamoClient, createDynamoStore, type Item, type Store } from '..
 /** Everything that the stages of both functions may use. */
 export interface Runtime {
   readonly clock: Clock;
+  readonly times: CallTimes;
   readonly randomness: Randomness;
   readonly log: Log;
   readonly store: Store;
@@ -114,6 +115,7 @@ export function createRuntime(options: RuntimeOptions): Runtime {
   const workspaceStore = createWorkspaceStore(store);
   return {
     clock,
+    times: callTimes(environment.streamBudgetSeconds),
     randomness,
     log,
     store,

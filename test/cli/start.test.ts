@@ -32,7 +32,7 @@ describe('npm start', () => {
   it('--help prints every option and ends with 0', () => {
     const { status, stdout } = start('--help');
     expect(status).toBe(0);
-    for (const name of ['--port', '--host', '--config', '--data', '--dynamodb', '--log', '--help']) {
+    for (const name of ['--port', '--host', '--config', '--data', '--dynamodb', '--stream-budget', '--log', '--help']) {
       expect(stdout).toContain(`  ${name}`);
     }
   });
@@ -78,6 +78,7 @@ describe('options', () => {
       config: undefined,
       data: undefined,
       dynamodb: undefined,
+      streamBudgetSeconds: undefined,
       log: 'text',
     });
   });
@@ -89,6 +90,7 @@ describe('options', () => {
       log: 'json',
       data: 'd',
     });
+    expect(read('--stream-budget', '840')).toMatchObject({ streamBudgetSeconds: 840 });
     expect([read('--help', '--port', '1'), read('-h')]).toEqual(['help', 'help']);
   });
 
@@ -97,6 +99,8 @@ describe('options', () => {
     [['--port', ''], '--port takes 0 to 65535'],
     [['--port', '65536'], '--port takes 0 to 65535'],
     [['--host', ''], '--host takes an address'],
+    [['--stream-budget', '54'], '--stream-budget takes 55 to 840 seconds'],
+    [['--stream-budget', '5m'], '--stream-budget takes 55 to 840 seconds'],
     [['--log', 'loud'], '--log takes json or off'],
     [['--dynamodb', 'here'], '--dynamodb takes the URL of a server'],
     [['--data', 'x', '--dynamodb', 'http://127.0.0.1:1'], 'use one of them'],

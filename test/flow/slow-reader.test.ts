@@ -10,13 +10,15 @@ const event = (delta: object, finish_reason: string | null = null) =>
 
 function open(pieces: readonly (Buffer | Promise<Buffer>)[]) {
   const clock = manualClock();
-  const watch = startWatch(clock, startDeadline(clock, clock.nowMs(), 55_000), {
-    clientGone: new AbortController().signal,
-  });
+  const deadline = startDeadline(clock, clock.nowMs(), 55_000);
+  const watch = startWatch(clock, deadline, { clientGone: new AbortController().signal });
   async function* body(): AsyncGenerator<Buffer> {
     for (const piece of pieces) yield piece;
   }
-  const opened = openStream({ status: 200, headers: {}, body: body(), drain: () => {} }, watch, 15_000);
+  const opened = openStream({ status: 200, headers: {}, body: body(), drain: () => {} }, watch, {
+    idleTimeoutMs: 15_000,
+    deadline,
+  });
   return { clock, watch, opened };
 }
 

@@ -15,6 +15,21 @@ const stages = Object.fromEntries(Object.keys(stageSettings).map((stage) => [sta
 const ownAccountAndRegion = [{ Ref: 'AWS::AccountId' }, '-', { Ref: 'AWS::Region' }];
 const urlIds = { RESPONSE_STREAM: 'ChatCompletions', BUFFERED: 'Models' } as const;
 
+describe('a stage with a longer stream budget', () => {
+  it('gives its chat function that time and says so to it; the model list keeps its 65 seconds', () => {
+    const { api, findings } = synthesizeStage('prod', { streamBudgetSeconds: 840 });
+    const limitOf = (prefix: string) =>
+      resourcesOf(api, 'AWS::Lambda::Function').find(({ id }) => id.startsWith(prefix))?.Properties;
+    expect(limitOf('ChatCompletions')).toMatchObject({
+      Timeout: 850,
+      Environment: { Variables: { GW_STREAM_BUDGET_SECONDS: '840' } },
+    });
+    expect(limitOf('Models')).toMatchObject({ Timeout: 65 });
+    expect(JSON.stringify(limitOf('Models'))).not.toContain('GW_STREAM_BUDGET_SECONDS');
+    expect(findings).toEqual([]);
+  });
+});
+
 describe.each(Object.entries(stages))('the api stack of %s', (stage, { api, data, settings }) => {
   const functions = resourcesOf(api, 'AWS::Lambda::Function');
   const gateway = functions.filter(({ id }) => /^(ChatCompletions|Models)/.test(id));

@@ -1,10 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import {
-  lambdaTimeoutSeconds,
-  leaseMs,
-  originReadTimeoutSeconds,
-  requestBudgetMs,
-} from '../../shared/foundation/constants/index.ts';
+import { callTimes, keepAliveCommentMs, originReadTimeoutSeconds } from '../../shared/foundation/constants/index.ts';
 import { resourcesOf, synthesizeStage } from './synthesized-stage.ts';
 
 interface Behaviour {
@@ -76,14 +71,21 @@ describe('the distribution', () => {
     }
   });
 
-  it('outwaits the budget, and Lambda outwaits it: 55 s < 60 s < 65 s < 70 s', () => {
-    const limits = [requestBudgetMs / 1000, originReadTimeoutSeconds, lambdaTimeoutSeconds, leaseMs / 1000];
-    expect(limits).toEqual([55, 60, 65, 70]);
-    for (const { CustomOriginConfig, ResponseCompletionTimeout } of config.Origins) {
-      expect(CustomOriginConfig.OriginReadTimeout).toBe(60);
-      expect(ResponseCompletionTimeout).toBe(75);
-    }
-  });
+  it.each([55, 300, 840])(
+    'lets a stream of a budget of %i s end, and the silence of a JSON answer, which comments break in a stream',
+    (streamBudgetSeconds) => {
+      const stage = synthesizeStage('prod', { streamBudgetSeconds });
+      const [own] = resourcesOf(stage.api, 'AWS::CloudFront::Distribution');
+      const ownConfig = own?.Properties.DistributionConfig as unknown as DistributionConfig;
+      expect(ownConfig.Origins).toHaveLength(2);
+      for (const { CustomOriginConfig, ResponseCompletionTimeout } of ownConfig.Origins) {
+        expect(CustomOriginConfig.OriginReadTimeout).toBe(60);
+        expect(ResponseCompletionTimeout).toBe(streamBudgetSeconds + 20);
+        expect(ResponseCompletionTimeout).toBeGreaterThan(callTimes(streamBudgetSeconds).functionTimeoutSeconds);
+      }
+      expect(keepAliveCommentMs).toBeLessThan((originReadTimeoutSeconds * 1_000) / 2);
+    },
+  );
 
   it('shows both functions the origin secret, which the template only refers to', () => {
     expect(config.Origins).toHaveLength(2);

@@ -49,6 +49,16 @@ describe('the settings of a stage', () => {
     ],
     ['a region that is none', { bedrockRegions: ['*'] }, 'bedrockRegions[0] must be the name of a region'],
     ['one environment only', { webEnvironmentsMax: 1 }, 'webEnvironmentsMax must be a whole number, at least 2'],
+    [
+      'a stream that Lambda could not end',
+      { streamBudgetSeconds: 841 },
+      'streamBudgetSeconds must be a whole number from 55 to 840',
+    ],
+    [
+      'a stream that is over before a JSON answer',
+      { streamBudgetSeconds: 54 },
+      'streamBudgetSeconds must be a whole number from 55 to 840',
+    ],
     ['too little memory', { memoryMb: 64 }, 'memoryMb must be a whole number from 128 to 10240'],
     [
       'a number as text',

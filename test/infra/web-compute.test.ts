@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { chatTableActions } from '../../infra/cdk/constructs/table-actions.ts';
-import { lambdaTimeoutSeconds, physicalTableName } from '../../shared/foundation/constants/index.ts';
+import { callTimes, physicalTableName } from '../../shared/foundation/constants/index.ts';
 import { resourcesOf, synthesizeStage } from './synthesized-stage.ts';
 
 const experimental = { compute: 'web', experimental: true } as const;
@@ -42,9 +42,16 @@ describe('the gateway as a Web Function', () => {
   });
 
   it('keeps the time limits in their order and lets the gateway check who calls', () => {
-    expect(text).toContain(`"TimeoutSeconds":${lambdaTimeoutSeconds}`);
+    expect(text).toContain(`"TimeoutSeconds":${callTimes().functionTimeoutSeconds}`);
     const [endpoint] = resourcesOf(web.api, 'AWS::Lambda::WebFunctionEndpoint');
     expect(JSON.stringify(endpoint?.Properties)).toContain('"ApplicationManaged"');
+  });
+
+  it('follows the stream budget of its stage', () => {
+    const { api } = synthesizeStage('prod', { compute: 'web', experimental: true, streamBudgetSeconds: 840 });
+    const longer = JSON.stringify(api.toJSON());
+    expect(longer).toContain('"TimeoutSeconds":850');
+    expect(longer).toContain('"GW_STREAM_BUDGET_SECONDS":"840"');
   });
 
   it('is told its stage and where secrets are by names alone, as its settings are copied while it is deployed', () => {

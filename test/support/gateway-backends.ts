@@ -15,6 +15,8 @@ export interface RuntimeOptions {
   /** Default: the system's. */
   readonly clock?: Clock | undefined;
   readonly store: Store;
+  /** Default: 55. */
+  readonly streamBudgetSeconds?: number | undefined;
   /** Default: `info`. */
   readonly logLevel?: LogLevel;
 }
@@ -38,8 +40,13 @@ export async function startGatewayBackends(tables: Tables, blobFolder?: string):
   return {
     simulator,
     logLines,
-    createRuntime({ clock, store, logLevel = 'info' }) {
-      const runtime = createRuntime({ environment, clock, store, ...adapters });
+    createRuntime({ clock, store, streamBudgetSeconds, logLevel = 'info' }) {
+      const runtime = createRuntime({
+        environment: { ...environment, streamBudgetSeconds },
+        clock,
+        store,
+        ...adapters,
+      });
       runtimes.push(runtime);
       const log = createLog({ clock: runtime.clock, level: logLevel, write: (line) => void logLines.push(line) });
       return { ...runtime, log };

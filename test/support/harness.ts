@@ -16,6 +16,8 @@ import { type GatewayServer, serveGateway } from './serve-gateway.ts';
 export interface GatewayOptions {
   /** Time of the gateway. Default: the system's. */
   readonly clock?: Clock | undefined;
+  /** Default: 55. */
+  readonly streamBudgetSeconds?: number | undefined;
   /** What stands between the gateway and the store. */
   readonly wrapStore?: ((store: Store) => Store) | undefined;
   /** Parts that take the place of those of the real runtime. */
@@ -46,7 +48,13 @@ export interface Harness extends ServedGateway {
   stop(): Promise<void>;
 }
 
-export async function startHarness({ clock, wrapStore, replace, ...parts }: HarnessOptions): Promise<Harness> {
+export async function startHarness({
+  clock,
+  streamBudgetSeconds,
+  wrapStore,
+  replace,
+  ...parts
+}: HarnessOptions): Promise<Harness> {
   const testStore = await startTestStore();
   const backends = await startGatewayBackends(testStore);
   const { simulator, logLines } = backends;
@@ -57,7 +65,11 @@ export async function startHarness({ clock, wrapStore, replace, ...parts }: Harn
   const apply = (file: FileParts) => applyGatewayText(operator, gatewayFileText(file, simulator.urlOf, key));
   const open = async (options: GatewayOptions = {}): Promise<ServedGateway> => {
     const store = options.wrapStore?.(testStore.store) ?? testStore.store;
-    const real = backends.createRuntime({ clock: options.clock ?? clock, store });
+    const real = backends.createRuntime({
+      clock: options.clock ?? clock,
+      streamBudgetSeconds: options.streamBudgetSeconds ?? streamBudgetSeconds,
+      store,
+    });
     const runtime = { ...real, ...options.replace?.(real) };
     const server = await serveGateway(runtime);
     servers.push(server);

@@ -1,6 +1,5 @@
 // What a call reserves, as one list in the order of contract 5.
 import { GatewayError } from '../../../shared/errors/index.ts';
-import { leaseMs } from '../../../shared/foundation/constants/index.ts';
 import type { PicoUsd } from '../../../shared/foundation/money/index.ts';
 import { payerOf, worstCaseOf } from '../../../shared/routing/planner/index.ts';
 import type { ChatDependencies } from '../dependencies.ts';
@@ -30,7 +29,7 @@ export function reservationsOf(
   const doubts = doubtsOf(deps, call, routed?.request.cache !== undefined);
   const isOneRound = !doubts.runs && !doubts.pays;
   const amount = holdAmountOf(planned);
-  const hold = amount === 0n ? undefined : { owner, amount, expiresAtMs: call.arrivedAtMs + leaseMs };
+  const hold = amount === 0n ? undefined : { owner, amount, expiresAtMs: call.arrivedAtMs + deps.times.leaseMs };
   const seen = { keyItem: call.keyItem };
   const key = { ...call, isUnbounded: isUnbounded(call) };
   const reservations = [

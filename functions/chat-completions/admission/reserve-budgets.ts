@@ -3,14 +3,13 @@
 import { settleHold, takeHold } from '../../../shared/accounting/holds/index.ts';
 import { budgetExceeded, quoteBudget } from '../../../shared/configuration/byok/index.ts';
 import { GatewayError } from '../../../shared/errors/index.ts';
-import { leaseMs } from '../../../shared/foundation/constants/index.ts';
 import { isBillable, worstCaseOf } from '../../../shared/routing/planner/index.ts';
 import type { ChatDependencies } from '../dependencies.ts';
 import type { BudgetHold, RoutedCall } from '../stages.ts';
 import { type Reservation, type Reserved, refused } from './reservation.ts';
 
 export function reserveBudgets(deps: ChatDependencies, call: RoutedCall, owner: string): Reservation | undefined {
-  const quotes = quotesOf(call, owner);
+  const quotes = quotesOf(deps, call, owner);
   if (quotes.length === 0) return undefined;
   const asked = quotes.flatMap(({ hold }) => hold ?? []);
   return {
@@ -55,12 +54,15 @@ interface Quote {
   readonly error?: GatewayError | undefined;
 }
 
-function quotesOf(call: RoutedCall, owner: string): readonly Quote[] {
+function quotesOf({ times }: ChatDependencies, call: RoutedCall, owner: string): readonly Quote[] {
+  const expiresAtMs = call.arrivedAtMs + times.leaseMs;
   const connected = call.plan.filter((candidate) => call.byok?.sourceOf(candidate) === 'connection');
-  return [...new Set(connected.map(({ provider }) => provider.id))].map((provider) => quoteOf(call, provider, owner));
+  return [...new Set(connected.map(({ provider }) => provider.id))].map((provider) =>
+    quoteOf(call, provider, { owner, expiresAtMs }),
+  );
 }
 
-function quoteOf(call: RoutedCall, provider: string, owner: string): Quote {
+function quoteOf(call: RoutedCall, provider: string, hold: Pick<BudgetHold, 'owner' | 'expiresAtMs'>): Quote {
   const connection = call.connections.find((known) => known.provider === provider);
   if (connection === undefined) return { provider };
   const candidates = call.plan.filter((candidate) => candidate.provider.id === provider);
@@ -69,5 +71,5 @@ function quoteOf(call: RoutedCall, provider: string, owner: string): Quote {
   if (quote instanceof GatewayError) return { provider, error: quote };
   if (quote.kind === 'free') return { provider };
   const { amount, counter } = quote;
-  return { provider, hold: { owner, amount, expiresAtMs: call.arrivedAtMs + leaseMs, provider, counter } };
+  return { provider, hold: { ...hold, amount, provider, counter } };
 }

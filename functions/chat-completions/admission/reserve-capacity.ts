@@ -3,7 +3,6 @@
 // knows: its next call must find them free.
 import { type Counter, settleHold, takeHold } from '../../../shared/accounting/holds/index.ts';
 import { fail } from '../../../shared/errors/index.ts';
-import { leaseMs } from '../../../shared/foundation/constants/index.ts';
 import type { ChatDependencies } from '../dependencies.ts';
 import type { IdentifiedCall } from '../stages.ts';
 import { type Reservation, type Reserved, refused } from './reservation.ts';
@@ -12,7 +11,7 @@ import { type Reservation, type Reserved, refused } from './reservation.ts';
 const retryAfterSeconds = 1;
 
 export function reserveCapacity(
-  { store, clock }: ChatDependencies,
+  { store, clock, times }: ChatDependencies,
   { workspace, catalogue, arrivedAtMs }: IdentifiedCall,
   owner: string,
 ): Reservation {
@@ -20,7 +19,7 @@ export function reserveCapacity(
     slotCounter(`SLOTS#${workspace.id}`, workspace.function_concurrency),
     slotCounter('SLOTS', catalogue.service.function_concurrency),
   ].filter((counter) => counter !== undefined);
-  const hold = { owner, amount: 1n, expiresAtMs: arrivedAtMs + leaseMs };
+  const hold = { owner, amount: 1n, expiresAtMs: arrivedAtMs + times.leaseMs };
   const releaseSlots = async (taken: readonly Counter[]): Promise<void> => {
     const nowMs = clock.nowMs();
     await Promise.all(taken.map((counter) => settleHold({ store, counter, owner, held: 1n, actual: 0n, nowMs })));

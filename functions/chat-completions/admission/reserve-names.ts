@@ -1,6 +1,5 @@
 // The names of a call: its Idempotency-Key (contract 7) and its span id (spec 4.1).
 import { fail, GatewayError } from '../../../shared/errors/index.ts';
-import { leaseMs } from '../../../shared/foundation/constants/index.ts';
 import type { ChatDependencies } from '../dependencies.ts';
 import type { IdentifiedCall } from '../stages.ts';
 import { type Release, type Reservation, type Reserved, type Resolution, refused } from './reservation.ts';
@@ -10,7 +9,7 @@ const retryAfterMaxSeconds = 2;
 
 /** Runs, replays, conflicts, or is still running. */
 export function reserveIdempotencyKey(
-  { idempotency, clock }: ChatDependencies,
+  { idempotency, clock, times }: ChatDependencies,
   call: IdentifiedCall,
   owner: string,
 ): Reservation | undefined {
@@ -20,7 +19,7 @@ export function reserveIdempotencyKey(
   const release = () => idempotency.release(keyOwner);
   async function reserve(): Promise<Reserved> {
     const nowMs = clock.nowMs();
-    const lease = { fingerprint: call.fingerprint(), nowMs, leaseUntilMs: arrivedAtMs + leaseMs };
+    const lease = { fingerprint: call.fingerprint(), nowMs, leaseUntilMs: arrivedAtMs + times.leaseMs };
     const outcome = await idempotency.claim({ ...keyOwner, ...lease });
     switch (outcome.kind) {
       case 'claimed':

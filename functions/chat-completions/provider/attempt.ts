@@ -75,12 +75,13 @@ interface Reading {
 
 async function readOutcome(
   deps: ChatDependencies,
-  { request }: ModelCall,
+  { request, streamDeadline }: ModelCall,
   { candidate: { provider }, answer, watch, onBytes }: Reading,
 ): Promise<Answer | Failure> {
   const isSuccess = answer.status >= 200 && answer.status < 300;
   if (isSuccess && request.stream && !isJson(answer)) {
-    return { kind: 'stream', stream: await openStream(answer, watch, provider.idle_timeout_ms) };
+    const limits = { idleTimeoutMs: provider.idle_timeout_ms, deadline: streamDeadline };
+    return { kind: 'stream', stream: await openStream(answer, watch, limits) };
   }
   const reading = readBoundedBody(answer.body, isSuccess ? upstreamBodyMaxBytes : upstreamErrorMaxBytes, onBytes);
   // An error body that breaks off still has its status.

@@ -1,6 +1,7 @@
 // Holds a stream back until its first real output: until then its failure is an ordinary failure and the next candidate
 // may answer (contract 4). The 200 goes to the client only with what this returns.
 import { heldBackMaxBytes } from '../../../shared/foundation/constants/index.ts';
+import type { Deadline } from '../../../shared/foundation/time/index.ts';
 import type { StreamChunk } from '../../../shared/protocol/wire/index.ts';
 import {
   type AttemptFailure,
@@ -11,11 +12,22 @@ import {
 } from '../../../shared/routing/providers/index.ts';
 import type { OpenStream } from '../stages.ts';
 
+interface Limits {
+  readonly idleTimeoutMs: number;
+  /** From the first output on. */
+  readonly deadline: Deadline;
+}
+
 /** Throws StreamBroken where the stream fails, or ends, before its first output. */
-export async function openStream(answer: UpstreamAnswer, watch: Watch, idleTimeoutMs: number): Promise<OpenStream> {
+export async function openStream(
+  answer: UpstreamAnswer,
+  watch: Watch,
+  { idleTimeoutMs, deadline }: Limits,
+): Promise<OpenStream> {
   const batches = readStream(answer.body);
   const opening = await readOpening(batches);
   watch.pause();
+  watch.extend(deadline);
 
   async function* rest(): AsyncGenerator<readonly StreamChunk[]> {
     watch.expect('idle', idleTimeoutMs);

@@ -6,7 +6,7 @@ import { readCredential } from '../../../shared/configuration/keys/index.ts';
 import { parseFunctionAlias } from '../../../shared/configuration/stored-functions/index.ts';
 import { GatewayError } from '../../../shared/errors/index.ts';
 import { requestBudgetMs, reservedModelPrefix } from '../../../shared/foundation/constants/index.ts';
-import { type Clock, startDeadline } from '../../../shared/foundation/time/index.ts';
+import { startDeadline } from '../../../shared/foundation/time/index.ts';
 import type { GatewayRequest } from '../../../shared/protocol/http/index.ts';
 import type { RequestScope } from '../../../shared/protocol/router/index.ts';
 import {
@@ -15,24 +15,27 @@ import {
   readChatRequest,
   readRequestBody,
 } from '../../../shared/protocol/wire/index.ts';
+import type { ChatDependencies } from '../dependencies.ts';
 import type { Call, ReadCall, ReceivedCall } from '../stages.ts';
 import { checkFunctionCall } from './check-function-call.ts';
 import { withoutIdleMembers } from './idle-members.ts';
 import { readAttribution, readCallHeaders } from './read-call-headers.ts';
 
-export async function receive(clock: Clock, request: GatewayRequest, scope: RequestScope): Promise<ReceivedCall> {
+type Times = Pick<ChatDependencies, 'clock' | 'times'>;
+
+export async function receive(deps: Times, request: GatewayRequest, scope: RequestScope): Promise<ReceivedCall> {
   const credential = readCredential(request.headers);
   const bytes = await request.readBody();
   const read = (): ReadCall => {
     const body = readRequestBody(bytes);
     const asksFunction = readsAsFunction(body);
-    return { asksFunction, call: readCall(clock, request, scope, body, asksFunction, bytes.length) };
+    return { asksFunction, call: readCall(deps, request, scope, body, asksFunction, bytes.length) };
   };
   return { scope, credential, read: once(read) };
 }
 
 function readCall(
-  clock: Clock,
+  { clock, times }: Times,
   { headers, arrivedAtMs }: GatewayRequest,
   scope: RequestScope,
   body: JsonBody,
@@ -58,6 +61,7 @@ function readCall(
     aliasFault: asksFunction ? checkFunctionCall(request.model, callHeaders.idempotencyKey, bodyBytes) : undefined,
     arrivedAtMs,
     deadline: startDeadline(clock, arrivedAtMs, requestBudgetMs),
+    streamDeadline: startDeadline(clock, arrivedAtMs, times.streamBudgetMs),
   };
 }
 

@@ -1,6 +1,7 @@
 // The stream a client sees (spec 6, contract 4): chunks unchanged, an error line where it broke, one end marker, last.
 // Its body never throws: on Lambda an error inside a body kills the process.
 import { collectedStreamMaxBytes } from '../../../shared/foundation/constants/index.ts';
+import type { Clock } from '../../../shared/foundation/time/index.ts';
 import {
   doneLine,
   errorLine,
@@ -11,9 +12,11 @@ import {
 import { hasCounts } from '../../../shared/routing/billing/index.ts';
 import { midStreamCodeOf } from '../../../shared/routing/providers/index.ts';
 import type { OpenStream, StreamEnd } from '../stages.ts';
+import { withKeepAlive } from './keep-alive.ts';
 import type { StreamSchemaCheck } from './stream-schema-check.ts';
 
 export interface RelayOptions {
+  readonly clock: Clock;
   /** The client asked for the provider's own usage chunk. */
   readonly includeUsage: boolean;
   /** `reasoning.exclude`: the client sees no reasoning. */
@@ -61,9 +64,10 @@ export function relayStream(stream: OpenStream, options: RelayOptions): StreamRe
     end: undefined,
   };
   const lines = relay(stream, relayed, options);
+  const next = withKeepAlive(options.clock, lines);
   return {
     // Without `return` of the generator: a reader that leaves must not end it.
-    body: { [Symbol.asyncIterator]: () => ({ next: () => lines.next(), return: async () => ended }) },
+    body: { [Symbol.asyncIterator]: () => ({ next, return: async () => ended }) },
     relayed,
     async readOn() {
       for await (const _lines of lines);

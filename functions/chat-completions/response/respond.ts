@@ -68,6 +68,7 @@ function streamResponse(deps: ChatDependencies, answered: Answered, stream: Open
     return charged;
   };
   const { body, relayed, readOn } = relayStream(stream, {
+    clock: deps.clock,
     includeUsage: request.includeUsage,
     excludeReasoning: request.reasoning?.exclude === true,
     mergedUsage: request.includeMergedUsage ? () => usageOf(answered, charge(), relayed.usage) : undefined,

@@ -52,6 +52,7 @@ export const toModelCall = (call: AdmittedChat): ModelCall => ({
   connections: call.connections,
   traceparent: call.scope.correlation.traceparent,
   deadline: call.deadline,
+  streamDeadline: call.streamDeadline,
   clientGone: call.scope.clientGone,
   stopped: undefined,
   queueMs: call.catalogue.service.queue_ms,

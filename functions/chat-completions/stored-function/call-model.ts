@@ -51,6 +51,8 @@ const toModelCall = (
   connections: [],
   traceparent: call.scope.correlation.traceparent,
   deadline: call.deadline,
+  // A function never streams.
+  streamDeadline: call.deadline,
   clientGone: call.scope.clientGone,
   stopped,
   queueMs: call.catalogue.service.queue_ms,

@@ -6,7 +6,7 @@ import type { PolicyStatementProps } from 'aws-cdk-lib/aws-iam';
 import type { IKey } from 'aws-cdk-lib/aws-kms';
 import type { ISecret } from 'aws-cdk-lib/aws-secretsmanager';
 import type { Construct } from 'constructs';
-import { environmentNames, physicalTableName } from '../../../shared/foundation/constants/index.ts';
+import { environmentNames, physicalTableName, streamBudget } from '../../../shared/foundation/constants/index.ts';
 import { spillBucketName } from '../resource-names.ts';
 import { stageRegion } from '../settings-schema.ts';
 import { type TableActions, tableActionsOf } from './table-actions.ts';
@@ -23,6 +23,13 @@ export const mergeAccess = (...parts: readonly Access[]): Access => ({
   statements: parts.flatMap(({ statements }) => statements),
   environment: Object.assign({}, ...parts.map(({ environment }) => environment)),
   acknowledgements: parts.flatMap(({ acknowledgements = [] }) => acknowledgements),
+});
+
+/** No right, but a variable. The default goes without saying. */
+export const streamBudgetAccess = (seconds: number): Access => ({
+  statements: [],
+  environment:
+    seconds === streamBudget.defaultSeconds ? {} : { [environmentNames.streamBudgetSeconds]: String(seconds) },
 });
 
 export const tableAccess = (scope: Construct, stage: string, tables: TableActions): Access => ({

@@ -6,7 +6,7 @@ import { FunctionUrlOrigin } from 'aws-cdk-lib/aws-cloudfront-origins';
 import { type FunctionUrl, InvokeMode, type Function as LambdaFunction } from 'aws-cdk-lib/aws-lambda';
 import type { LogGroup } from 'aws-cdk-lib/aws-logs';
 import type { Construct, IDependable } from 'constructs';
-import { brand } from '../../../shared/foundation/constants/index.ts';
+import { brand, callTimes } from '../../../shared/foundation/constants/index.ts';
 import type { StageSettings } from '../settings-schema.ts';
 import { type Access, tableAccess } from './access.ts';
 import type { CreateOrigin } from './edge.ts';
@@ -44,6 +44,7 @@ export function functionCompute(scope: Construct, props: ComputeProps): Compute 
     settings,
     codeFolder: join(bundlesRoot, 'chat-completions'),
     description: `${brand} ${stage}: POST /v1/chat/completions, streaming`,
+    timeoutSeconds: callTimes(settings.streamBudgetSeconds).functionTimeoutSeconds,
     reservedConcurrency: settings.chatReservedConcurrency,
   });
   chat.grant(chatAccess);
@@ -52,6 +53,8 @@ export function functionCompute(scope: Construct, props: ComputeProps): Compute 
     settings,
     codeFolder: join(bundlesRoot, 'models'),
     description: `${brand} ${stage}: GET /v1/models`,
+    // It streams nothing.
+    timeoutSeconds: callTimes().functionTimeoutSeconds,
     reservedConcurrency: settings.modelsReservedConcurrency,
   });
   models.grant(tableAccess(scope, stage, modelsTableActions));

@@ -8,6 +8,7 @@ import { Construct } from 'constructs';
 import {
   basePaths,
   brand,
+  callTimes,
   headerNames,
   originReadTimeoutSeconds,
   routePaths,
@@ -16,8 +17,6 @@ import type { StageSettings } from '../settings-schema.ts';
 
 /** CloudFront would keep answers with these statuses for ten seconds and replay them, whatever `cache-control` says. */
 const errorStatuses = [400, 403, 404, 405, 414, 500, 501, 502, 503, 504];
-/** A whole answer. Longer than Lambda's own limit, so that the function is what ends a call. */
-const responseCompletionTimeoutSeconds = 75;
 const keepAliveSeconds = 60;
 
 /** What the models function serves. */
@@ -36,7 +35,7 @@ export type CreateOrigin = (options: OriginOptions) => cloudfront.IOrigin;
 
 export interface EdgeProps {
   readonly stage: string;
-  readonly settings: Pick<StageSettings, 'customDomain' | 'webAclArn'>;
+  readonly settings: Pick<StageSettings, 'customDomain' | 'webAclArn' | 'streamBudgetSeconds'>;
   readonly chatOrigin: CreateOrigin;
   /** Undefined: the chat origin lists models too. */
   readonly modelsOrigin?: CreateOrigin | undefined;
@@ -52,11 +51,12 @@ export class Edge extends Construct {
   constructor(scope: Construct, id: string, props: EdgeProps) {
     super(scope, id);
     const { stage, settings, chatOrigin, modelsOrigin, originSecretHeaderValue } = props;
+    const { completionTimeoutSeconds } = callTimes(settings.streamBudgetSeconds);
     const behavior = (createOrigin: CreateOrigin): cloudfront.BehaviorOptions => ({
       origin: createOrigin({
-        // The longest silence of an answer: a JSON body sends nothing until it is complete.
+        // The longest silence of an answer: a JSON body sends nothing until it is complete, a stream sends comments.
         readTimeout: Duration.seconds(originReadTimeoutSeconds),
-        responseCompletionTimeout: Duration.seconds(responseCompletionTimeoutSeconds),
+        responseCompletionTimeout: Duration.seconds(completionTimeoutSeconds),
         keepaliveTimeout: Duration.seconds(keepAliveSeconds),
         connectionAttempts: 2,
         connectionTimeout: Duration.seconds(3),

@@ -5,7 +5,7 @@ import { PolicyStatement, Role, ServicePrincipal } from 'aws-cdk-lib/aws-iam';
 import * as lambda from 'aws-cdk-lib/aws-lambda';
 import { LogGroup } from 'aws-cdk-lib/aws-logs';
 import { Construct } from 'constructs';
-import { environmentNames, lambdaTimeoutSeconds } from '../../../shared/foundation/constants/index.ts';
+import { environmentNames } from '../../../shared/foundation/constants/index.ts';
 import type { StageSettings } from '../settings-schema.ts';
 import type { Access } from './access.ts';
 
@@ -34,6 +34,7 @@ export interface NodeFunctionProps {
   /** Folder with an `index` file that exports `handler`. It is uploaded as it is. */
   readonly codeFolder: string;
   readonly description: string;
+  readonly timeoutSeconds: number;
   /** Null or left out: the account's pool. */
   readonly reservedConcurrency?: number | null;
   readonly overrides?: Partial<lambda.FunctionProps>;
@@ -45,13 +46,13 @@ export class NodeFunction extends Construct {
 
   constructor(scope: Construct, id: string, props: NodeFunctionProps) {
     super(scope, id);
-    const { stage, settings, codeFolder, description, reservedConcurrency, overrides } = props;
+    const { stage, settings, codeFolder, description, timeoutSeconds, reservedConcurrency, overrides } = props;
     this.logGroup = stageLogGroup(this, 'Logs', settings);
     this.function = new lambda.Function(this, 'Function', {
       runtime: lambda.Runtime.NODEJS_24_X,
       architecture: lambda.Architecture.ARM_64,
       memorySize: settings.memoryMb,
-      timeout: Duration.seconds(lambdaTimeoutSeconds),
+      timeout: Duration.seconds(timeoutSeconds),
       code: lambda.Code.fromAsset(codeFolder),
       handler: 'index.handler',
       description,

@@ -34,7 +34,8 @@ export class OriginSecret extends Construct {
       settings,
       codeFolder: join(import.meta.dirname, 'origin-secret-hash'),
       description: 'Runs during deployments only: hashes the origin secret for the functions that check it',
-      overrides: { memorySize: 128, timeout: Duration.seconds(30) },
+      timeoutSeconds: 30,
+      overrides: { memorySize: 128 },
     });
     hashing.grant({ statements: [{ actions: ['secretsmanager:GetSecretValue'], resources: secretArns }] });
     const hashes = new CustomResource(this, 'Hashes', {

@@ -6,7 +6,7 @@ import { HttpOrigin } from 'aws-cdk-lib/aws-cloudfront-origins';
 import { PolicyStatement } from 'aws-cdk-lib/aws-iam';
 import * as lambda from 'aws-cdk-lib/aws-lambda';
 import { Construct } from 'constructs';
-import { brand, environmentNames, lambdaTimeoutSeconds } from '../../../shared/foundation/constants/index.ts';
+import { brand, callTimes, environmentNames } from '../../../shared/foundation/constants/index.ts';
 import { connectionKeyAlias, providerSecretName } from '../resource-names.ts';
 import { mergeAccess } from './access.ts';
 import type { Compute, ComputeProps } from './compute.ts';
@@ -17,6 +17,7 @@ const requestsPerEnvironment = 64;
 
 export function webCompute(stack: Construct, props: ComputeProps): Compute {
   const { stage, settings, bundlesRoot, commonAccess, chatAccess } = props;
+  const { functionTimeoutSeconds } = callTimes(settings.streamBudgetSeconds);
   const scope = new Construct(stack, 'Web');
   // Lambda writes to a companion group first, and would create it with logs that never expire.
   const logGroupName = `/${brand}/${stage}/web`;
@@ -38,7 +39,7 @@ export function webCompute(stack: Construct, props: ComputeProps): Compute {
     webFunctionName: `${brand}-${stage}-${Aws.REGION}`,
     runtime: lambda.WebFunctionRuntime.NODEJS_24_X,
     code: lambda.WebFunctionCode.fromAssetToManagedBucket(join(bundlesRoot, 'web')),
-    timeout: Duration.seconds(lambdaTimeoutSeconds),
+    timeout: Duration.seconds(functionTimeoutSeconds),
     maxConcurrencyPerEnvironment: requestsPerEnvironment,
     revisionDescription: `${brand} ${stage}: the whole gateway, streaming`,
     systemLogLevel: lambda.SystemLogLevel[settings.systemLogLevel],

@@ -8,10 +8,11 @@ import {
   type Statistics,
 } from '../../../shared/accounting/provider-health/index.ts';
 import type { WorkspaceDocument } from '../../../shared/configuration/workspaces/index.ts';
-import { leaseMs } from '../../../shared/foundation/constants/index.ts';
+import { callTimes } from '../../../shared/foundation/constants/index.ts';
 import { formatUsd } from '../../../shared/foundation/money/index.ts';
 import type { Clock } from '../../../shared/foundation/time/index.ts';
 import type { Store } from '../../../shared/storage/store/index.ts';
+import { stageSettings } from '../../cdk/stage-settings.ts';
 import type { CommandLine } from '../args/command-line.ts';
 import type { Outcome, Session } from '../args/session.ts';
 import { formatAge } from '../output/format.ts';
@@ -20,7 +21,7 @@ import { withoutWrites } from '../target/dry-run-store.ts';
 import type { TableFacts } from '../target/open-target.ts';
 import { mapParallel, parallelReads } from '../target/parallel.ts';
 import { accountOf, readWorkspaces, storesOn } from '../target/stores.ts';
-import { describeTarget } from '../target/target.ts';
+import { describeTarget, type Target } from '../target/target.ts';
 import { keyFields, readKeys } from './keys.ts';
 
 export function addStatus(program: CommandLine): void {
@@ -47,7 +48,7 @@ async function status({ terminal, target, clock, open }: Session): Promise<Outco
     };
   }
   terminal.showProgress('reading workspaces …');
-  const workspaces = await readHolds(store, clock.nowMs());
+  const workspaces = await readHolds(store, clock.nowMs(), leaseMsOf(target));
   terminal.showProgress('reading keys …');
   const keys = await readKeys(storesOn(store).keys);
   terminal.showProgress('reading statistics …');
@@ -99,7 +100,11 @@ interface WorkspaceHolds {
   readonly expiredHolds: number;
 }
 
-async function readHolds(store: Store, nowMs: number): Promise<WorkspaceHolds[]> {
+/** Of a local run the default: nothing says what it was started with. */
+const leaseMsOf = (target: Target): number =>
+  callTimes(target.kind === 'stage' ? stageSettings[target.stage]?.streamBudgetSeconds : undefined).leaseMs;
+
+async function readHolds(store: Store, nowMs: number, leaseMs: number): Promise<WorkspaceHolds[]> {
   const { credit } = storesOn(store);
   return mapParallel(await readWorkspaces(store), parallelReads, async (workspace) => {
     const summary = await credit.show(accountOf(workspace));

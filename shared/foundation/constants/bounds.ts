@@ -1,12 +1,5 @@
 // Fixed limits of the service. Every number here is a promise of spec 8 or of the contract, or says why it is this one.
 
-/** Spec 8: the budget of a plain call, queueing and fallback included. */
-export const requestBudgetMs = 55_000;
-/** Time limits stand in this order: budget 55 s < origin read 60 s < Lambda 65 s < leases 70 s. */
-export const originReadTimeoutSeconds = 60;
-export const lambdaTimeoutSeconds = 65;
-export const leaseMs = 70_000;
-
 /** Plain calls. Lambda refuses bodies over 6 MB with an answer of its own; base64 adds a third to ours. */
 export const plainBodyMaxBytes = 4 * 1024 * 1024;
 /** Spec 8: function calls. */

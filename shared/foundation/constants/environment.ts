@@ -4,6 +4,8 @@ export const environmentNames = {
   /** Origin secrets that are accepted: SHA-256 in hex, comma-separated where a rotation makes them two. */
   originSecretHashes: 'GW_ORIGIN_SECRET_SHA256',
   logLevel: 'GW_LOG_LEVEL',
+  /** Seconds that a stream may take. Not set: 55. */
+  streamBudgetSeconds: 'GW_STREAM_BUDGET_SECONDS',
   /** The bucket for results that are too large for an item. */
   spillBucket: 'GW_SPILL_BUCKET',
   /** Id, ARN or alias of the KMS key that wraps the data keys of stored BYOK connections. */

@@ -1,4 +1,5 @@
 export * from './bounds.ts';
+export * from './call-times.ts';
 export { environmentNames } from './environment.ts';
 export { headerNames } from './headers.ts';
 export { autoModelId, brand, functionAliasPrefix, idPattern, reservedModelPrefix } from './ids.ts';

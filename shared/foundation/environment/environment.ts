@@ -1,6 +1,6 @@
 // The only file that reads process.env in shared and functions. The bundles read names and hashes here, never a secret of their own; a provider's
 // credential is read by the name that the gateway file gives it.
-import { environmentNames } from '../constants/index.ts';
+import { environmentNames, isStreamBudget, streamBudget } from '../constants/index.ts';
 import { type AwsEnvironment, readAwsEnvironment, type Variables } from './aws-environment.ts';
 
 export interface Environment {
@@ -8,6 +8,8 @@ export interface Environment {
   /** SHA-256 in hex of the origin secrets that are accepted. Empty: none is asked for. */
   readonly originSecretHashes: readonly string[];
   readonly logLevel: 'info' | 'error' | 'silent';
+  /** Absent: the default. */
+  readonly streamBudgetSeconds?: number | undefined;
   /** Absent: nothing is used of AWS but the tables. */
   readonly aws?: AwsEnvironment | undefined;
 }
@@ -23,7 +25,17 @@ export function readEnvironment(variables: Variables = process.env): Environment
   const level = variables[environmentNames.logLevel] ?? 'info';
   const logLevel = logLevels.find((known) => known === level);
   if (logLevel === undefined) throw new Error(`${environmentNames.logLevel} must be one of ${logLevels.join(', ')}`);
-  return { stage, originSecretHashes, logLevel, aws: readAwsEnvironment(variables) };
+  const streamBudgetSeconds = readStreamBudget(variables[environmentNames.streamBudgetSeconds]);
+  return { stage, originSecretHashes, logLevel, streamBudgetSeconds, aws: readAwsEnvironment(variables) };
+}
+
+function readStreamBudget(text: string | undefined): number {
+  const seconds = text === undefined ? streamBudget.defaultSeconds : Number(text);
+  if (isStreamBudget(seconds)) return seconds;
+  const { minSeconds, maxSeconds } = streamBudget;
+  throw new Error(
+    `${environmentNames.streamBudgetSeconds} must be a whole number from ${minSeconds} to ${maxSeconds}, or not be set`,
+  );
 }
 
 /** A variable that is set but holds no hash stops the start: without a hash no origin secret would be asked for. */

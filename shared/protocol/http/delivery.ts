@@ -1,15 +1,9 @@
 // Writes the body of an answer into a server's stream and runs what follows its last byte. Nothing here rejects: a
 // failure after the first byte belongs into the stream or the log, and one thrown into the Lambda runtime kills it.
-import { originReadTimeoutSeconds } from '../../foundation/constants/index.ts';
 import { settledWithin, untilAborted } from '../../foundation/time/index.ts';
 import { brokenStreamEnding } from '../wire/index.ts';
 import type { AdapterDependencies, GatewayResponse } from './exchange.ts';
 
-/**
- * From the arrival of a request to the last byte of its answer: beyond it the edge has given up. The limits stand in the
- * order budget 55 s < delivery 60 s < Lambda 65 s, so that settlement still fits in behind a reader that never reads.
- */
-const deliveryMaxMs = originReadTimeoutSeconds * 1000;
 /** What `finish` may take: reading on a stream whose client left (10 s), then every retry of its settlement (9 s). */
 export const finishMaxMs = 20_000;
 /** How long a body that was given up may take to release its provider. */
@@ -28,6 +22,7 @@ export interface TextSink {
 }
 
 type Waits = Pick<AdapterDependencies, 'clock' | 'log'>;
+type Times = Pick<AdapterDependencies, 'times'>;
 
 export interface Delivery {
   readonly response: GatewayResponse;
@@ -41,12 +36,16 @@ export interface Delivery {
  * Writes all of the body, pausing while the reader is slow. Once the client is gone or the time is over there is no more
  * waiting: an iterable is released and its stream closed properly, what is left of a text is written at once.
  */
-export async function deliverBody({ response, sink, arrivedAtMs, clientGone }: Delivery, waits: Waits): Promise<void> {
-  const { clock } = waits;
-  const overtime = new AbortController();
-  const cancelTimer = clock.after(arrivedAtMs + deliveryMaxMs - clock.nowMs(), () => overtime.abort());
-  const stop = AbortSignal.any([clientGone, overtime.signal]);
+export async function deliverBody(
+  { response, sink, arrivedAtMs, clientGone }: Delivery,
+  waits: Waits & Times,
+): Promise<void> {
+  const { clock, times } = waits;
   const { body } = response;
+  const limitMs = typeof body === 'string' ? times.deliveryMs.text : times.deliveryMs.stream;
+  const overtime = new AbortController();
+  const cancelTimer = clock.after(arrivedAtMs + limitMs - clock.nowMs(), () => overtime.abort());
+  const stop = AbortSignal.any([clientGone, overtime.signal]);
   try {
     if (typeof body === 'string') await writeText(body, sink, stop);
     else await writeStream(body, response, { sink, stop, clientGone }, waits);

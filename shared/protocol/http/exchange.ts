@@ -1,4 +1,5 @@
 // What the core sees of the outside: it knows neither Lambda nor HTTP servers (contract 12).
+import type { CallTimes } from '../../foundation/constants/index.ts';
 import type { Randomness } from '../../foundation/ids/index.ts';
 import type { Log } from '../../foundation/log/index.ts';
 import type { Clock } from '../../foundation/time/index.ts';
@@ -45,6 +46,7 @@ export type Gateway = (request: GatewayRequest, context: RequestContext) => Prom
 /** What every adapter is handed. */
 export interface AdapterDependencies {
   readonly clock: Clock;
+  readonly times: CallTimes;
   readonly randomness: Randomness;
   readonly log: Log;
 }

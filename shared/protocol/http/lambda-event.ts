@@ -1,7 +1,7 @@
 // A function URL event (payload version 2.0) as a request of the gateway. It never throws: what an event lacks is read as
 // empty, and the gateway answers that as it would answer any such request.
 import { fail } from '../../errors/index.ts';
-import { lambdaTimeoutSeconds, plainBodyMaxBytes } from '../../foundation/constants/index.ts';
+import { originReadTimeoutSeconds, plainBodyMaxBytes } from '../../foundation/constants/index.ts';
 import type { Clock } from '../../foundation/time/index.ts';
 import { canonicalPath, type GatewayRequest, type HeaderValues } from './exchange.ts';
 
@@ -34,12 +34,15 @@ function decodeBody(text: string, isBase64: boolean): Buffer {
   return bytes;
 }
 
-/** The time the request reached AWS, unless it cannot be: an event kept in a file must not be over its deadline. */
+/**
+ * The time the request reached AWS, unless it cannot be, as in an event kept in a file: nobody waits for an answer that
+ * begins so late.
+ */
 function readArrival(timeEpoch: unknown, clock: Clock): number {
   const nowMs = clock.nowMs();
   if (typeof timeEpoch !== 'number') return nowMs;
   const ageMs = nowMs - timeEpoch;
-  return ageMs >= 0 && ageMs <= lambdaTimeoutSeconds * 1000 ? timeEpoch : nowMs;
+  return ageMs >= 0 && ageMs <= originReadTimeoutSeconds * 1000 ? timeEpoch : nowMs;
 }
 
 const memberOf = (holder: unknown, name: string): unknown =>

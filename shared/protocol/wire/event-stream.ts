@@ -11,10 +11,13 @@ export const toEventLine = (text: string): string =>
 /** The end marker, the last line of every stream. */
 export const doneLine = toEventLine(doneText);
 
+/** A comment: readers of event streams skip it. */
+export const keepAliveLine = ': keep-alive\n\n';
+
 /** What a stream that failed after its first output tells its client (contract 4). */
 const brokenStreamMessages = {
   no_available_provider: 'The stream broke off after its first output: the provider failed.',
-  request_deadline_exceeded: 'The stream was cut off: the request was not finished within its budget.',
+  request_deadline_exceeded: 'The stream was cut off: it was not finished within its time budget.',
   rate_limited: 'The stream broke off after its first output: the provider is rate limited.',
   invalid_request: 'The stream broke off after its first output: the provider rejected the request.',
   schema_validation_failed: 'The answer does not satisfy the schema of response_format.',

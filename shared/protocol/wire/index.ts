@@ -9,6 +9,7 @@ export {
   doneLine,
   doneText,
   errorLine,
+  keepAliveLine,
   type MidStreamCode,
   midStreamCodes,
   readEventTexts,

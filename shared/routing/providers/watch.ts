@@ -19,6 +19,8 @@ export interface Watch {
   readonly endedBy: () => WatchEnd | undefined;
   /** Ends the call when nothing calls `expect` again within `limitMs`. */
   readonly expect: (what: 'silent' | 'idle', limitMs: number) => void;
+  /** Another deadline takes the place of the first one. */
+  readonly extend: (deadline: Deadline) => void;
   /** Stops the silence timer: while the client reads slowly, the provider is not silent. */
   readonly pause: () => void;
   /** The answer is complete: timers are cancelled, and nothing is aborted any more. */
@@ -37,7 +39,7 @@ export function startWatch(
   let isReleased = false;
   let cancelSilence = () => {};
   let cancelGrace = () => {};
-  const cancelDeadline = clock.after(deadline.remainingMs(), () => end('deadline'));
+  let cancelDeadline = endAt(deadline);
   const onStopped = () => end('client_gone');
   const onGone = () => {
     if (graceMs === 0) end('client_gone');
@@ -47,6 +49,10 @@ export function startWatch(
   stopped?.addEventListener('abort', onStopped, { once: true });
   if (clientGone.aborted) onGone();
   if (stopped?.aborted === true) onStopped();
+
+  function endAt(later: Deadline) {
+    return clock.after(later.remainingMs(), () => end('deadline'));
+  }
 
   function end(by: WatchEnd) {
     ended ??= by;
@@ -74,6 +80,10 @@ export function startWatch(
     expect: (what, limitMs) => {
       cancelSilence();
       if (!isReleased) cancelSilence = clock.after(limitMs, () => end(what));
+    },
+    extend: (later) => {
+      cancelDeadline();
+      if (!isReleased) cancelDeadline = endAt(later);
     },
     pause: () => cancelSilence(),
     release,

@@ -19,3 +19,19 @@ describe('the origin secret', () => {
     },
   );
 });
+
+describe('the stream budget', () => {
+  const read = (text?: string) =>
+    readEnvironment({ GW_STAGE: 'dev', GW_STREAM_BUDGET_SECONDS: text }).streamBudgetSeconds;
+
+  it('is 55 seconds where its variable is not set, else what it says', () => {
+    expect([read(), read('55'), read('840')]).toEqual([55, 55, 840]);
+  });
+
+  it.each(['', '54', '841', '60.5', 'long', '-1'])(
+    'stops the start where its variable says what no stage may have: %p',
+    (text) => {
+      expect(() => read(text)).toThrow('GW_STREAM_BUDGET_SECONDS must be a whole number from 55 to 840');
+    },
+  );
+});

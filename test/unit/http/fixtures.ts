@@ -1,5 +1,6 @@
 // A clock that a test moves, ids that can be foreseen and a log that can be read.
 
+import { callTimes } from '../../../shared/foundation/constants/index.ts';
 import { createLog } from '../../../shared/foundation/log/index.ts';
 import type { AdapterDependencies, Gateway, GatewayResponse } from '../../../shared/protocol/http/index.ts';
 
@@ -34,11 +35,12 @@ export function manualClock(): ManualClock {
   };
 }
 
-export function adapterDependencies() {
+export function adapterDependencies(streamBudgetSeconds?: number) {
   const clock = manualClock();
   const lines: string[] = [];
   const dependencies: AdapterDependencies = {
     clock,
+    times: callTimes(streamBudgetSeconds),
     randomness: { uuid: () => correlationId, bytes: (length) => Buffer.alloc(length), fraction: () => 0 },
     log: createLog({ clock, write: (line) => lines.push(line) }),
   };

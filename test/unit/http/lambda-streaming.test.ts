@@ -294,6 +294,27 @@ describe('an invocation', () => {
     expect(seen).toEqual(['finished']);
   });
 
+  it('follows the stream budget for a stream, and not for a text', async () => {
+    const { dependencies, clock } = adapterDependencies(300);
+    const never = { [Symbol.asyncIterator]: () => ({ next: () => new Promise<never>(() => {}) }) };
+    const stream = createStreamingHandler(answering({ headers: eventStreamHeaders, body: never }), dependencies);
+    const body = 'y'.repeat(100_000);
+    const text = createStreamingHandler(answering({ body }), dependencies);
+    let isOver = false;
+    const streaming = invoke(stream, chatEvent()).finally(() => {
+      isOver = true;
+    });
+    const running = invoke(text, chatEvent(), {}, (control) => control.block());
+    await turn();
+    clock.advance(deliveryMaxMs);
+    expect((await running).bodyText()).toBe(body);
+    clock.advance(304_999 - deliveryMaxMs);
+    await turn();
+    expect(isOver).toBe(false);
+    clock.advance(1);
+    expect((await streaming).bodyText()).toContain('"code":"request_deadline_exceeded"');
+  });
+
   it('writes all of a JSON text even when the reader is too slow to be waited for', async () => {
     const { dependencies, clock } = adapterDependencies();
     const body = JSON.stringify({ text: 'y'.repeat(100_000) });

@@ -1,0 +1,130 @@
+// The stream budget of a stage: how long a stream may go on whose first output came in time, and what follows from it.
+// Time is moved by hand: nothing here waits.
+import { afterAll, beforeEach, describe, expect, it } from '@jest/globals';
+import { callTimes, keepAliveCommentMs } from '../../shared/foundation/constants/index.ts';
+import { expectBalancedBooks } from '../support/balanced-books.ts';
+import { expectError } from '../support/expect-error.ts';
+import { type Harness, hello, startHarness } from '../support/harness.ts';
+import { manualClock } from '../support/manual-clock.ts';
+import { readRest, readStream, readUntil } from '../support/read-stream.ts';
+import { eventually, type WatchedClock, watchedClock } from '../support/watched-clock.ts';
+
+const streamBudgetSeconds = 300;
+const comment = ': keep-alive\n\n';
+
+let clock: WatchedClock;
+let gateway: Harness;
+const started: Harness[] = [];
+afterAll(async () => {
+  for (const one of started) await one.stop();
+});
+
+async function start(workspace: Record<string, unknown> = {}): Promise<void> {
+  clock = watchedClock();
+  gateway = await startHarness({
+    clock,
+    streamBudgetSeconds,
+    workspace,
+    models: {
+      'acme/endless': [{ provider: 'patient', upstream: 'endless:1' }],
+      'acme/stall': [{ provider: 'patient', upstream: 'stall:1' }],
+      'acme/held': [{ provider: 'patient', upstream: 'stall:1' }],
+      'acme/silent': [{ provider: 'patient', upstream: 'silent' }],
+      'acme/echo': [{ provider: 'patient', upstream: 'echo' }],
+    },
+    // Longer than the budget, so that moving the clock at one go meets the deadline first.
+    providers: { patient: { idle_timeout_ms: 3_600_000, first_chunk_timeout_ms: 3_600_000 } },
+  });
+  started.push(gateway);
+}
+
+const calls = () => gateway.simulator.calls;
+const called = () => gateway.simulator.until((seen) => seen.length === 1);
+
+describe('a stage with a stream budget of 300 seconds', () => {
+  beforeEach(() => start());
+
+  it('lets a stream go on past 55 seconds, and cuts it at 300 with an error line', async () => {
+    const reader = await readUntil(await gateway.post(hello('acme/endless', { stream: true })), 'and on ');
+    clock.advance(299_999);
+    // Far more than was on its way when the clock moved: one comes in a millisecond.
+    for (let chunk = 0; chunk < 50; chunk += 1) expect((await reader.read()).done).toBe(false);
+    expect(calls()[0]?.closedEarly).toBe(false);
+    clock.advance(1);
+    const rest = await readRest(reader);
+    expect(rest).toContain('{"error":{"code":"request_deadline_exceeded"');
+    expect(rest.endsWith('data: [DONE]\n\n')).toBe(true);
+    await gateway.settled();
+    await expectBalancedBooks(gateway);
+  });
+
+  it.each([true, false])('gives up after 55 seconds where no output has come: stream %s', async (stream) => {
+    const answer = gateway.post(hello('acme/silent', { stream }));
+    await called();
+    clock.advance(54_999);
+    expect(calls()[0]?.closedEarly).toBe(false);
+    clock.advance(1);
+    await expectError(await answer, 504, 'request_deadline_exceeded');
+    expect(calls()).toHaveLength(1);
+  });
+
+  it('cuts a JSON answer that has begun after 55 seconds', async () => {
+    const answer = gateway.post(hello('acme/stall'));
+    await called();
+    clock.advance(55_000);
+    await expectError(await answer, 504, 'request_deadline_exceeded');
+  });
+
+  it('keeps a silent stream alive with comments, none of them sent before the first output', async () => {
+    const response = await gateway.post(hello('acme/stall', { stream: true }));
+    const reader = await readUntil(response, 'Hello');
+    for (let silences = 0; silences < 3; silences += 1) {
+      // Two lines were waited for before: the opening, and this one.
+      await clock.waitsFor((delayMs) => delayMs === keepAliveCommentMs, 2 + silences);
+      clock.advance(keepAliveCommentMs);
+      const { value } = await reader.read();
+      expect(new TextDecoder().decode(value)).toBe(comment);
+    }
+    clock.advance(streamBudgetSeconds * 1_000);
+    expect(await readRest(reader)).toContain('"request_deadline_exceeded"');
+  });
+
+  it('sends no comment in a stream that is not silent, and stores none', async () => {
+    const named = { 'idempotency-key': 'one' };
+    const first = await readStream(await gateway.post(hello('acme/echo', { stream: true }), named));
+    await gateway.settled();
+    const replay = await gateway.post(hello('acme/echo', { stream: true }), named);
+    expect(replay.headers.get('idempotent-replayed')).toBe('true');
+    expect(await replay.text()).toBe(first.text);
+    expect(first.text).not.toContain(comment);
+  });
+});
+
+describe('what a process held that died in the middle of a stream', () => {
+  const { leaseMs } = callTimes(streamBudgetSeconds);
+  const ask = hello('acme/held', { stream: true, max_tokens: 100 });
+
+  it('comes back within a fifteenth of the lease of the stage, and not before', async () => {
+    // Credit for one call, not for two.
+    await start({ credit_usd: '0.0003' });
+    const client = new AbortController();
+    // As far as others can see it has died: its time does not pass.
+    const lost = await gateway.post(ask, { 'idempotency-key': 'held' }, client.signal);
+    const reader = await readUntil(lost, 'Hello');
+    const ahead = manualClock(clock.nowMs());
+    const alive = await gateway.open({ clock: ahead });
+    ahead.advance(leaseMs - 1);
+    await expectError(await alive.post(ask, { 'idempotency-key': 'held' }), 409, 'execution_in_progress');
+    await expectError(await alive.post(ask), 402, 'PAYMENT_REQUIRED');
+    expect(calls()).toHaveLength(1);
+    ahead.advance(1 + leaseMs / 15);
+    const taken = await readUntil(await alive.post(ask, { 'idempotency-key': 'held' }), 'Hello');
+    expect(calls()).toHaveLength(2);
+    clock.advance(streamBudgetSeconds * 1_000);
+    ahead.advance(streamBudgetSeconds * 1_000);
+    await Promise.all([readRest(reader), readRest(taken)]);
+    await eventually(() => calls().every(({ ended }) => ended));
+    await Promise.all([gateway.settled(), alive.settled()]);
+    await expectBalancedBooks(gateway);
+  });
+});
