@@ -1,4 +1,6 @@
 // The gateway that every client library is tested on: one gateway, models that behave and models that fail, and a stored function.
+import type { BasePath } from '../../shared/foundation/constants/index.ts';
+import { newKey } from '../support/gateway-file.ts';
 import { type Harness, startHarness } from '../support/harness.ts';
 
 const upstreams = {
@@ -9,10 +11,17 @@ const upstreams = {
   'acme/failing': 'error-500',
   'acme/limited': 'error-429:x:30',
   'acme/limited-for-long': 'error-429:x:90',
+  'acme/too-long': 'error-400:context_length_exceeded',
+  'acme/refused': 'error-401',
+  'acme/no-quota': 'error-429:insufficient_quota',
 };
+
+/** Of a workspace without credit. */
+export const poorKey = newKey();
 
 export const startClientGateway = (): Promise<Harness> =>
   startHarness({
+    moreWorkspaces: [{ id: 'poor', credit_usd: '0', keys: [{ name: 'first', key: poorKey }] }],
     models: {
       ...Object.fromEntries(Object.entries(upstreams).map(([id, upstream]) => [id, [{ provider: 'acme', upstream }]])),
       'acme/unconfigured': [{ provider: 'unset', upstream: 'echo' }],
@@ -37,6 +46,8 @@ export const startClientGateway = (): Promise<Harness> =>
       ],
     },
   });
+
+export const baseUrlOf = ({ url }: Pick<Harness, 'url'>, base: BasePath): string => `${new URL(url).origin}${base}`;
 
 export const functionAlias = 'gw/function/label';
 

@@ -3,11 +3,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/glo
 import { ChatOpenAI, type ChatOpenAIFields } from '@langchain/openai';
 import type { Harness } from '../support/harness.ts';
 import { countRequests, startClientGateway, uuidPattern } from './client-gateway.ts';
-
-/** As the README shows it. */
-const onFailedAttempt = (error: { headers?: Headers }): void => {
-  if (error.headers?.get('x-should-retry') === 'false') throw error;
-};
+import { onFailedAttempt } from './langchain-retries.ts';
 
 describe('LangChain', () => {
   let gateway: Harness;

@@ -1,0 +1,44 @@
+// Every client library on both base URLs: what works is the same.
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { basePaths } from '../../shared/foundation/constants/index.ts';
+import type { Harness } from '../support/harness.ts';
+import { baseUrlOf, startClientGateway } from './client-gateway.ts';
+import { nodeClients } from './node/index.ts';
+
+let gateway: Harness;
+beforeAll(async () => {
+  gateway = await startClientGateway();
+});
+afterAll(() => gateway.stop());
+
+describe.each(Object.entries(nodeClients))('%s', (name, open) => {
+  describe.each(basePaths)('below %s', (base) => {
+    const client = () => open({ baseURL: baseUrlOf(gateway, base), apiKey: gateway.key, fetch });
+
+    it('gets an answer and its cost', async () => {
+      const { text, cost } = await client().answer('acme/echo');
+      expect(text).toContain('Hello! You wrote “Hello”');
+      expect([name, typeof cost]).toEqual([name, 'number']);
+    });
+
+    it('reads a stream', async () => {
+      expect(await client().stream('acme/echo')).toContain('Hello! You wrote “Hello”');
+    });
+
+    it('calls tools in parallel and gives their results back', async () => {
+      const { text, asked } = await client().tools('acme/echo');
+      expect(asked).toEqual([{ city: 'text' }, { city: 'text' }]);
+      expect(text).toContain('The tools answered “sunny” and “sunny”');
+    });
+
+    it('gets an object of its schema', async () => {
+      expect(await client().schema('acme/echo')).toEqual({ label: 'text' });
+    });
+
+    it(base === '/v1' ? 'is refused a stream with a schema' : 'streams an object of its schema', async () => {
+      const streamed = client().streamedSchema('acme/echo');
+      if (base === '/openai/v1') expect(await streamed).toEqual({ label: 'text' });
+      else await expect(streamed).rejects.toBeDefined();
+    });
+  });
+});

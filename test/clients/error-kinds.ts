@@ -1,0 +1,46 @@
+// One call of each kind that fails, as a client meets it.
+import type { Harness } from '../support/harness.ts';
+import { poorKey } from './client-gateway.ts';
+
+export interface ErrorKind {
+  /** As the table of the README names it. */
+  readonly title: string;
+  readonly model: string;
+  readonly keyOf: (gateway: Harness) => string;
+  /** In OpenAI's form. */
+  readonly code: string;
+  /** Words of the message. */
+  readonly says: string;
+  /** The same request cannot succeed: one is enough. */
+  readonly isFinal: boolean;
+}
+
+const kind = (title: string, model: string, code: string, says: string, more: Partial<ErrorKind> = {}): ErrorKind => ({
+  title,
+  model,
+  code,
+  says,
+  keyOf: ({ key }) => key,
+  isFinal: true,
+  ...more,
+});
+
+const unknownKey = 'sk-gw-0000000000000000-nobody';
+
+export const errorKinds: readonly ErrorKind[] = [
+  kind('key is wrong (401)', 'acme/echo', 'UNAUTHORIZED', 'API key', { keyOf: () => unknownKey }),
+  kind('model is unknown (400)', 'acme/ecko', 'unknown_model', 'acme/echo'),
+  kind(
+    'prompt is too long (400)',
+    'acme/too-long',
+    'context_length_exceeded',
+    'maximum context length is 128000 tokens',
+  ),
+  kind('no credit (402)', 'acme/echo', 'PAYMENT_REQUIRED', 'The call may cost', { keyOf: () => poorKey }),
+  kind('no credential set up (503)', 'acme/unconfigured', 'provider_not_configured', 'credential'),
+  kind('provider refuses ours (502)', 'acme/refused', 'no_available_provider', 'credential'),
+  kind('our account has no quota (502)', 'acme/no-quota', 'no_available_provider', 'quota'),
+  kind('limited for 90 s (429)', 'acme/limited-for-long', 'rate_limited', 'rate limited'),
+  kind('limited for 30 s (429)', 'acme/limited', 'rate_limited', 'rate limited', { isFinal: false }),
+  kind('provider fails (502)', 'acme/failing', 'no_available_provider', 'failed', { isFinal: false }),
+];

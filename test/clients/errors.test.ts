@@ -1,0 +1,92 @@
+// What every client library makes of every kind of error, on both base URLs: what its user reads, and how often it comes
+// back by itself. The README shows the same figures.
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { type BasePath, basePaths } from '../../shared/foundation/constants/index.ts';
+import type { Harness } from '../support/harness.ts';
+import { gatewayFetch } from './ai-sdk-fetch.ts';
+import { baseUrlOf, countRequests, startClientGateway } from './client-gateway.ts';
+import { type ErrorKind, errorKinds } from './error-kinds.ts';
+import { impatiently } from './impatient.ts';
+import { onFailedAttempt } from './langchain-retries.ts';
+import { aiSdk } from './node/ai-sdk.ts';
+import { nodeClients } from './node/index.ts';
+import { langchain } from './node/langchain.ts';
+import { requestRows } from './readme-table.ts';
+
+let gateway: Harness;
+beforeAll(async () => {
+  gateway = await startClientGateway();
+});
+afterAll(() => gateway.stop());
+
+/** The libraries alone, and with what the README gives them. */
+const clients: typeof nodeClients = {
+  ...nodeClients,
+  'AI SDK, gatewayFetch': aiSdk,
+  'LangChain.js, onFailedAttempt': (connection) => langchain(connection, { onFailedAttempt }),
+};
+const fetchOf: Readonly<Record<string, typeof fetch>> = { 'AI SDK, gatewayFetch': gatewayFetch };
+
+const clientOf = (name: string) => {
+  const open = clients[name];
+  if (open === undefined) throw new Error(`there is no client ${name}`);
+  return open;
+};
+
+/** The code of an error, where the library has put it: some wrap what they got. */
+function codeOf(error: unknown): unknown {
+  const { code, data, lastError, cause } = error as Partial<Record<'code' | 'lastError' | 'cause', unknown>> & {
+    data?: { error: { code: string } };
+  };
+  const inside = lastError ?? cause;
+  return data?.error.code ?? code ?? (inside === undefined ? undefined : codeOf(inside));
+}
+
+/** What the user reads, and how many requests that took. */
+async function failureOf(name: string, base: BasePath, { model, keyOf }: ErrorKind) {
+  const counted = countRequests(fetchOf[name]);
+  const connection = { baseURL: baseUrlOf(gateway, base), apiKey: keyOf(gateway), fetch: counted.send };
+  const error: unknown = await impatiently(() =>
+    clientOf(name)(connection)
+      .answer(model)
+      .then(
+        () => new Error('an error was expected'),
+        (reason: unknown) => reason,
+      ),
+  );
+  return { error, text: String(error), requests: counted.count };
+}
+
+describe.each(Object.keys(clients))('%s', (name) => {
+  it.each(errorKinds)('below /openai/v1 shows its user message and code: $title', async (kind) => {
+    const { error, text } = await failureOf(name, '/openai/v1', kind);
+    expect(text).toContain(kind.says);
+    expect(codeOf(error)).toBe(kind.code);
+  });
+});
+
+describe('the README', () => {
+  const readme = readFileSync(join(import.meta.dirname, 'README.md'), 'utf8');
+
+  it('says how many requests each client makes of each kind, on either base URL', async () => {
+    const measured: Record<string, string[]> = {};
+    for (const name of Object.keys(clients)) {
+      const cells: string[] = [];
+      measured[name] = cells;
+      for (const kind of errorKinds) {
+        const counts: number[] = [];
+        for (const base of basePaths) counts.push((await failureOf(name, base, kind)).requests);
+        cells.push(counts.join(' → '));
+      }
+    }
+    const shown = requestRows(readme);
+    for (const [index, { isFinal }] of errorKinds.entries()) {
+      // OpenAI's SDKs, and the others with the lines of the README, send once what cannot succeed.
+      const once = Object.keys(clients).filter((name) => !['AI SDK', 'LangChain.js'].includes(name));
+      if (isFinal) for (const name of once) expect([name, measured[name]?.[index]]).toEqual([name, '1 → 1']);
+    }
+    expect(Object.fromEntries(Object.keys(measured).map((name) => [name, shown[name]]))).toEqual(measured);
+  });
+});

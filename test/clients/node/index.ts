@@ -1,0 +1,13 @@
+import { aiSdk } from './ai-sdk.ts';
+import type { ClientUnderTest, Connection } from './client-under-test.ts';
+import { langchain } from './langchain.ts';
+import { openaiClient } from './openai.ts';
+import { openaiAgents } from './openai-agents.ts';
+
+/** By the names that the README gives them. */
+export const nodeClients: Readonly<Record<string, (connection: Connection) => ClientUnderTest>> = {
+  openai: openaiClient,
+  'AI SDK': aiSdk,
+  'LangChain.js': langchain,
+  '@openai/agents': openaiAgents,
+};
