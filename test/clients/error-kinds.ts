@@ -27,6 +27,9 @@ const kind = (title: string, model: string, code: string, says: string, more: Pa
 
 const unknownKey = 'sk-gw-0000000000000000-nobody';
 
+/** The one whose code and message the table of clients speaks of. */
+export const exampleTitle = 'model is unknown (400)';
+
 export const errorKinds: readonly ErrorKind[] = [
   kind('key is wrong (401)', 'acme/echo', 'UNAUTHORIZED', 'API key', { keyOf: () => unknownKey }),
   kind('model is unknown (400)', 'acme/ecko', 'unknown_model', 'acme/echo'),

@@ -7,13 +7,13 @@ import { type BasePath, basePaths } from '../../shared/foundation/constants/inde
 import type { Harness } from '../support/harness.ts';
 import { gatewayFetch } from './ai-sdk-fetch.ts';
 import { baseUrlOf, countRequests, startClientGateway } from './client-gateway.ts';
-import { type ErrorKind, errorKinds } from './error-kinds.ts';
+import { type ErrorKind, errorKinds, exampleTitle } from './error-kinds.ts';
 import { impatiently } from './impatient.ts';
 import { onFailedAttempt } from './langchain-retries.ts';
 import { aiSdk } from './node/ai-sdk.ts';
 import { nodeClients } from './node/index.ts';
 import { langchain } from './node/langchain.ts';
-import { requestRows } from './readme-table.ts';
+import { clientRows, readsAs, requestRows } from './readme-table.ts';
 
 let gateway: Harness;
 beforeAll(async () => {
@@ -44,8 +44,14 @@ function codeOf(error: unknown): unknown {
   return data?.error.code ?? code ?? (inside === undefined ? undefined : codeOf(inside));
 }
 
-/** What the user reads, and how many requests that took. */
-async function failureOf(name: string, base: BasePath, { model, keyOf }: ErrorKind) {
+interface Failure {
+  readonly error: unknown;
+  /** What the user reads. */
+  readonly text: string;
+  readonly requests: number;
+}
+
+async function fail(name: string, base: BasePath, { model, keyOf }: ErrorKind): Promise<Failure> {
   const counted = countRequests(fetchOf[name]);
   const connection = { baseURL: baseUrlOf(gateway, base), apiKey: keyOf(gateway), fetch: counted.send };
   const error: unknown = await impatiently(() =>
@@ -59,6 +65,15 @@ async function failureOf(name: string, base: BasePath, { model, keyOf }: ErrorKi
   return { error, text: String(error), requests: counted.count };
 }
 
+/** Several tests look at the same failure. */
+const failures = new Map<string, Promise<Failure>>();
+function failureOf(name: string, base: BasePath, kind: ErrorKind): Promise<Failure> {
+  const id = [name, base, kind.title].join();
+  const failure = failures.get(id) ?? fail(name, base, kind);
+  failures.set(id, failure);
+  return failure;
+}
+
 describe.each(Object.keys(clients))('%s', (name) => {
   it.each(errorKinds)('below /openai/v1 shows its user message and code: $title', async (kind) => {
     const { error, text } = await failureOf(name, '/openai/v1', kind);
@@ -69,6 +84,20 @@ describe.each(Object.keys(clients))('%s', (name) => {
 
 describe('the README', () => {
   const readme = readFileSync(join(import.meta.dirname, 'README.md'), 'utf8');
+
+  it.each(Object.keys(nodeClients))('says how an error reads in %s', async (name) => {
+    const kind = errorKinds.find(({ title }) => title === exampleTitle);
+    if (kind === undefined) throw new Error('the example is no kind');
+    const read = async (base: BasePath) => readsAs((await failureOf(name, base, kind)).text, kind);
+    expect(clientRows(readme)[name]).toEqual({
+      showsCost: true,
+      reads: { '/openai/v1': await read('/openai/v1'), '/v1': await read('/v1') },
+    });
+  });
+
+  it('shows the very lines for LangChain.js that are tested here', () => {
+    expect(readme).toContain(readFileSync(join(import.meta.dirname, 'langchain-retries.ts'), 'utf8'));
+  });
 
   it('says how many requests each client makes of each kind, on either base URL', async () => {
     const measured: Record<string, string[]> = {};

@@ -1,18 +1,48 @@
+import type { ErrorKind } from './error-kinds.ts';
 import { errorKinds } from './error-kinds.ts';
 
-/** The table of the README with the number of requests: client → one cell a kind, in the order of `errorKinds`. */
+const cellsOf = (line: string): string[] =>
+  line
+    .slice(1, -1)
+    .split(' | ')
+    .map((cell) => cell.trim().replaceAll('`', ''));
+
+/** The tables of the README with the number of requests: client → one cell a kind, in the order of `errorKinds`. */
 export function requestRows(readme: string): Readonly<Record<string, readonly string[]>> {
-  const rows = readme
-    .split('\n')
-    .filter((line) => line.startsWith('| '))
-    .map((line) =>
-      line
-        .slice(1, -1)
-        .split('|')
-        .map((cell) => cell.trim().replaceAll('`', '')),
-    );
-  const head = rows.findIndex(([first]) => first === 'requests');
-  const [, ...clients] = rows[head] ?? [];
-  const body = rows.slice(head + 1, head + 2 + errorKinds.length).filter(([first]) => !first?.startsWith('---'));
-  return Object.fromEntries(clients.map((client, index) => [client, body.map((cells) => cells[index + 1] ?? '')]));
+  const rows = readme.split('\n').map(cellsOf);
+  return Object.fromEntries(
+    rows.flatMap(([first, ...clients], head) => {
+      if (first !== 'requests') return [];
+      const body = errorKinds.map((_kind, index) => rows[head + 2 + index] ?? []);
+      return clients.map((client, column) => [client, body.map((cells) => cells[column + 1] ?? '')] as const);
+    }),
+  );
+}
+
+export interface ClientRow {
+  readonly showsCost: boolean;
+  /** The first words of the two last columns, by base URL. */
+  readonly reads: Readonly<Record<'/openai/v1' | '/v1', string>>;
+}
+
+/** The table of the README with a row for each client. */
+export function clientRows(readme: string): Readonly<Record<string, ClientRow>> {
+  const firstWords = (cell = '') => cell.replace(/[;(].*/, '').trim();
+  return Object.fromEntries(
+    readme
+      .split('\n')
+      .map(cellsOf)
+      .filter(({ length }) => length === 5)
+      .map(([name = '', , cost, openai, plain]) => [
+        name,
+        { showsCost: cost !== 'not shown', reads: { '/openai/v1': firstWords(openai), '/v1': firstWords(plain) } },
+      ]),
+  );
+}
+
+/** What of an error stands in the text that a library shows. */
+export function readsAs(text: string, { code, says }: ErrorKind): string {
+  const hasMessage = text.includes(says);
+  if (text.includes(code)) return hasMessage ? 'code and message' : 'code';
+  return hasMessage ? 'message' : 'status alone';
 }

@@ -1,0 +1,88 @@
+// `npm run test:python-clients`: the client libraries for Python, from PyPI in virtual environments under .cache/, through
+// a gateway on both base URLs. Says in one line what is skipped where there is no Python or no package index.
+import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { runCommand, Skipped } from '../../../infra/verify/step.ts';
+import { basePaths } from '../../../shared/foundation/constants/index.ts';
+import { errorKinds, exampleTitle } from '../error-kinds.ts';
+import { clientRows, readsAs, requestRows } from '../readme-table.ts';
+import { startCountedGateway } from './python-gateway.ts';
+import { virtualEnvironment } from './virtual-environment.ts';
+
+/** Files of requirements: some libraries want version 2 of OpenAI's. */
+const sets = ['openai-3', 'openai-2'] as const;
+
+interface Seen {
+  /** What came back, or `{ failed: text }`. A library without such a thing leaves it out. */
+  readonly features: Readonly<Record<string, unknown>>;
+  readonly errors: readonly { readonly requests: number; readonly text: string | null }[];
+}
+type SeenOfClient = Readonly<Record<(typeof basePaths)[number], Seen>>;
+
+const label = { label: 'text' };
+
+function checkFeatures(base: string, { features }: Seen): void {
+  const { answer, stream, tools, schema, streamed_schema: streamedSchema } = features;
+  assert.match(String(answer), /^Hello! /);
+  if (stream !== undefined) assert.match(String(stream), /^Hello! You wrote “Hello”/);
+  if (tools !== undefined) assert.match(String(tools), /^The tools answered “sunny”/);
+  assert.deepEqual(schema, label);
+  if (base === '/openai/v1') assert.deepEqual(streamedSchema, label);
+  else assert.match(String((streamedSchema as { failed?: string }).failed), /400/);
+}
+
+function checkErrors({ errors }: Seen): void {
+  for (const [index, { title, says }] of errorKinds.entries()) {
+    assert.ok(errors[index]?.text?.includes(says), `${title} reads ${errors[index]?.text}`);
+  }
+}
+
+const countsOf = (seen: SeenOfClient): string[] =>
+  errorKinds.map((_kind, index) => basePaths.map((base) => seen[base].errors[index]?.requests).join(' → '));
+
+/** Rows of the README: `name, setting` is a variant of a client, with no row of its own. */
+function checkReadme(readme: string, name: string, seen: SeenOfClient): void {
+  assert.deepEqual(requestRows(readme)[name], countsOf(seen), `${name}: requests in the README`);
+  if (name.includes(', ')) return;
+  const example = errorKinds.findIndex(({ title }) => title === exampleTitle);
+  const read = (base: keyof SeenOfClient) =>
+    readsAs(seen[base].errors[example]?.text ?? '', errorKinds[example] as never);
+  const [, cost] = seen['/openai/v1'].features.answer as [string, number | null];
+  const row = { showsCost: cost !== null, reads: { '/openai/v1': read('/openai/v1'), '/v1': read('/v1') } };
+  assert.deepEqual(clientRows(readme)[name], row, `${name}: its row in the README`);
+}
+
+async function runSet(set: string): Promise<string> {
+  const python = await virtualEnvironment(`requirements-${set}.txt`);
+  const { gateway, origin, stop } = await startCountedGateway();
+  try {
+    const kinds = errorKinds.map(({ model, keyOf }) => ({ model, key: keyOf(gateway) }));
+    const asked = JSON.stringify({ origin, key: gateway.key, bases: basePaths, kinds });
+    const output = await runCommand(python, [join(import.meta.dirname, 'check.py'), set], {
+      env: { GW_CLIENTS: asked },
+    });
+    const clients = Object.entries(
+      JSON.parse(output.trimEnd().split('\n').at(-1) ?? '') as Record<string, SeenOfClient>,
+    );
+    const readme = readFileSync(join(import.meta.dirname, '../README.md'), 'utf8');
+    for (const [name, seen] of clients) {
+      for (const base of basePaths) checkFeatures(base, seen[base]);
+      checkErrors(seen['/openai/v1']);
+      checkReadme(readme, name, seen);
+    }
+    return clients.map(([name]) => name).join(', ');
+  } finally {
+    await stop();
+  }
+}
+
+for (const set of sets) {
+  try {
+    process.stdout.write(`ok       ${set}: ${await runSet(set)}\n`);
+  } catch (error) {
+    const isSkipped = error instanceof Skipped;
+    if (!isSkipped) process.exitCode = 1;
+    process.stdout.write(`${isSkipped ? 'skipped' : 'FAILS  '}  ${set}: ${(error as Error).message}\n`);
+  }
+}

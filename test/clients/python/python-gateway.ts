@@ -1,0 +1,32 @@
+// A gateway that tells a client of another process how many requests it has got.
+import { createChatGateway } from '../../../functions/chat-completions/routes.ts';
+import type { Gateway } from '../../../shared/protocol/http/index.ts';
+import { type GatewayServer, serveGateway } from '../../support/serve-gateway.ts';
+import { startClientGateway } from '../client-gateway.ts';
+
+/** Below the origin. Every answer starts the count again. */
+const countPath = '/requests';
+
+export async function startCountedGateway() {
+  const gateway = await startClientGateway();
+  const serve = createChatGateway(gateway.runtime);
+  let count = 0;
+  const counted: Gateway = async (request, context) => {
+    if (request.path !== countPath) {
+      count += 1;
+      return serve(request, context);
+    }
+    const body = String(count);
+    count = 0;
+    return { status: 200, headers: {}, body };
+  };
+  const server: GatewayServer = await serveGateway(gateway.runtime, counted);
+  return {
+    gateway,
+    origin: new URL(server.url).origin,
+    async stop() {
+      await server.close();
+      await gateway.stop();
+    },
+  };
+}

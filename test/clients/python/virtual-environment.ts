@@ -1,0 +1,29 @@
+import { createHash } from 'node:crypto';
+import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { projectRoot, Skipped, tryCommand } from '../../../infra/verify/step.ts';
+
+/**
+ * The Python of a virtual environment with these requirements: made under .cache/ at its first use, again when they
+ * change. Throws Skipped where Python or the packages cannot be had.
+ */
+export async function virtualEnvironment(requirementsFile: string): Promise<string> {
+  const requirements = join(import.meta.dirname, requirementsFile);
+  const version = createHash('sha256').update(readFileSync(requirements)).digest('hex').slice(0, 12);
+  const folder = join(projectRoot, '.cache', `python-clients-${version}`);
+  const python = join(folder, 'bin/python');
+  const isComplete = join(folder, 'complete');
+  if (existsSync(isComplete)) return python;
+  rmSync(folder, { recursive: true, force: true });
+  const made = await tryCommand('python3', ['-m', 'venv', folder]);
+  const installed =
+    made.code === 0
+      ? await tryCommand(python, ['-m', 'pip', 'install', '--quiet', '--no-deps', '-r', requirements])
+      : made;
+  if (installed.code !== 0) {
+    rmSync(folder, { recursive: true, force: true });
+    throw new Skipped(`cannot be installed here: ${installed.output.trim().split('\n').at(-1) ?? 'no reason given'}`);
+  }
+  writeFileSync(isComplete, '');
+  return python;
+}
