@@ -157,6 +157,8 @@ export type ReadyAnswer =
 
 /** All that the provider loop knows of a call, of a plain one or of a function's step. */
 export interface ModelCall {
+  /** Of the call that it belongs to. */
+  readonly callId: string;
   readonly request: ChatRequest;
   readonly plan: Plan;
   /** A candidate of the plan that is admitted already. */

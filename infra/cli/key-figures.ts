@@ -1,8 +1,9 @@
 // A key with what it has spent and holds, as its own item says.
 
-import { keyCounter, readAmount, readHolds } from '../../shared/accounting/holds/index.ts';
+import { readKeySpending } from '../../shared/accounting/holds/index.ts';
 import type { KeyRecord, KeyStore } from '../../shared/configuration/keys/index.ts';
 import type { PicoUsd } from '../../shared/foundation/money/index.ts';
+import { operatorClock } from './operator-clock.ts';
 import { mapParallel } from './parallel.ts';
 
 export interface KeyFigures extends KeyRecord {
@@ -22,10 +23,8 @@ export async function readKeyFigures(keys: KeyStore, workspace?: string): Promis
   }
   const figures = await mapParallel(records, parallelReads, async (record) => {
     if (record.spendLimitUsd === null) return { ...record, spent: null, held: null };
-    const item = (await keys.readItem(record.publicId)) ?? {};
-    const { spentAttribute = '' } = keyCounter(record.publicId, record.spendLimitUsd);
-    const held = readHolds(item).reduce((sum, { amount }) => sum + amount, 0n);
-    return { ...record, spent: readAmount(item[spentAttribute]), held };
+    const spending = readKeySpending((await keys.readItem(record.publicId)) ?? {}, operatorClock.nowMs());
+    return { ...record, spent: spending?.spent ?? 0n, held: spending?.held ?? 0n };
   });
   return figures.sort((a, b) => compare(a.workspace, b.workspace) || compare(a.name, b.name));
 }

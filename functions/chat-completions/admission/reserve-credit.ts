@@ -15,11 +15,11 @@ export function reserveCredit(
   hold: Hold | undefined,
 ): Reservation | undefined {
   if (hold === undefined) return undefined;
-  const { credit, clock, recentRefusals } = deps;
+  const { credit, recentRefusals } = deps;
   const spendLimit = workspace.spend_limit_usd === null ? null : (parseUsd(workspace.spend_limit_usd) ?? 0n);
   const account: CreditAccount = { workspace: workspace.id, spendLimit, shards: workspace.credit_shards };
   async function reserve(): Promise<Reserved> {
-    const take = await credit.take(account, hold as Hold, clock.nowMs());
+    const take = await credit.take(account, hold as Hold);
     if (take.kind === 'insufficient') {
       recentRefusals.note(creditRefusal(account.workspace));
       const what = take.short === 'credit' ? 'credit' : 'the spend limit of the workspace';
@@ -27,16 +27,7 @@ export function reserveCredit(
       return refused('money', fail('PAYMENT_REQUIRED', { message }));
     }
     const creditHold = take.hold;
-    return {
-      holdings: { creditHold },
-      release: () => credit.release({ hold: creditHold, nowMs: clock.nowMs() }),
-    };
+    return { holdings: { creditHold }, release: () => credit.release(creditHold) };
   }
-  // Which shard was asked last is not known: the others hold nothing of this owner.
-  async function releaseUnknown(): Promise<void> {
-    const nowMs = clock.nowMs();
-    const shards = Array.from({ length: account.shards ?? 1 }, (_none, shard) => shard);
-    await Promise.all(shards.map((shard) => credit.release({ hold: { ...(hold as Hold), account, shard }, nowMs })));
-  }
-  return { rank: 'money', order: 'credit', reserve, releaseUnknown };
+  return { rank: 'money', order: 'credit', reserve };
 }

@@ -43,6 +43,7 @@ export async function route(deps: ChatDependencies, call: IdentifiedCall): Promi
 const sortsByStatistics = ({ provider: { sort } }: ChatRequest): boolean => sort === 'latency' || sort === 'throughput';
 
 export const toModelCall = (call: AdmittedChat): ModelCall => ({
+  callId: call.owner,
   request: call.request,
   plan: call.plan,
   firstCandidate: call.holdings.firstCandidate,

@@ -41,6 +41,7 @@ const toModelCall = (
   { request, plan }: PlannedModelCall,
   cancelled: AbortSignal,
 ): ModelCall => ({
+  callId: call.owner,
   request,
   plan,
   firstCandidate: undefined,

@@ -26,6 +26,7 @@ export function rememberAnswers(real: Store): RememberingStore {
     // What the write does, whichever owner, bucket or shard it is for.
     update: (update, options) =>
       answer(`update ${update.table} ${update.expression} ${update.condition}`, () => real.update(update, options)),
+    batchPut: (puts, options) => answer(`batch ${puts[0]?.table}`, () => real.batchPut(puts, options)),
     delete: (table, key, options) => answer(`delete ${table}`, () => real.delete(table, key, options)),
     scan: (table, options) => real.scan(table, options),
     query: (table, key, options) => real.query(table, key, options),

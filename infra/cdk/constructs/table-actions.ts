@@ -3,7 +3,7 @@
 // of this list runs the gateway and compares.
 import { type TableName, tableNames } from '../../../shared/foundation/constants/index.ts';
 
-export type TableAction = 'GetItem' | 'PutItem' | 'UpdateItem';
+export type TableAction = 'BatchWriteItem' | 'GetItem' | 'PutItem' | 'UpdateItem';
 export type TableActions = Readonly<Partial<Record<TableName, readonly TableAction[]>>>;
 
 export const chatTableActions = {
@@ -17,7 +17,7 @@ export const chatTableActions = {
   idempotency: ['PutItem', 'UpdateItem'],
   spans: ['PutItem', 'UpdateItem'],
   // A record is written once, and nothing that serves requests could read or change it afterwards.
-  records: ['PutItem'],
+  records: ['BatchWriteItem'],
   cache: ['GetItem', 'PutItem'],
 } as const satisfies Record<TableName, readonly TableAction[]>;
 

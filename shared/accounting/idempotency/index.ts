@@ -10,5 +10,4 @@ export {
   type IdempotencyStoreOptions,
   type KeyOwner,
 } from './record-store.ts';
-export type { SpanClaim } from './span-item.ts';
-export { createSpanStore, type SpanOutcome, type SpanStore } from './span-store.ts';
+export { createSpanStore, type SpanClaim, type SpanOutcome, type SpanStore } from './spans.ts';

@@ -9,6 +9,7 @@ export function rehearsalStore(store: Pick<Store, 'get' | 'scan' | 'query'>): St
     query: (table, key, options) => store.query(table, key, options),
     put: async ({ item }) => ({ kind: 'written', item }),
     update: async () => ({ kind: 'written', item: undefined }),
+    batchPut: async () => {},
     delete: async () => {},
   };
 }

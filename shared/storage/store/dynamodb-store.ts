@@ -5,6 +5,7 @@ import { type Randomness, systemRandomness } from '../../foundation/ids/index.ts
 import { type Clock, systemClock } from '../../foundation/time/index.ts';
 import { type CallKind, callWithAttempts } from '../aws-calls/index.ts';
 import { type AttributeMap, fromAttributes } from './attribute-values.ts';
+import { type BatchWrites, batchInputs, unprocessedOf } from './batch-put.ts';
 import { deleteInput, getInput, putInput, queryInput, scanInput, updateInput } from './command-inputs.ts';
 import type { DynamoAnswer, DynamoClient, DynamoInput, DynamoOutput } from './dynamodb-client.ts';
 import { type CallOptions, type ConditionalResult, type Item, type Store, StoreUnavailable } from './store.ts';
@@ -58,6 +59,19 @@ export function createDynamoStore(options: DynamoStoreOptions): Store {
         resultOf(answer, ({ Attributes }) => Attributes),
       ),
 
+    async batchPut(puts, callOptions = {}) {
+      await Promise.all(
+        batchInputs(stage, puts).map(async (batch) => {
+          let left: BatchWrites = batch;
+          for (let tried = 0; tried < batchTriesMax && Object.keys(left).length > 0; tried += 1) {
+            const read = (answer: DynamoAnswer) => unprocessedOf(outputOf(answer));
+            left = await call('BatchWriteItem', { RequestItems: left }, 'repeatable', callOptions, read);
+          }
+          if (Object.keys(left).length > 0) throw new StoreUnavailable(new Error('items of a batch were not written'));
+        }),
+      );
+    },
+
     // Not repeatable: between a lost answer and a second try somebody else may have put an item under this key.
     delete: async (table, key, callOptions = {}) =>
       call('DeleteItem', deleteInput(stage, table, key), 'once', callOptions, () => undefined),
@@ -76,6 +90,9 @@ export function createDynamoStore(options: DynamoStoreOptions): Store {
     },
   };
 }
+
+/** DynamoDB returns what it did not write when it throttles. */
+const batchTriesMax = 3;
 
 interface Page {
   readonly items: readonly Item[];

@@ -7,7 +7,9 @@ export {
 } from './dynamodb-client.ts';
 export { createDynamoStore, type DynamoStoreOptions } from './dynamodb-store.ts';
 export { type RetryWriteOptions, retryWrite } from './retry-write.ts';
+export { shareRuns } from './share-runs.ts';
 export {
+  type BatchPut,
   type CallOptions,
   type Conditional,
   type ConditionalResult,

@@ -59,12 +59,20 @@ export interface Put extends Conditional {
   readonly item: Item;
 }
 
+/** An unconditional write of a whole item, key included. */
+export type BatchPut = Pick<Put, 'table' | 'item'>;
+
 /** Members that are undefined are not stored. Integers of up to 38 digits are exact: beyond 2^53 they are bigint. */
 export interface Store {
   /** Strongly consistent read of one item. Numbers beyond 2^53 come as bigint. */
   get(table: TableName, key: string, options?: CallOptions): Promise<Item | undefined>;
   put(put: Put, options?: CallOptions): Promise<ConditionalResult>;
   update(update: Update, options?: CallOptions): Promise<ConditionalResult>;
+  /**
+   * In as few requests as possible, and repeatable: where it rejects, some of the items may have been written. No two
+   * puts have the same key.
+   */
+  batchPut(puts: readonly BatchPut[], options?: CallOptions): Promise<void>;
   delete(table: TableName, key: string, options?: CallOptions): Promise<void>;
   /** Every item of a table, page by page. For the operator, never on a request's path. */
   scan(table: TableName, options?: CallOptions): AsyncIterable<Item>;
