@@ -11,10 +11,10 @@ import { addMark, hasMark, type Mark } from './settlement-mark.ts';
 export const settlementRetryMs = 30_000;
 /** Each after the first follows a write of another process. */
 const writesMax = 10;
-/** Holds that a process has taken and not settled: a few for each running call. */
-const openHoldsMax = 100_000;
+/** How long after it was taken a hold may be settled; a process may have been suspended. Calls run for minutes at most. */
+const openHoldMaxMs = 86_400_000;
 /** Settlements of doubtful writes that were found to be done, and may be asked for once more. */
-const resolvedMax = 10_000;
+const resolvedMax = 1_000;
 
 /** For the client the same as a store that is down: try again soon. */
 export const contended = () => new StoreUnavailable(new Error('other writes came first in every try'));
@@ -53,7 +53,8 @@ export function createSettleOnce({
   readonly store: Pick<Store, 'update'>;
   readonly clock: Clock;
 }): SettleOnce {
-  const open = new LRUCache<string, true>({ max: openHoldsMax });
+  /** Holds that were taken and not settled, a few for each running call, by the time they were taken. */
+  const open = new Map<string, number>();
   const resolved = new LRUCache<string, true>({ max: resolvedMax });
   const underWay = new Map<string, Promise<unknown>>();
   /** Ends with `settlementRetryMs`. */
@@ -103,7 +104,14 @@ export function createSettleOnce({
   }
 
   return {
-    taken: (address, owner) => void open.set(nameOf(address, owner), true),
+    taken(address, owner) {
+      const nowMs = clock.nowMs();
+      open.set(nameOf(address, owner), nowMs);
+      for (const [name, takenAtMs] of open) {
+        if (nowMs - takenAtMs < openHoldMaxMs) break;
+        open.delete(name);
+      }
+    },
 
     doubt(address, mark, settlements) {
       const nowMs = clock.nowMs();
