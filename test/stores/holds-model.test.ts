@@ -284,6 +284,6 @@ it('the books of a counter balance after every write, its limit holds, and every
       for (const each of steps) await run(world, each);
       await world.end();
     }),
-    { numRuns: 60 },
+    { numRuns: 40 },
   );
 });

@@ -11,12 +11,12 @@ import { type Answer, planWrite, type Request, type Reservation, type Waiting } 
 import { contended, createSettleOnce } from './settle-once.ts';
 import { addMark, createMark, deleteMark, type Mark } from './settlement-mark.ts';
 
-/** How long a request waits in the process, the time in which the store is being asked not counted (contract 19). */
+/** How long a request may wait in the process for its turn (contract 19). */
 export const queueWaitMaxMs = 10_000;
-/** The store is asked for a request no longer than for an admission, and one more call must fit into what is left. */
-const askedMaxMs = admissionTimeoutMs - storeCallTimeoutMs;
+/** Behind a store that does not answer: one more call must fit into the time of an admission. */
+const unansweredMaxMs = admissionTimeoutMs - storeCallTimeoutMs;
 /** Each after the first follows a write of another process, or a changed configuration. */
-const writesMax = 10;
+const asksMax = 10;
 /** Items remembered as they were last answered, some 3 KB each. */
 const rememberedItemsMax = 5_000;
 /** Items of limits are deleted and made anew when they were idle for two days. */
@@ -58,9 +58,7 @@ interface Ticket extends Waiting<Reason> {
   readonly number: number;
   readonly arrivedAtMs: number;
   isSeenAfter: boolean;
-  /** How long the store was asked since it came, for this request or for those before it. */
-  askedMs: number;
-  writes: number;
+  asks: number;
   readonly resolve: (answer: Answer<Reason>) => void;
   readonly reject: (error: unknown) => void;
 }
@@ -90,7 +88,7 @@ export function createItemWriter({ store, clock, randomness }: ItemWriterOptions
   function submit(line: Line, request: Request<Reason>, owner: string | undefined): Promise<Answer<Reason>> {
     const { promise, ...settlers } = Promise.withResolvers<Answer<Reason>>();
     number += 1;
-    const unasked = { isSeenAfter: false, askedMs: 0, writes: 0 };
+    const unasked = { isSeenAfter: false, asks: 0 };
     line.waiting.push({ request, owner, number, arrivedAtMs: clock.nowMs(), ...unasked, ...settlers });
     if (!line.isBusy) void serve(line);
     return promise;
@@ -111,7 +109,7 @@ export function createItemWriter({ store, clock, randomness }: ItemWriterOptions
 
   async function serveNext(line: Line): Promise<void> {
     const nowMs = clock.nowMs();
-    line.waiting = line.waiting.filter((ticket) => !isOverdue(ticket, nowMs) && !isContended(ticket));
+    line.waiting = line.waiting.filter((ticket) => !isRefused(ticket, nowMs));
     if (line.seen !== undefined && line.seen.number > 0 && nowMs - line.seen.atMs > rememberedMs) line.seen = undefined;
     for (const ticket of line.waiting) ticket.isSeenAfter = line.seen !== undefined && line.seen.number > ticket.number;
     const { answered, write } = planWrite<Reason, Ticket>(line.waiting, line.seen, nowMs);
@@ -138,8 +136,8 @@ export function createItemWriter({ store, clock, randomness }: ItemWriterOptions
       // The write may have been made. Beside settlements it was sent once: a reservation is sent again without them, and
       // at worst it holds twice.
       if (mark !== undefined) settleOnce.doubt(line, mark, settlements);
-      const maySendAgain = ({ request, askedMs }: Ticket) =>
-        mark !== undefined && request.kind === 'reserve' && askedMs <= askedMaxMs;
+      const maySendAgain = ({ request, arrivedAtMs }: Ticket) =>
+        mark !== undefined && request.kind === 'reserve' && clock.nowMs() - arrivedAtMs <= unansweredMaxMs;
       for (const entry of entries) if (!maySendAgain(entry)) entry.reject(error);
       again(line, entries.filter(maySendAgain));
     }
@@ -157,17 +155,10 @@ export function createItemWriter({ store, clock, randomness }: ItemWriterOptions
   ): Promise<Result> {
     number += 1;
     const asked = { number, atMs: clock.nowMs() };
-    try {
-      const result = await call();
-      line.seen = { item: result.item ?? {}, ...asked };
-      return result;
-    } finally {
-      const nowMs = clock.nowMs();
-      for (const ticket of new Set([...asking, ...line.waiting])) {
-        ticket.askedMs += nowMs - Math.max(asked.atMs, ticket.arrivedAtMs);
-      }
-      for (const ticket of asking) ticket.writes += 1;
-    }
+    for (const ticket of asking) ticket.asks += 1;
+    const result = await call();
+    line.seen = { item: result.item ?? {}, ...asked };
+    return result;
   }
 
   async function look(line: Line): Promise<void> {
@@ -180,16 +171,12 @@ export function createItemWriter({ store, clock, randomness }: ItemWriterOptions
     }
   }
 
-  function isOverdue({ arrivedAtMs, askedMs, reject }: Ticket, nowMs: number): boolean {
-    const isOver = nowMs - arrivedAtMs - askedMs > queueWaitMaxMs;
-    if (isOver) reject(new StoreUnavailable(new Error(`waited ${queueWaitMaxMs} ms in the process for its turn`)));
-    return isOver;
-  }
-
-  function isContended({ writes, askedMs, reject }: Ticket): boolean {
-    const isOver = writes >= writesMax || askedMs > askedMaxMs;
-    if (isOver) reject(contended());
-    return isOver;
+  function isRefused({ arrivedAtMs, asks, reject }: Ticket, nowMs: number): boolean {
+    const isOverdue = nowMs - arrivedAtMs > queueWaitMaxMs;
+    if (asks >= asksMax) reject(contended());
+    else if (isOverdue)
+      reject(new StoreUnavailable(new Error(`waited ${queueWaitMaxMs} ms in the process for its turn`)));
+    return isOverdue || asks >= asksMax;
   }
 
   return {
