@@ -227,7 +227,8 @@ describe('a limiter that fails behind a provider that failed', () => {
         },
       },
     });
-    real = createProviderLimiter(run.gateway.runtime);
+    const { counters, clock, randomness } = run.gateway.runtime;
+    real = createProviderLimiter({ writer: counters.writer, clock, randomness });
     return run;
   }
 

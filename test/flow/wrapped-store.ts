@@ -2,7 +2,7 @@
 import type { Store } from '../../shared/storage/store/index.ts';
 
 export interface StoreCall {
-  readonly method: 'get' | 'put' | 'update' | 'delete';
+  readonly method: 'get' | 'put' | 'update' | 'batchPut' | 'delete';
   readonly table: string;
   readonly key: string;
   /** Expression of an update, '' elsewhere. */
@@ -25,6 +25,10 @@ export const aroundStore = (store: Store, around: Around): Store => ({
     const { table, key, expression, values = {} } = update;
     return around({ method: 'update', table, key, expression, values }, () => store.update(update, options));
   },
+  batchPut: (puts, options) =>
+    around({ method: 'batchPut', table: puts[0]?.table ?? '', key: '', expression: '', values: {} }, () =>
+      store.batchPut(puts, options),
+    ),
   delete: (table, key, options) =>
     around({ method: 'delete', table, key, expression: '', values: {} }, () => store.delete(table, key, options)),
   scan: store.scan.bind(store),

@@ -12,6 +12,7 @@ const actionOf: Readonly<Record<StoreCall['method'], TableAction | 'DeleteItem'>
   get: 'GetItem',
   put: 'PutItem',
   update: 'UpdateItem',
+  batchPut: 'BatchWriteItem',
   delete: 'DeleteItem',
 };
 

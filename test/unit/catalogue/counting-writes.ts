@@ -15,6 +15,10 @@ export function countingWrites(real: Store): { store: Store; writes: () => numbe
       count += 1;
       return real.update(...call);
     },
+    batchPut: (...call) => {
+      count += 1;
+      return real.batchPut(...call);
+    },
     delete: (...call) => {
       count += 1;
       return real.delete(...call);
