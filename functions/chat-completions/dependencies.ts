@@ -6,24 +6,24 @@ import type { IdempotencyStore, SpanStore } from '../../shared/accounting/idempo
 import type { ResponseCache } from '../../shared/accounting/response-cache/index.ts';
 import type { ConnectionReader } from '../../shared/configuration/byok/index.ts';
 import type { CatalogueReader } from '../../shared/configuration/catalogue/index.ts';
-import type { KeyMemory, KeyStore } from '../../shared/configuration/keys/index.ts';
+import type { KeyStore } from '../../shared/configuration/keys/index.ts';
 import type { FunctionReader } from '../../shared/configuration/stored-functions/index.ts';
 import type { WorkspaceReader } from '../../shared/configuration/workspaces/index.ts';
-import type { RecentNames } from '../../shared/foundation/cache/index.ts';
+import type { Cache } from '../../shared/foundation/cache/index.ts';
 import type { Randomness } from '../../shared/foundation/ids/index.ts';
 import type { Log } from '../../shared/foundation/log/index.ts';
 import type { ProviderMetricsDependencies } from '../../shared/routing/provider-metrics/index.ts';
 import type { Transport } from '../../shared/routing/providers/index.ts';
-import type { Store } from '../../shared/storage/store/index.ts';
+import type { Item, Store } from '../../shared/storage/store/index.ts';
 
 export interface ChatDependencies extends ProviderMetricsDependencies {
   readonly randomness: Randomness;
   readonly log: Log;
   readonly store: Store;
   readonly keys: Pick<KeyStore, 'read' | 'readItem'>;
-  readonly keyMemory: KeyMemory;
+  readonly keyCache: Cache<Item>;
   /** Keys and workspaces that were refused lately: their next calls reserve in two rounds. */
-  readonly recentRefusals: RecentNames;
+  readonly recentRefusals: Cache<true>;
   readonly catalogue: CatalogueReader;
   readonly workspaces: WorkspaceReader;
   readonly connections: ConnectionReader;

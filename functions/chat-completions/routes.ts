@@ -3,7 +3,7 @@
 import { routePaths } from '../../shared/foundation/constants/index.ts';
 import type { Gateway } from '../../shared/protocol/http/index.ts';
 import { createRouter, type RouterDependencies } from '../../shared/protocol/router/index.ts';
-import { serveModels } from '../../shared/routing/model-listing/index.ts';
+import { serveModel, serveModels } from '../../shared/routing/model-listing/index.ts';
 import type { ChatDependencies } from './dependencies.ts';
 import { serveChatCompletion } from './serve.ts';
 
@@ -12,6 +12,7 @@ export const createChatGateway = (deps: ChatDependencies & RouterDependencies): 
     {
       [routePaths.chatCompletions]: { POST: serveChatCompletion(deps) },
       [routePaths.models]: { GET: serveModels(deps) },
+      [routePaths.model]: { GET: serveModel(deps) },
     },
     deps,
   );

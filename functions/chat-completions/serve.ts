@@ -1,8 +1,7 @@
 // The sequence of a chat completion. Every stage hands the next a bigger value and fails by throwing `fail(code)`; the
 // router turns that into the envelope. What was reserved is settled after the last byte, however the call ends.
 import { GatewayError } from '../../shared/errors/index.ts';
-import { admissionTimeoutMs } from '../../shared/foundation/constants/index.ts';
-import { type Deadline, startDeadline, within } from '../../shared/foundation/time/index.ts';
+import { type Deadline, within } from '../../shared/foundation/time/index.ts';
 import type { GatewayResponse } from '../../shared/protocol/http/index.ts';
 import type { Endpoint } from '../../shared/protocol/router/index.ts';
 import { admit } from './admission/admit.ts';
@@ -23,11 +22,8 @@ import { openExecution } from './stored-function/open-execution.ts';
 export const serveChatCompletion =
   (deps: ChatDependencies): Endpoint =>
   async (request, scope) => {
-    const { clock } = deps;
-    const received = receive(clock, request, scope);
-    // Contract 6: what the store cannot answer within 2 seconds, all rounds together, is not waited for.
-    const admission = startDeadline(clock, clock.nowMs(), admissionTimeoutMs);
-    const call = await within(clock, admission.remainingMs(), identify(deps, received), admissionTookTooLong);
+    const received = await receive(deps.clock, request, scope);
+    const { call, admission } = await identify(deps, received);
     return call.asksFunction ? serveFunction(deps, call, admission) : serveChat(deps, call, admission);
   };
 

@@ -13,8 +13,9 @@ import type { GatewayError } from '../../shared/errors/index.ts';
 import type { PicoUsd } from '../../shared/foundation/money/index.ts';
 import type { Deadline } from '../../shared/foundation/time/index.ts';
 import type { GatewayResponse } from '../../shared/protocol/http/index.ts';
+import type { SchemaWork } from '../../shared/protocol/json-schema/index.ts';
 import type { RequestScope } from '../../shared/protocol/router/index.ts';
-import type { ChatRequest, JsonAnswer, PolicyWishes, StreamChunk } from '../../shared/protocol/wire/index.ts';
+import type { ChatRequest, JsonAnswer, PolicyOptions, StreamChunk } from '../../shared/protocol/wire/index.ts';
 import type { Bill } from '../../shared/routing/billing/index.ts';
 import type { ByokFacts, Plan } from '../../shared/routing/planner/index.ts';
 import type { AdmittedCandidate, Attempt } from '../../shared/routing/provider-metrics/index.ts';
@@ -36,12 +37,18 @@ export interface Call {
   readonly deadline: Deadline;
 }
 
-/** A credential of the right shape, and the call or what is wrong with it: a bad key wins (contract 5). */
+/** A credential of the right shape, and the bytes of a body that is parsed when the key is known to exist. */
 export interface ReceivedCall {
   readonly scope: RequestScope;
   readonly credential: ApiKey;
+  /** Parses and checks the body, once. */
+  readonly read: () => ReadCall;
+}
+
+export interface ReadCall {
   /** The body names a function, as far as it can be read: then a revoked key has a code of its own. */
   readonly asksFunction: boolean;
+  /** The call or what is wrong with it: a bad key wins (contract 5). */
   readonly call: Call | GatewayError;
 }
 
@@ -51,6 +58,8 @@ export interface IdentifiedCall extends Call {
   readonly asksFunction: boolean;
   /** The item of the key as it was seen last. */
   readonly keyItem: Item;
+  /** What all schemas and answers of this call may cost. */
+  readonly schemaWork: SchemaWork;
   readonly workspace: WorkspaceDocument;
   readonly catalogue: Catalogue;
   readonly connections: readonly Connection[];
@@ -60,7 +69,7 @@ export interface RoutedCall extends IdentifiedCall {
   readonly plan: Plan;
   readonly byok: ByokFacts | undefined;
   /** What workspace, preset and request enforce together. */
-  readonly policy: PolicyWishes;
+  readonly policy: PolicyOptions;
 }
 
 /** A function call that may run: of which revision, on which input, and what it may cost at most. */
@@ -111,9 +120,16 @@ export interface CallNames {
   /** Stores a complete answer for replays before the client has its end. Never throws: the client gets it all the same. */
   store(answer: StoredAnswer): Promise<void>;
   /** Before the client knows of a failure: its retry may come at once. */
-  release(end: { readonly isRetryable: boolean }): Promise<void>;
+  release(end: NamesEnd): Promise<void>;
   /** After the last byte: tries again what did not get through. */
-  settle(end: { readonly isRetryable: boolean }, deadline: Deadline): Promise<void>;
+  settle(end: NamesEnd, deadline: Deadline): Promise<void>;
+}
+
+export interface NamesEnd {
+  /** Client libraries retry such a failure by themselves: the span is free again. */
+  readonly isRetryable: boolean;
+  /** A call that no provider saw leaves its span unused. */
+  readonly reachedProvider: boolean;
 }
 
 export interface StoredAnswer {
@@ -157,8 +173,7 @@ export type ReadyAnswer =
 
 /** All that the provider loop knows of a call, of a plain one or of a function's step. */
 export interface ModelCall {
-  /** Of the call that it belongs to. */
-  readonly callId: string;
+  readonly correlationId: string;
   readonly request: ChatRequest;
   readonly plan: Plan;
   /** A candidate of the plan that is admitted already. */
@@ -168,10 +183,15 @@ export interface ModelCall {
   readonly connections: readonly Connection[];
   readonly traceparent: string | undefined;
   readonly deadline: Deadline;
-  /** Aborts when no answer is wanted any more: the client left, or another step of the workflow failed. */
-  readonly cancelled: AbortSignal;
+  /** Aborts when the client left: no further candidate is called, and the one that works is read on (contract 6). */
+  readonly clientGone: AbortSignal;
+  /** Aborts when another step of the workflow has failed: the attempt under way ends too. */
+  readonly stopped: AbortSignal | undefined;
   /** How long the call may wait for a slot of a provider. */
   readonly queueMs: number;
+  /** An answer that was cut is the client's to read: it is not held against the schema (contract 20). */
+  readonly acceptsUnfinished: boolean;
+  readonly schemaWork: SchemaWork;
   readonly bill: Bill;
 }
 
@@ -209,8 +229,8 @@ export interface OpenStream {
   readonly abort: () => void;
 }
 
-/** How a stream ended. Undefined: the client left before its end. */
-export type StreamEnd = 'complete' | AttemptFailure | undefined;
+/** How a stream ended. Undefined: a fault of ours ended it. */
+export type StreamEnd = 'complete' | 'schema_mismatch' | AttemptFailure | undefined;
 
 /** How an admitted call ended: what settlement and the record need to know. */
 export interface EndedCall {

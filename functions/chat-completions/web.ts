@@ -20,7 +20,8 @@ const environment = readEnvironment();
 const runtime = createRuntime({ environment, ...bundleAdapters(environment) });
 guardProcess(runtime.log);
 
-const server = createNodeServer(createChatGateway(runtime), runtime);
+// Lambda binds it to a loopback address and passes the public name on.
+const server = createNodeServer(createChatGateway(runtime), runtime, { anyHost: true });
 server.listen(port, host).catch((cause: unknown) => {
   runtime.log.error({ event: 'server_failed' }, cause);
   process.exit(1);

@@ -1,12 +1,12 @@
-// The door of GET /v1/models: a plain function URL.
+// The entry point of GET /v1/models: a plain function URL. It reads tables only.
 
-import { bundleAdapters, createRuntime } from '../../shared/composition/index.ts';
+import { absentAdapters, createRuntime } from '../../shared/composition/index.ts';
 import { readEnvironment } from '../../shared/foundation/environment/index.ts';
 import { createBufferedHandler, guardProcess } from '../../shared/protocol/http/index.ts';
 import { createModelsGateway } from './routes.ts';
 
 const environment = readEnvironment();
-const runtime = createRuntime({ environment, ...bundleAdapters(environment) });
+const runtime = createRuntime({ environment, ...absentAdapters });
 guardProcess(runtime.log);
 
 export const handler = createBufferedHandler(createModelsGateway(runtime), runtime);

@@ -1,31 +1,16 @@
-// The CDK app: every stage of the settings table, and nothing that needs a network. The only reader of CDK context:
-// `-c edge=none|cloudfront` and `-c compute=functions|web` replace what the settings of each stage say.
-import { existsSync } from 'node:fs';
+// The CDK app: every stage of the settings, synthesized without a network. What a stage is stands in its settings alone.
+// The one context value, `firstDeployment`, belongs to deploy.ts and lasts for one step of one deployment.
 import { resolve } from 'node:path';
 import { App, Validations } from 'aws-cdk-lib';
 import { AwsSolutionsChecks } from 'cdk-nag';
 import { GatewayStage } from './stage.ts';
 import { stageSettings } from './stage-settings.ts';
 
-const bundlesRoot = resolve(import.meta.dirname, '../../dist');
-
-/** One word of a few. Undefined where nothing was said. */
-const readChoice = <Choice extends string>(name: string, choices: readonly Choice[]): Choice | undefined => {
-  const value: unknown = app.node.tryGetContext(name);
-  const choice = choices.find((known) => known === value);
-  if (value !== undefined && choice === undefined) {
-    throw new Error(`-c ${name} must be ${choices.join(' or ')}, not ${String(value)}`);
-  }
-  return choice;
-};
-
-if (!existsSync(bundlesRoot)) throw new Error('there is no dist folder: run `npm run build` first');
 const app = new App();
-const edge = readChoice('edge', ['none', 'cloudfront']);
-const compute = readChoice('compute', ['functions', 'web']);
+const isFirstDeployment = app.node.tryGetContext('firstDeployment') === 'true';
+const bundlesRoot = resolve(import.meta.dirname, '../../dist');
 for (const [stage, settings] of Object.entries(stageSettings)) {
-  const chosen = { ...settings, edge: edge ?? settings.edge, compute: compute ?? settings.compute };
-  new GatewayStage(app, stage, { settings: chosen, bundlesRoot });
+  new GatewayStage(app, stage, { settings, bundlesRoot, isFirstDeployment });
 }
 Validations.of(app).addPlugins(new AwsSolutionsChecks(app));
 app.synth();

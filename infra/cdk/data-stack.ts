@@ -1,58 +1,85 @@
-// What must survive a mistake: tables, large results, the master key of stored BYOK keys and the provider credentials.
-// How far they are protected is the stage's choice.
+// What must survive a mistake: tables, large results, the key that wraps stored BYOK keys, provider credentials.
 import { CfnOutput, RemovalPolicy, SecretValue, Stack, type StackProps, Validations } from 'aws-cdk-lib';
-import { Key } from 'aws-cdk-lib/aws-kms';
-import { Secret } from 'aws-cdk-lib/aws-secretsmanager';
+import { Alias, type IKey, Key } from 'aws-cdk-lib/aws-kms';
+import { type ISecret, Secret } from 'aws-cdk-lib/aws-secretsmanager';
 import type { Construct } from 'constructs';
 import { brand, tableNames } from '../../shared/foundation/constants/index.ts';
 import { GatewayTable } from './constructs/gateway-table.ts';
-import { SpillBucket, spillBucketName } from './constructs/spill-bucket.ts';
-import type { StageSettings } from './stage-settings.ts';
+import { spillBucket } from './constructs/spill-bucket.ts';
+import { connectionKeyAlias, providerSecretName } from './resource-names.ts';
+import type { StageSettings } from './settings-schema.ts';
+
+export { connectionKeyAlias, providerSecretName } from './resource-names.ts';
+
+type SecretReference = Pick<ISecret, 'secretArn'>;
 
 export interface DataStackProps extends StackProps {
   readonly stage: string;
   readonly settings: StageSettings;
 }
 
-/** One secret per stage, a JSON object: provider credentials by the names that the gateway file gives them. */
-export const providerSecretName = (stage: string): string => `${brand}/${stage}/providers`;
-
-/** For the operator, who seals: functions are given the key itself. */
-export const connectionKeyAlias = (stage: string): string => `alias/${brand}-${stage}-connections`;
-
 export class DataStack extends Stack {
-  /** Wraps the data keys of stored BYOK connections. Whoever applies a gateway file needs kms:GenerateDataKey on it. */
-  readonly connectionKey: Key;
-  readonly providerCredentials: Secret;
+  /** Wraps the data keys of stored BYOK connections. Applying a gateway file needs kms:GenerateDataKey on it. */
+  readonly connectionKey: IKey;
+  readonly providerCredentials: SecretReference;
 
   constructor(scope: Construct, id: string, { stage, settings, ...props }: DataStackProps) {
     super(scope, id, { ...props, terminationProtection: settings.terminationProtection });
+    const removalPolicy = removalPolicyOf(settings);
     for (const table of tableNames) {
-      const { tableName } = new GatewayTable(this, `Table-${table}`, { stage, settings, table });
+      const { tableName } = new GatewayTable(this, `Table-${table}`, { stage, settings, table, removalPolicy });
       new CfnOutput(this, `Table${table}`, { value: tableName });
     }
-    new SpillBucket(this, 'Spill', { stage, settings });
-    const removalPolicy = settings.removal === 'retain' ? RemovalPolicy.RETAIN : RemovalPolicy.DESTROY;
-    this.connectionKey = new Key(this, 'ConnectionKey', {
-      alias: connectionKeyAlias(stage),
-      description: `${brand} ${stage}: seals the provider keys of stored BYOK connections`,
-      // Sealed keys of before a rotation still open: KMS keeps the former material.
+    const bucket = spillBucket(this, stage, removalPolicy);
+    this.connectionKey = this.#connectionKey(stage, settings.adopt?.keyArn, removalPolicy);
+    this.providerCredentials = this.#providerCredentials(stage, settings.adopt?.secretArn, removalPolicy);
+    new CfnOutput(this, 'ProviderSecretArn', { value: this.providerCredentials.secretArn });
+    new CfnOutput(this, 'ConnectionKeyArn', { value: this.connectionKey.keyArn });
+    new CfnOutput(this, 'SpillBucketName', { value: bucket.bucketName });
+  }
+
+  #connectionKey(stage: string, adoptedArn: string | null | undefined, removalPolicy: RemovalPolicy): IKey {
+    const aliasName = connectionKeyAlias(stage);
+    if (adoptedArn != null) {
+      const key = Key.fromKeyArn(this, 'ConnectionKey', adoptedArn);
+      new Alias(key, 'Alias', { aliasName, targetKey: key });
+      return key;
+    }
+    return new Key(this, 'ConnectionKey', {
+      alias: aliasName,
+      description: `${brand} ${stage}: wraps the data keys of stored BYOK connections`,
+      // Keys wrapped before a rotation still open: KMS keeps the former material.
       enableKeyRotation: true,
       removalPolicy,
     });
-    this.providerCredentials = new Secret(this, 'ProviderCredentials', {
+  }
+
+  #providerCredentials(
+    stage: string,
+    adoptedArn: string | null | undefined,
+    removalPolicy: RemovalPolicy,
+  ): SecretReference {
+    if (adoptedArn != null) return Secret.fromSecretCompleteArn(this, 'ProviderCredentials', adoptedArn);
+    const secret = new Secret(this, 'ProviderCredentials', {
       secretName: providerSecretName(stage),
       description: `${brand} ${stage}: provider credentials, a JSON object of names and keys`,
-      // An empty object and nothing secret in it: the operator puts the keys there, a deployment never writes again.
+      // Empty at first; the operator adds credentials, and a deployment does not write the value again.
       secretStringValue: SecretValue.unsafePlainText('{}'),
       removalPolicy,
     });
-    Validations.of(this.providerCredentials).acknowledge({
+    Validations.of(secret).acknowledge({
       id: 'AwsSolutions-SMG4',
-      reason: 'Provider keys are issued by the providers; nothing in the account could rotate them.',
+      reason: 'The providers issue these keys; nothing in the account could rotate them.',
     });
-    new CfnOutput(this, 'ProviderSecretArn', { value: this.providerCredentials.secretArn });
-    new CfnOutput(this, 'ConnectionKeyArn', { value: this.connectionKey.keyArn });
-    new CfnOutput(this, 'SpillBucketName', { value: spillBucketName(stage) });
+    return secret;
   }
+}
+
+/**
+ * A failed first deployment of a stage that retains removes what it has just created, so that the next one does not find
+ * its names taken. A stage that adopts what exists never lets go of it.
+ */
+function removalPolicyOf({ removal, adopt }: StageSettings): RemovalPolicy {
+  if (removal === 'destroy') return RemovalPolicy.DESTROY;
+  return adopt === null ? RemovalPolicy.RETAIN_ON_UPDATE_OR_DELETE : RemovalPolicy.RETAIN;
 }

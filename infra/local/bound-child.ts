@@ -1,5 +1,5 @@
-// A child process that never outlives this one. A stop asks it to end, then makes it; should this process be killed
-// without a chance to stop anything, a watcher on the other end of a pipe notices and does the same.
+// A child process that never outlives this one. A stop sends SIGTERM, then SIGKILL; when this process is killed without a
+// chance to stop anything, a watcher on the other end of a pipe notices and does the same.
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import type { Socket } from 'node:net';
@@ -16,7 +16,7 @@ export interface BoundChild {
 
 /** Starts a command with standard output and error on pipes. It does not keep this process running. */
 export function spawnBoundChild(command: string, args: readonly string[]): BoundChild {
-  // A process group of its own: Ctrl-C in a terminal reaches only us, and we end the child when we need it no more.
+  // A process group of its own: Ctrl-C in a terminal reaches this process alone, which still needs the child to stop.
   const child = spawn(command, args, { detached: true, stdio: ['ignore', 'pipe', 'pipe'] });
   child.unref();
   for (const pipe of [child.stdout, child.stderr]) (pipe as unknown as Socket).unref();
@@ -49,7 +49,7 @@ function signalGroup(child: ChildProcess, signal: NodeJS.Signals): void {
   }
 }
 
-/** Nothing is ever written: `read` returns when the pipe ends, and the kernel ends it however this process does. */
+/** Nothing is ever written: `read` returns when the pipe ends, and the kernel ends it however this process ends. */
 const watcherScript = 'read -r _; kill -s TERM -- "-$1" && sleep 2 && kill -s KILL -- "-$1"';
 
 function watch(child: ChildProcess, pid: number): void {
@@ -61,6 +61,6 @@ function watch(child: ChildProcess, pid: number): void {
   (watcher.stdin as unknown as Socket).unref();
   // A platform without `sh` has no watcher; the stop still works there.
   watcher.on('error', () => {});
-  // Its number may soon belong to another process, so nobody may signal it any more.
+  // Its number may soon belong to another process, which must not get its signals.
   child.once('exit', () => watcher.kill('SIGKILL'));
 }

@@ -1,12 +1,12 @@
-// The DynamoDB of a local run and of the tests: a small server in a child process, in memory or on disk. Which server
-// it is concerns nobody else: they get an endpoint.
+// The DynamoDB of a local run and of the tests: a small server in a child process, in memory or on disk. Other files know
+// its endpoint only.
 import { once } from 'node:events';
-import { mkdirSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { type AddressInfo, createServer } from 'node:net';
 import { dirname, join } from 'node:path';
 import { sleep, systemClock } from '../../shared/foundation/time/index.ts';
 import { type BoundChild, hasEnded, spawnBoundChild } from './bound-child.ts';
+import { makePrivate } from './private-folder.ts';
 
 const host = '127.0.0.1';
 const databaseFile = 'gw.sqlite';
@@ -15,7 +15,7 @@ const binaryStartTimeoutMs = 10_000;
 const npxStartTimeoutMs = 60_000;
 /** A free port may be taken by another process before the server has it. */
 const portsTriedMax = 5;
-/** What is kept of the server's words while it starts: enough for its one line of complaint. */
+/** What is kept of the server's output while it starts: enough for its one line of error. */
 const outputMaxLength = 2_000;
 
 export interface EmbeddedDynamo {
@@ -57,7 +57,7 @@ export async function startEmbeddedDynamo(options: {
 
 function ensureFolder(path: string): string {
   try {
-    mkdirSync(path, { recursive: true });
+    makePrivate(path, databaseFile);
     return path;
   } catch (error) {
     throw new Error(`the folder ${path} cannot be used for data (${(error as Error).message})`);
@@ -80,7 +80,7 @@ const viaNpx = (): ServerCommand => ({
   startTimeoutMs: npxStartTimeoutMs,
 });
 
-async function freePort(): Promise<number> {
+export async function freePort(): Promise<number> {
   const probe = createServer().listen(0, host);
   await once(probe, 'listening');
   const { port } = probe.address() as AddressInfo;
@@ -90,8 +90,8 @@ async function freePort(): Promise<number> {
 }
 
 /**
- * Undefined once the server says that it listens. Its own word counts and not a connection: behind the port could be
- * another process that was faster.
+ * Undefined once the server writes that it listens. Its output counts and not a connection: another process may have taken
+ * the port.
  */
 async function whyNotStarted({ process: child }: BoundChild, timeoutMs: number): Promise<string | undefined> {
   let output = '';

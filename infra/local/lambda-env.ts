@@ -5,7 +5,7 @@ import { environmentNames } from '../../shared/foundation/constants/index.ts';
 
 /**
  * DynamoDB's local servers want signed requests, check no signature, and some keep separate tables per key and region:
- * whoever shares tables must share these, and shared/storage/store uses the same.
+ * processes that share tables must share these. `shared/storage/store` uses the same.
  */
 export const localDynamodbAccess = {
   AWS_REGION: 'us-east-1',

@@ -1,18 +1,47 @@
-// `npm start`: the whole gateway on this machine, offline. Starts what it needs as children, and takes it down again.
+// `npm start`: the whole gateway on this machine, offline. Starts what it needs as children, and stops it again.
+import { sleep, systemClock } from '../../shared/foundation/time/index.ts';
+import { InvalidGatewayFile } from './config-file.ts';
 import { readOptions, usage } from './options.ts';
 import { startLocalGateway } from './start-local-gateway.ts';
+
+/** How soon the end of npm is noticed. */
+const parentLookMs = 250;
 
 const say = (line: string) => process.stdout.write(`${line}\n`);
 
 try {
   const options = readOptions(process.argv.slice(2));
-  const gateway = await startLocalGateway(options, say);
-  for (const signal of ['SIGINT', 'SIGTERM'] as const) {
-    process.once(signal, () => void gateway.stop().then(() => process.exit(0)));
+  if (options === 'help') {
+    say(usage);
+    process.exit(0);
   }
+  const parent = process.ppid;
+  const gateway = await startLocalGateway(options, say);
+  let isStopping = false;
+  const stop = () => {
+    if (!isStopping) void gateway.stop().then(() => process.exit(0));
+    isStopping = true;
+  };
+  // A terminal sends SIGINT to npm and to this process, and npm passes its own on: the second one changes nothing.
+  for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, stop);
+  if (process.env.npm_lifecycle_event !== undefined) void stopWithParent(parent, stop);
 } catch (error) {
-  const [reason] = (error instanceof Error ? error.message : String(error)).split('\n');
-  const isUsage = error instanceof Error && 'code' in error && String(error.code).startsWith('ERR_PARSE_ARGS');
-  process.stderr.write(`gw: ${reason}${isUsage ? `; usage: ${usage}` : ''}\n`);
+  for (const line of linesOf(error)) process.stderr.write(`gw: ${line}\n`);
   process.exit(1);
+}
+
+/**
+ * npm passes SIGTERM on to the shell that it starts this process with, and not every shell passes it on to here: it ends,
+ * and this process gets another parent.
+ */
+async function stopWithParent(parent: number, stop: () => void): Promise<void> {
+  while (process.ppid === parent) await sleep(systemClock, parentLookMs);
+  stop();
+}
+
+function linesOf(error: unknown): readonly string[] {
+  if (error instanceof InvalidGatewayFile) return error.lines;
+  const [reason = ''] = (error instanceof Error ? error.message : String(error)).split('\n');
+  const isUsage = error instanceof Error && 'code' in error && String(error.code).startsWith('ERR_PARSE_ARGS');
+  return [isUsage ? `${reason}; npm start -- --help prints the options` : reason];
 }

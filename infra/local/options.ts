@@ -1,39 +1,66 @@
-// `npm start -- [--port 8787] [--config FILE] [--data DIR] [--dynamodb URL]` (contract 10).
+// `npm start -- …` (contract 10).
 import { parseArgs } from 'node:util';
+import { hostDefault } from './listen-address.ts';
 
 export interface LocalOptions {
   readonly port: number;
-  /** Path of a gateway file. Undefined: the demo. */
+  /** The address that the server listens on. */
+  readonly host: string;
+  /** Path of a gateway file. Undefined: what the store holds, or the demo. */
   readonly config: string | undefined;
   /** Folder that keeps the tables between runs. Undefined: in memory. */
   readonly data: string | undefined;
   /** A DynamoDB-compatible server to use instead of the embedded one. */
   readonly dynamodb: string | undefined;
+  /** What is logged: errors on a terminal, JSON lines as a deployed stage writes them, or nothing. */
+  readonly log: 'text' | 'json' | 'off';
 }
 
 const portDefault = 8787;
 const portMax = 65_535;
 
-export const usage = 'npm start -- [--port 8787] [--config FILE] [--data DIR] [--dynamodb URL]';
+export const usage = `usage: npm start -- [options]
 
-/** Throws an Error with one line for the person at the terminal. */
-export function readOptions(args: readonly string[]): LocalOptions {
+Runs the gateway on this machine. Without --config it serves what the store holds, and a demo on simulated providers
+where the store is empty.
+
+  --port N          port to listen on (default ${portDefault}; 0 takes a free one)
+  --host ADDR       address to listen on (default ${hostDefault}: this machine alone)
+  --config FILE     apply this gateway file before the start
+  --data DIR        keep the data in this folder (default: in memory)
+  --dynamodb URL    use this DynamoDB server, which several gateways may share
+  --log json|off    log JSON lines as a deployed stage does, or nothing
+  --help            print this`;
+
+/** Throws an Error with one line for the terminal. */
+export function readOptions(args: readonly string[]): LocalOptions | 'help' {
   const { values } = parseArgs({
     args: [...args],
     options: {
       port: { type: 'string' },
+      host: { type: 'string' },
       config: { type: 'string' },
       data: { type: 'string' },
       dynamodb: { type: 'string' },
+      log: { type: 'string' },
+      help: { type: 'boolean', short: 'h' },
     },
   });
+  if (values.help === true) return 'help';
   const port = values.port === undefined ? portDefault : Number(values.port);
-  if (!Number.isInteger(port) || port < 0 || port > portMax) throw new Error(`--port takes 0 to ${portMax}`);
+  if (values.port === '' || !Number.isInteger(port) || port < 0 || port > portMax) {
+    throw new Error(`--port takes 0 to ${portMax}`);
+  }
+  if (values.host === '') throw new Error('--host takes an address, as in 0.0.0.0');
   if (values.dynamodb !== undefined && !/^https?:\/\/[^/]+\/?$/.test(values.dynamodb)) {
     throw new Error('--dynamodb takes the URL of a server, as in http://127.0.0.1:8000');
   }
   if (values.dynamodb !== undefined && values.data !== undefined) {
     throw new Error('--data is for the embedded DynamoDB, --dynamodb for another one: use one of them');
   }
-  return { port, config: values.config, data: values.data, dynamodb: values.dynamodb };
+  if (values.log !== undefined && values.log !== 'json' && values.log !== 'off') {
+    throw new Error('--log takes json or off');
+  }
+  const { config, data, dynamodb, host = hostDefault, log = 'text' } = values;
+  return { port, host, config, data, dynamodb, log };
 }

@@ -1,90 +1,133 @@
-// Brings up store, tables, gateway file and server in this order, and tells how to call it. Whatever fails on the way
-// takes down what was started before.
-import { readFileSync } from 'node:fs';
+// Brings up store, tables, gateway file and server in this order, and says how to call it. A failure on the way stops what
+// was started before.
 import { createChatGateway } from '../../functions/chat-completions/routes.ts';
 import { createRuntime, type Runtime } from '../../shared/composition/index.ts';
-import { applyGatewayFile, type GatewayFile, readGatewayFile } from '../../shared/configuration/gateway-file/index.ts';
+import {
+  ApplyInterrupted,
+  type ApplyReport,
+  destructiveChanges,
+  type GatewayFile,
+  GatewayFileRefused,
+  planGatewayFile,
+} from '../../shared/configuration/gateway-file/index.ts';
 import { readVariable } from '../../shared/foundation/environment/index.ts';
 import { createNodeServer } from '../../shared/protocol/http/index.ts';
 import { createDynamoClient } from '../../shared/storage/store/index.ts';
+import { checkGatewayFile, InvalidGatewayFile, readConfigFile } from './config-file.ts';
 import { createTables } from './create-tables.ts';
-import { demoGatewayFile, demoKey, demoModel } from './demo/demo-file.ts';
+import { isDemoStore, planDemo, revokeFormerKeys, revokePublishedKey } from './demo/demo-gateway.ts';
+import { describeStart } from './describe-start.ts';
 import { startEmbeddedDynamo } from './embedded-dynamodb.ts';
+import { baseUrl, checkAddress, hostDefault, isWildcard, orOneLine } from './listen-address.ts';
 import { localAdapters } from './local-adapters.ts';
 import type { LocalOptions } from './options.ts';
 import { startSimulator } from './simulator/index.ts';
 
-/** Only this machine may call: the demo key is known to everybody. */
-const host = '127.0.0.1';
 const localStage = 'local';
-const environment = { stage: localStage, originSecretHashes: [], logLevel: 'error' } as const;
+const demoName = 'the demo';
+const logLevels = { text: 'error', json: 'info', off: 'silent' } as const;
 
 export interface LocalGateway {
   readonly url: string;
   stop(): Promise<void>;
 }
 
+export type StartOptions = Omit<LocalOptions, 'host' | 'log'> & Partial<Pick<LocalOptions, 'host' | 'log'>>;
 type Say = (line: string) => void;
-type StopOne = () => Promise<void> | void;
+type Stop = () => Promise<void> | void;
 
-/** Throws an Error with one line for the person at the terminal. */
-export async function startLocalGateway(options: LocalOptions, say: Say): Promise<LocalGateway> {
-  const started: StopOne[] = [];
+/** Throws InvalidGatewayFile, or an Error with one line for the terminal. */
+export async function startLocalGateway(options: StartOptions, say: Say): Promise<LocalGateway> {
+  const { config, port, host = hostDefault, log = 'text' } = options;
+  const started: Stop[] = [];
   const stop = async () => {
     for (const stopOne of started.splice(0).reverse()) await stopOne();
   };
+  /** Said once the gateway answers; also when the start fails, as keys among it are shown nowhere else. */
+  const later: string[] = [];
   try {
-    const file = await readFile(options, started);
+    const file = config === undefined ? undefined : { name: config, content: readConfigFile(config) };
+    // Before anything of the file is applied: a start that cannot listen changes nothing.
+    await checkAddress(port, host);
     const dynamodbUrl = options.dynamodb ?? (await startDynamo(options, say, started));
+    const environment = { stage: localStage, originSecretHashes: [], logLevel: logLevels[log] };
     const runtime = createRuntime({ environment, dynamodbUrl, ...localAdapters(options) });
     started.push(() => runtime.transport.close());
-    const createdKeys = await prepareStore(dynamodbUrl, runtime, file);
+    await prepareTables(dynamodbUrl);
+    const keyTexts = await configure({ runtime, say, later, started }, file);
+    later.push(...(await revokePublishedKey(runtime)).map((note) => `note: ${note}`));
     const server = createNodeServer(createChatGateway(runtime), runtime);
-    const port = await listen(server, options.port);
+    const url = baseUrl(host, await orOneLine(port, host, () => server.listen(port, host)));
     started.push(() => server.close());
-    const url = `http://${host}:${port}/v1`;
     say(`ready ${url}`);
-    sayHowToCall(say, url, options, file, createdKeys);
+    if (isWildcard(host)) say(`listening on ${host}: other machines can call this gateway`);
+    for (const line of later.splice(0)) say(line);
+    for (const line of await describeStart(runtime, { ...options, url, keyTexts })) say(line);
     return { url, stop };
   } catch (error) {
+    for (const line of later) say(line);
     await stop();
     throw error;
   }
 }
 
-async function readFile({ config }: LocalOptions, started: StopOne[]): Promise<GatewayFile> {
-  if (config !== undefined) return check(config, readText(config));
-  const simulator = await startSimulator();
-  started.push(() => simulator.stop());
-  return check('the demo file', demoGatewayFile(simulator.urlOf, process.env));
+interface NamedFile {
+  readonly name: string;
+  readonly content: GatewayFile;
 }
 
-function readText(path: string): string {
+interface Start {
+  readonly runtime: Runtime;
+  readonly say: Say;
+  readonly later: string[];
+  readonly started: Stop[];
+}
+
+/** Gives the texts of keys that are active from now on, as far as this start knows them. */
+async function configure(start: Start, file: NamedFile | undefined): Promise<readonly string[]> {
+  const { runtime, later, started } = start;
+  if (file !== undefined) return applyFile(start, file);
+  if (!(await isDemoStore(runtime))) {
+    later.push('serving what the store holds, without a change; --config FILE applies a gateway file');
+    return [];
+  }
+  const simulator = await startSimulator();
+  started.push(() => simulator.stop());
+  const demo = await planDemo(runtime, simulator.urlOf, process.env);
+  await applyFile(start, { name: demoName, content: checkGatewayFile(demoName, demo.text) });
+  await revokeFormerKeys(runtime, demo.key);
+  later.push(`demo key: ${demo.key}`, ...demo.notes.map((note) => `note: ${note}`));
+  return [demo.key];
+}
+
+async function applyFile({ runtime, say, later }: Start, { name, content }: NamedFile): Promise<readonly string[]> {
+  const { randomness, clock } = runtime;
+  const nowMs = clock.nowMs();
+  const options = { file: content, stores: runtime, readVariable, randomness, nowMs, keepsRevoked: true };
+  const plan = await planGatewayFile(options).catch((error: unknown) => {
+    throw error instanceof GatewayFileRefused ? new InvalidGatewayFile(name, error.problems) : error;
+  });
+  for (const taken of destructiveChanges(plan.changes)) say(`takes away: ${taken}`);
+  later.push(...plan.notes.map((note) => `note: ${note}`));
+  const showKeys = ({ createdKeys }: ApplyReport) => {
+    later.push(...createdKeys.map(({ workspace, name, key }) => `key ${name} of ${workspace} (shown once): ${key}`));
+    return createdKeys.map(({ key }) => key);
+  };
   try {
-    return readFileSync(path, 'utf8');
-  } catch {
-    throw new Error(`cannot read the gateway file ${path}`);
+    return showKeys(await plan.apply());
+  } catch (error) {
+    if (error instanceof ApplyInterrupted) showKeys(error.report);
+    throw error;
   }
 }
 
-/** More would not be read on one line. */
-const problemsShownMax = 20;
-
-function check(name: string, text: string): GatewayFile {
-  const result = readGatewayFile(text);
-  if (result.ok) return result.file;
-  const shown = result.problems.slice(0, problemsShownMax).map(({ path, message }) => `${path}: ${message}`);
-  const more = result.problems.length - shown.length;
-  throw new Error(`${name} is not valid: ${shown.join('; ')}${more > 0 ? `; and ${more} more` : ''}`);
-}
-
-async function startDynamo({ data }: LocalOptions, say: Say, started: StopOne[]): Promise<string> {
+async function startDynamo({ data }: StartOptions, say: Say, started: Stop[]): Promise<string> {
   const dynamo = await startEmbeddedDynamo({ dataDir: data, log: say });
   started.push(() => dynamo.stop());
   return dynamo.endpoint;
 }
 
-async function prepareStore(dynamodbUrl: string, runtime: Runtime, file: GatewayFile) {
+async function prepareTables(dynamodbUrl: string): Promise<void> {
   const client = createDynamoClient({ endpoint: dynamodbUrl });
   try {
     await createTables(client, localStage);
@@ -93,33 +136,4 @@ async function prepareStore(dynamodbUrl: string, runtime: Runtime, file: Gateway
   } finally {
     client.destroy();
   }
-  const { randomness, clock } = runtime;
-  return applyGatewayFile({ file, stores: runtime, readVariable, randomness, nowMs: clock.nowMs() });
-}
-
-async function listen(server: ReturnType<typeof createNodeServer>, port: number): Promise<number> {
-  try {
-    return await server.listen(port, host);
-  } catch (error) {
-    const isTaken = (error as NodeJS.ErrnoException).code === 'EADDRINUSE';
-    throw isTaken ? new Error(`port ${port} is in use; choose another with --port`) : error;
-  }
-}
-
-function sayHowToCall(
-  say: Say,
-  url: string,
-  { config }: LocalOptions,
-  file: GatewayFile,
-  { createdKeys, skipped }: Awaited<ReturnType<typeof prepareStore>>,
-): void {
-  for (const line of skipped) say(`note: ${line}`);
-  for (const { workspace, name, key } of createdKeys) say(`key ${name} of ${workspace} (shown once): ${key}`);
-  if (config === undefined) say(`demo key: ${demoKey}`);
-  const key = config === undefined ? demoKey : (createdKeys[0]?.key ?? '$GW_API_KEY');
-  const model = config === undefined ? demoModel : (file.models[0]?.id ?? 'auto');
-  const body = JSON.stringify({ model, messages: [{ role: 'user', content: 'Hello' }] });
-  say(
-    `curl ${url}/chat/completions -H "Authorization: Bearer ${key}" -H "Content-Type: application/json" -d '${body}'`,
-  );
 }

@@ -1,7 +1,15 @@
-// What POST /v1/chat/completions answers with. Required is what the gateway vouches for; the rest is the provider's own.
-
+// What the interface answers with. Of a completion what the gateway guarantees is required, the rest is the provider's;
+// the models are typed member by member after the wire objects: a new member does not compile without its schema.
 import { errorCatalogue, rejectionReasons } from '../../shared/errors/index.ts';
-import { midStreamCodes } from '../../shared/routing/providers/index.ts';
+import { brand } from '../../shared/foundation/constants/index.ts';
+import {
+  autoModelObject,
+  type ModelListObject,
+  type ModelObject,
+  midStreamCodes,
+  type ProviderEntryObject,
+  type StatsObject,
+} from '../../shared/protocol/wire/index.ts';
 import { arrayOf, type JsonSchema, objectSchema, schemaReference } from './json-schema.ts';
 
 const text = { type: 'string' };
@@ -17,7 +25,7 @@ const usage = objectSchema(
     cost_usd: { ...text, pattern: '^\\d+(\\.\\d+)?$', description: 'The same as an exact decimal.' },
     cost_details: objectSchema(
       { upstream_inference_prompt_cost: usd, upstream_inference_completions_cost: usd },
-      { description: 'What the provider asks for, whoever pays, in USD.' },
+      { description: 'What the provider charges, in USD, also where a key of the client’s own pays it.' },
     ),
     is_byok: { type: 'boolean', description: 'A key of the client’s own paid the provider.' },
     provider: { ...text, description: 'The id of the provider that served.' },
@@ -68,8 +76,14 @@ const chunk = objectSchema(
 );
 
 const streamError = objectSchema(
-  { error: objectSchema({ code: { ...text, enum: [...new Set(Object.values(midStreamCodes))] }, message: text }) },
+  { error: objectSchema({ code: { ...text, enum: midStreamCodes }, message: text }) },
   { description: 'Stands before the end marker of a stream that broke after its first output.' },
+);
+
+const reason = { ...text, enum: rejectionReasons, description: 'Only on 400: what every provider objected to.' };
+const detail = objectSchema(
+  { attempts: count },
+  { description: 'Only on schema_validation_failed: provider calls made.' },
 );
 
 const errorEnvelope = objectSchema(
@@ -77,20 +91,109 @@ const errorEnvelope = objectSchema(
     error: { ...text, enum: Object.keys(errorCatalogue), description: 'The stable code: branch on it.' },
     message: { ...text, description: 'For people. May change.' },
     correlation_id: { ...text, format: 'uuid', description: 'Also the header x-request-id, and in the log.' },
-    reason: { ...text, enum: rejectionReasons, description: 'Only on 400: what every provider objected to.' },
-    detail: objectSchema(
-      { attempts: count },
-      { description: 'Only on schema_validation_failed: provider calls made.' },
-    ),
+    reason,
+    detail,
   },
   { optional: ['reason', 'detail'] },
 );
 
-export const answerSchemas: Readonly<Record<string, JsonSchema>> = {
+const openAiError = objectSchema(
+  {
+    error: objectSchema(
+      {
+        message: text,
+        type: { ...text, description: 'The kind of error, as OpenAI names it.' },
+        code: { ...text, description: 'The stable code, but `context_length_exceeded` where that is the reason.' },
+        param: { type: ['string', 'null'], description: 'The member of the request that is at fault, as a path.' },
+        reason,
+        detail,
+      },
+      { optional: ['reason', 'detail'] },
+    ),
+    message: text,
+    correlation_id: { ...text, format: 'uuid' },
+  },
+  { description: 'The same with the header `X-Gw-Error-Format: openai`.' },
+);
+
+type MembersOf<Wire> = { readonly [Member in keyof Required<Wire>]: JsonSchema };
+
+const flag = { type: 'boolean' };
+const decimal = { type: 'string', pattern: '^\\d+(\\.\\d+)?$' };
+const price = { ...decimal, description: 'USD per million tokens, as an exact decimal. "0" where no price is set.' };
+const limit = { type: ['integer', 'null'], minimum: 0, description: 'Null: no such limit is set.' };
+
+const supportedParams: MembersOf<ProviderEntryObject['supported_params']> = {
+  tools: flag,
+  vision: flag,
+  json_mode: flag,
+  json_schema: flag,
+};
+
+const providerEntry: MembersOf<ProviderEntryObject> = {
+  provider: { ...text, description: 'For `provider.only`, `order` and `ignore`.' },
+  provider_display_name: text,
+  input_price_per_million: price,
+  output_price_per_million: price,
+  context_length: { ...count, description: 'In tokens.' },
+  routable: flag,
+  supported_params: objectSchema(supportedParams),
+  rate_limit_rpm: limit,
+  rate_limit_tpm: limit,
+  rate_limit_tpd: limit,
+  max_output_tokens: count,
+};
+
+const stats: MembersOf<StatsObject> = {
+  median_latency_ms: { type: 'number', minimum: 0 },
+  throughput_rpm: { ...decimal, description: 'Requests per minute.' },
+  uptime: { ...decimal, description: 'The part of calls that succeeded, from 0 to 1.' },
+};
+
+const model: MembersOf<ModelObject> = {
+  id: { ...text, description: 'For `model` of a chat completion.' },
+  object: { const: 'model' },
+  created: { type: 'integer', description: 'Seconds since 1970.' },
+  owned_by: { const: brand },
+  display_name: text,
+  context_length: { ...count, description: 'In tokens.' },
+  input_price_per_million: price,
+  output_price_per_million: price,
+  modalities: arrayOf(text),
+  routable: { ...flag, description: '`false`: a call would get `model_not_routable`.' },
+  providers: arrayOf(schemaReference('ProviderEntry')),
+  stats: schemaReference('Stats'),
+};
+
+const auto: MembersOf<typeof autoModelObject> = {
+  id: { const: autoModelObject.id },
+  object: { const: autoModelObject.object },
+  created: { const: autoModelObject.created },
+  owned_by: { const: autoModelObject.owned_by },
+};
+
+const modelList: MembersOf<ModelListObject> = {
+  object: { const: 'list' },
+  data: {
+    type: 'array',
+    description: '`auto` first, then every model that the workspace can route to.',
+    prefixItems: [schemaReference('AutoModel')],
+    items: schemaReference('Model'),
+    minItems: 1,
+  },
+};
+
+export const componentSchemas: Readonly<Record<string, JsonSchema>> = {
   ChatCompletion: chatCompletion,
   ChatCompletionChunk: chunk,
   StreamError: streamError,
   Usage: usage,
   FunctionFacts: functionFacts,
   Error: errorEnvelope,
+  OpenAiError: openAiError,
+  ModelList: objectSchema(modelList),
+  AutoModel: { ...objectSchema(auto), additionalProperties: false },
+  Model: { ...objectSchema(model), additionalProperties: false },
+  ProviderEntry: { ...objectSchema(providerEntry), additionalProperties: false },
+  Stats: { ...objectSchema(stats), additionalProperties: false },
 };

@@ -1,7 +1,6 @@
 // The whole interface as one OpenAPI 3.1 document, made of what the gateway itself checks and answers with.
-import { answerSchemas } from './answer-schemas.ts';
+import { componentSchemas } from './answer-schemas.ts';
 import { errorTable } from './error-responses.ts';
-import { modelSchemas } from './model-schemas.ts';
 import { paths } from './operations.ts';
 import { requestBodySchema } from './request-body.ts';
 
@@ -10,7 +9,7 @@ export const defaultServerUrl = 'http://127.0.0.1:8787';
 
 const description = [
   'One URL in the chat-completions format in front of every provider. Standard clients work with this server as their base URL, `/v1` included.',
-  'Every failure is one JSON envelope with a stable code: `x-gw-errors` has the cause and the cure of each.',
+  'Every failure is one JSON envelope with a stable code: `x-gw-errors` has the cause and the cure of each. With `X-Gw-Error-Format: openai` it has the form that the SDKs of OpenAI read.',
 ].join('\n\n');
 
 /** `serverUrl`: without `/v1`. */
@@ -24,7 +23,7 @@ export const openApiDocument = (serverUrl: string = defaultServerUrl) => ({
     securitySchemes: {
       apiKey: { type: 'http', scheme: 'bearer', bearerFormat: 'sk-gw-…', description: 'A key of a workspace.' },
     },
-    schemas: { ChatCompletionRequest: requestBodySchema(), ...answerSchemas, ...modelSchemas },
+    schemas: { ChatCompletionRequest: requestBodySchema(), ...componentSchemas },
   },
   'x-gw-errors': errorTable(),
 });

@@ -1,10 +1,10 @@
-// The error answers of an operation, by status, made by the very writer of error answers.
+// The errors: as answers of an operation, made by the very writer of error answers, and as the table of README.md.
 import { type ErrorCode, errorCatalogue, GatewayError, toEnvelope } from '../../shared/errors/index.ts';
-import { errorGuide } from './error-guide/index.ts';
+import { errorGuide } from './error-guide.ts';
 import { responseHeaders } from './headers.ts';
 import { schemaReference } from './json-schema.ts';
 
-export const errorCodes = Object.keys(errorCatalogue) as ErrorCode[];
+const errorCodes = Object.keys(errorCatalogue) as ErrorCode[];
 
 /** Errors of GET /v1/models: it has no body, calls no provider and costs nothing. */
 const modelsCodes: readonly ErrorCode[] = [
@@ -20,8 +20,17 @@ export const codesOf = { chat: errorCodes, models: modelsCodes };
 
 const exampleId = '019a2f0e-7c1b-7e55-9d0a-3f1d2c4b5a69';
 
-const envelopeOf = (code: ErrorCode) =>
-  toEnvelope(new GatewayError(code, code === 'schema_validation_failed' ? { attempts: 3 } : {}), exampleId);
+const envelopeOf = (code: ErrorCode, extras: { isFinal?: boolean } = {}) =>
+  toEnvelope(new GatewayError(code, code === 'schema_validation_failed' ? { attempts: 3 } : extras), exampleId);
+
+/** Whether a retry can succeed depends on the case for these. */
+const mayBeFinal: readonly ErrorCode[] = ['no_available_provider', 'execution_failed'];
+
+const headersOf = (code: ErrorCode): string[] =>
+  Object.keys({
+    ...envelopeOf(code).headers,
+    ...(mayBeFinal.includes(code) ? envelopeOf(code, { isFinal: true }).headers : {}),
+  });
 
 /** Status → response, in the order of statuses. */
 export function errorResponses(codes: readonly ErrorCode[]): Record<string, unknown> {
@@ -32,7 +41,7 @@ export function errorResponses(codes: readonly ErrorCode[]): Record<string, unkn
 }
 
 function errorResponse(status: number, codes: readonly ErrorCode[]) {
-  const sent = new Set(codes.flatMap((code) => Object.keys(envelopeOf(code).headers)));
+  const sent = new Set(codes.flatMap(headersOf));
   const headers = Object.entries(responseHeaders.onErrors).filter(
     ([name]) => sent.has(name) || (name === 'allow' && status === errorCatalogue.method_not_allowed.status),
   );
@@ -41,7 +50,12 @@ function errorResponse(status: number, codes: readonly ErrorCode[]) {
     headers: { ...responseHeaders.onEvery, ...Object.fromEntries(headers) },
     content: {
       'application/json': {
-        schema: { allOf: [schemaReference('Error')], properties: { error: { enum: codes } } },
+        schema: {
+          anyOf: [
+            { allOf: [schemaReference('Error')], properties: { error: { enum: codes } } },
+            schemaReference('OpenAiError'),
+          ],
+        },
         examples: Object.fromEntries(codes.map((code) => [code, exampleOf(code)])),
       },
     },
@@ -62,3 +76,31 @@ export const errorTable = (): Record<string, unknown> =>
       return [code, { status, retry, ...errorGuide[code] }];
     }),
   );
+
+const serverFault = 500;
+
+function adviceOf(code: ErrorCode): string {
+  const { retry, status } = errorCatalogue[code];
+  if (retry === 'wait' || retry === 'soon') return 'after `Retry-After`';
+  return retry === 'none' && status >= serverFault ? 'may help' : 'no';
+}
+
+export const errorColumns = ['status', 'code', 'cause', 'cure', 'again?'] as const;
+
+/** One row a code, in the order of statuses. */
+export const errorRows = (): string[][] =>
+  errorCodes
+    .map((code) => ({ code, status: errorCatalogue[code].status }))
+    .sort((a, b) => a.status - b.status)
+    .map(({ code, status }) => [
+      String(status),
+      `\`${code}\``,
+      errorGuide[code].cause,
+      errorGuide[code].cure,
+      adviceOf(code),
+    ]);
+
+const toLine = (cells: readonly string[]): string => `| ${cells.join(' | ')} |`;
+
+export const errorsPage = (): string =>
+  [toLine(errorColumns), toLine(errorColumns.map(() => '---')), ...errorRows().map(toLine)].join('\n');

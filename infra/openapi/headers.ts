@@ -28,13 +28,23 @@ const correlationHeaders = {
   }),
 } satisfies Partial<Record<Name, Header>>;
 
+const commonHeaders = {
+  ...correlationHeaders,
+  errorFormat: text(
+    'The form of errors: that of OpenAI, which its SDKs read. Any other value: the form of the gateway.',
+    {
+      examples: ['openai'],
+    },
+  ),
+} satisfies Partial<Record<Name, Header>>;
+
 /** `Authorization` is the security scheme. */
 const chatHeaders = {
   idempotencyKey: text(
     'A retry with the same key and inputs gets the stored answer for 24 hours. On function calls a UUID.',
     { pattern: '^[\\x21-\\x7e]{1,255}$' },
   ),
-  ...correlationHeaders,
+  ...commonHeaders,
   byokKey: text('A key of your own for the one provider that `provider.only` names, where the feature is on.', {
     pattern: '^[\\x21-\\x7e]{1,1024}$',
   }),
@@ -69,7 +79,7 @@ const byName = (headers: Partial<Record<Name, Header>>): Record<string, Header> 
 const toParameters = (headers: Partial<Record<Name, Header>>) =>
   Object.entries(byName(headers)).map(([name, header]) => ({ name, in: 'header', required: false, ...header }));
 
-export const parameters = { chat: toParameters(chatHeaders), models: toParameters(correlationHeaders) };
+export const parameters = { chat: toParameters(chatHeaders), models: toParameters(commonHeaders) };
 
 /** Lower-case header name → its description, of answers. */
 export const responseHeaders = {

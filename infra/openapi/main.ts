@@ -2,7 +2,7 @@
 import { parseArgs } from 'node:util';
 import { stringify } from 'yaml';
 import { defaultServerUrl, openApiDocument } from './document.ts';
-import { errorsPage } from './errors-page.ts';
+import { errorsPage } from './error-responses.ts';
 
 const usage = 'npm run --silent openapi -- [--yaml | --errors] [--server URL]';
 

@@ -86,6 +86,6 @@ const listModels = {
 };
 
 export const paths = {
-  [routePaths.chatCompletions]: { post: chatCompletion },
-  [routePaths.models]: { get: listModels },
+  [`/v1${routePaths.chatCompletions}`]: { post: chatCompletion },
+  [`/v1${routePaths.models}`]: { get: listModels },
 };

@@ -1,7 +1,6 @@
 // The body of a chat completion: the schema the gateway checks with, refined by what it checks in code, with words.
 import { chatRequestJsonSchema } from '../../shared/protocol/wire/index.ts';
 import type { JsonSchema } from './json-schema.ts';
-import { memberDescriptions } from './member-descriptions.ts';
 
 /** What `parseUsd` takes. */
 const decimalString = { pattern: '^\\d{1,15}(\\.\\d{1,12})?$' };
@@ -9,6 +8,13 @@ const isSet = { not: { type: 'null' } };
 
 /** Path of a member → type of the branch of its union (`any`: no type) → keywords to add. */
 const refinements: Readonly<Record<string, Readonly<Record<string, JsonSchema>>>> = {
+  '': {
+    object: {
+      if: { not: { required: ['model'] } },
+      // biome-ignore lint/suspicious/noThenProperty: a keyword of JSON Schema.
+      then: { required: ['models'], properties: { models: isSet } },
+    },
+  },
   'provider.sort': { any: { enum: ['price', 'latency', 'throughput', null] } },
   'provider.max_price': { string: decimalString },
   'provider.max_price.prompt': { string: decimalString },
@@ -32,6 +38,67 @@ const refinements: Readonly<Record<string, Readonly<Record<string, JsonSchema>>>
       },
     },
   },
+};
+
+/** What each member of the request body means, by its path; the empty path is the body. A test holds them complete. */
+export const memberDescriptions: Readonly<Record<string, string>> = {
+  '': 'The standard chat-completions body, of at most 100,000 JSON values and 64 levels. A member that is not listed reaches the provider as it was sent, unless its name differs from a listed one only in letter case: then the request is refused. `null` stands for an absent member.',
+  model:
+    'An id of `GET /v1/models`, `auto`, or a stored function: `gw/function/<id>` or `gw/function/<id>@<revision>`. May be left out where `models` is sent.',
+  models: 'Ids tried in this order after `model`, when all providers of the former failed before output.',
+  'models[]': 'An id of `GET /v1/models`.',
+  messages: 'The conversation, in the standard form.',
+  'messages[]': 'A standard message: content as text or parts, tool calls and tool results included.',
+  'messages[].role': '`system`, `developer`, `user`, `assistant` or `tool`.',
+  stream: 'Server-sent events in place of one JSON answer.',
+  stream_options: 'Standard options of a stream.',
+  'stream_options.include_usage': 'Relays the usage chunk of the provider.',
+  temperature: 'Reaches the provider.',
+  top_p: 'Reaches the provider.',
+  max_tokens: 'The most tokens of output. The worst case of a call is counted from it.',
+  max_completion_tokens: 'The newer name of `max_tokens`; it wins where both are sent.',
+  n: 'How many choices to make.',
+  stop: 'Where the output ends.',
+  'stop[]': 'One of the texts at which the output ends.',
+  tools: 'Only providers that support tools are asked.',
+  'tools[]': 'A standard tool.',
+  response_format:
+    'With type `json_schema` the answer is checked against `json_schema.schema`, and asked for again at most twice.',
+  'response_format.type': '`text`, `json_object` or `json_schema`.',
+  usage: 'What the client wants to know of the cost.',
+  'usage.include': 'Adds one chunk with the merged usage at the end of a stream. A JSON answer always has it.',
+  provider:
+    'Which providers may serve, in which order, under which policy. Members that are not listed are refused: a restriction that is not understood must not be dropped.',
+  'provider.sort': 'What comes first. Without it, and without `order`: the lowest price.',
+  'provider.max_price': 'The highest price per million tokens, in USD: one for prompt and completion, or one each.',
+  'provider.max_price.prompt': 'For a million tokens of the prompt.',
+  'provider.max_price.completion': 'For a million tokens of the output.',
+  'provider.only': 'These providers and no other.',
+  'provider.only[]': 'The id of a provider.',
+  'provider.order': 'These providers first, in this order.',
+  'provider.order[]': 'The id of a provider.',
+  'provider.ignore': 'Not these providers.',
+  'provider.ignore[]': 'The id of a provider.',
+  'provider.allow_fallbacks': '`false` together with `order`: those and no other.',
+  'provider.require_parameters': 'Accepted: it is always so.',
+  'provider.zdr': '`true`: only providers that declare to keep no data.',
+  'provider.data_collection': '`deny`: only providers that declare not to collect data.',
+  'provider.data_residency': 'Only providers whose declared regions all lie in these.',
+  'provider.data_residency[]': 'A region such as `eu` or `us`, or an ISO country code, in lower case.',
+  cache: 'Answers given before to the same request of the workspace. Left out: off.',
+  'cache.enabled': 'Default `true` where `cache` is sent.',
+  'cache.ttl': 'How long an answer may be given again, in seconds. Default 300.',
+  'cache.refresh': 'Asks a provider all the same, and stores the new answer.',
+  'cache.namespace': 'Keeps answers apart that would otherwise be the same.',
+  preset: 'Members stored under a slug; the request wins where both have one. `slug`, `slug@version` or an object.',
+  'preset.slug': 'The slug of a preset of the workspace.',
+  'preset.version': 'Left out: the designated version.',
+  reasoning: 'How much the model should think, sent in the style of each provider. Either `effort` or `max_tokens`.',
+  'reasoning.effort': 'How hard to think.',
+  'reasoning.max_tokens': 'The most tokens for thinking.',
+  'reasoning.exclude': 'Leaves the reasoning out of the answer.',
+  'reasoning.enabled': 'Switches thinking on or off where the provider knows both.',
+  'reasoning.summary': 'How long a summary of the reasoning to ask for.',
 };
 
 export function requestBodySchema(): JsonSchema {
@@ -58,7 +125,7 @@ function refineBranch({ properties, items, additionalProperties, ...rest }: Json
     ...rest,
     ...(properties === undefined ? {} : { properties: refineMembers(properties as JsonSchema, path) }),
     ...(items === undefined ? {} : { items: refine(items as JsonSchema, `${path}[]`) }),
-    ...(additionalProperties === undefined ? {} : { additionalProperties: true }),
+    ...(additionalProperties === undefined ? {} : { additionalProperties: additionalProperties !== false }),
     ...added,
   };
 }

@@ -1,4 +1,4 @@
-// What serves where a bundle runs without a bucket, a key or a secret: each says no in the words its callers expect.
+// What takes the place of a bucket, a key or a secret that the environment does not name: each refuses as its port says.
 
 import { type KeyWrapper, SealBroken } from '../configuration/byok/index.ts';
 import { readVariable } from '../foundation/environment/index.ts';
@@ -6,7 +6,7 @@ import type { ProviderCredentials } from '../routing/providers/index.ts';
 import { environmentCredentials } from '../routing/providers/index.ts';
 import type { BlobStore } from '../storage/blobs/index.ts';
 
-/** Not the memory of one instance: a replay that only this instance could give would be lost on every other. */
+/** Not the memory of one instance: a replay must not depend on the instance that serves it. */
 export const noBlobs: BlobStore = {
   async put() {
     throw new RangeError('there is no bucket: results over the inline limit are not stored');
@@ -26,3 +26,6 @@ export const noKeyWrapper: KeyWrapper = {
 
 /** Variables of the process, as in a local run. */
 export const variableCredentials = (): ProviderCredentials => environmentCredentials(readVariable);
+
+/** For a function that reads tables only. */
+export const absentAdapters = { blobs: noBlobs, wrapper: noKeyWrapper, credentials: variableCredentials() } as const;

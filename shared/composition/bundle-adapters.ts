@@ -1,4 +1,4 @@
-// What stands outside the store for a Lambda bundle.
+// What stands outside the store for a bundle.
 
 import type { Environment } from '../foundation/environment/index.ts';
 import { systemRandomness } from '../foundation/ids/index.ts';

@@ -33,7 +33,7 @@ import {
   createCatalogueReader,
   createCatalogueStore,
 } from '../configuration/catalogue/index.ts';
-import { createKeyMemory, createKeyStore, type KeyMemory, type KeyStore } from '../configuration/keys/index.ts';
+import { createKeyStore, type KeyStore } from '../configuration/keys/index.ts';
 import {
   createFunctionReader,
   createFunctionStore,
@@ -46,25 +46,26 @@ import {
   type WorkspaceReader,
   type WorkspaceStore,
 } from '../configuration/workspaces/index.ts';
-import { createRecentNames, type RecentNames } from '../foundation/cache/index.ts';
-import { refusalRememberedMs, rememberedKeysMax } from '../foundation/constants/index.ts';
+import { type Cache, createCache } from '../foundation/cache/index.ts';
+import { cachedKeysMax, recentRefusalMs } from '../foundation/constants/index.ts';
 import type { Environment } from '../foundation/environment/index.ts';
 import { type Randomness, systemRandomness } from '../foundation/ids/index.ts';
 import { createLog, type Log } from '../foundation/log/index.ts';
 import { type Clock, systemClock } from '../foundation/time/index.ts';
 import { type CredentialSource, createTransport, type Transport } from '../routing/providers/index.ts';
 import type { BlobStore } from '../storage/blobs/index.ts';
-import { createDynamoClient, createDynamoStore, type Store } from '../storage/store/index.ts';
+import { createDynamoClient, createDynamoStore, type Item, type Store } from '../storage/store/index.ts';
 
-/** Everything the stages of both functions may ask for. */
+/** Everything that the stages of both functions may use. */
 export interface Runtime {
   readonly clock: Clock;
   readonly randomness: Randomness;
   readonly log: Log;
   readonly store: Store;
   readonly keys: KeyStore;
-  readonly keyMemory: KeyMemory;
-  readonly recentRefusals: RecentNames;
+  /** Saves the read of a key. It never decides: the write that admits a call compares it with the item. */
+  readonly keyCache: Cache<Item>;
+  readonly recentRefusals: Cache<true>;
   readonly catalogues: CatalogueStore;
   readonly catalogue: CatalogueReader;
   readonly workspaceStore: WorkspaceStore;
@@ -107,7 +108,7 @@ export function createRuntime(options: RuntimeOptions): Runtime {
   const { stage } = environment;
   const store = options.store ?? createDynamoStore({ client: createDynamoClient({ endpoint: dynamodbUrl }), stage });
   const log = createLog({ clock, stage, level: environment.logLevel });
-  const heard = (event: string) => (cause: unknown) => log.error({ event }, cause);
+  const logFailure = (event: string) => (cause: unknown) => log.error({ event }, cause);
   const counters = createCounters({ store, clock, randomness });
   const vault = createKeyVault({ wrapper, stage, clock, randomness });
   const connectionStore = createConnectionStore(store, vault);
@@ -120,8 +121,8 @@ export function createRuntime(options: RuntimeOptions): Runtime {
     log,
     store,
     keys: createKeyStore(store),
-    keyMemory: createKeyMemory(rememberedKeysMax),
-    recentRefusals: createRecentNames({ clock, namesMax: rememberedKeysMax, keptMs: refusalRememberedMs }),
+    keyCache: createCache<Item>({ sizeMax: cachedKeysMax, clock }),
+    recentRefusals: createCache<true>({ sizeMax: cachedKeysMax, freshMs: recentRefusalMs, clock }),
     catalogues,
     catalogue: createCatalogueReader({ catalogues, clock }),
     workspaceStore,
@@ -134,14 +135,14 @@ export function createRuntime(options: RuntimeOptions): Runtime {
     credit: createCreditLedger({ store, counters, randomness }),
     idempotency: createIdempotencyStore({ store, blobs }),
     spans: createSpanStore(store, clock),
-    responseCache: createResponseCache({ store, onError: heard('response_cache_failed') }),
+    responseCache: createResponseCache({ store, onError: logFailure('response_cache_failed') }),
     records: createCallRecords({ store }),
     credentials,
     transport: createTransport(clock),
     limiter: createProviderLimiter({ writer: counters.writer, clock, randomness }),
     cooldowns: createCooldowns({ store, clock }),
-    statistics: createStatisticsReader({ store, clock, onFailure: heard('statistics_not_read') }),
-    recorder: createStatisticsRecorder({ store, clock, randomness, onFailure: heard('statistics_lost') }),
+    statistics: createStatisticsReader({ store, clock, onFailure: logFailure('statistics_not_read') }),
+    recorder: createStatisticsRecorder({ store, clock, randomness, onFailure: logFailure('statistics_lost') }),
     originSecretHashes: environment.originSecretHashes,
   };
 }

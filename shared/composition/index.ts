@@ -1,3 +1,4 @@
+export { absentAdapters } from './absent-adapters.ts';
 export { bundleAdapters } from './bundle-adapters.ts';
 export {
   type AwsAdapters,

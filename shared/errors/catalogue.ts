@@ -1,75 +1,117 @@
 // Every code a client can meet, in one table (spec 7). Nothing outside this folder knows a status number.
-// `retry` becomes headers (contract 4): SDKs retry 409, 429 and 5xx by themselves unless told not to.
+// `retry` becomes headers (contract 4): SDKs retry 409, 429 and 5xx by themselves unless a header forbids it.
 //   none   say nothing            never  x-should-retry: false
 //   soon   x-should-retry: true and Retry-After        wait   Retry-After, and x-should-retry: false beyond 60 s
-export type RetryAdvice = 'none' | 'never' | 'soon' | 'wait';
+type RetryAdvice = 'none' | 'never' | 'soon' | 'wait';
 
 export interface ErrorEntry {
   readonly status: number;
   readonly message: string;
   readonly retry: RetryAdvice;
+  /** The member of the request that is at fault, where the code alone says it. A path, as in `provider.sort`. */
+  readonly param?: string;
 }
 
-function entry(status: number, message: string): { status: number; message: string; retry: 'none' };
-function entry<Retry extends RetryAdvice>(
+type EntryOf<Retry extends RetryAdvice> = ErrorEntry & { readonly retry: Retry };
+
+const entry = (status: number, message: string, param?: string): EntryOf<'none'> => ({
+  status,
+  message,
+  retry: 'none',
+  ...(param === undefined ? {} : { param }),
+});
+
+const retried = <Retry extends Exclude<RetryAdvice, 'none'>>(
   status: number,
   message: string,
   retry: Retry,
-): { status: number; message: string; retry: Retry };
-function entry(status: number, message: string, retry: RetryAdvice = 'none'): ErrorEntry {
-  return { status, message, retry };
-}
+): EntryOf<Retry> => ({ status, message, retry });
 
 /** Spec 7.1. */
 const gateway = {
   invalid_request: entry(400, 'The request is not valid.'),
-  unknown_model: entry(400, 'No model with this id is in the catalogue.'),
-  model_not_routable: entry(400, 'The model has no routable provider now.'),
-  invalid_sort: entry(400, 'provider.sort must be price, latency or throughput.'),
-  feature_unsupported: entry(400, 'The model cannot honour a requested feature.'),
-  invalid_response_schema: entry(400, 'response_format.json_schema is malformed.'),
-  schema_streaming_unsupported: entry(400, 'A json_schema response format cannot be combined with stream.'),
+  unknown_model: entry(400, 'No model with this id is in the catalogue; GET /v1/models lists those that are.', 'model'),
+  model_not_routable: entry(400, 'The model has no provider that can be called now.', 'model'),
+  invalid_sort: entry(400, 'provider.sort must be price, latency or throughput.', 'provider.sort'),
+  feature_unsupported: entry(400, 'No provider of the model supports a feature that the request asks for.'),
+  invalid_response_schema: entry(
+    400,
+    'response_format.json_schema is malformed.',
+    'response_format.json_schema.schema',
+  ),
+  schema_streaming_unsupported: entry(
+    400,
+    'A json_schema response format cannot be combined with stream: the answer is checked whole.',
+    'stream',
+  ),
   invalid_correlation: entry(400, 'A session, span or trace header is malformed or conflicts with another.'),
-  UNAUTHORIZED: entry(401, 'The API key is missing, malformed, unknown or revoked.'),
+  UNAUTHORIZED: entry(
+    401,
+    'The API key is missing, malformed, unknown or revoked; it is sent as `Authorization: Bearer <key>`.',
+  ),
   PAYMENT_REQUIRED: entry(402, 'No credit is available, or a spend limit is reached.'),
-  price_cap_exceeded: entry(402, 'No provider is available under provider.max_price.'),
-  preset_not_found: entry(404, 'The workspace has no such preset or version.'),
-  idempotency_conflict: entry(409, 'The Idempotency-Key was used with other inputs.', 'never'),
-  duplicate_span_id: entry(409, 'The span id is already used in the workspace.', 'never'),
+  price_cap_exceeded: entry(402, 'No provider is available under provider.max_price.', 'provider.max_price'),
+  preset_not_found: entry(404, 'The workspace has no such preset or version.', 'preset'),
+  idempotency_conflict: retried(409, 'The Idempotency-Key was used with other inputs.', 'never'),
+  duplicate_span_id: retried(409, 'The span id is already used in the workspace.', 'never'),
   no_policy_compliant_provider: entry(422, 'No provider satisfies the data policy.'),
-  data_policy_loosening_forbidden: entry(422, 'The request loosens a data policy that the workspace enforces.'),
-  structured_output_unsupported: entry(422, 'No selected provider supports json_schema.'),
-  schema_validation_failed: entry(422, 'The output did not satisfy the schema.'),
-  rate_limited: entry(429, 'All eligible providers are rate limited.', 'wait'),
+  data_policy_loosening_forbidden: entry(
+    422,
+    'The request loosens a data policy that the workspace enforces.',
+    'provider',
+  ),
+  structured_output_unsupported: entry(422, 'No selected provider supports json_schema.', 'response_format'),
+  schema_validation_failed: entry(422, 'No output of the model satisfied the schema.'),
+  rate_limited: retried(429, 'All eligible providers are rate limited.', 'wait'),
   no_available_provider: entry(502, 'All eligible providers failed.'),
-  RATE_LIMITER_UNAVAILABLE: entry(503, 'Admission is temporarily unavailable.', 'wait'),
-  provider_not_configured: entry(503, 'No provider credentials are configured for this request.', 'never'),
-  request_deadline_exceeded: entry(504, 'The request was not finished within its 55-second budget.', 'never'),
+  RATE_LIMITER_UNAVAILABLE: retried(
+    503,
+    'Admission is temporarily unavailable: the store of limits and credit does not answer in time.',
+    'wait',
+  ),
+  provider_not_configured: retried(
+    503,
+    'The gateway holds no credential for any provider that could serve this request.',
+    'never',
+  ),
+  request_deadline_exceeded: retried(504, 'The request was not finished within its 55-second budget.', 'never'),
 } as const;
 
 /** Spec 7.2, less idempotency_conflict, which stands above with the same status. */
 const functions = {
-  invalid_function_alias: entry(400, 'The model is no function alias, or the Idempotency-Key is not a UUID.'),
+  invalid_function_alias: entry(
+    400,
+    'The model is not of the form gw/function/<id> or gw/function/<id>@<revision>, or the Idempotency-Key is not a UUID.',
+    'model',
+  ),
   invalid_function_request: entry(400, 'The request does not match the input contract of the function.'),
   function_requires_managed_funding: entry(400, 'Functions use workspace credits; a BYOK key cannot pay for them.'),
   api_key_revoked: entry(401, 'The API key is revoked.'),
   spend_limit_exceeded: entry(402, 'The call could exceed the spend limit of the key.'),
-  function_not_found: entry(404, 'The workspace has no such function.'),
-  revision_not_available: entry(404, 'The function has no active revision, or the pinned one was never activated.'),
-  function_disabled: entry(409, 'The function is disabled.', 'never'),
-  qualification_expired: entry(409, 'The requested revision has expired.', 'never'),
-  execution_in_progress: entry(409, 'The original call with this Idempotency-Key is still running.', 'soon'),
-  execution_disabled: entry(409, 'Function execution is temporarily off.', 'never'),
-  request_too_large: entry(413, 'The request body is too large.'),
-  api_key_rate_limit: entry(429, 'The requests-per-minute limit of the key is reached.', 'wait'),
-  execution_capacity: entry(429, 'The concurrency for functions is saturated.', 'wait'),
+  function_not_found: entry(404, 'The workspace has no such function.', 'model'),
+  revision_not_available: entry(
+    404,
+    'The function has no active revision, or the pinned one was never activated.',
+    'model',
+  ),
+  function_disabled: retried(409, 'The function is disabled.', 'never'),
+  qualification_expired: retried(409, 'The requested revision has expired.', 'never'),
+  execution_in_progress: retried(409, 'The original call with this Idempotency-Key is still running.', 'soon'),
+  execution_disabled: retried(409, 'Function execution is temporarily off.', 'never'),
+  request_too_large: entry(413, 'The request body is too large: at most 256 KiB for a function, 4 MiB otherwise.'),
+  api_key_rate_limit: retried(429, 'The requests-per-minute limit of the key is reached.', 'wait'),
+  execution_capacity: retried(429, 'As many functions as may run at once are running.', 'wait'),
   execution_failed: entry(502, 'The function produced no valid result.'),
-  execution_deadline_exceeded: entry(504, 'The function did not finish within 55 seconds.', 'never'),
+  execution_deadline_exceeded: retried(504, 'The function did not finish within 55 seconds.', 'never'),
 } as const;
 
 /** Spec 7.3. */
 const byok = {
-  byok_provider_required: entry(400, 'x-byok-key needs provider.only naming exactly one supported provider.'),
+  byok_provider_required: entry(
+    400,
+    'x-byok-key needs provider.only naming exactly one supported provider.',
+    'provider.only',
+  ),
   byok_credential_unsupported: entry(400, 'The provider does not accept a per-request key header.'),
   byok_credential_conflict: entry(400, 'A per-request key was sent while a stored BYOK policy applies.'),
   byok_budget_exceeded: entry(402, 'The request would exceed a BYOK budget.'),
@@ -82,7 +124,7 @@ const byok = {
 const additions = {
   not_found: entry(404, 'No such path.'),
   method_not_allowed: entry(405, 'This path does not take this method.'),
-  internal_error: entry(500, 'The gateway failed. The correlation id finds the cause in its log.'),
+  internal_error: entry(500, 'The gateway failed. Its log has the cause under the correlation id.'),
 } as const;
 
 export const errorCatalogue = { ...gateway, ...functions, ...byok, ...additions } as const;

@@ -1,4 +1,4 @@
-// The one writer of error answers (spec 2.8) and of their retry headers (contract 4).
+// The one writer of error answers (spec 2.8), in both of their forms, and of their retry headers (contract 4).
 import { headerNames } from '../foundation/constants/index.ts';
 import type { GatewayError } from './gateway-error.ts';
 
@@ -13,31 +13,57 @@ export interface Envelope {
   body: string;
 }
 
+/** `openai`: the form in which OpenAI's SDKs and the frameworks on them find message and code (contract 2). */
+export type ErrorFormat = 'gateway' | 'openai';
+
+/** Of the header X-Gw-Error-Format. Any value but `openai` counts as absent. */
+export const readErrorFormat = (headers: Readonly<Record<string, readonly string[] | undefined>>): ErrorFormat =>
+  headers[headerNames.errorFormat]?.[0] === 'openai' ? 'openai' : 'gateway';
+
 /** Shapes an error as `{error, message, correlation_id, reason?, detail?}` with its status and retry headers. */
-export function toEnvelope(error: GatewayError, correlationId: string): Envelope {
-  const body = {
-    error: error.code,
-    message: error.message,
-    correlation_id: correlationId,
-    // Spec 2.8: reason only on 400s, detail only on schema_validation_failed.
+export function toEnvelope(error: GatewayError, correlationId: string, format: ErrorFormat = 'gateway'): Envelope {
+  const { message, entry } = error;
+  // Spec 2.8: reason only on 400s, detail only on schema_validation_failed.
+  const extras = {
     ...(error.reason === undefined ? {} : { reason: error.reason }),
     ...(error.attempts === undefined ? {} : { detail: { attempts: error.attempts } }),
   };
+  const body =
+    format === 'openai'
+      ? { error: openAiError(error, extras), message, correlation_id: correlationId }
+      : { error: error.code, message, correlation_id: correlationId, ...extras };
   return {
-    status: error.entry.status,
+    status: entry.status,
     headers: { 'content-type': 'application/json', ...retryHeaders(error) },
     body: JSON.stringify(body),
   };
 }
 
-function retryHeaders(error: GatewayError): Record<string, string> {
-  const { retry } = error.entry;
-  if (retry === 'none') return {};
-  if (retry === 'never') return { [headerNames.shouldRetry]: 'false' };
-  const trueWaitSeconds = Math.ceil(error.retryAfterSeconds ?? retryAfterDefaultSeconds);
+function openAiError(error: GatewayError, extras: object): object {
+  // The only reason that clients branch on as if it were a code: they shorten the conversation.
+  const code = error.reason === 'context_length_exceeded' ? error.reason : error.code;
+  return { message: error.message, type: openAiType(error.entry.status), code, param: error.param ?? null, ...extras };
+}
+
+const openAiTypes: Readonly<Record<number, string>> = {
+  401: 'authentication_error',
+  402: 'insufficient_quota',
+  403: 'permission_error',
+  429: 'rate_limit_error',
+};
+
+const serverErrorMin = 500;
+
+const openAiType = (status: number): string =>
+  openAiTypes[status] ?? (status >= serverErrorMin ? 'api_error' : 'invalid_request_error');
+
+function retryHeaders({ entry, isFinal, retryAfterSeconds }: GatewayError): Record<string, string> {
+  if (isFinal || entry.retry === 'never') return { [headerNames.shouldRetry]: 'false' };
+  if (entry.retry === 'none') return {};
+  const trueWaitSeconds = Math.ceil(retryAfterSeconds ?? retryAfterDefaultSeconds);
   const seconds = Math.min(Math.max(trueWaitSeconds, retryAfterMinSeconds), retryAfterMaxSeconds);
   const headers: Record<string, string> = { [headerNames.retryAfter]: String(seconds) };
-  if (retry === 'soon') headers[headerNames.shouldRetry] = 'true';
+  if (entry.retry === 'soon') headers[headerNames.shouldRetry] = 'true';
   else if (trueWaitSeconds > retryAfterMaxSeconds) headers[headerNames.shouldRetry] = 'false';
   return headers;
 }

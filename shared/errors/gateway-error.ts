@@ -18,34 +18,54 @@ export const rejectionReasons = [
 ] as const;
 export type RejectionReason = (typeof rejectionReasons)[number];
 
+/** Codes that a retry can cure in general, but not in every case. */
+type MayBeFinal = 'no_available_provider' | 'execution_failed';
+
 /** Extras are typed per code: only these codes carry something of their own. */
 type ExtrasOf<Code extends ErrorCode> = Code extends 'invalid_request'
   ? { reason?: RejectionReason | undefined }
   : Code extends 'schema_validation_failed'
     ? { attempts: number }
-    : (typeof errorCatalogue)[Code]['retry'] extends 'wait' | 'soon'
-      ? { retryAfterSeconds?: number | undefined }
-      : Record<never, never>;
+    : Code extends MayBeFinal
+      ? { isFinal?: boolean }
+      : (typeof errorCatalogue)[Code]['retry'] extends 'wait' | 'soon'
+        ? { retryAfterSeconds?: number | undefined }
+        : Record<never, never>;
 
 export type FailOptions<Code extends ErrorCode> = ExtrasOf<Code> & {
   /** Replaces the default text of the code. Never holds a secret, a provider's words or a path of ours. */
   message?: string;
+  /** The member of the request that is at fault, as a path; left out: that of the code, if it has one. */
+  param?: string | undefined;
   cause?: unknown;
+};
+
+type AllExtras = {
+  reason?: RejectionReason | undefined;
+  attempts?: number;
+  isFinal?: boolean;
+  retryAfterSeconds?: number | undefined;
 };
 
 export class GatewayError extends Error {
   override readonly name = 'GatewayError';
   readonly code: ErrorCode;
-  readonly reason?: RejectionReason | undefined;
-  readonly attempts?: number | undefined;
-  readonly retryAfterSeconds?: number | undefined;
+  readonly param: string | undefined;
+  readonly reason: RejectionReason | undefined;
+  readonly attempts: number | undefined;
+  /** A retry cannot succeed, whatever the code says in general. */
+  readonly isFinal: boolean;
+  readonly retryAfterSeconds: number | undefined;
 
   constructor(code: ErrorCode, options: FailOptions<ErrorCode> = {}) {
     super(options.message ?? errorCatalogue[code].message, { cause: options.cause });
+    const { reason, attempts, isFinal = false, retryAfterSeconds } = options as AllExtras;
     this.code = code;
-    if ('reason' in options) this.reason = options.reason as RejectionReason | undefined;
-    if ('attempts' in options) this.attempts = options.attempts as number;
-    if ('retryAfterSeconds' in options) this.retryAfterSeconds = options.retryAfterSeconds as number | undefined;
+    this.param = options.param ?? this.entry.param;
+    this.reason = reason;
+    this.attempts = attempts;
+    this.isFinal = isFinal;
+    this.retryAfterSeconds = retryAfterSeconds;
   }
 
   get entry(): ErrorEntry {
@@ -58,3 +78,24 @@ export const fail = <Code extends ErrorCode>(
   code: Code,
   ...[options]: Record<never, never> extends ExtrasOf<Code> ? [FailOptions<Code>?] : [FailOptions<Code>]
 ): GatewayError => new GatewayError(code, options as FailOptions<ErrorCode> | undefined);
+
+export interface Rejection {
+  /** What all providers agreed on. */
+  readonly reason: RejectionReason | undefined;
+  /** The member of the request that all of them complained about. */
+  readonly param: string | undefined;
+  /** Tokens, of the model that was called. */
+  readonly contextLength: number;
+}
+
+/** The invalid_request of a request that every provider rejected, in the gateway's own words (contract 4). */
+export function failRejected({ reason, param, contextLength }: Rejection): GatewayError {
+  if (reason === 'context_length_exceeded') {
+    // Coding agents look for these very words, and then shorten the conversation.
+    const message = `This model's maximum context length is ${contextLength} tokens (${reason}).`;
+    return fail('invalid_request', { message, reason, param: param ?? 'messages' });
+  }
+  const about = param === undefined ? '' : ` because of its member ${param}`;
+  const why = reason === undefined ? '' : ` (${reason})`;
+  return fail('invalid_request', { message: `Every provider rejected the request${about}${why}.`, reason, param });
+}

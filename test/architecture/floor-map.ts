@@ -29,15 +29,11 @@ const floors: readonly Readonly<Record<string, string>>[] = [
     'infra/cdk': 'Stacks import only the constants and point at bundles by path.',
   },
   { 'shared/errors': 'One table of codes, and the envelope made from it.' },
-  {
-    'shared/storage/aws-calls': 'Signed, bounded calls to AWS: knows no operation of any service.',
-  },
-  { 'shared/storage/blobs': 'Bytes under opaque names: knows no table and no caller.', 'shared/storage/store': rules },
-  {
-    'shared/protocol/http': 'Adapters know the exchange, never the business behind it.',
-    'shared/protocol/json-schema': rules,
-    'shared/protocol/wire': 'Wire shapes know no store and no provider.',
-  },
+  { 'shared/storage/aws-clients': 'Settings of AWS clients: knows no operation of any service.' },
+  { 'shared/storage/store': rules },
+  { 'shared/storage/blobs': 'Bytes under opaque names: knows no table and no caller.' },
+  { 'shared/protocol/json-schema': rules, 'shared/protocol/wire': 'Wire shapes know no store and no provider.' },
+  { 'shared/protocol/http': 'Adapters know the exchange, never the business behind it.' },
   { 'shared/protocol/router': 'The router knows routes and errors, not what is behind them.' },
   {
     'shared/accounting/holds': rules,
@@ -88,7 +84,7 @@ const floors: readonly Readonly<Record<string, string>>[] = [
     'infra/openapi': 'Describes; may use everything below.',
   },
   { 'infra/build': 'Bundles by path; checks them in the environment of the local run.' },
-  { 'infra/bench': 'Measures; may use everything below.', 'infra/cdk/deploy.ts': 'Builds, then runs the CDK.' },
+  { 'infra/bench': 'Measures; may use everything below.', 'infra/verify': 'Proofs for AWS; may use everything below.' },
 ];
 
 export const floorMap: readonly Floor[] = floors.flatMap((rooms, floor) =>
@@ -111,18 +107,42 @@ export const powerHomes: readonly PowerHome[] = [
   { power: 'randomness', sign: /\bMath\.random\(|\brandom(UUID|Bytes)\(/, homes: ['shared/foundation/ids/'] },
   { power: 'process.env', sign: /\bprocess\.env\b/, homes: ['shared/foundation/environment/', 'infra/'] },
   { power: 'files', sign: /from 'node:fs/, homes: ['shared/storage/blobs/', 'shared/configuration/byok/', 'infra/'] },
-  { power: 'the AWS SDK', sign: /from '@aws-sdk\//, homes: ['shared/storage/store/', 'infra/'] },
-  { power: 'the signer', sign: /from '@smithy\//, homes: ['shared/storage/aws-calls/'] },
+  {
+    power: 'the AWS SDK',
+    sign: /from '@aws-sdk\//,
+    homes: [
+      'shared/storage/',
+      'shared/configuration/byok/kms-key-wrapper.ts',
+      'shared/routing/providers/provider-secret.ts',
+      'infra/',
+    ],
+  },
+  {
+    power: 'the signer and the core of the AWS SDK',
+    sign: /from '@smithy\//,
+    homes: [
+      'shared/storage/aws-clients/',
+      'shared/storage/store/',
+      'shared/routing/providers/signed-credentials.ts',
+      'infra/build/',
+    ],
+  },
   {
     power: 'outgoing calls',
     sign: /\bfetch\(|\bimport \{[^}]*\brequest\b[^}]*\} from 'node:https?'|https?\.request\(/,
-    homes: ['shared/foundation/outgoing/', 'infra/bench/'],
+    homes: ['shared/foundation/outgoing/', 'infra/bench/', 'infra/verify/'],
   },
+  { power: 'threads', sign: /from 'node:worker_threads'/, homes: ['shared/protocol/json-schema/'] },
   { power: 'middy', sign: /from '@middy\//, homes: ['shared/protocol/http/'] },
   {
     power: 'zod',
     sign: /from 'zod/,
-    homes: ['shared/protocol/wire/', 'shared/foundation/environment/', 'shared/configuration/gateway-file/'],
+    homes: [
+      'shared/protocol/wire/',
+      'shared/foundation/environment/',
+      'shared/configuration/gateway-file/',
+      'infra/cdk/',
+    ],
   },
   { power: 'statuses of answers', sign: /\bstatus(Code)?: [1-5]\d\d\b/, homes: ['shared/errors/', 'infra/'] },
 ];

@@ -1,78 +1,90 @@
-// That the pieces of `npm run bench` work and count right. No time is asserted here: figures are for the bench to show.
+// That the parts of `npm run bench` work and count right. No time is asserted: figures are for the bench to show.
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { describe, expect, it } from '@jest/globals';
-import type { BenchPlan } from '../../infra/bench/bench-plan.ts';
-import { percentile } from '../../infra/bench/figures.ts';
-import { itemBytes } from '../../infra/bench/item-bytes.ts';
-import { readOptions } from '../../infra/bench/options.ts';
-import { resultsText } from '../../infra/bench/print-results.ts';
-import type { BenchResults } from '../../infra/bench/results.ts';
+import { beforeAll, describe, expect, it } from '@jest/globals';
+import { quickPlan, readOptions } from '../../infra/bench/options.ts';
+import { atLeast, atMost, percentile, tableText } from '../../infra/bench/report.ts';
 import { runBench } from '../../infra/bench/run-bench.ts';
-import { countRounds } from '../../infra/bench/sections/count-rounds.ts';
-import { judge } from '../../infra/bench/targets.ts';
+import { type Measured, scaleReport } from '../../infra/bench/sections/scale.ts';
+import { countRounds } from '../../infra/bench/sections/store.ts';
+import { itemBytes, storeHeaders } from '../../infra/bench/test-bed/item-size.ts';
+import { startStoreProxy } from '../../infra/bench/test-bed/store-proxy.ts';
+import { startEmbeddedDynamo } from '../../infra/local/embedded-dynamodb.ts';
 
-const tinyPlan: BenchPlan = {
-  turns: 1,
-  jsonPerTurn: { 1: 2, 32: 4 },
-  streamsPerTurn: { 1: 1, 32: 2 },
-  pauseMs: { 1: 0, 32: 0 },
-  roundCalls: 1,
-  firstChunkCalls: 1,
-  cpuTurns: 1,
-  cpuJsonPerTurn: 2,
-  cpuStreamsPerTurn: 1,
-  memoryRequests: 20,
-  starts: 1,
+const tinyPlan = {
+  ...quickPlan,
+  ...{ starts: 1, latencyTurns: 1, jsonPerTurn: { 1: 2, 32: 4 }, streamsPerTurn: { 1: 1, 32: 2 } },
+  ...{ atOnce: [3], further: 2, busy: 4, store: 1, memory: 20 },
 };
 
-async function runTiny(only: string): Promise<BenchResults> {
+type Results = Awaited<ReturnType<typeof runBench>>['sections'];
+
+async function runTiny(): Promise<{ readonly text: string; readonly sections: Results }> {
   const folder = await mkdtemp(join(tmpdir(), 'gw-bench-test-'));
+  let text = '';
   try {
-    const options = readOptions(['--only', only]);
-    return await runBench({ options, folder, plan: tinyPlan, say: () => {} });
+    const { sections } = await runBench(readOptions([]), folder, (part) => (text += part), tinyPlan);
+    return { text, sections };
   } finally {
     await rm(folder, { recursive: true, force: true });
   }
 }
 
+/** It takes some 20 seconds, most of them waits. */
+const runTimeoutMs = 180_000;
+
 describe('a tiny run of the bench', () => {
-  it('calls provider and gateway over HTTP, JSON and streams, at 1 and at 32 connections, and reads memory', async () => {
-    const results = await runTiny('latency,memory');
-    expect(results.latency?.calls).toHaveLength(8);
-    expect(results.latency?.added.map(({ target }) => target)).toEqual(['gw', 'gw', 'gw', 'gw']);
-    for (const { p50Ms, perSecond } of results.latency?.calls ?? []) {
-      expect(p50Ms).toBeGreaterThan(0);
-      expect(perSecond).toBeGreaterThan(0);
-    }
-    expect(results.memory?.at(-1)?.requests).toBe(20);
-    expect(results.memory?.every(({ heapUsedBytes }) => heapUsedBytes > 0)).toBe(true);
-    expect(results.rounds).toBeUndefined();
+  let run: Awaited<ReturnType<typeof runTiny>>;
+  beforeAll(async () => {
+    run = await runTiny();
+  }, runTimeoutMs);
+
+  it('measures every section with the gateway process, and prints the load of the machine first, the targets last', () => {
+    const { text, sections } = run;
+    const rowsOf = (section: keyof Results, table = 0) => sections[section]?.tables[table]?.rows ?? [];
+    expect(text).toMatch(/^Load of the machine/);
+    expect(text.lastIndexOf('\n\nTargets\n')).toBe(text.lastIndexOf('\n\n') - '\n\nTargets'.length);
+    expect(rowsOf('start').map(([name]) => name)).toEqual(['empty handler', 'chat-completions', 'models']);
+    expect(rowsOf('latency').map(([name, kind, connections]) => `${name} ${kind} ${connections}`)).toEqual(
+      ['JSON 1', 'JSON 32', 'stream 1', 'stream 32'].flatMap((kind) => [`provider itself ${kind}`, `gw ${kind}`]),
+    );
+    for (const row of rowsOf('latency')) expect(row[3]).toBeGreaterThan(0);
+    for (const [, atOnce, ...answers] of rowsOf('load')) expect([atOnce, ...answers.slice(0, 3)]).toEqual([3, 3, 0, 0]);
+    expect(rowsOf('load', 1).map(([state, inFlight]) => [state, inFlight])).toEqual([
+      ['fresh key', 0],
+      ['after a minute of calls', 0],
+      ['3 calls in flight', 3],
+      ['on 32 connections', 32],
+    ]);
+    expect(rowsOf('memory').at(-1)?.[0]).toBe(20);
   });
 
-  it('counts processor time and starts every bundle', async () => {
-    const results = await runTiny('cpu,start');
-    expect(results.cpu?.map(({ what, kind }) => `${what} ${kind}`)).toEqual([
-      'core alone json',
-      'core alone stream',
-      'with the store client json',
-      'with the store client stream',
-    ]);
-    expect(results.start?.map(({ name }) => name)).toEqual(['empty handler', 'chat-completions', 'models']);
-    const text = resultsText(results);
-    expect(text).toContain('| chat-completions');
-    expect(text).not.toContain('NaN');
+  it('counts what a call asks of the store: rounds, requests, units, bytes, and the items that it writes', () => {
+    const { sections } = run;
+    const rows = new Map(sections.store?.tables[0]?.rows.map(([name, ...figures]) => [name, figures]));
+    const [before, beforeEnd, , requests = 0, writeUnits = 0, readUnits, kilobytes] =
+      rows.get('plain JSON, every limit') ?? [];
+    expect([before, beforeEnd, readUnits]).toEqual([1, 0, 0]);
+    expect(Number(requests)).toBeGreaterThanOrEqual(2);
+    expect(Number(writeUnits)).toBeGreaterThanOrEqual(3);
+    expect(Number(kilobytes)).toBeGreaterThan(1);
+    // A stored answer is read in the round that finds it, and nothing is written after it.
+    expect(rows.get('replay of a stored answer')?.slice(0, 3)).toEqual([1, 0, 0]);
+    expect(Number(rows.get('plain JSON, configuration older than 5 s')?.[5])).toBeGreaterThan(0);
+    const written = sections.scale?.tables[0]?.rows ?? [];
+    expect(written.map(([table]) => table)).toEqual(['keys', 'ledger', 'limits', 'records', 'statistics']);
+    for (const [, writes, bytes] of written) expect([Number(writes) > 0, Number(bytes) > 0]).toEqual([true, true]);
   });
 });
 
-describe('what the bench reckons with', () => {
-  it('counts calls side by side as one round, and one after the other as two', () => {
-    const call = (startedAtMs: number, endedAtMs: number) => ({ startedAtMs, endedAtMs });
+describe('what the bench computes', () => {
+  it('counts requests side by side as one round, and one after the other as two', () => {
+    const request = (startedAtMs: number, endedAtMs: number) => ({ startedAtMs, endedAtMs });
     expect(countRounds([])).toBe(0);
-    expect(countRounds([call(0, 5), call(1, 6), call(2, 9)])).toBe(1);
-    expect(countRounds([call(0, 5), call(1, 9), call(5, 8)])).toBe(2);
-    expect(countRounds([call(10, 15), call(0, 5), call(5, 10)])).toBe(3);
+    expect(countRounds([request(0, 5), request(1, 6), request(2, 9)])).toBe(1);
+    expect(countRounds([request(0, 5), request(1, 9), request(5, 8)])).toBe(2);
+    expect(countRounds([request(10, 15), request(0, 5), request(5, 10)])).toBe(3);
   });
 
   it('takes percentiles that were measured', () => {
@@ -82,26 +94,99 @@ describe('what the bench reckons with', () => {
   });
 
   it('sizes items by the rules of DynamoDB', () => {
-    expect(itemBytes({ pk: 'abc' })).toBe(5);
-    expect(itemBytes({ n: 12_345, m: -1, z: 0, big: 100_000n })).toBe(1 + 4 + 1 + 3 + 1 + 1 + 3 + 2);
-    expect(itemBytes({ l: [1, 'ab'], o: { a: true, b: null } })).toBe(1 + 3 + 3 + 3 + 1 + 3 + 3 + 3);
+    const [n, m, z, big] = ['12345', '-1', '0', '100000'].map((N) => ({ N }));
+    expect(itemBytes({ pk: { S: 'abc' } })).toBe(5);
+    expect(itemBytes({ n, m, z, big } as never)).toBe(1 + 4 + 1 + 3 + 1 + 1 + 3 + 2);
+    const [l, o] = [{ L: [{ N: '1' }, { S: 'ab' }] }, { M: { a: { BOOL: true }, b: { NULL: true } } }];
+    expect(itemBytes({ l, o })).toBe(1 + 3 + 3 + 3 + 1 + 3 + 3 + 3);
+    expect(itemBytes({ b: { B: 'AAAA' } })).toBe(4);
   });
 
-  it('judges only what was measured', () => {
-    const machine = { processor: 'x', cores: 2, memoryGb: 1, platform: 'x', node: '24', loadAtStart: 0 };
-    const nothing: BenchResults = { machine, startedAt: '2026-11-20T00:00:00.000Z', isQuick: true };
-    expect(judge(nothing)).toEqual([]);
-    const start = [
-      { name: 'empty handler', bytes: 60, startMs: 30, loadMs: 1, timesEmpty: 1 },
-      { name: 'chat-completions', bytes: 1_024_000, startMs: 60, loadMs: 30, timesEmpty: 2 },
-    ];
-    expect(judge({ ...nothing, start }).map(({ isMet }) => isMet)).toEqual([false, true]);
+  it('misses a target that was not measured', () => {
+    expect(atMost('x', 2, 2)).toEqual(['x', '≤ 2', '2', 'met']);
+    expect(atMost('x', 2.5, 2, ' ms')).toEqual(['x', '≤ 2 ms', '2.50 ms', 'MISSED']);
+    expect(atLeast('x', 2, 3)[3]).toBe('MISSED');
+    expect(atMost('x', undefined, 2)).toEqual(['x', '≤ 2', '–', 'MISSED']);
+  });
+
+  it('pads tables, numbers to the right', () => {
+    const text = tableText({ title: 'T', columns: ['name', 'ms'], rows: [['a', 1.234], ['long name'], ['b', 100]] });
+    expect(text.split('\n').slice(2)).toEqual([
+      '| name      |   ms |',
+      '| --------- | ---: |',
+      '| a         | 1.23 |',
+      '| long name |      |',
+      '| b         |  100 |',
+      '',
+    ]);
   });
 
   it('refuses a section that it does not know', () => {
-    expect(() => readOptions(['--only', 'weather'])).toThrow(
-      '--only takes rounds, first-chunk, cpu, start, latency, memory',
-    );
+    expect(() => readOptions(['--only', 'weather'])).toThrow('--only takes start, latency, load, store, memory, scale');
     expect(readOptions(['--quick', '--json', 'x.json'])).toMatchObject({ isQuick: true, jsonFile: 'x.json' });
+  });
+});
+
+describe('the proxy before the store', () => {
+  it('counts the units of batches and of refused writes, bytes of both bodies, and the table of each written item', async () => {
+    const store = await startEmbeddedDynamo({ log: () => {} });
+    const proxy = await startStoreProxy(store.endpoint);
+    const send = async (operation: string, input: unknown) => {
+      const body = JSON.stringify(input);
+      const answer = await fetch(proxy.url, { method: 'POST', headers: storeHeaders(operation), body });
+      return { status: answer.status, bytes: body.length + (await answer.text()).length };
+    };
+    const schema = {
+      AttributeDefinitions: [{ AttributeName: 'pk', AttributeType: 'S' }],
+      BillingMode: 'PAY_PER_REQUEST',
+    };
+    const KeySchema = [{ AttributeName: 'pk', KeyType: 'HASH' }];
+    for (const TableName of ['gw-local-a', 'gw-local-b'])
+      await send('CreateTable', { ...schema, KeySchema, TableName });
+    expect(await proxy.takeRequests(0)).toEqual([]);
+    const put = (pk: string, text: string) => ({ PutRequest: { Item: { pk: { S: pk }, text: { S: text } } } });
+    const batches = { 'gw-local-a': [put('1', 'x'.repeat(2_000)), put('2', 'y')], 'gw-local-b': [put('1', 'z')] };
+    await send('BatchWriteItem', { RequestItems: batches });
+    await send('GetItem', { TableName: 'gw-local-b', Key: { pk: { S: '1' } }, ConsistentRead: true });
+    const refused = await send('PutItem', {
+      ...{ TableName: 'gw-local-a', Item: { pk: { S: '1' } } },
+      ...{ ConditionExpression: 'attribute_not_exists(pk)', ReturnValuesOnConditionCheckFailure: 'ALL_OLD' },
+    });
+    const [batch, read, write] = await proxy.takeRequests(0);
+    expect(batch).toMatchObject({ writeUnits: 4, readUnits: 0 });
+    expect(batch?.writtenTables.toSorted()).toEqual(['a', 'a', 'b']);
+    expect(read).toMatchObject({ writeUnits: 0, readUnits: 1, writtenTables: [] });
+    expect(refused.status).toBe(400);
+    expect(write).toMatchObject({ writeUnits: 2, readUnits: 0, writtenTables: ['a'], bytes: refused.bytes });
+    expect(await proxy.takeRequests(0)).toEqual([]);
+    proxy.stop();
+    await store.stop();
+  });
+});
+
+describe('the scale model', () => {
+  const item = { writes: 2, bytes: 500, bytesPerCallInFlight: 0 };
+  const flat: Measured = { keys: item, ledger: item, limits: item, records: item, statistics: item };
+  const carried = (measured: Measured, part: number) => scaleReport(measured).tables[1]?.rows[part]?.slice(1, 4);
+
+  it('lets a part carry the same whatever calls take, unless calls in flight fill an item', () => {
+    expect(carried(flat, 0)).toEqual([500, 500, 500]);
+    const growing = { ...flat, keys: { ...item, bytesPerCallInFlight: 70 } };
+    const [short, usual, long] = carried(growing, 0)?.map(Number) ?? [];
+    // 80 a second of 1 s make an item of 6,100 bytes: two writes of 6 units each are 960 a second, 81 would be 1,134.
+    expect([short, usual, long]).toEqual([80, 36, 15]);
+    expect(carried(growing, 1)).toEqual([500, 500, 500]);
+  });
+
+  it('bounds by quotas and by the busiest table', () => {
+    expect(carried(flat, 2)).toEqual([1_000, 200, 1_000 / 30]);
+    expect(carried(flat, 3)).toEqual([15_000, 3_000, 3_000]);
+    expect(carried(flat, 4)).toEqual([2_000, 2_000, 2_000]);
+  });
+
+  it('has the targets of one key met or missed by the smaller of key and credit', () => {
+    const missing = { ...flat, ledger: { ...item, writes: 20 } };
+    expect(scaleReport(flat).targets.map((target) => target.slice(2))).toEqual(Array(3).fill(['500', 'met']));
+    expect(scaleReport(missing).targets.map((target) => target.slice(2))).toEqual(Array(3).fill(['50', 'MISSED']));
   });
 });

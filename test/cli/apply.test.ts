@@ -34,7 +34,7 @@ describe('apply', () => {
 
   it('names every problem of a bad file with its path, and writes nothing', async () => {
     const { code, out, error } = await operate(applyLine({ ...gatewayFile(), models: [{ id: 'auto' }], more: 1 }));
-    expect(out).toContain('models[0].display_name: is required');
+    expect(out).toContain('models[0].providers: is required');
     expect(out).toContain('more: is not known here');
     expect(error).toMatch(/is not valid: \d+ problems, nothing was done$/);
     expect(code).toBe(1);

@@ -3,7 +3,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
 
-const projectRoot = join(import.meta.dirname, '../..');
+export const projectRoot = join(import.meta.dirname, '../..');
 
 export interface RunningGateway {
   /** Ends in /v1. */
@@ -60,9 +60,45 @@ export async function operateProcess(
   return { code, out, error };
 }
 
-function start(script: string, args: readonly string[], cwd: string, variables: Record<string, string>): ChildProcess {
-  // Nothing of the machine's own AWS set-up.
+export interface Shell {
+  /** The lines that a command prints on both outputs. */
+  run(command: string): Promise<string[]>;
+  stop(): void;
+}
+
+/** One bash in the folder of the project, so that a command sees the variables and functions of those before it. */
+export function startShell(): Shell {
+  const child = spawn('bash', ['--noprofile', '--norc'], { cwd: projectRoot, env: bareShell(), stdio: 'pipe' });
+  let text = '';
+  let onText = () => {};
+  for (const output of [child.stdout, child.stderr]) {
+    output.on('data', (chunk: Buffer) => {
+      text += chunk.toString();
+      onText();
+    });
+  }
+  const end = '--- end of the command ---';
+  return {
+    run(command) {
+      text = '';
+      child.stdin.write(`{ ${command}\n} 2>&1 </dev/null\necho; echo "${end}"\n`);
+      return new Promise((resolve) => {
+        onText = () => {
+          if (text.includes(end)) resolve(text.slice(0, text.indexOf(end)).trimEnd().split('\n').filter(Boolean));
+        };
+      });
+    },
+    stop: () => child.kill(),
+  };
+}
+
+/** Nothing of the machine's own AWS set-up. */
+function bareShell(): NodeJS.ProcessEnv {
   const { PATH, HOME } = process.env;
-  const env = { PATH, HOME, AWS_EC2_METADATA_DISABLED: 'true', AWS_CONFIG_FILE: '/dev/null', ...variables };
+  return { PATH, HOME, AWS_EC2_METADATA_DISABLED: 'true', AWS_CONFIG_FILE: '/dev/null' };
+}
+
+function start(script: string, args: readonly string[], cwd: string, variables: Record<string, string>): ChildProcess {
+  const env = { ...bareShell(), ...variables };
   return spawn(process.execPath, [join(projectRoot, script), ...args], { cwd, env, stdio: 'pipe' });
 }

@@ -1,14 +1,19 @@
 import { describe, expect, it } from '@jest/globals';
-import { commands } from '../../infra/cli/commands.ts';
+import { commandsIn, fullName } from '../../infra/cli/args/command-line.ts';
+import { createProgram } from '../../infra/cli/args/run.ts';
 import { operate } from './operator.ts';
 
+const commands = commandsIn(createProgram(async () => {})).map((command) => ({
+  name: fullName(command),
+  options: command.options.map(({ long }) => String(long)),
+  asks: command.options.some(({ long }) => long === '--yes'),
+}));
 /** Nothing listens here: a line that is refused must not even try. */
 const nowhere = '--dynamodb http://127.0.0.1:1';
 const leaked = 'sk-gw-ELF4BT6C9u28TpYs-6VlvgRItLiLJkxt1ILM1tEqX63DCSVqw4OaDHtCYI1m05wkIx';
 
 describe('a line that cannot be run', () => {
   it.each([
-    ['', 'say what to do'],
     ['nothing', 'there is no such command'],
     ['keys', 'keys create, keys list, keys revoke'],
     ['keys made --data d', 'keys create, keys list, keys revoke'],
@@ -22,13 +27,23 @@ describe('a line that cannot be run', () => {
     [`keys revoke ${nowhere}`, 'PUBLIC_ID is missing'],
     [`credits add team ${nowhere}`, 'USD is missing'],
     [`credits add team 0 ${nowhere}`, 'USD is an amount of USD above 0'],
-    [`credits add team -5 ${nowhere}`, "unknown option '-5'"],
+    [`credits add team -0.0 ${nowhere}`, 'USD is an amount of USD above 0'],
+    [`credits add team --5 ${nowhere}`, 'unknown option'],
+    [`keys update ABCDEFGHIJKLMNOP ${nowhere}`, 'say what to change: --name, --rpm or --spend-limit'],
+    [`keys update ABCDEFGHIJKLMNOP --rpm unlimited ${nowhere}`, '--rpm is a whole number from 1'],
+    [`calls --since soon ${nowhere}`, '--since is a length of time or a day of UTC'],
+    [`calls shw ${nowhere}`, 'there is no such command: calls, calls show'],
     [`usage --since yesterday ${nowhere}`, '--since is a length of time or a day of UTC'],
     [`usage --since 2026-02-30 ${nowhere}`, '--since is a length of time or a day of UTC'],
     [`usage --since 9000d ${nowhere}`, '--since is at most 366 days back'],
     [`usage --by colour ${nowhere}`, '--by is one of model, provider, key, day'],
     ['keys list', 'say which store'],
+    [`keys list ${nowhere} --workspace`, '--workspace W: its value is missing'],
     ['keys list --data d --stage dev', '--data is a store of its own'],
+    ['keys list --data d --profile p', 'they need --stage'],
+    [`keys list --region eu-west-1 ${nowhere}`, 'they need --stage'],
+    ['keys list --stage dev --region Ireland', '--region takes an AWS region such as eu-west-1'],
+    ['policy --data d', 'needs --stage'],
     ['keys list --dynamodb 127.0.0.1:8000', '--dynamodb takes a URL'],
     ['keys list --stage a/b', '--stage takes letters'],
     [`functions qualify team f r1 --url ftp://x/v1 ${nowhere}`, '--url is the base URL of a gateway'],
@@ -53,7 +68,35 @@ describe('a line that cannot be run', () => {
   });
 });
 
+describe('a mistyped command', () => {
+  it.each([
+    ['kyes list --data d', 'did you mean keys?'],
+    ['keys lst --data d', 'did you mean keys list?'],
+    ['help kyes', 'did you mean keys?'],
+    ['keys lst --help', 'did you mean keys list?'],
+    ['keys list --worksapce a --data d', 'did you mean --workspace?'],
+  ])('%s: one line names what was probably meant, exit 2', async (line, suggestion) => {
+    const { code, out, error } = await operate(line);
+    expect(error).toContain(suggestion);
+    expect(error.split('\n')).toHaveLength(1);
+    expect([code, out]).toEqual([2, '']);
+  });
+});
+
 describe('help', () => {
+  it.each([
+    ['', '--help'],
+    ['help', '--help'],
+    ['-h', '--help'],
+    ['help keys', 'keys --help'],
+    ['help keys create', 'keys create --help'],
+    ['keys create -h --workspace', 'keys create --help'],
+  ])('`%s` prints what `%s` prints, exit 0', async (line, same) => {
+    const { code, out, error } = await operate(line);
+    expect(out).toContain('usage: npm run gw -- ');
+    expect({ code, out, error }).toEqual({ code: 0, out: (await operate(same)).out, error: '' });
+  });
+
   it('names every command, opens nothing and exits 0', async () => {
     const { code, out, error } = await operate('--help');
     for (const { name } of commands) expect(out).toContain(`  ${name} `);
@@ -65,7 +108,7 @@ describe('help', () => {
     const command = commands.find((known) => known.name === name);
     expect(code).toBe(0);
     expect(out).toContain(`usage: npm run gw -- ${name}`);
-    for (const option of Object.keys(command?.options ?? {})) expect(out).toContain(`--${option}`);
+    for (const option of command?.options ?? []) expect(out).toContain(option);
     expect(out.includes('--yes')).toBe(command?.asks === true);
   });
 });

@@ -81,6 +81,10 @@ describe('functions', () => {
     const failed = await qualify('echo bad');
     expect(failed).toMatchObject({ code: 1, error: expect.stringContaining('1 of 2 cases failed: not qualified') });
     expect(failed.out).toMatch(/^ +1 +passed\n +2 +failed +the answer does not contain/m);
+    expect(failed.out).toMatch(/^case 2 answered:\n.*pears/m);
+    expect(failed.out).not.toContain('case 1 answered');
+    const { cases } = JSON.parse((await qualify('echo bad --json')).out) as { cases: { answer?: string }[] };
+    expect(cases.map(({ answer }) => answer)).toEqual([undefined, expect.stringContaining('pears')]);
     expect((await show('echo')).revisions.map(({ qualified_at }) => qualified_at)).toEqual([null, null]);
 
     const passed = await qualify('echo good');
@@ -91,6 +95,14 @@ describe('functions', () => {
 
   it('of several steps are qualified as they would run', async () => {
     expect(await qualify('twice r1')).toMatchObject({ code: 0, error: '' });
+  });
+
+  it('are not qualified through a URL where no gateway is: one line names it', async () => {
+    const url = 'http://127.0.0.1:1/v1';
+    const { code, out, error } = await operate(`functions qualify team echo good --url ${url} ${local.option}`, {
+      variables,
+    });
+    expect([code, out, error]).toEqual([1, '', `gw functions qualify: no gateway answers at ${url}`]);
   });
 
   it.each([
@@ -114,7 +126,8 @@ describe('functions', () => {
     expect((await operate(`functions disable team twice ${local.option}`)).code).toBe(2);
     expect((await operate(`functions disable team twice ${local.option}`, { answers: ['no'] })).code).toBe(1);
     expect((await show('twice')).status).toBe('enabled');
-    expect((await operate(`functions disable team twice --yes ${local.option}`)).code).toBe(0);
+    const disabled = await operate(`functions disable team twice --yes ${local.option}`);
+    expect([disabled.code, disabled.out]).toEqual([0, expect.stringContaining('may still answer for up to 5 s')]);
     expect((await show('twice')).status).toBe('disabled');
     expect((await operate(`functions enable team twice ${local.option}`)).code).toBe(0);
     expect(await show('twice')).toMatchObject({ status: 'enabled', active: 'r1' });

@@ -1,5 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { storesOn } from '../../infra/cli/target/stores.ts';
 import { createKeyStore, parseApiKey } from '../../shared/configuration/keys/index.ts';
+import { leaseMs } from '../../shared/foundation/constants/index.ts';
+import { systemClock } from '../../shared/foundation/time/index.ts';
 import { gatewayFile, type LocalStore, startLocalStore } from './local-store.ts';
 import { operate, operateJson } from './operator.ts';
 
@@ -72,6 +75,22 @@ describe('keys', () => {
     expect([again.code, again.out]).toEqual([0, `key build of team (${public_id}) was revoked before`]);
   });
 
+  it('are updated member by member, in use and without a new key', async () => {
+    const { public_id } = await createKey('--rpm 7 --spend-limit 2');
+    const update = (more: string) => operateJson<object>(`keys update ${public_id} ${more} ${local.option}`);
+    expect(await update('--rpm 60')).toMatchObject({ change: 'changed', name: 'build', rpm: 60, spend_limit_usd: '2' });
+    expect(await update('--rpm 60')).toMatchObject({ change: 'unchanged' });
+    expect(await update('--spend-limit 4.50 --name nightly')).toMatchObject({
+      name: 'nightly',
+      spend_limit_usd: '4.5',
+    });
+    expect(await update('--rpm none --spend-limit none')).toMatchObject({ rpm: null, spend_limit_usd: null });
+    expect((await operate(`keys revoke ${public_id} --yes ${local.option}`)).code).toBe(0);
+    expect(await update('--rpm 5')).toMatchObject({ status: 'revoked', rpm: 5 });
+    const unknown = await operate(`keys update ABCDEFGHIJKLMNOP --rpm 5 ${local.option}`);
+    expect([unknown.code, unknown.error]).toEqual([1, 'gw keys update: there is no key ABCDEFGHIJKLMNOP']);
+  });
+
   it('that do not exist cannot be revoked', async () => {
     const { code, error } = await operate(`keys revoke ABCDEFGHIJKLMNOP --yes ${local.option}`);
     expect([code, error]).toEqual([1, 'gw keys revoke: there is no key ABCDEFGHIJKLMNOP']);
@@ -93,6 +112,29 @@ describe('credits', () => {
     const first = await operateJson<Credit>(`credits add team 1 ${local.option}`);
     const second = await operateJson<Credit>(`credits add team 1 ${local.option}`);
     expect(Number(second.granted_usd) - Number(first.granted_usd)).toBeCloseTo(1);
+  });
+
+  it('are taken away by a negative amount, once per id, and never below what is held', async () => {
+    const credit = async () =>
+      (await operateJson<{ credits: Credit[] }>(`credits show team ${local.option}`)).credits[0]?.available_usd ?? '';
+    const before = Number(await credit());
+    const line = `credits add team -1 --id refund-1 ${local.option}`;
+    expect(await operateJson<Credit>(line)).toMatchObject({ change: 'added', amount_usd: '-1' });
+    expect(await operateJson<Credit>(line)).toMatchObject({ change: 'unchanged' });
+    expect(Number(await credit())).toBeCloseTo(before - 1);
+
+    const ledger = storesOn(local.store).credit;
+    const nowMs = systemClock.nowMs();
+    const hold = { owner: 'running', amount: 1_000_000_000_000n, expiresAtMs: nowMs + leaseMs };
+    expect((await ledger.take({ workspace: 'team', spendLimit: null }, hold)).kind).toBe('taken');
+    const rest = await credit();
+    const tooMuch = await operate(`credits add team -${Number(rest) + 0.5} ${local.option}`);
+    expect([tooMuch.code, tooMuch.out]).toEqual([1, '']);
+    expect(tooMuch.error).toContain(`nothing was taken away: ${rest} USD are neither spent nor held`);
+    expect(await credit()).toBe(rest);
+    expect(await operateJson<Credit>(`credits add team -${rest} ${local.option}`)).toMatchObject({
+      available_usd: '0',
+    });
   });
 
   it('of a workspace that does not exist are refused', async () => {

@@ -1,8 +1,6 @@
 // An operator at a terminal that a test can read: each line runs as the real one does, up to the process around it.
-import { commands } from '../../infra/cli/commands.ts';
-import { openTarget } from '../../infra/cli/open-target.ts';
-import { type ExitCode, run } from '../../infra/cli/run.ts';
-import type { Style, Terminal } from '../../infra/cli/terminal.ts';
+import { type ExitCode, run } from '../../infra/cli/args/run.ts';
+import type { Style, Terminal } from '../../infra/cli/output/terminal.ts';
 import { systemRandomness } from '../../shared/foundation/ids/index.ts';
 import { type Clock, systemClock } from '../../shared/foundation/time/index.ts';
 
@@ -44,7 +42,7 @@ export async function operate(line: string, circumstances: Circumstances = {}): 
   };
   const words = line.split(' ').filter((word) => word !== '');
   const randomness = systemRandomness;
-  const code = await run({ commands, words, terminal, clock, randomness, variables, open: openTarget });
+  const code = await run(words, { terminal, clock, randomness, variables });
   return { code, out: out.join('\n'), error: error.join('\n'), questions, progress };
 }
 

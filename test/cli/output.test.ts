@@ -1,10 +1,9 @@
 import { describe, expect, it } from '@jest/globals';
-import { formatAge } from '../../infra/cli/output/age.ts';
-import { bar } from '../../infra/cli/output/bar.ts';
-import { toJsonText } from '../../infra/cli/output/json-text.ts';
+import { readSince } from '../../infra/cli/args/option-values.ts';
+import { bar, formatAge, toJsonText } from '../../infra/cli/output/format.ts';
 import { table } from '../../infra/cli/output/table.ts';
-import { mapParallel, mergeParallel } from '../../infra/cli/parallel.ts';
-import { readSince, utcDaysBetween } from '../../infra/cli/since.ts';
+import { mapParallel, mergeParallel } from '../../infra/cli/target/parallel.ts';
+import { utcDaysBetween } from '../../shared/accounting/call-records/index.ts';
 import { plain } from './operator.ts';
 
 describe('a table', () => {

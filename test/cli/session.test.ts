@@ -1,7 +1,8 @@
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { type Simulator, startSimulator } from '../../infra/local/simulator/index.ts';
-import { operateProcess, type RunningGateway, startGateway } from './child-processes.ts';
+import { operateProcess, projectRoot, type RunningGateway, startGateway, startShell } from './child-processes.ts';
 import { gatewayFile, type LocalStore, startLocalStore } from './local-store.ts';
 
 let simulator: Simulator;
@@ -81,7 +82,7 @@ describe.each([
       });
       expect((await gw('usage --by model')).out).toMatch(/^acme\/small +1 +1 .*█+$/m);
       expect(await gwJson('status')).toMatchObject({
-        workspaces: [{ workspace: 'team', open_holds: 0, held_usd: '0' }],
+        workspaces: [{ workspace: 'team', held_usd: '0', expired_usd: '0' }],
         providers: [
           { model: 'acme/small', provider: 'acme', cooling: false, uptime: 1 },
           { model: 'acme/large', provider: 'acme', cooling: false, uptime: null },
@@ -100,3 +101,59 @@ describe.each([
     sessionTimeoutMs,
   );
 });
+
+/** The lines behind `$ `, each with what it prints. */
+function readSession(): { command: string; printed: string[] }[] {
+  const readme = readFileSync(join(projectRoot, 'infra/cli/README.md'), 'utf8');
+  const [, block = ''] = /```console\n(.*?)```/s.exec(readme) ?? [];
+  const steps: { command: string; printed: string[] }[] = [];
+  for (const line of block.trimEnd().split('\n')) {
+    if (line.startsWith('$ ')) steps.push({ command: line.slice(2), printed: [] });
+    else steps.at(-1)?.printed.push(line);
+  }
+  return steps;
+}
+
+/** Without what differs each time: keys, ids, times and the width of columns. */
+const stable = (line: string): string =>
+  line
+    .replace(/sk-gw-\w+-\w+/g, '<key>')
+    .replace(/\b[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}\b/g, '<id>')
+    .replace(/\b[0-9A-Za-z]{16}\b/g, '<public id>')
+    .replace(/\b\d{4}-\d\d-\d\d \d\d:\d\d:\d\d\b/g, '<time>')
+    .replace(/ \d+ +\d+ +(\d+\+\d+) /, ' <ms> <ms> $1 ')
+    .replace(/ +/g, ' ');
+
+/** A line of `…` stands for any number of lines. */
+function matchesPrinted(expected: readonly string[], actual: readonly string[]): boolean {
+  const [first, ...rest] = expected;
+  if (first === undefined) return actual.length === 0;
+  if (first === '…')
+    return actual.some((_line, index) => matchesPrinted(rest, actual.slice(index))) || rest.length === 0;
+  return actual[0] !== undefined && stable(first) === stable(actual[0]) && matchesPrinted(rest, actual.slice(1));
+}
+
+it(
+  'the session of the README prints what stands there, line by line',
+  async () => {
+    const steps = readSession();
+    expect(steps.length).toBeGreaterThan(20);
+    const [data, file] = [join(local.folder, 'readme'), join(local.folder, 'exported.yaml')];
+    const running = await startGateway(`--data ${data}`, local.folder);
+    const shell = startShell();
+    try {
+      for (const { command, printed } of steps) {
+        const line = command
+          .replace('--data .gw', `--data ${data}`)
+          .replace('http://127.0.0.1:8787/v1', running.url)
+          .replace('gateway.yaml', file);
+        const actual = await shell.run(line);
+        if (!matchesPrinted(printed, actual)) expect({ command, printed: actual }).toEqual({ command, printed });
+      }
+    } finally {
+      shell.stop();
+      await running.stop();
+    }
+  },
+  sessionTimeoutMs,
+);

@@ -1,57 +1,37 @@
-import { once } from 'node:events';
-import { createServer, type Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import { createTables } from '../../infra/local/create-tables.ts';
 import { createDynamoClient } from '../../shared/storage/store/index.ts';
+import { type AwsServices, account, startAwsServices } from './aws-services.ts';
 import { operateProcess } from './child-processes.ts';
 import { gatewayFile, type LocalStore, startLocalStore } from './local-store.ts';
 
-/** Secrets Manager as far as the operator needs it. */
-let secretText: string | undefined;
-const writes: string[] = [];
-let secrets: Server;
+const secretName = 'gw/dev/providers';
+let aws: AwsServices;
 let local: LocalStore;
 /** As a shell that is signed in: a profile in the files that every AWS tool reads, no keys in the environment. */
 let variables: Record<string, string>;
 
 beforeAll(async () => {
   local = await startLocalStore();
-  secrets = createServer(async (request, response) => {
-    let text = '';
-    for await (const part of request) text += part;
-    const { SecretId, SecretString } = JSON.parse(text) as { SecretId: string; SecretString?: string };
-    const isThere = SecretId === 'gw/dev/providers' && secretText !== undefined;
-    if (isThere && SecretString !== undefined) {
-      secretText = SecretString;
-      writes.push(SecretString);
-    }
-    response.writeHead(isThere ? 200 : 400, { 'content-type': 'application/x-amz-json-1.1' });
-    response.end(JSON.stringify(isThere ? { SecretString: secretText } : { __type: 'ResourceNotFoundException' }));
-  }).listen(0, '127.0.0.1');
-  await once(secrets, 'listening');
-  const secretsUrl = `http://127.0.0.1:${(secrets.address() as AddressInfo).port}`;
+  aws = await startAwsServices(local.url);
+  const { AWS_ACCESS_KEY_ID: _id, AWS_SECRET_ACCESS_KEY: _key, AWS_REGION: _region, ...shell } = aws.variables;
   variables = {
+    ...shell,
     AWS_PROFILE: 'operator',
     AWS_CONFIG_FILE: local.write('config', '[profile operator]\nregion = us-east-1\n'),
     AWS_SHARED_CREDENTIALS_FILE: local.write(
       'credentials',
       '[operator]\naws_access_key_id = local\naws_secret_access_key = local\n',
     ),
-    AWS_ENDPOINT_URL_DYNAMODB: local.url,
-    AWS_ENDPOINT_URL_SECRETS_MANAGER: secretsUrl,
   };
   const client = createDynamoClient({ endpoint: local.url });
   await createTables(client, 'dev');
   client.destroy();
 });
-afterAll(async () => {
-  secrets.close();
-  await local.stop();
-});
+afterAll(() => Promise.all([aws.stop(), local.stop()]));
 afterEach(() => {
-  secretText = undefined;
-  writes.length = 0;
+  aws.secrets.clear();
+  aws.secretWrites.length = 0;
 });
 
 const gw = (line: string, input = '') => operateProcess(line, { folder: local.folder, input, variables });
@@ -60,7 +40,11 @@ const credential = 'provider-key-0123456789';
 describe('a stage', () => {
   it('is worked on with the profile of the shell, and no other stage is touched', async () => {
     const file = local.write('gateway.yaml', gatewayFile());
-    expect((await gw(`apply -f ${file} --stage dev`)).out).toContain('3 created');
+    const applied = await gw(`apply -f ${file} --stage dev`);
+    expect([applied.error, applied.out]).toEqual([
+      `stage dev: account ${account}, region us-east-1\n`,
+      expect.stringContaining('3 created'),
+    ]);
     expect((await gw('keys list --stage dev')).out).toMatch(/^team +ci /m);
     const other = await gw(`apply -f ${file} --stage prod`);
     expect(other).toMatchObject({ code: 1, out: '', error: expect.stringContaining('stage prod has no tables') });
@@ -79,28 +63,28 @@ describe('a stage', () => {
 
 describe('credentials set', () => {
   it('puts the credential into the secret of the stage, beside the others, and never prints it', async () => {
-    secretText = '{"other":"stays"}';
+    aws.secrets.set(secretName, '{"other":"stays"}');
     const { code, out, error } = await gw('credentials set acme --stage dev', `${credential}\n`);
     expect(code).toBe(0);
-    expect(JSON.parse(writes[0] ?? '')).toEqual({ other: 'stays', acme: credential });
+    expect(JSON.parse(aws.secretWrites[0] ?? '')).toEqual({ other: 'stays', acme: credential });
     expect(out).toContain('credential acme of stage dev: created');
     expect(out + error).not.toContain(credential);
   });
 
   it('writes nothing where it stands already', async () => {
-    secretText = JSON.stringify({ acme: credential });
+    aws.secrets.set(secretName, JSON.stringify({ acme: credential }));
     const { code, out } = await gw('credentials set acme --stage dev', credential);
     expect([code, out]).toEqual([0, expect.stringContaining('unchanged')]);
-    expect(writes).toEqual([]);
+    expect(aws.secretWrites).toEqual([]);
   });
 
   it('replaces one only with --yes', async () => {
-    secretText = '{"acme":"the-former-one"}';
+    aws.secrets.set(secretName, '{"acme":"the-former-one"}');
     const refused = await gw('credentials set acme --stage dev', credential);
     expect(refused).toMatchObject({ code: 2, error: expect.stringContaining('pass --yes') });
-    expect(writes).toEqual([]);
+    expect(aws.secretWrites).toEqual([]);
     expect((await gw('credentials set acme --stage dev --yes', credential)).code).toBe(0);
-    expect(writes).toEqual([JSON.stringify({ acme: credential })]);
+    expect(aws.secretWrites).toEqual([JSON.stringify({ acme: credential })]);
     expect(refused.error).not.toMatch(/the-former-one|provider-key/);
   });
 
@@ -110,11 +94,11 @@ describe('credentials set', () => {
     ['a secret that is no object', credential, 'sk-raw-text', 'does not hold a JSON object'],
     ['a stage without its secret', credential, undefined, 'there is no secret gw/dev/providers'],
   ])('refuses %s, writes nothing and repeats nothing', async (_name, input, stored, reason) => {
-    secretText = stored;
+    if (stored !== undefined) aws.secrets.set(secretName, stored);
     const { code, out, error } = await gw('credentials set acme --stage dev', input);
     expect([code, out]).toEqual([1, '']);
     expect(error).toContain(reason);
     expect(error).not.toMatch(/provider-key|sk-raw/);
-    expect(writes).toEqual([]);
+    expect(aws.secretWrites).toEqual([]);
   });
 });

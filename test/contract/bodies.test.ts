@@ -1,5 +1,8 @@
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { once } from 'node:events';
+import { connect } from 'node:net';
+import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
 import { plainBodyMaxBytes } from '../../shared/foundation/constants/index.ts';
+import { newKey } from '../support/gateway-file.ts';
 import { type Harness, hello, startHarness } from '../support/harness.ts';
 import { expectError } from './expect-error.ts';
 
@@ -54,6 +57,79 @@ describe('a bad body', () => {
     gateway.simulator.clear();
     await expectError(await raw(body), 400, 'invalid_request');
     expect(gateway.simulator.calls).toHaveLength(0);
+  });
+
+  const message = { role: 'user', content: 'Hello' };
+  const nestedLists = (levels: number) => JSON.parse(`${'['.repeat(levels)}${']'.repeat(levels)}`);
+  /** Bodies of some hundred kilobytes that once took seconds, memory or a 500. */
+  const costly: [string, object][] = [
+    ['messages that are numbers', { messages: new Array(130_000).fill(1) }],
+    ['as many as are allowed', { messages: new Array(99_990).fill(1) }],
+    ['tools that are numbers', { messages: [message], tools: new Array(99_990).fill(1) }],
+    ['stop sequences that are numbers', { messages: [message], stop: new Array(99_990).fill(1) }],
+    ['providers that are numbers', { messages: [message], provider: { only: new Array(99_990).fill(1) } }],
+    [
+      'members of a provider',
+      { messages: [message], provider: Object.fromEntries(Array.from({ length: 50_000 }, (_, at) => [at, at])) },
+    ],
+    ['65 levels', { messages: [message], metadata: nestedLists(64) }],
+    ['100,001 values', { messages: [message], metadata: new Array(100_001 - 6).fill(0) }],
+    ['257 items of a gateway member', { messages: [message], cache: { other: new Array(257).fill(0) } }],
+  ];
+
+  it.each(costly)('is refused with one short message, at little cost: %s', async (_name, members) => {
+    gateway.simulator.clear();
+    const body = JSON.stringify({ model: 'acme/echo', ...members });
+    const { message: text } = await expectError(await raw(body), 400, 'invalid_request');
+    expect(text.length).toBeLessThan(200);
+    expect(gateway.simulator.calls).toHaveLength(0);
+  });
+
+  it('of 100,000 values and 64 levels is taken', async () => {
+    const many = JSON.stringify({ model: 'acme/echo', messages: [message], metadata: new Array(100_000 - 7).fill(0) });
+    const deep = JSON.stringify({ model: 'acme/echo', messages: [message], metadata: nestedLists(63) });
+    for (const body of [many, deep]) {
+      const response = await raw(body);
+      expect(response.status).toBe(200);
+      await response.text();
+    }
+  });
+
+  it('is not even parsed where its key is unknown, and not received where it has none', async () => {
+    const parse = jest.spyOn(JSON, 'parse');
+    const marked = JSON.stringify(hello('acme/echo', { mark: 'of this very body' }));
+    const parsed = () => parse.mock.calls.filter(([text]) => String(text).includes('of this very body')).length;
+    try {
+      await expectError(await raw(marked, { authorization: `Bearer ${newKey()}` }), 401, 'UNAUTHORIZED');
+      await expectError(await raw(marked, { authorization: 'Bearer nothing' }), 401, 'UNAUTHORIZED');
+      expect(parsed()).toBe(0);
+      expect((await raw(marked)).status).toBe(200);
+      expect(parsed()).toBeGreaterThan(0);
+    } finally {
+      parse.mockRestore();
+    }
+  });
+
+  it('is not even asked for where the key is malformed', async () => {
+    const { hostname, port } = new URL(gateway.url);
+    const socket = connect(Number(port), hostname);
+    const head = ['POST /v1/chat/completions HTTP/1.1', 'Host: localhost', 'Authorization: Bearer nothing'];
+    socket.write([...head, 'Content-Length: 4000000', 'Expect: 100-continue', '', ''].join('\r\n'));
+    const [answer] = (await once(socket, 'data')) as [Buffer];
+    expect(answer.toString()).toMatch(/^HTTP\/1\.1 401 /);
+    socket.destroy();
+  });
+
+  it('counts against the requests of its key, however bad it is', async () => {
+    const limited = await startHarness({
+      models: { 'acme/echo': [{ provider: 'acme', upstream: 'echo' }] },
+      key: { rpm: 2 },
+    });
+    const bad = JSON.stringify({ messages: new Array(99_990).fill(1) });
+    await expectError(await limited.post(bad), 400, 'invalid_request');
+    await expectError(await limited.post('{'), 400, 'invalid_request');
+    await expectError(await limited.post(bad), 429, 'api_key_rate_limit');
+    await limited.stop();
   });
 
   it('of one byte over 4 MiB is refused with a key, and unauthorised without one', async () => {

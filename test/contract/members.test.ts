@@ -58,6 +58,7 @@ const wrongTypes: [string, Record<string, unknown>][] = [
   ['reasoning.exclude', { reasoning: { exclude: 1 } }],
   ['reasoning.summary', { reasoning: { summary: 'long' } }],
   ['usage', { usage: true }],
+  ['provider.require_parameters', { provider: { require_parameters: 'yes' } }],
 ];
 
 describe('the members of a request', () => {
@@ -117,11 +118,77 @@ describe('the members of a request', () => {
     }
   });
 
-  it('inside provider and cache that nobody knows are ignored', async () => {
-    const members = { provider: { quantizations: ['int8'], only: 'acme' }, cache: { enabled: false, colour: 'red' } };
+  it('inside cache that are unknown are ignored, and so is require_parameters, because it is always so', async () => {
+    const members = { provider: { require_parameters: true, only: 'acme' }, cache: { enabled: false, colour: 'red' } };
     const response = await gateway.post(hello('acme/echo', members));
     expect(response.status).toBe(200);
     await response.text();
+  });
+
+  it('inside provider that are unknown are refused and named: a restriction must not be dropped', async () => {
+    for (const name of ['quantizations', 'Only', 'x'.repeat(5_000)]) {
+      gateway.simulator.clear();
+      const answer = await gateway.post(hello('acme/echo', { provider: { only: 'acme', [name]: ['int8'] } }));
+      const { message } = await expectError(answer, 400, 'invalid_request');
+      expect(message).toContain(`provider.${name.slice(0, 64)}: `);
+      expect(message.length).toBeLessThan(200);
+      expect(gateway.simulator.calls).toHaveLength(0);
+    }
+  });
+
+  it.each([
+    ['Model', 'model'],
+    ['MAX_TOKENS', 'max_tokens'],
+    ['Max_Completion_Tokens', 'max_completion_tokens'],
+    ['Stream', 'stream'],
+    ['meſſages', 'messages'],
+    ['toolſ', 'tools'],
+    ['Provider', 'provider'],
+    ['Models', 'models'],
+    ['Reasoning_Effort', 'reasoning_effort'],
+    ['Stream_options', 'stream_options'],
+    ['STORE', 'store'],
+  ])('that differ only in letter case from one that is used are refused: %s', async (name, used) => {
+    gateway.simulator.clear();
+    const { message } = await expectError(
+      await gateway.post(hello('acme/echo', { [name]: 1 })),
+      400,
+      'invalid_request',
+    );
+    expect(message).toContain(`${used}: `);
+    expect(gateway.simulator.calls).toHaveLength(0);
+  });
+
+  it('that are unknown reach the provider in their own letter case', async () => {
+    gateway.simulator.clear();
+    const response = await gateway.post(hello('acme/echo', { Seed: 7, X_Vendor: { Model: 'a' } }));
+    expect(response.status).toBe(200);
+    await response.text();
+    expect(gateway.simulator.calls[0]?.body).toMatchObject({ Seed: 7, X_Vendor: { Model: 'a' } });
+  });
+
+  it.each([
+    ['n', { n: 129 }],
+    ['n', { n: 0 }],
+    ['models', { models: [] }],
+    ['models', { models: new Array(9).fill('acme/echo') }],
+    ['models', { models: 'acme/echo' }],
+    ['models[1]', { models: ['acme/echo', 7] }],
+    ['model', { model: undefined }],
+    ['provider.order', { provider: { order: new Array(257).fill('acme') } }],
+  ])('are bounded: %s', async (path, members) => {
+    gateway.simulator.clear();
+    const { message } = await expectError(await gateway.post(hello('acme/echo', members)), 400, 'invalid_request');
+    expect(message.startsWith(path.split('.')[0] ?? '')).toBe(true);
+    expect(gateway.simulator.calls).toHaveLength(0);
+  });
+
+  it('may leave out model where models name one, and models never reach a provider', async () => {
+    gateway.simulator.clear();
+    const response = await gateway.post(hello('acme/echo', { model: undefined, models: ['acme/echo'] }));
+    expect(response.status).toBe(200);
+    await response.text();
+    expect(gateway.simulator.calls[0]?.body).not.toHaveProperty('models');
   });
 
   it.each([7, true, 'PRICE', {}, [], ''])('give invalid_sort for any other sort: %j', async (sort) => {

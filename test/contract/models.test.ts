@@ -55,7 +55,12 @@ describe('the model list', () => {
         'acme/nobody': [],
       },
       moreWorkspaces: [
-        { id: 'narrow', credit_usd: '5', models: ['acme/nobody'], keys: [{ name: 'narrow', key: narrowKey }] },
+        {
+          id: 'narrow',
+          credit_usd: '5',
+          models: ['acme/nobody', 'acme/unpriced'],
+          keys: [{ name: 'narrow', key: narrowKey }],
+        },
       ],
     });
   });
@@ -78,7 +83,7 @@ describe('the model list', () => {
 
   it('has exactly the members of the specification in every other element', async () => {
     const [, ...models] = await list();
-    expect(models.map(({ id }) => id)).toEqual(['acme/large', 'acme/unpriced', 'acme/nobody']);
+    expect(models.map(({ id }) => id)).toEqual(['acme/large', 'acme/unpriced']);
     for (const model of models) {
       expect(Object.keys(model).toSorted()).toEqual(modelMembers.toSorted());
       expect(Object.keys(model.stats as Json).toSorted()).toEqual(['median_latency_ms', 'throughput_rpm', 'uptime']);
@@ -126,14 +131,15 @@ describe('the model list', () => {
     ]);
   });
 
-  it('keeps prices strings where none is set, and says that nobody can be routed to', async () => {
+  it('keeps prices strings where none is set, and says that the model cannot be routed to', async () => {
     const models = await list();
     const unpriced = models.find(({ id }) => id === 'acme/unpriced');
     expect(unpriced).toMatchObject({ input_price_per_million: '0', output_price_per_million: '0', routable: false });
     expect(unpriced?.providers).toEqual([
       expect.objectContaining({ input_price_per_million: '0', output_price_per_million: '0', routable: false }),
     ]);
-    expect(models.find(({ id }) => id === 'acme/nobody')).toMatchObject({ routable: false, providers: [] });
+    // Without an entry there is nothing that the workspace could ever use (contract 13).
+    expect(models.find(({ id }) => id === 'acme/nobody')).toBeUndefined();
   });
 
   it('says of models that are not routable what a call to them says', async () => {
@@ -145,7 +151,7 @@ describe('the model list', () => {
 
   it('holds only what the workspace may use, and any other id is unknown to it', async () => {
     gateway.simulator.clear();
-    expect((await list(narrowKey)).map(({ id }) => id)).toEqual(['auto', 'acme/nobody']);
+    expect((await list(narrowKey)).map(({ id }) => id)).toEqual(['auto', 'acme/unpriced']);
     const headers = { authorization: `Bearer ${narrowKey}` };
     await expectError(await gateway.post(hello('acme/large'), headers), 400, 'unknown_model');
     await expectError(await gateway.post(hello('acme/nobody'), headers), 400, 'model_not_routable');

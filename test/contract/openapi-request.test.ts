@@ -25,9 +25,18 @@ const objectOf = (...names: readonly string[]) =>
 
 /** One member of the body as a body of its own. */
 const member = fc.oneof(
-  objectOf('sort', 'max_price', 'only', 'order', 'ignore', 'zdr', 'data_collection', 'data_residency', 'other').map(
-    (provider) => ({ provider }),
-  ),
+  objectOf(
+    'sort',
+    'max_price',
+    'only',
+    'order',
+    'ignore',
+    'zdr',
+    'data_collection',
+    'data_residency',
+    'require_parameters',
+    'other',
+  ).map((provider) => ({ provider })),
   objectOf('prompt', 'completion').map((max_price) => ({ provider: { max_price } })),
   objectOf('enabled', 'ttl', 'refresh', 'namespace').map((cache) => ({ cache })),
   objectOf('slug', 'version').map((preset) => ({ preset })),
@@ -39,13 +48,18 @@ const member = fc.oneof(
     .record({ effort: fc.constantFrom('low', null), max_tokens: fc.constantFrom(5, null) }, { requiredKeys: [] })
     .map((reasoning) => ({ reasoning })),
   value.map((json_schema) => ({ response_format: { type: 'json_schema', json_schema } })),
-  objectOf('provider', 'cache', 'preset', 'reasoning', 'response_format', 'model', 'messages'),
+  objectOf('provider', 'cache', 'preset', 'reasoning', 'response_format', 'model', 'models', 'messages'),
+  value.map((models) => ({ models })),
   objectOf('stream', 'temperature', 'max_tokens', 'n', 'stop', 'tools', 'usage', 'stream_options', 'seed'),
 );
 
 const whole = { model: 'acme/echo', messages: [{ role: 'user', content: 'x' }] };
 const bodies = fc
-  .tuple(fc.constantFrom<Record<string, unknown>>(whole, whole, whole, { model: 'auto' }), member, member)
+  .tuple(
+    fc.constantFrom<Record<string, unknown>>(whole, whole, whole, { model: 'auto' }, { messages: whole.messages }),
+    member,
+    member,
+  )
   .map(([body, one, other]): Record<string, unknown> => ({ ...body, ...one, ...other }));
 
 describe('the description of a request', () => {

@@ -19,15 +19,13 @@ describe('the routes', () => {
     fetch(origin() + path, { method, headers: { authorization: `Bearer ${gateway.key}` } });
 
   it.each([
-    '/',
     '/v1',
     '/v1/',
-    '/v1/models/',
-    '/v1/models/auto',
     '/v1/Models',
     '/v2/models',
     '/v1/chat/completions/x',
-    '/v1//models',
+    '/openai/v2/models',
+    '/openai/models',
     '/v1/%6dodels',
     '/v1/__proto__',
     '/constructor',
@@ -35,6 +33,21 @@ describe('the routes', () => {
     await expectError(await send('GET', path), 404, 'not_found');
     await expectError(await send('POST', path), 404, 'not_found');
     await expectError(await send('OPTIONS', path), 404, 'not_found');
+  });
+
+  it('take repeated and trailing slashes for one path', async () => {
+    for (const path of ['/v1/models/', '//v1///models', '/v1/models//?limit=1']) {
+      const response = await send('GET', path);
+      expect(response.status).toBe(200);
+      await response.text();
+    }
+    const answer = await fetch(`${origin()}/v1//chat/completions/`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${gateway.key}` },
+      body: JSON.stringify(hello('acme/echo')),
+    });
+    expect(answer.status).toBe(200);
+    await answer.text();
   });
 
   it.each([
@@ -48,6 +61,37 @@ describe('the routes', () => {
     const response = await send(method, path);
     await expectError(response, 405, 'method_not_allowed');
     expect(response.headers.get('allow')).toBe(`${allowed}, OPTIONS`);
+  });
+
+  it('name the paths there are, where a path is unknown', async () => {
+    const { message } = (await (await send('GET', '/v1/completions')).json()) as { message: string };
+    expect(message).toContain('POST /v1/chat/completions');
+    expect(message).toContain('GET /v1/models');
+  });
+
+  it('answer a health check without a key and without the store', async () => {
+    const response = await fetch(`${origin()}/health`);
+    expect([response.status, await response.json()]).toEqual([200, { status: 'ok' }]);
+  });
+
+  it('show a browser a page with the base URLs, and anything else JSON', async () => {
+    const page = await fetch(`${origin()}/`, { headers: { accept: 'text/html,*/*' } });
+    expect(page.headers.get('content-type')).toMatch(/^text\/html/);
+    expect(page.headers.get('content-security-policy')).toContain("default-src 'none'");
+    expect(await page.text()).toContain(`${origin()}/openai/v1`);
+    const json = await (await fetch(`${origin()}/`)).json();
+    expect(json).toEqual({ name: 'gw', base_url: `${origin()}/v1`, openai_base_url: `${origin()}/openai/v1` });
+  });
+
+  it.each(['/v1', '/openai/v1'])('serve the same below %s', async (base) => {
+    const models = (await (await send('GET', `${base}/models`)).json()) as { data: { id: string }[] };
+    expect(models.data.map(({ id }) => id)).toEqual(['auto', 'acme/echo']);
+    const answer = await fetch(`${origin()}${base}/chat/completions`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${gateway.key}` },
+      body: JSON.stringify(hello('acme/echo')),
+    });
+    expect(((await answer.json()) as { object: string }).object).toBe('chat.completion');
   });
 
   it('answer HEAD without a body', async () => {

@@ -20,8 +20,13 @@ describe('what reaches a provider', () => {
         'acme/open': [{ provider: 'open', upstream: 'echo' }],
         'acme/object': [{ provider: 'thinker', upstream: 'echo' }],
         'acme/mute': [{ provider: 'mute', upstream: 'echo' }],
+        'acme/uncounted': [{ provider: 'uncounted', upstream: 'echo' }],
       },
-      providers: { thinker: { reasoning_style: 'object' }, mute: { reasoning_style: 'none' } },
+      providers: {
+        thinker: { reasoning_style: 'object' },
+        mute: { reasoning_style: 'none' },
+        uncounted: { stream_usage: false },
+      },
       runtime: { credentials: credentialsOf(credentials.find) },
     });
   });
@@ -85,6 +90,7 @@ describe('what reaches a provider', () => {
     [{ effort: 'minimal' }, 'minimal'],
     [{ enabled: true }, 'medium'],
     [{ enabled: false }, 'none'],
+    [{ max_tokens: 0 }, 'none'],
     [{ max_tokens: 1_000 }, 'low'],
     [{ max_tokens: 8_000 }, 'medium'],
     [{ max_tokens: 30_000, exclude: true }, 'high'],
@@ -94,6 +100,20 @@ describe('what reaches a provider', () => {
     const { body } = await receivedFor(hello('acme/echo', { reasoning }));
     expect(body.reasoning_effort).toBe(effort);
     expect(body).not.toHaveProperty('reasoning');
+  });
+
+  it('asks for usage on every stream, but not where the provider says that it takes no such option', async () => {
+    const stream = { stream: true };
+    const optionsFor = async (model: string, members: object) =>
+      (await receivedFor(hello(model, { ...stream, ...members }))).body.stream_options;
+    expect(await optionsFor('acme/echo', {})).toEqual({ include_usage: true });
+    expect(await optionsFor('acme/echo', { stream_options: { x: 1, include_usage: false } })).toEqual({
+      x: 1,
+      include_usage: true,
+    });
+    expect(await optionsFor('acme/uncounted', {})).toBeUndefined();
+    expect(await optionsFor('acme/uncounted', { stream_options: { include_usage: true } })).toBeUndefined();
+    expect(await optionsFor('acme/uncounted', { stream_options: { x: 1, include_usage: true } })).toEqual({ x: 1 });
   });
 
   it('is reasoning as sent where the provider takes the object, and none where it knows none', async () => {

@@ -24,7 +24,7 @@ export async function askGateway(
       method: 'POST',
       path: '/v1/chat/completions',
       headers: { authorization: [`Bearer ${keys[call.key]}`], ...Object.fromEntries(headers) },
-      body: { kind: 'bytes', bytes },
+      readBody: async () => bytes,
       arrivedAtMs: clock.nowMs(),
     },
     { clientGone: new AbortController().signal },

@@ -4,6 +4,7 @@
 
 import type { Clock } from '../../shared/foundation/time/index.ts';
 import type { Transport, UpstreamAnswer } from '../../shared/routing/providers/index.ts';
+import { aroundSend } from '../support/around-send.ts';
 import type { Wrappers } from './fault-world.ts';
 
 export interface CrashPoint {
@@ -70,10 +71,7 @@ export function dyingProcess({ at, lastOneRuns }: CrashPoint): DyingProcess {
     }
   }
   const wrap: Wrappers = {
-    client: (client) => ({
-      send: (operation, input, signal) => event(() => client.send(operation, input, signal), lastOneRuns),
-      destroy: () => {},
-    }),
+    client: (client) => aroundSend(client, (_command, send) => event(send, lastOneRuns)),
     clock: (clock: Clock) => ({
       nowMs: clock.nowMs,
       after: (delayMs, callback) => startTimer(clock, delayMs, callback),

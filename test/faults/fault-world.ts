@@ -88,7 +88,8 @@ export async function startFaultWorld({ tables, folder }: WorldOptions = {}): Pr
     const real = createRuntime({ environment, clock: own, store, ...adapters });
     transports.push(real.transport);
     const log = createLog({ clock: own, level: 'error', write: (line) => void logLines.push(line) });
-    return { ...real, log, transport: wrap?.transport(real.transport) ?? real.transport };
+    const credit = witness.watch(real.credit);
+    return { ...real, credit, log, transport: wrap?.transport(real.transport) ?? real.transport };
   }
 
   const operator = openRuntime({});

@@ -1,5 +1,6 @@
 // Bring your own key (spec 5.6, 7.3): when it is used, when it is refused and with which code, and who pays.
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import { StoreUnavailable } from '../../shared/storage/store/index.ts';
 import { expectError } from '../contract/expect-error.ts';
 import { newKey } from '../support/gateway-file.ts';
 import { hello } from '../support/harness.ts';
@@ -207,6 +208,29 @@ describe('a stored connection', () => {
     expect(world.simulator.calls).toHaveLength(0);
   });
 
+  it('that KMS does not open serves no call, and the log says why', async () => {
+    const refusal = Object.assign(new Error('not authorized to perform kms:Decrypt'), {
+      name: 'AccessDeniedException',
+    });
+    world = await startWorld({
+      models,
+      providers,
+      workspace: withConnections(connection()),
+      replace: ({ connections }) => ({
+        connections: { ...connections, openKey: () => Promise.reject(new StoreUnavailable(refusal)) },
+      }),
+    });
+    await expectError(await world.post(hello('acme/paid')), 502, 'no_available_provider');
+    expect(world.simulator.calls).toHaveLength(0);
+    const [line, ...others] = world.logLines.filter((text) => text.includes('connection_key_unavailable'));
+    expect(others).toEqual([]);
+    expect(JSON.parse(line ?? '{}')).toMatchObject({
+      workspace_id: 'team',
+      provider: 'acme',
+      error: { name: 'AccessDeniedException', message: 'not authorized to perform kms:Decrypt' },
+    });
+  });
+
   it('has a budget that holds for any number of calls at once, and is settled to what was used', async () => {
     // Ten times 50 tokens of output at 2 USD a million, and the bytes of the body at 1 USD.
     const free = { input_price_per_million: '0' };
@@ -256,7 +280,7 @@ describe('a stored connection', () => {
     world = await start(connection({ budget_usd: '5' }));
     await expectError(await world.post(hello('acme/unpriced')), 422, 'byok_budget_unquotable');
     expect(world.simulator.calls).toHaveLength(0);
-    await world.apply({ models, providers, workspace: withConnections(connection()) });
+    await world.apply({ models, providers, workspace: withConnections(connection({ budget_usd: null })) });
     const later = await world.open();
     const answer = await later.post(hello('acme/unpriced'));
     expect((await answer.json()) as object).toMatchObject({ usage: { is_byok: true, cost: 0 } });

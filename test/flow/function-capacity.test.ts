@@ -164,6 +164,7 @@ describe('the concurrency of functions', () => {
     left.catch(() => {});
     await isHeld(1);
     client.abort();
+    letGo(1);
     await world.settled();
     waiting.length = 0;
     await answerOf(await world.post(ask('quick'), as('single')));

@@ -55,6 +55,15 @@ describe('an Idempotency-Key of a function call', () => {
     return expectBalancedBooks(world);
   }
 
+  it('is the same in either letter case', async () => {
+    const key = crypto.randomUUID();
+    const first = await answerOf(await world.post(ask('echo'), { 'idempotency-key': key.toUpperCase() }));
+    const again = await answerOf(await world.post(ask('echo'), { 'idempotency-key': key }));
+    expect(again.text).toBe(first.text);
+    expect(again.headers.get('idempotent-replayed')).toBe('true');
+    expect(world.simulator.calls).toHaveLength(1);
+  });
+
   it('of twenty identical calls runs one, charges one, and answers every later one with the same bytes', async () => {
     const before = await expectBooks();
     const key = newKey();

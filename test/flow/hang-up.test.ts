@@ -1,14 +1,18 @@
-// A client that leaves, and sockets that died: who is told, and who is not.
+// A client that leaves: its provider is read on, and no other is called. Sockets that died are replaced.
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import { requestBudgetMs, streamReadOnMaxMs } from '../../shared/foundation/constants/index.ts';
 import { type Harness, hello, startHarness } from '../support/harness.ts';
 import { readStream, readUntil } from './read-stream.ts';
+import { watchedClock } from './watched-clock.ts';
 
 describe('a client that hangs up', () => {
   let gateway: Harness;
+  const clock = watchedClock();
 
   beforeAll(async () => {
     const good = { provider: 'good', upstream: 'echo', more: { output_price_per_million: '9.00' } };
     gateway = await startHarness({
+      clock,
       models: {
         'acme/endless': [{ provider: 'acme', upstream: 'endless:1' }, good],
         'acme/silent': [{ provider: 'acme', upstream: 'silent' }, good],
@@ -18,7 +22,10 @@ describe('a client that hangs up', () => {
     });
   });
   afterAll(() => gateway.stop());
-  beforeEach(() => gateway.simulator.clear());
+  beforeEach(() => {
+    gateway.simulator.clear();
+    clock.forget();
+  });
 
   const leave = new Error('the client left');
   function start(body: Record<string, unknown>) {
@@ -32,33 +39,56 @@ describe('a client that hangs up', () => {
     return { answer, hangUp: () => client.abort(leave) };
   }
   const closedEarly = () => gateway.simulator.until(([call]) => call?.closedEarly === true);
+  /** The timer that starts when a client leaves a stream. */
+  const graceStarts = () => clock.waitsFor((delayMs) => delayMs === streamReadOnMaxMs);
 
-  it('in the middle of a stream ends the provider’s work too', async () => {
+  it('in the middle of a stream is read on for ten seconds, then the provider’s work ends', async () => {
     const { answer, hangUp } = start(hello('acme/endless', { stream: true }));
     await readUntil(await answer, 'and on');
     hangUp();
+    await graceStarts();
+    clock.advance(streamReadOnMaxMs - 1);
+    expect(gateway.simulator.calls.map((call) => call.closedEarly)).toEqual([false]);
+    clock.advance(1);
     await closedEarly();
     expect(gateway.simulator.calls).toHaveLength(1);
   });
 
-  it.each([true, false])(
-    'before the answer ends the provider’s work, and asks nobody else: stream %s',
-    async (stream) => {
-      const { answer, hangUp } = start(hello('acme/silent', { stream }));
-      await gateway.simulator.until((calls) => calls.length === 1);
-      hangUp();
-      await expect(answer).rejects.toBe(leave);
-      await closedEarly();
-      // A second request behind it shows that the gateway has nothing left to do for the first.
-      await (await gateway.post(hello('acme/echo'))).text();
-      expect(gateway.simulator.calls.map(({ model }) => model)).toEqual(['silent', 'echo']);
-    },
-  );
+  it('before the first output of a stream is read on as long, and no other provider is called', async () => {
+    const { answer, hangUp } = start(hello('acme/silent', { stream: true }));
+    await gateway.simulator.until((calls) => calls.length === 1);
+    hangUp();
+    await expect(answer).rejects.toBe(leave);
+    await graceStarts();
+    clock.advance(streamReadOnMaxMs);
+    await closedEarly();
+    // A second request behind it shows that the gateway has nothing left to do for the first.
+    await (await gateway.post(hello('acme/echo'))).text();
+    expect(gateway.simulator.calls.map(({ model }) => model)).toEqual(['silent', 'echo']);
+  });
+
+  it('before a JSON answer is waited for until the budget is over, and no other provider is called', async () => {
+    const { answer, hangUp } = start(hello('acme/silent'));
+    await gateway.simulator.until((calls) => calls.length === 1);
+    hangUp();
+    await expect(answer).rejects.toBe(leave);
+    // Answered after the gateway has seen the connection close.
+    await (await gateway.get('/models')).text();
+    clock.advance(requestBudgetMs - 10_001);
+    expect(gateway.simulator.calls.map((call) => call.closedEarly)).toEqual([false]);
+    // From here the other candidate would have its ten seconds; it is not called.
+    clock.advance(10_001);
+    await closedEarly();
+    await (await gateway.post(hello('acme/echo'))).text();
+    expect(gateway.simulator.calls.map(({ model }) => model)).toEqual(['silent', 'echo']);
+  });
 
   it('while a stream stalls ends the provider’s work', async () => {
     const { answer, hangUp } = start(hello('acme/stall', { stream: true }));
     await readUntil(await answer, 'Hello!');
     hangUp();
+    await graceStarts();
+    clock.advance(streamReadOnMaxMs);
     await closedEarly();
     expect(gateway.simulator.calls).toHaveLength(1);
   });

@@ -1,5 +1,6 @@
 // The same Idempotency-Key: one provider call, one charge, one answer byte for byte. JSON and streams alike.
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import { requestBudgetMs } from '../../shared/foundation/constants/index.ts';
 import { systemClock } from '../../shared/foundation/time/index.ts';
 import { type Store, StoreUnavailable } from '../../shared/storage/store/index.ts';
 import { expectError } from '../contract/expect-error.ts';
@@ -123,6 +124,7 @@ describe.each([false, true])('an Idempotency-Key, stream %s', (stream) => {
     await expectError(await world.post(body('silent', { seed: 1 }), name), 409, 'idempotency_conflict');
     expect(calls()).toBe(1);
     client.abort();
+    clock.advance(requestBudgetMs);
     await world.settled();
     // It left nothing: the key runs again, with another body too.
     expect(await outcomeOf(await world.post(body('echo'), name))).toBe('ok');
@@ -217,7 +219,7 @@ describe.each([false, true])('an Idempotency-Key, stream %s', (stream) => {
     clock.advance(6_000);
     expect(await (await world.post(body('echo', { preset: null }), name)).text()).toBe(text);
     await expectError(await world.post(body('echo')), 402, 'PAYMENT_REQUIRED');
-    await world.apply({ models });
+    await world.apply({ models, workspace: { spend_limit_usd: null } });
     clock.advance(6_000);
     expect(calls()).toBe(1);
   });
@@ -247,6 +249,7 @@ describe('an Idempotency-Key', () => {
     const response = await world.post(hello('acme/endless:1', { stream: true }), name, client.signal);
     await readUntil(response, 'and on');
     client.abort();
+    clock.advance(requestBudgetMs);
     await world.settled();
     const again = await world.post(hello('acme/echo'), name);
     expect(again.headers.get('idempotent-replayed')).toBeNull();

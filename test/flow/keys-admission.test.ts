@@ -71,7 +71,7 @@ describe('a key', () => {
     await expectError(await world.post(hello('acme/echo')), 429, 'api_key_rate_limit');
     await world.apply({ models, key: { rpm: null, spend_limit_usd: '0.000001' } });
     await expectError(await world.post(hello('acme/echo')), 402, 'PAYMENT_REQUIRED');
-    await world.apply({ models, key: {} });
+    await world.apply({ models, key: { spend_limit_usd: null } });
     expect(await outcomeOf(await world.post(hello('acme/echo')))).toBe('ok');
   });
 });

@@ -60,3 +60,13 @@ it.each([
   await eventually(async () => (await credit()).held === 0n);
   expect((await credit()).spent - before).toBe(BigInt(10 * 1 + tokens * 2) * 1_000_000n);
 });
+
+it('keeps the counts of a report when a later one has none', async () => {
+  const usage = await usageOf([
+    delta('a'),
+    end({ usage: { prompt_tokens: 10, completion_tokens: 60 } }),
+    end({ usage: {} }),
+  ]);
+  expect(usage).toMatchObject({ cost_usd: String((10 * 1 + 60 * 2) / 1_000_000) });
+  expect(usage).not.toHaveProperty('estimated');
+});

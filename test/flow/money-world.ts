@@ -81,8 +81,10 @@ export async function startWorld({ clock, wrapStore, replace, ...parts }: FilePa
     records: (workspace = 'team') => readRecords(operator, workspace),
     keyItem: async (text = key) => (await operator.keys.readItem(parseApiKey(text)?.publicId ?? '')) ?? {},
     async stop() {
+      // First the providers: a call whose client left reads on until they end.
+      await simulator.stop();
       for (const stop of stops) await stop();
-      await Promise.all([simulator.stop(), testStore.stop()]);
+      await testStore.stop();
     },
   };
 }

@@ -1,5 +1,6 @@
 // Cached answers (contract 3): the same question costs nothing the second time, and only the same question.
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import { requestBudgetMs } from '../../shared/foundation/constants/index.ts';
 import { newKey } from '../support/gateway-file.ts';
 import { dataLines, hello } from '../support/harness.ts';
 import { type ManualClock, manualClock } from '../support/manual-clock.ts';
@@ -226,6 +227,7 @@ describe('a cached answer', () => {
       expect(response.headers.get('x-gw-cache')).toBe('MISS');
       await readUntil(response, 'and on');
       client.abort();
+      clock.advance(requestBudgetMs);
       await world.settled();
     }
   });

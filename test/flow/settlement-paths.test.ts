@@ -1,9 +1,11 @@
 // Every way a call can end: what it cost is charged exactly once, nothing stays held, and one record says so.
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
+import { requestBudgetMs, streamReadOnMaxMs } from '../../shared/foundation/constants/index.ts';
 import { hello } from '../support/harness.ts';
 import { manualClock } from '../support/manual-clock.ts';
 import { expectBalancedBooks, outcomeOf, startWorld, type World } from './money-world.ts';
 import { readUntil } from './read-stream.ts';
+import { awaitingClock, eventually } from './watched-clock.ts';
 
 const dear = { input_price_per_million: '3.00', output_price_per_million: '9.00' };
 const backed = (upstream: string) => [
@@ -29,6 +31,8 @@ const alone = [
   'truncated-json',
   'endless:1',
   'silent',
+  'slow:300',
+  'slow-chunks:20',
   'stall:3',
 ];
 const models = {
@@ -46,16 +50,19 @@ const dearCost = 7_500_000_000n;
 
 describe('a call', () => {
   let world: World;
+  const clock = awaitingClock();
   let spentBefore = 0n;
 
   beforeAll(async () => {
-    world = await startWorld({ models, key: { spend_limit_usd: '50' }, workspace: { spend_limit_usd: '60' } });
+    world = await startWorld({ clock, models, key: { spend_limit_usd: '50' }, workspace: { spend_limit_usd: '60' } });
   });
   afterAll(() => world.stop());
 
   /** What one call cost, and its record. */
   async function booked() {
     await world.settled();
+    // The records of two calls must not be of the same millisecond: the last one is the one that is looked at.
+    clock.advance(1);
     const spent = await expectBalancedBooks(world);
     const charged = spent - spentBefore;
     spentBefore = spent;
@@ -127,27 +134,61 @@ describe('a call', () => {
     expect(record).toMatchObject({ outcome: 'cut', cutCode: 'no_available_provider', estimated: true, attempts: 1 });
   });
 
-  it('whose client hangs up in the middle of a stream pays for what was relayed', async () => {
+  const gone = async (body: Record<string, unknown>, model: string) => {
+    world.simulator.clear();
+    const client = new AbortController();
+    const answer = world.post(hello(model, body), {}, client.signal);
+    await world.simulator.until((calls) => calls.length === 1);
+    client.abort();
+    await expect(answer).rejects.toThrow();
+    // Answered after the gateway has seen the connection close.
+    await (await fetch(`${world.url}/models`)).text();
+  };
+
+  it('whose client leaves before the JSON answer pays for it when it comes', async () => {
+    await gone({}, 'alone/slow:300');
+    const { charged, record } = await booked();
+    expect(charged).toBeGreaterThan(0n);
+    expect(record).toMatchObject({ outcome: 'client_gone', provider: 'acme', attempts: 1, estimated: false });
+  });
+
+  it('whose client leaves a stream before its last chunk pays what the provider reports, not what was relayed', async () => {
+    const client = new AbortController();
+    const whole = await (await world.post(hello('alone/slow-chunks:20'))).json();
+    const { charged: price } = await booked();
+    const response = await world.post(hello('alone/slow-chunks:20', { stream: true }), {}, client.signal);
+    await readUntil(response, 'content');
+    client.abort();
+    const { charged, record } = await booked();
+    expect(charged).toBe(price);
+    expect(record).toMatchObject({ outcome: 'client_gone', estimated: false });
+    expect(record?.completionTokens).toBe((whole as { usage: { completion_tokens: number } }).usage.completion_tokens);
+  });
+
+  it.each([
+    [true, streamReadOnMaxMs],
+    [false, requestBudgetMs],
+  ])('whose client leaves a provider that never answers costs nothing: stream %s', async (stream, readOnMs) => {
+    await gone({ stream }, 'alone/silent');
+    // The timers of both run from the request on.
+    await eventually(() => clock.isAwaiting(readOnMs));
+    clock.advance(readOnMs);
+    const { charged, record } = await booked();
+    expect(charged).toBe(0n);
+    expect(record).toMatchObject({ outcome: 'client_gone', attempts: 1 });
+  });
+
+  it('whose client leaves an endless stream pays for what was written within ten seconds', async () => {
     const client = new AbortController();
     const response = await world.post(hello('alone/endless:1', { stream: true }), {}, client.signal);
     await readUntil(response, 'and on');
     client.abort();
+    await eventually(() => clock.isAwaiting(streamReadOnMaxMs));
+    clock.advance(streamReadOnMaxMs);
     const { charged, record } = await booked();
     expect(charged).toBeGreaterThan(0n);
     expect(record).toMatchObject({ outcome: 'client_gone', provider: 'acme', estimated: true });
     expect(record).not.toHaveProperty('cutCode');
-  });
-
-  it.each([false, true])('whose client hangs up before the answer costs nothing: stream %s', async (stream) => {
-    world.simulator.clear();
-    const client = new AbortController();
-    const answer = world.post(hello('alone/silent', { stream }), {}, client.signal);
-    await world.simulator.until((calls) => calls.length === 1);
-    client.abort();
-    await expect(answer).rejects.toThrow();
-    const { charged, record } = await booked();
-    expect(charged).toBe(0n);
-    expect(record).toMatchObject({ outcome: 'client_gone', attempts: 1 });
   });
 
   it('pays for every answer that did not satisfy its schema, also where none did', async () => {

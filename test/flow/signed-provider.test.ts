@@ -11,7 +11,7 @@ const providers = { bedrock: { auth: { sigv4: { service: 'bedrock', region: 'eu-
 const signing = (isAvailable: boolean) =>
   signedCredentials({
     source: credentialsOf(() => undefined),
-    identity: async () => identity,
+    awsCredentials: async () => identity,
     isAvailable: () => isAvailable,
     clock: systemClock,
   });

@@ -10,7 +10,9 @@ const event = (delta: object, finish_reason: string | null = null) =>
 
 function open(pieces: readonly (Buffer | Promise<Buffer>)[]) {
   const clock = manualClock();
-  const watch = startWatch(clock, startDeadline(clock, clock.nowMs(), 55_000), new AbortController().signal);
+  const watch = startWatch(clock, startDeadline(clock, clock.nowMs(), 55_000), {
+    clientGone: new AbortController().signal,
+  });
   async function* body(): AsyncGenerator<Buffer> {
     for (const piece of pieces) yield piece;
   }

@@ -1,5 +1,6 @@
 // A span id belongs to one call of its workspace (contract 7): whose retry may bring it again, and whose may not.
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import { requestBudgetMs } from '../../shared/foundation/constants/index.ts';
 import { expectError } from '../contract/expect-error.ts';
 import { newKey } from '../support/gateway-file.ts';
 import { hello } from '../support/harness.ts';
@@ -87,6 +88,7 @@ describe('a span id', () => {
     await world.simulator.until((calls) => calls.length === 1);
     await expectUsed(post('silent', { 'x-gw-span-id': names1['x-gw-span-id'] }));
     client.abort();
+    clock.advance(requestBudgetMs);
     await world.settled();
   });
 
@@ -110,11 +112,16 @@ describe('a span id', () => {
     expect(world.simulator.calls).toHaveLength(1);
   });
 
-  it('stays used after a refusal that stands behind it, and after an answer of the response cache', async () => {
+  it('stays unused after a refusal before any provider is called', async () => {
     const refused = fresh();
     await expectError(await world.post(hello('nobody/nothing'), refused), 400, 'unknown_model');
-    await expectUsed(world.post(hello('nobody/nothing'), refused));
+    await expectError(await world.post(hello('nobody/nothing'), refused), 400, 'unknown_model');
+    await world.settled();
+    expect(await outcomeOf(await post('echo', refused))).toBe('ok');
     await expectUsed(post('echo', refused));
+  });
+
+  it('stays used after an answer of the response cache', async () => {
     const body = hello('acme/echo', { cache: { namespace: 'spans' } });
     expect(await outcomeOf(await world.post(body))).toBe('ok');
     await world.settled();

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { unknownMembersTexts } from '../../infra/local/simulator/behaviours/unknown-members.ts';
+import { unknownMembersTexts } from '../../infra/local/simulator/index.ts';
 import { type Harness, hello, startHarness } from '../support/harness.ts';
 import { contentOf, readStream } from './read-stream.ts';
 
@@ -135,6 +135,20 @@ describe('a stream', () => {
       JSON.parse(line).choices.map(({ index }: { index: number }) => index),
     );
     expect(new Set(indexes)).toEqual(new Set([0, 1]));
+  });
+
+  it('carries no reasoning where it is excluded, no chunk that would be empty, and all the rest', async () => {
+    for (const members of [{}, { cache: {} }, { cache: {} }]) {
+      const { lines, headers } = await stream('reasoning', { reasoning: { exclude: true }, ...members });
+      expect(lines.join('')).not.toContain('reasoning_content');
+      const deltas = lines.map((line) => JSON.parse(line).choices[0]);
+      expect(
+        deltas.filter(({ delta, finish_reason }) => finish_reason === null && Object.keys(delta).length === 0),
+      ).toEqual([]);
+      expect(contentOf(lines)).toContain('simulated by the');
+      expect(deltas.at(-1)?.finish_reason).toBe('stop');
+      expect(headers.get('x-gw-model')).toBe('acme/reasoning');
+    }
   });
 
   it('asks the provider once', () => {

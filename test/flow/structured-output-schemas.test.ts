@@ -1,6 +1,7 @@
 // Schemas that were made to hurt: each is refused in its turn, no provider hears of it, and the gateway serves on.
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { expectError } from '../contract/expect-error.ts';
+import { newKey } from '../support/gateway-file.ts';
 import { type Harness, hello, startHarness } from '../support/harness.ts';
 import { completionOf, sendJson, startScriptedProvider } from './scripted-provider.ts';
 
@@ -33,7 +34,7 @@ const hostile: readonly [what: string, schema: unknown][] = [
   ['the $id of the root again', { ...twin, $defs: { a: twin } }],
   ['a reference to itself', { $ref: '#' }],
   ['references that double each other', fanOut(40)],
-  ['another draft', { $schema: 'http://json-schema.org/draft-04/schema#' }],
+  ['another draft', { $schema: 'http://json-schema.org/draft-03/schema#' }],
   ['a draft of one’s own', { $schema: 'https://schemas.example/mine' }],
   ['an unknown type', { type: 'date' }],
   ['members that are no schemas', { properties: { a: 'string' } }],
@@ -105,6 +106,36 @@ describe('a hostile schema', () => {
       authorization: `Bearer ${gateway.key.slice(0, -1)}`,
     });
     await expectError(response, 401, 'UNAUTHORIZED');
+  });
+});
+
+describe('hostile schemas of one key, all at once', () => {
+  it('are each refused in the end, and the calls of another key are served meanwhile, structured ones too', async () => {
+    const otherKey = newKey();
+    const gateway = await startHarness({
+      models: { 'acme/echo': [{ provider: 'acme', upstream: 'echo' }] },
+      moreWorkspaces: [{ id: 'other', credit_usd: '1', keys: [{ name: 'first', key: otherKey }] }],
+    });
+    const authorization = `Bearer ${otherKey}`;
+    let isOver = false;
+    const hostile = Array.from({ length: 6 }, async () => {
+      const body = hello('acme/echo', format({ type: 'string', pattern: '^(a+)+$' }));
+      await expectError(await gateway.post(body), 400, 'invalid_response_schema');
+    });
+    const all = Promise.all(hostile).then(() => {
+      isOver = true;
+    });
+    let served = 0;
+    while (!isOver) {
+      const members = served % 2 === 0 ? {} : format({ type: 'object' });
+      const response = await gateway.post(hello('acme/echo', members), { authorization });
+      expect(response.status).toBe(200);
+      await response.text();
+      served += 1;
+    }
+    await all;
+    expect(served).toBeGreaterThan(6);
+    await gateway.stop();
   });
 });
 

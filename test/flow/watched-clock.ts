@@ -34,6 +34,28 @@ export function watchedClock(startMs?: number): WatchedClock {
   };
 }
 
+/** A manual clock that knows which of its timers are running. Short pauses (of retries, of the simulator) take no time. */
+export function awaitingClock(): ManualClock & { isAwaiting(delayMs: number): boolean } {
+  const clock = manualClock();
+  const running: number[] = [];
+  return {
+    ...clock,
+    isAwaiting: (delayMs) => running.includes(delayMs),
+    after(delayMs, callback) {
+      running.push(delayMs);
+      const end = () => void running.splice(running.indexOf(delayMs), 1);
+      const cancel = clock.after(delayMs, () => {
+        end();
+        callback();
+      });
+      return () => {
+        if (running.includes(delayMs)) end();
+        cancel();
+      };
+    },
+  };
+}
+
 /** Resolves once the condition holds, looking again whenever the process has had a turn. */
 export async function eventually(condition: () => boolean | Promise<boolean>): Promise<void> {
   while (!(await condition())) await new Promise((resolve) => setImmediate(resolve));

@@ -26,8 +26,15 @@ export const aroundStore = (store: Store, around: Around): Store => ({
     return around({ method: 'update', table, key, expression, values }, () => store.update(update, options));
   },
   batchPut: (puts, options) =>
-    around({ method: 'batchPut', table: puts[0]?.table ?? '', key: '', expression: '', values: {} }, () =>
-      store.batchPut(puts, options),
+    around(
+      {
+        method: 'batchPut',
+        table: [...new Set(puts.map(({ table }) => table))].join(),
+        key: puts.map(({ item }) => item.pk).join(),
+        expression: '',
+        values: {},
+      },
+      () => store.batchPut(puts, options),
     ),
   delete: (table, key, options) =>
     around({ method: 'delete', table, key, expression: '', values: {} }, () => store.delete(table, key, options)),

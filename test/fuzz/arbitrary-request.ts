@@ -97,7 +97,7 @@ export const functionCall: fc.Arbitrary<Record<string, unknown>> = fc
   .tuple(fc.constantFrom(...functionAliases), arbitraryValue, arbitraryValue)
   .map(([model, ticket, more]) => {
     const input = model.includes('/text') ? String(JSON.stringify(ticket)) : JSON.stringify({ ticket, more });
-    return { model, messages: [{ role: 'user', content: input }], user: 'somebody' };
+    return { model, messages: [{ role: 'user', content: input }], user: 'user-1' };
   });
 
 const headerText = fc.oneof(
@@ -162,3 +162,35 @@ export const credentialOf = (key: string): fc.Arbitrary<string[]> =>
       ),
     },
   );
+
+const nested = (levels: number): unknown => JSON.parse(`${'['.repeat(levels)}${']'.repeat(levels)}`);
+const listOf = (value: unknown, length: number): unknown[] => new Array(length).fill(value);
+
+/** A value at, below or beyond a bound of contract 3. */
+const bigValue = fc.oneof(
+  fc.integer({ min: 60, max: 66 }).map(nested),
+  fc.tuple(arbitraryValue, fc.integer({ min: 250, max: 260 })).map(([value, length]) => listOf(value, length)),
+  fc
+    .tuple(fc.constantFrom<unknown>(1, '', null, {}, [], { role: 'user' }), fc.integer({ min: 99_980, max: 100_010 }))
+    .map(([value, length]) => listOf(value, length)),
+);
+
+const otherCase = (name: string, at: number): string => {
+  const letter = name.charAt(at % name.length);
+  return name.replace(letter, letter.toUpperCase());
+};
+
+/** Requests that are large, deep, or name a member in another letter case. */
+export const costlyRequest: fc.Arbitrary<Record<string, unknown>> = fc
+  .tuple(
+    validRequest,
+    fc.constantFrom('messages', 'tools', 'stop', 'models', 'metadata', 'provider', 'cache', 'reasoning', 'usage'),
+    bigValue,
+    fc.constantFrom('replace', 'inside', 'case'),
+    fc.nat(),
+  )
+  .map(([body, name, value, how, at]) => {
+    if (how === 'replace') return { ...body, [name]: value };
+    if (how === 'inside') return { ...body, [name]: { ...(body[name] as object), only: value, other: value } };
+    return { ...body, [otherCase(name, at)]: value };
+  });

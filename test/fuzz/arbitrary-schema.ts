@@ -24,6 +24,9 @@ const draft = fc.constantFrom(
   'https://json-schema.org/draft/2020-12/schema',
   'http://json-schema.org/draft-07/schema#',
   'http://json-schema.org/draft-04/schema#',
+  'http://json-schema.org/draft-06/schema#',
+  'https://json-schema.org/draft/2019-09/schema',
+  'http://json-schema.org/draft-03/schema#',
 );
 const simple = fc.constantFrom<unknown>(
   true,
@@ -45,6 +48,9 @@ function schemaOver(inner: fc.Arbitrary<unknown>): fc.Arbitrary<unknown> {
     $anchor: fc.constantFrom('a', '', '1'),
     $ref: reference,
     $dynamicRef: reference,
+    $recursiveRef: fc.constantFrom('#', '#a'),
+    id: fc.constantFrom('https://s.example/s', 'a', ''),
+    exclusiveMinimum: fc.constantFrom(true, false, 1),
     type: fc.constantFrom('object', 'array', 'string', 'number', ['string', 'array']),
     const: fc.jsonValue({ maxDepth: 1 }),
     properties: fc.dictionary(fc.constantFrom('a', 'b', '__proto__', ''), inner, { maxKeys: 2 }),

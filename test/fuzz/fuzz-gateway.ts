@@ -37,11 +37,11 @@ export interface Reply {
 export interface FuzzGateway {
   readonly harness: Harness;
   /** `leavesAfter`: the client hangs up when it has read so many pieces of a stream. */
-  ask(asked: Asked, upstream: Upstream, leavesAfter?: number): Promise<Reply>;
+  ask(asked: Asked, upstream: Upstream | Transport, leavesAfter?: number): Promise<Reply>;
   readonly asked: () => number;
 }
 
-/** Longer timers are limits of patience, and nobody is slow here. */
+/** Longer timers are limits that only something slow meets, and nothing is slow here. */
 const longestWaitMs = 400;
 const patientClock: Clock = {
   ...systemClock,
@@ -56,14 +56,15 @@ export async function startFuzzGateway(): Promise<FuzzGateway> {
     asked: () => count,
     async ask({ method = 'POST', path = '/v1/chat/completions', headers, body }, upstream, leavesAfter) {
       count += 1;
-      const gateway = createChatGateway({ ...harness.runtime, transport: transportOf(upstream) });
+      const transport = typeof upstream === 'function' ? transportOf(upstream) : upstream;
+      const gateway = createChatGateway({ ...harness.runtime, transport });
       const client = new AbortController();
       const bytes = Buffer.from(body);
       const request: GatewayRequest = {
         method,
         path,
         headers,
-        body: { kind: 'bytes', bytes },
+        readBody: async () => bytes,
         arrivedAtMs: patientClock.nowMs(),
       };
       const response = await gateway(request, { clientGone: client.signal });
@@ -75,7 +76,7 @@ export async function startFuzzGateway(): Promise<FuzzGateway> {
   };
 }
 
-/** Reads as the adapters do: on, until the end or until the client has left, and then lets go. */
+/** Reads as the adapters do: on, until the end or until the client has left, and then stops. */
 async function readBody(
   body: string | AsyncIterable<string>,
   leavesAfter: number | undefined,

@@ -1,6 +1,7 @@
 // Runs generated requests in batches, checks every answer, and counts. One seed, one run: GW_FUZZ_SEED draws others.
 import fc from 'fast-check';
 import type { Runtime } from '../../shared/composition/index.ts';
+import type { Transport } from '../../shared/routing/providers/index.ts';
 import { type Asked, type Reply, startFuzzGateway, type Upstream } from './fuzz-gateway.ts';
 import { checkWellAnswered, type Expectation } from './well-answered.ts';
 
@@ -10,7 +11,7 @@ const batch = 50;
 
 export interface Case extends Expectation {
   readonly asked: Asked;
-  readonly upstream: Upstream;
+  readonly upstream: Upstream | Transport;
   /** The client hangs up when it has read so many pieces of a stream. */
   readonly leavesAfter?: number | undefined;
 }

@@ -44,7 +44,7 @@ export interface Framing {
 }
 
 export const framings: Readonly<Record<string, Framing>> = {
-  'as everybody writes it': { lineEnd: '\n', prefix: 'data: ' },
+  'in the common form': { lineEnd: '\n', prefix: 'data: ' },
   'with CRLF and comments': { lineEnd: '\r\n', prefix: ': still here\r\nid: 7\r\ndata:' },
   'with CR': { lineEnd: '\r', prefix: 'data: ' },
 };

@@ -38,12 +38,19 @@ describe.each(Object.entries(stages))('the api stack of %s', (stage, { api, data
         Runtime: 'nodejs24.x',
         Architectures: ['arm64'],
         Handler: 'index.handler',
-        LoggingConfig: { LogFormat: 'JSON', LogGroup: { Ref: expect.any(String) } },
+        LoggingConfig: {
+          LogFormat: 'JSON',
+          LogGroup: { Ref: expect.any(String) },
+          SystemLogLevel: stage === 'dev' ? 'INFO' : 'WARN',
+        },
       });
     }
     const logGroups = resourcesOf(api, 'AWS::Logs::LogGroup');
     expect(logGroups).toHaveLength(functions.length);
-    for (const { Properties } of logGroups) expect(Properties).toEqual({ RetentionInDays: settings.logRetention });
+    for (const { Properties } of logGroups) {
+      expect(Properties).toMatchObject({ RetentionInDays: settings.logRetentionDays });
+      expect(Properties).not.toHaveProperty('LogGroupName');
+    }
   });
 
   it('gives both gateway functions the memory of the stage and 65 seconds, past the budget and the origin read', () => {
@@ -78,7 +85,7 @@ describe.each(Object.entries(stages))('the api stack of %s', (stage, { api, data
   it('allows no function an action or a resource by wildcard but objects of one bucket and models of Bedrock, and attaches no managed policy', () => {
     for (const { Action, Resource } of statementsOf('')) {
       expect(JSON.stringify(Action)).not.toContain('*');
-      if (!/s3:|bedrock:/.test(JSON.stringify(Action))) expect(JSON.stringify(Resource)).not.toContain('*');
+      if (!/s3:|bedrock/.test(JSON.stringify(Action))) expect(JSON.stringify(Resource)).not.toContain('*');
     }
     for (const { Properties } of resourcesOf(api, 'AWS::IAM::Role')) {
       expect(Properties).not.toHaveProperty('ManagedPolicyArns');
@@ -92,7 +99,7 @@ describe.each(Object.entries(stages))('the api stack of %s', (stage, { api, data
     expect(tableGrants(statementsOf(prefix), stage)).toEqual(sortedActions(actions));
   });
 
-  it('lets nobody delete an item, list a table or read a record', () => {
+  it('grants no function to delete an item, list a table or read a record', () => {
     const all = statementsOf('').filter(concerns('dynamodb'));
     expect(JSON.stringify(all)).not.toMatch(/dynamodb:(Delete|Scan|Query|Batch)/);
     const records = all.filter(({ Resource }) =>
@@ -134,7 +141,7 @@ describe.each(Object.entries(stages))('the api stack of %s', (stage, { api, data
   });
 
   it('lets the chat function call models of its own region, and of others only through a profile of that region', () => {
-    const [models, beyond, ...others] = statementsOf('ChatCompletions').filter(concerns('bedrock:'));
+    const [models, beyond, ...others] = statementsOf('ChatCompletions').filter(concerns('bedrock:Invoke'));
     expect(others).toEqual([]);
     for (const statement of [models, beyond]) {
       expect(statement?.Action).toEqual(['bedrock:InvokeModel', 'bedrock:InvokeModelWithResponseStream']);
@@ -149,6 +156,15 @@ describe.each(Object.entries(stages))('the api stack of %s', (stage, { api, data
     expect(arnsIn(condition?.ArnLike['bedrock:InferenceProfileArn'])).toEqual([
       'arn:AWS::Partition:bedrock:AWS::Region:AWS::AccountId:application-inference-profile/*',
       'arn:AWS::Partition:bedrock:AWS::Region:AWS::AccountId:inference-profile/*',
+    ]);
+  });
+
+  it('lets the chat function call the OpenAI-compatible interface of Bedrock in projects of its own account and region', () => {
+    const [inference, ...others] = statementsOf('ChatCompletions').filter(concerns('bedrock-mantle'));
+    expect(others).toEqual([]);
+    expect(inference?.Action).toBe('bedrock-mantle:CreateInference');
+    expect(arnsIn(inference?.Resource)).toEqual([
+      'arn:AWS::Partition:bedrock-mantle:AWS::Region:AWS::AccountId:project/*',
     ]);
   });
 
@@ -228,6 +244,10 @@ describe('settings of a stage', () => {
     expect(
       [...text.matchAll(/:bedrock:([a-z0-9*-]+)::foundation-model/g)].map(([, region]) => region).toSorted(),
     ).toEqual(['*', 'eu-west-1', 'us-east-1']);
+    expect([...text.matchAll(/:bedrock-mantle:([a-z0-9*-]+):/g)].map(([, region]) => region)).toEqual([
+      'eu-west-1',
+      'us-east-1',
+    ]);
     const closed = synthesizeStage('dev', { bedrockRegions: [] });
     expect(JSON.stringify(closed.api.toJSON())).not.toContain('bedrock');
   });

@@ -1,8 +1,10 @@
+import { once } from 'node:events';
 import { mkdir, mkdtemp, readdir, readFile, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { dirname, join } from 'node:path';
-import { describe, expect, it } from '@jest/globals';
-import { buildBundles, bundleEntries, bundleMaxBytes, bundleNames } from '../../infra/build/bundle.ts';
+import { basename, dirname, join } from 'node:path';
+import { Worker } from 'node:worker_threads';
+import { beforeAll, describe, expect, it } from '@jest/globals';
+import { type Bundle, type BundleName, buildBundles, bundleEntries, bundleMaxBytes } from '../../infra/build/bundle.ts';
 
 const projectRoot = new URL('../..', import.meta.url).pathname;
 const temporaryFolder = (): Promise<string> => mkdtemp(join(tmpdir(), 'gw-build-'));
@@ -20,29 +22,79 @@ const sourcesWith = async (handler: string, web = server): Promise<string> => {
   return root;
 };
 
-describe('the build', () => {
+/** Names of the packages that have code in one file, as far as they match. */
+async function packagesIn(output: string, bundle: BundleName, file: string, pattern: RegExp): Promise<string[]> {
+  const text = await readFile(join(output, 'meta', bundle, `${basename(file)}.metafile.json`), 'utf8');
+  const [{ inputs }] = Object.values(JSON.parse(text).outputs).filter((part) => 'entryPoint' in (part as object)) as [
+    { inputs: Readonly<Record<string, { readonly bytesInOutput: number }>> },
+  ];
+  const included = Object.keys(inputs).filter((path) => (inputs[path]?.bytesInOutput ?? 0) > 0);
+  const found = included.flatMap((path) => pattern.exec(path)?.[0] ?? []);
+  return [...new Set(found)].toSorted();
+}
+
+describe('the build of the project', () => {
+  let output: string;
+  let bundles: readonly Bundle[];
+  beforeAll(async () => {
+    output = await temporaryFolder();
+    bundles = await buildBundles(projectRoot, output);
+  });
+
   it('bundles everything small enough, ready to load, with nothing else in the folders that are uploaded', async () => {
-    const output = await temporaryFolder();
-    const bundles = await buildBundles(projectRoot, output);
     expect(bundles.map(({ name }) => name)).toEqual(['chat-completions', 'models', 'web']);
-    const uploaded = { 'chat-completions': ['index.cjs'], models: ['index.cjs'], web: ['index.js', 'package.json'] };
-    for (const { name, file, bytes } of bundles) {
+    const uploaded = {
+      'chat-completions': ['index.cjs', 's3-objects.cjs', 'schema-worker.cjs'],
+      models: ['index.cjs'],
+      web: ['index.js', 'package.json', 's3-objects.cjs', 'schema-worker.cjs'],
+    };
+    for (const { name, file, bytes, beside } of bundles) {
       expect(file).toBe(join(output, name, String(uploaded[name][0])));
       expect((await readdir(dirname(file))).toSorted()).toEqual(uploaded[name]);
-      expect(bytes).toBeLessThan(bundleMaxBytes);
+      for (const size of [bytes, ...Object.values(beside)]) expect(size).toBeLessThan(bundleMaxBytes);
     }
   });
 
-  it('bundles no client of the AWS SDK', async () => {
-    const output = await temporaryFolder();
-    await buildBundles(projectRoot, output);
-    for (const name of bundleNames) {
-      const metafile = await readFile(join(output, 'meta', name, 'metafile.json'), 'utf8');
-      const packages = Object.keys(JSON.parse(metafile).inputs).filter((path) => path.includes('/@aws-sdk/'));
-      expect(packages.filter((path) => !path.includes('/@aws-sdk/util-dynamodb/'))).toEqual([]);
+  it('brings the clients that a function calls, that of S3 in a file that it can load from beside the index', async () => {
+    const clients = (name: BundleName, file: string) => packagesIn(output, name, file, /@aws-sdk\/client-[a-z0-9-]+/);
+    for (const { name, file } of bundles) {
+      const few = ['@aws-sdk/client-dynamodb'];
+      const all = [...few, '@aws-sdk/client-kms', '@aws-sdk/client-secrets-manager'];
+      expect(await clients(name, file)).toEqual(name === 'models' ? few : all);
+      if (name === 'models') continue;
+      expect(await readFile(file, 'utf8')).toContain('require("./s3-objects.cjs")');
+      expect(await clients(name, 's3-objects.cjs')).toEqual(['@aws-sdk/client-s3']);
+      const { createS3Objects } = await import(join(dirname(file), 's3-objects.cjs'));
+      expect(createS3Objects).toBeInstanceOf(Function);
     }
   });
 
+  it('puts the thread that checks schemas beside the code that starts it, ready to work', async () => {
+    for (const [name, main] of [
+      ['chat-completions', 'index.cjs'],
+      ['web', 'index.js'],
+    ] as const) {
+      expect(await readFile(join(output, name, main), 'utf8')).toContain('"schema-worker.cjs"');
+      const worker = new Worker(join(output, name, 'schema-worker.cjs'));
+      worker.postMessage(JSON.stringify({ kind: 'schema', schema: { type: 'strin' }, maxMs: 1_000 }));
+      expect((await once(worker, 'message'))[0]).toMatchObject({
+        value: { message: expect.stringContaining('at /type') },
+      });
+      await worker.terminate();
+    }
+  });
+
+  it('finds credentials in variables and containers, and brings nothing that could look elsewhere', async () => {
+    for (const { name, file } of bundles) {
+      expect(await packagesIn(output, name, file, /@(aws-sdk|smithy)\/credential-provider-[a-z-]+/)).toEqual([
+        '@aws-sdk/credential-provider-env',
+        '@aws-sdk/credential-provider-http',
+      ]);
+    }
+  });
+});
+
+describe('the build', () => {
   it('leaves the runtime’s own global as it is', async () => {
     const output = await temporaryFolder();
     const handler = 'export const handler = awslambda.streamifyResponse(async (event: object) => event);';
@@ -62,7 +114,7 @@ describe('the build', () => {
     [
       'is too large',
       `export const handler = () => '${'x'.repeat(bundleMaxBytes)}';`,
-      /chat-completions has \d+ bytes, 716800 are allowed/,
+      /chat-completions\/index\.cjs has \d+ bytes, 614400 are allowed/,
     ],
   ])('fails on a bundle that %s', async (_fault, handler, reason) => {
     await expect(buildBundles(await sourcesWith(handler), await temporaryFolder())).rejects.toThrow(reason);

@@ -11,8 +11,10 @@ import { blobLifeSeconds } from '../../shared/storage/blobs/index.ts';
 import { resourcesOf, synthesizeStage } from './synthesized-stage.ts';
 
 describe.each(Object.keys(stageSettings))('the data stack of %s', (stage) => {
-  const { data, settings, terminationProtection, findings } = synthesizeStage(stage);
-  const deletionPolicy = settings.removal === 'retain' ? 'Retain' : 'Delete';
+  const { api, data, settings, terminationProtection, stackTags, findings } = synthesizeStage(stage);
+  const [deletionPolicy, replacePolicy] =
+    settings.removal === 'retain' ? ['RetainExceptOnCreate', 'Retain'] : ['Delete', 'Delete'];
+  const livesADay = ['cache', 'idempotency', 'limits', 'statistics'];
 
   it.each(tableNames)(
     'keeps table %s as the stage says, on demand, with the keys and the time to live its readers expect',
@@ -20,7 +22,7 @@ describe.each(Object.keys(stageSettings))('the data stack of %s', (stage) => {
       const { timeToLiveAttribute, partitionKey, sortKey }: TableDefinition = tableDefinitions[table];
       data.hasResource('AWS::DynamoDB::GlobalTable', {
         DeletionPolicy: deletionPolicy,
-        UpdateReplacePolicy: deletionPolicy,
+        UpdateReplacePolicy: replacePolicy,
         Properties: {
           TableName: physicalTableName(stage, table),
           BillingMode: 'PAY_PER_REQUEST',
@@ -36,7 +38,9 @@ describe.each(Object.keys(stageSettings))('the data stack of %s', (stage) => {
             timeToLiveAttribute === undefined ? Match.absent() : { AttributeName: timeToLiveAttribute, Enabled: true },
           Replicas: [
             Match.objectLike({
-              PointInTimeRecoverySpecification: { PointInTimeRecoveryEnabled: settings.pointInTimeRecovery },
+              PointInTimeRecoverySpecification: {
+                PointInTimeRecoveryEnabled: settings.pointInTimeRecovery && !livesADay.includes(table),
+              },
               DeletionProtectionEnabled: settings.deletionProtection,
               ReadOnDemandThroughputSettings:
                 settings.tableReadsPerSecondMax === null
@@ -86,10 +90,37 @@ describe.each(Object.keys(stageSettings))('the data stack of %s', (stage) => {
       },
     });
     const [policy] = resourcesOf(data, 'AWS::S3::BucketPolicy');
-    expect(policy?.Properties.PolicyDocument).toHaveProperty('Statement', [
+    const statements = (policy?.Properties.PolicyDocument as { Statement: object[] } | undefined)?.Statement ?? [];
+    expect(statements.slice(0, 2)).toEqual([
       expect.objectContaining({ Effect: 'Deny', Condition: { Bool: { 'aws:SecureTransport': 'false' } } }),
       expect.objectContaining({ Effect: 'Deny', Condition: { NumericLessThan: { 's3:TlsVersion': 1.2 } } }),
     ]);
+    for (const statement of statements.slice(2)) expect(JSON.stringify(statement)).toContain('AutoDelete');
+  });
+
+  it('empties the bucket before it is deleted where the stage is disposable, and nowhere else', () => {
+    data.resourceCountIs('Custom::S3AutoDeleteObjects', settings.removal === 'destroy' ? 1 : 0);
+  });
+
+  it('marks everything that takes tags with the application and the stage', () => {
+    for (const type of ['AWS::S3::Bucket', 'AWS::KMS::Key', 'AWS::SecretsManager::Secret']) {
+      for (const { Properties } of resourcesOf(data, type)) {
+        expect(Properties.Tags).toEqual(expect.arrayContaining(tagsOf(stage)));
+      }
+    }
+    for (const { Properties } of resourcesOf(data, 'AWS::DynamoDB::GlobalTable')) {
+      const [replica] = Properties.Replicas as [{ Tags: unknown }];
+      expect(replica.Tags).toEqual(tagsOf(stage));
+    }
+    for (const type of [
+      'AWS::Lambda::Function',
+      'AWS::Logs::LogGroup',
+      'AWS::IAM::Role',
+      'AWS::CloudFront::Distribution',
+    ]) {
+      for (const { Properties } of resourcesOf(api, type)) expect(Properties.Tags).toEqual(tagsOf(stage));
+    }
+    expect(stackTags).toEqual({ application: 'gw', stage });
   });
 
   it('keeps one master key for sealed BYOK keys, rotated, under a name the operator knows', () => {
@@ -112,6 +143,75 @@ describe.each(Object.keys(stageSettings))('the data stack of %s', (stage) => {
     expect(findings).toEqual([]);
   });
 });
+
+describe('the first deployment of a stage that retains', () => {
+  const first = synthesizeStage('prod', {}, true);
+
+  it('can be removed by CloudFormation when it fails: nothing is protected, and what it created is not kept', () => {
+    expect(first.terminationProtection).toBe(false);
+    for (const type of [
+      'AWS::DynamoDB::GlobalTable',
+      'AWS::S3::Bucket',
+      'AWS::KMS::Key',
+      'AWS::SecretsManager::Secret',
+    ]) {
+      const resources = resourcesOf(first.data, type);
+      expect(resources.length).toBeGreaterThan(0);
+      for (const { DeletionPolicy } of resources) expect(DeletionPolicy).toBe('RetainExceptOnCreate');
+    }
+    expect(JSON.stringify(first.data.toJSON())).not.toContain('"DeletionProtectionEnabled":true');
+  });
+
+  it('differs from the next one in protection only', () => {
+    const text = JSON.stringify(first.data.toJSON()).replaceAll(
+      '"DeletionProtectionEnabled":false',
+      '"DeletionProtectionEnabled":true',
+    );
+    expect(JSON.parse(text)).toEqual(synthesizeStage('prod').data.toJSON());
+  });
+});
+
+describe('a stage that adopts what a former deployment left behind', () => {
+  const keyArn = 'arn:aws:kms:eu-west-1:123456789012:key/0d1f6c6e-0b1e';
+  const secretArn = 'arn:aws:secretsmanager:eu-west-1:123456789012:secret:gw/prod/providers-a1B2c3';
+  const { api, data, findings } = synthesizeStage('prod', { adopt: { keyArn, secretArn } });
+
+  it('creates neither key nor secret, and gives the functions the adopted ones', () => {
+    data.resourceCountIs('AWS::KMS::Key', 0);
+    data.resourceCountIs('AWS::SecretsManager::Secret', 0);
+    data.hasResourceProperties('AWS::KMS::Alias', { AliasName: 'alias/gw-prod-connections', TargetKeyId: keyArn });
+    api.hasResourceProperties('AWS::Lambda::Function', {
+      Environment: { Variables: Match.objectLike({ GW_BYOK_KEY_ID: keyArn, GW_PROVIDER_SECRET: secretArn }) },
+    });
+    const statements = JSON.stringify(resourcesOf(api, 'AWS::IAM::Policy'));
+    expect(statements).toContain(`"kms:Decrypt","Condition":{"StringEquals":{"kms:EncryptionContext:stage":"prod"}}`);
+    expect(statements).toContain(`"Resource":"${keyArn}"`);
+    expect(statements).toContain(`"Resource":"${secretArn}"`);
+    expect(findings).toEqual([]);
+  });
+
+  it('never deletes an imported table or bucket, not even when this deployment fails', () => {
+    for (const type of ['AWS::DynamoDB::GlobalTable', 'AWS::S3::Bucket']) {
+      for (const { DeletionPolicy } of resourcesOf(data, type)) expect(DeletionPolicy).toBe('Retain');
+    }
+  });
+
+  it('stays protected in its first deployment, but for the stack that a failure would leave behind', () => {
+    const first = synthesizeStage('prod', { adopt: { keyArn, secretArn } }, true);
+    expect(first.terminationProtection).toBe(false);
+    expect(JSON.stringify(first.data.toJSON())).not.toContain('"DeletionProtectionEnabled":false');
+  });
+
+  it('keeps the place of the alias, so that a stage may adopt its own key later', () => {
+    const aliases = [data, synthesizeStage('prod').data].map((stack) => resourcesOf(stack, 'AWS::KMS::Alias')[0]?.id);
+    expect(aliases[0]).toBe(aliases[1]);
+  });
+});
+
+const tagsOf = (stage: string) => [
+  { Key: 'application', Value: 'gw' },
+  { Key: 'stage', Value: stage },
+];
 
 describe('the settings of prod', () => {
   it('protect its data in every way there is', () => {

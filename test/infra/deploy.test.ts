@@ -1,44 +1,101 @@
 import { execFile } from 'node:child_process';
 import { describe, expect, it } from '@jest/globals';
-import { readDeployOptions } from '../../infra/cdk/deploy.ts';
+import { cdkRuns, readDeployOptions } from '../../infra/cdk/deploy.ts';
+import type { StageSettings } from '../../infra/cdk/settings-schema.ts';
+import { stageSettings } from '../../infra/cdk/stage-settings.ts';
 
-const stages = ['dev', 'prod'];
-const script = new URL('../../infra/cdk/deploy.ts', import.meta.url).pathname;
+const { dev, prod } = stageSettings as Record<'dev' | 'prod', StageSettings>;
+const adopting: StageSettings = { ...prod, adopt: { keyArn: null, secretArn: null } };
+const stages = { dev, prod, adopting };
+const read = (...args: string[]) => readDeployOptions(args, stages);
 
 describe('the arguments of a deployment', () => {
-  it('name one stage, and everything else is handed to cdk as it was', () => {
-    const args = ['--stage', 'dev', '--require-approval', 'never', '--outputs-file=out.json', '-v'];
-    expect(readDeployOptions(args, stages)).toEqual({
-      stage: 'dev',
-      flags: ['--require-approval', 'never', '--outputs-file=out.json', '-v'],
+  it('name one stage, and what is not their own is handed to cdk as it was', () => {
+    const options = read('--stage', 'dev', '--outputs-file=out.json', '-v', '--hotswap');
+    expect(options).toMatchObject({ stage: 'dev', flags: ['--outputs-file=out.json', '-v', '--hotswap'] });
+  });
+
+  it('choose profile and region for the script and for cdk, wherever they stand', () => {
+    expect(read('--profile=work', '-v', '--region', 'eu-west-1', '--stage=prod')).toMatchObject({
+      profile: 'work',
+      region: 'eu-west-1',
+      flags: ['--profile', 'work', '--region', 'eu-west-1', '-v'],
     });
   });
 
-  it('choose edge and compute as context, wherever they stand', () => {
-    const args = ['--edge=none', '--hotswap', '--compute', 'web', '--stage=prod'];
-    expect(readDeployOptions(args, stages)).toEqual({
-      stage: 'prod',
-      flags: ['--context', 'edge=none', '--context', 'compute=web', '--hotswap'],
-    });
+  it('ask nothing with --yes, and import what exists with --adopt where the settings say what is adopted', () => {
+    expect(read('--stage', 'dev', '--yes').flags).toEqual(['--yes', '--require-approval', 'never']);
+    expect(read('--stage', 'adopting', '--adopt').flags).toEqual(['--import-existing-resources']);
+    expect(() => read('--stage', 'prod', '--adopt')).toThrow('--adopt needs the member adopt in the settings of prod');
+  });
+
+  it('have no option for what the settings say: a later deployment would forget it', () => {
+    expect(read('--stage', 'dev', '--edge', 'none').flags).toEqual(['--edge', 'none']);
   });
 
   it.each([
-    ['no stage', [], '--stage is missing (known: dev, prod)'],
+    ['no stage', [], '--stage is missing (known: dev, prod, adopting)'],
     ['a stage without a name', ['--stage'], '--stage needs a value'],
-    ['a stage that is in no settings', ['--stage', 'test'], 'there is no stage test (known: dev, prod)'],
+    ['a stage that is in no settings', ['--stage', 'test'], 'there is no stage test (known: dev, prod, adopting)'],
   ])('stop at %s', (_case, args, message) => {
-    expect(() => readDeployOptions(args, stages)).toThrow(message);
+    expect(() => read(...args)).toThrow(message);
+  });
+
+  it('stop at settings that are not valid', () => {
+    const stage = { dev: { ...dev, memoryMb: 1 } };
+    expect(() => readDeployOptions(['--stage', 'dev'], stage)).toThrow('stage dev: memoryMb must be');
+  });
+});
+
+describe('the runs of cdk', () => {
+  const all = (stage: string) => ['deploy', `${stage}/*`];
+  const first = (stage: string) => ['deploy', `${stage}/data`, '--context', 'firstDeployment=true'];
+
+  it('protect the data stack after its first success, not before', () => {
+    for (const status of [undefined, 'ROLLBACK_COMPLETE', 'ROLLBACK_FAILED', 'REVIEW_IN_PROGRESS', 'CREATE_FAILED']) {
+      expect(cdkRuns(read('--stage', 'prod'), status)).toEqual([first('prod'), all('prod')]);
+    }
+    for (const status of ['CREATE_COMPLETE', 'UPDATE_COMPLETE', 'UPDATE_ROLLBACK_COMPLETE', 'IMPORT_COMPLETE']) {
+      expect(cdkRuns(read('--stage', 'prod'), status)).toEqual([all('prod')]);
+    }
+  });
+
+  it('are one where nothing is protected', () => {
+    expect(cdkRuns(read('--stage', 'dev'), undefined)).toEqual([all('dev')]);
+  });
+
+  it('adopt in the first run too', () => {
+    const runs = cdkRuns(read('--stage', 'adopting', '--adopt', '--yes'), undefined);
+    const flags = ['--yes', '--require-approval', 'never', '--import-existing-resources'];
+    expect(runs).toEqual([
+      [...first('adopting'), ...flags],
+      [...all('adopting'), ...flags],
+    ]);
   });
 });
 
 describe('the deploy script', () => {
-  it('stops with one line and a failure before it builds anything', async () => {
-    const outcome = await new Promise<{ code: number; stdout: string; stderr: string }>((resolve) => {
-      const child = execFile(process.execPath, [script, '--stage', 'nowhere'], (_error, stdout, stderr) => {
+  const script = new URL('../../infra/cdk/deploy.ts', import.meta.url).pathname;
+  const run = (args: readonly string[], env: Record<string, string>) =>
+    new Promise<{ code: number; stdout: string; stderr: string }>((resolve) => {
+      const child = execFile(process.execPath, [script, ...args], { env }, (_error, stdout, stderr) => {
         resolve({ code: child.exitCode ?? -1, stdout, stderr });
       });
     });
+
+  it('stops with one line and a failure before it calls anything', async () => {
+    const outcome = await run(['--stage', 'nowhere'], {});
     expect(outcome).toMatchObject({ code: 1, stdout: '' });
     expect(outcome.stderr).toMatch(/^deploy: there is no stage nowhere [^\n]+\n$/);
+  });
+
+  it('stops with one line where the shell names no account, and starts no deployment', async () => {
+    const outcome = await run(['--stage', 'dev', '--profile', 'nobody'], {
+      HOME: '/nonexistent',
+      AWS_REGION: 'eu-west-1',
+      AWS_EC2_METADATA_DISABLED: 'true',
+    });
+    expect(outcome).toMatchObject({ code: 1, stdout: '' });
+    expect(outcome.stderr).toMatch(/^deploy: AWS does not know this shell: [^\n]+\n$/);
   });
 });

@@ -44,7 +44,12 @@ describe('the distribution', () => {
   });
 
   it('sends /v1/models to the models function and every other path to the chat function', () => {
-    expect(config.CacheBehaviors.map(({ PathPattern }) => PathPattern)).toEqual(['/v1/models']);
+    expect(config.CacheBehaviors.map(({ PathPattern }) => PathPattern)).toEqual([
+      '/v1/models',
+      '/v1/models/*',
+      '/openai/v1/models',
+      '/openai/v1/models/*',
+    ]);
     const targets = behaviours.map(({ TargetOriginId }) => config.Origins.find(({ Id }) => Id === TargetOriginId));
     expect(JSON.stringify(targets[0]?.DomainName)).toContain('"ChatCompletions');
     expect(JSON.stringify(targets[1]?.DomainName)).toContain('"Models');

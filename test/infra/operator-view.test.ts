@@ -23,13 +23,17 @@ describe.each(Object.keys(stageSettings))('the dashboard of %s', (stage) => {
   const synthesized = synthesizeStage(stage);
   const page = pageOf(synthesized);
 
-  it('is one, under the name of the stage, and its address is put out', () => {
+  it('is one, under the name of stage and region, and its address is put out', () => {
     synthesized.api.resourceCountIs('AWS::CloudWatch::Dashboard', 1);
-    synthesized.api.hasResourceProperties('AWS::CloudWatch::Dashboard', { DashboardName: `gw-${stage}` });
-    expect(JSON.stringify(synthesized.api.findOutputs('DashboardUrl'))).toContain(`dashboard/gw-${stage}`);
+    synthesized.api.hasResourceProperties('AWS::CloudWatch::Dashboard', {
+      DashboardName: { 'Fn::Join': ['', [`gw-${stage}-`, { Ref: 'AWS::Region' }]] },
+    });
+    expect(JSON.stringify(synthesized.api.findOutputs('DashboardUrl'))).toContain(
+      `dashboard/gw-${stage}-",{"Ref":"AWS::Region"}`,
+    );
   });
 
-  it.each(['Is it up?', 'How slow is it?', 'Who pays for what?', 'Which provider fails?'])(
+  it.each(['Is it available?', 'How slow is it?', 'What does it cost?', 'Which provider fails?'])(
     'answers: %s',
     (question) => {
       expect(page).toContain(question);
@@ -40,7 +44,7 @@ describe.each(Object.keys(stageSettings))('the dashboard of %s', (stage) => {
     for (const name of ['Requests', 'ServerErrors', 'GatewayTime', 'TimeToFirstOutput', 'TotalTime']) {
       expect(page).toContain(`["gw","${name}","stage","${stage}"`);
     }
-    for (const name of ['CostMicroUsd', 'Errors', 'Fallbacks']) {
+    for (const name of ['CostMicroUsd', 'Errors', 'Requests']) {
       expect(page).toContain(`SEARCH('{gw,stage,provider} MetricName="${name}" stage="${stage}"'`);
     }
     for (const other of Object.keys(stageSettings).filter((name) => name !== stage)) {
@@ -116,8 +120,23 @@ describe('alarms', () => {
     expect(watched.api.toJSON().Conditions[condition]).toEqual({ 'Fn::Equals': [{ Ref: 'AWS::Region' }, 'us-east-1'] });
   });
 
-  it('are none where no address is given, nor of a distribution where there is none', () => {
-    for (const stage of Object.keys(stageSettings)) expect(alarmsOf(synthesizeStage(stage))).toEqual([]);
+  it('are shown on the dashboard, but for the one that other regions do not have', () => {
+    const page = pageOf(watched);
+    for (const { id } of alarms)
+      expect({ id, isShown: page.includes(id) }).toEqual({ id, isShown: !/Distribution/.test(id) });
+  });
+
+  it('exist in every stage that retains, with or without an address; an address adds a subscription', () => {
+    for (const [stage, { removal }] of Object.entries(stageSettings)) {
+      const synthesized = synthesizeStage(stage);
+      expect(alarmsOf(synthesized)).toHaveLength(removal === 'retain' ? alarms.length : 0);
+      synthesized.api.resourceCountIs('AWS::SNS::Topic', removal === 'retain' ? 1 : 0);
+      synthesized.api.resourceCountIs('AWS::SNS::Subscription', 0);
+      expect(synthesized.findings).toEqual([]);
+    }
+  });
+
+  it('of the distribution are left out where there is none', () => {
     const bare = alarmsOf(synthesizeStage('dev', { alarmEmail, edge: 'none' }));
     expect(JSON.stringify(bare)).not.toContain('CloudFront');
     expect(bare).toHaveLength(alarms.length - 1);

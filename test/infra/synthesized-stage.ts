@@ -6,15 +6,17 @@ import { join } from 'node:path';
 import { App } from 'aws-cdk-lib';
 import { Template } from 'aws-cdk-lib/assertions';
 import { AwsSolutionsChecks } from 'cdk-nag';
+import type { StageSettings } from '../../infra/cdk/settings-schema.ts';
 import { GatewayStage } from '../../infra/cdk/stage.ts';
-import { type StageSettings, stageSettings } from '../../infra/cdk/stage-settings.ts';
+import { stageSettings } from '../../infra/cdk/stage-settings.ts';
 
 export interface SynthesizedStage {
   readonly settings: StageSettings;
   readonly data: Template;
   readonly api: Template;
   readonly terminationProtection: boolean;
-  /** Findings of AwsSolutions that nobody gave a reason for, as `rule at construct`. */
+  readonly stackTags: Readonly<Record<string, string>>;
+  /** Findings of AwsSolutions without an acknowledgement, as `rule at construct`. */
   readonly findings: readonly string[];
 }
 
@@ -34,18 +36,23 @@ const stubBundles = (): string => {
 };
 
 /** A stage of the settings table, with `overrides` in place of some of its settings. */
-export const synthesizeStage = (stage: string, overrides: Partial<StageSettings> = {}): SynthesizedStage => {
+export const synthesizeStage = (
+  stage: string,
+  overrides: Partial<StageSettings> = {},
+  isFirstDeployment = false,
+): SynthesizedStage => {
   const known = stageSettings[stage];
   if (known === undefined) throw new Error(`there is no stage ${stage}`);
   const settings = { ...known, ...overrides };
   const app = new App({ context: cdkJson.context, outdir: mkdtempSync(join(tmpdir(), 'gw-cdk-')) });
-  const { data, api } = new GatewayStage(app, stage, { settings, bundlesRoot: stubBundles() });
+  const { data, api } = new GatewayStage(app, stage, { settings, bundlesRoot: stubBundles(), isFirstDeployment });
   const report = new AwsSolutionsChecks(app).validateScope(app);
   return {
     settings,
     data: Template.fromStack(data),
     api: Template.fromStack(api),
     terminationProtection: data.terminationProtection,
+    stackTags: data.tags.tagValues(),
     findings: report.violations.flatMap(({ ruleName, violatingResources }) =>
       violatingResources.map(({ constructPath }) => `${ruleName} at ${constructPath}`),
     ),

@@ -2,12 +2,12 @@ import '../support/errors-across-realms.ts';
 import { inspect } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import {
-  applyConnections,
-  type ConnectionsInFile,
+  type ConnectionInFile,
   createConnectionReader,
   createConnectionStore,
   createKeyVault,
   localKeyWrapper,
+  readConnection,
 } from '../../shared/configuration/byok/index.ts';
 import { systemRandomness } from '../../shared/foundation/ids/index.ts';
 import { createLog } from '../../shared/foundation/log/index.ts';
@@ -45,8 +45,7 @@ function watched(beforePut: () => Promise<unknown> = async () => {}): Watched {
   return { store, puts: () => count };
 }
 
-type InFile = ConnectionsInFile['byok']['connections'][number];
-const inFile = (provider: string, more: Partial<InFile> = {}): InFile => ({
+const inFile = (provider: string, more: Partial<ConnectionInFile> = {}): ConnectionInFile => ({
   provider,
   key: { env: `${provider.toUpperCase()}_BYOK` },
   policy: 'always',
@@ -61,17 +60,19 @@ const newWorkspace = (): string => {
 };
 const newCanary = (): string => `canary.${systemRandomness.uuid()}`;
 
-function apply(
+/** As applying a gateway file does. */
+async function apply(
   id: string,
-  connections: readonly InFile[],
+  connections: readonly ConnectionInFile[],
   variables: Record<string, string>,
   { store = database.store, vault = vaultWith() } = {},
 ) {
-  return applyConnections({
-    workspace: { id, byok: { connections } },
-    connections: createConnectionStore(store, vault),
-    readVariable: (name) => variables[name],
-  });
+  const read = connections.map((written) => readConnection(written, (name) => variables[name]));
+  const wanted = read.map((one) => one.wanted);
+  const connectionStore = createConnectionStore(store, vault);
+  const planned = await connectionStore.plan(id, wanted);
+  const changes = await connectionStore.write(id, wanted);
+  return { planned, changes, skipped: read.flatMap(({ skippedKey }) => skippedKey ?? []) };
 }
 
 const read = (id: string, vault = vaultWith()) => createConnectionStore(database.store, vault).read(id);
@@ -84,13 +85,14 @@ describe('the connections of a file', () => {
     const [id, canary] = [newWorkspace(), newCanary()];
     const both = [inFile('acme', { budget_usd: '10.000000000001' }), inFile('other', { budget_usd: null })];
     const report = await apply(id, both, { ACME_BYOK: canary, OTHER_BYOK: 'second' });
-    expect(report).toEqual({
+    expect(report).toMatchObject({
       changes: [
-        { resource: `byok connection to acme of ${id}`, change: 'created' },
-        { resource: `byok connection to other of ${id}`, change: 'created' },
+        { provider: 'acme', change: 'created' },
+        { provider: 'other', change: 'created' },
       ],
       skipped: [],
     });
+    expect(inspect(report, { depth: 9 })).not.toContain(canary);
     const stored = await readerWith().connectionsOf(id);
     expect(stored).toMatchObject([
       { workspace: id, provider: 'acme', policy: 'always', budgetPicoUsd: parseUsd('10.000000000001') },
@@ -127,12 +129,25 @@ describe('the connections of a file', () => {
     expect(after === undefined ? '' : await readerWith().openKey(after)).toBe(canary);
   });
 
-  it('that left the file are removed with their keys', async () => {
+  it('that a file leaves out stay, and so do the members that it leaves out', async () => {
     const id = newWorkspace();
     await apply(id, [inFile('acme'), inFile('other')], { ACME_BYOK: 'a', OTHER_BYOK: 'b' });
-    const report = await apply(id, [inFile('other')], { OTHER_BYOK: 'b' });
-    expect(changesOf(report)).toEqual(['unchanged', 'removed']);
+    const before = await read(id);
+    const { store, puts } = watched();
+    expect(changesOf(await apply(id, [{ provider: 'other' }], {}, { store }))).toEqual(['unchanged']);
+    expect(puts()).toBe(0);
+    expect(changesOf(await apply(id, [{ provider: 'other', budget_usd: null }], {}))).toEqual(['changed']);
+    const [acme, other] = before;
+    expect(await read(id)).toEqual([acme, { ...other, budgetPicoUsd: null }]);
+  });
+
+  it('that a file says are absent are removed with their keys, others stay', async () => {
+    const [id, canary] = [newWorkspace(), newCanary()];
+    await apply(id, [inFile('acme'), inFile('other')], { ACME_BYOK: canary, OTHER_BYOK: 'b' });
+    const gone = inFile('acme', { state: 'absent' });
+    expect(changesOf(await apply(id, [gone], { ACME_BYOK: canary }))).toEqual(['removed']);
     expect((await read(id)).map(({ provider }) => provider)).toEqual(['other']);
+    expect(changesOf(await apply(id, [gone], { ACME_BYOK: canary }))).toEqual(['unchanged']);
   });
 
   it('to one provider twice are refused, and nothing is written', async () => {
@@ -159,7 +174,7 @@ describe('a variable that is not set', () => {
     async (_title, variables) => {
       const id = newWorkspace();
       const { skipped } = await apply(id, [inFile('acme')], variables);
-      expect(skipped).toEqual([`the key of the byok connection to acme of ${id} is skipped: ACME_BYOK is not set`]);
+      expect(skipped).toEqual(['ACME_BYOK is not set']);
       expect(await read(id)).toMatchObject([{ policy: 'always', sealed: undefined }]);
       expect(changesOf(await apply(id, [inFile('acme')], variables))).toEqual(['unchanged']);
     },

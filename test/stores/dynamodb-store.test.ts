@@ -1,5 +1,6 @@
 // On a real engine: what a condition promises cannot be shown on a fake.
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import fc from 'fast-check';
 import { type Item, type QueryOptions, StoreUnavailable } from '../../shared/storage/store/index.ts';
 import { startTestStore, type TestStore } from '../support/dynamodb.ts';
 
@@ -125,6 +126,42 @@ describe('a hold inside the item of its counter', () => {
   });
 });
 
+describe('a batch of puts', () => {
+  it('writes more items than one request takes, over several tables, and replaces what stands', async () => {
+    await test.store.put({ table: 'spans', item: { pk: 'batch-0', n: 'former', other: 1 } });
+    const items = Array.from({ length: 60 }, (_, index) => ({ pk: `batch-${index}`, n: 10n ** 20n + BigInt(index) }));
+    await test.store.batchPut(items.map((item, index) => ({ table: index % 2 === 0 ? 'spans' : 'keys', item })));
+    for (const [index, item] of items.entries()) {
+      expect(await test.store.get(index % 2 === 0 ? 'spans' : 'keys', item.pk)).toEqual(item);
+    }
+  });
+});
+
+describe('what is stored', () => {
+  const roundTrip = async (item: Item): Promise<Item | undefined> => {
+    await test.store.put({ table: 'keys', item: { pk: 'round-trip', ...item } });
+    const { pk: _pk, ...read } = (await test.store.get('keys', 'round-trip')) ?? {};
+    return read;
+  };
+
+  it('comes back without undefined members, and with null, empty text and bytes, at every depth', async () => {
+    const bytes = new Uint8Array([0, 255]);
+    const item = { a: undefined, b: { c: undefined, d: null, e: [bytes, 'B'] }, f: '', g: bytes };
+    expect(await roundTrip(item)).toEqual({ b: { d: null, e: [bytes, 'B'] }, f: '', g: bytes });
+  });
+
+  it.each([
+    ['no number', { n: Number.NaN }],
+    ['no finite number', { n: Number.POSITIVE_INFINITY }],
+    ['an integer that is not exact', { n: 2 ** 53 }],
+    ['an instance of a class', { at: new Date(0) }],
+  ])('is never %s: the put is refused, and nothing is stored', async (_what, item) => {
+    const put = test.store.put({ table: 'keys', item: { pk: 'never-stored', ...item } });
+    await expect(put).rejects.toThrow(StoreUnavailable);
+    expect(await test.store.get('keys', 'never-stored')).toBeUndefined();
+  });
+});
+
 describe('numbers in the store', () => {
   const largest = 10n ** 38n - 1n;
 
@@ -138,6 +175,26 @@ describe('numbers in the store', () => {
       values: { ':one': 1n },
     });
     expect(added.item?.n).toBe(largest);
+  });
+
+  it('are exact whatever they are, safe integers as number and all others as bigint', async () => {
+    const limit = 10n ** 38n - 1n;
+    const numbers = fc.array(fc.bigInt({ min: -limit, max: limit }), { minLength: 1, maxLength: 20 });
+    await fc.assert(
+      fc.asyncProperty(numbers, async (all) => {
+        await test.store.put({ table: 'keys', item: { pk: 'any', all } });
+        const read = (await test.store.get('keys', 'any'))?.all as (bigint | number)[];
+        expect(read.map((n) => BigInt(n))).toEqual(all);
+        for (const n of read) expect(typeof n === 'bigint' || Number.isSafeInteger(n)).toBe(true);
+      }),
+    );
+    await test.store.put({ table: 'keys', item: { pk: 'kinds', safe: 2n ** 53n - 1n, unsafe: 2n ** 53n, part: 0.25 } });
+    expect(await test.store.get('keys', 'kinds')).toEqual({
+      pk: 'kinds',
+      safe: 2 ** 53 - 1,
+      unsafe: 2n ** 53n,
+      part: 0.25,
+    });
   });
 
   it('with more digits are refused and not rounded', async () => {

@@ -4,8 +4,8 @@ import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { DescribeTimeToLiveCommand } from '@aws-sdk/client-dynamodb';
 import { afterEach, describe, expect, it } from '@jest/globals';
-import { askDynamo } from '../../infra/local/ask-dynamo.ts';
 import { createTables } from '../../infra/local/create-tables.ts';
 import { startEmbeddedDynamo } from '../../infra/local/embedded-dynamodb.ts';
 import { sleep, systemClock } from '../../shared/foundation/time/index.ts';
@@ -108,7 +108,7 @@ describe('the tables', () => {
   it('are created once by several processes at the same time, with their time to live', async () => {
     const { client, store } = await start();
     await Promise.all(Array.from({ length: 5 }, () => createTables(client, 'test')));
-    const { TimeToLiveDescription } = await askDynamo(client, 'DescribeTimeToLive', { TableName: 'gw-test-config' });
+    const { TimeToLiveDescription } = await client.send(new DescribeTimeToLiveCommand({ TableName: 'gw-test-config' }));
     expect(TimeToLiveDescription).toMatchObject({
       TimeToLiveStatus: 'ENABLED',
       AttributeName: 'expires_at_epoch_seconds',

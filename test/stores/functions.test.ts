@@ -91,7 +91,7 @@ describe('applying a function', () => {
         active: 'r0',
       });
       await expect(apply(workspace, changed)).rejects.toThrow(/revision r1 is activated and cannot be changed/);
-      await expect(functions.check(workspace, changed, nowMs)).rejects.toThrow(/revision r1/);
+      await expect(functions.plan(workspace, changed, nowMs)).rejects.toThrow(/revision r1/);
     }
     expect(await items(workspace)).toEqual(before);
   });
@@ -156,14 +156,14 @@ describe('applying a function', () => {
   ])('refuses a revision that no call could use for %s, and writes nothing', async (_title, change, place) => {
     const workspace = newWorkspace();
     const document = functionOf([declared('r0'), declared('r1', change)]);
-    await expect(functions.check(workspace, document, nowMs)).rejects.toThrow(place);
+    await expect(functions.plan(workspace, document, nowMs)).rejects.toThrow(place);
     await expect(apply(workspace, document)).rejects.toThrow(place);
     expect((await items(workspace)).filter(({ pk }) => String(pk).startsWith('FUNCTION#'))).toEqual([]);
   });
 
-  it('checks without writing', async () => {
+  it('is planned without a write', async () => {
     const workspace = newWorkspace();
-    await functions.check(workspace, functionOf(both, { active: 'r2' }), nowMs);
+    await functions.plan(workspace, functionOf(both, { active: 'r2' }), nowMs);
     expect(await items(workspace)).toEqual([]);
   });
 
@@ -275,7 +275,7 @@ describe('a function', () => {
         return item;
       },
     } satisfies Store);
-    await expect(interrupted.activate(workspace, 'f', 'r1', nowMs)).rejects.toThrow('changed by somebody else');
+    await expect(interrupted.activate(workspace, 'f', 'r1', nowMs)).rejects.toThrow('changed by another writer');
     expect(writesBetween).toBe(3);
     expect(await functions.read(workspace, 'f')).toMatchObject({ active: 'r2', status: 'disabled' });
   });
@@ -321,11 +321,31 @@ describe('a revision with test cases', () => {
     return { workspace, qualify };
   }
 
-  it('is not activated before it is qualified, by nobody', async () => {
+  it('is not activated by command before it is qualified', async () => {
     const { workspace } = await draft();
     await expect(functions.activate(workspace, 'f', 'r1', nowMs)).rejects.toThrow('not qualified');
-    await expect(apply(workspace, document(activated))).rejects.toThrow('not qualified');
     expect(await revisionOf(workspace, 'r1')).toMatchObject({ state: 'draft' });
+  });
+
+  it('is activated, qualified or not, by a file that says state: activated, and its valid_for counts from then', async () => {
+    const { workspace } = await draft();
+    expect(await apply(workspace, document(activated))).toBe('changed');
+    expect(await revisionOf(workspace, 'r1')).toMatchObject({
+      ...activated,
+      qualifiedAtMs: null,
+      expiresAtMs: nowMs + 7_200_000,
+    });
+    const fresh = newWorkspace();
+    expect(await apply(fresh, document(activated))).toBe('created');
+    expect(await opened(fresh, 'gw/function/f@r1')).toMatchObject({ revisionId: 'r1' });
+  });
+
+  it('whose qualification is over gets its valid_for anew from a file that activates it', async () => {
+    const { workspace, qualify } = await draft();
+    await qualify();
+    const laterMs = nowMs + 8_000_000;
+    await apply(workspace, document(activated), laterMs);
+    expect(await revisionOf(workspace, 'r1')).toMatchObject({ ...activated, expiresAtMs: laterMs + 7_200_000 });
   });
 
   it('is valid for its valid_for from its qualification, whenever it is activated', async () => {

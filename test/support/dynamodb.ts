@@ -2,7 +2,7 @@
 // GW_TEST_DYNAMODB_URL runs the same suites on another engine, under a stage of their own.
 import './errors-across-realms.ts';
 import { gunzipSync } from 'node:zlib';
-import { askDynamo } from '../../infra/local/ask-dynamo.ts';
+import { DeleteTableCommand } from '@aws-sdk/client-dynamodb';
 import { createTables } from '../../infra/local/create-tables.ts';
 import { startEmbeddedDynamo } from '../../infra/local/embedded-dynamodb.ts';
 import { physicalTableName, storeCallTimeoutMs, tableNames } from '../../shared/foundation/constants/index.ts';
@@ -45,7 +45,7 @@ export async function startTestStore(): Promise<TestStore> {
     dumpTables: () => dumpTables(store),
     async stop() {
       for (const table of tableNames) {
-        await askDynamo(client, 'DeleteTable', { TableName: physicalTableName(stage, table) });
+        await client.send(new DeleteTableCommand({ TableName: physicalTableName(stage, table) }));
       }
       client.destroy();
       await engine.stop();

@@ -65,9 +65,11 @@ export async function startHarness({ clock, runtime: replaced, ...parts }: Harne
     get: (path, headers = {}) => fetch(`${url}${path}`, { headers: { authorization, ...headers } }),
     apply,
     async stop() {
+      // First the providers: a call whose client left reads on until they end.
+      await simulator.stop();
       await server.close();
       runtime.transport.close();
-      await Promise.all([simulator.stop(), testStore.stop()]);
+      await testStore.stop();
     },
   };
 }

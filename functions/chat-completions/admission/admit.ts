@@ -1,6 +1,5 @@
 // Admission: reserves everything that a call needs before a provider is called. As a rule it is one round to the store.
 import type { GatewayError } from '../../../shared/errors/index.ts';
-import { uuidv7 } from '../../../shared/foundation/ids/index.ts';
 import type { Deadline } from '../../../shared/foundation/time/index.ts';
 import { openBill } from '../../../shared/routing/billing/index.ts';
 import type { ChatDependencies } from '../dependencies.ts';
@@ -16,9 +15,9 @@ export async function admit(
   planned: Planned | GatewayError,
   admission: Deadline,
 ): Promise<AdmittedCall | { readonly ready: ReadyAnswer }> {
-  const { clock, randomness } = deps;
-  // Execution ids are UUIDv7 (contract 1).
-  const owner = uuidv7(randomness, clock.nowMs());
+  const { clock } = deps;
+  // Execution ids are UUIDv7 (contract 1), and the id of the request is one.
+  const owner = call.scope.correlationId;
   const names = createCallNames(deps, call, owner);
   const rounds = reservationsOf(deps, call, planned, { owner, names });
   const reserved = await reserveAll(rounds, { clock, deferred: call.scope.deferred, admission });

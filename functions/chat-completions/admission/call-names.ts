@@ -4,7 +4,7 @@ import { headerNames } from '../../../shared/foundation/constants/index.ts';
 import type { Deadline } from '../../../shared/foundation/time/index.ts';
 import { retryWrite, StoreUnavailable } from '../../../shared/storage/store/index.ts';
 import type { ChatDependencies } from '../dependencies.ts';
-import type { CallNames, IdentifiedCall, StoredAnswer } from '../stages.ts';
+import type { CallNames, IdentifiedCall, NamesEnd, StoredAnswer } from '../stages.ts';
 
 /** A replay repeats these headers of the answer; all others belong to the request. */
 const storedHeaders: readonly string[] = [
@@ -43,17 +43,21 @@ export function createCallNames(deps: ChatDependencies, call: IdentifiedCall, ow
     });
   }
 
-  async function release({ isRetryable }: { readonly isRetryable: boolean }): Promise<void> {
+  async function release({ isRetryable, reachedProvider }: NamesEnd): Promise<void> {
     if (isEnded) return;
     await Promise.all([
       // Releases a running claim only: one that was completed stays.
       key !== undefined && idempotency.release({ workspace: workspace.id, key, owner }),
-      spanId !== undefined && isRetryable && spans.release({ workspace: workspace.id, spanId, owner }),
+      spanId !== undefined && !reachedProvider && spans.withdraw({ workspace: workspace.id, spanId, owner }),
+      spanId !== undefined &&
+        reachedProvider &&
+        isRetryable &&
+        spans.release({ workspace: workspace.id, spanId, owner }),
     ]);
     isEnded = true;
   }
 
-  async function settle(end: { readonly isRetryable: boolean }, deadline: Deadline): Promise<void> {
+  async function settle(end: NamesEnd, deadline: Deadline): Promise<void> {
     if (unstored !== undefined) {
       await retryWrite(clock, unstored, { triesMax: storeTriesMax, deadline }).catch(logFailure);
     }

@@ -1,40 +1,61 @@
 // Finds the key, its workspace and the catalogue. A warm instance has them in memory; nothing remembered lets a call
 // pass: the reservation of the key compares it with the store.
 import { fail, GatewayError } from '../../../shared/errors/index.ts';
+import { admissionTimeoutMs } from '../../../shared/foundation/constants/index.ts';
 import { equalInConstantTime } from '../../../shared/foundation/ids/index.ts';
-import { checkRequestSchema } from '../../../shared/protocol/json-schema/index.ts';
+import { type Deadline, startDeadline, within } from '../../../shared/foundation/time/index.ts';
+import { checkRequestSchema, startSchemaWork } from '../../../shared/protocol/json-schema/index.ts';
 import type { Item } from '../../../shared/storage/store/index.ts';
 import type { ChatDependencies } from '../dependencies.ts';
-import type { Call, IdentifiedCall, ReceivedCall } from '../stages.ts';
+import type { IdentifiedCall, ReceivedCall } from '../stages.ts';
 import { refuseFault } from './refuse-fault.ts';
+import { admissionTookTooLong } from './reservation.ts';
 
-export async function identify(deps: ChatDependencies, received: ReceivedCall): Promise<IdentifiedCall> {
-  const { credential, asksFunction } = received;
+/**
+ * The call, and what is left of the time of the store (contract 6: what it cannot answer within 2 seconds, all rounds
+ * together, is not waited for). A schema that needs a worker may wait for one longer than that.
+ */
+export async function identify(
+  deps: ChatDependencies,
+  received: ReceivedCall,
+): Promise<{ readonly call: IdentifiedCall; readonly admission: Deadline }> {
+  const { clock } = deps;
+  const identifying = startDeadline(clock, clock.nowMs(), admissionTimeoutMs);
+  const call = await within(clock, identifying.remainingMs(), findCaller(deps, received), admissionTookTooLong);
+  const leftMs = identifying.remainingMs();
+  const fault = (await checkRequestSchema(call.request, schemaOptionsOf(call))) ?? call.aliasFault;
+  if (fault !== undefined) throw await refuseFault(deps, received, call.keyItem, fault);
+  return { call, admission: startDeadline(clock, clock.nowMs(), leftMs) };
+}
+
+/** Contract 20: below /openai/v1 a streamed answer is held against its schema at the end. */
+const schemaOptionsOf = ({ scope, schemaWork: work }: IdentifiedCall) => ({
+  allowsStream: scope.basePath === '/openai/v1',
+  work,
+});
+
+async function findCaller(deps: ChatDependencies, received: ReceivedCall): Promise<IdentifiedCall> {
+  const { credential } = received;
   const key = findKey(deps, received);
   // Beside the other reads, not after them: where the key is remembered, all of them are one round.
   const reading = key.then((item) => readWorkspace(deps, String(item.workspace)));
   // A call that is refused first never asks for it.
   reading.catch(() => {});
   const [keyItem, catalogue] = await Promise.all([key, deps.catalogue.current(), deps.cooldowns.refresh()]);
-  const call = await findFault(received.call);
+  const { asksFunction, call } = received.read();
   if (call instanceof GatewayError) throw await refuseFault(deps, received, keyItem, call);
   const [workspace, connections] = await reading;
-  return { ...call, credential, asksFunction, keyItem, workspace, catalogue, connections };
+  const schemaWork = startSchemaWork(credential.publicId);
+  return { ...call, credential, asksFunction, keyItem, schemaWork, workspace, catalogue, connections };
 }
 
 const readWorkspace = ({ workspaces, connections }: ChatDependencies, id: string) =>
   Promise.all([workspaces.read(id), connections.connectionsOf(id)]);
 
-/** The call, or the first thing that is wrong with it. */
-async function findFault(call: Call | GatewayError): Promise<Call | GatewayError> {
-  if (call instanceof GatewayError) return call;
-  return (await checkRequestSchema(call.request)) ?? call.aliasFault ?? call;
-}
-
 /** Throws UNAUTHORIZED for a key that does not exist or has another secret: neither ever changes. */
-async function findKey({ keys, keyMemory }: ChatDependencies, { credential }: ReceivedCall): Promise<Item> {
+async function findKey({ keys, keyCache }: ChatDependencies, { credential }: ReceivedCall): Promise<Item> {
   const { publicId, secretSha256 } = credential;
-  const item = keyMemory.recall(publicId) ?? (await keys.readItem(publicId));
+  const item = keyCache.get(publicId) ?? (await keys.readItem(publicId));
   if (item === undefined || !equalInConstantTime(String(item.secret_sha256), secretSha256)) throw fail('UNAUTHORIZED');
   return item;
 }

@@ -1,5 +1,16 @@
 import { formatUsd, type PicoUsd } from '../../../shared/foundation/money/index.ts';
 
+export interface Shortage {
+  readonly needed: PicoUsd;
+  readonly available: PicoUsd;
+  /** The call named no bound for its output, so the model's whole `max_output_tokens` counts. */
+  readonly isUnbounded: boolean;
+}
+
 /** Contract 6: a 402 names what the call may cost and what is available. */
-export const insufficientMessage = (what: string, needed: PicoUsd, available: PicoUsd): string =>
-  `The call may cost ${formatUsd(needed)} USD, and ${formatUsd(available < 0n ? 0n : available)} USD of ${what} is available.`;
+export function insufficientMessage(what: string, { needed, available, isUnbounded }: Shortage): string {
+  const amounts = `The call may cost ${formatUsd(needed)} USD, and ${formatUsd(available < 0n ? 0n : available)} USD of ${what} is available.`;
+  return isUnbounded
+    ? `${amounts} Without max_tokens a call holds the price of the model's whole max_output_tokens.`
+    : amounts;
+}

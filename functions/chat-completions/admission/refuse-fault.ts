@@ -7,10 +7,17 @@ import { reserveKey } from './reserve-key.ts';
 /** A call that cannot be served still counts for its key, and a revoked or rate-limited key wins over its fault. */
 export async function refuseFault(
   deps: ChatDependencies,
-  { credential, asksFunction }: ReceivedCall,
+  { credential, read }: ReceivedCall,
   keyItem: Item,
   fault: GatewayError,
 ): Promise<unknown> {
-  const { resolution } = await reserveKey(deps, { credential, asksFunction }, undefined, { keyItem }).reserve();
+  const { resolution } = await reserveKey(
+    deps,
+    { credential, asksFunction: read().asksFunction, isUnbounded: false },
+    undefined,
+    {
+      keyItem,
+    },
+  ).reserve();
   return resolution === undefined ? fault : resolution.error;
 }

@@ -15,9 +15,8 @@ export function doubtsOf({ recentRefusals }: ChatDependencies, call: IdentifiedC
   const { idempotencyKey, scope, credential, workspace } = call;
   const hasName = idempotencyKey !== undefined || scope.correlation.spanId !== undefined;
   return {
-    runs: hasName || asksCache || recentRefusals.isNoted(keyRefusal(credential.publicId)),
-    pays:
-      recentRefusals.isNoted(spendRefusal(credential.publicId)) || recentRefusals.isNoted(creditRefusal(workspace.id)),
+    runs: hasName || asksCache || recentRefusals.has(keyRefusal(credential.publicId)),
+    pays: recentRefusals.has(spendRefusal(credential.publicId)) || recentRefusals.has(creditRefusal(workspace.id)),
   };
 }
 

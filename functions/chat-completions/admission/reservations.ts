@@ -11,7 +11,7 @@ import { doubtsOf, inRounds } from './reservation-rounds.ts';
 import { reserveBudgets } from './reserve-budgets.ts';
 import { reserveCandidate } from './reserve-candidate.ts';
 import { reserveCapacity } from './reserve-capacity.ts';
-import { reserveCredit } from './reserve-credit.ts';
+import { isUnbounded, reserveCredit } from './reserve-credit.ts';
 import { reserveKey, reserveSpend } from './reserve-key.ts';
 import { reserveIdempotencyKey, reserveSpan } from './reserve-names.ts';
 
@@ -32,15 +32,16 @@ export function reservationsOf(
   const amount = holdAmountOf(planned);
   const hold = amount === 0n ? undefined : { owner, amount, expiresAtMs: call.arrivedAtMs + leaseMs };
   const seen = { keyItem: call.keyItem };
+  const key = { ...call, isUnbounded: isUnbounded(call) };
   const reservations = [
     // In one round the write that counts the request holds its money too.
-    reserveKey(deps, call, isOneRound ? hold : undefined, seen),
+    reserveKey(deps, key, isOneRound ? hold : undefined, seen),
     reserveIdempotencyKey(deps, call, owner),
     reserveSpan(deps, call, owner),
     planned instanceof GatewayError ? refusedPlan(planned) : undefined,
     routed && findCached(deps, routed, owner, names),
-    isOneRound ? undefined : reserveSpend(deps, call, hold, seen),
-    reserveCredit(deps, call.workspace, hold),
+    isOneRound ? undefined : reserveSpend(deps, key, hold, seen),
+    reserveCredit(deps, call, hold),
     routed && reserveBudgets(deps, routed, owner),
     !(planned instanceof GatewayError) && planned.kind === 'function' ? reserveCapacity(deps, call, owner) : undefined,
     routed && reserveCandidate(deps, routed),

@@ -12,6 +12,8 @@ import { keyRefusal, spendRefusal } from './reservation-rounds.ts';
 export interface KeyFacts {
   readonly credential: ApiKey;
   readonly asksFunction: boolean;
+  /** The call named no bound for its output. */
+  readonly isUnbounded: boolean;
 }
 
 /** The key as this call saw it last: the reservation of its money starts from there. */
@@ -55,7 +57,7 @@ export const reserveSpend = (
   };
 
 async function askKey(
-  { counters, keyMemory }: ChatDependencies,
+  { counters, keyCache }: ChatDependencies,
   { credential: { publicId, secretSha256 } }: KeyFacts,
   hold: Hold | undefined,
   seen: SeenKey,
@@ -63,9 +65,9 @@ async function askKey(
 ): Promise<KeyAdmission> {
   const admission = await counters.admitKey({ publicId, secretSha256, known: seen.keyItem, hold, countsRequest });
   if (admission.kind === 'unknown') {
-    keyMemory.forget(publicId);
+    keyCache.delete(publicId);
   } else {
-    keyMemory.remember(publicId, admission.item);
+    keyCache.set(publicId, admission.item);
     seen.keyItem = admission.item;
   }
   return admission;
@@ -97,16 +99,16 @@ function toReserved(
 }
 
 function refuseKey({ recentRefusals }: ChatDependencies, { publicId }: ApiKey, error: Error): Reserved {
-  recentRefusals.note(keyRefusal(publicId));
+  recentRefusals.set(keyRefusal(publicId), true);
   return refused('key', error);
 }
 
 function refuseSpend(
   { recentRefusals }: ChatDependencies,
-  { credential, asksFunction }: KeyFacts,
+  { credential, asksFunction, isUnbounded }: KeyFacts,
   { needed, available }: Extract<KeyAdmission, { kind: 'spend_limit' }>,
 ): Reserved {
-  recentRefusals.note(spendRefusal(credential.publicId));
-  const message = insufficientMessage('the spend limit of the key', needed, available);
+  recentRefusals.set(spendRefusal(credential.publicId), true);
+  const message = insufficientMessage('the spend limit of the key', { needed, available, isUnbounded });
   return refused('money', fail(asksFunction ? 'spend_limit_exceeded' : 'PAYMENT_REQUIRED', { message }));
 }

@@ -1,9 +1,9 @@
 // The names of a call: its Idempotency-Key (contract 7) and its span id (spec 4.1).
-import { errorCatalogue, fail, GatewayError } from '../../../shared/errors/index.ts';
+import { fail, GatewayError } from '../../../shared/errors/index.ts';
 import { leaseMs } from '../../../shared/foundation/constants/index.ts';
 import type { ChatDependencies } from '../dependencies.ts';
 import type { IdentifiedCall } from '../stages.ts';
-import { type Release, type Reservation, type Reserved, type Resolution, ranks, refused } from './reservation.ts';
+import { type Release, type Reservation, type Reserved, type Resolution, refused } from './reservation.ts';
 
 /** Most calls end within seconds, so a longer wait would only delay the retry. */
 const retryAfterMaxSeconds = 2;
@@ -50,9 +50,10 @@ export function reserveSpan(
   if (spanId === undefined) return undefined;
   const spanOwner = { workspace: call.workspace.id, spanId, owner };
   const release: Release = async (resolution) => {
-    const end = spanEndOf(resolution);
-    if (end === 'released') await spans.release(spanOwner);
-    if (end === 'unused') await spans.withdraw(spanOwner);
+    // A stored answer belongs to the call that used the span, one from the cache is an answer like any other, and a call
+    // that runs keeps its span. Any other refusal comes before a provider is called: the span stays unused.
+    if (resolution?.ready !== undefined || (resolution !== undefined && isRunning(resolution))) return;
+    await spans.withdraw(spanOwner);
   };
   async function reserve(): Promise<Reserved> {
     const { idempotencyKey } = call;
@@ -63,20 +64,5 @@ export function reserveSpan(
   return { rank: 'span', order: 'names', reserve, releaseUnknown: release, releasesFirst: true };
 }
 
-type SpanEnd = 'used' | 'released' | 'unused';
-
-/** What becomes of the span of a call that is not bound for a provider. */
-function spanEndOf(resolution: Resolution | undefined): SpanEnd {
-  if (resolution === undefined) return 'released';
-  // A stored answer belongs to the call that used the span; one from the cache is an answer like any other.
-  if (resolution.ready !== undefined) return 'used';
-  // Errors before spans in contract 5 were found before the span was looked at. A call that runs keeps its own.
-  if (ranks.indexOf(resolution.rank) < ranks.indexOf('span')) return isRunning(resolution.error) ? 'used' : 'unused';
-  return mayBeRetried(resolution.error) ? 'released' : 'used';
-}
-
-const isRunning = (error: unknown): boolean => error instanceof GatewayError && error.code === 'execution_in_progress';
-
-/** An error that is not in the catalogue is a failure of the store. */
-const mayBeRetried = (error: unknown): boolean =>
-  !(error instanceof GatewayError) || error.entry.status >= errorCatalogue.rate_limited.status;
+const isRunning = (resolution: Resolution): boolean =>
+  resolution.error instanceof GatewayError && resolution.error.code === 'execution_in_progress';

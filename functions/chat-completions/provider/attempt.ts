@@ -2,7 +2,7 @@
 import type { Candidate } from '../../../shared/configuration/catalogue/index.ts';
 import {
   firstChunkTimeoutDefaultMs,
-  headerNames,
+  streamReadOnMaxMs,
   upstreamBodyMaxBytes,
   upstreamErrorMaxBytes,
 } from '../../../shared/foundation/constants/index.ts';
@@ -15,14 +15,13 @@ import {
   readBoundedBody,
   readRetryAfterSeconds,
   startWatch,
-  toUpstreamBody,
   type UpstreamAnswer,
   type Watch,
 } from '../../../shared/routing/providers/index.ts';
 import type { ChatDependencies } from '../dependencies.ts';
 import type { ModelCall, OpenStream } from '../stages.ts';
-import { findCredential } from './find-credential.ts';
 import { openStream, readBrokenStream } from './open-stream.ts';
+import { prepareCall } from './prepare-call.ts';
 
 type Answer =
   | { readonly kind: 'json'; readonly answer: JsonAnswer }
@@ -38,29 +37,28 @@ export async function attempt(
   { candidate }: AdmittedCandidate,
   silenceLimitMs: number,
 ): Promise<AttemptOutcome> {
-  const credential = await findCredential(deps, call, candidate);
-  if (credential === undefined) return failed('no_usable_credential');
-  const body = toUpstreamBody(call.request, candidate);
-  const watch = startWatch(deps.clock, call.deadline, call.cancelled);
-  const limitMs = Math.min(silenceLimitMs, firstChunkLimitMs(call, candidate));
+  const prepared = await prepareCall(deps, call, candidate);
+  if ('failure' in prepared) return { kind: 'failure', failure: prepared.failure };
+  const { clientGone, stopped } = call;
+  const graceMs = call.request.stream ? streamReadOnMaxMs : Number.POSITIVE_INFINITY;
+  const watch = startWatch(deps.clock, call.deadline, { clientGone, stopped, graceMs });
+  // The last candidate has all that is left: no other one would use the time that a limit saves.
+  const isLast = !Number.isFinite(silenceLimitMs);
+  const limitMs = isLast ? Number.POSITIVE_INFINITY : Math.min(silenceLimitMs, firstChunkLimitMs(call, candidate));
   if (Number.isFinite(limitMs)) watch.expect('silent', limitMs);
   // A JSON answer that drips in is no answer yet: the candidates behind this one keep their time all the same.
   const silentUntilMs = deps.clock.nowMs() + silenceLimitMs;
   const onBytes = () =>
     watch.expect('idle', Math.min(candidate.provider.idle_timeout_ms, silentUntilMs - deps.clock.nowMs()));
   try {
-    const url = new URL(`${candidate.provider.base_url}/chat/completions`);
-    const headers = upstreamHeaders(call, credential.authorization);
     const answer = await deps.transport.send({
-      url,
-      headers: (await credential.sign?.({ url, headers, body })) ?? headers,
-      body,
+      ...prepared,
       connectTimeoutMs: candidate.provider.connect_timeout_ms,
       signal: watch.signal,
     });
     const outcome = await readOutcome(deps, call, { candidate, answer, watch, onBytes });
     if (outcome.kind === 'failure') return outcome;
-    return { ...outcome, promptBytes: Buffer.byteLength(body), answeredAtMs: deps.clock.nowMs() };
+    return { ...outcome, promptBytes: Buffer.byteLength(prepared.body), answeredAtMs: deps.clock.nowMs() };
   } catch (error) {
     watch.abort();
     return { kind: 'failure', failure: readBrokenStream(error, watch) };
@@ -108,19 +106,6 @@ function firstChunkLimitMs({ request }: ModelCall, { provider }: Candidate): num
   const defaultMs = request.stream ? firstChunkTimeoutDefaultMs : Number.POSITIVE_INFINITY;
   return provider.first_chunk_timeout_ms ?? defaultMs;
 }
-
-/** Built from the plan alone: nothing a client sends decides where or how a provider is called. */
-const upstreamHeaders = (
-  { request, traceparent }: ModelCall,
-  authorization: string | undefined,
-): Record<string, string> => ({
-  accept: request.stream ? 'text/event-stream' : 'application/json',
-  'accept-encoding': 'identity',
-  'content-type': 'application/json',
-  'user-agent': 'gw',
-  ...(authorization === undefined ? {} : { authorization }),
-  ...(traceparent === undefined ? {} : { [headerNames.traceparent]: traceparent }),
-});
 
 const isJson = ({ headers }: UpstreamAnswer): boolean =>
   String(headers['content-type'] ?? '').includes('application/json');

@@ -79,10 +79,10 @@ export function createCandidateQueue(deps: ChatDependencies, call: ModelCall): C
           return admitted;
         }
         const waitMs = nextTry(admitted, queuedMs, call.queueMs, call.deadline.remainingMs());
-        if (waitMs === undefined || round >= roundsMax || call.cancelled.aborted) {
+        if (waitMs === undefined || round >= roundsMax || call.clientGone.aborted) {
           return { retryAfterSeconds: Math.ceil(admitted / 1_000) };
         }
-        await sleep(clock, waitMs, call.cancelled);
+        await sleep(clock, waitMs, call.clientGone);
         queuedMs += waitMs;
       }
     },

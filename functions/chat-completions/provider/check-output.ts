@@ -4,7 +4,7 @@
 import { chargedAnswersMax } from '../../../shared/foundation/constants/index.ts';
 import { checkAnswer } from '../../../shared/protocol/json-schema/index.ts';
 import { isJsonObject, type JsonAnswer } from '../../../shared/protocol/wire/index.ts';
-import { payerOf } from '../../../shared/routing/planner/index.ts';
+import { outputSizeOf, payerOf } from '../../../shared/routing/planner/index.ts';
 import type { AdmittedCandidate } from '../../../shared/routing/provider-metrics/index.ts';
 import type { ModelCall } from '../stages.ts';
 
@@ -25,13 +25,13 @@ export interface OutputCheck {
   readonly misses: () => number;
 }
 
-export function createOutputCheck({ request, bill, byok }: ModelCall): OutputCheck {
+export function createOutputCheck({ request, bill, byok, acceptsUnfinished, schemaWork }: ModelCall): OutputCheck {
   const schema = request.responseSchema;
   let misses = 0;
 
   async function judge(answer: JsonAnswer): Promise<Verdict> {
     if (schema === undefined) return { kind: 'accepted', answer };
-    const checked = await checkChoices(schema, answer);
+    const checked = await checkChoices(schema, answer, { acceptsUnfinished, schemaWork });
     if (checked.kind === 'valid') return { kind: 'accepted', answer: checked.answer };
     misses += 1;
     return misses >= chargedAnswersMax || checked.wasCut ? { kind: 'exhausted' } : { kind: 'again' };
@@ -40,7 +40,9 @@ export function createOutputCheck({ request, bill, byok }: ModelCall): OutputChe
   return {
     async check({ candidate }, answer, promptBytes) {
       const observed = { prompt: promptBytes, output: answer.outputBytes };
-      const { usage } = bill.charge(candidate, answer.usage, observed, payerOf(byok, candidate));
+      const payer = payerOf(byok, candidate);
+      const asked = outputSizeOf(request);
+      const { usage } = bill.charge({ candidate, reported: answer.usage, observed, payer, asked });
       return { tokens: usage.promptTokens + usage.completionTokens, verdict: await judge(answer) };
     },
     misses: () => misses,
@@ -54,17 +56,21 @@ type Checked =
   /** `wasCut`: it ended at its token limit, where the next one would end too. */
   | { readonly kind: 'invalid'; readonly wasCut: boolean };
 
-async function checkChoices(schema: unknown, answer: JsonAnswer): Promise<Checked> {
+async function checkChoices(
+  schema: unknown,
+  answer: JsonAnswer,
+  { acceptsUnfinished, schemaWork }: Pick<ModelCall, 'acceptsUnfinished' | 'schemaWork'>,
+): Promise<Checked> {
   const choices: unknown[] = [];
   for (const choice of answer.body.choices as unknown[]) {
     const message = isJsonObject(choice) && isJsonObject(choice.message) ? choice.message : undefined;
     if (!isJsonObject(choice) || message === undefined) return { kind: 'invalid', wasCut: false };
-    if (isOtherKind(message)) {
+    if (isOtherKind(message) || (acceptsUnfinished && choice.finish_reason !== 'stop')) {
       choices.push(choice);
       continue;
     }
     const text = textOf(message.content);
-    const checked = await checkAnswer(schema, text);
+    const checked = await checkAnswer(schema, text, schemaWork);
     if (checked.kind === 'invalid') return { kind: 'invalid', wasCut: choice.finish_reason === 'length' };
     // What a client can parse as it is stays as it is: only what is around the JSON and is none is taken off.
     const isFine = text === message.content && isJson(text);

@@ -21,13 +21,13 @@ export async function provide(deps: ChatDependencies, call: ModelCall): Promise<
   const endAttempt = (admitted: AdmittedCandidate, outcome: Attempt['outcome'], endedAtMs: number, tokens = 0) => {
     const ended = { ...admitted, outcome, latencyMs: endedAtMs - admitted.startedAtMs, tokens };
     attempts.push(ended);
-    reportAttempt(deps, ended, call.callId);
+    reportAttempt(deps, ended, call.correlationId);
   };
 
   async function run(): Promise<ProviderRun['result']> {
     const output = createOutputCheck(call);
     const failures: AttemptFailure[] = [];
-    while (queue.waiting() > 0 && !call.deadline.isOver() && !call.cancelled.aborted) {
+    while (queue.waiting() > 0 && !call.deadline.isOver() && !isCancelled(call)) {
       const admitted = await queue.next();
       if ('retryAfterSeconds' in admitted) {
         failures.push({ kind: 'rate_limited', retryAfterSeconds: admitted.retryAfterSeconds, cause: 'own_limit' });
@@ -52,7 +52,7 @@ export async function provide(deps: ChatDependencies, call: ModelCall): Promise<
       queue.again(admitted.candidate);
     }
     const facts = { attempts: attemptCount, deadlineIsOver: call.deadline.isOver(), outputMisses: output.misses() };
-    return { kind: 'failed', error: conclude(failures, facts) };
+    return { kind: 'failed', error: conclude(call, failures, facts) };
   }
 
   const result = await run().catch((error: unknown) => ({ kind: 'failed', error }) as const);
@@ -60,6 +60,8 @@ export async function provide(deps: ChatDependencies, call: ModelCall): Promise<
   const left = { queuedMs: queue.queuedMs(), unusedPermit: queue.unusedPermit() };
   return { attempts, attemptCount, ...left, upstreamMs, firstOutputAtMs, result };
 }
+
+const isCancelled = ({ clientGone, stopped }: ModelCall): boolean => clientGone.aborted || stopped?.aborted === true;
 
 /** How long a provider may stay silent: each one behind it keeps at least 10 seconds, or an even share of less. */
 function silenceLimitMs(remainingMs: number, behind: number): number {

@@ -1,24 +1,34 @@
-// Event → call, without any I/O. What is wrong with a body is a value here: the key is asked first (contract 5).
+// Request → call. Its body is read into memory behind a plausible credential only, and parsed behind a known key only
+// (contract 1). What is wrong with it is a value here: the key is asked first (contract 5).
 
 import { fingerprint } from '../../../shared/accounting/idempotency/index.ts';
 import { readCredential } from '../../../shared/configuration/keys/index.ts';
-import { fail, GatewayError } from '../../../shared/errors/index.ts';
+import { parseFunctionAlias } from '../../../shared/configuration/stored-functions/index.ts';
+import { GatewayError } from '../../../shared/errors/index.ts';
 import { requestBudgetMs, reservedModelPrefix } from '../../../shared/foundation/constants/index.ts';
 import { type Clock, startDeadline } from '../../../shared/foundation/time/index.ts';
 import type { GatewayRequest } from '../../../shared/protocol/http/index.ts';
 import type { RequestScope } from '../../../shared/protocol/router/index.ts';
-import { type JsonBody, readChatRequest, readJsonBody } from '../../../shared/protocol/wire/index.ts';
-import type { Call, ReceivedCall } from '../stages.ts';
+import {
+  type ChatRequest,
+  type JsonBody,
+  readChatRequest,
+  readRequestBody,
+} from '../../../shared/protocol/wire/index.ts';
+import type { Call, ReadCall, ReceivedCall } from '../stages.ts';
 import { checkFunctionCall } from './check-function-call.ts';
+import { withoutIdleMembers } from './idle-members.ts';
 import { readAttribution, readCallHeaders } from './read-call-headers.ts';
 
-export function receive(clock: Clock, request: GatewayRequest, scope: RequestScope): ReceivedCall {
+export async function receive(clock: Clock, request: GatewayRequest, scope: RequestScope): Promise<ReceivedCall> {
   const credential = readCredential(request.headers);
-  if (request.body.kind === 'too_large') throw fail('request_too_large');
-  const body = readJsonBody(request.body.bytes);
-  const asksFunction = readsAsFunction(body);
-  const call = readCall(clock, request, scope, body, asksFunction, request.body.bytes.length);
-  return { scope, credential, asksFunction, call };
+  const bytes = await request.readBody();
+  const read = (): ReadCall => {
+    const body = readRequestBody(bytes);
+    const asksFunction = readsAsFunction(body);
+    return { asksFunction, call: readCall(clock, request, scope, body, asksFunction, bytes.length) };
+  };
+  return { scope, credential, read: once(read) };
 }
 
 function readCall(
@@ -30,12 +40,10 @@ function readCall(
   bodyBytes: number,
 ): Call | GatewayError {
   if (scope.correlationFault !== undefined) return scope.correlationFault;
-  if (body.kind === 'unreadable') {
-    // A schema has a code of its own, however little of the body can be read (contract 3).
-    const code = body.tooDeepIn === 'response_format' ? 'invalid_response_schema' : 'invalid_request';
-    return fail(code, { message: body.message });
-  }
-  const request = readChatRequest(body.value);
+  if (body.kind === 'unreadable') return body.error;
+  const { model } = body.value;
+  const isAlias = typeof model === 'string' && parseFunctionAlias(model) !== undefined;
+  const request = isAlias ? readFunctionRequest(body.value, scope) : readChatRequest(body.value);
   if (request instanceof GatewayError) return request;
   const callHeaders = readCallHeaders(headers, asksFunction);
   if (callHeaders instanceof GatewayError) return callHeaders;
@@ -43,12 +51,25 @@ function readCall(
     scope,
     request,
     ...callHeaders,
+    // A UUID is the same in either letter case (contract 7).
+    idempotencyKey: asksFunction ? callHeaders.idempotencyKey?.toLowerCase() : callHeaders.idempotencyKey,
     attribution: readAttribution(headers),
     fingerprint: once(() => fingerprint(body.value, headers)),
     aliasFault: asksFunction ? checkFunctionCall(request.model, callHeaders.idempotencyKey, bodyBytes) : undefined,
     arrivedAtMs,
     deadline: startDeadline(clock, arrivedAtMs, requestBudgetMs),
   };
+}
+
+/**
+ * Only the members that a function does not fix are checked here: any other is invalid_function_request, whatever its
+ * type (contract 5).
+ */
+function readFunctionRequest(raw: Record<string, unknown>, { basePath }: RequestScope): ChatRequest | GatewayError {
+  const { model, messages } = raw;
+  const request = readChatRequest({ model, messages });
+  if (request instanceof GatewayError) return request;
+  return { ...request, raw: basePath === '/openai/v1' ? withoutIdleMembers(raw) : raw };
 }
 
 /** Spec 5.2: on a function call a revoked key has its own code, whatever else is wrong with a readable body. */

@@ -1,13 +1,23 @@
 // The stream a client sees (spec 6, contract 4): chunks unchanged, an error line where it broke, one end marker, last.
 // Its body never throws: on Lambda an error inside a body kills the process.
-import { errorCatalogue } from '../../../shared/errors/index.ts';
-import { doneLine, errorLine, type StreamChunk, toEventLine } from '../../../shared/protocol/wire/index.ts';
-import { midStreamCodes } from '../../../shared/routing/providers/index.ts';
+import { collectedStreamMaxBytes } from '../../../shared/foundation/constants/index.ts';
+import {
+  doneLine,
+  errorLine,
+  type StreamChunk,
+  toEventLine,
+  withoutReasoningDeltas,
+} from '../../../shared/protocol/wire/index.ts';
+import { hasCounts } from '../../../shared/routing/billing/index.ts';
+import { midStreamCodeOf } from '../../../shared/routing/providers/index.ts';
 import type { OpenStream, StreamEnd } from '../stages.ts';
+import type { StreamSchemaCheck } from './stream-schema-check.ts';
 
 export interface RelayOptions {
   /** The client asked for the provider's own usage chunk. */
   readonly includeUsage: boolean;
+  /** `reasoning.exclude`: the client sees no reasoning. */
+  readonly excludeReasoning: boolean;
   /** Makes the members of the added usage chunk, for a client that asked for it. */
   readonly mergedUsage: (() => Record<string, unknown>) | undefined;
   /** Called with every chunk of the provider. */
@@ -16,6 +26,10 @@ export interface RelayOptions {
   readonly onComplete?: ((transcript: string) => Promise<void>) | undefined;
   /** Runs when the stream has broken, before the client knows. Never rejects. */
   readonly onBroken: () => Promise<void>;
+  /** Holds the whole answer against its schema. Undefined: there is none. */
+  readonly schemaCheck: StreamSchemaCheck | undefined;
+  /** Contract 20: false where nothing follows an error line, because clients took a broken answer for a whole one. */
+  readonly endsBrokenStreamWithDone: boolean;
 }
 
 /** What was seen of a stream while it was relayed. */
@@ -31,9 +45,11 @@ export interface RelayedStream {
 }
 
 export interface StreamRelay {
-  readonly body: AsyncGenerator<string, void, undefined>;
-  /** So far; final when the body has ended. */
+  readonly body: AsyncIterable<string>;
+  /** So far; final when `readOn` has resolved. */
   readonly relayed: Readonly<RelayedStream>;
+  /** Reads what the client did not: it left, and pays for what it used (contract 6). Never rejects. */
+  readonly readOn: () => Promise<void>;
 }
 
 export function relayStream(stream: OpenStream, options: RelayOptions): StreamRelay {
@@ -44,17 +60,27 @@ export function relayStream(stream: OpenStream, options: RelayOptions): StreamRe
     outputBytesAfterCount: 0,
     end: undefined,
   };
-  return { body: relay(stream, relayed, options), relayed };
+  const lines = relay(stream, relayed, options);
+  return {
+    // Without `return` of the generator: a reader that leaves must not end it.
+    body: { [Symbol.asyncIterator]: () => ({ next: () => lines.next(), return: async () => ended }) },
+    relayed,
+    async readOn() {
+      for await (const _lines of lines);
+    },
+  };
 }
+
+const ended = { done: true, value: undefined } as const;
 
 async function* relay(
   stream: OpenStream,
   relayed: RelayedStream,
   options: RelayOptions,
 ): AsyncGenerator<string, void, undefined> {
-  const sent: string[] = [];
+  const transcript = collectText();
   const send = (lines: string): string => {
-    if (options.onComplete !== undefined) sent.push(lines);
+    if (options.onComplete !== undefined) transcript.add(lines);
     return lines;
   };
   let head: Record<string, unknown> = {};
@@ -65,38 +91,71 @@ async function* relay(
       head = chunk.head;
       count(relayed, facts);
       options.onChunk?.(text);
-      if (!facts.isUsageOnly || options.includeUsage) lines += toEventLine(text);
+      options.schemaCheck?.add(head);
+      // With the merged usage too, only that one: clients add up what they see (contract 4).
+      const isRelayed = !facts.isUsageOnly || (options.includeUsage && options.mergedUsage === undefined);
+      if (isRelayed) lines += chunkLine(chunk, options.excludeReasoning);
     }
     return send(lines);
   };
   try {
-    yield relayChunks(stream.opening);
+    const opening = relayChunks(stream.opening);
+    if (opening !== '') yield opening;
     for await (const chunks of stream.rest) {
       const lines = relayChunks(chunks);
       if (lines !== '') yield lines;
     }
+    if ((await options.schemaCheck?.isSatisfied()) === false) {
+      relayed.end = 'schema_mismatch';
+      await options.onBroken();
+      yield errorLine('schema_validation_failed');
+      if (options.endsBrokenStreamWithDone) yield doneLine;
+      return;
+    }
     relayed.end = 'complete';
     if (options.mergedUsage !== undefined) yield send(usageLine(head, options.mergedUsage()));
-    await options.onComplete?.(sent.join('') + doneLine);
+    const text = transcript.text();
+    if (text !== undefined) await options.onComplete?.(text + doneLine);
   } catch (error) {
     const failure = stream.failureOf(error);
     relayed.end = failure;
-    const code = midStreamCodes[failure.kind];
     await options.onBroken();
-    yield errorLine(code, errorCatalogue[code].message);
+    yield errorLine(midStreamCodeOf[failure.kind]);
+    if (!options.endsBrokenStreamWithDone) return;
   } finally {
-    // Also when the client left and the body is not read on.
     stream.abort();
   }
   yield doneLine;
 }
 
-function count(relayed: RelayedStream, { outputBytes, usage }: StreamChunk['facts']): void {
+/** Collects up to `collectedStreamMaxBytes`; beyond it there is no text. */
+function collectText(): { readonly add: (lines: string) => void; readonly text: () => string | undefined } {
+  let parts: string[] = [];
+  let length = 0;
+  return {
+    add(lines) {
+      length += lines.length;
+      if (length > collectedStreamMaxBytes) parts = [];
+      else parts.push(lines);
+    },
+    text: () => (length > collectedStreamMaxBytes ? undefined : parts.join('')),
+  };
+}
+
+function count(relayed: RelayedStream, { outputBytes, usage: reported }: StreamChunk['facts']): void {
+  // A report without counts never replaces one with counts (contract 6).
+  const usage = reported !== undefined && (relayed.usage === undefined || hasCounts(reported)) ? reported : undefined;
   const countsOutput = Number(usage?.completion_tokens) > 0;
   relayed.outputBytes += outputBytes;
   relayed.outputBytesAfterUsage = usage === undefined ? relayed.outputBytesAfterUsage + outputBytes : 0;
   relayed.outputBytesAfterCount = countsOutput ? 0 : relayed.outputBytesAfterCount + outputBytes;
   relayed.usage = usage ?? relayed.usage;
+}
+
+/** Empty: nothing of the chunk is left for this client. */
+export function chunkLine(chunk: StreamChunk, excludeReasoning: boolean): string {
+  const text = excludeReasoning ? withoutReasoningDeltas(chunk) : chunk.text;
+  return text === undefined ? '' : toEventLine(text);
 }
 
 /** A chunk of ours: the head of the provider's last one, no choice, the merged usage. */

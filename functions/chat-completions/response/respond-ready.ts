@@ -6,16 +6,10 @@ import { headerNames } from '../../../shared/foundation/constants/index.ts';
 import { parseJson } from '../../../shared/foundation/ids/index.ts';
 import type { GatewayResponse } from '../../../shared/protocol/http/index.ts';
 import { jsonHeaders, streamHeaders } from '../../../shared/protocol/router/index.ts';
-import {
-  type ChatRequest,
-  doneLine,
-  isJsonObject,
-  readStreamChunk,
-  toEventLine,
-} from '../../../shared/protocol/wire/index.ts';
+import { type ChatRequest, doneLine, isJsonObject, readStreamChunk } from '../../../shared/protocol/wire/index.ts';
 import { mergeUsage, noCost } from '../../../shared/routing/billing/index.ts';
 import type { IdentifiedCall, ReadyAnswer, StoredAnswer } from '../stages.ts';
-import { usageLine } from './event-stream.ts';
+import { chunkLine, usageLine } from './event-stream.ts';
 
 export async function respondReady({ scope, workspace }: IdentifiedCall, ready: ReadyAnswer): Promise<GatewayResponse> {
   const source = ready.kind === 'cached' ? { cache: 'HIT' } : { idempotent_replayed: true };
@@ -48,10 +42,13 @@ function respondCached(request: ChatRequest, answer: CachedAnswer): GatewayRespo
 /** The chunks as they came, with the usage chunks that this client asked for. */
 function cachedStream(request: ChatRequest, answer: CachedAnswer, texts: readonly string[]): string {
   const chunks = texts.flatMap((text) => readStreamChunk(text) ?? []);
-  const relayed = chunks.filter(({ facts }) => !facts.isUsageOnly || request.includeUsage);
+  const relayed = chunks.filter(
+    ({ facts }) => !facts.isUsageOnly || (request.includeUsage && !request.includeMergedUsage),
+  );
   const reported = chunks.findLast(({ facts }) => facts.usage !== undefined)?.facts.usage;
   const added = request.includeMergedUsage ? usageLine(chunks.at(-1)?.head ?? {}, cachedUsage(answer, reported)) : '';
-  return relayed.map(({ text }) => toEventLine(text)).join('') + added + doneLine;
+  const excludesReasoning = request.reasoning?.exclude === true;
+  return relayed.map((chunk) => chunkLine(chunk, excludesReasoning)).join('') + added + doneLine;
 }
 
 function cachedUsage(

@@ -1,15 +1,16 @@
 // The answer: JSON or an event stream, with the members and headers of contract 4, and what settlement must know of its
 // end.
 import { okStatus } from '../../../shared/errors/index.ts';
-import { headerNames } from '../../../shared/foundation/constants/index.ts';
+import { collectedStreamMaxBytes, headerNames } from '../../../shared/foundation/constants/index.ts';
 import type { GatewayResponse } from '../../../shared/protocol/http/index.ts';
 import { jsonHeaders, streamHeaders } from '../../../shared/protocol/router/index.ts';
 import { type JsonAnswer, withoutReasoning } from '../../../shared/protocol/wire/index.ts';
 import { type Charge, mergeUsage } from '../../../shared/routing/billing/index.ts';
-import { payerOf } from '../../../shared/routing/planner/index.ts';
+import { outputSizeOf, payerOf } from '../../../shared/routing/planner/index.ts';
 import type { ChatDependencies } from '../dependencies.ts';
 import type { AdmittedChat, EndedCall, OpenStream, ProvidedAnswer, ProviderRun } from '../stages.ts';
 import { type RelayedStream, relayStream } from './event-stream.ts';
+import { createStreamSchemaCheck } from './stream-schema-check.ts';
 import { cacheWriter } from './write-cache.ts';
 
 export interface Responded {
@@ -54,38 +55,49 @@ function streamResponse(deps: ChatDependencies, answered: Answered, stream: Open
   const { call, run, provided, headers } = answered;
   const { request, holdings, names } = call;
   const answer = { status: okStatus, headers: { ...headers, ...streamHeaders } };
+  const endsBrokenStreamWithDone = call.scope.basePath !== '/openai/v1';
   const chunks: string[] = [];
-  const keepsChunks = holdings.cache?.store !== undefined;
+  let chunkBytes = 0;
+  const keepChunk = (text: string) => {
+    chunkBytes += text.length;
+    if (chunkBytes <= collectedStreamMaxBytes) chunks.push(text);
+  };
   let charged: Charge | undefined;
   const charge = (): Charge => {
     charged ??= chargeStream(call, provided, relayed);
     return charged;
   };
-  const { body, relayed } = relayStream(stream, {
+  const { body, relayed, readOn } = relayStream(stream, {
     includeUsage: request.includeUsage,
+    excludeReasoning: request.reasoning?.exclude === true,
     mergedUsage: request.includeMergedUsage ? () => usageOf(answered, charge(), relayed.usage) : undefined,
-    onChunk: keepsChunks ? (text) => void chunks.push(text) : undefined,
+    onChunk: holdings.cache?.store === undefined ? undefined : keepChunk,
     onComplete:
       call.idempotencyKey === undefined ? undefined : (transcript) => names.store({ ...answer, body: transcript }),
-    onBroken: () => names.release({ isRetryable: true }).catch(() => {}),
+    schemaCheck:
+      request.responseSchema === undefined
+        ? undefined
+        : createStreamSchemaCheck(request.responseSchema, call.schemaWork),
+    endsBrokenStreamWithDone,
+    onBroken: () => names.release({ isRetryable: true, reachedProvider: true }).catch(() => {}),
   });
-  // A body that was never read never reached its own finally.
-  const response = { ...answer, body, finish: async () => stream.abort() };
+  const response = { ...answer, body, endsBrokenStreamWithDone, finish: readOn };
   const end = () => {
     const { usage } = charge();
     const { startedAtMs } = provided.admitted;
     const firstOutputMs = run.firstOutputAtMs === undefined ? undefined : run.firstOutputAtMs - startedAtMs;
-    // A client that left says nothing about the provider.
+    // Undefined only where a fault of ours ended the relay: it says nothing about the provider.
     const outcome = relayed.end ?? ({ kind: 'client_gone', cause: 'client_gone' } as const);
     const attempt = {
       ...provided.admitted,
-      outcome: outcome === 'complete' ? ('ok' as const) : outcome,
+      outcome: outcome === 'complete' || outcome === 'schema_mismatch' ? ('ok' as const) : outcome,
       latencyMs: deps.clock.nowMs() - startedAtMs,
       firstOutputMs,
       tokens: usage.promptTokens + usage.completionTokens,
     };
     const content = { kind: 'stream', chunks } as const;
-    const writeCache = outcome === 'complete' ? cacheWriter(deps, call, charge(), content) : undefined;
+    const isKept = outcome === 'complete' && chunkBytes <= collectedStreamMaxBytes;
+    const writeCache = isKept ? cacheWriter(deps, call, charge(), content) : undefined;
     return { stream: { end: relayed.end, attempt }, writeCache };
   };
   return { response, end };
@@ -93,9 +105,12 @@ function streamResponse(deps: ChatDependencies, answered: Answered, stream: Open
 
 function chargeStream(call: AdmittedChat, { admitted, promptBytes }: ProvidedAnswer, relayed: RelayedStream): Charge {
   // The last report of a stream that ended well is believed, also a zero.
-  const outputAfterUsage = relayed.end === 'complete' ? relayed.outputBytesAfterUsage : relayed.outputBytesAfterCount;
+  const isWhole = relayed.end === 'complete' || relayed.end === 'schema_mismatch';
+  const outputAfterUsage = isWhole ? relayed.outputBytesAfterUsage : relayed.outputBytesAfterCount;
   const observed = { prompt: promptBytes, output: relayed.outputBytes, outputAfterUsage };
-  return call.bill.charge(admitted.candidate, relayed.usage, observed, payerOf(call.byok, admitted.candidate));
+  const { candidate } = admitted;
+  const payer = payerOf(call.byok, candidate);
+  return call.bill.charge({ candidate, reported: relayed.usage, observed, payer, asked: outputSizeOf(call.request) });
 }
 
 function usageOf(

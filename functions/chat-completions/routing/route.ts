@@ -43,7 +43,7 @@ export async function route(deps: ChatDependencies, call: IdentifiedCall): Promi
 const sortsByStatistics = ({ provider: { sort } }: ChatRequest): boolean => sort === 'latency' || sort === 'throughput';
 
 export const toModelCall = (call: AdmittedChat): ModelCall => ({
-  callId: call.owner,
+  correlationId: call.scope.correlationId,
   request: call.request,
   plan: call.plan,
   firstCandidate: call.holdings.firstCandidate,
@@ -52,8 +52,11 @@ export const toModelCall = (call: AdmittedChat): ModelCall => ({
   connections: call.connections,
   traceparent: call.scope.correlation.traceparent,
   deadline: call.deadline,
-  cancelled: call.scope.clientGone,
+  clientGone: call.scope.clientGone,
+  stopped: undefined,
   queueMs: call.catalogue.service.queue_ms,
+  schemaWork: call.schemaWork,
+  acceptsUnfinished: call.scope.basePath === '/openai/v1',
   bill: call.bill,
 });
 
@@ -77,5 +80,6 @@ async function mergePreset(
   if (applied.kind === 'none') return call;
   const request = readChatRequest(applied.body);
   if (request instanceof GatewayError) return request;
-  return (await checkRequestSchema(request)) ?? { request, workspace: applied.workspace };
+  const options = { allowsStream: call.scope.basePath === '/openai/v1', work: call.schemaWork };
+  return (await checkRequestSchema(request, options)) ?? { request, workspace: applied.workspace };
 }

@@ -34,7 +34,6 @@ export function addRecordToLog(context: LogContext, record: CallRecord): void {
   };
   context.metrics = {
     ...context.metrics,
-    Fallbacks: { unit: 'Count', value: Math.max(0, record.attempts - 1) },
     GatewayTime: { unit: 'Milliseconds', value: record.gatewayMs },
     InputTokens: { unit: 'Count', value: record.promptTokens },
     OutputTokens: { unit: 'Count', value: record.completionTokens },

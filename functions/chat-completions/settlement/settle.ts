@@ -5,7 +5,7 @@ import { startDeadline } from '../../../shared/foundation/time/index.ts';
 import { reportAttempt, settleAttempts } from '../../../shared/routing/provider-metrics/index.ts';
 import { retryWrite } from '../../../shared/storage/store/index.ts';
 import type { ChatDependencies } from '../dependencies.ts';
-import type { AdmittedCall, EndedCall } from '../stages.ts';
+import type { AdmittedCall, EndedCall, NamesEnd } from '../stages.ts';
 import { settleMoney } from './settle-money.ts';
 import { writeRecord } from './write-record.ts';
 
@@ -24,13 +24,13 @@ export async function settle(deps: ChatDependencies, call: AdmittedCall, ended: 
       log.error({ event: 'settlement_failed', settlement_step: name, correlation_id: call.scope.correlationId }, error);
     }
   };
-  if (stream !== undefined) reportAttempt(deps, stream.attempt, call.owner);
+  if (stream !== undefined) reportAttempt(deps, stream.attempt, call.scope.correlationId);
   const attempts = stream === undefined ? run.attempts : [...run.attempts, stream.attempt];
   const { unusedPermit } = run;
 
   await step('money', () => settleMoney(deps, call, deadline));
   await Promise.all([
-    step('names', () => names.settle({ isRetryable: isRetryable(ended) }, deadline)),
+    step('names', () => names.settle(namesEndOf(ended), deadline)),
     step('slots', () => holdings.releaseSlots && retryWrite(clock, holdings.releaseSlots, { deadline })),
     step('unused_permit', () => unusedPermit && retryWrite(clock, () => limiter.giveBack(unusedPermit), { deadline })),
     step('attempts', () => settleAttempts(deps, attempts)),
@@ -39,8 +39,10 @@ export async function settle(deps: ChatDependencies, call: AdmittedCall, ended: 
   ]);
 }
 
-/** What client libraries retry by themselves: 429, and whatever is not the client's fault. */
-export function isRetryable({ error, stream }: Pick<EndedCall, 'error' | 'stream'>): boolean {
-  if (error !== undefined) return error.entry.status >= errorCatalogue.rate_limited.status;
-  return stream !== undefined && stream.end !== 'complete';
-}
+export const namesEndOf = ({ error, stream, run }: EndedCall): NamesEnd => ({
+  isRetryable:
+    error === undefined
+      ? stream !== undefined && stream.end !== 'complete'
+      : error.entry.status >= errorCatalogue.rate_limited.status,
+  reachedProvider: run.attemptCount > 0,
+});

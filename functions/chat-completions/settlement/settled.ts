@@ -3,7 +3,7 @@ import type { GatewayResponse } from '../../../shared/protocol/http/index.ts';
 import { toGatewayError } from '../../../shared/protocol/router/index.ts';
 import type { ChatDependencies } from '../dependencies.ts';
 import type { AdmittedCall, EndedCall, Served } from '../stages.ts';
-import { isRetryable, settle } from './settle.ts';
+import { namesEndOf, settle } from './settle.ts';
 
 export async function settled<Admitted extends AdmittedCall>(
   deps: ChatDependencies,
@@ -16,7 +16,7 @@ export async function settled<Admitted extends AdmittedCall>(
   call.scope.deferred.add(() => settle(deps, call, served.end()));
   if (served.response !== undefined) return served.response;
   // Before the client knows, because its retry may come at once. What fails here is done again by settlement.
-  await call.names.release({ isRetryable: isRetryable(served.end()) }).catch(() => {});
+  await call.names.release(namesEndOf(served.end())).catch(() => {});
   throw served.error;
 }
 

@@ -1,9 +1,10 @@
 // The record of a call that was bound for a provider: who, what, how long, how much. No prompt, no answer, no secret.
-import type { CallOutcome, CallRecord } from '../../../shared/accounting/call-records/index.ts';
-import type { ErrorCode } from '../../../shared/errors/index.ts';
+import type { CallAttempt, CallOutcome, CallRecord } from '../../../shared/accounting/call-records/index.ts';
+import { type ErrorCode, okStatus } from '../../../shared/errors/index.ts';
 import type { Deadline } from '../../../shared/foundation/time/index.ts';
 import { openBill } from '../../../shared/routing/billing/index.ts';
-import { midStreamCodes } from '../../../shared/routing/providers/index.ts';
+import type { Attempt } from '../../../shared/routing/provider-metrics/index.ts';
+import { midStreamCodeOf } from '../../../shared/routing/providers/index.ts';
 import { retryWrite } from '../../../shared/storage/store/index.ts';
 import type { ChatDependencies } from '../dependencies.ts';
 import type { AdmittedCall, EndedCall, Execution, ReadyAnswer } from '../stages.ts';
@@ -66,6 +67,7 @@ function toRecord(call: RecordedCall, ended: EndedCall, nowMs: number): CallReco
     keyPublicId: credential.publicId,
     keyName: String(keyItem.name),
     ...attribution,
+    user: typeof request.raw.user === 'string' ? request.raw.user : undefined,
     correlationId: scope.correlationId,
     ...scope.correlation,
     functionId: execution?.revision.functionId,
@@ -78,6 +80,7 @@ function toRecord(call: RecordedCall, ended: EndedCall, nowMs: number): CallReco
     ...outcomeOf(call, ended),
     attempts: run.attemptCount,
     attemptCauses: attempts.flatMap(({ outcome }) => (outcome === 'ok' ? [] : [outcome.cause])),
+    attemptLog: attempts.map(toCallAttempt),
     ...bill.usage(),
     ...costOf(call, ended),
     queuedMs: run.queuedMs,
@@ -86,6 +89,12 @@ function toRecord(call: RecordedCall, ended: EndedCall, nowMs: number): CallReco
     gatewayMs: Math.max(0, ownUntilMs - arrivedAtMs - run.upstreamMs),
   };
 }
+
+const toCallAttempt = ({ candidate, outcome, latencyMs }: Attempt): CallAttempt => ({
+  provider: candidate.provider.id,
+  ...(outcome === 'ok' ? { outcome, status: okStatus } : { outcome: outcome.cause, status: outcome.status }),
+  ms: latencyMs,
+});
 
 /** Whose money it was: what credit paid, or else what a key of the client's did. The records of credit add up to it. */
 function costOf({ bill }: RecordedCall, { run: { attempts } }: EndedCall): Pick<CallRecord, 'isByok' | 'costPicoUsd'> {
@@ -99,9 +108,11 @@ function outcomeOf(
   { scope }: RecordedCall,
   { error, stream }: EndedCall,
 ): { outcome: CallOutcome; cutCode?: ErrorCode } {
-  // The error that a call ends with when its client leaves reaches no client.
-  if (error !== undefined) return { outcome: scope.clientGone.aborted ? 'client_gone' : error.code };
+  // A client that left got neither an error nor a whole answer.
+  if (scope.clientGone.aborted) return { outcome: 'client_gone' };
+  if (error !== undefined) return { outcome: error.code };
   if (stream === undefined || stream.end === 'complete') return { outcome: 'ok' };
+  if (stream.end === 'schema_mismatch') return { outcome: 'cut', cutCode: 'schema_validation_failed' };
   if (stream.end === undefined || stream.end.kind === 'client_gone') return { outcome: 'client_gone' };
-  return { outcome: 'cut', cutCode: midStreamCodes[stream.end.kind] };
+  return { outcome: 'cut', cutCode: midStreamCodeOf[stream.end.kind] };
 }

@@ -20,12 +20,12 @@ export async function callModel(
   deps: ChatDependencies,
   call: AdmittedExecution,
   planned: PlannedModelCall,
-  cancelled: AbortSignal,
+  stopped: AbortSignal | undefined,
   onRun: (run: ProviderRun) => void,
 ): Promise<ModelAnswer> {
   // Each round leaves one model behind.
   for (let { plan } = planned; ; ) {
-    const run = await provide(deps, toModelCall(call, { ...planned, plan }, cancelled));
+    const run = await provide(deps, toModelCall(call, { ...planned, plan }, stopped));
     onRun(run);
     const { result } = run;
     const answer = result.kind === 'failed' ? result : readAnswer(call, planned, result);
@@ -39,9 +39,9 @@ export async function callModel(
 const toModelCall = (
   call: AdmittedExecution,
   { request, plan }: PlannedModelCall,
-  cancelled: AbortSignal,
+  stopped: AbortSignal | undefined,
 ): ModelCall => ({
-  callId: call.owner,
+  correlationId: call.scope.correlationId,
   request,
   plan,
   firstCandidate: undefined,
@@ -51,8 +51,11 @@ const toModelCall = (
   connections: [],
   traceparent: call.scope.correlation.traceparent,
   deadline: call.deadline,
-  cancelled,
+  clientGone: call.scope.clientGone,
+  stopped,
   queueMs: call.catalogue.service.queue_ms,
+  schemaWork: call.schemaWork,
+  acceptsUnfinished: false,
   bill: call.bill,
 });
 

@@ -48,13 +48,12 @@ interface Executed {
 async function runFunction(deps: ChatDependencies, call: AdmittedExecution, runs: ProviderRun[]): Promise<Executed> {
   const { revision, matched, prompt } = call.execution;
   const { content, functionId, revisionId } = revision;
-  const { clientGone } = call.scope;
   const facts = { functionId, revisionId, executionId: call.owner };
   const onRun = (run: ProviderRun) => void runs.push(run);
   const usage = () => executionUsage(call, sumRuns(runs).attemptCount);
   if (content.kind === 'prompt') {
     if (prompt === undefined) throw new Error('a prompt was admitted without its plan');
-    const { body, candidate, fallbackUsed } = await callModel(deps, call, prompt, clientGone, onRun);
+    const { body, candidate, fallbackUsed } = await callModel(deps, call, prompt, undefined, onRun);
     return {
       answer: toFunctionAnswer({ ...facts, fallbackUsed }, { kind: 'prompt', body }, usage()),
       headers: { [headerNames.model]: candidate.model.id, [headerNames.provider]: candidate.provider.id },
@@ -63,7 +62,7 @@ async function runFunction(deps: ChatDependencies, call: AdmittedExecution, runs
   const { output, answers } = await runWorkflow(content, matched, async (_step, request, signal) => {
     const planned = planModelCall(deps, call, request);
     if (planned instanceof GatewayError) throw planned;
-    return callModel(deps, call, planned, AbortSignal.any([signal, clientGone]), onRun);
+    return callModel(deps, call, planned, signal, onRun);
   });
   const fallbackUsed = [...answers.values()].some((answer) => answer.fallbackUsed);
   const result = { kind: 'workflow', output, model: call.request.model, nowMs: deps.clock.nowMs() } as const;
@@ -94,5 +93,5 @@ const providerFailures: ReadonlySet<ErrorCode> = new Set([
 function executionError(error: unknown): unknown {
   if (!(error instanceof GatewayError)) return error;
   if (error.code === 'request_deadline_exceeded') return fail('execution_deadline_exceeded', { cause: error });
-  return providerFailures.has(error.code) ? fail('execution_failed', { cause: error }) : error;
+  return providerFailures.has(error.code) ? fail('execution_failed', { cause: error, isFinal: error.isFinal }) : error;
 }

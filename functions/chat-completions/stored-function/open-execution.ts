@@ -19,10 +19,12 @@ import type { Execution, IdentifiedCall, PlannedModelCall } from '../stages.ts';
 import { planModelCall } from './plan-model-call.ts';
 
 export async function openExecution(deps: ChatDependencies, call: IdentifiedCall): Promise<Execution | GatewayError> {
-  if (requiresManagedFunding(call.byokKey, call.connections)) return fail('function_requires_managed_funding');
+  if (requiresManagedFunding(call.byokKey, call.workspace, call.connections)) {
+    return fail('function_requires_managed_funding');
+  }
   try {
     const [revision] = await Promise.all([findRevision(deps, call), deps.credentials.ready()]);
-    const matched = await matchInput(revision.content, call.request.raw);
+    const matched = await matchInput(revision.content, call.request.raw, call.schemaWork);
     return prepare(deps, call, revision, matched);
   } catch (error) {
     if (error instanceof GatewayError) return error;

@@ -27,7 +27,8 @@ export function planModelCall(
   return { request, plan: [candidate, ...rest], fallbacks: new Set(only) };
 }
 
-const failed = (cause: unknown): GatewayError => fail('execution_failed', { cause });
+/** No provider can be called, so a retry would end the same way. */
+const failed = (cause: unknown): GatewayError => fail('execution_failed', { cause, isFinal: true });
 
 const planModel = (deps: ChatDependencies, call: IdentifiedCall, request: ChatRequest): Plan | GatewayError =>
   makePlan(request, {

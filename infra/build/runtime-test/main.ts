@@ -25,9 +25,9 @@ async function runAll(main: string): Promise<number> {
       const target = known ?? (await startFunction({ name: bundle, client: main, ...prepared }));
       functions.set(bundle, target);
       try {
-        const words = await run(target, prepared.key);
+        const note = await run(target, prepared.key);
         if (!target.isAlive()) throw new Error('the process has ended');
-        say(`ok    ${title} (${words})`);
+        say(`ok    ${title} (${note})`);
       } catch (error) {
         failures += 1;
         say(`FAILS ${title}: ${error instanceof Error ? error.message : error}`);

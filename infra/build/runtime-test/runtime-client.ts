@@ -44,7 +44,7 @@ const load = (): Promise<string | undefined> =>
     process.execPath,
     ['--eval', 'require(process.argv[1])', join(clientFolder, 'rapid-client.node')],
     loadTimeoutMs,
-    // It reads the address as it is loaded, and calls nobody yet.
+    // It reads the address as it is loaded, and calls it later.
     { AWS_LAMBDA_RUNTIME_API: '127.0.0.1:1' },
   );
 

@@ -9,7 +9,7 @@ import type { RunningFunction } from './start-function.ts';
 export interface Scenario {
   readonly title: string;
   readonly bundle: 'chat-completions' | 'models';
-  /** Throws for what does not hold. Gives a few words on what was seen. */
+  /** Throws for what does not hold. Gives a short note on the answer. */
   readonly run: (target: RunningFunction, key: string) => Promise<string>;
 }
 
@@ -31,7 +31,7 @@ const event = (method: string, path: string, key: string | undefined, body?: obj
 
 async function chat(target: RunningFunction, key: string | undefined, body: object): Promise<Answer> {
   const request = { messages: [{ role: 'user', content: 'Hello there' }], ...body };
-  return readStreamed(await target.invoke(event('POST', routePaths.chatCompletions, key, request)));
+  return readStreamed(await target.invoke(event('POST', `/v1${routePaths.chatCompletions}`, key, request)));
 }
 
 const dataLines = ({ body }: Answer): string[] =>
@@ -114,7 +114,7 @@ export const scenarios: readonly Scenario[] = [
     title: 'models: the listing comes at once',
     bundle: 'models',
     async run(target, key) {
-      const answer = readBuffered(await target.invoke(event('GET', routePaths.models, key)));
+      const answer = readBuffered(await target.invoke(event('GET', `/v1${routePaths.models}`, key)));
       assert.equal(answer.status, 200);
       const ids = JSON.parse(answer.body).data.map(({ id }: { id: string }) => id);
       assert.ok(ids.includes('test/echo'));

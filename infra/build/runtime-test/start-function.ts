@@ -21,9 +21,17 @@ export interface FunctionOptions {
   readonly client: string;
   readonly stage: string;
   readonly dynamodbUrl: string;
+  /** More variables of its environment. */
+  readonly variables?: Readonly<Record<string, string>>;
 }
 
-export async function startFunction({ name, client, stage, dynamodbUrl }: FunctionOptions): Promise<RunningFunction> {
+export async function startFunction({
+  name,
+  client,
+  stage,
+  dynamodbUrl,
+  variables = {},
+}: FunctionOptions): Promise<RunningFunction> {
   const api = await startRuntimeApi();
   const environment = {
     ...lambdaEnvironment({ stage, dynamodbUrl }),
@@ -35,6 +43,7 @@ export async function startFunction({ name, client, stage, dynamodbUrl }: Functi
     AWS_LAMBDA_FUNCTION_MEMORY_SIZE: '512',
     AWS_LAMBDA_LOG_GROUP_NAME: 'gw-test',
     AWS_LAMBDA_LOG_STREAM_NAME: 'gw-test',
+    ...variables,
   };
   const settings = Object.entries(environment).map(([variable, value]) => `${variable}=${value}`);
   // Nothing else of this terminal's environment: Lambda would not have it either.

@@ -1,27 +1,30 @@
-// What the gateway may do in the account and what it is told, as values: a function and a Web Function get the same.
-// By name where a name exists, so that the data stack stays free of exports that another stack holds on to.
+// What the gateway may do in the account, and which environment variables tell it where. Values, because a function and a
+// Web Function get the same. Resources are named rather than imported where they have a name, so that the data stack has
+// no exports that another stack would block.
 import { Aws, Stack } from 'aws-cdk-lib';
 import type { PolicyStatementProps } from 'aws-cdk-lib/aws-iam';
-import type { Key } from 'aws-cdk-lib/aws-kms';
-import type { Secret } from 'aws-cdk-lib/aws-secretsmanager';
+import type { IKey } from 'aws-cdk-lib/aws-kms';
+import type { ISecret } from 'aws-cdk-lib/aws-secretsmanager';
 import type { Construct } from 'constructs';
 import { environmentNames, physicalTableName } from '../../../shared/foundation/constants/index.ts';
-import { spillBucketName } from './spill-bucket.ts';
+import { spillBucketName } from '../resource-names.ts';
+import { stageRegion } from '../settings-schema.ts';
 import { type TableActions, tableActionsOf } from './table-actions.ts';
-
-/** Why a wildcard within one resource is all right. */
-export interface Acknowledgement {
-  readonly id: string;
-  readonly reason: string;
-}
 
 export interface Access {
   readonly statements: readonly PolicyStatementProps[];
   readonly environment?: Readonly<Record<string, string>>;
-  readonly acknowledgements?: readonly Acknowledgement[];
+  /** For cdk-nag: why a wildcard is acceptable. */
+  readonly acknowledgements?: readonly { readonly id: string; readonly reason: string }[];
 }
 
-/** One statement per table: each holds what its own readers and writers call, and nothing else. */
+/** The sum. A later part wins where two set the same variable. */
+export const mergeAccess = (...parts: readonly Access[]): Access => ({
+  statements: parts.flatMap(({ statements }) => statements),
+  environment: Object.assign({}, ...parts.map(({ environment }) => environment)),
+  acknowledgements: parts.flatMap(({ acknowledgements = [] }) => acknowledgements),
+});
+
 export const tableAccess = (scope: Construct, stage: string, tables: TableActions): Access => ({
   statements: tableActionsOf(tables).map(({ table, actions }) => ({
     actions: actions.map((action) => `dynamodb:${action}`),
@@ -35,30 +38,30 @@ export const tableAccess = (scope: Construct, stage: string, tables: TableAction
   })),
 });
 
-/** Objects by their name. Not the list of them: their names cannot be guessed, and must not be told. */
-export const spillBucketAccess = (stage: string): Access => ({
-  statements: [
-    {
-      actions: ['s3:GetObject', 's3:PutObject'],
-      resources: [`arn:${Aws.PARTITION}:s3:::${spillBucketName(stage)}/*`],
-      // Whoever takes over the name of a bucket that was removed gets nothing.
-      conditions: { StringEquals: { 'aws:ResourceAccount': Aws.ACCOUNT_ID } },
-    },
-  ],
-  environment: { [environmentNames.spillBucket]: spillBucketName(stage) },
-  acknowledgements: [
-    {
-      id: wildcardId(`arn:<AWS::Partition>:s3:::${spillBucketName(stage, '<AWS::AccountId>', '<AWS::Region>')}/*`),
-      reason: 'Every object of this bucket is a result that this function stored, under a name it makes itself.',
-    },
-  ],
-});
+/** Objects by name. Not the list of them: their names cannot be guessed. */
+export const spillBucketAccess = (stage: string): Access => {
+  const name = spillBucketName(stage, Aws.ACCOUNT_ID, Aws.REGION);
+  return {
+    statements: [
+      {
+        actions: ['s3:GetObject', 's3:PutObject'],
+        resources: [`arn:${Aws.PARTITION}:s3:::${name}/*`],
+        // Another account could create a bucket of this name after ours was removed.
+        conditions: { StringEquals: { 'aws:ResourceAccount': Aws.ACCOUNT_ID } },
+      },
+    ],
+    environment: { [environmentNames.spillBucket]: name },
+    acknowledgements: [
+      {
+        id: wildcardId(`arn:<AWS::Partition>:s3:::${spillBucketName(stage, '<AWS::AccountId>', '<AWS::Region>')}/*`),
+        reason: 'Every object of this bucket is a result that this function stored, under a name it chose.',
+      },
+    ],
+  };
+};
 
-/**
- * Opening only, and only what was sealed for this stage: sealing is the operator's business. A key has no name that a
- * policy could hold, so its ARN is read when the stack is deployed; that holds on to nothing in the data stack.
- */
-export const connectionKeyAccess = (stage: string, key: Key): Access => ({
+/** Opening what was sealed for this stage. Sealing is done by the command line. */
+export const connectionKeyAccess = (stage: string, key: IKey): Access => ({
   statements: [
     {
       actions: ['kms:Decrypt'],
@@ -69,20 +72,61 @@ export const connectionKeyAccess = (stage: string, key: Key): Access => ({
   environment: { [environmentNames.byokKeyId]: key.keyArn },
 });
 
-/** The gateway learns where the credentials are, and reads them itself: none stands in its configuration. */
-export const providerSecretAccess = (secret: Secret): Access => ({
-  statements: [{ actions: ['secretsmanager:GetSecretValue'], resources: [secret.secretArn] }],
-  environment: { [environmentNames.providerSecret]: secret.secretArn },
+/** The gateway reads the credentials itself; its configuration only says where they are. */
+export const providerSecretAccess = ({ secretArn }: Pick<ISecret, 'secretArn'>): Access => ({
+  statements: [{ actions: ['secretsmanager:GetSecretValue'], resources: [secretArn] }],
+  environment: { [environmentNames.providerSecret]: secretArn },
 });
 
-/** One value of several. A later one wins where two set the same variable. */
-export const allOf = (...parts: readonly Access[]): Access => ({
-  statements: parts.flatMap(({ statements }) => statements),
-  environment: Object.assign({}, ...parts.map(({ environment }) => environment)),
-  acknowledgements: parts.flatMap(({ acknowledgements = [] }) => acknowledgements),
-});
+/**
+ * Amazon Bedrock with the gateway's own role, so that a new stage answers without a stored credential: bedrock-runtime,
+ * and bedrock-mantle with its OpenAI-compatible interface. Which models an account may use is granted in Bedrock.
+ */
+export function bedrockAccess(regions: readonly string[]): Access {
+  if (regions.length === 0) return { statements: [] };
+  const tokens = { partition: Aws.PARTITION, ownRegion: Aws.REGION, account: Aws.ACCOUNT_ID };
+  const named = { partition: '<AWS::Partition>', ownRegion: '<AWS::Region>', account: '<AWS::AccountId>' };
+  const { models, profiles, projects, modelsAnywhere } = bedrockArns(regions, tokens);
+  const actions = ['bedrock:InvokeModel', 'bedrock:InvokeModelWithResponseStream'];
+  const wildcards = bedrockArns(regions, named);
+  return {
+    statements: [
+      { actions, resources: [...models, ...profiles] },
+      {
+        // An inference profile spreads calls over regions that AWS may add to: there, models only answer for a profile.
+        actions,
+        resources: [modelsAnywhere],
+        conditions: { ArnLike: { 'bedrock:InferenceProfileArn': profiles } },
+      },
+      { actions: ['bedrock-mantle:CreateInference'], resources: projects },
+    ],
+    acknowledgements: Object.values(wildcards)
+      .flat()
+      .map((resource) => ({
+        id: wildcardId(resource),
+        reason: 'Models are opened to the account in Bedrock; the gateway file says which of them are called.',
+      })),
+  };
+}
+
+interface ArnParts {
+  readonly partition: string;
+  readonly ownRegion: string;
+  readonly account: string;
+}
+
+function bedrockArns(regions: readonly string[], { partition, ownRegion, account }: ArnParts) {
+  const places = regions.map((region) => (region === stageRegion ? ownRegion : region));
+  const profileKinds = ['inference-profile', 'application-inference-profile'];
+  return {
+    models: places.map((region) => `arn:${partition}:bedrock:${region}::foundation-model/*`),
+    profiles: places.flatMap((region) =>
+      profileKinds.map((kind) => `arn:${partition}:bedrock:${region}:${account}:${kind}/*`),
+    ),
+    projects: places.map((region) => `arn:${partition}:bedrock-mantle:${region}:${account}:project/*`),
+    modelsAnywhere: `arn:${partition}:bedrock:*::foundation-model/*`,
+  };
+}
 
 /** How cdk-nag names a resource with a wildcard. */
-export function wildcardId(resource: string): string {
-  return `AwsSolutions-IAM5[Resource::${resource}]`;
-}
+const wildcardId = (resource: string): string => `AwsSolutions-IAM5[Resource::${resource}]`;

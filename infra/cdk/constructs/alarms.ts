@@ -1,6 +1,6 @@
-// What wakes an operator: answers that failed, a gateway that is slow by itself, calls that were turned away, a store
-// that cannot keep up. All of them go to one address.
-import { Aws, CfnCondition, Fn } from 'aws-cdk-lib';
+// Alarms of a stage: failed answers, time spent in the gateway itself, refused invocations, a store that cannot keep up.
+// All of them notify one topic.
+import { Aws, CfnCondition, CfnOutput, Fn } from 'aws-cdk-lib';
 import {
   Alarm,
   type CfnAlarm,
@@ -20,15 +20,16 @@ import { chatTableActions, type TableAction, tableActionsOf } from './table-acti
 
 /** Of all answers. Providers fail too; beyond this their fallbacks did not help. */
 const failedPercentMax = 5;
-/** The slowest hundredth, without the time providers took: an order above what a warm instance needs. */
+/** The slowest hundredth, without the time providers took: an order of magnitude above what a warm instance needs. */
 const gatewayTimeMaxMs = 500;
 /** Two of three periods: a single failed call in a quiet hour is no outage. */
 const sustained = { evaluationPeriods: 3, datapointsToAlarm: 2 };
 
 export interface AlarmsProps {
   readonly stage: string;
-  readonly email: string;
-  /** By the name an operator knows them by. */
+  /** Null: no subscription. */
+  readonly email: string | null;
+  /** By the name an operator knows. */
   readonly functions: Readonly<Record<string, LambdaFunction>>;
   readonly distributionId?: string | undefined;
 }
@@ -36,12 +37,13 @@ export interface AlarmsProps {
 interface Rule {
   readonly metric: IMetric;
   readonly description: string;
-  /** The highest value that is still all right. Default: 0. */
+  /** The highest value without an alarm. Default: 0. */
   readonly threshold?: number;
   readonly isSustained?: boolean;
 }
 
 export class Alarms extends Construct {
+  /** Those that exist in every region, so that a dashboard may refer to them. */
   readonly all: Alarm[] = [];
   readonly #action: SnsAction;
   readonly #prefix: string;
@@ -50,85 +52,92 @@ export class Alarms extends Construct {
     super(scope, id);
     this.#prefix = `${brand} ${stage}: `;
     const topic = new Topic(this, 'Topic', { displayName: `${brand} ${stage}`, enforceSSL: true });
-    topic.addSubscription(new EmailSubscription(email));
+    if (email !== null) topic.addSubscription(new EmailSubscription(email));
+    new CfnOutput(scope, 'AlarmTopicArn', { value: topic.topicArn });
     this.#action = new SnsAction(topic);
-    this.#answers(stage);
-    for (const [name, target] of Object.entries(functions)) this.#platform(name, target);
-    this.#tables(stage);
-    if (distributionId !== undefined) this.#distribution(distributionId);
+    this.#addAnswerAlarms(stage);
+    for (const [name, target] of Object.entries(functions)) this.#addFunctionAlarms(name, target);
+    this.#addTableAlarms(stage);
+    if (distributionId !== undefined) this.#addDistributionAlarm(distributionId);
   }
 
-  #answers(stage: string): void {
-    this.#alarm('FailedAnswers', {
+  #addAnswerAlarms(stage: string): void {
+    this.#add('FailedAnswers', {
       metric: serverErrorPercent(stage),
       threshold: failedPercentMax,
       isSustained: true,
-      description: `more than ${failedPercentMax} % of all answers had a status from 500 or were cut`,
+      description: `more than ${failedPercentMax} % of all answers had a status from 500 or ended early`,
     });
-    this.#alarm('GatewayTime', {
+    this.#add('GatewayTime', {
       metric: requestMetric(stage, 'GatewayTime', 'p99'),
       threshold: gatewayTimeMaxMs,
       isSustained: true,
-      description: `one call in a hundred waited more than ${gatewayTimeMaxMs} ms for the gateway itself`,
+      description: `one call in a hundred spent more than ${gatewayTimeMaxMs} ms in the gateway itself`,
     });
-    this.#alarm('StoreUnavailable', {
-      metric: requestMetric(stage, 'Requests', 'Sum', { outcome: 'RATE_LIMITER_UNAVAILABLE' }),
-      description: 'calls were refused as DynamoDB did not answer in time',
+    this.#add('StoreUnavailable', {
+      metric: requestMetric(stage, 'Requests', 'Sum', { outcomeClass: 'RATE_LIMITER_UNAVAILABLE' }),
+      description: 'calls were refused because DynamoDB did not answer in time',
     });
   }
 
-  #platform(name: string, target: LambdaFunction): void {
-    this.#alarm(`${name}-errors`, {
+  #addFunctionAlarms(name: string, target: LambdaFunction): void {
+    this.#add(`${name}-errors`, {
       metric: target.metricErrors({ period, statistic: 'Sum' }),
-      description: `${name} crashed or ran into its time limit; its callers got no answer of ours`,
+      description: `${name} crashed or reached its time limit; its callers got Lambda's own error`,
     });
-    this.#alarm(`${name}-throttles`, {
+    this.#add(`${name}-throttles`, {
       metric: target.metricThrottles({ period, statistic: 'Sum' }),
-      description: `${name} turned calls away; raise its reserved concurrency or the account's quota`,
+      description: `${name} refused invocations; raise its reserved concurrency or the account's quota`,
     });
   }
 
-  /** Each is one sum over tables: CloudWatch adds up ten metrics in an alarm at most. */
-  #tables(stage: string): void {
+  #addTableAlarms(stage: string): void {
     const tables = tableActionsOf(chatTableActions);
-    const sumOf = (metricName: string, action: TableAction | 'writes') =>
-      tables
-        .filter(({ actions }) => actions.some((known) => (known === 'GetItem') === (action === 'GetItem')))
-        .map(({ table }) => tableMetric(stage, table, metricName));
-    const throttled = 'calls were refused or slowed as a table had reached its throughput';
-    this.#sum('ReadThrottles', sumOf('ReadThrottleEvents', 'GetItem'), throttled);
-    this.#sum('WriteThrottles', sumOf('WriteThrottleEvents', 'writes'), throttled);
+    const metricsOf = (metricName: string, uses: (action: TableAction) => boolean) =>
+      tables.filter(({ actions }) => actions.some(uses)).map(({ table }) => tableMetric(stage, table, metricName));
+    const throttled = 'calls were refused or delayed because a table had reached its throughput';
+    const isRead = (action: TableAction) => action === 'GetItem';
+    this.#addSum('ReadThrottles', metricsOf('ReadThrottleEvents', isRead), throttled);
+    this.#addSum(
+      'WriteThrottles',
+      metricsOf('WriteThrottleEvents', (action) => !isRead(action)),
+      throttled,
+    );
     const admission = [
       tableMetric(stage, 'config', 'SystemErrors', 'GetItem'),
       ...(['keys', 'ledger', 'limits'] as const).map((t) => tableMetric(stage, t, 'SystemErrors', 'UpdateItem')),
       ...(['idempotency', 'spans'] as const).map((t) => tableMetric(stage, t, 'SystemErrors', 'PutItem')),
     ];
-    this.#sum('StoreErrors', admission, 'DynamoDB failed on a table that calls are admitted by');
+    this.#addSum('StoreErrors', admission, 'DynamoDB failed on a table that is needed to admit a call');
   }
 
-  #sum(name: string, metrics: readonly IMetric[], description: string): void {
+  /** One alarm takes ten metrics at most. */
+  #addSum(name: string, metrics: readonly IMetric[], description: string): void {
     const usingMetrics = Object.fromEntries(metrics.map((metric, index) => [`m${index}`, metric]));
     const expression = Object.keys(usingMetrics)
       .map((id) => `FILL(${id}, 0)`)
       .join(' + ');
-    this.#alarm(name, { metric: new MathExpression({ expression, usingMetrics, period }), description });
+    this.#add(name, { metric: new MathExpression({ expression, usingMetrics, period }), description });
   }
 
-  /** CloudFront's numbers are in us-east-1, and an alarm sees those of its own region only. */
-  #distribution(distributionId: string): void {
-    const alarm = this.#alarm('DistributionErrors', {
+  /** CloudFront's metrics are in us-east-1, and an alarm reads those of its own region only. */
+  #addDistributionAlarm(distributionId: string): void {
+    const alarm = this.#create('DistributionErrors', {
       metric: distributionErrorRate(distributionId),
       threshold: failedPercentMax,
       isSustained: true,
       description: `the distribution answered more than ${failedPercentMax} % with a status from 500`,
     });
-    const isBeside = new CfnCondition(this, 'BesideItsMetrics', {
+    (alarm.node.defaultChild as CfnAlarm).cfnOptions.condition = new CfnCondition(this, 'BesideItsMetrics', {
       expression: Fn.conditionEquals(Aws.REGION, 'us-east-1'),
     });
-    (alarm.node.defaultChild as CfnAlarm).cfnOptions.condition = isBeside;
   }
 
-  #alarm(name: string, { metric, description, threshold = 0, isSustained = false }: Rule): Alarm {
+  #add(name: string, rule: Rule): void {
+    this.all.push(this.#create(name, rule));
+  }
+
+  #create(name: string, { metric, description, threshold = 0, isSustained = false }: Rule): Alarm {
     const alarm = new Alarm(this, name, {
       metric,
       alarmDescription: `${this.#prefix}${description}`,
@@ -138,7 +147,6 @@ export class Alarms extends Construct {
       ...(isSustained ? sustained : { evaluationPeriods: 1 }),
     });
     alarm.addAlarmAction(this.#action);
-    this.all.push(alarm);
     return alarm;
   }
 }

@@ -1,10 +1,10 @@
-// One page per stage, one row per question: is it up, how slow is it, who pays for what, which provider fails.
-import { Duration } from 'aws-cdk-lib';
+// One page per stage, one row per question: availability, latency, cost, providers, store.
+import { Duration, Stack } from 'aws-cdk-lib';
 import * as cloudwatch from 'aws-cdk-lib/aws-cloudwatch';
 import type { Function as LambdaFunction } from 'aws-cdk-lib/aws-lambda';
 import type { LogGroup } from 'aws-cdk-lib/aws-logs';
 import { Construct } from 'constructs';
-import { brand } from '../../../shared/foundation/constants/index.ts';
+import { brand, type RequestMetricName } from '../../../shared/foundation/constants/index.ts';
 import * as metrics from './gateway-metrics.ts';
 
 /** CloudWatch's grid has 24 columns; graphs stand three to a row. */
@@ -12,7 +12,7 @@ const third = { width: 8, height: 6 };
 
 export interface DashboardProps {
   readonly stage: string;
-  /** Where the lines of chat calls are. */
+  /** The lines of chat calls. */
   readonly logGroup: LogGroup;
   readonly functions: Readonly<Record<string, LambdaFunction>>;
   readonly distributionId?: string | undefined;
@@ -20,26 +20,29 @@ export interface DashboardProps {
 }
 
 export class Dashboard extends Construct {
-  readonly dashboardName: string;
+  readonly url: string;
   readonly #props: DashboardProps;
 
   constructor(scope: Construct, id: string, props: DashboardProps) {
     super(scope, id);
     this.#props = props;
-    this.dashboardName = `${brand}-${props.stage}`;
+    const { region } = Stack.of(this);
+    // Names of dashboards are unique in an account, whatever the region.
+    const dashboardName = `${brand}-${props.stage}-${region}`;
+    this.url = `https://${region}.console.aws.amazon.com/cloudwatch/home?region=${region}#dashboards/dashboard/${dashboardName}`;
     new cloudwatch.Dashboard(this, 'Page', {
-      dashboardName: this.dashboardName,
+      dashboardName,
       defaultInterval: Duration.hours(3),
       widgets: [
-        [heading('Is it up?')],
+        [heading('Is it available?')],
         ...(props.alarms.length === 0 ? [] : [[this.#alarmStates()]]),
-        this.#isItUp(),
+        this.#availability(),
         [heading('How slow is it?', 'Gateway time is what is left of a call without its providers.')],
-        this.#howSlow(),
-        [heading('Who pays for what?', 'In millionths of a US dollar.')],
-        this.#whoPays(),
+        this.#latency(),
+        [heading('What does it cost?', 'In millionths of a US dollar.')],
+        this.#cost(),
         [heading('Which provider fails?')],
-        this.#whichProviderFails(),
+        this.#providers(),
         [heading('Can the store keep up?')],
         this.#store(),
       ],
@@ -50,16 +53,13 @@ export class Dashboard extends Construct {
     return new cloudwatch.AlarmStatusWidget({ alarms: [...this.#props.alarms], width: 24, height: 3 });
   }
 
-  #isItUp(): cloudwatch.IWidget[] {
+  #availability(): cloudwatch.IWidget[] {
     const { stage, functions, distributionId } = this.#props;
+    const { period } = metrics;
     const platform = Object.entries(functions).flatMap(([name, target]) => [
-      target.metricErrors({ period: metrics.period, label: `${name}: crashed` }),
-      target.metricThrottles({ period: metrics.period, label: `${name}: turned away` }),
-      target.metric('ConcurrentExecutions', {
-        statistic: 'Maximum',
-        period: metrics.period,
-        label: `${name}: at once`,
-      }),
+      target.metricErrors({ period, label: `${name}: crashed` }),
+      target.metricThrottles({ period, label: `${name}: throttled` }),
+      target.metric('ConcurrentExecutions', { statistic: 'Maximum', period, label: `${name}: concurrent` }),
     ]);
     return [
       graph(
@@ -73,14 +73,14 @@ export class Dashboard extends Construct {
           ...(distributionId === undefined ? [] : [metrics.distributionErrorRate(distributionId)]),
         ],
       ),
-      graph('Requests by outcome', [metrics.requestMetricBy('outcome', stage, 'Requests', 'Sum')]),
+      graph('Requests by outcome', [metrics.requestMetricBy('outcome_class', stage, 'Requests')]),
       ...(platform.length === 0 ? [] : [graph('Lambda', platform)]),
     ];
   }
 
-  #howSlow(): cloudwatch.IWidget[] {
+  #latency(): cloudwatch.IWidget[] {
     const { stage } = this.#props;
-    const percentiles = (title: string, name: metrics.RequestMetricName) =>
+    const percentiles = (title: string, name: RequestMetricName) =>
       graph(
         title,
         ['p50', 'p90', 'p99'].map((statistic) => metrics.requestMetric(stage, name, statistic, { label: statistic })),
@@ -92,14 +92,14 @@ export class Dashboard extends Construct {
     ];
   }
 
-  #whoPays(): cloudwatch.IWidget[] {
+  #cost(): cloudwatch.IWidget[] {
     const { stage } = this.#props;
     return [
-      this.#table('Workspaces by cost', [
+      this.#logTable('Workspaces by cost', [
         'stats sum(CostMicroUsd) as micro_usd, count(*) as calls, sum(InputTokens) as input, sum(OutputTokens) as output by workspace_id',
         'sort micro_usd desc',
       ]),
-      graph('Cost by provider', [metrics.requestMetricBy('provider', stage, 'CostMicroUsd', 'Sum')]),
+      graph('Cost by provider', [metrics.requestMetricBy('provider', stage, 'CostMicroUsd')]),
       graph('Tokens', [
         metrics.requestMetric(stage, 'InputTokens', 'Sum', { label: 'input' }),
         metrics.requestMetric(stage, 'OutputTokens', 'Sum', { label: 'output' }),
@@ -107,17 +107,15 @@ export class Dashboard extends Construct {
     ];
   }
 
-  #whichProviderFails(): cloudwatch.IWidget[] {
+  #providers(): cloudwatch.IWidget[] {
     const { stage } = this.#props;
     return [
-      this.#table('Attempts by provider that answered last', [
+      this.#logTable('Attempts by the provider that answered last', [
         'stats count(*) as calls by provider, attempt_outcomes',
         'sort calls desc',
       ]),
-      graph('Errors by provider', [metrics.requestMetricBy('provider', stage, 'Errors', 'Sum')]),
-      graph('Fallbacks by provider that answered last', [
-        metrics.requestMetricBy('provider', stage, 'Fallbacks', 'Sum'),
-      ]),
+      graph('Errors by provider', [metrics.requestMetricBy('provider', stage, 'Errors')]),
+      graph('Requests by provider', [metrics.requestMetricBy('provider', stage, 'Requests')]),
     ];
   }
 
@@ -130,8 +128,8 @@ export class Dashboard extends Construct {
     ];
   }
 
-  /** A query over the lines of chat calls: by what would be too many metrics. Billed per run, by what it reads. */
-  #table(title: string, queryLines: string[]): cloudwatch.IWidget {
+  /** A query over log lines, for what would be too many metrics. Billed per run, by the bytes it reads. */
+  #logTable(title: string, queryLines: string[]): cloudwatch.IWidget {
     return new cloudwatch.LogQueryWidget({
       title,
       logGroupNames: [this.#props.logGroup.logGroupName],

@@ -1,20 +1,29 @@
-// One base URL in front of the gateway: everything goes to the chat origin, /v1/models to the listing where that is an
-// origin of its own. Nothing is cached, compressed or retried here, errors least of all: one workspace's answer is no
-// other's.
+// One base URL in front of the gateway: /v1/models goes to the model listing where that is an origin of its own, every
+// other path to the chat origin. Nothing is cached, compressed or retried, errors included: answers belong to one
+// workspace.
 import { Duration, Validations } from 'aws-cdk-lib';
 import { Certificate } from 'aws-cdk-lib/aws-certificatemanager';
 import * as cloudfront from 'aws-cdk-lib/aws-cloudfront';
 import { Construct } from 'constructs';
-import { headerNames, originReadTimeoutSeconds, routePaths } from '../../../shared/foundation/constants/index.ts';
-import type { StageSettings } from '../stage-settings.ts';
+import {
+  basePaths,
+  brand,
+  headerNames,
+  originReadTimeoutSeconds,
+  routePaths,
+} from '../../../shared/foundation/constants/index.ts';
+import type { StageSettings } from '../settings-schema.ts';
 
-/** Statuses CloudFront would keep for ten seconds and replay to everyone, whatever `cache-control` says. */
+/** CloudFront would keep answers with these statuses for ten seconds and replay them, whatever `cache-control` says. */
 const errorStatuses = [400, 403, 404, 405, 414, 500, 501, 502, 503, 504];
-/** A whole answer. Later than Lambda's own limit, so that the function is what ends a call. */
+/** A whole answer. Longer than Lambda's own limit, so that the function is what ends a call. */
 const responseCompletionTimeoutSeconds = 75;
 const keepAliveSeconds = 60;
 
-/** What every origin here has in common; function URLs and other HTTP origins take all of it. */
+/** What the models function serves. */
+const modelPaths = basePaths.flatMap((base) => [`${base}${routePaths.models}`, `${base}${routePaths.model}`]);
+
+/** What every origin here has in common; function URLs and other HTTP origins accept all of it. */
 export interface OriginOptions {
   readonly readTimeout: Duration;
   readonly responseCompletionTimeout: Duration;
@@ -23,14 +32,14 @@ export interface OriginOptions {
   readonly connectionTimeout: Duration;
   readonly customHeaders: Record<string, string>;
 }
-export type OriginMaker = (options: OriginOptions) => cloudfront.IOrigin;
+export type CreateOrigin = (options: OriginOptions) => cloudfront.IOrigin;
 
 export interface EdgeProps {
   readonly stage: string;
   readonly settings: Pick<StageSettings, 'customDomain' | 'webAclArn'>;
-  readonly chat: OriginMaker;
+  readonly chatOrigin: CreateOrigin;
   /** Undefined: the chat origin lists models too. */
-  readonly models?: OriginMaker | undefined;
+  readonly modelsOrigin?: CreateOrigin | undefined;
   /** Sent with every origin request, in the header that the functions check. */
   readonly originSecretHeaderValue: string;
 }
@@ -40,10 +49,11 @@ export class Edge extends Construct {
   /** What clients put before /v1. */
   readonly domainName: string;
 
-  constructor(scope: Construct, id: string, { stage, settings, chat, models, originSecretHeaderValue }: EdgeProps) {
+  constructor(scope: Construct, id: string, props: EdgeProps) {
     super(scope, id);
-    const behaviour = (origin: OriginMaker): cloudfront.BehaviorOptions => ({
-      origin: origin({
+    const { stage, settings, chatOrigin, modelsOrigin, originSecretHeaderValue } = props;
+    const behavior = (createOrigin: CreateOrigin): cloudfront.BehaviorOptions => ({
+      origin: createOrigin({
         // The longest silence of an answer: a JSON body sends nothing until it is complete.
         readTimeout: Duration.seconds(originReadTimeoutSeconds),
         responseCompletionTimeout: Duration.seconds(responseCompletionTimeoutSeconds),
@@ -55,25 +65,29 @@ export class Edge extends Construct {
       allowedMethods: cloudfront.AllowedMethods.ALLOW_ALL,
       viewerProtocolPolicy: cloudfront.ViewerProtocolPolicy.HTTPS_ONLY,
       cachePolicy: cloudfront.CachePolicy.CACHING_DISABLED,
-      // With the viewer's Host a function URL answers 403; without Authorization nobody gets in.
+      // A function URL answers 403 to the viewer's Host. Authorization must reach the gateway.
       originRequestPolicy: cloudfront.OriginRequestPolicy.ALL_VIEWER_EXCEPT_HOST_HEADER,
       // A compressor would hold back chunks of a stream.
       compress: false,
     });
+    // One origin for all of its paths.
+    const modelsBehavior = modelsOrigin && behavior(modelsOrigin);
     this.distribution = new cloudfront.Distribution(this, 'Distribution', {
-      comment: `gw ${stage}`,
+      comment: `${brand} ${stage}`,
       httpVersion: cloudfront.HttpVersion.HTTP2_AND_3,
-      defaultBehavior: behaviour(chat),
-      ...(models === undefined ? {} : { additionalBehaviors: { [routePaths.models]: behaviour(models) } }),
+      defaultBehavior: behavior(chatOrigin),
+      ...(modelsBehavior === undefined
+        ? {}
+        : { additionalBehaviors: Object.fromEntries(modelPaths.map((path) => [path, modelsBehavior])) }),
       errorResponses: errorStatuses.map((httpStatus) => ({ httpStatus, ttl: Duration.seconds(0) })),
-      ...this.#names(settings),
+      ...this.#domain(settings),
       ...(settings.webAclArn === null ? {} : { webAclId: settings.webAclArn }),
     });
     this.domainName = settings.customDomain?.domainNames[0] ?? this.distribution.distributionDomainName;
     this.#acknowledgeFindings(settings);
   }
 
-  #names({ customDomain }: EdgeProps['settings']) {
+  #domain({ customDomain }: EdgeProps['settings']) {
     if (customDomain === null) return {};
     return {
       domainNames: [...customDomain.domainNames],
@@ -85,11 +99,12 @@ export class Edge extends Construct {
   #acknowledgeFindings({ customDomain, webAclArn }: EdgeProps['settings']): void {
     const findings = Validations.of(this.distribution);
     findings.acknowledge(
-      { id: 'AwsSolutions-CFR1', reason: 'Callers are machines with a key; where they stand is no reason to refuse.' },
+      { id: 'AwsSolutions-CFR1', reason: 'Callers are machines with a key; their country is no reason to refuse.' },
       { id: 'AwsSolutions-CFR3', reason: 'The functions log one line per request; access logs would repeat it.' },
     );
     if (webAclArn === null) {
-      const reason = 'A web ACL is billed while idle; keys and their limits are checked behind. Setting: webAclArn.';
+      const reason =
+        'A web ACL is billed while idle; keys and limits are checked by the functions. Setting: webAclArn.';
       findings.acknowledge({ id: 'AwsSolutions-CFR2', reason });
     }
     if (customDomain === null) {

@@ -1,58 +1,49 @@
-// The numbers an operator looks at, by name: those that the gateway writes into its log lines, and what CloudWatch
-// knows of the services below. Dashboard and alarms take them from here, so that both mean the same.
+// CloudWatch metrics by name: those of the gateway's log lines, and those of the services below. Dashboard and alarms use
+// the same definitions.
 import { Duration } from 'aws-cdk-lib';
 import { MathExpression, Metric } from 'aws-cdk-lib/aws-cloudwatch';
 import { FilterPattern, type LogGroup, MetricFilter } from 'aws-cdk-lib/aws-logs';
 import type { Construct } from 'constructs';
-import { brand, physicalTableName, type TableName, tableNames } from '../../../shared/foundation/constants/index.ts';
+import {
+  brand as namespace,
+  physicalTableName,
+  type RequestMetricName,
+  type TableName,
+  tableNames,
+} from '../../../shared/foundation/constants/index.ts';
 
 export const period = Duration.minutes(5);
-/** As shared/foundation/log writes it. */
-const namespace = brand;
 const serverErrors = 'ServerErrors';
 
-/** Names in the embedded metrics of a request's log line. */
-export type RequestMetricName =
-  | 'Requests'
-  | 'Errors'
-  | 'TotalTime'
-  | 'GatewayTime'
-  | 'TimeToFirstOutput'
-  | 'Fallbacks'
-  | 'InputTokens'
-  | 'OutputTokens'
-  | 'CostMicroUsd';
-
-/** `statistic`: "Sum", "p99" and so on. `outcome`: that of the request's line, all of them when left out. */
+/** `statistic`: "Sum", "p99" and so on. `outcomeClass`: of these requests only. */
 export const requestMetric = (
   stage: string,
   metricName: RequestMetricName | typeof serverErrors,
   statistic: string,
-  { outcome, label }: { readonly outcome?: string; readonly label?: string } = {},
+  { outcomeClass, label }: { readonly outcomeClass?: string; readonly label?: string } = {},
 ): Metric =>
   new Metric({
     namespace,
     metricName,
-    dimensionsMap: { stage, ...(outcome === undefined ? {} : { outcome }) },
+    dimensionsMap: { stage, ...(outcomeClass === undefined ? {} : { outcome_class: outcomeClass }) },
     statistic,
     period,
     ...(label === undefined ? {} : { label }),
   });
 
-/** One line per value of a dimension that nobody knows beforehand. For graphs: alarms cannot search. */
+/** One line per value of a dimension whose values are not known here. For graphs: alarms cannot search. */
 export const requestMetricBy = (
-  dimension: 'provider' | 'outcome',
+  dimension: 'provider' | 'outcome_class',
   stage: string,
   metricName: RequestMetricName,
-  statistic: string,
 ): MathExpression =>
   new MathExpression({
-    expression: `SEARCH('{${namespace},stage,${dimension}} MetricName="${metricName}" stage="${stage}"', '${statistic}', ${period.toSeconds()})`,
+    expression: `SEARCH('{${namespace},stage,${dimension}} MetricName="${metricName}" stage="${stage}"', 'Sum', ${period.toSeconds()})`,
     label: '',
     period,
   });
 
-/** Answers that blame the gateway or what is behind it: a status from 500, or a stream that was cut. */
+/** Counts answers that failed on our side: a status from 500, or a stream that ended early. */
 export function countServerErrors(scope: Construct, id: string, logGroup: LogGroup): void {
   new MetricFilter(scope, id, {
     logGroup,

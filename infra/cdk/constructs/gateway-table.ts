@@ -1,5 +1,5 @@
-// One table of the gateway: its keys, time to live and name come from shared/foundation/constants, its protection from the stage.
-import { RemovalPolicy, Validations } from 'aws-cdk-lib';
+// One table of the gateway: keys, time to live and name come from shared/foundation/constants, protection from the stage.
+import { type RemovalPolicy, Validations } from 'aws-cdk-lib';
 import { AttributeType, Billing, TableEncryptionV2, TableV2 } from 'aws-cdk-lib/aws-dynamodb';
 import { Construct } from 'constructs';
 import {
@@ -8,43 +8,47 @@ import {
   type TableName,
   tableDefinitions,
 } from '../../../shared/foundation/constants/index.ts';
-import type { StageSettings } from '../stage-settings.ts';
+import type { StageSettings } from '../settings-schema.ts';
+
+/** Their contents live a day at most, or are rebuilt by themselves: a restored copy would be of no use. */
+const unrecoveredTables: ReadonlySet<TableName> = new Set(['cache', 'idempotency', 'limits', 'statistics']);
 
 export interface GatewayTableProps {
   readonly stage: string;
   readonly settings: StageSettings;
   readonly table: TableName;
+  readonly removalPolicy: RemovalPolicy;
 }
 
 export class GatewayTable extends Construct {
   readonly tableName: string;
 
-  constructor(scope: Construct, id: string, { stage, settings, table }: GatewayTableProps) {
+  constructor(scope: Construct, id: string, { stage, settings, table, removalPolicy }: GatewayTableProps) {
     super(scope, id);
-    const definition: TableDefinition = tableDefinitions[table];
+    const { partitionKey, sortKey, timeToLiveAttribute }: TableDefinition = tableDefinitions[table];
+    const { tableReadsPerSecondMax: readsMax, tableWritesPerSecondMax: writesMax } = settings;
+    const pointInTimeRecoveryEnabled = settings.pointInTimeRecovery && !unrecoveredTables.has(table);
     this.tableName = physicalTableName(stage, table);
     const resource = new TableV2(this, 'Table', {
       tableName: this.tableName,
-      partitionKey: { name: definition.partitionKey, type: AttributeType.STRING },
-      ...(definition.sortKey === undefined
-        ? {}
-        : { sortKey: { name: definition.sortKey, type: AttributeType.STRING } }),
-      ...(definition.timeToLiveAttribute === undefined ? {} : { timeToLiveAttribute: definition.timeToLiveAttribute }),
+      partitionKey: { name: partitionKey, type: AttributeType.STRING },
+      ...(sortKey === undefined ? {} : { sortKey: { name: sortKey, type: AttributeType.STRING } }),
+      ...(timeToLiveAttribute === undefined ? {} : { timeToLiveAttribute }),
       billing: Billing.onDemand({
-        ...(settings.tableReadsPerSecondMax === null ? {} : { maxReadRequestUnits: settings.tableReadsPerSecondMax }),
-        ...(settings.tableWritesPerSecondMax === null
-          ? {}
-          : { maxWriteRequestUnits: settings.tableWritesPerSecondMax }),
+        ...(readsMax === null ? {} : { maxReadRequestUnits: readsMax }),
+        ...(writesMax === null ? {} : { maxWriteRequestUnits: writesMax }),
       }),
       encryption: TableEncryptionV2.dynamoOwnedKey(),
-      pointInTimeRecoverySpecification: { pointInTimeRecoveryEnabled: settings.pointInTimeRecovery },
+      pointInTimeRecoverySpecification: { pointInTimeRecoveryEnabled },
       deletionProtection: settings.deletionProtection,
-      removalPolicy: settings.removal === 'retain' ? RemovalPolicy.RETAIN : RemovalPolicy.DESTROY,
+      removalPolicy,
     });
-    if (!settings.pointInTimeRecovery) {
+    if (!pointInTimeRecoveryEnabled) {
       Validations.of(resource).acknowledge({
         id: 'AwsSolutions-DDB3',
-        reason: 'This stage holds nothing that could not be seeded again; its settings say so.',
+        reason: settings.pointInTimeRecovery
+          ? 'The contents of this table live a day at most, or are rebuilt by themselves.'
+          : 'This stage holds nothing that could not be applied again; its settings say so.',
       });
     }
   }

@@ -1,19 +1,37 @@
-// The house Lambda: defaults first, what a caller passes last. It owns its log group and its role, and is allowed
-// nothing but writing to that log group until it is given access.
-import { Duration, Validations } from 'aws-cdk-lib';
-import { PolicyStatement } from 'aws-cdk-lib/aws-iam';
+// A Lambda function with the defaults of this project, a log group and a role of its own. The role may write to that log
+// group, and to nothing else until access is granted.
+import { Duration, RemovalPolicy, Validations } from 'aws-cdk-lib';
+import { PolicyStatement, Role, ServicePrincipal } from 'aws-cdk-lib/aws-iam';
 import * as lambda from 'aws-cdk-lib/aws-lambda';
-import type { LogGroup } from 'aws-cdk-lib/aws-logs';
+import { LogGroup } from 'aws-cdk-lib/aws-logs';
 import { Construct } from 'constructs';
 import { environmentNames, lambdaTimeoutSeconds } from '../../../shared/foundation/constants/index.ts';
-import type { StageSettings } from '../stage-settings.ts';
+import type { StageSettings } from '../settings-schema.ts';
 import type { Access } from './access.ts';
-import { ownLogs, ownRole } from './own-role.ts';
+
+/** Deleted with its stack. */
+export const stageLogGroup = (
+  scope: Construct,
+  id: string,
+  { logRetentionDays }: StageSettings,
+  logGroupName?: string,
+): LogGroup =>
+  new LogGroup(scope, id, {
+    retention: logRetentionDays,
+    removalPolicy: RemovalPolicy.DESTROY,
+    ...(logGroupName === undefined ? {} : { logGroupName }),
+  });
+
+export function executionRole(scope: Construct, ...logGroups: readonly LogGroup[]): Role {
+  const role = new Role(scope, 'Role', { assumedBy: new ServicePrincipal('lambda.amazonaws.com') });
+  for (const logGroup of logGroups) logGroup.grantWrite(role);
+  return role;
+}
 
 export interface NodeFunctionProps {
   readonly stage: string;
   readonly settings: StageSettings;
-  /** Folder with an `index` file that exports `handler`: uploaded as it is, never built here. */
+  /** Folder with an `index` file that exports `handler`. It is uploaded as it is. */
   readonly codeFolder: string;
   readonly description: string;
   /** Null or left out: the account's pool. */
@@ -27,35 +45,36 @@ export class NodeFunction extends Construct {
 
   constructor(scope: Construct, id: string, props: NodeFunctionProps) {
     super(scope, id);
-    this.logGroup = ownLogs(this, props.settings);
+    const { stage, settings, codeFolder, description, reservedConcurrency, overrides } = props;
+    this.logGroup = stageLogGroup(this, 'Logs', settings);
     this.function = new lambda.Function(this, 'Function', {
       runtime: lambda.Runtime.NODEJS_24_X,
       architecture: lambda.Architecture.ARM_64,
-      memorySize: props.settings.memoryMb,
+      memorySize: settings.memoryMb,
       timeout: Duration.seconds(lambdaTimeoutSeconds),
-      code: lambda.Code.fromAsset(props.codeFolder),
+      code: lambda.Code.fromAsset(codeFolder),
       handler: 'index.handler',
-      description: props.description,
-      role: ownRole(this, this.logGroup),
+      description,
+      role: executionRole(this, this.logGroup),
       logGroup: this.logGroup,
       loggingFormat: lambda.LoggingFormat.JSON,
-      systemLogLevelV2: lambda.SystemLogLevel.WARN,
-      ...(props.reservedConcurrency == null ? {} : { reservedConcurrentExecutions: props.reservedConcurrency }),
-      ...props.overrides,
+      systemLogLevelV2: lambda.SystemLogLevel[settings.systemLogLevel],
+      ...(reservedConcurrency == null ? {} : { reservedConcurrentExecutions: reservedConcurrency }),
+      ...overrides,
     });
-    this.function.addEnvironment(environmentNames.stage, props.stage);
+    this.function.addEnvironment(environmentNames.stage, stage);
   }
 
-  give({ statements, environment = {}, acknowledgements = [] }: Access): void {
+  grant({ statements, environment = {}, acknowledgements = [] }: Access): void {
     for (const statement of statements) this.function.addToRolePolicy(new PolicyStatement(statement));
     for (const [name, value] of Object.entries(environment)) this.function.addEnvironment(name, value);
     if (acknowledgements.length > 0) Validations.of(this).acknowledge(...acknowledgements);
   }
 
-  /** A public URL: whoever calls it shows a Bearer key, which the gateway checks. Grants both permissions it needs. */
-  openUrl(invokeMode: lambda.InvokeMode): lambda.FunctionUrl {
+  /** A URL without IAM authentication: the gateway checks the Bearer key of every request. */
+  addPublicUrl(invokeMode: lambda.InvokeMode): lambda.FunctionUrl {
     const url = this.function.addFunctionUrl({ authType: lambda.FunctionUrlAuthType.NONE, invokeMode });
-    // A URL that exists before its permissions has been seen to answer 403 for good.
+    // A URL created before its two permissions has been seen to answer 403 permanently.
     for (const permission of ['invoke-function-url', 'invoke-function']) {
       url.node.addDependency(this.function.node.findChild(permission));
     }

@@ -1,14 +1,15 @@
-// The secret header by which the functions tell the distribution from a caller who found their URLs. The value is made
-// in Secrets Manager, and only CloudFormation reads it when it writes it into the distribution: the template holds a
-// reference, the functions' environment a hash.
+// The secret header by which the functions tell the distribution from callers of their own URLs. Secrets Manager creates
+// the value, and CloudFormation reads it when it writes the distribution: the template holds a reference, the functions'
+// environment a hash.
 import { join } from 'node:path';
 import { CustomResource, Duration, RemovalPolicy, Validations } from 'aws-cdk-lib';
 import { Secret } from 'aws-cdk-lib/aws-secretsmanager';
 import { Construct } from 'constructs';
-import type { StageSettings } from '../stage-settings.ts';
+import { brand } from '../../../shared/foundation/constants/index.ts';
+import type { StageSettings } from '../settings-schema.ts';
 import { NodeFunction } from './node-function.ts';
 
-/** 62^48 values: as hard to guess as a key of 285 bits. */
+/** Letters and digits: 285 bits. */
 const secretLength = 48;
 
 export interface OriginSecretProps {
@@ -24,12 +25,9 @@ export class OriginSecret extends Construct {
 
   constructor(scope: Construct, id: string, { stage, settings }: OriginSecretProps) {
     super(scope, id);
-    const [sent, ...alsoAccepted] = settings.originSecrets;
-    const sentSecret = this.#secret(stage, sent);
-    const secretArns = [sentSecret, ...alsoAccepted.map((number) => this.#secret(stage, number))].map(
-      (secret) => secret.secretArn,
-    );
-    this.headerValue = sentSecret.secretValue.unsafeUnwrap();
+    const secrets = settings.originSecrets.map((number) => this.#secret(stage, number)) as [Secret, ...Secret[]];
+    const secretArns = secrets.map(({ secretArn }) => secretArn);
+    this.headerValue = secrets[0].secretValue.unsafeUnwrap();
 
     const hashing = new NodeFunction(this, 'Hashing', {
       stage,
@@ -38,21 +36,21 @@ export class OriginSecret extends Construct {
       description: 'Runs during deployments only: hashes the origin secret for the functions that check it',
       overrides: { memorySize: 128, timeout: Duration.seconds(30) },
     });
-    hashing.give({ statements: [{ actions: ['secretsmanager:GetSecretValue'], resources: secretArns }] });
+    hashing.grant({ statements: [{ actions: ['secretsmanager:GetSecretValue'], resources: secretArns }] });
     const hashes = new CustomResource(this, 'Hashes', {
       serviceToken: hashing.function.functionArn,
       resourceType: 'Custom::OriginSecretHashes',
       serviceTimeout: Duration.minutes(2),
       properties: { SecretArns: secretArns },
     });
-    // Not before the role may read: a policy is a resource of its own.
+    // The role's policy is a resource of its own, and must exist first.
     hashes.node.addDependency(hashing);
     this.acceptedHashes = hashes.getAttString('Sha256');
   }
 
   #secret(stage: string, number: number): Secret {
     const secret = new Secret(this, `Secret${number}`, {
-      description: `gw ${stage}: header that the distribution adds to its requests, number ${number}`,
+      description: `${brand} ${stage}: header that the distribution adds to its requests, number ${number}`,
       generateSecretString: { passwordLength: secretLength, excludePunctuation: true },
       removalPolicy: RemovalPolicy.DESTROY,
     });

@@ -1,9 +1,8 @@
-// Which calls of DynamoDB each function makes on each table while it serves requests. Scanning, querying and creating
-// tables is the operator's business; nobody deletes. What is missing here is an outage that only AWS shows: the test
-// of this list runs the gateway and compares.
+// The DynamoDB calls that each function makes on each table while it serves requests. An action that is missing here
+// fails only on AWS, so test/infra/permissions.test.ts compares the list with what a running gateway calls.
 import { type TableName, tableNames } from '../../../shared/foundation/constants/index.ts';
 
-export type TableAction = 'BatchWriteItem' | 'GetItem' | 'PutItem' | 'UpdateItem';
+export type TableAction = 'GetItem' | 'PutItem' | 'UpdateItem' | 'BatchWriteItem' | 'Query';
 export type TableActions = Readonly<Partial<Record<TableName, readonly TableAction[]>>>;
 
 export const chatTableActions = {
@@ -16,7 +15,7 @@ export const chatTableActions = {
   statistics: ['GetItem', 'PutItem', 'UpdateItem'],
   idempotency: ['PutItem', 'UpdateItem'],
   spans: ['PutItem', 'UpdateItem'],
-  // A record is written once, and nothing that serves requests could read or change it afterwards.
+  // Written once; no request reads or changes a record.
   records: ['BatchWriteItem'],
   cache: ['GetItem', 'PutItem'],
 } as const satisfies Record<TableName, readonly TableAction[]>;
@@ -24,11 +23,11 @@ export const chatTableActions = {
 export const modelsTableActions = {
   config: ['GetItem'],
   keys: ['GetItem'],
-  // Whoever meets an old snapshot of the statistics makes the next one.
+  // A process that finds an old snapshot of the statistics makes the next one.
   statistics: ['GetItem', 'PutItem', 'UpdateItem'],
 } as const satisfies TableActions;
 
-/** In the order of shared/foundation/constants, tables without any action left out. */
+/** In the order of shared/foundation/constants; tables without an action are left out. */
 export const tableActionsOf = (tables: TableActions) =>
   tableNames.flatMap((table) => {
     const actions = tables[table] ?? [];

@@ -1,71 +1,71 @@
-// `apply -f gateway.yaml`: brings the store to what the file says, or with `--dry-run` says what that would change. What
-// takes something away from somebody is asked about.
+// `apply -f gateway.yaml`: brings the store to what the file says, or with `--dry-run` says what that would change. What it
+// takes away is shown and asked about.
 import { readFile } from 'node:fs/promises';
 import {
   ApplyInterrupted,
-  applyGatewayFile,
-  emptyStore,
+  destructiveChanges,
   type GatewayFile,
+  type GatewayFilePlan,
+  planGatewayFile,
   type ReadResult,
-  type Rehearsal,
-  type RehearsedChange,
-  type ResourceChange,
   readGatewayFile,
-  rehearseGatewayFile,
+  restoredKeys,
 } from '../../../shared/configuration/gateway-file/index.ts';
-import type { Command, Outcome, Session } from '../command.ts';
-import { confirm } from '../confirm.ts';
-import { describeFailure, isTableMissing } from '../describe-failure.ts';
-import { lazyKeyWrapper, rehearsalKeyWrapper } from '../key-wrappers.ts';
-import type { OpenTarget } from '../open-target.ts';
+import type { Store } from '../../../shared/storage/store/index.ts';
+import type { CommandLine } from '../args/command-line.ts';
+import { readText } from '../args/option-values.ts';
+import { confirm, type Outcome, type Session } from '../args/session.ts';
 import { applyOutcome, problemsOutcome } from '../output/apply-outcome.ts';
-import { sealingStoresOn } from '../stores.ts';
-import { describeTarget } from '../target.ts';
-import { whatComesBack, whatGoes } from '../what-goes.ts';
+import { describeFailure, isTableMissing } from '../output/describe-failure.ts';
+import { emptyStore } from '../target/dry-run-store.ts';
+import { lazyKeyWrapper } from '../target/key-wrappers.ts';
+import type { OpenTarget } from '../target/open-target.ts';
+import { sealingStoresOn } from '../target/stores.ts';
+import { describeTarget } from '../target/target.ts';
 
-export const applyCommand: Command<OpenTarget> = {
-  name: 'apply',
-  summary: 'make the store what a gateway file says; --dry-run only says what would change',
-  options: {
-    file: { value: 'FILE', summary: 'the gateway file (YAML)', isRequired: true, short: 'f' },
-    'dry-run': { summary: 'write nothing: print every member that would change, old → new' },
-  },
-  asks: true,
-  notes: [
-    'Asks before providers, models, connections or keys are taken away, and before a revoked key comes back.',
-    'A second run changes nothing.',
-    'Keys of BYOK connections, `key: {env: NAME}`, are read from the variables of this shell.',
-    'Keys that the file does not give are made and printed once.',
-  ],
-  prepare: (input) => {
-    const path = input.required('file');
-    const isDry = input.isSet('dry-run');
-    return (session) => apply(session, path, isDry);
-  },
-};
+export function addApply(program: CommandLine): void {
+  program
+    .command('apply')
+    .description('make the store what a gateway file says; --dry-run only says what would change')
+    .requiresOption('-f, --file <FILE>', 'the gateway file (YAML)', readText)
+    .takesOption('--dry-run', 'write nothing: print every member that would change, old → new')
+    .asks()
+    .notes(
+      'Asks before providers, models, connections or keys are taken away, and before a revoked key comes back.',
+      'A second run changes nothing.',
+      'Keys of BYOK connections, `key: {env: NAME}`, are read from the variables of this shell.',
+      'Keys that the file does not give are made and printed once.',
+    )
+    .does(apply);
+}
 
-async function apply(session: Session<OpenTarget>, path: string, isDry: boolean): Promise<Outcome> {
+interface ApplyCommandOptions {
+  readonly file: string;
+  readonly dryRun?: boolean;
+}
+
+async function apply(session: Session, { file: path, dryRun: isDry = false }: ApplyCommandOptions): Promise<Outcome> {
   const read = await readFileAt(path);
   if (!read.ok) return problemsOutcome(path, read.problems);
   const { file } = read;
-  const opened = await session.open({ creates: !isDry });
+  const opened = await session.open({ writes: !isDry, creates: !isDry });
   if (!isDry) await opened.prepareTables();
   session.terminal.showProgress('comparing …');
-  const rehearsal = await rehearse(session, opened, file);
-  if (isDry) return applyOutcome({ ...rehearsal, isDry, createdKeys: [] });
-  await confirmChanges(session, rehearsal);
+  const plan = await planFile(session, opened, file);
+  if (isDry) return applyOutcome({ ...plan, isDry, createdKeys: [] });
+  await confirmChanges(session, plan);
   session.terminal.showProgress('applying …');
-  return write(session, opened, file, rehearsal);
+  return carryOut(session, plan);
 }
 
-async function confirmChanges(session: Session<OpenTarget>, { changes }: Rehearsal): Promise<void> {
-  const [going, comingBack, target] = [whatGoes(changes), whatComesBack(changes), describeTarget(session.target)];
-  if (going.length > 0) {
-    const what = going.length === 1 ? 'something' : `${going.length} things`;
-    await confirm(session, `take ${what} away from ${target} (${going.join('; ')})`);
+async function confirmChanges(session: Session, { changes }: GatewayFilePlan): Promise<void> {
+  const [taken, restored] = [destructiveChanges(changes), restoredKeys(changes)];
+  const target = describeTarget(session.target);
+  if (taken.length > 0) {
+    const what = taken.length === 1 ? 'something' : `${taken.length} things`;
+    await confirm(session, `take ${what} away from ${target} (${taken.join('; ')})`);
   }
-  if (comingBack.length > 0)
-    await confirm(session, `bring back what was revoked in ${target} (${comingBack.join('; ')})`);
+  if (restored.length > 0) await confirm(session, `bring back what was revoked in ${target} (${restored.join('; ')})`);
 }
 
 async function readFileAt(path: string): Promise<ReadResult> {
@@ -74,55 +74,36 @@ async function readFileAt(path: string): Promise<ReadResult> {
   return readGatewayFile(text);
 }
 
-const fileOptions = ({ variables, randomness, clock }: Session<OpenTarget>, file: GatewayFile) => ({
-  file,
-  readVariable: (name: string) => variables[name],
-  randomness,
-  nowMs: clock.nowMs(),
-});
-
-async function rehearse(session: Session<OpenTarget>, opened: OpenTarget, file: GatewayFile): Promise<Rehearsal> {
-  const wrapper = rehearsalKeyWrapper(() => opened.openKeyWrapper());
-  const on = (store: Parameters<typeof rehearseGatewayFile>[0]['store']) =>
-    rehearseGatewayFile({
-      ...fileOptions(session, file),
-      store,
-      storesOn: (rehearsed) => sealingStoresOn(rehearsed, opened.stage, wrapper),
+async function planFile(session: Session, opened: OpenTarget, file: GatewayFile): Promise<GatewayFilePlan> {
+  const { variables, randomness, clock } = session;
+  const wrapper = lazyKeyWrapper(() => opened.openKeyWrapper());
+  const planOn = (store: Store) =>
+    planGatewayFile({
+      file,
+      readVariable: (name) => variables[name],
+      randomness,
+      nowMs: clock.nowMs(),
+      stores: sealingStoresOn(store, opened.stage, wrapper),
     });
   try {
-    return await on(opened.store);
+    return await planOn(opened.store);
   } catch (error) {
     // A dry run makes no tables. On a store of this machine there is nothing then; a stage must be deployed first.
     if (session.target.kind === 'stage' || !isTableMissing(error)) throw error;
-    return on(emptyStore);
+    return planOn(emptyStore);
   }
 }
 
-async function write(
-  session: Session<OpenTarget>,
-  opened: OpenTarget,
-  file: GatewayFile,
-  rehearsal: Rehearsal,
-): Promise<Outcome> {
-  const wrapper = lazyKeyWrapper(() => opened.openKeyWrapper());
-  const stores = sealingStoresOn(opened.store, opened.stage, wrapper);
+async function carryOut(session: Session, plan: GatewayFilePlan): Promise<Outcome> {
   try {
-    const report = await applyGatewayFile({ ...fileOptions(session, file), stores });
-    return applyOutcome({ ...report, changes: explain(report.changes, rehearsal), isDry: false });
+    return applyOutcome({ ...(await plan.apply()), isDry: false });
   } catch (error) {
     if (!(error instanceof ApplyInterrupted)) throw error;
     const { report, cause } = error;
     const reason = describeFailure(cause, session.target);
     return {
-      ...applyOutcome({ ...report, changes: explain(report.changes, rehearsal), isDry: false }),
+      ...applyOutcome({ ...report, isDry: false }),
       failure: `applied in part, run it again for the rest: ${reason}`,
     };
   }
 }
-
-/** Beside each change its members, as they were found a moment before. */
-const explain = (changes: readonly ResourceChange[], rehearsal: Rehearsal): RehearsedChange[] =>
-  changes.map(({ resource, change }, index) => {
-    const found = rehearsal.changes[index];
-    return { resource, change, members: found?.resource === resource ? found.members : [] };
-  });

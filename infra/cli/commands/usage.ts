@@ -1,66 +1,134 @@
-// `usage`: what was called, by whom or with what, and what it cost, from the call records.
-import { type UsageGrouping, usageGroupings } from '../../../shared/accounting/call-records/index.ts';
-import type { Command, Outcome, Session } from '../command.ts';
-import type { OpenTarget } from '../open-target.ts';
-import { totalOf, usageJson, usageTable } from '../output/usage-table.ts';
-import { readUsage } from '../read-usage.ts';
-import { readSince } from '../since.ts';
-import { storesOn } from '../stores.ts';
-import { readChoice, readId, readOptional } from '../values.ts';
-import { listWorkspaces, readWorkspace } from '../workspaces.ts';
+// `usage`: calls, tokens and cost from the call records, with bars. A bar is a group's share of the cost, or of the calls
+// where nothing was paid.
+import {
+  addSummaries,
+  type CallRecord,
+  nothingIn,
+  summarizeUsage,
+  type UsageGrouping,
+  type UsageSummary,
+  usageGroupings,
+  utcDaysBetween,
+} from '../../../shared/accounting/call-records/index.ts';
+import { formatUsd } from '../../../shared/foundation/money/index.ts';
+import type { CommandLine } from '../args/command-line.ts';
+import { readChoice, readId, readSince, readText } from '../args/option-values.ts';
+import type { Outcome, Session } from '../args/session.ts';
+import { bar } from '../output/format.ts';
+import { type Field, fieldJson, fieldTable } from '../output/table.ts';
+import { mergeParallel, parallelReads } from '../target/parallel.ts';
+import { readWorkspaces, storesOn } from '../target/stores.ts';
 
 const sinceDefault = '7d';
+const barWidth = 20;
 
-interface Question {
-  readonly workspace: string | undefined;
-  readonly since: string;
-  readonly by: UsageGrouping;
+export function addUsage(program: CommandLine): void {
+  program
+    .command('usage')
+    .description('calls, tokens and cost from the call records, with a bar chart')
+    .takesOption('--workspace <W>', 'of this workspace only', readId)
+    .takesOption('--since <WHEN>', `7d, 12h, or a day of UTC such as 2026-11-01; default ${sinceDefault}`, readText)
+    .takesOption('--by <GROUP>', `${usageGroupings.join(', ')}; default model`, readChoice(usageGroupings))
+    .notes('Records are kept for 90 days. Cost includes what callers paid with their own provider keys (BYOK).')
+    .does(usage);
 }
 
-export const usageCommand: Command<OpenTarget> = {
-  name: 'usage',
-  summary: 'calls, tokens and cost from the call records, with a bar chart',
-  options: {
-    workspace: { value: 'W', summary: 'of this workspace only' },
-    since: { value: 'WHEN', summary: `7d, 12h, or a day of UTC such as 2026-11-01; default ${sinceDefault}` },
-    by: { value: 'GROUP', summary: `${usageGroupings.join(', ')}; default model` },
-  },
-  notes: ['Records are kept for 90 days. Cost includes what callers paid with their own provider keys (BYOK).'],
-  prepare: (input) => {
-    const question: Question = {
-      workspace: readOptional(readId, '--workspace', input.text('workspace')),
-      since: input.text('since') ?? sinceDefault,
-      by: readOptional(readChoice(usageGroupings), '--by', input.text('by')) ?? 'model',
-    };
-    return (session) => answer(session, question);
-  },
-};
+interface UsageOptions {
+  readonly workspace?: string;
+  readonly since?: string;
+  readonly by?: UsageGrouping;
+}
 
-async function answer(session: Session<OpenTarget>, { workspace, since, by }: Question): Promise<Outcome> {
+async function usage(
+  session: Session,
+  { workspace, since = sinceDefault, by = 'model' }: UsageOptions,
+): Promise<Outcome> {
   const nowMs = session.clock.nowMs();
   const sinceMs = readSince('--since', since, nowMs);
   const { store } = await session.open();
-  const { records, keys, workspaceStore } = storesOn(store, session.clock);
-  const workspaces =
-    workspace === undefined
-      ? await listWorkspaces(store, workspaceStore)
-      : [await readWorkspace(workspaceStore, workspace)];
-  const summaries = await readUsage({
-    records,
-    workspaces: workspaces.map(({ id }) => id),
-    sinceMs,
-    nowMs,
-    by,
-    onProgress: (done, total) => session.terminal.showProgress(`reading records: ${done} of ${total} days`),
-  });
-  const names = new Map<string | null, string>([[null, '(no provider answered)']]);
+  const workspaces = (await readWorkspaces(store, workspace)).map(({ id }) => id);
+  const days = utcDaysBetween(sinceMs, nowMs);
+  const { records, keys } = storesOn(store, session.clock);
+  const total = days.length * workspaces.length;
+  let done = 0;
+  async function* readDay(of: string, day: string): AsyncGenerator<CallRecord> {
+    yield* records.read(of, day, { sinceMs });
+    done += 1;
+    session.terminal.showProgress(`reading records: ${done} of ${total} days`);
+  }
+  const sources = workspaces.flatMap((of) => days.map((day) => readDay(of, day)));
+  const summaries = await summarizeUsage(mergeParallel(sources, parallelReads), by);
+  const groups = by === 'day' ? summaries : summaries.toSorted(dearestFirst);
+  const names = new Map<string | null, string>([[null, nullGroups[by] ?? '-']]);
   if (by === 'key') for await (const { publicId, name } of keys.list()) names.set(publicId, `${name} (${publicId})`);
-  const [from, to] = [new Date(sinceMs).toISOString(), new Date(nowMs).toISOString()];
+  const [from, until] = [new Date(sinceMs).toISOString(), new Date(nowMs).toISOString()];
+  const fields = [groupField(by, names), ...figureFields(by)];
+  const toJson = (summary: UsageSummary) => fieldJson(fields, summary);
   return {
-    json: { since: from, until: to, by, groups: summaries.map(usageJson), total: usageJson(totalOf(summaries)) },
-    lines: (style) =>
-      summaries.length === 0
-        ? [`no calls since ${from}`]
-        : usageTable(summaries, by, (group) => names.get(group) ?? group ?? '-', style),
+    json: { since: from, until, by, groups: groups.map(toJson), total: toJson(totalOf(groups)) },
+    lines: (style) => {
+      if (groups.length === 0) return [`no calls since ${from}`];
+      const rows = groups.length > 1 ? [...groups, totalOf(groups)] : groups;
+      return fieldTable([...fields, barField(groups)], rows, style);
+    },
+  };
+}
+
+function dearestFirst(a: UsageSummary, b: UsageSummary): number {
+  if (a.costPicoUsd !== b.costPicoUsd) return a.costPicoUsd > b.costPicoUsd ? -1 : 1;
+  return b.calls - a.calls;
+}
+
+/** The sum of all groups. */
+interface Total extends UsageSummary {
+  readonly isTotal: true;
+}
+
+const isTotal = (summary: UsageSummary): summary is Total => 'isTotal' in summary;
+
+const totalOf = (summaries: readonly UsageSummary[]): Total => ({
+  ...summaries.reduce(addSummaries, nothingIn(null)),
+  isTotal: true,
+});
+
+const groupField = (by: UsageGrouping, names: ReadonlyMap<string | null, string>): Field<UsageSummary> => ({
+  member: 'group',
+  title: by,
+  isFlexible: true,
+  value: ({ group }) => group,
+  shown: (summary) => (isTotal(summary) ? 'total' : (names.get(summary.group) ?? summary.group)),
+});
+
+const nullGroups: Partial<Record<UsageGrouping, string>> = {
+  provider: '(no provider answered)',
+  user: '(no user sent)',
+  title: '(no title sent)',
+};
+
+/** By provider the attempts stand in the table too: a provider may only ever have failed. */
+const figureFields = (by: UsageGrouping): readonly Field<UsageSummary>[] => [
+  { member: 'calls', title: 'calls', align: 'right', value: ({ calls }) => calls },
+  { member: 'ok_calls', title: 'ok', align: 'right', value: ({ okCalls }) => okCalls },
+  { member: 'cache_hits', title: 'cached', align: 'right', value: ({ cacheHits }) => cacheHits },
+  { member: 'estimated_calls', value: ({ estimatedCalls }) => estimatedCalls },
+  { member: 'attempts', ...attemptColumn(by, 'attempts'), value: ({ attempts }) => attempts },
+  { member: 'failed_attempts', ...attemptColumn(by, 'failures'), value: ({ failedAttempts }) => failedAttempts },
+  { member: 'prompt_tokens', title: 'prompt tokens', align: 'right', value: ({ promptTokens }) => promptTokens },
+  { member: 'cached_tokens', value: ({ cachedTokens }) => cachedTokens },
+  { member: 'completion_tokens', title: 'completion', align: 'right', value: (summary) => summary.completionTokens },
+  { member: 'cost_usd', title: 'cost USD', align: 'decimal', value: ({ costPicoUsd }) => formatUsd(costPicoUsd) },
+  { member: 'byok_cost_usd', value: ({ byokCostPicoUsd }) => formatUsd(byokCostPicoUsd) },
+];
+
+const attemptColumn = (by: UsageGrouping, title: string) =>
+  by === 'provider' ? ({ title, align: 'right' } as const) : {};
+
+function barField(groups: readonly UsageSummary[]): Field<UsageSummary> {
+  const isPaid = groups.some(({ costPicoUsd }) => costPicoUsd > 0n);
+  const weightOf = ({ costPicoUsd, calls }: UsageSummary) => (isPaid ? Number(costPicoUsd) : calls);
+  const heaviest = Math.max(...groups.map(weightOf));
+  return {
+    title: isPaid ? 'share of cost' : 'share of calls',
+    value: (summary) => (isTotal(summary) ? '' : bar(weightOf(summary) / heaviest, barWidth)),
   };
 }

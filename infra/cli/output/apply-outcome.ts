@@ -1,31 +1,32 @@
 // What `apply` says: a line per resource that changes, under it its members old → new, and keys that were made.
-import type {
-  CreatedKey,
-  MemberChange,
-  Problem,
-  RehearsedChange,
+import {
+  type CreatedKey,
+  formatProblem,
+  type MemberChange,
+  type PlannedChange,
+  type Problem,
 } from '../../../shared/configuration/gateway-file/index.ts';
-import type { Outcome } from '../command.ts';
+import type { Outcome } from '../args/session.ts';
 import { table } from './table.ts';
 
 export interface AppliedFile {
-  readonly changes: readonly RehearsedChange[];
+  readonly changes: readonly PlannedChange[];
   readonly createdKeys: readonly CreatedKey[];
-  readonly skipped: readonly string[];
+  readonly notes: readonly string[];
   readonly isDry: boolean;
 }
 
-export function applyOutcome({ changes, createdKeys, skipped, isDry }: AppliedFile): Outcome {
+export function applyOutcome({ changes, createdKeys, notes, isDry }: AppliedFile): Outcome {
   return {
     json: {
       dry_run: isDry,
       changes: changes.map(({ resource, change, members }) => ({ resource, change, members })),
       created_keys: createdKeys,
-      notes: skipped,
+      notes,
     },
     lines: (style) => [
       ...changesLines(changes, style.columns),
-      ...skipped.map((line) => `note: ${line}`),
+      ...notes.map((line) => `note: ${line}`),
       ...(createdKeys.length === 0
         ? []
         : [
@@ -43,7 +44,7 @@ export function applyOutcome({ changes, createdKeys, skipped, isDry }: AppliedFi
 
 const rowsOf = (keys: readonly CreatedKey[]) => keys.map(({ workspace, name, key }) => [workspace, name, key]);
 
-const changesLines = (changes: readonly RehearsedChange[], columns: number): string[] =>
+const changesLines = (changes: readonly PlannedChange[], columns: number): string[] =>
   changes
     .filter(({ change }) => change !== 'unchanged')
     .flatMap(({ resource, change, members }) => [
@@ -66,8 +67,8 @@ function valueText(value: unknown): string {
 const cut = (line: string, columns: number): string =>
   line.length <= columns ? line : `${line.slice(0, columns - 1)}…`;
 
-function summary(changes: readonly RehearsedChange[], isDry: boolean): string {
-  const count = (kind: RehearsedChange['change']) => changes.filter(({ change }) => change === kind).length;
+function summary(changes: readonly PlannedChange[], isDry: boolean): string {
+  const count = (kind: PlannedChange['change']) => changes.filter(({ change }) => change === kind).length;
   const kinds = (['created', 'changed', 'removed', 'unchanged'] as const).filter((kind) => count(kind) > 0);
   const counts = kinds.map((kind) => `${count(kind)} ${kind}`).join(', ') || 'nothing';
   return isDry ? `dry run, nothing was written: ${counts}` : counts;
@@ -76,6 +77,6 @@ function summary(changes: readonly RehearsedChange[], isDry: boolean): string {
 /** A file that cannot be applied. No problem quotes a value of the file. */
 export const problemsOutcome = (path: string, problems: readonly Problem[]): Outcome => ({
   json: { problems },
-  lines: () => problems.map((problem) => `${problem.path === '' ? path : problem.path}: ${problem.message}`),
+  lines: () => problems.map((problem) => formatProblem(problem, path)),
   failure: `${path} is not valid: ${problems.length === 1 ? 'one problem' : `${problems.length} problems`}, nothing was done`,
 });

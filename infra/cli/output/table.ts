@@ -1,5 +1,6 @@
-// Aligned columns for people. Cells may hold what clients wrote, so nothing that steers a terminal comes through.
-import type { Style } from '../terminal.ts';
+// Aligned columns for people, and the same fields as JSON. Cells may hold what clients wrote, so nothing that steers a
+// terminal comes through.
+import type { Style } from './terminal.ts';
 
 export interface Column {
   readonly title: string;
@@ -9,7 +10,29 @@ export interface Column {
   readonly isFlexible?: boolean;
 }
 
-type Cell = string | number | bigint | null | undefined;
+type Cell = string | number | bigint | boolean | null | undefined;
+
+/** One member of a row: in the JSON document and in the table. */
+export interface Field<Row> extends Partial<Column> {
+  /** In JSON. Undefined: only in the table. */
+  readonly member?: string;
+  /** In JSON null where it is undefined. */
+  readonly value: (row: Row) => Cell;
+  /** In the table, where it looks other than in JSON. */
+  readonly shown?: (row: Row) => Cell;
+}
+
+/** Only fields with a title. */
+export function fieldTable<Row>(fields: readonly Field<Row>[], rows: readonly Row[], style: Style): string[] {
+  const columns = fields.flatMap((field) => (field.title === undefined ? [] : [{ ...field, title: field.title }]));
+  const cellsOf = (row: Row) => columns.map(({ value, shown = value }) => shown(row));
+  return table(columns, rows.map(cellsOf), style);
+}
+
+export const fieldJson = <Row>(fields: readonly Field<Row>[], row: Row): Record<string, Cell> =>
+  Object.fromEntries(
+    fields.flatMap(({ member, value }) => (member === undefined ? [] : [[member, value(row) ?? null]])),
+  );
 
 const gap = '  ';
 const flexibleWidthMin = 12;
@@ -39,7 +62,10 @@ export function table(columns: readonly Column[], rows: readonly (readonly Cell[
   ];
 }
 
-const clean = (cell: Cell): string => (cell ?? '-').toString().replace(/[\p{Cc}\p{Cf}]/gu, '·');
+function clean(cell: Cell): string {
+  if (typeof cell === 'boolean') return cell ? 'yes' : 'no';
+  return (cell ?? '-').toString().replace(/[\p{Cc}\p{Cf}]/gu, '·');
+}
 
 function alignCells({ align }: Column, cells: readonly string[]): string[] {
   if (align !== 'decimal') return [...cells];

@@ -1,41 +1,37 @@
-// The gateway file of a run without --config: models of the built-in simulator, and of every well-known provider whose
-// key is in the environment. What this makes goes through the same checks as anybody's file.
+// The gateway file of the demo: models of the built-in simulator, and of well-known providers. It is checked like any file.
 import { stringify } from 'yaml';
-import { knownProviders } from './known-providers.ts';
+import { type KnownProvider, knownProviders } from './known-providers.ts';
 
-/** For this demo only: it listens on 127.0.0.1, and its money is simulated. Checksum as in any key. */
-export const demoKey = 'sk-gw-demodemodemodemo-demodemodemodemodemodemodemodemodemodemokey2Jc7YM';
-export const demoModel = 'demo/chat';
+/** Used only while every provider is simulated, so no money can be spent with it. Checksum as in any key. */
+export const publishedKey = 'sk-gw-demodemodemodemo-demodemodemodemodemodemodemodemodemodemokey2Jc7YM';
+export const demoWorkspaceId = 'demo';
 
-type Variables = Readonly<Record<string, string | undefined>>;
+const demoModel = 'demo/chat';
 
-/** `simulatorUrlOf` gives the base URL of one simulated provider. */
-export function demoGatewayFile(simulatorUrlOf: (provider: string) => string, variables: Variables): string {
-  const real = knownProviders.filter(({ variable }) => (variables[variable] ?? '') !== '');
+export interface DemoFileOptions {
+  /** Base URL of one simulated provider. */
+  readonly simulatorUrlOf: (provider: string) => string;
+  readonly real: readonly KnownProvider[];
+  readonly key: { readonly name: string; readonly key: string };
+  /** False: the workspace is stored, and what an operator changed of it stays. */
+  readonly isNew: boolean;
+}
+
+export function demoGatewayFile({ simulatorUrlOf, real, key, isNew }: DemoFileOptions): string {
   return stringify({
     providers: [
-      simulatedProvider('acme', 'Acme AI (simulated)', simulatorUrlOf, {
-        zdr: true,
-        data_collection: 'deny',
-        data_residency: ['eu'],
-      }),
-      simulatedProvider('globex', 'Globex (simulated)', simulatorUrlOf, {
-        data_collection: 'allow',
-        data_residency: ['us'],
-      }),
+      ...simulatedProviders.map((provider) => ({ ...provider, base_url: simulatorUrlOf(provider.id) })),
       ...real.map(({ provider }) => provider),
     ],
     models: [...simulatedModels, ...real.flatMap(({ models }) => models)],
-    workspaces: [demoWorkspace],
+    workspaces: [{ id: demoWorkspaceId, ...(isNew ? demoWorkspace : {}), keys: [key] }],
   });
 }
 
 /** One function of each kind, so that `gw/function/…` can be tried at once. */
 const demoWorkspace = {
-  id: 'demo',
   credit_usd: '100.00',
   features: { byok: true, presets: true },
-  keys: [{ name: 'demo', key: demoKey }],
   presets: [{ slug: 'terse', versions: [{ version: '1', config: { max_tokens: 12 } }], designated: '1' }],
   functions: [
     {
@@ -72,7 +68,7 @@ const demoWorkspace = {
           steps: [
             viewStep('for', 'Argue for {{input.topic}}.'),
             viewStep('against', 'Argue against {{input.topic}}.'),
-            viewStep('both', 'Weigh: {{steps.for.output}} And: {{steps.against.output}}'),
+            viewStep('both', 'Compare: {{steps.for.output}} And: {{steps.against.output}}'),
           ],
           output: { step: 'both' },
         },
@@ -85,14 +81,21 @@ function viewStep(id: string, content: string) {
   return { id, model: demoModel, messages: [{ role: 'user', content }], options: { max_tokens: 64 } };
 }
 
-function simulatedProvider(
-  id: string,
-  display_name: string,
-  urlOf: (provider: string) => string,
-  data_policy: Record<string, unknown>,
-) {
-  return { id, display_name, base_url: urlOf(id), auth: 'none', accepts_byok_header: true, data_policy };
-}
+const simulated = { auth: 'none', accepts_byok_header: true };
+const simulatedProviders = [
+  {
+    id: 'acme',
+    display_name: 'Acme AI (simulated)',
+    ...simulated,
+    data_policy: { zdr: true, data_collection: 'deny', data_residency: ['eu'] },
+  },
+  {
+    id: 'globex',
+    display_name: 'Globex (simulated)',
+    ...simulated,
+    data_policy: { data_collection: 'allow', data_residency: ['us'] },
+  },
+];
 
 /** What every simulated model can do. */
 const abilities = {
@@ -133,3 +136,24 @@ const simulatedModels = [
     onProvider('acme', 'echo', '0.25', '1.00'),
   ]),
 ];
+
+/** Whether a stored catalogue can be that of a demo, of this release or another: its providers and models are all here. */
+export function isDemoCatalogue({
+  providers,
+  models,
+}: {
+  readonly providers: readonly { readonly id: string; readonly display_name: string }[];
+  readonly models: readonly { readonly id: string }[];
+}): boolean {
+  const providerIds = [...simulatedProviders, ...knownProviders.map(({ provider }) => provider)].map(({ id }) => id);
+  const modelIds = [...simulatedModels, ...knownProviders.flatMap((known) => known.models)].map(({ id }) => id);
+  // A gateway file may name the same real providers, but not the simulated ones.
+  const hasSimulated = simulatedProviders.every(({ id, display_name }) =>
+    providers.some((provider) => provider.id === id && provider.display_name === display_name),
+  );
+  return (
+    hasSimulated &&
+    providers.every(({ id }) => providerIds.includes(id)) &&
+    models.every(({ id }) => modelIds.includes(id))
+  );
+}

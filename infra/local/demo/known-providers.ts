@@ -1,11 +1,16 @@
-// Providers the demo offers when their key is in the environment. Prices are USD per million tokens as published; a
-// file of your own (--config) is where they belong when they matter.
+// Providers that the demo offers when their key is in the environment. Prices are USD per million tokens as published;
+// where they matter, write a gateway file (--config).
 
 export interface KnownProvider {
   /** The environment variable that holds its key. */
   readonly variable: string;
-  readonly provider: Record<string, unknown>;
-  readonly models: readonly Record<string, unknown>[];
+  readonly provider: {
+    readonly id: string;
+    readonly display_name: string;
+    readonly base_url: string;
+    readonly auth: object;
+  };
+  readonly models: readonly { readonly id: string }[];
 }
 
 interface KnownModel {
@@ -33,7 +38,7 @@ function known(
   };
 }
 
-const toModel = (provider: string, { vision = false, ...model }: KnownModel): Record<string, unknown> => ({
+const toModel = (provider: string, { vision = false, ...model }: KnownModel) => ({
   id: `${provider}/${model.id}`,
   display_name: model.name,
   created: 1_740_000_000,

@@ -1,4 +1,4 @@
-// What a behaviour is told about the request it answers.
+// What a behaviour knows of the request it answers.
 import type { Steps } from './step.ts';
 
 export interface Message {
@@ -7,7 +7,7 @@ export interface Message {
   readonly tool_calls?: readonly { readonly function?: { readonly name?: string; readonly arguments?: string } }[];
 }
 
-export interface ContentPart {
+interface ContentPart {
   readonly type: string;
   readonly text?: string;
 }

@@ -1,8 +1,8 @@
 // The chunks of a streamed answer, each with what it carries, so that a fault can say "after the role" or "before the
 // finish reason" by leaving frames out. Everything is still data here; sending is streamSteps.
 import type { Call } from './call.ts';
-import { type Choice, type Completion, toolCallJson } from './completion.ts';
-import { end, eventStreamHead, type Step, type Steps, wait, write } from './step.ts';
+import { type Choice, type Completion, completionJson, toolCallJson } from './completion.ts';
+import { end, eventStreamHead, json, type Step, type Steps, wait, write } from './step.ts';
 import { tokensOf } from './tokens.ts';
 
 export interface Frame {
@@ -94,3 +94,7 @@ export function* streamSteps(
   }
   yield ending;
 }
+
+/** An answer in the form the request asks for. */
+export const respond = (call: Call, completion: Completion): Steps =>
+  call.request.stream === true ? streamSteps(call, framesOf(call, completion)) : json(200, completionJson(completion));

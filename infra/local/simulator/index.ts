@@ -1,4 +1,5 @@
-export { behaviourNames, unknownMembersTexts } from './behaviours/index.ts';
+export { unknownMembersTexts } from './behaviours/framing.ts';
+export { behaviourNames } from './behaviours/registry.ts';
 export type { ReceivedCall } from './call-log.ts';
 export { schemaInstance } from './schema-instance.ts';
 export { type Simulator, type SimulatorOptions, startSimulator } from './start-simulator.ts';

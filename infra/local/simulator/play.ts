@@ -3,23 +3,23 @@ import type { ServerResponse } from 'node:http';
 import { type Clock, sleep } from '../../../shared/foundation/time/index.ts';
 import type { Step, Steps } from './step.ts';
 
-export interface Stage {
+export interface Wire {
   readonly response: ServerResponse;
   readonly clock: Clock;
-  /** Aborts when the connection is gone, whoever closed it. */
+  /** Aborts when the connection is gone, whichever end closed it. */
   readonly gone: AbortSignal;
-  /** Told before the simulator itself breaks the connection, so that this is not taken for the client leaving. */
+  /** Called before the simulator itself breaks the connection, so that this is not taken for the client leaving. */
   readonly breaking: () => void;
 }
 
-export async function play(steps: Steps, stage: Stage): Promise<void> {
+export async function play(steps: Steps, wire: Wire): Promise<void> {
   for (const step of steps) {
-    if (stage.gone.aborted) return;
-    await perform(step, stage);
+    if (wire.gone.aborted) return;
+    await perform(step, wire);
   }
 }
 
-function perform(step: Step, { response, clock, gone, breaking }: Stage): Promise<void> {
+function perform(step: Step, { response, clock, gone, breaking }: Wire): Promise<void> {
   switch (step.kind) {
     case 'head':
       return unlessGone(gone, (done) => {
@@ -31,6 +31,9 @@ function perform(step: Step, { response, clock, gone, breaking }: Stage): Promis
       // An empty HTTP chunk would be the end mark of the body.
       if (step.bytes.length === 0) return Promise.resolve();
       return unlessGone(gone, (done) => response.write(step.bytes, done));
+    case 'raw':
+      breaking();
+      return unlessGone(gone, (done) => response.socket?.write(step.text, () => done()));
     case 'wait':
       return step.delayMs > 0 ? sleep(clock, step.delayMs, gone) : Promise.resolve();
     case 'silence':

@@ -7,7 +7,7 @@ import { type Randomness, systemRandomness } from '../../../shared/foundation/id
 import { type Clock, systemClock } from '../../../shared/foundation/time/index.ts';
 import { type CallLog, createCallLog } from './call-log.ts';
 import { pathOf } from './read-request.ts';
-import { confess, type Premises, serveLog, serveRequest } from './serve-request.ts';
+import { answerFault, type ServerState, serveLog, serveRequest } from './serve-request.ts';
 
 export interface SimulatorOptions {
   /** 0: any free port. */
@@ -44,8 +44,8 @@ export async function startSimulator(options: SimulatorOptions = {}): Promise<Si
   const running = new Set<Promise<void>>();
   let isStopping = false;
   const requestsOn = new WeakMap();
-  const premises = { clock, randomness, paceMs, credential, log, requestsOn, isStopping: () => isStopping };
-  const server = createSimulatorServer(premises, running);
+  const state = { clock, randomness, paceMs, credential, log, requestsOn, isStopping: () => isStopping };
+  const server = createSimulatorServer(state, running);
   server.listen(port, host);
   await once(server, 'listening');
 
@@ -74,11 +74,11 @@ export async function startSimulator(options: SimulatorOptions = {}): Promise<Si
   };
 }
 
-function createSimulatorServer(premises: Premises, running: Set<Promise<void>>): Server {
+function createSimulatorServer(state: ServerState, running: Set<Promise<void>>): Server {
   return createServer((request, response) => {
     const serve = pathOf(request) === logPath ? serveLog : serveRequest;
-    const work = serve(premises, request, response)
-      .catch((fault: unknown) => confess(response, fault))
+    const work = serve(state, request, response)
+      .catch((fault: unknown) => answerFault(response, fault))
       .finally(() => running.delete(work));
     running.add(work);
   });

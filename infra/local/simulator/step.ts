@@ -5,6 +5,8 @@ export type Step =
   | { readonly kind: 'head'; readonly status: number; readonly headers: Readonly<Record<string, string>> }
   /** One write: its bytes form one HTTP chunk (or a part of a body with a length) and are flushed before the next step. */
   | { readonly kind: 'write'; readonly bytes: string | Uint8Array }
+  /** Bytes as they are, past all that HTTP would make of them. */
+  | { readonly kind: 'raw'; readonly text: string }
   | { readonly kind: 'wait'; readonly delayMs: number }
   /** Nothing more, until the client leaves. */
   | { readonly kind: 'silence' }
@@ -21,6 +23,7 @@ export const end: Step = { kind: 'end' };
 export const cut: Step = { kind: 'cut' };
 export const reset: Step = { kind: 'reset' };
 export const silence: Step = { kind: 'silence' };
+export const raw = (text: string): Step => ({ kind: 'raw', text });
 export const wait = (delayMs: number): Step => ({ kind: 'wait', delayMs });
 export const write = (bytes: string | Uint8Array): Step => ({ kind: 'write', bytes });
 export const head = (status: number, headers: Readonly<Record<string, string>>): Step => ({

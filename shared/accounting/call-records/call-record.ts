@@ -11,7 +11,17 @@ import type { PicoUsd } from '../../foundation/money/index.ts';
  */
 export type CallOutcome = 'ok' | 'cut' | 'client_gone' | ErrorCode;
 
-/** Only scalars and one list of words. Texts are cut at the bound that `record-members.ts` gives them. */
+/** One call to a provider, as part of a call. */
+export interface CallAttempt {
+  readonly provider: string;
+  /** `ok`, or one short word for the failure: `status_500`, `timeout`, `connection`. */
+  readonly outcome: string;
+  /** Of the provider's answer; undefined: there was none. */
+  readonly status?: number | undefined;
+  readonly ms: number;
+}
+
+/** Only scalars and lists of words. Texts are cut at the bound that `record-members.ts` gives them. */
 export interface CallRecord {
   readonly workspace: string;
   /** Unique to the call: a record is kept once for it. A call of no function may take its correlation id. */
@@ -24,6 +34,8 @@ export interface CallRecord {
   readonly referer?: string | undefined;
   /** The X-Title header as sent. */
   readonly title?: string | undefined;
+  /** The request's own member `user` as sent. */
+  readonly user?: string | undefined;
 
   readonly correlationId: string;
   readonly traceId: string;
@@ -51,6 +63,8 @@ export interface CallRecord {
   readonly attempts: number;
   /** Why the attempts that failed did so, one short word each, such as `status_503`. */
   readonly attemptCauses: readonly string[];
+  /** The attempts in their order, the failed ones too. Undefined: not recorded. */
+  readonly attemptLog?: readonly CallAttempt[] | undefined;
 
   readonly promptTokens: number;
   /** Part of promptTokens. */

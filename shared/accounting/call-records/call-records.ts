@@ -2,10 +2,17 @@
 import { type Clock, systemClock } from '../../foundation/time/index.ts';
 import { type BatchPut, type CallOptions, type Store, shareRuns } from '../../storage/store/index.ts';
 import type { CallRecord } from './call-record.ts';
-import { isExpired, partitionOf, recordOf, recordPut, shardCount } from './record-item.ts';
+import { isExpired, partitionOf, recordOf, recordPut, shardCount, sortKeyAt } from './record-item.ts';
 import { isUtcDay } from './utc-day.ts';
 
 const lifeDaysDefault = 90;
+
+interface ReadOptions extends CallOptions {
+  /** Only calls that arrived from here on. */
+  readonly sinceMs?: number;
+  /** Only calls that arrived before this instant. */
+  readonly beforeMs?: number;
+}
 
 /** All calls throw StoreUnavailable. */
 export interface CallRecords {
@@ -19,7 +26,7 @@ export interface CallRecords {
    * The calls of a workspace that arrived on a day of UTC, such as "2026-11-20", in no particular order. For the
    * operator, never on a request's path. Throws a RangeError for a day that does not exist.
    */
-  read(workspace: string, day: string, options?: CallOptions): AsyncIterable<CallRecord>;
+  read(workspace: string, day: string, options?: ReadOptions): AsyncIterable<CallRecord>;
 }
 
 export interface CallRecordsOptions {
@@ -44,10 +51,11 @@ export function createCallRecords(options: CallRecordsOptions): CallRecords {
     async write(record) {
       await writeTogether(recordPut(record, lifeDays));
     },
-    async *read(workspace, day, callOptions = {}): AsyncGenerator<CallRecord> {
+    async *read(workspace, day, { sinceMs, beforeMs, signal } = {}): AsyncGenerator<CallRecord> {
       if (!isUtcDay(day)) throw new RangeError(`"${day}" is no day: must be such as 2026-11-20`);
+      const range = { from: sortKeyAt(sinceMs), to: sortKeyAt(beforeMs), signal };
       for (let shard = 0; shard < shardCount; shard += 1) {
-        for await (const item of store.query('records', partitionOf(workspace, day, shard), callOptions)) {
+        for await (const item of store.query('records', partitionOf(workspace, day, shard), range)) {
           if (!isExpired(item, clock.nowMs())) yield recordOf(item);
         }
       }

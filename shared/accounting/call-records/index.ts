@@ -1,4 +1,13 @@
-export type { CallOutcome, CallRecord } from './call-record.ts';
+export { callDocument } from './call-document.ts';
+export type { CallAttempt, CallOutcome, CallRecord } from './call-record.ts';
 export { type CallRecords, type CallRecordsOptions, createCallRecords } from './call-records.ts';
-export { nothingIn, summarizeUsage, type UsageGrouping, type UsageSummary, usageGroupings } from './usage-summary.ts';
-export { isUtcDay, utcDayOf } from './utc-day.ts';
+export { type CallSearch, findCall, findCalls } from './find-calls.ts';
+export {
+  addSummaries,
+  nothingIn,
+  summarizeUsage,
+  type UsageGrouping,
+  type UsageSummary,
+  usageGroupings,
+} from './usage-summary.ts';
+export { isUtcDay, utcDayOf, utcDaysBetween } from './utc-day.ts';

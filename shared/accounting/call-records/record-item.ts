@@ -20,7 +20,11 @@ const secondsPerDay = 24 * 60 * 60;
 
 export const partitionOf = (workspace: string, day: string, shard: number): string => `${workspace}#${day}#${shard}`;
 
-/** By hash, not at random: a repeated write in another shard would be counted twice. */
+/** Sorts before every record of this instant and after all earlier ones. */
+export const sortKeyAt = (epochMs: number | undefined): string | undefined =>
+  epochMs === undefined ? undefined : new Date(epochMs).toISOString();
+
+/** By hash, not at random: a repeated write would land in another shard and be counted twice. */
 const shardOf = (executionId: string): number => Number.parseInt(sha256Hex(executionId).slice(0, 8), 16) % shardCount;
 
 export function recordPut(record: CallRecord, lifeDays: number) {
@@ -30,7 +34,7 @@ export function recordPut(record: CallRecord, lifeDays: number) {
     table: 'records',
     item: {
       pk: partitionOf(workspace, utcDayOf(arrivedAtMs), shardOf(executionId)),
-      sk: `${new Date(arrivedAtMs).toISOString()}#${executionId}`,
+      sk: `${sortKeyAt(arrivedAtMs)}#${executionId}`,
       ...scalars,
       expires_at_epoch_seconds: Math.ceil(arrivedAtMs / 1000) + lifeDays * secondsPerDay,
     },

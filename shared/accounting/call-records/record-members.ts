@@ -5,6 +5,7 @@ import type { CallOutcome, CallRecord } from './call-record.ts';
 import {
   address,
   amount,
+  attempts,
   count,
   duration,
   flag,
@@ -45,8 +46,8 @@ const sessionText = text(256);
 const attributionMaxCharacters = 512;
 /** Catalogue ids have at most 128 characters, function aliases 141. */
 const modelText = text(160);
-/** A function may make many provider calls; the first tell what was wrong. */
-const causesMax = 16;
+/** A function may make many provider calls; the first ones show what was wrong. */
+const attemptsMax = 16;
 
 const members: Members = {
   workspace: required('workspace', id),
@@ -56,6 +57,7 @@ const members: Members = {
   keyName: optional('key_name', text(128)),
   referer: optional('referer', address(attributionMaxCharacters)),
   title: optional('title', text(attributionMaxCharacters)),
+  user: optional('user', text(attributionMaxCharacters)),
   correlationId: required('correlation_id', id),
   traceId: required('trace_id', correlationText),
   spanId: optional('span_id', correlationText),
@@ -72,7 +74,8 @@ const members: Members = {
   outcome: required('outcome', outcome),
   cutCode: optional('cut_code', errorCode),
   attempts: required('attempts', count),
-  attemptCauses: required('attempt_causes', words(causesMax)),
+  attemptCauses: required('attempt_causes', words(attemptsMax)),
+  attemptLog: optional('attempt_log', attempts(attemptsMax)),
   promptTokens: required('prompt_tokens', count),
   cachedTokens: required('cached_tokens', count),
   completionTokens: required('completion_tokens', count),

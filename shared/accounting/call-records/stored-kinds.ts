@@ -1,6 +1,8 @@
 // The kinds of values a record may hold. Each is stored as one scalar, and what is not of its kind is not stored at
 // all: types hold at compile time only, and a body passed off as a text or a number must find no place here.
 
+import type { CallAttempt } from './call-record.ts';
+
 export type Scalar = string | number | bigint | boolean;
 
 export interface StoredKind<Value> {
@@ -53,6 +55,29 @@ export const words = (countMax: number): StoredKind<readonly string[]> => ({
           .join(' ')
       : undefined,
   fromScalar: (stored) => (stored === '' ? [] : (stored as string).split(' ')),
+});
+
+/** `provider:outcome:status:ms`, the status empty where there was none. */
+const attemptText = /^([a-z0-9][a-z0-9._-]{0,63}):([a-z0-9_]{1,40}):([1-5]\d\d)?:(\d{1,12})$/;
+
+function toAttemptText(value: unknown): string[] {
+  const { provider, outcome, status, ms } = (value ?? {}) as Partial<CallAttempt>;
+  if (typeof provider !== 'string') return [];
+  const word = typeof outcome === 'string' && shortWord.test(outcome) ? outcome : 'unnamed';
+  const text = [provider, word, typeof status === 'number' ? status : '', duration.toScalar(ms) ?? 0].join(':');
+  return attemptText.test(text) ? [text] : [];
+}
+
+function fromAttemptText(text: string): CallAttempt[] {
+  const [, provider, outcome, status, ms] = attemptText.exec(text) ?? [];
+  if (provider === undefined || outcome === undefined) return [];
+  return [{ provider, outcome, ...(status === undefined ? {} : { status: Number(status) }), ms: Number(ms) }];
+}
+
+/** Stored as one text. An outcome that is no short word leaves only a mark; what names no provider is left out. */
+export const attempts = (countMax: number): StoredKind<readonly CallAttempt[]> => ({
+  toScalar: (value) => (Array.isArray(value) ? value.slice(0, countMax).flatMap(toAttemptText).join(' ') : undefined),
+  fromScalar: (stored) => (stored as string).split(' ').flatMap(fromAttemptText),
 });
 
 const toCount = (value: unknown): number | undefined =>

@@ -1,15 +1,16 @@
 // What call records add up to. Exact: tokens and money are summed as integers of any size.
 import type { PicoUsd } from '../../foundation/money/index.ts';
-import type { CallRecord } from './call-record.ts';
+import type { CallAttempt, CallRecord } from './call-record.ts';
 import { utcDayOf } from './utc-day.ts';
 
-export const usageGroupings = ['model', 'provider', 'key', 'day'] as const;
+export const usageGroupings = ['model', 'provider', 'key', 'day', 'workspace', 'user', 'title'] as const;
 export type UsageGrouping = (typeof usageGroupings)[number];
 
 export interface UsageSummary {
   /**
    * Model: the one that answered, else the one asked for. Key: its public id. Day: of the arrival, in UTC.
-   * Provider: null stands for the calls that none answered.
+   * Provider: null stands for the calls that none answered; attempts count at the provider that was called, everything
+   * else at the one that answered. User, title: null where the client sent none.
    */
   readonly group: string | null;
   readonly calls: number;
@@ -19,6 +20,8 @@ export interface UsageSummary {
   /** Calls whose tokens are in part an estimate. */
   readonly estimatedCalls: number;
   readonly attempts: bigint;
+  /** The part of attempts that failed. */
+  readonly failedAttempts: bigint;
   readonly promptTokens: bigint;
   /** Part of promptTokens. */
   readonly cachedTokens: bigint;
@@ -38,8 +41,9 @@ export async function summarizeUsage(
 ): Promise<readonly UsageSummary[]> {
   const groups = new Map<string | null, UsageSummary>();
   for await (const record of records) {
-    const group = groupOf[by](record);
-    groups.set(group, add(groups.get(group) ?? nothingIn(group), record));
+    for (const share of sharesOf(record, by)) {
+      groups.set(share.group, addSummaries(groups.get(share.group) ?? nothingIn(share.group), share));
+    }
   }
   return [...groups.values()].sort((a, b) => ((a.group ?? '') < (b.group ?? '') ? -1 : 1));
 }
@@ -49,7 +53,42 @@ const groupOf: Readonly<Record<UsageGrouping, (record: CallRecord) => string | n
   provider: ({ provider }) => provider ?? null,
   key: ({ keyPublicId }) => keyPublicId,
   day: ({ arrivedAtMs }) => utcDayOf(arrivedAtMs),
+  workspace: ({ workspace }) => workspace,
+  user: ({ user }) => user ?? null,
+  title: ({ title }) => title ?? null,
 };
+
+/** What a record adds to each group: one share as a rule, by provider one for each that was called. */
+function sharesOf(record: CallRecord, by: UsageGrouping): UsageSummary[] {
+  const share = shareOf(record, groupOf[by](record));
+  const { attemptLog } = record;
+  if (by !== 'provider' || attemptLog === undefined) return [share];
+  const called = new Set([share.group, ...attemptLog.map(({ provider }) => provider)]);
+  return [...called].map((group) => {
+    const attempts = attemptLog.filter(({ provider }) => provider === group);
+    return { ...(group === share.group ? share : nothingIn(group)), ...countAttempts(attempts) };
+  });
+}
+
+const countAttempts = (attempts: readonly CallAttempt[]) => ({
+  attempts: BigInt(attempts.length),
+  failedAttempts: BigInt(attempts.filter(({ outcome }) => outcome !== 'ok').length),
+});
+
+const shareOf = (record: CallRecord, group: string | null): UsageSummary => ({
+  group,
+  calls: 1,
+  okCalls: record.outcome === 'ok' ? 1 : 0,
+  cacheHits: record.cacheHit ? 1 : 0,
+  estimatedCalls: record.estimated ? 1 : 0,
+  attempts: BigInt(record.attempts),
+  failedAttempts: BigInt(record.attemptCauses.length),
+  promptTokens: BigInt(record.promptTokens),
+  cachedTokens: BigInt(record.cachedTokens),
+  completionTokens: BigInt(record.completionTokens),
+  costPicoUsd: record.costPicoUsd,
+  byokCostPicoUsd: record.isByok ? record.costPicoUsd : 0n,
+});
 
 /** A summary of no calls: where a sum starts. */
 export const nothingIn = (group: string | null): UsageSummary => ({
@@ -59,6 +98,7 @@ export const nothingIn = (group: string | null): UsageSummary => ({
   cacheHits: 0,
   estimatedCalls: 0,
   attempts: 0n,
+  failedAttempts: 0n,
   promptTokens: 0n,
   cachedTokens: 0n,
   completionTokens: 0n,
@@ -66,16 +106,17 @@ export const nothingIn = (group: string | null): UsageSummary => ({
   byokCostPicoUsd: 0n,
 });
 
-const add = (sum: UsageSummary, record: CallRecord): UsageSummary => ({
+export const addSummaries = (sum: UsageSummary, share: UsageSummary): UsageSummary => ({
   group: sum.group,
-  calls: sum.calls + 1,
-  okCalls: sum.okCalls + (record.outcome === 'ok' ? 1 : 0),
-  cacheHits: sum.cacheHits + (record.cacheHit ? 1 : 0),
-  estimatedCalls: sum.estimatedCalls + (record.estimated ? 1 : 0),
-  attempts: sum.attempts + BigInt(record.attempts),
-  promptTokens: sum.promptTokens + BigInt(record.promptTokens),
-  cachedTokens: sum.cachedTokens + BigInt(record.cachedTokens),
-  completionTokens: sum.completionTokens + BigInt(record.completionTokens),
-  costPicoUsd: sum.costPicoUsd + record.costPicoUsd,
-  byokCostPicoUsd: sum.byokCostPicoUsd + (record.isByok ? record.costPicoUsd : 0n),
+  calls: sum.calls + share.calls,
+  okCalls: sum.okCalls + share.okCalls,
+  cacheHits: sum.cacheHits + share.cacheHits,
+  estimatedCalls: sum.estimatedCalls + share.estimatedCalls,
+  attempts: sum.attempts + share.attempts,
+  failedAttempts: sum.failedAttempts + share.failedAttempts,
+  promptTokens: sum.promptTokens + share.promptTokens,
+  cachedTokens: sum.cachedTokens + share.cachedTokens,
+  completionTokens: sum.completionTokens + share.completionTokens,
+  costPicoUsd: sum.costPicoUsd + share.costPicoUsd,
+  byokCostPicoUsd: sum.byokCostPicoUsd + share.byokCostPicoUsd,
 });

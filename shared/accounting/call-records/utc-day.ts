@@ -1,6 +1,7 @@
 // Days of UTC as texts such as "2026-11-20": they sort as they follow each other.
 
 const dayLength = 'YYYY-MM-DD'.length;
+const dayMs = 86_400_000;
 
 /** Throws a RangeError for what is no time. */
 export const utcDayOf = (epochMs: number): string => new Date(epochMs).toISOString().slice(0, dayLength);
@@ -9,4 +10,11 @@ export const utcDayOf = (epochMs: number): string => new Date(epochMs).toISOStri
 export function isUtcDay(day: string): boolean {
   const epochMs = Date.parse(`${day}T00:00:00Z`);
   return !Number.isNaN(epochMs) && utcDayOf(epochMs) === day;
+}
+
+/** Every day of UTC from one instant to the other, both included. */
+export function utcDaysBetween(sinceMs: number, untilMs: number): string[] {
+  const first = Date.parse(`${utcDayOf(sinceMs)}T00:00:00Z`);
+  const count = Math.floor((untilMs - first) / dayMs) + 1;
+  return Array.from({ length: count }, (_none, index) => utcDayOf(first + index * dayMs));
 }

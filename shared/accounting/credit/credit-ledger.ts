@@ -13,8 +13,8 @@ import { type CreditHold, type CreditTake, createCreditTake } from './take-credi
 export interface CreditLedger {
   /** Sets the credit of a new workspace; one that exists keeps its own. */
   create(workspace: string, credit: PicoUsd): Promise<'created' | 'existing'>;
-  /** Adds credit once per id. */
-  add(addition: Addition): Promise<'added' | 'known' | 'absent'>;
+  /** Adds credit, or takes some away, once per id. */
+  add(addition: Addition): ReturnType<typeof addCredit>;
   /** Throws StoreUnavailable, and a RangeError for an amount that is not above 0. */
   take(account: CreditAccount, hold: Hold): Promise<CreditTake>;
   /** Charges the real cost and gives back the rest, exactly once. Throws StoreUnavailable; asking again is safe. */
@@ -44,7 +44,7 @@ export function createCreditLedger(options: CreditLedgerOptions): CreditLedger {
 
   return {
     create: (workspace, credit) => createCredit(store, workspace, credit),
-    add: (addition) => addCredit(store, addition),
+    add: (addition) => addCredit({ store, counters }, addition),
     take: createCreditTake(options),
     settle,
     release: (hold) => settle(hold, 0n),

@@ -20,7 +20,8 @@ export function fingerprint(body: unknown, headers: SentHeaders): string {
         parent: sent(headerNames.parentSpanId),
         // Two names for one thing: headers that disagree were refused before.
         session: sent(headerNames.sessionId) ?? sent(headerNames.sessionIdAlias),
-        traceparent: sent(headerNames.traceparent),
+        // Its parent id is new in every try of a tracing client.
+        traceparent: sent(headerNames.traceparent)?.split('-')[1],
       },
       byok_key_sha256: byokKey === undefined ? undefined : sha256Hex(byokKey),
     }),

@@ -1,6 +1,5 @@
 // The snapshot that all instances share: one item with the figures, and with the lease of whoever makes the next ones.
-import { promisify } from 'node:util';
-import { gunzip, gzip } from 'node:zlib';
+import { packText, unpackText } from '../../storage/blobs/index.ts';
 import type { Store } from '../../storage/store/index.ts';
 import { snapshotKey } from './layout.ts';
 import type { FigureTables } from './statistics.ts';
@@ -9,8 +8,6 @@ import type { FigureTables } from './statistics.ts';
 export const leaseMs = 10_000;
 /** Nobody serves a snapshot after a minute; the rest is for a look at what happened. */
 const snapshotLifeSeconds = 60 * 60;
-/** What a snapshot may grow to when it is unpacked: some ten thousand candidates take 2 MB. */
-const tablesJsonMaxBytes = 8 * 1024 * 1024;
 
 export interface StoredSnapshot {
   /** Undefined: never published, only leased. */
@@ -38,9 +35,9 @@ export function createSnapshotStore(store: Pick<Store, 'get' | 'put' | 'update'>
         measuredAtMs: item.measured_at_ms as number | undefined,
         leaseUntilMs: (item.lease_until_ms as number | undefined) ?? 0,
         unpack: async () => {
-          const limit = { maxOutputLength: tablesJsonMaxBytes };
-          const json = await promisify(gunzip)(item.tables_gzip as Uint8Array, limit);
-          return JSON.parse(json.toString('utf8')) as FigureTables;
+          const json = await unpackText({ bytes: item.tables_gzip as Uint8Array });
+          if (json === undefined) throw new Error('the stored statistics are damaged');
+          return JSON.parse(json) as FigureTables;
         },
       };
     },
@@ -74,7 +71,7 @@ export function createSnapshotStore(store: Pick<Store, 'get' | 'put' | 'update'>
         item: {
           pk: snapshotKey,
           measured_at_ms: measuredAtMs,
-          tables_gzip: await promisify(gzip)(JSON.stringify(tables)),
+          tables_gzip: (await packText(JSON.stringify(tables))).bytes,
           expires_at_epoch_seconds: secondsAfter(measuredAtMs),
         },
         condition: 'lease_owner = :owner',

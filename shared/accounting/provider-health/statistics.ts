@@ -24,6 +24,8 @@ export interface Statistics {
   readonly measuredAtMs: number | undefined;
   /** Undefined: no call succeeded lately, so that a provider that only fails is never taken for a fast one. */
   of(model: string, provider: string): MeasuredFigures | undefined;
+  /** The same, but also of a provider that only fails. Undefined: no call succeeded or failed lately. */
+  ofCandidate(model: string, provider: string): Figures | undefined;
   /** Over all providers of the model. Undefined: no call succeeded or failed lately. */
   ofModel(model: string): Figures | undefined;
 }
@@ -62,10 +64,16 @@ export function createStatistics(measuredAtMs: number, tables: FigureTables): St
       const figures = candidates.get(candidateNameOf(model, provider));
       return figures !== undefined && isMeasured(figures) ? figures : undefined;
     },
+    ofCandidate: (model, provider) => candidates.get(candidateNameOf(model, provider)),
     ofModel: (model) => models.get(modelNameOf(model)),
   };
 }
 
 const isMeasured = (figures: Figures): figures is MeasuredFigures => figures.medianLatencyMs !== undefined;
 
-export const noStatistics: Statistics = { measuredAtMs: undefined, of: () => undefined, ofModel: () => undefined };
+export const noStatistics: Statistics = {
+  measuredAtMs: undefined,
+  of: () => undefined,
+  ofCandidate: () => undefined,
+  ofModel: () => undefined,
+};

@@ -1,14 +1,14 @@
 // Which requests may share an answer (contract 3): those that are alike in everything that could change it. What is
 // left out is listed; whatever else a client sends counts, members unknown to the gateway included.
 import { canonicalJson, sha256Hex } from '../../foundation/ids/index.ts';
-import type { PolicyWishes } from '../../protocol/wire/index.ts';
+import type { PolicyOptions } from '../../protocol/wire/index.ts';
 
 export interface CacheKeyParts {
   readonly workspace: string;
   /** Catalogue id of the model that will answer, `auto` resolved. */
   readonly model: string;
   /** What workspace, preset and request enforce together. */
-  readonly policy: PolicyWishes;
+  readonly policy: PolicyOptions;
   /** `cache.namespace`. */
   readonly namespace?: string | undefined;
   /** `provider.only` and `provider.ignore`. */
@@ -34,7 +34,7 @@ export function cacheKey({ workspace, model, policy, namespace, only, ignore, bo
 }
 
 /** What a policy forbids: a wish for nothing, and regions in another order, are the same policy. */
-const effectOf = ({ zdr, data_collection, data_residency }: PolicyWishes) => ({
+const effectOf = ({ zdr, data_collection, data_residency }: PolicyOptions) => ({
   zdr: zdr === true,
   deniesCollection: data_collection === 'deny',
   regions: data_residency && [...new Set(data_residency)].sort(),

@@ -1,12 +1,12 @@
-// AES-256-GCM, bound to a text: what was encrypted for one place opens nowhere else. Nothing here keeps a key.
+// AES-256-GCM, bound to a text (additional authenticated data): what was encrypted for one place opens nowhere else.
 import { createCipheriv, createDecipheriv } from 'node:crypto';
 import type { Randomness } from '../../foundation/ids/index.ts';
 
 const algorithm = 'aes-256-gcm';
 export const keyBytes = 32;
-/** 96 bits, what GCM is made for. Random: every data key encrypts one text, so none can come twice. */
+/** 96 bits, the standard size for GCM. Random: every data key encrypts one text, so an iv cannot repeat under a key. */
 const ivBytes = 12;
-/** Said explicitly, or Node would accept a tag cut short, which can be guessed. */
+/** Stated, because Node would otherwise accept a truncated tag, which can be guessed. */
 const tagBytes = 16;
 
 export interface Encrypted {
@@ -18,8 +18,10 @@ export interface Encrypted {
 /** The bytes were changed, stand in another place than they were made for, or were made with another key. */
 export class SealBroken extends Error {
   override readonly name = 'SealBroken';
-  constructor() {
-    super('a sealed key does not open: it was changed, moved, or sealed under another master key');
+  /** `wrappedBy`: the master key that the sealed key names. */
+  constructor(wrappedBy?: string) {
+    const named = wrappedBy === undefined ? '' : ` (it names ${wrappedBy})`;
+    super(`a sealed key does not open: it was changed, moved, or sealed under another master key${named}`);
   }
 }
 
@@ -30,7 +32,7 @@ export function encrypt(key: Uint8Array, clear: Uint8Array, boundTo: string, ran
   return { iv, tag: cipher.getAuthTag(), ciphertext };
 }
 
-/** Throws SealBroken; its cause is left out on purpose, for it could only say which byte is wrong. */
+/** Throws SealBroken, without a cause: it could only tell which byte is wrong. */
 export function decrypt(key: Uint8Array, { iv, tag, ciphertext }: Encrypted, boundTo: string): Buffer {
   try {
     const decipher = createDecipheriv(algorithm, key, iv, { authTagLength: tagBytes });

@@ -1,5 +1,5 @@
-// Budgets of connections: which call must be priced before its provider is called, and where its cost is counted. What is
-// held and settled there follows the rules of every other counter; this file only says which counter and how much.
+// Budgets of connections: which calls must be priced before their provider is called, and in which counter. Holds and
+// settlements there follow the rules of every counter.
 import { fail, type GatewayError } from '../../errors/index.ts';
 import { formatUsd, type PicoUsd } from '../../foundation/money/index.ts';
 import type { Connection } from './connection.ts';
@@ -38,7 +38,7 @@ export function quoteBudget(connection: Budgeted, worstCase: PicoUsd | null): Bu
   return { kind: 'held', counter: budgetCounter(connection, limit), amount: worstCase };
 }
 
-/** For whoever was refused a hold; the text names both amounts as every 402 does (contract 6). */
+/** The error of a refused hold. Its message names both amounts, as that of every 402 does (contract 6). */
 export const budgetExceeded = (needed: PicoUsd, available: PicoUsd): GatewayError =>
   fail('byok_budget_exceeded', {
     message: `The request may cost ${formatUsd(needed)} USD, and ${formatUsd(atLeastNothing(available))} USD of the BYOK budget is available.`,

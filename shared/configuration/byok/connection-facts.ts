@@ -1,4 +1,4 @@
-// What stored connections mean for one call. Pure: what follows from them, and with which code, the planner knows.
+// What stored connections mean for one call. Pure: the planner decides what follows from them, and with which code.
 import type { WorkspaceDocument } from '../workspaces/index.ts';
 import type { Connection, ConnectionPolicy } from './connection.ts';
 
@@ -6,7 +6,7 @@ import type { Connection, ConnectionPolicy } from './connection.ts';
 export interface PlannedConnection {
   readonly provider: string;
   readonly policy: ConnectionPolicy;
-  /** A key is stored. Without one the policy binds all the same, and nobody is served. */
+  /** A key is stored. Without one the policy still binds, and the connection serves no call. */
   readonly isAuthorised: boolean;
 }
 
@@ -32,6 +32,12 @@ export function connectionFacts(
   };
 }
 
-/** For function calls: function_requires_managed_funding, BYOK enabled or not (contract 5). */
-export const requiresManagedFunding = (byokKey: string | undefined, connections: readonly Connection[]): boolean =>
-  byokKey !== undefined || connections.some(({ policy }) => policy === 'always');
+/**
+ * For function calls: function_requires_managed_funding (contract 5). A key header always, a stored connection where BYOK
+ * is enabled.
+ */
+export const requiresManagedFunding = (
+  byokKey: string | undefined,
+  { features }: Pick<WorkspaceDocument, 'features'>,
+  stored: readonly Connection[],
+): boolean => byokKey !== undefined || (features.byok && stored.some(({ policy }) => policy === 'always'));

@@ -1,7 +1,7 @@
 // Connections as one instance sees them: of the workspaces it served lately, with sealed keys only. As with workspaces,
 // an old copy is never served while the store is down: a connection says whose money is spent.
-import { createMemory } from '../../foundation/cache/index.ts';
-import { configFreshMs, rememberedWorkspacesMax } from '../../foundation/constants/index.ts';
+import { createReadCache } from '../../foundation/cache/index.ts';
+import { cachedWorkspacesMax, configFreshMs } from '../../foundation/constants/index.ts';
 import type { Clock } from '../../foundation/time/index.ts';
 import { SealBroken } from './aes-gcm.ts';
 import type { Connection } from './connection.ts';
@@ -13,7 +13,7 @@ export interface ConnectionReader {
   connectionsOf(workspace: string): Promise<readonly Connection[]>;
   /**
    * The clear key of a connection whose candidate was chosen: for its header and nothing else. Throws StoreUnavailable,
-   * and SealBroken where it cannot open here: then this connection serves nobody until the file is applied again.
+   * and SealBroken where it cannot open here: then this connection serves no call until the file is applied again.
    */
   openKey(connection: Connection): Promise<string>;
 }
@@ -25,14 +25,14 @@ export interface ConnectionReaderOptions {
 }
 
 export function createConnectionReader({ connections, vault, clock }: ConnectionReaderOptions): ConnectionReader {
-  const remembered = createMemory<readonly Connection[]>({
-    weightMax: rememberedWorkspacesMax,
+  const cached = createReadCache<readonly Connection[]>({
+    sizeMax: cachedWorkspacesMax,
     freshMs: configFreshMs,
     clock,
   });
 
   return {
-    connectionsOf: (workspace) => remembered.get(workspace, () => connections.read(workspace)),
+    connectionsOf: (workspace) => cached.get(workspace, () => connections.read(workspace)),
     async openKey(connection) {
       if (connection.sealed === undefined) throw new SealBroken();
       return vault.open(connection, connection.sealed);

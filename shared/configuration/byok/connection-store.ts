@@ -1,23 +1,25 @@
 // The connections of a workspace, read and written as one. Sealed texts differ each time, so whether a key changed is
-// known by opening the stored one: no hash of a key, which could be guessed at, stands anywhere.
+// found out by opening the stored one: no hash of a key, which could be guessed at, is stored.
 import { equalInConstantTime } from '../../foundation/ids/index.ts';
 import type { PicoUsd } from '../../foundation/money/index.ts';
 import type { Store } from '../../storage/store/index.ts';
 import { SealBroken } from './aes-gcm.ts';
-import type { Connection, ConnectionPolicy } from './connection.ts';
-import { itemKey, readItem, revisionOf, toItem } from './connection-item.ts';
+import { type Connection, type ConnectionPolicy, itemKey, readItem, revisionOf, toItem } from './connection.ts';
 import type { KeyVault } from './key-vault.ts';
 
 /** A sealed key takes 1.5 KB at most, and DynamoDB refuses items over 400 KB. */
 export const connectionsPerWorkspaceMax = 100;
-/** Gateways that start together apply the same file together; a second look shows each that the work is done. */
+/** Gateways that start together apply the same file together; the second read shows each that the work is done. */
 const writeAttemptsMax = 3;
 
-/** What a file says of a connection. */
+/** What a file says of a connection: what is left out stays as it is stored. */
 export interface WantedConnection {
   readonly provider: string;
-  readonly policy: ConnectionPolicy;
-  readonly budgetPicoUsd: PicoUsd | null;
+  readonly isRemoved: boolean;
+  /** A new one: allowed. */
+  readonly policy: ConnectionPolicy | undefined;
+  /** A new one: null. */
+  readonly budgetPicoUsd: PicoUsd | null | undefined;
   /** The clear key. Undefined: the stored one stays, if there is one. */
   readonly key: string | undefined;
 }
@@ -25,80 +27,92 @@ export interface WantedConnection {
 export interface ConnectionChange {
   readonly provider: string;
   readonly change: 'created' | 'changed' | 'unchanged' | 'removed';
+  readonly former: Connection | undefined;
+  /** Undefined: it is removed. Holds the former key. */
+  readonly next: Connection | undefined;
+  /** Another key takes the place of the former one. */
+  readonly hasNewKey: boolean;
+}
+
+/** The clear key does not leave this file. */
+interface PlannedChange {
+  readonly change: ConnectionChange;
+  readonly newKey: string | undefined;
 }
 
 export interface ConnectionStore {
   /** Strongly consistent, one read. Empty for a workspace that has none or does not exist. */
   read(workspace: string): Promise<Connection[]>;
+  /** What `write` would do now, in the order of `wanted`. */
+  plan(workspace: string, wanted: readonly WantedConnection[]): Promise<ConnectionChange[]>;
   /**
-   * Makes these the connections of the workspace; others are removed. All or nothing, and nothing is written where
-   * nothing changes. Throws an Error for the operator when somebody else keeps writing at the same time.
+   * Makes the connections that are named what is wanted, and leaves others alone. All or nothing, and nothing is written
+   * where nothing changes. Throws an Error for the operator when other writes keep coming in between.
    */
   write(workspace: string, wanted: readonly WantedConnection[]): Promise<ConnectionChange[]>;
 }
 
 export function createConnectionStore(store: Store, vault: KeyVault): ConnectionStore {
+  const planAll = (stored: readonly Connection[], workspace: string, wanted: readonly WantedConnection[]) => {
+    checkWanted(workspace, stored, wanted);
+    const former = new Map(stored.map((connection) => [connection.provider, connection]));
+    return Promise.all(wanted.map((one) => planOne(vault, workspace, one, former.get(one.provider))));
+  };
+  const seal = async ({ change: { next }, newKey }: PlannedChange) =>
+    next === undefined || newKey === undefined ? next : { ...next, sealed: await vault.seal(next, newKey) };
+  const changesIn = (planned: readonly PlannedChange[]) => planned.map(({ change }) => change);
+
   return {
     read: async (workspace) => readItem(workspace, await store.get('connections', itemKey(workspace))),
+    plan: async (workspace, wanted) => {
+      const item = await store.get('connections', itemKey(workspace));
+      return changesIn(await planAll(readItem(workspace, item), workspace, wanted));
+    },
     async write(workspace, wanted) {
-      checkWanted(workspace, wanted);
       for (let attempt = 0; attempt < writeAttemptsMax; attempt += 1) {
         const item = await store.get('connections', itemKey(workspace));
-        const planned = await planAll(vault, workspace, wanted, readItem(workspace, item));
-        const changes = planned.map(({ change }) => change);
+        const stored = readItem(workspace, item);
+        const planned = await planAll(stored, workspace, wanted);
+        const changes = changesIn(planned);
         if (changes.every(({ change }) => change === 'unchanged')) return changes;
-        const connections = planned.flatMap(({ connection }) => connection ?? []);
+        const connections = new Map(stored.map((connection) => [connection.provider, connection]));
+        for (const one of planned) {
+          const next = await seal(one);
+          if (next === undefined) connections.delete(one.change.provider);
+          else connections.set(next.provider, next);
+        }
         const result = await store.put({
           table: 'connections',
-          item: toItem(workspace, revisionOf(item) + 1, connections),
+          item: toItem(workspace, revisionOf(item) + 1, [...connections.values()]),
           condition: item === undefined ? 'attribute_not_exists(pk)' : 'revision = :former',
           values: item === undefined ? {} : { ':former': revisionOf(item) },
         });
         if (result.kind === 'written') return changes;
       }
-      throw new Error(`the byok connections of ${workspace} are being changed by somebody else: apply the file again`);
+      throw new Error(`the byok connections of ${workspace} are being changed by another writer: apply the file again`);
     },
   };
-}
-
-interface Planned {
-  /** Undefined: it goes. */
-  readonly connection: Connection | undefined;
-  readonly change: ConnectionChange;
-}
-
-async function planAll(
-  vault: KeyVault,
-  workspace: string,
-  wanted: readonly WantedConnection[],
-  stored: readonly Connection[],
-): Promise<Planned[]> {
-  const former = new Map(stored.map((connection) => [connection.provider, connection]));
-  const kept = await Promise.all(wanted.map((one) => planOne(vault, workspace, one, former.get(one.provider))));
-  const gone = stored.filter(({ provider }) => !wanted.some((one) => one.provider === provider));
-  const removed = gone.map(
-    ({ provider }): Planned => ({ connection: undefined, change: { provider, change: 'removed' } }),
-  );
-  return [...kept, ...removed];
 }
 
 async function planOne(
   vault: KeyVault,
   workspace: string,
-  { provider, policy, budgetPicoUsd, key }: WantedConnection,
+  { provider, isRemoved, key, ...settings }: WantedConnection,
   former: Connection | undefined,
-): Promise<Planned> {
-  const keepsKey = key === undefined || (former !== undefined && (await holds(vault, former, key)));
-  const isSame = keepsKey && former?.policy === policy && former.budgetPicoUsd === budgetPicoUsd;
-  const sealed = keepsKey ? former?.sealed : await vault.seal({ workspace, provider }, key);
+): Promise<PlannedChange> {
+  if (isRemoved) {
+    const change = former === undefined ? 'unchanged' : 'removed';
+    return { change: { provider, change, former, next: undefined, hasNewKey: false }, newKey: undefined };
+  }
+  const { policy = former?.policy ?? 'allowed', budgetPicoUsd = former?.budgetPicoUsd ?? null } = settings;
+  const next = { workspace, provider, policy, budgetPicoUsd, sealed: former?.sealed };
+  const newKey = key === undefined || (former !== undefined && (await holds(vault, former, key))) ? undefined : key;
+  const isSame = newKey === undefined && former?.policy === policy && former.budgetPicoUsd === budgetPicoUsd;
   const change = former === undefined ? 'created' : isSame ? 'unchanged' : 'changed';
-  return {
-    connection: { workspace, provider, policy, budgetPicoUsd, sealed },
-    change: { provider, change },
-  };
+  return { change: { provider, change, former, next, hasNewKey: newKey !== undefined }, newKey };
 }
 
-/** Whether this very key is stored. One that no longer opens is as good as another one, and is sealed anew. */
+/** Whether this very key is stored. One that no longer opens is treated like another key, and is sealed anew. */
 async function holds(vault: KeyVault, connection: Connection, key: string): Promise<boolean> {
   if (connection.sealed === undefined) return false;
   try {
@@ -109,11 +123,11 @@ async function holds(vault: KeyVault, connection: Connection, key: string): Prom
   }
 }
 
-function checkWanted(workspace: string, wanted: readonly WantedConnection[]): void {
-  if (wanted.length > connectionsPerWorkspaceMax) {
+function checkWanted(workspace: string, stored: readonly Connection[], wanted: readonly WantedConnection[]): void {
+  const providers = wanted.map(({ provider }) => provider);
+  if (new Set([...stored.map(({ provider }) => provider), ...providers]).size > connectionsPerWorkspaceMax) {
     throw new Error(`workspace ${workspace} has more than ${connectionsPerWorkspaceMax} byok connections`);
   }
-  const providers = wanted.map(({ provider }) => provider);
   const twice = providers.find((provider, index) => providers.indexOf(provider) !== index);
   if (twice !== undefined) throw new Error(`workspace ${workspace} has two byok connections to ${twice}`);
 }

@@ -1,5 +1,12 @@
-// A stored BYOK connection: the workspace's own credential at one provider (spec 5.6, contract 9).
-import type { PicoUsd } from '../../foundation/money/index.ts';
+// A stored BYOK connection: the workspace's own credential at one provider (spec 5.6, contract 9). Table `connections`, one
+// item per workspace, so that all of them are one read:
+//
+//   pk                WORKSPACE#<id>
+//   revision          counts the writes; a write states the one it read
+//   connections       list of {provider, policy, budget_usd: decimal string or null,
+//                     key?: {v, wrapped_key, wrapped_by?, iv, tag, ciphertext}}
+import { formatUsd, type PicoUsd, parseUsd } from '../../foundation/money/index.ts';
+import type { Item } from '../../storage/store/index.ts';
 import type { SealedKey } from './key-vault.ts';
 
 /** always: plain calls may use stored connections only. allowed: used when its provider is chosen. */
@@ -12,6 +19,41 @@ export interface Connection {
   readonly policy: ConnectionPolicy;
   /** Cap on all that is spent through it; null: none. */
   readonly budgetPicoUsd: PicoUsd | null;
-  /** Undefined: its key was never there when the file was applied. The policy holds all the same, but nobody is served. */
+  /** Undefined: no key was available when the file was applied. The policy holds, but no call can be served by it. */
   readonly sealed: SealedKey | undefined;
 }
+
+interface StoredConnection {
+  readonly provider: string;
+  readonly policy: ConnectionPolicy;
+  readonly budget_usd: string | null;
+  readonly key?: SealedKey | undefined;
+}
+
+export const itemKey = (workspace: string): string => `WORKSPACE#${workspace}`;
+
+export const revisionOf = (item: Item | undefined): number => (item?.revision as number | undefined) ?? 0;
+
+export const toItem = (workspace: string, revision: number, connections: readonly Connection[]): Item => ({
+  pk: itemKey(workspace),
+  revision,
+  connections: connections.map(
+    ({ provider, policy, budgetPicoUsd, sealed }): StoredConnection => ({
+      provider,
+      policy,
+      budget_usd: budgetPicoUsd === null ? null : formatUsd(budgetPicoUsd),
+      key: sealed,
+    }),
+  ),
+});
+
+/** The workspace is the one that was asked for, not one that the item names: a copied item must not open. */
+export const readItem = (workspace: string, item: Item | undefined): Connection[] =>
+  ((item?.connections as StoredConnection[] | undefined) ?? []).map(({ provider, policy, budget_usd, key }) => ({
+    workspace,
+    provider,
+    policy,
+    // A budget that cannot be read must not become none.
+    budgetPicoUsd: budget_usd === null ? null : (parseUsd(budget_usd) ?? 0n),
+    sealed: key,
+  }));

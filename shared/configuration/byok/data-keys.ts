@@ -1,6 +1,7 @@
 // Clear data keys in memory: unwrapped once, used for a few minutes, then overwritten. Without this every request on a
 // stored connection would cost a call to the master key.
 
+import { createCache } from '../../foundation/cache/index.ts';
 import { storeCallTimeoutMs } from '../../foundation/constants/index.ts';
 import { sha256Hex } from '../../foundation/ids/index.ts';
 import { type Clock, within } from '../../foundation/time/index.ts';
@@ -24,53 +25,47 @@ export interface DataKeys {
 interface Entry {
   /** A promise, so that callers at the same time share one call. */
   readonly key: Promise<Buffer>;
-  readonly expiresAtMs: number;
   clear: Buffer | undefined;
   /** Calls between their start and their end: a key is never overwritten under one of them. */
   users: number;
-  dropped: boolean;
+  isDropped: boolean;
 }
 
 export function createDataKeys({ wrapper, clock }: { wrapper: KeyWrapper; clock: Clock }): DataKeys {
-  /** A Map keeps the order of insertion: the first entry is the one that was used longest ago. */
-  const entries = new Map<string, Entry>();
+  const entries = createCache<Entry>({
+    sizeMax: dataKeysMax,
+    freshMs: dataKeyLifeMs,
+    clock,
+    onDrop(entry) {
+      entry.isDropped = true;
+      wipeUnused(entry);
+    },
+  });
 
-  function drop(id: string, entry: Entry): void {
-    if (entries.get(id) === entry) entries.delete(id);
-    entry.dropped = true;
-    wipeUnused(entry);
-  }
-
-  /** At each use, not by a timer: one would keep a process alive, and would not run while a function sleeps. */
-  function dropExpired(): void {
-    for (const [id, entry] of entries) if (clock.nowMs() >= entry.expiresAtMs) drop(id, entry);
-  }
-
-  function begin(id: string, wrapped: Uint8Array, context: SealContext): Entry {
+  function unwrap(id: string, wrapped: Uint8Array, context: SealContext): Entry {
     const unwrapping = wrapper.unwrap(wrapped, context).then((clear) => {
       entry.clear = clear;
-      // It may have come too late for everybody.
+      // It may arrive after the last caller gave up.
       wipeUnused(entry);
       return clear;
     });
     const key = within(clock, storeCallTimeoutMs, unwrapping, () => new StoreUnavailable('key wrapper timeout'));
-    const expiresAtMs = clock.nowMs() + dataKeyLifeMs;
-    const entry: Entry = { key, expiresAtMs, clear: undefined, users: 0, dropped: false };
-    key.catch(() => drop(id, entry));
+    const entry: Entry = { key, clear: undefined, users: 0, isDropped: false };
+    entries.set(id, entry);
+    key.catch(() => {
+      if (entries.peek(id) === entry) entries.delete(id);
+    });
     return entry;
   }
 
   return {
     async use(wrapped, context, work) {
-      dropExpired();
+      // At each use, not by a timer: a timer would keep a process alive, and does not run while a function sleeps.
+      entries.purgeStale();
       // The context is part of the name: bytes that were moved find no key that was unwrapped for their former place.
       const id = sha256Hex(`${Buffer.from(wrapped).toString('base64')} ${contextText(context)}`);
-      const entry = entries.get(id) ?? begin(id, wrapped, context);
+      const entry = entries.get(id) ?? unwrap(id, wrapped, context);
       entry.users += 1;
-      entries.delete(id);
-      entries.set(id, entry);
-      const [oldest] = entries;
-      if (entries.size > dataKeysMax && oldest !== undefined) drop(...oldest);
       try {
         return work(await entry.key);
       } catch (error) {
@@ -83,6 +78,6 @@ export function createDataKeys({ wrapper, clock }: { wrapper: KeyWrapper; clock:
   };
 }
 
-function wipeUnused({ dropped, users, clear }: Entry): void {
-  if (dropped && users === 0) clear?.fill(0);
+function wipeUnused({ isDropped, users, clear }: Entry): void {
+  if (isDropped && users === 0) clear?.fill(0);
 }

@@ -1,5 +1,4 @@
 export { SealBroken } from './aes-gcm.ts';
-export { applyConnections, type ConnectionsInFile, type ConnectionsReport } from './apply-connections.ts';
 export { type BudgetCounter, type BudgetQuote, budgetExceeded, quoteBudget } from './budget.ts';
 export type { Connection, ConnectionPolicy } from './connection.ts';
 export {
@@ -12,6 +11,7 @@ export { type ConnectionReader, type ConnectionReaderOptions, createConnectionRe
 export {
   type ConnectionChange,
   type ConnectionStore,
+  connectionsPerWorkspaceMax,
   createConnectionStore,
   type WantedConnection,
 } from './connection-store.ts';
@@ -19,3 +19,4 @@ export { createKeyVault, type KeyVault, type KeyVaultOptions, type SealedKey } f
 export type { DataKey, KeyWrapper, SealContext } from './key-wrapper.ts';
 export { kmsKeyWrapper } from './kms-key-wrapper.ts';
 export { type LocalKeyWrapperOptions, localKeyWrapper } from './local-key-wrapper.ts';
+export { type ConnectionInFile, readConnection } from './wanted-connection.ts';

@@ -1,5 +1,5 @@
-// Provider keys of customers, sealed: encrypted under a data key that only the key wrapper can open, and bound to the
-// place they stand in. A sealed key in another workspace, at another provider or in another stage is a broken seal.
+// Provider keys of customers, sealed: encrypted under a data key that only the key wrapper can open, and bound to their
+// place. In another workspace, at another provider or in another stage a sealed key does not open.
 
 import { storeCallTimeoutMs } from '../../foundation/constants/index.ts';
 import type { Randomness } from '../../foundation/ids/index.ts';
@@ -11,10 +11,12 @@ import { contextText, type KeyWrapper, type SealContext } from './key-wrapper.ts
 
 const formatVersion = 1;
 
-/** As it is stored, member for member. Nothing in it is comparable: one key sealed twice is two different texts. */
+/** As it is stored, member for member. Not comparable: one key sealed twice gives two different texts. */
 export interface SealedKey {
   readonly v: number;
   readonly wrapped_key: Uint8Array;
+  /** The ARN of the KMS key that wrapped it. Left out where a local master key did. */
+  readonly wrapped_by?: string;
   readonly iv: Uint8Array;
   readonly tag: Uint8Array;
   readonly ciphertext: Uint8Array;
@@ -48,10 +50,11 @@ export function createKeyVault({ wrapper, stage, clock, randomness }: KeyVaultOp
       const context = contextOf(place);
       const asked = wrapper.createDataKey(context);
       const late = () => new StoreUnavailable('key wrapper timeout');
-      const { clear, wrapped } = await within(clock, storeCallTimeoutMs, asked, late);
+      const { clear, wrapped, wrappedBy } = await within(clock, storeCallTimeoutMs, asked, late);
       try {
         const encrypted = encrypt(clear, Buffer.from(key), contextText(context), randomness);
-        return { v: formatVersion, wrapped_key: wrapped, ...encrypted };
+        const named = wrappedBy === undefined ? {} : { wrapped_by: wrappedBy };
+        return { v: formatVersion, wrapped_key: wrapped, ...named, ...encrypted };
       } finally {
         clear.fill(0);
       }
@@ -59,7 +62,11 @@ export function createKeyVault({ wrapper, stage, clock, randomness }: KeyVaultOp
     async open(place, sealed) {
       if (sealed.v !== formatVersion) throw new SealBroken();
       const context = contextOf(place);
-      return dataKeys.use(sealed.wrapped_key, context, (clear) => textOf(clear, sealed, context));
+      try {
+        return await dataKeys.use(sealed.wrapped_key, context, (clear) => textOf(clear, sealed, context));
+      } catch (error) {
+        throw error instanceof SealBroken ? new SealBroken(sealed.wrapped_by) : error;
+      }
     },
   };
 }

@@ -1,5 +1,5 @@
-// The port to whatever holds the master key: KMS in an account, a file on one machine. Whoever has only the tables has
-// wrapped data keys, and those open nothing.
+// The port to the holder of the master key: KMS in an account, a file on one machine. The tables alone hold wrapped data
+// keys, which open nothing.
 import { canonicalJson } from '../../foundation/ids/index.ts';
 
 /** The place a key is sealed for. All of it is authenticated: under KMS it is the encryption context. */
@@ -11,10 +11,12 @@ export interface SealContext {
 }
 
 export interface DataKey {
-  /** 32 bytes. Whoever gets it overwrites it after use. */
+  /** 32 bytes. The caller overwrites it after use. */
   readonly clear: Buffer;
   /** Safe to store. */
   readonly wrapped: Uint8Array;
+  /** The ARN of the KMS key that wrapped it: what a new deployment has to adopt. */
+  readonly wrappedBy?: string | undefined;
 }
 
 export interface KeyWrapper {
@@ -26,5 +28,5 @@ export interface KeyWrapper {
   unwrap(wrapped: Uint8Array, context: SealContext): Promise<Buffer>;
 }
 
-/** The context as additional authenticated data. One text for one context: values cannot run into each other. */
+/** The context as additional authenticated data. One text for one context: the values are delimited. */
 export const contextText = (context: SealContext): string => canonicalJson(context);

@@ -1,56 +1,82 @@
 // The master key in KMS: it never leaves the service, every use of it is in CloudTrail, and the place a data key was
 // made for is authenticated as its encryption context.
-import { AwsCallFailed, type AwsService, callOperation } from '../../storage/aws-calls/index.ts';
+import {
+  DecryptCommand,
+  GenerateDataKeyCommand,
+  IncorrectKeyException,
+  InvalidCiphertextException,
+  KMSClient,
+} from '@aws-sdk/client-kms';
+import { storeCallTimeoutMs } from '../../foundation/constants/index.ts';
+import type { Randomness } from '../../foundation/ids/index.ts';
+import { type AwsAccess, awsClientSettings } from '../../storage/aws-clients/index.ts';
+import { callWithAttempts } from '../../storage/store/index.ts';
 import { SealBroken } from './aes-gcm.ts';
 import type { DataKey, KeyWrapper, SealContext } from './key-wrapper.ts';
 
 const dataKeyBytes = 32;
 /** What KMS takes as a wrapped key; it refuses others like any malformed request. */
 const wrappedMaxBytes = 6144;
-
-/** What KMS says to bytes that were changed, that stand in another place, or that another key wrapped. */
-const brokenSealCodes = new Set(['InvalidCiphertextException', 'IncorrectKeyException']);
+const socketsMax = 64;
+/** A wrapped key, or an error. */
+const answerMaxBytes = 64 * 1024;
 
 export interface KmsKeyWrapperOptions {
-  readonly kms: AwsService;
+  readonly access: AwsAccess;
+  readonly randomness: Randomness;
   readonly keyId: string;
 }
 
-export function kmsKeyWrapper({ kms, keyId }: KmsKeyWrapperOptions): KeyWrapper {
+/** Calls nothing yet, and makes no client: few instances serve a call with a stored connection. */
+export function kmsKeyWrapper({ access, randomness, keyId }: KmsKeyWrapperOptions): KeyWrapper {
+  let client: KMSClient | undefined;
+  const kms = (): KMSClient => {
+    client ??= new KMSClient(awsClientSettings(access, { socketsMax, answerMaxBytes }));
+    return client;
+  };
+  const { clock } = access;
+  const attempts = { clock, randomness, limitMs: storeCallTimeoutMs, kind: 'repeatable' } as const;
   return {
     async createDataKey(context): Promise<DataKey> {
-      const input = { KeyId: keyId, KeySpec: 'AES_256', EncryptionContext: contextOf(context) };
-      const { Plaintext, CiphertextBlob } = await callOperation(kms, 'TrentService.GenerateDataKey', input);
-      return { clear: readDataKey(Plaintext), wrapped: readBytes(CiphertextBlob) };
+      const input = { KeyId: keyId, KeySpec: 'AES_256', EncryptionContext: contextOf(context) } as const;
+      const { Plaintext, CiphertextBlob, KeyId } = await callWithAttempts(attempts, (abortSignal) =>
+        kms().send(new GenerateDataKeyCommand(input), { abortSignal }),
+      );
+      // KMS answers with the ARN, also where an alias was asked for.
+      return { clear: readDataKey(Plaintext), wrapped: readBytes(CiphertextBlob), wrappedBy: KeyId };
     },
     async unwrap(wrapped, context) {
       if (wrapped.byteLength === 0 || wrapped.byteLength > wrappedMaxBytes) throw new SealBroken();
-      const input = {
-        // Named, so that bytes which some other key of the account wrapped do not open.
-        KeyId: keyId,
-        CiphertextBlob: Buffer.from(wrapped).toString('base64'),
-        EncryptionContext: contextOf(context),
-      };
+      // The key is named, so that bytes which another key of the account wrapped do not open.
+      const input = { KeyId: keyId, CiphertextBlob: wrapped, EncryptionContext: contextOf(context) };
       try {
-        return readDataKey((await callOperation(kms, 'TrentService.Decrypt', input)).Plaintext);
+        const { Plaintext } = await callWithAttempts(attempts, (abortSignal) =>
+          kms().send(new DecryptCommand(input), { abortSignal }),
+        );
+        return readDataKey(Plaintext);
       } catch (error) {
-        if (error instanceof AwsCallFailed && brokenSealCodes.has(error.code)) throw new SealBroken();
+        if (isBrokenSeal(error)) throw new SealBroken();
         throw error;
       }
     },
   };
 }
 
+/** The answers to bytes that were changed, that stand in another place, or that another key wrapped. */
+const isBrokenSeal = (error: unknown): boolean =>
+  error instanceof InvalidCiphertextException || error instanceof IncorrectKeyException;
+
 /** Member by member: what is not named here is not authenticated. */
 const contextOf = ({ workspace, connection, stage }: SealContext) => ({ workspace, connection, stage });
 
-function readDataKey(value: unknown): Buffer {
-  const key = readBytes(value);
+function readDataKey(bytes: Uint8Array | undefined): Buffer {
+  const key = readBytes(bytes);
   if (key.byteLength !== dataKeyBytes) throw new Error('KMS answered with no key of 256 bits');
   return key;
 }
 
-function readBytes(value: unknown): Buffer {
-  if (typeof value !== 'string' || value === '') throw new Error('KMS answered without the bytes asked for');
-  return Buffer.from(value, 'base64');
+/** The same memory: a copy of a clear key would not be overwritten with it. */
+function readBytes(bytes: Uint8Array | undefined): Buffer {
+  if (bytes === undefined || bytes.byteLength === 0) throw new Error('KMS answered without the bytes of a key');
+  return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
 }

@@ -1,5 +1,5 @@
 // The master key of a local run: 32 random bytes in a file that only its owner may read, or in memory where nothing is
-// kept. It guards against a copied table, not against somebody who reads the disk; in an account KMS does the wrapping.
+// kept. It protects a copied table, not a disk that others can read; in an account KMS does the wrapping.
 import { linkSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type Randomness, systemRandomness } from '../../foundation/ids/index.ts';

@@ -1,5 +1,5 @@
-// The catalogue as it is written in the gateway file, checked and with its defaults filled in (contract 9). It is
-// stored as it stands here, so member names are those of the file. Prices stay decimal strings until `loadCatalogue`.
+// The catalogue as it is stored: as the gateway file writes it, checked and with its defaults filled in (contract 9). Member
+// names are those of the file. Prices stay decimal strings until `loadCatalogue`.
 
 /** Where a provider's credential comes from. Only the reference is stored, never the secret. */
 export type ProviderAuth =
@@ -27,6 +27,8 @@ export interface ProviderDocument {
   idle_timeout_ms: number;
   connect_timeout_ms: number;
   reasoning_style: 'effort' | 'object' | 'none';
+  /** False: it refuses `stream_options.include_usage`, so a stream is billed by estimate. */
+  stream_usage?: boolean | undefined;
   /** additive: reasoning tokens come on top of completion tokens (contract 6). */
   reasoning_tokens: 'included' | 'additive';
 }

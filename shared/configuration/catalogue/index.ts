@@ -5,7 +5,7 @@ export {
   type CatalogueModel,
   loadCatalogue,
 } from './catalogue.ts';
-export { type CatalogueReader, createCatalogueReader } from './catalogue-snapshot.ts';
+export { type CatalogueReader, createCatalogueReader } from './catalogue-reader.ts';
 export { type CatalogueStore, type CatalogueWrite, createCatalogueStore } from './catalogue-store.ts';
 export type {
   CatalogueDocument,

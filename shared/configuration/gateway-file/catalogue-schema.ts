@@ -1,96 +1,31 @@
-// The sections service, providers and models: what becomes the stored catalogue.
+// The sections service, providers and models: what becomes the stored catalogue. Providers and models are described
+// whole, so their defaults are filled in here; of the service what is left out stays as it is stored.
 import * as z from 'zod';
-import {
-  autoModelId,
-  connectTimeoutDefaultMs,
-  idleTimeoutDefaultMs,
-  reservedModelPrefix,
-} from '../../foundation/constants/index.ts';
+import { autoModelId, reservedModelPrefix } from '../../foundation/constants/index.ts';
 import { parsePricePerMillion } from '../../foundation/money/index.ts';
-import type { CatalogueDocument, DeclaredPolicy, ProviderAuth } from '../catalogue/index.ts';
-import {
-  chosenBy,
-  epochSeconds,
-  limit,
-  mapping,
-  positiveInteger,
-  providerId,
-  quotedDecimal,
-  region,
-  secretReference,
-  text,
-  timeoutMs,
-  waitMs,
-} from './fields.ts';
-
-/** What is left out is unknown, and unknown satisfies no policy. An empty list would satisfy every one: refused. */
-export const dataPolicy = mapping({
-  zdr: z.boolean().optional(),
-  data_collection: z.enum(['allow', 'deny']).optional(),
-  data_residency: z.array(region).min(1, { error: 'must name a region, or be left out' }).optional(),
-}) satisfies z.ZodType<DeclaredPolicy>;
-
-const auth = chosenBy<ProviderAuth>((input) => {
-  if (typeof input !== 'object' || input === null) return noAuth;
-  return 'sigv4' in input ? signed : bearer;
-});
-const noAuth = z.literal('none', { error: 'must be none, { bearer: … } or { sigv4: … }' });
-const bearer = mapping({ bearer: secretReference });
-const signed = mapping({ sigv4: mapping({ service: text(64), region }) });
-
-const completionsPath = '/chat/completions';
-
-const baseUrl = text(2048).transform((written, context): string => {
-  const trimmed = written.replace(/\/+$/, '');
-  const message = faultOfBaseUrl(trimmed);
-  if (message !== undefined) context.addIssue({ code: 'custom', message });
-  return trimmed;
-});
-
-function faultOfBaseUrl(written: string): string | undefined {
-  if (/\s/.test(written) || !URL.canParse(written)) return 'must be a URL, such as https://api.acme.example/v1';
-  const url = new URL(written);
-  if (url.protocol !== 'https:' && url.protocol !== 'http:') return 'must begin with https:// or http://';
-  if (url.username !== '' || url.password !== '') return 'must not hold credentials: use auth';
-  if (/[?#]/.test(written)) return 'must not have a query or a fragment';
-  if (written.endsWith(completionsPath)) return `must end before ${completionsPath}: the gateway appends it`;
-  return undefined;
-}
-
-const provider = mapping({
-  id: providerId,
-  display_name: text(128),
-  base_url: baseUrl,
-  auth: auth.prefault('none'),
-  accepts_byok_header: z.boolean().default(false),
-  data_policy: dataPolicy.default({}),
-  // Left absent when it is not written: only a written one binds the first byte of JSON answers.
-  first_chunk_timeout_ms: timeoutMs.optional(),
-  idle_timeout_ms: timeoutMs.default(idleTimeoutDefaultMs),
-  connect_timeout_ms: timeoutMs.default(connectTimeoutDefaultMs),
-  reasoning_style: z.enum(['effort', 'object', 'none']).default('effort'),
-  reasoning_tokens: z.enum(['included', 'additive']).default('included'),
-});
+import type { CatalogueDocument, ModelDocument, ServiceDocument } from '../catalogue/index.ts';
+import { epochSeconds, limit, mapping, positiveInteger, providerId, quotedDecimal, text, waitMs } from './fields.ts';
+import { provider } from './provider-schema.ts';
 
 const price = quotedDecimal.refine((written) => parsePricePerMillion(written) !== undefined, {
   error: 'must be USD per million tokens with at most six decimals, such as "2.50"',
 });
 
-const supportedParams = mapping({
+const supportedParams = mapping('models[].providers[].supported_params', {
   tools: z.boolean().default(false),
   vision: z.boolean().default(false),
   json_mode: z.boolean().default(false),
   json_schema: z.boolean().default(false),
 });
 
-const modelProvider = mapping({
+const modelProvider = mapping('models[].providers[]', {
   provider: providerId,
-  upstream_model: text(256),
+  upstream_model: text(256).optional(),
   input_price_per_million: price.nullable(),
   output_price_per_million: price.nullable(),
   cached_input_price_per_million: price.optional(),
-  context_length: positiveInteger,
-  max_output_tokens: positiveInteger,
+  context_length: positiveInteger.optional(),
+  max_output_tokens: positiveInteger.optional(),
   supported_params: supportedParams.prefault({}),
   streaming: z.boolean().default(true),
   rate_limit_rpm: limit.default(null),
@@ -106,21 +41,57 @@ const modelId = z
     error: `must not begin with ${reservedModelPrefix}: such ids are function aliases`,
   });
 
-const model = mapping({
+const writtenModel = mapping('models[]', {
   id: modelId,
-  display_name: text(128),
-  created: epochSeconds,
-  context_length: positiveInteger,
-  modalities: z.array(text(32)).min(1, { error: 'must name one, such as text' }),
+  display_name: text(128).optional(),
+  created: epochSeconds.optional(),
+  context_length: positiveInteger.optional(),
+  modalities: z
+    .array(z.enum(['text', 'image', 'audio', 'video', 'file']))
+    .min(1, { error: 'must name one, such as text' })
+    .optional(),
   auto: z.boolean().default(false),
   providers: z.array(modelProvider),
 });
 
-const service = mapping({
-  function_execution: z.enum(['enabled', 'disabled']).default('enabled'),
-  function_concurrency: limit.default(200),
-  queue_ms: waitMs.default(2_000),
+/** `created` is filled in when the file is applied: a model that is stored keeps its own. */
+export type ModelInFile = Omit<ModelDocument, 'created'> & { created?: number | undefined };
+
+const model = writtenModel.transform((written, context): ModelInFile => {
+  const lengths = written.providers.flatMap(({ context_length }) => context_length ?? []);
+  const longest = lengths.length === 0 ? undefined : Math.max(...lengths);
+  const context_length = written.context_length ?? longest;
+  if (context_length === undefined) {
+    const message = 'is required, here or in an entry of providers';
+    context.addIssue({ code: 'custom', path: ['context_length'], message });
+    return z.NEVER;
+  }
+  const hasVision = written.providers.some(({ supported_params }) => supported_params.vision);
+  return {
+    ...written,
+    display_name: written.display_name ?? written.id,
+    context_length,
+    modalities: written.modalities ?? (hasVision ? ['text', 'image'] : ['text']),
+    providers: written.providers.map((entry) => ({
+      ...entry,
+      upstream_model: entry.upstream_model ?? upstreamModel(written.id, entry.provider),
+      context_length: entry.context_length ?? context_length,
+      max_output_tokens: entry.max_output_tokens ?? entry.context_length ?? context_length,
+    })),
+  };
 });
+
+/** `acme/large-1` at acme is `large-1`; at any other provider it keeps its name. */
+const upstreamModel = (modelId: string, provider: string): string =>
+  modelId.startsWith(`${provider}/`) ? modelId.slice(provider.length + 1) : modelId;
+
+const service = mapping('service', {
+  function_execution: z.enum(['enabled', 'disabled']).optional(),
+  function_concurrency: limit.optional(),
+  queue_ms: waitMs.optional(),
+});
+
+const serviceDefaults: ServiceDocument = { function_execution: 'enabled', function_concurrency: 200, queue_ms: 2_000 };
 
 /** Providers and models must be written, if only as empty lists: a file without them would empty the catalogue. */
 export const catalogueSections = {
@@ -129,5 +100,27 @@ export const catalogueSections = {
   models: z.array(model),
 };
 
-/** The compiler's word that what is read is what is stored. */
-export const catalogueSchema = mapping(catalogueSections) satisfies z.ZodType<CatalogueDocument>;
+type CatalogueInFile = { readonly [Name in keyof typeof catalogueSections]: z.infer<(typeof catalogueSections)[Name]> };
+
+/** The catalogue that a file makes of the stored one. */
+export function catalogueOf(
+  { service: written, providers, models }: CatalogueInFile,
+  former: CatalogueDocument | undefined,
+  nowMs: number,
+): CatalogueDocument {
+  const createdById = new Map(former?.models.map(({ id, created }) => [id, created]));
+  const stored = former?.service ?? serviceDefaults;
+  const {
+    function_execution = stored.function_execution,
+    function_concurrency = stored.function_concurrency,
+    queue_ms = stored.queue_ms,
+  } = written;
+  return {
+    service: { function_execution, function_concurrency, queue_ms },
+    providers,
+    models: models.map(({ created, ...described }) => ({
+      ...described,
+      created: created ?? createdById.get(described.id) ?? Math.floor(nowMs / 1000),
+    })),
+  };
+}

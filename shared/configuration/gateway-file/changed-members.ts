@@ -1,5 +1,5 @@
-// What differs between two documents, member by member. Pure. Entries of lists are told apart by their names, not by
-// where they stand, so that one model more is one line and not a list of renamed ones.
+// What differs between two documents, member by member. Pure. Entries of lists are matched by their names, not by
+// their positions, so that one more model is one line and not a list of renamed ones.
 import { canonicalJson } from '../../foundation/ids/index.ts';
 import { formatPath, type Path } from './problems.ts';
 import { isMapping } from './yaml-source.ts';

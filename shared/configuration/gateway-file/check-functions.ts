@@ -1,14 +1,15 @@
 // What a stored function refers to: models, its active revision, its steps, and the paths of its templates.
 import {
-  findCircle,
+  findCycle,
   formatReference,
   parseTemplate,
   type Reference,
   type StepNeeds,
   stepsMax,
 } from '../stored-functions/index.ts';
-import { isCertainlyMissing } from './known-path.ts';
 import { checkKnown, checkUnique, entries, member, type Node, namesIn, type Report, textOf } from './node.ts';
+import { quote, suggest } from './problems.ts';
+import { isMapping } from './yaml-source.ts';
 
 export function checkFunction(declared: Node, models: ReadonlySet<string>, report: Report): void {
   const revisions = member(declared, 'revisions');
@@ -23,10 +24,11 @@ export function checkFunction(declared: Node, models: ReadonlySet<string>, repor
 }
 
 function checkActive(active: Node, revisions: readonly Node[], report: Report): void {
-  if (textOf(active) === undefined) return;
-  const revision = revisions.find((candidate) => member(candidate, 'id').value === active.value);
-  if (revision === undefined) report(active, 'names no revision of this function');
-  else if (member(revision, 'state').value !== 'activated') report(active, 'names a revision that is not activated');
+  const id = textOf(active);
+  const revision = revisions.find((candidate) => member(candidate, 'id').value === id);
+  // A revision that the file leaves out, or whose state it leaves out, may be stored and activated.
+  if (id === undefined || revision === undefined || member(revision, 'state').value !== 'draft') return;
+  report(active, `names the revision ${quote(id)}, whose state is draft: write state: activated, or leave active out`);
 }
 
 function checkRevision(revision: Node, models: ReadonlySet<string>, report: Report): void {
@@ -44,7 +46,7 @@ function checkRevision(revision: Node, models: ReadonlySet<string>, report: Repo
 
 function checkModels(caller: Node, models: ReadonlySet<string>, report: Report): void {
   for (const at of [member(caller, 'model'), ...entries(member(caller, 'fallback_models'))]) {
-    checkKnown(at, models, 'model', report);
+    checkKnown(at, models, 'model', 'models', report);
   }
 }
 
@@ -64,11 +66,11 @@ function checkWorkflow(revision: Node, models: ReadonlySet<string>, report: Repo
     checkModels(step, models, report);
     graph.push({ id: textOf(member(step, 'id')) ?? '', needs: checkMessages(step, scope, report) });
   }
-  const circle = graph.length > stepsMax ? undefined : findCircle(graph);
-  if (circle !== undefined) report(list, `form a circle: ${[...circle, circle[0]].join(' needs ')}`);
+  const cycle = graph.length > stepsMax ? undefined : findCycle(graph);
+  if (cycle !== undefined) report(list, `form a cycle: ${[...cycle, cycle[0]].join(' needs ')}`);
   const output = member(revision, 'output');
   checkTemplate(output, scope, report);
-  checkKnown(member(output, 'step'), namesIn(list, 'id'), 'step of this revision', report);
+  checkKnown(member(output, 'step'), namesIn(list, 'id'), 'step', 'steps of this revision', report);
 }
 
 /** Checks every template of some messages and answers with the steps they need. */
@@ -101,7 +103,10 @@ function faultOf(reference: Reference, { input, steps }: Scope): string | undefi
     return isMissingInInput(input, path) ? `${written}: the declared input has no such path` : undefined;
   if (steps === undefined) return `${written}: only a workflow has steps`;
   const step = steps.find((candidate) => member(candidate, 'id').value === id);
-  if (step === undefined) return `${written}: there is no such step`;
+  if (step === undefined) {
+    const ids = steps.flatMap((candidate) => textOf(member(candidate, 'id')) ?? []);
+    return `${written}: there is no step ${quote(id ?? '')}; ${suggest(id ?? '', ids)}`;
+  }
   return isMissingInOutput(step, path) ? `${written}: the step's answer has no such path` : undefined;
 }
 
@@ -115,4 +120,22 @@ function isMissingInOutput(step: Node, path: readonly string[]): boolean {
   const type = member(format, 'type').value ?? 'text';
   if (type === 'text') return path.length > 0;
   return isCertainlyMissing(member(member(format, 'json_schema'), 'schema').value, path);
+}
+
+/** Keywords that can add members beside those of `properties`. */
+const openKeywords = ['$ref', '$dynamicRef', 'allOf', 'anyOf', 'oneOf', 'if', 'patternProperties'] as const;
+const scalarTypes: ReadonlySet<unknown> = new Set(['string', 'number', 'integer', 'boolean', 'null']);
+
+/**
+ * Whether a JSON Schema makes it certain that a path is missing. An optional member, a reference or a choice between schemas
+ * may hold it, and then the call decides (contract 8).
+ */
+function isCertainlyMissing(schema: unknown, path: readonly string[]): boolean {
+  const [name, ...below] = path;
+  if (name === undefined || !isMapping(schema)) return false;
+  if (scalarTypes.has(schema.type)) return true;
+  if (openKeywords.some((keyword) => keyword in schema)) return false;
+  const properties = isMapping(schema.properties) ? schema.properties : {};
+  if (Object.hasOwn(properties, name)) return isCertainlyMissing(properties[name], below);
+  return schema.type === 'object' && schema.additionalProperties === false;
 }

@@ -1,13 +1,32 @@
 // The small forms that many sections of the file share. Each message says what to write instead.
 import * as z from 'zod';
 import { idPattern } from '../../foundation/constants/index.ts';
-import { checkWith } from './problems.ts';
+import { checkWith, type Issue, nearestName, suggest } from './problems.ts';
 
-/** A mapping without unknown members. The text of such an issue carries the known names, for the hint. */
-export const mapping = <Shape extends z.ZodRawShape>(shape: Shape) =>
-  z.strictObject(shape, {
-    error: (issue) => (issue.code === 'unrecognized_keys' ? Object.keys(shape).join(' ') : undefined),
-  });
+/** Member name → the mappings that have it. */
+const placesByMember = new Map<string, string[]>();
+
+/** A mapping without unknown members. `place`: as in `models[].providers[]`. */
+export const mapping = <Shape extends z.ZodRawShape>(place: string, shape: Shape) => {
+  const names = Object.keys(shape);
+  for (const name of names) placesByMember.set(name, [...(placesByMember.get(name) ?? []), place]);
+  // The message carries the known names to `toIssues`.
+  return z.strictObject(shape, { error: ({ code }) => (code === 'unrecognized_keys' ? names.join(' ') : undefined) });
+};
+
+/** One issue per unknown member, one per any other issue of zod. */
+export const toIssues = (issues: readonly z.core.$ZodIssue[]): Issue[] =>
+  issues.flatMap(({ path, message, ...issue }) =>
+    issue.code === 'unrecognized_keys'
+      ? issue.keys.map((key) => ({ path: [...path, key], message: unknownMember(key, message.split(' ')) }))
+      : [{ path, message }],
+  );
+
+function unknownMember(name: string, known: readonly string[]): string {
+  const places = placesByMember.get(name)?.filter((place) => place !== '') ?? [];
+  const isElsewhere = places.length > 0 && nearestName(name, known) === undefined;
+  return `is not known here; ${isElsewhere ? `it is a member of ${places.join(' and ')}` : suggest(name, known)}`;
+}
 
 /** One of several forms, chosen by what was written, so that the problems are those of the form that was meant. */
 export const chosenBy = <Output>(choose: (input: unknown) => z.ZodType<Output>) =>
@@ -43,10 +62,10 @@ const environmentName = matching(/^[A-Za-z_][A-Za-z0-9_]{0,127}$/, 'the name of 
 const secretName = matching(/^[A-Za-z0-9/_+=.@-]{1,256}$/, 'the name of a secret');
 
 /** Where a secret comes from; the secret itself never stands in the file. */
+const secretForm = mapping('', { secret: secretName });
+const environmentForm = mapping('', { env: environmentName });
 export const secretReference = chosenBy<{ env: string } | { secret: string }>((input) =>
-  typeof input === 'object' && input !== null && 'secret' in input
-    ? mapping({ secret: secretName })
-    : mapping({ env: environmentName }),
+  typeof input === 'object' && input !== null && 'secret' in input ? secretForm : environmentForm,
 );
 
 const wholeNumber = (least: number, most: number, message: string) =>
@@ -62,13 +81,23 @@ export const epochSeconds = wholeNumber(0, 253_402_300_799, 'must be seconds sin
 export const timeoutMs = wholeNumber(1, 3_600_000, 'must be at least 1');
 export const waitMs = wholeNumber(0, 3_600_000, 'must not be negative');
 
+/** As an ISO instant. A date alone is its beginning, UTC. */
+export const instant = z
+  .union([z.iso.datetime({ offset: true }), z.iso.date()], { error: 'must be a date such as 2027-01-01T00:00:00Z' })
+  .transform((written) => new Date(written).toISOString());
+
 /** YAML reads 2.50 as a binary fraction, and money must stay exact. */
 export const quotedDecimal = z.string({
   error: (issue) => (typeof issue.input === 'number' ? 'must be written in quotes, such as "2.50"' : undefined),
 });
 
-/** Mappings told apart by one member. */
-export const toldApartBy = (forms: string) => (issue: z.core.$ZodRawIssue) =>
+/** `all`, or a list of model ids. */
+export const modelChoice = chosenBy<'all' | string[]>((input) => (Array.isArray(input) ? modelIds : allModels));
+const modelIds = z.array(text(128));
+const allModels = z.literal('all', { error: 'must be all or a list of model ids' });
+
+/** The error of a union whose forms one member distinguishes. */
+export const mustBe = (forms: string) => (issue: z.core.$ZodRawIssue) =>
   issue.code === 'invalid_union' ? `must be ${forms}` : undefined;
 
 /** Members that go to the provider as they are, less those that have a place of their own. */

@@ -1,9 +1,10 @@
-// Stored functions (contract 8): the shape of a function, its revisions, and the steps of a workflow.
+// Stored functions (contract 8): the shape of a function, its revisions, and the steps of a workflow. A revision is one value
+// with its defaults; of the function around it what is left out stays as it is stored.
 import * as z from 'zod';
 import { type FunctionDocument, stepsMax } from '../stored-functions/index.ts';
-import { chosenBy, freeMembers, mapping, plainId, text, toldApartBy } from './fields.ts';
+import { chosenBy, freeMembers, instant, mapping, mustBe, plainId, text } from './fields.ts';
 
-/** A revision and all it holds is read from one item later on; 256 KiB is the size of the largest call. */
+/** A revision is read from one item; 256 KiB is the size of the largest call. */
 const templateLengthMax = 256 * 1024;
 const messagesMax = 64;
 const fallbackModelsMax = 8;
@@ -30,7 +31,7 @@ const jsonSchema = z
 const template = text(templateLengthMax);
 const contentPart = z.looseObject({ type: text(32) });
 
-const message = mapping({
+const message = mapping('messages[]', {
   role: z.enum(['system', 'developer', 'user', 'assistant']),
   content: chosenBy<string | z.infer<typeof contentPart>[]>((input) =>
     Array.isArray(input) ? z.array(contentPart).min(1) : template,
@@ -41,11 +42,11 @@ const message = mapping({
 const responseFormat = z.discriminatedUnion(
   'type',
   [
-    mapping({ type: z.literal('text') }),
-    mapping({ type: z.literal('json_object') }),
-    mapping({
+    mapping('response_format', { type: z.literal('text') }),
+    mapping('response_format', { type: z.literal('json_object') }),
+    mapping('response_format', {
       type: z.literal('json_schema'),
-      json_schema: mapping({
+      json_schema: mapping('response_format.json_schema', {
         name: plainId,
         description: text(1024).optional(),
         strict: z.boolean().optional(),
@@ -53,24 +54,24 @@ const responseFormat = z.discriminatedUnion(
       }),
     }),
   ],
-  { error: toldApartBy('text, json_object or json_schema') },
+  { error: mustBe('text, json_object or json_schema') },
 );
 
 const fallbackModels = z.array(text(128)).max(fallbackModelsMax);
 const messages = z.array(message).min(1, { error: 'must not be empty' }).max(messagesMax);
 const options = freeMembers(reservedOptions).default({});
 
-const objectInput = mapping({ type: z.literal('object'), schema: jsonSchema.default({}) });
+const objectInput = mapping('input', { type: z.literal('object'), schema: jsonSchema.default({}) });
 const promptInput = z
-  .discriminatedUnion('type', [mapping({ type: z.literal('text') }), objectInput], {
-    error: toldApartBy('text or object'),
+  .discriminatedUnion('type', [mapping('input', { type: z.literal('text') }), objectInput], {
+    error: mustBe('text or object'),
   })
   .default({ type: 'text' });
 
 /** Qualification: an input and what a good answer to it looks like. */
-const testCase = mapping({
+const testCase = mapping('cases[]', {
   input: z.union([z.string(), z.record(z.string(), z.unknown())], { error: 'must be text or a mapping' }),
-  expect: mapping({
+  expect: mapping('cases[].expect', {
     schema: jsonSchema.optional(),
     equals: z.unknown().optional(),
     contains: text(4096).optional(),
@@ -79,13 +80,9 @@ const testCase = mapping({
   }),
 });
 
-const instant = z
-  .union([z.iso.datetime({ offset: true }), z.iso.date()], { error: 'must be a date such as 2027-01-01T00:00:00Z' })
-  .transform((written) => new Date(written).toISOString());
-
 const revisionLife = {
   id: plainId,
-  state: z.enum(['draft', 'activated']).default('draft'),
+  state: z.enum(['draft', 'activated']).optional(),
   expires_at: instant.nullable().default(null),
   /** Counted from the activation: `30d`, `12h`. */
   valid_for: z
@@ -96,7 +93,7 @@ const revisionLife = {
   cases: z.array(testCase).default([]),
 };
 
-const promptRevision = mapping({
+const promptRevision = mapping('revisions[] of a prompt', {
   ...revisionLife,
   model: text(128),
   fallback_models: fallbackModels.default([]),
@@ -106,7 +103,7 @@ const promptRevision = mapping({
   input: promptInput,
 });
 
-const step = mapping({
+const step = mapping('steps[]', {
   id: plainId,
   model: text(128),
   fallback_models: fallbackModels.default([]),
@@ -115,27 +112,31 @@ const step = mapping({
   response_format: responseFormat.optional(),
 });
 
-const workflowRevision = mapping({
+const workflowRevision = mapping('revisions[] of a workflow', {
   ...revisionLife,
   input: objectInput,
   steps: z.array(step).min(1, { error: 'must not be empty' }).max(stepsMax),
   output: chosenBy<string | { step: string }>((input) => (typeof input === 'string' ? template : stepOutput)),
 });
-const stepOutput = mapping({ step: plainId });
+const stepOutput = mapping('output', { step: plainId });
 
 const shared = {
   id: plainId,
-  status: z.enum(['enabled', 'disabled']).default('enabled'),
+  status: z.enum(['enabled', 'disabled']).optional(),
   /** The revision an unpinned call runs; null: none. */
-  active: plainId.nullable().default(null),
+  active: plainId.nullable().optional(),
 };
 
-/** The compiler's word that what is read is what is stored. */
+/** The compiler proves that what is read is what the store takes. */
 export const functionSchema = z.discriminatedUnion(
   'kind',
   [
-    mapping({ ...shared, kind: z.literal('prompt'), revisions: z.array(promptRevision) }),
-    mapping({ ...shared, kind: z.literal('workflow'), revisions: z.array(workflowRevision) }),
+    mapping('functions[]', { ...shared, kind: z.literal('prompt'), revisions: z.array(promptRevision).default([]) }),
+    mapping('functions[]', {
+      ...shared,
+      kind: z.literal('workflow'),
+      revisions: z.array(workflowRevision).default([]),
+    }),
   ],
-  { error: toldApartBy('prompt or workflow') },
+  { error: mustBe('prompt or workflow') },
 ) satisfies z.ZodType<FunctionDocument>;

@@ -1,14 +1,17 @@
-// The whole file (contract 9): the catalogue's sections and the workspaces with what belongs to them.
+// The whole file (contract 9): the catalogue's sections and the workspaces with what belongs to them. In workspaces what is
+// left out stays as it is stored, so nothing has a default here.
 import * as z from 'zod';
 import { parseUsd } from '../../foundation/money/index.ts';
+import { type ConnectionInFile, connectionsPerWorkspaceMax } from '../byok/index.ts';
 import { parseApiKey } from '../keys/index.ts';
-import type { WorkspaceDocument } from '../workspaces/index.ts';
-import { catalogueSections, dataPolicy } from './catalogue-schema.ts';
+import type { WorkspaceChanges } from '../workspaces/index.ts';
+import { catalogueSections } from './catalogue-schema.ts';
 import {
-  chosenBy,
   freeMembers,
+  instant,
   limit,
   mapping,
+  modelChoice,
   plainId,
   presetName,
   providerId,
@@ -17,6 +20,7 @@ import {
   text,
 } from './fields.ts';
 import { functionSchema } from './function-schema.ts';
+import { regions } from './provider-schema.ts';
 
 const usd = quotedDecimal.refine((written) => parseUsd(written) !== undefined, {
   error: 'must be an amount of USD such as "25.00"',
@@ -24,71 +28,82 @@ const usd = quotedDecimal.refine((written) => parseUsd(written) !== undefined, {
 
 /** A preset cannot name a preset, and a request always brings its own messages. */
 const presetConfig = freeMembers(['preset', 'messages']);
+const absent = z.literal('absent', { error: 'must be absent, or be left out' });
 
-const preset = mapping({
+const preset = mapping('workspaces[].presets[]', {
   slug: presetName,
-  versions: z.array(mapping({ version: presetName, config: presetConfig })).min(1, { error: 'must not be empty' }),
-  designated: presetName,
+  state: absent.optional(),
+  versions: z
+    .array(mapping('workspaces[].presets[].versions[]', { version: presetName, config: presetConfig }))
+    .optional(),
+  designated: presetName.optional(),
 });
 
-const key = mapping({
+const key = mapping('workspaces[].keys[]', {
   name: text(64).regex(/^\P{Cc}*$/u, { error: 'must not hold control characters' }),
   key: z
     .string()
     .refine((written) => parseApiKey(written) !== undefined, {
-      error: 'must be a whole key of this gateway (its checksum is looked at); leave it out and one is made',
+      error: 'must be a whole key of this gateway (its checksum is wrong or missing); leave it out and one is made',
     })
     .optional(),
-  rpm: limit.default(null),
-  spend_limit_usd: usd.nullable().default(null),
-  // No default: a file that says nothing must not bring a revoked key back.
+  rpm: limit.optional(),
+  spend_limit_usd: usd.nullable().optional(),
+  spend_limit_reset: z.enum(['daily', 'weekly', 'monthly']).nullable().optional(),
+  expires_at: instant.nullable().optional(),
+  models: modelChoice.optional(),
   status: z.enum(['active', 'revoked']).optional(),
 });
 
-const byok = mapping({
-  connections: z
-    .array(
-      mapping({
-        provider: providerId,
-        key: secretReference,
-        policy: z.enum(['always', 'allowed']),
-        budget_usd: usd.nullable().default(null),
-      }),
-    )
-    .default([]),
-});
+const connection = mapping('workspaces[].byok.connections[]', {
+  provider: providerId,
+  state: absent.optional(),
+  key: secretReference.optional(),
+  policy: z.enum(['always', 'allowed']).optional(),
+  budget_usd: usd.nullable().optional(),
+}) satisfies z.ZodType<ConnectionInFile>;
 
-const models = chosenBy<'all' | string[]>((input) =>
-  Array.isArray(input) ? z.array(text(128)) : z.literal('all', { error: 'must be all or a list of model ids' }),
-);
+/** Null takes a policy away. */
+const enforcedPolicy = mapping('workspaces[].data_policy', {
+  zdr: z.boolean().nullable().optional(),
+  data_collection: z.enum(['allow', 'deny']).nullable().optional(),
+  data_residency: regions.nullable().optional(),
+});
 
 /** More than this a shortage could not look through within an admission. */
 const creditShardsMax = 32;
 
-const workspaceSections = {
+const workspaceSettings = {
   id: plainId,
-  credit_usd: usd.default('0'),
+  credit_usd: usd.optional(),
   credit_shards: z.int().min(1).max(creditShardsMax).optional(),
-  spend_limit_usd: usd.nullable().default(null),
-  models: models.prefault('all'),
-  data_policy: dataPolicy.default({}),
-  function_concurrency: limit.default(20),
-  features: mapping({ byok: z.boolean().default(false), presets: z.boolean().default(false) }).prefault({}),
-  presets: z.array(preset).default([]),
+  spend_limit_usd: usd.nullable().optional(),
+  models: modelChoice.optional(),
+  data_policy: enforcedPolicy.optional(),
+  function_concurrency: limit.optional(),
+  features: mapping('workspaces[].features', {
+    byok: z.boolean().optional(),
+    presets: z.boolean().optional(),
+  }).optional(),
+  presets: z.array(preset).optional(),
 };
 
-/** The compiler's word that what is read is what is stored. */
-export const workspaceSchema = mapping(workspaceSections) satisfies z.ZodType<WorkspaceDocument>;
-
-const workspace = mapping({
-  ...workspaceSections,
+const workspace = mapping('workspaces[]', {
+  ...workspaceSettings,
   keys: z.array(key).default([]),
-  byok: byok.prefault({}),
+  byok: mapping('workspaces[].byok', {
+    connections: z.array(connection).max(connectionsPerWorkspaceMax).default([]),
+  }).prefault({}),
   functions: z.array(functionSchema).default([]),
-});
+}) satisfies z.ZodType<WorkspaceChanges>;
 
-export const gatewayFileSchema = mapping({ ...catalogueSections, workspaces: z.array(workspace).default([]) });
+export const gatewayFileSchema = mapping('', { ...catalogueSections, workspaces: z.array(workspace).default([]) });
 
 export type GatewayFile = z.infer<typeof gatewayFileSchema>;
 export type WorkspaceInFile = GatewayFile['workspaces'][number];
 export type KeyInFile = WorkspaceInFile['keys'][number];
+
+/** What becomes the stored workspace: keys, connections and functions have tables of their own. */
+export function settingsOf({ keys: _keys, byok: _byok, functions: _functions, ...settings }: WorkspaceInFile) {
+  return settings satisfies WorkspaceChanges;
+}

@@ -1,6 +1,6 @@
-// The values of a file with the places they stand at. The checks across sections walk these, not the checked shape,
+// The values of a file with the places they are written at. The checks across sections walk these, not the checked shape,
 // so that one wrong member never hides what is wrong elsewhere.
-import type { Path } from './problems.ts';
+import { type Path, quote, suggest } from './problems.ts';
 import { isMapping } from './yaml-source.ts';
 
 export interface Node {
@@ -9,8 +9,6 @@ export interface Node {
 }
 
 export type Report = (at: Node, message: string) => void;
-
-export const rootOf = (value: unknown): Node => ({ value, path: [] });
 
 /** A member of a mapping; a node without a value where there is none. */
 export const member = (node: Node, name: string): Node => ({
@@ -41,8 +39,10 @@ export function checkUnique(lists: readonly Node[], name: string, report: Report
   }
 }
 
-/** Reports a name that is written but not among the known ones. */
-export function checkKnown(at: Node, known: ReadonlySet<string>, what: string, report: Report): void {
+/** Reports a name that is written but not among the known ones of `place`. */
+export function checkKnown(at: Node, known: ReadonlySet<string>, what: string, place: string, report: Report): void {
   const written = textOf(at);
-  if (written !== undefined && !known.has(written)) report(at, `names no ${what} of this file`);
+  if (written === undefined || known.has(written)) return;
+  const hint = known.size === 0 ? 'there is none' : suggest(written, [...known]);
+  report(at, `there is no ${what} ${quote(written)} in ${place}; ${hint}`);
 }

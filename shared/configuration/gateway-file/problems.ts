@@ -1,34 +1,32 @@
-// What is wrong with a gateway file, and where. A path is written the way a person would write it; no message
-// quotes a value of the file: it may be a secret that stands in the wrong place. Names and paths in templates are safe.
+// What is wrong with a gateway file, and where. A path reads as a person would write it. Messages quote names (of models,
+// providers, steps …) and never other values: a secret may have been written in the wrong place.
 import type * as z from 'zod';
 
 export interface Problem {
   /** `models[0].providers[1].input_price_per_million`. Empty: the file as a whole. */
   readonly path: string;
   readonly message: string;
+  /** From 1. Absent where the parser does not know it. */
+  readonly line?: number;
 }
 
 export type Path = readonly PropertyKey[];
 
-export type Checked<Value> =
-  | { readonly ok: true; readonly value: Value }
-  | { readonly ok: false; readonly issues: z.core.$ZodIssue[] };
-
-/** Checks with messages for people: the schema's own first, then these, then those of zod. */
-export function checkWith<Output>(schema: z.ZodType<Output>, value: unknown): Checked<Output> {
-  const result = schema.safeParse(value, { error: describeIssue });
-  return result.success ? { ok: true, value: result.data } : { ok: false, issues: result.error.issues };
+/** A problem before its path is written out. */
+export interface Issue {
+  readonly path: Path;
+  readonly message: string;
 }
 
-/** One problem per unknown member, one per any other issue. */
-export const toProblems = (issues: readonly z.core.$ZodIssue[]): Problem[] =>
-  issues.flatMap((issue) =>
-    issue.code === 'unrecognized_keys'
-      ? issue.keys.map((key) => problemAt([...issue.path, key], unknownMember(key, issue.message.split(' '))))
-      : [problemAt(issue.path, issue.message)],
-  );
+export const toProblem = ({ path, message }: Issue, line?: number): Problem => ({
+  path: formatPath(path),
+  message,
+  ...(line === undefined ? {} : { line }),
+});
 
-export const problemAt = (path: Path, message: string): Problem => ({ path: formatPath(path), message });
+/** One line. `file`: the name that stands for an empty path. */
+export const formatProblem = ({ path, message, line }: Problem, file: string): string =>
+  `${path === '' ? file : path}: ${message}${line === undefined ? '' : ` (line ${line})`}`;
 
 const plainName = /^[A-Za-z_][A-Za-z0-9_-]*$/;
 
@@ -39,6 +37,16 @@ export function formatPath(path: Path): string {
     if (!plainName.test(name)) return `${text}[${JSON.stringify(name)}]`;
     return text === '' ? name : `${text}.${name}`;
   }, '');
+}
+
+export type Checked<Value> =
+  | { readonly ok: true; readonly value: Value }
+  | { readonly ok: false; readonly issues: z.core.$ZodIssue[] };
+
+/** Checks with messages for people: the schema's own first, then these, then those of zod. */
+export function checkWith<Output>(schema: z.ZodType<Output>, value: unknown): Checked<Output> {
+  const result = schema.safeParse(value, { error: describeIssue });
+  return result.success ? { ok: true, value: result.data } : { ok: false, issues: result.error.issues };
 }
 
 const typeNames: Record<string, string> = {
@@ -54,25 +62,39 @@ const typeNames: Record<string, string> = {
 function describeIssue(issue: z.core.$ZodRawIssue): string | undefined {
   if (issue.input === undefined) return 'is required';
   if (issue.code === 'invalid_type') return `must be ${typeNames[issue.expected] ?? issue.expected}`;
-  if (issue.code === 'invalid_value') return `must be one of ${issue.values.map(String).join(', ')}`;
+  if (issue.code === 'invalid_value') return oneOf(issue.values.map(String), issue.input);
   return undefined;
 }
 
-function unknownMember(name: string, known: readonly string[]): string {
-  const nearest = nearestName(name, known);
-  return nearest === undefined
-    ? `is not known here; known are ${known.join(', ')}`
-    : `is not known here; did you mean ${nearest}?`;
+function oneOf(known: readonly string[], written: unknown): string {
+  const nearest = typeof written === 'string' ? nearestName(written, known) : undefined;
+  return `must be one of ${known.join(', ')}${nearest === undefined ? '' : `; did you mean ${nearest}?`}`;
 }
 
-/** Longer names are nobody's typing error, and comparing them would cost. */
+const namesShownMax = 8;
+const nameShownMax = 64;
+
+export const quote = (name: string): string =>
+  JSON.stringify(name.length <= nameShownMax ? name : `${name.slice(0, nameShownMax)}…`);
+
+/** Ends a message about a name that is not among the known ones. */
+export function suggest(name: string, known: readonly string[]): string {
+  const nearest = nearestName(name, known);
+  if (nearest !== undefined) return `did you mean ${nearest}?`;
+  const more = known.length - namesShownMax;
+  return `known are ${known.slice(0, namesShownMax).join(', ')}${more > 0 ? ` and ${more} more` : ''}`;
+}
+
+/** Names of this length are not mistyped, and comparing them costs. */
 const comparedLengthMax = 64;
 
-function nearestName(name: string, known: readonly string[]): string | undefined {
+export function nearestName(name: string, known: readonly string[]): string | undefined {
   if (name.length > comparedLengthMax) return undefined;
   const ranked = known.map((candidate) => ({ candidate, edits: editDistance(name, candidate) }));
   const nearest = ranked.sort((a, b) => a.edits - b.edits)[0];
-  return nearest !== undefined && nearest.edits <= Math.max(2, name.length / 3) ? nearest.candidate : undefined;
+  // Some of the name must be left, or any other short name would be near.
+  const editsMax = Math.min(Math.max(2, name.length / 3), name.length - 1);
+  return nearest !== undefined && nearest.edits <= editsMax ? nearest.candidate : undefined;
 }
 
 /** Levenshtein: how many letters must be added, dropped or changed. */

@@ -1,20 +1,26 @@
 // From text to plain values, bounded: a file may be large, deep, or an alias bomb, and still costs little to refuse.
-import { LineCounter, parseDocument, type YAMLError } from 'yaml';
-import { type Path, type Problem, problemAt } from './problems.ts';
+import { type Document, isAlias, isMap, isScalar, isSeq, LineCounter, parseDocument, type YAMLError } from 'yaml';
+import type { Issue, Path } from './problems.ts';
 
 /** The catalogue is stored in one item of 400 KB, compressed: four mebibytes of YAML are far above what fits. */
 export const gatewayFileMaxBytes = 4 * 1024 * 1024;
 /** How many values aliases may multiply into. */
 const aliasCountMax = 100;
-/** Aliases can make a circle: depth and number of values are bounded while they are walked. */
+/** Aliases can form a cycle: depth and number of values are bounded while they are walked. */
 const depthMax = 64;
 const valuesMax = 500_000;
 const syntaxProblemsMax = 20;
 
 export type YamlSource =
-  | { readonly kind: 'unreadable'; readonly problems: Problem[] }
-  /** `problems` are values that JSON cannot hold; the shape can still be checked. */
-  | { readonly kind: 'value'; readonly value: unknown; readonly problems: Problem[] };
+  | { readonly kind: 'unreadable'; readonly issues: Issue[] }
+  | {
+      readonly kind: 'value';
+      readonly value: unknown;
+      /** Values that JSON cannot hold; the shape can still be checked. */
+      readonly issues: Issue[];
+      /** From 1: the line of the member, or of the nearest one around it that is written. */
+      readonly lineOf: (path: Path) => number | undefined;
+    };
 
 /** Never throws. */
 export function readYaml(text: string): YamlSource {
@@ -23,7 +29,7 @@ export function readYaml(text: string): YamlSource {
     return parse(text);
   } catch {
     // Aliases beyond the bound, or nesting beyond the stack: the only ways this parser throws.
-    return unreadable('cannot be read: too many aliases, a circle of aliases, or nested too deeply');
+    return unreadable('cannot be read: too many aliases, a cycle of aliases, or nested too deeply');
   }
 }
 
@@ -38,25 +44,46 @@ function parse(text: string): YamlSource {
   });
   const faults = [...document.errors, ...document.warnings];
   if (faults.length > 0) {
-    const problems = faults.slice(0, syntaxProblemsMax).map((fault) => syntaxProblem(fault, lines));
-    return { kind: 'unreadable', problems };
+    const issues = faults.slice(0, syntaxProblemsMax).map((fault) => syntaxIssue(fault, lines));
+    return { kind: 'unreadable', issues };
   }
   const value: unknown = document.toJS({ maxAliasCount: aliasCountMax });
   if (value === null || value === undefined) return unreadable('is empty');
-  const walk: Walk = { problems: [], values: 0 };
-  const bounded = visit(value, [], walk);
-  return bounded ? { kind: 'value', value, problems: walk.problems } : { kind: 'unreadable', problems: walk.problems };
+  const walk: Walk = { issues: [], values: 0 };
+  if (!visit(value, [], walk)) return { kind: 'unreadable', issues: walk.issues };
+  return { kind: 'value', value, issues: walk.issues, lineOf: (path) => findLine(document, lines, path) };
 }
 
-const unreadable = (message: string): YamlSource => ({ kind: 'unreadable', problems: [problemAt([], message)] });
+const unreadable = (message: string): YamlSource => ({ kind: 'unreadable', issues: [{ path: [], message }] });
 
-function syntaxProblem(fault: YAMLError, lines: LineCounter): Problem {
+function syntaxIssue(fault: YAMLError, lines: LineCounter): Issue {
   const { line, col } = lines.linePos(fault.pos[0]);
-  return problemAt([], `line ${line}, column ${col}: ${fault.message}`);
+  return { path: [], message: `line ${line}, column ${col}: ${fault.message}` };
 }
+
+/** Undefined for the file as a whole. */
+function findLine(document: Document, lines: LineCounter, path: Path): number | undefined {
+  let node: unknown = document.contents;
+  let offset: number | undefined;
+  for (const step of path) {
+    if (isAlias(node)) node = node.resolve(document);
+    if (isMap(node)) {
+      const pair = node.items.find(({ key }) => isScalar(key) && key.value === step);
+      if (pair === undefined) break;
+      offset = offsetOf(pair.key) ?? offset;
+      node = pair.value;
+    } else if (isSeq(node) && typeof step === 'number') {
+      node = node.items[step];
+      offset = offsetOf(node) ?? offset;
+    } else break;
+  }
+  return offset === undefined ? undefined : lines.linePos(offset).line;
+}
+
+const offsetOf = (node: unknown): number | undefined => (node as { range?: [number] } | undefined)?.range?.[0];
 
 interface Walk {
-  readonly problems: Problem[];
+  readonly issues: Issue[];
   values: number;
 }
 
@@ -64,19 +91,22 @@ interface Walk {
 function visit(value: unknown, path: Path, walk: Walk): boolean {
   walk.values += 1;
   if (walk.values > valuesMax || path.length > depthMax) {
-    walk.problems.push(problemAt([], `holds more than ${valuesMax} values, or is nested deeper than ${depthMax}`));
+    walk.issues.push({
+      path: [],
+      message: `holds more than ${valuesMax} values, or is nested deeper than ${depthMax}`,
+    });
     return false;
   }
   if (Array.isArray(value)) return value.every((item, index) => visit(item, [...path, index], walk));
   if (isMapping(value)) return Object.keys(value).every((key) => visitMember(value, key, path, walk));
   const message = faultOf(value);
-  if (message !== undefined) walk.problems.push(problemAt(path, message));
+  if (message !== undefined) walk.issues.push({ path, message });
   return true;
 }
 
 function visitMember(mapping: Record<string, unknown>, key: string, path: Path, walk: Walk): boolean {
   // A member of this name would change what an object is wherever objects are merged.
-  if (key === '__proto__') walk.problems.push(problemAt([...path, key], 'is not allowed as a name'));
+  if (key === '__proto__') walk.issues.push({ path: [...path, key], message: 'is not allowed as a name' });
   return visit(mapping[key], [...path, key], walk);
 }
 

@@ -40,7 +40,7 @@ function checksumOf(text: string): string {
   return digits.padStart(checksumLength, '0');
 }
 
-/** 248 is the largest multiple of 62 in a byte: what lies above is drawn again, so every digit is equally likely. */
+/** 248 is the largest multiple of 62 in a byte: higher values are drawn again, so every digit is equally likely. */
 const unbiasedBelow = 248;
 
 function base62(randomness: Randomness, length: number): string {

@@ -1,11 +1,11 @@
-// Who calls (spec 5). The shape of the key is checked before any I/O; the record is read on every request and never
+// Which key a request carries (spec 5). Its shape is checked before any I/O; the record is read on every request and never
 // kept, so a revoked key ends with the next one.
 import { fail } from '../../errors/index.ts';
 import { headerNames } from '../../foundation/constants/index.ts';
 import { equalInConstantTime } from '../../foundation/ids/index.ts';
 import type { HeaderValues } from '../../protocol/http/index.ts';
 import { type ApiKey, parseApiKey } from './api-key.ts';
-import type { KeyRecord } from './key-record.ts';
+import { isKeyExpired, type KeyRecord } from './key-record.ts';
 
 /** The scheme's name is case-insensitive; anything after the key makes it malformed (contract 1). */
 const bearerShape = /^bearer +([^ ]+)$/i;
@@ -23,16 +23,12 @@ export interface KeyReader {
   read(publicId: string): Promise<KeyRecord | undefined>;
 }
 
-/** Throws UNAUTHORIZED for an unknown key, or `revokedCode` for a revoked one (spec 5.2). */
-export async function authenticate(
-  keys: KeyReader,
-  credential: ApiKey,
-  revokedCode: 'UNAUTHORIZED' | 'api_key_revoked',
-): Promise<KeyRecord> {
+/** Throws UNAUTHORIZED for a key that is unknown, revoked or expired (spec 5.2, contract 16). */
+export async function authenticate(keys: KeyReader, credential: ApiKey, nowMs: number): Promise<KeyRecord> {
   const record = await keys.read(credential.publicId);
   if (record === undefined || !equalInConstantTime(record.secretSha256, credential.secretSha256)) {
     throw fail('UNAUTHORIZED');
   }
-  if (record.status !== 'active') throw fail(revokedCode);
+  if (record.status !== 'active' || isKeyExpired(record, nowMs)) throw fail('UNAUTHORIZED');
   return record;
 }

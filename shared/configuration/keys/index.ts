@@ -1,5 +1,11 @@
 export { type ApiKey, createApiKey, parseApiKey } from './api-key.ts';
 export { authenticate, type KeyReader, readCredential } from './authenticate.ts';
-export { createKeyMemory, type KeyMemory } from './key-memory.ts';
-export type { KeyRecord } from './key-record.ts';
-export { createKeyStore, isSameKey, type KeyStore, type KeyWrite, type WantedKey } from './key-store.ts';
+export {
+  isKeyExpired,
+  type KeyRecord,
+  type KeyRules,
+  readKeyRules,
+  type SpendLimitReset,
+  type WantedKey,
+} from './key-record.ts';
+export { changedSettings, createKeyStore, isSameKey, type KeyStore, type KeyWrite } from './key-store.ts';

@@ -1,11 +1,9 @@
-// Keys at rest, one item per public id. Nothing here is kept in memory: a revoked key ends with the next request.
+// Keys at rest. Nothing here is kept in memory: a revoked key ends with the next request.
+import { canonicalJson } from '../../foundation/ids/index.ts';
 import type { Item, Store } from '../../storage/store/index.ts';
-import type { KeyRecord } from './key-record.ts';
+import { attributes, itemOf, type KeyRecord, recordOf, settingNames, type WantedKey } from './key-record.ts';
 
 export type KeyWrite = 'created' | 'changed' | 'unchanged';
-
-/** A status that is left out stays what it is, whoever changes it meanwhile; a new key is active. */
-export type WantedKey = Omit<KeyRecord, 'status'> & { readonly status?: KeyRecord['status'] | undefined };
 
 export interface KeyStore {
   /** Strongly consistent. Undefined: there is no such key. */
@@ -13,11 +11,11 @@ export interface KeyStore {
   /** The same as it is stored: what the admission of a request compares with. */
   readItem(publicId: string): Promise<Item | undefined>;
   /**
-   * Creates a key, or sets name, status and limits of the one that stands there, leaving its counters alone. Writes
-   * nothing where nothing changes. Throws an Error for the operator when the public id belongs to another secret or
-   * another workspace: a key never moves.
+   * Creates a key, or makes the settings of a stored one what is wanted, leaving its counters alone. Writes nothing
+   * where nothing changes. Throws an Error for the operator when the public id belongs to another secret or another
+   * workspace: a key never moves.
    */
-  write(record: WantedKey): Promise<KeyWrite>;
+  write(wanted: WantedKey): Promise<KeyWrite>;
   /** Every key. For the operator, never on a request's path. */
   list(): AsyncIterable<KeyRecord>;
 }
@@ -29,13 +27,16 @@ export function createKeyStore(store: Store): KeyStore {
       return item === undefined ? undefined : recordOf(item);
     },
     readItem: (publicId) => store.get('keys', publicId),
-    async write(record) {
-      const item = await store.get('keys', record.publicId);
-      if (item === undefined) return create(store, record);
-      const former = recordOf(item);
-      if (!isSameKey(former, record)) throw conflict(record);
-      if (isSameState(former, record)) return 'unchanged';
-      return change(store, record);
+    async write(wanted) {
+      const item = await store.get('keys', wanted.publicId);
+      if (item !== undefined) return change(store, recordOf(item), wanted);
+      const put = { table: 'keys', item: itemOf(wanted), condition: 'attribute_not_exists(pk)' } as const;
+      const result = await store.put(put);
+      if (result.kind === 'written') return 'created';
+      // Refused by its own first try, or by another writer of the same file.
+      if (result.item === undefined) throw conflict(wanted);
+      const written = await change(store, recordOf(result.item), wanted);
+      return written === 'unchanged' ? 'created' : written;
     },
     async *list() {
       for await (const item of store.scan('keys')) yield recordOf(item);
@@ -47,65 +48,37 @@ export function createKeyStore(store: Store): KeyStore {
 export const isSameKey = (left: WantedKey, right: WantedKey): boolean =>
   left.workspace === right.workspace && left.secretSha256 === right.secretSha256;
 
-const isSameState = (stored: KeyRecord, { name, status = stored.status, rpm, spendLimitUsd }: WantedKey): boolean =>
-  stored.name === name && stored.status === status && stored.rpm === rpm && stored.spendLimitUsd === spendLimitUsd;
+/** What differs from the stored record, by setting. */
+export const changedSettings = (stored: KeyRecord, wanted: WantedKey) =>
+  settingNames.filter((name) => {
+    const value = wanted[name];
+    return value !== undefined && canonicalJson(value) !== canonicalJson(stored[name]);
+  });
 
-const conflict = (record: WantedKey): Error =>
-  new Error(`key ${record.publicId} already exists with another secret or in another workspace`);
+const conflict = ({ publicId }: WantedKey): Error =>
+  new Error(`key ${publicId} already exists with another secret or in another workspace`);
 
-async function create(store: Store, record: WantedKey): Promise<KeyWrite> {
-  const result = await store.put({ table: 'keys', item: itemOf(record), condition: 'attribute_not_exists(pk)' });
-  if (result.kind === 'written') return 'created';
-  // Refused by its own first try, or by somebody who applies the same file at the same time.
-  if (result.item === undefined || !isSameKey(recordOf(result.item), record)) throw conflict(record);
-  return isSameState(recordOf(result.item), record) ? 'created' : change(store, record);
-}
-
-async function change(store: Store, record: WantedKey): Promise<KeyWrite> {
-  const { status } = record;
+async function change(store: Store, stored: KeyRecord, wanted: WantedKey): Promise<KeyWrite> {
+  if (!isSameKey(stored, wanted)) throw conflict(wanted);
+  const changed = changedSettings(stored, wanted);
+  if (changed.length === 0) return 'unchanged';
   const result = await store.update({
     table: 'keys',
-    key: record.publicId,
-    expression: `SET #name = :name, #rpm = :rpm, #spend = :spend${status === undefined ? '' : ', #status = :status'}`,
+    key: wanted.publicId,
+    expression: `SET ${changed.map((name) => `#${name} = :${name}`).join(', ')}`,
     condition: '#workspace = :workspace AND #secret = :secret',
     names: {
-      '#name': 'name',
-      ...(status === undefined ? {} : { '#status': 'status' }),
-      '#rpm': 'requests_per_minute',
-      '#spend': 'spend_limit_usd',
+      ...Object.fromEntries(changed.map((name) => [`#${name}`, attributes[name]])),
       '#workspace': 'workspace',
       '#secret': 'secret_sha256',
     },
     values: {
-      ':name': record.name,
-      ...(status === undefined ? {} : { ':status': status }),
-      ':rpm': record.rpm,
-      ':spend': record.spendLimitUsd,
-      ':workspace': record.workspace,
-      ':secret': record.secretSha256,
+      ...Object.fromEntries(changed.map((name) => [`:${name}`, wanted[name]])),
+      ':workspace': wanted.workspace,
+      ':secret': wanted.secretSha256,
     },
     repeatable: true,
   });
-  if (result.kind === 'refused') throw conflict(record);
+  if (result.kind === 'refused') throw conflict(wanted);
   return 'changed';
 }
-
-const itemOf = (record: WantedKey): Item => ({
-  pk: record.publicId,
-  workspace: record.workspace,
-  name: record.name,
-  secret_sha256: record.secretSha256,
-  status: record.status ?? 'active',
-  requests_per_minute: record.rpm,
-  spend_limit_usd: record.spendLimitUsd,
-});
-
-const recordOf = (item: Item): KeyRecord => ({
-  publicId: item.pk as string,
-  workspace: item.workspace as string,
-  name: item.name as string,
-  secretSha256: item.secret_sha256 as string,
-  status: item.status as KeyRecord['status'],
-  rpm: item.requests_per_minute as number | null,
-  spendLimitUsd: item.spend_limit_usd as string | null,
-});

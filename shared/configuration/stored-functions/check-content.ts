@@ -1,5 +1,5 @@
-// What can only be found out by trying: schemas that cannot be used, and options that no provider call can have. Found
-// when a revision is saved, so that no call of a client meets them.
+// Schemas that cannot be used, and options that no provider call can have. Checked when a revision is saved, so that no
+// call of a client meets them.
 import { GatewayError } from '../../errors/index.ts';
 import { checkResponseSchema } from '../../protocol/json-schema/index.ts';
 import { readChatRequest } from '../../protocol/wire/index.ts';

@@ -1,5 +1,5 @@
-// Functions as they are written in the gateway file, checked and with their defaults filled in (contract 8 and 9).
-// Member names are those of the file; a revision is stored as it stands here.
+// Functions as they are written in the gateway file, checked (contract 8 and 9). Of a function what is left out stays as it
+// is stored; a revision has its defaults filled in, and its content is stored as it is here.
 
 export interface ContentPart {
   readonly type: string;
@@ -84,17 +84,20 @@ export type PromptRevision = { readonly kind: 'prompt' } & PromptContent;
 export type WorkflowRevision = { readonly kind: 'workflow' } & WorkflowContent;
 
 export type RevisionState = 'draft' | 'activated';
+export type FunctionStatus = 'enabled' | 'disabled';
 
 export interface RevisionHead {
   readonly id: string;
-  readonly state: RevisionState;
+  /** Left out: as stored, a new one is a draft. */
+  readonly state?: RevisionState | undefined;
 }
 
 interface FunctionHead {
   readonly id: string;
-  readonly status: 'enabled' | 'disabled';
-  /** The revision that an unpinned call runs; null: none. */
-  readonly active: string | null;
+  /** Left out: as stored, a new one is enabled. */
+  readonly status?: FunctionStatus | undefined;
+  /** The revision that an unpinned call runs; null: none. Left out: as stored, a new one has none. */
+  readonly active?: string | null | undefined;
 }
 
 export type PromptFunction = FunctionHead & {

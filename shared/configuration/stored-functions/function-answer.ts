@@ -1,5 +1,7 @@
 // What a function call answers (spec 2.3): a chat.completion with the member `gw`. Pure.
 import { brand } from '../../foundation/constants/index.ts';
+import { parseJson } from '../../foundation/ids/index.ts';
+import { readAnswerText } from '../../protocol/json-schema/index.ts';
 import { isJsonObject } from '../../protocol/wire/index.ts';
 
 export interface ExecutionFacts {
@@ -69,4 +71,10 @@ export function outputTextOf({ choices }: Body): string | undefined {
   const parts = message.content.filter(isJsonObject).filter(({ type }) => type === 'text');
   const texts = parts.flatMap(({ text }) => (typeof text === 'string' ? [text] : []));
   return texts.length === 0 ? undefined : texts.join('');
+}
+
+/** The JSON that a model answered, in a code fence or not; undefined where there is none. Bounded in size and depth. */
+export function jsonIn(output: string): unknown {
+  const read = readAnswerText(output);
+  return read.kind === 'json' ? parseJson(read.text) : undefined;
 }

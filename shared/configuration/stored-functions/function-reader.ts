@@ -1,20 +1,18 @@
-// Functions as one instance sees them. A record is asked for once per `configFreshMs`, one read; a content never changes
-// under its name, so it is read once and kept while there is room. A first call therefore costs two rounds, a later one
+// Functions as one instance sees them. A record is read at most once per `configFreshMs`; a content never changes under
+// its name, so it is read once and kept while the cache has room. A first call therefore costs two reads, a later one
 // none or one. As with workspaces, an old record is never served while the store is down: it may be disabled by now.
-import { createMemory } from '../../foundation/cache/index.ts';
+import { createReadCache } from '../../foundation/cache/index.ts';
 import { configFreshMs } from '../../foundation/constants/index.ts';
 import type { Clock } from '../../foundation/time/index.ts';
-import type { FunctionAlias } from './alias.ts';
-import type { StoredContent } from './content-item.ts';
-import { contentKey } from './function-item.ts';
-import type { FunctionRecord } from './function-record.ts';
+import { contentKey, type FunctionRecord } from './function-record.ts';
 import type { FunctionStore } from './function-store.ts';
-import { type FoundFunction, wantedRevision } from './open-revision.ts';
+import { type FoundFunction, type FunctionAlias, wantedRevision } from './open-revision.ts';
+import type { StoredContent } from './revision-content.ts';
 
 /** Records are some kilobytes each. */
-const rememberedFunctionsMax = 1_000;
+const cachedFunctionsMax = 1_000;
 /** Of content text; parsed it takes a few times as much, which fits into a function of 512 MB. */
-const rememberedContentBytesMax = 16 * 1024 * 1024;
+const cachedContentBytesMax = 16 * 1024 * 1024;
 
 export interface FunctionReader {
   /**
@@ -30,16 +28,15 @@ export interface FunctionReaderOptions {
 }
 
 export function createFunctionReader({ functions, clock }: FunctionReaderOptions): FunctionReader {
-  // A function that is not there is asked for each time: it may be applied the next moment.
-  const records = createMemory<FunctionRecord | undefined>({
-    weightMax: rememberedFunctionsMax,
+  // A function that does not exist is looked for at each call: it may be applied at any moment.
+  const records = createReadCache<FunctionRecord | undefined>({
+    sizeMax: cachedFunctionsMax,
     freshMs: configFreshMs,
     clock,
   });
-  const contents = createMemory<StoredContent>({
-    weightMax: rememberedContentBytesMax,
-    weightOf: ({ bytes }) => bytes,
-    freshMs: Number.POSITIVE_INFINITY,
+  const contents = createReadCache<StoredContent>({
+    sizeMax: cachedContentBytesMax,
+    sizeOf: ({ bytes }) => bytes,
     clock,
   });
 

@@ -1,6 +1,13 @@
-// A function at rest, less the contents of its revisions: all that decides whether a call may run. One item, so every
-// change of state is one conditional write.
-import type { FunctionDocument, RevisionState } from './document.ts';
+// A function at rest, less the contents of its revisions: all that decides whether a call may run. It is one item, so
+// every change of state is one conditional write.
+//
+//   FUNCTION#<workspace>#<function>            status, active revision, and of each revision all but its content; `version`
+//                                              counts the writes
+//   CONTENT#<workspace>#<function>#<sha256>    the content of a revision, compressed, under the hash of its text: never changed
+//
+// The workspace is part of every key, so a function of another workspace is as unknown as one that does not exist.
+import type { Item } from '../../storage/store/index.ts';
+import type { FunctionDocument, FunctionStatus, RevisionState } from './document.ts';
 
 export interface RevisionRecord {
   readonly id: string;
@@ -8,7 +15,7 @@ export interface RevisionRecord {
   /** From here on it is expired. Null: never, or not known before it is qualified or activated. */
   readonly expiresAtMs: number | null;
   readonly validForMs: number | null;
-  /** Carries test cases, so that it is activated only once it is qualified. */
+  /** Carries test cases, so a command activates it only when it is qualified. */
   readonly hasCases: boolean;
   readonly qualifiedAtMs: number | null;
   readonly activatedAtMs: number | null;
@@ -22,9 +29,70 @@ export interface FunctionRecord {
   readonly workspace: string;
   readonly id: string;
   readonly kind: FunctionDocument['kind'];
-  readonly status: FunctionDocument['status'];
+  readonly status: FunctionStatus;
   /** The revision that an unpinned call runs; null: none. */
   readonly active: string | null;
   /** In the order in which they were saved. */
   readonly revisions: ReadonlyMap<string, RevisionRecord>;
 }
+
+/** About 300 bytes each, in an item of at most 400 KB. */
+export const revisionsMax = 200;
+
+const functionPrefix = 'FUNCTION#';
+
+// Ids hold no '#': keys cannot run into each other.
+export const functionKey = (workspace: string, id: string): string => `${functionPrefix}${workspace}#${id}`;
+export const contentKey = ({ workspace, id }: Pick<FunctionRecord, 'workspace' | 'id'>, textSha256: string): string =>
+  `CONTENT#${workspace}#${id}#${textSha256}`;
+
+export const isFunctionItem = ({ pk }: Item): boolean => String(pk).startsWith(functionPrefix);
+
+export const toItem = (record: FunctionRecord, version: number): Item => ({
+  pk: functionKey(record.workspace, record.id),
+  workspace: record.workspace,
+  id: record.id,
+  kind: record.kind,
+  status: record.status,
+  active: record.active,
+  // A list: as members of a map, ids such as __proto__ would not come back.
+  revisions: [...record.revisions.values()].map((revision) => ({
+    id: revision.id,
+    state: revision.state,
+    expires_at_ms: revision.expiresAtMs,
+    valid_for_ms: revision.validForMs,
+    has_cases: revision.hasCases,
+    qualified_at_ms: revision.qualifiedAtMs,
+    activated_at_ms: revision.activatedAtMs,
+    text_sha256: revision.textSha256,
+    content_sha256: revision.contentSha256,
+  })),
+  version,
+});
+
+export function fromItem(item: Item): FunctionRecord {
+  const revisions = (item.revisions as Item[]).map(revisionFrom);
+  return {
+    workspace: String(item.workspace),
+    id: String(item.id),
+    kind: item.kind as FunctionRecord['kind'],
+    status: item.status as FunctionRecord['status'],
+    active: item.active as string | null,
+    revisions: new Map(revisions.map((revision) => [revision.id, revision])),
+  };
+}
+
+const revisionFrom = (item: Item): RevisionRecord => ({
+  id: String(item.id),
+  state: item.state as RevisionRecord['state'],
+  expiresAtMs: item.expires_at_ms as number | null,
+  validForMs: item.valid_for_ms as number | null,
+  hasCases: item.has_cases === true,
+  qualifiedAtMs: item.qualified_at_ms as number | null,
+  activatedAtMs: item.activated_at_ms as number | null,
+  textSha256: String(item.text_sha256),
+  contentSha256: String(item.content_sha256),
+});
+
+/** Zero: there is no item yet. */
+export const versionOf = (item: Item | undefined): number => Number(item?.version ?? 0);

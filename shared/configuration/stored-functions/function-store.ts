@@ -1,15 +1,14 @@
-// Functions at rest. A function is found under its workspace and nowhere else, and every write is conditional on what was
-// read before it.
+// Functions at rest. A function is found only under its workspace, and every write is conditional on what was read before
+// it.
 import type { CallOptions, Store } from '../../storage/store/index.ts';
 import { checkContent } from './check-content.ts';
-import { contentPut, readContentItem, type StoredContent } from './content-item.ts';
 import type { FunctionDocument, RevisionContent } from './document.ts';
-import { contentKey, fromItem, functionKey, isFunctionItem } from './function-item.ts';
 import type { FunctionRecord, RevisionRecord } from './function-record.ts';
+import { contentKey, fromItem, functionKey, isFunctionItem } from './function-record.ts';
 import { planApply } from './plan-apply.ts';
-import { contentOf } from './revision-text.ts';
+import { contentOf, contentPut, readContentItem, type StoredContent } from './revision-content.ts';
 import { activate, qualify, withStatus } from './transitions.ts';
-import { type FunctionChange, writeFunction } from './write-function.ts';
+import { changeOf, type FunctionChange, writeFunction } from './write-function.ts';
 
 export interface QualifiedRevision {
   readonly revisionId: string;
@@ -23,15 +22,21 @@ export interface ShownFunction {
   readonly contents: ReadonlyMap<string, RevisionContent>;
 }
 
-/** All calls throw StoreUnavailable; what the operator asks for throws an Error that says why it cannot be. */
+export interface PlannedFunction {
+  readonly change: FunctionChange;
+  readonly former: FunctionRecord | undefined;
+  readonly next: FunctionRecord;
+}
+
+/** All calls throw StoreUnavailable; the operator's calls throw an Error that says why a change cannot be made. */
 export interface FunctionStore {
   /** Strongly consistent, one read. Undefined: this workspace has no such function. */
   read(workspace: string, id: string, options?: CallOptions): Promise<FunctionRecord | undefined>;
   /** The content of a revision that the record names. */
   readContent(record: FunctionRecord, revision: RevisionRecord, options?: CallOptions): Promise<StoredContent>;
-  /** Throws what `apply` would throw, and writes nothing. */
-  check(workspace: string, declared: FunctionDocument, nowMs: number): Promise<void>;
-  /** Makes a checked function of the gateway file the stored one; writes nothing where it is. */
+  /** What `apply` would do now. Throws what it would throw. */
+  plan(workspace: string, declared: FunctionDocument, nowMs: number): Promise<PlannedFunction>;
+  /** Makes a stored function what a checked function of the gateway file says; writes nothing where it is so. */
   apply(workspace: string, declared: FunctionDocument, nowMs: number): Promise<FunctionChange>;
   /** Makes a revision the active one and enables the function. */
   activate(workspace: string, id: string, revisionId: string, nowMs: number): Promise<FunctionRecord>;
@@ -61,11 +66,12 @@ export function createFunctionStore(store: Store): FunctionStore {
     async readContent(record, { textSha256 }, options = {}) {
       return readContentItem(await store.get('functions', contentKey(record, textSha256), options));
     },
-    async check(workspace, declared, nowMs) {
+    async plan(workspace, declared, nowMs) {
       await checkRevisions(workspace, declared);
       const former = await functions.read(workspace, declared.id);
       const { record, newTexts } = planApply(former, workspace, declared, nowMs);
       for (const text of newTexts) await contentPut(record, text);
+      return { change: changeOf(former, record), former, next: record };
     },
     async apply(workspace, declared, nowMs) {
       await checkRevisions(workspace, declared);

@@ -1,21 +1,20 @@
-export { type FunctionAlias, parseFunctionAlias } from './alias.ts';
-export { checkInput, type FunctionInput } from './declared-input.ts';
 export type * from './document.ts';
-export { type ExecutionFacts, type FunctionResult, outputTextOf, toFunctionAnswer } from './function-answer.ts';
-export { createFunctionReader, type FunctionReader, type FunctionReaderOptions } from './function-reader.ts';
+export { outputTextOf, toFunctionAnswer } from './function-answer.ts';
+export { createFunctionReader, type FunctionReader } from './function-reader.ts';
 export type { FunctionRecord, RevisionRecord } from './function-record.ts';
-export {
-  createFunctionStore,
-  type FunctionStore,
-  type QualifiedRevision,
-  type ShownFunction,
-} from './function-store.ts';
-export { type CaseVerdict, judgeCase } from './judge-case.ts';
+export { createFunctionStore, type FunctionStore, type PlannedFunction, type ShownFunction } from './function-store.ts';
+export { judgeCase } from './judge-case.ts';
 export { type MatchedInput, matchInput } from './match-input.ts';
-export { type FoundFunction, type OpenRevision, openRevision, type RevisionFacts } from './open-revision.ts';
-export { type PlannedStep, planSteps, type StepPlan } from './plan-steps.ts';
+export {
+  type FoundFunction,
+  type FunctionAlias,
+  type OpenRevision,
+  openRevision,
+  parseFunctionAlias,
+  type RevisionFacts,
+} from './open-revision.ts';
+export { checkInput, type FunctionInput } from './read-input.ts';
 export { type FunctionRequest, promptRequest, toRequest } from './request.ts';
-export { type CallStep, runWorkflow, type StepAnswer, type WorkflowResult } from './run-workflow.ts';
-export { findCircle, type StepNeeds, stepsMax } from './step-graph.ts';
-export { formatReference, type ParsedTemplate, parseTemplate, type Reference, type TemplatePart } from './template.ts';
-export type { FunctionChange } from './write-function.ts';
+export { runWorkflow, type StepAnswer } from './run-workflow.ts';
+export { findCycle, planSteps, type StepNeeds, stepsMax } from './step-graph.ts';
+export { formatReference, parseTemplate, type Reference } from './template.ts';

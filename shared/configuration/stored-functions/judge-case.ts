@@ -1,15 +1,15 @@
-// Qualification: whether an answer is what a test case expects. Pure.
+// Qualification: compares an answer with what a test case expects. Pure.
 import { canonicalJson } from '../../foundation/ids/index.ts';
 import { checkAnswer } from '../../protocol/json-schema/index.ts';
-import { jsonIn } from './answer-json.ts';
 import type { Expectation } from './document.ts';
+import { jsonIn } from './function-answer.ts';
 
 export type CaseVerdict =
   | { readonly passed: true }
   /** Continues the sentence "The answer …"; for the operator. */
   | { readonly passed: false; readonly problem: string };
 
-/** All that is expected must hold. `outputText` undefined: there was no text at all. */
+/** All that is expected must hold. `outputText` undefined: the answer holds no text. */
 export async function judgeCase(
   { schema, equals, contains }: Expectation,
   outputText: string | undefined,
@@ -22,10 +22,10 @@ export async function judgeCase(
   return checked.kind === 'valid' ? { passed: true } : failed(checked.problem);
 }
 
-/** A text equals a text but for the blanks around it; any other value equals JSON, in whatever order of members. */
+/** Texts are compared without the blanks around them, other values as JSON in any order of members. */
 async function isEqual(expected: unknown, outputText: string): Promise<boolean> {
   if (typeof expected === 'string') return outputText.trim() === expected.trim();
-  const value = await jsonIn(outputText);
+  const value = jsonIn(outputText);
   return value !== undefined && canonicalJson(value) === canonicalJson(expected);
 }
 

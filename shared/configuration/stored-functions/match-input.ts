@@ -1,14 +1,15 @@
-// What a call of a function may hold (contract 8): its own members, and messages that are the input alone or the fixed
-// messages verbatim and then the input.
+// What a call of a function may hold (contract 8): `user` and `metadata`, and messages that are the input alone or the
+// fixed messages verbatim and then the input.
 //
 //   fixed   the messages of a prompt that hold no reference, in their order. The steps of a workflow fix none: a client
 //           does not see them, so a workflow is called with its input alone.
 //   input   one more message of the role user: a text, or a text that is one JSON object.
-import { readCallMembers } from './call-members.ts';
-import { type FunctionInput, readDeclaredInput } from './declared-input.ts';
+import { canonicalJson } from '../../foundation/ids/index.ts';
+import type { SchemaWork } from '../../protocol/json-schema/index.ts';
+import { isJsonObject } from '../../protocol/wire/index.ts';
 import type { RevisionContent } from './document.ts';
-import { readInputMessage } from './input-message.ts';
-import { fixedMessages } from './references.ts';
+import { type FunctionInput, listNames, readDeclaredInput, readInputMessage, refuse, shorten } from './read-input.ts';
+import { fixedMessages, modelCallsOf } from './template.ts';
 
 export interface MatchedInput {
   readonly input: FunctionInput;
@@ -23,8 +24,48 @@ export interface MatchedInput {
 export async function matchInput(
   content: RevisionContent,
   raw: Readonly<Record<string, unknown>>,
+  work?: SchemaWork,
 ): Promise<MatchedInput> {
   const passed = readCallMembers(content, raw);
   const text = readInputMessage(fixedMessages(content), raw.messages);
-  return { input: await readDeclaredInput(content, text), passed };
+  return { input: await readDeclaredInput(content, text, work), passed };
 }
+
+type Body = Readonly<Record<string, unknown>>;
+
+const ownMembers: ReadonlySet<string> = new Set(['model', 'messages']);
+/** Contract 8: what a client may add, and of which type it is. */
+const passedMembers = new Map<string, (value: unknown) => boolean>([
+  ['user', (value) => typeof value === 'string'],
+  ['metadata', isJsonObject],
+]);
+
+/**
+ * The members that go to the providers as sent. Null is absent, as it is for the members of the gateway: clients write
+ * it for what they do not set. Throws invalid_function_request.
+ */
+function readCallMembers(content: RevisionContent, raw: Body): Body {
+  const sent = Object.entries(raw).filter(([name, value]) => !ownMembers.has(name) && (value ?? null) !== null);
+  const refused = sent.map(([name]) => name).filter((name) => !passedMembers.has(name));
+  if (refused.length > 0) {
+    const allowed = 'A function call takes model, messages, user and metadata only';
+    throw refuse(`${allowed}, not ${listNames(refused)}${fixedValues(content, refused)}.`);
+  }
+  for (const [name, value] of sent) {
+    if (passedMembers.get(name)?.(value) !== true) throw refuse(`${name} is of the wrong type.`);
+    if (modelCallsOf(content).some(({ options }) => changes(options, name, value))) {
+      throw refuse(`The function fixes ${name}.`);
+    }
+  }
+  return Object.fromEntries(sent);
+}
+
+function fixedValues(content: RevisionContent, names: readonly string[]): string {
+  if (content.kind === 'workflow') return '';
+  const fixed: Body = { ...content.options, response_format: content.response_format?.type };
+  const [name] = names.filter((sent) => Object.hasOwn(fixed, sent) && fixed[sent] !== undefined);
+  return name === undefined ? '' : `: the function fixes ${name} to ${shorten(fixed[name])}`;
+}
+
+const changes = (options: Body, name: string, value: unknown): boolean =>
+  Object.hasOwn(options, name) && canonicalJson(options[name]) !== canonicalJson(value);

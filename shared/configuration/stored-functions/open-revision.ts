@@ -1,10 +1,26 @@
-// Whether a call may run, and which revision (contract 5): execution off, found, disabled, revision, expired, in this
-// order. The input contract is asked after this. Pure.
+// Which revision a function call runs, if it may run (contract 5): execution off, found, disabled, revision, expired, in
+// this order. The input contract is checked after this. Pure.
 import { fail } from '../../errors/index.ts';
-import type { FunctionAlias } from './alias.ts';
+import { functionAliasPrefix, idPattern } from '../../foundation/constants/index.ts';
 import type { RevisionContent } from './document.ts';
 import type { FunctionRecord, RevisionRecord } from './function-record.ts';
 import { isExpired } from './transitions.ts';
+
+/** What a client writes as the model of a function call (spec 2.4). */
+export interface FunctionAlias {
+  readonly functionId: string;
+  /** Pinned. Undefined: the active one. */
+  readonly revisionId: string | undefined;
+}
+
+/** Undefined: the text is neither of the two forms, which is `invalid_function_alias` where a function is called. */
+export function parseFunctionAlias(model: string): FunctionAlias | undefined {
+  if (!model.startsWith(functionAliasPrefix)) return undefined;
+  const [functionId = '', ...rest] = model.slice(functionAliasPrefix.length).split('@');
+  const [revisionId, ...more] = rest;
+  if (more.length > 0 || ![functionId, ...rest].every((id) => idPattern.test(id))) return undefined;
+  return { functionId, revisionId };
+}
 
 /** A function with the content of the revision that a call asks for. */
 export interface FoundFunction {
@@ -16,7 +32,7 @@ export interface FoundFunction {
 export interface RevisionFacts {
   /** Contract 9, service.function_execution. */
   readonly executionEnabled: boolean;
-  /** In the workspace of the key. Undefined: there is none, or it belongs to somebody else. */
+  /** In the workspace of the key. Undefined: there is none, or it belongs to another workspace. */
   readonly found: FoundFunction | undefined;
   readonly alias: Pick<FunctionAlias, 'revisionId'>;
   readonly nowMs: number;

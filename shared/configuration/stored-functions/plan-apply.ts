@@ -1,9 +1,9 @@
-// What a function of the gateway file makes of the stored one. Pure: reads are done before, writes come after. Revisions
-// that the file does not name stay, callable by pin; an activated one never changes and never becomes a draft again.
+// What a function of the gateway file makes of the stored one. Pure. What the file leaves out stays: status, active revision,
+// and revisions that it does not name. An activated revision never changes and never becomes a draft again.
 import type { FunctionDocument } from './document.ts';
-import { revisionsMax } from './function-item.ts';
 import type { FunctionRecord, RevisionRecord } from './function-record.ts';
-import { contentOf, type DeclaredRevision, type RevisionText, toText } from './revision-text.ts';
+import { revisionsMax } from './function-record.ts';
+import { contentOf, type DeclaredRevision, type RevisionText, toText } from './revision-content.ts';
 import { activateRevision, durationMs } from './transitions.ts';
 
 export interface ApplyPlan {
@@ -32,12 +32,16 @@ export function planApply(
     if (planned.textSha256 === text.textSha256) texts.set(text.textSha256, text);
   }
   if (revisions.size > revisionsMax) throw new Error(`${name} would have more than ${revisionsMax} revisions`);
-  if (declared.active !== null && revisions.get(declared.active)?.state !== 'activated') {
-    throw new Error(`${name}: the active revision ${declared.active} is not activated`);
-  }
+  const { id, kind, status = former?.status ?? 'enabled', active = former?.active ?? null } = declared;
+  if (active !== null && revisions.get(active)?.state !== 'activated') throw notActivated(name, active, revisions);
   for (const { textSha256 } of former?.revisions.values() ?? []) texts.delete(textSha256);
-  const { id, kind, status, active } = declared;
   return { record: { workspace, id, kind, status, active, revisions }, newTexts: [...texts.values()] };
+}
+
+function notActivated(name: string, active: string, revisions: ReadonlyMap<string, RevisionRecord>): Error {
+  if (revisions.has(active)) return new Error(`${name}: the active revision ${active} is not activated`);
+  const known = revisions.size === 0 ? 'none' : [...revisions.keys()].join(', ');
+  return new Error(`${name}: there is no revision ${active} to be active, in the file or stored; there are ${known}`);
 }
 
 function planRevision(

@@ -1,11 +1,10 @@
-// Fills templates (contract 8). No logic: a reference becomes the text of a value. What was filled in is never read as a
-// template again, members that a value merely inherits do not exist, and what comes out is bounded.
+// Fills templates (contract 8). No logic: a reference becomes the text of a value. Inserted text is never read as a
+// template again, inherited members do not exist, and the size of the result is bounded.
 import { fail, type GatewayError } from '../../errors/index.ts';
 import { plainBodyMaxBytes } from '../../foundation/constants/index.ts';
 import { isJsonObject } from '../../protocol/wire/index.ts';
 import type { MessageTemplate } from './document.ts';
-import { readTemplate } from './references.ts';
-import { formatReference, type Reference } from './template.ts';
+import { formatReference, type Reference, readTemplate } from './template.ts';
 
 /** All texts of one provider call together: the largest body that a client itself may send on a plain call. */
 export const renderedMaxBytes = plainBodyMaxBytes;
@@ -82,7 +81,7 @@ function memberAt(value: unknown, path: readonly string[]): unknown {
   return found;
 }
 
-/** The client answers for its input. What a model answered is no fault of the client's. */
+/** A missing path is the client's error in its input, and the model's in the answer of a step. */
 const codeOf = ({ source }: Reference): 'invalid_function_request' | 'execution_failed' =>
   source === 'input' ? 'invalid_function_request' : 'execution_failed';
 

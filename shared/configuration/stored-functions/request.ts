@@ -1,10 +1,11 @@
-// From a revision and its input to the bodies that go to providers: the plain chat-completions form, read and checked
-// further on like the body of any client.
-import type { FunctionInput } from './declared-input.ts';
+// From a revision and its input to request bodies in the chat-completions form, which are read and checked like the body
+// of any client.
+
 import type { MessageTemplate, ModelCall, PromptContent } from './document.ts';
 import type { MatchedInput } from './match-input.ts';
-import { messageReferences } from './references.ts';
+import type { FunctionInput } from './read-input.ts';
 import { noSteps, renderMessages } from './render.ts';
+import { messageReferences } from './template.ts';
 
 export interface FunctionRequest {
   /** `model`, `messages`, the fixed options, `response_format`, and what the client may add. */

@@ -1,12 +1,13 @@
 // Runs the steps of a workflow: each as soon as what it needs is done, independent ones at the same time. After the first
-// failure nothing more is started, what still runs is told to stop and waited for, so that nobody pays unseen.
-import { jsonIn } from './answer-json.ts';
+// failure nothing more is started, and what still runs is aborted and waited for, so that its cost is known.
+
 import type { WorkflowRevision, WorkflowStep } from './document.ts';
+import { jsonIn } from './function-answer.ts';
 import type { MatchedInput } from './match-input.ts';
-import { type PlannedStep, planSteps } from './plan-steps.ts';
-import { revisionReferences } from './references.ts';
 import { type RenderScope, renderMessages, renderTemplate, type StepOutput } from './render.ts';
 import { type FunctionRequest, toRequest } from './request.ts';
+import { type PlannedStep, planSteps } from './step-graph.ts';
+import { revisionReferences } from './template.ts';
 
 /** An answer may be as large as 16 MiB: eight of them fit beside everything else. */
 const parallelStepsMax = 8;
@@ -35,7 +36,7 @@ export async function runWorkflow<Answer extends StepAnswer>(
   { input, passed }: MatchedInput,
   callStep: CallStep<Answer>,
 ): Promise<WorkflowResult<Answer>> {
-  const waiting = new Set(planSteps(content.steps).steps);
+  const waiting = new Set(planSteps(content.steps));
   const running = new Set<Promise<void>>();
   const readFurther = stepsReadInto(content);
   const outputs = new Map<string, StepOutput>();
@@ -48,7 +49,7 @@ export async function runWorkflow<Answer extends StepAnswer>(
     try {
       const request = toRequest(step, renderMessages(step.messages, scope), passed);
       const answer = await callStep(step, request, stop.signal);
-      const json = readFurther.has(step.id) ? await jsonIn(answer.output) : undefined;
+      const json = readFurther.has(step.id) ? jsonIn(answer.output) : undefined;
       answers.set(step.id, answer);
       outputs.set(step.id, { text: answer.output, json });
     } catch (error) {

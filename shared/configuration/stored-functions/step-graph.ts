@@ -1,4 +1,6 @@
-// The steps of a workflow as a graph. Pure: what each step needs goes in, what is wrong with it comes out.
+// The steps of a workflow as a graph. A step needs the steps whose output its templates name.
+import type { WorkflowStep } from './document.ts';
+import { messageReferences } from './template.ts';
 
 /** Workflows are small; the bound keeps both walks below trivial. */
 export const stepsMax = 32;
@@ -9,10 +11,10 @@ export interface StepNeeds {
   readonly needs: readonly string[];
 }
 
-/** The steps of one circle in the order they need each other, or undefined. Needs that name no step are ignored. */
-export function findCircle(steps: readonly StepNeeds[]): string[] | undefined {
+/** The steps of one cycle in the order they need each other, or undefined. Needs that name no step are ignored. */
+export function findCycle(steps: readonly StepNeeds[]): string[] | undefined {
   const open = new Map(steps.map((step) => [step.id, step.needs]));
-  // Whatever waits for no open step can run: take it out until nothing changes. What stays waits for a circle.
+  // A step that needs no open step can run: remove it, until nothing changes. What remains waits for a cycle.
   for (let round = 0; round < steps.length; round += 1) {
     const ready = [...open].filter(([, needs]) => !needs.some((need) => open.has(need)));
     for (const [id] of ready) open.delete(id);
@@ -31,3 +33,23 @@ function follow(start: string, open: ReadonlyMap<string, readonly string[]>): st
     walked.push(next);
   }
 }
+
+export interface PlannedStep {
+  readonly step: WorkflowStep;
+  /** Ids of the steps that must be done before. */
+  readonly needs: readonly string[];
+}
+
+/** Throws an Error for steps that were never checked: too many, a cycle, or a need that names no step. */
+export function planSteps(steps: readonly WorkflowStep[]): readonly PlannedStep[] {
+  if (steps.length > stepsMax) throw new Error(`a workflow has at most ${stepsMax} steps`);
+  const planned = steps.map((step): PlannedStep => ({ step, needs: needsOf(step) }));
+  const ids = new Set(steps.map(({ id }) => id));
+  const isRunnable = planned.every(({ needs }) => needs.every((id) => ids.has(id)));
+  if (isRunnable && findCycle(planned.map(({ step: { id }, needs }) => ({ id, needs }))) === undefined) return planned;
+  throw new Error('the steps of a workflow wait for each other or for no step');
+}
+
+const needsOf = ({ messages }: WorkflowStep): string[] => [
+  ...new Set(messageReferences(messages).flatMap(({ step }) => step ?? [])),
+];

@@ -1,5 +1,6 @@
 // Templates of stored functions (contract 8): text with `{{input}}`, `{{input.a.b}}`, `{{steps.ID.output}}` or
-// `{{steps.ID.output.a}}`. Blanks inside the braces do not count. Whatever fills a template must read it with this.
+// `{{steps.ID.output.a}}`. Blanks inside the braces do not count. This is the only reader of templates.
+import type { MessageTemplate, ModelCall, RevisionContent } from './document.ts';
 
 export interface Reference {
   readonly source: 'input' | 'step';
@@ -47,4 +48,32 @@ function parseReference(written: string): Reference | undefined {
   if (root === 'input') return { source: 'input', path: segments.slice(1) };
   if (root === 'steps' && step !== undefined && output === 'output') return { source: 'step', step, path };
   return undefined;
+}
+
+export function readTemplate(text: string): readonly TemplatePart[] {
+  const template = parseTemplate(text);
+  if (!template.ok) throw new Error(`a stored template ${template.message}`);
+  return template.parts;
+}
+
+export const referencesIn = (text: string): Reference[] =>
+  readTemplate(text).filter((part) => typeof part !== 'string');
+
+const templatesOf = ({ content }: MessageTemplate): string[] =>
+  typeof content === 'string' ? [content] : content.flatMap(({ text }) => (typeof text === 'string' ? [text] : []));
+
+export const messageReferences = (messages: readonly MessageTemplate[]): Reference[] =>
+  messages.flatMap(templatesOf).flatMap(referencesIn);
+
+/** The messages that a client may send before its input. */
+export const fixedMessages = (content: RevisionContent): readonly MessageTemplate[] =>
+  content.kind === 'workflow' ? [] : content.messages.filter((message) => messageReferences([message]).length === 0);
+
+export const modelCallsOf = (content: RevisionContent): readonly ModelCall[] =>
+  content.kind === 'prompt' ? [content] : content.steps;
+
+/** Every reference of a revision, output template included. */
+export function revisionReferences(content: RevisionContent): Reference[] {
+  const output = content.kind === 'workflow' && typeof content.output === 'string' ? content.output : '';
+  return [...modelCallsOf(content).flatMap(({ messages }) => messageReferences(messages)), ...referencesIn(output)];
 }

@@ -2,9 +2,9 @@
 // for the operator, says why a step cannot be taken.
 //
 //   draft ──── qualify ───▶ qualified draft ──── activate ───▶ activated ──── expires_at ───▶ expired
-//     └──────────── activate, where it carries no cases ──────────▲
+//     └── activate without cases, or `state: activated` in a gateway file ──▲
 //
-// Nothing leads back to a draft. Expiry is no write: whoever reads compares the time.
+// Nothing leads back to a draft. Expiry is no write: readers compare the time.
 import type { FunctionRecord, RevisionRecord } from './function-record.ts';
 
 const unitMs = { m: 60_000, h: 3_600_000, d: 86_400_000, w: 604_800_000 } as const;
@@ -21,23 +21,36 @@ export function durationMs(written: string): number {
 export const isExpired = ({ expiresAtMs }: RevisionRecord, nowMs: number): boolean =>
   expiresAtMs !== null && nowMs >= expiresAtMs;
 
-/** A draft becomes activated; one that is activated stays as it is. */
+/** A draft becomes activated, qualified or not; one that is activated stays as it is. */
 export function activateRevision(revision: RevisionRecord, nowMs: number): RevisionRecord {
   if (revision.state === 'activated') return revision;
-  if (revision.hasCases && revision.qualifiedAtMs === null) {
-    throw new Error(`revision ${revision.id} carries cases and is not qualified: qualify it before it is activated`);
-  }
-  // The qualification of a draft can run out before the draft is activated.
-  if (revision.hasCases && revision.validForMs !== null && isExpired(revision, nowMs)) {
-    throw new Error(`the qualification of revision ${revision.id} has expired: qualify it again`);
-  }
-  const counted = revision.validForMs === null ? null : nowMs + revision.validForMs;
-  return { ...revision, state: 'activated', activatedAtMs: nowMs, expiresAtMs: revision.expiresAtMs ?? counted };
+  const { validForMs, expiresAtMs } = revision;
+  const activated = { ...revision, state: 'activated', activatedAtMs: nowMs } as const;
+  if (validForMs === null) return activated;
+  // A qualification that is not over keeps its end; otherwise the time counts from now.
+  const isValid = expiresAtMs !== null && !isExpired(revision, nowMs);
+  return { ...activated, expiresAtMs: isValid ? expiresAtMs : nowMs + validForMs };
 }
 
-/** Makes a revision the active one, and the function serve again. The former one stays callable by pin. */
+/** Throws where a draft has test cases that were not passed, or so long ago that it is no longer qualified. */
+function checkQualified(revision: RevisionRecord, nowMs: number): void {
+  if (revision.state === 'activated' || !revision.hasCases) return;
+  if (revision.qualifiedAtMs === null) {
+    throw new Error(`revision ${revision.id} carries cases and is not qualified: qualify it before it is activated`);
+  }
+  if (revision.validForMs !== null && isExpired(revision, nowMs)) {
+    throw new Error(`the qualification of revision ${revision.id} has expired: qualify it again`);
+  }
+}
+
+/**
+ * By command: makes a qualified revision the active one, and the function serve again. The former one stays callable by
+ * pin.
+ */
 export function activate(record: FunctionRecord, revisionId: string, nowMs: number): FunctionRecord {
-  const revision = activateRevision(findRevision(record, revisionId), nowMs);
+  const draft = findRevision(record, revisionId);
+  checkQualified(draft, nowMs);
+  const revision = activateRevision(draft, nowMs);
   if (isExpired(revision, nowMs)) throw new Error(`revision ${revisionId} of function ${record.id} has expired`);
   return { ...withRevision(record, revision), active: revisionId, status: 'enabled' };
 }

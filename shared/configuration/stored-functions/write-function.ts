@@ -1,14 +1,14 @@
-// Reads, plans, writes; and again where somebody else wrote in between. Contents go first: a record never names one that
-// is not there. What a draft held before stays behind, some kilobytes that nobody reads: deleting it could take away what
-// another write has just named again.
+// Reads, plans, writes; and again where another write came in between. Contents are written first: a record never names
+// one that is missing. The former content of a draft stays, some kilobytes that no record names: deleting it could remove
+// what another write has just named again.
 import { canonicalJson } from '../../foundation/ids/index.ts';
 import type { Store } from '../../storage/store/index.ts';
-import { contentPut } from './content-item.ts';
-import { fromItem, functionKey, toItem, versionOf } from './function-item.ts';
 import type { FunctionRecord } from './function-record.ts';
+import { fromItem, functionKey, toItem, versionOf } from './function-record.ts';
 import type { ApplyPlan } from './plan-apply.ts';
+import { contentPut } from './revision-content.ts';
 
-/** Gateways that start together apply the same file together; a second look shows each that the work is done. */
+/** Gateways that start together apply the same file together; the second read shows each that the work is done. */
 const writeAttemptsMax = 3;
 
 export type FunctionChange = 'created' | 'changed' | 'unchanged';
@@ -18,7 +18,7 @@ export interface WrittenFunction {
   readonly change: FunctionChange;
 }
 
-/** `plan` throws to refuse. Throws an Error for the operator when somebody else keeps writing at the same time. */
+/** `plan` throws to refuse. Throws an Error for the operator when other writes keep coming in between. */
 export async function writeFunction(
   store: Pick<Store, 'get' | 'put'>,
   workspace: string,
@@ -29,7 +29,8 @@ export async function writeFunction(
     const item = await store.get('functions', functionKey(workspace, id));
     const former = item === undefined ? undefined : fromItem(item);
     const { record, newTexts } = plan(former);
-    if (former !== undefined && isSame(former, record)) return { record, change: 'unchanged' };
+    const change = changeOf(former, record);
+    if (change === 'unchanged') return { record, change };
     for (const text of newTexts) await store.put(await contentPut(record, text));
     const version = versionOf(item);
     const result = await store.put({
@@ -39,10 +40,12 @@ export async function writeFunction(
         ? { condition: 'attribute_not_exists(pk)' }
         : { condition: 'version = :former', values: { ':former': version } }),
     });
-    if (result.kind === 'written') return { record, change: former === undefined ? 'created' : 'changed' };
+    if (result.kind === 'written') return { record, change };
   }
-  throw new Error(`function ${id} of ${workspace} is being changed by somebody else: try again`);
+  throw new Error(`function ${id} of ${workspace} is being changed by another writer: try again`);
 }
 
-const isSame = (left: FunctionRecord, right: FunctionRecord): boolean =>
-  canonicalJson(toItem(left, 0)) === canonicalJson(toItem(right, 0));
+export function changeOf(former: FunctionRecord | undefined, next: FunctionRecord): FunctionChange {
+  if (former === undefined) return 'created';
+  return canonicalJson(toItem(former, 0)) === canonicalJson(toItem(next, 0)) ? 'unchanged' : 'changed';
+}

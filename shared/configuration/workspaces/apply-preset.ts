@@ -1,11 +1,10 @@
-// A preset (contract 3) is part of a request that the workspace wrote beforehand. Pure: a body goes in and the body that
-// counts comes out, to be read and checked again as if the client had sent it. The request wins, member by member;
-// only data policies cannot be won back.
+// A preset (contract 3) is a part of requests that the workspace has stored. Pure: the merged body is read and checked
+// like one that the client sent. The request wins, member by member, but it cannot loosen a data policy.
 import { fail, GatewayError } from '../../errors/index.ts';
-import { type PresetWish, readChatRequest } from '../../protocol/wire/index.ts';
+import { type PolicyOptions, type PresetOption, readChatRequest } from '../../protocol/wire/index.ts';
+import type { DeclaredPolicy } from '../catalogue/index.ts';
 import type { WorkspaceDocument } from './document.ts';
 import { mergeBodies } from './merge-bodies.ts';
-import { strictest } from './strictest.ts';
 
 type Body = Readonly<Record<string, unknown>>;
 
@@ -14,11 +13,11 @@ type PresetOwner = Pick<WorkspaceDocument, 'features' | 'presets' | 'data_policy
 
 export interface AppliedPreset<Workspace> {
   readonly kind: 'none' | 'applied';
-  /** The merged body, without `preset`. The very body that came in where no preset was named. */
+  /** The merged body, without `preset`; the body as it came where no preset is named. */
   readonly body: Record<string, unknown>;
   /**
-   * The workspace as this call meets it: it enforces the data policy of the preset on top of its own, so a request
-   * that asks for less is refused where every loosening is (contract 5), after unknown models.
+   * The workspace for this call: its data policy and that of the preset together, so a request that loosens either is
+   * refused where every loosening is (contract 5), after unknown models.
    */
   readonly workspace: Workspace;
 }
@@ -30,13 +29,13 @@ export interface AppliedPreset<Workspace> {
 export function applyPreset<Workspace extends PresetOwner>(
   body: Record<string, unknown>,
   workspace: Workspace,
-  wish: PresetWish | undefined,
+  named: PresetOption | undefined,
 ): AppliedPreset<Workspace> | GatewayError {
-  if (wish === undefined) return { kind: 'none', body, workspace };
+  if (named === undefined) return { kind: 'none', body, workspace };
   if (!workspace.features.presets) {
     return fail('preset_not_found', { message: 'Presets are not enabled for the workspace.' });
   }
-  const config = findConfig(workspace, readWish(wish));
+  const config = findConfig(workspace, readName(named));
   if (config === undefined) return fail('preset_not_found');
   const alone = readAlone(config);
   if (alone instanceof GatewayError) return alone;
@@ -50,9 +49,9 @@ interface NamedPreset {
   readonly version: string | undefined;
 }
 
-function readWish(wish: PresetWish): NamedPreset {
-  if (typeof wish !== 'string') return { slug: wish.slug, version: wish.version ?? undefined };
-  const [slug = '', ...version] = wish.split('@');
+function readName(named: PresetOption): NamedPreset {
+  if (typeof named !== 'string') return { slug: named.slug, version: named.version ?? undefined };
+  const [slug = '', ...version] = named.split('@');
   return { slug, version: version.length === 0 ? undefined : version.join('@') };
 }
 
@@ -62,9 +61,21 @@ function findConfig({ presets }: PresetOwner, { slug, version }: NamedPreset): B
   return preset?.versions.find((known) => known.version === wanted)?.config;
 }
 
-/** The preset as a request of its own: a mistake in it is not blamed on the client, whose request may even hide it. */
+/** The preset as a request of its own: a mistake in it is not the client's, whose request may even override it. */
 function readAlone(config: Body) {
   const request = readChatRequest({ ...config, model: 'preset', messages: [{ role: 'user' }] });
   if (!(request instanceof GatewayError)) return request;
   return fail(request.code as 'invalid_request', { message: `The preset is not valid: ${request.message}` });
+}
+
+/** What satisfies both policies and nothing more. Regions without a common one leave an empty list: no provider fits. */
+const strictest = (enforced: DeclaredPolicy, added: PolicyOptions): DeclaredPolicy => ({
+  zdr: added.zdr === true ? true : enforced.zdr,
+  data_collection: added.data_collection === 'deny' ? 'deny' : enforced.data_collection,
+  data_residency: commonRegions(enforced.data_residency, added.data_residency),
+});
+
+function commonRegions(enforced: string[] | undefined, added: readonly string[] | undefined): string[] | undefined {
+  if (added === undefined) return enforced;
+  return enforced === undefined ? [...added] : enforced.filter((region) => added.includes(region));
 }

@@ -1,10 +1,11 @@
-// A workspace as it is written in the gateway file (contract 9), less its keys, which have a table of their own.
+// A workspace as it is stored, less its keys, connections and functions, which have tables of their own. Member names are
+// those of the gateway file (contract 9).
 import type { DeclaredPolicy } from '../catalogue/index.ts';
 
 export interface PresetDocument {
   slug: string;
   versions: { version: string; config: Record<string, unknown> }[];
-  /** The version an unpinned call gets. */
+  /** The version that an unpinned call gets. */
   designated: string;
 }
 
@@ -12,7 +13,7 @@ export interface WorkspaceDocument {
   id: string;
   /** Set when the workspace is created, and only then. */
   credit_usd: string;
-  /** Items its credit is spread over: one for about 150 calls at a time. May grow, never shrink. Left out: what is stored, else 1. */
+  /** Items its credit is spread over: one for about 150 calls at a time. May grow, never shrink. Left out: 1. */
   credit_shards?: number | undefined;
   /** Cap on all that the workspace spends; null: none. */
   spend_limit_usd: string | null;
@@ -24,4 +25,25 @@ export interface WorkspaceDocument {
   function_concurrency: number | null;
   features: { byok: boolean; presets: boolean };
   presets: PresetDocument[];
+}
+
+/** A preset as a gateway file writes it: what is left out stays as it is stored. */
+export interface PresetChanges {
+  slug: string;
+  /** absent: the preset is removed. */
+  state?: 'absent' | undefined;
+  versions?: PresetDocument['versions'] | undefined;
+  designated?: string | undefined;
+}
+
+type Settings = Omit<WorkspaceDocument, 'id' | 'credit_shards' | 'data_policy' | 'features' | 'presets'>;
+
+/** A workspace as a gateway file writes it: what is left out stays as it is stored, or has its default when it is new. */
+export interface WorkspaceChanges extends Partial<{ [Name in keyof Settings]: Settings[Name] | undefined }> {
+  id: string;
+  credit_shards?: number | undefined;
+  /** Null takes a policy away. */
+  data_policy?: { [Name in keyof DeclaredPolicy]: DeclaredPolicy[Name] | null } | undefined;
+  features?: { byok?: boolean | undefined; presets?: boolean | undefined } | undefined;
+  presets?: readonly PresetChanges[] | undefined;
 }

@@ -1,5 +1,5 @@
-export { type AppliedPreset, applyPreset } from './apply-preset.ts';
-export type { PresetDocument, WorkspaceDocument } from './document.ts';
-export { keepCredit } from './keep-credit.ts';
-export { createWorkspaceReader, type WorkspaceReader, type WorkspaceReaderOptions } from './workspace-reader.ts';
+export { applyPreset } from './apply-preset.ts';
+export type { PresetChanges, PresetDocument, WorkspaceChanges, WorkspaceDocument } from './document.ts';
+export { mergeWorkspace } from './merge-workspace.ts';
+export { createWorkspaceReader, type WorkspaceReader } from './workspace-reader.ts';
 export { createWorkspaceStore, type WorkspaceStore, type WorkspaceWrite } from './workspace-store.ts';

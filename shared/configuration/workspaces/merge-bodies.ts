@@ -7,14 +7,14 @@ type Body = Readonly<Record<string, unknown>>;
 /** Contract 3: null for a gateway member means absent. Elsewhere null is a value, and reaches the provider. */
 const gatewayMembers = ['provider', 'cache', 'reasoning', 'usage'];
 const policyMembers = ['zdr', 'data_collection', 'data_residency'];
-/** Two names of one setting: with both in the body, the preset's could win over the request's. */
+/** Two names of one setting: with both in the body, the preset's could override the request's. */
 const sameSetting = [
   ['max_tokens', 'max_completion_tokens'],
   ['reasoning', 'reasoning_effort'],
 ] as const;
 
 export function mergeBodies(preset: Body, request: Body): Record<string, unknown> {
-  const defaults = withoutRivals(preset, request);
+  const defaults = withoutOverridden(preset, request);
   const merged: Record<string, unknown> = { ...defaults, ...request };
   for (const name of gatewayMembers) {
     if (isAbsent(request[name]) && Object.hasOwn(defaults, name)) merged[name] = defaults[name];
@@ -26,7 +26,7 @@ export function mergeBodies(preset: Body, request: Body): Record<string, unknown
 
 const isAbsent = (value: unknown): boolean => value === null || value === undefined;
 
-function withoutRivals(preset: Body, request: Body): Body {
+function withoutOverridden(preset: Body, request: Body): Body {
   const kept = { ...preset };
   for (const [one, other] of sameSetting) {
     if (!isAbsent(request[one])) delete kept[other];

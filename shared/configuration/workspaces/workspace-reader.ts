@@ -1,7 +1,7 @@
-// Workspaces as one instance sees them: those it served lately. Unlike the catalogue an old copy is never served while
+// Workspaces as one instance sees them: those it served lately. Unlike the catalogue, an old copy is never served while
 // the store is down: a workspace says what a caller may spend and where its data may go.
-import { createMemory } from '../../foundation/cache/index.ts';
-import { configFreshMs, rememberedWorkspacesMax } from '../../foundation/constants/index.ts';
+import { createReadCache } from '../../foundation/cache/index.ts';
+import { cachedWorkspacesMax, configFreshMs } from '../../foundation/constants/index.ts';
 import type { Clock } from '../../foundation/time/index.ts';
 import type { WorkspaceDocument } from './document.ts';
 import type { WorkspaceStore } from './workspace-store.ts';
@@ -20,8 +20,8 @@ export interface WorkspaceReaderOptions {
 }
 
 export function createWorkspaceReader({ workspaces, clock }: WorkspaceReaderOptions): WorkspaceReader {
-  const documents = createMemory<WorkspaceDocument | undefined>({
-    weightMax: rememberedWorkspacesMax,
+  const documents = createReadCache<WorkspaceDocument | undefined>({
+    sizeMax: cachedWorkspacesMax,
     freshMs: configFreshMs,
     clock,
   });

@@ -1,58 +1,59 @@
-// Workspaces at rest: one item each, its document as canonical JSON beside the hash that tells whether it changed.
+// Workspaces at rest: one item each, its document as canonical JSON beside its hash, by which a change is recognised.
 import { canonicalJson, sha256Hex } from '../../foundation/ids/index.ts';
 import type { Item, Store } from '../../storage/store/index.ts';
-import type { WorkspaceDocument } from './document.ts';
-import { keepCredit } from './keep-credit.ts';
+import type { WorkspaceChanges, WorkspaceDocument } from './document.ts';
+import { mergeWorkspace } from './merge-workspace.ts';
 
-const workspaceKey = (id: string): string => `WORKSPACE#${id}`;
+const keyPrefix = 'WORKSPACE#';
+const workspaceKey = (id: string): string => `${keyPrefix}${id}`;
+
+/** Gateways that start together apply the same file together; the second read shows each that the work is done. */
+const writeAttemptsMax = 3;
 
 export type WorkspaceWrite = 'created' | 'changed' | 'unchanged';
 
 export interface WorkspaceStore {
   /** Undefined: there is no such workspace. */
   read(id: string): Promise<WorkspaceDocument | undefined>;
-  /** Throws what `write` would throw, and writes nothing. */
-  check(document: WorkspaceDocument): Promise<void>;
   /**
-   * Stores a checked document; writes nothing where it stands already. Of a workspace that exists the credit stays, and
-   * its shards never become fewer. Throws an Error for the operator where the document would take shards away, or when
-   * somebody else wrote at the same time.
+   * Makes checked changes, as `mergeWorkspace` says; writes nothing where nothing changes. Throws an Error for the
+   * operator where `mergeWorkspace` does, or when other writes keep coming in between.
    */
-  write(document: WorkspaceDocument): Promise<WorkspaceWrite>;
+  write(changes: WorkspaceChanges): Promise<WorkspaceWrite>;
+  /** Every workspace, in no order. For the operator: reads the whole table. */
+  list(): AsyncIterable<WorkspaceDocument>;
 }
 
 export function createWorkspaceStore(store: Store): WorkspaceStore {
-  const read = async (id: string) => {
-    const item = await store.get('config', workspaceKey(id));
-    return item === undefined ? undefined : documentOf(item);
-  };
   return {
-    read,
-    async check(document) {
-      keepCredit(document, await read(document.id));
+    async read(id) {
+      const item = await store.get('config', workspaceKey(id));
+      return item === undefined ? undefined : documentOf(item);
     },
-    async write(document) {
-      const former = await store.get('config', workspaceKey(document.id));
-      const kept = keepCredit(document, former === undefined ? undefined : documentOf(former));
-      const json = canonicalJson(kept);
-      const hash = sha256Hex(json);
-      if (former?.sha256 === hash) return 'unchanged';
-      const result = await store.put({
-        table: 'config',
-        item: { pk: workspaceKey(document.id), sha256: hash, document_json: json },
-        ...asRead(former),
-      });
-      if (result.kind === 'refused' && result.item?.sha256 !== hash) {
-        throw new Error(`workspace ${document.id} was changed by somebody else at the same time: apply the file again`);
+    async write(changes) {
+      const key = workspaceKey(changes.id);
+      for (let attempt = 0; attempt < writeAttemptsMax; attempt += 1) {
+        const former = await store.get('config', key);
+        const json = canonicalJson(mergeWorkspace(former && documentOf(former), changes));
+        const sha256 = sha256Hex(json);
+        if (former?.sha256 === sha256) return 'unchanged';
+        const item = { pk: key, sha256, document_json: json };
+        const result = await store.put({ table: 'config', item, ...ifStill(former) });
+        if (result.kind === 'written') return former === undefined ? 'created' : 'changed';
       }
-      return former === undefined ? 'created' : 'changed';
+      throw new Error(`workspace ${changes.id} is being changed by another writer: apply the file again`);
+    },
+    async *list() {
+      for await (const item of store.scan('config')) {
+        if (String(item.pk).startsWith(keyPrefix)) yield documentOf(item);
+      }
     },
   };
 }
 
 const documentOf = (item: Item): WorkspaceDocument => JSON.parse(String(item.document_json)) as WorkspaceDocument;
 
-const asRead = (former: Item | undefined) =>
+const ifStill = (former: Item | undefined) =>
   former === undefined
     ? { condition: 'attribute_not_exists(pk)' }
     : { condition: 'sha256 = :former', values: { ':former': former.sha256 } };

@@ -1,2 +1,2 @@
-export { createMemory, type Memory, type MemoryOptions } from './memory.ts';
-export { createRecentNames, type RecentNames } from './recent-names.ts';
+export { type Cache, createCache } from './create-cache.ts';
+export { createReadCache, type ReadCache, type ReadCacheOptions } from './read-cache.ts';

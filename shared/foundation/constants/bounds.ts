@@ -11,10 +11,13 @@ export const leaseMs = 70_000;
 export const plainBodyMaxBytes = 4 * 1024 * 1024;
 /** Spec 8: function calls. */
 export const functionBodyMaxBytes = 256 * 1024;
-/** Headers of one request, all together: what Node's server takes by default, so that every door takes the same. */
+/** Headers of one request, all together: the default of Node's server, so that every entry point takes the same. */
 export const headersMaxBytes = 16 * 1024;
 
-/** A silent provider leaves this much to each candidate behind it (contract 6). */
+/** `n` (contract 3), and so the choices that an answer may hold. */
+export const choicesMax = 128;
+
+/** Time that a silent provider leaves to each candidate after it (contract 6). */
 export const reservePerCandidateMs = 10_000;
 /** Defaults of a provider entry (contract 9). */
 export const connectTimeoutDefaultMs = 3_000;
@@ -33,6 +36,10 @@ export const upstreamBodyMaxBytes = 16 * 1024 * 1024;
 export const upstreamEventMaxBytes = 4 * 1024 * 1024;
 /** Chunks kept back before the first real output: a role chunk and some empty deltas are a few hundred bytes. */
 export const heldBackMaxBytes = 256 * 1024;
+/** How long a stream is read on for a client that left: it pays for what it used (contract 6). */
+export const streamReadOnMaxMs = 10_000;
+/** A stream that is collected for the response cache or for replays. Beyond it the stream is relayed and not stored. */
+export const collectedStreamMaxBytes = 8 * 1024 * 1024;
 /** What of a provider's error body is read to classify it. */
 export const upstreamErrorMaxBytes = 64 * 1024;
 
@@ -42,8 +49,8 @@ export const admissionTimeoutMs = 1_900;
 
 /** How long an instance may use its copy of catalogue and workspace before it asks whether they changed. */
 export const configFreshMs = 5_000;
-/** Workspaces and key-to-workspace links an instance remembers. */
-export const rememberedWorkspacesMax = 1_000;
-export const rememberedKeysMax = 10_000;
-/** How long an instance is careful with a key or a workspace that was refused. */
-export const refusalRememberedMs = 10_000;
+/** Workspaces and keys that an instance keeps in memory. */
+export const cachedWorkspacesMax = 1_000;
+export const cachedKeysMax = 10_000;
+/** How long a key or a workspace counts as recently refused in the instance that refused it. */
+export const recentRefusalMs = 10_000;

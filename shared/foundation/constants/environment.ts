@@ -1,7 +1,7 @@
 /** Environment variables the bundles read. None of them is a secret. */
 export const environmentNames = {
   stage: 'GW_STAGE',
-  /** Origin secrets the door accepts: SHA-256 in hex, two of them comma-separated during a rotation. */
+  /** Origin secrets that are accepted: SHA-256 in hex, comma-separated where a rotation makes them two. */
   originSecretHashes: 'GW_ORIGIN_SECRET_SHA256',
   logLevel: 'GW_LOG_LEVEL',
   /** The bucket for results that are too large for an item. */

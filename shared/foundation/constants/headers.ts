@@ -1,4 +1,4 @@
-/** Every header the gateway reads or writes, in the lower case that both of its servers hand out. */
+/** Every header the gateway reads or writes, in lower case. */
 export const headerNames = {
   authorization: 'authorization',
   idempotencyKey: 'idempotency-key',
@@ -11,6 +11,7 @@ export const headerNames = {
   traceparent: 'traceparent',
   referer: 'http-referer',
   title: 'x-title',
+  errorFormat: 'x-gw-error-format',
   originSecret: 'x-gw-origin-secret',
   requestId: 'x-request-id',
   model: 'x-gw-model',

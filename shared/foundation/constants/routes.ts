@@ -1,2 +1,16 @@
-/** The paths of the interface (spec 4). */
-export const routePaths = { chatCompletions: '/v1/chat/completions', models: '/v1/models' } as const;
+/** The two base URLs of the interface (contract 1 and 20): the same gateway, the second in OpenAI's error form. */
+export const basePaths = ['/v1', '/openai/v1'] as const;
+export type BasePath = (typeof basePaths)[number];
+
+/** Paths below a base path (spec 4, contract 1 and 16). `*`: one more part, which may hold slashes. */
+export const routePaths = {
+  chatCompletions: '/chat/completions',
+  models: '/models',
+  model: '/models/*',
+  key: '/key',
+  credits: '/credits',
+  generation: '/generation',
+} as const;
+
+/** Paths of their own. */
+export const rootPaths = { landing: '/', health: '/health' } as const;

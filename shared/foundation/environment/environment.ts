@@ -1,4 +1,4 @@
-// The one home of process.env. The bundles read names and hashes here, never a secret of their own; a provider's
+// The only file that reads process.env in shared and functions. The bundles read names and hashes here, never a secret of their own; a provider's
 // credential is read by the name that the gateway file gives it.
 import { environmentNames } from '../constants/index.ts';
 import { type AwsEnvironment, readAwsEnvironment, type Variables } from './aws-environment.ts';
@@ -19,14 +19,20 @@ const hashShape = /^[0-9a-f]{64}$/;
 export function readEnvironment(variables: Variables = process.env): Environment {
   const stage = variables[environmentNames.stage] ?? '';
   if (!/^[A-Za-z0-9-]{1,32}$/.test(stage)) throw new Error(`${environmentNames.stage} must name a stage`);
-  const hashes = (variables[environmentNames.originSecretHashes] ?? '').split(',').filter((hash) => hash !== '');
-  if (!hashes.every((hash) => hashShape.test(hash))) {
-    throw new Error(`${environmentNames.originSecretHashes} must hold SHA-256 hashes in hex`);
-  }
+  const originSecretHashes = readHashes(variables[environmentNames.originSecretHashes]);
   const level = variables[environmentNames.logLevel] ?? 'info';
   const logLevel = logLevels.find((known) => known === level);
   if (logLevel === undefined) throw new Error(`${environmentNames.logLevel} must be one of ${logLevels.join(', ')}`);
-  return { stage, originSecretHashes: hashes, logLevel, aws: readAwsEnvironment(variables) };
+  return { stage, originSecretHashes, logLevel, aws: readAwsEnvironment(variables) };
+}
+
+/** A variable that is set but holds no hash stops the start: without a hash no origin secret would be asked for. */
+function readHashes(text: string | undefined): readonly string[] {
+  const hashes = text === undefined ? [] : text.split(',');
+  if (hashes.every((hash) => hashShape.test(hash))) return hashes;
+  throw new Error(
+    `${environmentNames.originSecretHashes} must hold SHA-256 hashes in hex, comma-separated, or not be set`,
+  );
 }
 
 /** A variable that the gateway file names. Read at each use, so that a local run sees a change. */

@@ -1,9 +1,2 @@
-export {
-  type AwsCredentials,
-  type AwsEnvironment,
-  hasAwsCredentials,
-  readAwsCredentials,
-  readDynamoPlace,
-  type Variables,
-} from './aws-environment.ts';
+export { type AwsEnvironment, hasAwsCredentials, readRegion, type Variables } from './aws-environment.ts';
 export { type Environment, readEnvironment, readVariable } from './environment.ts';

@@ -1,4 +1,4 @@
-// The one home of randomness. Everything else is handed a Randomness.
+// The only source of randomness. Everything else gets a Randomness as a parameter.
 import { randomBytes, randomUUID } from 'node:crypto';
 
 export interface Randomness {

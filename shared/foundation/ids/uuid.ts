@@ -1,4 +1,4 @@
-// UUIDs of version 7 (RFC 9562): the time stands in front, so later ones sort behind earlier ones.
+// UUIDs of version 7 (RFC 9562): the time comes first, so later ones sort after earlier ones.
 //
 //   48 bits milliseconds since the epoch · 4 bits version · 12 random bits · 2 bits variant · 62 random bits
 import type { Randomness } from './randomness.ts';
@@ -6,7 +6,7 @@ import type { Randomness } from './randomness.ts';
 const uuidBytes = 16;
 const timeBytes = 6;
 
-/** In lower case. Ids of the same millisecond have no order among each other. */
+/** In lower case. Ids of the same millisecond are in no order. */
 export function uuidv7(randomness: Pick<Randomness, 'bytes'>, nowMs: number): string {
   const id = Buffer.from(randomness.bytes(uuidBytes));
   id.writeUIntBE(Math.floor(nowMs), 0, timeBytes);

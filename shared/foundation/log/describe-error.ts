@@ -13,7 +13,7 @@ export interface ErrorDescription {
 
 const messageMaxCharacters = 300;
 const stackMaxFrames = 20;
-/** Chains are two or three deep; a circle of causes must end too. */
+/** Chains are two or three deep; a cycle of causes must end too. */
 const causesMax = 5;
 
 const quotedText = /"[^"]*"?/g;
@@ -21,7 +21,7 @@ const quotedText = /"[^"]*"?/g;
 const tokenLike = /\bbearer\s+\S+|(?=[\w+=-]*\d)[\w+=-]{20,}/gi;
 
 export function describeError(error: unknown): ErrorDescription {
-  if (!isErrorLike(error)) return { name: typeof error, message: 'something that is no error was thrown' };
+  if (!isErrorLike(error)) return { name: typeof error, message: 'a value that is not an error was thrown' };
   const code = codeOf(error);
   const stack = framesOf(error);
   const causes = causesOf(error);

@@ -69,7 +69,7 @@ export type LogFields = Partial<Record<LogFieldName, LogValue>>;
 export interface Log {
   /** `metrics` stand in the same line, in the embedded format that CloudWatch turns into metrics by itself. */
   info(fields: LogFields, metrics?: Metrics): void;
-  /** `cause` is whatever was caught: its name, cleaned message, frames and the names of its causes are written. */
+  /** `cause` is what was caught: its name, cleaned message, frames and the names of its causes are written. */
   error(fields: LogFields, cause?: unknown): void;
 }
 

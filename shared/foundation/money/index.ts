@@ -1,2 +1,9 @@
-export { formatUsd, type PicoUsd, parseUsd, toUsdNumber } from './amount.ts';
-export { parsePricePerMillion, priceOf, type TokenPrice } from './price.ts';
+export {
+  formatUsd,
+  type PicoUsd,
+  parsePricePerMillion,
+  parseUsd,
+  priceOf,
+  type TokenPrice,
+  toUsdNumber,
+} from './money.ts';

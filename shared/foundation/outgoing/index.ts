@@ -4,3 +4,4 @@ export {
   type OutgoingCalls,
   type OutgoingRequest,
 } from './outgoing-calls.ts';
+export { createSocketPool, type SocketPool, type SocketPoolOptions } from './socket-pool.ts';

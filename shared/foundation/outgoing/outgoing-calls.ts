@@ -1,15 +1,20 @@
-// The one place that calls out: to providers, and to AWS. node:http rather than fetch: it tells a pooled socket from a
-// fresh one (`reusedSocket`), has a connect phase of its own and hands out Buffers. Redirects are never followed: what a
-// request holds goes to its address or nowhere.
-import { type ClientRequest, Agent as HttpAgent, request as httpRequest, type IncomingMessage } from 'node:http';
-import { Agent as HttpsAgent, request as httpsRequest } from 'node:https';
+// Calls to providers. node:http rather than fetch: it tells a pooled socket from a fresh one (`reusedSocket`), has a
+// connect phase of its own and hands out Buffers. Redirects are never followed: what a request holds goes to its address
+// or nowhere.
+import { type ClientRequest, request as httpRequest, type IncomingMessage } from 'node:http';
+import { request as httpsRequest } from 'node:https';
 import type { Clock } from '../time/index.ts';
+import { createSocketPool, type SocketPoolOptions } from './socket-pool.ts';
 
 /**
- * A socket that died in the pool says so within a round trip of the first byte. What breaks later was most likely heard
- * by somebody, who may be at work on it and wants to be paid.
+ * A socket that died in the pool says so within a round trip of the first byte. A request that breaks later has most
+ * likely arrived: its receiver may be at work on it, and charge for it.
  */
 const deadSocketMs = 500;
+
+const finalStatusMin = 200;
+/** Continue and Early Hints: a final answer follows them. */
+const harmlessInterimStatuses = new Set([100, 103]);
 
 export interface OutgoingRequest {
   readonly url: URL;
@@ -27,7 +32,7 @@ export class ConnectionBroken extends Error {
   override readonly name = 'ConnectionBroken';
   /** False: no connection came about, so no byte of the request left. True proves nothing. */
   readonly mayHaveArrived: boolean;
-  /** A pooled socket broke at once: it had died, as far as one can tell. The others of that time are gone by now. */
+  /** A pooled socket broke at once: most likely it had died before. The idle ones beside it are closed by now. */
   readonly wasDead: boolean;
   constructor(cause: unknown, mayHaveArrived: boolean, wasDead = false) {
     super('the connection broke', { cause });
@@ -37,63 +42,66 @@ export class ConnectionBroken extends Error {
 }
 
 export interface OutgoingCalls {
-  /** Resolves when the head of the answer is there; whoever asked reads the rest. Rejects with ConnectionBroken. */
+  /**
+   * Resolves when the head of a final answer is there; the caller reads the rest. However else the exchange ends (no
+   * answer, 101, an upgrade, an interim answer other than 100 and 103), it rejects with ConnectionBroken.
+   */
   send(request: OutgoingRequest): Promise<IncomingMessage>;
   /** Closes the sockets; requests under way reject. */
   close(): void;
 }
 
-export interface OutgoingOptions {
-  readonly clock: Clock;
-  /** To one address. A request beyond waits for a socket. */
-  readonly socketsMax: number;
-  /** Shorter than what the other ends allow, so that it is us who close an idle socket. */
-  readonly idleSocketMs: number;
-}
-
-export function createOutgoingCalls({ clock, socketsMax, idleSocketMs }: OutgoingOptions): OutgoingCalls {
-  // The socket used last is the one least likely to have died meanwhile.
-  const pool = { keepAlive: true, scheduling: 'lifo', maxSockets: socketsMax, timeout: idleSocketMs } as const;
-  const plain = { open: httpRequest, agent: new HttpAgent(pool), connected: 'connect' } as const;
-  const encrypted = { open: httpsRequest, agent: new HttpsAgent(pool), connected: 'secureConnect' } as const;
-  let usedAtMs = clock.nowMs();
-
-  /** A process that slept wakes with a pool of dead sockets, and its timers run too late to have closed them. */
-  function dropSleepers(): void {
-    const nowMs = clock.nowMs();
-    if (nowMs - usedAtMs > idleSocketMs) for (const { agent } of [plain, encrypted]) dropIdleSockets(agent);
-    usedAtMs = nowMs;
-  }
+export function createOutgoingCalls(options: SocketPoolOptions): OutgoingCalls {
+  const { clock } = options;
+  const pool = createSocketPool(options);
+  const plain = { open: httpRequest, agent: pool.http, connected: 'connect' } as const;
+  const encrypted = { open: httpsRequest, agent: pool.https, connected: 'secureConnect' } as const;
 
   return {
     send({ url, method, headers, body, connectTimeoutMs, signal }) {
-      dropSleepers();
+      pool.closeStaleSockets();
       const { promise, resolve, reject } = Promise.withResolvers<IncomingMessage>();
       const { open, agent, connected } = url.protocol === 'https:' ? encrypted : plain;
       const outgoing = open(url, { method, agent, headers: { ...headers, 'content-length': String(body.byteLength) } });
       bindSignal(outgoing, signal);
       const connecting = watchConnecting(outgoing, connected, clock, connectTimeoutMs);
-      outgoing.once('response', resolve);
-      outgoing.on('error', (error) => {
+      const fail = (cause: Error) => {
         const { connectedAtMs = Number.NaN } = connecting;
         const wasDead = outgoing.reusedSocket && !signal.aborted && clock.nowMs() - connectedAtMs <= deadSocketMs;
-        if (wasDead) dropIdleSockets(agent, url);
-        reject(new ConnectionBroken(error, connecting.connectedAtMs !== undefined, wasDead));
+        if (wasDead) pool.closeIdleSockets(url);
+        reject(new ConnectionBroken(cause, connecting.connectedAtMs !== undefined, wasDead));
+      };
+      /** An exchange that HTTP allows and no provider should have. It did arrive. */
+      const refuse = (what: string) => {
+        reject(new ConnectionBroken(new Error(what), true));
+        outgoing.destroy();
+      };
+      outgoing.once('response', (incoming) => {
+        if ((incoming.statusCode ?? 0) >= finalStatusMin) return resolve(incoming);
+        incoming.on('error', () => {});
+        refuse(`status ${incoming.statusCode}`);
       });
+      outgoing.on('information', ({ statusCode }) => {
+        if (!harmlessInterimStatuses.has(statusCode)) refuse(`status ${statusCode}`);
+      });
+      outgoing.once('upgrade', (_incoming, socket) => {
+        socket.destroy();
+        refuse('an upgrade');
+      });
+      outgoing.on('error', fail);
+      // After an answer this changes nothing. Without one it is the end of the exchange, with or without an error event.
+      outgoing.once('close', () => fail(new Error('closed without an answer')));
       outgoing.end(body);
       return promise;
     },
-    close() {
-      plain.agent.destroy();
-      encrypted.agent.destroy();
-    },
+    close: () => pool.close(),
   };
 }
 
 /** Not the `signal` option: Node binds that to the socket too, and a pooled socket outlives its request. */
 function bindSignal(outgoing: ClientRequest, signal: AbortSignal): void {
-  // Without an error of ours: it would reach the socket, and one that is just returning to the pool has nobody who
-  // listens. Node would end the process. Whoever waits still hears of a connection that was lost.
+  // Without an error: it would reach the socket, and one that is just returning to the pool has no listener. Node would
+  // end the process. The caller still gets the error of a connection that was lost.
   const onAbort = () => void outgoing.destroy();
   if (signal.aborted) onAbort();
   signal.addEventListener('abort', onAbort, { once: true });
@@ -126,12 +134,4 @@ function watchConnecting(
     });
   });
   return connecting;
-}
-
-/** All of them, or those to one address. */
-function dropIdleSockets(agent: HttpAgent, url?: URL): void {
-  const address = url && `${url.hostname}:${url.port || (url.protocol === 'https:' ? 443 : 80)}:`;
-  for (const [name, sockets] of Object.entries(agent.freeSockets)) {
-    if (name.startsWith(address ?? '')) for (const socket of sockets ?? []) socket.destroy();
-  }
 }

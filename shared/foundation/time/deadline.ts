@@ -1,5 +1,5 @@
-// One deadline is carried through queueing, attempts and stores (spec 1.4). It only says "over": whether that is
-// request_deadline_exceeded or execution_deadline_exceeded is known to the stage that asks.
+// One deadline is carried through queueing, attempts and stores (spec 1.4). It only says whether time is
+// left: the stage that asks decides between request_deadline_exceeded and execution_deadline_exceeded.
 import type { Clock } from './clock.ts';
 
 export interface Deadline {

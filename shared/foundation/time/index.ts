@@ -1,2 +1,3 @@
-export { type Clock, sleep, systemClock, within } from './clock.ts';
+export { type Clock, startStopwatch, systemClock } from './clock.ts';
 export { type Deadline, startDeadline } from './deadline.ts';
+export { settledWithin, sleep, untilAborted, within } from './wait.ts';

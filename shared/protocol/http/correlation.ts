@@ -1,5 +1,5 @@
 // Session, span and trace headers (contract 2). A malformed one is an error of the client, and the answer still needs
-// a trace id: so reading gives both the ids to answer with and what is wrong.
+// a trace id: so reading gives the ids to answer with and the fault.
 import { fail, type GatewayError } from '../../errors/index.ts';
 import { headerNames } from '../../foundation/constants/index.ts';
 import type { Randomness } from '../../foundation/ids/index.ts';
@@ -23,17 +23,30 @@ export interface ReadCorrelation {
 
 const idShape = /^[A-Za-z0-9._:-]{1,128}$/;
 const sessionShape = /^[\x21-\x7e]{1,256}$/;
-/** W3C: version, trace id, parent id, flags. All-zero ids and version ff are not valid. */
-/** Versions after 00 may have more behind the four known fields. */
+/**
+ * W3C: version, trace id, parent id, flags. All-zero ids and version ff are not valid; versions after 00 may have more
+ * behind the four known fields.
+ */
 const traceparentShape =
   /^(?!ff)[0-9a-f]{2}-(?!0{32})([0-9a-f]{32})-(?!0{16})[0-9a-f]{16}-[0-9a-f]{2}(?:(?<!^00.{53})-[\x21-\x7e]{0,200})?$/;
 const traceIdBytes = 16;
 
-export function readCorrelation(headers: HeaderValues, randomness: Randomness): ReadCorrelation {
+export interface CorrelationOptions {
+  /** A malformed `traceparent` counts as absent (contract 20). */
+  readonly ignoresTraceparent?: boolean;
+}
+
+export function readCorrelation(
+  headers: HeaderValues,
+  randomness: Randomness,
+  { ignoresTraceparent = false }: CorrelationOptions = {},
+): ReadCorrelation {
   const faults: string[] = [];
   const read = (name: string, shape: RegExp): string | undefined => {
     const [value, ...more] = headers[name] ?? [];
     if (value === undefined) return undefined;
+    if (ignoresTraceparent && name === headerNames.traceparent && (more.length > 0 || !shape.test(value)))
+      return undefined;
     if (more.length > 0) faults.push(`${name} was sent twice`);
     else if (!shape.test(value)) faults.push(`${name} is malformed`);
     else return value;

@@ -1,10 +1,23 @@
 // Writes the body of an answer into a server's stream and runs what follows its last byte. Nothing here rejects: a
 // failure after the first byte belongs into the stream or the log, and one thrown into the Lambda runtime kills it.
-import { type AdapterDependencies, finishMaxMs, pieceMaxCharacters, releaseMaxMs, type StopReason } from './adapter.ts';
-import { settledWithin, untilAborted } from './bounded-wait.ts';
-import { type BrokenStreamCode, brokenStreamEnding, tailCharacters } from './broken-stream.ts';
-import type { GatewayResponse } from './exchange.ts';
-import { textPieces } from './text-pieces.ts';
+import { originReadTimeoutSeconds } from '../../foundation/constants/index.ts';
+import { settledWithin, untilAborted } from '../../foundation/time/index.ts';
+import { brokenStreamEnding } from '../wire/index.ts';
+import type { AdapterDependencies, GatewayResponse } from './exchange.ts';
+
+/**
+ * From the arrival of a request to the last byte of its answer: beyond it the edge has given up. The limits stand in the
+ * order budget 55 s < delivery 60 s < Lambda 65 s, so that settlement still fits in behind a reader that never reads.
+ */
+const deliveryMaxMs = originReadTimeoutSeconds * 1000;
+/** What `finish` may take: reading on a stream whose client left (10 s), then every retry of its settlement (9 s). */
+export const finishMaxMs = 20_000;
+/** How long a body that was given up may take to release its provider. */
+const releaseMaxMs = 2_000;
+/** Pieces in which a text is written: one chunk of Node's streams, and far below what a response stream chokes on. */
+const pieceMaxCharacters = 16 * 1024;
+/** As much of a stream's end as shows whether its end marker was written. */
+const tailCharacters = 32;
 
 /** All that is asked of a stream: the one of the Lambda runtime is a facade and no `Writable`. */
 export interface TextSink {
@@ -16,24 +29,43 @@ export interface TextSink {
 
 type Waits = Pick<AdapterDependencies, 'clock' | 'log'>;
 
+export interface Delivery {
+  readonly response: GatewayResponse;
+  readonly sink: TextSink;
+  readonly arrivedAtMs: number;
+  /** Aborts when the client hangs up. */
+  readonly clientGone: AbortSignal;
+}
+
 /**
- * Writes all of the body, pausing while the reader is slow. Once `stop` aborts (its reason is a StopReason) there is no
- * more waiting: an iterable is given back and its stream closed properly, what is left of a text is written at once.
+ * Writes all of the body, pausing while the reader is slow. Once the client is gone or the time is over there is no more
+ * waiting: an iterable is released and its stream closed properly, what is left of a text is written at once.
  */
-export async function deliverBody(
+export async function deliverBody({ response, sink, arrivedAtMs, clientGone }: Delivery, waits: Waits): Promise<void> {
+  const { clock } = waits;
+  const overtime = new AbortController();
+  const cancelTimer = clock.after(arrivedAtMs + deliveryMaxMs - clock.nowMs(), () => overtime.abort());
+  const stop = AbortSignal.any([clientGone, overtime.signal]);
+  const { body } = response;
+  try {
+    if (typeof body === 'string') await writeText(body, sink, stop);
+    else await writeStream(body, response, { sink, stop, clientGone }, waits);
+  } finally {
+    cancelTimer();
+  }
+}
+
+async function writeStream(
+  body: AsyncIterable<string>,
   response: GatewayResponse,
-  sink: TextSink,
-  stop: AbortSignal,
+  { sink, stop, clientGone }: { sink: TextSink; stop: AbortSignal; clientGone: AbortSignal },
   waits: Waits,
 ): Promise<void> {
-  const { body } = response;
-  if (typeof body === 'string') return writeText(body, sink, stop);
   const iterator = body[Symbol.asyncIterator]();
   let tail = '';
-  let broken: BrokenStreamCode | undefined;
+  let hasFailed = false;
   try {
-    for (;;) {
-      if (stop.aborted) break;
+    while (!stop.aborted) {
       const next = await untilAborted(iterator.next(), stop);
       if (next === undefined) break;
       if (next.done === true) return;
@@ -41,16 +73,16 @@ export async function deliverBody(
       tail = (tail + next.value).slice(-tailCharacters);
     }
   } catch (cause) {
-    broken = 'no_available_provider';
+    hasFailed = true;
     if (!stop.aborted) waits.log.error({ event: 'body_failed' }, cause);
   }
   await release(iterator, waits);
-  if (stop.aborted && (stop.reason as StopReason) === 'client_gone') return;
-  broken ??= 'request_deadline_exceeded';
-  if (isEventStream(response)) await writeText(brokenStreamEnding(tail, broken), sink, stop);
+  if (clientGone.aborted || !isEventStream(response)) return;
+  const code = hasFailed ? 'no_available_provider' : 'request_deadline_exceeded';
+  await writeText(brokenStreamEnding(tail, code, response.endsBrokenStreamWithDone !== false), sink, stop);
 }
 
-/** Lets go of a body that nobody will read, so that its provider call is aborted. */
+/** Releases a body that is not going to be read, so that its provider call ends. */
 export async function releaseBody({ body }: GatewayResponse, waits: Waits): Promise<void> {
   if (typeof body !== 'string') await release(body[Symbol.asyncIterator](), waits);
 }
@@ -59,7 +91,7 @@ export async function releaseBody({ body }: GatewayResponse, waits: Waits): Prom
 export async function runFinish(response: GatewayResponse, { clock, log }: Waits): Promise<void> {
   if (response.finish === undefined) return;
   try {
-    const done = await settledWithin(clock, response.finish(), finishMaxMs);
+    const done = await settledWithin(clock, finishMaxMs, response.finish());
     if (!done) log.error({ event: 'finish_over_time' });
   } catch (cause) {
     log.error({ event: 'finish_failed' }, cause);
@@ -72,20 +104,33 @@ async function writeText(text: string, sink: TextSink, stop: AbortSignal): Promi
   }
 }
 
+/**
+ * A text in pieces of bounded length, cut on character borders: half of a surrogate pair, written on its own, becomes
+ * U+FFFD. An empty text is one empty piece, because the first write is what sends status and headers.
+ */
+export function* textPieces(text: string, maxCharacters: number): Generator<string> {
+  let start = 0;
+  do {
+    let end = Math.min(start + maxCharacters, text.length);
+    if (end < text.length && end - start > 1 && isHighSurrogate(text.charCodeAt(end - 1))) end -= 1;
+    yield text.slice(start, end);
+    start = end;
+  } while (start < text.length);
+}
+
+const isHighSurrogate = (unit: number): boolean => unit >= 0xd800 && unit <= 0xdbff;
+
 async function drained(sink: TextSink, stop: AbortSignal): Promise<void> {
-  let onDrain = () => {};
-  const drain = new Promise<void>((resolve) => {
-    onDrain = resolve;
-    sink.once('drain', onDrain);
-  });
-  await untilAborted(drain, stop);
-  sink.off('drain', onDrain);
+  const { promise, resolve } = Promise.withResolvers<void>();
+  sink.once('drain', resolve);
+  await untilAborted(promise, stop);
+  sink.off('drain', resolve);
 }
 
 async function release(iterator: AsyncIterator<string>, { clock, log }: Waits): Promise<void> {
   try {
     const returned = iterator.return?.();
-    if (returned !== undefined && !(await settledWithin(clock, returned, releaseMaxMs))) {
+    if (returned !== undefined && !(await settledWithin(clock, releaseMaxMs, returned))) {
       log.error({ event: 'body_not_released' });
     }
   } catch (cause) {

@@ -1,17 +1,21 @@
 // What the core sees of the outside: it knows neither Lambda nor HTTP servers (contract 12).
+import type { Randomness } from '../../foundation/ids/index.ts';
+import type { Log } from '../../foundation/log/index.ts';
+import type { Clock } from '../../foundation/time/index.ts';
 
 /** Header values as sent, by lower-case name. Two values: the header was sent twice. */
 export type HeaderValues = Readonly<Record<string, readonly string[]>>;
 
-/** The bytes of a body, or only the fact that it is over the hard size and was not read to its end. */
-export type RequestBody = { readonly kind: 'bytes'; readonly bytes: Buffer } | { readonly kind: 'too_large' };
-
 export interface GatewayRequest {
   readonly method: string;
-  /** Path without query string. */
+  /** Canonical path without query string. */
   readonly path: string;
   readonly headers: HeaderValues;
-  readonly body: RequestBody;
+  /**
+   * The bytes of the body, read when they are first asked for: a call without a plausible credential never has its body
+   * buffered. Rejects with a GatewayError where the body is over the hard size, was cut off, or there is no memory for it.
+   */
+  readonly readBody: () => Promise<Buffer>;
   /** Epoch milliseconds at which the request arrived: the budget runs from here. */
   readonly arrivedAtMs: number;
 }
@@ -30,8 +34,24 @@ export interface GatewayResponse {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string | AsyncIterable<string>;
+  /** False: nothing follows the error line of a stream, not even its end marker (contract 20). */
+  readonly endsBrokenStreamWithDone?: boolean;
   readonly finish?: () => Promise<void>;
 }
 
 /** The core: one request in, one answer out. Never rejects. */
 export type Gateway = (request: GatewayRequest, context: RequestContext) => Promise<GatewayResponse>;
+
+/** What every adapter is handed. */
+export interface AdapterDependencies {
+  readonly clock: Clock;
+  readonly randomness: Randomness;
+  readonly log: Log;
+}
+
+/** The path of a request target, query string left out. Repeated and trailing slashes name the same path (contract 1). */
+export const canonicalPath = (target: string): string =>
+  target
+    .replace(/[?#].*$/s, '')
+    .replaceAll(/\/{2,}/g, '/')
+    .replace(/(?<=.)\/$/, '') || '/';

@@ -1,16 +1,17 @@
-// A function URL event (payload version 2.0) as a request of ours. It never throws: whatever an event lacks is read
-// as empty, and the gateway answers that as it would answer any such request.
+// A function URL event (payload version 2.0) as a request of the gateway. It never throws: what an event lacks is read as
+// empty, and the gateway answers that as it would answer any such request.
+import { fail } from '../../errors/index.ts';
 import { lambdaTimeoutSeconds, plainBodyMaxBytes } from '../../foundation/constants/index.ts';
 import type { Clock } from '../../foundation/time/index.ts';
-import type { GatewayRequest, HeaderValues, RequestBody } from './exchange.ts';
+import { canonicalPath, type GatewayRequest, type HeaderValues } from './exchange.ts';
 
 export function toGatewayRequest(event: unknown, clock: Clock): GatewayRequest {
   const requestContext = objectIn(event, 'requestContext');
   return {
     method: textIn(objectIn(requestContext, 'http'), 'method') ?? '',
-    path: textIn(event, 'rawPath') ?? '/',
+    path: canonicalPath(textIn(event, 'rawPath') ?? ''),
     headers: readHeaders(objectIn(event, 'headers')),
-    body: readBody(textIn(event, 'body') ?? '', memberOf(event, 'isBase64Encoded') === true),
+    readBody: async () => decodeBody(textIn(event, 'body') ?? '', memberOf(event, 'isBase64Encoded') === true),
     arrivedAtMs: readArrival(memberOf(requestContext, 'timeEpoch'), clock),
   };
 }
@@ -26,10 +27,11 @@ function readHeaders(headers: object | undefined): HeaderValues {
   return values;
 }
 
-function readBody(text: string, isBase64: boolean): RequestBody {
+function decodeBody(text: string, isBase64: boolean): Buffer {
   // An event holds 6 MB at most, so that decoding before counting is bounded.
   const bytes = Buffer.from(text, isBase64 ? 'base64' : 'utf8');
-  return bytes.length > plainBodyMaxBytes ? { kind: 'too_large' } : { kind: 'bytes', bytes };
+  if (bytes.length > plainBodyMaxBytes) throw fail('request_too_large');
+  return bytes;
 }
 
 /** The time the request reached AWS, unless it cannot be: an event kept in a file must not be over its deadline. */

@@ -1,7 +1,7 @@
 // The little that is used of the `awslambda` global, which only the Lambda runtime defines. It is looked up when a
 // handler is built, never on import, so that everything else can be loaded without it.
 
-/** The response stream of one invocation. More of it exists; none of that may be relied upon. */
+/** What may be relied upon of the response stream of one invocation. */
 export interface LambdaResponseStream {
   write(text: string): boolean;
   end(): void;

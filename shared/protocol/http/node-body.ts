@@ -1,39 +1,113 @@
-// Reads the body of a node:http request, never more of it than the hard size.
+// The body of a node:http request: read when it is asked for, never more of it than the hard size, and never more of all
+// bodies together than one budget allows.
 import type { IncomingMessage } from 'node:http';
+import { fail } from '../../errors/index.ts';
+import { plainBodyMaxBytes } from '../../foundation/constants/index.ts';
 import type { Clock } from '../../foundation/time/index.ts';
-import type { RequestBody } from './exchange.ts';
+
+/**
+ * What the bodies of all running requests of a process may take together: 32 of the largest, or 1,700 of the 76 KB that a
+ * coding agent sends. A body is kept for as long as its call runs, as bytes, parsed and as text: some seven times its size.
+ */
+export const allBodiesMaxBytes = 128 * 1024 * 1024;
 
 /** What is read and dropped behind a refused body, and for how long: a 16 MB upload still gets to see its answer. */
 const discardMaxBytes = 16 * 1024 * 1024;
 const discardMaxMs = 3_000;
 
-/** The whole body; or that it is over `maxBytes`, with the rest unread; or `undefined` when the client left. */
-export function readBody(request: IncomingMessage, maxBytes: number): Promise<RequestBody | undefined> {
-  // A request that breaks off later is told by `close`; without a listener its error would end the process.
-  request.on('error', () => {});
-  if (Number(request.headers['content-length'] ?? 0) > maxBytes) return Promise.resolve({ kind: 'too_large' });
-  return new Promise((resolve) => {
-    const chunks: Buffer[] = [];
-    let size = 0;
-    const settle = (body: RequestBody | undefined) => {
-      request.off('data', onData).off('end', onEnd).off('close', onClose);
-      resolve(body);
-    };
-    const onData = (chunk: Buffer) => {
-      size += chunk.length;
-      if (size <= maxBytes) return void chunks.push(chunk);
-      request.pause();
-      settle({ kind: 'too_large' });
-    };
-    const onEnd = () => settle({ kind: 'bytes', bytes: Buffer.concat(chunks, size) });
-    const onClose = () => settle(undefined);
-    request.on('data', onData).on('end', onEnd).on('close', onClose);
-  });
+export interface BodyBudget {
+  /** False: there is no room for so much more. */
+  reserve(bytes: number): boolean;
+  release(bytes: number): void;
 }
 
+export function createBodyBudget(maxBytes: number): BodyBudget {
+  let reserved = 0;
+  return {
+    reserve(bytes) {
+      if (reserved + bytes > maxBytes) return false;
+      reserved += bytes;
+      return true;
+    },
+    release(bytes) {
+      reserved -= bytes;
+    },
+  };
+}
+
+export interface IncomingBody {
+  /** The whole body, read once. Rejects with the GatewayError that refuses it. */
+  read(): Promise<Buffer>;
+  /** Returns its bytes to the budget. */
+  release(): void;
+}
+
+/** `beforeReading` runs once, before the first byte is asked for. */
+export function incomingBody(
+  request: IncomingMessage,
+  budget: BodyBudget,
+  beforeReading: () => void = () => {},
+): IncomingBody {
+  // A request that breaks off later shows by `close`; without a listener its error would end the process.
+  request.on('error', () => {});
+  let reading: Promise<Buffer> | undefined;
+  let reserved = 0;
+
+  const read = (): Promise<Buffer> =>
+    new Promise((resolve, reject) => {
+      if (Number(request.headers['content-length'] ?? 0) > plainBodyMaxBytes) return reject(fail('request_too_large'));
+      if (request.destroyed && !request.readableEnded) return reject(cutOff());
+      const chunks: Buffer[] = [];
+      let size = 0;
+      const stop = () => request.off('data', onData).off('end', onEnd).off('close', onClose).pause();
+      const refuse = (error: Error) => {
+        stop();
+        reject(error);
+      };
+      const onData = (chunk: Buffer) => {
+        size += chunk.length;
+        if (size > plainBodyMaxBytes) return refuse(fail('request_too_large'));
+        if (!budget.reserve(chunk.length)) return refuse(noRoom());
+        reserved += chunk.length;
+        chunks.push(chunk);
+      };
+      const onEnd = () => {
+        stop();
+        resolve(Buffer.concat(chunks, size));
+      };
+      const onClose = () => refuse(cutOff());
+      beforeReading();
+      request.on('data', onData).on('end', onEnd).on('close', onClose);
+    });
+
+  return {
+    read() {
+      reading ??= read();
+      return reading;
+    },
+    release() {
+      budget.release(reserved);
+      reserved = 0;
+    },
+  };
+}
+
+const cutOff = () => fail('invalid_request', { message: 'The body ended before it was complete.' });
+
+const noRoom = () =>
+  fail('RATE_LIMITER_UNAVAILABLE', { message: 'The bodies of running requests fill the memory set aside for them.' });
+
+/** The rest of a body that is not longer than this is left to Node, which reads it and keeps the connection. */
+const shortRestMaxBytes = 64 * 1024;
+
+/** Whether so much of the body may still be on its way that its connection must end with the answer. */
+export const hasLongRest = ({ complete, headers }: IncomingMessage): boolean =>
+  !complete &&
+  (headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > shortRestMaxBytes);
+
 /**
- * Reads and drops what is left of a refused body. A connection closed with unread bytes is reset, and a reset takes
- * the answer that is on its way with it.
+ * Reads and drops what is left of a body that was not read. A connection closed with unread bytes is reset, and a reset
+ * takes the answer that is on its way with it.
  */
 export function discardRest(request: IncomingMessage, clock: Clock): Promise<void> {
   return new Promise((resolve) => {

@@ -1,12 +1,16 @@
-// One request of the node:http server: read whole, handed to the gateway, answered, finished. Never rejects.
+// One request of the node:http server: handed to the gateway, answered, finished. Never rejects.
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { plainBodyMaxBytes } from '../../foundation/constants/index.ts';
-import { type AdapterDependencies, deliveryMaxMs, type StopReason } from './adapter.ts';
-import { settledWithin } from './bounded-wait.ts';
+import { settledWithin } from '../../foundation/time/index.ts';
 import { deliverBody, releaseBody, runFinish } from './delivery.ts';
-import type { Gateway, GatewayRequest, GatewayResponse } from './exchange.ts';
-import { internalErrorAnswer } from './internal-error.ts';
-import { discardRest, readBody } from './node-body.ts';
+import { internalErrorAnswer } from './error-answers.ts';
+import {
+  type AdapterDependencies,
+  canonicalPath,
+  type Gateway,
+  type GatewayRequest,
+  type GatewayResponse,
+} from './exchange.ts';
+import { type BodyBudget, discardRest, hasLongRest, incomingBody } from './node-body.ts';
 
 /** How long the last bytes may lie in our buffers before the connection of a reader that stopped is destroyed. */
 const flushMaxMs = 10_000;
@@ -14,6 +18,9 @@ const flushMaxMs = 10_000;
 export interface NodeExchange {
   readonly incoming: IncomingMessage;
   readonly outgoing: ServerResponse;
+  /** The client sends its body only after a 100 (`Expect: 100-continue`). */
+  readonly expectsContinue: boolean;
+  readonly budget: BodyBudget;
   /** True once the server is closing: answers then end their connection. */
   readonly isClosing: () => boolean;
 }
@@ -23,57 +30,49 @@ export async function runExchange(
   exchange: NodeExchange,
   dependencies: AdapterDependencies,
 ): Promise<void> {
-  const { incoming, outgoing } = exchange;
+  const { incoming, outgoing, expectsContinue, budget } = exchange;
   const { clock, log } = dependencies;
   const arrivedAtMs = clock.nowMs();
   const gone = new AbortController();
-  const clientGone: StopReason = 'client_gone';
   outgoing.on('error', () => {});
   outgoing.once('close', () => {
-    if (!outgoing.writableFinished) gone.abort(clientGone);
+    if (!outgoing.writableFinished) gone.abort();
   });
-  const body = await readBody(incoming, plainBodyMaxBytes);
-  if (body === undefined) return;
+  const body = incomingBody(incoming, budget, () => expectsContinue && outgoing.writeContinue());
   const request: GatewayRequest = {
     method: incoming.method ?? '',
     path: pathOf(incoming.url ?? '/'),
     headers: incoming.headersDistinct as GatewayRequest['headers'],
-    body,
+    readBody: body.read,
     arrivedAtMs,
   };
   const response = await gateway(request, { clientGone: gone.signal }).catch((cause) =>
     internalErrorAnswer(cause, dependencies),
   );
+  let flushed: Promise<void> | undefined;
   try {
-    await send(response, exchange, { closes: body.kind === 'too_large', gone: gone.signal }, dependencies);
+    await send(response, exchange, { arrivedAtMs, clientGone: gone.signal }, dependencies);
+    flushed = endAnswer(outgoing, clock);
   } catch (cause) {
     log.error({ event: 'answer_failed' }, cause);
     outgoing.destroy();
   }
-  await runFinish(response, dependencies);
+  // A reader that leaves the last bytes in our buffers does not keep its call from settling.
+  await Promise.all([flushed, runFinish(response, dependencies)]);
+  body.release();
 }
 
 async function send(
   response: GatewayResponse,
   { incoming, outgoing, isClosing }: NodeExchange,
-  { closes, gone }: { closes: boolean; gone: AbortSignal },
+  times: { readonly arrivedAtMs: number; readonly clientGone: AbortSignal },
   dependencies: AdapterDependencies,
 ): Promise<void> {
-  const { clock } = dependencies;
-  const overtime = new AbortController();
-  const timeOver: StopReason = 'time_over';
-  const cancelTimer = clock.after(deliveryMaxMs, () => overtime.abort(timeOver));
-  try {
-    const started = startAnswer(response, outgoing, closes || isClosing(), dependencies);
-    if (started !== response || incoming.method === 'HEAD') await releaseBody(response, dependencies);
-    if (incoming.method !== 'HEAD') {
-      await deliverBody(started, outgoing, AbortSignal.any([gone, overtime.signal]), dependencies);
-    }
-    if (closes) await discardRest(incoming, clock);
-  } finally {
-    cancelTimer();
-  }
-  await endAnswer(outgoing, clock);
+  const closes = hasLongRest(incoming);
+  const started = startAnswer(response, outgoing, closes || isClosing(), dependencies);
+  if (started !== response || incoming.method === 'HEAD') await releaseBody(response, dependencies);
+  if (incoming.method !== 'HEAD') await deliverBody({ response: started, sink: outgoing, ...times }, dependencies);
+  if (closes) await discardRest(incoming, dependencies.clock);
 }
 
 /** Writes status and headers. Headers that cannot be written (a line feed in a value) become the 500 instead. */
@@ -109,11 +108,8 @@ async function endAnswer(outgoing: ServerResponse, clock: AdapterDependencies['c
     outgoing.once('finish', resolve).once('close', resolve);
     outgoing.end();
   });
-  if (!(await settledWithin(clock, flushed, flushMaxMs))) outgoing.destroy();
+  if (!(await settledWithin(clock, flushMaxMs, flushed))) outgoing.destroy();
 }
 
-/** The path of a request line, which may also be a whole URL (a client that believes us to be its proxy). */
-function pathOf(target: string): string {
-  const [withoutQuery = '/'] = target.split('?', 1);
-  return withoutQuery.replace(/^https?:\/\/[^/]*/i, '') || '/';
-}
+/** The path of a request line, which may also be a whole URL (a client that takes the gateway for its proxy). */
+const pathOf = (target: string): string => canonicalPath(target.replace(/^https?:\/\/[^/?#]*/i, ''));

@@ -1,13 +1,15 @@
-// The gateway behind node:http: the local run, and what a Lambda Web Function would run. Unlike Lambda it sees a client
-// hang up, and then lets go of the provider. Whatever a client sends, the server lives.
+// The gateway behind node:http: the local run, and what a Lambda Web Function runs. Unlike Lambda it sees a client hang
+// up. Nothing that a client sends ends the server.
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { Duplex } from 'node:stream';
+import { fail } from '../../errors/index.ts';
 import { headersMaxBytes } from '../../foundation/constants/index.ts';
-import { type AdapterDependencies, finishMaxMs } from './adapter.ts';
-import { settledWithin } from './bounded-wait.ts';
-import type { Gateway } from './exchange.ts';
-import { refuseMalformed } from './malformed-request.ts';
+import { settledWithin } from '../../foundation/time/index.ts';
+import { finishMaxMs } from './delivery.ts';
+import { errorAnswer, refuseMalformed } from './error-answers.ts';
+import type { AdapterDependencies, Gateway } from './exchange.ts';
+import { allBodiesMaxBytes, createBodyBudget } from './node-body.ts';
 import { runExchange } from './node-exchange.ts';
 
 /** A whole request: 4 MB in this time is 1.1 Mbit/s. */
@@ -27,36 +29,51 @@ export interface NodeServer {
   close(): Promise<void>;
 }
 
-export function createNodeServer(gateway: Gateway, dependencies: AdapterDependencies): NodeServer {
+export interface NodeServerOptions {
+  /**
+   * A listener on a loopback address refuses a `Host` that is not loopback: a web page whose name resolves to 127.0.0.1
+   * must not reach it (DNS rebinding). True behind a proxy that passes the public name on.
+   */
+  readonly anyHost?: boolean;
+}
+
+export function createNodeServer(
+  gateway: Gateway,
+  dependencies: AdapterDependencies,
+  { anyHost = false }: NodeServerOptions = {},
+): NodeServer {
   const { clock, randomness, log } = dependencies;
   const running = new Set<Promise<void>>();
   const answers = new WeakMap<Duplex, ServerResponse>();
+  const budget = createBodyBudget(allBodiesMaxBytes);
   let closed: Promise<void> | undefined;
+  let served = gateway;
   const isClosing = () => closed !== undefined;
 
-  const onRequest = (incoming: IncomingMessage, outgoing: ServerResponse) => {
+  const serve = (expectsContinue: boolean) => (incoming: IncomingMessage, outgoing: ServerResponse) => {
     answers.set(incoming.socket, outgoing);
-    const exchange = runExchange(gateway, { incoming, outgoing, isClosing }, dependencies).finally(() => {
-      running.delete(exchange);
-    });
-    running.add(exchange);
+    const exchange = { incoming, outgoing, expectsContinue, budget, isClosing };
+    const exchanged = runExchange(served, exchange, dependencies).finally(() => running.delete(exchanged));
+    running.add(exchanged);
   };
 
-  const server = createServer(serverOptions, onRequest);
-  // Node would answer these two by itself, in another shape than ours.
-  server.on('checkExpectation', onRequest);
-  server.on('clientError', (_cause, socket) => refuseMalformed(socket, answers.get(socket), randomness));
+  const server = createServer(serverOptions, serve(false));
+  // Node would answer these three by itself, in another shape or too early.
+  server.on('checkContinue', serve(true));
+  server.on('checkExpectation', serve(false));
+  server.on('clientError', (_cause, socket) => refuseMalformed(socket, answers.get(socket), randomness.uuid()));
 
   const close = async () => {
     const ended = new Promise<void>((resolve) => server.close(() => resolve()));
-    await settledWithin(clock, Promise.allSettled(running), closeMaxMs);
+    await settledWithin(clock, closeMaxMs, Promise.allSettled(running));
     server.closeAllConnections();
     // What was cut off still settles.
-    await settledWithin(clock, Promise.allSettled(running), finishMaxMs);
+    await settledWithin(clock, finishMaxMs, Promise.allSettled(running));
     await ended;
   };
   return {
     listen: async (port, host) => {
+      if (!anyHost && isLoopback(host)) served = onlyForLoopback(gateway, dependencies);
       const taken = await listen(server, port, host);
       // From here on it is an accept that failed (too many open files, say), and the server goes on.
       server.on('error', (cause) => log.error({ event: 'server_failed' }, cause));
@@ -68,6 +85,18 @@ export function createNodeServer(gateway: Gateway, dependencies: AdapterDependen
     },
   };
 }
+
+const onlyForLoopback =
+  (gateway: Gateway, { randomness }: AdapterDependencies): Gateway =>
+  async (request, context) => {
+    // A client that names no host is no browser.
+    const hosts = request.headers.host ?? [];
+    if (hosts.every((host) => isLoopback(host.replace(/:\d+$/, '')))) return gateway(request, context);
+    const message = 'The Host header must name a loopback address: this gateway listens on one.';
+    return errorAnswer(fail('invalid_request', { message }), randomness.uuid());
+  };
+
+const isLoopback = (host: string): boolean => /^(localhost|127(\.\d{1,3}){3}|\[?::1\]?)$/i.test(host);
 
 const serverOptions = {
   maxHeaderSize: headersMaxBytes,

@@ -1,5 +1,5 @@
-// The last resort, never a way of handling errors: a rejection that nobody awaited would end a Lambda environment and
-// with it the answers it is writing. It is logged instead, and the process lives.
+// The last resort, never a way of handling errors: an unhandled rejection would end a Lambda environment and with it the
+// answers it is writing. It is logged instead, and the process goes on.
 import type { Log } from '../../foundation/log/index.ts';
 
 /** As much of `process` as the guard needs. */

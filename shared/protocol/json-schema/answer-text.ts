@@ -1,4 +1,4 @@
-// The JSON inside the text of an answer. Models put it into a code fence now and then, although nobody asked for one.
+// The JSON inside the text of an answer. Models put it into a code fence now and then without being asked to.
 import { answerMaxCharacters, answerMaxDepth } from './bounds.ts';
 import { nestsDeeperThan } from './json-value.ts';
 

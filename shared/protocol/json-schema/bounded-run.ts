@@ -1,6 +1,6 @@
-// Runs foreign rules to their end or for so long, whichever comes first. A step counter would need a hook in the library
-// and would see nothing of a regular expression; V8's own interrupt reaches both. It holds up this thread for at most
-// `maxMs`, needs no worker to start, and compiles nothing but the constant below.
+// Runs the rules of a client to their end or for so long, whichever comes first. A step counter would need a hook in the
+// library and would see nothing of a regular expression; V8's own interrupt reaches both. Its limit is milliseconds of
+// this thread, not a wait.
 import { type Context, createContext, Script } from 'node:vm';
 
 export type BoundedRun<Value> =
@@ -15,11 +15,11 @@ let box: { work?: () => unknown } & Context;
 
 /** Calls `work`, which must not wait for anything. Throws what it throws. */
 export function runBounded<Value>(work: () => Value, maxMs: number): BoundedRun<Value> {
-  // Made on first need: it costs a millisecond.
+  // Made on first use: it costs a millisecond.
   box ??= createContext({});
   box.work = work;
   try {
-    return { kind: 'done', value: callWork.runInContext(box, { timeout: maxMs }) };
+    return { kind: 'done', value: callWork.runInContext(box, { timeout: Math.ceil(maxMs) }) };
   } catch (cause) {
     // By code and name: an error may stem from another realm, where it is no instance of our Error.
     const { code, name } = cause as { code?: unknown; name?: unknown };

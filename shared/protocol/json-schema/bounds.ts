@@ -4,18 +4,35 @@
 export const schemaMaxBytes = 64 * 1024;
 /** Contract 3. Objects and arrays inside each other, the schema itself being the first. */
 export const schemaMaxDepth = 32;
-/** Compiling a regular expression cannot be interrupted, and is fast up to here. Common ones stay below 1,000. */
+/** Compiling one regular expression cannot be interrupted. Common ones stay below 1,000 characters. */
 export const patternMaxCharacters = 2_048;
 /** A union of everything that fits into 64 KiB stays below it, a few references that double each other do not. */
 export const evaluationsPerValueMax = 10_000;
-/** Resolving the references of 64 KiB takes some 100 ms on a small function. */
-export const referencesMaxMs = 500;
-/** All patterns of a schema together. Each takes about a millisecond; the rest is for a machine that is busy. */
-export const probingMaxMs = 500;
 
 /** Twice the text of 128,000 tokens, the longest output of today's models. */
 export const answerMaxCharacters = 1024 * 1024;
-/** Deeper than any answer that somebody reads, and in reach of the stack for a schema that refers to itself. */
+/** Deeper than answers in practice, and in reach of the stack for a schema that refers to itself. */
 export const answerMaxDepth = 256;
-/** An answer of the largest size takes some 300 ms on a small function, an ordinary one about one. */
-export const answerCheckMaxMs = 500;
+
+/**
+ * What all schema work of one call may take on the event loop: an ordinary schema and its answer take two or three. Behind
+ * it stand 50 ms less what cannot be interrupted, which is the patterns below.
+ */
+export const eventLoopMaxMs = 30;
+/** The same while another job of the key is in a worker: enough for what is ordinary. */
+export const busyEventLoopMaxMs = 5;
+/** One schema, or one check of an answer, in a worker: an answer of the largest size takes some 300 ms there. */
+export const workerJobMaxMs = 500;
+/** What all schema work of one call may take in workers. */
+export const workerCallMaxMs = 2_000;
+/** Beside the event loop, on machines of one or two processors. */
+export const workersMax = 2;
+/** Jobs of one key that wait for a worker. One of them runs at a time, so that more would outlast the budget of their calls. */
+export const waitingJobsPerKeyMax = 100;
+
+/**
+ * Patterns of a schema together that may be compiled on the event loop, by weight: a character weighs one, a Unicode
+ * property class a hundred, for V8 takes a millisecond for each of them.
+ */
+export const eventLoopPatternWeightMax = 600;
+export const propertyClassWeight = 100;

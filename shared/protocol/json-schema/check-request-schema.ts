@@ -1,15 +1,24 @@
 import { fail, type GatewayError } from '../../errors/index.ts';
-import { checkResponseSchema } from './on-demand.ts';
+import { checkResponseSchema, type SchemaWork } from './schema-checks.ts';
 
 export interface SchemaRequest {
   readonly responseSchema?: unknown;
   readonly stream: boolean;
 }
 
+export interface SchemaOptions {
+  /** A streamed answer is held against the schema at its end (contract 20). */
+  readonly allowsStream: boolean;
+  readonly work: SchemaWork;
+}
+
 /** Spec 2.1. Called only for a key that exists: checking a schema is work. */
-export async function checkRequestSchema({ responseSchema, stream }: SchemaRequest): Promise<GatewayError | undefined> {
+export async function checkRequestSchema(
+  { responseSchema, stream }: SchemaRequest,
+  { allowsStream, work }: SchemaOptions,
+): Promise<GatewayError | undefined> {
   if (responseSchema === undefined) return undefined;
-  const fault = await checkResponseSchema(responseSchema);
+  const fault = await checkResponseSchema(responseSchema, work);
   if (fault !== undefined) return fail('invalid_response_schema', { message: fault.message });
-  return stream ? fail('schema_streaming_unsupported') : undefined;
+  return stream && !allowsStream ? fail('schema_streaming_unsupported') : undefined;
 }

@@ -1,9 +1,25 @@
-// What the gateway asks about schemas and about what must satisfy them. Every question ends within its bounds.
+// What the gateway asks about schemas and about what must satisfy them, answered on this thread within a limit: the event
+// loop's first, a worker's where that was too short.
+import { type OutputUnit, validate } from '@cfworker/json-schema';
+import { startStopwatch } from '../../foundation/time/index.ts';
 import { readAnswerText } from './answer-text.ts';
+import { runBounded } from './bounded-run.ts';
 import { answerMaxDepth } from './bounds.ts';
-import { firstProblem, type ValueProblem } from './first-problem.ts';
 import { nestsDeeperThan, plainCopy } from './json-value.ts';
-import { type PreparedSchema, prepareSchema, type SchemaFault } from './prepare-schema.ts';
+import {
+  PatternsTooHeavy,
+  type PreparedSchema,
+  type Preparing,
+  prepareSchema,
+  type SchemaFault,
+} from './prepare-schema.ts';
+import { UnusableSchema } from './unusable-schema.ts';
+
+export interface ValueProblem {
+  /** Where in the value, as a JSON pointer. Empty: the value itself. */
+  readonly path: string;
+  readonly message: string;
+}
 
 export type AnswerCheck =
   /** `text`: the answer without code fence, byte order mark and surrounding whitespace, otherwise as it came. */
@@ -11,35 +27,119 @@ export type AnswerCheck =
   /** `problem` continues the sentence "The answer …" and is meant for logs. */
   | { readonly kind: 'invalid'; readonly problem: string };
 
-export function checkResponseSchema(schema: unknown): SchemaFault | undefined {
-  const found = prepareSchema(schema);
-  return 'message' in found ? found : undefined;
+export interface Limits {
+  readonly maxMs: number;
+  readonly patternWeightMax: number;
 }
 
-export function checkAnswer(schema: unknown, answer: string): AnswerCheck {
-  const prepared = prepareFaultless(schema);
+/** `over`: by what the time ended, or would. The value is then what that means, should there be no more time elsewhere. */
+export interface Timed<Value> {
+  readonly value: Value;
+  readonly over?: 'schema' | 'value';
+}
+
+/** Nothing outlives the schema it belongs to. A schema must not change after it was handed in. */
+const preparedSchemas = new WeakMap<object, PreparedSchema>();
+
+/** The prepared schema, or why it cannot be used. */
+function prepare(schema: unknown, limits: Limits): Timed<PreparedSchema | SchemaFault> {
+  const key = typeof schema === 'object' && schema !== null ? schema : undefined;
+  const known = key && preparedSchemas.get(key);
+  if (known !== undefined) return { value: known };
+  const { patternWeightMax } = limits;
+  const preparing: Preparing = { patternWeightMax, fault: new UnusableSchema('', 'takes too long to be read') };
+  try {
+    const run = runBounded(() => prepareSchema(schema, preparing), limits.maxMs);
+    if (run.kind === 'time_over') return { value: preparing.fault, over: 'schema' };
+    if (run.kind === 'too_deep') return { value: preparing.fault };
+    if (key !== undefined) preparedSchemas.set(key, run.value);
+    return { value: run.value };
+  } catch (cause) {
+    if (cause instanceof PatternsTooHeavy) return { value: preparing.fault, over: 'schema' };
+    if (cause instanceof UnusableSchema) return { value: { message: cause.message } };
+    throw cause;
+  }
+}
+
+/** The prepared schema of one that was found to be usable. */
+function prepareUsable(schema: unknown, limits: Limits): Timed<PreparedSchema | undefined> {
+  const { value, over } = prepare(schema, limits);
+  if (over !== undefined) return { value: undefined, over };
+  if ('message' in value) throw new Error(`A schema was used that has a fault: ${value.message}`);
+  return { value };
+}
+
+export function schemaFault(schema: unknown, limits: Limits): Timed<SchemaFault | undefined> {
+  const { value, ...timed } = prepare(schema, limits);
+  return { ...timed, value: 'message' in value ? { message: value.message } : undefined };
+}
+
+export function answerCheck(schema: unknown, answer: string, limits: Limits): Timed<AnswerCheck> {
+  const elapsedMs = startStopwatch();
+  const prepared = prepareUsable(schema, limits);
   const read = readAnswerText(answer);
-  if (read.kind === 'unreadable') return { kind: 'invalid', problem: read.problem };
-  const problem = firstProblem(prepared, read.value);
-  if (problem === undefined) return { kind: 'valid', text: read.text };
-  return {
-    kind: 'invalid',
-    problem: `fails at ${problem.path === '' ? 'its root' : problem.path}: ${problem.message}`,
-  };
+  if (read.kind === 'unreadable') return { value: { kind: 'invalid', problem: read.problem } };
+  const { value: problem, ...timed } = firstProblem(prepared, read.value, limits.maxMs - elapsedMs());
+  if (problem === undefined) return { value: { kind: 'valid', text: read.text } };
+  const place = problem.path === '' ? 'its root' : problem.path;
+  return { ...timed, value: { kind: 'invalid', problem: `fails at ${place}: ${problem.message}` } };
 }
 
-export function checkValue(schema: unknown, value: unknown): ValueProblem | undefined {
-  const prepared = prepareFaultless(schema);
+export function valueProblem(schema: unknown, value: unknown, limits: Limits): Timed<ValueProblem | undefined> {
+  const elapsedMs = startStopwatch();
+  const prepared = prepareUsable(schema, limits);
   if (nestsDeeperThan(value, answerMaxDepth)) {
-    return { path: '', message: `nests deeper than ${answerMaxDepth} levels` };
+    return { value: { path: '', message: `nests deeper than ${answerMaxDepth} levels` } };
   }
   const plain = plainCopy(value);
-  if (plain === undefined) return { path: '', message: 'is no JSON value' };
-  return firstProblem(prepared, plain.copy);
+  if (plain === undefined) return { value: { path: '', message: 'is no JSON value' } };
+  return firstProblem(prepared, plain.copy, limits.maxMs - elapsedMs());
 }
 
-function prepareFaultless(schema: unknown): PreparedSchema {
-  const found = prepareSchema(schema);
-  if ('message' in found) throw new Error(`A schema was used that has a fault: ${found.message}`);
-  return found;
+const outOfTime: ValueProblem = { path: '', message: 'could not be checked against the schema in time' };
+
+/** Why the value does not satisfy the schema: of all problems the one that tells most. */
+function firstProblem(
+  { value: prepared, over }: Timed<PreparedSchema | undefined>,
+  value: unknown,
+  leftMs: number,
+): Timed<ValueProblem | undefined> {
+  if (prepared === undefined || leftMs < 1) return { value: outOfTime, over: over ?? 'value' };
+  const { schema, draft, lookup } = prepared;
+  const run = runBounded(() => validate(value, schema, draft, lookup), leftMs);
+  if (run.kind === 'time_over') return { value: outOfTime, over: 'value' };
+  if (run.kind === 'too_deep') return { value: { path: '', message: 'could not be checked: it recurses too deeply' } };
+  const { valid, errors } = run.value;
+  if (valid) return { value: undefined };
+  const unit = errors.find(({ keyword }) => !passesOn.has(keyword)) ?? errors[0];
+  if (unit === undefined) throw new Error('The validator refused a value without a reason');
+  return { value: { path: shorten(unit.instanceLocation.slice(1)), message: messageOf(unit) } };
 }
+
+/** Keywords that only say that something below them failed: what failed stands behind them in the list. */
+const passesOn: ReadonlySet<string> = new Set([
+  '$ref',
+  'additionalItems',
+  'additionalProperties',
+  'allOf',
+  'dependencies',
+  'dependentSchemas',
+  'if',
+  'items',
+  'patternProperties',
+  'prefixItems',
+  'properties',
+  'unevaluatedItems',
+  'unevaluatedProperties',
+]);
+
+function messageOf({ keyword, error }: OutputUnit): string {
+  if (keyword === 'false') return 'is not allowed here';
+  // The validator would repeat all of them.
+  if (keyword === 'enum' || keyword === 'const') return 'is not among the allowed values';
+  return shorten(error);
+}
+
+const textMaxCharacters = 160;
+const shorten = (text: string): string =>
+  text.length <= textMaxCharacters ? text : `${text.slice(0, textMaxCharacters)}…`;

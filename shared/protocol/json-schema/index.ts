@@ -1,5 +1,3 @@
-export type { AnswerCheck } from './check.ts';
-export { checkRequestSchema, type SchemaRequest } from './check-request-schema.ts';
-export type { ValueProblem } from './first-problem.ts';
-export { checkAnswer, checkResponseSchema, checkValue } from './on-demand.ts';
-export type { SchemaFault } from './prepare-schema.ts';
+export { readAnswerText } from './answer-text.ts';
+export { checkRequestSchema, type SchemaOptions, type SchemaRequest } from './check-request-schema.ts';
+export { checkAnswer, checkResponseSchema, checkValue, type SchemaWork, startSchemaWork } from './schema-checks.ts';

@@ -13,8 +13,11 @@ export const nestsDeeperThan = (value: unknown, max: number): boolean =>
   !isRawNumber(value) &&
   (max === 0 || Object.values(value).some((member) => nestsDeeperThan(member, max - 1)));
 
-/** Numbers kept as text become numbers, and nobody else holds the copy. Undefined: the value is no JSON. */
-export function plainCopy(value: unknown): { readonly copy: unknown; readonly bytes: number } | undefined {
-  const text = JSON.stringify(value) as string | undefined;
-  return text === undefined ? undefined : { copy: JSON.parse(text), bytes: Buffer.byteLength(text) };
+/** A copy of its own in which numbers kept as text are numbers. Undefined: the value is no JSON. */
+export function plainCopy(value: unknown): { readonly copy: unknown } | undefined {
+  const text = jsonText(value);
+  return text === undefined ? undefined : { copy: JSON.parse(text) };
 }
+
+/** Undefined: the value is no JSON. */
+export const jsonText = (value: unknown): string | undefined => JSON.stringify(value) as string | undefined;

@@ -1,7 +1,44 @@
-// What the value of each keyword must be, by draft. A keyword that is not here means nothing in that draft: it is left
-// out of the copy that the validator gets, because the validator mixes drafts.
-import type { Draft } from './draft.ts';
+// The drafts, and what the value of each keyword must be in each of them. A keyword that is not here means nothing in that
+// draft: it is left out of the copy that the validator gets, because the validator mixes drafts.
 import { isObject } from './json-value.ts';
+import { UnusableSchema } from './unusable-schema.ts';
+
+export type Draft = '2020-12' | '2019-09' | '7' | '6' | '4';
+
+const drafts: ReadonlyMap<unknown, Draft> = new Map([
+  ['https://json-schema.org/draft/2020-12/schema', '2020-12'],
+  ['https://json-schema.org/draft/2019-09/schema', '2019-09'],
+  ['http://json-schema.org/draft-07/schema', '7'],
+  ['http://json-schema.org/draft-06/schema', '6'],
+  ['http://json-schema.org/draft-04/schema', '4'],
+]);
+
+/** All are commonly written with the other protocol too, and with or without the empty fragment. */
+function draftOf(uri: unknown): Draft | undefined {
+  if (typeof uri !== 'string') return undefined;
+  const [withoutFragment = '', fragment = ''] = uri.split('#', 2);
+  if (fragment !== '') return undefined;
+  return drafts.get(withoutFragment) ?? drafts.get(withoutFragment.replace(/^https?/, swapProtocol));
+}
+
+const swapProtocol = (protocol: string): string => (protocol === 'http' ? 'https' : 'http');
+
+/** Undefined: it says none. Throws UnusableSchema when `$schema` names any other draft. */
+export function readDraft(schema: unknown): Draft | undefined {
+  if (!isObject(schema) || schema.$schema === undefined) return undefined;
+  const draft = draftOf(schema.$schema);
+  if (draft === undefined) throw new UnusableSchema('/$schema', 'must name draft 2020-12, 2019-09, 7, 6 or 4');
+  return draft;
+}
+
+export const isDraft = (uri: unknown, draft: Draft): boolean => draftOf(uri) === draft;
+
+/** Whether what stands beside a `$ref` means nothing. */
+export const refIsAlone = (draft: Draft): boolean => validatorDraft(draft) === '7';
+
+/** As the validator knows it: what drafts 6 and 4 say otherwise is put into words of draft 7. */
+export const validatorDraft = (draft: Draft): '2020-12' | '2019-09' | '7' =>
+  draft === '6' || draft === '4' ? '7' : draft;
 
 export interface Keyword {
   /** Continues the sentence "The schema at /a/b …". */
@@ -9,7 +46,7 @@ export interface Keyword {
   readonly fits: (value: unknown) => boolean;
   /** How subschemas stand in the value. */
   readonly holds?: 'schema' | 'schemas' | 'members' | 'members_or_names';
-  readonly role?: 'annotation' | 'pattern' | 'pattern_names';
+  readonly role?: 'annotation' | 'pattern' | 'pattern_names' | undefined;
 }
 
 const isText = (value: unknown): boolean => typeof value === 'string';
@@ -43,11 +80,12 @@ const mark: Keyword = { must: 'must be a boolean', fits: (value) => typeof value
 const reference: Keyword = { must: 'must be a URI reference', fits: isReference };
 const anchor: Keyword = { must: 'must be a plain name', fits: isAnchor };
 
-const inBoth: Readonly<Record<string, Keyword>> = {
+/** Drafts 7 and later. */
+const common: Readonly<Record<string, Keyword>> = {
   $comment: annotation,
   title: annotation,
   description: annotation,
-  // Asserted by neither draft unless a reader of the schema asks for it.
+  // Asserted by no draft unless a reader of the schema asks for it.
   format: annotation,
   contentEncoding: annotation,
   contentMediaType: annotation,
@@ -82,7 +120,7 @@ const inBoth: Readonly<Record<string, Keyword>> = {
   patternProperties: { ...schemaMap, role: 'pattern_names' },
   additionalProperties: schema,
   propertyNames: schema,
-  // Deprecated in 2020-12, but still written there.
+  // Deprecated since 2019-09, but still written there.
   dependencies: {
     must: 'must be an object of schemas or lists of different strings',
     fits: (value) => isMapOf(value, (member) => isSchema(member) || isNameList(member)),
@@ -93,51 +131,94 @@ const inBoth: Readonly<Record<string, Keyword>> = {
   oneOf: schemas,
   not: schema,
   if: schema,
-  // biome-ignore lint/suspicious/noThenProperty: the keyword is called so, and nobody awaits this table.
+  // biome-ignore lint/suspicious/noThenProperty: the keyword is called so, and this table is not awaited.
   then: schema,
   else: schema,
 };
 
+const itemsOrList: Keyword = {
+  must: 'must be a schema or a list of schemas',
+  fits: (value) => isSchema(value) || isSchemaList(value),
+  holds: 'schemas',
+};
+
+/** New in 2019-09. */
+const since201909: Readonly<Record<string, Keyword>> = {
+  $id: { must: 'must be a URI reference without a fragment', fits: isIdentifier },
+  $anchor: anchor,
+  $vocabulary: {
+    must: 'must be an object of booleans',
+    fits: (value) => isMapOf(value, (member) => typeof member === 'boolean'),
+    role: 'annotation',
+  },
+  deprecated: mark,
+  contentSchema: { ...schema, role: 'annotation' },
+  unevaluatedItems: schema,
+  unevaluatedProperties: schema,
+  dependentSchemas: schemaMap,
+  dependentRequired: {
+    must: 'must be an object of lists of different strings',
+    fits: (value) => isMapOf(value, isNameList),
+  },
+  maxContains: count,
+  minContains: count,
+};
+
+const draft202012: Readonly<Record<string, Keyword>> = {
+  ...common,
+  ...since201909,
+  $dynamicRef: reference,
+  $dynamicAnchor: anchor,
+  items: { ...schema, must: 'must be an object or a boolean (a list of schemas is called prefixItems)' },
+  prefixItems: schemas,
+};
+
+const draft201909: Readonly<Record<string, Keyword>> = {
+  ...common,
+  ...since201909,
+  $recursiveRef: { must: 'must be #', fits: (value) => value === '#' },
+  $recursiveAnchor: { ...mark, role: undefined },
+  items: itemsOrList,
+  additionalItems: schema,
+};
+
+const draft7: Readonly<Record<string, Keyword>> = {
+  ...common,
+  $id: reference,
+  items: itemsOrList,
+  additionalItems: schema,
+};
+
+const without = (keywords: Readonly<Record<string, Keyword>>, ...names: readonly string[]): Record<string, Keyword> =>
+  Object.fromEntries(Object.entries(keywords).filter(([name]) => !names.includes(name)));
+
+const draft6 = without(
+  draft7,
+  '$comment',
+  'if',
+  'then',
+  'else',
+  'readOnly',
+  'writeOnly',
+  'contentEncoding',
+  'contentMediaType',
+);
+
+const isExclusive: Keyword = { must: 'must be a boolean', fits: (value) => typeof value === 'boolean' };
+
+const draft4: Readonly<Record<string, Keyword>> = {
+  ...without(draft6, '$id', 'const', 'contains', 'propertyNames', 'examples'),
+  id: reference,
+  exclusiveMinimum: isExclusive,
+  exclusiveMaximum: isExclusive,
+};
+
 const tables: Readonly<Record<Draft, ReadonlyMap<string, Keyword>>> = {
-  '2020-12': new Map(
-    Object.entries({
-      ...inBoth,
-      $id: { must: 'must be a URI reference without a fragment', fits: isIdentifier },
-      $anchor: anchor,
-      $vocabulary: {
-        must: 'must be an object of booleans',
-        fits: (value) => isMapOf(value, (member) => typeof member === 'boolean'),
-        role: 'annotation',
-      },
-      deprecated: mark,
-      contentSchema: { ...schema, role: 'annotation' },
-      $dynamicRef: reference,
-      $dynamicAnchor: anchor,
-      items: { ...schema, must: 'must be an object or a boolean (a list of schemas is called prefixItems)' },
-      prefixItems: schemas,
-      unevaluatedItems: schema,
-      unevaluatedProperties: schema,
-      dependentSchemas: schemaMap,
-      dependentRequired: {
-        must: 'must be an object of lists of different strings',
-        fits: (value) => isMapOf(value, isNameList),
-      },
-      maxContains: count,
-      minContains: count,
-    }),
-  ),
-  '7': new Map(
-    Object.entries({
-      ...inBoth,
-      $id: reference,
-      items: {
-        must: 'must be a schema or a list of schemas',
-        fits: (value) => isSchema(value) || isSchemaList(value),
-        holds: 'schemas',
-      },
-      additionalItems: schema,
-    }),
-  ),
+  '2020-12': new Map(Object.entries(draft202012)),
+  '2019-09': new Map(Object.entries(draft201909)),
+  '7': new Map(Object.entries(draft7)),
+  '6': new Map(Object.entries(draft6)),
+  '4': new Map(Object.entries(draft4)),
 };
 
 export const keywordOf = (draft: Draft, name: string): Keyword | undefined => tables[draft].get(name);

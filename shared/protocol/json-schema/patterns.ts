@@ -1,7 +1,11 @@
 // Regular expressions of clients. ECMAScript's own engine runs them, because schemas in common use need all of it
-// (lookaheads, Unicode classes); whoever calls `probePattern` or checks an answer sets the time limit.
-import { patternMaxCharacters } from './bounds.ts';
+// (lookaheads, Unicode classes). Its matching can be interrupted, its compiling cannot: that is bounded by weight.
+import { patternMaxCharacters, propertyClassWeight } from './bounds.ts';
 import { UnusableSchema } from './unusable-schema.ts';
+
+/** What compiling it may cost, in characters. */
+export const weightOf = (source: string): number =>
+  source.length + propertyClassWeight * (source.match(/\\p/gi)?.length ?? 0);
 
 /** The pattern as the validator can compile it. Throws UnusableSchema when it is none. */
 export function readPattern(source: string, path: string): string {
@@ -35,7 +39,7 @@ function inUnicodeMode(source: string): string {
   });
 }
 
-/** Long enough for two ways through each repetition to become hopeless, short enough for any decent pattern. */
+/** Long enough that two ways through each repetition never end, short enough for any pattern with one way. */
 const probeCharacters = 64;
 const probePiecesMax = 20;
 const usualPieces = ['a', 'A', '0', ' ', '-', '_', '.'];
@@ -47,7 +51,7 @@ const probedPartsMax = 16;
 
 /**
  * Tries a pattern on texts that are bad for it: its own characters and words, repeated. One that backtracks without end
- * does so here, before anybody has paid for an answer. No proof: what it misses meets the time limit of the answer.
+ * does so here, before an answer was paid for. No proof: what it misses meets the time limit of the answer.
  */
 export function probePattern(source: string): void {
   const own = source.match(/\w{2,8}|[^\\^$.*+?()[\]{}|]/gu) ?? [];

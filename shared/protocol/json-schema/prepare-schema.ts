@@ -1,11 +1,9 @@
-// From a schema as a client sent it to one that values can be checked against.
+// From a schema as a client sent it to one that values can be checked against. Plain synchronous work: the caller bounds it.
 import { dereference, type Schema, validate } from '@cfworker/json-schema';
-import { runBounded } from './bounded-run.ts';
-import { evaluationsPerValueMax, probingMaxMs, referencesMaxMs, schemaMaxBytes, schemaMaxDepth } from './bounds.ts';
-import { type Draft, readDraft } from './draft.ts';
-import { evaluationCounter, type Lookup, referenceTarget } from './evaluation-count.ts';
-import { nestsDeeperThan, plainCopy } from './json-value.ts';
-import { probePattern } from './patterns.ts';
+import { evaluationsPerValueMax, schemaMaxBytes, schemaMaxDepth } from './bounds.ts';
+import { jsonText, nestsDeeperThan } from './json-value.ts';
+import { type Draft, readDraft, refIsAlone, validatorDraft } from './keywords.ts';
+import { probePattern, weightOf } from './patterns.ts';
 import { type ReadSchema, readSchema } from './read-schema.ts';
 import { joinPath, UnusableSchema } from './unusable-schema.ts';
 
@@ -14,53 +12,68 @@ export interface SchemaFault {
   readonly message: string;
 }
 
+/** The schemas of one document by URI. */
+type Lookup = Record<string, Schema | boolean>;
+
 export interface PreparedSchema {
   readonly schema: Schema | boolean;
-  readonly draft: Draft;
+  readonly draft: ReturnType<typeof validatorDraft>;
   readonly lookup: Lookup;
 }
 
-/** Nothing outlives the schema it belongs to: distinct schemas, however many, leave nothing behind. */
-const preparedSchemas = new WeakMap<object, PreparedSchema>();
-
-/** Prepares the same object once only. */
-export function prepareSchema(schema: unknown): PreparedSchema | SchemaFault {
-  const isObject = typeof schema === 'object' && schema !== null;
-  const known = isObject ? preparedSchemas.get(schema) : undefined;
-  if (known !== undefined) return known;
-  try {
-    const prepared = prepare(schema);
-    if (isObject) preparedSchemas.set(schema, prepared);
-    return prepared;
-  } catch (cause) {
-    if (cause instanceof UnusableSchema) return { message: cause.message };
-    throw cause;
-  }
+export interface Preparing {
+  /** What its patterns together may weigh; heavier ones throw PatternsTooHeavy before one more is compiled. */
+  readonly patternWeightMax: number;
+  /** What the work is at: what is wrong with the schema, should the time end here. */
+  fault: UnusableSchema;
 }
 
-function prepare(schema: unknown): PreparedSchema {
-  if (nestsDeeperThan(schema, schemaMaxDepth)) {
+export class PatternsTooHeavy extends Error {}
+
+/** Throws UnusableSchema, or PatternsTooHeavy. */
+export function prepareSchema(value: unknown, preparing: Preparing): PreparedSchema {
+  const { schema: copy, draft } = copySchema(value);
+  let weight = 0;
+  const weigh = (source: string, path: string): void => {
+    weight += weightOf(source);
+    if (weight > preparing.patternWeightMax) throw new PatternsTooHeavy();
+    preparing.fault = new UnusableSchema(path, 'must be a regular expression that is compiled soon');
+  };
+  const read = readAsDraft(copy, draft, weigh);
+  preparing.fault = new UnusableSchema('', 'is too entangled to be resolved');
+  const lookup = resolveReferences(read.read, read.draft);
+  for (const [source, path] of read.read.patterns) {
+    preparing.fault = new UnusableSchema(path, 'must be a regular expression that ends soon');
+    probePattern(source);
+  }
+  return { schema: read.read.schema, draft: validatorDraft(read.draft), lookup };
+}
+
+function copySchema(value: unknown): { readonly schema: unknown; readonly draft: Draft | undefined } {
+  if (nestsDeeperThan(value, schemaMaxDepth)) {
     throw new UnusableSchema('', `must not nest deeper than ${schemaMaxDepth} levels`);
   }
-  const plain = plainCopy(schema);
-  if (plain === undefined) throw new UnusableSchema('', 'must be an object or a boolean');
-  if (plain.bytes > schemaMaxBytes) throw new UnusableSchema('', `must not be larger than ${schemaMaxBytes} bytes`);
-  const { read, draft } = readAsDraft(plain.copy);
-  const resolving = runBounded(() => resolveReferences(read, draft), referencesMaxMs);
-  if (resolving.kind !== 'done') throw new UnusableSchema('', 'is too entangled to be resolved');
-  probePatterns(read);
-  return { schema: read.schema, draft, lookup: resolving.value };
+  const text = jsonText(value);
+  if (text === undefined) throw new UnusableSchema('', 'must be an object or a boolean');
+  if (Buffer.byteLength(text) > schemaMaxBytes) {
+    throw new UnusableSchema('', `must not be larger than ${schemaMaxBytes} bytes`);
+  }
+  const schema: unknown = JSON.parse(text);
+  return { schema, draft: readDraft(schema) };
 }
 
-/** Without `$schema` it is 2020-12, or else draft 7 where its `items` are a list, as only draft 7 has them. */
-function readAsDraft(schema: unknown): { readonly read: ReadSchema; readonly draft: Draft } {
-  const named = readDraft(schema);
+/** Without `$schema` it is 2020-12, or else draft 7 where its `items` are a list, as 2020-12 has them not. */
+function readAsDraft(
+  schema: unknown,
+  named: Draft | undefined,
+  beforePattern: (source: string, path: string) => void,
+): { readonly read: ReadSchema; readonly draft: Draft } {
   const draft = named ?? '2020-12';
   try {
-    return { read: readSchema(schema, draft), draft };
+    return { read: readSchema(schema, draft, beforePattern), draft };
   } catch (cause) {
     if (named !== undefined || !(cause instanceof UnusableSchema) || !cause.isListOfItems) throw cause;
-    return { read: readSchema(schema, '7'), draft: '7' };
+    return { read: readSchema(schema, '7', beforePattern), draft: '7' };
   }
 }
 
@@ -75,8 +88,8 @@ function resolveReferences({ schema, places }: ReadSchema, draft: Draft): Lookup
       throw new UnusableSchema(path, `must not apply more than ${evaluationsPerValueMax} subschemas to one value`);
     }
   }
-  // Once for nothing: a chain of references beyond the stack shows here, not in an answer that was paid for.
-  validate(null, schema, draft, lookup);
+  // One run on null: a chain of references beyond the stack shows here, not in an answer that was paid for.
+  validate(null, schema, validatorDraft(draft), lookup);
   return lookup;
 }
 
@@ -90,13 +103,35 @@ function findSchemas(schema: Schema | boolean): Lookup {
   }
 }
 
-function probePatterns({ patterns }: ReadSchema): void {
-  let current = '';
-  const probing = runBounded(() => {
-    for (const [source, path] of patterns) {
-      current = path;
-      probePattern(source);
-    }
-  }, probingMaxMs);
-  if (probing.kind !== 'done') throw new UnusableSchema(current, 'must be a regular expression that ends soon');
+/** The schema that the `$ref` of a schema means, once the validator has resolved it. */
+const referenceTarget = (schema: Schema, lookup: Lookup): Schema | boolean | undefined =>
+  lookup[schema.__absolute_ref__ ?? ''];
+
+/**
+ * Counts how many subschemas a schema applies to the very value it was given: references that fan out double this at
+ * every step, references in a cycle never end. Each schema of a document is counted once. Infinity: without end.
+ */
+export function evaluationCounter(lookup: Lookup, draft: Draft): (schema: Schema | boolean) => number {
+  const counts = new Map<Schema, number>();
+  return function count(schema): number {
+    if (typeof schema === 'boolean') return 1;
+    const known = counts.get(schema);
+    if (known !== undefined) return known;
+    // A schema that is met again while it is being counted is part of a cycle.
+    counts.set(schema, Number.POSITIVE_INFINITY);
+    let sum = 1;
+    for (const applied of appliedInPlace(schema, lookup, draft)) sum += count(applied);
+    counts.set(schema, sum);
+    return sum;
+  };
+}
+
+function appliedInPlace(schema: Schema, lookup: Lookup, draft: Draft): (Schema | boolean)[] {
+  const target = referenceTarget(schema, lookup);
+  if (refIsAlone(draft) && target !== undefined) return [target];
+  const { allOf = [], anyOf = [], oneOf = [], not, if: condition, then, else: otherwise } = schema;
+  const dependent = [...Object.values(schema.dependentSchemas ?? {}), ...Object.values(schema.dependencies ?? {})];
+  return [target, ...allOf, ...anyOf, ...oneOf, not, condition, then, otherwise, ...dependent].filter(
+    (applied): applied is Schema | boolean => applied !== undefined && !Array.isArray(applied),
+  );
 }

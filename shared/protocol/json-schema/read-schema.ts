@@ -1,10 +1,9 @@
-// Reads a schema that nobody has checked: every keyword must be what its draft says, and what comes out is a copy with
-// nothing in it but keywords of that draft. The depth is bounded before.
+// Reads a schema that was not checked before: every keyword must be what its draft says, and what comes out is a copy with
+// nothing in it but keywords of that draft. What the validator does not know, or does at a price, is said in keywords
+// that it does well. The depth is bounded before.
 import type { Schema } from '@cfworker/json-schema';
-import { adaptKeywords, type CopiedSchema } from './adapt-keywords.ts';
-import { type Draft, isDraft } from './draft.ts';
 import { isObject, type JsonObject } from './json-value.ts';
-import { type Keyword, keywordOf } from './keywords.ts';
+import { type Draft, isDraft, type Keyword, keywordOf, refIsAlone } from './keywords.ts';
 import { readPattern } from './patterns.ts';
 import { joinPath, UnusableSchema } from './unusable-schema.ts';
 
@@ -18,6 +17,8 @@ export interface ReadSchema {
 
 interface Reading {
   readonly draft: Draft;
+  /** Called with each pattern before it is compiled. */
+  readonly beforePattern: (source: string, path: string) => void;
   readonly places: Map<Schema, string>;
   readonly patterns: Map<string, string>;
   /** Where the first embedded `$id` and the first dynamic reference were met. */
@@ -25,9 +26,9 @@ interface Reading {
   dynamic?: string;
 }
 
-/** Throws UnusableSchema at the first keyword that is not what it must be. */
-export function readSchema(value: unknown, draft: Draft): ReadSchema {
-  const reading: Reading = { draft, places: new Map(), patterns: new Map() };
+/** Throws UnusableSchema at the first keyword that is not what it must be, and whatever `beforePattern` throws. */
+export function readSchema(value: unknown, draft: Draft, beforePattern: Reading['beforePattern']): ReadSchema {
+  const reading: Reading = { draft, beforePattern, places: new Map(), patterns: new Map() };
   const schema = readSubschema(value, '', reading);
   // Which schema a dynamic reference means then depends on the way there. In a single resource it is a plain one.
   if (reading.dynamic !== undefined && reading.embeddedId !== undefined) {
@@ -51,12 +52,14 @@ function readSubschema(value: unknown, path: string, reading: Reading): Schema |
       throw new UnusableSchema(place, keyword.must, name === 'items' && Array.isArray(content));
     if (keyword.role !== 'annotation') copy[name] = readContent(content, keyword, place, reading);
   }
-  if (copy.$dynamicRef !== undefined || copy.$dynamicAnchor !== undefined) reading.dynamic ??= path;
+  if (dynamicKeywords.some((name) => copy[name] !== undefined)) reading.dynamic ??= path;
   for (const added of adaptKeywords(copy, path, reading.draft)) reading.places.set(added, path);
   if (copy.$id !== undefined && path !== '') reading.embeddedId ??= path;
   reading.places.set(copy, path);
   return copy;
 }
+
+const dynamicKeywords = ['$dynamicRef', '$dynamicAnchor', '$recursiveRef', '$recursiveAnchor'];
 
 function readContent(content: unknown, keyword: Keyword, path: string, reading: Reading): unknown {
   if (keyword.role === 'pattern') return notePattern(content as string, path, reading);
@@ -80,7 +83,70 @@ function readMembers(members: JsonObject, { role, holds }: Keyword, path: string
 }
 
 function notePattern(text: string, path: string, reading: Reading): string {
+  reading.beforePattern(text, path);
   const source = readPattern(text, path);
   if (!reading.patterns.has(source)) reading.patterns.set(source, path);
   return source;
+}
+
+/** One subschema of the copy: members come from JSON and are what their draft says. */
+type CopiedSchema = Record<string, unknown>;
+
+/** Changes the copy of one subschema. Returns the schemas it added, to be counted like any other. */
+function adaptKeywords(copy: CopiedSchema, path: string, draft: Draft): Schema[] {
+  const additions: Schema[] = [];
+  if (draft === '4') adaptDraft4(copy);
+  // What stands beside a $ref is not there in these drafts; the validator would take the $id all the same.
+  if (refIsAlone(draft) && copy.$ref !== undefined) delete copy.$id;
+  makeAnchorPlain(copy, path);
+  delete copy.$recursiveAnchor;
+  if (Array.isArray(copy.enum)) copy.enum = withShortText(copy.enum);
+  move(copy, '$dynamicRef', '$ref', (reference) => reference, additions);
+  move(copy, '$recursiveRef', '$ref', (reference) => reference, additions);
+  move(copy, 'const', 'enum', (value) => withShortText([value]), additions);
+  if (additions.length > 0) copy.allOf = [...((copy.allOf as Schema[] | undefined) ?? []), ...additions];
+  return additions;
+}
+
+/** Later drafts have another name for `id`, and bounds that are exclusive by themselves. */
+function adaptDraft4(copy: CopiedSchema): void {
+  if (copy.id !== undefined) copy.$id = copy.id;
+  delete copy.id;
+  for (const [flag, bound] of [
+    ['exclusiveMinimum', 'minimum'],
+    ['exclusiveMaximum', 'maximum'],
+  ] as const) {
+    const isExclusive = copy[flag] === true && copy[bound] !== undefined;
+    delete copy[flag];
+    if (!isExclusive) continue;
+    copy[flag] = copy[bound];
+    delete copy[bound];
+  }
+}
+
+/** `name` becomes `plainName`, in a schema of its own where that one is taken. */
+function move(
+  copy: CopiedSchema,
+  name: string,
+  plainName: string,
+  convert: (value: unknown) => unknown,
+  additions: Schema[],
+): void {
+  if (copy[name] === undefined) return;
+  const value = convert(copy[name]);
+  delete copy[name];
+  if (copy[plainName] === undefined) copy[plainName] = value;
+  else additions.push({ [plainName]: value });
+}
+
+function makeAnchorPlain(copy: CopiedSchema, path: string): void {
+  if (copy.$dynamicAnchor === undefined) return;
+  if (copy.$anchor !== undefined) throw new UnusableSchema(path, 'cannot have both $anchor and $dynamicAnchor');
+  copy.$anchor = copy.$dynamicAnchor;
+  delete copy.$dynamicAnchor;
+}
+
+/** The validator repeats all allowed values in each of its errors: 60 KB a time would fill the memory within the time. */
+function withShortText(values: unknown[]): unknown[] {
+  return Object.defineProperty([...values], 'toJSON', { value: () => 'the allowed values' });
 }

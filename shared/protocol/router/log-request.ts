@@ -1,6 +1,7 @@
 // One log line per request, written after its last byte and its settlement. Field names follow OpenTelemetry where it
 // has one; the numbers are metrics too.
 import type { ErrorCode } from '../../errors/index.ts';
+import { requestMetricSeries } from '../../foundation/constants/index.ts';
 import type { Log, LogFields } from '../../foundation/log/index.ts';
 import type { Clock } from '../../foundation/time/index.ts';
 import type { GatewayRequest } from '../http/index.ts';
@@ -21,7 +22,7 @@ export function logRequest({ clock, log }: { readonly clock: Clock; readonly log
   const { correlationId, correlation, clientGone, logContext } = scope;
   const totalMs = Math.max(0, clock.nowMs() - request.arrivedAtMs);
   const outcome = String(logContext.fields.outcome ?? errorCode ?? 'ok');
-  const provider = String(logContext.fields['gen_ai.provider.name'] ?? 'none');
+  const provider = logContext.fields['gen_ai.provider.name'] as string | undefined;
   const fields: LogFields = {
     event: 'request',
     route: errorCode === 'not_found' ? unknownRoute : request.path,
@@ -38,8 +39,8 @@ export function logRequest({ clock, log }: { readonly clock: Clock; readonly log
     outcome,
   };
   log.info(fields, {
-    dimensions: { provider, outcome },
-    views: [['stage'], ['stage', 'provider'], ['stage', 'outcome']],
+    dimensions: { provider, outcome_class: outcomeClass(outcome, status) },
+    series: requestMetricSeries,
     values: {
       Requests: { unit: 'Count', value: 1 },
       Errors: { unit: 'Count', value: errorCode === undefined ? 0 : 1 },
@@ -47,6 +48,12 @@ export function logRequest({ clock, log }: { readonly clock: Clock; readonly log
       ...logContext.metrics,
     },
   });
+}
+
+/** Few values, as each is billed: refusals that the client caused count together. */
+function outcomeClass(outcome: string, status: number): string {
+  const isClientError = status >= 400 && status < 500 && status !== 402 && status !== 429;
+  return isClientError && outcome !== 'client_gone' ? 'client_error' : outcome;
 }
 
 /** Some clients take their API key for a session id; call records leave it out as well. */

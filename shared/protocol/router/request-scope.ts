@@ -1,5 +1,6 @@
 // What every stage may know of the request it serves. Types only.
-import type { GatewayError } from '../../errors/index.ts';
+import type { ErrorFormat, GatewayError } from '../../errors/index.ts';
+import type { BasePath } from '../../foundation/constants/index.ts';
 import type { LogFields, Metrics } from '../../foundation/log/index.ts';
 import type { Correlation } from '../http/index.ts';
 import type { DeferredTasks } from './deferred-tasks.ts';
@@ -11,7 +12,13 @@ export interface LogContext {
 }
 
 export interface RequestScope {
-  /** UUID: `correlation_id` of an error, `x-request-id` of every answer. */
+  /** The base URL that the client uses: what differs between the two is contract 20. */
+  readonly basePath: BasePath;
+  /** What stands for the `*` of the route, decoded. Empty where the route has none. */
+  readonly pathParameter: string;
+  /** The form of its errors (contract 2). */
+  readonly errorFormat: ErrorFormat;
+  /** UUIDv7: `correlation_id` of an error, `x-request-id` of every answer, and the execution id of an admitted call. */
   readonly correlationId: string;
   readonly correlation: Correlation;
   /** invalid_correlation, for the stage that checks it (contract 5). */

@@ -1,9 +1,9 @@
 // The router of both functions and of the local run: finds the endpoint, calls it, and adds ids and CORS headers to its
 // answer. An error becomes an envelope; its cause stays in the log.
 
-import { type ErrorCode, fail, GatewayError, toEnvelope } from '../../errors/index.ts';
-import { headerNames } from '../../foundation/constants/index.ts';
-import type { Randomness } from '../../foundation/ids/index.ts';
+import { type ErrorCode, fail, GatewayError, readErrorFormat, toEnvelope } from '../../errors/index.ts';
+import { headerNames, rootPaths } from '../../foundation/constants/index.ts';
+import { type Randomness, uuidv7 } from '../../foundation/ids/index.ts';
 import type { Log } from '../../foundation/log/index.ts';
 import type { Clock } from '../../foundation/time/index.ts';
 import { StoreUnavailable } from '../../storage/store/index.ts';
@@ -19,10 +19,8 @@ import { corsHeaders, preflight } from './cors.ts';
 import { createDeferredTasks } from './deferred-tasks.ts';
 import { logRequest } from './log-request.ts';
 import type { RequestScope } from './request-scope.ts';
-
-export type Endpoint = (request: GatewayRequest, scope: RequestScope) => Promise<GatewayResponse>;
-/** Path → method → endpoint. */
-export type Routes = Readonly<Record<string, Readonly<Record<string, Endpoint>>>>;
+import { serveHealth, serveLanding } from './root-endpoints.ts';
+import { describePaths, type Endpoint, type Location, locate, type Routes, type RouteTable } from './routes.ts';
 
 export interface RouterDependencies {
   readonly clock: Clock;
@@ -32,10 +30,13 @@ export interface RouterDependencies {
   readonly originSecretHashes: readonly string[];
 }
 
-export function createRouter(routes: Routes, dependencies: RouterDependencies): Gateway {
+/** `api`: the routes below the base paths. */
+export function createRouter(api: Routes, dependencies: RouterDependencies): Gateway {
+  const table = { api, root: { [rootPaths.health]: { GET: serveHealth }, [rootPaths.landing]: { GET: serveLanding } } };
   return async (request, context) => {
-    const scope = openScope(request, context, dependencies);
-    const { response, errorCode } = await answer(routes, request, scope, dependencies);
+    const location = locate(table, request.path);
+    const scope = openScope(request, context, location, dependencies);
+    const { response, errorCode } = await answer(table, location, request, scope, dependencies);
     return {
       ...response,
       headers: { ...corsHeaders, ...idHeaders(scope), ...response.headers },
@@ -51,13 +52,19 @@ export function createRouter(routes: Routes, dependencies: RouterDependencies): 
 function openScope(
   request: GatewayRequest,
   { clientGone }: RequestContext,
-  { randomness, log }: RouterDependencies,
+  { basePath, pathParameter }: Location,
+  { randomness, log, clock }: RouterDependencies,
 ): RequestScope {
-  const { correlation, fault } = readCorrelation(request.headers, randomness);
-  const correlationId = randomness.uuid();
+  // Contract 20: clients of that base URL, and their errors, are OpenAI's.
+  const isOpenAi = basePath === '/openai/v1';
+  const errorFormat = isOpenAi ? 'openai' : readErrorFormat(request.headers);
+  const { correlation, fault } = readCorrelation(request.headers, randomness, { ignoresTraceparent: isOpenAi });
+  // Contract 16: the record of a call is found by it, and a UUIDv7 says when that was.
+  const correlationId = uuidv7(randomness, clock.nowMs());
   const deferred = createDeferredTasks(log, correlationId);
   const logContext = { fields: {}, metrics: {} };
-  return { correlationId, correlation, correlationFault: fault, clientGone, deferred, logContext };
+  const ids = { correlationId, correlation, correlationFault: fault };
+  return { ...ids, basePath, pathParameter, errorFormat, clientGone, deferred, logContext };
 }
 
 const idHeaders = ({ correlationId, correlation }: RequestScope): Record<string, string> => ({
@@ -71,23 +78,28 @@ interface Answered {
 }
 
 async function answer(
-  routes: Routes,
+  table: RouteTable,
+  { methods }: Location,
   request: GatewayRequest,
   scope: RequestScope,
   { log, originSecretHashes }: RouterDependencies,
 ): Promise<Answered> {
   try {
     // A request around the edge would skip its web application firewall, so it finds no route.
-    if (!comesThroughEdge(request.headers, originSecretHashes)) throw fail('not_found');
-    return { response: await dispatch(routes, request, scope), errorCode: undefined };
+    if (methods === undefined || !comesThroughEdge(request.headers, originSecretHashes)) {
+      throw fail('not_found', { message: `There is no such path. There are: ${describePaths(table)}` });
+    }
+    return { response: await callEndpoint(methods, request, scope), errorCode: undefined };
   } catch (error) {
     return toErrorResponse(error, scope, log);
   }
 }
 
-function dispatch(routes: Routes, request: GatewayRequest, scope: RequestScope): Promise<GatewayResponse> {
-  const methods = Object.hasOwn(routes, request.path) ? routes[request.path] : undefined;
-  if (methods === undefined) throw fail('not_found');
+function callEndpoint(
+  methods: Readonly<Record<string, Endpoint>>,
+  request: GatewayRequest,
+  scope: RequestScope,
+): Promise<GatewayResponse> {
   if (request.method === 'OPTIONS') return Promise.resolve(preflight(Object.keys(methods)));
   const endpoint = Object.hasOwn(methods, request.method) ? methods[request.method] : undefined;
   if (endpoint === undefined) return Promise.resolve(refuseMethod(Object.keys(methods), scope));
@@ -95,17 +107,17 @@ function dispatch(routes: Routes, request: GatewayRequest, scope: RequestScope):
 }
 
 /** RFC 9110, 15.5.6: a 405 lists the allowed methods. */
-function refuseMethod(methods: readonly string[], { correlationId }: RequestScope): GatewayResponse {
-  const { headers, ...refusal } = toEnvelope(fail('method_not_allowed'), correlationId);
+function refuseMethod(methods: readonly string[], { correlationId, errorFormat }: RequestScope): GatewayResponse {
+  const { headers, ...refusal } = toEnvelope(fail('method_not_allowed'), correlationId, errorFormat);
   return { ...refusal, headers: { ...headers, allow: [...methods, 'OPTIONS'].join(', ') } };
 }
 
-function toErrorResponse(error: unknown, { correlationId }: RequestScope, log: Log): Answered {
+function toErrorResponse(error: unknown, { correlationId, errorFormat }: RequestScope, log: Log): Answered {
   const known = toGatewayError(error);
   if (known.cause !== undefined) {
     log.error({ event: 'request_failed', correlation_id: correlationId, error_code: known.code }, known.cause);
   }
-  return { response: toEnvelope(known, correlationId), errorCode: known.code };
+  return { response: toEnvelope(known, correlationId, errorFormat), errorCode: known.code };
 }
 
 /** Any error as the client sees it. Contract 6: a store that cannot answer is RATE_LIMITER_UNAVAILABLE. */

@@ -2,12 +2,17 @@
 // only checks; `raw` keeps every member as it was sent, because what we do not use reaches the provider unchanged.
 import * as z from 'zod/mini';
 import { fail, GatewayError } from '../../errors/index.ts';
+import { choicesMax } from '../../foundation/constants/index.ts';
+import { listOf, refuseFirstIssue } from './checked-members.ts';
 import { withPlainNumbers } from './json-body.ts';
-import { type ProviderWishes, providerSchema, readProviderWishes } from './provider-wishes.ts';
-import { describeFirstIssue } from './schema-issue.ts';
+import { type ProviderPreferences, providerSchema, readProviderPreferences } from './provider-preferences.ts';
+
+/** `models`: each may be tried within one budget. */
+const fallbackModelsMax = 8;
 
 const count = z.int().check(z.positive());
 const flag = z.nullish(z.boolean());
+const text = z.string().check(z.minLength(1));
 
 /** Any text: one that names no preset is preset_not_found (spec 2.1). */
 const presetSchema = z.union([z.string(), z.object({ slug: z.string(), version: z.nullish(z.string()) })]);
@@ -33,19 +38,20 @@ const reasoningSchema = z
     }),
   );
 
-/** Members the gateway reads. Loose: any other member is none of our business. */
+/** Members the gateway reads. Loose: any other member reaches the provider as it is. */
 export const chatRequestSchema = z.looseObject({
-  model: z.string().check(z.minLength(1)),
-  messages: z.array(z.looseObject({ role: z.string() })).check(z.minLength(1)),
+  model: z.optional(text),
+  models: z.nullish(listOf(text, { itemsMin: 1, itemsMax: fallbackModelsMax })),
+  messages: listOf(z.looseObject({ role: z.string() }), { itemsMin: 1 }),
   stream: flag,
   stream_options: z.nullish(z.looseObject({ include_usage: flag })),
   temperature: z.nullish(z.number()),
   top_p: z.nullish(z.number()),
   max_tokens: z.nullish(count),
   max_completion_tokens: z.nullish(count),
-  n: z.nullish(count),
-  stop: z.nullish(z.union([z.string(), z.array(z.string())])),
-  tools: z.nullish(z.array(z.looseObject({}))),
+  n: z.nullish(count.check(z.maximum(choicesMax))),
+  stop: z.nullish(z.union([z.string(), listOf(z.string())])),
+  tools: z.nullish(listOf(z.looseObject({}))),
   response_format: z.nullish(z.looseObject({ type: z.string() })),
   usage: z.nullish(z.looseObject({ include: flag })),
   provider: z.nullish(providerSchema),
@@ -55,23 +61,33 @@ export const chatRequestSchema = z.looseObject({
 });
 
 type CheckedBody = z.infer<typeof chatRequestSchema>;
-export type ReasoningWishes = z.infer<typeof reasoningSchema>;
-export type CacheWishes = z.infer<typeof cacheSchema>;
-export type PresetWish = z.infer<typeof presetSchema>;
+export type ReasoningOptions = z.infer<typeof reasoningSchema>;
+type CacheOptions = z.infer<typeof cacheSchema>;
+export type PresetOption = z.infer<typeof presetSchema>;
+
+/** Members that are read or set elsewhere: by the planner for features and policies, or for a provider's style. */
+const otherUsedNames = ['functions', 'modalities', 'audio', 'store', 'reasoning_effort'];
+
+/** Lower case → the name as the gateway knows it. */
+const usedNames: ReadonlyMap<string, string> = new Map(
+  [...Object.keys(chatRequestSchema.shape), ...otherUsedNames].map((name) => [name.toLowerCase(), name]),
+);
 
 export interface ChatRequest {
   /** Every member as sent. Never changed. */
   readonly raw: Readonly<Record<string, unknown>>;
   readonly model: string;
+  /** `models` less `model`: tried in this order after it. */
+  readonly fallbackModels: readonly string[];
   readonly stream: boolean;
   /** The client asked for the provider's usage chunk itself. */
   readonly includeUsage: boolean;
   /** The client asked for our merged usage at the end of a stream: `usage: {include: true}`. */
   readonly includeMergedUsage: boolean;
-  readonly provider: ProviderWishes;
-  readonly reasoning: ReasoningWishes | undefined;
-  readonly cache: CacheWishes | undefined;
-  readonly preset: PresetWish | undefined;
+  readonly provider: ProviderPreferences;
+  readonly reasoning: ReasoningOptions | undefined;
+  readonly cache: CacheOptions | undefined;
+  readonly preset: PresetOption | undefined;
   /** Tokens of output the client asked for at most. */
   readonly maxOutputTokens: number | undefined;
   /** `n`: answers in one. */
@@ -80,33 +96,54 @@ export interface ChatRequest {
   readonly responseSchema: unknown;
 }
 
-/** Reads a parsed body. An error is returned, not thrown: a bad key wins over a bad body (contract 5). */
+/** Reads a parsed body. An error is returned, not thrown: a key that is refused wins over it (contract 5). */
 export function readChatRequest(raw: Record<string, unknown>): ChatRequest | GatewayError {
+  try {
+    return checkMembers(raw);
+  } catch (cause) {
+    // Whatever a body makes a check throw (a stack that is too deep, say) is the body's fault.
+    return cause instanceof GatewayError ? cause : fail('invalid_request', { cause });
+  }
+}
+
+function checkMembers(raw: Record<string, unknown>): ChatRequest {
+  refuseOtherCase(raw);
   const { messages, ...options } = raw;
   const checked = chatRequestSchema.safeParse({ messages, ...(withPlainNumbers(options) as object) });
-  if (!checked.success) return fail('invalid_request', { message: describeFirstIssue(checked.error) });
+  if (!checked.success) throw refuseFirstIssue('invalid_request', checked.error);
   const body = checked.data;
-  const provider = readProviderWishes(body.provider ?? {});
-  if (provider instanceof GatewayError) return provider;
-  const responseSchema = readResponseSchema(body);
-  if (responseSchema instanceof GatewayError) return responseSchema;
+  const [model, ...fallbackModels] = new Set([body.model, ...(body.models ?? [])].filter((id) => id !== undefined));
+  if (model === undefined) throw fail('invalid_request', { message: 'model: is missing', param: 'model' });
   return {
     raw,
-    model: body.model,
+    model,
+    fallbackModels,
     stream: body.stream ?? false,
     includeUsage: body.stream_options?.include_usage ?? false,
     includeMergedUsage: body.usage?.include ?? false,
-    provider,
+    provider: readProviderPreferences(body.provider ?? {}),
     reasoning: body.reasoning ?? undefined,
     cache: body.cache ?? undefined,
     preset: body.preset ?? undefined,
     maxOutputTokens: largest(body.max_tokens, body.max_completion_tokens),
     choices: body.n ?? 1,
-    responseSchema,
+    responseSchema: readResponseSchema(body),
   };
 }
 
-/** Which of the two names a provider heeds is its own affair: the larger one is what may be used. */
+/**
+ * Contract 3: a provider that reads names without case (many Go servers) would see another `model` or `max_tokens` than
+ * the one that was checked and paid for. Upper case first, because Go takes a long s for an s.
+ */
+function refuseOtherCase(raw: Record<string, unknown>): void {
+  for (const name of Object.keys(raw)) {
+    const used = usedNames.get(name.toUpperCase().toLowerCase());
+    if (used === undefined || used === name) continue;
+    throw fail('invalid_request', { message: `${used}: was also sent in another letter case`, param: used });
+  }
+}
+
+/** Which of the two names counts depends on the provider: the larger one is what may be used. */
 function largest(...asked: readonly (number | null | undefined)[]): number | undefined {
   const numbers = asked.filter((tokens) => typeof tokens === 'number');
   return numbers.length === 0 ? undefined : Math.max(...numbers);
@@ -115,11 +152,9 @@ function largest(...asked: readonly (number | null | undefined)[]): number | und
 /** Spec 2.1: a schema stands under response_format.json_schema.schema. Whether it is a good one is asked later. */
 function readResponseSchema(body: CheckedBody): unknown {
   if (body.response_format?.type !== 'json_schema') return undefined;
-  const carrier = z.looseObject({ schema: z.union([z.looseObject({}), z.boolean()]) });
-  const checked = carrier.safeParse(body.response_format.json_schema);
-  if (!checked.success) {
-    const message = describeFirstIssue(checked.error, ['response_format', 'json_schema']);
-    return fail('invalid_response_schema', { message });
-  }
-  return checked.data.schema;
+  const checked = schemaCarrier.safeParse(body.response_format.json_schema);
+  if (checked.success) return checked.data.schema;
+  throw refuseFirstIssue('invalid_response_schema', checked.error, ['response_format', 'json_schema']);
 }
+
+const schemaCarrier = z.looseObject({ schema: z.union([z.looseObject({}), z.boolean()]) });

@@ -1,5 +1,5 @@
 // Server-sent events, both ways (spec 6). Reading: bytes cut anywhere become whole events, bounded. Writing: one
-// `data:` line an event, its text unchanged.
+// `data:` line an event, its text unchanged, and every way in which a stream ends.
 import { createParser } from 'eventsource-parser';
 
 export const doneText = '[DONE]';
@@ -8,23 +8,52 @@ export const doneText = '[DONE]';
 export const toEventLine = (text: string): string =>
   `data: ${text.includes('\n') ? text.replaceAll('\n', ' ') : text}\n\n`;
 
+/** The end marker, the last line of every stream. */
 export const doneLine = toEventLine(doneText);
 
-/** Spec 6: the error line of a stream that failed after its first output. Nested, so that SDKs find code and message. */
-export const errorLine = (code: string, message: string): string =>
-  toEventLine(JSON.stringify({ error: { code, message } }));
+/** What a stream that failed after its first output tells its client (contract 4). */
+const brokenStreamMessages = {
+  no_available_provider: 'The stream broke off after its first output: the provider failed.',
+  request_deadline_exceeded: 'The stream was cut off: the request was not finished within its budget.',
+  rate_limited: 'The stream broke off after its first output: the provider is rate limited.',
+  invalid_request: 'The stream broke off after its first output: the provider rejected the request.',
+  schema_validation_failed: 'The answer does not satisfy the schema of response_format.',
+} as const;
+
+export type MidStreamCode = keyof typeof brokenStreamMessages;
+export const midStreamCodes = Object.keys(brokenStreamMessages) as MidStreamCode[];
+
+/** Spec 6: the error line. Nested, so that SDKs find code and message. */
+export const errorLine = (code: MidStreamCode): string =>
+  toEventLine(JSON.stringify({ error: { code, message: brokenStreamMessages[code] } }));
 
 /**
- * The `data` texts of an event stream, batched as they came off the wire. Comments are dropped, CR, LF and CRLF end
- * lines, a last event without its blank line still counts. Throws RangeError when one event is over `eventMaxBytes`.
+ * What closes a stream whose last characters were `tail`: the error line, then the end marker, behind which SDKs would
+ * not see it. Nothing, when the end marker was already written. SDKs take a stream that just stops for a success.
+ */
+export function brokenStreamEnding(tail: string, code: MidStreamCode, endsWithDone: boolean): string {
+  if (tail.endsWith(doneLine)) return '';
+  // A line cut in the middle must not swallow the error line.
+  const gap = tail === '' || tail.endsWith('\n\n') ? '' : '\n\n';
+  return gap + errorLine(code) + (endsWithDone ? doneLine : '');
+}
+
+/**
+ * The `data` texts of an event stream, batched as they came off the wire. Comments give an empty batch: they are no
+ * output, but show that the sender lives. CR, LF and CRLF end lines, a last event without its blank line still counts.
+ * Throws RangeError when one event is over `eventMaxBytes`.
  */
 export async function* readEventTexts(
   body: AsyncIterable<Uint8Array>,
   eventMaxBytes: number,
 ): AsyncGenerator<string[], void, undefined> {
   let texts: string[] = [];
+  let hasComment = false;
   const parser = createParser({
     onEvent: ({ data }) => texts.push(data),
+    onComment: () => {
+      hasComment = true;
+    },
     maxBufferSize: eventMaxBytes,
     onError: (error) => {
       if (error.type === 'max-buffer-size-exceeded') throw new RangeError('an event is too large', { cause: error });
@@ -33,10 +62,10 @@ export async function* readEventTexts(
   const decoder = new TextDecoder('utf-8');
   for await (const bytes of body) {
     parser.feed(decoder.decode(bytes, { stream: true }));
-    if (texts.length > 0) {
-      yield texts;
-      texts = [];
-    }
+    if (texts.length === 0 && !hasComment) continue;
+    yield texts;
+    texts = [];
+    hasComment = false;
   }
   parser.feed(`${decoder.decode()}\n\n`);
   if (texts.length > 0) yield texts;

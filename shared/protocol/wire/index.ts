@@ -1,14 +1,20 @@
 export {
-  type CacheWishes,
   type ChatRequest,
-  type PresetWish,
-  type ReasoningWishes,
+  type PresetOption,
+  type ReasoningOptions,
   readChatRequest,
 } from './chat-request.ts';
-export { chatRequestJsonSchema } from './chat-request-json-schema.ts';
-export { doneLine, doneText, errorLine, readEventTexts, toEventLine } from './event-stream.ts';
-export { type JsonAnswer, type ReadAnswer, readJsonAnswer, withoutReasoning } from './json-answer.ts';
-export { isJsonObject, type JsonBody, readJsonBody } from './json-body.ts';
+export {
+  brokenStreamEnding,
+  doneLine,
+  doneText,
+  errorLine,
+  type MidStreamCode,
+  midStreamCodes,
+  readEventTexts,
+  toEventLine,
+} from './event-stream.ts';
+export { gatewayMembers, isJsonObject, type JsonBody, readJsonBody, readRequestBody } from './json-body.ts';
 export {
   autoModelObject,
   type ModelListObject,
@@ -17,5 +23,13 @@ export {
   type ProviderEntryObject,
   type StatsObject,
 } from './model-list.ts';
-export type { PolicyWishes, ProviderWishes, SortOrder } from './provider-wishes.ts';
-export { readStreamChunk, type StreamChunk } from './stream-chunk.ts';
+export {
+  type JsonAnswer,
+  readJsonAnswer,
+  readStreamChunk,
+  type StreamChunk,
+  withoutReasoning,
+  withoutReasoningDeltas,
+} from './provider-answer.ts';
+export type { PolicyOptions, ProviderPreferences, SortOrder } from './provider-preferences.ts';
+export { chatRequestJsonSchema } from './request-json-schema.ts';

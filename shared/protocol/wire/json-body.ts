@@ -1,35 +1,60 @@
-// The body of a request as JSON, with a bound on its nesting: everything behind this file may recurse.
+// The body of a request as JSON, within bounds (contract 3).
 import { isUtf8 } from 'node:buffer';
+import { fail, type GatewayError } from '../../errors/index.ts';
 import { isRawNumber, parseJson } from '../../foundation/ids/index.ts';
+import { type BoundsFault, findBoundsFault, type JsonBounds } from './json-bounds.ts';
 
-/** Real requests nest about ten deep; a JSON Schema for structured output adds at most 32 (contract 3). */
-const depthMax = 128;
+const depthMax = 64;
+const valuesMax = 100_000;
+/** Items of a list inside a member of the gateway. */
+export const listItemsMax = 256;
+
+/** Members that are the gateway's own and never reach a provider as they were sent. */
+export const gatewayMembers = ['provider', 'models', 'cache', 'preset', 'usage', 'reasoning'] as const;
+
+const bounds: JsonBounds = { depthMax, valuesMax };
+const requestBounds: JsonBounds = {
+  ...bounds,
+  itemsMax: { count: listItemsMax, members: new Set<string>(gatewayMembers) },
+};
+
+const refusals: Readonly<Record<BoundsFault['kind'], string>> = {
+  depth: `The body is nested deeper than ${depthMax} levels.`,
+  values: `The body holds more than ${valuesMax} JSON values.`,
+  items: `a list in it holds more than ${listItemsMax} items`,
+};
 
 export type JsonBody =
   | { readonly kind: 'object'; readonly value: Record<string, unknown> }
-  | {
-      readonly kind: 'unreadable';
-      readonly message: string;
-      /** The top-level member that nests too deep, where that is what is wrong. */
-      readonly tooDeepIn?: string;
-    };
+  | { readonly kind: 'unreadable'; readonly error: GatewayError };
 
-/** Reads bytes as one JSON object. Never throws. */
-export function readJsonBody(bytes: Buffer): JsonBody {
+/** Reads bytes as one JSON object. Never throws: a key that is refused wins over an unreadable body (contract 5). */
+export function readJsonBody(bytes: Buffer, within: JsonBounds = bounds): JsonBody {
   // Decoded all the same, a prompt would reach the provider with other characters than were sent.
-  if (!isUtf8(bytes)) return { kind: 'unreadable', message: 'The body is not valid UTF-8.' };
+  if (!isUtf8(bytes)) return unreadable('The body is not valid UTF-8.');
   const text = bytes.toString('utf8');
-  const tooDeepIn = memberDeeperThan(text, depthMax);
-  if (tooDeepIn !== undefined) {
-    return { kind: 'unreadable', message: `The body is nested deeper than ${depthMax} levels.`, tooDeepIn };
-  }
+  const fault = findBoundsFault(text, within);
+  if (fault !== undefined) return { kind: 'unreadable', error: refuse(fault) };
   try {
     const value = parseJson(text);
-    if (isJsonObject(value)) return { kind: 'object', value };
-    return { kind: 'unreadable', message: 'The body must be a JSON object.' };
+    return isJsonObject(value) ? { kind: 'object', value } : unreadable('The body must be a JSON object.');
   } catch {
-    return { kind: 'unreadable', message: 'The body is not valid JSON.' };
+    return unreadable('The body is not valid JSON.');
   }
+}
+
+/** The body of a request of a client. */
+export const readRequestBody = (bytes: Buffer): JsonBody => readJsonBody(bytes, requestBounds);
+
+const unreadable = (message: string): JsonBody => ({ kind: 'unreadable', error: fail('invalid_request', { message }) });
+
+function refuse({ kind, member }: BoundsFault): GatewayError {
+  // A schema has a code of its own, however little of the body can be read (contract 3).
+  if (kind === 'depth' && member === 'response_format') {
+    return fail('invalid_response_schema', { message: refusals.depth, param: member });
+  }
+  if (kind !== 'items') return fail('invalid_request', { message: refusals[kind] });
+  return fail('invalid_request', { message: `${member}: ${refusals.items}`, param: member });
 }
 
 export const isJsonObject = (value: unknown): value is Record<string, unknown> =>
@@ -41,34 +66,4 @@ export function withPlainNumbers(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(withPlainNumbers);
   if (!isJsonObject(value)) return value;
   return Object.fromEntries(Object.entries(value).map(([name, member]) => [name, withPlainNumbers(member)]));
-}
-
-const quote = 0x22;
-const backslash = 0x5c;
-
-/**
- * The top-level member in which brackets outside strings stand deeper than `max`; undefined: none does. One pass, no
- * recursion.
- */
-export function memberDeeperThan(text: string, max: number): string | undefined {
-  let depth = 0;
-  let stringStart = -1;
-  let lastString = '';
-  let member = '';
-  for (let index = 0; index < text.length; index += 1) {
-    const code = text.charCodeAt(index);
-    if (stringStart >= 0) {
-      if (code === backslash) index += 1;
-      else if (code === quote) {
-        if (depth === 1) lastString = text.slice(stringStart, index);
-        stringStart = -1;
-      }
-    } else if (code === quote) stringStart = index + 1;
-    else if (code === 0x7b || code === 0x5b) {
-      if (depth === 1) member = lastString;
-      depth += 1;
-      if (depth > max) return member;
-    } else if (code === 0x7d || code === 0x5d) depth -= 1;
-  }
-  return undefined;
 }

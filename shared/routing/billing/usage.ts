@@ -1,5 +1,5 @@
-// What a provider says was used, made safe to bill: negative, non-numeric or absurd numbers never credit anyone and
-// never charge a fortune (contract 6). A number that is missing is estimated from the bytes that were relayed.
+// What a provider says was used, made safe to bill (contract 6): negative and non-numeric counts are estimated from the
+// bytes that were relayed, and a count beyond what the call can have used is billed at that bound.
 import { isJsonObject } from '../../protocol/wire/index.ts';
 
 export interface BilledUsage {
@@ -20,28 +20,44 @@ export interface ObservedBytes {
   readonly outputAfterUsage?: number;
 }
 
+/** The most that the call can have used. */
+export interface UsageBounds {
+  readonly promptTokens: number;
+  readonly completionTokens: number;
+}
+
 /** English text is about four bytes a token in every common tokenizer. */
 const bytesPerToken = 4;
-/** No model has a context a thousandth of this: a larger count is a fault, so it is not believed. */
+/** No model has a context a thousandth of this. */
 const tokensMax = 1_000_000_000;
+const widestBounds: UsageBounds = { promptTokens: tokensMax, completionTokens: tokensMax };
 
 export function readUsage(
   reported: Record<string, unknown> | undefined,
   reasoningTokens: 'included' | 'additive',
   observed: ObservedBytes,
+  bounds: UsageBounds = widestBounds,
 ): BilledUsage {
   const prompt = toCount(reported?.prompt_tokens);
   const completion = toCount(reported?.completion_tokens);
-  const promptTokens = prompt ?? Math.ceil(observed.prompt / bytesPerToken);
-  const unreported = completion === undefined ? observed.output : (observed.outputAfterUsage ?? 0);
-  const completionTokens = (completion ?? 0) + Math.ceil(unreported / bytesPerToken);
   const cached = toCount(memberOf(reported?.prompt_tokens_details, 'cached_tokens')) ?? 0;
   const reasoning = toCount(memberOf(reported?.completion_tokens_details, 'reasoning_tokens')) ?? 0;
+  const unreportedBytes = completion === undefined ? observed.output : (observed.outputAfterUsage ?? 0);
+  const used = {
+    prompt: prompt ?? Math.ceil(observed.prompt / bytesPerToken),
+    completion:
+      (completion ?? 0) +
+      Math.ceil(unreportedBytes / bytesPerToken) +
+      (reasoningTokens === 'additive' && completion !== undefined ? reasoning : 0),
+  };
+  const promptTokens = Math.min(used.prompt, bounds.promptTokens);
+  const completionTokens = Math.min(used.completion, bounds.completionTokens);
+  const isBounded = promptTokens < used.prompt || completionTokens < used.completion;
   return {
     promptTokens,
-    cachedTokens: Math.min(cached, promptTokens),
-    completionTokens: completionTokens + (reasoningTokens === 'additive' && completion !== undefined ? reasoning : 0),
-    estimated: prompt === undefined || completion === undefined || unreported > 0,
+    cachedTokens: Math.min(cached > tokensMax ? 0 : cached, promptTokens),
+    completionTokens,
+    estimated: prompt === undefined || completion === undefined || unreportedBytes > 0 || isBounded,
   };
 }
 
@@ -53,10 +69,11 @@ export const sumBilledUsage = (usages: readonly BilledUsage[]): BilledUsage => (
 });
 
 /** Zero is a count; a missing, negative or fractional number is none. */
-function toCount(value: unknown): number | undefined {
-  if (typeof value !== 'number' || !Number.isInteger(value)) return undefined;
-  if (value < 0 || value > tokensMax) return undefined;
-  return value;
-}
+const toCount = (value: unknown): number | undefined =>
+  typeof value === 'number' && Number.isInteger(value) && value >= 0 ? value : undefined;
+
+/** Whether a report names a count at all. One without must not replace one that does (contract 6). */
+export const hasCounts = (reported: Record<string, unknown>): boolean =>
+  toCount(reported.prompt_tokens) !== undefined || toCount(reported.completion_tokens) !== undefined;
 
 const memberOf = (value: unknown, name: string): unknown => (isJsonObject(value) ? value[name] : undefined);

@@ -3,20 +3,26 @@
 import type { Candidate } from '../../configuration/catalogue/index.ts';
 import { type PicoUsd, priceOf } from '../../foundation/money/index.ts';
 
-export interface CallSize {
-  /** Bytes of the provider-bound body. A token is at least one byte of it, whatever the tokenizer. */
-  readonly bodyBytes: number;
-  /** Images, audio or files: a link of a few bytes may be thousands of tokens, so only the context bounds them. */
-  readonly hasMedia: boolean;
+/** How much output a call may ask for: the ground of the hold, and the bound of what is billed. */
+export interface OutputSize {
   /** Output tokens the client asked for at most; undefined: the provider's own limit. */
   readonly maxOutputTokens: number | undefined;
   /** `n`. */
   readonly choices: number;
+  /** Bytes of a predicted output: what of it is rejected is billed as output, beside what was asked for. */
+  readonly predictionBytes: number;
+}
+
+export interface CallSize extends OutputSize {
+  /** Bytes of the provider-bound body without its images. A token is at least one byte of it, whatever the tokenizer. */
+  readonly bodyBytes: number;
+  /** Tokens of its images at most. Undefined: media that only the context bounds (audio, files, other kinds). */
+  readonly mediaTokens: number | undefined;
   /** Answers that may be charged: more than one where an output is checked and asked for again. */
   readonly answersMax: number;
 }
 
-/** A quintillion dollars: nobody's credit covers it, and the store keeps numbers of up to 38 digits. */
+/** A quintillion dollars: no credit covers it, and the store keeps numbers of up to 38 digits. */
 const worstCaseMax: PicoUsd = 10n ** 30n;
 
 /** At the dearest candidate's price: which one will answer is not known yet. At most `worstCaseMax`. */
@@ -30,11 +36,18 @@ export function worstCaseCost(candidates: readonly Candidate[], size: CallSize):
 }
 
 function costAt({ entry, provider, prices }: Candidate, size: CallSize): PicoUsd {
-  const inputTokens = size.hasMedia ? entry.context_length : Math.min(size.bodyBytes, entry.context_length);
+  const inputTokens =
+    size.mediaTokens === undefined
+      ? entry.context_length
+      : Math.min(size.bodyBytes + size.mediaTokens, entry.context_length);
+  const outputTokens = outputTokensMax({ entry, provider }, size);
+  const one = priceOf(inputTokens, prices.input ?? 0n) + priceOf(outputTokens, prices.output ?? 0n);
+  return one * BigInt(size.answersMax);
+}
+
+export function outputTokensMax({ entry, provider }: Pick<Candidate, 'entry' | 'provider'>, size: OutputSize): number {
   const asked = size.maxOutputTokens ?? entry.max_output_tokens;
   // Additive reasoning comes on top of what was asked for, within the provider's own limit.
   const reasoning = provider.reasoning_tokens === 'additive' ? entry.max_output_tokens : 0;
-  const outputTokens = (asked + reasoning) * size.choices;
-  const one = priceOf(inputTokens, prices.input ?? 0n) + priceOf(outputTokens, prices.output ?? 0n);
-  return one * BigInt(size.answersMax);
+  return (asked + reasoning + size.predictionBytes) * size.choices;
 }

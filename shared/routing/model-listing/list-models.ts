@@ -4,6 +4,7 @@
 import type { Figures, Statistics } from '../../accounting/provider-health/index.ts';
 import type { Candidate, Catalogue, CatalogueModel } from '../../configuration/catalogue/index.ts';
 import type { WorkspaceDocument } from '../../configuration/workspaces/index.ts';
+import { autoModelId } from '../../foundation/constants/index.ts';
 import {
   autoModelObject,
   type ModelListObject,
@@ -12,22 +13,53 @@ import {
   type ProviderEntryObject,
   type StatsObject,
 } from '../../protocol/wire/index.ts';
-import { isBillable, totalPrice } from '../planner/index.ts';
+import { isBillable, satisfies, totalPrice } from '../planner/index.ts';
 
 /** What stands for a price that is not set: such an entry cannot be billed (contract 6). */
 const noPrice = '0';
 
-export function listModels(
-  catalogue: Catalogue,
-  statistics: Statistics,
-  { models }: Pick<WorkspaceDocument, 'models'>,
-): ModelListObject {
-  const visible = [...catalogue.models.values()].filter(({ model }) => models === 'all' || models.includes(model.id));
-  return { object: 'list', data: [autoModelObject, ...visible.map((model) => toModelObject(model, statistics))] };
+/** What of a workspace decides which entries its calls can use. */
+export type ListingWorkspace = Pick<WorkspaceDocument, 'models' | 'data_policy' | 'features'>;
+
+export function listModels(catalogue: Catalogue, statistics: Statistics, workspace: ListingWorkspace): ModelListObject {
+  const visible = [...catalogue.models.values()].flatMap(
+    (model) => toVisibleObject(model, statistics, workspace) ?? [],
+  );
+  return { object: 'list', data: [autoModelObject, ...visible] };
 }
 
-function toModelObject({ model, candidates }: CatalogueModel, statistics: Statistics): ModelObject {
-  const cheapest = cheapestOf(candidates);
+/** Undefined: no such model for this workspace. */
+export function findModel(
+  id: string,
+  catalogue: Catalogue,
+  statistics: Statistics,
+  workspace: ListingWorkspace,
+): ModelListObject['data'][number] | undefined {
+  if (id === autoModelId) return autoModelObject;
+  const model = catalogue.models.get(id);
+  return model && toVisibleObject(model, statistics, workspace);
+}
+
+/** Contract 13: a model without an entry that the workspace could ever use is not listed. */
+function toVisibleObject(
+  model: CatalogueModel,
+  statistics: Statistics,
+  workspace: ListingWorkspace,
+): ModelObject | undefined {
+  const { models, data_policy: policy, features } = workspace;
+  if (models !== 'all' && !models.includes(model.model.id)) return undefined;
+  const isAllowed = ({ provider }: Candidate) => satisfies(provider.data_policy, policy);
+  if (!model.candidates.some(isAllowed)) return undefined;
+  const isRoutable = (candidate: Candidate) => isAllowed(candidate) && (isBillable(candidate) || features.byok);
+  return toModelObject(model, statistics, isRoutable);
+}
+
+function toModelObject(
+  { model, candidates }: CatalogueModel,
+  statistics: Statistics,
+  isRoutable: (candidate: Candidate) => boolean,
+): ModelObject {
+  const cheapest = cheapestOf(candidates.filter(isRoutable));
   return {
     id: model.id,
     object: 'model',
@@ -38,8 +70,8 @@ function toModelObject({ model, candidates }: CatalogueModel, statistics: Statis
     input_price_per_million: cheapest?.entry.input_price_per_million ?? noPrice,
     output_price_per_million: cheapest?.entry.output_price_per_million ?? noPrice,
     modalities: model.modalities,
-    routable: candidates.some(isBillable),
-    providers: candidates.map(toProviderEntry),
+    routable: candidates.some(isRoutable),
+    providers: candidates.map((candidate) => toProviderEntry(candidate, isRoutable(candidate))),
     stats: toStats(statistics.ofModel(model.id)),
   };
 }
@@ -53,21 +85,20 @@ const toStats = (figures: Figures | undefined): StatsObject =>
         uptime: String(figures.uptime),
       };
 
-/** What a call without any wish would cost: the price of the candidate that is tried first. */
+/** What a call without preferences would cost: the price of the candidate that is tried first. */
 const cheapestOf = (candidates: readonly Candidate[]): Candidate | undefined =>
   candidates
     .filter(isBillable)
     .toSorted((a, b) => (totalPrice(a) === totalPrice(b) ? 0 : totalPrice(a) < totalPrice(b) ? -1 : 1))[0];
 
-function toProviderEntry(candidate: Candidate): ProviderEntryObject {
-  const { provider, entry } = candidate;
+function toProviderEntry({ provider, entry }: Candidate, routable: boolean): ProviderEntryObject {
   return {
     provider: provider.id,
     provider_display_name: provider.display_name,
     input_price_per_million: entry.input_price_per_million ?? noPrice,
     output_price_per_million: entry.output_price_per_million ?? noPrice,
     context_length: entry.context_length,
-    routable: isBillable(candidate),
+    routable,
     supported_params: entry.supported_params,
     rate_limit_rpm: entry.rate_limit_rpm,
     rate_limit_tpm: entry.rate_limit_tpm,

@@ -1,9 +1,9 @@
 // Data policies (spec 2.2, contract 3): what a workspace enforces, what a request adds, what a provider declares.
 import type { DeclaredPolicy } from '../../configuration/catalogue/index.ts';
-import type { PolicyWishes } from '../../protocol/wire/index.ts';
+import type { PolicyOptions } from '../../protocol/wire/index.ts';
 
 /** True where the request asks for less than the workspace enforces. Absent members ask for nothing. */
-export function loosens(asked: PolicyWishes, enforced: PolicyWishes): boolean {
+export function loosens(asked: PolicyOptions, enforced: PolicyOptions): boolean {
   if (enforced.zdr === true && asked.zdr === false) return true;
   if (enforced.data_collection === 'deny' && asked.data_collection === 'allow') return true;
   const regions = enforced.data_residency;
@@ -11,7 +11,7 @@ export function loosens(asked: PolicyWishes, enforced: PolicyWishes): boolean {
 }
 
 /** What binds in the end: the stricter of both, member by member. Only for wishes that loosen nothing. */
-export const tighten = (asked: PolicyWishes, enforced: PolicyWishes): PolicyWishes => ({
+export const tighten = (asked: PolicyOptions, enforced: PolicyOptions): PolicyOptions => ({
   zdr: enforced.zdr === true || asked.zdr,
   data_collection: enforced.data_collection === 'deny' ? 'deny' : asked.data_collection,
   // What is asked lies within what is enforced, so it is the narrower of the two.
@@ -19,7 +19,7 @@ export const tighten = (asked: PolicyWishes, enforced: PolicyWishes): PolicyWish
 });
 
 /** A policy that a provider does not declare counts as not satisfied (spec 2.2). */
-export function satisfies(declared: DeclaredPolicy, policy: PolicyWishes): boolean {
+export function satisfies(declared: DeclaredPolicy, policy: PolicyOptions): boolean {
   if (policy.zdr === true && declared.zdr !== true) return false;
   if (policy.data_collection === 'deny' && declared.data_collection !== 'deny') return false;
   const allowed = policy.data_residency;

@@ -41,10 +41,6 @@ const isFilled = (value: unknown): boolean => Array.isArray(value) && value.leng
 
 const includesAudio = (modalities: unknown): boolean => Array.isArray(modalities) && modalities.includes('audio');
 
-/** Parts whose bytes say nothing about their tokens: images, audio, files, and whatever comes next. */
-export const hasMedia = ({ raw }: ChatRequest): boolean =>
-  [...contentPartTypes(raw.messages)].some((type) => type !== 'text' && type !== 'refusal');
-
 function contentPartTypes(messages: unknown): ReadonlySet<unknown> {
   const types = new Set<unknown>();
   for (const message of Array.isArray(messages) ? messages : []) {

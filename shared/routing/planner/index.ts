@@ -8,10 +8,11 @@ export {
   payerOf,
   readByokFacts,
 } from './byok.ts';
-export { loosens, tighten } from './data-policy.ts';
-export { hasMedia } from './features.ts';
+export { loosens, satisfies, tighten } from './data-policy.ts';
+export { hasMedia } from './media.ts';
 export { type CandidateStats, type OrderFacts, orderCandidates } from './order.ts';
 export { makePlan, type Plan, type PlanFacts } from './plan.ts';
 export { isBillable, totalPrice } from './prices.ts';
 export { entryOf, estimateTokens, limitsOf } from './provider-limits.ts';
-export { worstCaseOf, worstCaseOfStep } from './worst-case.ts';
+export { failUnknownModel } from './unknown-model.ts';
+export { outputSizeOf, worstCaseOf, worstCaseOfStep } from './worst-case.ts';

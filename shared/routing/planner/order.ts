@@ -1,6 +1,6 @@
 // The order in which candidates are tried. Ties keep catalogue order.
 import type { Candidate } from '../../configuration/catalogue/index.ts';
-import type { ProviderWishes, SortOrder } from '../../protocol/wire/index.ts';
+import type { ProviderPreferences, SortOrder } from '../../protocol/wire/index.ts';
 import { isBillable, totalPrice } from './prices.ts';
 
 /** What the live statistics say of a candidate. */
@@ -33,7 +33,7 @@ type Rank = readonly (number | bigint)[];
  */
 export function orderCandidates(
   candidates: readonly Candidate[],
-  wishes: ProviderWishes,
+  wishes: ProviderPreferences,
   facts: OrderFacts,
   isDoubtful: (candidate: Candidate) => boolean = () => false,
 ): readonly Candidate[] {

@@ -1,8 +1,8 @@
 // The planner: facts in, an ordered list of candidates or the one right error out. No I/O. The conditions stand in the
 // order of contract 5, so the first that leaves nobody names the error. Who is not in the plan gets nothing of a request.
 import type { Candidate } from '../../configuration/catalogue/index.ts';
-import { fail, type GatewayError } from '../../errors/index.ts';
-import type { ChatRequest, PolicyWishes } from '../../protocol/wire/index.ts';
+import { fail, GatewayError } from '../../errors/index.ts';
+import type { ChatRequest, PolicyOptions } from '../../protocol/wire/index.ts';
 import type { ByokFacts } from './byok.ts';
 import { probablyFits, promptTextBytes } from './context-length.ts';
 import { loosens, satisfies, tighten } from './data-policy.ts';
@@ -10,10 +10,11 @@ import { readNeeds, supportsAll } from './features.ts';
 import { type OrderFacts, orderCandidates } from './order.ts';
 import { isBillable, isUnderCap } from './prices.ts';
 import { findUnknownPin, readProviderChoice } from './provider-choice.ts';
+import { failUnknownModel } from './unknown-model.ts';
 import { type VisibilityFacts, visibleCandidates } from './visible-candidates.ts';
 
 export interface PlanFacts extends OrderFacts, VisibilityFacts {
-  readonly workspace: VisibilityFacts['workspace'] & { readonly data_policy: PolicyWishes };
+  readonly workspace: VisibilityFacts['workspace'] & { readonly data_policy: PolicyOptions };
   /** Whether we hold a credential for the provider, or it needs none. */
   readonly isConfigured: (candidate: Candidate) => boolean;
   /** Undefined: every candidate is called with our credential and billed. */
@@ -23,20 +24,30 @@ export interface PlanFacts extends OrderFacts, VisibilityFacts {
 /** Never empty. In the order of trying. */
 export type Plan = readonly [Candidate, ...Candidate[]];
 
+/** Candidates of the model, then those of its fallback models (contract 3): the first error counts where none is left. */
 export function makePlan(request: ChatRequest, facts: PlanFacts): Plan | GatewayError {
-  const { provider: wishes } = request;
-  const unknownPin = findUnknownPin(wishes, facts.catalogue);
+  const unknownPin = findUnknownPin(request.provider, facts.catalogue);
   if (unknownPin !== undefined) return refusePin(unknownPin);
-  let left = visibleCandidates(request.model, facts);
-  if (left === undefined) return fail('unknown_model');
+  const models = [request.model, ...request.fallbackModels];
+  const unknown = models.find((model) => visibleCandidates(model, facts) === undefined);
+  if (unknown !== undefined) return failUnknownModel(unknown, facts.catalogue, facts.workspace);
+  const plans = models.map((model) => planModel({ ...request, model }, facts));
+  const [first, ...rest] = new Set(plans.flatMap((plan) => (plan instanceof GatewayError ? [] : plan)));
+  const error = plans.find((plan) => plan instanceof GatewayError);
+  if (first !== undefined) return [first, ...rest];
+  if (error === undefined) throw new Error('a plan without candidates gave no error');
+  return error;
+}
+
+function planModel(request: ChatRequest, facts: PlanFacts): readonly Candidate[] | GatewayError {
+  let left = visibleCandidates(request.model, facts) ?? [];
   for (const { code, message, keeps } of readConditions(request, facts)) {
-    left = left.filter(keeps);
-    if (left.length === 0) return fail(code, message === undefined ? {} : { message });
+    const kept = left.filter(keeps);
+    if (kept.length === 0) return fail(code, message === undefined ? {} : { message: message(left) });
+    left = kept;
   }
   const promptBytes = promptTextBytes(request);
-  const [first, ...rest] = orderCandidates(left, wishes, facts, (candidate) => !probablyFits(candidate, promptBytes));
-  if (first === undefined) throw new Error('ordering lost every candidate');
-  return [first, ...rest];
+  return orderCandidates(left, request.provider, facts, (candidate) => !probablyFits(candidate, promptBytes));
 }
 
 interface Condition {
@@ -50,8 +61,8 @@ interface Condition {
     | 'byok_no_eligible_connection'
     | 'price_cap_exceeded'
     | 'provider_not_configured';
-  /** In place of the default text of the code. */
-  readonly message?: string;
+  /** In place of the default text of the code, for the candidates that were left before. */
+  readonly message?: (left: readonly Candidate[]) => string;
   readonly keeps: (candidate: Candidate) => boolean;
 }
 
@@ -72,7 +83,7 @@ function readConditions(request: ChatRequest, facts: PlanFacts): readonly Condit
     { code: 'no_policy_compliant_provider', keeps: ({ provider }) => satisfies(provider.data_policy, policy) },
     {
       code: 'feature_unsupported',
-      message: `No eligible provider of the model supports all that is requested: ${needs.features.join(', ')}.`,
+      message: () => `No eligible provider of the model supports all that is requested: ${needs.features.join(', ')}.`,
       keeps: (candidate) => supportsAll(candidate, needs.features),
     },
     {
@@ -82,7 +93,12 @@ function readConditions(request: ChatRequest, facts: PlanFacts): readonly Condit
     // Spec 7.3 asks for a connection that can serve the model and the features, so it is looked for among those.
     { code: 'byok_no_eligible_connection', keeps: (candidate) => !mustBringKey || bringsKey(candidate) },
     { code: 'price_cap_exceeded', keeps: (candidate) => isUnderCap(candidate, maxPrice) },
-    { code: 'provider_not_configured', keeps: (candidate) => bringsKey(candidate) || facts.isConfigured(candidate) },
+    {
+      code: 'provider_not_configured',
+      message: (left) =>
+        `The gateway holds no credential for ${[...new Set(left.map(({ provider }) => provider.id))].join(', ')}.`,
+      keeps: (candidate) => bringsKey(candidate) || facts.isConfigured(candidate),
+    },
   ];
 }
 

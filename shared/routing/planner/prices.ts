@@ -1,6 +1,6 @@
 // What a candidate costs, as far as planning asks. A price that is null is unknown, never free (contract 6).
 import type { Candidate } from '../../configuration/catalogue/index.ts';
-import type { ProviderWishes } from '../../protocol/wire/index.ts';
+import type { ProviderPreferences } from '../../protocol/wire/index.ts';
 
 /** Without both prices nothing can be billed, so such an entry serves BYOK calls only (contract 6). */
 export const isBillable = ({ prices }: Candidate): boolean => prices.input !== null && prices.output !== null;
@@ -11,7 +11,7 @@ export const totalPrice = ({ prices }: Candidate): bigint => (prices.input ?? 0n
 const tokensPerCap = 1_000_000n;
 
 /** An unknown price cannot be promised to lie under a cap. */
-export function isUnderCap({ prices }: Candidate, { prompt, completion }: ProviderWishes['maxPrice']): boolean {
+export function isUnderCap({ prices }: Candidate, { prompt, completion }: ProviderPreferences['maxPrice']): boolean {
   const isUnder = (price: bigint | null, cap: bigint | undefined) =>
     cap === undefined || (price !== null && price * tokensPerCap <= cap);
   return isUnder(prices.input, prompt) && isUnder(prices.output, completion);

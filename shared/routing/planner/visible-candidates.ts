@@ -7,14 +7,19 @@ export interface VisibilityFacts {
   readonly workspace: { readonly models: 'all' | readonly string[] };
 }
 
-/** In catalogue order. Undefined: no such model. `auto` is always there, and stands for every model marked so. */
+/**
+ * In catalogue order. Undefined: no such model. `auto` is always there, and stands for every model marked so; where the
+ * whole catalogue marks none, for every model (contract 3).
+ */
 export function visibleCandidates(
   modelId: string,
   { catalogue, workspace }: VisibilityFacts,
 ): readonly Candidate[] | undefined {
   const isVisible = (id: string) => workspace.models === 'all' || workspace.models.includes(id);
   if (modelId !== autoModelId) return isVisible(modelId) ? catalogue.models.get(modelId)?.candidates : undefined;
-  return [...catalogue.models.values()]
-    .filter(({ model }) => model.auto && isVisible(model.id))
+  const models = [...catalogue.models.values()];
+  const hasMarks = models.some(({ model }) => model.auto);
+  return models
+    .filter(({ model }) => (model.auto || !hasMarks) && isVisible(model.id))
     .flatMap(({ candidates }) => candidates);
 }

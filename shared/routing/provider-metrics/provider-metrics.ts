@@ -38,6 +38,7 @@ export function reportAttempt(
     recorder.record({ ...entry, latencyMs, ...firstToken, outcome });
     return;
   }
+  if (outcome.isOurFault === true) return;
   const counted = countedOutcomes[outcome.kind];
   if (counted !== undefined) recorder.record({ ...entry, latencyMs, outcome: counted });
   // A request that the provider rejected as invalid cools nothing.

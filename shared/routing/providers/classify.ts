@@ -1,13 +1,13 @@
-// A provider's failure becomes data here, once. Nobody inspects a provider's words later, and nobody relays them.
+// A provider's failure becomes data here, once. Its words are not inspected later, and never relayed.
 import type { RejectionReason } from '../../errors/index.ts';
 import { isJsonObject } from '../../protocol/wire/index.ts';
 
 /**
  * invalid       the provider rejected the request itself: another provider may still take it
  * rate_limited  come back later
- * failed        anything else that is the provider's doing, our credential included
- * deadline      our own budget ended: no provider is at fault, and there is no time for another
- * client_gone   nobody waits for an answer any more
+ * failed        anything else that is the provider's doing, a refusal of the gateway's credential included
+ * deadline      the budget of the request ended: no provider is at fault, and there is no time for another
+ * client_gone   the client left: no answer is needed any more
  */
 export type FailureKind = 'invalid' | 'rate_limited' | 'failed' | 'deadline' | 'client_gone';
 
@@ -15,27 +15,42 @@ export interface AttemptFailure {
   readonly kind: FailureKind;
   /** Only of `invalid`, and only where the cause is recognised (contract 4). */
   readonly reason?: RejectionReason | undefined;
+  /** Only of `invalid`: the member that the provider complains about, in its spelling. */
+  readonly param?: string | undefined;
   readonly retryAfterSeconds?: number | undefined;
   /** The provider refused the credential it was called with. */
   readonly refusedCredential?: boolean | undefined;
-  /** One word for our log: never a provider's text. */
+  /** The account that the credential belongs to has no quota left. */
+  readonly hasNoQuota?: boolean | undefined;
+  /** A fault of the gateway itself: it is logged, and counts neither in statistics nor for cooling. */
+  readonly isOurFault?: boolean | undefined;
+  /** Of an answer that came. */
+  readonly status?: number | undefined;
+  /** One word for the log: never a provider's text. */
   readonly cause: string;
 }
 
-/** Statuses that say the request is at fault. 401 and 403 are about our credential, 404 about our catalogue. */
+/** Statuses that say the request is at fault. 401 and 403 are about the credential, 404 about the catalogue. */
 const invalidStatuses = new Set([400, 413, 422]);
 const rateLimitedStatus = 429;
 const credentialStatuses = new Set([401, 403]);
+const quotaStatus = 402;
 
 /** Classifies an answer that is no success, by its status and what its body says. */
 export function classifyStatus(status: number, body: unknown, retryAfterSeconds?: number): AttemptFailure {
   const facts = readErrorFacts(body);
   const cause = `status_${status}`;
-  if (status === rateLimitedStatus && facts.code !== 'insufficient_quota') {
-    return { kind: 'rate_limited', retryAfterSeconds, cause };
-  }
-  if (invalidStatuses.has(status)) return { kind: 'invalid', reason: reasonOf(facts), cause };
-  return { kind: 'failed', cause, ...(credentialStatuses.has(status) ? { refusedCredential: true } : {}) };
+  const hasNoQuota = facts.code === 'insufficient_quota' || status === quotaStatus;
+  if (status === rateLimitedStatus && !hasNoQuota) return { kind: 'rate_limited', retryAfterSeconds, status, cause };
+  if (invalidStatuses.has(status))
+    return { kind: 'invalid', reason: reasonOf(facts), param: paramOf(body), status, cause };
+  return {
+    kind: 'failed',
+    status,
+    cause,
+    ...(credentialStatuses.has(status) ? { refusedCredential: true } : {}),
+    ...(hasNoQuota ? { hasNoQuota } : {}),
+  };
 }
 
 /** Classifies an error object inside a 200 answer or a stream. */
@@ -46,7 +61,7 @@ export function classifyErrorObject(body: unknown): AttemptFailure {
   const word = `${facts.code} ${facts.type}`;
   if (/rate_?limit|too_many_requests/.test(word)) return { kind: 'rate_limited', cause: 'error_object' };
   if (/invalid_request|invalid_prompt|context_length|content_policy|content_filter/.test(word)) {
-    return { kind: 'invalid', reason: reasonOf(facts), cause: 'error_object' };
+    return { kind: 'invalid', reason: reasonOf(facts), param: paramOf(body), cause: 'error_object' };
   }
   return { kind: 'failed', cause: 'error_object' };
 }
@@ -75,6 +90,25 @@ function readErrorFacts(body: unknown): ErrorFacts {
     message: text(error.message ?? outer.error ?? outer.message),
     status,
   };
+}
+
+/** `messages[0].content`, say. Anything else might be a provider's words. */
+const paramShape = /^[A-Za-z_]\w{0,63}(\.?\[\d{1,6}\]|\.\w{1,64}){0,8}$/;
+
+function paramOf(body: unknown): string | undefined {
+  const error = isJsonObject(body) && isJsonObject(body.error) ? body.error : body;
+  const param = isJsonObject(error) ? error.param : undefined;
+  return typeof param === 'string' && paramShape.test(param) ? param : undefined;
+}
+
+/**
+ * The member that all of them complain about, where it is the request's own: a provider may name what it was sent
+ * under another name.
+ */
+export function agreedParam(failures: readonly AttemptFailure[], request: object): string | undefined {
+  const [param, ...others] = new Set(failures.map((failure) => failure.param));
+  if (param === undefined || others.length > 0) return undefined;
+  return Object.hasOwn(request, /^\w+/.exec(param)?.[0] ?? '') ? param : undefined;
 }
 
 /** From the surest sign to the vaguest: the first that matches names the reason. */
@@ -149,3 +183,27 @@ const has = (text: string, sign: RegExp): boolean => sign.test(text);
 
 const reasonOf = (facts: ErrorFacts): RejectionReason | undefined =>
   reasonSigns.find(([, matches]) => matches(facts))?.[0];
+
+/** A wait over a day is a fault of the provider. */
+const retryAfterMaxSeconds = 86_400;
+
+type Headers = Readonly<Record<string, string | string[] | undefined>>;
+
+/**
+ * When a provider wants to be called again: seconds from now, rounded up, at least 1. Three spellings are in use.
+ * Undefined: it did not say, or what it said is no time.
+ */
+export function readRetryAfterSeconds(headers: Headers, nowMs: number): number | undefined {
+  const milliseconds = Number(textOf(headers['retry-after-ms']) ?? Number.NaN);
+  if (milliseconds > 0) return clamp(milliseconds / 1_000);
+  const text = textOf(headers['retry-after']);
+  if (text === undefined) return undefined;
+  const seconds = Number(text);
+  if (!Number.isNaN(seconds)) return seconds > 0 ? clamp(seconds) : undefined;
+  const atMs = Date.parse(text);
+  return atMs > nowMs ? clamp((atMs - nowMs) / 1_000) : undefined;
+}
+
+const textOf = (value: string | string[] | undefined): string | undefined => (Array.isArray(value) ? value[0] : value);
+
+const clamp = (seconds: number): number => Math.min(Math.max(Math.ceil(seconds), 1), retryAfterMaxSeconds);

@@ -8,18 +8,18 @@ export interface SignableCall {
   readonly body: string;
 }
 
-/** How a provider call shows who sends it. */
+/** What authenticates a provider call. */
 export interface Credential {
   /** The header's value; undefined where the provider asks for none, or the call is signed. */
   readonly authorization: string | undefined;
-  /** Gives all headers of the call, its signature among them. Rejects where there is nobody to sign for. */
+  /** Gives all headers of the call, its signature among them. Rejects where the process has no credentials of AWS. */
   readonly sign?: ((call: SignableCall) => Promise<Record<string, string>>) | undefined;
 }
 
 export interface CredentialSource {
-  /** Undefined: nothing is configured for this provider. Cheap: planning asks for every candidate. */
+  /** Undefined: nothing is configured for this provider. Cheap: planning looks at every candidate. */
   find(provider: ProviderDocument): Credential | undefined;
-  /** Before a plan: waits where nothing could be known yet. Never rejects. */
+  /** Before a plan: waits where nothing was read yet. Never rejects. */
   ready(): Promise<void>;
   /** When a provider refused our credential: a newer one may be there. Never rejects. */
   refresh(): Promise<void>;

@@ -1,17 +1,23 @@
-export { readBoundedBody } from './bounded-body.ts';
-export { type AttemptFailure, classifyErrorObject, classifyStatus, type FailureKind } from './classify.ts';
+export {
+  type AttemptFailure,
+  agreedParam,
+  classifyErrorObject,
+  classifyStatus,
+  type FailureKind,
+  readRetryAfterSeconds,
+} from './classify.ts';
 export { type Credential, type CredentialSource, environmentCredentials, type SignableCall } from './credentials.ts';
-export { midStreamCodes } from './mid-stream-codes.ts';
+export { midStreamCodeOf } from './mid-stream-codes.ts';
 export { type ProviderCredentials, providerCredentials } from './provider-credentials.ts';
 export { providerSecret } from './provider-secret.ts';
-export { readRetryAfterSeconds } from './retry-after.ts';
 export { type SignedCredentialsOptions, signedCredentials } from './signed-credentials.ts';
 export { readStream, StreamBroken } from './stream-reader.ts';
 export {
   createTransport,
+  readBoundedBody,
   type Transport,
   type UpstreamAnswer,
   type UpstreamRequest,
 } from './transport.ts';
 export { toUpstreamBody } from './upstream-body.ts';
-export { startWatch, type Watch, type WatchEnd } from './watch.ts';
+export { startWatch, type Watch, type WatchSignals } from './watch.ts';

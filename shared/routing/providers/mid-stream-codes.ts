@@ -1,12 +1,12 @@
-import type { ErrorCode } from '../../errors/index.ts';
+import type { MidStreamCode } from '../../protocol/wire/index.ts';
 import type { FailureKind } from './classify.ts';
 
-/** Contract 4: the codes of the error line with which a stream may end. */
-export const midStreamCodes: Record<FailureKind, ErrorCode> = {
+/** Contract 4: the code of the error line with which a stream ends, by what ended it. */
+export const midStreamCodeOf: Record<FailureKind, MidStreamCode> = {
   failed: 'no_available_provider',
   rate_limited: 'rate_limited',
   invalid: 'invalid_request',
   deadline: 'request_deadline_exceeded',
-  // The client that left does not read it; the record of the call does not use it.
+  // The client that would read it is gone; the record of the call does not use it.
   client_gone: 'no_available_provider',
 };

@@ -9,9 +9,9 @@ import type { ReadSecret, SecretReading } from './provider-secret.ts';
 /** How old a copy may be before it is read again: how long a rotation without a 401 takes to arrive. */
 const secretFreshMs = 300_000;
 /** After a failure. A cold instance answers 503 in the meantime and does not wait again in every request. */
-const askAgainAfterFailureMs = 1_000;
+const retryAfterFailureMs = 1_000;
 /** A provider that keeps answering 401 must not turn each of its calls into one to Secrets Manager. */
-const refreshSpacingMs = 10_000;
+const refreshIntervalMs = 10_000;
 
 export interface ProviderCredentials extends CredentialSource {
   /**
@@ -19,7 +19,7 @@ export interface ProviderCredentials extends CredentialSource {
    * none could be read since this instance started.
    */
   find: CredentialSource['find'];
-  /** Before a plan: waits for the first copy of a cold instance, else not at all. Never rejects: `find` tells. */
+  /** Before a plan: waits for the first copy of a cold instance, else not at all. Never rejects: `find` throws. */
   ready(): Promise<void>;
   /** When a provider refused our credential: reads at once, unless that was done a moment ago. Never rejects. */
   refresh(): Promise<void>;
@@ -33,51 +33,51 @@ export interface ProviderCredentialsOptions {
 
 export function providerCredentials({ readSecret, clock, log }: ProviderCredentialsOptions): ProviderCredentials {
   let values: ReadonlyMap<string, string> | undefined;
-  let askedAtMs = Number.NEGATIVE_INFINITY;
-  let askAgainAtMs = Number.NEGATIVE_INFINITY;
-  let asking: Promise<void> | undefined;
+  let readAtMs = Number.NEGATIVE_INFINITY;
+  let dueAtMs = Number.NEGATIVE_INFINITY;
+  let reading: Promise<void> | undefined;
 
-  async function ask(): Promise<void> {
-    askedAtMs = clock.nowMs();
+  async function read(): Promise<void> {
+    readAtMs = clock.nowMs();
     try {
       values = valuesOf(await readSecret(), values, log);
-      // The age counts from before the question: the answer may be old by the time it arrives.
-      askAgainAtMs = askedAtMs + secretFreshMs;
+      // The age counts from before the request: the answer may be old by the time it arrives.
+      dueAtMs = readAtMs + secretFreshMs;
     } catch (error) {
       log.error({ event: 'provider_secret_unreachable' }, error);
-      askAgainAtMs = clock.nowMs() + askAgainAfterFailureMs;
+      dueAtMs = clock.nowMs() + retryAfterFailureMs;
     }
   }
 
-  const askOnce = (): Promise<void> => {
-    asking ??= ask().finally(() => {
-      asking = undefined;
+  const readOnce = (): Promise<void> => {
+    reading ??= read().finally(() => {
+      reading = undefined;
     });
-    return asking;
+    return reading;
   };
-  const askIfDue = (): Promise<void> | undefined => (clock.nowMs() < askAgainAtMs ? asking : askOnce());
+  const readIfDue = (): Promise<void> | undefined => (clock.nowMs() < dueAtMs ? reading : readOnce());
 
   return {
     find({ auth }) {
       if (auth === 'none') return { authorization: undefined };
       if (!('bearer' in auth)) return undefined;
-      void askIfDue();
-      if (values === undefined) throw new StoreUnavailable('the provider credentials were not read yet');
+      void readIfDue();
+      if (values === undefined) throw new StoreUnavailable(new Error('the provider credentials were not read yet'));
       const credential = values.get('env' in auth.bearer ? auth.bearer.env : auth.bearer.secret);
       return credential === undefined ? undefined : { authorization: `Bearer ${credential}` };
     },
     async ready() {
-      const asked = askIfDue();
-      if (values === undefined) await asked;
+      const due = readIfDue();
+      if (values === undefined) await due;
     },
     async refresh() {
-      if (clock.nowMs() - askedAtMs < refreshSpacingMs) await asking;
-      else await askOnce();
+      if (clock.nowMs() - readAtMs < refreshIntervalMs) await reading;
+      else await readOnce();
     },
   };
 }
 
-/** A secret that somebody has just broken keeps serving as it was; one that was taken away serves nobody. */
+/** While the secret is unreadable its former values stay in use; those of a secret that was deleted do not. */
 function valuesOf(
   reading: SecretReading,
   former: ReadonlyMap<string, string> | undefined,

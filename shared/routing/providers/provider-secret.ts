@@ -1,6 +1,15 @@
 // The one secret of a stage with every provider credential: a JSON object, name → credential. A name that is not there
-// is not configured; only a secret that could not be asked for is a fault of the moment.
-import { AwsCallFailed, type AwsService, callOperation, parseObject } from '../../storage/aws-calls/index.ts';
+// is not configured; only a secret that could not be read is a fault of the moment.
+import {
+  GetSecretValueCommand,
+  InvalidRequestException,
+  ResourceNotFoundException,
+  SecretsManagerClient,
+} from '@aws-sdk/client-secrets-manager';
+import { storeCallTimeoutMs } from '../../foundation/constants/index.ts';
+import type { Randomness } from '../../foundation/ids/index.ts';
+import { type AwsAccess, awsClientSettings } from '../../storage/aws-clients/index.ts';
+import { callWithAttempts } from '../../storage/store/index.ts';
 
 export type SecretReading =
   /** Credentials by name. `unusable` counts the values that no header could carry. */
@@ -13,29 +22,57 @@ export type SecretReading =
 /** Throws when Secrets Manager does not answer, or does not let this function read. */
 export type ReadSecret = () => Promise<SecretReading>;
 
-/** InvalidRequest is what it says of a secret that is scheduled for deletion. */
-const absentCodes = new Set(['ResourceNotFoundException', 'InvalidRequestException']);
+export interface ProviderSecretOptions {
+  readonly access: AwsAccess;
+  readonly randomness: Randomness;
+  readonly secretId: string;
+}
+
 /** Keys are short, service account tokens are not; with `Bearer ` in front it stays far below any header limit. */
 const credentialShape = /^[\x21-\x7e]{1,4096}$/;
+/** An instance reads one secret, at most every few seconds. */
+const socketsMax = 2;
+/** A secret is 64 KB at most; written as JSON inside JSON it may grow sixfold. */
+const answerMaxBytes = 512 * 1024;
 
-export const providerSecret =
-  (secretsManager: AwsService, secretId: string): ReadSecret =>
-  async () => {
+/** Calls nothing yet. */
+export function providerSecret({ access, randomness, secretId }: ProviderSecretOptions): ReadSecret {
+  const client = new SecretsManagerClient(awsClientSettings(access, { socketsMax, answerMaxBytes }));
+  const { clock } = access;
+  const attempts = { clock, randomness, limitMs: storeCallTimeoutMs, kind: 'repeatable' } as const;
+  return async () => {
     try {
-      const answer = await callOperation(secretsManager, 'secretsmanager.GetSecretValue', { SecretId: secretId });
-      return readValues(answer.SecretString);
+      const { SecretString } = await callWithAttempts(attempts, (abortSignal) =>
+        client.send(new GetSecretValueCommand({ SecretId: secretId }), { abortSignal }),
+      );
+      return readValues(SecretString);
     } catch (error) {
-      if (error instanceof AwsCallFailed && absentCodes.has(error.code)) return { kind: 'absent' };
+      if (isAbsent(error)) return { kind: 'absent' };
       throw error;
     }
   };
+}
 
-function readValues(text: unknown): SecretReading {
-  const members = typeof text === 'string' ? parseObject(text) : undefined;
+/** InvalidRequest is the answer for a secret that is scheduled for deletion. */
+const isAbsent = (error: unknown): boolean =>
+  error instanceof ResourceNotFoundException || error instanceof InvalidRequestException;
+
+function readValues(text = ''): SecretReading {
+  const members = parseObject(text);
   if (members === undefined) return { kind: 'unreadable' };
   const all = Object.entries(members);
   const usable = all.filter((member): member is [string, string] => isCredential(member[1]));
   return { kind: 'values', values: new Map(usable), unusable: all.length - usable.length };
+}
+
+/** Undefined for all else. Without the parser's own error, which quotes the text. */
+function parseObject(text: string): object | undefined {
+  try {
+    const value: unknown = JSON.parse(text);
+    return typeof value === 'object' && value !== null && !Array.isArray(value) ? value : undefined;
+  } catch {
+    return undefined;
+  }
 }
 
 const isCredential = (value: unknown): boolean => typeof value === 'string' && credentialShape.test(value);

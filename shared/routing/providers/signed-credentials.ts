@@ -1,26 +1,35 @@
 // `auth: { sigv4: … }`: provider calls signed with the credentials of the process itself, a function's role for instance.
 // A model of Amazon Bedrock then answers without any stored secret.
-
+import { Sha256 } from '@smithy/core/checksum';
+import { SignatureV4 } from '@smithy/signature-v4';
 import type { Clock } from '../../foundation/time/index.ts';
-import { createSigner, type Identity } from '../../storage/aws-calls/index.ts';
-import type { Credential, CredentialSource } from './credentials.ts';
+import type { AwsCredentialProvider } from '../../storage/aws-clients/index.ts';
+import type { Credential, CredentialSource, SignableCall } from './credentials.ts';
 
 export interface SignedCredentialsOptions {
   /** For every provider that is not signed. */
   readonly source: CredentialSource;
-  readonly identity: Identity;
-  /** Whether there is anybody to sign for: else such a provider is not configured. */
+  readonly awsCredentials: AwsCredentialProvider;
+  /** Whether the process has credentials of AWS: else such a provider is not configured. */
   readonly isAvailable: () => boolean;
   readonly clock: Clock;
 }
 
 export function signedCredentials(options: SignedCredentialsOptions): CredentialSource {
-  const { source, identity, isAvailable, clock } = options;
-  const signed = new Map<string, Credential>();
-  const signing = (service: string, region: string): Credential => {
-    const sign = createSigner({ service, region, identity, clock });
-    return { authorization: undefined, sign: (call) => sign({ method: 'POST', ...call }) };
-  };
+  const { source, awsCredentials, isAvailable, clock } = options;
+  const known = new Map<string, Credential>();
+
+  function signing(service: string, region: string): Credential {
+    const signer = new SignatureV4({ service, region, credentials: awsCredentials, sha256: Sha256 });
+    return {
+      authorization: undefined,
+      async sign(call) {
+        const { headers } = await signer.sign(toSign(call), { signingDate: new Date(clock.nowMs()) });
+        return headers;
+      },
+    };
+  }
+
   return {
     ...source,
     find(provider) {
@@ -29,9 +38,20 @@ export function signedCredentials(options: SignedCredentialsOptions): Credential
       if (!isAvailable()) return undefined;
       const { service, region } = auth.sigv4;
       const name = `${service} ${region}`;
-      const known = signed.get(name) ?? signing(service, region);
-      signed.set(name, known);
-      return known;
+      const credential = known.get(name) ?? signing(service, region);
+      known.set(name, credential);
+      return credential;
     },
   };
 }
+
+/** A provider's URL has no query. */
+const toSign = ({ url, headers, body }: SignableCall) => ({
+  method: 'POST',
+  protocol: url.protocol,
+  hostname: url.hostname,
+  path: url.pathname,
+  query: {},
+  headers: { ...headers, host: url.host },
+  body,
+});

@@ -15,7 +15,8 @@ export class StreamBroken extends Error {
 
 /**
  * Yields chunks in batches as they came off the wire and returns after the provider's end marker, or after a body that
- * ended with every choice finished. What came before a fault is yielded before the fault is thrown.
+ * ended with every choice finished. What came before a fault is yielded before the fault is thrown. An empty batch is a
+ * comment or an event without text: no output, but a sign that the provider lives.
  */
 export async function* readStream(body: AsyncIterable<Uint8Array>): AsyncGenerator<StreamChunk[], void, undefined> {
   const finished = new Map<number, boolean>();
@@ -25,11 +26,11 @@ export async function* readStream(body: AsyncIterable<Uint8Array>): AsyncGenerat
     let done = false;
     for (const text of texts) {
       if (text.trim() === doneText) done = true;
-      // An event without text says nothing: some servers keep a connection alive with it.
+      // Some servers keep a connection alive with an event without text.
       else if (text.trim() !== '') fault = takeChunk(text, batch, finished);
       if (done || fault !== undefined) break;
     }
-    if (batch.length > 0) yield batch;
+    if (batch.length > 0 || (fault === undefined && !done)) yield batch;
     if (fault !== undefined) throw new StreamBroken(fault);
     if (done) return;
   }

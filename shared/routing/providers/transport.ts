@@ -41,7 +41,7 @@ export function createTransport(clock: Clock): Transport {
       try {
         return await sendOnce(request);
       } catch (error) {
-        // Most likely the provider never heard of the request: one more try, on a fresh one.
+        // Most likely the request never arrived: one more try, on a fresh socket.
         if (!(error instanceof ConnectionBroken) || !error.wasDead) throw error;
         return sendOnce(request);
       }
@@ -51,7 +51,7 @@ export function createTransport(clock: Clock): Transport {
 }
 
 function toAnswer(clock: Clock, incoming: IncomingMessage): UpstreamAnswer {
-  // Whoever reads learns of a fault from the read; one that nobody reads must not be thrown into the process.
+  // A reader gets a fault from the read; one in an answer that is not read must not be thrown into the process.
   incoming.on('error', () => {});
   return {
     status: incoming.statusCode ?? 0,
@@ -63,4 +63,21 @@ function toAnswer(clock: Clock, incoming: IncomingMessage): UpstreamAnswer {
       incoming.resume();
     },
   };
+}
+
+/** Reads a body to its end. Undefined: it is larger than `maxBytes`; what was read is dropped. */
+export async function readBoundedBody(
+  body: AsyncIterable<Uint8Array>,
+  maxBytes: number,
+  onBytes: () => void,
+): Promise<string | undefined> {
+  const parts: Uint8Array[] = [];
+  let size = 0;
+  for await (const bytes of body) {
+    size += bytes.length;
+    if (size > maxBytes) return undefined;
+    parts.push(bytes);
+    onBytes();
+  }
+  return Buffer.concat(parts).toString('utf8');
 }

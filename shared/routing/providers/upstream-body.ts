@@ -1,31 +1,31 @@
 // The body a provider receives: the client's, member for member, less what is ours (contract 3).
 import type { Candidate } from '../../configuration/catalogue/index.ts';
-import type { ChatRequest, ReasoningWishes } from '../../protocol/wire/index.ts';
-import { isJsonObject } from '../../protocol/wire/index.ts';
-
-/** Gateway members. `reasoning` returns in the provider's own style. */
-const gatewayMembers = ['provider', 'cache', 'preset', 'usage', 'reasoning'];
+import type { ChatRequest, ReasoningOptions } from '../../protocol/wire/index.ts';
+import { gatewayMembers, isJsonObject } from '../../protocol/wire/index.ts';
 
 export function toUpstreamBody(request: ChatRequest, { entry, provider }: Candidate): string {
   const body: Record<string, unknown> = { ...request.raw };
   for (const name of gatewayMembers) delete body[name];
   body.model = entry.upstream_model;
   Object.assign(body, reasoningMembers(request, provider.reasoning_style));
-  if (request.stream) {
-    // The gateway must bill, so it always asks; the usage chunk is relayed only to a client that asked too.
-    const options = isJsonObject(body.stream_options) ? body.stream_options : {};
-    body.stream_options = { ...options, include_usage: true };
-  }
+  if (request.stream) body.stream_options = streamOptions(body.stream_options, provider.stream_usage !== false);
   return JSON.stringify(body);
+}
+
+/** The gateway must bill, so it asks for usage on every stream that a provider can report it on. */
+function streamOptions(sent: unknown, reportsUsage: boolean): object | undefined {
+  const { include_usage: _asked, ...options } = isJsonObject(sent) ? sent : {};
+  if (reportsUsage) return { ...options, include_usage: true };
+  return Object.keys(options).length === 0 ? undefined : options;
 }
 
 type ReasoningStyle = Candidate['provider']['reasoning_style'];
 
-function reasoningMembers({ raw, reasoning: wishes }: ChatRequest, style: ReasoningStyle): Record<string, unknown> {
-  if (wishes === undefined || style === 'none') return {};
-  // Contract 9: as sent. `exclude` goes along: in a stream only the provider can honour it.
+function reasoningMembers({ raw, reasoning: options }: ChatRequest, style: ReasoningStyle): Record<string, unknown> {
+  if (options === undefined || style === 'none') return {};
+  // Contract 9: as sent.
   if (style === 'object') return { reasoning: raw.reasoning };
-  const effort = toEffort(wishes);
+  const effort = toEffort(options);
   return effort === undefined ? {} : { reasoning_effort: effort };
 }
 
@@ -36,9 +36,10 @@ const effortByBudget: readonly [tokensMax: number, effort: string][] = [
   [Number.POSITIVE_INFINITY, 'high'],
 ];
 
-function toEffort({ effort, enabled, max_tokens: budget }: ReasoningWishes): string | undefined {
+function toEffort({ effort, enabled, max_tokens: budget }: ReasoningOptions): string | undefined {
   if (enabled === false) return 'none';
   if (typeof effort === 'string') return effort;
+  if (budget === 0) return 'none';
   if (typeof budget === 'number') return effortByBudget.find(([tokensMax]) => budget <= tokensMax)?.[1];
   return enabled === true ? 'medium' : undefined;
 }

@@ -1,32 +1,52 @@
-// Everything that may end one provider call from our side, in one signal: silence, the deadline, a client that left.
+// Everything that may end one provider call from our side, in one signal: silence, the deadline, a client that left, a
+// workflow that failed elsewhere.
 import type { Clock, Deadline } from '../../foundation/time/index.ts';
 
-export type WatchEnd = 'silent' | 'idle' | 'deadline' | 'client_gone';
+type WatchEnd = 'silent' | 'idle' | 'deadline' | 'client_gone';
+
+export interface WatchSignals {
+  readonly clientGone: AbortSignal;
+  /** How long the provider is read on for a client that left: it pays for what it used (contract 6). Default 0. */
+  readonly graceMs?: number;
+  /** Ends the call at once: another step of the workflow has failed. */
+  readonly stopped?: AbortSignal | undefined;
+}
 
 export interface Watch {
   /** Aborts when the watch ends; the socket to the provider closes with it. */
   readonly signal: AbortSignal;
-  /** Who ended it. Undefined: nobody did. */
+  /** What ended it. Undefined: it has not ended. */
   readonly endedBy: () => WatchEnd | undefined;
   /** Ends the call when nothing calls `expect` again within `limitMs`. */
   readonly expect: (what: 'silent' | 'idle', limitMs: number) => void;
-  /** The provider is not the one who is waited for: a slow client does not make it a silent one. */
+  /** Stops the silence timer: while the client reads slowly, the provider is not silent. */
   readonly pause: () => void;
-  /** The answer is complete: timers are taken back, and nothing is aborted any more. */
+  /** The answer is complete: timers are cancelled, and nothing is aborted any more. */
   readonly release: () => void;
-  /** Gives the call up: its socket is closed. Nothing happens after a release. */
+  /** Ends the call and closes its socket. Nothing happens after a release. */
   readonly abort: () => void;
 }
 
-export function startWatch(clock: Clock, deadline: Deadline, clientGone: AbortSignal): Watch {
+export function startWatch(
+  clock: Clock,
+  deadline: Deadline,
+  { clientGone, graceMs = 0, stopped }: WatchSignals,
+): Watch {
   const controller = new AbortController();
   let ended: WatchEnd | undefined;
   let isReleased = false;
-  let takeBackSilence = () => {};
-  const takeBackDeadline = clock.after(deadline.remainingMs(), () => end('deadline'));
-  const onGone = () => end('client_gone');
+  let cancelSilence = () => {};
+  let cancelGrace = () => {};
+  const cancelDeadline = clock.after(deadline.remainingMs(), () => end('deadline'));
+  const onStopped = () => end('client_gone');
+  const onGone = () => {
+    if (graceMs === 0) end('client_gone');
+    else if (Number.isFinite(graceMs)) cancelGrace = clock.after(graceMs, () => end('client_gone'));
+  };
   clientGone.addEventListener('abort', onGone, { once: true });
+  stopped?.addEventListener('abort', onStopped, { once: true });
   if (clientGone.aborted) onGone();
+  if (stopped?.aborted === true) onStopped();
 
   function end(by: WatchEnd) {
     ended ??= by;
@@ -41,19 +61,21 @@ export function startWatch(clock: Clock, deadline: Deadline, clientGone: AbortSi
 
   function release() {
     isReleased = true;
-    takeBackSilence();
-    takeBackDeadline();
+    cancelSilence();
+    cancelGrace();
+    cancelDeadline();
     clientGone.removeEventListener('abort', onGone);
+    stopped?.removeEventListener('abort', onStopped);
   }
 
   return {
     signal: controller.signal,
     endedBy: () => ended,
     expect: (what, limitMs) => {
-      takeBackSilence();
-      if (!isReleased) takeBackSilence = clock.after(limitMs, () => end(what));
+      cancelSilence();
+      if (!isReleased) cancelSilence = clock.after(limitMs, () => end(what));
     },
-    pause: () => takeBackSilence(),
+    pause: () => cancelSilence(),
     release,
     abort,
   };

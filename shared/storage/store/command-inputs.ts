@@ -1,7 +1,6 @@
 // From our calls to the inputs of DynamoDB's operations. Pure: nothing is sent here.
 import { physicalTableName, type TableName, tableDefinitions } from '../../foundation/constants/index.ts';
-import { type AttributeMap, toAttributes } from './attribute-values.ts';
-import type { Conditional, Put, QueryOptions, SortedTableName, Update } from './store.ts';
+import type { BatchPut, Conditional, Item, Put, QueryOptions, SortedTableName, Update } from './store.ts';
 
 export const getInput = (stage: string, table: TableName, key: string) => ({
   ...addressOf(stage, table, key),
@@ -13,7 +12,7 @@ export const deleteInput = (stage: string, table: TableName, key: string) => add
 export const putInput = (stage: string, put: Put) =>
   ({
     TableName: physicalTableName(stage, put.table),
-    Item: toAttributes(put.item),
+    Item: put.item,
     ...conditionOf(put),
     ReturnValues: put.returnOld === true ? 'ALL_OLD' : 'NONE',
   }) as const;
@@ -26,7 +25,22 @@ export const updateInput = (stage: string, update: Update) =>
     ReturnValues: update.returnOld === true ? 'ALL_OLD' : 'ALL_NEW',
   }) as const;
 
-export const scanInput = (stage: string, table: TableName, startAfter: AttributeMap | undefined) => ({
+/** What DynamoDB takes in one batch. */
+const batchItemsMax = 25;
+
+type PutWrite = { readonly PutRequest: { readonly Item: Item } };
+/** The writes of one batch by the name of their table. */
+export type BatchWrites = Record<string, PutWrite[]>;
+
+export const batchInputs = (stage: string, puts: readonly BatchPut[]): BatchWrites[] =>
+  Array.from({ length: Math.ceil(puts.length / batchItemsMax) }, (_, index) => {
+    const batch = puts.slice(index * batchItemsMax, (index + 1) * batchItemsMax);
+    const writesOf = (puts: readonly BatchPut[]) => puts.map(({ item }): PutWrite => ({ PutRequest: { Item: item } }));
+    const byTable = Object.groupBy(batch, ({ table }) => physicalTableName(stage, table));
+    return Object.fromEntries(Object.entries(byTable).map(([table, puts = []]) => [table, writesOf(puts)]));
+  });
+
+export const scanInput = (stage: string, table: TableName, startAfter: Item | undefined) => ({
   TableName: physicalTableName(stage, table),
   ConsistentRead: true,
   ...(startAfter === undefined ? {} : { ExclusiveStartKey: startAfter }),
@@ -40,7 +54,7 @@ export function queryInput(
   table: SortedTableName,
   key: string,
   range: Pick<QueryOptions, 'from' | 'to'>,
-  startAfter: AttributeMap | undefined,
+  startAfter: Item | undefined,
 ) {
   const { partitionKey, sortKey } = tableDefinitions[table];
   const condition = rangeCondition(range);
@@ -50,7 +64,11 @@ export function queryInput(
     Limit: queryPageItemsMax,
     KeyConditionExpression: condition === undefined ? '#pk = :pk' : `#pk = :pk AND ${condition}`,
     ExpressionAttributeNames: { '#pk': partitionKey, ...(condition === undefined ? {} : { '#sk': sortKey }) },
-    ExpressionAttributeValues: toAttributes({ ':pk': key, ':from': range.from, ':to': range.to }),
+    ExpressionAttributeValues: {
+      ':pk': key,
+      ...(range.from === undefined ? {} : { ':from': range.from }),
+      ...(range.to === undefined ? {} : { ':to': range.to }),
+    },
     ...(startAfter === undefined ? {} : { ExclusiveStartKey: startAfter }),
   };
 }
@@ -64,17 +82,15 @@ function rangeCondition({ from, to }: Pick<QueryOptions, 'from' | 'to'>): string
 
 const addressOf = (stage: string, table: TableName, key: string) => ({
   TableName: physicalTableName(stage, table),
-  Key: toAttributes({ [tableDefinitions[table].partitionKey]: key }),
+  Key: { [tableDefinitions[table].partitionKey]: key },
 });
 
 /** DynamoDB refuses empty maps of names or values, so an empty one is left out. */
-function conditionOf({ condition, names = {}, values = {} }: Conditional) {
-  const attributeValues = toAttributes(values);
-  return {
+const conditionOf = ({ condition, names = {}, values = {} }: Conditional) =>
+  ({
     ...(condition === undefined ? {} : { ConditionExpression: condition }),
     ...(Object.keys(names).length === 0 ? {} : { ExpressionAttributeNames: names }),
-    ...(Object.keys(attributeValues).length === 0 ? {} : { ExpressionAttributeValues: attributeValues }),
-    // The loser of a race learns the winner's item from the same call.
+    ...(Object.keys(values).length === 0 ? {} : { ExpressionAttributeValues: values }),
+    // The loser of a race gets the winner's item from the same call.
     ReturnValuesOnConditionCheckFailure: 'ALL_OLD',
-  } as const;
-}
+  }) as const;

@@ -1,10 +1,5 @@
-export {
-  createDynamoClient,
-  type DynamoAnswer,
-  type DynamoClient,
-  type DynamoClientOptions,
-  type DynamoInput,
-} from './dynamodb-client.ts';
+export { type AttemptOptions, callWithAttempts, neverConnected } from './attempts.ts';
+export { createDynamoClient, type DynamoClient, type DynamoClientOptions } from './dynamodb-client.ts';
 export { createDynamoStore, type DynamoStoreOptions } from './dynamodb-store.ts';
 export { type RetryWriteOptions, retryWrite } from './retry-write.ts';
 export { shareRuns } from './share-runs.ts';

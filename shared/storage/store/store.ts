@@ -1,5 +1,5 @@
-// The only door to DynamoDB. Reads and writes are single calls with their own short limits; what a condition refuses
-// is a value, what the store cannot do is a StoreUnavailable.
+// The port to DynamoDB. Reads and writes are single calls with short limits of their own; what a condition refuses is a
+// value, what the store cannot do is a StoreUnavailable.
 import type { TableName, tableDefinitions } from '../../foundation/constants/index.ts';
 
 export type Item = Record<string, unknown>;
@@ -41,7 +41,7 @@ export interface Conditional {
   readonly returnOld?: boolean;
   /**
    * A write whose answer was lost may be sent again. Only for writes that do no harm when they run twice, or whose
-   * caller recognises its own first try in the refused item (by an owner id, say). Never for a bare ADD.
+   * caller recognises its own first attempt in the refused item (by an owner id, say). Never for a bare ADD.
    */
   readonly repeatable?: boolean;
 }

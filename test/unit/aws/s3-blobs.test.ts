@@ -1,59 +1,116 @@
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { type Answering, fakeS3 } from '../../support/fake-aws.ts';
-import { type FakeStage, fakeStage } from './support.ts';
+import { Readable } from 'node:stream';
+import { GetObjectCommand, NoSuchKey, PutObjectCommand, S3Client } from '@aws-sdk/client-s3';
+import { afterAll, afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { mockClient } from 'aws-sdk-client-mock';
+import { answer, type Behaviour, type ScriptedServer, startScriptedServer } from '../../support/scripted-server.ts';
+import { testStage } from './support.ts';
 
 const bucket = 'gw-dev-spill';
 const key = 'a'.repeat(64);
 const bytes = Uint8Array.from({ length: 70_000 }, (_, index) => (index * 31) % 256);
-
-let answering: Answering;
-let stage: FakeStage;
-beforeAll(async () => {
-  stage = await fakeStage((...request) => answering(...request), { GW_SPILL_BUCKET: bucket });
-});
-afterAll(() => stage.fake.stop());
+const maxBytes = 32 * 1024 * 1024;
 
 describe('blobs in S3', () => {
+  const { blobs } = testStage({ GW_SPILL_BUCKET: bucket });
+  const s3 = mockClient(S3Client);
+  afterAll(() => s3.restore());
+  beforeEach(() => {
+    s3.reset();
+    const objects = new Map<string, Uint8Array>();
+    s3.on(PutObjectCommand, { Bucket: bucket }).callsFake(async ({ Key, Body }) => {
+      objects.set(Key, Body.slice());
+      return {};
+    });
+    s3.on(GetObjectCommand, { Bucket: bucket }).callsFake(async ({ Key }) => {
+      const object = objects.get(Key);
+      if (object === undefined) throw new NoSuchKey({ message: 'not there', $metadata: {} });
+      return { Body: Readable.from([object.subarray(0, 10), object.subarray(10)]) };
+    });
+  });
+
   it('come back byte for byte, and may be put again', async () => {
-    answering = fakeS3(bucket);
-    await stage.blobs.put(key, bytes);
-    await stage.blobs.put(key, bytes);
-    expect(await stage.blobs.get(key)).toEqual(Buffer.from(bytes));
-    expect(stage.fake.received.at(-1)).toMatchObject({ method: 'GET', target: `/${bucket}/${key}` });
+    await blobs.put(key, bytes);
+    await blobs.put(key, bytes);
+    expect(await blobs.get(key)).toEqual(Buffer.from(bytes));
   });
 
   it('are undefined where nothing stands', async () => {
-    answering = fakeS3(bucket);
-    expect(await stage.blobs.get('never-put')).toBeUndefined();
-  });
-
-  it.each([
-    ['the bucket is not there', 404, 'NoSuchBucket'],
-    ['the function may not', 403, 'AccessDenied'],
-  ])('reject, and are not simply absent, when %s', async (_case, status, code) => {
-    answering = () => ({ status, body: `<Error><Code>${code}</Code><Message>hunter2</Message></Error>` });
-    await expect(stage.blobs.get(key)).rejects.toThrow(`s3 answered ${status} ${code}`);
-    await expect(stage.blobs.put(key, bytes)).rejects.toThrow(`s3 answered ${status} ${code}`);
+    expect(await blobs.get('never-put')).toBeUndefined();
   });
 
   it.each(['', 'a/b', '..', 'ä', 'a'.repeat(129)])('take no key %j, and S3 is not asked', async (strange) => {
-    const before = stage.fake.received.length;
-    await expect(stage.blobs.put(strange, bytes)).rejects.toBeInstanceOf(RangeError);
-    await expect(stage.blobs.get(strange)).rejects.toBeInstanceOf(RangeError);
-    expect(stage.fake.received).toHaveLength(before);
+    await expect(blobs.put(strange, bytes)).rejects.toBeInstanceOf(RangeError);
+    await expect(blobs.get(strange)).rejects.toBeInstanceOf(RangeError);
+    expect(s3.calls()).toHaveLength(0);
   });
 
   it('larger than what could be read again are refused, and S3 is not asked', async () => {
-    const before = stage.fake.received.length;
-    await expect(stage.blobs.put(key, new Uint8Array(32 * 1024 * 1024 + 1))).rejects.toBeInstanceOf(RangeError);
-    expect(stage.fake.received).toHaveLength(before);
+    await expect(blobs.put(key, new Uint8Array(maxBytes + 1))).rejects.toBeInstanceOf(RangeError);
+    expect(s3.calls()).toHaveLength(0);
   });
 
-  it('end when the caller gives up', async () => {
-    answering = () => 'hang';
+  it('that grew too large elsewhere are not read to their end', async () => {
+    let pieces = 0;
+    const endless = async function* () {
+      for (;;) {
+        pieces += 1;
+        yield new Uint8Array(1024 * 1024);
+      }
+    };
+    s3.on(GetObjectCommand).callsFake(async () => ({ Body: Readable.from(endless(), { highWaterMark: 1 }) }));
+    await expect(blobs.get(key)).rejects.toBeInstanceOf(RangeError);
+    expect(pieces).toBeLessThan(maxBytes / (1024 * 1024) + 5);
+  });
+});
+
+describe('the bucket, over HTTP', () => {
+  const formerEndpoint = process.env.AWS_ENDPOINT_URL_S3;
+  let server: ScriptedServer | undefined;
+  afterEach(async () => {
+    process.env.AWS_ENDPOINT_URL_S3 = formerEndpoint ?? '';
+    await server?.stop();
+  });
+
+  async function blobsAt(...behaviours: [Behaviour, ...Behaviour[]]) {
+    const started = await startScriptedServer(behaviours);
+    server = started;
+    process.env.AWS_ENDPOINT_URL_S3 = started.endpoint;
+    const named = { GW_SPILL_BUCKET: bucket, AWS_ENDPOINT_URL_S3: started.endpoint };
+    return { server: started, blobs: testStage(named).blobs };
+  }
+
+  it('stands in the path where a server takes the place of AWS', async () => {
+    const { server, blobs } = await blobsAt(answer('text'));
+    await blobs.put(key, Buffer.from('text'));
+    expect(await blobs.get(key)).toEqual(Buffer.from('text'));
+    expect(server.requests.map(({ method, path }) => [method, path.split('?')[0]])).toEqual([
+      ['PUT', `/${bucket}/${key}`],
+      ['GET', `/${bucket}/${key}`],
+    ]);
+    expect(server.requests[0]?.body).toBe('text');
+  });
+
+  it.each([
+    ['is not there', 404, 'NoSuchBucket'],
+    ['may not be used', 403, 'AccessDenied'],
+  ])('that %s rejects, and blobs are not simply absent', async (_case, status, code) => {
+    const { server, blobs } = await blobsAt({ status, body: `<Error><Code>${code}</Code></Error>` });
+    await expect(blobs.get(key)).rejects.toMatchObject({ name: code });
+    await expect(blobs.put(key, bytes)).rejects.toMatchObject({ name: code });
+    expect(server.requests).toHaveLength(2);
+  });
+
+  it('is asked again after a broken connection and after a fault of its own', async () => {
+    const { server, blobs } = await blobsAt('lost', { status: 503, body: '' }, answer('text'));
+    expect(await blobs.get(key)).toEqual(Buffer.from('text'));
+    expect(server.requests).toHaveLength(3);
+  });
+
+  it('is not waited for when the caller gives up', async () => {
+    const { server, blobs } = await blobsAt('silent');
     const caller = new AbortController();
-    const asked = stage.blobs.get(key, { signal: caller.signal });
-    await stage.fake.nextRequest();
+    const asked = blobs.get(key, { signal: caller.signal });
+    await server.firstRequest;
     caller.abort(new Error('given up'));
     await expect(asked).rejects.toThrow('given up');
   });

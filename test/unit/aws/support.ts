@@ -1,38 +1,38 @@
-// Adapters that talk to fake servers, put together as the gateway does it.
+// Adapters of a deployed stage, put together as the gateway does it.
 import { type AwsAdapters, createAwsAdapters } from '../../../shared/composition/index.ts';
 import { readEnvironment } from '../../../shared/foundation/environment/index.ts';
 import { systemRandomness } from '../../../shared/foundation/ids/index.ts';
 import { createLog } from '../../../shared/foundation/log/index.ts';
 import { type Clock, systemClock } from '../../../shared/foundation/time/index.ts';
-import { type Answering, type FakeAws, identity, startFakeAws } from '../../support/fake-aws.ts';
+import type { AwsCredentialProvider } from '../../../shared/storage/aws-clients/index.ts';
 
-export interface FakeStage extends AwsAdapters {
-  readonly fake: FakeAws;
+export const awsIdentity = {
+  accessKeyId: 'AKIAEXAMPLEEXAMPLE00',
+  secretAccessKey: 'exampleSecretAccessKey+0123456789/abcdefg',
+  sessionToken: 'exampleSessionToken0123456789',
+} as const;
+
+export interface TestStage extends AwsAdapters {
   readonly lines: readonly string[];
 }
 
-/** `named` are the GW_ variables of the function; all three services are the one fake server. */
-export async function fakeStage(
-  answering: Answering,
-  named: Readonly<Record<string, string>>,
-  clock: Clock = systemClock,
-): Promise<FakeStage> {
-  const fake = await startFakeAws(answering);
+export interface TestStageOptions {
+  readonly clock?: Clock;
+  /** Undefined: those of the process. */
+  readonly awsCredentials?: AwsCredentialProvider | undefined;
+}
+
+/** `named` are the GW_ variables of the function. */
+export function testStage(named: Readonly<Record<string, string>>, options: TestStageOptions = {}): TestStage {
+  const { clock = systemClock } = options;
+  const awsCredentials = 'awsCredentials' in options ? options.awsCredentials : async () => awsIdentity;
   const lines: string[] = [];
-  const environment = readEnvironment({
-    GW_STAGE: 'dev',
-    AWS_REGION: 'eu-west-1',
-    AWS_ENDPOINT_URL_KMS: fake.url.href,
-    AWS_ENDPOINT_URL_S3: fake.url.href,
-    AWS_ENDPOINT_URL_SECRETS_MANAGER: fake.url.href,
-    ...named,
-  });
   const adapters = createAwsAdapters({
-    environment,
+    environment: readEnvironment({ GW_STAGE: 'dev', AWS_REGION: 'eu-west-1', ...named }),
     clock,
     randomness: { ...systemRandomness, fraction: () => 0 },
     log: createLog({ clock, write: (line) => lines.push(line) }),
-    identity: async () => identity,
+    awsCredentials,
   });
-  return { ...adapters, fake, lines };
+  return { ...adapters, lines };
 }

@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, it } from '@jest/globals';
 import { type Connection, createConnectionReader } from '../../../shared/configuration/byok/index.ts';
-import { configFreshMs, rememberedWorkspacesMax } from '../../../shared/foundation/constants/index.ts';
+import { cachedWorkspacesMax, configFreshMs } from '../../../shared/foundation/constants/index.ts';
 import { StoreUnavailable } from '../../../shared/storage/store/index.ts';
 import { manualClock } from '../../support/manual-clock.ts';
 import { vaultOn } from './support.ts';
@@ -55,11 +55,11 @@ describe('the connections an instance remembers', () => {
 
   it('are bounded: the workspace that was used longest ago is forgotten', async () => {
     const remembering = reader();
-    for (let index = 0; index <= rememberedWorkspacesMax; index += 1) await remembering.connectionsOf(`w${index}`);
+    for (let index = 0; index <= cachedWorkspacesMax; index += 1) await remembering.connectionsOf(`w${index}`);
     await remembering.connectionsOf('w1');
-    expect(reads).toHaveLength(rememberedWorkspacesMax + 1);
+    expect(reads).toHaveLength(cachedWorkspacesMax + 1);
     await remembering.connectionsOf('w0');
-    expect(reads).toHaveLength(rememberedWorkspacesMax + 2);
+    expect(reads).toHaveLength(cachedWorkspacesMax + 2);
   });
 
   it('without a key cannot be opened', async () => {

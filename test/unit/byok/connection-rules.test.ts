@@ -67,11 +67,18 @@ describe('the connections of a plain call', () => {
 });
 
 describe('a function call', () => {
-  it('requires managed funding with a key header or a connection that says always, whatever is enabled', () => {
-    expect(requiresManagedFunding('sk-own', [])).toBe(true);
-    expect(requiresManagedFunding(undefined, [connection('a', { policy: 'always', sealed: undefined })])).toBe(true);
-    expect(requiresManagedFunding(undefined, [connection('a')])).toBe(false);
-    expect(requiresManagedFunding(undefined, [])).toBe(false);
+  const always = [connection('a', { policy: 'always', sealed: undefined })];
+
+  it('requires managed funding with a key header, whatever is enabled', () => {
+    expect(requiresManagedFunding('sk-own', enabled, [])).toBe(true);
+    expect(requiresManagedFunding('sk-own', disabled, [])).toBe(true);
+  });
+
+  it('requires managed funding with a connection that says always, where BYOK is enabled', () => {
+    expect(requiresManagedFunding(undefined, enabled, always)).toBe(true);
+    expect(requiresManagedFunding(undefined, disabled, always)).toBe(false);
+    expect(requiresManagedFunding(undefined, enabled, [connection('a')])).toBe(false);
+    expect(requiresManagedFunding(undefined, enabled, [])).toBe(false);
   });
 });
 

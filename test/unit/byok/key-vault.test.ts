@@ -1,7 +1,7 @@
 import { inspect } from 'node:util';
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import { localKeyWrapper, type SealedKey } from '../../../shared/configuration/byok/index.ts';
+import { type KeyWrapper, localKeyWrapper, type SealedKey } from '../../../shared/configuration/byok/index.ts';
 import { createLog } from '../../../shared/foundation/log/index.ts';
 import { systemClock } from '../../../shared/foundation/time/index.ts';
 import { isWiped, place, vaultOn, watchedWrapper } from './support.ts';
@@ -43,6 +43,19 @@ describe('a sealed key', () => {
     await expect(vault.open(elsewhere, sealed)).rejects.toThrow('does not open');
     await vault.open(place, sealed);
     await expect(vault.open(elsewhere, sealed)).rejects.toMatchObject({ name: 'SealBroken' });
+  });
+
+  it('names the KMS key that wrapped it, also when it does not open: the one that a new deployment has to adopt', async () => {
+    const keyArn = 'arn:aws:kms:eu-west-1:111122223333:key/1234abcd';
+    const local = localKeyWrapper();
+    const kms = (real: KeyWrapper): KeyWrapper => ({
+      createDataKey: async (context) => ({ ...(await real.createDataKey(context)), wrappedBy: keyArn }),
+      unwrap: real.unwrap,
+    });
+    const sealed = await vaultOn(kms(local)).seal(place, canary);
+    expect(sealed.wrapped_by).toBe(keyArn);
+    expect(await vaultOn(kms(local)).open(place, sealed)).toBe(canary);
+    await expect(vaultOn(kms(localKeyWrapper())).open(place, sealed)).rejects.toThrow(`(it names ${keyArn})`);
   });
 
   it('that was moved does not open under a data key of the new place either', async () => {

@@ -18,6 +18,8 @@ const memberNames = Object.keys(
     functionId: 'f',
     revisionId: 'r',
     cutCode: 'no_available_provider',
+    user: 'u',
+    attemptLog: [],
   }),
 );
 
@@ -53,6 +55,28 @@ describe('the item of a call record', () => {
       }
     },
   );
+
+  it('keeps the attempts in their order, and of a strange one nothing but a mark', () => {
+    const attemptLog = [
+      { provider: 'globex', outcome: 'status_500', status: 500, ms: 12 },
+      { provider: 'my-own.ai', outcome: 'connection', ms: 3 },
+      { provider: 'acme', outcome: 'ok', status: 200, ms: 0 },
+    ];
+    expect(recordOf(itemOf({ attemptLog })).attemptLog).toEqual(attemptLog);
+    expect(recordOf(itemOf({ attemptLog: [] })).attemptLog).toEqual([]);
+    expect(recordOf(itemOf()).attemptLog).toBeUndefined();
+    const strange = [
+      { provider: 'acme', outcome: 'canary: a sentence', ms: 1.4 },
+      { outcome: 'ok', ms: 1 },
+      'canary',
+      null,
+    ];
+    expect(recordOf(itemOf({ attemptLog: strange })).attemptLog).toEqual([
+      { provider: 'acme', outcome: 'unnamed', ms: 1 },
+    ]);
+    const many = Array.from({ length: 100 }, () => ({ provider: 'acme', outcome: 'timeout', ms: 1 }));
+    expect(recordOf(itemOf({ attemptLog: many })).attemptLog).toHaveLength(16);
+  });
 
   it('has no attribute for a member that is not in the table', () => {
     expect(itemOf({ messages: 'canary', authorization: 'canary', answer: 'canary' })).toEqual(itemOf());

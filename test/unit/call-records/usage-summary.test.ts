@@ -70,6 +70,47 @@ describe('a usage summary', () => {
     expect(byProvider.map(({ group }) => group)).toEqual([null, 'acme']);
   });
 
+  it('by provider counts each attempt at the provider that was called, and all else at the one that answered', async () => {
+    const attemptLog = [
+      { provider: 'globex', outcome: 'status_500', status: 500, ms: 3 },
+      { provider: 'globex', outcome: 'timeout', ms: 9 },
+      { provider: 'acme', outcome: 'ok', status: 200, ms: 5 },
+    ];
+    const rescued = callRecord({ attempts: 3, attemptLog, costPicoUsd: 7n });
+    const refused = callRecord({
+      modelServed: undefined,
+      provider: undefined,
+      outcome: 'no_available_provider',
+      attempts: 1,
+      attemptLog: attemptLog.slice(0, 1),
+      costPicoUsd: 0n,
+    });
+    const rows = await summarizeUsage([rescued, refused], 'provider');
+    expect(rows.map((row) => [row.group, row.calls, row.attempts, row.failedAttempts, row.costPicoUsd])).toEqual([
+      [null, 1, 0n, 0n, 0n],
+      ['acme', 1, 1n, 0n, 7n],
+      ['globex', 0, 3n, 3n, 0n],
+    ]);
+  });
+
+  it('groups by workspace, user and title as they were sent', async () => {
+    const records = [callRecord(), callRecord({ workspace: 'team-b', user: 'u-1', title: 'Chat' })];
+    const groupsBy = async (by: 'workspace' | 'user' | 'title') =>
+      (await summarizeUsage(records, by)).map(({ group, calls }) => [group, calls]);
+    expect(await groupsBy('workspace')).toEqual([
+      ['team-a', 1],
+      ['team-b', 1],
+    ]);
+    expect(await groupsBy('user')).toEqual([
+      [null, 1],
+      ['u-1', 1],
+    ]);
+    expect(await groupsBy('title')).toEqual([
+      [null, 1],
+      ['Chat', 1],
+    ]);
+  });
+
   it('puts a call to the UTC day of its arrival', async () => {
     const midnightMs = Date.parse('2026-11-20T00:00:00Z');
     const around = [midnightMs - 1, midnightMs].map((arrivedAtMs) => callRecord({ arrivedAtMs }));

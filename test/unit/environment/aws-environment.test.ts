@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { readAwsCredentials, readEnvironment } from '../../../shared/foundation/environment/index.ts';
+import { hasAwsCredentials, readEnvironment, readRegion } from '../../../shared/foundation/environment/index.ts';
 
 const stage = { GW_STAGE: 'dev' };
 
@@ -16,7 +16,7 @@ describe('the environment of a function', () => {
     const others = { spillBucket: undefined, byokKeyId: undefined, providerSecret: undefined };
     expect(readEnvironment({ ...stage, AWS_REGION: 'eu-west-1', [variable]: value }).aws).toEqual({
       region: 'eu-west-1',
-      endpoints: { kms: undefined, s3: undefined, secretsManager: undefined },
+      isBucketInPath: false,
       ...others,
       [member]: value,
     });
@@ -26,7 +26,6 @@ describe('the environment of a function', () => {
     ['AWS_REGION', {}],
     ['AWS_REGION', { AWS_REGION: 'evil.example/' }],
     ['GW_SPILL_BUCKET', { AWS_REGION: 'eu-west-1', GW_SPILL_BUCKET: 'a.b.example' }],
-    ['AWS_ENDPOINT_URL_S3', { AWS_REGION: 'eu-west-1', AWS_ENDPOINT_URL_S3: 'file:///etc' }],
   ])('stops the start over a bad %s, by its name and without its value', (variable, variables) => {
     const read = () => readEnvironment({ ...stage, GW_PROVIDER_SECRET: 'gw/dev/providers', ...variables });
     expect(read).toThrow(variable);
@@ -34,14 +33,42 @@ describe('the environment of a function', () => {
   });
 });
 
-describe('the credentials of the process', () => {
-  it('are those of the variables, with a session token only where there is one', () => {
-    const key = { AWS_ACCESS_KEY_ID: 'id', AWS_SECRET_ACCESS_KEY: 'secret' };
-    expect(readAwsCredentials(key)).toEqual({ accessKeyId: 'id', secretAccessKey: 'secret', sessionToken: undefined });
-    expect(readAwsCredentials({ ...key, AWS_SESSION_TOKEN: 'token' }).sessionToken).toBe('token');
+describe('the bucket', () => {
+  it.each(['AWS_ENDPOINT_URL', 'AWS_ENDPOINT_URL_S3'])('stands in the path where %s names a server', (variable) => {
+    const variables = { ...stage, AWS_REGION: 'eu-west-1', GW_SPILL_BUCKET: 'gw-dev-spill', [variable]: 'http://s3' };
+    expect(readEnvironment(variables).aws).toMatchObject({ isBucketInPath: true });
+  });
+});
+
+describe('the region of the process', () => {
+  it('is that of AWS_REGION', () => {
+    expect(readRegion({ AWS_REGION: 'us-gov-west-1' })).toBe('us-gov-west-1');
   });
 
-  it('are missed by name', () => {
-    expect(() => readAwsCredentials({ AWS_ACCESS_KEY_ID: 'id' })).toThrow('AWS_SECRET_ACCESS_KEY');
+  it.each([{}, { AWS_REGION: 'evil.example/' }])(
+    'is missed by name in %j, and its value is not repeated',
+    (variables) => {
+      expect(() => readRegion(variables)).toThrow('AWS_REGION');
+      expect(() => readRegion(variables)).not.toThrow(/evil/);
+    },
+  );
+});
+
+describe('the credentials of the process', () => {
+  it.each([
+    { AWS_ACCESS_KEY_ID: 'id', AWS_SECRET_ACCESS_KEY: 'secret' },
+    { AWS_PROFILE: 'operator' },
+    { AWS_CONTAINER_CREDENTIALS_FULL_URI: 'http://169.254.170.23/v1/credentials' },
+    { AWS_CONTAINER_CREDENTIALS_RELATIVE_URI: '/v2/credentials' },
+    { AWS_WEB_IDENTITY_TOKEN_FILE: '/token', AWS_ROLE_ARN: 'arn:aws:iam::111122223333:role/gw' },
+  ])('are named by %j', (variables: Record<string, string>) => {
+    expect(hasAwsCredentials(variables)).toBe(true);
   });
+
+  it.each([{}, { AWS_ACCESS_KEY_ID: 'id' }, { AWS_ROLE_ARN: 'arn' }, { AWS_PROFILE: '' }])(
+    'are not named by %j',
+    (variables: Record<string, string>) => {
+      expect(hasAwsCredentials(variables)).toBe(false);
+    },
+  );
 });

@@ -1,5 +1,13 @@
 import { describe, expect, it } from '@jest/globals';
-import { type ErrorCode, errorCatalogue, fail, GatewayError, toEnvelope } from '../../../shared/errors/index.ts';
+import {
+  type ErrorCode,
+  errorCatalogue,
+  fail,
+  failRejected,
+  GatewayError,
+  readErrorFormat,
+  toEnvelope,
+} from '../../../shared/errors/index.ts';
 
 const id = '7c9e6679-7425-40de-944b-e07fc1f90ae7';
 const codes = Object.keys(errorCatalogue) as ErrorCode[];
@@ -28,6 +36,85 @@ describe('an error answer', () => {
   it('never tells its cause', () => {
     const { body } = toEnvelope(fail('internal_error', { cause: new Error('sk-secret at /var/task/x.js') }), id);
     expect(body).not.toMatch(/secret|var\/task/);
+  });
+});
+
+describe('an error answer in the form of OpenAI', () => {
+  const bodyOf = (error: GatewayError) => JSON.parse(toEnvelope(error, id, 'openai').body);
+
+  it.each<[ErrorCode, string]>([
+    ['invalid_request', 'invalid_request_error'],
+    ['not_found', 'invalid_request_error'],
+    ['method_not_allowed', 'invalid_request_error'],
+    ['idempotency_conflict', 'invalid_request_error'],
+    ['request_too_large', 'invalid_request_error'],
+    ['no_policy_compliant_provider', 'invalid_request_error'],
+    ['UNAUTHORIZED', 'authentication_error'],
+    ['PAYMENT_REQUIRED', 'insufficient_quota'],
+    ['byok_not_enabled', 'permission_error'],
+    ['rate_limited', 'rate_limit_error'],
+    ['internal_error', 'api_error'],
+    ['no_available_provider', 'api_error'],
+    ['RATE_LIMITER_UNAVAILABLE', 'api_error'],
+    ['request_deadline_exceeded', 'api_error'],
+  ])('says what kind of error it is: %s is an %s', (code, type) => {
+    expect(bodyOf(new GatewayError(code)).error).toMatchObject({ type, code });
+  });
+
+  it.each(codes)('has the status, the headers and the words of the other form: %s', (code) => {
+    const [ours, openai] = [toEnvelope(new GatewayError(code), id), toEnvelope(new GatewayError(code), id, 'openai')];
+    expect({ ...openai, body: '' }).toEqual({ ...ours, body: '' });
+    const { message } = errorCatalogue[code];
+    const { error, ...others } = JSON.parse(openai.body);
+    expect(others).toEqual({ message, correlation_id: id });
+    expect(error).toEqual({ message, type: expect.any(String), code, param: new GatewayError(code).param ?? null });
+  });
+
+  it('names the member that is at fault, of the code or of the case, and null where there is none', () => {
+    expect(bodyOf(fail('invalid_sort')).error.param).toBe('provider.sort');
+    expect(bodyOf(fail('unknown_model')).error.param).toBe('model');
+    expect(bodyOf(fail('invalid_request', { param: 'messages[0].role' })).error.param).toBe('messages[0].role');
+    expect(bodyOf(fail('rate_limited')).error.param).toBeNull();
+  });
+
+  it('has the reason as its code where clients look for it there, and the extras inside the error', () => {
+    const long = bodyOf(failRejected({ reason: 'context_length_exceeded', param: undefined, contextLength: 128_000 }));
+    expect(long.error).toMatchObject({ code: 'context_length_exceeded', reason: 'context_length_exceeded' });
+    const tools = bodyOf(fail('invalid_request', { reason: 'invalid_tools' }));
+    expect(tools.error).toMatchObject({ code: 'invalid_request', reason: 'invalid_tools' });
+    expect(bodyOf(fail('schema_validation_failed', { attempts: 3 })).error.detail).toEqual({ attempts: 3 });
+  });
+
+  it('is asked for by a header with this very value', () => {
+    const read = (...values: string[]) => readErrorFormat({ 'x-gw-error-format': values });
+    expect([read('openai'), read('OpenAI'), read('x'), read(), readErrorFormat({})]).toEqual([
+      'openai',
+      'gateway',
+      'gateway',
+      'gateway',
+      'gateway',
+    ]);
+  });
+});
+
+describe('what a client is told when every provider rejected its request', () => {
+  it('is the limit, in the words that agents look for', () => {
+    const { message, param, code } = failRejected({
+      reason: 'context_length_exceeded',
+      param: undefined,
+      contextLength: 128_000,
+    });
+    expect(message).toBe("This model's maximum context length is 128000 tokens (context_length_exceeded).");
+    expect([code, param]).toEqual(['invalid_request', 'messages']);
+  });
+
+  it('is the reason and the member that they agree on', () => {
+    const told = (rejection: Partial<Parameters<typeof failRejected>[0]>) =>
+      failRejected({ reason: undefined, param: undefined, contextLength: 1, ...rejection }).message;
+    expect(told({ reason: 'invalid_tools', param: 'tools' })).toContain('tools (invalid_tools).');
+    expect(told({ reason: 'invalid_prompt' })).toContain('(invalid_prompt).');
+    expect(told({ param: 'temperature' })).toContain('member temperature.');
+    expect(told({})).toBe('Every provider rejected the request.');
   });
 });
 
@@ -70,6 +157,13 @@ describe('the retry headers', () => {
     const named = new Set([...terminal, ...waiting, 'execution_in_progress']);
     const retriedBySdks = codes.filter((code) => [409, 429, 504].includes(errorCatalogue[code].status));
     expect(retriedBySdks.filter((code) => !named.has(code))).toEqual([]);
+  });
+
+  it('stop retries of what usually is worth one, where this case is not', () => {
+    for (const code of ['no_available_provider', 'execution_failed'] as const) {
+      expect(toEnvelope(fail(code, { isFinal: true }), id).headers).toMatchObject({ 'x-should-retry': 'false' });
+      expect(toEnvelope(fail(code), id).headers).not.toHaveProperty('x-should-retry');
+    }
   });
 
   it('are on nothing else', () => {

@@ -3,7 +3,7 @@ import { systemRandomness } from '../../../shared/foundation/ids/index.ts';
 import { parseUsd } from '../../../shared/foundation/money/index.ts';
 import { startTestStore, type TestStore } from '../../support/dynamodb.ts';
 import { countingWrites } from '../catalogue/counting-writes.ts';
-import { applyTo, changed, creditOn, rehearseOn, storesOn } from './applying.ts';
+import { applyTo, changed, creditOn, planOn, storesOn } from './applying.ts';
 import { exampleText, spoiled } from './example-file.ts';
 
 let database: TestStore;
@@ -50,15 +50,15 @@ describe('the credit shards of a workspace', () => {
     expect(await credit.take(account, newHold('all', '25'))).toMatchObject({ kind: 'taken' });
   });
 
-  it('stay beside what the file does change, and a rehearsal shows only that', async () => {
+  it('stay beside what the file does change, and a dry run shows only that', async () => {
     await applyTo(database.store, withShards(4));
     const text = spoiled('spend_limit_usd: null', 'spend_limit_usd: "9"');
-    const rehearsal = await rehearseOn(database.store, text);
-    const [workspace] = rehearsal.changes.filter(({ change }) => change !== 'unchanged');
+    const plan = await planOn(database.store, text);
+    const [workspace] = plan.changes.filter(({ change }) => change !== 'unchanged');
     expect(workspace?.members).toEqual([{ path: 'spend_limit_usd', from: null, to: '9' }]);
     await applyTo(database.store, text);
     expect(await accountOf('team-a')).toMatchObject({ shards: 4 });
-    expect(changed(await rehearseOn(database.store, text))).toEqual([]);
+    expect(changed(await planOn(database.store, text))).toEqual([]);
   });
 
   it('may grow, also from the one of a workspace that names none', async () => {
@@ -69,14 +69,14 @@ describe('the credit shards of a workspace', () => {
     }
   });
 
-  it('never become fewer: the file is refused before anything of it is written, and by its rehearsal', async () => {
+  it('never become fewer: the file is refused before anything of it is written, and by its dry run', async () => {
     await applyTo(database.store, withShards(4));
     await spreadCredit('team-a');
     const cheaper = spoiled('"2.50"', '"2.40"', withShards(3));
     const text = spoiled('workspaces:', 'workspaces:\n  - { id: another, keys: [{ name: new }] }', cheaper);
     const { store, writes } = countingWrites(database.store);
     const refusal = 'workspace team-a has its credit in 4 shards, and the file says credit_shards: 3';
-    await expect(rehearseOn(store, text)).rejects.toThrow(refusal);
+    await expect(planOn(store, text)).rejects.toThrow(refusal);
     await expect(applyTo(store, text)).rejects.toThrow(refusal);
     expect(writes()).toBe(0);
     expect(changed(await applyTo(store, withShards(4)))).toEqual([]);

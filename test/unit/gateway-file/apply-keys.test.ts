@@ -1,12 +1,16 @@
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
-import { ApplyInterrupted, type ApplyReport } from '../../../shared/configuration/gateway-file/index.ts';
+import {
+  ApplyInterrupted,
+  type ApplyReport,
+  planGatewayFile,
+} from '../../../shared/configuration/gateway-file/index.ts';
 import { createApiKey, createKeyStore, parseApiKey } from '../../../shared/configuration/keys/index.ts';
 import { systemRandomness } from '../../../shared/foundation/ids/index.ts';
 import { type Store, StoreUnavailable } from '../../../shared/storage/store/index.ts';
 import { startTestStore, type TestStore } from '../../support/dynamodb.ts';
 import { countingWrites } from '../catalogue/counting-writes.ts';
-import { applyTo, changed, rehearseOn } from './applying.ts';
-import { exampleKey, exampleText, spoiled } from './example-file.ts';
+import { applyTo, changed, planOn, storesOn } from './applying.ts';
+import { exampleKey, exampleText, fileOf, problemsOf, spoiled } from './example-file.ts';
 
 let database: TestStore;
 beforeEach(async () => {
@@ -109,11 +113,11 @@ describe('a key that was revoked', () => {
     await revoke(exampleKey);
     const text = spoiled(keyLine, line);
     const { store, writes } = countingWrites(database.store);
-    expect(changed(await rehearseOn(store, text))).toEqual([]);
+    expect(changed(await planOn(store, text))).toEqual([]);
     expect(await apply(text, store)).toMatchObject({ createdKeys: [] });
     expect(writes()).toBe(0);
     const slower = spoiled('rpm: 60,', 'rpm: 5,', text);
-    const [change] = (await rehearseOn(store, slower)).changes.filter((one) => one.change !== 'unchanged');
+    const [change] = (await planOn(store, slower)).changes.filter((one) => one.change !== 'unchanged');
     expect(change?.members).toEqual([{ path: 'rpm', from: 60, to: 5 }]);
     expect(changed(await apply(slower))).toEqual(['key ci of team-a: changed']);
     expect(await keys().read(publicIdOf(exampleKey))).toMatchObject({ status: 'revoked', rpm: 5 });
@@ -123,7 +127,7 @@ describe('a key that was revoked', () => {
     await apply(exampleText);
     await revoke(exampleKey);
     const text = spoiled(keyLine, line.replace(' }', ', status: active }'));
-    const [change] = (await rehearseOn(database.store, text)).changes.filter((one) => one.change !== 'unchanged');
+    const [change] = (await planOn(database.store, text)).changes.filter((one) => one.change !== 'unchanged');
     expect(change?.members).toEqual([{ path: 'status', from: 'revoked', to: 'active' }]);
     expect(changed(await apply(text))).toEqual(['key ci of team-a: changed']);
     expect(await keys().read(publicIdOf(exampleKey))).toMatchObject({ status: 'active', rpm: 60 });
@@ -152,5 +156,86 @@ describe('a key that was revoked', () => {
     const text = spoiled('"2.50"', '"2.60"', spoiled(keyLine, line.replace('rpm: 60', 'rpm: 5')));
     expect(changed(await apply(text, revoking))).toEqual(['catalogue: changed', 'key ci of team-a: changed']);
     expect(await keys().read(publicIdOf(exampleKey))).toMatchObject({ status: 'revoked', rpm: 5 });
+  });
+});
+
+describe('the rules of a key', () => {
+  const ruled = keyLine.replace(' }', ', expires_at: 2028-01-01, models: [acme/large-1], spend_limit_reset: monthly }');
+  const item = () => database.store.get('keys', publicIdOf(exampleKey));
+  const stored = {
+    expires_at_ms: Date.UTC(2028, 0, 1),
+    models: ['acme/large-1'],
+    spend_limit_reset: 'monthly',
+  };
+
+  it('are plain attributes of its item, null where a new key has none', async () => {
+    await apply(spoiled(keyLine, ruled));
+    expect(await item()).toMatchObject(stored);
+    const made = await apply(spoiled(keyLine, '{ name: other }'));
+    const other = await database.store.get('keys', publicIdOf(made.createdKeys[0]?.key ?? ''));
+    expect(other).toMatchObject({ expires_at_ms: null, models: null, spend_limit_reset: null });
+  });
+
+  it('stay where a file leaves them out, change where it writes them, and null or all takes them away', async () => {
+    await apply(spoiled(keyLine, ruled));
+    const { store, writes } = countingWrites(database.store);
+    expect(changed(await apply(exampleText, store))).toEqual([]);
+    expect(writes()).toBe(0);
+    const none = keyLine.replace(' }', ', expires_at: null, models: all, spend_limit_reset: null }');
+    const plan = await planOn(database.store, spoiled(keyLine, none));
+    expect(plan.changes.flatMap(({ members }) => members)).toEqual([
+      { path: 'spend_limit_reset', from: 'monthly', to: null },
+      { path: 'expires_at', from: '2028-01-01T00:00:00.000Z', to: null },
+      { path: 'models', from: ['acme/large-1'], to: 'all' },
+    ]);
+    await plan.apply();
+    expect(await item()).toMatchObject({ expires_at_ms: null, models: null, spend_limit_reset: null });
+  });
+
+  it.each([
+    ['expires_at: soon', 'workspaces[0].keys[0].expires_at', 'must be a date'],
+    ['models: [acme/none]', 'workspaces[0].keys[0].models[0]', 'there is no model "acme/none" in models'],
+    ['spend_limit_reset: yearly', 'workspaces[0].keys[0].spend_limit_reset', 'daily, weekly, monthly'],
+  ])('are refused at their place: %s', (written, path, message) => {
+    const problems = problemsOf(spoiled(keyLine, keyLine.replace(' }', `, ${written} }`)));
+    expect(problems).toEqual([expect.objectContaining({ path, message: expect.stringContaining(message) })]);
+  });
+});
+
+describe('a start', () => {
+  const startWith = (text: string) =>
+    planGatewayFile({
+      file: fileOf(text),
+      stores: storesOn(database.store),
+      readVariable: () => undefined,
+      randomness: systemRandomness,
+      nowMs: 1_800_000_000_000,
+      keepsRevoked: true,
+    });
+
+  it.each([
+    ['its text and status: active', keyLine],
+    ['its name and status: active', '{ name: ci, status: active }'],
+    ['its name alone', '{ name: ci }'],
+  ])('never gives a revoked key back by %s, says so, and makes no other one', async (_title, line) => {
+    await apply(exampleText);
+    await revoke(exampleKey);
+    const plan = await startWith(spoiled(keyLine, line));
+    expect(plan.notes).toContain('key ci of team-a was revoked and stays revoked');
+    expect(await plan.apply()).toMatchObject({ createdKeys: [] });
+    expect(await keys().read(publicIdOf(exampleKey))).toMatchObject({ status: 'revoked' });
+  });
+
+  it('says nothing of a key that its file revokes, and is not stopped by several revoked ones of a name', async () => {
+    await apply(exampleText);
+    expect((await startWith(spoiled('status: active', 'status: revoked'))).notes).not.toContainEqual(
+      expect.stringContaining('stays revoked'),
+    );
+    const other = createApiKey(systemRandomness);
+    await apply(spoiled(exampleKey, other));
+    await Promise.all([revoke(exampleKey), revoke(other)]);
+    const plan = await startWith(spoiled(keyLine, '{ name: ci, status: active }'));
+    await plan.apply();
+    expect(await keys().read(publicIdOf(other))).toMatchObject({ status: 'revoked' });
   });
 });

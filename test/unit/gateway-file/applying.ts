@@ -7,9 +7,9 @@ import { createCatalogueStore } from '../../../shared/configuration/catalogue/in
 import {
   type ApplyReport,
   applyGatewayFile,
-  type Rehearsal,
-  type ResourceChange,
-  rehearseGatewayFile,
+  type GatewayFilePlan,
+  type PlannedChange,
+  planGatewayFile,
 } from '../../../shared/configuration/gateway-file/index.ts';
 import { createKeyStore } from '../../../shared/configuration/keys/index.ts';
 import { createFunctionStore } from '../../../shared/configuration/stored-functions/index.ts';
@@ -50,9 +50,10 @@ const optionsFor = (text: string) => ({
 export const applyTo = (store: Store, text: string): Promise<ApplyReport> =>
   applyGatewayFile({ ...optionsFor(text), stores: storesOn(store) });
 
-export const rehearseOn = (store: Store, text: string): Promise<Rehearsal> =>
-  rehearseGatewayFile({ ...optionsFor(text), store, storesOn });
+/** As a dry run does. */
+export const planOn = (store: Store, text: string): Promise<GatewayFilePlan> =>
+  planGatewayFile({ ...optionsFor(text), stores: storesOn(store) });
 
 /** What did not stay as it was. */
-export const changed = ({ changes }: { readonly changes: readonly ResourceChange[] }): string[] =>
+export const changed = ({ changes }: { readonly changes: readonly PlannedChange[] }): string[] =>
   changes.filter(({ change }) => change !== 'unchanged').map(({ resource, change }) => `${resource}: ${change}`);

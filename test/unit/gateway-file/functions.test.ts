@@ -32,11 +32,11 @@ const workflow = (steps: object[], more: object = {}) =>
 const revision = 'workspaces[0].functions[0].revisions[0]';
 
 describe('a prompt', () => {
-  it('gets its defaults: a draft with text for input', () => {
+  it('gets the defaults of its revisions; its status and active revision are left to what is stored', () => {
     const [declared] = fileOf(prompt({})).workspaces[0]?.functions ?? [];
-    expect(declared).toMatchObject({ status: 'enabled', active: null });
+    expect(declared).not.toMatchObject({ status: expect.anything() });
+    expect(declared).not.toMatchObject({ active: expect.anything() });
     expect(declared?.revisions[0]).toMatchObject({
-      state: 'draft',
       expires_at: null,
       fallback_models: [],
       options: {},
@@ -92,7 +92,7 @@ describe('a prompt', () => {
 });
 
 describe('a workflow', () => {
-  it('whose steps use each other without a circle is accepted', () => {
+  it('whose steps use each other without a cycle is accepted', () => {
     const json = { response_format: { type: 'json_object' } };
     const steps = [
       step('a', '{{steps.b.output.x}} {{ steps.c.output }}'),
@@ -103,10 +103,10 @@ describe('a workflow', () => {
     expect(pathsOf(workflow(steps, { output: 'Result: {{steps.a.output}}' }))).toEqual([]);
   });
 
-  it('whose steps form a circle is refused with the circle', () => {
+  it('whose steps form a cycle is refused with the cycle', () => {
     const steps = [step('a', '{{steps.b.output}}'), step('b', '{{steps.c.output}}'), step('c', '{{steps.b.output}}')];
     expect(problemsOf(workflow(steps))).toEqual([
-      { path: `${revision}.steps`, message: 'form a circle: b needs c needs b' },
+      { path: `${revision}.steps`, message: 'form a cycle: b needs c needs b', line: expect.any(Number) },
     ]);
   });
 

@@ -18,7 +18,7 @@ describe('a file that is right', () => {
     expect(file.providers[0]?.auth).toEqual({ bearer: { env: 'ACME_API_KEY' } });
     expect(file.models[0]?.providers[0]?.input_price_per_million).toBe('2.50');
     expect(file.workspaces[0]?.keys[0]?.key).toBe(exampleKey);
-    expect(file.workspaces[0]?.presets[0]?.versions[0]?.config).toEqual({ temperature: 0 });
+    expect(file.workspaces[0]?.presets?.[0]?.versions?.[0]?.config).toEqual({ temperature: 0 });
     expect(file.workspaces[0]?.byok.connections[0]?.policy).toBe('always');
     expect(file.workspaces[0]?.functions[0]?.revisions[0]).toMatchObject({
       id: 'r2',
@@ -26,9 +26,10 @@ describe('a file that is right', () => {
     });
   });
 
-  it('has every default of the contract filled in, and no trailing slash in a base URL', () => {
+  it('has the defaults of providers and models filled in, and no trailing slash in a base URL', () => {
     const { service, providers, models, workspaces } = fileOf(smallest);
-    expect(service).toEqual({ function_execution: 'enabled', function_concurrency: 200, queue_ms: 2000 });
+    // Of service and workspaces what is not written is left to what is stored.
+    expect(service).toEqual({});
     expect(providers[0]).toEqual({
       id: 'acme',
       display_name: 'Acme',
@@ -49,19 +50,7 @@ describe('a file that is right', () => {
       rate_limit_tpm: null,
       rate_limit_tpd: null,
     });
-    expect(workspaces[0]).toEqual({
-      id: 'w',
-      credit_usd: '0',
-      spend_limit_usd: null,
-      models: 'all',
-      data_policy: {},
-      function_concurrency: 20,
-      features: { byok: false, presets: false },
-      presets: [],
-      keys: [{ name: 'k', rpm: null, spend_limit_usd: null }],
-      byok: { connections: [] },
-      functions: [],
-    });
+    expect(workspaces[0]).toEqual({ id: 'w', keys: [{ name: 'k' }], byok: { connections: [] }, functions: [] });
   });
 
   it('may use every form of auth', () => {
@@ -87,7 +76,7 @@ describe('YAML', () => {
     expect(problemsOf('providers: []\nmodels: []\nproviders: []')[0]?.message).toMatch(/^line 3, column 1: .*unique/);
   });
 
-  it('that aliases blow up, run in a circle or nest too deeply is refused', () => {
+  it('that aliases blow up, run in a cycle or nest too deeply is refused', () => {
     const lines = ['a0: &a0 [x, x, x, x, x, x, x, x, x, x]'];
     for (let level = 1; level < 9; level += 1) {
       lines.push(
@@ -251,15 +240,15 @@ describe('secrets', () => {
 it('shows all problems at once, of shape and of reference, each place once', () => {
   let text = spoiled('"2.50"', '2.50');
   text = spoiled('- provider: acme', '- provider: acmee', text);
-  text = spoiled('designated: "1"', 'designated: "2"', text);
+  text = spoiled('{ provider: acme, key', '{ provider: other, key', text);
   text = spoiled('rpm: 60,', 'rmp: 60,', text);
-  text = spoiled('active: r2', 'active: r3', text);
+  text = spoiled('state: activated', 'state: draft', text);
   const paths = pathsOf(text);
   expect(new Set(paths)).toEqual(
     new Set([
       'models[0].providers[0].input_price_per_million',
       'models[0].providers[0].provider',
-      'workspaces[0].presets[0].designated',
+      'workspaces[0].byok.connections[0].provider',
       'workspaces[0].keys[0].rmp',
       'workspaces[0].functions[0].active',
     ]),

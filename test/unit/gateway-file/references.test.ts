@@ -48,16 +48,14 @@ describe('a name that is taken twice is refused at the later place', () => {
   });
 });
 
-describe('a name that leads nowhere is refused', () => {
+describe('a name of nothing is refused', () => {
   const cases: [written: string, instead: string, path: string][] = [
     ['- provider: acme', '- provider: other', 'models[0].providers[0].provider'],
     ['models: all', 'models: [acme/large-1, acme/large-2]', 'workspaces[0].models[1]'],
     ['models: all', 'models: [auto]', 'workspaces[0].models[0]'],
-    ['designated: "1"', 'designated: "2"', 'workspaces[0].presets[0].designated'],
     ['{ provider: acme, key', '{ provider: other, key', 'workspaces[0].byok.connections[0].provider'],
     ['model: acme/large-1', 'model: acme/none', 'workspaces[0].functions[0].revisions[0].model'],
     ['[acme/small-1]', '[acme/small-1, acme/none]', 'workspaces[0].functions[0].revisions[0].fallback_models[1]'],
-    ['active: r2', 'active: r1', 'workspaces[0].functions[0].active'],
     ['state: activated', 'state: draft', 'workspaces[0].functions[0].active'],
   ];
 

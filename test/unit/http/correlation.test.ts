@@ -28,7 +28,7 @@ describe('the correlation headers', () => {
     );
   });
 
-  it('name every fault at once, so that a client needs one round to mend them', () => {
+  it('name every fault at once, so that a client needs one round to correct them', () => {
     const { fault } = read({ 'x-gw-trace-id': ['a b'], 'x-gw-span-id': ['s', 's'], 'x-gw-session-id': [''] });
     expect(fault?.message).toBe(
       'x-gw-trace-id is malformed; x-gw-span-id was sent twice; x-gw-session-id is malformed.',

@@ -1,4 +1,4 @@
-// A clock that moves when told, ids that can be foreseen and a log that can be read.
+// A clock that a test moves, ids that can be foreseen and a log that can be read.
 
 import { createLog } from '../../../shared/foundation/log/index.ts';
 import type { AdapterDependencies, Gateway, GatewayResponse } from '../../../shared/protocol/http/index.ts';

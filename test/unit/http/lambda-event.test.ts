@@ -4,10 +4,7 @@ import { toGatewayRequest } from '../../../shared/protocol/http/index.ts';
 import { chatEvent, manualClock, startMs } from './fixtures.ts';
 
 const read = (event: unknown) => toGatewayRequest(event, manualClock());
-const bodyOf = (event: unknown) => {
-  const { body } = read(event);
-  return body.kind === 'bytes' ? body.bytes.toString() : body.kind;
-};
+const bodyOf = async (event: unknown) => (await read(event).readBody()).toString();
 const hardSize = 4 * 1024 * 1024;
 
 describe('a function URL event', () => {
@@ -33,25 +30,34 @@ describe('a function URL event', () => {
     expect(Object.keys(headers)).toEqual(['__proto__']);
   });
 
-  it('decodes base64 exactly once', () => {
+  it('names one path however many slashes are in it or behind it', () => {
+    for (const rawPath of ['/v1/models', '/v1/models/', '//v1///models//']) {
+      expect(read(chatEvent({ rawPath })).path).toBe('/v1/models');
+    }
+    for (const rawPath of ['/', '//', '', undefined]) expect(read(chatEvent({ rawPath })).path).toBe('/');
+  });
+
+  it('decodes base64 exactly once', async () => {
     const inner = Buffer.from('{"a":"é"}').toString('base64');
-    expect(bodyOf(chatEvent({ body: inner, isBase64Encoded: true }))).toBe('{"a":"é"}');
-    expect(bodyOf(chatEvent({ body: inner, isBase64Encoded: false }))).toBe(inner);
+    expect(await bodyOf(chatEvent({ body: inner, isBase64Encoded: true }))).toBe('{"a":"é"}');
+    expect(await bodyOf(chatEvent({ body: inner, isBase64Encoded: false }))).toBe(inner);
   });
 
-  it('reads an absent body as empty', () => {
-    for (const body of [undefined, null, '']) expect(bodyOf(chatEvent({ body }))).toBe('');
+  it('reads an absent body as empty', async () => {
+    for (const body of [undefined, null, '']) expect(await bodyOf(chatEvent({ body }))).toBe('');
   });
 
-  it('takes a body of the hard size and not one byte more, plain or base64', () => {
+  it('takes a body of the hard size and not one byte more, plain or base64', async () => {
     const bytes = Buffer.alloc(hardSize, 'a');
     const over = Buffer.alloc(hardSize + 1, 'a');
-    expect(read(chatEvent({ body: bytes.toString() })).body.kind).toBe('bytes');
-    expect(read(chatEvent({ body: over.toString() })).body).toEqual({ kind: 'too_large' });
-    expect(read(chatEvent({ body: bytes.toString('base64'), isBase64Encoded: true })).body.kind).toBe('bytes');
-    expect(read(chatEvent({ body: over.toString('base64'), isBase64Encoded: true })).body.kind).toBe('too_large');
+    const tooLarge = { code: 'request_too_large' };
+    const base64 = (body: Buffer) => chatEvent({ body: body.toString('base64'), isBase64Encoded: true });
+    expect(await bodyOf(chatEvent({ body: bytes.toString() }))).toHaveLength(hardSize);
+    await expect(bodyOf(chatEvent({ body: over.toString() }))).rejects.toMatchObject(tooLarge);
+    expect(await bodyOf(base64(bytes))).toHaveLength(hardSize);
+    await expect(bodyOf(base64(over))).rejects.toMatchObject(tooLarge);
     // Counted in bytes, not in characters.
-    expect(read(chatEvent({ body: 'é'.repeat(hardSize / 2 + 1) })).body.kind).toBe('too_large');
+    await expect(bodyOf(chatEvent({ body: 'é'.repeat(hardSize / 2 + 1) }))).rejects.toMatchObject(tooLarge);
   });
 
   it.each([
@@ -80,6 +86,6 @@ describe('a function URL event', () => {
         expect(request.arrivedAtMs).toBe(startMs);
       }),
     );
-    expect(read(undefined)).toMatchObject({ method: '', path: '/', body: { kind: 'bytes' } });
+    expect(read(undefined)).toMatchObject({ method: '', path: '/' });
   });
 });

@@ -212,7 +212,7 @@ describe('an invocation', () => {
     const handler = createStreamingHandler(answering({ body: '{}', finish }), dependencies);
     const running = invoke(handler, chatEvent());
     await begun.opened;
-    clock.advance(10_000);
+    clock.advance(20_000);
     const invocation = await running;
     expect(invocation.bodyText()).toBe('{}');
     expect(logged()).toEqual(['finish_over_time']);
@@ -249,7 +249,7 @@ describe('an invocation', () => {
     expect(clock.pending()).toBe(0);
   });
 
-  it('does not wait for a reader that never reads again: the body is given back, the stream closed, finish run', async () => {
+  it('does not wait for a reader that never reads again: the body is released, the stream closed, finish run', async () => {
     // Pitfall 11: nothing else would tell that the client left.
     const { dependencies, clock } = adapterDependencies();
     const seen: string[] = [];
@@ -272,6 +272,26 @@ describe('an invocation', () => {
     expect(invocation.bodyText()).toContain('"code":"request_deadline_exceeded"');
     expect(invocation.bodyText().endsWith('data: [DONE]\n\n')).toBe(true);
     expect(invocation.ends).toEqual([[]]);
+  });
+
+  it('counts that time from the arrival of the request, not from its answer', async () => {
+    const { dependencies, clock } = adapterDependencies();
+    const seen: string[] = [];
+    const gateway = async () => {
+      clock.advance(50_000);
+      const finish = async () => void seen.push('finished');
+      return { status: 200, headers: eventStreamHeaders, body: events('data: 1\n\n', 'data: 2\n\n'), finish };
+    };
+    const running = invoke(createStreamingHandler(gateway, dependencies), chatEvent(), {}, (control) =>
+      control.block(),
+    );
+    await turn();
+    clock.advance(deliveryMaxMs - 50_000 - 1);
+    await turn();
+    expect(seen).toEqual([]);
+    clock.advance(1);
+    await running;
+    expect(seen).toEqual(['finished']);
   });
 
   it('writes all of a JSON text even when the reader is too slow to be waited for', async () => {
@@ -299,7 +319,7 @@ describe('an invocation', () => {
     await turn();
     clock.advance(deliveryMaxMs);
     await turn();
-    // The body does not let go either: that wait has a bound of its own.
+    // The body does not end either: that wait has a bound of its own.
     clock.advance(2_000);
     const invocation = await running;
     late.open();
@@ -391,7 +411,7 @@ describe('the global of the runtime', () => {
     // Pitfall 25.
     runtime.uninstall();
     const { dependencies } = adapterDependencies();
-    const loaded = await import('../../../shared/protocol/http/lambda-streaming.ts');
+    const loaded = await import('../../../shared/protocol/http/lambda-handlers.ts');
     expect(() => loaded.createStreamingHandler(answering({}), dependencies)).toThrow('inside the Lambda runtime');
   });
 });

@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import { Agent } from 'node:http';
 import { text } from 'node:stream/consumers';
 import { afterEach, describe, expect, it } from '@jest/globals';
+import type { GatewayError } from '../../../shared/errors/index.ts';
 import {
   createNodeServer,
   type Gateway,
@@ -26,14 +27,17 @@ async function serve(gateway: Gateway) {
   return { ...given, server, port: await server.listen(0, host) };
 }
 
-/** Answers every request with `{}` and keeps it. */
+/** Reads the body of every request and answers with `{}`, or with the code for which the body was refused. */
 function recorder() {
   const requests: GatewayRequest[] = [];
+  const bodies: (Buffer | string)[] = [];
   const gateway: Gateway = async (request) => {
     requests.push(request);
-    return { status: request.body.kind === 'too_large' ? 413 : 200, headers: {}, body: '{}' };
+    const body = await request.readBody().catch(({ code }: GatewayError) => String(code));
+    bodies.push(body);
+    return { status: body === 'request_too_large' ? 413 : 200, headers: {}, body: '{}' };
   };
-  return { requests, gateway };
+  return { requests, bodies, gateway };
 }
 
 /** A finish that counts its calls. */
@@ -47,7 +51,7 @@ function counter() {
   return { count, finish, called: first.opened };
 }
 
-/** A stream that yields `first` and then waits for `opened`, and tells when it is let go. */
+/** A stream that yields `first` and then waits for `opened`, and tells when it is released. */
 function waitingStream(first: string, opened: Promise<unknown>) {
   const released = gate();
   async function* body() {
@@ -64,16 +68,16 @@ function waitingStream(first: string, opened: Promise<unknown>) {
 
 describe('a request', () => {
   it('reaches the gateway whole: method, path without query, every header value, body and arrival', async () => {
-    const { requests, gateway } = recorder();
+    const { requests, bodies, gateway } = recorder();
     const { port } = await serve(gateway);
     const headers = { 'X-Gw-Span-Id': ['a', 'b'], 'Content-Type': 'application/json' };
     await call(port, { method: 'POST', path: '/v1/chat/completions?x=1', headers, body: '{"é":1}' });
     expect(requests[0]).toMatchObject({
       method: 'POST',
       path: '/v1/chat/completions',
-      body: { kind: 'bytes', bytes: Buffer.from('{"é":1}') },
       arrivedAtMs: startMs,
     });
+    expect(bodies).toEqual([Buffer.from('{"é":1}')]);
     expect(requests[0]?.headers['x-gw-span-id']).toEqual(['a', 'b']);
     expect(requests[0]?.headers['content-type']).toEqual(['application/json']);
   });
@@ -83,7 +87,81 @@ describe('a request', () => {
     const { port } = await serve(gateway);
     await call(port, { path: 'http://gw.example/v1/models?a=b' });
     await call(port, { path: 'http://gw.example' });
-    expect(requests.map(({ path }) => path)).toEqual(['/v1/models', '/']);
+    await call(port, { path: 'http://gw.example//v1/models//?a=b/' });
+    expect(requests.map(({ path }) => path)).toEqual(['/v1/models', '/', '/v1/models']);
+  });
+
+  it('has its body read only when it is asked for, and the connection of one that never was ends', async () => {
+    const { port } = await serve(answering({ status: 401, body: '{}' }));
+    const socket = await connected(port);
+    socket.write('POST / HTTP/1.1\r\nContent-Length: 3000000\r\n\r\nabc');
+    const [head] = (await once(socket, 'data')) as [Buffer];
+    expect(head.toString()).toMatch(/^HTTP\/1\.1 401 .*connection: close/is);
+    socket.destroy();
+  });
+
+  it('that was answered without its body keeps its connection, where the body is short', async () => {
+    const { port } = await serve(answering({ body: '{}' }));
+    const agent = new Agent({ keepAlive: true });
+    const first = await open(port, { agent, method: 'POST', body: 'abc' });
+    const { socket } = first;
+    await text(first);
+    await turn();
+    const second = await open(port, { agent });
+    expect(second.socket).toBe(socket);
+    await text(second);
+    agent.destroy();
+  });
+
+  it('that waits to be asked for its body is asked by the gateway alone', async () => {
+    const { bodies, gateway } = recorder();
+    const { port } = await serve(gateway);
+    const expecting = 'POST / HTTP/1.1\r\nContent-Length: 3\r\nExpect: 100-continue\r\nConnection: close\r\n\r\n';
+    const socket = await connected(port);
+    socket.write(expecting);
+    expect(String((await once(socket, 'data'))[0])).toMatch(/^HTTP\/1\.1 100 /);
+    socket.write('abc');
+    expect(await text(socket)).toMatch(/^HTTP\/1\.1 200 /);
+    expect(bodies).toEqual([Buffer.from('abc')]);
+    const refusing = await serve(answering({ status: 401, body: '{}' }));
+    const refused = await connected(refusing.port);
+    refused.write(expecting);
+    expect(String((await once(refused, 'data'))[0])).toMatch(/^HTTP\/1\.1 401 /);
+    refused.destroy();
+  });
+
+  it('finds no room where the bodies of running requests fill the memory of the process, until those have ended', async () => {
+    const { opened, open: release } = gate();
+    const largest = 4 * 1024 * 1024;
+    const most = (128 * 1024 * 1024) / largest;
+    const full = gate();
+    const statuses: string[] = [];
+    let kept = 0;
+    const gateway: Gateway = async (request) => {
+      try {
+        await request.readBody();
+      } catch (error) {
+        return { status: 503, headers: {}, body: (error as GatewayError).code };
+      }
+      kept += 1;
+      if (kept === most) full.open();
+      if (request.method === 'POST') await opened;
+      return { status: 200, headers: {}, body: '{}' };
+    };
+    const { port } = await serve(gateway);
+    const body = Buffer.alloc(largest);
+    const send = async () => statuses.push(String((await call(port, { method: 'POST', body })).status));
+    const running = Array.from({ length: most }, send);
+    await full.opened;
+    expect(await call(port, { method: 'POST', body: 'x' })).toMatchObject({
+      status: 503,
+      body: 'RATE_LIMITER_UNAVAILABLE',
+    });
+    expect((await call(port)).status).toBe(200);
+    release();
+    await Promise.all(running);
+    expect(statuses).toEqual(new Array(most).fill('200'));
+    expect((await call(port, { method: 'POST', body })).status).toBe(200);
   });
 
   it.each([
@@ -92,21 +170,21 @@ describe('a request', () => {
   ])(
     'over the hard size, %s, is too_large for the gateway and its client reads the whole answer',
     async (_name, headers) => {
-      const { requests, gateway } = recorder();
+      const { bodies, gateway } = recorder();
       const { port } = await serve(gateway);
       const body = Buffer.alloc(hardSize + 1, 'a');
       const answer = await call(port, { method: 'POST', headers, body });
       expect(answer).toMatchObject({ status: 413, body: '{}' });
       expect(answer.headers.connection).toBe('close');
-      expect(requests.map((request) => request.body)).toEqual([{ kind: 'too_large' }]);
+      expect(bodies).toEqual(['request_too_large']);
     },
   );
 
   it('of exactly the hard size is taken', async () => {
-    const { requests, gateway } = recorder();
+    const { bodies, gateway } = recorder();
     const { port } = await serve(gateway);
     await call(port, { method: 'POST', headers: { 'transfer-encoding': 'chunked' }, body: Buffer.alloc(hardSize) });
-    expect(requests[0]?.body.kind).toBe('bytes');
+    expect(bodies[0]).toHaveLength(hardSize);
   });
 
   it('over the hard size whose body never comes is answered, and its connection is not kept for ever', async () => {
@@ -121,8 +199,8 @@ describe('a request', () => {
     await once(socket, 'close');
   });
 
-  it('whose client leaves in the middle of its body never reaches the gateway', async () => {
-    const { requests, gateway } = recorder();
+  it('whose client leaves in the middle of its body never has a body', async () => {
+    const { bodies, gateway } = recorder();
     const { port, server } = await serve(gateway);
     const socket = await connected(port);
     socket.write('POST / HTTP/1.1\r\nContent-Length: 10\r\n\r\nabc');
@@ -130,7 +208,7 @@ describe('a request', () => {
     await call(port);
     socket.destroy();
     await server.close();
-    expect(requests).toHaveLength(1);
+    expect(bodies).toEqual([Buffer.alloc(0), 'invalid_request']);
   });
 
   it.each([
@@ -140,13 +218,13 @@ describe('a request', () => {
     ['a broken chunk', 'POST / HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n'],
     ['headers over the limit', `GET / HTTP/1.1\r\nA: ${'a'.repeat(17 * 1024)}\r\n\r\n`],
   ])('of %s is an invalid_request envelope, and the server lives', async (_name, bytes) => {
-    const { requests, gateway } = recorder();
+    const { bodies, gateway } = recorder();
     const { port } = await serve(gateway);
     const [head = '', body = ''] = (await exchangeBytes(port, bytes)).split('\r\n\r\n');
     expect(head).toMatch(/^HTTP\/1\.1 400 Bad Request\r\n/);
     expect(head).toContain(`x-request-id: ${correlationId}`);
     expect(JSON.parse(body)).toMatchObject({ error: 'invalid_request', correlation_id: correlationId });
-    expect(requests).toHaveLength(0);
+    expect(bodies.filter((read) => read instanceof Buffer)).toEqual([]);
     expect((await call(port)).status).toBe(200);
   });
 
@@ -155,6 +233,53 @@ describe('a request', () => {
     const { port } = await serve(gateway);
     await exchangeBytes(port, 'GET / HTTP/1.1\r\nExpect: wonders\r\nConnection: close\r\n\r\n');
     expect(requests).toHaveLength(1);
+  });
+});
+
+describe('a listener on a loopback address', () => {
+  const hosts = (names: string[]) => names.map((name) => ({ host: name }));
+
+  it('takes what names a loopback address, whatever the port', async () => {
+    const { requests, gateway } = recorder();
+    const { port } = await serve(gateway);
+    for (const headers of hosts([
+      '127.0.0.1',
+      `127.0.0.1:${port}`,
+      'localhost:1',
+      'LOCALHOST',
+      '[::1]:80',
+      '127.8.9.1',
+    ])) {
+      expect((await call(port, { headers })).status).toBe(200);
+    }
+    expect(requests).toHaveLength(6);
+  });
+
+  it('refuses what names anything else, and the gateway is not asked', async () => {
+    const { requests, gateway } = recorder();
+    const { port } = await serve(gateway);
+    const names = [
+      'attacker.example',
+      '127.0.0.1.attacker.example',
+      'localhost.attacker.example:80',
+      '10.0.0.1',
+      '[::2]',
+    ];
+    for (const headers of hosts(names)) {
+      const answer = await call(port, { headers, method: 'POST', body: '{}' });
+      expect(answer.status).toBe(400);
+      expect(JSON.parse(answer.body)).toMatchObject({ error: 'invalid_request', correlation_id: correlationId });
+      expect(answer.headers['access-control-allow-origin']).toBeUndefined();
+    }
+    expect(requests).toHaveLength(0);
+  });
+
+  it('takes any name where a proxy stands in front of it', async () => {
+    const { dependencies } = adapterDependencies();
+    const server = createNodeServer(answering({}), dependencies, { anyHost: true });
+    servers.push(server);
+    const port = await server.listen(0, host);
+    expect((await call(port, { headers: { host: 'gw.example' } })).status).toBe(200);
   });
 });
 
@@ -203,7 +328,7 @@ describe('an answer', () => {
     expect(events()).toEqual(['body_failed']);
   });
 
-  it('to HEAD has the headers and no body; a stream is let go without being read', async () => {
+  it('to HEAD has the headers and no body; a stream is released without being read', async () => {
     const { port } = await serve(answering({ body: '{"a":1}' }));
     const agent = new Agent({ keepAlive: true });
     const answer = await call(port, { method: 'HEAD', agent });
@@ -232,7 +357,7 @@ describe('an answer', () => {
     expect(events()).toEqual(['request_failed', 'request_failed']);
   });
 
-  it('with a header that cannot be written is an internal_error envelope, its body let go and finish run once', async () => {
+  it('with a header that cannot be written is an internal_error envelope, its body released and finish run once', async () => {
     const { finish, count, called } = counter();
     let returned = 0;
     const body = {
@@ -273,7 +398,7 @@ describe('an answer', () => {
     expect(mostAhead).toBeLessThan(24 * chunk.length);
   });
 
-  it('to a reader that stopped for good is given up: body let go, finish run once, connection destroyed', async () => {
+  it('to a reader that stopped for good is given up: body released, finish run once, connection destroyed', async () => {
     const { finish, count, called } = counter();
     const released = gate();
     async function* body() {
@@ -302,7 +427,7 @@ describe('an answer', () => {
 });
 
 describe('a client that hangs up', () => {
-  it('before the answer aborts clientGone; what it gets no more is let go, and finish runs once', async () => {
+  it('before the answer aborts clientGone; the body it no longer gets is released, and finish runs once', async () => {
     const { finish, count, called } = counter();
     const { opened, open: entered } = gate();
     const aborted = gate();
@@ -343,7 +468,7 @@ describe('a client that hangs up', () => {
     expect(events()).toEqual([]);
   });
 
-  it('from a stream that does not let go is still finished with, after a bounded wait', async () => {
+  it('from a stream that does not end is still finished with, after a bounded wait', async () => {
     const { finish, count, called } = counter();
     const { body } = waitingStream('data: 1\n\n', new Promise(() => {}));
     const gone = gate();

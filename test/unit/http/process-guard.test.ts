@@ -4,7 +4,7 @@ import { guardProcess } from '../../../shared/protocol/http/index.ts';
 import { adapterDependencies } from './fixtures.ts';
 
 describe('the process guard', () => {
-  it('logs a rejection nobody awaited, once however often it is installed', () => {
+  it('logs an unhandled rejection once however often it is installed', () => {
     // Pitfall 7: with a listener the process lives.
     const { dependencies, lines } = adapterDependencies();
     const source = new EventEmitter();

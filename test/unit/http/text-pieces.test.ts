@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import { textPieces } from '../../../shared/protocol/http/text-pieces.ts';
+import { textPieces } from '../../../shared/protocol/http/delivery.ts';
 
 describe('pieces of a text', () => {
   it('joined are the text, none is too long, and none cuts a character', () => {

@@ -34,6 +34,8 @@ describe('a fingerprint', () => {
       'x-stainless-retry-count': ['1'],
       'user-agent': ['other'],
       'x-title': ['other'],
+      // A tracing client has a new parent id and new flags in each try.
+      traceparent: ['01-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b8-00'],
     };
     expect(fingerprint(body, retry)).toBe(plain);
   });

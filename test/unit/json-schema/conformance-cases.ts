@@ -593,3 +593,69 @@ export const inDraft7: readonly ConformanceCase[] = [
     ['"a"'],
   ],
 ];
+
+export const inDraft201909: readonly ConformanceCase[] = [
+  [
+    'a list of items with additionalItems: false is a tuple',
+    '{"items":[{"type":"integer"}],"additionalItems":false}',
+    ['[1]'],
+    ['[1,2]'],
+  ],
+  [
+    '$ref and what stands beside it both hold',
+    '{"$defs":{"r":{"type":"array"}},"properties":{"foo":{"$ref":"#/$defs/r","maxItems":2}}}',
+    ['{"foo":[1,2]}'],
+    ['{"foo":[1,2,3]}', '{"foo":"s"}'],
+  ],
+  [
+    '$recursiveRef recurses, with or without an anchor',
+    '{"$recursiveAnchor":true,"type":"object","properties":{"a":{"$recursiveRef":"#"}},"unevaluatedProperties":false}',
+    ['{"a":{"a":{}}}'],
+    ['{"a":{"b":1}}', '{"b":1}'],
+  ],
+  [
+    '$recursiveRef without an anchor is a plain reference',
+    '{"anyOf":[{"type":"integer"},{"type":"array","items":{"$recursiveRef":"#"}}]}',
+    ['1', '[1,[2,[]]]'],
+    ['"a"', '[["a"]]'],
+  ],
+  ['dependentRequired names members', '{"dependentRequired":{"a":["b"]}}', ['{"a":1,"b":1}'], ['{"a":1}']],
+  [
+    'unevaluatedItems sees a list of items',
+    '{"items":[{"type":"string"}],"unevaluatedItems":false}',
+    ['["a"]'],
+    ['["a",1]'],
+  ],
+  [
+    'minContains and maxContains count',
+    '{"contains":{"const":1},"minContains":2,"maxContains":3}',
+    ['[1,1]'],
+    ['[1]', '[1,1,1,1]'],
+  ],
+  ['$anchor names a schema', '{"$ref":"#a","$defs":{"x":{"$anchor":"a","type":"integer"}}}', ['1'], ['"a"']],
+];
+
+export const inDraft4: readonly ConformanceCase[] = [
+  ['exclusiveMinimum makes minimum exclusive', '{"minimum":3,"exclusiveMinimum":true}', ['3.1'], ['3', '2']],
+  ['exclusiveMinimum: false changes nothing', '{"minimum":3,"exclusiveMinimum":false}', ['3'], ['2']],
+  ['exclusiveMaximum makes maximum exclusive', '{"maximum":3,"exclusiveMaximum":true}', ['2.9'], ['3', '4']],
+  ['exclusiveMinimum alone means nothing', '{"exclusiveMinimum":true}', ['-5', '"a"'], []],
+  [
+    'additionalProperties and additionalItems may be booleans',
+    '{"properties":{"a":{"items":[{}],"additionalItems":false}},"additionalProperties":false}',
+    ['{"a":[1]}'],
+    ['{"a":[1,2]}', '{"b":1}'],
+  ],
+  [
+    '$ref resolves against the nearest id',
+    '{"id":"https://schemas.example/tree","properties":{"next":{"$ref":"node"}},"definitions":{"node":{"id":"https://schemas.example/node","type":"integer"}}}',
+    ['{"next":1}'],
+    ['{"next":"a"}'],
+  ],
+  [
+    '$ref hides its siblings',
+    '{"definitions":{"r":{"type":"array"}},"properties":{"foo":{"$ref":"#/definitions/r","maxItems":2}}}',
+    ['{"foo":[1,2,3]}'],
+    ['{"foo":"s"}'],
+  ],
+];

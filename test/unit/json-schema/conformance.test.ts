@@ -1,9 +1,25 @@
 import { describe, expect, it } from '@jest/globals';
 import { checkResponseSchema, checkValue } from '../../../shared/protocol/json-schema/index.ts';
-import { type ConformanceCase, inBothDrafts, inDraft7, inDraft202012 } from './conformance-cases.ts';
+import {
+  type ConformanceCase,
+  inBothDrafts,
+  inDraft4,
+  inDraft7,
+  inDraft201909,
+  inDraft202012,
+} from './conformance-cases.ts';
 
+const draft4Uri = 'http://json-schema.org/draft-04/schema#';
+const draft6Uri = 'http://json-schema.org/draft-06/schema#';
 const draft7Uri = 'http://json-schema.org/draft-07/schema#';
+const draft201909Uri = 'https://json-schema.org/draft/2019-09/schema';
 const draft202012Uri = 'https://json-schema.org/draft/2020-12/schema';
+
+/** Cases of a later draft that an earlier one has too: those without a keyword that came later. */
+const without = (cases: readonly ConformanceCase[], keywords: RegExp) =>
+  cases.filter(([, schema]) => !keywords.test(schema));
+const newIn7 = /"(if|then|else|\$comment)":/;
+const newIn6 = /"(const|contains|propertyNames|examples|\$id|exclusiveM\w+)":|:(true|false)\b(?=[,}])/;
 
 async function expectCase([, schemaText, valid, invalid]: ConformanceCase, draftUri: string): Promise<void> {
   const parsed = JSON.parse(schemaText);
@@ -18,6 +34,31 @@ async function expectCase([, schemaText, valid, invalid]: ConformanceCase, draft
 
 describe('draft 2020-12', () => {
   it.each([...inBothDrafts, ...inDraft202012])('%s', (...found) => expectCase(found, draft202012Uri));
+});
+
+describe('draft 2019-09', () => {
+  it.each([...inBothDrafts, ...inDraft201909])('%s', (...found) => expectCase(found, draft201909Uri));
+});
+
+describe('draft 6', () => {
+  const cases = without([...inBothDrafts, ...inDraft7], newIn7);
+  it.each(cases)('%s', (...found) => expectCase(found, draft6Uri));
+
+  it('does not know what came later', async () => {
+    expect(await checkValue({ $schema: draft6Uri, if: false, else: false }, 1)).toBeUndefined();
+  });
+});
+
+describe('draft 4', () => {
+  const cases = without(without([...inBothDrafts, ...inDraft7], newIn7), newIn6);
+  it.each([...cases, ...inDraft4])('%s', (...found) => expectCase(found, draft4Uri));
+
+  it('does not know what came later', async () => {
+    const later = { const: 1, contains: false, propertyNames: { maxLength: 0 }, $id: 'https://schemas.example/a' };
+    expect(await checkValue({ $schema: draft4Uri, ...later }, [2])).toBeUndefined();
+    expect(await checkValue({ $schema: draft4Uri, ...later }, { a: 2 })).toBeUndefined();
+    expect((await checkResponseSchema({ $schema: draft4Uri, exclusiveMinimum: 1 }))?.message).toContain('boolean');
+  });
 });
 
 describe('draft 7', () => {
@@ -54,8 +95,7 @@ describe('the draft of a schema', () => {
   });
 
   it.each([
-    'https://json-schema.org/draft/2019-09/schema',
-    'http://json-schema.org/draft-04/schema#',
+    'http://json-schema.org/draft-03/schema#',
     'https://json-schema.org/draft/2020-12/schema#meta',
     'https://schemas.example/mine',
     '',

@@ -2,9 +2,20 @@ import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { dereference } from '@cfworker/json-schema';
 import { describe, expect, it } from '@jest/globals';
-import { evaluationsPerValueMax, schemaMaxBytes, schemaMaxDepth } from '../../../shared/protocol/json-schema/bounds.ts';
-import { evaluationCounter } from '../../../shared/protocol/json-schema/evaluation-count.ts';
-import { checkAnswer, checkResponseSchema } from '../../../shared/protocol/json-schema/index.ts';
+import {
+  evaluationsPerValueMax,
+  eventLoopMaxMs,
+  schemaMaxBytes,
+  schemaMaxDepth,
+  workerCallMaxMs,
+} from '../../../shared/protocol/json-schema/bounds.ts';
+import {
+  checkAnswer,
+  checkResponseSchema,
+  checkValue,
+  startSchemaWork,
+} from '../../../shared/protocol/json-schema/index.ts';
+import { evaluationCounter } from '../../../shared/protocol/json-schema/prepare-schema.ts';
 
 const faultOf = async (schema: unknown): Promise<string | undefined> => (await checkResponseSchema(schema))?.message;
 
@@ -38,7 +49,7 @@ describe('a hostile schema', () => {
     expect(await faultOf({ $comment: '💥'.repeat(schemaMaxBytes / 4) })).toContain('larger than');
   });
 
-  it.each([
+  const backtrackingPatterns = [
     '^(a+)+$',
     '(a|a)*$',
     '(a|aa)*$',
@@ -51,8 +62,15 @@ describe('a hostile schema', () => {
     'a*a*a*a*a*a*a*a*a*a*b',
     '^https?://[a-z]+/(\\w+\\.?)+$',
     '^[(]key=((a+)+){1,9}[)]$',
-  ])('is refused for a pattern that backtracks without end: %s', async (pattern) => {
-    expect(await faultOf({ type: 'string', pattern })).toContain('at /pattern must be a regular expression that ends');
+  ];
+
+  it('is refused for each pattern that backtracks without end', async () => {
+    const faults = backtrackingPatterns.map(async (pattern, index) => {
+      const fault = await checkResponseSchema({ type: 'string', pattern }, startSchemaWork(`key ${index}`));
+      return [pattern, fault?.message];
+    });
+    const reason = expect.stringContaining('at /pattern must be a regular expression that ends');
+    expect(await Promise.all(faults)).toEqual(backtrackingPatterns.map((pattern) => [pattern, reason]));
   });
 
   it('is refused for such a pattern among property names', async () => {
@@ -79,12 +97,12 @@ describe('a hostile schema', () => {
     ['itself', { $ref: '#' }],
     ['itself by a dynamic name', { $dynamicAnchor: 'a', $dynamicRef: '#a' }],
     [
-      'a circle',
+      'a cycle',
       { $ref: '#/$defs/a', $defs: { a: { allOf: [{ $ref: '#/$defs/b' }] }, b: { not: { $ref: '#/$defs/a' } } } },
     ],
     ['a condition on itself', { if: { $ref: '#' }, else: false }],
     ['a companion that is itself', { dependentSchemas: { a: { $ref: '#' } } }],
-    ['a circle that nothing leads to', { type: 'string', $defs: { a: { anyOf: [{ $ref: '#/$defs/a' }] } } }],
+    ['a cycle that nothing leads to', { type: 'string', $defs: { a: { anyOf: [{ $ref: '#/$defs/a' }] } } }],
   ])('is refused when it refers to %s without going on in the value', async (_name, schema) => {
     expect(await faultOf(schema)).toContain('subschemas to one value');
   });
@@ -112,8 +130,9 @@ describe('a hostile schema', () => {
   });
 });
 
+const overTime = { kind: 'invalid', problem: expect.stringContaining('could not be checked') };
+
 describe('a check that a hostile schema or answer drags out', () => {
-  const overTime = { kind: 'invalid', problem: expect.stringContaining('could not be checked') };
   const deepAnswer = (levels: number) => `${'{"a":'.repeat(levels)}0${'}'.repeat(levels)}`;
 
   it('ends when branches double at every level of the answer', async () => {
@@ -152,6 +171,96 @@ describe('a check that a hostile schema or answer drags out', () => {
     const bad = { pattern: '(a|aa)*$' };
     expect(await faultOf(bad)).toBeDefined();
     expect(await checkAnswer({ type: 'integer' }, '1')).toEqual({ kind: 'valid', text: '1' });
+  });
+});
+
+/** Turns of the event loop while the work is done. */
+async function turnsDuring(work: Promise<unknown>): Promise<number> {
+  let turns = 0;
+  let isDone = false;
+  void work.finally(() => {
+    isDone = true;
+  });
+  while (!isDone) {
+    await new Promise((resolve) => setImmediate(resolve));
+    turns += 1;
+  }
+  return turns;
+}
+
+describe('work that takes long', () => {
+  const backtracking = { pattern: '^(a+)+$' };
+  /** Compiling one takes some hundred milliseconds that nothing can interrupt, and a thread remembers those it knows. */
+  const heavy = (times: number) => ({ pattern: '[^\\p{L}\\p{C}]'.repeat(times) });
+  const heavyPattern = heavy(150);
+  const slowAnswer = `"id:${'x'.repeat(1_000)}!"`;
+  const slow = { pattern: '^id:x*x*x*x*x*x*x*x*x*x*$' };
+
+  it.each<[string, () => Promise<unknown>]>([
+    ['a pattern that backtracks', () => checkResponseSchema(backtracking, startSchemaWork('a'))],
+    ['a pattern that is compiled slowly', () => checkResponseSchema(heavy(149), startSchemaWork('b'))],
+    ['an answer to such a pattern', () => checkAnswer(heavy(148), '"a"', startSchemaWork('c'))],
+    ['an answer that is checked slowly', () => checkAnswer(slow, slowAnswer, startSchemaWork('d'))],
+  ])('leaves the event loop to others: %s', async (_name, start) => {
+    expect(await turnsDuring(start())).toBeGreaterThan(20);
+  });
+
+  it('is the same work wherever it is done', async () => {
+    const work = startSchemaWork('e');
+    expect(await checkResponseSchema({ ...heavyPattern }, work)).toBeUndefined();
+    expect(work.workerMs).toBeGreaterThan(0);
+    const schema = { ...heavyPattern };
+    const text = JSON.stringify('1'.repeat(150));
+    expect(await checkAnswer(schema, `\`\`\`json\n${text}\n\`\`\``)).toEqual({ kind: 'valid', text });
+    expect(await checkAnswer(schema, '"a"')).toMatchObject({
+      kind: 'invalid',
+      problem: expect.stringContaining('root'),
+    });
+    expect(await checkValue(schema, '1'.repeat(150))).toBeUndefined();
+    expect(await checkValue(schema, 'a')).toMatchObject({ path: '', message: expect.any(String) });
+    const faulty = { allOf: [heavyPattern, { type: 'strin' }] };
+    expect((await checkResponseSchema(faulty))?.message).toContain('at /allOf/1/type');
+    await expect(checkAnswer(faulty, '1')).rejects.toThrow('has a fault');
+  });
+
+  it('of one key is done one by one, and does not keep another key waiting for all of it', async () => {
+    const done: string[] = [];
+    const check = async (owner: string) => {
+      await checkResponseSchema({ ...backtracking }, startSchemaWork(owner));
+      done.push(owner);
+    };
+    await Promise.all([...Array.from({ length: 4 }, () => check('hostile')), check('other')]);
+    expect(done).toHaveLength(5);
+    expect(done.slice(0, 3)).toContain('other');
+  });
+
+  it('that is ordinary is done while a hostile schema of the same key is in a worker', async () => {
+    const hostile = checkResponseSchema({ ...backtracking }, startSchemaWork('same'));
+    const done: string[] = [];
+    await Promise.all([
+      hostile.then(() => done.push('hostile')),
+      checkResponseSchema({ type: 'object' }, startSchemaWork('same')).then(() => done.push('ordinary')),
+    ]);
+    expect(done).toEqual(['ordinary', 'hostile']);
+  });
+
+  it('of one key waits in a line of bounded length, and only that key is refused beyond it', async () => {
+    const start = (owner: string) => checkResponseSchema({ ...heavyPattern }, startSchemaWork(owner));
+    // One runs and a hundred wait.
+    const line = Array.from({ length: 101 }, () => start('crowded'));
+    // Each has joined the line before the next one does.
+    await Promise.race(line);
+    const joining = Array.from({ length: 101 }, () => start('crowded'));
+    const refused = (await Promise.allSettled(joining)).filter(({ status }) => status === 'rejected');
+    expect(refused.length).toBeGreaterThan(0);
+    expect(refused[0]).toMatchObject({ reason: { code: 'RATE_LIMITER_UNAVAILABLE' } });
+    expect(await start('other')).toBeUndefined();
+    await Promise.all(line);
+  });
+
+  it('ends for a call that has used up its time in workers', async () => {
+    const work = { ...startSchemaWork('f'), workerMs: workerCallMaxMs, eventLoopMs: eventLoopMaxMs };
+    expect(await checkAnswer({ ...slow }, slowAnswer, work)).toEqual(overTime);
   });
 });
 

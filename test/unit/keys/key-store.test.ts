@@ -14,8 +14,9 @@ function newKey(more: Partial<KeyRecord> = {}): { text: string; record: KeyRecor
   const text = createApiKey(systemRandomness);
   const parsed = parseApiKey(text);
   if (parsed === undefined) throw new Error('a created key must parse');
+  const rules = { expiresAtMs: null, models: null, spendLimitReset: null };
   const settings = { workspace: 'w', name: 'ci', status: 'active', rpm: null, spendLimitUsd: null } as const;
-  return { text, record: { ...parsed, ...settings, ...more } };
+  return { text, record: { ...parsed, ...settings, ...rules, ...more } };
 }
 
 describe('keys at rest', () => {

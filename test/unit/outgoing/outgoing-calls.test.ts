@@ -46,14 +46,14 @@ async function readAll(answer: AsyncIterable<Buffer>): Promise<string> {
 }
 
 describe('a request that got no answer', () => {
-  it('never left where nobody listens', async () => {
+  it('never left where nothing listens', async () => {
     const { port } = await serverThat(() => {});
     servers.splice(0).map((server) => server.close());
     expect(await sendTo(`http://127.0.0.1:${port}`)).toMatchObject({ mayHaveArrived: false });
   });
 
   it('never left where the name is unknown', async () => {
-    const error = await sendTo('http://nobody.invalid');
+    const error = await sendTo('http://unknown.invalid');
     expect(error).toBeInstanceOf(ConnectionBroken);
     expect(error).toMatchObject({ mayHaveArrived: false });
   });
@@ -122,7 +122,7 @@ describe('a pooled socket', () => {
     calls.close();
   });
 
-  it('that breaks while somebody may be at work on the request is not called dead', async () => {
+  it('that breaks while its request may be at work is not called dead', async () => {
     const clock = manualClock();
     const { port } = await serverThat((socket) => {
       let requests = 0;

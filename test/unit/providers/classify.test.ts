@@ -2,7 +2,12 @@ import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import { errorBody } from '../../../infra/local/simulator/error-bodies.ts';
 import { rejectionReasons } from '../../../shared/errors/index.ts';
-import { classifyErrorObject, classifyStatus, readRetryAfterSeconds } from '../../../shared/routing/providers/index.ts';
+import {
+  agreedParam,
+  classifyErrorObject,
+  classifyStatus,
+  readRetryAfterSeconds,
+} from '../../../shared/routing/providers/index.ts';
 
 describe('a failing status', () => {
   it.each([
@@ -52,6 +57,34 @@ describe('a failing status', () => {
   ])('takes a code at its word before the parameter it is about: %s of %s is %s', (code, param, reason) => {
     const message = 'The request was rejected.';
     expect(classifyStatus(400, { error: { code, param, message, type: 'invalid_request_error' } }).reason).toBe(reason);
+  });
+
+  it('says where the account has no quota left, which no other call of it changes', () => {
+    for (const failure of [classifyStatus(429, errorBody(429, 'insufficient_quota')), classifyStatus(402, undefined)]) {
+      expect(failure).toMatchObject({ kind: 'failed', hasNoQuota: true });
+    }
+    expect(classifyStatus(429, errorBody(429)).hasNoQuota).toBeUndefined();
+  });
+
+  it('names the member that the provider complains about, and nothing else that may stand there', () => {
+    const paramOf = (param: unknown) => classifyStatus(400, { error: { message: 'No.', param } }).param;
+    for (const path of ['temperature', 'messages[0].content', 'messages.[2].role', 'tools[1].function.parameters']) {
+      expect(paramOf(path)).toBe(path);
+    }
+    for (const other of ['', 'a b', 'sk-gw-1', '<b>', 7, null, 'x'.repeat(100), 'https://provider.example/x']) {
+      expect(paramOf(other)).toBeUndefined();
+    }
+  });
+
+  it('names a member where all providers complain about it and the request has it', () => {
+    const about = (param?: string) => classifyStatus(400, { error: { param } });
+    const request = { temperature: 7, messages: [] };
+    expect(agreedParam([about('temperature'), about('temperature')], request)).toBe('temperature');
+    expect(agreedParam([about('messages[0].content')], request)).toBe('messages[0].content');
+    expect(agreedParam([about('temperature'), about('messages')], request)).toBeUndefined();
+    expect(agreedParam([about('temperature'), about()], request)).toBeUndefined();
+    expect(agreedParam([about('max_completion_tokens')], request)).toBeUndefined();
+    expect(agreedParam([about('toString')], request)).toBeUndefined();
   });
 
   it('names none for a body it cannot read', () => {

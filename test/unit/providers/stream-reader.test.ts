@@ -34,6 +34,16 @@ describe('reading a provider’s stream', () => {
     expect(await read(events(word, '[DONE]'), 'garbage')).toEqual({ texts: [word] });
   });
 
+  it('gives an empty batch for a comment or an event without text: a sign of life, no output', async () => {
+    async function* body(): AsyncGenerator<Uint8Array> {
+      for (const piece of [events(word), ': still', ' here\n', ':\n\n', 'data:\n\n', events('[DONE]')])
+        yield Buffer.from(piece);
+    }
+    const lengths: number[] = [];
+    for await (const batch of readStream(body())) lengths.push(batch.length);
+    expect(lengths).toEqual([1, 0, 0, 0]);
+  });
+
   it('takes an end marker with a blank behind it, and lets empty events pass', async () => {
     expect(await read('data:\n\n', events(word, ' ', '[DONE] '))).toEqual({ texts: [word] });
   });

@@ -41,7 +41,7 @@ describe('a call to a provider', () => {
         // How it broke is another test's business.
       }
       controller.abort();
-      // An error event that nobody listens for would come now, and fail the whole file.
+      // An error event without a listener would come now, and fail the whole file.
       await nextTurn();
     }
     expect(simulator.calls).toHaveLength(2 * faults.length);
@@ -74,7 +74,7 @@ describe('a call to a provider', () => {
     expect(simulator.calls).toHaveLength(1);
   });
 
-  it('is unreachable where nobody listens, and says nothing of where that was', async () => {
+  it('is unreachable where nothing listens, and its error does not name the address', async () => {
     const url = new URL('http://127.0.0.1:1/v1/chat/completions');
     const failure = await transport.send({ ...requestFor('echo', never()), url }).catch((error) => error);
     expect(failure).toBeInstanceOf(ConnectionBroken);

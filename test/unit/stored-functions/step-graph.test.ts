@@ -1,8 +1,8 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import { findCircle, type StepNeeds } from '../../../shared/configuration/stored-functions/index.ts';
+import { findCycle, type StepNeeds } from '../../../shared/configuration/stored-functions/index.ts';
 
-describe('findCircle', () => {
+describe('findCycle', () => {
   const ids = ['a', 'b', 'c', 'd', 'e', 'f'];
 
   it('finds none where every step needs only earlier ones', () => {
@@ -15,7 +15,7 @@ describe('findCircle', () => {
             needs: (wanted[index] ?? []).filter((need) => ids.indexOf(need) < index),
           }),
         );
-        expect(findCircle(reversed ? steps.reverse() : steps)).toBeUndefined();
+        expect(findCycle(reversed ? steps.reverse() : steps)).toBeUndefined();
       }),
     );
   });
@@ -24,9 +24,9 @@ describe('findCircle', () => {
     fc.assert(
       fc.property(fc.array(fc.subarray(ids), { minLength: ids.length, maxLength: ids.length }), (wanted) => {
         const steps = ids.map((id, index): StepNeeds => ({ id, needs: wanted[index] ?? [] }));
-        const circle = findCircle(steps);
-        for (const [index, id] of (circle ?? []).entries()) {
-          const next = circle?.[(index + 1) % circle.length] ?? '';
+        const cycle = findCycle(steps);
+        for (const [index, id] of (cycle ?? []).entries()) {
+          const next = cycle?.[(index + 1) % cycle.length] ?? '';
           expect(steps.find((candidate) => candidate.id === id)?.needs).toContain(next);
         }
       }),

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { readStreamChunk } from '../../../shared/protocol/wire/index.ts';
+import { readStreamChunk, withoutReasoningDeltas } from '../../../shared/protocol/wire/index.ts';
 
 const factsOf = (chunk: object) => readStreamChunk(JSON.stringify(chunk))?.facts;
 const withDelta = (delta: object, more: object = {}) => factsOf({ choices: [{ index: 0, delta, ...more }] });
@@ -86,5 +86,49 @@ describe('a chunk of a stream', () => {
       { choices: {}, usage: 7 },
     ];
     for (const chunk of strange) expect(factsOf(chunk)?.hasOutput).toBe(false);
+  });
+});
+
+describe('a chunk whose choices cannot be', () => {
+  it.each([[-1], [128], [1e9]])('is unreadable: index %d', (index) => {
+    expect(readStreamChunk(JSON.stringify({ choices: [{ index, delta: {} }] }))).toBeUndefined();
+  });
+
+  it('is unreadable with more of them than a request can ask for', () => {
+    expect(readStreamChunk(JSON.stringify({ choices: new Array(129).fill({ delta: {} }) }))).toBeUndefined();
+    expect(readStreamChunk(JSON.stringify({ choices: new Array(128).fill({ delta: {} }) }))).toBeDefined();
+  });
+});
+
+describe('a chunk without its reasoning', () => {
+  const strip = (text: string) => withoutReasoningDeltas(readStreamChunk(text) ?? fail());
+  const fail = (): never => {
+    throw new Error('not a chunk');
+  };
+  const chunk = (delta: object, more: object = {}) =>
+    JSON.stringify({ id: '1', choices: [{ index: 0, delta, finish_reason: null, ...more }] });
+
+  it('keeps its text byte for byte where it has none', () => {
+    for (const text of [chunk({ content: 'x' }), ' { "choices":[ ] ,"reasoning":1}', chunk({ content: 'reasoning' })]) {
+      expect(strip(text)).toBe(text);
+    }
+  });
+
+  it('has every other member, numbers beyond 2^53 included', () => {
+    const text =
+      '{"x":12345678901234567890,"choices":[{"delta":{"reasoning":"a","reasoning_details":[1],"content":"b"}}]}';
+    expect(strip(text)).toBe('{"x":12345678901234567890,"choices":[{"delta":{"content":"b"}}]}');
+  });
+
+  it('is left out where nothing is left in it', () => {
+    expect(strip(chunk({ reasoning_content: 'hm' }))).toBeUndefined();
+    expect(strip(chunk({ reasoning: 'hm', content: '' }))).toBeUndefined();
+    expect(strip(chunk({ reasoning: 'hm', content: null, tool_calls: [] }))).toBeUndefined();
+  });
+
+  it('stays where it ends a choice, opens a message or reports usage', () => {
+    expect(strip(chunk({ reasoning: 'hm' }, { finish_reason: 'stop' }))).toBe(chunk({}, { finish_reason: 'stop' }));
+    expect(strip(chunk({ role: 'assistant', reasoning: '' }))).toBe(chunk({ role: 'assistant' }));
+    expect(strip('{"choices":[{"delta":{"reasoning":"a"}}],"usage":{"prompt_tokens":1}}')).toContain('prompt_tokens');
   });
 });

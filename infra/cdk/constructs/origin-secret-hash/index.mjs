@@ -1,6 +1,6 @@
-// Runs only during a deployment: tells CloudFormation the SHA-256 of each origin secret, so that the gateway's
-// environment can hold hashes and no secret. Always answers: a custom resource without an answer blocks a stack for an
-// hour. Plain JavaScript on the SDK that the Lambda runtime brings along, so that it needs no build.
+// A custom resource that runs only during a deployment: it tells CloudFormation the SHA-256 of each origin secret, so that
+// the functions' environment can hold hashes. It always answers, because a stack waits an hour for a missing answer.
+// Plain JavaScript on the SDK of the Lambda runtime: it needs no build.
 import { createHash } from 'node:crypto';
 
 const readSecret = async (secretArn) => {
@@ -13,13 +13,13 @@ const put = async (url, body) => {
   if (!response.ok) throw new Error(`CloudFormation answered ${response.status}`);
 };
 
-/** Hashes in the order of the ARNs, comma-separated: the form GW_ORIGIN_SECRET_SHA256 has. */
+/** In the order of the ARNs, comma-separated, as GW_ORIGIN_SECRET_SHA256 takes them. */
 const hash = async (secretArns, read) => {
   const secrets = await Promise.all(secretArns.map(read));
   return secrets.map((secret) => createHash('sha256').update(secret).digest('hex')).join(',');
 };
 
-/** @param outside what the function touches: reading a secret, answering CloudFormation. Given by tests only. */
+/** @param outside reads a secret and answers CloudFormation; only tests pass their own. */
 export const answer = async (event, outside = { readSecret, put }) => {
   const { StackId, RequestId, LogicalResourceId, RequestType, ResourceProperties } = event;
   const ids = {

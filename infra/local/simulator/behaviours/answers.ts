@@ -1,7 +1,8 @@
-// Good answers of every kind.
+// Good answers of every kind, and answers to requests for JSON that are not quite what was asked for.
+import { answerText } from '../answer-text.ts';
 import type { Behaviour, Behaviours, Call } from '../call.ts';
 import { type Choice, complete } from '../completion.ts';
-import { respond } from '../respond.ts';
+import { respond } from '../frames.ts';
 
 /** What any unknown name does. */
 export const echo: Behaviour = (call) => respond(call, complete(call));
@@ -22,4 +23,28 @@ export const answers: Behaviours = {
   'echo-request': saying((call) => ({
     content: `{"headers":${JSON.stringify(call.headers)},"body":${call.bodyText}}`,
   })),
+};
+
+const prose = 'Of course! Here is the answer in plain words, because I forgot what you asked for.';
+
+/** JSON that no schema for an object, and none for anything else, accepts. */
+function mismatch(call: Call): string {
+  const schema = call.request.response_format?.json_schema?.schema as { type?: unknown } | undefined;
+  return schema?.type === 'array' ? '{"not":"an array"}' : '[["not what was asked for"]]';
+}
+
+/** Prose, or with the parameter `mismatch` JSON that does not satisfy the schema. */
+const invalidJson: Behaviour = (call) =>
+  respond(call, complete(call, { content: call.parameters[0] === 'mismatch' ? mismatch(call) : prose }));
+
+const truncatedJson: Behaviour = (call) => {
+  const text = answerText(call);
+  return respond(call, complete(call, { content: text.slice(0, text.length / 2), finishReason: 'length' }));
+};
+
+export const jsonContents: Behaviours = {
+  'invalid-json': invalidJson,
+  'invalid-json-once': (call) => (call.earlierCalls === 0 ? invalidJson(call) : echo(call)),
+  'fenced-json': (call) => respond(call, complete(call, { content: `\`\`\`json\n${answerText(call)}\n\`\`\`` })),
+  'truncated-json': truncatedJson,
 };

@@ -2,7 +2,7 @@
 import { type Behaviour, type Behaviours, type Call, numberParameter, wordParameter } from '../call.ts';
 import { errorBody } from '../error-bodies.ts';
 import { done, jsonFrame, streamSteps } from '../frames.ts';
-import { body, cut, end, head, json, reset, type Steps } from '../step.ts';
+import { body, cut, end, head, json, raw, reset, type Steps, silence } from '../step.ts';
 import { echo } from './answers.ts';
 
 const statuses = [
@@ -37,10 +37,25 @@ const errorIn200: Behaviour = (call) => {
 
 const redirected = '/redirected/v1/chat/completions';
 
+/** Exchanges that no provider should have, but that HTTP allows: none of them is an answer to the request. */
+const oddExchanges: Behaviours = {
+  'switch-protocols': () => [raw('HTTP/1.1 101 Switching Protocols\r\n\r\n'), silence],
+  upgrade: () => [
+    raw('HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n'),
+    silence,
+  ],
+  processing: () => [raw('HTTP/1.1 102 Processing\r\n\r\n'), silence],
+  'early-hints': (call) => [raw('HTTP/1.1 103 Early Hints\r\nLink: </x>\r\n\r\n'), ...echo(call)],
+  close: () => [cut],
+  'half-head': () => [raw('HTTP/1.1 200 OK\r\nContent-Type: appl'), cut],
+  'no-http': () => [raw('hello\r\n\r\n'), silence],
+};
+
 export const faultsBeforeOutput: Behaviours = {
   ...Object.fromEntries(statuses.map((status) => [`error-${status}`, refusing(status)])),
   'error-html': () => body(502, 'text/html', html),
   'error-empty': () => [head(500, { 'content-length': '0' }), end],
+  ...oddExchanges,
   'error-200': errorIn200,
   'error-leak': leak,
   redirect: () => [head(307, { location: redirected, 'content-length': '0' }), end],

@@ -1,9 +1,8 @@
 // Good answers in an unusual form on the wire: cut anywhere, other line ends, comments, extra members, great size.
 import { type Behaviour, type Behaviours, type Call, numberParameter } from '../call.ts';
 import { type Choice, complete, completionJson } from '../completion.ts';
-import { done, event, type Frame, framesOf, streamSteps } from '../frames.ts';
-import { respond } from '../respond.ts';
-import { json, type Step, type Steps, write } from '../step.ts';
+import { done, event, type Frame, framesOf, respond, streamSteps } from '../frames.ts';
+import { body, json, type Step, type Steps, write } from '../step.ts';
 
 /** Letters of one to four bytes, and a sign of several code points. */
 const manyBytes = 'Grüße aus Zürich, 你好 世界 🌍 👩‍🚀 — fertig.';
@@ -62,6 +61,37 @@ const multiLineData = (frame: Frame): string =>
         .map((line) => `data: ${line}\n`)
         .join('')}\n`;
 
+// An answer no serializer would write: a reader that parses it and writes it again cannot hide that.
+const extra = '"x_vendor" : {"score":1.50, "big":12345678901234567890, "tiny":1E-7,"list":[ ]}';
+
+const oddChunk = (delta: string, finishReason: string) =>
+  `{ "choices":[ {"delta" : ${delta}, "index":0,"x_choice":null, "finish_reason":${finishReason}} ],"object":"chat.completion.chunk" , ${extra},"id":"odd-1","model":"odd" ,"created":1}`;
+
+const oddUsage = '{"total_tokens":12 ,"prompt_tokens":7, "completion_tokens":5,"x_energy_joules":0.10}';
+
+/** The JSON texts exactly as sent. */
+export const unknownMembersTexts = {
+  json: `{ "usage":${oddUsage},\n\t"choices" : [{"finish_reason":"stop","index":0, "message":{"content":"caf\\u00e9 \\/ bar","x_mood":"calm", "role":"assistant"}}],${extra} , "object":"chat.completion","id":"odd-1" ,"model":"odd","created":1 }`,
+  chunks: [
+    oddChunk('{"role":"assistant", "content":""}', 'null'),
+    oddChunk('{ "content":"caf\\u00e9 ","x_delta":true}', 'null'),
+    oddChunk('{"content" :"\\/ bar"}', 'null'),
+    oddChunk('{ }', '"stop"'),
+  ],
+  usageChunk: `{"usage" : ${oddUsage}, "choices":[ ],"object":"chat.completion.chunk","id":"odd-1","model":"odd","created":1}`,
+};
+
+const unknownMembers: Behaviour = (call) => {
+  const { json, chunks, usageChunk } = unknownMembersTexts;
+  if (call.request.stream !== true) return body(200, 'application/json', json);
+  const asked = call.request.stream_options?.include_usage === true;
+  const frames: readonly Frame[] = [...chunks, ...(asked ? [usageChunk] : [])].map((text) => ({
+    carries: 'other',
+    text,
+  }));
+  return streamSteps(call, [...frames, done]);
+};
+
 export const framings: Behaviours = {
   'split-utf8': (call) => recut(inManyBytes(call), () => 1),
   'byte-split': (call) => recut(inManyBytes(call), () => numberParameter(call, 0, 1)),
@@ -73,4 +103,5 @@ export const framings: Behaviours = {
   'multi-line-data': encoded(multiLineData),
   huge: huge(hugePieceBytes),
   'huge-event': huge(hugestBytes),
+  'unknown-members': unknownMembers,
 };

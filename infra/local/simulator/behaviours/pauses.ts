@@ -1,4 +1,4 @@
-// Providers that take their time, or for ever.
+// Providers that take their time, and providers that never end.
 import { type Behaviour, type Behaviours, type Call, numberParameter } from '../call.ts';
 import { type Completion, complete, completionJson } from '../completion.ts';
 import { chunkHead, type Frame, framesOf, jsonFrame, streamSteps, throughOutput } from '../frames.ts';

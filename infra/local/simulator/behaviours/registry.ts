@@ -1,12 +1,10 @@
 // All behaviours by name. A model name is `anything/NAME:PARAMETER:PARAMETER`; a name that is not here is `echo`.
 import type { Behaviour, Behaviours } from '../call.ts';
-import { answers, echo } from './answers.ts';
+import { answers, echo, jsonContents } from './answers.ts';
 import { faultsAfterOutput } from './faults-after-output.ts';
 import { faultsBeforeOutput } from './faults-before-output.ts';
 import { framings } from './framing.ts';
-import { jsonContents } from './json-contents.ts';
 import { pauses } from './pauses.ts';
-import { unknownMembers } from './unknown-members.ts';
 import { usages } from './usages.ts';
 
 const registry: Behaviours = {
@@ -14,7 +12,6 @@ const registry: Behaviours = {
   ...usages,
   ...jsonContents,
   ...framings,
-  'unknown-members': unknownMembers,
   ...pauses,
   ...faultsBeforeOutput,
   ...faultsAfterOutput,

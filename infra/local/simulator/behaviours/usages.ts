@@ -1,8 +1,7 @@
 // Right and wrong reports of what an answer used.
 import { type Behaviour, type Behaviours, type Call, numberParameter } from '../call.ts';
 import { type Choice, type Completion, complete, completionJson, usage } from '../completion.ts';
-import { type Frame, framesOf, jsonFrame, streamSteps } from '../frames.ts';
-import { respond } from '../respond.ts';
+import { type Frame, framesOf, jsonFrame, respond, streamSteps } from '../frames.ts';
 import { json } from '../step.ts';
 import { countTokens, promptTokens } from '../tokens.ts';
 

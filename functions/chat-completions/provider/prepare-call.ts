@@ -1,0 +1,82 @@
+// Everything before a provider is asked: whose credential, which URL, headers and body.
+import { SealBroken } from '../../../shared/configuration/byok/index.ts';
+import type { Candidate } from '../../../shared/configuration/catalogue/index.ts';
+import { headerNames } from '../../../shared/foundation/constants/index.ts';
+import {
+  type AttemptFailure,
+  type Credential,
+  toUpstreamBody,
+  type UpstreamRequest,
+} from '../../../shared/routing/providers/index.ts';
+import { StoreUnavailable } from '../../../shared/storage/store/index.ts';
+import type { ChatDependencies } from '../dependencies.ts';
+import type { ModelCall } from '../stages.ts';
+
+export type PreparedCall = Pick<UpstreamRequest, 'url' | 'headers' | 'body'>;
+
+/** What throws in here is a fault of the gateway, never the provider's. */
+export async function prepareCall(
+  deps: ChatDependencies,
+  call: ModelCall,
+  candidate: Candidate,
+): Promise<PreparedCall | { readonly failure: AttemptFailure }> {
+  try {
+    const credential = await findCredential(deps, call, candidate);
+    if (credential === undefined) return ourFault('no_usable_credential');
+    const url = new URL(`${candidate.provider.base_url}/chat/completions`);
+    const body = toUpstreamBody(call.request, candidate);
+    const headers = upstreamHeaders(call, credential.authorization);
+    return { url, headers: (await credential.sign?.({ url, headers, body })) ?? headers, body };
+  } catch (error) {
+    const { correlationId } = call;
+    deps.log.error(
+      { event: 'attempt_not_made', correlation_id: correlationId, provider: candidate.provider.id },
+      error,
+    );
+    return ourFault('internal');
+  }
+}
+
+const ourFault = (cause: string): { readonly failure: AttemptFailure } => ({
+  failure: { kind: 'failed', cause, isOurFault: true },
+});
+
+/** Built from the plan alone: nothing a client sends decides where or how a provider is called. */
+const upstreamHeaders = (
+  { request, traceparent }: ModelCall,
+  authorization: string | undefined,
+): Record<string, string> => ({
+  accept: request.stream ? 'text/event-stream' : 'application/json',
+  'accept-encoding': 'identity',
+  'content-type': 'application/json',
+  'user-agent': 'gw',
+  ...(authorization === undefined ? {} : { authorization }),
+  ...(traceparent === undefined ? {} : { [headerNames.traceparent]: traceparent }),
+});
+
+/**
+ * The key in the request's header, a stored connection's, or ours. Never another than the plan was made with: a
+ * connection that cannot be opened is not replaced by our credential.
+ */
+async function findCredential(
+  deps: ChatDependencies,
+  call: ModelCall,
+  candidate: Candidate,
+): Promise<Credential | undefined> {
+  const { provider } = candidate;
+  const source = call.byok?.sourceOf(candidate);
+  if (source === 'header') return { authorization: `Bearer ${call.byokKey}` };
+  if (source === undefined) return deps.credentials.find(provider);
+  const connection = call.connections.find((known) => known.provider === provider.id);
+  if (connection === undefined) return undefined;
+  try {
+    return { authorization: `Bearer ${await deps.connections.openKey(connection)}` };
+  } catch (error) {
+    const cause = error instanceof StoreUnavailable && error.cause instanceof Error ? error.cause : error;
+    const event = 'connection_key_unavailable';
+    deps.log.error({ event, workspace_id: connection.workspace, provider: provider.id }, cause);
+    // A key that cannot be opened, or a store that is unavailable: the next candidate may still serve.
+    if (error instanceof SealBroken || error instanceof StoreUnavailable) return undefined;
+    throw error;
+  }
+}

@@ -1,0 +1,99 @@
+// A client of chat completions that measures what a client waits for. node:http, because its own share is small; autocannon
+// counts whole milliseconds, and knows neither first bytes nor pauses between calls.
+import { Agent, request } from 'node:http';
+import { sleep, systemClock } from '../../shared/foundation/time/index.ts';
+
+export interface Answer {
+  /** 0: the connection broke, or there was no whole answer in time. */
+  readonly status: number;
+  /** The body, or why there is none. */
+  readonly text: string;
+  /** By performance.now(). */
+  readonly startedAtMs: number;
+  /** Until the first byte of the body, and until the last. */
+  readonly firstByteMs: number;
+  readonly totalMs: number;
+}
+
+/** A gateway, or the provider itself. `url` ends in /v1. */
+export interface Endpoint {
+  readonly name: string;
+  readonly url: string;
+  readonly headers?: Readonly<Record<string, string>>;
+}
+
+export interface Call {
+  readonly body: string;
+  readonly key?: string | undefined;
+  readonly headers?: Readonly<Record<string, string>>;
+}
+
+const callTimeoutMs = 20_000;
+
+export function createClient({ name, url, headers: own }: Endpoint, connections: number) {
+  const target = `${url}/chat/completions`;
+  const agent = new Agent({ keepAlive: true, maxSockets: connections, scheduling: 'lifo' });
+  /** Never rejects. */
+  const send = ({ body, key, headers: more }: Call): Promise<Answer> => {
+    const { promise, resolve } = Promise.withResolvers<Answer>();
+    const startedAtMs = performance.now();
+    let firstByteMs: number | undefined;
+    const end = (status: number, text: string) => {
+      stopTimer();
+      const totalMs = performance.now() - startedAtMs;
+      resolve({ status, text, startedAtMs, firstByteMs: firstByteMs ?? totalMs, totalMs });
+    };
+    const broke = ({ message }: Error) => end(0, message);
+    const common = { 'content-type': 'application/json', 'content-length': Buffer.byteLength(body) };
+    const headers = { ...common, ...own, ...(key && { authorization: `Bearer ${key}` }), ...more };
+    const outgoing = request(target, { method: 'POST', agent, headers }, (incoming) => {
+      let text = '';
+      incoming.once('data', () => (firstByteMs = performance.now() - startedAtMs));
+      incoming.on('data', (part) => (text += part));
+      incoming.once('error', broke);
+      incoming.once('end', () => end(incoming.statusCode ?? 0, text));
+    });
+    const stopTimer = systemClock.after(callTimeoutMs, () => outgoing.destroy(new Error('no whole answer in time')));
+    outgoing.once('error', broke);
+    outgoing.end(body);
+    return promise;
+  };
+  return { name, send, close: () => agent.destroy() };
+}
+
+export type Client = ReturnType<typeof createClient>;
+
+/** One call that has to succeed. */
+export async function sendOne(client: Client, call: Call): Promise<Answer> {
+  const answer = await client.send(call);
+  if (answer.status === 200) return answer;
+  throw new Error(`${client.name} answered ${answer.status}: ${answer.text.slice(0, 300)}`);
+}
+
+/** A closed loop: each connection pauses and sends its next call when it has the whole answer to the one before. */
+export async function drive(client: Client, call: Call, count: number, connections: 1 | 32, pauseMs = 0) {
+  const all: Answer[] = [];
+  let started = 0;
+  const startedAtMs = performance.now();
+  const connection = async () => {
+    while (started < count) {
+      started += 1;
+      if (pauseMs > 0) await sleep(systemClock, pauseMs);
+      all.push(await client.send(call));
+    }
+  };
+  await Promise.all(Array.from({ length: connections }, connection));
+  const answers = all.filter(({ status }) => status === 200);
+  return { answers, failed: count - answers.length, elapsedMs: performance.now() - startedAtMs };
+}
+
+/** A prompt of about 2 KB, the size of a system prompt and a question. */
+const question = 'How much does a gateway cost, and whom? '.repeat(25);
+const userMessage = { role: 'user', content: question };
+const systemMessage = { role: 'system', content: `You answer in one sentence. ${question}` };
+
+export const jsonBody = (model: string, more: Record<string, unknown> = {}): string =>
+  JSON.stringify({ model, messages: [systemMessage, userMessage], max_tokens: 512, ...more });
+export const streamBody = (model: string): string => jsonBody(model, { stream: true });
+/** A stored function is called with its input alone. */
+export const functionBody = (model: string): string => JSON.stringify({ model, messages: [userMessage] });

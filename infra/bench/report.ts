@@ -1,0 +1,47 @@
+// What a section reports, the statistics it needs, and their form as Markdown.
+
+export interface Table {
+  readonly title: string;
+  readonly columns: readonly string[];
+  readonly rows: readonly (readonly (string | number | undefined)[])[];
+}
+
+/** A promise of the project about its own speed. A run that misses one does not fail: a busy machine proves little. */
+export type Target = readonly [name: string, limit: string, measured: string, 'met' | 'MISSED'];
+
+export interface SectionReport {
+  readonly tables: readonly Table[];
+  readonly targets: readonly Target[];
+}
+
+/** The value at this fraction of the sorted values, never interpolated: 0.5 is the median. NaN for no values. */
+export function percentile(values: readonly number[], fraction: number): number {
+  const rank = Math.max(1, Math.ceil(fraction * values.length));
+  return values.toSorted((a, b) => a - b)[rank - 1] ?? NaN;
+}
+export const median = (values: readonly number[]): number => percentile(values, 0.5);
+export const sum = (values: readonly number[]): number => values.reduce((total, value) => total + value, 0);
+
+export const atMost = (name: string, measured = NaN, limit: number, unit = ''): Target => {
+  return [name, `≤ ${limit}${unit}`, `${shown(measured)}${unit}`, measured <= limit ? 'met' : 'MISSED'];
+};
+export const atLeast = (name: string, measured = NaN, limit: number): Target => {
+  return [name, `≥ ${limit}`, shown(measured), measured >= limit ? 'met' : 'MISSED'];
+};
+
+/** Three significant digits. */
+export function shown(value: number): string {
+  if (!Number.isFinite(value)) return '–';
+  const magnitude = Math.abs(value);
+  return value.toFixed(Number.isInteger(value) || magnitude >= 100 ? 0 : magnitude >= 10 ? 1 : 2);
+}
+
+export function tableText({ title, columns, rows }: Table): string {
+  const texts = rows.map((row) => row.map((cell) => (typeof cell === 'number' ? shown(cell) : (cell ?? ''))));
+  const widths = columns.map((name, at) => Math.max(name.length, 3, ...texts.map((row) => row[at]?.length ?? 0)));
+  const isText = columns.map((_name, at) => texts.some((row) => /^[^–\d-]/.test(row[at] ?? '')));
+  const line = (cells: readonly string[]) =>
+    `| ${widths.map((width, at) => (cells[at] ?? '')[isText[at] ? 'padEnd' : 'padStart'](width)).join(' | ')} |\n`;
+  const rule = widths.map((width, at) => (isText[at] ? '-'.repeat(width) : `${'-'.repeat(width - 1)}:`));
+  return `${title}\n\n${line(columns)}${line(rule)}${texts.map(line).join('')}`;
+}

@@ -1,0 +1,79 @@
+// What a client waits for because there is a gateway in between. The provider itself, the gateway and its peer are called
+// in turns; "added" is the difference of the percentiles. The gateway has every limit on, the peer keeps no state.
+import { type Call, createClient, drive, type Endpoint, jsonBody, streamBody } from '../client.ts';
+import type { BenchPlan } from '../options.ts';
+import { atLeast, atMost, percentile, type SectionReport, sum } from '../report.ts';
+import { models } from '../test-bed/gateway-file.ts';
+import type { TestBed } from '../test-bed/test-bed.ts';
+
+/** On one connection: what a call leaves to do after its answer is done by the next one. */
+const pausesMs = { 1: 20, 32: 0 } as const;
+const peerLatencyMax = 2.2;
+const peerThroughputMin = 0.8;
+const firstChunkMaxMs = 3;
+
+export async function measureLatency(bed: TestBed, plan: BenchPlan): Promise<SectionReport> {
+  const json1 = await measureInTurns(bed, plan, 'JSON', 1);
+  const json32 = await measureInTurns(bed, plan, 'JSON', 32);
+  const stream1 = await measureInTurns(bed, plan, 'stream', 1);
+  const stream32 = await measureInTurns(bed, plan, 'stream', 32);
+  const ratio = ([, gateway, peer]: typeof json1, figure: 'addedP50Ms' | 'perSecond') =>
+    (gateway?.[figure] ?? NaN) / (peer?.[figure] ?? NaN);
+  const besidePeer = [
+    atMost('added latency, p50, 1 connection, times the peer', ratio(json1, 'addedP50Ms'), peerLatencyMax),
+    atLeast('calls a second, 32 connections, times the peer', ratio(json32, 'perSecond'), peerThroughputMin),
+  ];
+  const names = ['target', 'kind', 'connections', 'p50 ms', 'p99 ms', 'added p50', 'added p99'];
+  const columns = [...names, 'calls/s', 'failed', 'CPU ms per call'];
+  const rows = [json1, json32, stream1, stream32].flat().map((row) => Object.values(row));
+  return {
+    tables: [{ title: 'Latency (JSON: to the last byte; stream: to the first chunk of 300)', columns, rows }],
+    targets: [
+      atMost('added to the first chunk, p50, 1 connection', stream1[1]?.addedP50Ms, firstChunkMaxMs, ' ms'),
+      ...(bed.peer === undefined ? [] : besidePeer),
+    ],
+  };
+}
+
+/** The provider itself, the gateway, the peer; in the order of the columns. */
+async function measureInTurns(
+  { provider, gateway, keys, peer }: TestBed,
+  plan: BenchPlan,
+  kind: 'JSON' | 'stream',
+  connections: 1 | 32,
+) {
+  const [bodyOf, counts] = kind === 'JSON' ? [jsonBody, plan.jsonPerTurn] : [streamBody, plan.streamsPerTurn];
+  const run = (endpoint: Endpoint, call: Call) => {
+    return { client: createClient(endpoint, connections), call, turns: [] as Awaited<ReturnType<typeof drive>>[] };
+  };
+  const directCall = { body: bodyOf('bench') };
+  const runs = [run(provider, directCall), run(gateway, { key: keys.limited, body: bodyOf(models.limited) })];
+  // A fresh install of the peer fails every stream.
+  if (peer && kind === 'JSON') runs.push(run(peer, directCall));
+  let cpuBeforeMs = 0;
+  for (let turn = 0; turn <= plan.latencyTurns; turn += 1) {
+    if (turn === 1) cpuBeforeMs = (await gateway.inspect()).cpuMs;
+    for (const { client, call, turns } of runs) {
+      const driven = await drive(client, call, counts[connections], connections, pausesMs[connections]);
+      // The first turn warms up.
+      if (turn > 0) turns.push(driven);
+    }
+  }
+  // Between its turns the gateway is idle.
+  const cpuMs = (await gateway.inspect()).cpuMs - cpuBeforeMs;
+  const measured = runs.map(({ client, turns }, at) => {
+    client.close();
+    const answers = turns.flatMap((turn) => turn.answers);
+    const waits = answers.map(({ firstByteMs, totalMs }) => (kind === 'JSON' ? totalMs : firstByteMs));
+    const perSecond = (answers.length / sum(turns.map((turn) => turn.elapsedMs))) * 1_000;
+    const failed = sum(turns.map((turn) => turn.failed));
+    const cpuMsPerCall = at === 1 ? cpuMs / answers.length : undefined;
+    return { name: client.name, waits, perSecond, failed, cpuMsPerCall };
+  });
+  const directMs = (fraction: number) => percentile(measured[0]?.waits ?? [], fraction);
+  return measured.map(({ name, waits, ...others }) => {
+    const [p50Ms, p99Ms] = [percentile(waits, 0.5), percentile(waits, 0.99)];
+    const [addedP50Ms, addedP99Ms] = [p50Ms - directMs(0.5), p99Ms - directMs(0.99)];
+    return { name, kind, connections, p50Ms, p99Ms, addedP50Ms, addedP99Ms, ...others };
+  });
+}

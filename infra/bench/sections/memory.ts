@@ -1,0 +1,32 @@
+// Whether a gateway that has served many calls holds more memory than one that has served some. Read after a full
+// collection, so that only what is kept counts.
+import { createClient, drive, jsonBody } from '../client.ts';
+import type { BenchPlan } from '../options.ts';
+import { atMost, type SectionReport } from '../report.ts';
+import { models } from '../test-bed/gateway-file.ts';
+import type { TestBed } from '../test-bed/test-bed.ts';
+
+const samples = 10;
+const megabyte = 1_024 * 1_024;
+/** What counts as flat: kept heap varies with timers, pools and compiled code. */
+const growthMaxPercent = 10;
+
+export async function measureMemory({ gateway, keys }: TestBed, { memory }: BenchPlan): Promise<SectionReport> {
+  const client = createClient(gateway, 32);
+  const call = { key: keys.unlimited, body: jsonBody(models.unlimited) };
+  const count = Math.ceil(memory / samples);
+  const rows: (readonly [calls: number, residentMb: number, heapMb: number])[] = [];
+  for (let taken = 0; taken <= samples; taken += 1) {
+    if (taken > 0) await drive(client, call, count, 32);
+    const { residentBytes, heapUsedBytes } = await gateway.inspect({ collectsGarbage: true });
+    rows.push([taken * count, residentBytes / megabyte, heapUsedBytes / megabyte]);
+  }
+  client.close();
+  // Caches fill up in the first half; a leak goes on in the second.
+  const growthPercent = ((rows[samples]?.[2] ?? NaN) / (rows[samples / 2]?.[2] ?? NaN) - 1) * 100;
+  const title = 'Memory of the gateway process, after a full collection';
+  return {
+    tables: [{ title, columns: ['calls', 'resident MB', 'kept heap MB'], rows }],
+    targets: [atMost('kept heap, end against middle', growthPercent, growthMaxPercent, ' %')],
+  };
+}

@@ -1,0 +1,73 @@
+// Calls with every limit of one key: counted at the store, spread over a minute, held in flight.
+import { sleep, systemClock } from '../../../shared/foundation/time/index.ts';
+import { createClient, drive, jsonBody, sendOne } from '../client.ts';
+import { sum } from '../report.ts';
+import { limitedCall, models } from './gateway-file.ts';
+import type { StoreRequest } from './store-proxy.ts';
+import type { TestBed } from './test-bed.ts';
+
+/** What is written for several calls together is written by then. */
+export const flushMs = 300;
+export const costColumns = ['store requests', 'write units', 'read units', 'KB'];
+
+/** Means, in the order of `costColumns`. */
+export function costOf(requests: readonly StoreRequest[], calls: number) {
+  const mean = (figure: 'writeUnits' | 'readUnits' | 'bytes') => sum(requests.map((one) => one[figure])) / calls;
+  const [writeUnits, readUnits, kilobytes] = [mean('writeUnits'), mean('readUnits'), mean('bytes') / 1_024];
+  return { requests: requests.length / calls, writeUnits, readUnits, kilobytes };
+}
+
+export async function countCalls({ proxy, countedGateway }: TestBed, key: string, count: number, connections: 1 | 32) {
+  const client = createClient(countedGateway, connections);
+  // Reads the configuration where it is too old.
+  await client.send(limitedCall(key));
+  await proxy.takeRequests(flushMs);
+  const { failed } = await drive(client, limitedCall(key), count, connections);
+  const requests = await proxy.takeRequests(flushMs);
+  client.close();
+  return { failed, ...costOf(requests, count) };
+}
+
+/** One call in each second, by the clocks of the gateways. */
+export async function callForAMinute({ countedGateway, advanceClocks }: TestBed, key: string): Promise<void> {
+  const client = createClient(countedGateway, 1);
+  for (let second = 0; second < 62; second += 1) {
+    // Not a whole second, so that every call counts at another moment of it.
+    await advanceClocks(1_013);
+    await sendOne(client, limitedCall(key));
+  }
+  client.close();
+}
+
+/** Calls that were sent and have not reached the provider. More at a time would measure how they arrive. */
+const arrivingMax = 8;
+const arrivalMaxMs = 15_000;
+/** Longer than any hold, and what is remembered of one that expired. */
+const holdsForgottenMs = 600_000;
+const returningCalls = 30;
+
+/** Holds calls at the provider meanwhile: `count`, or as many as the gateway carries. */
+export async function whileInFlight<Result>(bed: TestBed, key: string, count: number, use: () => Promise<Result>) {
+  const { provider, gateway, advanceClocks } = bed;
+  const client = createClient(gateway, count + arrivingMax);
+  const body = jsonBody(models.limited, { bench_wait: 'held' });
+  let [sent, ended] = [0, 0];
+  const untilMs = performance.now() + arrivalMaxMs;
+  while (provider.held < count && performance.now() < untilMs) {
+    if (sent - ended < Math.min(provider.held + arrivingMax, count)) {
+      sent += 1;
+      void client.send({ key, body }).then(() => (ended += 1));
+    } else await sleep(systemClock, 1);
+  }
+  try {
+    return await use();
+  } finally {
+    // Calls that wait for a connection of the gateway reach the provider after others have left it.
+    for (; ended < sent; await sleep(systemClock, 20)) provider.release();
+    await sleep(systemClock, flushMs);
+    await advanceClocks(holdsForgottenMs);
+    // What has expired comes back with the calls that meet it.
+    await drive(client, limitedCall(key), returningCalls, 1);
+    client.close();
+  }
+}

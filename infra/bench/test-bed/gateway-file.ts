@@ -1,0 +1,54 @@
+// The gateway of the bench: one provider, and workspaces that share nothing. Limits are never reached, only counted.
+import { createApiKey } from '../../../shared/configuration/keys/index.ts';
+import { systemRandomness } from '../../../shared/foundation/ids/index.ts';
+import { jsonBody } from '../client.ts';
+
+export const models = { limited: 'bench/limited', unlimited: 'bench/open', function: 'gw/function/label' } as const;
+
+/** The call that most sections make. */
+export const limitedCall = (key: string) => ({ key, body: jsonBody(models.limited) });
+
+const newKey = () => createApiKey(systemRandomness);
+/** A key for each workspace, or several. A crowd is called once: what it leaves behind is met by no other section. */
+export function newKeys() {
+  const crowd = () => ({ oneKey: newKey(), fifty: Array.from({ length: 50 }, newKey), unlimited: newKey() });
+  return { limited: newKey(), fresh: newKey(), scale: newKey(), unlimited: newKey(), crowds: [crowd(), crowd()] };
+}
+export type BenchKeys = ReturnType<typeof newKeys>;
+
+/** 500 a second: more than a run makes in a minute, and as many as one item of the store counts. */
+const rpm = 30_000;
+const providerLimits = `rate_limit_rpm: ${rpm}, rate_limit_tpm: ${rpm * 20_000},`;
+const enough = '"1000000.00"';
+
+const modelText = (id: string, limits = '') => `
+  - id: ${id}
+    display_name: ${id}
+    created: 1760000000
+    context_length: 128000
+    modalities: [text]
+    providers:
+      - { provider: fast, upstream_model: bench, input_price_per_million: "0.25", output_price_per_million: "1.00",
+          context_length: 128000, max_output_tokens: 4096, ${limits}
+          supported_params: { tools: true, vision: false, json_mode: true, json_schema: true } }`;
+
+const workspaceText = (id: string, workspaceLimits: string, keyLimits: string, keys: readonly string[]) => `
+  - { id: ${id}, credit_usd: ${enough}${workspaceLimits}, keys: [
+        ${keys.map((key, at) => `{ name: ${id}-${at}, key: ${key}${keyLimits} }`).join(', ')} ], functions: [
+        { id: label, kind: prompt, active: r1, revisions: [
+            { id: r1, state: activated, model: ${models.unlimited}, options: { max_tokens: 64 }, input: { type: text },
+              messages: [{ role: system, content: Label it. }, { role: user, content: "{{input}}" }] }] }] }`;
+const limited = (id: string, ...keys: readonly string[]) =>
+  workspaceText(id, `, spend_limit_usd: ${enough}`, `, rpm: ${rpm}, spend_limit_usd: ${enough}`, keys);
+const unlimited = (id: string, key: string) => workspaceText(id, '', '', [key]);
+const crowdText = ({ oneKey, fifty, unlimited: key }: BenchKeys['crowds'][number], at: number) =>
+  limited(`one-key-${at}`, oneKey) + limited(`fifty-${at}`, ...fifty) + unlimited(`unlimited-${at}`, key);
+
+export const gatewayFileText = (providerUrl: string, keys: BenchKeys): string => `
+service: { function_concurrency: 200 }
+providers: [{ id: fast, display_name: The provider of the bench, base_url: "${providerUrl}", auth: none }]
+models: ${modelText(models.limited, providerLimits)} ${modelText(models.unlimited)}
+workspaces: ${limited('limited', keys.limited)} ${limited('fresh', keys.fresh)} ${limited('scale', keys.scale)}
+${unlimited('unlimited', keys.unlimited)}
+${keys.crowds.map(crowdText).join('')}
+`;

@@ -1,0 +1,44 @@
+// The gateway under test: the main of `npm start` in a process of its own, on a given store.
+import { fork } from 'node:child_process';
+import { once } from 'node:events';
+import { join } from 'node:path';
+import { systemClock, within } from '../../../shared/foundation/time/index.ts';
+import type { Inspection, ProcessFigures } from './inspect-process.ts';
+
+/** For each of them: to start, to answer, and to end, for which running calls are waited for. */
+const timeoutMs = 20_000;
+
+/** `folder` is shared by gateways that share a store. */
+export async function startGateway(configFile: string, storeUrl: string, folder: string) {
+  const main = join(import.meta.dirname, '../../local/main.ts');
+  const child = fork(main, ['--port', '0', '--config', configFile, '--dynamodb', storeUrl], {
+    cwd: folder,
+    execArgv: ['--expose-gc', '--import', join(import.meta.dirname, 'inspect-process.ts')],
+    stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
+  });
+  const ended = once(child, 'exit');
+  const ready = Promise.withResolvers<string>();
+  let output = '';
+  for (const pipe of [child.stdout, child.stderr]) {
+    pipe?.on('data', (part: Buffer) => {
+      // Later output is a line per call: it is read and not kept.
+      output = (output + part).slice(-2_000);
+      const url = /^ready (\S+)/m.exec(output)?.[1];
+      if (url !== undefined) ready.resolve(url);
+    });
+  }
+  const failed = () => new Error(`the gateway did not start or has ended: ${output}`);
+  void ended.then(() => ready.reject(failed()));
+  const stop = async () => {
+    child.kill('SIGTERM');
+    await within(systemClock, timeoutMs, ended, failed).catch(() => child.kill('SIGKILL'));
+  };
+  const inspect = async (inspection: Inspection = {}): Promise<ProcessFigures> => {
+    const answer = once(child, 'message');
+    child.send(inspection);
+    return (await within(systemClock, timeoutMs, answer, failed))[0];
+  };
+  const started = within(systemClock, timeoutMs, ready.promise, failed);
+  const url = await started.catch((error) => stop().then(() => Promise.reject(error)));
+  return { name: 'gw', url, inspect, stop };
+}

@@ -1,0 +1,77 @@
+// A provider as fast as Node can be, in the bench's own process: fixed answers, nothing parsed. A call may ask it to wait
+// some milliseconds, or until it is released, by the member `bench_wait`, which gateways relay unread.
+import { once } from 'node:events';
+import { createServer, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import { sleep, systemClock } from '../../../shared/foundation/time/index.ts';
+
+const chunkCount = 300;
+/** After the first chunk, as of any model: else those who write and read all others compete with it for the cores. */
+const secondTokenMs = 10;
+/** Longer than any section: a socket that closes in between would be measured as a slow call. */
+const keepAliveTimeout = 600_000;
+
+const usage = { prompt_tokens: 420, completion_tokens: chunkCount, total_tokens: 420 + chunkCount };
+const content = 'A gateway adds as little as it can to what lies behind it. '.repeat(30);
+const textOf = (object: string, choice: object, more = {}) => {
+  const choices = [{ index: 0, ...choice }];
+  return JSON.stringify({ id: 'chatcmpl-bench', object, created: 1_760_000_000, model: 'bench', choices, ...more });
+};
+const jsonAnswer = textOf(
+  'chat.completion',
+  { message: { role: 'assistant', content }, finish_reason: 'stop' },
+  { usage },
+);
+const chunk = (content: string, finish_reason: string | null, more = {}) =>
+  textOf('chat.completion.chunk', { delta: { role: 'assistant', content }, finish_reason }, more);
+const words = Array.from({ length: chunkCount }, (_none, at) => chunk(` word${at}`, null));
+const streamEvents = [...words, chunk('', 'stop', { usage }), '[DONE]'].map((text) => `data: ${text}\n\n`);
+
+export async function startProvider() {
+  let released = Promise.withResolvers<void>();
+  const server = createServer({ keepAliveTimeout }, async (incoming, outgoing) => {
+    const body = Buffer.concat(await incoming.toArray()).toString();
+    const calledAtMs = performance.now();
+    provider.lastCalledAtMs = calledAtMs;
+    const wait = /"bench_wait":(\d+|"held")/.exec(body)?.[1] ?? '0';
+    if (wait === '"held"') {
+      provider.held += 1;
+      await released.promise;
+      provider.held -= 1;
+    }
+    // Node counts a timer from the begin of the turn of its event loop, which here may be long.
+    const waitedMs = () => performance.now() - calledAtMs;
+    while (waitedMs() < Number(wait)) await sleep(systemClock, Number(wait) - waitedMs());
+    if (body.includes('"stream":true')) return answerStream(outgoing);
+    outgoing.writeHead(200, { 'content-type': 'application/json' }).end(jsonAnswer);
+    provider.lastEndedAtMs = performance.now();
+  });
+  /** Every chunk is a write of its own, so that no reader gets them all at once. */
+  const answerStream = async (outgoing: ServerResponse) => {
+    outgoing.writeHead(200, { 'content-type': 'text/event-stream' });
+    for (const [at, text] of streamEvents.entries()) {
+      provider.lastEndedAtMs = performance.now();
+      outgoing.write(text);
+      await (at === 0 ? sleep(systemClock, secondTokenMs) : nextTurn());
+    }
+    outgoing.end();
+  };
+  server.listen({ port: 0, host: '127.0.0.1', backlog: 4_096 });
+  await once(server, 'listening');
+  const provider = {
+    name: 'provider itself',
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/v1`,
+    /** `held` calls wait to be released. */
+    ...{ held: 0, lastCalledAtMs: 0, lastEndedAtMs: 0 },
+    release() {
+      released.resolve();
+      released = Promise.withResolvers();
+    },
+    stop() {
+      server.close();
+      server.closeAllConnections();
+    },
+  };
+  return provider;
+}

@@ -1,0 +1,101 @@
+// Stands between a gateway and its DynamoDB and counts: requests, what DynamoDB would bill for them, bytes of their
+// bodies. Adds a delay to each on demand, so that rounds one after the other show.
+import { once } from 'node:events';
+import { Agent, createServer, type IncomingMessage, request } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { sleep, systemClock } from '../../../shared/foundation/time/index.ts';
+import { sum } from '../report.ts';
+import { type AttributeMap, itemBytes } from './item-size.ts';
+
+export interface StoreRequest {
+  readonly startedAtMs: number;
+  readonly endedAtMs: number;
+  /** Of both bodies. */
+  readonly bytes: number;
+  readonly writeUnits: number;
+  readonly readUnits: number;
+  /** The table of each written item, without stage. */
+  readonly writtenTables: readonly string[];
+}
+
+export async function startStoreProxy(storeUrl: string) {
+  const agent = new Agent({ keepAlive: true });
+  const requests: StoreRequest[] = [];
+  let running = 0;
+  let lastAtMs = 0;
+  const server = createServer({ keepAliveTimeout: 600_000 }, async (incoming, outgoing) => {
+    const startedAtMs = performance.now();
+    running += 1;
+    try {
+      const text = await readText(incoming);
+      if (proxy.delayMs > 0) await sleep(systemClock, proxy.delayMs);
+      const input = JSON.parse(text);
+      const operation = String(incoming.headers['x-amz-target']).split('.').at(-1) ?? '';
+      // Operations on whole tables, at the start, take no capacity.
+      const counts = /Item$|^Query$|^Scan$/.test(operation);
+      const body = counts ? JSON.stringify({ ...input, ReturnConsumedCapacity: 'TOTAL' }) : text;
+      const headers = { ...incoming.headers, 'content-length': Buffer.byteLength(body) };
+      const forwarded = request(storeUrl, { method: 'POST', agent, headers }).end(body);
+      const [answer] = (await once(forwarded, 'response')) as [IncomingMessage];
+      const answerText = await readText(answer);
+      const endedAtMs = performance.now();
+      if (counts)
+        requests.push({ startedAtMs, endedAtMs, ...figuresOf(operation, text, input, JSON.parse(answerText)) });
+      outgoing.writeHead(answer.statusCode ?? 500, answer.headers).end(answerText);
+    } catch {
+      // The gateway gave up the request, or the store has ended.
+      outgoing.destroy();
+    } finally {
+      running -= 1;
+      lastAtMs = performance.now();
+    }
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const proxy = {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    delayMs: 0,
+    /** Requests since the last time this was asked, in the order of their ends; waits until none was made for `quietMs`. */
+    async takeRequests(quietMs: number): Promise<readonly StoreRequest[]> {
+      const askedAtMs = performance.now();
+      while (running > 0 || performance.now() - Math.max(lastAtMs, askedAtMs) < quietMs) await sleep(systemClock, 5);
+      return requests.splice(0);
+    },
+    stop() {
+      server.close();
+      server.closeAllConnections();
+      agent.destroy();
+    },
+  };
+  return proxy;
+}
+
+const readText = async (stream: IncomingMessage) => Buffer.concat(await stream.toArray()).toString();
+
+/** `RequestItems` of BatchWriteItem: by table. */
+type StoreInput = { readonly TableName: string; readonly RequestItems?: Readonly<Record<string, readonly unknown[]>> };
+type Capacity = { readonly CapacityUnits: number };
+interface StoreAnswer {
+  /** One for each table where the operation takes several. */
+  readonly ConsumedCapacity?: Capacity | readonly Capacity[];
+  readonly __type?: string;
+  /** Of a refused write: what stands in its way. */
+  readonly Item?: AttributeMap;
+}
+
+function figuresOf(operation: string, sent: string, input: StoreInput, answer: StoreAnswer) {
+  const { ConsumedCapacity: capacity, ...received } = answer;
+  // DynamoDB bills a refused write like one that succeeds, and reports no units for it.
+  const isRefused = answer.__type?.includes('ConditionalCheckFailed') === true;
+  const refusedUnits = isRefused ? Math.max(1, Math.ceil(itemBytes(answer.Item ?? {}) / 1_024)) : 0;
+  const units = sum([capacity ?? []].flat().map(({ CapacityUnits }) => CapacityUnits)) + refusedUnits;
+  const isWrite = !/Get|Query|Scan/.test(operation);
+  const batches = isWrite ? Object.entries(input.RequestItems ?? { [input.TableName]: [0] }) : [];
+  const written = batches.flatMap(([table, items]) => items.map(() => table.replace(/^gw-[^-]+-/, '')));
+  return {
+    bytes: Buffer.byteLength(sent) + Buffer.byteLength(JSON.stringify(received)),
+    writeUnits: isWrite ? units : 0,
+    readUnits: isWrite ? 0 : units,
+    writtenTables: written,
+  };
+}

@@ -1,0 +1,51 @@
+// All that the sections measure: the provider, the store, and two gateways on that store. One is timed; the requests of
+// the other go through a proxy that counts them. Both run as `npm start` does.
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { physicalTableName, type TableName } from '../../../shared/foundation/constants/index.ts';
+import { startEmbeddedDynamo } from '../../local/embedded-dynamodb.ts';
+import { gatewayFileText, newKeys } from './gateway-file.ts';
+import { startGateway } from './gateway-process.ts';
+import { largestItemBytes } from './item-size.ts';
+import { startPeer } from './peer.ts';
+import { startProvider } from './provider.ts';
+import { startStoreProxy } from './store-proxy.ts';
+
+export type TestBed = Awaited<ReturnType<typeof startTestBed>>;
+
+async function startTestBed(folder: string, withPeer: boolean, stops: (() => unknown)[]) {
+  const keep = <Part extends { stop(): unknown }>(part: Part): Part => {
+    stops.unshift(part.stop);
+    return part;
+  };
+  const provider = keep(await startProvider());
+  const store = keep(await startEmbeddedDynamo({ log: console.error }));
+  const proxy = keep(await startStoreProxy(store.endpoint));
+  const keys = newKeys();
+  const configFile = join(folder, 'gateway.yaml');
+  await writeFile(configFile, gatewayFileText(provider.url, keys));
+  const gateway = keep(await startGateway(configFile, store.endpoint, folder));
+  /** One more, just started. */
+  const startCountedGateway = () => startGateway(configFile, proxy.url, folder);
+  const countedGateway = keep(await startCountedGateway());
+  const peer = withPeer ? await startPeer(provider.url) : undefined;
+  if (peer !== undefined) keep(peer);
+  return {
+    ...{ folder, provider, proxy, keys, gateway, countedGateway, startCountedGateway, peer },
+    /** The largest item of each table, in bytes. */
+    itemSizes: (tables: readonly TableName[]) =>
+      Promise.all(tables.map((table) => largestItemBytes(store.endpoint, physicalTableName('local', table)))),
+    advanceClocks: (advanceMs: number) =>
+      Promise.all([gateway, countedGateway].map((one) => one.inspect({ advanceMs }))),
+  };
+}
+
+/** `folder` is empty, and the caller removes it. */
+export async function withTestBed(folder: string, withPeer: boolean, use: (bed: TestBed) => Promise<void>) {
+  const stops: (() => unknown)[] = [];
+  try {
+    await use(await startTestBed(folder, withPeer, stops));
+  } finally {
+    for (const stop of stops) await stop();
+  }
+}

@@ -1,0 +1,77 @@
+// What runs the gateway, as the rest of the api stack sees it, and the usual form of it: two Lambda functions behind URLs
+// of their own, chat completions, which streams, and the model listing.
+import { join } from 'node:path';
+import { CfnOutput, Fn } from 'aws-cdk-lib';
+import { FunctionUrlOrigin } from 'aws-cdk-lib/aws-cloudfront-origins';
+import { type FunctionUrl, InvokeMode, type Function as LambdaFunction } from 'aws-cdk-lib/aws-lambda';
+import type { LogGroup } from 'aws-cdk-lib/aws-logs';
+import type { Construct, IDependable } from 'constructs';
+import { brand } from '../../../shared/foundation/constants/index.ts';
+import type { StageSettings } from '../settings-schema.ts';
+import { type Access, tableAccess } from './access.ts';
+import type { CreateOrigin } from './edge.ts';
+import { NodeFunction } from './node-function.ts';
+import { modelsTableActions } from './table-actions.ts';
+
+export interface ComputeProps {
+  readonly stage: string;
+  readonly settings: StageSettings;
+  /** Folder with one folder of code per function. */
+  readonly bundlesRoot: string;
+  /** What every function needs. */
+  readonly commonAccess: Access;
+  readonly chatAccess: Access;
+}
+
+export interface Compute {
+  /** Ends in /v1. What clients use where there is no distribution. */
+  readonly baseUrl: string;
+  readonly chatOrigin: CreateOrigin;
+  /** Left out: the chat origin lists models too. */
+  readonly modelsOrigin?: CreateOrigin;
+  /** By the name an operator knows; the first one holds the lines of chat calls. */
+  readonly logGroups: Readonly<Record<string, LogGroup>>;
+  readonly functions: Readonly<Record<string, LambdaFunction>>;
+  /** What must know a new origin secret before the distribution sends it. */
+  readonly originSecretReaders: readonly IDependable[];
+}
+
+/** The constructs stand directly in the stack: their path is part of their identity in a deployed stage. */
+export function functionCompute(scope: Construct, props: ComputeProps): Compute {
+  const { stage, settings, bundlesRoot, commonAccess, chatAccess } = props;
+  const chat = new NodeFunction(scope, 'ChatCompletions', {
+    stage,
+    settings,
+    codeFolder: join(bundlesRoot, 'chat-completions'),
+    description: `${brand} ${stage}: POST /v1/chat/completions, streaming`,
+    reservedConcurrency: settings.chatReservedConcurrency,
+  });
+  chat.grant(chatAccess);
+  const models = new NodeFunction(scope, 'Models', {
+    stage,
+    settings,
+    codeFolder: join(bundlesRoot, 'models'),
+    description: `${brand} ${stage}: GET /v1/models`,
+    reservedConcurrency: settings.modelsReservedConcurrency,
+  });
+  models.grant(tableAccess(scope, stage, modelsTableActions));
+  for (const [name, target] of Object.entries({ Chat: chat, Models: models })) {
+    target.grant(commonAccess);
+    new CfnOutput(scope, `${name}FunctionName`, { value: target.function.functionName });
+  }
+  const chatUrl = chat.addPublicUrl(InvokeMode.RESPONSE_STREAM);
+  return {
+    // The URL ends in a slash.
+    baseUrl: Fn.join('', [chatUrl.url, 'v1']),
+    chatOrigin: originOf(chatUrl),
+    modelsOrigin: originOf(models.addPublicUrl(InvokeMode.BUFFERED)),
+    logGroups: { Chat: chat.logGroup, Models: models.logGroup },
+    functions: { chat: chat.function, models: models.function },
+    originSecretReaders: [chat.function, models.function],
+  };
+}
+
+const originOf =
+  (url: FunctionUrl): CreateOrigin =>
+  (options) =>
+    new FunctionUrlOrigin(url, options);

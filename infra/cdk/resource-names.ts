@@ -1,0 +1,15 @@
+// Names of a stage's resources. Without the CDK library, so that the command line and the scripts load fast.
+import { brand } from '../../shared/foundation/constants/index.ts';
+
+export const dataStackName = (stage: string): string => `${brand}-${stage}-data`;
+export const apiStackName = (stage: string): string => `${brand}-${stage}-api`;
+
+/** One secret per stage, a JSON object: provider credentials by the names that the gateway file gives them. */
+export const providerSecretName = (stage: string): string => `${brand}/${stage}/providers`;
+
+/** What the command line seals with. Functions are given the key's ARN. */
+export const connectionKeyAlias = (stage: string): string => `alias/${brand}-${stage}-connections`;
+
+/** Bucket names are shared by all accounts of a partition, so this one carries account and region. */
+export const spillBucketName = (stage: string, account: string, region: string): string =>
+  `${brand}-${stage}-spill-${account}-${region}`;

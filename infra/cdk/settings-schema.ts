@@ -1,0 +1,154 @@
+// What the settings of a stage may be: types, documentation and checks in one place. CloudFormation would report the
+// same mistakes half an hour into a deployment.
+import { z } from 'zod';
+import { providerSecretName } from './resource-names.ts';
+
+/** In `bedrockRegions`: the region that the stage is deployed to. */
+export const stageRegion = 'stage-region';
+
+/** Part of the name of a bucket, beside brand, account and region: 63 characters in all. */
+const stageShape = /^[a-z0-9][a-z0-9-]{0,25}$/;
+const shapes = {
+  certificateArn: /^arn:aws[a-z-]*:acm:us-east-1:\d{12}:certificate\/[\w-]+$/,
+  webAclArn: /^arn:aws[a-z-]*:wafv2:us-east-1:\d{12}:global\/webacl\/[\w-]+\/[\w-]+$/,
+  keyArn: /^arn:aws[a-z-]*:kms:[a-z0-9-]+:\d{12}:key\/[\w-]+$/,
+  secretArn: /^arn:aws[a-z-]*:secretsmanager:[a-z0-9-]+:\d{12}:secret:[\w/+=.@-]+-[A-Za-z0-9]{6}$/,
+  region: new RegExp(`^(${stageRegion}|[a-z]{2,4}(-[a-z]+)+-\\d{1,2})$`),
+  domainName: /^(\*\.)?([a-z0-9-]+\.)+[a-z]{2,}$/,
+  email: /^[^\s@]+@[^\s@]+\.[^\s@]+$/,
+};
+/** What CloudWatch Logs accepts. */
+const retentionDays = [
+  1, 3, 5, 7, 14, 30, 60, 90, 120, 150, 180, 365, 400, 545, 731, 1096, 1827, 2192, 2557, 2922, 3288, 3653,
+];
+
+const must = (text: string) => ({ error: `must be ${text}` });
+const oneOf = <const Choice extends string>(...choices: Choice[]) => z.enum(choices, must(choices.join(' or ')));
+const switchedOn = () => z.boolean(must('true or false'));
+const text = (shape: RegExp, description: string) => z.string(must(description)).regex(shape, must(description));
+const wholeNumber = (min: number, max = Number.MAX_SAFE_INTEGER) =>
+  z.custom<number>(
+    (value) => Number.isSafeInteger(value) && (value as number) >= min && (value as number) <= max,
+    must(max === Number.MAX_SAFE_INTEGER ? `a whole number, at least ${min}` : `a whole number from ${min} to ${max}`),
+  );
+
+const members = z.strictObject({
+  /** For what was never run on a live account. */
+  experimental: switchedOn(),
+  /**
+   * What runs the gateway: two Lambda functions, one request per environment; or one Lambda Web Function, many requests
+   * per environment, billed for active processor time. The second needs `experimental: true`.
+   */
+  compute: oneOf('functions', 'web'),
+  /**
+   * Memory of each function in MB. Processor time grows with it, and so does the price of waiting for a provider. A Web
+   * Function always has 2 GB.
+   */
+  memoryMb: wholeNumber(128, 10_240),
+  /**
+   * Chat calls that may run at once, a limit on cost. Null: the account's pool. New accounts have ten executions in all
+   * and cannot reserve any.
+   */
+  chatReservedConcurrency: wholeNumber(1).nullable(),
+  /** The same for the model listing. */
+  modelsReservedConcurrency: wholeNumber(1).nullable(),
+  /** The same for a Web Function: environments of 64 requests each. Null: the account's quota. */
+  webEnvironmentsMax: wholeNumber(2).nullable(),
+  /** Days after which log lines are deleted. */
+  logRetentionDays: z.literal(retentionDays, must(`one of ${retentionDays.join(', ')}`)),
+  /** INFO adds Lambda's own lines: start, end, duration, memory and initialization time of each invocation. */
+  systemLogLevel: oneOf('INFO', 'WARN'),
+  /** What happens to tables, bucket, key and credentials when the data stack, or one of them, is removed. */
+  removal: oneOf('retain', 'destroy'),
+  /** Restore to any second of the last 35 days, for tables whose contents live longer than a day. Billed by size. */
+  pointInTimeRecovery: switchedOn(),
+  /** DynamoDB refuses to delete the tables. Takes effect after the first successful deployment. */
+  deletionProtection: switchedOn(),
+  /** CloudFormation refuses to delete the data stack. Takes effect after the first successful deployment. */
+  terminationProtection: switchedOn(),
+  /**
+   * What a former deployment of this stage left behind and this one takes over: the key that wraps stored BYOK keys and
+   * the secret with provider credentials. Null for a new stage. See "Adopting a stage" in infra/cdk/README.md.
+   */
+  adopt: z
+    .strictObject({
+      keyArn: text(shapes.keyArn, 'the ARN of a KMS key').nullable(),
+      secretArn: text(shapes.secretArn, 'the complete ARN of a secret, its six random characters included').nullable(),
+    })
+    .nullable(),
+  /** Read units per second that each table may be billed for; beyond it calls get a 503. Null: no limit. */
+  tableReadsPerSecondMax: wholeNumber(1).nullable(),
+  /** The same for write units. */
+  tableWritesPerSecondMax: wholeNumber(1).nullable(),
+  /** A CloudFront distribution in front, or none: then clients call the chat function's own URL. */
+  edge: oneOf('cloudfront', 'none'),
+  /** Own names for the distribution. Null: its name under cloudfront.net. Needs a distribution. */
+  customDomain: z
+    .strictObject({
+      /** Their DNS records must point at the output DistributionDomainName; no hosted zone is changed. */
+      domainNames: z
+        .array(text(shapes.domainName, 'a domain name'))
+        .min(1, must('a list of at least one name'))
+        .readonly(),
+      /** Made beforehand, in us-east-1, where CloudFront reads certificates. */
+      certificateArn: text(shapes.certificateArn, 'the ARN of an ACM certificate in us-east-1'),
+    })
+    .nullable(),
+  /** ARN of a web ACL (AWS WAF). Null: none. Needs a distribution. */
+  webAclArn: text(shapes.webAclArn, 'the ARN of a web ACL of scope CLOUDFRONT in us-east-1').nullable(),
+  /**
+   * Origin secrets by number: the distribution sends the first, the functions accept all. To rotate without refused
+   * requests, deploy [2, 1], then [2].
+   */
+  originSecrets: z
+    .array(wholeNumber(1))
+    .min(1, must('a list of at least one number'))
+    .refine((numbers) => new Set(numbers).size === numbers.length, must('a list of different numbers'))
+    .readonly(),
+  /**
+   * Regions whose Amazon Bedrock models the gateway may call with its own role (`auth: { sigv4: … }`), inference
+   * profiles that reach other regions included. Empty: none.
+   */
+  bedrockRegions: z.array(text(shapes.region, 'the name of a region, such as eu-west-1')).readonly(),
+  /**
+   * Who gets the alarms by e-mail, after confirming a message from AWS. Stages that retain have alarms without it, and
+   * any other subscription may be added to the topic in the output AlarmTopicArn.
+   */
+  alarmEmail: text(shapes.email, 'an e-mail address').nullable(),
+  /** One CloudWatch dashboard. Three of an account are free, each further one is billed by the month. */
+  dashboard: switchedOn(),
+});
+
+/** Members that only make sense with another one. */
+const rules: ReadonlyArray<[member: string, isBroken: (settings: StageSettings) => boolean, text: string]> = [
+  ['compute', ({ compute, experimental }) => compute === 'web' && !experimental, "'web' needs experimental: true"],
+  ['customDomain', ({ customDomain, edge }) => customDomain !== null && edge === 'none', "needs edge: 'cloudfront'"],
+  ['webAclArn', ({ webAclArn, edge }) => webAclArn !== null && edge === 'none', "needs edge: 'cloudfront'"],
+  [
+    'deletionProtection',
+    ({ deletionProtection, removal }) => deletionProtection && removal === 'destroy',
+    "needs removal: 'retain'",
+  ],
+  ['adopt', ({ adopt, removal }) => adopt !== null && removal === 'destroy', "needs removal: 'retain'"],
+];
+
+export type StageSettings = Readonly<z.infer<typeof members>>;
+
+/** Throws one Error that names every member that is wrong. */
+export function checkSettings(stage: string, settings: StageSettings): void {
+  const problems = stageShape.test(stage) ? [] : ['its name must be 1 to 26 lower-case letters, digits or -'];
+  const parsed = members.safeParse(settings);
+  if (!parsed.success) {
+    problems.push(...parsed.error.issues.map(({ path, message }) => `${z.core.toDotPath(path)} ${message}`.trim()));
+  } else {
+    problems.push(
+      ...rules.flatMap(([member, isBroken, reason]) => (isBroken(settings) ? [`${member} ${reason}`] : [])),
+    );
+    const secret = settings.adopt?.secretArn;
+    const name = providerSecretName(stage);
+    if (secret != null && !secret.slice(0, -'-abcdef'.length).endsWith(`:secret:${name}`)) {
+      problems.push(`adopt.secretArn must be the ARN of the secret ${name}`);
+    }
+  }
+  if (problems.length > 0) throw new Error(`stage ${stage}: ${problems.join('; ')}`);
+}

@@ -1,0 +1,159 @@
+// The command line on commander: commands whose work returns an outcome, one text for every mistake, and help that names
+// each command in full. No message repeats an argument: it may be a secret in the wrong place.
+import { Argument, Command, type ErrorOptions, Help, type HelpContext, Option } from 'commander';
+import { type TargetOptions, targetOptionGroup, targetOptions, targetUsage } from '../target/target.ts';
+import { type Read, UsageError } from './option-values.ts';
+import type { Outcome, Session } from './session.ts';
+
+/** What a command does, its input being read: the arguments in their order, then the options. */
+export type Work = (session: Session) => Promise<Outcome>;
+/** Runs the work of the command that the line names. `options` are those of every command among its own. */
+export type Execute = (command: CommandLine, options: CommonOptions, work: Work) => Promise<void>;
+
+export interface CommonOptions extends TargetOptions {
+  readonly json?: boolean;
+  readonly yes?: boolean;
+}
+
+const invocation = 'npm run gw --';
+
+/** A group of commands, such as `keys`, or a command, such as `keys create`. */
+export class CommandLine extends Command {
+  readonly #execute: Execute;
+  /** It does nothing itself: one of its commands must follow. */
+  isGroup = true;
+
+  constructor(name: string, execute: Execute) {
+    super(name);
+    this.#execute = execute;
+    // What stands behind `calls show` belongs to it and not to `calls`.
+    this.enablePositionalOptions();
+  }
+
+  /** `WORKSPACE`, or `[WORKSPACE]` where it may be left out. */
+  takesArgument(name: string, read: Read): this {
+    const flags = name.startsWith('[') ? name : `<${name}>`;
+    const argument = new Argument(flags);
+    return this.addArgument(argument.argParser((text: string) => read(argument.name(), text)));
+  }
+
+  /** `--rpm <N>`, or a switch without a value. */
+  takesOption(flags: string, summary: string, read?: Read): this {
+    return this.addOption(newOption(flags, summary, read));
+  }
+
+  requiresOption(flags: string, summary: string, read: Read): this {
+    return this.addOption(newOption(flags, summary, read).makeOptionMandatory());
+  }
+
+  /** The command asks before it does something that takes access away. */
+  asks(): this {
+    return this.takesOption('--yes', 'do it without being asked');
+  }
+
+  notes(...lines: readonly string[]): this {
+    return this.addHelpText('after', `\n${lines.join('\n')}`);
+  }
+
+  /** Comes last: what the command does once its arguments and options are read. */
+  does<Input extends unknown[]>(work: (session: Session, ...input: Input) => Promise<Outcome>): this {
+    this.isGroup = false;
+    this.takesOption('--json', 'one JSON document on standard output, and nothing else');
+    for (const { flags, summary, read } of targetOptions) {
+      this.addOption(newOption(flags, summary, read).helpGroup(targetOptionGroup));
+    }
+    return this.action((...all: unknown[]) => {
+      const input = all.slice(0, -1) as Input;
+      return this.#execute(this, input.at(-1) as CommonOptions, (session) => work(session, ...input));
+    });
+  }
+
+  override createCommand(name = ''): CommandLine {
+    return new CommandLine(name, this.#execute);
+  }
+
+  override createHelp(): Help {
+    return Object.assign(new FullNamesHelp(), this.configureHelp());
+  }
+
+  override error(message: string, { code = '' }: ErrorOptions = {}): never {
+    throw new UsageError(describeMistake(this, message, code));
+  }
+
+  override help(context?: HelpContext | ((text: string) => string)): never {
+    if (typeof context === 'object' && context.error === true)
+      throw new UsageError(`say which command: ${namesIn(this)}`);
+    throw new Error('a request for help is answered before the line is parsed');
+  }
+}
+
+function newOption(flags: string, summary: string, read: Read | undefined): Option {
+  const option = new Option(flags, summary);
+  if (read === undefined) return option;
+  return option.argParser((text, former: unknown) => {
+    if (former !== undefined) throw new UsageError(`${option.long} is written twice`);
+    return read(option.long ?? '', text);
+  });
+}
+
+/** `keys create`; empty for the program itself. */
+export const fullName = (command: Command): string =>
+  command.parent === null ? '' : `${fullName(command.parent)} ${command.name()}`.trim();
+
+export const isGroup = (command: Command): boolean => command instanceof CommandLine && command.isGroup;
+
+/** The command and all below it that do something. */
+export const commandsIn = (command: Command): readonly Command[] => [
+  ...(isGroup(command) ? [] : [command]),
+  ...command.commands.flatMap(commandsIn),
+];
+
+const namesIn = (command: Command): string => commandsIn(command).map(fullName).join(', ');
+
+/** `npm run gw -- keys create --workspace W --name N [--rpm N] (--stage NAME | …)` */
+export function usageLine(command: Command): string {
+  if (isGroup(command)) return [invocation, fullName(command), 'COMMAND --help'].filter(Boolean).join(' ');
+  const own = command.options.filter(
+    ({ long, helpGroupHeading }) => helpGroupHeading === undefined && long !== '--json',
+  );
+  const words = [
+    ...command.registeredArguments.map((argument) => (argument.required ? argument.name() : `[${argument.name()}]`)),
+    ...own.map((option) => (option.mandatory ? plainFlags(option.flags) : `[${plainFlags(option.flags)}]`)),
+  ];
+  return [invocation, fullName(command), ...words, targetUsage].join(' ');
+}
+
+/** `-f, --file <FILE>` as `-f FILE` */
+const plainFlags = (flags: string): string => flags.replace(/, --[a-z-]+/, '').replace(/[<>]/g, '');
+
+class FullNamesHelp extends Help {
+  override commandUsage = usageLine;
+  override subcommandTerm = fullName;
+  override optionTerm = ({ flags }: Option): string => flags.replace(/[<>]/g, '');
+  override styleTitle = (title: string): string => title.toLowerCase();
+
+  override formatHelp(command: Command, helper: Help): string {
+    // Only while help is written: suggestions for a mistyped word are made of the names of one level.
+    this.visibleCommands = () => commandsIn(command).filter((known) => known !== command);
+    return super.formatHelp(command, helper);
+  }
+}
+
+/** What commander says, in the words of this command line. */
+function describeMistake(command: Command, message: string, code: string): string {
+  const [, quoted = ''] = /'([^']*)'/.exec(message) ?? [];
+  const [, similar = ''] = /\(Did you mean (?:one of )?(.*)\?\)/.exec(message) ?? [];
+  const meant = similar.split(', ').map((name) => (isGroup(command) ? `${fullName(command)} ${name}`.trim() : name));
+  const hint = similar === '' ? '' : `; did you mean ${meant.join(' or ')}?`;
+  if (code === 'commander.unknownCommand' || (code === 'commander.excessArguments' && command.commands.length > 0))
+    return `there is no such command${hint || `: ${namesIn(command)}`}`;
+  if (isGroup(command)) return `say which command (it comes before its options): ${namesIn(command)}`;
+  if (code === 'commander.missingArgument') return `${quoted} is missing`;
+  if (code === 'commander.missingMandatoryOptionValue') return `${plainFlags(quoted)} is required`;
+  if (code === 'commander.optionMissingArgument') return `${plainFlags(quoted)}: its value is missing`;
+  if (code === 'commander.unknownOption') return `unknown option '${nameOf(quoted)}'${hint}`;
+  return message.replace(/^error: |\.$/g, '');
+}
+
+/** The name of an option without its value; what does not look like a name is left out. */
+const nameOf = (word: string): string => /^--?[a-z][a-z-]{0,31}(?==|$)/.exec(word)?.[0] ?? '…';

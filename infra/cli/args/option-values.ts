@@ -1,0 +1,88 @@
+// Values of options and arguments. Messages name the form that is wanted and never repeat what was typed.
+import { isUtcDay } from '../../../shared/accounting/call-records/index.ts';
+import { parseApiKey } from '../../../shared/configuration/keys/index.ts';
+import { idPattern } from '../../../shared/foundation/constants/index.ts';
+import { type PicoUsd, parseUsd } from '../../../shared/foundation/money/index.ts';
+
+/** The line cannot be run. Its message never repeats a value: it may be a secret in the wrong place. */
+export class UsageError extends Error {
+  override readonly name = 'UsageError';
+}
+
+/** Reads one value; `name` is how the line calls it. Throws UsageError. */
+export type Read = (name: string, text: string) => unknown;
+
+const publicIdPattern = /^[0-9A-Za-z]{16}$/;
+const keyNameMaxCharacters = 64;
+
+/** Workspaces, functions and revisions. */
+export function readId(name: string, text: string): string {
+  if (idPattern.test(text)) return text;
+  throw new UsageError(`${name} is 1 to 64 letters, digits, - or _`);
+}
+
+/** As in the gateway file. */
+export function readKeyName(name: string, text: string): string {
+  if (text.length >= 1 && text.length <= keyNameMaxCharacters && !/\p{Cc}/u.test(text)) return text;
+  throw new UsageError(`${name} is 1 to ${keyNameMaxCharacters} characters`);
+}
+
+/** The public part of a key. A whole key is taken too: it may be all that is left of a leaked one. */
+export function readPublicId(name: string, text: string): string {
+  const publicId = parseApiKey(text)?.publicId ?? (publicIdPattern.test(text) ? text : undefined);
+  if (publicId !== undefined) return publicId;
+  throw new UsageError(`${name} is the 16 letters and digits behind sk-gw-, as keys list shows them`);
+}
+
+/** A limit. */
+export function readUsd(name: string, text: string): PicoUsd {
+  const amount = parseUsd(text);
+  if (amount !== undefined && amount > 0n) return amount;
+  throw new UsageError(`${name} is an amount of USD above 0, as in 25.00`);
+}
+
+/** What credit grows by; below 0 it shrinks. */
+export function readUsdChange(name: string, text: string): PicoUsd {
+  const amount = parseUsd(text.replace(/^-/, ''));
+  if (amount !== undefined && amount > 0n) return text.startsWith('-') ? -amount : amount;
+  throw new UsageError(`${name} is an amount of USD above 0, or below it to take credit away, as in 25.00 or -5`);
+}
+
+/** A limit, or `none` to take it away. */
+export const readOrNone =
+  <Value>(read: (name: string, text: string) => Value) =>
+  (name: string, text: string): Value | 'none' =>
+    text === 'none' ? text : read(name, text);
+
+export function readPositiveInteger(name: string, text: string): number {
+  const value = /^\d{1,15}$/.test(text) ? Number(text) : 0;
+  if (value >= 1) return value;
+  throw new UsageError(`${name} is a whole number from 1`);
+}
+
+export const readText: Read = (_name, text) => text;
+
+export const readChoice =
+  <Choice extends string>(choices: readonly Choice[]) =>
+  (name: string, text: string): Choice => {
+    const choice = choices.find((known) => known === text);
+    if (choice !== undefined) return choice;
+    throw new UsageError(`${name} is one of ${choices.join(', ')}`);
+  };
+
+const unitMs = { s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 } as const;
+/** Call records are kept 90 days; where they are kept longer, a year is enough for one report. */
+const sinceDaysMax = 366;
+
+/** Epoch milliseconds. Throws UsageError for anything else than `7d`, `12h`, `15m`, `90s` or `2026-11-01`, and for more than a year. */
+export function readSince(name: string, text: string, nowMs: number): number {
+  const [, count, unit] = /^(\d{1,6})([smhd])$/.exec(text) ?? [];
+  const sinceMs = isUtcDay(text)
+    ? Date.parse(`${text}T00:00:00Z`)
+    : nowMs - Number(count ?? Number.NaN) * unitMs[(unit ?? 'd') as keyof typeof unitMs];
+  if (Number.isNaN(sinceMs))
+    throw new UsageError(`${name} is a length of time or a day of UTC: 7d, 12h, 15m, 90s, 2026-11-01`);
+  if (sinceMs > nowMs) throw new UsageError(`${name} lies in the future`);
+  if (nowMs - sinceMs > sinceDaysMax * unitMs.d) throw new UsageError(`${name} is at most ${sinceDaysMax} days back`);
+  return sinceMs;
+}

@@ -1,0 +1,125 @@
+// One line, from its words to an exit code: 0 done, 1 failed or declined, 2 it cannot be run. What a command opened is
+// closed whatever happens.
+import type { Command } from 'commander';
+import type { Randomness } from '../../../shared/foundation/ids/index.ts';
+import type { Clock } from '../../../shared/foundation/time/index.ts';
+import { addCommands } from '../commands/index.ts';
+import { describeFailure } from '../output/describe-failure.ts';
+import { oneLine, toJsonText } from '../output/format.ts';
+import type { Terminal } from '../output/terminal.ts';
+import { type OpenTarget, openTarget } from '../target/open-target.ts';
+import { readTarget } from '../target/target.ts';
+import {
+  CommandLine,
+  type CommonOptions,
+  type Execute,
+  fullName,
+  isGroup,
+  usageLine,
+  type Work,
+} from './command-line.ts';
+import { UsageError } from './option-values.ts';
+import { Declined, type Outcome } from './session.ts';
+
+export type ExitCode = 0 | 1 | 2;
+
+export interface Circumstances {
+  readonly terminal: Terminal;
+  readonly clock: Clock;
+  readonly randomness: Randomness;
+  readonly variables: Readonly<Record<string, string | undefined>>;
+}
+
+/** Every command. */
+export function createProgram(execute: Execute): CommandLine {
+  const program = new CommandLine('gw', execute);
+  program.description("The operator's command line of the gateway.");
+  program.notes(
+    'Every command works on one store: --stage NAME, --dynamodb URL or --data DIR.',
+    'COMMAND --help, or help COMMAND, explains one command.',
+    'Exit 0: done. 1: it failed or was declined. 2: the line cannot be run.',
+  );
+  addCommands(program);
+  return program;
+}
+
+/** Never rejects. */
+export async function run(words: readonly string[], circumstances: Circumstances): Promise<ExitCode> {
+  const { terminal } = circumstances;
+  let code: ExitCode = 0;
+  const program = createProgram(async (command, options, work) => {
+    code = await execute(circumstances, command, options, work);
+  });
+  const isHelp = words.length === 0 || words[0] === 'help' || words.includes('--help') || words.includes('-h');
+  const names = words.slice(words[0] === 'help' ? 1 : 0);
+  const { command, isWhole } = findCommand(program, names);
+  try {
+    if (isHelp && isWhole) showHelp(command, terminal);
+    // A mistyped command fails here too where its help is asked for.
+    else await program.parseAsync(isHelp ? names.filter((name) => !name.startsWith('-')) : words, { from: 'user' });
+    return code;
+  } catch (error) {
+    if (!(error instanceof UsageError)) throw error;
+    terminal.writeError(
+      `gw ${fullName(command)}`.trim().concat(`: ${oneLine(error.message)}; usage: ${usageLine(command)}`),
+    );
+    return 2;
+  }
+}
+
+/** The command that the first words name, as far as they do. Not whole: the next word names none of its commands. */
+function findCommand(program: Command, words: readonly string[]): { command: Command; isWhole: boolean } {
+  const next = program.commands.find((command) => command.name() === words[0]);
+  if (next !== undefined) return findCommand(next, words.slice(1));
+  const isWhole = !isGroup(program) || words[0] === undefined || words[0].startsWith('-');
+  return { command: program, isWhole };
+}
+
+function showHelp(command: Command, { writeOut, style }: Terminal): void {
+  const helpWidth = Number.isFinite(style.columns) ? style.columns : 120;
+  command.configureOutput({
+    writeOut: (text) => writeOut(text.replace(/\n$/, '')),
+    getOutHelpWidth: () => helpWidth,
+    getOutHasColors: () => false,
+  });
+  command.outputHelp();
+}
+
+/** Throws UsageError only. */
+async function execute(
+  { terminal, ...circumstances }: Circumstances,
+  command: Command,
+  options: CommonOptions,
+  work: Work,
+): Promise<ExitCode> {
+  const target = readTarget(options);
+  let opened: Promise<OpenTarget> | undefined;
+  try {
+    const outcome = await work({
+      ...circumstances,
+      terminal,
+      target,
+      isConfirmed: options.yes === true,
+      open: (openOptions) => {
+        opened ??= openTarget(target, terminal, openOptions);
+        return opened;
+      },
+    });
+    return report(outcome, command, terminal, options.json === true);
+  } catch (error) {
+    if (error instanceof UsageError) throw error;
+    const reason = error instanceof Declined ? error.message : describeFailure(error, target);
+    terminal.writeError(`gw ${fullName(command)}: ${reason}`);
+    return 1;
+  } finally {
+    // What could not be opened has been reported.
+    await opened?.then((one) => one.close()).catch(() => {});
+  }
+}
+
+function report({ json, lines, failure }: Outcome, command: Command, terminal: Terminal, asJson: boolean): ExitCode {
+  for (const line of asJson ? [toJsonText(json)] : lines(terminal.style)) terminal.writeOut(line);
+  if (failure === undefined) return 0;
+  terminal.writeError(`gw ${fullName(command)}: ${oneLine(failure)}`);
+  return 1;
+}

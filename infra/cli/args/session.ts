@@ -1,0 +1,43 @@
+// What a command may use, and what it gives back. A command prints no result itself: it returns its outcome, so that
+// `--json` is one document and nothing else.
+import type { Randomness } from '../../../shared/foundation/ids/index.ts';
+import type { Clock } from '../../../shared/foundation/time/index.ts';
+import type { Style, Terminal } from '../output/terminal.ts';
+import type { OpenOptions, OpenTarget } from '../target/open-target.ts';
+import type { Target } from '../target/target.ts';
+import { UsageError } from './option-values.ts';
+
+export interface Outcome {
+  /** The document of `--json`. Amounts are exact decimal strings. */
+  readonly json: unknown;
+  /** The same for people. */
+  readonly lines: (style: Style) => readonly string[];
+  /** One line: the command did not do (all) it was asked for, exit 1. What it did is printed all the same. */
+  readonly failure?: string | undefined;
+}
+
+export interface Session {
+  readonly terminal: Terminal;
+  readonly target: Target;
+  readonly clock: Clock;
+  readonly randomness: Randomness;
+  /** Variables of the shell. */
+  readonly variables: Readonly<Record<string, string | undefined>>;
+  /** `--yes`: what would be asked is answered. */
+  readonly isConfirmed: boolean;
+  /** Opens the target; the second call gives what the first one opened. It is closed after the command. */
+  open(options?: OpenOptions): Promise<OpenTarget>;
+}
+
+/** The answer to a question was not yes: nothing was done. */
+export class Declined extends Error {
+  override readonly name = 'Declined';
+}
+
+/** `what` is the whole step: "revoke key ci of team-a". Throws Declined, or UsageError without a terminal to ask on. */
+export async function confirm({ terminal, isConfirmed }: Session, what: string): Promise<void> {
+  if (isConfirmed) return;
+  if (!terminal.canAsk) throw new UsageError(`this would ${what}: pass --yes, as there is no terminal to ask on`);
+  const answer = (await terminal.ask(`${what.charAt(0).toUpperCase()}${what.slice(1)}? [y/N] `)).trim().toLowerCase();
+  if (answer !== 'y' && answer !== 'yes') throw new Declined('nothing was done');
+}

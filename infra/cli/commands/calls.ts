@@ -1,0 +1,155 @@
+// `calls` and `calls show`: finished calls from their records, newest first, and all of one. Never a prompt or an answer.
+import { type CallRecord, callDocument, findCall, findCalls } from '../../../shared/accounting/call-records/index.ts';
+import { formatUsd } from '../../../shared/foundation/money/index.ts';
+import type { CommandLine } from '../args/command-line.ts';
+import { readId, readPositiveInteger, readSince, readText, UsageError } from '../args/option-values.ts';
+import type { Outcome, Session } from '../args/session.ts';
+import { type Field, fieldTable, table } from '../output/table.ts';
+import { readWorkspaces, storesOn } from '../target/stores.ts';
+
+const sinceDefault = '1d';
+const limitDefault = 50;
+const limitMax = 1_000;
+/** Records live for 90 days: what `calls show` looks through for an id that carries no time. */
+const recordLifeDays = '90d';
+
+export function addCalls(program: CommandLine): void {
+  const calls = program.command('calls').description('finished calls, newest first');
+  calls
+    .takesOption('--since <WHEN>', `90s, 15m, 1h, 7d, or a day of UTC; default ${sinceDefault}`, readText)
+    .takesOption('--failed', 'only those whose client got no whole answer')
+    .takesOption('--workspace <W>', 'of this workspace only', readId)
+    .takesOption('--key <NAME>', 'of keys with this name or public id', readText)
+    .takesOption('--model <M>', 'that asked for this model or were answered by it', readText)
+    .takesOption('--provider <P>', 'with an attempt at this provider', readText)
+    .takesOption('--limit <N>', `at most so many, up to ${limitMax}; default ${limitDefault}`, readLimit)
+    .does(listCalls);
+  calls
+    .command('show')
+    .description('all of one call, by the x-request-id of its answer')
+    .takesArgument('ID', readId)
+    .does(showCall);
+}
+
+function readLimit(name: string, text: string): number {
+  const limit = readPositiveInteger(name, text);
+  if (limit <= limitMax) return limit;
+  throw new UsageError(`${name} is at most ${limitMax}`);
+}
+
+interface CallFilter {
+  readonly since?: string;
+  readonly failed?: boolean;
+  readonly workspace?: string;
+  readonly key?: string;
+  readonly model?: string;
+  readonly provider?: string;
+  readonly limit?: number;
+}
+
+async function listCalls(session: Session, filter: CallFilter): Promise<Outcome> {
+  const nowMs = session.clock.nowMs();
+  const sinceMs = readSince('--since', filter.since ?? sinceDefault, nowMs);
+  const { store } = await session.open();
+  session.terminal.showProgress('reading records …');
+  const calls = await findCalls({
+    records: storesOn(store, session.clock).records,
+    workspaces: (await readWorkspaces(store, filter.workspace)).map(({ id }) => id),
+    sinceMs,
+    // A call that arrived in this very millisecond, too.
+    beforeMs: nowMs + 1,
+    limit: filter.limit ?? limitDefault,
+    matches: (record) => matches(record, filter),
+  });
+  return {
+    json: calls.map(callDocument),
+    lines: (style) =>
+      calls.length === 0
+        ? [`no such calls since ${new Date(sinceMs).toISOString()}`]
+        : fieldTable(callFields, calls, style),
+  };
+}
+
+const matches = (record: CallRecord, { failed, key, model, provider }: CallFilter): boolean =>
+  (failed !== true || record.outcome !== 'ok') &&
+  (key === undefined || key === record.keyName || key === record.keyPublicId) &&
+  (model === undefined || model === record.modelServed || model === record.modelAsked) &&
+  (provider === undefined || provider === record.provider || attempted(record, provider));
+
+const attempted = ({ attemptLog = [] }: CallRecord, provider: string): boolean =>
+  attemptLog.some((attempt) => attempt.provider === provider);
+
+async function showCall(session: Session, id: string): Promise<Outcome> {
+  const { store } = await session.open();
+  const nowMs = session.clock.nowMs();
+  session.terminal.showProgress('reading records …');
+  const search = {
+    records: storesOn(store, session.clock).records,
+    workspaces: (await readWorkspaces(store)).map((workspace) => workspace.id),
+    sinceMs: readSince('', recordLifeDays, nowMs),
+    beforeMs: nowMs + 1,
+  };
+  const record = await findCall(search, id);
+  if (record === undefined) throw new Error(`there is no record of a call ${id}`);
+  const document = callDocument(record);
+  return {
+    json: document,
+    lines: (style) => [
+      ...Object.entries(document).flatMap(([name, value]) =>
+        value === null || typeof value === 'object' ? [] : [`${name.padEnd(nameWidth)}${String(value)}`],
+      ),
+      '',
+      ...(record.attemptLog === undefined
+        ? [`attempts: ${pathOf(record)}`]
+        : table(
+            [
+              { title: 'attempt', align: 'right' },
+              { title: 'provider' },
+              { title: 'outcome' },
+              { title: 'status' },
+              { title: 'ms', align: 'right' },
+            ],
+            record.attemptLog.map(({ provider, outcome, status, ms }, index) => [
+              index + 1,
+              provider,
+              outcome,
+              status,
+              ms,
+            ]),
+            style,
+          )),
+    ],
+  };
+}
+
+const nameWidth = 18;
+
+/** `globex status_500 → acme`; what is not known of an attempt is left out. */
+function pathOf({ attemptLog, attemptCauses, provider, cacheHit }: CallRecord): string {
+  if (cacheHit) return 'cache';
+  const steps =
+    attemptLog === undefined
+      ? [...attemptCauses, ...(provider === undefined ? [] : [provider])]
+      : attemptLog.map((attempt) => `${attempt.provider}${attempt.outcome === 'ok' ? '' : ` ${attempt.outcome}`}`);
+  return steps.join(' → ') || '-';
+}
+
+const callFields: readonly Field<CallRecord>[] = [
+  {
+    title: 'time (UTC)',
+    value: ({ arrivedAtMs }) => new Date(arrivedAtMs).toISOString().slice(0, 19).replace('T', ' '),
+  },
+  { title: 'outcome', value: ({ outcome, cutCode }) => (cutCode === undefined ? outcome : `${outcome} ${cutCode}`) },
+  { title: 'model', isFlexible: true, value: ({ modelServed, modelAsked }) => modelServed ?? modelAsked },
+  { title: 'path', isFlexible: true, value: pathOf },
+  { title: 'ms', align: 'right', value: ({ totalMs }) => totalMs },
+  { title: 'first', align: 'right', value: ({ firstOutputMs }) => firstOutputMs },
+  {
+    title: 'tokens',
+    align: 'right',
+    value: ({ promptTokens, completionTokens }) => `${promptTokens}+${completionTokens}`,
+  },
+  { title: 'cost USD', align: 'decimal', value: ({ costPicoUsd }) => formatUsd(costPicoUsd) },
+  { title: 'key', isFlexible: true, value: ({ keyName, keyPublicId }) => keyName ?? keyPublicId },
+  { title: 'id', value: ({ correlationId }) => correlationId },
+];

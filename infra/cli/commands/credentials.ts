@@ -1,0 +1,79 @@
+// `credentials set`: puts a provider credential into the secret of a stage. It comes from standard input, so that it
+// stands in no process list and no shell history, and it is never printed.
+import type { ProviderDocument } from '../../../shared/configuration/catalogue/index.ts';
+import type { CommandLine } from '../args/command-line.ts';
+import { UsageError } from '../args/option-values.ts';
+import { confirm, type Outcome, type Session } from '../args/session.ts';
+import type { OpenTarget } from '../target/open-target.ts';
+import { storesOn } from '../target/stores.ts';
+import { requireStage } from '../target/target.ts';
+
+export function addCredentials(program: CommandLine): void {
+  const credentials = program.command('credentials').description('provider credentials of a stage');
+  credentials
+    .command('set')
+    .description('store a provider credential for a stage; reads it from standard input')
+    .takesArgument('NAME', readSecretName)
+    .asks()
+    .notes(
+      'NAME is what the gateway file calls it: acme for `bearer: {secret: acme}`, ACME_API_KEY for `bearer: {env: ACME_API_KEY}`.',
+      'Example: npm run gw -- credentials set acme --stage dev < acme.key',
+      'A running stage uses it after five minutes at the latest. Local runs read environment variables instead.',
+    )
+    .does(setCredential);
+}
+
+/** As the gateway file writes names of secrets and of variables. */
+function readSecretName(name: string, text: string): string {
+  if (/^[A-Za-z0-9/_+=.@-]{1,256}$/.test(text)) return text;
+  throw new UsageError(`${name} is the name of a secret, 1 to 256 characters without blanks`);
+}
+
+/** What functions accept: an Authorization header carries it. */
+const credentialPattern = /^[\x21-\x7e]{1,4096}$/;
+
+async function setCredential(session: Session, name: string): Promise<Outcome> {
+  const { terminal } = session;
+  const target = requireStage(
+    session.target,
+    'local runs read provider credentials from environment variables, set those',
+  );
+  const credential = (await terminal.readSecret(`credential ${name} (not shown): `)).replace(/\r?\n$/, '');
+  if (!credentialPattern.test(credential)) {
+    throw new Error('standard input must hold the credential and nothing else: 1 to 4096 visible ASCII characters');
+  }
+  const opened = await session.open({ writes: true });
+  if (opened.access === undefined) throw new Error('a stage is opened with the access of the shell');
+  // Not at the head of the file: it brings an SDK client that no local command uses.
+  const { openProviderSecret } = await import('../target/provider-secret.ts');
+  const secret = await openProviderSecret(opened.access, target.stage);
+  try {
+    const credentials = new Map(await secret.read());
+    const former = credentials.get(name);
+    const change = former === undefined ? 'created' : former === credential ? 'unchanged' : 'changed';
+    if (change === 'changed') await confirm(session, `replace the credential ${name} of stage ${target.stage}`);
+    if (change !== 'unchanged') await secret.write(credentials.set(name, credential));
+    const note = (await isNamed(opened, name)) ? [] : [`note: no provider of the applied gateway file names ${name}`];
+    return {
+      json: { stage: target.stage, name, change, notes: note },
+      lines: () => [`credential ${name} of stage ${target.stage}: ${change}`, ...note],
+    };
+  } finally {
+    secret.close();
+  }
+}
+
+/** True also where the catalogue cannot be read: the credential is stored, and the note is only a hint. */
+async function isNamed({ store }: OpenTarget, name: string): Promise<boolean> {
+  const { catalogues } = storesOn(store);
+  const document = await catalogues
+    .readVersion()
+    .then((version) => (version === undefined ? undefined : catalogues.readBody(version)))
+    .catch(() => undefined);
+  return document === undefined || document.providers.some(({ auth }) => namesOf(auth).includes(name));
+}
+
+function namesOf(auth: ProviderDocument['auth']): string[] {
+  if (auth === 'none' || !('bearer' in auth)) return [];
+  return Object.values(auth.bearer);
+}

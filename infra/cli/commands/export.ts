@@ -1,0 +1,96 @@
+// `export`: the gateway file of what is stored (contract 17). No secret is in it: of keys there are only hashes, and keys of
+// BYOK connections are named by a variable. Applied to the store that it came from it changes nothing.
+import { stringify } from 'yaml';
+import type { KeyRecord } from '../../../shared/configuration/keys/index.ts';
+import type { FunctionRecord } from '../../../shared/configuration/stored-functions/index.ts';
+import { canonicalJson } from '../../../shared/foundation/ids/index.ts';
+import { formatUsd } from '../../../shared/foundation/money/index.ts';
+import type { CommandLine } from '../args/command-line.ts';
+import type { Outcome, Session } from '../args/session.ts';
+import { escapeControls } from '../output/format.ts';
+import { lazyKeyWrapper } from '../target/key-wrappers.ts';
+import { collect } from '../target/parallel.ts';
+import { readWorkspaces, type Stores, sealingStoresOn, storesOn } from '../target/stores.ts';
+
+export function addExport(program: CommandLine): void {
+  program
+    .command('export')
+    .description('the gateway file (YAML) of what is stored, without secrets')
+    .notes(
+      'Applied to the same store it changes nothing; applied to another one it makes new keys.',
+      'Revoked keys are left out. Keys of BYOK connections are named by variables: set them before it is applied elsewhere.',
+    )
+    .does(exportFile);
+}
+
+const lineWidth = 120;
+
+async function exportFile(session: Session): Promise<Outcome> {
+  const { store, stage, openKeyWrapper } = await session.open();
+  const stores = storesOn(store);
+  const { connectionStore } = sealingStoresOn(store, stage, lazyKeyWrapper(openKeyWrapper));
+  session.terminal.showProgress('reading what is stored …');
+  const version = await stores.catalogues.readVersion();
+  const catalogue = version === undefined ? undefined : await stores.catalogues.readBody(version);
+  const keys = await collect(stores.keys.list());
+  const functions = await collect(stores.functionStore.list());
+  const workspaces: unknown[] = [];
+  for (const workspace of await readWorkspaces(store)) {
+    const isOwn = ({ workspace: owner }: { readonly workspace: string }) => owner === workspace.id;
+    const connections = (await connectionStore.read(workspace.id)).map(({ provider, policy, budgetPicoUsd }) => ({
+      provider,
+      key: { env: variableName(workspace.id, provider) },
+      policy,
+      budget_usd: budgetPicoUsd === null ? null : formatUsd(budgetPicoUsd),
+    }));
+    workspaces.push({
+      ...(namesFirst(workspace) as object),
+      keys: keysInFile(keys.filter(isOwn), session),
+      byok: { connections },
+      functions: await Promise.all(functions.filter(isOwn).map((record) => functionInFile(record, stores))),
+    });
+  }
+  const file = { ...(namesFirst(catalogue ?? { providers: [], models: [] }) as object), workspaces };
+  return {
+    json: file,
+    lines: () => escapeControls(stringify(file, { lineWidth })).trimEnd().split('\n'),
+  };
+}
+
+/** `BYOK_TEAM_A_ACME` */
+const variableName = (workspace: string, provider: string): string =>
+  `BYOK_${workspace}_${provider}`.toUpperCase().replace(/[^A-Z0-9]/g, '_');
+
+/** A file tells keys apart by their name: several active ones of one name are one entry, if they have the same limits. */
+function keysInFile(records: readonly KeyRecord[], { terminal }: Session): unknown[] {
+  const active = records.filter(({ status }) => status === 'active');
+  const byName = Map.groupBy(active, ({ name }) => name);
+  return [...byName].flatMap(([name, namesakes]) => {
+    const entries = namesakes.map(({ rpm, spendLimitUsd }) => ({ name, rpm, spend_limit_usd: spendLimitUsd }));
+    if (new Set(entries.map(canonicalJson)).size === 1) return entries.slice(0, 1);
+    terminal.writeError(`note: keys ${name} of ${namesakes[0]?.workspace} differ in their limits and are left out`);
+    return [];
+  });
+}
+
+async function functionInFile(record: FunctionRecord, { functionStore }: Stores): Promise<unknown> {
+  const { id, kind, status, active, revisions } = record;
+  const contents = await Promise.all(
+    [...revisions.values()].map(async (revision) => {
+      const { kind: _kind, ...content } = (await functionStore.readContent(record, revision)).content;
+      return { id: revision.id, state: revision.state, ...content };
+    }),
+  );
+  return { id, kind, status, active, revisions: contents };
+}
+
+const nameMembers = ['id', 'slug', 'version', 'provider', 'display_name', 'service', 'providers', 'models'];
+
+/** Documents are stored with their members in alphabetical order; in the file the name comes first. */
+function namesFirst(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(namesFirst);
+  if (typeof value !== 'object' || value === null) return value;
+  const names = nameMembers.filter((name) => Object.hasOwn(value, name));
+  const entries = Object.entries(value).map(([name, member]) => [name, namesFirst(member)] as const);
+  return Object.fromEntries([...names.map((name) => [name, undefined] as const), ...entries]);
+}

@@ -1,0 +1,25 @@
+// Every command, in the order in which help lists them.
+import type { CommandLine } from '../args/command-line.ts';
+import { addApply } from './apply.ts';
+import { addCalls } from './calls.ts';
+import { addCredentials } from './credentials.ts';
+import { addCredits } from './credits.ts';
+import { addExport } from './export.ts';
+import { addFunctions } from './functions.ts';
+import { addKeys } from './keys.ts';
+import { addPolicy } from './policy.ts';
+import { addStatus } from './status.ts';
+import { addUsage } from './usage.ts';
+
+export function addCommands(program: CommandLine): void {
+  addApply(program);
+  addExport(program);
+  addStatus(program);
+  addCalls(program);
+  addUsage(program);
+  addKeys(program);
+  addCredits(program);
+  addFunctions(program);
+  addCredentials(program);
+  addPolicy(program);
+}

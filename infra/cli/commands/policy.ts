@@ -1,0 +1,92 @@
+// `policy`: the least that an IAM identity must be allowed so that every command works on a stage, as a policy document. The
+// calls stand in one table; its test runs every command and compares.
+import { brand, physicalTableName, type TableName, tableNames } from '../../../shared/foundation/constants/index.ts';
+import type { CommandLine } from '../args/command-line.ts';
+import type { Outcome, Session } from '../args/session.ts';
+import { toJsonText } from '../output/format.ts';
+import type { AwsAccount } from '../target/shell-access.ts';
+import { requireStage } from '../target/target.ts';
+
+export function addPolicy(program: CommandLine): void {
+  program
+    .command('policy')
+    .description('the IAM policy (JSON) that this command line needs on a stage')
+    .notes('Asks STS for the account; reads and changes nothing else.')
+    .does(policy);
+}
+
+/** Calls of DynamoDB on each table, apart from DescribeTable, which `status` makes on all of them. */
+const tableActions: Readonly<Partial<Record<TableName, readonly string[]>>> = {
+  config: ['GetItem', 'PutItem', 'Scan', 'UpdateItem'],
+  keys: ['GetItem', 'PutItem', 'Scan', 'UpdateItem'],
+  connections: ['GetItem', 'PutItem'],
+  functions: ['GetItem', 'PutItem', 'Scan'],
+  ledger: ['GetItem', 'UpdateItem'],
+  limits: ['GetItem'],
+  statistics: ['GetItem'],
+  records: ['Query'],
+};
+
+export interface PolicyStatement {
+  readonly Sid: string;
+  readonly Effect: 'Allow';
+  readonly Action: readonly string[];
+  readonly Resource: readonly string[];
+  readonly Condition?: Readonly<Record<string, Readonly<Record<string, string>>>>;
+}
+
+interface Place {
+  readonly account: AwsAccount;
+  readonly region: string;
+  readonly stage: string;
+}
+
+async function policy(session: Session): Promise<Outcome> {
+  const target = requireStage(session.target, 'a local store has no policies');
+  // Not at the head of the file: they bring SDK clients and the CDK library, which most commands do without.
+  const { readAccount, readShellAccess } = await import('../target/shell-access.ts');
+  const access = await readShellAccess(target);
+  const place = { account: await readAccount(access), region: access.region, stage: target.stage };
+  const document = {
+    Version: '2012-10-17',
+    Statement: [...tableStatements(place), ...(await sealingStatements(place))],
+  };
+  return { json: document, lines: () => [toJsonText(document)] };
+}
+
+function tableStatements(place: Place): PolicyStatement[] {
+  const arnOf = (table: TableName) => arn(place, 'dynamodb', `table/${physicalTableName(place.stage, table)}`);
+  const byActions = Map.groupBy(tableNames, (table) => (tableActions[table] ?? []).join(' '));
+  const statements = [...byActions].flatMap(([actions, tables]) =>
+    actions === '' ? [] : [allow(`${upper(tables)}Tables`, 'dynamodb', actions.split(' '), tables.map(arnOf))],
+  );
+  return [allow('DescribeTables', 'dynamodb', ['DescribeTable'], tableNames.map(arnOf)), ...statements];
+}
+
+/** The provider credentials of the stage, and the key that seals those of BYOK connections. */
+async function sealingStatements(place: Place): Promise<PolicyStatement[]> {
+  const { connectionKeyAlias, providerSecretName } = await import('../../cdk/data-stack.ts');
+  const secret = arn(place, 'secretsmanager', `secret:${providerSecretName(place.stage)}-??????`);
+  return [
+    allow('ProviderCredentials', 'secretsmanager', ['GetSecretValue', 'PutSecretValue'], [secret]),
+    {
+      // A key is named by its alias, which no resource of a policy can be.
+      ...allow('ConnectionKey', 'kms', ['Decrypt', 'GenerateDataKey'], [arn(place, 'kms', 'key/*')]),
+      Condition: { 'ForAnyValue:StringEquals': { 'kms:ResourceAliases': connectionKeyAlias(place.stage) } },
+    },
+  ];
+}
+
+const allow = (name: string, service: string, actions: readonly string[], Resource: readonly string[]) =>
+  ({
+    Sid: `${upper([brand])}${name}`,
+    Effect: 'Allow',
+    Action: actions.map((action) => `${service}:${action}`),
+    Resource,
+  }) as const;
+
+const arn = ({ account, region }: Place, service: string, resource: string): string =>
+  ['arn', account.partition, service, region, account.id, resource].join(':');
+
+const upper = (words: readonly string[]): string =>
+  words.map((word) => word.charAt(0).toUpperCase() + word.slice(1)).join('');

@@ -1,0 +1,56 @@
+// A failure as one line for the operator. Only the message of an error is shown: what AWS and DynamoDB say may name tables
+// and accounts, never a secret of this gateway.
+
+import { neverConnected, StoreUnavailable } from '../../../shared/storage/store/index.ts';
+import { describeTarget, type Target } from '../target/target.ts';
+import { oneLine } from './format.ts';
+
+export function describeFailure(error: unknown, target: Target): string {
+  const unavailable = error instanceof StoreUnavailable ? describeUnavailable(error.cause, target) : undefined;
+  const message =
+    unavailable ??
+    describeUnreachable(error, target) ??
+    describeAws(error) ??
+    (error instanceof Error ? messageOf(rootOf(error)) || error.message : 'unknown failure');
+  return oneLine(message);
+}
+
+/** A table of the store is not there: none of them, as a rule. */
+export const isTableMissing = (error: unknown): boolean =>
+  error instanceof StoreUnavailable && nameOf(error.cause) === 'ResourceNotFoundException';
+
+function describeUnavailable(cause: unknown, target: Target): string {
+  if (nameOf(cause) === 'ResourceNotFoundException') {
+    return target.kind === 'stage'
+      ? `${describeTarget(target)} has no tables in this account and region: deploy it first (npm run deploy)`
+      : `there are no tables in ${describeTarget(target)} yet: apply a gateway file first`;
+  }
+  return (
+    describeUnreachable(cause, target) ?? describeAws(cause) ?? `the store is unavailable (${causeOf(rootOf(cause))})`
+  );
+}
+
+/** Undefined: the server answered, or it is AWS itself. */
+const describeUnreachable = (error: unknown, target: Target): string | undefined =>
+  target.kind !== 'stage' && neverConnected(error) ? `no DynamoDB answers at ${describeTarget(target)}` : undefined;
+
+/** The shell cannot sign in, or is refused. Undefined for any other error. */
+function describeAws(error: unknown): string | undefined {
+  const name = nameOf(error);
+  if (name === 'CredentialsProviderError' || name === 'TokenProviderError') {
+    return `no AWS credentials: sign in or set AWS_PROFILE (${messageOf(error)})`;
+  }
+  if (messageOf(error) === 'Region is missing') return 'no AWS region: set AWS_REGION, or a region in the AWS profile';
+  const isRefused = /^(AccessDenied|ExpiredToken|UnrecognizedClient|InvalidSignature|InvalidClientTokenId)/.test(name);
+  return isRefused ? `AWS refused: ${name}: ${messageOf(error)}` : undefined;
+}
+
+/** Of a host with several addresses: the error of the first. */
+const rootOf = (error: unknown): unknown => (error instanceof AggregateError ? error.errors[0] : error);
+
+const causeOf = (error: unknown): string => [nameOf(error), messageOf(error)].filter((part) => part !== '').join(': ');
+/** The service's own name for a fault, where a service answered. */
+const nameOf = (error: unknown): string => String(memberOf(error, 'name') ?? '');
+const messageOf = (error: unknown): string => String(memberOf(error, 'message') ?? '');
+const memberOf = (error: unknown, member: string): unknown =>
+  (error as Record<string, unknown> | null | undefined)?.[member];

@@ -1,0 +1,57 @@
+// Values as text for people and for programs. Nothing that steers a terminal comes through.
+
+/**
+ * One indented JSON document. Integers beyond 2^53 keep their digits as text; control characters that JSON allows are
+ * escaped, as some terminals obey them.
+ */
+export function toJsonText(value: unknown): string {
+  const text = JSON.stringify(value, (_name, member) => (typeof member === 'bigint' ? exact(member) : member), 2);
+  return escapeControls(text);
+}
+
+/** In JSON, and in YAML, which quotes texts that hold such characters. */
+export const escapeControls = (text: string): string =>
+  text.replace(/[\u007f-\u009f]/g, (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`);
+
+const exact = (value: bigint): number | string => {
+  const number = Number(value);
+  return Number.isSafeInteger(number) ? number : value.toString();
+};
+
+const lineMaxCharacters = 400;
+
+/** The first line of a message. */
+export const oneLine = (text: string): string =>
+  (text.split('\n', 1)[0] ?? '').replace(/\p{Cc}/gu, ' ').slice(0, lineMaxCharacters);
+
+/** A text of several lines. */
+export const printable = (text: string): string => text.replace(/[^\P{Cc}\n\t]/gu, '·');
+
+export const isoTime = (epochMs: number | null): string | null =>
+  epochMs === null ? null : new Date(epochMs).toISOString();
+
+/** A length of time to its two largest units: 3d 4h, 2m 5s, 12s. */
+export function formatAge(durationMs: number): string {
+  let seconds = Math.max(0, Math.round(durationMs / 1000));
+  const parts: string[] = [];
+  for (const [unit, length] of [
+    ['d', 86_400],
+    ['h', 3_600],
+    ['m', 60],
+    ['s', 1],
+  ] as const) {
+    const count = Math.floor(seconds / length);
+    seconds -= count * length;
+    if (count > 0 || (unit === 's' && parts.length === 0)) parts.push(`${count}${unit}`);
+  }
+  return parts.slice(0, 2).join(' ');
+}
+
+const eighths = ['', '▏', '▎', '▍', '▌', '▋', '▊', '▉'];
+
+/** A horizontal bar of `width` characters for the share 1. A share above 0 shows at least an eighth of a character. */
+export function bar(share: number, width: number): string {
+  if (!(share > 0)) return '';
+  const parts = Math.max(1, Math.round(Math.min(1, share) * width * 8));
+  return '█'.repeat(Math.floor(parts / 8)) + eighths[parts % 8];
+}

@@ -1,0 +1,92 @@
+// The terminal, or the pipe, on the other end. Results go to standard output, all else to standard error.
+import { createInterface } from 'node:readline/promises';
+import { Writable } from 'node:stream';
+
+export interface Style {
+  /** Characters of a line; tables keep within it. Infinity for a pipe. */
+  readonly columns: number;
+  readonly isColoured: boolean;
+}
+
+export interface Terminal {
+  readonly style: Style;
+  /** Standard input and standard error are a terminal: a question can be read and answered. */
+  readonly canAsk: boolean;
+  writeOut(line: string): void;
+  writeError(line: string): void;
+  /** Replaces the line of progress before it; nothing where standard error is no terminal. */
+  showProgress(text: string): void;
+  ask(question: string): Promise<string>;
+  /** All of standard input, or what is typed unseen where it is a terminal. Throws where it is too long. */
+  readSecret(prompt: string): Promise<string>;
+}
+
+/** Far above any provider key. */
+const secretMaxBytes = 64 * 1024;
+const columnsDefault = 80;
+const eraseLine = '\r\u001b[K';
+
+export function processTerminal({ stdin, stdout, stderr, env }: NodeJS.Process): Terminal {
+  let hasProgress = false;
+  const clearProgress = () => {
+    if (hasProgress) stderr.write(eraseLine);
+    hasProgress = false;
+  };
+  return {
+    style: {
+      columns: stdout.isTTY ? widthOf(stdout) : Number.POSITIVE_INFINITY,
+      isColoured: stdout.isTTY && (env.NO_COLOR ?? '') === '',
+    },
+    canAsk: stdin.isTTY && stderr.isTTY,
+    writeOut(line) {
+      clearProgress();
+      stdout.write(`${line}\n`);
+    },
+    writeError(line) {
+      clearProgress();
+      stderr.write(`${line}\n`);
+    },
+    showProgress(text) {
+      if (!stderr.isTTY) return;
+      stderr.write(eraseLine + text.slice(0, widthOf(stderr) - 1));
+      hasProgress = true;
+    },
+    async ask(question) {
+      clearProgress();
+      return answerTo(stdin, stderr, question);
+    },
+    async readSecret(prompt) {
+      if (!stdin.isTTY) return readAll(stdin);
+      stderr.write(prompt);
+      const typed = await answerTo(stdin, new Writable({ write: (_chunk, _encoding, done) => done() }), '');
+      stderr.write('\n');
+      return typed;
+    },
+  };
+}
+
+/** Some terminals say 0: they do not know. */
+const widthOf = ({ columns }: NodeJS.WriteStream): number => columns || columnsDefault;
+
+async function answerTo(input: NodeJS.ReadStream, output: NodeJS.WritableStream, text: string): Promise<string> {
+  const reader = createInterface({ input, output, terminal: true });
+  // Ctrl-C and Ctrl-D answer with nothing, which is no.
+  const closed = new Promise<string>((resolve) => reader.once('close', () => resolve('')));
+  try {
+    return await Promise.race([reader.question(text), closed]);
+  } finally {
+    reader.close();
+  }
+}
+
+async function readAll(input: AsyncIterable<Buffer | string>): Promise<string> {
+  const parts: Buffer[] = [];
+  let bytes = 0;
+  for await (const part of input) {
+    const buffer = Buffer.from(part);
+    bytes += buffer.byteLength;
+    if (bytes > secretMaxBytes) throw new Error(`standard input holds more than ${secretMaxBytes} bytes`);
+    parts.push(buffer);
+  }
+  return Buffer.concat(parts).toString('utf8');
+}

@@ -1,0 +1,146 @@
+// Opens the store that the line names. What was started for it ends with `close`.
+
+import { existsSync } from 'node:fs';
+import { DescribeTableCommand, ResourceNotFoundException } from '@aws-sdk/client-dynamodb';
+import type { KeyWrapper } from '../../../shared/configuration/byok/index.ts';
+import { physicalTableName, type TableName, tableNames } from '../../../shared/foundation/constants/index.ts';
+import { systemRandomness } from '../../../shared/foundation/ids/index.ts';
+import {
+  createDynamoClient,
+  createDynamoStore,
+  type DynamoClient,
+  type Store,
+} from '../../../shared/storage/store/index.ts';
+import { createTables } from '../../local/create-tables.ts';
+import { startEmbeddedDynamo } from '../../local/embedded-dynamodb.ts';
+import { localAdapters } from '../../local/local-adapters.ts';
+import type { Terminal } from '../output/terminal.ts';
+import { longTimeoutClock } from './long-timeout-clock.ts';
+import { mapParallel, parallelReads } from './parallel.ts';
+import type { ShellAccess } from './shell-access.ts';
+import { stageKeyWrapper } from './stage-key-wrapper.ts';
+import type { StageTarget, Target } from './target.ts';
+
+export interface OpenOptions {
+  /** The command writes. For a stage the account and the region are printed first; without it every write is refused. */
+  readonly writes?: boolean;
+  /** A local store that does not exist yet is made. Without it, an empty one takes its place. */
+  readonly creates?: boolean;
+}
+
+/** A table as DynamoDB describes it: cheap, and on AWS up to six hours old. */
+export interface TableFacts {
+  readonly table: TableName;
+  /** As in the account. */
+  readonly name: string;
+  /** `ACTIVE` as a rule; undefined: there is no such table. */
+  readonly status: string | undefined;
+  readonly items: number | undefined;
+  readonly bytes: number | undefined;
+}
+
+export interface OpenTarget {
+  readonly stage: string;
+  readonly store: Store;
+  /** Throws the client's error where the server cannot be reached or refuses. */
+  describeTables(): Promise<TableFacts[]>;
+  /** Makes the tables of a local store where they are missing; those of a stage belong to its deployment. */
+  prepareTables(): Promise<void>;
+  /** The AWS identity of the shell; undefined for a local store. */
+  readonly access: ShellAccess | undefined;
+  /** What seals the keys of BYOK connections there. May make the master key of a local store. */
+  openKeyWrapper(): Promise<KeyWrapper>;
+  close(): Promise<void>;
+}
+
+/** Throws an Error with one line for the operator. */
+export async function openTarget(
+  target: Target,
+  terminal: Pick<Terminal, 'writeError'>,
+  { writes = false, creates = false }: OpenOptions = {},
+): Promise<OpenTarget> {
+  const opened = await open(target, terminal, writes, creates);
+  return writes ? opened : { ...opened, store: readOnly(opened.store) };
+}
+
+function readOnly(store: Store): Store {
+  const refuse = async () => {
+    throw new Error('the store was opened for reading');
+  };
+  return { ...store, put: refuse, update: refuse, delete: refuse };
+}
+
+async function open(
+  target: Target,
+  terminal: Pick<Terminal, 'writeError'>,
+  writes: boolean,
+  creates: boolean,
+): Promise<OpenTarget> {
+  if (target.kind === 'stage') return openStage(target, terminal, writes);
+  if (target.kind === 'server') return openLocal(target.stage, target.url, { dynamodb: target.url }, async () => {});
+  const dataDir = creates || existsSync(target.folder) ? target.folder : undefined;
+  const server = await startEmbeddedDynamo({ dataDir, log: (line) => terminal.writeError(line) });
+  return openLocal(target.stage, server.endpoint, { data: target.folder }, () => server.stop());
+}
+
+async function openStage(
+  target: StageTarget,
+  terminal: Pick<Terminal, 'writeError'>,
+  writes: boolean,
+): Promise<OpenTarget> {
+  const { stage } = target;
+  // Not at the head of the file: it brings SDK clients that no local command uses.
+  const { readAccount, readShellAccess } = await import('./shell-access.ts');
+  // Signing in may take seconds, longer than a call to the store may wait; a failure to sign in shows here.
+  const access = await readShellAccess(target);
+  if (writes) {
+    const { id } = await readAccount(access);
+    terminal.writeError(`stage ${stage}: account ${id}, region ${access.region}`);
+  }
+  const client = createDynamoClient(access);
+  return {
+    ...opened(client, stage),
+    access,
+    prepareTables: async () => {},
+    openKeyWrapper: () => stageKeyWrapper(access, stage),
+    close: async () => client.destroy(),
+  };
+}
+
+interface LocalPlace {
+  readonly data?: string;
+  readonly dynamodb?: string;
+}
+
+function openLocal(stage: string, url: string, place: LocalPlace, stop: () => Promise<void>): OpenTarget {
+  const client = createDynamoClient({ endpoint: url });
+  return {
+    ...opened(client, stage),
+    access: undefined,
+    prepareTables: () => createTables(client, stage),
+    openKeyWrapper: async () => localAdapters({ data: place.data, dynamodb: place.dynamodb }).wrapper,
+    async close() {
+      client.destroy();
+      await stop();
+    },
+  };
+}
+
+function opened(client: DynamoClient, stage: string): Pick<OpenTarget, 'stage' | 'store' | 'describeTables'> {
+  return {
+    stage,
+    store: createDynamoStore({ client, stage, clock: longTimeoutClock, randomness: systemRandomness }),
+    describeTables: () => mapParallel(tableNames, parallelReads, (table) => describeTable(client, stage, table)),
+  };
+}
+
+async function describeTable(client: DynamoClient, stage: string, table: TableName): Promise<TableFacts> {
+  const name = physicalTableName(stage, table);
+  try {
+    const { Table } = await client.send(new DescribeTableCommand({ TableName: name }));
+    return { table, name, status: Table?.TableStatus, items: Table?.ItemCount, bytes: Table?.TableSizeBytes };
+  } catch (error) {
+    if (!(error instanceof ResourceNotFoundException)) throw error;
+    return { table, name, status: undefined, items: undefined, bytes: undefined };
+  }
+}

@@ -1,0 +1,56 @@
+// The one secret of a stage that holds its provider credentials: a JSON object, name → credential. Only names and the
+// fact of a change ever leave this file.
+import {
+  GetSecretValueCommand,
+  PutSecretValueCommand,
+  ResourceNotFoundException,
+  SecretsManagerClient,
+} from '@aws-sdk/client-secrets-manager';
+import { awsClientSettings } from '../../../shared/storage/aws-clients/index.ts';
+import type { ShellAccess } from './shell-access.ts';
+
+/** A secret is 64 KB at most; written as JSON inside JSON it may grow sixfold. */
+const answerMaxBytes = 512 * 1024;
+
+export interface ProviderSecret {
+  /** Throws an Error for the operator where the secret is absent or holds something else than a JSON object. */
+  read(): Promise<ReadonlyMap<string, unknown>>;
+  /** All of it: read it before, so that other names stay. */
+  write(credentials: ReadonlyMap<string, unknown>): Promise<void>;
+  close(): void;
+}
+
+export async function openProviderSecret(access: ShellAccess, stage: string): Promise<ProviderSecret> {
+  // Not at the head of the file: it brings the CDK library, which most commands do without.
+  const { providerSecretName } = await import('../../cdk/data-stack.ts');
+  const client = new SecretsManagerClient(awsClientSettings(access, { socketsMax: 1, answerMaxBytes }));
+  const SecretId = providerSecretName(stage);
+  return {
+    async read() {
+      const text = await client.send(new GetSecretValueCommand({ SecretId })).then(
+        ({ SecretString }) => SecretString ?? '',
+        (error: unknown) => {
+          if (!(error instanceof ResourceNotFoundException)) throw error;
+          throw new Error(`there is no secret ${SecretId} in this account and region: deploy the stage first`);
+        },
+      );
+      return readObject(SecretId, text);
+    },
+    async write(credentialsByName) {
+      const SecretString = JSON.stringify(Object.fromEntries(credentialsByName));
+      await client.send(new PutSecretValueCommand({ SecretId, SecretString }));
+    },
+    close: () => client.destroy(),
+  };
+}
+
+/** Without the parser's own error, which quotes the text. */
+function readObject(name: string, text: string): ReadonlyMap<string, unknown> {
+  try {
+    const value: unknown = JSON.parse(text);
+    if (typeof value === 'object' && value !== null && !Array.isArray(value)) return new Map(Object.entries(value));
+  } catch {
+    // Reported below.
+  }
+  throw new Error(`the secret ${name} does not hold a JSON object: repair it in Secrets Manager first`);
+}

@@ -1,0 +1,92 @@
+// Which store a command works on: a stage in an AWS account, a DynamoDB server, or the folder of a local run.
+import { type Read, UsageError } from '../args/option-values.ts';
+
+/** The tables of a stage, with the AWS credentials and the region of the shell, or those that the line names. */
+export interface StageTarget {
+  readonly kind: 'stage';
+  readonly stage: string;
+  readonly profile: string | undefined;
+  readonly region: string | undefined;
+}
+
+export type Target =
+  | StageTarget
+  /** A DynamoDB-compatible server that is running. */
+  | { readonly kind: 'server'; readonly url: string; readonly stage: string }
+  /** The data of `npm start -- --data DIR`, which may be running on it at the same time. */
+  | { readonly kind: 'folder'; readonly folder: string; readonly stage: string };
+
+export interface TargetOptions {
+  readonly stage?: string;
+  readonly profile?: string;
+  readonly region?: string;
+  readonly dynamodb?: string;
+  readonly data?: string;
+}
+
+/** The stage of every local run. */
+const localStage = 'local';
+
+/** `form` says what is wanted where the pattern does not match. */
+const matching =
+  (pattern: RegExp, form: string): Read =>
+  (name, text) => {
+    if (pattern.test(text)) return text;
+    throw new UsageError(`${name} takes ${form}`);
+  };
+
+export const targetUsage = '(--stage NAME [--profile NAME] [--region NAME] | --dynamodb URL | --data DIR)';
+export const targetOptionGroup = 'store:';
+export const targetOptions = [
+  {
+    flags: '--stage <NAME>',
+    summary: 'the tables of this stage, with the AWS credentials and region of the shell',
+    // What the bundles accept as a stage.
+    read: matching(/^[A-Za-z0-9-]{1,32}$/, 'letters, digits and -'),
+  },
+  {
+    flags: '--profile <NAME>',
+    summary: 'for --stage: this profile of the AWS configuration',
+    read: matching(/^[\x21-\x7e]{1,128}$/, 'the name of a profile'),
+  },
+  {
+    flags: '--region <NAME>',
+    summary: 'for --stage: this AWS region',
+    read: matching(/^[a-z]{2}(-[a-z]+)+-\d$/, 'an AWS region such as eu-west-1'),
+  },
+  {
+    flags: '--dynamodb <URL>',
+    summary: 'the server of `npm start -- --dynamodb URL`',
+    read: matching(/^https?:\/\/[^/@]+\/?$/, 'a URL as in http://127.0.0.1:8000'),
+  },
+  {
+    flags: '--data <DIR>',
+    summary: 'the folder of `npm start -- --data DIR`, which may be running meanwhile',
+    read: matching(/./, 'a folder'),
+  },
+] as const;
+
+/** Throws UsageError unless exactly one store is named. `--stage` beside `--dynamodb` is the stage on that server. */
+export function readTarget({ stage, profile, region, dynamodb, data }: TargetOptions): Target {
+  if (data !== undefined && (dynamodb !== undefined || stage !== undefined)) {
+    throw new UsageError('--data is a store of its own: leave out --stage and --dynamodb');
+  }
+  if ((profile ?? region) !== undefined && (stage === undefined || dynamodb !== undefined)) {
+    throw new UsageError('--profile and --region say where in AWS the stage is: they need --stage');
+  }
+  if (data !== undefined) return { kind: 'folder', folder: data, stage: localStage };
+  if (dynamodb !== undefined) return { kind: 'server', url: dynamodb, stage: stage ?? localStage };
+  if (stage === undefined) throw new UsageError('say which store: --stage NAME, --dynamodb URL or --data DIR');
+  return { kind: 'stage', stage, profile, region };
+}
+
+/** Throws UsageError for a local store; `reason` says what to do there instead. */
+export function requireStage(target: Target, reason: string): StageTarget {
+  if (target.kind === 'stage') return target;
+  throw new UsageError(`needs --stage: ${reason}`);
+}
+
+export function describeTarget(target: Target): string {
+  if (target.kind === 'stage') return `stage ${target.stage}`;
+  return target.kind === 'server' ? target.url : target.folder;
+}

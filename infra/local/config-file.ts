@@ -1,0 +1,41 @@
+// A gateway file that a start reads, and what is said of one that is not valid: one problem a line.
+import { readFileSync } from 'node:fs';
+import {
+  formatProblem,
+  type GatewayFile,
+  type Problem,
+  readGatewayFile,
+} from '../../shared/configuration/gateway-file/index.ts';
+
+/** More would hide the first ones on a terminal. */
+const problemsShownMax = 20;
+
+export class InvalidGatewayFile extends Error {
+  override readonly name = 'InvalidGatewayFile';
+  readonly lines: readonly string[];
+  constructor(file: string, problems: readonly Problem[]) {
+    const shown = problems.slice(0, problemsShownMax).map((problem) => formatProblem(problem, 'the file'));
+    const more = problems.length > shown.length ? [`and ${problems.length - shown.length} more problems`] : [];
+    const lines = [...shown, ...more].map((line) => `${file}: ${line}`);
+    super(lines.join('; '));
+    this.lines = lines;
+  }
+}
+
+/** Throws InvalidGatewayFile, or an Error with one line for the terminal. */
+export function readConfigFile(path: string): GatewayFile {
+  let text: string;
+  try {
+    text = readFileSync(path, 'utf8');
+  } catch {
+    throw new Error(`cannot read the gateway file ${path}`);
+  }
+  return checkGatewayFile(path, text);
+}
+
+/** Throws InvalidGatewayFile. */
+export function checkGatewayFile(name: string, text: string): GatewayFile {
+  const result = readGatewayFile(text);
+  if (result.ok) return result.file;
+  throw new InvalidGatewayFile(name, result.problems);
+}

@@ -1,0 +1,73 @@
+// The demo: a gateway that works offline on simulated providers, and on every well-known provider whose key is in the
+// environment.
+import type { Runtime } from '../../../shared/composition/index.ts';
+import { createApiKey, parseApiKey } from '../../../shared/configuration/keys/index.ts';
+import { demoGatewayFile, demoWorkspaceId, isDemoCatalogue, publishedKey } from './demo-file.ts';
+import { knownProviders } from './known-providers.ts';
+
+type Stores = Pick<Runtime, 'catalogues' | 'workspaceStore' | 'keys' | 'randomness'>;
+
+export interface Demo {
+  /** A gateway file. */
+  readonly text: string;
+  readonly key: string;
+  readonly notes: readonly string[];
+}
+
+const publishedPublicId = parseApiKey(publishedKey)?.publicId ?? '';
+const randomKeyName = 'demo-random';
+
+/** Whether the store is empty or holds nothing but the demo. Any other store is served as it is. */
+export async function isDemoStore({ catalogues, workspaceStore }: Stores): Promise<boolean> {
+  for await (const { id } of workspaceStore.list()) if (id !== demoWorkspaceId) return false;
+  const document = await catalogues.read();
+  return document === undefined || isDemoCatalogue(document);
+}
+
+/**
+ * The published key is used only while every provider is simulated, and not once it was revoked; otherwise the key is made
+ * anew at each start.
+ */
+export async function planDemo(
+  { workspaceStore, keys, randomness }: Stores,
+  simulatorUrlOf: (provider: string) => string,
+  variables: Readonly<Record<string, string | undefined>>,
+): Promise<Demo> {
+  const real = knownProviders.filter(({ variable }) => (variables[variable] ?? '') !== '');
+  const published = await keys.read(publishedPublicId);
+  const isRandom = real.length > 0 || published?.status === 'revoked';
+  const key = isRandom ? { name: randomKeyName, key: createApiKey(randomness) } : { name: 'demo', key: publishedKey };
+  const isNew = (await workspaceStore.read(demoWorkspaceId)) === undefined;
+  const text = demoGatewayFile({ simulatorUrlOf, real, key, isNew });
+  const names = real.map(({ provider }) => provider.display_name).join(', ');
+  const notes =
+    real.length > 0
+      ? [`${names} can be called, so the demo key is made anew at each start`]
+      : isRandom
+        ? ['the published demo key was revoked and stays revoked: another one is made']
+        : [];
+  return { text, key: key.key, notes };
+}
+
+/**
+ * Revokes the published key once money can be spent with it: a provider that asks for a credential can be called. Gives a
+ * line where it did.
+ */
+export async function revokePublishedKey({ keys, catalogue, credentials }: Runtime): Promise<string[]> {
+  const record = await keys.read(publishedPublicId);
+  if (record?.status !== 'active') return [];
+  await credentials.ready();
+  const providers = [...(await catalogue.current()).providers.values()];
+  if (!providers.some((provider) => provider.auth !== 'none' && credentials.find(provider) !== undefined)) return [];
+  await keys.write({ ...record, status: 'revoked' });
+  return ['the published demo key is revoked: it could call a real provider'];
+}
+
+/** Of the random keys that is active which the latest start made. */
+export async function revokeFormerKeys({ keys }: Stores, current: string): Promise<void> {
+  for await (const record of keys.list()) {
+    const isFormer = record.publicId !== parseApiKey(current)?.publicId && record.status === 'active';
+    const isRandom = record.workspace === demoWorkspaceId && record.name === randomKeyName;
+    if (isFormer && isRandom) await keys.write({ ...record, status: 'revoked' });
+  }
+}

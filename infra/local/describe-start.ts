@@ -1,0 +1,157 @@
+// What a start says of the gateway it started: what is missing for calls, and a line that makes one, where one can succeed.
+import type { Runtime } from '../../shared/composition/index.ts';
+import { connectionFacts } from '../../shared/configuration/byok/index.ts';
+import type { Catalogue, ProviderDocument } from '../../shared/configuration/catalogue/index.ts';
+import { isKeyExpired, type KeyRecord, parseApiKey } from '../../shared/configuration/keys/index.ts';
+import type { WorkspaceDocument } from '../../shared/configuration/workspaces/index.ts';
+import { GatewayError } from '../../shared/errors/index.ts';
+import { type PicoUsd, parseUsd } from '../../shared/foundation/money/index.ts';
+import { readChatRequest } from '../../shared/protocol/wire/index.ts';
+import { makePlan, readByokFacts, worstCaseOf } from '../../shared/routing/planner/index.ts';
+
+/** A start looks at so many workspaces and keys: it describes a gateway, it does not audit one. */
+const workspacesMax = 50;
+const keysMax = 50;
+
+export interface StartFacts {
+  readonly url: string;
+  /** Keys whose text is known, the preferred one first. */
+  readonly keyTexts: readonly string[];
+  readonly data?: string | undefined;
+  readonly dynamodb?: string | undefined;
+}
+
+interface Account {
+  readonly workspace: WorkspaceDocument;
+  readonly available: PicoUsd;
+}
+
+/** Never rejects: the gateway serves whether or not this can be read. */
+export async function describeStart(runtime: Runtime, facts: StartFacts): Promise<string[]> {
+  try {
+    return await describe(runtime, facts);
+  } catch (error) {
+    return [`note: what calls need could not be read (${error instanceof Error ? error.message : 'unknown failure'})`];
+  }
+}
+
+async function describe(runtime: Runtime, facts: StartFacts): Promise<string[]> {
+  const catalogue = await runtime.catalogue.current();
+  await runtime.credentials.ready();
+  const accounts = await readAccounts(runtime);
+  return [
+    ...[...catalogue.providers.values()].flatMap((provider) => describeProvider(runtime, provider)),
+    ...accounts.flatMap((account) => describeAccount(account, facts)),
+    ...(await describeCall(runtime, catalogue, accounts, facts)),
+  ];
+}
+
+async function readAccounts({ workspaceStore, credit }: Runtime): Promise<Account[]> {
+  const accounts: Account[] = [];
+  for await (const workspace of workspaceStore.list()) {
+    const { id, credit_shards: shards } = workspace;
+    const { available } = await credit.show({ workspace: id, shards, spendLimit: null });
+    accounts.push({ workspace, available });
+    if (accounts.length === workspacesMax) break;
+  }
+  return accounts;
+}
+
+function describeProvider({ credentials }: Runtime, provider: ProviderDocument): string[] {
+  if (credentials.find(provider) !== undefined) return [];
+  return [`note: provider ${provider.id} is not configured: ${whatIsMissing(provider)}`];
+}
+
+function whatIsMissing({ auth }: ProviderDocument): string {
+  if (auth === 'none') return 'it cannot be called';
+  if ('sigv4' in auth) return 'there are no AWS credentials in the environment';
+  return 'env' in auth.bearer
+    ? `${auth.bearer.env} is not set`
+    : 'a local run reads no secrets, use { bearer: { env } }';
+}
+
+function describeAccount({ workspace: { id }, available }: Account, facts: StartFacts): string[] {
+  if (available > 0n) return [];
+  const store = storeOption(facts);
+  const cure = store === undefined ? 'write credit_usd in the file' : `npm run gw -- credits add ${id} 10 ${store}`;
+  return [`note: workspace ${id} has no credit: ${cure}`];
+}
+
+/** How the command line reaches the store; undefined where it is in the memory of this process. */
+function storeOption({ data, dynamodb }: StartFacts): string | undefined {
+  if (dynamodb !== undefined) return `--dynamodb ${dynamodb}`;
+  return data === undefined ? undefined : `--data ${data}`;
+}
+
+const messages = [{ role: 'user', content: 'Hello' }];
+
+/** A curl line for the first key that can call a model. The text of a key that is not known stays a variable. */
+async function describeCall(
+  runtime: Runtime,
+  catalogue: Catalogue,
+  accounts: readonly Account[],
+  facts: StartFacts,
+): Promise<string[]> {
+  let looked = 0;
+  for await (const { record, text } of activeKeys(runtime, facts.keyTexts)) {
+    looked += 1;
+    if (looked > keysMax) break;
+    const account = accounts.find(({ workspace }) => workspace.id === record.workspace);
+    const model = account && (await findCallableModel(runtime, catalogue, account, record));
+    if (model === undefined) continue;
+    const authorization = `"Authorization: Bearer ${text ?? '$GW_API_KEY'}"`;
+    const line = `curl ${facts.url}/chat/completions -H ${authorization} -H "Content-Type: application/json" -d '${JSON.stringify({ model, messages })}'`;
+    return text === undefined
+      ? [`with key ${record.name} of ${record.workspace} in the variable GW_API_KEY:`, line]
+      : [line];
+  }
+  if (looked > 0 || accounts.length === 0) return [];
+  const store = storeOption(facts);
+  const cure =
+    store === undefined
+      ? 'write keys: [{ name: NAME }] at a workspace of the file'
+      : `npm run gw -- keys create --workspace ${accounts[0]?.workspace.id} --name NAME ${store}`;
+  return [`note: there is no active key: ${cure}`];
+}
+
+interface ActiveKey {
+  readonly record: KeyRecord;
+  readonly text: string | undefined;
+}
+
+async function* activeKeys({ keys, clock }: Runtime, texts: readonly string[]): AsyncGenerator<ActiveKey> {
+  const isUsable = (record: KeyRecord) => record.status === 'active' && !isKeyExpired(record, clock.nowMs());
+  for (const text of texts) {
+    const record = await keys.read(parseApiKey(text)?.publicId ?? '');
+    if (record !== undefined && isUsable(record)) yield { record, text };
+  }
+  for await (const record of keys.list()) if (isUsable(record)) yield { record, text: undefined };
+}
+
+/** The first model that would be called for this key: it may use it, a provider is configured, and the money suffices. */
+async function findCallableModel(
+  { credentials, connections }: Runtime,
+  catalogue: Catalogue,
+  { workspace, available }: Account,
+  { models, spendLimitUsd }: KeyRecord,
+): Promise<string | undefined> {
+  const limit = spendLimitUsd === null ? available : (parseUsd(spendLimitUsd) ?? 0n);
+  const { connections: planned } = connectionFacts(workspace, await connections.connectionsOf(workspace.id));
+  const facts = {
+    catalogue,
+    workspace,
+    byok: workspace.features.byok ? readByokFacts({ hasHeaderKey: false, connections: planned }) : undefined,
+    isConfigured: ({ provider }: { provider: ProviderDocument }) => credentials.find(provider) !== undefined,
+    statsOf: () => undefined,
+    isCooling: () => false,
+  };
+  return [...catalogue.models.keys()].find((model) => {
+    if (models !== null && !models.includes(model)) return false;
+    const request = readChatRequest({ model, messages });
+    if (request instanceof GatewayError) return false;
+    const plan = makePlan(request, facts);
+    if (plan instanceof GatewayError) return false;
+    const cost = worstCaseOf(request, plan);
+    return cost <= available && cost <= limit;
+  });
+}

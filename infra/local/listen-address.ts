@@ -1,0 +1,34 @@
+// The address of the local server: whether it is free, and how this machine calls it.
+import { createServer } from 'node:net';
+
+export const hostDefault = '127.0.0.1';
+
+/** Throws an Error with one line for the terminal where the address cannot be listened on. */
+export function checkAddress(port: number, host: string): Promise<void> {
+  return orOneLine(port, host, async () => {
+    const probe = createServer();
+    const { promise, resolve, reject } = Promise.withResolvers<void>();
+    probe.once('error', reject).listen(port, host, resolve);
+    await promise;
+    await new Promise((closed) => probe.close(closed));
+  });
+}
+
+/** What `listen` gives, or an Error with one line for the terminal. */
+export async function orOneLine<Value>(port: number, host: string, listen: () => Promise<Value>): Promise<Value> {
+  try {
+    return await listen();
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    if (code === 'EADDRINUSE') throw new Error(`port ${port} is in use; choose another with --port`);
+    throw new Error(`cannot listen on ${host}, port ${port} (${code ?? 'unknown failure'})`);
+  }
+}
+
+export const isWildcard = (host: string): boolean => host === '0.0.0.0' || host === '::';
+
+/** As this machine calls it. */
+export function baseUrl(host: string, port: number): string {
+  const address = isWildcard(host) ? hostDefault : host;
+  return `http://${address.includes(':') ? `[${address}]` : address}:${port}/v1`;
+}

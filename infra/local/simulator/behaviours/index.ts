@@ -1,2 +1,0 @@
-export { behaviourNames, type ChosenBehaviour, chooseBehaviour } from './registry.ts';
-export { unknownMembersTexts } from './unknown-members.ts';

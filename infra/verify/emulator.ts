@@ -1,0 +1,77 @@
+// Servers that stand in for AWS: started as children of this process, on a free port, and gone with it.
+import { request as httpRequest } from 'node:http';
+import { type AddressInfo, createServer } from 'node:net';
+import { dirname } from 'node:path';
+import { sleep, systemClock } from '../../shared/foundation/time/index.ts';
+import { hasEnded, spawnBoundChild } from '../local/bound-child.ts';
+
+const host = '127.0.0.1';
+const startTimeoutMs = 30_000;
+const lookIntervalMs = 200;
+
+export interface Emulator {
+  readonly url: string;
+  /** Everything it wrote. */
+  output(): string;
+  stop(): Promise<void>;
+}
+
+export interface EmulatorOptions {
+  readonly program: string;
+  readonly argsOf?: (port: number) => readonly string[];
+  readonly variablesOf?: (port: number) => Readonly<Record<string, string>>;
+}
+
+/** Resolves once it answers. The project's own Node comes first on its PATH. */
+export async function startEmulator({ program, argsOf, variablesOf }: EmulatorOptions): Promise<Emulator> {
+  const port = await freePort();
+  const url = `http://${host}:${port}`;
+  const variables = { PATH: `${dirname(process.execPath)}:${process.env.PATH ?? ''}`, ...variablesOf?.(port) };
+  const settings = Object.entries(variables).map(([name, value]) => `${name}=${value}`);
+  const child = spawnBoundChild('/usr/bin/env', [...settings, program, ...(argsOf?.(port) ?? [])]);
+  const written: string[] = [];
+  for (const pipe of [child.process.stdout, child.process.stderr]) {
+    pipe?.on('data', (chunk: Buffer) => void written.push(chunk.toString('utf8')));
+  }
+  const output = () => written.join('');
+  for (let waitedMs = 0; waitedMs < startTimeoutMs && !hasEnded(child.process); waitedMs += lookIntervalMs) {
+    const isUp = await fetch(url).then(
+      () => true,
+      () => false,
+    );
+    if (isUp) return { url, output, stop: () => child.stop() };
+    await sleep(systemClock, lookIntervalMs);
+  }
+  await child.stop();
+  throw new Error(`${program} did not start: ${output().trimEnd().split('\n').at(-1)}`);
+}
+
+async function freePort(): Promise<number> {
+  const server = createServer();
+  await new Promise<void>((resolve) => server.listen(0, host, resolve));
+  const { port } = server.address() as AddressInfo;
+  await new Promise((resolve) => server.close(resolve));
+  return port;
+}
+
+/** A `fetch` that sends every request to an emulator, with the host it was meant for in its header. */
+export const fetchThrough =
+  (emulatorUrl: string): typeof fetch =>
+  (url, init = {}) =>
+    new Promise((resolve, reject) => {
+      const { host: targetHost, pathname, search } = new URL(String(url));
+      const { hostname, port } = new URL(emulatorUrl);
+      const headers = { ...(init.headers as Record<string, string>), host: targetHost, 'x-forwarded-proto': 'https' };
+      const options = { hostname, port, path: `${pathname}${search}`, method: init.method ?? 'GET', headers };
+      const request = httpRequest(options, (response) => {
+        const chunks: Buffer[] = [];
+        response.on('data', (chunk: Buffer) => void chunks.push(chunk));
+        response.on('error', reject);
+        response.on('end', () => {
+          const { statusCode: status = 0 } = response;
+          resolve(new Response(Buffer.concat(chunks), { status, headers: new Headers(response.headers as never) }));
+        });
+      });
+      request.on('error', reject);
+      request.end(init.body as string | undefined);
+    });

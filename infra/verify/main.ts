@@ -1,0 +1,64 @@
+// `npm run verify:aws [-- NAME…]`: what can be shown of a stage without an AWS account, from cheap to dear, one line per
+// step. A step whose tool is absent is skipped and says so. `templates` and `permissions` run in `npm test` too.
+
+import { systemClock } from '../../shared/foundation/time/index.ts';
+import { awsServices } from './aws-services.ts';
+import { ministack } from './ministack.ts';
+import { projectRoot, pythonProgram, type Rung, runCommand, runTests, Skipped } from './rung.ts';
+import { secondEngine } from './second-engine.ts';
+
+/** Resources that depend on what they already refer to: CDK writes such lines, and they do no harm. */
+const ignoredChecks = 'W3005';
+
+const rungs: readonly Rung[] = [
+  {
+    name: 'templates',
+    run: async () => `${await runTests(['test/infra/template-spec'])}: every property, against CloudFormation's types`,
+  },
+  {
+    name: 'permissions',
+    run: async () => `${await runTests(['test/infra/permissions'])}: every recorded call, against the roles`,
+  },
+  {
+    name: 'cfn-lint',
+    async run() {
+      const cfnLint = await pythonProgram('cfn-lint==1.51.0', 'cfn-lint');
+      await runCommand('npm', ['run', '--silent', 'synth']);
+      const templates = 'cdk.out/assembly-*/*.template.json';
+      await runCommand(cfnLint, ['--ignore-checks', ignoredChecks, '--', templates], { cwd: projectRoot });
+      return 'no finding in any template';
+    },
+  },
+  secondEngine,
+  awsServices,
+  ministack,
+];
+
+async function climb(rung: Rung): Promise<boolean> {
+  const startedAtMs = systemClock.nowMs();
+  const print = (verdict: string, text: string) => {
+    const seconds = `${((systemClock.nowMs() - startedAtMs) / 1_000).toFixed(0)} s`;
+    process.stdout.write(`${verdict.padEnd(8)}${rung.name.padEnd(13)}${seconds.padEnd(7)}${text}\n`);
+  };
+  try {
+    print('ok', await rung.run());
+    return true;
+  } catch (error) {
+    if (error instanceof Skipped) {
+      print('skipped', error.message);
+      return true;
+    }
+    print('FAILS', error instanceof Error ? error.message : String(error));
+    return false;
+  }
+}
+
+const names = process.argv.slice(2);
+const unknown = names.find((name) => !rungs.some((rung) => rung.name === name));
+if (unknown !== undefined) {
+  process.stderr.write(`verify: there is no ${unknown}; known: ${rungs.map(({ name }) => name).join(', ')}\n`);
+  process.exit(1);
+}
+for (const rung of rungs.filter(({ name }) => names.length === 0 || names.includes(name))) {
+  if (!(await climb(rung))) process.exitCode = 1;
+}

@@ -1,0 +1,2 @@
+import type { Rung } from './rung.ts';
+export const ministack: Rung = { name: 'stage', run: async () => 'todo' };

@@ -1,0 +1,88 @@
+// One step of `npm run verify:aws`: what it proves, and what it needs from this machine.
+import { execFile } from 'node:child_process';
+import { existsSync, rmSync } from 'node:fs';
+import { dirname, join, resolve } from 'node:path';
+
+export const projectRoot = resolve(import.meta.dirname, '../..');
+
+export interface Rung {
+  readonly name: string;
+  /** Gives a few words on what was shown. Throws Skipped where this machine lacks a tool, and an Error for a failure. */
+  run(): Promise<string>;
+}
+
+export class Skipped extends Error {
+  override readonly name = 'Skipped';
+}
+
+export interface CommandOptions {
+  readonly cwd?: string;
+  readonly env?: Readonly<Record<string, string | undefined>>;
+  readonly input?: string;
+  readonly timeoutMs?: number;
+}
+
+export interface CommandResult {
+  readonly code: number;
+  /** Standard output and error. */
+  readonly output: string;
+}
+
+const commandTimeoutMs = 600_000;
+const outputMaxBytes = 64 * 1024 * 1024;
+
+/** Never rejects: a command that cannot be started has code -1. The project's own Node comes first on its PATH. */
+export function tryCommand(
+  command: string,
+  args: readonly string[],
+  options: CommandOptions = {},
+): Promise<CommandResult> {
+  const { cwd = projectRoot, env = {}, input, timeoutMs: timeout = commandTimeoutMs } = options;
+  const path = `${dirname(process.execPath)}:${process.env.PATH ?? ''}`;
+  return new Promise((resolveResult) => {
+    const child = execFile(
+      command,
+      [...args],
+      { cwd, timeout, maxBuffer: outputMaxBytes, env: { ...process.env, PATH: path, ...env } },
+      (error, stdout, stderr) => {
+        const code = error === null ? 0 : typeof error.code === 'number' ? error.code : -1;
+        resolveResult({ code, output: `${stdout}${stderr}` || (error?.message ?? '') });
+      },
+    );
+    child.stdin?.end(input ?? '');
+  });
+}
+
+const shownLines = 15;
+
+/** Rejects with the last lines of its output when the command fails. */
+export async function runCommand(command: string, args: readonly string[], options?: CommandOptions): Promise<string> {
+  const { code, output } = await tryCommand(command, args, options);
+  if (code === 0) return output;
+  throw new Error(
+    `${command} ${args.join(' ')} failed:\n${output.trimEnd().split('\n').slice(-shownLines).join('\n')}`,
+  );
+}
+
+/** `npm test -- FILES`, in a few words. */
+export async function runTests(files: readonly string[], env: CommandOptions['env'] = {}): Promise<string> {
+  const output = await runCommand('npm', ['test', '--', ...files], { env });
+  return /^Tests: +(.+)$/m.exec(output)?.[1] ?? 'no test ran';
+}
+
+/**
+ * The path of a program of a Python package: installed into a virtual environment under .cache on its first use. Throws
+ * Skipped where Python or the package cannot be had.
+ */
+export async function pythonProgram(requirement: string, program: string): Promise<string> {
+  const folder = join(projectRoot, '.cache', requirement.replaceAll(/[^\w.]+/g, '-'));
+  const path = join(folder, 'bin', program);
+  if (existsSync(path)) return path;
+  const made = await tryCommand('python3', ['-m', 'venv', folder]);
+  const installed =
+    made.code === 0 ? await tryCommand(join(folder, 'bin/pip'), ['install', '--quiet', requirement]) : made;
+  if (installed.code === 0 && existsSync(path)) return path;
+  rmSync(folder, { recursive: true, force: true });
+  const reason = installed.output.trim().split('\n').at(-1) ?? 'no reason given';
+  throw new Skipped(`${requirement} cannot be installed here: ${reason}`);
+}

@@ -1,0 +1,24 @@
+// The store suites on another implementation of DynamoDB than the embedded one: conditions that only one engine accepts
+// would be found on AWS.
+import { startEmulator } from './emulator.ts';
+import { pythonProgram, type Rung, runTests } from './rung.ts';
+
+export const ministackRequirement = 'ministack==1.5.33';
+
+/** It computes with 28 digits, where DynamoDB keeps 38. */
+const otherwiseThere = 'are exact to 38 digits, also after arithmetic';
+
+export const secondEngine: Rung = {
+  name: 'dynamodb',
+  async run() {
+    const program = await pythonProgram(ministackRequirement, 'ministack');
+    const variablesOf = (port: number) => ({ GATEWAY_PORT: String(port), SERVICES: 'dynamodb', LOG_LEVEL: 'ERROR' });
+    const emulator = await startEmulator({ program, variablesOf });
+    try {
+      const tests = ['test/stores', '--testNamePattern', `^(?!.*${otherwiseThere})`];
+      return `${await runTests(tests, { GW_TEST_DYNAMODB_URL: emulator.url })}: the store suites on a second DynamoDB`;
+    } finally {
+      await emulator.stop();
+    }
+  },
+};

@@ -1,0 +1,83 @@
+// Finds calls among their records: the newest ones that match, or one by its id. For the operator, never on the path of a
+// call to a provider.
+import type { CallRecord } from './call-record.ts';
+import type { CallRecords } from './call-records.ts';
+import { utcDaysBetween } from './utc-day.ts';
+
+export interface CallSearch {
+  readonly records: Pick<CallRecords, 'read'>;
+  readonly workspaces: readonly string[];
+  readonly sinceMs: number;
+  /** Not included. */
+  readonly beforeMs: number;
+  readonly limit: number;
+  readonly matches: (record: CallRecord) => boolean;
+}
+
+/** Days of workspaces that are read at a time. */
+const parallelReads = 16;
+/** The newest calls are read first: a window of this length, then windows that grow by the factor. */
+const windowMs = 15 * 60_000;
+const windowFactor = 4;
+
+/** Newest first. Reads no further back than the limit needs. */
+export async function findCalls(search: CallSearch): Promise<CallRecord[]> {
+  const found: CallRecord[] = [];
+  let [untilMs, lengthMs] = [search.beforeMs, windowMs];
+  while (untilMs > search.sinceMs && found.length < search.limit) {
+    const fromMs = Math.max(search.sinceMs, untilMs - lengthMs);
+    found.push(...(await findInWindow(search, fromMs, untilMs)));
+    [untilMs, lengthMs] = [fromMs, lengthMs * windowFactor];
+  }
+  return found.slice(0, search.limit);
+}
+
+async function findInWindow(search: CallSearch, sinceMs: number, beforeMs: number): Promise<CallRecord[]> {
+  const { records, workspaces, limit, matches } = search;
+  const found: CallRecord[] = [];
+  const keepNewest = () => found.sort(newestFirst).splice(limit);
+  const days = utcDaysBetween(sinceMs, beforeMs - 1);
+  // The readers draw from one iterator: each day of a workspace is read once.
+  const parts = workspaces.flatMap((workspace) => days.map((day) => ({ workspace, day }))).values();
+  const readRest = async () => {
+    for (const { workspace, day } of parts) {
+      for await (const record of records.read(workspace, day, { sinceMs, beforeMs })) {
+        if (matches(record) && found.push(record) > 2 * limit) keepNewest();
+      }
+    }
+  };
+  await Promise.all(Array.from({ length: parallelReads }, readRest));
+  keepNewest();
+  return found;
+}
+
+function newestFirst(a: CallRecord, b: CallRecord): number {
+  return b.arrivedAtMs - a.arrivedAtMs || (a.executionId < b.executionId ? 1 : -1);
+}
+
+/** The id of a call is made while it runs. */
+const idAgeMaxMs = 15 * 60_000;
+
+/**
+ * By the `x-request-id` of the answer or the execution id. An id that carries its time (UUIDv7) is looked for around that
+ * time; any other one from `sinceMs` on.
+ */
+export async function findCall(
+  { records, workspaces, sinceMs, beforeMs }: Omit<CallSearch, 'limit' | 'matches'>,
+  id: string,
+): Promise<CallRecord | undefined> {
+  const matches = ({ correlationId, executionId }: CallRecord) => correlationId === id || executionId === id;
+  const madeAtMs = timeOfUuidv7(id);
+  const range =
+    madeAtMs === undefined
+      ? { sinceMs, beforeMs }
+      : { sinceMs: madeAtMs - idAgeMaxMs, beforeMs: madeAtMs + idAgeMaxMs };
+  const [found] = await findCalls({ records, workspaces, ...range, limit: 1, matches });
+  return found;
+}
+
+/** Undefined: a UUID of another version, or none. */
+function timeOfUuidv7(id: string): number | undefined {
+  const [, high, low] = /^([0-9a-f]{8})-([0-9a-f]{4})-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/.exec(id) ?? [];
+  return high === undefined ? undefined : Number.parseInt(`${high}${low}`, 16);
+}

@@ -1,0 +1,53 @@
+// A connection as a gateway file writes it, with its key read from the environment. A variable that is not set is never an
+// error (contract 11): the policy of the connection holds, and a key that was stored earlier stays.
+import { parseUsd } from '../../foundation/money/index.ts';
+import type { ConnectionPolicy } from './connection.ts';
+import type { WantedConnection } from './connection-store.ts';
+
+/** What is left out stays as it is stored. */
+export interface ConnectionInFile {
+  readonly provider: string;
+  /** absent: the connection is removed, with its key. */
+  readonly state?: 'absent' | undefined;
+  readonly key?: { readonly env: string } | { readonly secret: string } | undefined;
+  readonly policy?: ConnectionPolicy | undefined;
+  readonly budget_usd?: string | null | undefined;
+}
+
+export interface ReadConnection {
+  readonly wanted: WantedConnection;
+  /** Why a key that the file names is not stored now. Never holds a value. */
+  readonly skippedKey: string | undefined;
+}
+
+/** What a header may carry, as for `x-byok-key` (contract 2). */
+const keyShape = /^[\x21-\x7e]{1,1024}$/;
+
+export function readConnection(
+  { provider, state, key: reference, policy, budget_usd }: ConnectionInFile,
+  readVariable: (name: string) => string | undefined,
+): ReadConnection {
+  const { key, reason } = state === 'absent' ? {} : readKey(reference, readVariable);
+  const wanted = { provider, isRemoved: state === 'absent', policy, budgetPicoUsd: readBudget(budget_usd), key };
+  return { wanted, skippedKey: reason };
+}
+
+function readKey(
+  reference: ConnectionInFile['key'],
+  readVariable: (name: string) => string | undefined,
+): { key?: string; reason?: string } {
+  if (reference === undefined) return {};
+  if (!('env' in reference)) return { reason: `secret ${reference.secret} is not read here` };
+  const value = readVariable(reference.env);
+  if (value === undefined || value === '') return { reason: `${reference.env} is not set` };
+  return keyShape.test(value)
+    ? { key: value }
+    : { reason: `${reference.env} does not hold 1 to 1024 visible ASCII characters` };
+}
+
+function readBudget(written: string | null | undefined) {
+  if (written === undefined || written === null) return written;
+  const budget = parseUsd(written);
+  if (budget === undefined) throw new Error('a budget of a checked file must be readable');
+  return budget;
+}

@@ -1,0 +1,71 @@
+// The catalogue as one instance sees it: a copy in memory that costs no I/O while it is fresh, one small read after
+// that, and the whole body only when it changed. While the store is down an old catalogue is better than none.
+import { configFreshMs } from '../../foundation/constants/index.ts';
+import type { Clock } from '../../foundation/time/index.ts';
+import { StoreUnavailable } from '../../storage/store/index.ts';
+import { type Catalogue, loadCatalogue } from './catalogue.ts';
+import type { CatalogueStore } from './catalogue-store.ts';
+
+/** Prices and providers change by the day; an hour after its last confirmation a copy is too old to bill by. */
+const catalogueStaleMaxMs = 3_600_000;
+
+export interface CatalogueReader {
+  /** The current catalogue, at most `configFreshMs` old while the store answers. Throws StoreUnavailable. */
+  current(): Promise<Catalogue>;
+}
+
+export interface CatalogueReaderOptions {
+  readonly catalogues: Pick<CatalogueStore, 'readVersion' | 'readBody'>;
+  readonly clock: Clock;
+}
+
+interface Copy {
+  readonly catalogue: Catalogue;
+  /** When the store last said that it is current. */
+  readonly confirmedAtMs: number;
+  /** No I/O before this. A failure moves it too: a store that is down must not be asked on every request. */
+  readonly askAgainAtMs: number;
+}
+
+export function createCatalogueReader({ catalogues, clock }: CatalogueReaderOptions): CatalogueReader {
+  let copy: Copy | undefined;
+  let refreshing: Promise<Catalogue> | undefined;
+
+  async function refresh(): Promise<Catalogue> {
+    // The age counts from before the question: the answer may be old by the time it arrives.
+    const askedAtMs = clock.nowMs();
+    try {
+      const catalogue = await readCurrent(catalogues, copy?.catalogue);
+      copy = { catalogue, confirmedAtMs: askedAtMs, askAgainAtMs: askedAtMs + configFreshMs };
+    } catch (error) {
+      if (copy === undefined || askedAtMs - copy.confirmedAtMs > catalogueStaleMaxMs) throw asUnavailable(error);
+      copy = { ...copy, askAgainAtMs: clock.nowMs() + configFreshMs };
+    }
+    return copy.catalogue;
+  }
+
+  return {
+    async current() {
+      if (copy !== undefined && clock.nowMs() < copy.askAgainAtMs) return copy.catalogue;
+      refreshing ??= refresh().finally(() => {
+        refreshing = undefined;
+      });
+      return refreshing;
+    },
+  };
+}
+
+async function readCurrent(
+  catalogues: CatalogueReaderOptions['catalogues'],
+  known: Catalogue | undefined,
+): Promise<Catalogue> {
+  const version = await catalogues.readVersion();
+  if (version === undefined) throw new Error('no gateway file was ever applied');
+  if (version === known?.version) return known;
+  const document = await catalogues.readBody(version);
+  if (document === undefined) throw new Error(`the body of catalogue ${version} is missing`);
+  return loadCatalogue(document, version);
+}
+
+const asUnavailable = (error: unknown): StoreUnavailable =>
+  error instanceof StoreUnavailable ? error : new StoreUnavailable(error);

@@ -1,0 +1,118 @@
+// Brings a stage to what a checked file says, in two steps: the plan compares the file with what is stored and writes
+// nothing, which is all that a dry run does; `apply` carries it out. Applying a file twice writes nothing the second time.
+import { changedSettings } from '../keys/index.ts';
+import { catalogueOf } from './catalogue-schema.ts';
+import { changedMembers } from './changed-members.ts';
+import { keyMembers } from './describe-changes.ts';
+import { planKeys } from './plan-keys.ts';
+import { planWorkspace } from './plan-workspace.ts';
+import {
+  type ApplyOptions,
+  type CreatedKey,
+  changeOf,
+  describe,
+  type PlannedChange,
+  type Planning,
+  type Step,
+} from './planning.ts';
+import { formatProblem, type Problem, toProblem } from './problems.ts';
+
+export interface GatewayFilePlan {
+  readonly changes: readonly PlannedChange[];
+  /** What the file asks for and does not happen, one line each with the reason. */
+  readonly notes: readonly string[];
+  /** Throws ApplyInterrupted. */
+  apply(): Promise<ApplyReport>;
+}
+
+export interface ApplyReport {
+  readonly changes: PlannedChange[];
+  readonly createdKeys: CreatedKey[];
+  readonly notes: readonly string[];
+}
+
+/** The store cannot become what the file says: a key is taken, credit shards would go, an activated revision would change. */
+export class GatewayFileRefused extends Error {
+  override readonly name = 'GatewayFileRefused';
+  readonly problems: readonly Problem[];
+  constructor(problems: readonly Problem[]) {
+    super(problems.map((problem) => formatProblem(problem, 'the file')).join('; '));
+    this.problems = problems;
+  }
+}
+
+/**
+ * Some of the file was applied before something failed. The keys in the report may have been stored and cannot be made
+ * again: show them. Applying the file once more does the rest.
+ */
+export class ApplyInterrupted extends Error {
+  override readonly name = 'ApplyInterrupted';
+  readonly report: ApplyReport;
+  constructor(report: ApplyReport, cause: unknown) {
+    super(`the file was applied in part: ${cause instanceof Error ? cause.message : 'unknown failure'}`, { cause });
+    this.report = report;
+  }
+}
+
+/** Throws GatewayFileRefused before anything is written, ApplyInterrupted after that. */
+export const applyGatewayFile = async (options: ApplyOptions): Promise<ApplyReport> =>
+  (await planGatewayFile(options)).apply();
+
+/** Reads only. Throws GatewayFileRefused. */
+export async function planGatewayFile(options: ApplyOptions): Promise<GatewayFilePlan> {
+  const planning: Planning = { ...options, issues: [], notes: [] };
+  const steps = [await planCatalogue(planning)];
+  for (const [index, workspace] of options.file.workspaces.entries()) {
+    steps.push(...(await planWorkspace(planning, workspace, ['workspaces', index])));
+  }
+  steps.push(...(await planKeySteps(planning)));
+  const { issues, notes } = planning;
+  if (issues.length > 0) throw new GatewayFileRefused(issues.map((issue) => toProblem(issue)));
+  return { changes: steps.flatMap(({ planned }) => planned), notes, apply: () => carryOut(steps, notes) };
+}
+
+async function carryOut(steps: readonly Step[], notes: readonly string[]): Promise<ApplyReport> {
+  const report: ApplyReport = { changes: [], createdKeys: [], notes };
+  try {
+    for (const { planned, write, createdKey } of steps) {
+      // Handed on before it is written: a write whose answer is lost may still have been done.
+      if (createdKey !== undefined) report.createdKeys.push(createdKey);
+      const done = planned.every(({ change }) => change === 'unchanged') ? [] : await write();
+      report.changes.push(
+        ...planned.map(({ resource, change: expected, members }, index) => {
+          const change = done[index] ?? expected;
+          return { resource, change, members: change === 'changed' ? members : [] };
+        }),
+      );
+    }
+  } catch (error) {
+    throw new ApplyInterrupted(report, error);
+  }
+  return report;
+}
+
+async function planCatalogue({ file, stores: { catalogues }, nowMs }: Planning): Promise<Step> {
+  const former = await catalogues.read();
+  const members = changedMembers(former, catalogueOf(file, former, nowMs));
+  return {
+    planned: [describe('catalogue', former === undefined ? 'created' : changeOf(members), members)],
+    write: async () => [(await catalogues.write((stored) => catalogueOf(file, stored, nowMs), nowMs)).change],
+  };
+}
+
+async function planKeySteps(planning: Planning): Promise<Step[]> {
+  const { file, stores, randomness, keepsRevoked = false } = planning;
+  const plan = await planKeys({ file, keys: stores.keys, randomness, keepsRevoked });
+  planning.issues.push(...plan.issues);
+  planning.notes.push(...plan.notes);
+  return plan.keys.map(({ former, wanted, createdText }): Step => {
+    const { name, workspace } = wanted;
+    const isChanged = former !== undefined && changedSettings(former, wanted).length > 0;
+    const change = former === undefined ? 'created' : isChanged ? 'changed' : 'unchanged';
+    return {
+      planned: [describe(`key ${name} of ${workspace}`, change, keyMembers(former, wanted))],
+      write: async () => [await stores.keys.write(wanted)],
+      createdKey: createdText === undefined ? undefined : { workspace, name, key: createdText },
+    };
+  });
+}

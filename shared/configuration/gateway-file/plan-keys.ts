@@ -1,0 +1,122 @@
+// Which keys a file asks for. A key with a text is that key; one without is found by workspace and name, and made when
+// there is none.
+import type { Randomness } from '../../foundation/ids/index.ts';
+import { createApiKey, isSameKey, type KeyRecord, type KeyStore, parseApiKey, type WantedKey } from '../keys/index.ts';
+import type { GatewayFile, KeyInFile } from './gateway-file.ts';
+import type { Issue, Path } from './problems.ts';
+
+export interface PlannedKey {
+  readonly former: KeyRecord | undefined;
+  readonly wanted: WantedKey;
+  /** Only for a key that is made here. */
+  readonly createdText?: string;
+}
+
+export interface KeyPlan {
+  readonly keys: readonly PlannedKey[];
+  readonly issues: readonly Issue[];
+  /** Keys that stay revoked although the file asks for them, one line each. */
+  readonly notes: readonly string[];
+}
+
+export interface KeyPlanOptions {
+  readonly file: GatewayFile;
+  readonly keys: KeyStore;
+  readonly randomness: Randomness;
+  /** A revoked key stays revoked whatever the file says. */
+  readonly keepsRevoked: boolean;
+}
+
+export async function planKeys({ file, keys, randomness, keepsRevoked }: KeyPlanOptions): Promise<KeyPlan> {
+  const wanted = file.workspaces.flatMap((workspace, index) =>
+    workspace.keys.map((key, position) => ({
+      key,
+      workspace: workspace.id,
+      path: ['workspaces', index, 'keys', position] as const,
+    })),
+  );
+  const stored: KeyRecord[] = [];
+  if (wanted.some(({ key }) => key.key === undefined)) for await (const record of keys.list()) stored.push(record);
+  const issues: Issue[] = [];
+  const planned: PlannedKey[] = [];
+  const notes: string[] = [];
+  for (const { key: written, workspace, path } of wanted) {
+    // Without a status a key stays what it is, and a new one is active.
+    const key = keepsRevoked && written.status === 'active' ? { ...written, status: undefined } : written;
+    const found =
+      key.key === undefined
+        ? planNamed(key, workspace, stored, randomness, path)
+        : await planGiven(key, key.key, workspace, keys, path);
+    if ('message' in found) {
+      issues.push(found);
+      continue;
+    }
+    planned.push(...found);
+    if (keepsRevoked && written.status !== 'revoked' && found.some(({ former }) => former?.status === 'revoked')) {
+      notes.push(`key ${key.name} of ${workspace} was revoked and stays revoked`);
+    }
+  }
+  return { keys: planned, issues, notes };
+}
+
+async function planGiven(
+  key: KeyInFile,
+  text: string,
+  workspace: string,
+  keys: KeyStore,
+  path: Path,
+): Promise<PlannedKey[] | Issue> {
+  const given = { ...parse(text), workspace, name: key.name };
+  const former = await keys.read(given.publicId);
+  if (former !== undefined && !isSameKey(former, given)) {
+    return { path: [...path, 'key'], message: 'this key already exists with another secret or in another workspace' };
+  }
+  return [{ former, wanted: { ...given, ...settingsIn(key, former) } }];
+}
+
+function planNamed(
+  key: KeyInFile,
+  workspace: string,
+  stored: readonly KeyRecord[],
+  randomness: Randomness,
+  path: Path,
+): PlannedKey[] | Issue {
+  const named = stored.filter((record) => record.workspace === workspace && record.name === key.name);
+  if (named.length === 0) {
+    const createdText = createApiKey(randomness);
+    const wanted = { ...parse(createdText), workspace, name: key.name, ...settingsIn(key, undefined) };
+    return [{ former: undefined, wanted, createdText }];
+  }
+  // After a rotation several keys have the name. Settings go to those in use, and never bring an older one back.
+  const active = named.filter(({ status }) => status === 'active');
+  if (active.length === 0 && named.length > 1 && key.status === 'active') {
+    const message =
+      `${named.length} keys of this name were revoked, and the file does not say which one comes back: ` +
+      'leave status out, or give the key';
+    return { path: [...path, 'status'], message };
+  }
+  const chosen = active.length > 0 ? active : named.slice(0, 1);
+  return chosen.map((former) => {
+    const { publicId, secretSha256, name } = former;
+    return { former, wanted: { publicId, workspace, secretSha256, name, ...settingsIn(key, former) } };
+  });
+}
+
+function parse(text: string) {
+  const parsed = parseApiKey(text);
+  if (parsed === undefined) throw new Error('a key of a checked file must be readable');
+  return parsed;
+}
+
+const settingsIn = (
+  { rpm, spend_limit_usd, spend_limit_reset, expires_at, models, status }: KeyInFile,
+  former: KeyRecord | undefined,
+) => ({
+  rpm,
+  spendLimitUsd: spend_limit_usd,
+  spendLimitReset: spend_limit_reset,
+  expiresAtMs: typeof expires_at === 'string' ? Date.parse(expires_at) : expires_at,
+  models: models === 'all' ? null : models,
+  // Undefined where it is so already: a key that is revoked while the file is being applied stays revoked.
+  status: status === former?.status ? undefined : status,
+});

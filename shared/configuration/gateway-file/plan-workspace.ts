@@ -1,0 +1,92 @@
+// What a workspace of the file changes: its settings, its BYOK connections, its functions.
+import { parseUsd } from '../../foundation/money/index.ts';
+import { readConnection } from '../byok/index.ts';
+import { mergeWorkspace, type PresetDocument } from '../workspaces/index.ts';
+import { changedMembers } from './changed-members.ts';
+import { connectionMembers, functionMembers } from './describe-changes.ts';
+import { settingsOf, type WorkspaceInFile } from './gateway-file.ts';
+import { attempt, changeOf, describe, type Planning, type Step } from './planning.ts';
+import { type Issue, type Path, quote, suggest } from './problems.ts';
+
+export async function planWorkspace(planning: Planning, workspace: WorkspaceInFile, path: Path): Promise<Step[]> {
+  return [
+    await planSettings(planning, workspace, path),
+    await planConnections(planning, workspace, path),
+    ...(await planFunctions(planning, workspace, path)),
+  ].flatMap((step) => step ?? []);
+}
+
+async function planSettings({ stores, issues }: Planning, workspace: WorkspaceInFile, path: Path) {
+  const { workspaceStore, credit } = stores;
+  const changes = settingsOf(workspace);
+  const former = await workspaceStore.read(workspace.id);
+  const next = await attempt(issues, path, async () => mergeWorkspace(former, changes));
+  if (next === undefined) return undefined;
+  for (const [index, { slug }] of (changes.presets ?? []).entries()) {
+    const place = [...path, 'presets', index];
+    issues.push(
+      ...presetIssues(
+        next.presets.find((merged) => merged.slug === slug),
+        place,
+      ),
+    );
+  }
+  const members = changedMembers(former, next);
+  const change = former === undefined ? 'created' : changeOf(members);
+  return {
+    planned: [describe(`workspace ${workspace.id}`, change, members)],
+    async write() {
+      // Credit before the workspace: a reader that finds the workspace finds its credit.
+      if (former === undefined) await credit.create(workspace.id, parseUsd(next.credit_usd) ?? 0n);
+      return [await workspaceStore.write(changes)];
+    },
+  };
+}
+
+/** What only the merged preset can tell: its versions may be in the file or stored. */
+function presetIssues(preset: PresetDocument | undefined, path: Path): Issue[] {
+  const versions = preset?.versions.map(({ version }) => version) ?? [];
+  if (preset === undefined || versions.includes(preset.designated)) return [];
+  if (versions.length === 0) return [{ path: [...path, 'versions'], message: 'is required for a new preset' }];
+  const missing = `there is no version ${quote(preset.designated)} in the file or stored`;
+  return [{ path: [...path, 'designated'], message: `${missing}; ${suggest(preset.designated, versions)}` }];
+}
+
+async function planConnections(planning: Planning, { id, byok: { connections } }: WorkspaceInFile, path: Path) {
+  const { stores, readVariable, issues, notes } = planning;
+  if (connections.length === 0) return undefined;
+  const nameOf = (provider: string) => `byok connection to ${provider} of ${id}`;
+  const wanted = connections.map((written) => {
+    const read = readConnection(written, readVariable);
+    if (read.skippedKey !== undefined) {
+      notes.push(`the key of the ${nameOf(written.provider)} is skipped: ${read.skippedKey}`);
+    }
+    return read.wanted;
+  });
+  const place = [...path, 'byok', 'connections'];
+  const planned = await attempt(issues, place, () => stores.connectionStore.plan(id, wanted));
+  for (const [index, { change }] of (planned ?? []).entries()) {
+    if (change !== 'created' || connections[index]?.key !== undefined) continue;
+    issues.push({ path: [...place, index, 'key'], message: 'is required for a new connection' });
+  }
+  return {
+    planned: (planned ?? []).map((one) => describe(nameOf(one.provider), one.change, connectionMembers(one))),
+    write: async () => (await stores.connectionStore.write(id, wanted)).map(({ change }) => change),
+  };
+}
+
+async function planFunctions({ stores, issues, nowMs }: Planning, { id, functions }: WorkspaceInFile, path: Path) {
+  const { functionStore } = stores;
+  const steps: Step[] = [];
+  for (const [index, declared] of functions.entries()) {
+    const place = [...path, 'functions', index];
+    const planned = await attempt(issues, place, () => functionStore.plan(id, declared, nowMs));
+    if (planned === undefined) continue;
+    const members = await functionMembers(functionStore, declared, planned);
+    steps.push({
+      planned: [describe(`function ${declared.id} of ${id}`, planned.change, members)],
+      write: async () => [await functionStore.apply(id, declared, nowMs)],
+    });
+  }
+  return steps;
+}

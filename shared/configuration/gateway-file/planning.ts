@@ -1,0 +1,85 @@
+// What the parts of a plan share: where they read, what they give, and how a refusal of a store becomes a problem of the file.
+import type { CreditLedger } from '../../accounting/credit/index.ts';
+import type { Randomness } from '../../foundation/ids/index.ts';
+import type { ConnectionStore } from '../byok/index.ts';
+import type { CatalogueStore } from '../catalogue/index.ts';
+import type { KeyStore } from '../keys/index.ts';
+import type { FunctionStore } from '../stored-functions/index.ts';
+import type { WorkspaceStore } from '../workspaces/index.ts';
+import type { MemberChange } from './changed-members.ts';
+import type { GatewayFile } from './gateway-file.ts';
+import type { Issue, Path } from './problems.ts';
+
+/** A runtime has them all. */
+export interface ConfigurationStores {
+  readonly catalogues: CatalogueStore;
+  readonly workspaceStore: WorkspaceStore;
+  readonly keys: KeyStore;
+  readonly credit: Pick<CreditLedger, 'create'>;
+  readonly connectionStore: ConnectionStore;
+  readonly functionStore: Pick<FunctionStore, 'plan' | 'apply' | 'readContent'>;
+}
+
+export interface ApplyOptions {
+  readonly file: GatewayFile;
+  readonly stores: ConfigurationStores;
+  /** The value of a variable that the file names: keys of BYOK connections. */
+  readonly readVariable: (name: string) => string | undefined;
+  readonly randomness: Randomness;
+  readonly nowMs: number;
+  /** For a start, where no person can be asked: revoked keys stay revoked whatever the file says. Default false. */
+  readonly keepsRevoked?: boolean;
+}
+
+export type Change = 'created' | 'changed' | 'unchanged' | 'removed';
+
+export interface PlannedChange {
+  /** `catalogue`, `workspace team-a`, `key ci of team-a`. */
+  readonly resource: string;
+  readonly change: Change;
+  /** What differs. Empty unless the change is `changed`. */
+  readonly members: readonly MemberChange[];
+}
+
+/** A key that was made here. Its text is stored nowhere: show it, once. */
+export interface CreatedKey {
+  readonly workspace: string;
+  readonly name: string;
+  readonly key: string;
+}
+
+/** Changes that one write makes, and that write. */
+export interface Step {
+  readonly planned: readonly PlannedChange[];
+  /** What was really done: another writer of the same file may have been faster. */
+  write(): Promise<readonly Change[]>;
+  readonly createdKey?: CreatedKey | undefined;
+}
+
+export interface Planning extends ApplyOptions {
+  readonly issues: Issue[];
+  readonly notes: string[];
+}
+
+export const changeOf = (members: readonly MemberChange[]): Change => (members.length === 0 ? 'unchanged' : 'changed');
+
+export const describe = (resource: string, change: Change, members: readonly MemberChange[]): PlannedChange => ({
+  resource,
+  change,
+  members: change === 'changed' ? members : [],
+});
+
+/** What a store refuses with a text for the operator is a problem of the file; any other failure is thrown. */
+export async function attempt<Value>(
+  issues: Issue[],
+  path: Path,
+  plan: () => Promise<Value>,
+): Promise<Value | undefined> {
+  try {
+    return await plan();
+  } catch (error) {
+    if (!(error instanceof Error) || error.name !== 'Error') throw error;
+    issues.push({ path, message: error.message });
+    return undefined;
+  }
+}

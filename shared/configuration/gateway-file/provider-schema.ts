@@ -1,0 +1,62 @@
+// A provider of the gateway file: where it is, how it is called, and what it declares.
+import * as z from 'zod';
+import { connectTimeoutDefaultMs, idleTimeoutDefaultMs } from '../../foundation/constants/index.ts';
+import type { DeclaredPolicy, ProviderAuth, ProviderDocument } from '../catalogue/index.ts';
+import { chosenBy, mapping, providerId, region, secretReference, text, timeoutMs } from './fields.ts';
+
+/** An empty list would satisfy every policy: refused. */
+export const regions = z.array(region).min(1, { error: 'must name a region, or be left out' });
+
+/** What is left out is unknown, and unknown satisfies no policy. */
+const dataPolicy = mapping('providers[].data_policy', {
+  zdr: z.boolean().optional(),
+  data_collection: z.enum(['allow', 'deny']).optional(),
+  data_residency: regions.optional(),
+}) satisfies z.ZodType<DeclaredPolicy>;
+
+const auth = chosenBy<ProviderAuth>((input) => {
+  if (typeof input !== 'object' || input === null) return noAuth;
+  return 'sigv4' in input ? signed : bearer;
+});
+const noAuth = z.literal('none', { error: 'must be none, { bearer: … } or { sigv4: … }' });
+const bearer = mapping('providers[].auth', { bearer: secretReference });
+const signed = mapping('providers[].auth', { sigv4: mapping('providers[].auth.sigv4', { service: text(64), region }) });
+
+const completionsPath = '/chat/completions';
+
+const baseUrl = text(2048).transform((written, context): string => {
+  const trimmed = written.replace(/\/+$/, '');
+  const message = faultOfBaseUrl(trimmed);
+  if (message !== undefined) context.addIssue({ code: 'custom', message });
+  return trimmed;
+});
+
+function faultOfBaseUrl(written: string): string | undefined {
+  if (/\s/.test(written) || !URL.canParse(written)) return 'must be a URL, such as https://api.acme.example/v1';
+  const url = new URL(written);
+  if (url.protocol !== 'https:' && url.protocol !== 'http:') return 'must begin with https:// or http://';
+  if (url.username !== '' || url.password !== '') return 'must not hold credentials: use auth';
+  if (/[?#]/.test(written)) return 'must not have a query or a fragment';
+  if (written.endsWith(completionsPath)) return `must end before ${completionsPath}: the gateway appends it`;
+  return undefined;
+}
+
+export const provider = mapping('providers[]', {
+  id: providerId,
+  display_name: text(128).optional(),
+  base_url: baseUrl,
+  auth: auth.prefault('none'),
+  accepts_byok_header: z.boolean().default(false),
+  data_policy: dataPolicy.default({}),
+  // Left absent when it is not written: only a written one binds the first byte of JSON answers.
+  first_chunk_timeout_ms: timeoutMs.optional(),
+  idle_timeout_ms: timeoutMs.default(idleTimeoutDefaultMs),
+  connect_timeout_ms: timeoutMs.default(connectTimeoutDefaultMs),
+  reasoning_style: z.enum(['effort', 'object', 'none']).default('effort'),
+  reasoning_tokens: z.enum(['included', 'additive']).default('included'),
+}).transform(
+  ({ display_name, ...written }): ProviderDocument => ({
+    ...written,
+    display_name: display_name ?? written.id,
+  }),
+);

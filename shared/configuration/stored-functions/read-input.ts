@@ -1,0 +1,108 @@
+// The input of a function call: found among its messages, then read as the revision declares it, free text or one JSON
+// object that satisfies a schema.
+import { fail, type GatewayError } from '../../errors/index.ts';
+import { canonicalJson } from '../../foundation/ids/index.ts';
+import { checkValue, type SchemaWork } from '../../protocol/json-schema/index.ts';
+import { isJsonObject, readJsonBody } from '../../protocol/wire/index.ts';
+import type { MessageTemplate, RevisionContent } from './document.ts';
+import { noSteps, valueAt } from './render.ts';
+import { revisionReferences } from './template.ts';
+
+export type FunctionInput = string | Readonly<Record<string, unknown>>;
+
+/** What the text of an input message declares. Throws invalid_function_request. */
+export async function readDeclaredInput(
+  content: RevisionContent,
+  text: string,
+  work?: SchemaWork,
+): Promise<FunctionInput> {
+  if (content.input.type === 'text') return text;
+  const read = readJsonBody(Buffer.from(text));
+  if (read.kind === 'unreadable') throw refuse('The input message must hold exactly one JSON object and nothing else.');
+  await checkInput(content, read.value, work);
+  return read.value;
+}
+
+/**
+ * Also for an input that is not the text of a message, as that of a test case. Every path that a template needs is
+ * looked up before any step of a workflow is paid for. Throws invalid_function_request.
+ */
+export async function checkInput(content: RevisionContent, input: FunctionInput, work?: SchemaWork): Promise<void> {
+  if (content.input.type === 'object') {
+    if (typeof input === 'string') throw refuse('The input must be a JSON object.');
+    const problem = await checkValue(content.input.schema, input, work);
+    if (problem !== undefined) {
+      throw refuse(`The input${problem.path === '' ? '' : ` at ${problem.path}`}: ${problem.message}`);
+    }
+  } else if (typeof input !== 'string') throw refuse('The input must be text.');
+  for (const reference of revisionReferences(content)) {
+    if (reference.source === 'input') valueAt(reference, { input, steps: noSteps });
+  }
+}
+
+type Message = Readonly<Record<string, unknown>>;
+
+/** The text of the input message. Throws invalid_function_request. */
+export function readInputMessage(fixed: readonly MessageTemplate[], sent: unknown): string {
+  const messages: unknown[] = Array.isArray(sent) ? sent : [];
+  if (messages.length !== 1 && messages.length !== fixed.length + 1) {
+    throw refuse(`${wayToCall(fixed)}: ${messages.length} messages were sent.`);
+  }
+  for (const [index, message] of messages.slice(0, -1).entries()) {
+    const expected = fixed[index];
+    if (expected === undefined || !isSameMessage(expected, message)) {
+      throw refuse(`messages[${index}] differs from the fixed message of the function: ${shorten(plain(expected))}`);
+    }
+  }
+  const input = plain(messages.at(-1));
+  if (!isJsonObject(input) || input.role !== 'user') {
+    throw refuse(`${wayToCall(fixed)}: the last message has another role.`);
+  }
+  return readText(input);
+}
+
+function wayToCall(fixed: readonly MessageTemplate[]): string {
+  if (fixed.length === 0) return 'Send one user message that holds the input, and no other';
+  const prefix = fixed.length === 1 ? 'the fixed message' : `the ${fixed.length} fixed messages`;
+  return `Send one user message that holds the input, alone or after ${prefix} of the function`;
+}
+
+const isSameMessage = (expected: MessageTemplate, sent: unknown): boolean =>
+  canonicalJson(plain(expected)) === canonicalJson(plain(sent));
+
+/** The same message has several forms: members may be null, and a content of one text part is that text. */
+function plain(message: unknown): unknown {
+  if (!isJsonObject(message)) return message;
+  const members = Object.entries(message).filter(([, value]) => (value ?? null) !== null);
+  return Object.fromEntries(
+    members.map(([name, value]) => [name, name === 'content' ? (onlyText(value) ?? value) : value]),
+  );
+}
+
+function onlyText(content: unknown): string | undefined {
+  const [part, ...more]: unknown[] = Array.isArray(content) ? content : [];
+  const isText = isJsonObject(part) && part.type === 'text' && Object.keys(part).length === 2;
+  return isText && typeof part.text === 'string' && more.length === 0 ? part.text : undefined;
+}
+
+function readText(message: Message): string {
+  const surplus = Object.keys(message).filter((name) => name !== 'role' && name !== 'content');
+  if (surplus.length > 0) throw refuse(`The input message takes role and content only, not ${listNames(surplus)}.`);
+  if (typeof message.content !== 'string') throw refuse('The content of the input message must be one text.');
+  return message.content;
+}
+
+// Messages of invalid_function_request name members and what the function fixes, shortened; values of the client are not
+// repeated.
+const textShownMax = 80;
+const namesShownMax = 5;
+
+export const refuse = (message: string): GatewayError => fail('invalid_function_request', { message });
+
+export const shorten = (value: unknown): string => {
+  const text = typeof value === 'string' ? value : JSON.stringify(value);
+  return text.length <= textShownMax ? text : `${text.slice(0, textShownMax)}…`;
+};
+
+export const listNames = (names: readonly string[]): string =>
+  `${names.slice(0, namesShownMax).map(shorten).join(', ')}${names.length > namesShownMax ? ' and others' : ''}`;

@@ -1,0 +1,69 @@
+// What a gateway file makes of a stored workspace (contract 9): what it leaves out stays, entries and members alike, and
+// what it writes wins. Pure.
+import type { PresetChanges, PresetDocument, WorkspaceChanges, WorkspaceDocument } from './document.ts';
+
+const defaults: Omit<WorkspaceDocument, 'id'> = {
+  credit_usd: '0',
+  spend_limit_usd: null,
+  models: 'all',
+  data_policy: {},
+  function_concurrency: 20,
+  features: { byok: false, presets: false },
+  presets: [],
+};
+
+/** Throws an Error for the operator where the changes would take credit shards away. */
+export function mergeWorkspace(former: WorkspaceDocument | undefined, changes: WorkspaceChanges): WorkspaceDocument {
+  const base = former ?? { id: changes.id, ...defaults };
+  const { data_policy, features, presets = [], ...settings } = changes;
+  return {
+    ...base,
+    ...written(settings),
+    ...keptCredit(former, changes),
+    data_policy: withoutNulls({ ...base.data_policy, ...written(data_policy ?? {}) }),
+    features: { ...base.features, ...written(features ?? {}) },
+    presets: mergePresets(base.presets, presets),
+  };
+}
+
+/** The credit is set when a workspace is created, and only then. In fewer shards, credit of the others would be lost. */
+function keptCredit(former: WorkspaceDocument | undefined, { id, credit_shards }: WorkspaceChanges) {
+  if (former === undefined) return {};
+  const [stored, wanted] = [former.credit_shards ?? 1, credit_shards ?? former.credit_shards ?? 1];
+  if (wanted < stored) {
+    throw new Error(
+      `workspace ${id} has its credit in ${stored} shards, and the file says credit_shards: ${wanted}: ` +
+        `the credit in the others would not be found. Leave it out, or write ${stored} or more`,
+    );
+  }
+  return { credit_usd: former.credit_usd };
+}
+
+function mergePresets(stored: readonly PresetDocument[], changes: readonly PresetChanges[]): PresetDocument[] {
+  const bySlug = new Map(stored.map((preset) => [preset.slug, preset]));
+  for (const { slug, state, versions = [], designated } of changes) {
+    const former = bySlug.get(slug);
+    if (state === 'absent') bySlug.delete(slug);
+    else {
+      const merged = new Map([...(former?.versions ?? []), ...versions].map((one) => [one.version, one]));
+      const latest = versions.at(-1)?.version ?? '';
+      bySlug.set(slug, {
+        slug,
+        versions: [...merged.values()],
+        designated: designated ?? former?.designated ?? latest,
+      });
+    }
+  }
+  return [...bySlug.values()];
+}
+
+/** Only the members that are written: undefined is left out. */
+const written = <Members extends object>(members: Members) =>
+  Object.fromEntries(Object.entries(members).filter(([, value]) => value !== undefined)) as {
+    [Name in keyof Members]?: Exclude<Members[Name], undefined>;
+  };
+
+const withoutNulls = <Members extends object>(members: Members) =>
+  Object.fromEntries(Object.entries(members).filter(([, value]) => value !== null)) as {
+    [Name in keyof Members]?: Exclude<Members[Name], null>;
+  };

@@ -1,0 +1,58 @@
+// A cache in front of a read. Callers at the same time share one read, and an old value is never served, not even while
+// reads fail: where an old value is better than none (the catalogue), this is the wrong cache.
+import type { Clock } from '../time/index.ts';
+import { createCache } from './create-cache.ts';
+
+export interface ReadCacheOptions<Value> {
+  readonly sizeMax: number;
+  /** Above 0. Left out: 1 each. */
+  readonly sizeOf?: (value: Value) => number;
+  /** Age that a value may have, counted from the start of its read: the answer may be old when it arrives. */
+  readonly freshMs?: number;
+  readonly clock: Clock;
+}
+
+export interface ReadCache<Value> {
+  /** The cached value, or what `read` gives. Failures and undefined are not cached and displace nothing. */
+  get(key: string, read: () => Promise<Value>): Promise<Value>;
+}
+
+interface OpenRead<Value> {
+  readonly startedAtMs: number;
+  readonly value: Promise<Value>;
+}
+
+export function createReadCache<Value>(options: ReadCacheOptions<Value>): ReadCache<Value> {
+  const { sizeMax, sizeOf = () => 1, freshMs = Number.POSITIVE_INFINITY, clock } = options;
+  const values = createCache<Value & {}>({
+    sizeMax,
+    freshMs: freshMs === Number.POSITIVE_INFINITY ? undefined : freshMs,
+    clock,
+  });
+  /** Bounded by the callers that wait for them. */
+  const openReads = new Map<string, OpenRead<Value>>();
+
+  function start(key: string, read: () => Promise<Value>): Promise<Value> {
+    const open = { startedAtMs: clock.nowMs(), value: read() };
+    openReads.set(key, open);
+    const settle = (value?: Value): void => {
+      // A later read of this key has taken its place.
+      if (openReads.get(key) !== open) return;
+      openReads.delete(key);
+      if (value !== undefined && value !== null)
+        values.set(key, value, { size: sizeOf(value), start: open.startedAtMs });
+    };
+    open.value.then(settle, () => settle());
+    return open.value;
+  }
+
+  return {
+    async get(key, read) {
+      const value = values.get(key);
+      if (value !== undefined) return value;
+      const open = openReads.get(key);
+      const isFresh = open !== undefined && clock.nowMs() - open.startedAtMs < freshMs;
+      return isFresh ? open.value : start(key, read);
+    },
+  };
+}

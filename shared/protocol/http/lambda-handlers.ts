@@ -1,0 +1,121 @@
+// Handlers of function URLs. middy stands at their border with two roles: `before` turns the event into a request, and
+// `onError` turns what escapes into the envelope. Nothing else may hang on it: `after` runs before a streamed body is
+// produced, and `onError` sees no failure inside one.
+import middy from '@middy/core';
+import { deliverBody, runFinish, type TextSink } from './delivery.ts';
+import { internalErrorAnswer } from './error-answers.ts';
+import type { AdapterDependencies, Gateway, GatewayRequest, GatewayResponse } from './exchange.ts';
+import { toGatewayRequest } from './lambda-event.ts';
+import {
+  doNotWaitForIdleSockets,
+  type LambdaContext,
+  type LambdaResponseStream,
+  type LambdaRuntime,
+  lambdaRuntime,
+  type StreamingHandler,
+} from './lambda-runtime.ts';
+
+interface Answered {
+  readonly response: GatewayResponse;
+  readonly arrivedAtMs: number;
+}
+
+interface BufferedAnswer {
+  readonly statusCode: number;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: string;
+}
+
+/** Two parameters: Node 24 refuses a handler with three as one that wants a callback. */
+type BufferedHandler = (event: unknown, context: LambdaContext) => Promise<BufferedAnswer>;
+
+/** A handler for BUFFERED: the answer is returned whole, so `finish` is awaited before it. */
+export function createBufferedHandler(gateway: Gateway, dependencies: AdapterDependencies): BufferedHandler {
+  const run = wrapInMiddy(gateway, dependencies);
+  return async (event, context) => {
+    doNotWaitForIdleSockets(context);
+    const { response, arrivedAtMs } = (await run(event, context as never)) as Answered;
+    const pieces: string[] = [];
+    const sink: TextSink = { write: (text) => pieces.push(text) > 0, once: () => sink, off: () => sink };
+    await deliverBody({ response, sink, arrivedAtMs, clientGone: neverAborts() }, dependencies);
+    await runFinish(response, dependencies);
+    return { statusCode: response.status, headers: { ...response.headers }, body: pieces.join('') };
+  };
+}
+
+/**
+ * A handler for RESPONSE_STREAM. It brings its own execution mode: middy's uses `pipeline`, which kills the process when a
+ * body fails, and cannot run work after the last byte. Throws where there is no Lambda runtime: build it in the handler
+ * file, nowhere else.
+ */
+export function createStreamingHandler(gateway: Gateway, dependencies: AdapterDependencies): StreamingHandler {
+  const runtime = lambdaRuntime();
+  const executionMode = ({ middyRequest, runRequest }: MiddyCore, ...stages: readonly unknown[]) =>
+    runtime.streamifyResponse(async (event, stream, context) => {
+      doNotWaitForIdleSockets(context);
+      const answered = await runRequest(middyRequest(event, context), ...stages);
+      await sendThrough(runtime, stream, answered, dependencies);
+      // Inside the invocation, for a frozen process settles nothing; behind the last byte, for the client need not wait.
+      await runFinish(answered.response, dependencies);
+    });
+  return wrapInMiddy(gateway, dependencies, executionMode) as never;
+}
+
+/**
+ * Three rules of the runtime shape this: only a `write` sends status and headers, only `end` ends the invocation, and
+ * nothing may be written after it.
+ */
+async function sendThrough(
+  runtime: LambdaRuntime,
+  stream: LambdaResponseStream,
+  { response, arrivedAtMs }: Answered,
+  dependencies: AdapterDependencies,
+): Promise<void> {
+  const { status, headers, body } = response;
+  const sink = runtime.HttpResponseStream.from(stream, { statusCode: status, headers: { ...headers } });
+  const gone = new AbortController();
+  sink.once('error', () => gone.abort());
+  try {
+    // The headers of a stream leave at once, and they leave even if it never yields.
+    if (typeof body !== 'string') sink.write('');
+    await deliverBody({ response, sink, arrivedAtMs, clientGone: gone.signal }, dependencies);
+  } finally {
+    if (!sink.writableEnded) sink.end();
+  }
+}
+
+type Plugin = NonNullable<Parameters<typeof middy>[1]>;
+
+/** What middy hands to an execution mode, as far as ours uses it. The published type says `() => void`. */
+interface MiddyCore {
+  middyRequest(event: unknown, context: unknown): object;
+  runRequest(invocation: object, ...stages: readonly unknown[]): Promise<Answered>;
+}
+
+/** A middy handler; without `executionMode` one that returns what was answered. */
+function wrapInMiddy(
+  gateway: Gateway,
+  dependencies: AdapterDependencies,
+  executionMode?: unknown,
+): (event: unknown, context: never) => Promise<unknown> {
+  const { clock } = dependencies;
+  const handle = async (request: GatewayRequest): Promise<Answered> => ({
+    response: await gateway(request, { clientGone: neverAborts() }),
+    arrivedAtMs: request.arrivedAtMs,
+  });
+  // middy's own early timeout would answer in the gateway's place and does not cover the body: the budget has its deadlines.
+  const plugin = { timeoutEarlyInMillis: 0, ...(executionMode ? { executionMode } : {}) } as Plugin;
+  return middy(handle as never, plugin)
+    .before((invocation) => {
+      invocation.event = toGatewayRequest(invocation.event, clock);
+    })
+    .onError((invocation) => {
+      invocation.response = {
+        response: internalErrorAnswer(invocation.error, dependencies),
+        arrivedAtMs: clock.nowMs(),
+      } satisfies Answered;
+    }) as never;
+}
+
+/** Lambda never tells that a client left. One signal a request: it gathers listeners. */
+const neverAborts = (): AbortSignal => new AbortController().signal;

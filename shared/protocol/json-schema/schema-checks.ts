@@ -1,0 +1,88 @@
+// The way into this room. What stands behind it, the validator included, is loaded with the first schema that comes: most
+// requests bring none. Work begins on the event loop; what is not done there in a moment goes to a worker.
+import { startStopwatch } from '../../foundation/time/index.ts';
+import {
+  busyEventLoopMaxMs,
+  eventLoopMaxMs,
+  eventLoopPatternWeightMax,
+  workerCallMaxMs,
+  workerJobMaxMs,
+} from './bounds.ts';
+import type { AnswerCheck, Limits, Timed, ValueProblem } from './check.ts';
+import { jsonText } from './json-value.ts';
+import type { SchemaFault } from './prepare-schema.ts';
+import { schemaWorkers } from './schema-workers.ts';
+
+/** The schema work of one call: what it has used, and by whose key. */
+export interface SchemaWork {
+  readonly owner: string;
+  eventLoopMs: number;
+  workerMs: number;
+}
+
+/** `owner`: a few jobs at a time run in workers for each. */
+export const startSchemaWork = (owner: string): SchemaWork => ({ owner, eventLoopMs: 0, workerMs: 0 });
+
+/** For the command line: work that no client asked for. */
+const operatorWork = () => startSchemaWork('operator');
+
+/**
+ * Why this cannot be the schema of an answer or of an input (contract 3), or undefined when it can. A schema must not be
+ * changed after it was handed in: it is prepared once for as long as its object lives.
+ */
+export const checkResponseSchema = (schema: unknown, work = operatorWork()): Promise<SchemaFault | undefined> =>
+  run<SchemaFault | undefined>(work, {
+    schema,
+    job: { kind: 'schema' },
+    here: ({ schemaFault }, limits) => schemaFault(schema, limits),
+    outOfMemory: { message: 'The schema takes too much memory to be checked.' },
+  });
+
+/** Checks the text of one answer. Rejects when the schema has a fault: `checkResponseSchema` comes first. */
+export const checkAnswer = (schema: unknown, answer: string, work = operatorWork()): Promise<AnswerCheck> =>
+  run<AnswerCheck>(work, {
+    schema,
+    job: { kind: 'answer', answer },
+    here: ({ answerCheck }, limits) => answerCheck(schema, answer, limits),
+    outOfMemory: { kind: 'invalid', problem: 'takes too much memory to be checked' },
+  });
+
+/** Checks a parsed value, numbers kept as text included. Rejects when the schema has a fault. */
+export const checkValue = (schema: unknown, value: unknown, work = operatorWork()): Promise<ValueProblem | undefined> =>
+  run<ValueProblem | undefined>(work, {
+    schema,
+    job: { kind: 'value', value },
+    here: ({ valueProblem }, limits) => valueProblem(schema, value, limits),
+    outOfMemory: { path: '', message: 'takes too much memory to be checked' },
+  });
+
+interface Question<Value> {
+  readonly schema: unknown;
+  readonly job: object;
+  readonly here: (check: typeof import('./check.ts'), limits: Limits) => Timed<Value>;
+  readonly outOfMemory: Value;
+}
+
+let check: typeof import('./check.ts') | undefined;
+
+/** Schemas that took too long to be prepared on the event loop. */
+const forWorkers = new WeakSet<object>();
+
+async function run<Value>(work: SchemaWork, { schema, job, here, outOfMemory }: Question<Value>): Promise<Value> {
+  const key = typeof schema === 'object' && schema !== null ? schema : undefined;
+  check ??= await import('./check.ts');
+  const availableMs = schemaWorkers.isBusy(work.owner) ? busyEventLoopMaxMs : eventLoopMaxMs;
+  const maxMs = availableMs - work.eventLoopMs;
+  if (maxMs >= 1 && !(key && forWorkers.has(key))) {
+    const elapsedMs = startStopwatch();
+    const { value, over } = here(check, { maxMs, patternWeightMax: eventLoopPatternWeightMax });
+    work.eventLoopMs += elapsedMs();
+    if (over === undefined) return value;
+    if (over === 'schema' && key !== undefined) forWorkers.add(key);
+  }
+  const leftMs = Math.max(1, Math.min(workerJobMaxMs, workerCallMaxMs - work.workerMs));
+  const result = await schemaWorkers.run(work.owner, jsonText({ ...job, schema, maxMs: leftMs }) ?? '');
+  if (result === 'out_of_memory') return outOfMemory;
+  work.workerMs += result.tookMs;
+  return result.value as Value;
+}

@@ -1,0 +1,29 @@
+// The thread of schema-workers.ts: one job at a time, each within its own limit.
+import { parentPort } from 'node:worker_threads';
+import { startStopwatch } from '../../foundation/time/index.ts';
+import { answerCheck, type Limits, schemaFault, type Timed, valueProblem } from './check.ts';
+import type { SchemaJob, WorkerReply } from './schema-workers.ts';
+
+function run(job: SchemaJob): Timed<unknown> {
+  const limits: Limits = { maxMs: job.maxMs, patternWeightMax: Number.POSITIVE_INFINITY };
+  switch (job.kind) {
+    case 'schema':
+      return schemaFault(job.schema, limits);
+    case 'answer':
+      return answerCheck(job.schema, job.answer, limits);
+    case 'value':
+      return valueProblem(job.schema, job.value, limits);
+  }
+}
+
+parentPort?.on('message', (text: string) => {
+  const elapsedMs = startStopwatch();
+  let reply: WorkerReply;
+  try {
+    // There is no more time elsewhere: what a job is worth when its time is over is its result.
+    reply = { value: run(JSON.parse(text) as SchemaJob).value, tookMs: elapsedMs() };
+  } catch (cause) {
+    reply = { error: (cause as Error).message };
+  }
+  parentPort?.postMessage(reply);
+});

@@ -1,0 +1,120 @@
+// Threads for schema work that would hold up the event loop: few in all, one at a time for each key, in turn among keys.
+import { join } from 'node:path';
+import { Worker } from 'node:worker_threads';
+import { fail } from '../../errors/index.ts';
+import { systemClock, within } from '../../foundation/time/index.ts';
+import { waitingJobsPerKeyMax, workerJobMaxMs, workersMax } from './bounds.ts';
+
+/** As it goes to a worker, as JSON text. */
+export type SchemaJob = { readonly schema: unknown; readonly maxMs: number } & (
+  | { readonly kind: 'schema' }
+  | { readonly kind: 'answer'; readonly answer: string }
+  | { readonly kind: 'value'; readonly value: unknown }
+);
+
+interface JobResult {
+  readonly value: unknown;
+  readonly tookMs: number;
+}
+export type WorkerReply = JobResult | { readonly error: string };
+
+/** In a bundle it stands beside the code that starts it (infra/build). */
+const workerFile =
+  import.meta.dirname === undefined
+    ? join(__dirname, 'schema-worker.cjs')
+    : join(import.meta.dirname, 'schema-worker.ts');
+
+/**
+ * Memory for a schema and an answer of the largest size, and every error that the validator can report on them. The stack
+ * is that of the main thread: what recurses too deeply does so on both.
+ */
+const resourceLimits = { maxOldGenerationSizeMb: 192, maxYoungGenerationSizeMb: 32, stackSizeMb: 1 };
+/** Behind the limit that a job keeps by itself: starting a thread on a busy machine, and compiling one pattern. */
+const jobGraceMs = 10_000;
+
+interface WaitingJob {
+  readonly text: string;
+  readonly resolve: (result: JobResult | 'out_of_memory') => void;
+  readonly reject: (cause: unknown) => void;
+}
+
+function createSchemaWorkers() {
+  /** In the order in which they are served next. */
+  const waiting = new Map<string, WaitingJob[]>();
+  const running = new Set<string>();
+  const idle = new Set<Worker>();
+
+  function takeWorker(): Worker {
+    const [waitingWorker] = idle;
+    if (waitingWorker === undefined) return startWorker();
+    idle.delete(waitingWorker);
+    return waitingWorker;
+  }
+
+  function startWorker(): Worker {
+    const worker = new Worker(workerFile, { env: {}, execArgv: [], resourceLimits });
+    // One that ends while it is idle is not used again, and one without work keeps no process alive.
+    worker.on('error', () => {}).on('exit', () => idle.delete(worker));
+    worker.unref();
+    return worker;
+  }
+
+  function startJobs(): void {
+    for (const [owner, jobs] of waiting) {
+      if (running.size >= workersMax) return;
+      if (running.has(owner)) continue;
+      const job = jobs.shift();
+      waiting.delete(owner);
+      // Behind the others: one key's jobs do not keep those of another waiting.
+      if (jobs.length > 0) waiting.set(owner, jobs);
+      if (job === undefined) continue;
+      running.add(owner);
+      void runJob(job, takeWorker()).then((reusable) => {
+        running.delete(owner);
+        if (reusable !== undefined) idle.add(reusable);
+        startJobs();
+      });
+    }
+  }
+
+  return {
+    /** A job of this owner runs or waits. */
+    isBusy: (owner: string): boolean => running.has(owner) || waiting.has(owner),
+    /** Rejects with RATE_LIMITER_UNAVAILABLE where too many jobs of the owner wait already. */
+    run: (owner: string, text: string): Promise<JobResult | 'out_of_memory'> =>
+      new Promise((resolve, reject) => {
+        const jobs = waiting.get(owner) ?? [];
+        if (jobs.length >= waitingJobsPerKeyMax) return reject(tooMany());
+        waiting.set(owner, [...jobs, { text, resolve, reject }]);
+        startJobs();
+      }),
+  };
+}
+
+const tooMany = () =>
+  fail('RATE_LIMITER_UNAVAILABLE', { message: 'Too many schemas of this API key are being checked at the same time.' });
+
+/** Resolves with the worker, where it can take another job. */
+async function runJob({ text, resolve, reject }: WaitingJob, worker: Worker): Promise<Worker | undefined> {
+  const { promise: reply, resolve: onMessage, reject: onError } = Promise.withResolvers<WorkerReply>();
+  const onExit = () => onError(new Error('a schema worker ended'));
+  worker.on('message', onMessage).on('error', onError).on('exit', onExit);
+  worker.ref();
+  worker.postMessage(text);
+  try {
+    const answered = await within(systemClock, workerJobMaxMs + jobGraceMs, reply, () => {
+      return new Error('a schema worker did not answer');
+    });
+    if ('error' in answered) reject(new Error(answered.error));
+    else resolve(answered);
+    worker.off('message', onMessage).off('error', onError).off('exit', onExit).unref();
+    return worker;
+  } catch (cause) {
+    void worker.terminate();
+    if ((cause as { code?: unknown }).code === 'ERR_WORKER_OUT_OF_MEMORY') resolve('out_of_memory');
+    else reject(cause);
+    return undefined;
+  }
+}
+
+export const schemaWorkers = createSchemaWorkers();

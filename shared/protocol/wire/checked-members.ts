@@ -1,0 +1,72 @@
+// Parts of member schemas, and the error for a member that does not fit.
+import { en } from 'zod/locales';
+import * as z from 'zod/mini';
+import { fail, type GatewayError } from '../../errors/index.ts';
+
+// By name: through `z.locales` every language would be bundled.
+z.config(en());
+
+type Schema = z.core.$ZodType;
+
+/** List schema → the schema of its items, for the description of the API. */
+export const itemSchemas = new WeakMap<Schema, Schema>();
+
+/**
+ * A list whose validation ends with its first bad item. zod's own list reports every one of them, so that a body of a
+ * hundred thousand bad items would cost as many reports.
+ */
+export function listOf<Item extends Schema>(
+  item: Item,
+  {
+    itemsMin = 0,
+    itemsMax = Number.POSITIVE_INFINITY,
+  }: { readonly itemsMin?: number; readonly itemsMax?: number } = {},
+): z.ZodMiniType<z.infer<Item>[], z.input<Item>[]> {
+  const checks = [
+    ...(itemsMin === 0 ? [] : [z.minLength(itemsMin)]),
+    ...(Number.isFinite(itemsMax) ? [z.maxLength(itemsMax)] : []),
+  ] as z.core.$ZodCheck<unknown[]>[];
+  const everyItem = (payload: z.core.ParsePayload<unknown[]>): void => {
+    if (payload.issues.length > 0) return;
+    for (const [index, value] of payload.value.entries()) {
+      const issue = z.safeParse(item, value).error?.issues[0];
+      if (issue === undefined) continue;
+      payload.issues.push({ ...issue, path: [index, ...issue.path], input: value } as z.core.$ZodRawIssue);
+      return;
+    }
+  };
+  const list = z.array(z.unknown()).check(...checks, everyItem);
+  itemSchemas.set(list, item);
+  return list as unknown as z.ZodMiniType<z.infer<Item>[], z.input<Item>[]>;
+}
+
+/** `provider.only[0]: Invalid input: expected string, received number`. Values of the client are never repeated. */
+export function refuseFirstIssue(
+  code: 'invalid_request' | 'invalid_response_schema',
+  error: z.core.$ZodError,
+  prefix: readonly PropertyKey[] = [],
+): GatewayError {
+  const issue = deepestOf(error.issues);
+  const unknownName = issue?.code === 'unrecognized_keys' ? issue.keys.slice(0, 1) : [];
+  const param = toPath([...prefix, ...(issue?.path ?? []), ...unknownName]);
+  const problem = unknownName.length > 0 ? 'is no member that the gateway knows' : (issue?.message ?? 'not valid');
+  return fail(code, { message: `${param || 'body'}: ${problem}`, param: param || undefined });
+}
+
+const nameMaxCharacters = 64;
+
+const toPath = (path: readonly PropertyKey[]): string =>
+  path
+    .map((step) => (typeof step === 'number' ? `[${step}]` : `.${String(step).slice(0, nameMaxCharacters)}`))
+    .join('')
+    .replace(/^\./, '');
+
+/** A union reports itself and, inside, what each of its branches missed: the branch that came furthest says more. */
+function deepestOf(issues: readonly z.core.$ZodIssue[]): z.core.$ZodIssue | undefined {
+  const [issue] = issues;
+  if (issue?.code !== 'invalid_union') return issue;
+  const inner = issue.errors.map(deepestOf).filter((found) => found !== undefined);
+  const furthest = inner.sort((a, b) => b.path.length - a.path.length)[0];
+  if (furthest === undefined || furthest.path.length === 0) return issue;
+  return { ...furthest, path: [...issue.path, ...furthest.path] };
+}

@@ -1,0 +1,23 @@
+// The request body as JSON Schema, for the description of the API. In a file of its own, so that no bundle carries it.
+import * as z from 'zod/mini';
+import { chatRequestSchema } from './chat-request.ts';
+import { itemSchemas } from './checked-members.ts';
+
+const toJsonSchema = (schema: z.core.$ZodType): Record<string, unknown> =>
+  z.toJSONSchema(schema, {
+    target: 'draft-2020-12',
+    io: 'input',
+    override({ zodSchema, jsonSchema }) {
+      const item = itemSchemas.get(zodSchema);
+      if (item === undefined) return;
+      const { $schema: _dialect, ...items } = toJsonSchema(item);
+      jsonSchema.items = items;
+    },
+  });
+
+/**
+ * Draft 2020-12, of what `readChatRequest` checks by schema. What it checks in code is not in it: names that differ only
+ * in case, `provider.sort`, the form of price strings, `reasoning.effort` beside `reasoning.max_tokens`, `model` beside
+ * `models`, and the schema of a json_schema format.
+ */
+export const chatRequestJsonSchema = (): Record<string, unknown> => toJsonSchema(chatRequestSchema);

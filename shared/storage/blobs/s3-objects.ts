@@ -1,0 +1,71 @@
+// Objects of one bucket. Without the right to list the bucket S3 answers 403, not 404, for an object that does not
+// exist; that right is not asked for, because a blob outlives every record that names it by a day.
+import { GetObjectCommand, NoSuchKey, PutObjectCommand, S3Client } from '@aws-sdk/client-s3';
+import type { Randomness } from '../../foundation/ids/index.ts';
+import { type AwsAccess, awsClientSettings } from '../aws-clients/index.ts';
+import { type AttemptOptions, callWithAttempts } from '../store/index.ts';
+
+/** Some megabytes at the pace of a small function. It stands between a whole answer and its end, so not longer. */
+const callTimeoutMs = 3_000;
+const socketsMax = 64;
+/** Of answers that are no object: errors. */
+const answerMaxBytes = 64 * 1024;
+
+export interface S3ObjectsOptions {
+  readonly access: AwsAccess;
+  readonly bucket: string;
+  readonly isBucketInPath: boolean;
+  readonly randomness: Randomness;
+  readonly maxBytes: number;
+}
+
+export interface S3Objects {
+  put(key: string, bytes: Uint8Array, signal?: AbortSignal): Promise<void>;
+  /** Undefined: there is no such object. */
+  get(key: string, signal?: AbortSignal): Promise<Uint8Array | undefined>;
+}
+
+/** Calls nothing yet. */
+export function createS3Objects({ access, bucket, isBucketInPath, randomness, maxBytes }: S3ObjectsOptions): S3Objects {
+  const client = new S3Client({
+    ...awsClientSettings(access, { socketsMax, answerMaxBytes }),
+    forcePathStyle: isBucketInPath,
+    // What is read is checked against a hash of our own.
+    requestChecksumCalculation: 'WHEN_REQUIRED',
+    responseChecksumValidation: 'WHEN_REQUIRED',
+  });
+  const attempts = (callerSignal: AbortSignal | undefined): AttemptOptions => {
+    const { clock } = access;
+    return { clock, randomness, limitMs: callTimeoutMs, kind: 'repeatable', callerSignal };
+  };
+  return {
+    async put(key, bytes, signal) {
+      const input = { Bucket: bucket, Key: key, Body: bytes, ContentType: 'application/octet-stream' };
+      await callWithAttempts(attempts(signal), (abortSignal) =>
+        client.send(new PutObjectCommand(input), { abortSignal }),
+      );
+    },
+    get: (key, signal) =>
+      callWithAttempts(attempts(signal), async (abortSignal) => {
+        try {
+          const { Body } = await client.send(new GetObjectCommand({ Bucket: bucket, Key: key }), { abortSignal });
+          return await readBytes(Body as AsyncIterable<Uint8Array>, maxBytes);
+        } catch (error) {
+          if (error instanceof NoSuchKey) return undefined;
+          throw error;
+        }
+      }),
+  };
+}
+
+/** Leaving the loop closes the connection. */
+async function readBytes(body: AsyncIterable<Uint8Array>, maxBytes: number): Promise<Uint8Array> {
+  const parts: Uint8Array[] = [];
+  let bytes = 0;
+  for await (const part of body) {
+    bytes += part.byteLength;
+    if (bytes > maxBytes) throw new RangeError(`an object of over ${maxBytes} bytes is not read`);
+    parts.push(part);
+  }
+  return Buffer.concat(parts, bytes);
+}

@@ -1,0 +1,81 @@
+// How often a call to AWS is sent, and when it is given up. The SDK sends each request once; this decides about the next.
+import { isServerError, isThrottlingError, isTransientError } from '@smithy/core/retry';
+import type { Randomness } from '../../foundation/ids/index.ts';
+import { type Clock, sleep } from '../../foundation/time/index.ts';
+
+/** One for a socket that died while the process was frozen, and one more: a throttled service needs less load, not more. */
+const attemptsMax = 3;
+/** Before the second attempt 0 to 20 ms, before the third 0 to 40 ms: a call takes 5 to 10 ms. */
+const backoffBaseMs = 20;
+
+/** 'repeatable' calls do no harm when they run twice: every read, and writes that say so. */
+export type CallKind = 'repeatable' | 'once';
+
+export interface AttemptOptions {
+  readonly clock: Clock;
+  readonly randomness: Randomness;
+  /** For all attempts together. */
+  readonly limitMs: number;
+  readonly kind: CallKind;
+  readonly callerSignal?: AbortSignal | undefined;
+}
+
+/** A batch was written in part only: DynamoDB takes the rest later, like a call that it throttled. */
+export class ItemsUnprocessed extends Error {
+  override readonly name = 'ItemsUnprocessed';
+}
+
+/**
+ * Calls until an answer, an error that forbids another attempt, `attemptsMax`, or the end of `limitMs`. Rejects with the
+ * last error, or with the reason of the signal that ended it.
+ */
+export async function callWithAttempts<Value>(
+  { clock, randomness, limitMs, kind, callerSignal }: AttemptOptions,
+  call: (signal: AbortSignal) => Promise<Value>,
+): Promise<Value> {
+  callerSignal?.throwIfAborted();
+  const timeout = new AbortController();
+  const stopTimer = clock.after(limitMs, () => timeout.abort(new Error(`no answer within ${limitMs} ms`)));
+  const signal = callerSignal === undefined ? timeout.signal : AbortSignal.any([timeout.signal, callerSignal]);
+  const attempts = async (): Promise<Value> => {
+    for (let attempt = 1; ; attempt += 1) {
+      try {
+        return await call(signal);
+      } catch (error) {
+        if (attempt === attemptsMax || signal.aborted || !maySendAgain(error, kind)) throw withoutAnswerText(error);
+      }
+      await sleep(clock, randomness.fraction() * backoffBaseMs * 2 ** (attempt - 1), signal);
+      signal.throwIfAborted();
+    }
+  };
+  try {
+    // The race also bounds what ignores the signal, such as credentials that do not arrive.
+    return await Promise.race([attempts(), rejectionOf(signal)]);
+  } finally {
+    stopTimer();
+  }
+}
+
+const rejectionOf = (signal: AbortSignal): Promise<never> =>
+  new Promise((_resolve, reject) => {
+    signal.addEventListener('abort', () => reject(signal.reason), { once: true });
+  });
+
+/** Whether the same call may be sent once more after this error. */
+export function maySendAgain(error: unknown, kind: CallKind): boolean {
+  if (!(error instanceof Error)) return false;
+  const sdkError = error as Parameters<typeof isThrottlingError>[0];
+  // Throttled calls are turned away before they are run.
+  if (isThrottlingError(sdkError) || error instanceof ItemsUnprocessed || neverConnected(error)) return true;
+  return kind === 'repeatable' && (isTransientError(sdkError) || isServerError(sdkError));
+}
+
+/** There was no connection to any address of the host, so no byte of the request left. */
+export function neverConnected(error: unknown): boolean {
+  const errors: readonly NodeJS.ErrnoException[] = error instanceof AggregateError ? error.errors : [error];
+  return errors.every((each) => each?.syscall === 'connect' || each?.syscall === 'getaddrinfo');
+}
+
+/** The error of a JSON parser quotes what it could not read, and answers hold keys and credentials. */
+const withoutAnswerText = (error: unknown): unknown =>
+  error instanceof SyntaxError ? new Error('the answer is not the JSON that was expected') : error;

@@ -1,0 +1,168 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { type CallRecord, createCallRecords } from '../../shared/accounting/call-records/index.ts';
+import { type Clock, systemClock } from '../../shared/foundation/time/index.ts';
+import { callRecord } from '../unit/call-records/call-record-fixture.ts';
+import { gatewayFile, type LocalStore, startLocalStore } from './local-store.ts';
+import { operate, operateJson } from './operator.ts';
+
+const hourMs = 3_600_000;
+const nowMs = systemClock.nowMs();
+const clock: Clock = { ...systemClock, nowMs: () => nowMs };
+
+const ids = {
+  plain: '11111111-1111-4111-8111-111111111111',
+  rescued: '22222222-2222-4222-8222-222222222222',
+  refused: '33333333-3333-4333-8333-333333333333',
+  other: '44444444-4444-4444-8444-444444444444',
+  old: '55555555-5555-4555-8555-555555555555',
+};
+
+let local: LocalStore;
+beforeAll(async () => {
+  local = await startLocalStore();
+  const file = gatewayFile();
+  const workspaces = [...file.workspaces, { id: 'other' }];
+  await operate(`apply -f ${local.write('gateway.yaml', { ...file, workspaces })} ${local.option}`);
+  const records = createCallRecords({ store: local.store, clock });
+  const write = (name: keyof typeof ids, ageMs: number, more: Partial<CallRecord> = {}) =>
+    records.write(
+      callRecord({
+        correlationId: ids[name],
+        executionId: `execution-${name}`,
+        workspace: 'team',
+        arrivedAtMs: nowMs - ageMs,
+        modelAsked: 'acme/small',
+        modelServed: 'acme/small',
+        keyName: 'ci',
+        ...more,
+      }),
+    );
+  const failedAttempt = { provider: 'globex', outcome: 'status_500', status: 500, ms: 31 };
+  await write('plain', 10_000, { traceId: 'trace-of-plain', costPicoUsd: 1n });
+  await write('rescued', 20_000, {
+    attempts: 2,
+    attemptCauses: ['status_500'],
+    attemptLog: [failedAttempt, { provider: 'acme', outcome: 'ok', status: 200, ms: 12 }],
+    title: 'Chat',
+    user: 'u-7',
+    costPicoUsd: 2n,
+  });
+  await write('refused', 2 * hourMs, {
+    modelAsked: 'acme/large',
+    modelServed: undefined,
+    provider: undefined,
+    outcome: 'no_available_provider',
+    attemptLog: [failedAttempt],
+    keyName: 'build',
+    keyPublicId: 'BUILDBUILDBUILD1',
+    costPicoUsd: 0n,
+  });
+  await write('other', 3 * hourMs, { workspace: 'other', title: 'Agent' });
+  await write('old', 50 * hourMs);
+});
+afterAll(() => local.stop());
+
+const idsOf = async (options: string) =>
+  (await operateJson<{ id: string }[]>(`calls ${options} ${local.option}`, { clock })).map(({ id }) => id);
+
+describe('calls', () => {
+  it('are those of the last day in every workspace, newest first', async () => {
+    expect(await idsOf('')).toEqual([ids.plain, ids.rescued, ids.refused, ids.other]);
+  });
+
+  it.each([
+    ['--since 15s', ['plain']],
+    ['--since 5m', ['plain', 'rescued']],
+    ['--since 150m', ['plain', 'rescued', 'refused']],
+    ['--since 3d --limit 1', ['plain']],
+    ['--since 7d --workspace team', ['plain', 'rescued', 'refused', 'old']],
+    ['--failed', ['refused']],
+    ['--key build', ['refused']],
+    ['--key BUILDBUILDBUILD1', ['refused']],
+    ['--model acme/large', ['refused']],
+    ['--provider globex', ['rescued', 'refused']],
+    ['--provider acme --workspace team', ['plain', 'rescued']],
+    ['--provider nobody', []],
+  ] as [string, (keyof typeof ids)[]][])('%s gives %j', async (options, names) => {
+    expect(await idsOf(options)).toEqual(names.map((name) => ids[name]));
+  });
+
+  it('show their path through the providers, cost and id, for people', async () => {
+    const { out } = await operate(`calls --workspace team ${local.option}`, { clock });
+    expect(out).toMatch(
+      new RegExp(`ok +acme/small +globex status_500 → acme .* 0\\.000000000002 +ci +${ids.rescued}$`, 'm'),
+    );
+    expect(out).toMatch(/no_available_provider +acme\/large +globex status_500 /);
+    expect((await operate(`calls --key nobody ${local.option}`, { clock })).out).toMatch(/^no such calls since /);
+  });
+
+  it('cannot be asked for without a bound', async () => {
+    const { code, error } = await operate(`calls --limit 1001 ${local.option}`);
+    expect([code, error]).toEqual([2, expect.stringContaining('--limit is at most 1000')]);
+  });
+});
+
+describe('calls show', () => {
+  it.each([ids.rescued, 'execution-rescued'])('%s gives all of the call with every attempt', async (id) => {
+    const call = await operateJson<object>(`calls show ${id} ${local.option}`, { clock });
+    expect(call).toMatchObject({
+      id: ids.rescued,
+      workspace: 'team',
+      model: 'acme/small',
+      provider: 'acme',
+      attempts: [
+        { provider: 'globex', outcome: 'status_500', status: 500, ms: 31 },
+        { provider: 'acme', outcome: 'ok', status: 200, ms: 12 },
+      ],
+      cost_usd: '0.000000000002',
+      key_name: 'ci',
+      title: 'Chat',
+      user: 'u-7',
+      error_code: null,
+    });
+    const { out } = await operate(`calls show ${id} ${local.option}`, { clock });
+    expect(out).toMatch(/^ +1 +globex +status_500 +500 +31\n +2 +acme +ok +200 +12$/m);
+  });
+
+  it('finds one of any day, and says that there is none', async () => {
+    expect((await operate(`calls show ${ids.old} ${local.option}`, { clock })).code).toBe(0);
+    const { code, out, error } = await operate(`calls show ${ids.old.replaceAll('5', '6')} ${local.option}`, { clock });
+    expect([code, out, error]).toEqual([1, '', expect.stringContaining('there is no record of a call 66666666-')]);
+  });
+});
+
+describe('usage', () => {
+  const groupsBy = async (by: string) => {
+    const { groups } = await operateJson<{ groups: Record<string, unknown>[] }>(
+      `usage --since 1d --by ${by} ${local.option}`,
+      { clock },
+    );
+    return groups.map(({ group, calls, attempts, failed_attempts }) => [group, calls, attempts, failed_attempts]);
+  };
+
+  it('by provider shows one that only failed, with its attempts', async () => {
+    expect((await groupsBy('provider')).toSorted()).toEqual([
+      [null, 1, 0, 0],
+      ['acme', 3, 3, 0],
+      ['globex', 0, 2, 2],
+    ]);
+    const { out } = await operate(`usage --since 1d --by provider ${local.option}`, { clock });
+    expect(out).toMatch(/^globex +0 +0 +0 +2 +2 /m);
+  });
+
+  it('is known by workspace, user and title', async () => {
+    expect((await groupsBy('workspace')).map(([group, calls]) => [group, calls]).toSorted()).toEqual([
+      ['other', 1],
+      ['team', 3],
+    ]);
+    expect((await groupsBy('user')).map(([group, calls]) => [group, calls]).toSorted()).toEqual([
+      [null, 3],
+      ['u-7', 1],
+    ]);
+    expect((await groupsBy('title')).map(([group, calls]) => [group, calls]).toSorted()).toEqual([
+      [null, 2],
+      ['Agent', 1],
+      ['Chat', 1],
+    ]);
+  });
+});

@@ -1,0 +1,131 @@
+import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { parse } from 'yaml';
+import { readGatewayFile } from '../../shared/configuration/gateway-file/index.ts';
+import { gatewayFile, type LocalStore, startLocalStore } from './local-store.ts';
+import { operate, operateJson } from './operator.ts';
+
+let local: LocalStore;
+beforeEach(async () => {
+  local = await startLocalStore();
+});
+afterEach(() => local.stop());
+
+interface Exported {
+  readonly workspaces: readonly { readonly keys: readonly unknown[] }[];
+}
+
+const exported = async () => (await operate(`export ${local.option}`)).out;
+const apply = (name: string, content: unknown, more = '') =>
+  operate(`apply -f ${local.write(name, content)} ${local.option} ${more}`, { variables: { ACME_BYOK: byokKey } });
+const byokKey = 'the-key-of-the-connection';
+
+/** Everything that a file may hold, with states that only commands make. */
+async function fillStore(): Promise<string> {
+  const functions = [
+    {
+      id: 'label',
+      kind: 'prompt',
+      active: 'r1',
+      revisions: [
+        {
+          id: 'r1',
+          state: 'activated',
+          valid_for: '30d',
+          model: 'acme/small',
+          messages: [{ role: 'user', content: 'Label \u001b[2J\u009b1m: {{input.ticket}}\nin a word' }],
+          input: { type: 'object', schema: { type: 'object', required: ['ticket'] } },
+          response_format: {
+            type: 'json_schema',
+            // An order that no alphabet gives: providers answer in it.
+            json_schema: { name: 'label', schema: { type: 'object', properties: { z: {}, a: {} }, required: ['z'] } },
+          },
+        },
+        {
+          id: 'r2',
+          model: 'auto',
+          messages: [{ role: 'user', content: '{{input}}' }],
+          cases: [{ input: 'x', expect: { contains: 'x' } }],
+        },
+      ],
+    },
+  ];
+  const workspace = {
+    credit_shards: 2,
+    spend_limit_usd: '9.50',
+    models: ['acme/small'],
+    data_policy: { zdr: true },
+    features: { byok: true, presets: true },
+    presets: [{ slug: 'terse', versions: [{ version: '1', config: { max_tokens: 5 } }], designated: '1' }],
+    byok: { connections: [{ provider: 'acme', key: { env: 'ACME_BYOK' }, policy: 'allowed', budget_usd: '3' }] },
+    functions,
+  };
+  const { out } = await apply('gateway.yaml', gatewayFile({ workspace, key: { rpm: 7, spend_limit_usd: '2.50' } }));
+  await operate(`functions disable team label --yes ${local.option}`);
+  return /sk-gw-\S+/.exec(out)?.[0] ?? '';
+}
+
+describe('export', () => {
+  it('gives a valid gateway file that changes nothing where it came from', async () => {
+    await fillStore();
+    const text = await exported();
+    expect(readGatewayFile(text)).toMatchObject({ ok: true });
+    const { code, out } = await apply('exported.yaml', text, '--dry-run');
+    expect([code, out]).toEqual([0, expect.stringMatching(/dry run, nothing was written: 5 unchanged$/)]);
+    expect(JSON.parse((await operate(`export ${local.option} --json`)).out)).toEqual(parse(text));
+  });
+
+  it('makes the same gateway of an empty store, but for keys', async () => {
+    await fillStore();
+    const text = await exported();
+    const other = await startLocalStore();
+    try {
+      const applied = await operate(`apply -f ${other.write('exported.yaml', text)} ${other.option}`);
+      expect(applied.code).toBe(0);
+      expect(applied.out).toMatch(/^team +ci +sk-gw-/m);
+      expect(applied.out).toContain('BYOK_TEAM_ACME is not set');
+      expect((await operate(`export ${other.option}`)).out).toBe(text);
+    } finally {
+      await other.stop();
+    }
+  });
+
+  it('holds no secret, no hash of one, and nothing that steers a terminal', async () => {
+    const key = await fillStore();
+    const text = await exported();
+    expect(text).not.toContain(byokKey);
+    expect(text).not.toMatch(/sk-gw-|secret|sha256|sealed|wrapped/);
+    for (const [start, end] of [
+      [6, 22],
+      [23, 66],
+    ] as const)
+      expect(text).not.toContain(key.slice(start, end));
+    expect(text).not.toMatch(/[^\P{Cc}\n]/u);
+  });
+
+  it('leaves revoked keys out, and says where keys of one name cannot be told apart', async () => {
+    await fillStore();
+    const create = async (more: string) =>
+      (await operateJson<{ public_id: string }>(`keys create --workspace team ${more} ${local.option}`)).public_id;
+    await create('--name twin --rpm 1');
+    await operate(`keys revoke ${await create('--name twin --rpm 2')} --yes ${local.option}`);
+    const keysOf = async () =>
+      (JSON.parse((await operate(`export ${local.option} --json`)).out) as Exported).workspaces[0]?.keys;
+    expect(await keysOf()).toEqual(
+      expect.arrayContaining([
+        { name: 'ci', rpm: 7, spend_limit_usd: '2.50' },
+        { name: 'twin', rpm: 1, spend_limit_usd: null },
+      ]),
+    );
+    await create('--name twin --rpm 2');
+    expect(await keysOf()).toEqual([{ name: 'ci', rpm: 7, spend_limit_usd: '2.50' }]);
+    expect((await operate(`export ${local.option}`)).error).toBe(
+      'note: keys twin of team differ in their limits and are left out',
+    );
+  });
+
+  it('of a store without tables is one line, exit 1', async () => {
+    const { code, out, error } = await operate(`export ${local.option}`);
+    expect([code, out]).toEqual([1, '']);
+    expect(error).toContain('apply a gateway file first');
+  });
+});

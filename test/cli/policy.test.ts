@@ -1,0 +1,183 @@
+// What the command line calls on AWS, against the policy that it prints: a permission that is missing would show only on AWS,
+// one too many not at all.
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { commandsIn, fullName } from '../../infra/cli/args/command-line.ts';
+import { createProgram } from '../../infra/cli/args/run.ts';
+import type { PolicyStatement } from '../../infra/cli/commands/policy.ts';
+import { createTables } from '../../infra/local/create-tables.ts';
+import { type Simulator, startSimulator } from '../../infra/local/simulator/index.ts';
+import { createDynamoClient } from '../../shared/storage/store/index.ts';
+import { type AwsServices, account, startAwsServices } from './aws-services.ts';
+import { gatewayFile, type LocalStore, startLocalStore } from './local-store.ts';
+import { type Circumstances, operate, type Result } from './operator.ts';
+
+const announced = `stage dev: account ${account}, region eu-west-1`;
+const secret = 'gw/dev/providers';
+
+let simulator: Simulator;
+let local: LocalStore;
+let aws: AwsServices;
+beforeAll(async () => {
+  [local, simulator] = await Promise.all([startLocalStore(), startSimulator({ paceMs: 0 })]);
+  const client = createDynamoClient({ endpoint: local.url });
+  await createTables(client, 'dev');
+  client.destroy();
+  aws = await startAwsServices(local.url);
+  aws.secrets.set(secret, '{}');
+  Object.assign(process.env, aws.variables);
+});
+afterAll(async () => {
+  for (const name of Object.keys(aws.variables)) delete process.env[name];
+  await Promise.all([aws.stop(), local.stop(), simulator.stop()]);
+});
+
+/** Commands that were run, with what each of them printed and called. */
+const runs: { line: string; result: Result; actions: readonly string[] }[] = [];
+
+async function gw(line: string, circumstances: Circumstances = {}): Promise<Result> {
+  const before = aws.calls.length;
+  const result = await operate(`${line} --stage dev`, { variables: { ACME_BYOK: 'the-key' }, ...circumstances });
+  if (result.code !== 0) throw new Error(`${line} ended with ${result.code}: ${result.error}`);
+  runs.push({ line, result, actions: aws.calls.slice(before).map(({ action }) => action) });
+  return result;
+}
+
+/** Every command, on a stage that holds one of each. */
+async function runEveryCommand(): Promise<void> {
+  const functions = [
+    {
+      id: 'echo',
+      kind: 'prompt',
+      revisions: [
+        {
+          id: 'r1',
+          model: 'acme/small',
+          messages: [{ role: 'user', content: '{{input}}' }],
+          cases: [{ input: 'apples', expect: { contains: 'apples' } }],
+        },
+      ],
+    },
+  ];
+  const byok = { connections: [{ provider: 'acme', key: { env: 'ACME_BYOK' }, policy: 'allowed' }] };
+  const workspace = { functions, byok, features: { byok: true } };
+  const fileOf = (price: string) => local.write('gateway.yaml', gatewayFile({ price, workspace }));
+  const { out } = await gw(`apply -f ${fileOf('0.25')}`);
+  const key = /sk-gw-\S+/.exec(out)?.[0] ?? '';
+  await gw(`apply -f ${fileOf('0.30')} --dry-run`);
+  await gw(`apply -f ${fileOf('0.30')}`);
+  const created = JSON.parse((await gw('keys create --workspace team --name x --spend-limit 1 --json')).out);
+  await gw(`keys update ${created.public_id} --rpm 5`);
+  await gw(`keys revoke ${created.public_id} --yes`);
+  await gw('credits add team 5');
+  await gw('credits add team -1');
+  await gw('functions list');
+  await gw('functions show team echo --revision r1');
+  // The gateway is not what is tested here: whatever answers like one.
+  const url = `${simulator.urlOf('acme')}/v1`;
+  await gw(`functions qualify team echo r1 --url ${url}`, { variables: { GW_API_KEY: key } });
+  await gw('functions activate team echo r1');
+  await gw('functions disable team echo --yes');
+  await gw('functions enable team echo');
+  await gw('credentials set acme', { standardInput: 'provider-key' });
+  await gw('keys list');
+  await gw('credits show');
+  await gw('usage --by key');
+  await gw('calls');
+  await gw('calls show 11111111-1111-4111-8111-111111111111').catch(() => {});
+  await gw('status');
+  await gw('export');
+}
+
+describe('the policy of a stage', () => {
+  let statements: readonly PolicyStatement[];
+  beforeAll(async () => {
+    await runEveryCommand();
+    const { out } = await operate('policy --stage dev --json');
+    ({ Statement: statements } = JSON.parse(out) as { Statement: PolicyStatement[] });
+  });
+
+  it('allows what the commands call, each on its own resource, and nothing else', () => {
+    const called = aws.calls.filter(({ action }) => action !== 'sts:GetCallerIdentity');
+    const allowed = statements.flatMap(({ Action, Resource }) =>
+      Action.flatMap((action) => Resource.map((resource) => `${action} ${resource}`)),
+    );
+    expect(new Set(allowed)).toEqual(
+      new Set(called.map(({ action, resource }) => `${action} ${arnOf(action, resource)}`)),
+    );
+    expect(new Set(allowed).size).toBe(allowed.length);
+  });
+
+  it('opens no other key than the one that seals connections', () => {
+    const keys = statements.filter(({ Action }) => Action.some((action) => action.startsWith('kms:')));
+    expect(keys).toMatchObject([
+      { Condition: { 'ForAnyValue:StringEquals': { 'kms:ResourceAliases': 'alias/gw-dev-connections' } } },
+    ]);
+    expect(
+      new Set(aws.calls.filter(({ action }) => action.startsWith('kms:')).map(({ resource }) => resource)),
+    ).toEqual(new Set(['alias/gw-dev-connections']));
+  });
+
+  it('was compared with every command there is', () => {
+    const names = commandsIn(createProgram(async () => {})).map(fullName);
+    const missed = names.filter((name) => !runs.some(({ line }) => line.startsWith(name)));
+    expect(missed).toEqual(['calls show', 'policy']);
+  });
+});
+
+describe('a stage', () => {
+  const isWrite = (action: string) => /:(Put|Update|Delete|Create)|GenerateDataKey/.test(action);
+
+  it('is named with account and region before anything is written, and only then', () => {
+    for (const { line, result, actions } of runs) {
+      const firstWrite = actions.findIndex(isWrite);
+      const asked = actions.indexOf('sts:GetCallerIdentity');
+      const isNamed = result.error.split('\n')[0] === announced;
+      if (firstWrite !== -1)
+        expect({ line, isNamed, before: asked !== -1 && asked < firstWrite }).toMatchObject({
+          isNamed: true,
+          before: true,
+        });
+      else expect({ line, isNamed }).toEqual({ line, isNamed: asked !== -1 });
+    }
+    expect(runs.filter(({ actions }) => actions.some(isWrite)).length).toBeGreaterThan(9);
+  });
+
+  it('is reached with the profile and in the region that the line names', async () => {
+    const signersOf = async (line: string) => {
+      const before = aws.calls.length;
+      const { code, error } = await operate(line);
+      return { code, error, signers: [...new Set(aws.calls.slice(before).map(({ signedBy }) => signedBy))] };
+    };
+    const line = 'credits add team 1 --stage dev';
+    const named = (region: string) => `stage dev: account ${account}, region ${region}`;
+    const aws_access = 'aws_access_key_id = second-key\naws_secret_access_key = local\n';
+    process.env.AWS_CONFIG_FILE = local.write('config', `[profile second]\nregion = us-east-2\n${aws_access}`);
+    // As in every AWS tool the variable counts more than the region of a profile.
+    delete process.env.AWS_REGION;
+    expect(await signersOf(`${line} --profile second`)).toEqual({
+      code: 0,
+      error: named('us-east-2'),
+      signers: ['second-key us-east-2'],
+    });
+    process.env.AWS_REGION = aws.variables.AWS_REGION;
+    expect(await signersOf(`${line} --profile second --region ap-southeast-2`)).toEqual({
+      code: 0,
+      error: named('ap-southeast-2'),
+      signers: ['second-key ap-southeast-2'],
+    });
+    expect(await signersOf(line)).toEqual({ code: 0, error: named('eu-west-1'), signers: ['local eu-west-1'] });
+    expect(await signersOf(`${line} --profile nobody`)).toEqual({
+      code: 1,
+      error: expect.stringContaining('no AWS credentials'),
+      signers: [],
+    });
+  });
+});
+
+function arnOf(action: string, resource: string): string {
+  const service = action.split(':')[0];
+  const path = { dynamodb: `table/${resource}`, secretsmanager: `secret:${resource}-??????`, kms: 'key/*' }[
+    service ?? ''
+  ];
+  return `arn:aws:${service}:eu-west-1:${account}:${path}`;
+}

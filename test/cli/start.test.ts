@@ -1,0 +1,164 @@
+// `npm start` as a person types it: processes, signals, exit codes.
+import { spawn, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { readOptions } from '../../infra/local/options.ts';
+
+const root = resolve('.');
+let folder: string;
+beforeAll(() => {
+  folder = mkdtempSync(join(tmpdir(), 'gw-npm-'));
+});
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+/** Nothing of the machine's own keys: a real one would change the demo. */
+const { PATH, HOME } = process.env;
+
+/** The command of `npm start` alone, which needs no npm to be tried. */
+function start(...args: string[]) {
+  const { status, stdout, stderr } = spawnSync(process.execPath, ['infra/local/main.ts', ...args], {
+    cwd: root,
+    env: { PATH, HOME },
+    encoding: 'utf8',
+  });
+  return { status, stdout, lines: stderr.trimEnd().split('\n') };
+}
+
+describe('npm start', () => {
+  it('--help prints every option and ends with 0', () => {
+    const { status, stdout } = start('--help');
+    expect(status).toBe(0);
+    for (const name of ['--port', '--host', '--config', '--data', '--dynamodb', '--log', '--help']) {
+      expect(stdout).toContain(`  ${name}`);
+    }
+  });
+
+  it('on a port that is taken says so in one line and ends with 1', async () => {
+    const taken = createServer().listen(0, '127.0.0.1');
+    await once(taken, 'listening');
+    const { port } = taken.address() as { port: number };
+    expect(start('--port', String(port))).toEqual({
+      status: 1,
+      stdout: '',
+      lines: [`gw: port ${port} is in use; choose another with --port`],
+    });
+    taken.close();
+    await once(taken, 'close');
+  });
+
+  it('with a file that is not valid has one line for each problem and ends with 1', () => {
+    const path = join(folder, 'bad.yaml');
+    writeFileSync(path, 'providers: []\nmodels: 2\nworkspace: []');
+    const { status, stdout, lines } = start('--port', '0', '--config', path);
+    expect([status, stdout]).toEqual([1, '']);
+    expect(lines).toEqual([
+      `gw: ${path}: models: must be a list (line 2)`,
+      `gw: ${path}: workspace: is not known here; did you mean workspaces? (line 3)`,
+    ]);
+  });
+
+  it('with an option that there is not says where the options are', () => {
+    const { status, lines } = start('--hosts', 'x');
+    expect(status).toBe(1);
+    expect(lines).toEqual([expect.stringMatching(/^gw: .*--hosts.*; npm start -- --help prints the options$/)]);
+  });
+});
+
+describe('options', () => {
+  const read = (...args: string[]) => readOptions(args);
+
+  it('have their defaults: port 8787 of this machine, in memory', () => {
+    expect(read()).toEqual({
+      port: 8787,
+      host: '127.0.0.1',
+      config: undefined,
+      data: undefined,
+      dynamodb: undefined,
+      log: 'text',
+    });
+  });
+
+  it('are read as they are given', () => {
+    expect(read('--port', '0', '--host', '0.0.0.0', '--log', 'json', '--data', 'd')).toMatchObject({
+      port: 0,
+      host: '0.0.0.0',
+      log: 'json',
+      data: 'd',
+    });
+    expect([read('--help', '--port', '1'), read('-h')]).toEqual(['help', 'help']);
+  });
+
+  it.each([
+    [['--port', 'many'], '--port takes 0 to 65535'],
+    [['--port', ''], '--port takes 0 to 65535'],
+    [['--port', '65536'], '--port takes 0 to 65535'],
+    [['--host', ''], '--host takes an address'],
+    [['--log', 'loud'], '--log takes json or off'],
+    [['--dynamodb', 'here'], '--dynamodb takes the URL of a server'],
+    [['--data', 'x', '--dynamodb', 'http://127.0.0.1:1'], 'use one of them'],
+    [['stray'], 'stray'],
+  ])('%j are refused', (args, message) => {
+    expect(() => read(...args)).toThrow(message);
+  });
+});
+
+interface Process {
+  readonly pid: number;
+  readonly parent: number;
+}
+
+/** All that run, without those that ended and were not waited for. */
+function processes(): Process[] {
+  const { stdout } = spawnSync('ps', ['-A', '-o', 'pid=,ppid=,stat='], { encoding: 'utf8' });
+  return stdout
+    .trim()
+    .split('\n')
+    .flatMap((line) => {
+      const [pid, parent, state = ''] = line.trim().split(/\s+/);
+      return state.startsWith('Z') ? [] : [{ pid: Number(pid), parent: Number(parent) }];
+    });
+}
+
+function descendantsOf(pid: number, all = processes()): number[] {
+  const children = all.filter(({ parent }) => parent === pid);
+  return children.flatMap((child) => [child.pid, ...descendantsOf(child.pid, all)]);
+}
+
+async function eventually(isSo: () => boolean): Promise<void> {
+  const looks = 100;
+  for (let look = 0; look < looks && !isSo(); look += 1) await new Promise((done) => setTimeout(done, 100));
+  expect(isSo()).toBe(true);
+}
+
+it.each([
+  ['SIGTERM', 'npm alone', (pid: number) => pid],
+  ['SIGINT', 'the process group, as Ctrl-C in a terminal does', (pid: number) => -pid],
+] as const)('%s to %s ends the gateway and its children', async (signal, _title, targetOf) => {
+  const npm = spawn('npm', ['start', '--', '--port', '0'], {
+    cwd: root,
+    env: { PATH, HOME },
+    stdio: 'pipe',
+    detached: true,
+  });
+  let text = '';
+  const ready = new Promise<string>((found, reject) => {
+    npm.stdout.on('data', (chunk: Buffer) => {
+      text += chunk.toString();
+      const url = /^ready (\S+)$/m.exec(text)?.[1];
+      if (url !== undefined) found(url);
+    });
+    npm.once('exit', () => reject(new Error(`npm ended: ${text}`)));
+  });
+  const url = await ready;
+  expect((await fetch(`${url}/models`)).status).toBe(401);
+  const family = descendantsOf(npm.pid ?? 0);
+  // The gateway and its database at least.
+  expect(family.length).toBeGreaterThanOrEqual(2);
+  process.kill(targetOf(npm.pid ?? 0), signal);
+  await eventually(() => !processes().some(({ pid }) => family.includes(pid)));
+  await expect(fetch(`${url}/models`)).rejects.toThrow('fetch failed');
+});

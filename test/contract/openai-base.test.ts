@@ -1,0 +1,164 @@
+// The base URL /openai/v1 (contract 20): the same gateway for clients that cannot be given a header.
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { dataLines, type Harness, hello, startHarness } from '../support/harness.ts';
+
+const schema = { type: 'object', required: ['a'], properties: { a: { type: 'string' } }, additionalProperties: false };
+const structured = { response_format: { type: 'json_schema', json_schema: { name: 'x', schema } } };
+const upstreams = [
+  'echo',
+  'invalid-json:mismatch',
+  'truncated-json',
+  'error-after-chunks:2',
+  'error-400:context_length_exceeded',
+];
+
+let gateway: Harness;
+beforeAll(async () => {
+  gateway = await startHarness({
+    models: Object.fromEntries(upstreams.map((upstream) => [`acme/${upstream}`, [{ provider: 'acme', upstream }]])),
+    workspace: {
+      functions: [
+        {
+          id: 'label',
+          kind: 'prompt',
+          active: 'r1',
+          revisions: [
+            {
+              id: 'r1',
+              state: 'activated',
+              model: 'acme/echo',
+              messages: [{ role: 'user', content: '{{input}}' }],
+              input: { type: 'text' },
+            },
+          ],
+        },
+      ],
+    },
+  });
+});
+afterAll(() => gateway.stop());
+
+interface OpenAiError {
+  readonly error: { readonly message: string; readonly type: string; readonly code: string; readonly param: unknown };
+  readonly message: string;
+  readonly correlation_id: string;
+}
+
+const postTo = (base: string, body: unknown, headers: Record<string, string> = {}) =>
+  fetch(`${new URL(gateway.url).origin}${base}/chat/completions`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${gateway.key}`, ...headers },
+    body: JSON.stringify(body),
+  });
+const post = (body: unknown, headers?: Record<string, string>) => postTo('/openai/v1', body, headers);
+
+describe('an error', () => {
+  it('has the form of OpenAI, with the member that is at fault', async () => {
+    const response = await post(hello('acme/nothing'));
+    const body = (await response.json()) as OpenAiError;
+    expect(response.status).toBe(400);
+    expect(body.error).toMatchObject({ type: 'invalid_request_error', code: 'unknown_model', param: 'model' });
+    expect(body.message).toBe(body.error.message);
+    expect(body.correlation_id).toBe(response.headers.get('x-request-id'));
+  });
+
+  it('has that form below /v1 only where the header asks for it', async () => {
+    const plain = (await (await postTo('/v1', hello('acme/nothing'))).json()) as { error: unknown };
+    expect(plain.error).toBe('unknown_model');
+    const asked = await postTo('/v1', hello('acme/nothing'), { 'x-gw-error-format': 'openai' });
+    expect(((await asked.json()) as OpenAiError).error.code).toBe('unknown_model');
+    const other = await postTo('/v1', hello('acme/nothing'), { 'x-gw-error-format': 'xml' });
+    expect(((await other.json()) as { error: unknown }).error).toBe('unknown_model');
+  });
+
+  it('of a prompt that is too long has the words that agents look for', async () => {
+    const { error } = (await (await post(hello('acme/error-400:context_length_exceeded'))).json()) as OpenAiError;
+    expect(error.code).toBe('context_length_exceeded');
+    expect(error.message).toBe("This model's maximum context length is 128000 tokens (context_length_exceeded).");
+  });
+
+  it('of a stream that broke is its last line: no end marker follows', async () => {
+    const lines = dataLines(await (await post(hello('acme/error-after-chunks:2', { stream: true }))).text());
+    expect(JSON.parse(lines.at(-1) ?? '')).toMatchObject({ error: { code: 'no_available_provider' } });
+    expect(lines).not.toContain('[DONE]');
+    const below = dataLines(await (await postTo('/v1', hello('acme/error-after-chunks:2', { stream: true }))).text());
+    expect(below.at(-1)).toBe('[DONE]');
+  });
+});
+
+describe('a stream with a schema', () => {
+  const streamed = (model: string, more = {}) => hello(model, { stream: true, ...structured, ...more });
+
+  it('is relayed as it comes, and ends well where its answer satisfies the schema', async () => {
+    const response = await post(streamed('acme/echo'));
+    const lines = dataLines(await response.text());
+    expect(response.status).toBe(200);
+    expect(lines.at(-1)).toBe('[DONE]');
+    const text = lines
+      .slice(0, -1)
+      .map((line) => JSON.parse(line).choices?.[0]?.delta?.content ?? '')
+      .join('');
+    expect(typeof JSON.parse(text).a).toBe('string');
+  });
+
+  it('ends with an error line where its answer does not, and no other is asked for', async () => {
+    gateway.simulator.clear();
+    const lines = dataLines(await (await post(streamed('acme/invalid-json:mismatch'))).text());
+    expect(JSON.parse(lines.at(-1) ?? '')).toMatchObject({ error: { code: 'schema_validation_failed' } });
+    expect(gateway.simulator.calls).toHaveLength(1);
+  });
+
+  it('that was cut is the client’s to read', async () => {
+    const lines = dataLines(await (await post(streamed('acme/truncated-json'))).text());
+    expect(lines.at(-1)).toBe('[DONE]');
+    const json = await post(hello('acme/truncated-json', structured));
+    expect(json.status).toBe(200);
+    await json.text();
+  });
+
+  it('is refused below /v1, and no provider is called', async () => {
+    gateway.simulator.clear();
+    const response = await postTo('/v1', streamed('acme/echo'));
+    expect(((await response.json()) as { error: string }).error).toBe('schema_streaming_unsupported');
+    expect(gateway.simulator.calls).toEqual([]);
+  });
+});
+
+describe('what frameworks send', () => {
+  it('both kinds of usage come as one chunk, merged', async () => {
+    const body = hello('acme/echo', {
+      stream: true,
+      stream_options: { include_usage: true },
+      usage: { include: true },
+    });
+    const lines = dataLines(await (await post(body)).text())
+      .slice(0, -1)
+      .map((line) => JSON.parse(line));
+    const reports = lines.filter(({ usage }) => usage !== undefined && usage !== null);
+    expect(reports).toHaveLength(1);
+    expect(reports[0]).toMatchObject({ choices: [], usage: { provider: 'acme', attempts: 1 } });
+  });
+
+  const idle = { stream: false, n: 1, tools: [], store: false, parallel_tool_calls: true, temperature: null };
+
+  it('members that ask for nothing pass on a function alias, and are refused below /v1', async () => {
+    const call = hello('gw/function/label', idle);
+    expect((await post(call)).status).toBe(200);
+    const refused = (await (await postTo('/v1', call)).json()) as { error: string };
+    expect(refused.error).toBe('invalid_function_request');
+  });
+
+  it('members that a function fixes are refused whatever their type', async () => {
+    for (const more of [{ temperature: 'hot' }, { stream: true }, { response_format: 7 }]) {
+      const { error } = (await (await post(hello('gw/function/label', more))).json()) as OpenAiError;
+      expect(error.code).toBe('invalid_function_request');
+    }
+  });
+
+  it('a malformed traceparent is ignored, and refused below /v1', async () => {
+    const headers = { traceparent: 'nonsense' };
+    expect((await post(hello('acme/echo'), headers)).status).toBe(200);
+    const refused = (await (await postTo('/v1', hello('acme/echo'), headers)).json()) as { error: string };
+    expect(refused.error).toBe('invalid_correlation');
+  });
+});

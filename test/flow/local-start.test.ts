@@ -1,0 +1,383 @@
+// What a start of the local run does to a store that is not empty, and what it says.
+import { mkdirSync, mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import { stringify } from 'yaml';
+import { type EmbeddedDynamo, startEmbeddedDynamo } from '../../infra/local/embedded-dynamodb.ts';
+import { type Simulator, startSimulator } from '../../infra/local/simulator/index.ts';
+import { type LocalGateway, type StartOptions, startLocalGateway } from '../../infra/local/start-local-gateway.ts';
+import { createKeyStore, parseApiKey } from '../../shared/configuration/keys/index.ts';
+import { createWorkspaceStore } from '../../shared/configuration/workspaces/index.ts';
+import { canonicalJson, sha256Hex } from '../../shared/foundation/ids/index.ts';
+import { createDynamoClient, createDynamoStore, type Store } from '../../shared/storage/store/index.ts';
+import { newKey } from '../support/gateway-file.ts';
+import '../support/errors-across-realms.ts';
+
+const publishedKey = 'sk-gw-demodemodemodemo-demodemodemodemodemodemodemodemodemodemokey2Jc7YM';
+const realKeyName = 'OPENAI_API_KEY';
+
+let simulator: Simulator;
+let dynamo: EmbeddedDynamo;
+let store: Store;
+let closeStore: () => void;
+let folder: string;
+const running: LocalGateway[] = [];
+const knownVariables = [realKeyName, 'GROQ_API_KEY', 'MISTRAL_API_KEY', 'DEEPSEEK_API_KEY'];
+const former = knownVariables.map((name) => [name, process.env[name]] as const);
+
+beforeAll(async () => {
+  simulator = await startSimulator({ paceMs: 0 });
+});
+afterAll(() => simulator.stop());
+beforeEach(async () => {
+  for (const name of knownVariables) delete process.env[name];
+  dynamo = await startEmbeddedDynamo({ log: () => {} });
+  const client = createDynamoClient({ endpoint: dynamo.endpoint });
+  store = createDynamoStore({ client, stage: 'local' });
+  closeStore = () => client.destroy();
+  folder = mkdtempSync(join(tmpdir(), 'gw-start-'));
+});
+afterEach(async () => {
+  for (const gateway of running.splice(0)) await gateway.stop();
+  closeStore();
+  await dynamo.stop();
+  rmSync(folder, { recursive: true, force: true });
+  for (const [name, value] of former) {
+    if (value === undefined) delete process.env[name];
+    else process.env[name] = value;
+  }
+});
+
+interface Started {
+  readonly url: string;
+  readonly lines: readonly string[];
+  stop(): Promise<void>;
+}
+
+async function start(options: Partial<StartOptions> = {}): Promise<Started> {
+  const lines: string[] = [];
+  const log = 'off' as const;
+  const defaults = { port: 0, config: undefined, data: undefined, dynamodb: dynamo.endpoint, log };
+  const gateway = await startLocalGateway({ ...defaults, ...options }, (line) => lines.push(line));
+  running.push(gateway);
+  return {
+    url: gateway.url,
+    lines,
+    async stop() {
+      running.splice(running.indexOf(gateway), 1);
+      await gateway.stop();
+    },
+  };
+}
+
+function writeFile(text: string): string {
+  const path = join(folder, 'gateway.yaml');
+  writeFileSync(path, text);
+  return path;
+}
+
+const model = (provider: string, more: object = {}) => ({
+  provider,
+  upstream_model: 'echo',
+  input_price_per_million: '1.00',
+  output_price_per_million: '2.00',
+  context_length: 8_000,
+  ...more,
+});
+
+/** A small gateway on the simulator; `key` is that of its workspace. */
+function ownFile(
+  key: string,
+  more: { workspace?: object; key?: object; auth?: unknown; models?: string[] } = {},
+): string {
+  const { models = ['own/chat'] } = more;
+  return stringify({
+    providers: [{ id: 'own', base_url: simulator.urlOf('own'), auth: more.auth ?? 'none' }],
+    models: models.map((id) => ({ id, providers: [model('own')] })),
+    workspaces: [{ id: 'team', credit_usd: '5', keys: [{ name: 'ci', key, ...more.key }], ...more.workspace }],
+  });
+}
+
+const statusOf = async (url: string, key: string) =>
+  (await fetch(`${url}/models`, { headers: { authorization: `Bearer ${key}` } })).status;
+
+async function modelsOf(url: string, key: string): Promise<string[]> {
+  const response = await fetch(`${url}/models`, { headers: { authorization: `Bearer ${key}` } });
+  const { data } = (await response.json()) as { data: { id: string }[] };
+  return data.map(({ id }) => id);
+}
+
+/** All that a gateway file and the operator write, as one hash. */
+async function storedState(): Promise<string> {
+  const items: unknown[] = [];
+  for (const table of ['config', 'keys', 'connections', 'functions', 'ledger'] as const) {
+    for await (const item of store.scan(table)) items.push(canonicalJson(readable(item)));
+  }
+  return sha256Hex(items.sort().join());
+}
+
+const readable = (item: Record<string, unknown>) =>
+  Object.fromEntries(
+    Object.entries(item).map(([name, value]) => [name, value instanceof Uint8Array ? sha256Hex(value) : String(value)]),
+  );
+
+const curlOf = ({ lines }: Started) => lines.filter((line) => line.startsWith('curl '));
+
+/** The call that a curl line makes. */
+async function callAsSaid(line: string, variables: Record<string, string> = {}) {
+  const [, url = '', authorization = '', body = ''] =
+    /^curl (\S+) -H "Authorization: ([^"]+)" -H "Content-Type: application\/json" -d '(.*)'$/.exec(line) ?? [];
+  const headers = {
+    authorization: authorization.replace(/\$(\w+)/g, (_text, name: string) => variables[name] ?? ''),
+    'content-type': 'application/json',
+  };
+  return fetch(url, { method: 'POST', headers, body });
+}
+
+describe('a start without --config', () => {
+  it('on a store that holds something else than the demo serves it as it is and changes nothing', async () => {
+    const key = newKey();
+    await (await start({ config: writeFile(ownFile(key)) })).stop();
+    const before = await storedState();
+    const started = await start();
+    expect(await modelsOf(started.url, key)).toEqual(['auto', 'own/chat']);
+    expect(await statusOf(started.url, publishedKey)).toBe(401);
+    expect(await storedState()).toBe(before);
+    expect(started.lines).toContainEqual(expect.stringContaining('serving what the store holds'));
+    expect(started.lines.join('\n')).not.toContain('demo key');
+  });
+
+  it.each([
+    ['a workspace beside the demo', { id: 'mine' }],
+    ['the workspace that the demo has too, with another catalogue', { id: 'demo' }],
+  ])('changes nothing where the store holds %s', async (_title, workspace) => {
+    await (await start({ config: writeFile(ownFile(newKey(), { workspace })) })).stop();
+    const before = await storedState();
+    await start();
+    expect(await storedState()).toBe(before);
+  });
+
+  it('on a store of the demo serves the demo again, and keeps what was changed in its workspace', async () => {
+    const first = await start();
+    expect(await statusOf(first.url, publishedKey)).toBe(200);
+    await createWorkspaceStore(store).write({ id: 'demo', spend_limit_usd: '3', features: { presets: false } });
+    await first.stop();
+    const again = await start();
+    const [line = ''] = curlOf(again);
+    expect((await callAsSaid(line)).status).toBe(200);
+    expect(await createWorkspaceStore(store).read('demo')).toMatchObject({
+      spend_limit_usd: '3',
+      features: { byok: true, presets: false },
+    });
+  });
+});
+
+describe('the demo key', () => {
+  const keyOf = ({ lines }: Started) => /^demo key: (\S+)$/m.exec(lines.join('\n'))?.[1] ?? '';
+
+  it('is the published one while every provider is simulated', async () => {
+    const started = await start();
+    expect(keyOf(started)).toBe(publishedKey);
+    expect(started.lines.slice(0, 2)).toEqual([`ready ${started.url}`, `demo key: ${publishedKey}`]);
+  });
+
+  it('is random and new at each start as soon as a real provider is offered, and no former one opens anything', async () => {
+    const simulated = await start();
+    await simulated.stop();
+    process.env[realKeyName] = 'sk-of-a-real-provider';
+    const first = await start();
+    expect(await statusOf(first.url, publishedKey)).toBe(401);
+    expect(first.lines).toContainEqual(expect.stringMatching(/^note: the published demo key is revoked/));
+    expect(await statusOf(first.url, keyOf(first))).toBe(200);
+    expect(await modelsOf(first.url, keyOf(first))).toContain('openai/gpt-4.1');
+    await first.stop();
+    const second = await start();
+    expect(keyOf(second)).not.toBe(keyOf(first));
+    expect([await statusOf(second.url, keyOf(first)), await statusOf(second.url, keyOf(second))]).toEqual([401, 200]);
+    expect(second.lines.join('\n')).not.toContain('sk-of-a-real-provider');
+  });
+
+  it('that was revoked is not given back when no real provider is offered any more: another one is made', async () => {
+    process.env[realKeyName] = 'sk-of-a-real-provider';
+    await (await start()).stop();
+    delete process.env[realKeyName];
+    // Never stored while a real provider was offered, so it may be used now …
+    const simulated = await start();
+    expect(keyOf(simulated)).toBe(publishedKey);
+    const keys = createKeyStore(store);
+    const record = await keys.read(parseApiKey(publishedKey)?.publicId ?? '');
+    if (record === undefined) throw new Error('the published key must be stored');
+    await keys.write({ ...record, status: 'revoked' });
+    await simulated.stop();
+    // … and never after it was revoked.
+    const after = await start();
+    expect(keyOf(after)).not.toBe(publishedKey);
+    expect(await statusOf(after.url, publishedKey)).toBe(401);
+    expect(after.lines).toContainEqual(expect.stringMatching(/^note: the published demo key was revoked and stays/));
+    const [line = ''] = curlOf(after);
+    expect((await callAsSaid(line)).status).toBe(200);
+  });
+});
+
+describe('the published key in a store that a file has changed since', () => {
+  const variable = 'GW_TEST_REAL_KEY';
+  afterEach(() => {
+    delete process.env[variable];
+  });
+
+  it.each([
+    ['with the file', true],
+    ['without it', false],
+  ])('is revoked by a start %s once a provider with a credential can be called', async (_title, givesFile) => {
+    await (await start()).stop();
+    const file = writeFile(ownFile(newKey(), { auth: { bearer: { env: variable } } }));
+    const unset = await start({ config: file });
+    // Without the variable no call can cost anything.
+    expect(await statusOf(unset.url, publishedKey)).toBe(200);
+    await unset.stop();
+    process.env[variable] = 'sk-of-a-real-provider';
+    const started = await start({ config: givesFile ? file : undefined });
+    expect(await statusOf(started.url, publishedKey)).toBe(401);
+    expect(started.lines).toContainEqual(expect.stringMatching(/^note: the published demo key is revoked/));
+  });
+});
+
+describe('a start with a file', () => {
+  it('names what the file takes away, one line each, and nothing where it takes nothing', async () => {
+    const key = newKey();
+    const full = { models: ['own/chat', 'own/large', 'own/old'] };
+    await (await start({ config: writeFile(ownFile(key, full)) })).stop();
+    const smaller = await start({ config: writeFile(ownFile(key, { key: { status: 'revoked' } })) });
+    expect(smaller.lines.filter((line) => line.startsWith('takes away: '))).toEqual([
+      'takes away: models[own/large] of catalogue',
+      'takes away: models[own/old] of catalogue',
+      'takes away: key ci of team is revoked',
+    ]);
+    await smaller.stop();
+    const same = await start({ config: writeFile(ownFile(key, { key: { status: 'revoked' } })) });
+    expect(same.lines.join('\n')).not.toContain('takes away');
+  });
+
+  it('does not give back a key that was revoked, whatever the file says, and says so', async () => {
+    const key = newKey();
+    const file = ownFile(key, { key: { status: 'active' } });
+    await (await start({ config: writeFile(file) })).stop();
+    const keys = createKeyStore(store);
+    const record = await keys.read(parseApiKey(key)?.publicId ?? '');
+    if (record === undefined) throw new Error('the key must be stored');
+    await keys.write({ ...record, status: 'revoked' });
+    const started = await start({ config: writeFile(file) });
+    expect(await statusOf(started.url, key)).toBe(401);
+    expect(started.lines).toContain('note: key ci of team was revoked and stays revoked');
+    expect(curlOf(started)).toEqual([]);
+    expect(started.lines).toContainEqual(expect.stringContaining('there is no active key: npm run gw -- keys create'));
+  });
+
+  it('prints a curl line that succeeds, with the key where it was just made', async () => {
+    const text = ownFile(newKey(), { workspace: { keys: [{ name: 'made' }] } });
+    const started = await start({ config: writeFile(text) });
+    const [line = ''] = curlOf(started);
+    expect((await callAsSaid(line)).status).toBe(200);
+    await started.stop();
+    // Its text is not known any more: the line takes it from a variable.
+    const again = await start({ config: writeFile(text) });
+    const made = /shown once\): (\S+)/.exec(started.lines.join('\n'))?.[1] ?? '';
+    expect(again.lines.join('\n')).not.toContain(made);
+    expect(again.lines).toContain('with key made of team in the variable GW_API_KEY:');
+    const [placeholder = ''] = curlOf(again);
+    expect((await callAsSaid(placeholder, { GW_API_KEY: made })).status).toBe(200);
+  });
+
+  it.each<[string, Parameters<typeof ownFile>[1], RegExp | undefined]>([
+    [
+      'a provider lacks its variable',
+      { auth: { bearer: { env: 'GW_TEST_UNSET' } } },
+      /^note: provider own is not configured: GW_TEST_UNSET is not set$/,
+    ],
+    [
+      'a workspace has no credit',
+      { workspace: { credit_usd: '0' } },
+      /^note: workspace team has no credit: npm run gw -- credits add team 10 --dynamodb http/,
+    ],
+    // 8,000 tokens of output at 2.00 a million may cost 0.016.
+    ['the credit does not cover a call', { workspace: { credit_usd: '0.001' } }, undefined],
+    ['the spend limit of the key does not cover a call', { key: { spend_limit_usd: '0.001' } }, undefined],
+    ['the workspace may use no model', { workspace: { models: [] } }, undefined],
+    ['the policy of the workspace excludes the provider', { workspace: { data_policy: { zdr: true } } }, undefined],
+    ['the key has expired', { key: { expires_at: '2020-01-01' } }, /^note: there is no active key/],
+  ])('prints no curl line where it cannot succeed: %s', async (_title, more, note) => {
+    const started = await start({ config: writeFile(ownFile(newKey(), more)) });
+    expect(curlOf(started)).toEqual([]);
+    if (note !== undefined) expect(started.lines).toContainEqual(expect.stringMatching(note));
+  });
+
+  it('says nothing of a provider and a workspace that lack nothing', async () => {
+    const started = await start({ config: writeFile(ownFile(newKey())) });
+    expect(started.lines.filter((line) => line.startsWith('note:'))).toEqual([]);
+  });
+
+  it('that is not valid, or cannot become what is stored, is refused with a line per problem, and nothing changes', async () => {
+    const key = newKey();
+    await (await start({ config: writeFile(ownFile(key)) })).stop();
+    const before = await storedState();
+    const wrong = writeFile(ownFile(key).replaceAll('provider: own', 'provider: owm').replace('credit_usd', 'credits'));
+    await expect(start({ config: wrong })).rejects.toMatchObject({
+      lines: [
+        expect.stringMatching(/gateway\.yaml: models\[0\]\.providers\[0\]\.provider: .* own\? \(line \d+\)$/),
+        expect.stringMatching(/gateway\.yaml: workspaces\[0\]\.credits: is not known here; .*\(line \d+\)$/),
+      ],
+    });
+    const moved = ownFile(key, { workspace: { id: 'other' } });
+    await expect(start({ config: writeFile(moved) })).rejects.toMatchObject({
+      lines: [expect.stringMatching(/gateway\.yaml: workspaces\[0\]\.keys\[0\]\.key: this key already exists/)],
+    });
+    expect(await storedState()).toBe(before);
+  });
+});
+
+describe('the address', () => {
+  it('that is taken is refused in one line, before the file is applied', async () => {
+    const key = newKey();
+    await (await start({ config: writeFile(ownFile(key)) })).stop();
+    const before = await storedState();
+    const taken = createServer().listen(0, '127.0.0.1');
+    await new Promise((resolve) => taken.once('listening', resolve));
+    const { port } = taken.address() as { port: number };
+    await expect(start({ port, config: writeFile(ownFile(key, { models: ['own/other'] })) })).rejects.toThrow(
+      `port ${port} is in use; choose another with --port`,
+    );
+    await new Promise((resolve) => taken.close(resolve));
+    expect(await storedState()).toBe(before);
+  });
+
+  it('is that of --host', async () => {
+    const started = await start({ host: '127.0.0.2' });
+    expect(started.url).toMatch(/^http:\/\/127\.0\.0\.2:\d+\/v1$/);
+    expect(await statusOf(started.url, publishedKey)).toBe(200);
+    await expect(start({ host: 'no.such.host.invalid' })).rejects.toThrow(/^cannot listen on no\.such\.host\.invalid/);
+  });
+
+  it('that is every one of the machine is said to be open to others', async () => {
+    const started = await start({ host: '0.0.0.0' });
+    expect(started.url).toMatch(/^http:\/\/127\.0\.0\.1:\d+\/v1$/);
+    expect(started.lines).toContainEqual('listening on 0.0.0.0: other machines can call this gateway');
+  });
+});
+
+it('the folder of --data and all files in it are readable by their owner alone, also one of a former release', async () => {
+  const data = join(folder, 'data');
+  mkdirSync(data, { mode: 0o755 });
+  writeFileSync(join(data, 'gw.sqlite'), '', { mode: 0o644 });
+  await start({ data, dynamodb: undefined });
+  const modes = (path: string): string[] => {
+    const { mode } = statSync(path);
+    const own = (mode & 0o077) === 0 ? [] : [`${path} ${(mode & 0o777).toString(8)}`];
+    return statSync(path).isDirectory()
+      ? [...own, ...readdirSync(path).flatMap((name) => modes(join(path, name)))]
+      : own;
+  };
+  expect(readdirSync(data)).toEqual(expect.arrayContaining(['gw.sqlite', 'byok-master.key']));
+  expect(modes(data)).toEqual([]);
+});

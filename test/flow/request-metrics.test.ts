@@ -1,0 +1,81 @@
+// The metrics that a request's log line declares: each combination of metric and dimensions is billed by the month.
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { dataLines, type Harness, hello, startHarness } from '../support/harness.ts';
+
+interface Line {
+  readonly outcome: string;
+  readonly _aws: {
+    readonly CloudWatchMetrics: ReadonlyArray<{
+      readonly Namespace: string;
+      readonly Dimensions: readonly [readonly string[]];
+      readonly Metrics: ReadonlyArray<{ readonly Name: string; readonly Unit: string }>;
+    }>;
+  };
+  readonly [member: string]: unknown;
+}
+
+/** Contract 12. */
+const declaredMax = 12;
+
+describe('the log line of a request', () => {
+  let harness: Harness;
+  beforeAll(async () => {
+    harness = await startHarness({
+      models: {
+        'acme/echo': [{ provider: 'acme', upstream: 'echo' }],
+        'acme/failing': [{ provider: 'acme', upstream: 'error-500' }],
+      },
+      providers: { acme: {} },
+    });
+  });
+  afterAll(() => harness?.stop());
+
+  /** The line appears after the answer: the next one that was not there before. */
+  const lineOf = async (body: object, headers?: Record<string, string>): Promise<Line> => {
+    const before = harness.logLines.length;
+    const response = await harness.post(body, headers);
+    const text = await response.text();
+    if (text.includes('data: ')) expect(dataLines(text).at(-1)).toBe('[DONE]');
+    const id = response.headers.get('x-request-id');
+    const isLine = (line: string) => line.includes('"event":"request"') && line.includes(`"correlation_id":"${id}"`);
+    for (let round = 0; round < 100 && !harness.logLines.slice(before).some(isLine); round += 1) {
+      await (await harness.get('/models')).text();
+    }
+    return JSON.parse(harness.logLines.slice(before).find(isLine) ?? '') as Line;
+  };
+  /** `stage+provider: Requests Errors …` */
+  const declared = ({ _aws }: Line): string[] =>
+    _aws.CloudWatchMetrics.map(
+      ({ Dimensions: [by], Metrics }) => `${by.join('+')}: ${Metrics.map(({ Name }) => Name).join(' ')}`,
+    );
+
+  it('declares everything by stage, three metrics by provider and one by outcome: twelve at most', async () => {
+    const line = await lineOf(hello('acme/echo', { stream: true }));
+    expect(declared(line)).toEqual([
+      'stage: Requests Errors TotalTime GatewayTime TimeToFirstOutput InputTokens OutputTokens CostMicroUsd',
+      'stage+provider: Requests Errors CostMicroUsd',
+      'stage+outcome_class: Requests',
+    ]);
+    expect(line._aws.CloudWatchMetrics.flatMap(({ Metrics }) => Metrics)).toHaveLength(declaredMax);
+    expect(line).toMatchObject({ Requests: 1, Errors: 0, provider: 'acme', outcome: 'ok', outcome_class: 'ok' });
+    for (const { Namespace, Metrics } of line._aws.CloudWatchMetrics) {
+      expect(Namespace).toBe('gw');
+      for (const { Name } of Metrics) expect(typeof line[Name]).toBe('number');
+    }
+  });
+
+  it('declares no metric without a value and no provider where none was called', async () => {
+    const line = await lineOf(hello('acme/unknown'));
+    expect(declared(line)).toEqual(['stage: Requests Errors TotalTime', 'stage+outcome_class: Requests']);
+    expect(line).not.toHaveProperty('provider');
+  });
+
+  it('counts refusals that the client caused together, and failures of ours by their code', async () => {
+    const unknown = await lineOf(hello('acme/unknown'));
+    expect(unknown).toMatchObject({ outcome: 'unknown_model', outcome_class: 'client_error' });
+    const refused = await lineOf(hello('acme/echo'), { authorization: 'Bearer sk-gw-nothing' });
+    expect(refused).toMatchObject({ outcome: 'UNAUTHORIZED', outcome_class: 'client_error' });
+    const failed = await lineOf(hello('acme/failing'));
+    expect(failed).toMatchObject({ outcome: 'no_available_provider', outcome_class: 'no_available_provider' });
+  });
+});

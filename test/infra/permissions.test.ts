@@ -1,0 +1,302 @@
+// The roles of the functions against the calls that a running gateway makes: a permission that is missing would be an
+// outage that only AWS shows, and one too many would not be noticed at all.
+import { randomBytes } from 'node:crypto';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { createChatGateway } from '../../functions/chat-completions/routes.ts';
+import { chatTableActions, modelsTableActions, type TableAction } from '../../infra/cdk/constructs/table-actions.ts';
+import { spillBucketName } from '../../infra/cdk/resource-names.ts';
+import { localAdapters } from '../../infra/local/local-adapters.ts';
+import { type Simulator, startSimulator } from '../../infra/local/simulator/index.ts';
+import { createRuntime, type RuntimeOptions } from '../../shared/composition/index.ts';
+import { applyGatewayFile, readGatewayFile } from '../../shared/configuration/gateway-file/index.ts';
+import { readVariable } from '../../shared/foundation/environment/index.ts';
+import { createNodeServer } from '../../shared/protocol/http/index.ts';
+import { ask, prompt } from '../contract/function-calls.ts';
+import { aroundStore, type StoreCall } from '../flow/wrapped-store.ts';
+import { startTestStore, type TestStore } from '../support/dynamodb.ts';
+import { gatewayFileText, newKey } from '../support/gateway-file.ts';
+import { hello } from '../support/harness.ts';
+import { type AwsCall, RolePolicy } from './policy-evaluation.ts';
+import { synthesizeStage } from './synthesized-stage.ts';
+
+const account = '111122223333';
+const region = 'eu-west-1';
+const keyArn = `arn:aws:kms:${region}:${account}:key/1234abcd`;
+const secretArn = `arn:aws:secretsmanager:${region}:${account}:secret:gw/prod/providers-a1B2c3`;
+const tableArn = (table: string, stage = 'prod') => `arn:aws:dynamodb:${region}:${account}:table/gw-${stage}-${table}`;
+const objectArn = (key: string) => `arn:aws:s3:::${spillBucketName('prod', account, region)}/${key}`;
+const inAccount = (reference: string): string => {
+  const known: Record<string, string> = {
+    'AWS::Partition': 'aws',
+    'AWS::Region': region,
+    'AWS::AccountId': account,
+  };
+  if (reference.includes('ConnectionKey')) return keyArn;
+  return known[reference] ?? (reference.includes('ProviderCredentials') ? secretArn : reference);
+};
+const { api } = synthesizeStage('prod');
+const chatRole = new RolePolicy(api, 'ChatCompletions', inAccount);
+const modelsRole = new RolePolicy(api, 'Models', inAccount);
+
+const actionOf: Readonly<Record<StoreCall['method'], TableAction | 'DeleteItem'>> = {
+  get: 'GetItem',
+  put: 'PutItem',
+  update: 'UpdateItem',
+  batchPut: 'BatchWriteItem',
+  delete: 'DeleteItem',
+};
+
+/** A process that finds an old snapshot makes a new one; other shards of credit are read where one runs short. */
+const seldom: Readonly<Record<string, readonly TableAction[]>> = {
+  statistics: ['GetItem', 'PutItem'],
+  ledger: ['GetItem'],
+};
+
+process.env.GW_TEST_CONNECTION_KEY = 'sk-client-connection-key-5811';
+const limited = { rate_limit_rpm: 100, rate_limit_tpm: 100_000_000 };
+/** An answer that hardly shrinks, so that it does not fit into an item. */
+const largeAnswer = JSON.stringify({
+  object: 'chat.completion',
+  choices: [
+    {
+      index: 0,
+      finish_reason: 'stop',
+      message: { role: 'assistant', content: randomBytes(500_000).toString('base64') },
+    },
+  ],
+  usage: { prompt_tokens: 1, completion_tokens: 1, total_tokens: 2 },
+});
+
+/** The real adapters of a local run, each call written down as the call to AWS that a deployed stage makes instead. */
+function recordingAdapters(calls: AwsCall[]): Pick<RuntimeOptions, 'blobs' | 'wrapper' | 'credentials'> {
+  const { blobs, wrapper, credentials } = localAdapters({ data: undefined, dynamodb: undefined });
+  const inOwnAccount = { 'aws:ResourceAccount': account };
+  return {
+    blobs: {
+      put: (key, bytes) => {
+        calls.push({ action: 's3:PutObject', resource: objectArn(key), context: inOwnAccount });
+        return blobs.put(key, bytes);
+      },
+      get: (key) => {
+        calls.push({ action: 's3:GetObject', resource: objectArn(key), context: inOwnAccount });
+        return blobs.get(key);
+      },
+    },
+    wrapper: {
+      createDataKey: (context) => wrapper.createDataKey(context),
+      unwrap: (wrapped, context) => {
+        const inContext = { 'kms:EncryptionContext:stage': 'prod' };
+        calls.push({ action: 'kms:Decrypt', resource: keyArn, context: inContext });
+        return wrapper.unwrap(wrapped, context);
+      },
+    },
+    credentials: {
+      find: (provider) => credentials.find(provider),
+      ready: () => {
+        calls.push({ action: 'secretsmanager:GetSecretValue', resource: secretArn });
+        return credentials.ready();
+      },
+      refresh: () => credentials.refresh(),
+    },
+  };
+}
+
+describe('the roles of the functions, while the gateway serves every kind of request', () => {
+  let testStore: TestStore;
+  let simulator: Simulator;
+  const largeProvider = createServer((_request, response) => {
+    response.writeHead(200, { 'content-type': 'application/json' }).end(largeAnswer);
+  });
+  let url: string;
+  let close: () => Promise<void>;
+  const key = newKey();
+  const recorded: AwsCall[] = [];
+  const running = new Set<Promise<void>>();
+
+  beforeAll(async () => {
+    await new Promise<void>((resolve) => largeProvider.listen(0, '127.0.0.1', resolve));
+    const { port } = largeProvider.address() as AddressInfo;
+    const urlOf = (provider: string) =>
+      provider === 'large' ? `http://127.0.0.1:${port}/v1` : simulator.urlOf(provider);
+    [testStore, simulator] = await Promise.all([startTestStore(), startSimulator({ paceMs: 0 })]);
+    const environment = { stage: testStore.stage, originSecretHashes: [], logLevel: 'silent' } as const;
+    const text = gatewayFileText(
+      {
+        models: {
+          'acme/echo': [{ provider: 'acme', upstream: 'echo', more: limited }],
+          'large/answer': [{ provider: 'large', upstream: 'any' }],
+          'acme/failing': [
+            { provider: 'acme', upstream: 'error-500' },
+            { provider: 'bolt', upstream: 'echo', more: { output_price_per_million: '9' } },
+          ],
+        },
+        providers: { acme: { accepts_byok_header: true }, bolt: {} },
+        key: { rpm: 1_000, spend_limit_usd: '10' },
+        workspace: {
+          features: { byok: true },
+          byok: { connections: [{ provider: 'acme', key: { env: 'GW_TEST_CONNECTION_KEY' }, policy: 'allowed' }] },
+          functions: [prompt('answer')],
+        },
+      },
+      urlOf,
+      key,
+    );
+    const store = aroundStore(testStore.store, (call, run) => {
+      recorded.push({ action: `dynamodb:${actionOf[call.method]}`, resource: tableArn(call.table) });
+      return run();
+    });
+    const runtime = createRuntime({ environment, store, ...recordingAdapters(recorded) });
+    const { randomness, clock } = runtime;
+    const read = readGatewayFile(text);
+    if (!read.ok) throw new Error(JSON.stringify(read.problems));
+    await applyGatewayFile({ file: read.file, stores: runtime, readVariable, randomness, nowMs: clock.nowMs() });
+    recorded.length = 0;
+    const gateway = createChatGateway(runtime);
+    const server = createNodeServer(async (request, context) => {
+      const response = await gateway(request, context);
+      const finish = async () => {
+        const done = response.finish?.() ?? Promise.resolve();
+        running.add(done);
+        await done;
+      };
+      return { ...response, finish };
+    }, runtime);
+    url = `http://127.0.0.1:${await server.listen(0, '127.0.0.1')}/v1`;
+    close = async () => {
+      await server.close();
+      runtime.transport.close();
+    };
+  });
+  afterAll(async () => {
+    await close?.();
+    largeProvider.close();
+    await Promise.all([simulator?.stop(), testStore?.stop()]);
+  });
+
+  /** What was called since the last time, settlement included. */
+  const takeCalls = async (): Promise<AwsCall[]> => {
+    await Promise.all(running);
+    return recorded.splice(0);
+  };
+  const send = async (body: object, headers: Record<string, string> = {}): Promise<number> => {
+    const response = await fetch(`${url}/chat/completions`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json', ...headers },
+      body: JSON.stringify(body),
+    });
+    await response.text();
+    await Promise.all(running);
+    return response.status;
+  };
+  const tableActionsIn = (calls: readonly AwsCall[]): Record<string, string[]> => {
+    const tables: Record<string, Set<string>> = {};
+    for (const { action, resource } of calls) {
+      if (!action.startsWith('dynamodb:')) continue;
+      const table = resource.slice(tableArn('').length);
+      tables[table] = (tables[table] ?? new Set()).add(action.slice('dynamodb:'.length));
+    }
+    return Object.fromEntries(Object.entries(tables).map(([table, actions]) => [table, [...actions]]));
+  };
+
+  it('allow the chat function every call it makes, and no action on a table that it never makes', async () => {
+    const cached = hello('acme/echo', { cache: { enabled: true } });
+    const replayed = { 'idempotency-key': 'once' };
+    const statuses = [
+      await send(hello('acme/echo')),
+      await send(hello('acme/echo', { stream: true })),
+      await send(hello('acme/failing')),
+      await send(hello('acme/echo'), replayed),
+      await send(hello('acme/echo'), replayed),
+      await send(hello('large/answer'), { 'idempotency-key': 'large' }),
+      await send(hello('large/answer'), { 'idempotency-key': 'large' }),
+      await send(hello('acme/echo'), { 'x-gw-trace-id': 'a-trace', 'x-gw-span-id': 'a-span' }),
+      await send(hello('acme/echo', { max_tokens: 5 }), {
+        ...replayed,
+        'x-gw-trace-id': 'a-trace',
+        'x-gw-span-id': 'b-span',
+      }),
+      await send(cached),
+      await send(cached),
+      await send(ask('answer')),
+    ];
+    expect(statuses).toEqual([200, 200, 200, 200, 200, 200, 200, 200, 409, 200, 200, 200]);
+    const calls = await takeCalls();
+    expect(calls.filter((call) => !chatRole.allows(call))).toEqual([]);
+    const services = new Set(calls.map(({ action }) => action).filter((action) => !action.startsWith('dynamodb:')));
+    expect([...services].toSorted()).toEqual([
+      'kms:Decrypt',
+      's3:GetObject',
+      's3:PutObject',
+      'secretsmanager:GetSecretValue',
+    ]);
+    const called = tableActionsIn(calls);
+    for (const [table, actions] of Object.entries(chatTableActions)) {
+      const found = [...(called[table] ?? []), ...(seldom[table] ?? [])];
+      expect({ table, actions: [...new Set(found)].toSorted() }).toEqual({ table, actions: actions.toSorted() });
+    }
+    expect(Object.keys(chatTableActions)).toEqual(expect.arrayContaining(Object.keys(called)));
+  });
+
+  it('allow the model listing every call it makes', async () => {
+    const response = await fetch(`${url}/models`, { headers: { authorization: `Bearer ${key}` } });
+    expect(response.status).toBe(200);
+    await response.text();
+    const calls = await takeCalls();
+    expect(calls.length).toBeGreaterThan(0);
+    expect(calls.filter((call) => !modelsRole.allows(call))).toEqual([]);
+    expect(Object.keys(modelsTableActions)).toEqual(expect.arrayContaining(Object.keys(tableActionsIn(calls))));
+  });
+
+  it.each<[string, AwsCall]>([
+    ['deleting an item', { action: 'dynamodb:DeleteItem', resource: tableArn('keys') }],
+    ['listing a table', { action: 'dynamodb:Scan', resource: tableArn('keys') }],
+    ['reading a call record', { action: 'dynamodb:GetItem', resource: tableArn('records') }],
+    ['a table of another stage', { action: 'dynamodb:GetItem', resource: tableArn('keys', 'staging') }],
+    [
+      'a key that was sealed for another stage',
+      { action: 'kms:Decrypt', resource: keyArn, context: { 'kms:EncryptionContext:stage': 'staging' } },
+    ],
+    [
+      'sealing',
+      { action: 'kms:GenerateDataKey', resource: keyArn, context: { 'kms:EncryptionContext:stage': 'prod' } },
+    ],
+    ['another secret', { action: 'secretsmanager:GetSecretValue', resource: `${secretArn}-other` }],
+    [
+      'a bucket of its name in another account',
+      { action: 's3:PutObject', resource: objectArn('x'), context: { 'aws:ResourceAccount': '999999999999' } },
+    ],
+    [
+      'a model of another region without a profile',
+      { action: 'bedrock:InvokeModel', resource: 'arn:aws:bedrock:us-west-2::foundation-model/some.model' },
+    ],
+  ])('deny %s', (_case, call) => {
+    expect(chatRole.allows(call)).toBe(false);
+    expect(modelsRole.allows(call)).toBe(false);
+  });
+
+  it.each<[string, AwsCall]>([
+    ['a model', { action: 'bedrock:InvokeModel', resource: `arn:aws:bedrock:${region}::foundation-model/some.model` }],
+    [
+      'a model elsewhere through a profile of its region',
+      {
+        action: 'bedrock:InvokeModelWithResponseStream',
+        resource: 'arn:aws:bedrock:eu-north-1::foundation-model/some.model',
+        context: {
+          'bedrock:InferenceProfileArn': `arn:aws:bedrock:${region}:${account}:inference-profile/eu.some.model`,
+        },
+      },
+    ],
+    [
+      'the OpenAI-compatible interface',
+      {
+        action: 'bedrock-mantle:CreateInference',
+        resource: `arn:aws:bedrock-mantle:${region}:${account}:project/default`,
+      },
+    ],
+  ])('allow the chat function, and it alone, %s of Bedrock', (_case, call) => {
+    expect(chatRole.allows(call)).toBe(true);
+    expect(modelsRole.allows(call)).toBe(false);
+  });
+});

@@ -1,0 +1,95 @@
+import { describe, expect, it } from '@jest/globals';
+import { checkSettings, type StageSettings } from '../../infra/cdk/settings-schema.ts';
+import { stageSettings } from '../../infra/cdk/stage-settings.ts';
+
+const check = (overrides: Record<string, unknown>, stage = 'prod') => {
+  const settings = stageSettings.prod;
+  if (settings === undefined) throw new Error('there is no stage prod');
+  return () => checkSettings(stage, { ...settings, ...overrides } as StageSettings);
+};
+const certificateArn = 'arn:aws:acm:us-east-1:123456789012:certificate/3f1c0b1e';
+const webAclArn = 'arn:aws:wafv2:us-east-1:123456789012:global/webacl/gw/3f1c0b1e';
+const keyArn = 'arn:aws:kms:eu-west-1:123456789012:key/0d1f6c6e-0b1e';
+const secretArn = 'arn:aws:secretsmanager:eu-west-1:123456789012:secret:gw/prod/providers-a1B2c3';
+const domainNames = ['llm.example.com'];
+
+describe('the settings of a stage', () => {
+  it.each(Object.entries(stageSettings))('of %s are valid', (stage, settings) => {
+    expect(() => checkSettings(stage, settings)).not.toThrow();
+  });
+
+  it('take a domain, a web ACL, regions, and what a former deployment left behind', () => {
+    const more = { customDomain: { domainNames, certificateArn }, webAclArn, bedrockRegions: ['eu-west-1'] };
+    expect(check({ ...more, adopt: { keyArn, secretArn } })).not.toThrow();
+    expect(check({ adopt: { keyArn: null, secretArn: null } })).not.toThrow();
+    expect(check({ compute: 'web', experimental: true })).not.toThrow();
+  });
+
+  it.each<[string, Record<string, unknown>, string]>([
+    [
+      'a certificate that CloudFront would not find',
+      { customDomain: { domainNames, certificateArn: certificateArn.replace('us-east-1', 'eu-west-1') } },
+      'customDomain.certificateArn must be the ARN of an ACM certificate in us-east-1',
+    ],
+    [
+      'a domain name that is none',
+      { customDomain: { domainNames: ['https://llm.example.com'], certificateArn } },
+      'customDomain.domainNames[0] must be a domain name',
+    ],
+    [
+      'a web ACL of a region',
+      { webAclArn: 'arn:aws:wafv2:eu-west-1:123456789012:regional/webacl/gw/3f1c0b1e' },
+      'webAclArn must be the ARN of a web ACL of scope CLOUDFRONT in us-east-1',
+    ],
+    ['a web ACL without a distribution', { edge: 'none', webAclArn }, "webAclArn needs edge: 'cloudfront'"],
+    [
+      'a domain without a distribution',
+      { edge: 'none', customDomain: { domainNames, certificateArn } },
+      "customDomain needs edge: 'cloudfront'",
+    ],
+    ['a region that is none', { bedrockRegions: ['*'] }, 'bedrockRegions[0] must be the name of a region'],
+    ['one environment only', { webEnvironmentsMax: 1 }, 'webEnvironmentsMax must be a whole number, at least 2'],
+    ['too little memory', { memoryMb: 64 }, 'memoryMb must be a whole number from 128 to 10240'],
+    [
+      'a number as text',
+      { chatReservedConcurrency: '5' },
+      'chatReservedConcurrency must be a whole number, at least 1',
+    ],
+    ['days that CloudWatch does not take', { logRetentionDays: 8 }, 'logRetentionDays must be one of 1, 3, 5, 7'],
+    ['a word that is not offered', { edge: 'alb' }, 'edge must be cloudfront or none'],
+    ['the same origin secret twice', { originSecrets: [1, 1] }, 'originSecrets must be a list of different numbers'],
+    ['no origin secret', { originSecrets: [] }, 'originSecrets must be a list of at least one number'],
+    ['an address that is none', { alarmEmail: 'operator' }, 'alarmEmail must be an e-mail address'],
+    ['a member that is left out', { dashboard: undefined }, 'dashboard must be true or false'],
+    ['a misspelt member', { memoryMB: 512 }, 'Unrecognized key: "memoryMB"'],
+    ['an unproven target', { compute: 'web' }, "compute 'web' needs experimental: true"],
+    ['tables that must be deleted and must not', { removal: 'destroy' }, "deletionProtection needs removal: 'retain'"],
+    [
+      'adopting what a later removal would delete',
+      { removal: 'destroy', deletionProtection: false, adopt: { keyArn, secretArn } },
+      "adopt needs removal: 'retain'",
+    ],
+    [
+      'an alias in place of a key',
+      { adopt: { keyArn: 'alias/gw-prod-connections', secretArn } },
+      'adopt.keyArn must be the ARN of a KMS key',
+    ],
+    [
+      'the secret of another stage',
+      { adopt: { keyArn, secretArn: secretArn.replace('prod', 'staging') } },
+      'adopt.secretArn must be the ARN of the secret gw/prod/providers',
+    ],
+  ])('stop at %s, naming the member, before anything is synthesized', (_case, overrides, message) => {
+    expect(check(overrides)).toThrow(`stage prod: ${message}`);
+  });
+
+  it('name every member that is wrong at once', () => {
+    expect(check({ memoryMb: 1, edge: 'alb', alarmEmail: '' })).toThrow(
+      /^stage prod: memoryMb [^;]+; edge [^;]+; alarmEmail [^;]+$/,
+    );
+  });
+
+  it('stop at a name that no bucket could hold', () => {
+    expect(check({}, 'My_Stage')).toThrow('must be 1 to 26 lower-case letters, digits or -');
+  });
+});

@@ -1,0 +1,84 @@
+// A server in place of one of AWS's own that answers as a script says, and records what it was asked.
+import { once } from 'node:events';
+import { createServer, type IncomingMessage } from 'node:http';
+import type { AddressInfo } from 'node:net';
+
+/**
+ * 'lost': the request is read in full and its answer never leaves. 'cut': its answer breaks off in the middle. 'silent':
+ * the connection stays open.
+ */
+export type Behaviour =
+  | 'lost'
+  | 'cut'
+  | 'silent'
+  | {
+      readonly status: number;
+      /** An object goes out as JSON. */
+      readonly body: Record<string, unknown> | string;
+      readonly headers?: Readonly<Record<string, string>>;
+    };
+
+export const awsError = (status: number, name: string): Behaviour => ({
+  status,
+  body: { __type: `com.amazonaws.any#${name}`, message: `${name}: its text` },
+});
+export const answer = (body: Record<string, unknown> | string): Behaviour => ({ status: 200, body });
+
+export interface ReceivedRequest {
+  readonly method: string;
+  readonly path: string;
+  readonly headers: IncomingMessage['headers'];
+  readonly body: string;
+}
+
+export interface ScriptedServer {
+  readonly endpoint: string;
+  readonly requests: readonly ReceivedRequest[];
+  /** Of the JSON services: what was asked for so far, such as "GetItem". */
+  operations(): string[];
+  /** How many connections were opened so far. */
+  connections(): number;
+  /** Resolves when the first request has arrived. */
+  readonly firstRequest: Promise<void>;
+  /** Closes every connection that is open now. */
+  hangUp(): void;
+  stop(): Promise<void>;
+}
+
+/** Behaves as listed, request by request; the last behaviour stays. */
+export async function startScriptedServer(behaviours: readonly [Behaviour, ...Behaviour[]]): Promise<ScriptedServer> {
+  const requests: ReceivedRequest[] = [];
+  const arrived = Promise.withResolvers<void>();
+  let connections = 0;
+  const server = createServer(async (request, response) => {
+    let body = '';
+    for await (const chunk of request) body += chunk;
+    const behaviour = behaviours[Math.min(requests.length, behaviours.length - 1)] ?? behaviours[0];
+    const { method = '', url: path = '', headers } = request;
+    requests.push({ method, path, headers, body });
+    arrived.resolve();
+    if (behaviour === 'silent') return;
+    if (behaviour === 'lost') return void request.socket.destroy();
+    if (behaviour === 'cut') return void request.socket.end('HTTP/1.1 200 OK\r\ncontent-length: 50\r\n\r\n{"half');
+    const text = typeof behaviour.body === 'string' ? behaviour.body : JSON.stringify(behaviour.body);
+    response.writeHead(behaviour.status, { 'content-type': 'application/x-amz-json-1.0', ...behaviour.headers });
+    response.end(text);
+  }).listen(0, '127.0.0.1');
+  server.on('connection', () => {
+    connections += 1;
+  });
+  await once(server, 'listening');
+  return {
+    endpoint: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    requests,
+    operations: () => requests.map(({ headers }) => String(headers['x-amz-target']).split('.')[1] ?? ''),
+    connections: () => connections,
+    firstRequest: arrived.promise,
+    hangUp: () => server.closeAllConnections(),
+    async stop() {
+      server.closeAllConnections();
+      server.close();
+      await once(server, 'close');
+    },
+  };
+}

@@ -1,0 +1,119 @@
+// Random histories of one read cache: questions, answers in any order and of any kind, and time that passes meanwhile.
+import { describe, expect, it } from '@jest/globals';
+import fc from 'fast-check';
+import { createReadCache } from '../../../shared/foundation/cache/index.ts';
+import { manualClock } from '../../support/manual-clock.ts';
+
+const freshMs = 20;
+const smallSizeMax = 6;
+const keys = [...'abc'];
+
+const asking = fc.record({ kind: fc.constant('ask' as const), key: fc.constantFrom(...keys) });
+const answering = fc.record({
+  kind: fc.constantFrom('value' as const, 'value' as const, 'absent' as const, 'failed' as const),
+  open: fc.nat(5),
+  size: fc.integer({ min: 1, max: smallSizeMax + 1 }),
+});
+const waiting = fc.record({ kind: fc.constant('wait' as const), forMs: fc.constantFrom(1, freshMs - 1, freshMs) });
+const steps = fc.array(fc.oneof(asking, asking, answering, waiting), { maxLength: 60, size: 'max' });
+type Steps = typeof steps extends fc.Arbitrary<infer Value> ? Value : never;
+
+interface Read extends PromiseWithResolvers<Read | undefined> {
+  readonly key: string;
+  readonly askedAtMs: number;
+  size: number;
+  state: 'open' | 'value' | 'absent' | 'failed';
+}
+
+interface Question {
+  readonly ageMs: number;
+  /** Of the latest read of this key, as it was before the question. */
+  readonly former: Read['state'] | 'none';
+  readonly readAnew: boolean;
+  /** The latest read of this key after the question. */
+  readonly latest: Read;
+  readonly served: Promise<Read | undefined>;
+}
+
+async function play(history: Steps, sizeMax: number): Promise<{ questions: Question[]; keptSize: number }> {
+  const clock = manualClock();
+  const sizeOf = (value: Read | undefined) => value?.size ?? 0;
+  const cache = createReadCache<Read | undefined>({ sizeMax, sizeOf, freshMs, clock });
+  const reads: Read[] = [];
+
+  function ask(asked: string): Question {
+    const known = reads.findLast((read) => read.key === asked);
+    const former = known?.state ?? 'none';
+    let latest = known;
+    const served = cache.get(asked, () => {
+      const answer = Promise.withResolvers<Read | undefined>();
+      latest = { ...answer, key: asked, askedAtMs: clock.nowMs(), size: 0, state: 'open' };
+      reads.push(latest);
+      return answer.promise;
+    });
+    // Compared in the end.
+    served.catch(() => {});
+    if (latest === undefined) throw new Error(`${asked} was served and never read`);
+    const ageMs = clock.nowMs() - (known?.askedAtMs ?? 0);
+    return { ageMs, former, readAnew: latest !== known, latest, served };
+  }
+
+  async function answer(read: Read, state: 'value' | 'absent' | 'failed', size: number): Promise<void> {
+    Object.assign(read, { state, size });
+    if (state === 'failed') read.reject(new Error(`read ${reads.indexOf(read)} failed`));
+    else read.resolve(state === 'value' ? read : undefined);
+    await Promise.allSettled([read.promise]);
+  }
+
+  const questions: Question[] = [];
+  for (const step of history) {
+    if (step.kind === 'ask') questions.push(ask(step.key));
+    else if (step.kind === 'wait') clock.advance(step.forMs);
+    else {
+      const open = reads.filter(({ state }) => state === 'open');
+      const read = open[step.open % open.length];
+      if (read !== undefined) await answer(read, step.kind, step.size);
+    }
+  }
+  const kept = keys.map(ask).filter(({ readAnew, former }) => !readAnew && former === 'value');
+  for (const read of reads) if (read.state === 'open') await answer(read, 'value', 1);
+  return { questions, keptSize: kept.reduce((sum, { latest }) => sum + latest.size, 0) };
+}
+
+const always = (check: (played: Awaited<ReturnType<typeof play>>) => void | Promise<void>, sizeMax = smallSizeMax) =>
+  fc.assert(
+    fc.asyncProperty(steps, async (history) => check(await play(history, sizeMax))),
+    { numRuns: 500 },
+  );
+
+const isShared = ({ former, ageMs }: Question): boolean => former === 'open' && ageMs < freshMs;
+const isKeepable = ({ former, ageMs }: Question): boolean => former === 'value' && ageMs < freshMs;
+
+describe('whatever happens, a read cache', () => {
+  it('keeps no more than its bound', () =>
+    always(({ keptSize }) => expect(keptSize).toBeLessThanOrEqual(smallSizeMax)));
+
+  it('reads once for all who ask while a read is open that is not too old, however full it is', () =>
+    always(({ questions }) => expect(questions.filter((asked) => isShared(asked) && asked.readAnew)).toEqual([])));
+
+  it('reads anew after a failure, after nothing was found, and when what it has is too old', () =>
+    always(({ questions }) => {
+      const mayServe = (asked: Question) => isShared(asked) || isKeepable(asked);
+      expect(questions.filter((asked) => !mayServe(asked) && !asked.readAnew)).toEqual([]);
+    }));
+
+  it('reads nothing anew that is there and fresh, as long as there is room', () =>
+    always(
+      ({ questions }) => expect(questions.filter((asked) => isKeepable(asked) && asked.readAnew)).toEqual([]),
+      Number.MAX_SAFE_INTEGER,
+    ));
+
+  it('serves what the latest read gave, value or failure, however late an earlier one ends', () =>
+    always(async ({ questions }) => {
+      for (const { served, latest } of questions) {
+        const [got, wanted] = await Promise.allSettled([served, latest.promise]);
+        expect(got).toEqual(wanted);
+        if (got.status === 'fulfilled') expect(got.value === undefined || got.value === latest).toBe(true);
+      }
+    }));
+});

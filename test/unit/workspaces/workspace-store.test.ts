@@ -1,0 +1,239 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import fc from 'fast-check';
+import {
+  createWorkspaceReader,
+  createWorkspaceStore,
+  mergeWorkspace,
+  type WorkspaceDocument,
+} from '../../../shared/configuration/workspaces/index.ts';
+import { cachedWorkspacesMax, configFreshMs } from '../../../shared/foundation/constants/index.ts';
+import { startTestStore, type TestStore } from '../../support/dynamodb.ts';
+import { countingWrites } from '../catalogue/counting-writes.ts';
+
+let database: TestStore;
+beforeAll(async () => {
+  database = await startTestStore();
+});
+afterAll(() => database.stop());
+
+const workspace = (id: string, more: Partial<WorkspaceDocument> = {}): WorkspaceDocument => ({
+  id,
+  credit_usd: '25.00',
+  spend_limit_usd: null,
+  models: 'all',
+  data_policy: {},
+  function_concurrency: 20,
+  features: { byok: false, presets: false },
+  presets: [],
+  ...more,
+});
+
+describe('workspaces at rest', () => {
+  it('are written once, then only when they change', async () => {
+    const { store, writes } = countingWrites(database.store);
+    const workspaces = createWorkspaceStore(store);
+    expect(await workspaces.read('a')).toBeUndefined();
+    expect(await workspaces.write(workspace('a'))).toBe('created');
+    expect(await workspaces.write(workspace('a'))).toBe('unchanged');
+    expect(writes()).toBe(1);
+    expect(await workspaces.write(workspace('a', { models: ['m'] }))).toBe('changed');
+    expect(await workspaces.read('a')).toEqual(workspace('a', { models: ['m'] }));
+  });
+
+  it('keep the credit they were created with', async () => {
+    const workspaces = createWorkspaceStore(database.store);
+    await workspaces.write(workspace('b'));
+    expect(await workspaces.write(workspace('b', { credit_usd: '99' }))).toBe('unchanged');
+    expect((await workspaces.read('b'))?.credit_usd).toBe('25.00');
+  });
+
+  it('keep their credit shards when none are named, and never get fewer', async () => {
+    const { store, writes } = countingWrites(database.store);
+    const workspaces = createWorkspaceStore(store);
+    await workspaces.write(workspace('d', { credit_shards: 8 }));
+    expect(await workspaces.write(workspace('d'))).toBe('unchanged');
+    const fewer = workspace('d', { credit_shards: 7, models: [] });
+    const refusal = 'workspace d has its credit in 8 shards, and the file says credit_shards: 7';
+    await expect(workspaces.write(fewer)).rejects.toThrow(refusal);
+    expect(writes()).toBe(1);
+    expect(await workspaces.write(workspace('d', { credit_shards: 9 }))).toBe('changed');
+    expect(await workspaces.read('d')).toEqual(workspace('d', { credit_shards: 9 }));
+  });
+
+  it('named by any documents in any order keep their first credit, and the most shards that were ever named', () => {
+    const written = fc.record({
+      credit_usd: fc.constantFrom('0', '1.50', '25.00'),
+      credit_shards: fc.option(fc.integer({ min: 1, max: 32 }), { nil: undefined }),
+    });
+    fc.assert(
+      fc.property(fc.array(written, { minLength: 1 }), (documents) => {
+        let stored: WorkspaceDocument | undefined;
+        let most = 1;
+        for (const document of documents) {
+          const { credit_shards: named = most } = document;
+          const keep = () => mergeWorkspace(stored, workspace('p', document));
+          if (named < most) expect(keep).toThrow(`${most} shards`);
+          else stored = keep();
+          most = Math.max(most, named);
+          expect([stored?.credit_usd, stored?.credit_shards ?? 1]).toEqual([documents[0]?.credit_usd, most]);
+        }
+      }),
+    );
+  });
+
+  it('keep the parts of a preset exactly, numbers included', async () => {
+    const workspaces = createWorkspaceStore(database.store);
+    const config = { seed: 9007199254740991, temperature: 0.1, stop: [''], nested: { a: null } };
+    const document = workspace('c', {
+      presets: [{ slug: 's', designated: '1', versions: [{ version: '1', config }] }],
+    });
+    await workspaces.write(document);
+    expect(await workspaces.read('c')).toEqual(document);
+  });
+});
+
+describe('what changes leave out', () => {
+  const stored = workspace('m', {
+    spend_limit_usd: '9',
+    models: ['a'],
+    data_policy: { zdr: true, data_residency: ['eu'] },
+    function_concurrency: 3,
+    features: { byok: true, presets: true },
+    presets: [
+      {
+        slug: 's',
+        designated: '1',
+        versions: [
+          { version: '1', config: { temperature: 0 } },
+          { version: '2', config: { temperature: 1 } },
+        ],
+      },
+      { slug: 't', designated: '1', versions: [{ version: '1', config: {} }] },
+    ],
+  });
+
+  it('stays, members and entries alike', () => {
+    expect(mergeWorkspace(stored, { id: 'm' })).toEqual(stored);
+    expect(mergeWorkspace(stored, { id: 'm', features: {}, data_policy: {}, presets: [] })).toEqual(stored);
+  });
+
+  it('has its default where the workspace is new', () => {
+    expect(mergeWorkspace(undefined, { id: 'new', models: ['a'] })).toEqual({
+      id: 'new',
+      credit_usd: '0',
+      spend_limit_usd: null,
+      models: ['a'],
+      data_policy: {},
+      function_concurrency: 20,
+      features: { byok: false, presets: false },
+      presets: [],
+    });
+  });
+
+  it('stays beside what is written, which wins; null takes a limit or a policy away', () => {
+    const changes = {
+      id: 'm',
+      spend_limit_usd: null,
+      models: 'all' as const,
+      data_policy: { zdr: null, data_collection: 'deny' as const },
+      features: { byok: false },
+    };
+    expect(mergeWorkspace(stored, changes)).toEqual({
+      ...stored,
+      spend_limit_usd: null,
+      models: 'all',
+      data_policy: { data_collection: 'deny', data_residency: ['eu'] },
+      features: { byok: false, presets: true },
+    });
+  });
+
+  it('of presets stays too: versions and designated one of those that are named, and the others whole', () => {
+    const [s, t] = stored.presets;
+    const added = { version: '3', config: { temperature: 2 } };
+    const presets = [
+      { slug: 's', versions: [added] },
+      { slug: 'new', versions: [added] },
+    ];
+    expect(mergeWorkspace(stored, { id: 'm', presets }).presets).toEqual([
+      { ...s, versions: [...(s?.versions ?? []), added] },
+      t,
+      { slug: 'new', designated: '3', versions: [added] },
+    ]);
+    const moved = { slug: 's', designated: '2' };
+    expect(mergeWorkspace(stored, { id: 'm', presets: [moved] }).presets).toEqual([{ ...s, designated: '2' }, t]);
+    const absent = { slug: 't', state: 'absent' as const };
+    expect(mergeWorkspace(stored, { id: 'm', presets: [absent] }).presets).toEqual([s]);
+  });
+
+  it('merged twice is as merged once', () => {
+    const changes = {
+      id: 'm',
+      presets: [{ slug: 'n', versions: [{ version: '1', config: {} }] }],
+      models: 'all' as const,
+    };
+    const once = mergeWorkspace(stored, changes);
+    expect(mergeWorkspace(once, changes)).toEqual(once);
+  });
+});
+
+it('every workspace is listed', async () => {
+  const workspaces = createWorkspaceStore(database.store);
+  await workspaces.write(workspace('listed'));
+  const ids: string[] = [];
+  for await (const { id } of workspaces.list()) ids.push(id);
+  expect(ids).toContain('listed');
+});
+
+describe('the workspaces of an instance', () => {
+  function caching() {
+    const reads: string[] = [];
+    const state = { nowMs: 1_000_000, isDown: false };
+    const reader = createWorkspaceReader({
+      clock: { nowMs: () => state.nowMs, after: () => () => {} },
+      workspaces: {
+        read: async (id) => {
+          reads.push(id);
+          if (state.isDown) throw new Error('down');
+          return id === 'missing' ? undefined : workspace(id);
+        },
+      },
+    });
+    return { reader, reads, state };
+  }
+
+  it('asks once while it is fresh, for any number of callers, and again after that', async () => {
+    const { reader, reads, state } = caching();
+    await Promise.all([reader.read('a'), reader.read('a'), reader.read('a')]);
+    state.nowMs += configFreshMs - 1;
+    await reader.read('a');
+    expect(reads).toEqual(['a']);
+    state.nowMs += 1;
+    await reader.read('a');
+    expect(reads).toEqual(['a', 'a']);
+  });
+
+  it('never serves an old workspace while the store is down, and does not cache a failure', async () => {
+    const { reader, state } = caching();
+    await reader.read('a');
+    state.isDown = true;
+    state.nowMs += configFreshMs;
+    await expect(reader.read('a')).rejects.toThrow('down');
+    state.isDown = false;
+    expect((await reader.read('a')).id).toBe('a');
+    await expect(reader.read('missing')).rejects.toThrow('does not exist');
+  });
+
+  it('forgets the workspace that was used longest ago, not the others', async () => {
+    const { reader, reads } = caching();
+    await reader.read('often');
+    for (let index = 0; index < cachedWorkspacesMax; index += 1) {
+      await reader.read('often');
+      await reader.read(`w${index}`);
+    }
+    reads.length = 0;
+    await reader.read('often');
+    expect(reads).toEqual([]);
+    await reader.read('w0');
+    expect(reads).toEqual(['w0']);
+  });
+});
