@@ -38,12 +38,11 @@ const floors: readonly Readonly<Record<string, string>>[] = [
   {
     'shared/accounting/holds': rules,
     'shared/accounting/idempotency': rules,
-    'shared/accounting/limits': rules,
     'shared/accounting/provider-health': rules,
     'shared/accounting/response-cache': rules,
     'shared/accounting/call-records': rules,
   },
-  { 'shared/accounting/credit': rules },
+  { 'shared/accounting/credit': rules, 'shared/accounting/limits': rules },
   { 'shared/configuration/catalogue': rules, 'shared/configuration/keys': rules },
   {
     'shared/configuration/stored-functions': 'Everything about functions that needs no provider.',

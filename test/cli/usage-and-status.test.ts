@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { type CallRecord, createCallRecords, utcDayOf } from '../../shared/accounting/call-records/index.ts';
 import { storesOn } from '../../infra/cli/target/stores.ts';
+import { type CallRecord, createCallRecords, utcDayOf } from '../../shared/accounting/call-records/index.ts';
 import { createCooldowns, createStatisticsRecorder } from '../../shared/accounting/provider-health/index.ts';
 import { leaseMs } from '../../shared/foundation/constants/index.ts';
 import { systemRandomness } from '../../shared/foundation/ids/index.ts';

@@ -73,14 +73,17 @@ describe('a provider', () => {
     ['acme/limited', 1, 30_000],
     // Told to come back in two hours it is asked after ten minutes all the same.
     ['acme/limited-long', 1, 600_000],
-  ])('that cannot serve is asked last for as long as it asked for, or we guess: %s', async (model, calls, cooldownMs) => {
-    for (let call = 0; call < calls; call += 1) expect(await askedFor(model)).toEqual(both);
-    expect(await askedFor(model)).toEqual(moved);
-    clock.advance(cooldownMs - 1);
-    expect(await askedFor(model)).toEqual(moved);
-    clock.advance(1);
-    expect(await askedFor(model)).toEqual(both);
-  });
+  ])(
+    'that cannot serve is asked last for as long as it asked for, or we guess: %s',
+    async (model, calls, cooldownMs) => {
+      for (let call = 0; call < calls; call += 1) expect(await askedFor(model)).toEqual(both);
+      expect(await askedFor(model)).toEqual(moved);
+      clock.advance(cooldownMs - 1);
+      expect(await askedFor(model)).toEqual(moved);
+      clock.advance(1);
+      expect(await askedFor(model)).toEqual(both);
+    },
+  );
 
   it('that failed two calls more than 30 seconds apart is asked first again', async () => {
     expect(await askedFor('acme/failing')).toEqual(both);
@@ -223,7 +226,11 @@ describe('the memory of cooldowns', () => {
       `cooling_until first past/${at}`,
       clock.nowMs() - 1,
     ]);
-    const item = { pk: 'COOLDOWNS', [`cooling_until first ${entry.model}`]: clock.nowMs() + 10_000, ...Object.fromEntries(past) };
+    const item = {
+      pk: 'COOLDOWNS',
+      [`cooling_until first ${entry.model}`]: clock.nowMs() + 10_000,
+      ...Object.fromEntries(past),
+    };
     const cooldowns = createCooldowns({ store: { ...gateway.testStore.store, get: async () => item }, clock });
     await cooldowns.refresh();
     expect(cooldowns.isCooling(entry)).toBe(true);

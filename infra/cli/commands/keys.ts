@@ -131,7 +131,9 @@ async function updateKey(session: Session, publicId: string, update: KeyUpdate):
   };
   // Without the status: a revocation at the same time stays.
   const change = await keys.write(wanted);
-  const [shown] = (await readKeys(keys, session.clock.nowMs(), record.workspace)).filter((key) => key.publicId === publicId);
+  const [shown] = (await readKeys(keys, session.clock.nowMs(), record.workspace)).filter(
+    (key) => key.publicId === publicId,
+  );
   return {
     json: { change, ...(shown === undefined ? {} : fieldJson(keyFields, shown)) },
     lines: (style) => (shown === undefined ? [] : fieldTable(keyFields, [shown], style)),

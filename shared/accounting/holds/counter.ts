@@ -3,10 +3,13 @@
 import { idPattern, type TableName } from '../../foundation/constants/index.ts';
 import type { Item } from '../../storage/store/index.ts';
 
-/** Where a counter stands and what limits it. Amounts are integers: pico-USD, slots. */
-export interface Counter {
+export interface ItemAddress {
   readonly table: TableName;
   readonly key: string;
+}
+
+/** Where a counter stands and what limits it. Amounts are integers: pico-USD, slots. */
+export interface Counter extends ItemAddress {
   readonly balances: readonly Balance[];
   /** Attribute that sums up what was settled. Left out where nothing is consumed, as with slots. */
   readonly spentAttribute?: string;

@@ -14,7 +14,7 @@ import {
 } from './counter.ts';
 import { createItemWriter, type ItemWriter, type ItemWriterOptions } from './item-writer.ts';
 import { admitKey, type KeyAdmission, type KeyAdmissionRequest, type KeyHold, keySettlement } from './key-admission.ts';
-import type { Settlement } from './plan-write.ts';
+import type { Settlement } from './requests.ts';
 
 export interface Counters {
   /** Throws StoreUnavailable: a settlement of this owner then does nothing, and what may have been taken expires. */

@@ -2,12 +2,13 @@
 // go together in the next one. Each is answered as if it had come alone and in its turn. A request that is alone is
 // written at once.
 import { LRUCache } from 'lru-cache';
-import { admissionTimeoutMs, storeCallTimeoutMs, type TableName } from '../../foundation/constants/index.ts';
+import { admissionTimeoutMs, storeCallTimeoutMs } from '../../foundation/constants/index.ts';
 import type { Randomness } from '../../foundation/ids/index.ts';
 import type { Clock } from '../../foundation/time/index.ts';
 import { type Item, type Store, StoreUnavailable } from '../../storage/store/index.ts';
-import type { SeenItem } from './counter.ts';
-import { type Answer, planWrite, type Request, type Reservation, type Waiting } from './plan-write.ts';
+import type { ItemAddress, SeenItem } from './counter.ts';
+import { planWrite, type Waiting } from './plan-write.ts';
+import type { Answer, Request, Reservation } from './requests.ts';
 import { contended, createSettleOnce } from './settle-once.ts';
 import { addMark, createMark, deleteMark, type Mark } from './settlement-mark.ts';
 
@@ -21,11 +22,6 @@ const asksMax = 10;
 const rememberedItemsMax = 5_000;
 /** Items of limits are deleted and made anew when they were idle for two days. */
 const rememberedMs = 3_600_000;
-
-export interface ItemAddress {
-  readonly table: TableName;
-  readonly key: string;
-}
 
 export interface ItemWriter {
   /**

@@ -6,7 +6,7 @@ import type { Item } from '../../storage/store/index.ts';
 import { checkHold, type Hold, type SeenItem } from './counter.ts';
 import type { ItemWriter } from './item-writer.ts';
 import { balanceLimit, keyAttributes, keyCounter, openPeriod, readKeyLimits } from './key-limits.ts';
-import type { Demand, Refusal } from './plan-write.ts';
+import type { Demand, Refusal } from './requests.ts';
 import type { UpdateDraft } from './update-draft.ts';
 import { requestsPerMinute } from './windows.ts';
 

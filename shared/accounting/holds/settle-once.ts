@@ -3,8 +3,9 @@
 import { LRUCache } from 'lru-cache';
 import type { Clock } from '../../foundation/time/index.ts';
 import { type Store, StoreUnavailable } from '../../storage/store/index.ts';
-import type { ItemAddress } from './item-writer.ts';
-import { type Answer, planWrite, type Request } from './plan-write.ts';
+import type { ItemAddress } from './counter.ts';
+import { planWrite } from './plan-write.ts';
+import type { Answer, Request } from './requests.ts';
 import { addMark, hasMark, type Mark } from './settlement-mark.ts';
 
 /** From the first try on. Callers repeat a settlement within the 10 s of `finish`. */

@@ -2,7 +2,8 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import { requestsPerMinute, tokensPerMinute, UpdateDraft } from '../../../shared/accounting/holds/index.ts';
-import { planWrite, type Request } from '../../../shared/accounting/holds/plan-write.ts';
+import { planWrite } from '../../../shared/accounting/holds/plan-write.ts';
+import type { Request } from '../../../shared/accounting/holds/requests.ts';
 import type { Item, Update } from '../../../shared/storage/store/index.ts';
 
 const nowMs = 1_800_000_000_000;
