@@ -28,7 +28,7 @@ export interface Call {
   readonly headers?: Readonly<Record<string, string>>;
 }
 
-const callTimeoutMs = 20_000;
+const callTimeoutMs = 30_000;
 
 export function createClient({ name, url, headers: own }: Endpoint, connections: number) {
   const target = `${url}/chat/completions`;

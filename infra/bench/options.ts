@@ -1,7 +1,7 @@
 // What a run measures and how much of it. A whole run stays under four minutes, a quick one under one.
 import { parseArgs } from 'node:util';
 
-const sectionNames = ['start', 'latency', 'load', 'store', 'memory', 'scale'] as const;
+const sectionNames = ['start', 'latency', 'scale', 'load', 'store', 'memory'] as const;
 export type SectionName = (typeof sectionNames)[number];
 
 /** Numbers of calls, unless a name says otherwise. */
@@ -9,16 +9,15 @@ export const fullPlan = {
   /** Processes of each kind that are started and timed. */
   starts: 15,
   /** The targets of the latency section alternate, so that a disturbance of the machine affects all of them. */
-  latencyTurns: 6,
+  latencyTurns: 5,
   jsonPerTurn: { 1: 50, 32: 256 },
   streamsPerTurn: { 1: 20, 32: 48 },
   /** At most as many numbers as there are crowds in the gateway file. */
   atOnce: [300, 1_000],
   /** One by one, while others are in flight. */
   further: 20,
-  /** On 32 connections, counted at the store. */
+  /** Counted at the store: on 32 connections, and of each kind of call. */
   busy: 640,
-  /** Of each kind of call, counted at the store. */
   store: 6,
   memory: 10_000,
 };

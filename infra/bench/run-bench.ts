@@ -10,13 +10,14 @@ import { measureStart } from './sections/start.ts';
 import { measureStore } from './sections/store.ts';
 import { type TestBed, withTestBed } from './test-bed/test-bed.ts';
 
+/** The load comes after the scale: what it leaves behind would be measured there. */
 const sections: Readonly<Record<SectionName, (bed: TestBed, plan: BenchPlan) => Promise<SectionReport>>> = {
   start: measureStart,
   latency: measureLatency,
+  scale: measureScale,
   load: measureLoad,
   store: measureStore,
   memory: measureMemory,
-  scale: measureScale,
 };
 
 /** Prints each section when it has ended, the targets last. `folder` is empty, and the caller removes it. */

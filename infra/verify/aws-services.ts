@@ -21,7 +21,7 @@ import { connectionKeyAlias, providerSecretName, spillBucketName } from '../cdk/
 import { createTables } from '../local/create-tables.ts';
 import { startEmbeddedDynamo } from '../local/embedded-dynamodb.ts';
 import { startEmulator } from './emulator.ts';
-import { projectRoot, pythonProgram, type Rung, runCommand, Skipped } from './rung.ts';
+import { projectRoot, pythonProgram, runCommand, Skipped, type Step } from './step.ts';
 
 const stage = 'verify';
 const account = '123456789012';
@@ -187,7 +187,12 @@ async function run(): Promise<string> {
     stops.push(() => target.stop());
     const chat = async (model: string, headers: Record<string, string> = {}): Promise<Answer> => {
       const body = JSON.stringify({ model, messages: [{ role: 'user', content: 'Hello' }] });
-      const http = { method: 'POST', path: routePaths.chatCompletions, sourceIp: '127.0.0.1', userAgent: 'verify' };
+      const http = {
+        method: 'POST',
+        path: `/v1${routePaths.chatCompletions}`,
+        sourceIp: '127.0.0.1',
+        userAgent: 'verify',
+      };
       const answer = readStreamed(
         await target.invoke({
           version: '2.0',
@@ -224,4 +229,4 @@ async function run(): Promise<string> {
   }
 }
 
-export const awsServices: Rung = { name: 'services', run };
+export const awsServices: Step = { name: 'services', run };

@@ -1,5 +1,4 @@
 // Servers that stand in for AWS: started as children of this process, on a free port, and gone with it.
-import { request as httpRequest } from 'node:http';
 import { type AddressInfo, createServer } from 'node:net';
 import { dirname } from 'node:path';
 import { sleep, systemClock } from '../../shared/foundation/time/index.ts';
@@ -53,25 +52,3 @@ async function freePort(): Promise<number> {
   await new Promise((resolve) => server.close(resolve));
   return port;
 }
-
-/** A `fetch` that sends every request to an emulator, with the host it was meant for in its header. */
-export const fetchThrough =
-  (emulatorUrl: string): typeof fetch =>
-  (url, init = {}) =>
-    new Promise((resolve, reject) => {
-      const { host: targetHost, pathname, search } = new URL(String(url));
-      const { hostname, port } = new URL(emulatorUrl);
-      const headers = { ...(init.headers as Record<string, string>), host: targetHost, 'x-forwarded-proto': 'https' };
-      const options = { hostname, port, path: `${pathname}${search}`, method: init.method ?? 'GET', headers };
-      const request = httpRequest(options, (response) => {
-        const chunks: Buffer[] = [];
-        response.on('data', (chunk: Buffer) => void chunks.push(chunk));
-        response.on('error', reject);
-        response.on('end', () => {
-          const { statusCode: status = 0 } = response;
-          resolve(new Response(Buffer.concat(chunks), { status, headers: new Headers(response.headers as never) }));
-        });
-      });
-      request.on('error', reject);
-      request.end(init.body as string | undefined);
-    });

@@ -3,14 +3,13 @@
 
 import { systemClock } from '../../shared/foundation/time/index.ts';
 import { awsServices } from './aws-services.ts';
-import { ministack } from './ministack.ts';
-import { projectRoot, pythonProgram, type Rung, runCommand, runTests, Skipped } from './rung.ts';
 import { secondEngine } from './second-engine.ts';
+import { projectRoot, pythonProgram, runCommand, runTests, Skipped, type Step } from './step.ts';
 
 /** Resources that depend on what they already refer to: CDK writes such lines, and they do no harm. */
 const ignoredChecks = 'W3005';
 
-const rungs: readonly Rung[] = [
+const steps: readonly Step[] = [
   {
     name: 'templates',
     run: async () => `${await runTests(['test/infra/template-spec'])}: every property, against CloudFormation's types`,
@@ -31,17 +30,16 @@ const rungs: readonly Rung[] = [
   },
   secondEngine,
   awsServices,
-  ministack,
 ];
 
-async function climb(rung: Rung): Promise<boolean> {
+async function runStep(step: Step): Promise<boolean> {
   const startedAtMs = systemClock.nowMs();
   const print = (verdict: string, text: string) => {
     const seconds = `${((systemClock.nowMs() - startedAtMs) / 1_000).toFixed(0)} s`;
-    process.stdout.write(`${verdict.padEnd(8)}${rung.name.padEnd(13)}${seconds.padEnd(7)}${text}\n`);
+    process.stdout.write(`${verdict.padEnd(8)}${step.name.padEnd(13)}${seconds.padEnd(7)}${text}\n`);
   };
   try {
-    print('ok', await rung.run());
+    print('ok', await step.run());
     return true;
   } catch (error) {
     if (error instanceof Skipped) {
@@ -54,11 +52,11 @@ async function climb(rung: Rung): Promise<boolean> {
 }
 
 const names = process.argv.slice(2);
-const unknown = names.find((name) => !rungs.some((rung) => rung.name === name));
+const unknown = names.find((name) => !steps.some((step) => step.name === name));
 if (unknown !== undefined) {
-  process.stderr.write(`verify: there is no ${unknown}; known: ${rungs.map(({ name }) => name).join(', ')}\n`);
+  process.stderr.write(`verify: there is no ${unknown}; known: ${steps.map(({ name }) => name).join(', ')}\n`);
   process.exit(1);
 }
-for (const rung of rungs.filter(({ name }) => names.length === 0 || names.includes(name))) {
-  if (!(await climb(rung))) process.exitCode = 1;
+for (const step of steps.filter(({ name }) => names.length === 0 || names.includes(name))) {
+  if (!(await runStep(step))) process.exitCode = 1;
 }

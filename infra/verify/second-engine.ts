@@ -1,14 +1,14 @@
 // The store suites on another implementation of DynamoDB than the embedded one: conditions that only one engine accepts
 // would be found on AWS.
 import { startEmulator } from './emulator.ts';
-import { pythonProgram, type Rung, runTests } from './rung.ts';
+import { pythonProgram, runTests, type Step } from './step.ts';
 
-export const ministackRequirement = 'ministack==1.5.33';
+const ministackRequirement = 'ministack==1.5.33';
 
 /** It computes with 28 digits, where DynamoDB keeps 38. */
 const otherwiseThere = 'are exact to 38 digits, also after arithmetic';
 
-export const secondEngine: Rung = {
+export const secondEngine: Step = {
   name: 'dynamodb',
   async run() {
     const program = await pythonProgram(ministackRequirement, 'ministack');

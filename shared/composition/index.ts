@@ -2,7 +2,6 @@ export { absentAdapters } from './absent-adapters.ts';
 export { bundleAdapters } from './bundle-adapters.ts';
 export {
   type AwsAdapters,
-  type AwsAdaptersOptions,
   createAwsAdapters,
   localCredentials,
 } from './create-aws-adapters.ts';

@@ -63,6 +63,16 @@ describe('the house', () => {
     expect(guilty.map(({ path }) => path)).toEqual([]);
   });
 
+  it('shares between test folders only what is in test/support', () => {
+    const shared = tests.flatMap(({ path, imports }) =>
+      imports
+        .filter((target) => target.startsWith('test/') && !target.startsWith('test/support/'))
+        .filter((target) => dirname(target) !== dirname(path))
+        .map((target) => `${path} imports ${target}: move it to test/support`),
+    );
+    expect(shared).toEqual([]);
+  });
+
   it.each(powerHomes)('keeps $power in one home', ({ sign, homes }) => {
     const strangers = sources.filter(
       ({ path, text }) => sign.test(text) && !homes.some((home) => path.startsWith(home)),

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { type CallRecord, createCallRecords } from '../../shared/accounting/call-records/index.ts';
 import { type Clock, systemClock } from '../../shared/foundation/time/index.ts';
-import { callRecord } from '../unit/call-records/call-record-fixture.ts';
+import { callRecord } from '../support/call-record.ts';
 import { gatewayFile, type LocalStore, startLocalStore } from './local-store.ts';
 import { operate, operateJson } from './operator.ts';
 

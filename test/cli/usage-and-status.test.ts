@@ -5,7 +5,7 @@ import { createCooldowns, createStatisticsRecorder } from '../../shared/accounti
 import { leaseMs } from '../../shared/foundation/constants/index.ts';
 import { systemRandomness } from '../../shared/foundation/ids/index.ts';
 import { type Clock, systemClock } from '../../shared/foundation/time/index.ts';
-import { callRecord } from '../unit/call-records/call-record-fixture.ts';
+import { callRecord } from '../support/call-record.ts';
 import { gatewayFile, type LocalStore, startLocalStore } from './local-store.ts';
 import { operate, operateJson } from './operator.ts';
 

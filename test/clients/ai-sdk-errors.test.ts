@@ -1,4 +1,4 @@
-// What the Vercel AI SDK makes of a failure, without and with the `fetch` of the README.
+// What the Vercel AI SDK makes of a failure, without and with the `fetch` of README.md beside this file.
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { createOpenAICompatible } from '@ai-sdk/openai-compatible';
@@ -6,13 +6,13 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/glo
 import { APICallError, generateText, RetryError, streamText } from 'ai';
 import type { Harness } from '../support/harness.ts';
 import { gatewayFetch } from './ai-sdk-fetch.ts';
-import { countRequests, startClientWorld, uuidPattern } from './client-world.ts';
+import { countRequests, startClientGateway, uuidPattern } from './client-gateway.ts';
 
 describe('the AI SDK', () => {
   let gateway: Harness;
 
   beforeAll(async () => {
-    gateway = await startClientWorld();
+    gateway = await startClientGateway();
   });
   afterAll(() => gateway.stop());
   beforeEach(() => gateway.simulator.clear());
@@ -90,7 +90,7 @@ describe('the AI SDK', () => {
     for await (const text of textStream) content += text;
     expect(content).toBe('Hello! You');
     expect(errors).toEqual([expect.objectContaining({ code: 'no_available_provider' })]);
-    expect(String(errors[0])).toContain('All eligible providers failed.');
+    expect(String(errors[0])).toContain('The stream broke off after its first output');
     expect(await finishReason).toBe('error');
     expect([counted.count, gateway.simulator.calls.length]).toEqual([1, 1]);
   });
@@ -98,7 +98,7 @@ describe('the AI SDK', () => {
 
 describe('the README', () => {
   it('shows the very fetch that is tested here', () => {
-    const readme = readFileSync(join(import.meta.dirname, '../../README.md'), 'utf8');
+    const readme = readFileSync(join(import.meta.dirname, 'README.md'), 'utf8');
     const wrapper = readFileSync(join(import.meta.dirname, 'ai-sdk-fetch.ts'), 'utf8');
     expect(readme.includes(wrapper)).toBe(true);
   });

@@ -10,10 +10,10 @@ import {
   functionAlias,
   imageUrl,
   labelSchema,
-  startClientWorld,
+  startClientGateway,
   toolNames,
   uuidPattern,
-} from './client-world.ts';
+} from './client-gateway.ts';
 
 /** Shows the `gw` member of a function's answer to the user of the SDK. */
 const metadataExtractor: MetadataExtractor = {
@@ -31,7 +31,7 @@ describe('the AI SDK', () => {
   let gw: ReturnType<typeof createOpenAICompatible>;
 
   beforeAll(async () => {
-    gateway = await startClientWorld();
+    gateway = await startClientGateway();
     gw = createOpenAICompatible({
       name: 'gw',
       baseURL: gateway.url,

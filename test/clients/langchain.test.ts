@@ -3,7 +3,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/glo
 import { AIMessageChunk, HumanMessage, ToolMessage } from '@langchain/core/messages';
 import { ChatOpenAI, type ChatOpenAIFields } from '@langchain/openai';
 import type { Harness } from '../support/harness.ts';
-import { citySchema, functionAlias, imageUrl, labelSchema, startClientWorld, toolNames } from './client-world.ts';
+import { citySchema, functionAlias, imageUrl, labelSchema, startClientGateway, toolNames } from './client-gateway.ts';
 
 const tools = toolNames.map((name) => ({
   type: 'function' as const,
@@ -15,7 +15,7 @@ describe('LangChain', () => {
   let gateway: Harness;
 
   beforeAll(async () => {
-    gateway = await startClientWorld();
+    gateway = await startClientGateway();
   });
   afterAll(() => gateway.stop());
   beforeEach(() => gateway.simulator.clear());

@@ -10,10 +10,10 @@ import {
   type FunctionFacts,
   functionAlias,
   imageUrl,
-  startClientWorld,
+  startClientGateway,
   toolNames,
   uuidPattern,
-} from './client-world.ts';
+} from './client-gateway.ts';
 
 const messages: OpenAI.ChatCompletionMessageParam[] = [{ role: 'user', content: 'Call both tools' }];
 const tools = toolNames.map((name) => ({ type: 'function' as const, function: { name, parameters: citySchema } }));
@@ -23,7 +23,7 @@ describe('the stock openai client', () => {
   let client: OpenAI;
 
   beforeAll(async () => {
-    gateway = await startClientWorld();
+    gateway = await startClientGateway();
     client = new OpenAI({ baseURL: gateway.url, apiKey: gateway.key, maxRetries: 0 });
   });
   afterAll(() => gateway.stop());

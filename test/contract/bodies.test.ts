@@ -2,9 +2,9 @@ import { once } from 'node:events';
 import { connect } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
 import { plainBodyMaxBytes } from '../../shared/foundation/constants/index.ts';
+import { expectError } from '../support/expect-error.ts';
 import { newKey } from '../support/gateway-file.ts';
 import { type Harness, hello, startHarness } from '../support/harness.ts';
-import { expectError } from './expect-error.ts';
 
 describe('a bad body', () => {
   let gateway: Harness;

@@ -2,10 +2,11 @@
 // that runs already.
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { functionBodyMaxBytes } from '../../shared/foundation/constants/index.ts';
-import { expectBalancedBooks, startWorld, type World } from '../flow/money-world.ts';
+import { expectBalancedBooks } from '../support/balanced-books.ts';
+import { expectError } from '../support/expect-error.ts';
+import { answerOf, ask, modelsFor, prompt, receivedIn } from '../support/function-calls.ts';
 import { newKey } from '../support/gateway-file.ts';
-import { expectError } from './expect-error.ts';
-import { answerOf, ask, modelsFor, prompt, receivedIn } from './function-calls.ts';
+import { type Harness, startHarness } from '../support/harness.ts';
 
 const names = ['revoked', 'hurried', 'limited', 'poor', 'capped', 'always', 'alwaysOff', 'allowed'] as const;
 type KeyName = (typeof names)[number];
@@ -31,12 +32,12 @@ const connected = (policy: string) => ({
 });
 
 describe('a function call', () => {
-  let world: World;
+  let world: Harness;
   const client = new AbortController();
 
   beforeAll(async () => {
     process.env[byokVariable] = 'sk-key-of-the-client';
-    world = await startWorld({
+    world = await startHarness({
       models: {
         ...modelsFor(['echo', 'silent', 'echo-request']),
         'acme/free': [
@@ -89,6 +90,26 @@ describe('a function call', () => {
     'gw/function/../echo',
   ])('whose model is neither form of an alias is invalid_function_alias: %s', async (model) => {
     await refused(world.post({ ...ask('echo'), model }), 400, 'invalid_function_alias');
+  });
+
+  it.each<[string, unknown]>([
+    ['temperature', 'hot'],
+    ['max_tokens', -1],
+    ['n', 1_000],
+    ['stream', 'yes'],
+    ['tools', 7],
+    ['response_format', 'json'],
+    ['response_format', { type: 'json_schema', json_schema: { schema: { type: 'strin' } } }],
+    ['provider', 'acme'],
+    ['provider', { sort: 'cheapest' }],
+    ['models', 'acme/echo'],
+    ['cache', true],
+    ['preset', 7],
+    ['reasoning', 'high'],
+    ['usage', 1],
+  ])('that sends a fixed member of any type is refused for sending it: %s %j', async (name, value) => {
+    const { message } = await refused(world.post({ ...ask('echo'), [name]: value }), 400, 'invalid_function_request');
+    expect(message).toContain(name);
   });
 
   it('takes ids of 64 characters, and finds nothing there', async () => {

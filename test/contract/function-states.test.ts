@@ -1,11 +1,11 @@
 // States of functions and revisions as a client meets them (spec 3, contract 8). Time is moved by hand.
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { configFreshMs } from '../../shared/foundation/constants/index.ts';
+import { expectError } from '../support/expect-error.ts';
+import { answerOf, ask, modelsFor, prompt, revision, withoutIds } from '../support/function-calls.ts';
 import { newKey } from '../support/gateway-file.ts';
 import { type Harness, startHarness } from '../support/harness.ts';
 import { type ManualClock, manualClock } from '../support/manual-clock.ts';
-import { expectError } from './expect-error.ts';
-import { answerOf, ask, modelsFor, prompt, revision, withoutIds } from './function-calls.ts';
 
 const lifeMs = 3_600_000;
 const says = (text: string) => ({ messages: [{ role: 'user', content: `${text}: {{input}}` }] });

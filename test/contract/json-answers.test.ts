@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { uuid } from '../support/expect-error.ts';
 import { type Harness, hello, startHarness } from '../support/harness.ts';
-import { uuid } from './expect-error.ts';
 
 type Json = Record<string, unknown>;
 type Usage = Json & { cost: number; cost_usd: string; cost_details: Record<string, number> };

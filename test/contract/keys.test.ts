@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { expectError } from '../support/expect-error.ts';
 import { newKey } from '../support/gateway-file.ts';
 import { type Harness, hello, startHarness } from '../support/harness.ts';
-import { expectError } from './expect-error.ts';
 
 describe('a key', () => {
   let gateway: Harness;

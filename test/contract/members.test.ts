@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { expectError } from '../support/expect-error.ts';
 import { type Harness, hello, startHarness } from '../support/harness.ts';
-import { expectError } from './expect-error.ts';
 
 const wrongTypes: [string, Record<string, unknown>][] = [
   ['model', { model: undefined }],

@@ -2,9 +2,9 @@
 // all; every fault is tried alone and together with every later one, and the earlier must win.
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { plainBodyMaxBytes } from '../../shared/foundation/constants/index.ts';
+import { expectError } from '../support/expect-error.ts';
 import { newKey } from '../support/gateway-file.ts';
 import { type Harness, hello, startHarness } from '../support/harness.ts';
-import { expectError } from './expect-error.ts';
 
 interface Sent {
   path: string;

@@ -1,8 +1,8 @@
 import { request } from 'node:http';
 import { text } from 'node:stream/consumers';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { expectError, uuid } from '../support/expect-error.ts';
 import { type Harness, hello, startHarness } from '../support/harness.ts';
-import { expectError, uuid } from './expect-error.ts';
 
 describe('the routes', () => {
   let gateway: Harness;

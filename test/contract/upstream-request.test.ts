@@ -27,7 +27,7 @@ describe('what reaches a provider', () => {
         mute: { reasoning_style: 'none' },
         uncounted: { stream_usage: false },
       },
-      runtime: { credentials: credentialsOf(credentials.find) },
+      replace: () => ({ credentials: credentialsOf(credentials.find) }),
     });
   });
   afterAll(() => gateway.stop());

@@ -1,8 +1,8 @@
 // The model list is that of the caller's workspace (contract 13).
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { expectError } from '../support/expect-error.ts';
 import { newKey } from '../support/gateway-file.ts';
 import { type Harness, hello, startHarness } from '../support/harness.ts';
-import { expectError } from './expect-error.ts';
 
 const [strict, open] = [newKey(), newKey()];
 const unpriced = { input_price_per_million: null, output_price_per_million: null };

@@ -5,7 +5,7 @@ import { formatUsd, parseUsd } from '../../shared/foundation/money/index.ts';
 import { askGateway } from './ask-gateway.ts';
 import { standingHolds, workspaces } from './books.ts';
 import { aloneModel, type KeyName, keyNames, spareModel } from './fault-file.ts';
-import type { FaultWorld } from './fault-world.ts';
+import type { FaultHarness } from './fault-harness.ts';
 import type { PlannedCall } from './mixed-calls.ts';
 
 /** What is held expires within five seconds of the lease. */
@@ -33,7 +33,7 @@ const visits: readonly PlannedCall[] = [
 /** Of what a visit may cost: whoever has no money left is refused before it puts anything right. */
 const forOneVisitUsd = '0.001';
 
-async function topUp({ operator, clock }: FaultWorld): Promise<void> {
+async function topUp({ operator, clock }: FaultHarness): Promise<void> {
   const amount = parseUsd(forOneVisitUsd) ?? 0n;
   const id = operator.randomness.uuid();
   const raised = (limit: string) => formatUsd((parseUsd(limit) ?? 0n) + amount);
@@ -49,7 +49,7 @@ async function topUp({ operator, clock }: FaultWorld): Promise<void> {
 }
 
 /** Moves the clock past every lease, serves, and says what still stands. */
-export async function standingAfterTheLease(world: FaultWorld): Promise<readonly string[]> {
+export async function standingAfterTheLease(world: FaultHarness): Promise<readonly string[]> {
   world.advance(beyondTheLeaseMs);
   await topUp(world);
   const { gateway } = world.open();
@@ -62,7 +62,7 @@ export async function standingAfterTheLease(world: FaultWorld): Promise<readonly
 }
 
 /** Sends each idempotent call once more: a dead owner must not keep its key. Gives the statuses. */
-export async function retryAll(world: FaultWorld, calls: readonly PlannedCall[]): Promise<readonly number[]> {
+export async function retryAll(world: FaultHarness, calls: readonly PlannedCall[]): Promise<readonly number[]> {
   const { gateway } = world.open();
   const names = new Map(
     calls.flatMap((call) => (call.idempotent === undefined ? [] : [[call.idempotent.recordKey, call]])),

@@ -1,15 +1,15 @@
 // The books after the storm. Every figure comes from the tables; what the store was asked to do comes from the witness.
-import type { CallRecord } from '../../shared/accounting/call-records/index.ts';
 import { readAmount, readHeld } from '../../shared/accounting/holds/index.ts';
 import { parseUsd } from '../../shared/foundation/money/index.ts';
 import type { Item } from '../../shared/storage/store/index.ts';
+import { readRecords } from '../support/read-records.ts';
 import { keyNames, workspaceOf } from './fault-file.ts';
-import type { FaultWorld } from './fault-world.ts';
+import type { FaultHarness } from './fault-harness.ts';
 
 export const workspaces: readonly string[] = [...new Set(keyNames.map((name) => workspaceOf[name]))];
 
 /** Items with holds, by the key of their item. */
-async function readCounters({ operator }: FaultWorld): Promise<ReadonlyMap<string, Item>> {
+async function readCounters({ operator }: FaultHarness): Promise<ReadonlyMap<string, Item>> {
   const counters = new Map<string, Item>();
   for (const table of ['ledger', 'keys'] as const) {
     for await (const item of operator.store.scan(table)) counters.set(String(item.pk), item);
@@ -21,7 +21,7 @@ async function readCounters({ operator }: FaultWorld): Promise<ReadonlyMap<strin
  * 1. Conservation, at every moment: in each counter balance + held + spent is what was put in; for a workspace over all
  *    its shards and what is on its way between them.
  */
-export async function brokenSums(world: FaultWorld): Promise<readonly string[]> {
+export async function brokenSums(world: FaultHarness): Promise<readonly string[]> {
   const broken: string[] = [];
   for (const [key, item] of await readCounters(world)) {
     if (key.startsWith('CREDIT#')) continue;
@@ -38,7 +38,7 @@ export async function brokenSums(world: FaultWorld): Promise<readonly string[]> 
 }
 
 /** 2. Nobody has spent and holds more than there is or a limit allows: no call of the suite costs more than it held. */
-export async function overspent(world: FaultWorld): Promise<readonly string[]> {
+export async function overspent(world: FaultHarness): Promise<readonly string[]> {
   const found: string[] = [];
   for (const workspace of workspaces) {
     const { available, held, spent } = await showCredit(world, workspace);
@@ -55,13 +55,13 @@ export async function overspent(world: FaultWorld): Promise<readonly string[]> {
 
 const heldIn = (item: Item): bigint => readHeld(item).reduce((sum, { amount }) => sum + amount, 0n);
 
-export async function showCredit({ operator }: FaultWorld, workspace: string) {
+export async function showCredit({ operator }: FaultHarness, workspace: string) {
   const document = await operator.workspaceStore.read(workspace);
   return operator.credit.show({ workspace, spendLimit: null, shards: document?.credit_shards });
 }
 
 /** 3. What still stands of holds and slots, and where. */
-export async function standingHolds(world: FaultWorld): Promise<readonly string[]> {
+export async function standingHolds(world: FaultHarness): Promise<readonly string[]> {
   const counters = await readCounters(world);
   return [...counters].flatMap(([key, item]) =>
     readHeld(item).flatMap(({ amount }) => (amount > 0n ? [`${key} ${amount}`] : [])),
@@ -82,9 +82,9 @@ export interface Accounts {
 }
 
 /** 4. Call records against the credit of a workspace, owner by owner. */
-export async function readAccounts(world: FaultWorld, workspace: string): Promise<Accounts> {
+export async function readAccounts(world: FaultHarness, workspace: string): Promise<Accounts> {
   const costs = new Map<string, bigint>();
-  for (const record of await readRecords(world, workspace)) {
+  for (const record of await readRecords(world.operator, workspace)) {
     if (!record.isByok) costs.set(record.executionId, record.costPicoUsd);
   }
   const asked = world.witness.settlements().filter((settlement) => settlement.workspace === workspace);
@@ -107,15 +107,3 @@ export async function readAccounts(world: FaultWorld, workspace: string): Promis
 }
 
 const sumOf = (amounts: readonly bigint[]): bigint => amounts.reduce((sum, amount) => sum + amount, 0n);
-
-const dayMs = 86_400_000;
-
-export async function readRecords({ operator, clock }: FaultWorld, workspace: string): Promise<readonly CallRecord[]> {
-  const found: CallRecord[] = [];
-  // A run may begin before midnight and end after it.
-  for (const days of [-1, 0, 1]) {
-    const day = new Date(clock.nowMs() + days * dayMs).toISOString().slice(0, 10);
-    for await (const record of operator.records.read(workspace, day)) found.push(record);
-  }
-  return found;
-}

@@ -2,13 +2,14 @@
 // last, the last command done and only its answer lost, or in the moment in which a client has its answer. Then another
 // one comes. GW_FAULT_SEED=n: other points.
 import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
-import type { Reply } from '../fuzz/fuzz-gateway.ts';
-import { checkWellAnswered } from '../fuzz/well-answered.ts';
+import type { Reply } from '../support/call-gateway.ts';
+import { readRecords } from '../support/read-records.ts';
+import { checkWellAnswered } from '../support/well-answered.ts';
 import { retryAll, standingAfterTheLease } from './after-the-lease.ts';
 import { askGateway } from './ask-gateway.ts';
-import { brokenSums, overspent, readAccounts, readRecords, workspaces } from './books.ts';
+import { brokenSums, overspent, readAccounts, workspaces } from './books.ts';
 import { type DyingProcess, dyingProcess } from './dying-process.ts';
-import { type FaultWorld, shardCredit, startFaultWorld } from './fault-world.ts';
+import { type FaultHarness, shardCredit, startFaultHarness } from './fault-harness.ts';
 import { mixCalls, type PlannedCall } from './mixed-calls.ts';
 import { faultSeed, seededRandom } from './seeded-random.ts';
 
@@ -33,11 +34,11 @@ interface Life {
   readonly ended: readonly Answered[];
 }
 
-let world: FaultWorld;
+let world: FaultHarness;
 const totals = { crashes: 0, ended: 0, unfinished: 0, replayed: 0, refused: 0 };
 
 beforeAll(async () => {
-  world = await startFaultWorld();
+  world = await startFaultHarness();
   await shardCredit(world);
 });
 afterAll(async () => {
@@ -146,7 +147,7 @@ describe('a process that dies', () => {
     for (const workspace of workspaces) {
       const accounts = await readAccounts(world, workspace);
       expect(accounts).toMatchObject({ twice: [], unexplained: 0n, different: [] });
-      const records = await readRecords(world, workspace);
+      const records = await readRecords(world.operator, workspace);
       const finishedOwners = records
         .filter(({ correlationId }) => finished.includes(correlationId))
         .map(({ executionId }) => executionId);

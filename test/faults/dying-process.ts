@@ -5,7 +5,7 @@
 import type { Clock } from '../../shared/foundation/time/index.ts';
 import type { Transport, UpstreamAnswer } from '../../shared/routing/providers/index.ts';
 import { aroundSend } from '../support/around-send.ts';
-import type { Wrappers } from './fault-world.ts';
+import type { Wrappers } from './fault-harness.ts';
 
 export interface CrashPoint {
   /** Commands to the store, calls of providers and pieces of their answers are counted; it dies at this one, if ever. */

@@ -3,15 +3,15 @@ import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import { askGateway } from './ask-gateway.ts';
 import { standingHolds } from './books.ts';
 import { aloneModel } from './fault-file.ts';
-import { type FaultWorld, startFaultWorld } from './fault-world.ts';
+import { type FaultHarness, startFaultHarness } from './fault-harness.ts';
 import type { FaultPlan } from './faulty-client.ts';
 
 /** A call to the store is sent three times: this many refusals fail two of them. */
 const refusals = 6;
 
-let world: FaultWorld;
+let world: FaultHarness;
 beforeAll(async () => {
-  world = await startFaultWorld();
+  world = await startFaultHarness();
 });
 afterAll(() => world.stop());
 

@@ -10,13 +10,15 @@ import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
 import { createTables } from '../../infra/local/create-tables.ts';
 import { startEmbeddedDynamo } from '../../infra/local/embedded-dynamodb.ts';
 import { createDynamoClient } from '../../shared/storage/store/index.ts';
-import type { Reply } from '../fuzz/fuzz-gateway.ts';
-import { checkWellAnswered } from '../fuzz/well-answered.ts';
+import type { Reply } from '../support/call-gateway.ts';
+import type { Tables } from '../support/gateway-backends.ts';
+import { readRecords } from '../support/read-records.ts';
+import { checkWellAnswered } from '../support/well-answered.ts';
 import { retryAll, standingAfterTheLease } from './after-the-lease.ts';
 import { askGateway } from './ask-gateway.ts';
-import { brokenSums, overspent, readRecords, showCredit, workspaces } from './books.ts';
+import { brokenSums, overspent, showCredit, workspaces } from './books.ts';
 import { connectionVariable } from './fault-file.ts';
-import { connectionKey, type FaultWorld, fileText, startFaultWorld, type Tables } from './fault-world.ts';
+import { connectionKey, type FaultHarness, fileText, startFaultHarness } from './fault-harness.ts';
 import { mixCalls, type PlannedCall } from './mixed-calls.ts';
 import { faultSeed, seededRandom } from './seeded-random.ts';
 import { sendOne } from './send-calls.ts';
@@ -39,7 +41,7 @@ interface Answer {
 
 let folder: string;
 let tables: Tables;
-let world: FaultWorld;
+let world: FaultHarness;
 const answers: Answer[] = [];
 
 /** The stage of every local run, on an engine of its own. */
@@ -94,7 +96,7 @@ async function killInTurn(): Promise<void> {
 beforeAll(async () => {
   folder = mkdtempSync(join(tmpdir(), 'gw-kills-'));
   tables = await startLocalTables();
-  world = await startFaultWorld({ tables, folder: join(folder, '.gw') });
+  world = await startFaultHarness({ tables, folder: join(folder, '.gw') });
   writeFileSync(join(folder, 'gateway.yaml'), fileText(world.keys, world.simulator));
   await killInTurn();
 });
@@ -150,7 +152,7 @@ describe('processes that are killed', () => {
   it('part record and credit by no more than the calls they did not finish', async () => {
     const unfinished = BigInt(answers.length);
     for (const workspace of workspaces) {
-      const records = (await readRecords(world, workspace)).filter(({ isByok }) => !isByok);
+      const records = (await readRecords(world.operator, workspace)).filter(({ isByok }) => !isByok);
       const recorded = records.reduce((sum, { costPicoUsd }) => sum + costPicoUsd, 0n);
       const { spent } = await showCredit(world, workspace);
       const apart = recorded > spent ? recorded - spent : spent - recorded;

@@ -1,10 +1,9 @@
-// Clients of the fault suite: over HTTP, so many at a time, and some of them leave in the middle.
-
+// Clients of the fault suite: over HTTP, several at a time, and some of them disconnect in the middle.
 import { sleep, systemClock } from '../../shared/foundation/time/index.ts';
-import { createNodeServer, type Gateway } from '../../shared/protocol/http/index.ts';
-import type { Reply } from '../fuzz/fuzz-gateway.ts';
+import type { Reply } from '../support/call-gateway.ts';
+import { type GatewayServer, serveGateway } from '../support/serve-gateway.ts';
 import type { Keys } from './fault-file.ts';
-import type { FaultyGateway } from './fault-world.ts';
+import type { FaultyGateway } from './fault-harness.ts';
 import type { PlannedCall } from './mixed-calls.ts';
 
 export interface SentCall {
@@ -13,41 +12,26 @@ export interface SentCall {
   readonly reply: Reply | undefined;
 }
 
-export interface Server {
+export interface Server extends GatewayServer {
   send(calls: readonly PlannedCall[], atOnce: number): Promise<readonly SentCall[]>;
-  /** Resolves when no request is under way any more, settlement included. */
-  settled(): Promise<void>;
-  close(): Promise<void>;
 }
 
 export async function serve({ gateway, runtime }: FaultyGateway, keys: Keys): Promise<Server> {
-  const running = new Set<Promise<unknown>>();
-  const counted: Gateway = async (request, context) => {
-    const { promise, resolve } = Promise.withResolvers<void>();
-    running.add(promise);
-    void promise.then(() => running.delete(promise));
-    const response = await gateway(request, context);
-    return { ...response, finish: async () => response.finish?.().finally(resolve) };
-  };
-  const server = createNodeServer(counted, runtime);
-  const url = `http://127.0.0.1:${await server.listen(0, '127.0.0.1')}/v1`;
+  const server = await serveGateway(runtime, gateway);
   return {
+    ...server,
     async send(calls, atOnce) {
       const waiting = [...calls.entries()];
       const sent: SentCall[] = [];
       const client = async () => {
         for (let next = waiting.shift(); next !== undefined; next = waiting.shift()) {
           const [at, call] = next;
-          sent[at] = { call, reply: await sendOne(url, call, keys) };
+          sent[at] = { call, reply: await sendOne(server.url, call, keys) };
         }
       };
       await Promise.all(Array.from({ length: atOnce }, client));
       return sent;
     },
-    async settled() {
-      while (running.size > 0) await Promise.all(running);
-    },
-    close: () => server.close(),
   };
 }
 

@@ -1,9 +1,9 @@
 // 200 mixed calls in each kind of weather, and what holds afterwards. GW_FAULT_SEED=n makes other weather.
 import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
-import { checkWellAnswered } from '../fuzz/well-answered.ts';
+import { checkWellAnswered } from '../support/well-answered.ts';
 import { retryAll, standingAfterTheLease } from './after-the-lease.ts';
 import { brokenSums, overspent, readAccounts, workspaces } from './books.ts';
-import { type FaultWorld, shardCredit, startFaultWorld } from './fault-world.ts';
+import { type FaultHarness, shardCredit, startFaultHarness } from './fault-harness.ts';
 import { mixCalls } from './mixed-calls.ts';
 import { faultSeed, seededRandom } from './seeded-random.ts';
 import { type SentCall, serve } from './send-calls.ts';
@@ -28,13 +28,13 @@ afterAll(() => {
 
 describe.each(storms.map((storm, index) => ({ ...storm, index })))('while $name', (storm) => {
   const seed = faultSeed + storm.index;
-  let world: FaultWorld;
+  let world: FaultHarness;
   let sent: readonly SentCall[];
   /** Told with every failure: the weather can be made again. */
   const told = { seed };
 
   beforeAll(async () => {
-    world = await startFaultWorld();
+    world = await startFaultHarness();
     await shardCredit(world);
     const random = seededRandom(seed);
     const plan = storm.plan(random);

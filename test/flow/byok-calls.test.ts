@@ -1,10 +1,11 @@
 // Bring your own key (spec 5.6, 7.3): when it is used, when it is refused and with which code, and who pays.
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { StoreUnavailable } from '../../shared/storage/store/index.ts';
-import { expectError } from '../contract/expect-error.ts';
+import { expectBalancedBooks } from '../support/balanced-books.ts';
+import { expectError } from '../support/expect-error.ts';
 import { newKey } from '../support/gateway-file.ts';
-import { hello } from '../support/harness.ts';
-import { countOutcomes, expectBalancedBooks, outcomeOf, startWorld, type World } from './money-world.ts';
+import { type Harness, hello, startHarness } from '../support/harness.ts';
+import { countOutcomes, outcomeOf } from '../support/outcomes.ts';
 
 const headerKey = 'sk-client-header-key-4711';
 const storedKey = 'sk-client-stored-key-4712';
@@ -42,15 +43,15 @@ const connection = (more: object = {}) => ({
   ...more,
 });
 const withConnections = (...connections: object[]) => ({ features: { byok: true }, byok: { connections } });
-const authorizations = (world: World) =>
+const authorizations = (world: Harness) =>
   world.simulator.calls.map(({ provider, headers }) => [provider, headers.authorization]);
 
 describe('an x-byok-key', () => {
-  let world: World;
+  let world: Harness;
   const keys = { off: newKey(), always: newKey(), poor: newKey() };
 
   beforeAll(async () => {
-    world = await startWorld({
+    world = await startHarness({
       models,
       providers,
       workspace: { features: { byok: true } },
@@ -143,10 +144,10 @@ describe('an x-byok-key', () => {
 });
 
 describe('a stored connection', () => {
-  let world: World;
+  let world: Harness;
   afterEach(() => world.stop());
   const start = (...connections: object[]) =>
-    startWorld({ models, providers, workspace: withConnections(...connections) });
+    startHarness({ models, providers, workspace: withConnections(...connections) });
 
   it('with policy always is the only one that may serve, costs no credit, and nobody else is asked', async () => {
     world = await start(connection());
@@ -197,7 +198,7 @@ describe('a stored connection', () => {
   });
 
   it('means nothing where the workspace does not have the feature', async () => {
-    world = await startWorld({ models, providers, workspace: { byok: { connections: [connection()] } } });
+    world = await startHarness({ models, providers, workspace: { byok: { connections: [connection()] } } });
     expect(await outcomeOf(await world.post(hello('acme/paid')))).toBe('ok');
     expect(authorizations(world)).toEqual([['acme', `Bearer ${ourKey}`]]);
   });
@@ -212,7 +213,7 @@ describe('a stored connection', () => {
     const refusal = Object.assign(new Error('not authorized to perform kms:Decrypt'), {
       name: 'AccessDeniedException',
     });
-    world = await startWorld({
+    world = await startHarness({
       models,
       providers,
       workspace: withConnections(connection()),
@@ -235,7 +236,7 @@ describe('a stored connection', () => {
     // Ten times 50 tokens of output at 2 USD a million, and the bytes of the body at 1 USD.
     const free = { input_price_per_million: '0' };
     const budgeted = { 'acme/full': [{ provider: 'acme', upstream: 'usage:0:50', more: free }] };
-    world = await startWorld({
+    world = await startHarness({
       models: { ...models, ...budgeted },
       providers,
       workspace: withConnections(connection({ budget_usd: '0.001' })),

@@ -1,8 +1,7 @@
 // Secrets planted wherever one may lie appear in no answer, no log line and no table, on good ways and bad.
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { newKey } from '../support/gateway-file.ts';
-import { hello } from '../support/harness.ts';
-import { startWorld, type World } from './money-world.ts';
+import { type Harness, hello, startHarness } from '../support/harness.ts';
 
 const canaries = {
   env: 'sk-canary-env-k3q9Zx81VbT5',
@@ -24,7 +23,7 @@ const upstreams = [
 ];
 
 describe('a secret', () => {
-  let world: World;
+  let world: Harness;
   const stored = newKey();
   const texts: string[] = [];
 
@@ -33,7 +32,7 @@ describe('a secret', () => {
     const connections = [
       { provider: 'acme', key: { env: 'GW_TEST_CANARY_STORED' }, policy: 'always', budget_usd: '5' },
     ];
-    world = await startWorld({
+    world = await startHarness({
       models: Object.fromEntries(upstreams.map((upstream) => [`acme/${upstream}`, [{ provider: 'acme', upstream }]])),
       providers: { acme: auth },
       workspace: { features: { byok: true } },
@@ -101,7 +100,6 @@ describe('a secret', () => {
         header,
       ),
     );
-    await keep(await world.post(hello(canaries.header)));
     await keep(await world.post('{', { ...header, 'x-gw-span-id': world.key, 'x-gw-parent-span-id': world.key }));
     await keep(await world.post(hello('acme/echo'), { authorization: `Bearer ${world.key}x` }));
   });

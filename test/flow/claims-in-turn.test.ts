@@ -1,10 +1,11 @@
 // A call that does not run takes nothing from those that do: no money, no slot of a provider, not even for a moment.
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import { expectBalancedBooks } from '../support/balanced-books.ts';
 import { newKey } from '../support/gateway-file.ts';
-import { hello } from '../support/harness.ts';
+import { type Harness, hello, startHarness } from '../support/harness.ts';
 import { type ManualClock, manualClock } from '../support/manual-clock.ts';
-import { expectBalancedBooks, outcomeOf, startWorld, type World } from './money-world.ts';
-import { aroundStore } from './wrapped-store.ts';
+import { outcomeOf } from '../support/outcomes.ts';
+import { aroundStore } from '../support/wrapped-store.ts';
 
 /** Covers the worst case of one call, and not of two. */
 const forOneCall = '0.000300';
@@ -12,14 +13,14 @@ const model = [{ provider: 'acme', upstream: 'echo', more: { rate_limit_rpm: 1_0
 const [poor, revoked, busy, thrifty] = [newKey(), newKey(), newKey(), newKey()];
 const as = (key: string) => ({ authorization: `Bearer ${key}` });
 
-let world: World;
+let world: Harness;
 let clock: ManualClock;
 /** `ledger update`, `limits update` … of the gateway, in their order. */
 const writes: string[] = [];
 
 beforeAll(async () => {
   clock = manualClock();
-  world = await startWorld({
+  world = await startHarness({
     clock,
     models: { 'acme/one': model },
     wrapStore: (store) =>
@@ -116,10 +117,10 @@ describe('a call that is refused', () => {
 
 describe('money for one call', () => {
   const crowd = 10;
-  let tight: World;
+  let tight: Harness;
   const limited = newKey();
   beforeAll(async () => {
-    tight = await startWorld({
+    tight = await startHarness({
       clock: manualClock(),
       models: { 'acme/one': model },
       moreWorkspaces: [

@@ -1,14 +1,14 @@
 // Providers that limited a call or failed two wait at the end of the plan for a while. They are moved, never switched off.
+import type { ServerResponse } from 'node:http';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { createCooldowns } from '../../shared/accounting/provider-health/index.ts';
-import { requestBudgetMs } from '../../shared/foundation/constants/index.ts';
 import { type Store, StoreUnavailable } from '../../shared/storage/store/index.ts';
 import type { Route } from '../support/gateway-file.ts';
 import { type Harness, hello, startHarness } from '../support/harness.ts';
 import { type ManualClock, manualClock } from '../support/manual-clock.ts';
-import { readStream } from './read-stream.ts';
-import { startScriptedProvider } from './scripted-provider.ts';
-import { eventually } from './watched-clock.ts';
+import { readStream } from '../support/read-stream.ts';
+import { completionOf, sendJson, startScriptedProvider } from '../support/scripted-provider.ts';
+import { eventually } from '../support/watched-clock.ts';
 
 const dear = { input_price_per_million: '9', output_price_per_million: '9' };
 /** `first` is the cheaper one, so it is asked first unless it cools. */
@@ -153,7 +153,11 @@ describe('a provider', () => {
 
   it('cools for nobody because a client left', async () => {
     const leave = new AbortController();
-    const patient = await startScriptedProvider(() => leave.abort());
+    const answering = Promise.withResolvers<ServerResponse>();
+    const patient = await startScriptedProvider((outgoing) => {
+      leave.abort();
+      answering.resolve(outgoing);
+    });
     const impatient = await startHarness({
       clock,
       models: { 'acme/model': pair('echo') },
@@ -167,7 +171,9 @@ describe('a provider', () => {
       signal: leave.signal,
     });
     await expect(gone).rejects.toThrow();
-    clock.advance(requestBudgetMs);
+    // Answered after the gateway has seen the connection close.
+    await (await impatient.get('/models')).text();
+    sendJson(await answering.promise, completionOf({ content: 'Too late.' }));
     await impatient.stop();
     expect(runtime.cooldowns.isCooling({ provider: 'first', model: 'acme/model' })).toBe(false);
     expect(impatient.simulator.calls).toHaveLength(0);

@@ -1,17 +1,16 @@
 // Correlation headers stand on every answer, whatever it is; the provider sees the traceparent and nothing else.
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { uuid } from '../contract/expect-error.ts';
+import { uuid } from '../support/expect-error.ts';
 import { newKey } from '../support/gateway-file.ts';
-import { hello } from '../support/harness.ts';
+import { type Harness, hello, startHarness } from '../support/harness.ts';
 import { manualClock } from '../support/manual-clock.ts';
-import { startWorld, type World } from './money-world.ts';
 
 const traceId = '4bf92f3577b34da6a3ce929d0e0e4736';
 const traceparent = `00-${traceId}-00f067aa0ba902b7-01`;
 const upstreams = ['echo', 'error-400', 'error-429', 'error-500', 'error-after-chunks:3'];
 
 describe('an answer', () => {
-  let world: World;
+  let world: Harness;
   const poor = newKey();
   const clock = manualClock();
 
@@ -20,7 +19,7 @@ describe('an answer', () => {
       upstreams.map((upstream) => [`acme/${upstream}`, [{ provider: 'acme', upstream }]]),
     );
     const moreWorkspaces = [{ id: 'poor', credit_usd: '0', keys: [{ name: 'k', key: poor }] }];
-    world = await startWorld({ clock, models, moreWorkspaces });
+    world = await startHarness({ clock, models, moreWorkspaces });
   });
   afterAll(() => world.stop());
 

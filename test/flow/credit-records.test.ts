@@ -1,21 +1,21 @@
 // The record of a call: who, what, how long, how much. Its exact members, and nothing else.
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { parseApiKey } from '../../shared/configuration/keys/index.ts';
-import { uuid } from '../contract/expect-error.ts';
-import { hello } from '../support/harness.ts';
+import { uuid } from '../support/expect-error.ts';
+import { type Harness, hello, startHarness } from '../support/harness.ts';
 import { type ManualClock, manualClock } from '../support/manual-clock.ts';
-import { outcomeOf, startWorld, type World } from './money-world.ts';
+import { outcomeOf } from '../support/outcomes.ts';
 
 const traceparent = '00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01';
 
 describe('the record of a call', () => {
-  let world: World;
+  let world: Harness;
   let clock: ManualClock;
 
   beforeAll(async () => {
     clock = manualClock();
     const more = { cached_input_price_per_million: '0.50' };
-    world = await startWorld({
+    world = await startHarness({
       clock,
       models: {
         'acme/cached': [{ provider: 'acme', upstream: 'usage:1000:500:400', more }],
@@ -56,6 +56,7 @@ describe('the record of a call', () => {
       spanId: 'span-1',
       parentSpanId: 'parent-1',
       sessionId: 'session-1',
+      user: 'u',
       modelAsked: 'auto',
       modelServed: 'acme/cached',
       provider: 'acme',
@@ -65,6 +66,7 @@ describe('the record of a call', () => {
       outcome: 'ok',
       attempts: 1,
       attemptCauses: [],
+      attemptLog: [{ provider: 'acme', outcome: 'ok', status: 200, ms: 0 }],
       promptTokens: 1000,
       cachedTokens: 400,
       completionTokens: 500,
@@ -94,7 +96,7 @@ describe('the record of a call', () => {
   });
 
   it('holds no prompt, no answer and no key, and no table does', async () => {
-    const secrets = ['prompt-canary-17', 'system-canary-18', 'tool-canary-19', 'user-canary-20'];
+    const secrets = ['prompt-canary-17', 'system-canary-18', 'tool-canary-19', 'metadata-canary-20'];
     const body = {
       model: 'acme/cached',
       messages: [
@@ -102,7 +104,6 @@ describe('the record of a call', () => {
         { role: 'user', content: secrets[0] },
       ],
       tools: [{ type: 'function', function: { name: secrets[2] } }],
-      user: secrets[3],
       metadata: { note: secrets[3] },
     };
     expect(await outcomeOf(await world.post(body))).toBe('ok');

@@ -2,14 +2,16 @@
 // than could be, and every slot comes back.
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { leaseMs } from '../../shared/foundation/constants/index.ts';
-import { expectError } from '../contract/expect-error.ts';
-import { answerOf, ask, modelsFor, prompt } from '../contract/function-calls.ts';
+import { expectBalancedBooks } from '../support/balanced-books.ts';
+import { expectError } from '../support/expect-error.ts';
+import { answerOf, ask, modelsFor, prompt } from '../support/function-calls.ts';
 import { newKey } from '../support/gateway-file.ts';
+import { type Harness, type ServedGateway, startHarness } from '../support/harness.ts';
 import { manualClock } from '../support/manual-clock.ts';
-import { countOutcomes, type Door, expectBalancedBooks, startWorld, type World } from './money-world.ts';
-import { completionOf, type ScriptedProvider, sendJson, startScriptedProvider } from './scripted-provider.ts';
-import { eventually } from './watched-clock.ts';
-import { aroundStore, type StoreCall } from './wrapped-store.ts';
+import { countOutcomes } from '../support/outcomes.ts';
+import { completionOf, type ScriptedProvider, sendJson, startScriptedProvider } from '../support/scripted-provider.ts';
+import { eventually } from '../support/watched-clock.ts';
+import { aroundStore, type StoreCall } from '../support/wrapped-store.ts';
 
 const functions = [
   prompt('held', { model: 'acme/held' }),
@@ -18,7 +20,7 @@ const functions = [
 ];
 
 describe('the concurrency of functions', () => {
-  let world: World;
+  let world: Harness;
   let held: ScriptedProvider;
   const waiting: (() => void)[] = [];
   const keys = { single: newKey(), other: newKey() };
@@ -27,7 +29,7 @@ describe('the concurrency of functions', () => {
     held = await startScriptedProvider((outgoing) => {
       waiting.push(() => sendJson(outgoing, completionOf({ content: 'done' })));
     });
-    world = await startWorld({
+    world = await startHarness({
       models: { ...modelsFor(['echo', 'error-500']), 'acme/held': [{ provider: 'held', upstream: 'held' }] },
       providers: { held: { base_url: held.url } },
       service: { function_concurrency: 3 },
@@ -180,7 +182,7 @@ describe('a slot of an instance that died', () => {
     const provider = await startScriptedProvider((outgoing) => {
       waiting.push(() => sendJson(outgoing, completionOf({ content: 'done' })));
     });
-    const world = await startWorld({
+    const world = await startHarness({
       clock: frozen,
       models: { ...modelsFor(['echo']), 'acme/held': [{ provider: 'held', upstream: 'held' }] },
       providers: { held: { base_url: provider.url } },
@@ -191,7 +193,7 @@ describe('a slot of an instance that died', () => {
       // As far as others can see it has died: it is in the middle of a call, and its time does not pass.
       const lost = world.post(ask('held'));
       await eventually(() => waiting.length === 1);
-      const alive: Door = await world.open({ clock: ahead });
+      const alive: ServedGateway = await world.open({ clock: ahead });
       ahead.advance(leaseMs - 1);
       await expectError(await alive.post(ask('quick')), 429, 'execution_capacity');
       ahead.advance(1);

@@ -1,9 +1,10 @@
 // One execution of a prompt: who answers, what it costs, what the answer carries, and how it fails.
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
-import { expectError } from '../contract/expect-error.ts';
-import { answerOf, ask, jsonSchema, modelsFor, prompt, step, workflow } from '../contract/function-calls.ts';
+import { expectBalancedBooks } from '../support/balanced-books.ts';
+import { expectError } from '../support/expect-error.ts';
+import { answerOf, ask, jsonSchema, modelsFor, prompt, step, workflow } from '../support/function-calls.ts';
+import { type Harness, startHarness } from '../support/harness.ts';
 import { type ManualClock, manualClock } from '../support/manual-clock.ts';
-import { expectBalancedBooks, startWorld, type World } from './money-world.ts';
 
 const failing = [
   'error-400',
@@ -64,12 +65,12 @@ const uuidv7 = /^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]
 
 describe('an execution', () => {
   let clock: ManualClock;
-  let world: World;
+  let world: Harness;
 
   beforeAll(async () => {
     clock = manualClock();
     const only = (more: object) => [{ provider: 'acme', upstream: 'echo', more: { ...more } }];
-    world = await startWorld({
+    world = await startHarness({
       clock,
       models: {
         ...modelsFor(['echo', ...plain, ...failing, ...invalid, ...structured]),

@@ -2,13 +2,15 @@
 // that dies in the middle of a call.
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { configFreshMs, leaseMs } from '../../shared/foundation/constants/index.ts';
-import { expectError } from '../contract/expect-error.ts';
-import { answerOf, ask, modelsFor, prompt, step, workflow } from '../contract/function-calls.ts';
+import { expectBalancedBooks } from '../support/balanced-books.ts';
+import { expectError } from '../support/expect-error.ts';
+import { answerOf, ask, modelsFor, prompt, step, workflow } from '../support/function-calls.ts';
+import { type Harness, startHarness } from '../support/harness.ts';
 import { type ManualClock, manualClock } from '../support/manual-clock.ts';
-import { countOutcomes, expectBalancedBooks, startWorld, type World } from './money-world.ts';
-import { completionOf, type ScriptedProvider, sendJson, startScriptedProvider } from './scripted-provider.ts';
-import { eventually } from './watched-clock.ts';
-import { aroundStore } from './wrapped-store.ts';
+import { countOutcomes } from '../support/outcomes.ts';
+import { completionOf, type ScriptedProvider, sendJson, startScriptedProvider } from '../support/scripted-provider.ts';
+import { eventually } from '../support/watched-clock.ts';
+import { aroundStore } from '../support/wrapped-store.ts';
 
 const functions = [
   prompt('held', { model: 'acme/held' }),
@@ -21,7 +23,7 @@ const newKey = () => ({ 'idempotency-key': crypto.randomUUID() });
 
 describe('an Idempotency-Key of a function call', () => {
   let clock: ManualClock;
-  let world: World;
+  let world: Harness;
   let held: ScriptedProvider;
   const waiting: (() => void)[] = [];
 
@@ -30,7 +32,7 @@ describe('an Idempotency-Key of a function call', () => {
     held = await startScriptedProvider((outgoing, call) => {
       waiting.push(() => sendJson(outgoing, completionOf({ content: `answer ${call}` })));
     });
-    world = await startWorld({
+    world = await startHarness({
       clock,
       models: {
         ...modelsFor(['usage:1000:500', 'error-500', 'flaky:1']),

@@ -15,9 +15,9 @@ import { parseApiKey } from '../../shared/configuration/keys/index.ts';
 import { leaseMs } from '../../shared/foundation/constants/index.ts';
 import { createLog } from '../../shared/foundation/log/index.ts';
 import { createNodeServer } from '../../shared/protocol/http/index.ts';
-import { expectError } from '../contract/expect-error.ts';
-import { answerOf, ask, modelsFor, prompt } from '../contract/function-calls.ts';
 import { startTestStore, type TestStore } from '../support/dynamodb.ts';
+import { expectError } from '../support/expect-error.ts';
+import { answerOf, ask, modelsFor, prompt } from '../support/function-calls.ts';
 import { gatewayFileText, newKey } from '../support/gateway-file.ts';
 import { type ManualClock, manualClock } from '../support/manual-clock.ts';
 

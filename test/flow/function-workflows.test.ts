@@ -1,9 +1,10 @@
 // Workflows through the front door: which steps run when, what they see, and who pays for them when one fails.
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
-import { expectError } from '../contract/expect-error.ts';
-import { answerOf, ask, jsonSchema, modelsFor, receivedIn, step, workflow } from '../contract/function-calls.ts';
-import { expectBalancedBooks, startWorld, type World } from './money-world.ts';
-import { completionOf, type ScriptedProvider, sendJson, startScriptedProvider } from './scripted-provider.ts';
+import { expectBalancedBooks } from '../support/balanced-books.ts';
+import { expectError } from '../support/expect-error.ts';
+import { answerOf, ask, jsonSchema, modelsFor, receivedIn, step, workflow } from '../support/function-calls.ts';
+import { type Harness, startHarness } from '../support/harness.ts';
+import { completionOf, type ScriptedProvider, sendJson, startScriptedProvider } from '../support/scripted-provider.ts';
 
 const behaviours = [
   'echo',
@@ -105,12 +106,12 @@ const functions = [
 ];
 
 describe('a workflow', () => {
-  let world: World;
+  let world: Harness;
   let meeting: ScriptedProvider;
 
   beforeAll(async () => {
     meeting = await startMeetingPlace();
-    world = await startWorld({
+    world = await startHarness({
       models: { ...modelsFor(behaviours), 'acme/meeting': [{ provider: 'meeting', upstream: 'meeting' }] },
       providers: { meeting: { base_url: meeting.url } },
       workspace: { functions },

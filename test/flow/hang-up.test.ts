@@ -2,8 +2,8 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { requestBudgetMs, streamReadOnMaxMs } from '../../shared/foundation/constants/index.ts';
 import { type Harness, hello, startHarness } from '../support/harness.ts';
-import { readStream, readUntil } from './read-stream.ts';
-import { watchedClock } from './watched-clock.ts';
+import { readStream, readUntil } from '../support/read-stream.ts';
+import { watchedClock } from '../support/watched-clock.ts';
 
 describe('a client that hangs up', () => {
   let gateway: Harness;

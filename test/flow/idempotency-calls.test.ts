@@ -3,12 +3,13 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/glo
 import { requestBudgetMs } from '../../shared/foundation/constants/index.ts';
 import { systemClock } from '../../shared/foundation/time/index.ts';
 import { type Store, StoreUnavailable } from '../../shared/storage/store/index.ts';
-import { expectError } from '../contract/expect-error.ts';
+import { expectBalancedBooks } from '../support/balanced-books.ts';
+import { expectError } from '../support/expect-error.ts';
 import { newKey } from '../support/gateway-file.ts';
-import { hello } from '../support/harness.ts';
+import { type Harness, hello, startHarness } from '../support/harness.ts';
 import { type ManualClock, manualClock } from '../support/manual-clock.ts';
-import { expectBalancedBooks, outcomeOf, startWorld, type World } from './money-world.ts';
-import { readUntil } from './read-stream.ts';
+import { outcomeOf } from '../support/outcomes.ts';
+import { readUntil } from '../support/read-stream.ts';
 
 const upstreams = [
   'echo',
@@ -24,14 +25,14 @@ const upstreams = [
 const models = Object.fromEntries(upstreams.map((upstream) => [`acme/${upstream}`, [{ provider: 'acme', upstream }]]));
 const traceId = '4bf92f3577b34da6a3ce929d0e0e4736';
 
-let world: World;
+let world: Harness;
 let clock: ManualClock;
 let names = 0;
 const other = newKey();
 
 beforeAll(async () => {
   clock = manualClock();
-  world = await startWorld({
+  world = await startHarness({
     clock,
     models,
     moreWorkspaces: [{ id: 'other', credit_usd: '1', keys: [{ name: 'k', key: other }] }],

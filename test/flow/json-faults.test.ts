@@ -1,7 +1,7 @@
 // A JSON answer that fails: the next provider answers, or the client gets the one code that says what it can do.
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { expectError } from '../contract/expect-error.ts';
 import { credentialsOf } from '../support/credentials.ts';
+import { expectError } from '../support/expect-error.ts';
 import { type Harness, hello, startHarness } from '../support/harness.ts';
 
 const failing = [
@@ -61,7 +61,7 @@ describe('a JSON answer that fails', () => {
         'two/mixed': [bad('error-400'), bad('error-429', 'worse')],
         'two/mixed-failed': [bad('error-429'), bad('error-500', 'worse')],
       },
-      runtime: { credentials: credentialsOf(() => ({ authorization: `Bearer ${canary}` })) },
+      replace: () => ({ credentials: credentialsOf(() => ({ authorization: `Bearer ${canary}` })) }),
     });
   });
   afterAll(async () => {
@@ -89,7 +89,7 @@ describe('a JSON answer that fails', () => {
     const text = await response.clone().text();
     await expectError(response, 502, 'no_available_provider');
     expect(response.headers.get('retry-after')).toBeNull();
-    expect(text).not.toMatch(/canary|Incorrect|nginx|quota|warming up|status_\d/);
+    expect(text).not.toMatch(/canary|Incorrect|nginx|current quota|insufficient_quota|warming up|status_\d/);
     expect(calledProviders()).toEqual(['bad']);
   });
 

@@ -1,21 +1,21 @@
 // Keys on warm instances: their requests per minute are exact across gateways, and a revoked key ends with its next
 // request.
 import { afterEach, describe, expect, it } from '@jest/globals';
-import { expectError } from '../contract/expect-error.ts';
+import { expectError } from '../support/expect-error.ts';
 import type { FileParts } from '../support/gateway-file.ts';
-import { hello } from '../support/harness.ts';
+import { type Harness, hello, startHarness } from '../support/harness.ts';
 import { manualClock } from '../support/manual-clock.ts';
-import { countOutcomes, outcomeOf, startWorld, type World } from './money-world.ts';
+import { countOutcomes, outcomeOf } from '../support/outcomes.ts';
 
 const models: FileParts['models'] = { 'acme/echo': [{ provider: 'acme', upstream: 'echo' }] };
 
 describe('a key', () => {
-  let world: World;
+  let world: Harness;
   afterEach(() => world.stop());
 
   it('with a limit has exactly that many requests in any minute, across two gateways', async () => {
     const clock = manualClock();
-    world = await startWorld({ clock, models, key: { rpm: 7 } });
+    world = await startHarness({ clock, models, key: { rpm: 7 } });
     const doors = [world, await world.open()];
     const calls = () =>
       Array.from({ length: 20 }, async (_none, at) => doors[at % 2]?.post(hello('acme/echo')) as never);
@@ -34,7 +34,7 @@ describe('a key', () => {
   });
 
   it('is counted for every request it makes, also those that are refused or answered from memory', async () => {
-    world = await startWorld({ clock: manualClock(), models, key: { rpm: 6, spend_limit_usd: '0.01' } });
+    world = await startHarness({ clock: manualClock(), models, key: { rpm: 6, spend_limit_usd: '0.01' } });
     const once = { 'idempotency-key': 'k' };
     expect(await outcomeOf(await world.post(hello('acme/echo', { max_tokens: 9 }), once))).toBe('ok');
     expect(await outcomeOf(await world.post(hello('acme/echo', { max_tokens: 9 }), once))).toBe('ok');
@@ -49,7 +49,7 @@ describe('a key', () => {
   it.each([{}, { rpm: 100 }, { spend_limit_usd: '5' }, { rpm: 100, spend_limit_usd: '5' }])(
     'that is revoked is refused at the next request of a warm instance, and works again when a file says that it is active: %j',
     async (limits) => {
-      world = await startWorld({ clock: manualClock(), models, key: limits });
+      world = await startHarness({ clock: manualClock(), models, key: limits });
       expect(await outcomeOf(await world.post(hello('acme/echo')))).toBe('ok');
       await world.apply({ models, key: { ...limits, status: 'revoked' } });
       const again = { 'idempotency-key': 'k', 'x-gw-span-id': 's' };
@@ -65,7 +65,7 @@ describe('a key', () => {
   );
 
   it('whose limits change is bound by the new ones at once', async () => {
-    world = await startWorld({ clock: manualClock(), models, key: { rpm: 100 } });
+    world = await startHarness({ clock: manualClock(), models, key: { rpm: 100 } });
     expect(await outcomeOf(await world.post(hello('acme/echo')))).toBe('ok');
     await world.apply({ models, key: { rpm: 1 } });
     await expectError(await world.post(hello('acme/echo')), 429, 'api_key_rate_limit');

@@ -19,7 +19,7 @@ import { startTestStore, type TestStore } from '../support/dynamodb.ts';
 import { gatewayFileText, newKey } from '../support/gateway-file.ts';
 import { hello } from '../support/harness.ts';
 import { type ManualClock, manualClock } from '../support/manual-clock.ts';
-import { outcomeOf } from './money-world.ts';
+import { outcomeOf } from '../support/outcomes.ts';
 
 const main = resolve('infra/local/main.ts');
 

@@ -1,8 +1,8 @@
 // A provider that reports usage early, and goes on: what it relays after its report is charged too.
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import { type Harness, hello } from '../support/harness.ts';
-import { startScriptedGateway } from './scripted-provider.ts';
-import { eventually } from './watched-clock.ts';
+import { startScriptedGateway } from '../support/scripted-provider.ts';
+import { eventually } from '../support/watched-clock.ts';
 
 let scripted: Awaited<ReturnType<typeof startScriptedGateway>>;
 let gateway: Harness;

@@ -1,8 +1,8 @@
 // Limits of providers through the front door: who is let in, who waits, who is told when to come back.
 import { afterEach, describe, expect, it } from '@jest/globals';
-import { expectError } from '../contract/expect-error.ts';
+import { expectError } from '../support/expect-error.ts';
 import { type Harness, type HarnessOptions, hello, startHarness } from '../support/harness.ts';
-import { eventually, type WatchedClock, watchedClock } from './watched-clock.ts';
+import { eventually, type WatchedClock, watchedClock } from '../support/watched-clock.ts';
 
 /** The first millisecond of a minute, and of a day. */
 const dayStartMs = 20_833 * 86_400_000;
@@ -162,7 +162,7 @@ describe('a limit of tokens', () => {
 
   it('counts every choice that is asked for', async () => {
     const { gateway } = await start({ rate_limit_tpm: 1_000 });
-    expect(await ask(gateway, { max_tokens: 10 })).toBe(200);
+    expect(await ask(gateway, { max_tokens: 20 })).toBe(200);
     await settled(gateway, 30);
     const five = hello('acme/model', { n: 5, max_tokens: 200 });
     await expectError(await gateway.post(five), 429, 'rate_limited');
@@ -183,7 +183,7 @@ describe('a limit of tokens', () => {
 
   it('that is used up for the day tells clients not to come back by themselves', async () => {
     const { gateway, clock } = await start({ rate_limit_tpd: 40 });
-    expect(await ask(gateway, { max_tokens: 5 })).toBe(200);
+    expect(await ask(gateway, { max_tokens: 20 })).toBe(200);
     await eventually(async () => (await counters(gateway))?.day_tokens === 30);
     clock.advance(120_000);
     const refused = await gateway.post(hello('acme/model', { max_tokens: 20 }));

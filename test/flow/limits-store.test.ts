@@ -5,9 +5,9 @@ import { createProviderLimiter } from '../../shared/accounting/limits/index.ts';
 import { createCooldowns } from '../../shared/accounting/provider-health/index.ts';
 import { systemRandomness } from '../../shared/foundation/ids/index.ts';
 import { type Store, StoreUnavailable } from '../../shared/storage/store/index.ts';
-import { expectError } from '../contract/expect-error.ts';
+import { expectError } from '../support/expect-error.ts';
 import { type Harness, hello, startHarness } from '../support/harness.ts';
-import { eventually, type WatchedClock, watchedClock } from './watched-clock.ts';
+import { eventually, type WatchedClock, watchedClock } from '../support/watched-clock.ts';
 
 describe('a table of limits that is out of order', () => {
   let clock: WatchedClock;
@@ -40,14 +40,14 @@ describe('a table of limits that is out of order', () => {
           { provider: 'bolt', upstream: 'echo', more: { output_price_per_million: '9' } },
         ],
       },
-      runtime: {
+      replace: () => ({
         limiter: createProviderLimiter({
           writer: createCounters({ store: limiterStore, clock, randomness: systemRandomness }).writer,
           clock,
           randomness: systemRandomness,
         }),
         cooldowns: createCooldowns({ store: cooldownStore, clock }),
-      },
+      }),
     });
   });
   afterEach(async () => {

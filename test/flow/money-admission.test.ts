@@ -1,10 +1,11 @@
 // Admission on a warm instance is one round to the store, or two where it is in doubt whether the call runs.
 import { afterEach, describe, expect, it } from '@jest/globals';
 import type { Store } from '../../shared/storage/store/index.ts';
-import { hello } from '../support/harness.ts';
+import { expectBalancedBooks } from '../support/balanced-books.ts';
+import { type Harness, hello, startHarness } from '../support/harness.ts';
 import { manualClock } from '../support/manual-clock.ts';
-import { expectBalancedBooks, outcomeOf, startWorld, type World } from './money-world.ts';
-import { aroundStore } from './wrapped-store.ts';
+import { outcomeOf } from '../support/outcomes.ts';
+import { aroundStore } from '../support/wrapped-store.ts';
 
 const limits = { rate_limit_rpm: 1_000, rate_limit_tpm: 10_000_000, rate_limit_tpd: 10_000_000 };
 const connection = (provider: string) => ({
@@ -21,7 +22,7 @@ async function letOthersAsk(): Promise<void> {
 }
 
 describe('the admission of a call', () => {
-  let world: World;
+  let world: Harness;
   const events: string[] = [];
   afterEach(() => world.stop());
 
@@ -44,7 +45,7 @@ describe('the admission of a call', () => {
 
   async function startWatched(parts: object): Promise<void> {
     process.env.GW_TEST_BYOK = 'byok-key';
-    world = await startWorld({
+    world = await startHarness({
       clock: manualClock(),
       models: {
         'acme/all': [

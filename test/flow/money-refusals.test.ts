@@ -1,12 +1,13 @@
 // A refused call: the error that contract 5 puts first, and nothing of what the call took is left taken.
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { StoreUnavailable } from '../../shared/storage/store/index.ts';
-import { expectError } from '../contract/expect-error.ts';
+import { expectBalancedBooks } from '../support/balanced-books.ts';
+import { expectError } from '../support/expect-error.ts';
 import { type FileParts, newKey } from '../support/gateway-file.ts';
-import { hello } from '../support/harness.ts';
+import { type Harness, hello, startHarness } from '../support/harness.ts';
 import { manualClock } from '../support/manual-clock.ts';
-import { expectBalancedBooks, outcomeOf, startWorld, type World } from './money-world.ts';
-import { aroundStore, type StoreCall } from './wrapped-store.ts';
+import { outcomeOf } from '../support/outcomes.ts';
+import { aroundStore, type StoreCall } from '../support/wrapped-store.ts';
 
 interface Fault {
   readonly name: string;
@@ -50,12 +51,12 @@ const models: FileParts['models'] = {
 };
 
 describe('a refused call', () => {
-  let world: World;
+  let world: Harness;
   const keys = { hurried: newKey(), poor: newKey() };
 
   beforeAll(async () => {
     const parts = { models, service: { queue_ms: 0 } };
-    world = await startWorld({ clock: manualClock(), ...parts });
+    world = await startHarness({ clock: manualClock(), ...parts });
     const more = [
       { name: 'first', key: world.key, spend_limit_usd: '50' },
       { name: 'hurried', key: keys.hurried, rpm: 1 },
@@ -113,11 +114,11 @@ describe('a refused call', () => {
 });
 
 describe('a store that fails during admission', () => {
-  let world: World;
+  let world: Harness;
   let failing: ((call: StoreCall) => 'before' | 'after' | undefined) | undefined;
 
   beforeAll(async () => {
-    world = await startWorld({
+    world = await startHarness({
       models: { 'acme/open': [{ provider: 'acme', upstream: 'echo', more: { ...limits, rate_limit_rpm: 1_000 } }] },
       key: { rpm: 10_000, spend_limit_usd: '50' },
       wrapStore: (store) =>

@@ -1,9 +1,8 @@
 // Presets (contract 3): part of a request that the workspace wrote beforehand. The request wins, policies only tighten.
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
-import { expectError } from '../contract/expect-error.ts';
+import { expectError } from '../support/expect-error.ts';
 import { newKey } from '../support/gateway-file.ts';
-import { hello } from '../support/harness.ts';
-import { startWorld, type World } from './money-world.ts';
+import { type Harness, hello, startHarness } from '../support/harness.ts';
 
 const versions = [
   { version: '1', config: { temperature: 0, max_tokens: 64, metadata: { from: 'one', kept: true } } },
@@ -17,11 +16,11 @@ const presets = [
 ];
 
 describe('a preset', () => {
-  let world: World;
+  let world: Harness;
   const without = newKey();
 
   beforeAll(async () => {
-    world = await startWorld({
+    world = await startHarness({
       models: {
         'acme/echo': [
           { provider: 'loose', upstream: 'echo' },

@@ -1,11 +1,12 @@
 // Cached answers (contract 3): the same question costs nothing the second time, and only the same question.
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { requestBudgetMs } from '../../shared/foundation/constants/index.ts';
+import { expectBalancedBooks } from '../support/balanced-books.ts';
 import { newKey } from '../support/gateway-file.ts';
-import { dataLines, hello } from '../support/harness.ts';
+import { dataLines, type Harness, hello, startHarness } from '../support/harness.ts';
 import { type ManualClock, manualClock } from '../support/manual-clock.ts';
-import { expectBalancedBooks, outcomeOf, startWorld, type World } from './money-world.ts';
-import { readUntil } from './read-stream.ts';
+import { outcomeOf } from '../support/outcomes.ts';
+import { readUntil } from '../support/read-stream.ts';
 
 const upstreams = [
   'usage:1000:500',
@@ -21,7 +22,7 @@ const upstreams = [
 const strict = { data_policy: { zdr: true, data_collection: 'deny' } };
 const keys = { zdr: newKey(), other: newKey() };
 
-let world: World;
+let world: Harness;
 let clock: ManualClock;
 let namespaces = 0;
 
@@ -46,7 +47,7 @@ const workspace = { features: { presets: true }, presets };
 
 beforeAll(async () => {
   clock = manualClock();
-  world = await startWorld({ clock, ...parts, workspace });
+  world = await startHarness({ clock, ...parts, workspace });
 });
 afterAll(() => world.stop());
 beforeEach(async () => {

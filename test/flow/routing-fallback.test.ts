@@ -4,11 +4,11 @@ import type { ServerResponse } from 'node:http';
 import { afterEach, describe, expect, it } from '@jest/globals';
 import { createProviderLimiter, type ProviderLimiter } from '../../shared/accounting/limits/index.ts';
 import { StoreUnavailable } from '../../shared/storage/store/index.ts';
-import { expectError } from '../contract/expect-error.ts';
+import { expectError } from '../support/expect-error.ts';
 import { type Harness, type HarnessOptions, hello, startHarness } from '../support/harness.ts';
-import { readUntil } from './read-stream.ts';
-import { startMuteServer, startScriptedProvider } from './scripted-provider.ts';
-import { type WatchedClock, watchedClock } from './watched-clock.ts';
+import { readUntil } from '../support/read-stream.ts';
+import { startMuteServer, startScriptedProvider } from '../support/scripted-provider.ts';
+import { type WatchedClock, watchedClock } from '../support/watched-clock.ts';
 
 const started: { stop(): Promise<void> }[] = [];
 afterEach(async () => {
@@ -219,13 +219,13 @@ describe('a limiter that fails behind a provider that failed', () => {
     };
     const run = await start({
       models: { 'acme/model': [nth('down', 'error-500', 1), nth('backup', 'echo', 2)] },
-      runtime: {
+      replace: () => ({
         limiter: {
           admit: (entry, ...rest) => (entry.provider === 'backup' ? admitBackup() : limiter().admit(entry, ...rest)),
           settle: (...permit) => limiter().settle(...permit),
           giveBack: (...permit) => limiter().giveBack(...permit),
         },
-      },
+      }),
     });
     const { counters, clock, randomness } = run.gateway.runtime;
     real = createProviderLimiter({ writer: counters.writer, clock, randomness });

@@ -3,10 +3,11 @@ import { afterEach, describe, expect, it } from '@jest/globals';
 import { leaseMs } from '../../shared/foundation/constants/index.ts';
 import { type Clock, systemClock } from '../../shared/foundation/time/index.ts';
 import { StoreUnavailable } from '../../shared/storage/store/index.ts';
-import { hello } from '../support/harness.ts';
+import { expectBalancedBooks } from '../support/balanced-books.ts';
+import { type Harness, hello, startHarness } from '../support/harness.ts';
 import { manualClock } from '../support/manual-clock.ts';
-import { expectBalancedBooks, outcomeOf, startWorld, type World } from './money-world.ts';
-import { aroundStore, type StoreCall } from './wrapped-store.ts';
+import { outcomeOf } from '../support/outcomes.ts';
+import { aroundStore, type StoreCall } from '../support/wrapped-store.ts';
 
 /** Pauses between tries take no time; budgets do. */
 const hurriedClock: Clock = {
@@ -20,12 +21,12 @@ const models = { 'acme/paid': [{ provider: 'acme', upstream: 'usage:1000:500' }]
 const cost = 2_000_000_000n;
 
 describe('a settlement', () => {
-  let world: World;
+  let world: Harness;
   let fails: (call: StoreCall) => 'before' | 'after' | undefined;
   afterEach(() => world.stop());
 
   const start = (clock: Clock = hurriedClock) =>
-    startWorld({
+    startHarness({
       clock,
       models,
       key: { spend_limit_usd: '0.05' },

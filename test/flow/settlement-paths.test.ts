@@ -1,11 +1,12 @@
 // Every way a call can end: what it cost is charged exactly once, nothing stays held, and one record says so.
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import { requestBudgetMs, streamReadOnMaxMs } from '../../shared/foundation/constants/index.ts';
-import { hello } from '../support/harness.ts';
+import { expectBalancedBooks } from '../support/balanced-books.ts';
+import { type Harness, hello, startHarness } from '../support/harness.ts';
 import { manualClock } from '../support/manual-clock.ts';
-import { expectBalancedBooks, outcomeOf, startWorld, type World } from './money-world.ts';
-import { readUntil } from './read-stream.ts';
-import { awaitingClock, eventually } from './watched-clock.ts';
+import { outcomeOf } from '../support/outcomes.ts';
+import { readUntil } from '../support/read-stream.ts';
+import { awaitingClock, eventually } from '../support/watched-clock.ts';
 
 const dear = { input_price_per_million: '3.00', output_price_per_million: '9.00' };
 const backed = (upstream: string) => [
@@ -49,12 +50,12 @@ const cost = 2_000_000_000n;
 const dearCost = 7_500_000_000n;
 
 describe('a call', () => {
-  let world: World;
+  let world: Harness;
   const clock = awaitingClock();
   let spentBefore = 0n;
 
   beforeAll(async () => {
-    world = await startWorld({ clock, models, key: { spend_limit_usd: '50' }, workspace: { spend_limit_usd: '60' } });
+    world = await startHarness({ clock, models, key: { spend_limit_usd: '50' }, workspace: { spend_limit_usd: '60' } });
   });
   afterAll(() => world.stop());
 
@@ -207,7 +208,7 @@ describe('a call', () => {
 });
 
 describe('a call that meets its deadline', () => {
-  let world: World;
+  let world: Harness;
   afterEach(() => world.stop());
 
   it('costs nothing where nothing came, and what was relayed where it did', async () => {
@@ -217,7 +218,7 @@ describe('a call that meets its deadline', () => {
       'p/silent': [{ provider: 'patient', upstream: 'silent' }],
       'p/endless': [{ provider: 'patient', upstream: 'endless:1' }],
     };
-    world = await startWorld({ clock, models: routes, providers: patient });
+    world = await startHarness({ clock, models: routes, providers: patient });
     const silent = world.post(hello('p/silent'));
     await world.simulator.until((calls) => calls.length === 1);
     clock.advance(55_000);
@@ -247,7 +248,7 @@ describe('a call that meets its deadline', () => {
 });
 
 describe('a fault of ours', () => {
-  let world: World;
+  let world: Harness;
   afterEach(() => world.stop());
 
   const fault = () => {
@@ -257,7 +258,7 @@ describe('a fault of ours', () => {
   it.each(['limiter', 'transport', 'recorder', 'responseCache', 'cooldowns', 'idempotency'] as const)(
     'leaves the books balanced, whatever part of us it is in: %s',
     async (part) => {
-      world = await startWorld({
+      world = await startHarness({
         models: {
           'a/ok': [{ provider: 'acme', upstream: 'usage:1000:500' }],
           'a/bad': [{ provider: 'acme', upstream: 'error-500' }],

@@ -19,7 +19,7 @@ const signing = (isAvailable: boolean) =>
 describe('a provider with auth sigv4', () => {
   let gateway: Harness;
   beforeAll(async () => {
-    gateway = await startHarness({ models, providers, runtime: { credentials: signing(true) } });
+    gateway = await startHarness({ models, providers, replace: () => ({ credentials: signing(true) }) });
   });
   afterAll(() => gateway.stop());
 
@@ -47,7 +47,7 @@ describe('a provider with auth sigv4', () => {
 
 describe('where nobody can sign', () => {
   it('such a provider is not configured, and is not called', async () => {
-    const gateway = await startHarness({ models, providers, runtime: { credentials: signing(false) } });
+    const gateway = await startHarness({ models, providers, replace: () => ({ credentials: signing(false) }) });
     try {
       const response = await gateway.post(hello('bedrock/echo'));
       expect(response.status).toBe(503);

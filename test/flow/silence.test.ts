@@ -1,9 +1,9 @@
 // Providers that say nothing, or nothing more. Time is moved by hand: nothing here waits.
 import { afterAll, beforeEach, describe, expect, it } from '@jest/globals';
-import { expectError } from '../contract/expect-error.ts';
+import { expectError } from '../support/expect-error.ts';
 import { type Harness, hello, startHarness } from '../support/harness.ts';
 import { type ManualClock, manualClock } from '../support/manual-clock.ts';
-import { contentOf, readRest, readStream, readUntil } from './read-stream.ts';
+import { contentOf, readRest, readStream, readUntil } from '../support/read-stream.ts';
 
 describe('a silent provider', () => {
   let clock: ManualClock;

@@ -1,16 +1,16 @@
 // A span id belongs to one call of its workspace (contract 7): whose retry may bring it again, and whose may not.
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { requestBudgetMs } from '../../shared/foundation/constants/index.ts';
-import { expectError } from '../contract/expect-error.ts';
+import { expectError } from '../support/expect-error.ts';
 import { newKey } from '../support/gateway-file.ts';
-import { hello } from '../support/harness.ts';
+import { type Harness, hello, startHarness } from '../support/harness.ts';
 import { type ManualClock, manualClock } from '../support/manual-clock.ts';
-import { countOutcomes, outcomeOf, startWorld, type World } from './money-world.ts';
+import { countOutcomes, outcomeOf } from '../support/outcomes.ts';
 
 const upstreams = ['echo', 'silent', 'error-400', 'error-500', 'error-429', 'error-after-chunks:3'];
 
 describe('a span id', () => {
-  let world: World;
+  let world: Harness;
   let clock: ManualClock;
   let names = 0;
   const keys = { hurried: newKey(), other: newKey() };
@@ -21,7 +21,7 @@ describe('a span id', () => {
       upstreams.map((upstream) => [`acme/${upstream}`, [{ provider: 'acme', upstream }]]),
     );
     const moreWorkspaces = [{ id: 'other', credit_usd: '1', keys: [{ name: 'k', key: keys.other }] }];
-    world = await startWorld({ clock, models, moreWorkspaces });
+    world = await startHarness({ clock, models, moreWorkspaces });
     const both = [
       { name: 'first', key: world.key },
       { name: 'hurried', key: keys.hurried, rpm: 1 },

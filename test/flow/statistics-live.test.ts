@@ -6,8 +6,8 @@ import { systemRandomness } from '../../shared/foundation/ids/index.ts';
 import { type Store, StoreUnavailable } from '../../shared/storage/store/index.ts';
 import { type Harness, hello, startHarness } from '../support/harness.ts';
 import { type ManualClock, manualClock } from '../support/manual-clock.ts';
-import { readStream } from './read-stream.ts';
-import { eventually } from './watched-clock.ts';
+import { readStream } from '../support/read-stream.ts';
+import { eventually } from '../support/watched-clock.ts';
 
 interface Stats {
   readonly median_latency_ms: number;
@@ -60,10 +60,10 @@ describe('live statistics', () => {
       },
       providers: { cheap: { accepts_byok_header: true } },
       workspace: { features: { byok: true } },
-      runtime: {
+      replace: () => ({
         recorder: createStatisticsRecorder({ store: watched, clock, randomness: systemRandomness }),
         statistics: createStatisticsReader({ store: watched, clock }),
-      },
+      }),
     });
     store = gateway.testStore.store;
   });
@@ -185,7 +185,7 @@ describe('live statistics', () => {
     const slow = await startHarness({
       clock,
       models: { 'acme/model': [{ provider: 'acme', upstream: 'echo' }] },
-      runtime: { limiter, recorder: { ...recorder, record: ({ latencyMs }) => void recorded.push(latencyMs) } },
+      replace: () => ({ limiter, recorder: { ...recorder, record: ({ latencyMs }) => void recorded.push(latencyMs) } }),
     });
     for (const stream of [false, true]) {
       slow.simulator.clear();

@@ -1,10 +1,10 @@
 // Every way in which a stream can break. Before its first output nobody sees it: the next provider answers, or the client
 // gets a JSON error. After it there is one error line, the end marker, and no second provider.
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { expectError } from '../contract/expect-error.ts';
 import { credentialsOf } from '../support/credentials.ts';
+import { expectError } from '../support/expect-error.ts';
 import { type Harness, hello, startHarness } from '../support/harness.ts';
-import { contentOf, readStream } from './read-stream.ts';
+import { contentOf, readStream } from '../support/read-stream.ts';
 
 /** Upstream behaviour → what a client gets where nobody else can answer. */
 const beforeOutput: readonly [upstream: string, status: number, code: string][] = [
@@ -74,7 +74,7 @@ describe('a stream that breaks', () => {
     const backed = all.map((upstream) => [`backed/${upstream}`, [bad(upstream), good()]]);
     gateway = await startHarness({
       models: Object.fromEntries([...alone, ...backed]),
-      runtime: { credentials: credentialsOf(() => ({ authorization: `Bearer ${secret}` })) },
+      replace: () => ({ credentials: credentialsOf(() => ({ authorization: `Bearer ${secret}` })) }),
     });
   });
   afterAll(async () => {

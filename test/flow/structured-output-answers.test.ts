@@ -1,10 +1,10 @@
 // Structured output: what reaches the client satisfies its schema, and every answer that was asked for is paid.
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { schemaInstance } from '../../infra/local/simulator/schema-instance.ts';
-import { expectError } from '../contract/expect-error.ts';
+import { expectError } from '../support/expect-error.ts';
 import { type Harness, hello, startHarness } from '../support/harness.ts';
-import { completionOf, type ScriptedProvider, sendJson, startScriptedGateway } from './scripted-provider.ts';
-import { eventually } from './watched-clock.ts';
+import { completionOf, type ScriptedProvider, sendJson, startScriptedGateway } from '../support/scripted-provider.ts';
+import { eventually } from '../support/watched-clock.ts';
 
 const schema = {
   type: 'object',

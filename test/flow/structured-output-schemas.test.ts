@@ -1,9 +1,9 @@
 // Schemas that were made to hurt: each is refused in its turn, no provider hears of it, and the gateway serves on.
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
-import { expectError } from '../contract/expect-error.ts';
+import { expectError } from '../support/expect-error.ts';
 import { newKey } from '../support/gateway-file.ts';
 import { type Harness, hello, startHarness } from '../support/harness.ts';
-import { completionOf, sendJson, startScriptedProvider } from './scripted-provider.ts';
+import { completionOf, sendJson, startScriptedProvider } from '../support/scripted-provider.ts';
 
 const format = (schema: unknown) => ({
   response_format: { type: 'json_schema', json_schema: { name: 'hostile', schema } },

@@ -11,7 +11,7 @@ import { type EmbeddedDynamo, startEmbeddedDynamo } from '../../infra/local/embe
 import { createDynamoClient, createDynamoStore, type Store } from '../../shared/storage/store/index.ts';
 import { gatewayFileText, newKey } from '../support/gateway-file.ts';
 import { hello } from '../support/harness.ts';
-import { eventually } from './watched-clock.ts';
+import { eventually } from '../support/watched-clock.ts';
 
 const calls = 50;
 const stage = 'local';

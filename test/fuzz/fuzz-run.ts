@@ -2,8 +2,9 @@
 import fc from 'fast-check';
 import type { Runtime } from '../../shared/composition/index.ts';
 import type { Transport } from '../../shared/routing/providers/index.ts';
-import { type Asked, type Reply, startFuzzGateway, type Upstream } from './fuzz-gateway.ts';
-import { checkWellAnswered, type Expectation } from './well-answered.ts';
+import type { Reply } from '../support/call-gateway.ts';
+import { checkWellAnswered, type Expectation } from '../support/well-answered.ts';
+import { type Asked, startFuzzGateway, type Upstream } from './fuzz-gateway.ts';
 
 const seed = Number(process.env.GW_FUZZ_SEED ?? 20_260_601);
 /** Requests that run side by side. */

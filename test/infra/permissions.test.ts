@@ -13,11 +13,11 @@ import { createRuntime, type RuntimeOptions } from '../../shared/composition/ind
 import { applyGatewayFile, readGatewayFile } from '../../shared/configuration/gateway-file/index.ts';
 import { readVariable } from '../../shared/foundation/environment/index.ts';
 import { createNodeServer } from '../../shared/protocol/http/index.ts';
-import { ask, prompt } from '../contract/function-calls.ts';
-import { aroundStore, type StoreCall } from '../flow/wrapped-store.ts';
 import { startTestStore, type TestStore } from '../support/dynamodb.ts';
+import { ask, prompt } from '../support/function-calls.ts';
 import { gatewayFileText, newKey } from '../support/gateway-file.ts';
 import { hello } from '../support/harness.ts';
+import { aroundStore, type StoreCall } from '../support/wrapped-store.ts';
 import { type AwsCall, RolePolicy } from './policy-evaluation.ts';
 import { synthesizeStage } from './synthesized-stage.ts';
 

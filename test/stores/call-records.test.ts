@@ -3,9 +3,9 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { type CallRecord, createCallRecords, summarizeUsage } from '../../shared/accounting/call-records/index.ts';
 import { systemRandomness } from '../../shared/foundation/ids/index.ts';
 import { type Item, type Store, StoreUnavailable } from '../../shared/storage/store/index.ts';
+import { callRecord } from '../support/call-record.ts';
 import { startTestStore, type TestStore } from '../support/dynamodb.ts';
 import { manualClock } from '../support/manual-clock.ts';
-import { callRecord } from '../unit/call-records/call-record-fixture.ts';
 import { sendingTwice } from './idempotency-fixtures.ts';
 
 let database: TestStore;

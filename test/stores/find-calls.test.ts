@@ -9,9 +9,9 @@ import {
 } from '../../shared/accounting/call-records/index.ts';
 import { systemRandomness, uuidv7 } from '../../shared/foundation/ids/index.ts';
 import type { Store } from '../../shared/storage/store/index.ts';
+import { callRecord } from '../support/call-record.ts';
 import { startTestStore, type TestStore } from '../support/dynamodb.ts';
 import { manualClock } from '../support/manual-clock.ts';
-import { callRecord } from '../unit/call-records/call-record-fixture.ts';
 
 const hourMs = 3_600_000;
 const nowMs = Date.parse('2026-11-20T00:30:00Z');

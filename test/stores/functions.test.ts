@@ -9,7 +9,7 @@ import {
 import { systemRandomness } from '../../shared/foundation/ids/index.ts';
 import type { Item, Store } from '../../shared/storage/store/index.ts';
 import { startTestStore, type TestStore } from '../support/dynamodb.ts';
-import { declared, emptyWorkflow, functionOf, message, refusalOf } from '../unit/stored-functions/fixtures.ts';
+import { declared, emptyWorkflow, functionOf, message, refusalOf } from '../support/function-revisions.ts';
 
 let database: TestStore;
 let functions: FunctionStore;

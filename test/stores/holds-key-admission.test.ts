@@ -189,7 +189,7 @@ describe('admission of a key', () => {
   it('leaves an item below a kilobyte, with every limit set, a thousand calls in flight and fifty processes', async () => {
     const { process, publicId, item, clock, hold } = await newKey({ rpm: 100_000, spendLimitUsd: '123456.789012' });
     await setAttribute(publicId, 'spend_limit_reset', 'monthly');
-    await setAttribute(publicId, 'expires_at', '2030-01-01T00:00:00.000Z');
+    await setAttribute(publicId, 'expires_at_ms', Date.UTC(2030));
     const processes = Array.from({ length: 50 }, () => process());
     let inFlight = 0;
     for (let second = 0; second < 66; second += 1) {
@@ -278,8 +278,7 @@ describe('a key that expires', () => {
   it('is refused like a revoked one from that moment on, by a process that remembers it too', async () => {
     const { admit, clock, publicId, hold, item } = await newKey({ rpm: 5, spendLimitUsd: '5' });
     expect((await admit({ hold: hold('a', '1') })).kind).toBe('admitted');
-    const expiresAt = new Date(clock.nowMs() + 30_000).toISOString();
-    await setAttribute(publicId, 'expires_at', expiresAt);
+    await setAttribute(publicId, 'expires_at_ms', clock.nowMs() + 30_000);
     expect((await admit({ hold: hold('b', '1') })).kind).toBe('admitted');
     clock.advance(30_000);
     expect((await admit({ hold: hold('c', '1') })).kind).toBe('revoked');

@@ -1,85 +1,95 @@
-// The gateway as a client meets it: real HTTP, real stages, the embedded DynamoDB, the provider simulator.
-import { createChatGateway } from '../../functions/chat-completions/routes.ts';
-import { localAdapters } from '../../infra/local/local-adapters.ts';
-import { type Simulator, startSimulator } from '../../infra/local/simulator/index.ts';
-import { createRuntime, type Runtime } from '../../shared/composition/index.ts';
-import { applyGatewayFile, readGatewayFile } from '../../shared/configuration/gateway-file/index.ts';
-import { readVariable } from '../../shared/foundation/environment/index.ts';
-import { createLog } from '../../shared/foundation/log/index.ts';
+// The gateway as a client meets it: real HTTP, every stage, the embedded DynamoDB, the provider simulator. A test reads
+// credit, keys and call records beside it, and starts more gateways on the same store.
+import type { Simulator } from '../../infra/local/simulator/index.ts';
+import type { CallRecord } from '../../shared/accounting/call-records/index.ts';
+import type { CreditSummary } from '../../shared/accounting/credit/index.ts';
+import type { Runtime } from '../../shared/composition/index.ts';
+import { parseApiKey } from '../../shared/configuration/keys/index.ts';
 import type { Clock } from '../../shared/foundation/time/index.ts';
-import { createNodeServer } from '../../shared/protocol/http/index.ts';
+import type { Item, Store } from '../../shared/storage/store/index.ts';
 import { startTestStore, type TestStore } from './dynamodb.ts';
-import { type FileParts, gatewayFileText, newKey } from './gateway-file.ts';
+import { startGatewayBackends } from './gateway-backends.ts';
+import { applyGatewayText, type FileParts, gatewayFileText, newKey } from './gateway-file.ts';
+import { readRecords } from './read-records.ts';
+import { type GatewayServer, serveGateway } from './serve-gateway.ts';
 
-export interface HarnessOptions extends FileParts {
+export interface GatewayOptions {
   /** Time of the gateway. Default: the system's. */
-  readonly clock?: Clock;
-  /** Replaces parts of the real runtime. */
-  readonly runtime?: Partial<Runtime>;
+  readonly clock?: Clock | undefined;
+  /** What stands between the gateway and the store. */
+  readonly wrapStore?: ((store: Store) => Store) | undefined;
+  /** Parts that take the place of those of the real runtime. */
+  readonly replace?: ((runtime: Runtime) => Partial<Runtime>) | undefined;
 }
 
-export interface Harness {
-  /** Base URL, ends in /v1. */
-  readonly url: string;
+export interface HarnessOptions extends FileParts, GatewayOptions {}
+
+export interface ServedGateway extends Pick<GatewayServer, 'url' | 'settled'> {
+  readonly runtime: Runtime;
+  post(body: unknown, headers?: Record<string, string>, signal?: AbortSignal): Promise<Response>;
+  get(path: string, headers?: Record<string, string>): Promise<Response>;
+}
+
+export interface Harness extends ServedGateway {
   readonly key: string;
   readonly simulator: Simulator;
-  readonly runtime: Runtime;
   readonly testStore: TestStore;
-  /** Every line the gateway logged. */
+  /** Every line that a gateway logged. */
   readonly logLines: readonly string[];
-  post(body: unknown, headers?: Record<string, string>): Promise<Response>;
-  get(path: string, headers?: Record<string, string>): Promise<Response>;
+  /** Starts another gateway on the same store. */
+  open(options?: GatewayOptions): Promise<ServedGateway>;
   /** Applies another gateway file. */
   apply(parts: FileParts): Promise<void>;
+  credit(workspace?: string): Promise<CreditSummary>;
+  records(workspace?: string): Promise<CallRecord[]>;
+  keyItem(key?: string): Promise<Item>;
   stop(): Promise<void>;
 }
 
-export async function startHarness({ clock, runtime: replaced, ...parts }: HarnessOptions): Promise<Harness> {
-  const [testStore, simulator] = await Promise.all([startTestStore(), startSimulator({ paceMs: 0 })]);
-  const environment = { stage: testStore.stage, originSecretHashes: [], logLevel: 'info' } as const;
-  const adapters = localAdapters({ data: undefined, dynamodb: undefined });
-  const real = createRuntime({ environment, clock, store: testStore.store, ...adapters });
-  const logLines: string[] = [];
-  const log = createLog({ clock: real.clock, write: (line) => logLines.push(line) });
-  const runtime: Runtime = { ...real, log, ...replaced };
+export async function startHarness({ clock, wrapStore, replace, ...parts }: HarnessOptions): Promise<Harness> {
+  const testStore = await startTestStore();
+  const backends = await startGatewayBackends(testStore);
+  const { simulator, logLines } = backends;
   const key = newKey();
-  const apply = (file: FileParts) => applyText(runtime, gatewayFileText(file, simulator.urlOf, key));
+  const servers: GatewayServer[] = [];
+  // Separate from the gateways: what the operator does must not count as theirs.
+  const operator = backends.createRuntime({ clock, store: testStore.store });
+  const apply = (file: FileParts) => applyGatewayText(operator, gatewayFileText(file, simulator.urlOf, key));
+  const open = async (options: GatewayOptions = {}): Promise<ServedGateway> => {
+    const store = options.wrapStore?.(testStore.store) ?? testStore.store;
+    const real = backends.createRuntime({ clock: options.clock ?? clock, store });
+    const runtime = { ...real, ...options.replace?.(real) };
+    const server = await serveGateway(runtime);
+    servers.push(server);
+    return { url: server.url, settled: server.settled, runtime, ...requestsTo(server.url, key) };
+  };
   await apply(parts);
-  const server = createNodeServer(createChatGateway(runtime), runtime);
-  const port = await server.listen(0, '127.0.0.1');
-  const url = `http://127.0.0.1:${port}/v1`;
-  const authorization = `Bearer ${key}`;
+  const first = await open({ wrapStore, replace });
   return {
-    url,
+    ...first,
     key,
     simulator,
-    runtime,
     testStore,
     logLines,
-    post: (body, headers = {}) =>
-      fetch(`${url}/chat/completions`, {
-        method: 'POST',
-        headers: { authorization, 'content-type': 'application/json', ...headers },
-        body: typeof body === 'string' ? body : JSON.stringify(body),
-      }),
-    get: (path, headers = {}) => fetch(`${url}${path}`, { headers: { authorization, ...headers } }),
+    open,
     apply,
-    async stop() {
-      // First the providers: a call whose client left reads on until they end.
-      await simulator.stop();
-      await server.close();
-      runtime.transport.close();
-      await testStore.stop();
-    },
+    credit: (workspace = 'team') => operator.credit.show({ workspace, spendLimit: null }),
+    records: (workspace = 'team') => readRecords(operator, workspace),
+    keyItem: async (text = key) => (await operator.keys.readItem(parseApiKey(text)?.publicId ?? '')) ?? {},
+    stop: () => backends.stop(servers),
   };
 }
 
-async function applyText(runtime: Runtime, text: string): Promise<void> {
-  const result = readGatewayFile(text);
-  if (!result.ok) throw new Error(`the gateway file of the test is not valid: ${JSON.stringify(result.problems)}`);
-  const { randomness, clock } = runtime;
-  await applyGatewayFile({ file: result.file, stores: runtime, readVariable, randomness, nowMs: clock.nowMs() });
-}
+const requestsTo = (url: string, key: string): Pick<ServedGateway, 'post' | 'get'> => ({
+  post: (body, headers = {}, signal) =>
+    fetch(`${url}/chat/completions`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json', ...headers },
+      body: typeof body === 'string' ? body : JSON.stringify(body),
+      ...(signal === undefined ? {} : { signal }),
+    }),
+  get: (path, headers = {}) => fetch(`${url}${path}`, { headers: { authorization: `Bearer ${key}`, ...headers } }),
+});
 
 /** The data lines of an event stream, the end marker included. */
 export const dataLines = (text: string): string[] =>

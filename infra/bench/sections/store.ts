@@ -44,13 +44,7 @@ export async function measureStore(bed: TestBed, plan: BenchPlan): Promise<Secti
   const [plain, stream] = rows;
   const columns = ['call', 'rounds before the provider', 'before the end', 'after it', ...costColumns];
   return {
-    tables: [
-      {
-        title: 'The store per call (rounds: medians; others: means)',
-        columns,
-        rows: rows.map((row) => Object.values(row)),
-      },
-    ],
+    tables: [{ title: 'The store per call (rounds: medians)', columns, rows: rows.map((row) => Object.values(row)) }],
     targets: [
       atMost('rounds before the provider, JSON', plain?.roundsBefore, 1),
       atMost('rounds before the provider, stream', stream?.roundsBefore, 1),

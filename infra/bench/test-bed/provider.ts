@@ -18,11 +18,8 @@ const textOf = (object: string, choice: object, more = {}) => {
   const choices = [{ index: 0, ...choice }];
   return JSON.stringify({ id: 'chatcmpl-bench', object, created: 1_760_000_000, model: 'bench', choices, ...more });
 };
-const jsonAnswer = textOf(
-  'chat.completion',
-  { message: { role: 'assistant', content }, finish_reason: 'stop' },
-  { usage },
-);
+const message = { role: 'assistant', content };
+const jsonAnswer = textOf('chat.completion', { message, finish_reason: 'stop' }, { usage });
 const chunk = (content: string, finish_reason: string | null, more = {}) =>
   textOf('chat.completion.chunk', { delta: { role: 'assistant', content }, finish_reason }, more);
 const words = Array.from({ length: chunkCount }, (_none, at) => chunk(` word${at}`, null));
@@ -40,7 +37,7 @@ export async function startProvider() {
       await released.promise;
       provider.held -= 1;
     }
-    // Node counts a timer from the begin of the turn of its event loop, which here may be long.
+    // Node counts a timer from the start of the event loop's turn, and turns are long here.
     const waitedMs = () => performance.now() - calledAtMs;
     while (waitedMs() < Number(wait)) await sleep(systemClock, Number(wait) - waitedMs());
     if (body.includes('"stream":true')) return answerStream(outgoing);

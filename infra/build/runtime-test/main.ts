@@ -1,6 +1,7 @@
 // `npm run test:runtime`: the very bundles that are uploaded, under Lambda's runtime client, offline. Not part of
 // `npm test`: the client is compiled as it is installed. Where that is impossible it says so in one line and succeeds.
 import { join, resolve } from 'node:path';
+import { environmentNames } from '../../../shared/foundation/constants/index.ts';
 import { buildBundles } from '../bundle.ts';
 import { prepareStage } from './prepare-stage.ts';
 import { findRuntimeClient } from './runtime-client.ts';
@@ -17,15 +18,17 @@ else process.exitCode = await runAll(client.main);
 async function runAll(main: string): Promise<number> {
   await buildBundles(projectRoot, join(projectRoot, 'dist'));
   const prepared = await prepareStage(say);
+  const { bucket } = prepared;
+  const variables = { [environmentNames.spillBucket]: bucket.name, AWS_ENDPOINT_URL_S3: bucket.endpoint };
   const functions = new Map<string, RunningFunction>();
   let failures = 0;
   try {
     for (const { title, bundle, run } of scenarios) {
       const known = functions.get(bundle);
-      const target = known ?? (await startFunction({ name: bundle, client: main, ...prepared }));
+      const target = known ?? (await startFunction({ name: bundle, client: main, ...prepared, variables }));
       functions.set(bundle, target);
       try {
-        const note = await run(target, prepared.key);
+        const note = await run(target, prepared);
         if (!target.isAlive()) throw new Error('the process has ended');
         say(`ok    ${title} (${note})`);
       } catch (error) {

@@ -9,11 +9,14 @@ import { createTables } from '../../local/create-tables.ts';
 import { startEmbeddedDynamo } from '../../local/embedded-dynamodb.ts';
 import { localAdapters } from '../../local/local-adapters.ts';
 import { startSimulator } from '../../local/simulator/index.ts';
+import { type Bucket, startBucket } from './start-bucket.ts';
 
 export interface PreparedStage {
   readonly stage: string;
   readonly dynamodbUrl: string;
   readonly key: string;
+  /** For results that are too large for an item. */
+  readonly bucket: Bucket;
   stop(): Promise<void>;
 }
 
@@ -21,11 +24,12 @@ const stage = 'runtime-test';
 /** Pause between the chunks of the provider: enough for each to leave by itself. */
 const paceMs = 10;
 /** Model → behaviour of the simulator. */
-const models = { 'test/echo': 'echo', 'test/cut': 'cut:3' };
+const models = { 'test/echo': 'echo', 'test/cut': 'cut:3', 'test/large': 'echo-request' };
 
 export async function prepareStage(say: (line: string) => void): Promise<PreparedStage> {
   const dynamo = await startEmbeddedDynamo({ log: say });
   const simulator = await startSimulator({ paceMs });
+  const bucket = await startBucket();
   const client = createDynamoClient({ endpoint: dynamo.endpoint });
   await createTables(client, stage);
   client.destroy();
@@ -49,7 +53,9 @@ export async function prepareStage(say: (line: string) => void): Promise<Prepare
     stage,
     dynamodbUrl: dynamo.endpoint,
     key,
+    bucket,
     async stop() {
+      bucket.stop();
       runtime.transport.close();
       await simulator.stop();
       await dynamo.stop();

@@ -2,7 +2,9 @@
 // headers before the body, chunks as they come, and a process that outlives whatever goes wrong.
 import assert from 'node:assert/strict';
 import { routePaths } from '../../../shared/foundation/constants/index.ts';
+import { systemRandomness } from '../../../shared/foundation/ids/index.ts';
 import { systemClock } from '../../../shared/foundation/time/index.ts';
+import type { PreparedStage } from './prepare-stage.ts';
 import { type Answer, readBuffered, readStreamed } from './read-delivery.ts';
 import type { RunningFunction } from './start-function.ts';
 
@@ -10,16 +12,17 @@ export interface Scenario {
   readonly title: string;
   readonly bundle: 'chat-completions' | 'models';
   /** Throws for what does not hold. Gives a short note on the answer. */
-  readonly run: (target: RunningFunction, key: string) => Promise<string>;
+  readonly run: (target: RunningFunction, stage: Pick<PreparedStage, 'key' | 'bucket'>) => Promise<string>;
 }
 
-const event = (method: string, path: string, key: string | undefined, body?: object) => ({
+const event = (method: string, path: string, key: string | undefined, body?: object, headers = {}) => ({
   version: '2.0',
   rawPath: path,
   rawQueryString: '',
   headers: {
     'content-type': 'application/json',
     ...(key === undefined ? {} : { authorization: `Bearer ${key}` }),
+    ...headers,
   },
   requestContext: {
     http: { method, path, sourceIp: '127.0.0.1', userAgent: 'runtime-test' },
@@ -29,9 +32,9 @@ const event = (method: string, path: string, key: string | undefined, body?: obj
   isBase64Encoded: false,
 });
 
-async function chat(target: RunningFunction, key: string | undefined, body: object): Promise<Answer> {
+async function chat(target: RunningFunction, key: string | undefined, body: object, headers = {}): Promise<Answer> {
   const request = { messages: [{ role: 'user', content: 'Hello there' }], ...body };
-  return readStreamed(await target.invoke(event('POST', `/v1${routePaths.chatCompletions}`, key, request)));
+  return readStreamed(await target.invoke(event('POST', `/v1${routePaths.chatCompletions}`, key, request, headers)));
 }
 
 const dataLines = ({ body }: Answer): string[] =>
@@ -43,7 +46,7 @@ export const scenarios: readonly Scenario[] = [
   {
     title: 'JSON: a whole answer with its status and headers before it',
     bundle: 'chat-completions',
-    async run(target, key) {
+    async run(target, { key }) {
       const answer = await chat(target, key, { model: 'test/echo' });
       assert.equal(answer.status, 200);
       assert.match(answer.headers['content-type'] ?? '', /^application\/json/);
@@ -57,7 +60,7 @@ export const scenarios: readonly Scenario[] = [
   {
     title: 'stream: every chunk leaves when it comes, and the last is [DONE]',
     bundle: 'chat-completions',
-    async run(target, key) {
+    async run(target, { key }) {
       const answer = await chat(target, key, { model: 'test/echo', stream: true });
       assert.equal(answer.status, 200);
       assert.match(answer.headers['content-type'] ?? '', /^text\/event-stream/);
@@ -89,7 +92,7 @@ export const scenarios: readonly Scenario[] = [
   {
     title: 'cut stream: a provider that dies leaves an error event, [DONE] and a process that lives',
     bundle: 'chat-completions',
-    async run(target, key) {
+    async run(target, { key }) {
       const answer = await chat(target, key, { model: 'test/cut', stream: true });
       assert.equal(answer.status, 200);
       const lines = dataLines(answer);
@@ -104,16 +107,33 @@ export const scenarios: readonly Scenario[] = [
   {
     title: 'afterwards: the same process answers again',
     bundle: 'chat-completions',
-    async run(target, key) {
+    async run(target, { key }) {
       const answer = await chat(target, key, { model: 'test/echo' });
       assert.equal(answer.status, 200);
       return seen(answer);
     },
   },
   {
+    title: 'large result: kept in the bucket by the client that is loaded on demand, and replayed from there',
+    bundle: 'chat-completions',
+    async run(target, { key, bucket }) {
+      // What does not compress to the size of an item.
+      const content = systemRandomness.bytes(600_000).toString('base64');
+      const body = { model: 'test/large', messages: [{ role: 'user', content }] };
+      const headers = { 'idempotency-key': 'large-result' };
+      const first = await chat(target, key, body, headers);
+      assert.equal(first.status, 200);
+      const replayed = await chat(target, key, body, headers);
+      assert.equal(replayed.headers['idempotent-replayed'], 'true');
+      assert.equal(replayed.body, first.body);
+      assert.deepEqual(bucket.methods, ['PUT', 'GET']);
+      return seen(replayed);
+    },
+  },
+  {
     title: 'models: the listing comes at once',
     bundle: 'models',
-    async run(target, key) {
+    async run(target, { key }) {
       const answer = readBuffered(await target.invoke(event('GET', `/v1${routePaths.models}`, key)));
       assert.equal(answer.status, 200);
       const ids = JSON.parse(answer.body).data.map(({ id }: { id: string }) => id);

@@ -59,11 +59,11 @@ async function apply(session: Session, { file: path, dryRun: isDry = false }: Ap
 }
 
 async function confirmChanges(session: Session, { changes }: GatewayFilePlan): Promise<void> {
-  const [taken, restored] = [destructiveChanges(changes), restoredKeys(changes)];
+  const [removed, restored] = [destructiveChanges(changes), restoredKeys(changes)];
   const target = describeTarget(session.target);
-  if (taken.length > 0) {
-    const what = taken.length === 1 ? 'something' : `${taken.length} things`;
-    await confirm(session, `take ${what} away from ${target} (${taken.join('; ')})`);
+  if (removed.length > 0) {
+    const what = removed.length === 1 ? 'something' : `${removed.length} things`;
+    await confirm(session, `take ${what} away from ${target} (${removed.join('; ')})`);
   }
   if (restored.length > 0) await confirm(session, `bring back what was revoked in ${target} (${restored.join('; ')})`);
 }

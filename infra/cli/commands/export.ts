@@ -1,6 +1,7 @@
 // `export`: the gateway file of what is stored (contract 17). No secret is in it: of keys there are only hashes, and keys of
 // BYOK connections are named by a variable. Applied to the store that it came from it changes nothing.
 import { stringify } from 'yaml';
+import { writtenKey } from '../../../shared/configuration/gateway-file/index.ts';
 import type { KeyRecord } from '../../../shared/configuration/keys/index.ts';
 import type { FunctionRecord } from '../../../shared/configuration/stored-functions/index.ts';
 import { canonicalJson } from '../../../shared/foundation/ids/index.ts';
@@ -66,7 +67,17 @@ function keysInFile(records: readonly KeyRecord[], { terminal }: Session): unkno
   const active = records.filter(({ status }) => status === 'active');
   const byName = Map.groupBy(active, ({ name }) => name);
   return [...byName].flatMap(([name, namesakes]) => {
-    const entries = namesakes.map(({ rpm, spendLimitUsd }) => ({ name, rpm, spend_limit_usd: spendLimitUsd }));
+    const entries = namesakes.map((record) => {
+      const { name, rpm, spend_limit_usd, spend_limit_reset, expires_at, models } = writtenKey(record);
+      return {
+        name,
+        rpm,
+        spend_limit_usd,
+        ...(spend_limit_reset === null ? {} : { spend_limit_reset }),
+        ...(expires_at === null ? {} : { expires_at }),
+        ...(models === 'all' ? {} : { models }),
+      };
+    });
     if (new Set(entries.map(canonicalJson)).size === 1) return entries.slice(0, 1);
     terminal.writeError(`note: keys ${name} of ${namesakes[0]?.workspace} differ in their limits and are left out`);
     return [];

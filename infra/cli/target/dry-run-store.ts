@@ -6,9 +6,9 @@ export const withoutWrites = (store: Pick<Store, 'get' | 'scan' | 'query'>): Sto
   get: (table, key, options) => store.get(table, key, options),
   scan: (table, options) => store.scan(table, options),
   query: (table, key, options) => store.query(table, key, options),
-  batchPut: async () => {},
   put: async ({ item }) => ({ kind: 'written', item }),
   update: async () => ({ kind: 'written', item: undefined }),
+  batchPut: async () => {},
   delete: async () => {},
 });
 

@@ -1,6 +1,6 @@
 export { callDocument } from './call-document.ts';
 export type { CallAttempt, CallOutcome, CallRecord } from './call-record.ts';
-export { type CallRecords, type CallRecordsOptions, createCallRecords } from './call-records.ts';
+export { type CallRecords, createCallRecords } from './call-records.ts';
 export { type CallSearch, findCall, findCalls } from './find-calls.ts';
 export {
   addSummaries,

@@ -1,5 +1,4 @@
 export {
-  type Balance,
   type Counter,
   type HeldAmount,
   type Hold,
@@ -7,10 +6,10 @@ export {
   readAvailable,
   readHeld,
 } from './counter.ts';
-export { type Counters, type CountersOptions, createCounters, type SettleResult, type TakeResult } from './counters.ts';
+export { type Counters, createCounters, type SettleResult } from './counters.ts';
 export { type ItemWriter, queueWaitMaxMs } from './item-writer.ts';
 export type { KeyAdmission, KeyAdmissionRequest, KeyHold } from './key-admission.ts';
-export { type KeySpending, keyAttributes, readKeyLimits, readKeySpending } from './key-limits.ts';
+export { readKeySpending } from './key-limits.ts';
 export { settlementRetryMs } from './settle-once.ts';
 export { UpdateDraft } from './update-draft.ts';
 export { requestsPerMinute, tokensPerDay, tokensPerMinute, type Window } from './windows.ts';

@@ -85,7 +85,7 @@ function assess(
     prepare: (draft) => {
       requireAsSeen(draft, item, [
         keyAttributes.status,
-        keyAttributes.expiresAt,
+        keyAttributes.expiresAtMs,
         ...(countsRequest ? [keyAttributes.requestsPerMinute] : []),
         ...(hold === undefined ? [] : [keyAttributes.spendLimitUsd, keyAttributes.spendLimitReset]),
       ]);

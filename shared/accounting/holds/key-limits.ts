@@ -13,8 +13,8 @@ export const keyAttributes = {
   spendLimitUsd: 'spend_limit_usd',
   /** `daily`, `weekly` or `monthly`; null or absent: never. */
   spendLimitReset: 'spend_limit_reset',
-  /** ISO 8601, as in the gateway file; null or absent: never. */
-  expiresAt: 'expires_at',
+  /** Null or absent: never. */
+  expiresAtMs: 'expires_at_ms',
 } as const;
 
 const balanceAttribute = 'balance_pico_usd';
@@ -32,9 +32,9 @@ export interface KeyLimits {
 }
 
 export function readKeyLimits(item: Item, nowMs: number): KeyLimits {
-  const expiresAt = item[keyAttributes.expiresAt] as string | null | undefined;
+  const expiresAtMs = (item[keyAttributes.expiresAtMs] ?? null) as number | null;
   return {
-    isActive: item[keyAttributes.status] === 'active' && (expiresAt == null || nowMs < Date.parse(expiresAt)),
+    isActive: item[keyAttributes.status] === 'active' && (expiresAtMs === null || nowMs < expiresAtMs),
     requestsPerMinute: (item[keyAttributes.requestsPerMinute] ?? null) as number | null,
     spendLimitUsd: (item[keyAttributes.spendLimitUsd] ?? null) as string | null,
     spendLimitReset: (item[keyAttributes.spendLimitReset] ?? null) as SpendLimitReset | null,

@@ -5,5 +5,4 @@ export {
   createProviderLimiter,
   type Permit,
   type ProviderLimiter,
-  type ProviderLimiterOptions,
 } from './provider-limiter.ts';

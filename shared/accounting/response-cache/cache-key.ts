@@ -22,7 +22,7 @@ export interface CacheKeyParts {
  * No provider sees these: what of `provider` and `cache` matters stands in the parts, and `usage` changes only what is
  * added on the way out. `model` goes out as the resolved one.
  */
-const gatewayMembers = new Set(['model', 'provider', 'cache', 'preset', 'usage']);
+const gatewayMembers = new Set(['model', 'models', 'provider', 'cache', 'preset', 'usage']);
 
 /** SHA-256, hex. The order of members does not count, every value does. */
 export function cacheKey({ workspace, model, policy, namespace, only, ignore, body }: CacheKeyParts): string {

@@ -22,7 +22,8 @@ export function keyMembers(former: KeyRecord | undefined, wanted: WantedKey): Me
   return changedMembers(writtenKey(former), writtenKey({ ...former, ...Object.fromEntries(settings) }));
 }
 
-const writtenKey = ({ name, status, rpm, spendLimitUsd, spendLimitReset, expiresAtMs, models }: KeyRecord) => ({
+/** The settings of a key in the words of the file. */
+export const writtenKey = ({ name, status, rpm, spendLimitUsd, spendLimitReset, expiresAtMs, models }: KeyRecord) => ({
   name,
   status,
   rpm,

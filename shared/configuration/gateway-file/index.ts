@@ -1,6 +1,7 @@
 export type { MemberChange } from './changed-members.ts';
+export { writtenKey } from './describe-changes.ts';
 export { destructiveChanges, restoredKeys } from './destructive-changes.ts';
-export type { GatewayFile, KeyInFile, WorkspaceInFile } from './gateway-file.ts';
+export type { GatewayFile } from './gateway-file.ts';
 export {
   ApplyInterrupted,
   type ApplyReport,
@@ -9,6 +10,6 @@ export {
   GatewayFileRefused,
   planGatewayFile,
 } from './plan-gateway-file.ts';
-export type { ApplyOptions, ConfigurationStores, CreatedKey, PlannedChange } from './planning.ts';
+export type { ConfigurationStores, CreatedKey, PlannedChange } from './planning.ts';
 export { formatProblem, type Problem } from './problems.ts';
 export { type ReadResult, readGatewayFile } from './read-gateway-file.ts';

@@ -1,5 +1,6 @@
 // What is wrong with a gateway file, and where. A path reads as a person would write it. Messages quote names (of models,
 // providers, steps …) and never other values: a secret may have been written in the wrong place.
+import { distance } from 'fastest-levenshtein';
 import type * as z from 'zod';
 
 export interface Problem {
@@ -90,23 +91,9 @@ const comparedLengthMax = 64;
 
 export function nearestName(name: string, known: readonly string[]): string | undefined {
   if (name.length > comparedLengthMax) return undefined;
-  const ranked = known.map((candidate) => ({ candidate, edits: editDistance(name, candidate) }));
+  const ranked = known.map((candidate) => ({ candidate, edits: distance(name, candidate) }));
   const nearest = ranked.sort((a, b) => a.edits - b.edits)[0];
   // Some of the name must be left, or any other short name would be near.
   const editsMax = Math.min(Math.max(2, name.length / 3), name.length - 1);
   return nearest !== undefined && nearest.edits <= editsMax ? nearest.candidate : undefined;
-}
-
-/** Levenshtein: how many letters must be added, dropped or changed. */
-function editDistance(left: string, right: string): number {
-  let previous = Array.from({ length: right.length + 1 }, (_, column) => column);
-  for (let row = 1; row <= left.length; row += 1) {
-    const current = [row];
-    for (let column = 1; column <= right.length; column += 1) {
-      const changed = (previous[column - 1] ?? 0) + (left[row - 1] === right[column - 1] ? 0 : 1);
-      current.push(Math.min(changed, (previous[column] ?? 0) + 1, (current[column - 1] ?? 0) + 1));
-    }
-    previous = current;
-  }
-  return previous[right.length] ?? 0;
 }

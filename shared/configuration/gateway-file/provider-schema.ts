@@ -53,6 +53,7 @@ export const provider = mapping('providers[]', {
   idle_timeout_ms: timeoutMs.default(idleTimeoutDefaultMs),
   connect_timeout_ms: timeoutMs.default(connectTimeoutDefaultMs),
   reasoning_style: z.enum(['effort', 'object', 'none']).default('effort'),
+  stream_usage: z.boolean().optional(),
   reasoning_tokens: z.enum(['included', 'additive']).default('included'),
 }).transform(
   ({ display_name, ...written }): ProviderDocument => ({

@@ -3,7 +3,7 @@ import { type Document, isAlias, isMap, isScalar, isSeq, LineCounter, parseDocum
 import type { Issue, Path } from './problems.ts';
 
 /** The catalogue is stored in one item of 400 KB, compressed: four mebibytes of YAML are far above what fits. */
-export const gatewayFileMaxBytes = 4 * 1024 * 1024;
+const gatewayFileMaxBytes = 4 * 1024 * 1024;
 /** How many values aliases may multiply into. */
 const aliasCountMax = 100;
 /** Aliases can form a cycle: depth and number of values are bounded while they are walked. */

@@ -3,9 +3,7 @@ export { authenticate, type KeyReader, readCredential } from './authenticate.ts'
 export {
   isKeyExpired,
   type KeyRecord,
-  type KeyRules,
   readKeyRules,
-  type SpendLimitReset,
   type WantedKey,
 } from './key-record.ts';
-export { changedSettings, createKeyStore, isSameKey, type KeyStore, type KeyWrite } from './key-store.ts';
+export { changedSettings, createKeyStore, isSameKey, type KeyStore } from './key-store.ts';

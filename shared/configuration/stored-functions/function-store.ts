@@ -3,8 +3,14 @@
 import type { CallOptions, Store } from '../../storage/store/index.ts';
 import { checkContent } from './check-content.ts';
 import type { FunctionDocument, RevisionContent } from './document.ts';
-import type { FunctionRecord, RevisionRecord } from './function-record.ts';
-import { contentKey, fromItem, functionKey, isFunctionItem } from './function-record.ts';
+import {
+  contentKey,
+  type FunctionRecord,
+  fromItem,
+  functionKey,
+  isFunctionItem,
+  type RevisionRecord,
+} from './function-record.ts';
 import { planApply } from './plan-apply.ts';
 import { contentOf, contentPut, readContentItem, type StoredContent } from './revision-content.ts';
 import { activate, qualify, withStatus } from './transitions.ts';

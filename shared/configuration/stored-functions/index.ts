@@ -2,12 +2,11 @@ export type * from './document.ts';
 export { outputTextOf, toFunctionAnswer } from './function-answer.ts';
 export { createFunctionReader, type FunctionReader } from './function-reader.ts';
 export type { FunctionRecord, RevisionRecord } from './function-record.ts';
-export { createFunctionStore, type FunctionStore, type PlannedFunction, type ShownFunction } from './function-store.ts';
+export { createFunctionStore, type FunctionStore, type PlannedFunction } from './function-store.ts';
 export { judgeCase } from './judge-case.ts';
 export { type MatchedInput, matchInput } from './match-input.ts';
 export {
   type FoundFunction,
-  type FunctionAlias,
   type OpenRevision,
   openRevision,
   parseFunctionAlias,

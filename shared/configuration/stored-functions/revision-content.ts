@@ -26,7 +26,7 @@ export function toText(content: RevisionContent): RevisionText {
 }
 
 /** Four calls of the largest size. Instances keep contents in memory, so they cannot be much larger. */
-export const contentMaxBytes = 1024 * 1024;
+const contentMaxBytes = 1024 * 1024;
 
 export interface StoredContent {
   readonly content: RevisionContent;

@@ -56,8 +56,7 @@ export function readTemplate(text: string): readonly TemplatePart[] {
   return template.parts;
 }
 
-export const referencesIn = (text: string): Reference[] =>
-  readTemplate(text).filter((part) => typeof part !== 'string');
+const referencesIn = (text: string): Reference[] => readTemplate(text).filter((part) => typeof part !== 'string');
 
 const templatesOf = ({ content }: MessageTemplate): string[] =>
   typeof content === 'string' ? [content] : content.flatMap(({ text }) => (typeof text === 'string' ? [text] : []));

@@ -5,7 +5,7 @@ import { isJsonObject } from '../../protocol/wire/index.ts';
 type Body = Readonly<Record<string, unknown>>;
 
 /** Contract 3: null for a gateway member means absent. Elsewhere null is a value, and reaches the provider. */
-const gatewayMembers = ['provider', 'cache', 'reasoning', 'usage'];
+const gatewayMembers = ['provider', 'models', 'cache', 'reasoning', 'usage'];
 const policyMembers = ['zdr', 'data_collection', 'data_residency'];
 /** Two names of one setting: with both in the body, the preset's could override the request's. */
 const sameSetting = [

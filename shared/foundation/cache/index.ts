@@ -1,2 +1,2 @@
 export { type Cache, createCache } from './create-cache.ts';
-export { createReadCache, type ReadCache, type ReadCacheOptions } from './read-cache.ts';
+export { createReadCache } from './read-cache.ts';

@@ -1,2 +1,2 @@
-export { type AwsEnvironment, hasAwsCredentials, readRegion, type Variables } from './aws-environment.ts';
+export { hasAwsCredentials, readRegion } from './aws-environment.ts';
 export { type Environment, readEnvironment, readVariable } from './environment.ts';

@@ -1,8 +1,8 @@
-// The one way to bound a wait: by time, or by a signal. The work itself goes on, but what it brings too late, a failure
+// The one way to bound a wait: by time, or by a signal. The work itself continues; what it brings too late, a failure
 // included, is dropped and never becomes an unhandled rejection.
 import type { Clock } from './clock.ts';
 
-/** Registers what to call at the end of a wait; returns how to take that back. */
+/** Registers what to call at the end of a wait; returns how to cancel that. */
 type EndOfWait = (end: () => void) => () => void;
 
 const afterMs =

@@ -2,4 +2,4 @@ export type { DeferredTasks } from './deferred-tasks.ts';
 export type { LogContext, RequestScope } from './request-scope.ts';
 export { jsonHeaders, streamHeaders } from './response-headers.ts';
 export { createRouter, type RouterDependencies, toGatewayError } from './router.ts';
-export type { Endpoint, Routes } from './routes.ts';
+export type { Endpoint } from './routes.ts';

@@ -1,6 +1,6 @@
-export { type Bill, type Charge, openBill, type Payer } from './bill.ts';
-export { type Cost, costOf, noCost } from './cost.ts';
+export { type Bill, type Charge, openBill } from './bill.ts';
+export { costOf, noCost } from './cost.ts';
 export { sumUsage } from './sum-usage.ts';
-export { type BilledUsage, hasCounts, type ObservedBytes, readUsage } from './usage.ts';
-export { type Charged, mergeUsage, type ServedBy } from './usage-members.ts';
-export { type CallSize, type OutputSize, worstCaseCost } from './worst-case.ts';
+export { hasCounts, readUsage } from './usage.ts';
+export { mergeUsage } from './usage-members.ts';
+export { type OutputSize, worstCaseCost } from './worst-case.ts';

@@ -1,16 +1,13 @@
 export {
   type ByokConnection,
   type ByokFacts,
-  type ByokHeaderFacts,
-  type ByokKeys,
-  type ByokSource,
   checkByokHeader,
   payerOf,
   readByokFacts,
 } from './byok.ts';
 export { loosens, satisfies, tighten } from './data-policy.ts';
 export { hasMedia } from './media.ts';
-export { type CandidateStats, type OrderFacts, orderCandidates } from './order.ts';
+export type { CandidateStats } from './order.ts';
 export { makePlan, type Plan, type PlanFacts } from './plan.ts';
 export { isBillable, totalPrice } from './prices.ts';
 export { entryOf, estimateTokens, limitsOf } from './provider-limits.ts';

@@ -6,11 +6,11 @@ export {
   type FailureKind,
   readRetryAfterSeconds,
 } from './classify.ts';
-export { type Credential, type CredentialSource, environmentCredentials, type SignableCall } from './credentials.ts';
+export { type Credential, type CredentialSource, environmentCredentials } from './credentials.ts';
 export { midStreamCodeOf } from './mid-stream-codes.ts';
 export { type ProviderCredentials, providerCredentials } from './provider-credentials.ts';
 export { providerSecret } from './provider-secret.ts';
-export { type SignedCredentialsOptions, signedCredentials } from './signed-credentials.ts';
+export { signedCredentials } from './signed-credentials.ts';
 export { readStream, StreamBroken } from './stream-reader.ts';
 export {
   createTransport,
@@ -20,4 +20,4 @@ export {
   type UpstreamRequest,
 } from './transport.ts';
 export { toUpstreamBody } from './upstream-body.ts';
-export { startWatch, type Watch, type WatchSignals } from './watch.ts';
+export { startWatch, type Watch } from './watch.ts';

@@ -14,6 +14,9 @@ const accessOutsideAws = {
   credentials: async () => ({ accessKeyId: 'local', secretAccessKey: 'local' }),
 };
 
+/** They work on every command: for a log that is off, a list of features in the user agent, a header of X-Ray. */
+const notNeeded = ['loggerMiddleware', 'getUserAgentMiddleware', 'recursionDetectionMiddleware'];
+
 /** Each command is sent once. */
 export type DynamoClient = Pick<DynamoDBDocumentClient, 'send' | 'destroy'>;
 
@@ -35,8 +38,7 @@ export function createDynamoClient({ endpoint, ...options }: DynamoClientOptions
     // One signer: the SDK would make one for every request.
     signer: new SignatureV4({ ...access, service: 'dynamodb', sha256 }),
   });
-  // Its work is done for every command, and its lines go nowhere.
-  client.middlewareStack.remove('loggerMiddleware');
+  for (const middleware of notNeeded) client.middlewareStack.remove(middleware);
   const documents = DynamoDBDocumentClient.from(client, { marshallOptions: { removeUndefinedValues: true } });
   return { send: documents.send.bind(documents), destroy: () => client.destroy() };
 }

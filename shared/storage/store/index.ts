@@ -1,17 +1,15 @@
 export { type AttemptOptions, callWithAttempts, neverConnected } from './attempts.ts';
-export { createDynamoClient, type DynamoClient, type DynamoClientOptions } from './dynamodb-client.ts';
-export { createDynamoStore, type DynamoStoreOptions } from './dynamodb-store.ts';
-export { type RetryWriteOptions, retryWrite } from './retry-write.ts';
+export { createDynamoClient, type DynamoClient } from './dynamodb-client.ts';
+export { createDynamoStore } from './dynamodb-store.ts';
+export { retryWrite } from './retry-write.ts';
 export { shareRuns } from './share-runs.ts';
 export {
   type BatchPut,
   type CallOptions,
-  type Conditional,
   type ConditionalResult,
   type Item,
   type Put,
   type QueryOptions,
-  type SortedTableName,
   type Store,
   StoreUnavailable,
   type Update,

@@ -37,7 +37,7 @@ function imitateKey(known: string): void {
     const [clear, iv] = [randomBytes(32), randomBytes(12)];
     const cipher = createCipheriv('aes-256-gcm', master, iv).setAAD(authenticated(EncryptionContext));
     const sealed = Buffer.concat([iv, cipher.update(clear), cipher.final(), cipher.getAuthTag()]);
-    return { Plaintext: new Uint8Array(clear), CiphertextBlob: new Uint8Array(sealed) };
+    return { KeyId: known, Plaintext: new Uint8Array(clear), CiphertextBlob: new Uint8Array(sealed) };
   });
   kms.on(DecryptCommand).callsFake(async ({ KeyId, CiphertextBlob, EncryptionContext }) => {
     if (KeyId !== known) throw new IncorrectKeyException({ message: 'another key', $metadata: {} });

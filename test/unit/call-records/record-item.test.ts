@@ -2,7 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import type { CallRecord } from '../../../shared/accounting/call-records/index.ts';
 import { recordOf, recordPut } from '../../../shared/accounting/call-records/record-item.ts';
-import { callRecord } from './call-record-fixture.ts';
+import { callRecord } from '../../support/call-record.ts';
 
 const itemOf = (more: Record<string, unknown> = {}) =>
   recordPut({ ...callRecord(), ...more } as CallRecord, 90).item as Record<string, unknown>;

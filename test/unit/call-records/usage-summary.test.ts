@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import { type CallRecord, summarizeUsage, usageGroupings } from '../../../shared/accounting/call-records/index.ts';
-import { callRecord } from './call-record-fixture.ts';
+import { callRecord } from '../../support/call-record.ts';
 
 const count = fc.nat({ max: 1_000_000_000 });
 const arbitraryRecord: fc.Arbitrary<CallRecord> = fc

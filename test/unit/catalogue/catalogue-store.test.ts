@@ -1,8 +1,8 @@
 import { randomBytes } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { type CatalogueDocument, createCatalogueStore } from '../../../shared/configuration/catalogue/index.ts';
+import { countingWrites } from '../../support/counting-writes.ts';
 import { startTestStore, type TestStore } from '../../support/dynamodb.ts';
-import { countingWrites } from './counting-writes.ts';
 
 const nowMs = 1_800_000_000_000;
 const sevenDaysSeconds = 604_800;

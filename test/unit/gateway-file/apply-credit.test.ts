@@ -1,8 +1,8 @@
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { systemRandomness } from '../../../shared/foundation/ids/index.ts';
 import { parseUsd } from '../../../shared/foundation/money/index.ts';
+import { countingWrites } from '../../support/counting-writes.ts';
 import { startTestStore, type TestStore } from '../../support/dynamodb.ts';
-import { countingWrites } from '../catalogue/counting-writes.ts';
 import { applyTo, changed, creditOn, planOn, storesOn } from './applying.ts';
 import { exampleText, spoiled } from './example-file.ts';
 

@@ -7,8 +7,8 @@ import {
 import { createApiKey, createKeyStore, parseApiKey } from '../../../shared/configuration/keys/index.ts';
 import { systemRandomness } from '../../../shared/foundation/ids/index.ts';
 import { type Store, StoreUnavailable } from '../../../shared/storage/store/index.ts';
+import { countingWrites } from '../../support/counting-writes.ts';
 import { startTestStore, type TestStore } from '../../support/dynamodb.ts';
-import { countingWrites } from '../catalogue/counting-writes.ts';
 import { applyTo, changed, planOn, storesOn } from './applying.ts';
 import { exampleKey, exampleText, fileOf, problemsOf, spoiled } from './example-file.ts';
 

@@ -2,8 +2,8 @@ import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import type { ApplyReport } from '../../../shared/configuration/gateway-file/index.ts';
 import { createKeyStore, parseApiKey } from '../../../shared/configuration/keys/index.ts';
 import type { Store } from '../../../shared/storage/store/index.ts';
+import { countingWrites } from '../../support/counting-writes.ts';
 import { startTestStore, type TestStore } from '../../support/dynamodb.ts';
-import { countingWrites } from '../catalogue/counting-writes.ts';
 import { applyTo, changed, storesOn } from './applying.ts';
 import { exampleKey, exampleText, spoiled } from './example-file.ts';
 

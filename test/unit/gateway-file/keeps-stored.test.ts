@@ -4,8 +4,8 @@ import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { destructiveChanges, planGatewayFile } from '../../../shared/configuration/gateway-file/index.ts';
 import { parseApiKey } from '../../../shared/configuration/keys/index.ts';
 import { systemRandomness } from '../../../shared/foundation/ids/index.ts';
+import { countingWrites } from '../../support/counting-writes.ts';
 import { startTestStore, type TestStore } from '../../support/dynamodb.ts';
-import { countingWrites } from '../catalogue/counting-writes.ts';
 import { applyTo, changed, planOn, storesOn } from './applying.ts';
 import { exampleKey, exampleText, fileOf, spoiled } from './example-file.ts';
 

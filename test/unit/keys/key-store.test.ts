@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { createApiKey, createKeyStore, type KeyRecord, parseApiKey } from '../../../shared/configuration/keys/index.ts';
 import { systemRandomness } from '../../../shared/foundation/ids/index.ts';
+import { countingWrites } from '../../support/counting-writes.ts';
 import { startTestStore, type TestStore } from '../../support/dynamodb.ts';
-import { countingWrites } from '../catalogue/counting-writes.ts';
 
 let database: TestStore;
 beforeAll(async () => {

@@ -20,6 +20,12 @@ const auto = (members: Record<string, unknown> = {}, facts = world) => planned({
 const tools = [{ type: 'function', function: { name: 'f' } }];
 
 describe('model: auto', () => {
+  it('stands for every model where the whole catalogue marks none', () => {
+    const unmarked = modelOf('unmarked', { providers: [entryOf('a', priced('3'))] });
+    const other = modelOf('other', { providers: [entryOf('a', priced('2'))] });
+    expect(auto({}, factsOf(catalogueOf([unmarked, other], [providerOf('a')])))).toEqual(['other@a', 'unmarked@a']);
+  });
+
   it('is the cheapest model that is marked; each fallback is the cheapest that is left', () => {
     expect(auto()).toEqual(['small@b', 'small@a', 'big@a']);
   });

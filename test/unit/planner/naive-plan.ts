@@ -26,7 +26,9 @@ export function naiveVerdict(body: Body, world: World): string | readonly Runner
   if (only.some((id) => world.document.providers.every((provider) => provider.id !== id))) return 'invalid_request';
   const { models } = world.workspace;
   const visible = world.document.models.filter(({ id }) => models === 'all' || models.includes(id));
-  const asked = visible.filter(({ id, auto }) => (body.model === 'auto' ? auto : id === body.model));
+  // Where the whole catalogue marks none, every model counts as marked.
+  const isMarked = ({ auto }: ModelDocument) => auto || world.document.models.every((model) => !model.auto);
+  const asked = visible.filter((model) => (body.model === 'auto' ? isMarked(model) : model.id === body.model));
   if (asked.length === 0 && body.model !== 'auto') return 'unknown_model';
   const runners = asked.flatMap((model) =>
     model.providers.map((entry): Runner => ({ name: `${model.id}@${entry.provider}`, model, entry })),

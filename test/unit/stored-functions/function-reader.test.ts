@@ -6,8 +6,8 @@ import {
   type RevisionRecord,
 } from '../../../shared/configuration/stored-functions/index.ts';
 import { configFreshMs } from '../../../shared/foundation/constants/index.ts';
+import { promptOf } from '../../support/function-revisions.ts';
 import { manualClock } from '../../support/manual-clock.ts';
-import { promptOf } from './fixtures.ts';
 
 const revision = (id: string, state: RevisionRecord['state'] = 'activated'): [string, RevisionRecord] => [
   id,

@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { matchInput, type RevisionContent } from '../../../shared/configuration/stored-functions/index.ts';
-import { message, promptOf, refusalOf, stepOf, workflowOf } from './fixtures.ts';
+import { message, promptOf, refusalOf, stepOf, workflowOf } from '../../support/function-revisions.ts';
 
 const model = 'gw/function/f';
 const user = (content: unknown) => ({ role: 'user', content });

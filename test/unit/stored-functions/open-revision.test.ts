@@ -6,7 +6,7 @@ import {
   type RevisionFacts,
   type RevisionRecord,
 } from '../../../shared/configuration/stored-functions/index.ts';
-import { promptOf, refusalOf } from './fixtures.ts';
+import { promptOf, refusalOf } from '../../support/function-revisions.ts';
 
 const nowMs = 1_800_000_000_000;
 

@@ -8,7 +8,7 @@ import {
   renderTemplate,
 } from '../../../shared/configuration/stored-functions/render.ts';
 import { parseJson } from '../../../shared/foundation/ids/index.ts';
-import { message, refusalOf } from './fixtures.ts';
+import { message, refusalOf } from '../../support/function-revisions.ts';
 
 const withInput = (input: unknown): RenderScope => ({ input, steps: noSteps });
 const withStep = (text: string, json?: unknown): RenderScope => ({

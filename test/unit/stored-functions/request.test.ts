@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { promptRequest } from '../../../shared/configuration/stored-functions/index.ts';
-import { message, promptOf, refusalOf } from './fixtures.ts';
+import { message, promptOf, refusalOf } from '../../support/function-revisions.ts';
 
 describe('the provider call of a prompt', () => {
   it('has the model, the filled messages, the fixed options and the response format, and what the client may add', () => {

@@ -8,7 +8,7 @@ import {
   type WorkflowRevision,
   type WorkflowStep,
 } from '../../../shared/configuration/stored-functions/index.ts';
-import { message, refusalOf, stepOf, workflowOf } from './fixtures.ts';
+import { message, refusalOf, stepOf, workflowOf } from '../../support/function-revisions.ts';
 
 interface OpenStep {
   readonly request: FunctionRequest;

@@ -7,8 +7,8 @@ import {
   type WorkspaceDocument,
 } from '../../../shared/configuration/workspaces/index.ts';
 import { cachedWorkspacesMax, configFreshMs } from '../../../shared/foundation/constants/index.ts';
+import { countingWrites } from '../../support/counting-writes.ts';
 import { startTestStore, type TestStore } from '../../support/dynamodb.ts';
-import { countingWrites } from '../catalogue/counting-writes.ts';
 
 let database: TestStore;
 beforeAll(async () => {

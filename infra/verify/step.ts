@@ -5,7 +5,7 @@ import { dirname, join, resolve } from 'node:path';
 
 export const projectRoot = resolve(import.meta.dirname, '../..');
 
-export interface Rung {
+export interface Step {
   readonly name: string;
   /** Gives a few words on what was shown. Throws Skipped where this machine lacks a tool, and an Error for a failure. */
   run(): Promise<string>;

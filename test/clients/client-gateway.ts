@@ -1,4 +1,4 @@
-// What every client library is tried on: one gateway, models that behave and models that fail, and a stored function.
+// The gateway that every client library is tested on: one gateway, models that behave and models that fail, and a stored function.
 import { type Harness, startHarness } from '../support/harness.ts';
 
 const upstreams = {
@@ -11,7 +11,7 @@ const upstreams = {
   'acme/limited-for-long': 'error-429:x:90',
 };
 
-export const startClientWorld = (): Promise<Harness> =>
+export const startClientGateway = (): Promise<Harness> =>
   startHarness({
     models: {
       ...Object.fromEntries(Object.entries(upstreams).map(([id, upstream]) => [id, [{ provider: 'acme', upstream }]])),

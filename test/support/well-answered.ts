@@ -1,11 +1,11 @@
-// What holds for every answer to whatever was asked. Plain checks instead of matchers: there are many thousands, and the
-// first that fails says what it saw.
+// What holds for every answer to any request. Plain checks instead of matchers: there are many thousands, and the first
+// that fails reports the reply.
 import { validateHeaderName, validateHeaderValue } from 'node:http';
 import { type ErrorCode, errorCatalogue } from '../../shared/errors/index.ts';
-import type { Reply } from './fuzz-gateway.ts';
+import type { Reply } from './call-gateway.ts';
+import { uuid } from './expect-error.ts';
 
 const doneLine = 'data: [DONE]\n\n';
-const uuid = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/;
 const inside = /node_modules|\/work\/|\bat \w+ \(|DynamoDB|sk-gw-/;
 const midStreamCodes = ['no_available_provider', 'request_deadline_exceeded', 'rate_limited', 'invalid_request'];
 

@@ -1,6 +1,6 @@
-// What the flow tests share: a stream read to its end, and one read piece by piece.
+// Readers of an event stream: to its end, or piece by piece.
 import { expect } from '@jest/globals';
-import { dataLines } from '../support/harness.ts';
+import { dataLines } from './harness.ts';
 
 export interface ReadStream {
   /** The texts after `data: `, without the end marker. */

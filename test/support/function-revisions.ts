@@ -1,4 +1,4 @@
-// Revisions with as little in them as can be.
+// Minimal revisions and functions.
 import { expect } from '@jest/globals';
 import type {
   FunctionDocument,
@@ -7,8 +7,8 @@ import type {
   WorkflowFunction,
   WorkflowRevision,
   WorkflowStep,
-} from '../../../shared/configuration/stored-functions/index.ts';
-import type { ErrorCode } from '../../../shared/errors/index.ts';
+} from '../../shared/configuration/stored-functions/index.ts';
+import type { ErrorCode } from '../../shared/errors/index.ts';
 
 const life = { expires_at: null, valid_for: null, cases: [] };
 

@@ -1,5 +1,5 @@
-// A manual clock that says when a timer was set: a test moves time when the gateway waits, and not before.
-import { type ManualClock, manualClock } from '../support/manual-clock.ts';
+// A manual clock that reports its timers: a test advances time once the gateway waits, and not before.
+import { type ManualClock, manualClock } from './manual-clock.ts';
 
 export interface WatchedClock extends ManualClock {
   /** Resolves once so many timers of such a delay were set, counted from the last call of `forget`. */
@@ -56,7 +56,7 @@ export function awaitingClock(): ManualClock & { isAwaiting(delayMs: number): bo
   };
 }
 
-/** Resolves once the condition holds, looking again whenever the process has had a turn. */
+/** Resolves once the condition holds, checked again after every turn of the event loop. */
 export async function eventually(condition: () => boolean | Promise<boolean>): Promise<void> {
   while (!(await condition())) await new Promise((resolve) => setImmediate(resolve));
 }

@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { createServer, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { createServer as createTcpServer, type Server, type Socket } from 'node:net';
-import { type Harness, startHarness } from '../support/harness.ts';
+import { type Harness, startHarness } from './harness.ts';
 
 export interface ScriptedProvider {
   /** Base URL, ends in /v1. */
@@ -41,7 +41,7 @@ export async function startScriptedProvider(
   };
 }
 
-/** Takes connections and never says a word: to a client that wants TLS it is never connected. */
+/** Accepts connections and never sends a byte: the TLS handshake of a client never completes. */
 export async function startMuteServer(): Promise<{ port: number; connected: Promise<unknown>; stop(): Promise<void> }> {
   const sockets = new Set<Socket>();
   const server = createTcpServer((socket) => {

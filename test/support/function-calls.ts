@@ -1,6 +1,6 @@
 // Stored functions for tests: small ones, changed where a test needs it, and the calls that run them.
 import { expect } from '@jest/globals';
-import type { Route } from '../support/gateway-file.ts';
+import type { Route } from './gateway-file.ts';
 
 type Json = Record<string, unknown>;
 

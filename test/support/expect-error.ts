@@ -14,7 +14,7 @@ export interface ErrorBody {
 /** Members beside the three that every envelope has. */
 type Extras = Partial<Pick<ErrorBody, 'reason' | 'detail'>>;
 
-/** Asserts code, status, the exact members of the envelope and its headers, and that nothing of our inside is told. */
+/** Asserts code, status, the exact members of the envelope and its headers, and that no internals are exposed. */
 export async function expectError(
   response: Response,
   status: number,

@@ -1,4 +1,4 @@
-// A store with somebody in between: to watch its calls, to fail them, to lose their answers.
+// A store with a function around each of its calls: to watch them, to fail them, to lose their answers.
 import type { Store } from '../../shared/storage/store/index.ts';
 
 export interface StoreCall {
@@ -12,7 +12,7 @@ export interface StoreCall {
 
 export type Around = <Value>(call: StoreCall, run: () => Promise<Value>) => Promise<Value>;
 
-/** Scans and queries are the operator's and pass by. */
+/** Scans and queries are the operator's and are not wrapped. */
 export const aroundStore = (store: Store, around: Around): Store => ({
   get: (table, key, options) =>
     around({ method: 'get', table, key, expression: '', values: {} }, () => store.get(table, key, options)),

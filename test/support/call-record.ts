@@ -1,4 +1,4 @@
-import type { CallRecord } from '../../../shared/accounting/call-records/index.ts';
+import type { CallRecord } from '../../shared/accounting/call-records/index.ts';
 
 /** A complete answer of one provider, as most calls end. */
 export const callRecord = (more: Partial<CallRecord> = {}): CallRecord => ({

@@ -1,0 +1,28 @@
+import { expect } from '@jest/globals';
+import type { Item } from '../../shared/storage/store/index.ts';
+import type { Harness } from './harness.ts';
+
+/**
+ * What holds after every call, however it ended: nothing is held, no money was made or lost, and the records that credit
+ * paid for add up to what was spent. Gives what was spent.
+ */
+export async function expectBalancedBooks(harness: Harness, workspace = 'team'): Promise<bigint> {
+  const { granted, available, spent, held, holds } = await harness.credit(workspace);
+  expect({ held, holds: holds.filter(({ amount }) => amount > 0n) }).toEqual({ held: 0n, holds: [] });
+  expect(granted).toBe(available + spent);
+  const records = await harness.records(workspace);
+  expect(records.filter(({ isByok }) => !isByok).reduce((sum, record) => sum + record.costPicoUsd, 0n)).toBe(spent);
+  for (const table of ['keys', 'ledger'] as const) {
+    for await (const item of harness.testStore.store.scan(table)) {
+      expect(liveHolds(item)).toEqual([]);
+      if (item.balance_pico_usd === undefined || item.granted_pico_usd !== undefined) continue;
+      expect(BigInt(item.balance_pico_usd as number) + BigInt((item.spent_pico_usd as number) ?? 0)).toBe(0n);
+    }
+  }
+  return spent;
+}
+
+const liveHolds = (item: Item) =>
+  Object.entries(item).filter(
+    ([name, hold]) => name.startsWith('hold#') && BigInt((hold as { amount: number }).amount) > 0n,
+  );

@@ -1,0 +1,60 @@
+// One request to a gateway without a server: for thousands of requests, and for gateways that are about to be killed.
+import type { Gateway, GatewayRequest } from '../../shared/protocol/http/index.ts';
+
+export interface DirectRequest extends Pick<GatewayRequest, 'headers' | 'arrivedAtMs'> {
+  readonly method?: string | undefined;
+  readonly path?: string | undefined;
+  readonly body: Uint8Array;
+}
+
+export interface Reply {
+  readonly status: number;
+  readonly headers: Readonly<Record<string, string>>;
+  /** The body, read to its end or to where the client disconnected. */
+  readonly text: string;
+  readonly isStream: boolean;
+}
+
+export interface DirectClient {
+  /** Disconnects after so many pieces of a stream. */
+  readonly disconnectsAfter?: number | undefined;
+  /** Called when the client has the whole reply, before settlement. */
+  readonly onReply?: (reply: Reply) => void;
+}
+
+/** Resolves when the reply was read and everything that follows it is done. */
+export async function callGateway(
+  gateway: Gateway,
+  { method = 'POST', path = '/v1/chat/completions', headers, arrivedAtMs, body }: DirectRequest,
+  { disconnectsAfter, onReply }: DirectClient = {},
+): Promise<Reply> {
+  const client = new AbortController();
+  const bytes = Buffer.from(body);
+  const request = { method, path, headers, readBody: async () => bytes, arrivedAtMs };
+  const response = await gateway(request, { clientGone: client.signal });
+  const isStream = typeof response.body !== 'string';
+  const text = await readBody(response.body, disconnectsAfter, client);
+  const reply = { status: response.status, headers: response.headers, text, isStream };
+  onReply?.(reply);
+  await response.finish?.();
+  return reply;
+}
+
+/** Reads as the server adapters do: to the end, or until the client has disconnected. */
+async function readBody(
+  body: string | AsyncIterable<string>,
+  disconnectsAfter: number | undefined,
+  client: AbortController,
+): Promise<string> {
+  if (typeof body === 'string') return body;
+  let text = '';
+  let pieces = 0;
+  for await (const piece of body) {
+    text += piece;
+    pieces += 1;
+    if (pieces !== disconnectsAfter) continue;
+    client.abort('client_gone');
+    break;
+  }
+  return text;
+}

@@ -1,0 +1,55 @@
+// What every gateway of a test stands on: tables on the embedded DynamoDB and the provider simulator. Any number of
+// gateways share them.
+import { localAdapters } from '../../infra/local/local-adapters.ts';
+import { type Simulator, startSimulator } from '../../infra/local/simulator/index.ts';
+import { createRuntime, type Runtime } from '../../shared/composition/index.ts';
+import { createLog, type LogLevel } from '../../shared/foundation/log/index.ts';
+import type { Clock } from '../../shared/foundation/time/index.ts';
+import type { Store } from '../../shared/storage/store/index.ts';
+import type { TestStore } from './dynamodb.ts';
+
+/** Where the tables are. */
+export type Tables = Pick<TestStore, 'client' | 'endpoint' | 'stage' | 'stop'>;
+
+export interface RuntimeOptions {
+  /** Default: the system's. */
+  readonly clock?: Clock | undefined;
+  readonly store: Store;
+  /** Default: `info`. */
+  readonly logLevel?: LogLevel;
+}
+
+export interface GatewayBackends {
+  readonly simulator: Simulator;
+  /** Every line that a gateway logged. */
+  readonly logLines: string[];
+  createRuntime(options: RuntimeOptions): Runtime;
+  /** Closes the given servers too. */
+  stop(servers?: readonly { close(): Promise<void> }[]): Promise<void>;
+}
+
+/** `blobFolder`: where what does not fit into the store is kept. Default: memory. */
+export async function startGatewayBackends(tables: Tables, blobFolder?: string): Promise<GatewayBackends> {
+  const simulator = await startSimulator({ paceMs: 0 });
+  const adapters = localAdapters({ data: blobFolder, dynamodb: undefined });
+  const environment = { stage: tables.stage, originSecretHashes: [], logLevel: 'silent' } as const;
+  const logLines: string[] = [];
+  const runtimes: Runtime[] = [];
+  return {
+    simulator,
+    logLines,
+    createRuntime({ clock, store, logLevel = 'info' }) {
+      const runtime = createRuntime({ environment, clock, store, ...adapters });
+      runtimes.push(runtime);
+      const log = createLog({ clock: runtime.clock, level: logLevel, write: (line) => void logLines.push(line) });
+      return { ...runtime, log };
+    },
+    async stop(servers = []) {
+      // The providers first: a call whose client left is read until they end.
+      await simulator.stop();
+      for (const server of servers) await server.close();
+      for (const { transport } of runtimes) transport.close();
+      await tables.stop();
+    },
+  };
+}

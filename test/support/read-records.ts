@@ -1,0 +1,17 @@
+import type { CallRecord } from '../../shared/accounting/call-records/index.ts';
+import type { Runtime } from '../../shared/composition/index.ts';
+
+const dayMs = 86_400_000;
+
+/** Records of the current day and the days around it: a test may run at midnight, or on a clock that it moved. */
+export async function readRecords(
+  { records, clock }: Pick<Runtime, 'records' | 'clock'>,
+  workspace: string,
+): Promise<CallRecord[]> {
+  const found: CallRecord[] = [];
+  for (const days of [-1, 0, 1]) {
+    const day = new Date(clock.nowMs() + days * dayMs).toISOString().slice(0, 10);
+    for await (const record of records.read(workspace, day)) found.push(record);
+  }
+  return found.toSorted((a, b) => a.arrivedAtMs - b.arrivedAtMs);
+}

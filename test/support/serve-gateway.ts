@@ -1,0 +1,35 @@
+// A gateway behind a real HTTP server that can say when every request has been settled.
+import { createChatGateway } from '../../functions/chat-completions/routes.ts';
+import type { Runtime } from '../../shared/composition/index.ts';
+import { createNodeServer, type Gateway } from '../../shared/protocol/http/index.ts';
+
+export interface GatewayServer {
+  /** Base URL, ends in /v1. */
+  readonly url: string;
+  /** Resolves when no request is under way any more, settlement included. */
+  settled(): Promise<void>;
+  close(): Promise<void>;
+}
+
+export async function serveGateway(
+  runtime: Runtime,
+  gateway: Gateway = createChatGateway(runtime),
+): Promise<GatewayServer> {
+  const running = new Set<Promise<void>>();
+  const counted: Gateway = async (request, context) => {
+    const { promise, resolve } = Promise.withResolvers<void>();
+    running.add(promise);
+    void promise.then(() => running.delete(promise));
+    const response = await gateway(request, context);
+    return { ...response, finish: async () => response.finish?.().finally(resolve) };
+  };
+  const server = createNodeServer(counted, runtime);
+  const url = `http://127.0.0.1:${await server.listen(0, '127.0.0.1')}/v1`;
+  return {
+    url,
+    async settled() {
+      while (running.size > 0) await Promise.all(running);
+    },
+    close: () => server.close(),
+  };
+}
