@@ -350,7 +350,7 @@ describe('a spend limit that is reset', () => {
   });
 });
 
-const setAttribute = (publicId: string, attribute: string, value: string) =>
+const setAttribute = (publicId: string, attribute: string, value: string | number) =>
   test.store.update({
     table: 'keys',
     key: publicId,
