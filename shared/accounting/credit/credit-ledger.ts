@@ -1,5 +1,5 @@
 // The credit of workspaces: held before a provider is called, settled to the real cost after the last byte, shown to
-// the operator. The rules of holds are those of the room below; what is here is where they stand and how shards share.
+// the operator. The rules of holds are those of `holds`; what is here is where they stand and how shards share.
 import type { Randomness } from '../../foundation/ids/index.ts';
 import type { PicoUsd } from '../../foundation/money/index.ts';
 import { type Item, type Store, StoreUnavailable } from '../../storage/store/index.ts';

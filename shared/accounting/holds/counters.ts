@@ -29,7 +29,7 @@ export interface Counters {
   /** One write for a key with limits, and one read for a key without. Throws StoreUnavailable. */
   admitKey(request: KeyAdmissionRequest): Promise<KeyAdmission>;
   settleKey(hold: KeyHold, actual: bigint): Promise<SettleResult>;
-  /** For counters of other rooms. */
+  /** For counters of other modules. */
   readonly writer: ItemWriter;
 }
 

@@ -26,7 +26,7 @@ export type Admission =
 
 /**
  * All three reject with StoreUnavailable. `settle` and `giveBack` count once per permit, whichever comes first, and do
- * nothing after that; one that was rejected may be called again. A permit that is never settled heals with its window.
+ * nothing after that; one that was rejected may be called again. A permit that is never settled counts until its window is over.
  */
 export interface ProviderLimiter {
   /** Without any limit the store is not asked. An estimate above a limit is cut to it. */
