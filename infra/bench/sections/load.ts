@@ -11,7 +11,7 @@ const waitMs = 2_000;
 const pauseMs = 20;
 const counterBytesMax = 1_024;
 const requestsPerCallMax = 2.5;
-/** "Does not grow", with room for the noise of a shared machine. */
+/** "Does not grow", with a margin for the noise of a shared machine. */
 const growthMax = 1.5;
 
 export async function measureLoad(bed: TestBed, plan: BenchPlan): Promise<SectionReport> {
