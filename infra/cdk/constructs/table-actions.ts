@@ -16,7 +16,7 @@ export const chatTableActions = {
   idempotency: ['PutItem', 'UpdateItem'],
   spans: ['PutItem', 'UpdateItem'],
   // Written once; no request reads or changes a record.
-  records: ['PutItem'],
+  records: ['BatchWriteItem'],
   cache: ['GetItem', 'PutItem'],
 } as const satisfies Record<TableName, readonly TableAction[]>;
 
