@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { basePaths } from '../../shared/foundation/constants/index.ts';
 import type { Harness } from '../support/harness.ts';
 import { baseUrlOf, startClientGateway } from './client-gateway.ts';
-import { nodeClients } from './node/index.ts';
+import { nodeClients } from './node-clients.ts';
 
 let gateway: Harness;
 beforeAll(async () => {

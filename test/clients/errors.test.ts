@@ -5,14 +5,14 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { type BasePath, basePaths } from '../../shared/foundation/constants/index.ts';
 import type { Harness } from '../support/harness.ts';
+import { aiSdk } from './ai-sdk-client.ts';
 import { gatewayFetch } from './ai-sdk-fetch.ts';
 import { baseUrlOf, countRequests, startClientGateway } from './client-gateway.ts';
 import { type ErrorKind, errorKinds, exampleTitle } from './error-kinds.ts';
 import { impatiently } from './impatient.ts';
+import { langchain } from './langchain-client.ts';
 import { onFailedAttempt } from './langchain-retries.ts';
-import { aiSdk } from './node/ai-sdk.ts';
-import { nodeClients } from './node/index.ts';
-import { langchain } from './node/langchain.ts';
+import { nodeClients } from './node-clients.ts';
 import { clientRows, readsAs, requestRows } from './readme-table.ts';
 
 let gateway: Harness;

@@ -35,8 +35,8 @@ function decodeBody(text: string, isBase64: boolean): Buffer {
 }
 
 /**
- * The time the request reached AWS, unless it cannot be, as in an event kept in a file: nobody waits for an answer that
- * begins so late.
+ * The time the request reached AWS, unless it cannot be, as in an event kept in a file: by
+ * then every client has gone.
  */
 function readArrival(timeEpoch: unknown, clock: Clock): number {
   const nowMs = clock.nowMs();

@@ -1,14 +1,14 @@
 import { createHash } from 'node:crypto';
 import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { projectRoot, Skipped, tryCommand } from '../../../infra/verify/step.ts';
+import { projectRoot, Skipped, tryCommand } from '../../infra/verify/step.ts';
 
 /**
  * The Python of a virtual environment with these requirements: made under .cache/ at its first use, again when they
  * change. Throws Skipped where Python or the packages cannot be had.
  */
 export async function virtualEnvironment(requirementsFile: string): Promise<string> {
-  const requirements = join(import.meta.dirname, requirementsFile);
+  const requirements = join(import.meta.dirname, 'python', requirementsFile);
   const version = createHash('sha256').update(readFileSync(requirements)).digest('hex').slice(0, 12);
   const folder = join(projectRoot, '.cache', `python-clients-${version}`);
   const python = join(folder, 'bin/python');

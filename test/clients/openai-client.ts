@@ -1,7 +1,7 @@
 import OpenAI from 'openai';
 import { zodResponseFormat } from 'openai/helpers/zod';
 import * as z from 'zod';
-import { citySchema } from '../client-gateway.ts';
+import { citySchema } from './client-gateway.ts';
 import {
   type ClientUnderTest,
   type Connection,

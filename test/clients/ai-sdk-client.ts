@@ -1,6 +1,6 @@
 import { createOpenAICompatible } from '@ai-sdk/openai-compatible';
 import { generateText, isStepCount, jsonSchema, Output, streamText, type ToolSet } from 'ai';
-import { citySchema, labelSchema } from '../client-gateway.ts';
+import { citySchema, labelSchema } from './client-gateway.ts';
 import {
   type ClientUnderTest,
   type Connection,

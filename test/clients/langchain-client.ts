@@ -1,6 +1,6 @@
 import { AIMessageChunk, HumanMessage, ToolMessage } from '@langchain/core/messages';
 import { ChatOpenAI, type ChatOpenAIFields } from '@langchain/openai';
-import { citySchema, labelSchema } from '../client-gateway.ts';
+import { citySchema, labelSchema } from './client-gateway.ts';
 import {
   type ClientUnderTest,
   type Connection,

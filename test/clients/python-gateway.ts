@@ -1,8 +1,8 @@
 // A gateway that tells a client of another process how many requests it has got.
-import { createChatGateway } from '../../../functions/chat-completions/routes.ts';
-import type { Gateway } from '../../../shared/protocol/http/index.ts';
-import { type GatewayServer, serveGateway } from '../../support/serve-gateway.ts';
-import { startClientGateway } from '../client-gateway.ts';
+import { createChatGateway } from '../../functions/chat-completions/routes.ts';
+import type { Gateway } from '../../shared/protocol/http/index.ts';
+import { type GatewayServer, serveGateway } from '../support/serve-gateway.ts';
+import { startClientGateway } from './client-gateway.ts';
 
 /** Below the origin. Every answer starts the count again. */
 const countPath = '/requests';

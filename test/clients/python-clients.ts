@@ -3,12 +3,12 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { runCommand, Skipped } from '../../../infra/verify/step.ts';
-import { basePaths } from '../../../shared/foundation/constants/index.ts';
-import { errorKinds, exampleTitle } from '../error-kinds.ts';
-import { clientRows, readsAs, requestRows } from '../readme-table.ts';
+import { runCommand, Skipped } from '../../infra/verify/step.ts';
+import { basePaths } from '../../shared/foundation/constants/index.ts';
+import { errorKinds, exampleTitle } from './error-kinds.ts';
+import { virtualEnvironment } from './python-environment.ts';
 import { startCountedGateway } from './python-gateway.ts';
-import { virtualEnvironment } from './virtual-environment.ts';
+import { clientRows, readsAs, requestRows } from './readme-table.ts';
 
 /** Files of requirements: some libraries want version 2 of OpenAI's. */
 const sets = ['openai-3', 'openai-2'] as const;
@@ -59,13 +59,13 @@ async function runSet(set: string): Promise<string> {
   try {
     const kinds = errorKinds.map(({ model, keyOf }) => ({ model, key: keyOf(gateway) }));
     const asked = JSON.stringify({ origin, key: gateway.key, bases: basePaths, kinds });
-    const output = await runCommand(python, [join(import.meta.dirname, 'check.py'), set], {
+    const output = await runCommand(python, [join(import.meta.dirname, 'python/check.py'), set], {
       env: { GW_CLIENTS: asked },
     });
     const clients = Object.entries(
       JSON.parse(output.trimEnd().split('\n').at(-1) ?? '') as Record<string, SeenOfClient>,
     );
-    const readme = readFileSync(join(import.meta.dirname, '../README.md'), 'utf8');
+    const readme = readFileSync(join(import.meta.dirname, 'README.md'), 'utf8');
     for (const [name, seen] of clients) {
       for (const base of basePaths) checkFeatures(base, seen[base]);
       checkErrors(seen['/openai/v1']);
