@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { basePaths } from '../../shared/foundation/constants/index.ts';
 import type { Harness } from '../support/harness.ts';
-import { baseUrlOf, startClientGateway } from './client-gateway.ts';
+import { baseUrlOf, countRequests, startClientGateway } from './client-gateway.ts';
 import { nodeClients } from './node-clients.ts';
 
 let gateway: Harness;
@@ -33,6 +33,16 @@ describe.each(Object.entries(nodeClients))('%s', (name, open) => {
 
     it('gets an object of its schema', async () => {
       expect(await client().schema('acme/echo')).toEqual({ label: 'text' });
+    });
+
+    it('throws where a stream breaks, and does not come back', async () => {
+      const counted = countRequests();
+      const connection = { baseURL: baseUrlOf(gateway, base), apiKey: gateway.key, fetch: counted.send };
+      const error: unknown = await open(connection)
+        .stream('acme/broken')
+        .catch((reason: unknown) => reason);
+      expect(String(error)).toContain('The stream broke off after its first output');
+      expect(counted.count).toBe(1);
     });
 
     it(base === '/v1' ? 'is refused a stream with a schema' : 'streams an object of its schema', async () => {

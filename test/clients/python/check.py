@@ -51,6 +51,8 @@ def features(client):
         method = getattr(client, name)
         if method is not None:
             seen[name] = outcome(lambda: method("acme/echo"))
+    if client.stream is not None:
+        seen["broken_stream"] = outcome(lambda: client.stream("acme/broken"))
     return seen
 
 
