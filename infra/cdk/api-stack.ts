@@ -54,8 +54,9 @@ export class ApiStack extends Stack {
     const createCompute = settings.compute === 'web' ? webCompute : functionCompute;
     const compute = createCompute(this, { stage, settings, bundlesRoot, commonAccess, chatAccess });
     const edge = originSecret === undefined ? undefined : this.#edge({ stage, settings }, compute, originSecret);
-    const baseUrl = edge === undefined ? compute.baseUrl : `https://${edge.domainName}/v1`;
-    new CfnOutput(this, 'BaseUrl', { value: baseUrl });
+    const url = edge === undefined ? compute.url : `https://${edge.domainName}/`;
+    new CfnOutput(this, 'BaseUrl', { value: `${url}v1` });
+    new CfnOutput(this, 'OpenAiBaseUrl', { value: `${url}openai/v1`, description: "For OpenAI's SDKs and frameworks" });
     for (const [name, { logGroupName }] of Object.entries(compute.logGroups)) {
       new CfnOutput(this, `${name}LogGroup`, { value: logGroupName });
     }

@@ -10,6 +10,7 @@ import {
   GatewayFileRefused,
   planGatewayFile,
 } from '../../shared/configuration/gateway-file/index.ts';
+import { basePaths } from '../../shared/foundation/constants/index.ts';
 import { readVariable } from '../../shared/foundation/environment/index.ts';
 import { createNodeServer } from '../../shared/protocol/http/index.ts';
 import { createDynamoClient } from '../../shared/storage/store/index.ts';
@@ -63,6 +64,7 @@ export async function startLocalGateway(options: StartOptions, say: Say): Promis
     if (isWildcard(host)) say(`listening on ${host}: other machines can call this gateway`);
     for (const line of later.splice(0)) say(line);
     for (const line of await describeStart(runtime, { ...options, url, keyTexts })) say(line);
+    say(`base URL for OpenAI's SDKs and frameworks: ${new URL(basePaths[1], url)}`);
     return { url, stop };
   } catch (error) {
     for (const line of later) say(line);

@@ -181,6 +181,8 @@ describe('the demo key', () => {
     const started = await start();
     expect(keyOf(started)).toBe(publishedKey);
     expect(started.lines.slice(0, 2)).toEqual([`ready ${started.url}`, `demo key: ${publishedKey}`]);
+    const openAiUrl = started.url.replace(/\/v1$/, '/openai/v1');
+    expect(started.lines.at(-1)).toBe(`base URL for OpenAI's SDKs and frameworks: ${openAiUrl}`);
   });
 
   it('is random and new at each start as soon as a real provider is offered, and no former one opens anything', async () => {

@@ -34,8 +34,11 @@ const behaviours = [config.DefaultCacheBehavior, ...config.CacheBehaviors];
 describe('the distribution', () => {
   it('is one, and its base URL is what clients are given', () => {
     expect(otherDistributions).toEqual([]);
-    const { Value } = api.findOutputs('BaseUrl').BaseUrl as { Value: unknown };
-    expect(JSON.stringify(Value)).toMatch(/^\{"Fn::Join":\["",\["https:\/\/",.*"DomainName".*,"\/v1"\]\]\}$/);
+    const valueOf = (name: string) => JSON.stringify((api.findOutputs(name)[name] as { Value: unknown }).Value);
+    expect(valueOf('BaseUrl')).toMatch(/^\{"Fn::Join":\["",\["https:\/\/",.*"DomainName".*,"\/v1"\]\]\}$/);
+    expect(valueOf('OpenAiBaseUrl')).toMatch(
+      /^\{"Fn::Join":\["",\["https:\/\/",.*"DomainName".*,"\/openai\/v1"\]\]\}$/,
+    );
   });
 
   it('sends /v1/models to the models function and every other path to the chat function', () => {
@@ -134,6 +137,7 @@ describe('a distribution with names and a web ACL of the operator’s', () => {
       WebACLId: webAclArn,
     });
     own.api.hasOutput('BaseUrl', { Value: 'https://llm.example.com/v1' });
+    own.api.hasOutput('OpenAiBaseUrl', { Value: 'https://llm.example.com/openai/v1' });
     expect(Object.keys(own.api.findOutputs('DistributionDomainName'))).toHaveLength(1);
   });
 

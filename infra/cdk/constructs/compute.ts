@@ -1,7 +1,7 @@
 // What runs the gateway, as the rest of the api stack sees it, and the usual form of it: two Lambda functions behind URLs
 // of their own, chat completions, which streams, and the model listing.
 import { join } from 'node:path';
-import { CfnOutput, Fn } from 'aws-cdk-lib';
+import { CfnOutput } from 'aws-cdk-lib';
 import { FunctionUrlOrigin } from 'aws-cdk-lib/aws-cloudfront-origins';
 import { type FunctionUrl, InvokeMode, type Function as LambdaFunction } from 'aws-cdk-lib/aws-lambda';
 import type { LogGroup } from 'aws-cdk-lib/aws-logs';
@@ -24,8 +24,8 @@ export interface ComputeProps {
 }
 
 export interface Compute {
-  /** Ends in /v1. What clients use where there is no distribution. */
-  readonly baseUrl: string;
+  /** Ends in a slash. What clients use where there is no distribution. */
+  readonly url: string;
   readonly chatOrigin: CreateOrigin;
   /** Left out: the chat origin lists models too. */
   readonly modelsOrigin?: CreateOrigin;
@@ -64,8 +64,7 @@ export function functionCompute(scope: Construct, props: ComputeProps): Compute 
   }
   const chatUrl = chat.addPublicUrl(InvokeMode.RESPONSE_STREAM);
   return {
-    // The URL ends in a slash.
-    baseUrl: Fn.join('', [chatUrl.url, 'v1']),
+    url: chatUrl.url,
     chatOrigin: originOf(chatUrl),
     modelsOrigin: originOf(models.addPublicUrl(InvokeMode.BUFFERED)),
     logGroups: { Chat: chat.logGroup, Models: models.logGroup },

@@ -62,7 +62,7 @@ export function webCompute(stack: Construct, props: ComputeProps): Compute {
   acknowledgeCodeCopy(Stack.of(scope));
   const { domainName } = target.endpoint;
   return {
-    baseUrl: `https://${domainName}/v1`,
+    url: `https://${domainName}/`,
     chatOrigin: (options) => new HttpOrigin(domainName, options),
     logGroups: { Web: logGroup },
     functions: {},
