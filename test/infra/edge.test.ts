@@ -34,9 +34,9 @@ const behaviours = [config.DefaultCacheBehavior, ...config.CacheBehaviors];
 describe('the distribution', () => {
   it('is one, and its base URL is what clients are given', () => {
     expect(otherDistributions).toEqual([]);
-    const valueOf = (name: string) => JSON.stringify((api.findOutputs(name)[name] as { Value: unknown }).Value);
-    expect(valueOf('BaseUrl')).toMatch(/^\{"Fn::Join":\["",\["https:\/\/",.*"DomainName".*,"\/v1"\]\]\}$/);
-    expect(valueOf('OpenAiBaseUrl')).toMatch(
+    const outputOf = (name: string) => JSON.stringify((api.findOutputs(name)[name] as { Value: unknown }).Value);
+    expect(outputOf('BaseUrl')).toMatch(/^\{"Fn::Join":\["",\["https:\/\/",.*"DomainName".*,"\/v1"\]\]\}$/);
+    expect(outputOf('OpenAiBaseUrl')).toMatch(
       /^\{"Fn::Join":\["",\["https:\/\/",.*"DomainName".*,"\/openai\/v1"\]\]\}$/,
     );
   });
