@@ -130,7 +130,7 @@ export function createRuntime(options: RuntimeOptions): Runtime {
     functions: createFunctionReader({ functions: functionStore, clock }),
     credit: createCreditLedger({ store, randomness }),
     idempotency: createIdempotencyStore({ store, blobs }),
-    spans: createSpanStore(store),
+    spans: createSpanStore(store, clock),
     responseCache: createResponseCache({ store, onError: logFailure('response_cache_failed') }),
     records: createCallRecords({ store }),
     credentials,

@@ -87,11 +87,18 @@ describe('a table of limits that is out of order', () => {
   });
 
   it('concerns no provider without limits, not even one that fails and cools', async () => {
-    for (const model of ['acme/free', 'acme/failing', 'acme/failing']) {
+    for (const model of ['acme/free', 'acme/failing', 'acme/failing', 'acme/failing']) {
       const response = await gateway.post(hello(model));
       expect(response.status).toBe(200);
       await response.text();
     }
-    expect(gateway.simulator.calls.map(({ provider }) => provider)).toEqual(['acme', 'acme', 'bolt', 'bolt']);
+    expect(gateway.simulator.calls.map(({ provider }) => provider)).toEqual([
+      'acme',
+      'acme',
+      'bolt',
+      'acme',
+      'bolt',
+      'bolt',
+    ]);
   });
 });

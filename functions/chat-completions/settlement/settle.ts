@@ -24,7 +24,7 @@ export async function settle(deps: ChatDependencies, call: AdmittedCall, ended: 
       log.error({ event: 'settlement_failed', settlement_step: name, correlation_id: call.scope.correlationId }, error);
     }
   };
-  if (stream !== undefined) reportAttempt(deps, stream.attempt);
+  if (stream !== undefined) reportAttempt(deps, stream.attempt, call.scope.correlationId);
   const attempts = stream === undefined ? run.attempts : [...run.attempts, stream.attempt];
   const { unusedPermit } = run;
 
