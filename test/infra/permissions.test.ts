@@ -48,10 +48,14 @@ const actionOf: Readonly<Record<StoreCall['method'], TableAction | 'DeleteItem'>
   delete: 'DeleteItem',
 };
 
-/** A process that finds an old snapshot makes a new one; other shards of credit are read where one runs short. */
+/**
+ * A process that finds an old snapshot makes a new one; other shards of credit are read where one runs short; records of
+ * calls that end together go in one batch.
+ */
 const seldom: Readonly<Record<string, readonly TableAction[]>> = {
   statistics: ['GetItem', 'PutItem'],
   ledger: ['GetItem'],
+  records: ['BatchWriteItem'],
 };
 
 process.env.GW_TEST_CONNECTION_KEY = 'sk-client-connection-key-5811';
@@ -94,6 +98,7 @@ function recordingAdapters(calls: AwsCall[]): Pick<RuntimeOptions, 'blobs' | 'wr
     },
     credentials: {
       find: (provider) => credentials.find(provider),
+      warm: () => credentials.warm(),
       ready: () => {
         calls.push({ action: 'secretsmanager:GetSecretValue', resource: secretArn });
         return credentials.ready();

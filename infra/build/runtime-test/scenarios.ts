@@ -15,7 +15,7 @@ export interface Scenario {
   readonly run: (target: RunningFunction, stage: Pick<PreparedStage, 'key' | 'bucket'>) => Promise<string>;
 }
 
-const event = (method: string, path: string, key: string | undefined, body?: object, headers = {}) => ({
+export const event = (method: string, path: string, key: string | undefined, body?: object, headers = {}) => ({
   version: '2.0',
   rawPath: path,
   rawQueryString: '',
