@@ -3,12 +3,13 @@ import { afterEach, describe, expect, it } from '@jest/globals';
 import { warmStart } from '../../shared/composition/index.ts';
 import { createLog } from '../../shared/foundation/log/index.ts';
 import { providerCredentials } from '../../shared/routing/providers/index.ts';
-import type { SecretReading } from '../../shared/routing/providers/provider-secret.ts';
 import { type Store, StoreUnavailable } from '../../shared/storage/store/index.ts';
 import { type Harness, hello, startHarness } from '../support/harness.ts';
 import { manualClock } from '../support/manual-clock.ts';
 import { watchedClock } from '../support/watched-clock.ts';
 import { aroundStore, type StoreCall } from '../support/wrapped-store.ts';
+
+type SecretReading = Awaited<ReturnType<Parameters<typeof providerCredentials>[0]['readSecret']>>;
 
 const models = { 'acme/model': [{ provider: 'acme', upstream: 'echo' }] };
 const acme = { auth: { bearer: { secret: 'acme' } } };
