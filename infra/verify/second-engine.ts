@@ -3,7 +3,7 @@
 import { startEmulator } from './emulator.ts';
 import { pythonProgram, runTests, type Step } from './step.ts';
 
-const ministackRequirement = 'ministack==1.5.33';
+export const ministackRequirement = 'ministack==1.5.33';
 
 /** It computes with 28 digits, where DynamoDB keeps 38. */
 const otherwiseThere = 'are exact to 38 digits, also after arithmetic';

@@ -169,6 +169,34 @@ describe('a provider', () => {
     expect(await askedFor('acme/refusing')).toEqual(both);
   });
 
+  it('cools for nobody because of a fault of ours, which is logged with its cause; the next provider answers', async () => {
+    const signing = async () => {
+      throw new TypeError('the signer is broken');
+    };
+    const recorded: string[] = [];
+    const ourFault = await startHarness({
+      clock,
+      models: { 'acme/model': pair('echo') },
+      replace: ({ credentials, recorder }) => ({
+        recorder: { ...recorder, record: ({ provider, outcome }) => void recorded.push(`${provider} ${outcome}`) },
+        credentials: {
+          ...credentials,
+          find: (provider) =>
+            provider.id === 'first' ? { authorization: undefined, sign: signing } : credentials.find(provider),
+        },
+      }),
+    });
+    for (const _call of [1, 2, 3]) expect((await ourFault.post(hello('acme/model'))).status).toBe(200);
+    expect(ourFault.simulator.calls.map(({ provider }) => provider)).toEqual(['second', 'second', 'second']);
+    expect(ourFault.runtime.cooldowns.isCooling({ provider: 'first', model: 'acme/model' })).toBe(false);
+    const lines = ourFault.logLines.filter((line) => line.includes('attempt_not_made'));
+    expect(lines).toHaveLength(3);
+    expect(lines[0]).toContain('the signer is broken');
+    await ourFault.stop();
+    // Counted as nobody's failure.
+    expect(recorded).toEqual(['second ok', 'second ok', 'second ok']);
+  });
+
   it('cools for nobody because a client left', async () => {
     const leave = new AbortController();
     const answering = Promise.withResolvers<ServerResponse>();
