@@ -3,7 +3,7 @@
 
 import { systemClock } from '../../shared/foundation/time/index.ts';
 import { awsServices } from './aws-services.ts';
-import { emulatedStage } from './emulated-stage/index.ts';
+import { emulatedStage } from './emulated-stage/emulated-stage.ts';
 import { secondEngine } from './second-engine.ts';
 import { projectRoot, pythonProgram, runCommand, runTests, Skipped, type Step } from './step.ts';
 

@@ -1,8 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { createCreditLedger } from '../../shared/accounting/credit/index.ts';
+import { storesOn } from '../../infra/cli/target/stores.ts';
 import { createKeyStore, parseApiKey } from '../../shared/configuration/keys/index.ts';
 import { leaseMs } from '../../shared/foundation/constants/index.ts';
-import { systemRandomness } from '../../shared/foundation/ids/index.ts';
 import { systemClock } from '../../shared/foundation/time/index.ts';
 import { gatewayFile, type LocalStore, startLocalStore } from './local-store.ts';
 import { operate, operateJson } from './operator.ts';
@@ -124,10 +123,10 @@ describe('credits', () => {
     expect(await operateJson<Credit>(line)).toMatchObject({ change: 'unchanged' });
     expect(Number(await credit())).toBeCloseTo(before - 1);
 
-    const ledger = createCreditLedger({ store: local.store, randomness: systemRandomness });
+    const ledger = storesOn(local.store).credit;
     const nowMs = systemClock.nowMs();
     const hold = { owner: 'running', amount: 1_000_000_000_000n, expiresAtMs: nowMs + leaseMs };
-    expect((await ledger.take({ workspace: 'team', spendLimit: null }, hold, nowMs)).kind).toBe('taken');
+    expect((await ledger.take({ workspace: 'team', spendLimit: null }, hold)).kind).toBe('taken');
     const rest = await credit();
     const tooMuch = await operate(`credits add team -${Number(rest) + 0.5} ${local.option}`);
     expect([tooMuch.code, tooMuch.out]).toEqual([1, '']);

@@ -48,14 +48,10 @@ const actionOf: Readonly<Record<StoreCall['method'], TableAction | 'DeleteItem'>
   delete: 'DeleteItem',
 };
 
-/**
- * A process that finds an old snapshot makes a new one; other shards of credit are read where one runs short; records of
- * calls that end together go in one batch.
- */
+/** A process that finds an old snapshot makes a new one; other shards of credit are read where one runs short. */
 const seldom: Readonly<Record<string, readonly TableAction[]>> = {
   statistics: ['GetItem', 'PutItem'],
   ledger: ['GetItem'],
-  records: ['BatchWriteItem'],
 };
 
 process.env.GW_TEST_CONNECTION_KEY = 'sk-client-connection-key-5811';

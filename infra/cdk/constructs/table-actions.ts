@@ -15,8 +15,8 @@ export const chatTableActions = {
   statistics: ['GetItem', 'PutItem', 'UpdateItem'],
   idempotency: ['PutItem', 'UpdateItem'],
   spans: ['PutItem', 'UpdateItem'],
-  // Written once; no request reads or changes a record. Those of calls that end together go in one batch.
-  records: ['PutItem', 'BatchWriteItem'],
+  // Written once; no request reads or changes a record.
+  records: ['BatchWriteItem'],
   cache: ['GetItem', 'PutItem'],
 } as const satisfies Record<TableName, readonly TableAction[]>;
 

@@ -1,6 +1,6 @@
 // `keys create | list | revoke | update`: API keys with their limits and what they have spent. A key is printed when it is made, the
 // only time that its text is known.
-import { keyCounter, readAmount, readHolds } from '../../../shared/accounting/holds/index.ts';
+import { readKeySpending } from '../../../shared/accounting/holds/index.ts';
 import { createApiKey, type KeyRecord, type KeyStore, parseApiKey } from '../../../shared/configuration/keys/index.ts';
 import { formatUsd, type PicoUsd } from '../../../shared/foundation/money/index.ts';
 import { StoreUnavailable } from '../../../shared/storage/store/index.ts';
@@ -84,7 +84,7 @@ async function createKey(session: Session, { workspace, name, rpm = null, spendL
 
 async function listKeys(session: Session, { workspace }: { readonly workspace?: string }): Promise<Outcome> {
   session.terminal.showProgress('reading keys …');
-  const keys = await readKeys(storesOn((await session.open()).store).keys, workspace);
+  const keys = await readKeys(storesOn((await session.open()).store).keys, session.clock.nowMs(), workspace);
   return {
     json: { keys: keys.map((key) => fieldJson(keyFields, key)) },
     lines: (style) => (keys.length === 0 ? ['there are no keys'] : fieldTable(keyFields, keys, style)),
@@ -131,7 +131,9 @@ async function updateKey(session: Session, publicId: string, update: KeyUpdate):
   };
   // Without the status: a revocation at the same time stays.
   const change = await keys.write(wanted);
-  const [shown] = (await readKeys(keys, record.workspace)).filter((key) => key.publicId === publicId);
+  const [shown] = (await readKeys(keys, session.clock.nowMs(), record.workspace)).filter(
+    (key) => key.publicId === publicId,
+  );
   return {
     json: { change, ...(shown === undefined ? {} : fieldJson(keyFields, shown)) },
     lines: (style) => (shown === undefined ? [] : fieldTable(keyFields, [shown], style)),
@@ -147,15 +149,13 @@ export interface KeyFigures extends KeyRecord {
 }
 
 /** By workspace and name. */
-export async function readKeys(keys: KeyStore, workspace?: string): Promise<KeyFigures[]> {
+export async function readKeys(keys: KeyStore, nowMs: number, workspace?: string): Promise<KeyFigures[]> {
   const all = await collect(keys.list());
   const records = all.filter((record) => workspace === undefined || record.workspace === workspace);
   const figures = await mapParallel(records, parallelReads, async (record) => {
-    if (record.spendLimitUsd === null) return { ...record, spent: null, held: null };
     const item = (await keys.readItem(record.publicId)) ?? {};
-    const { spentAttribute = '' } = keyCounter(record.publicId, record.spendLimitUsd);
-    const held = readHolds(item).reduce((sum, { amount }) => sum + amount, 0n);
-    return { ...record, spent: readAmount(item[spentAttribute]), held };
+    const { spent, held } = readKeySpending(item, nowMs) ?? { spent: null, held: null };
+    return { ...record, spent, held };
   });
   return figures.sort((a, b) => compare(a.workspace, b.workspace) || compare(a.name, b.name));
 }
