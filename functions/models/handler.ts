@@ -1,6 +1,6 @@
 // The entry point of GET /v1/models: a plain function URL. It reads tables only.
 
-import { absentAdapters, createRuntime, warmStart } from '../../shared/composition/index.ts';
+import { absentAdapters, createRuntime, warmModels } from '../../shared/composition/index.ts';
 import { readEnvironment } from '../../shared/foundation/environment/index.ts';
 import { createBufferedHandler, guardProcess } from '../../shared/protocol/http/index.ts';
 import { createModelsGateway } from './routes.ts';
@@ -10,6 +10,6 @@ const runtime = createRuntime({ environment, ...absentAdapters });
 guardProcess(runtime.log);
 
 /** Awaited by the module that Lambda loads, before the first call. */
-export const prepare = () => warmStart(runtime);
+export const prepare = () => warmModels(runtime);
 
 export const handler = createBufferedHandler(createModelsGateway(runtime), runtime);

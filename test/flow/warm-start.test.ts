@@ -1,6 +1,6 @@
 // What every first call needs is read before it comes (shared/composition/warm-start.ts).
 import { afterEach, describe, expect, it } from '@jest/globals';
-import { warmStart } from '../../shared/composition/index.ts';
+import { warmChat } from '../../shared/composition/index.ts';
 import { createLog } from '../../shared/foundation/log/index.ts';
 import { providerCredentials } from '../../shared/routing/providers/index.ts';
 import { type Store, StoreUnavailable } from '../../shared/storage/store/index.ts';
@@ -44,7 +44,7 @@ describe('a gateway that was warmed', () => {
 
   it('reads neither catalogue nor credentials in its first call', async () => {
     const { runtime, post } = await start();
-    await warmStart(runtime);
+    await warmChat(runtime);
     expect(configReads()).toBeGreaterThan(0);
     expect(secretReads).toBe(1);
     storeCalls = [];
@@ -61,7 +61,7 @@ describe('a gateway that was warmed', () => {
     fault = async () => {
       throw new StoreUnavailable(new Error('down'));
     };
-    await warmStart(runtime);
+    await warmChat(runtime);
     fault = undefined;
     expect((await post(hello('acme/model'))).status).toBe(200);
     expect(secretReads).toBe(2);
@@ -73,7 +73,7 @@ describe('a gateway that was warmed', () => {
     const silence = Promise.withResolvers<never>();
     fault = () => silence.promise;
     let hasStarted = false;
-    const starting = warmStart(runtime).then(() => {
+    const starting = warmChat(runtime).then(() => {
       hasStarted = true;
     });
     clock.advance(1_999);

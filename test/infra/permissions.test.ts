@@ -9,7 +9,13 @@ import { chatTableActions, modelsTableActions, type TableAction } from '../../in
 import { spillBucketName } from '../../infra/cdk/resource-names.ts';
 import { localAdapters } from '../../infra/local/local-adapters.ts';
 import { type Simulator, startSimulator } from '../../infra/local/simulator/index.ts';
-import { createRuntime, type RuntimeOptions } from '../../shared/composition/index.ts';
+import {
+  createRuntime,
+  type Runtime,
+  type RuntimeOptions,
+  warmChat,
+  warmModels,
+} from '../../shared/composition/index.ts';
 import { applyGatewayFile, readGatewayFile } from '../../shared/configuration/gateway-file/index.ts';
 import { readVariable } from '../../shared/foundation/environment/index.ts';
 import { createNodeServer } from '../../shared/protocol/http/index.ts';
@@ -94,7 +100,10 @@ function recordingAdapters(calls: AwsCall[]): Pick<RuntimeOptions, 'blobs' | 'wr
     },
     credentials: {
       find: (provider) => credentials.find(provider),
-      warm: () => credentials.warm(),
+      warm: () => {
+        calls.push({ action: 'secretsmanager:GetSecretValue', resource: secretArn });
+        return credentials.warm();
+      },
       ready: () => {
         calls.push({ action: 'secretsmanager:GetSecretValue', resource: secretArn });
         return credentials.ready();
@@ -110,6 +119,7 @@ describe('the roles of the functions, while the gateway serves every kind of req
   const largeProvider = createServer((_request, response) => {
     response.writeHead(200, { 'content-type': 'application/json' }).end(largeAnswer);
   });
+  let openCold: () => Runtime;
   let url: string;
   let close: () => Promise<void>;
   const key = newKey();
@@ -148,7 +158,8 @@ describe('the roles of the functions, while the gateway serves every kind of req
       recorded.push({ action: `dynamodb:${actionOf[call.method]}`, resource: tableArn(call.table) });
       return run();
     });
-    const runtime = createRuntime({ environment, store, ...recordingAdapters(recorded) });
+    openCold = () => createRuntime({ environment, store, ...recordingAdapters(recorded) });
+    const runtime = openCold();
     const { randomness, clock } = runtime;
     const read = readGatewayFile(text);
     if (!read.ok) throw new Error(JSON.stringify(read.problems));
@@ -238,6 +249,18 @@ describe('the roles of the functions, while the gateway serves every kind of req
       expect({ table, actions: [...new Set(found)].toSorted() }).toEqual({ table, actions: actions.toSorted() });
     }
     expect(Object.keys(chatTableActions)).toEqual(expect.arrayContaining(Object.keys(called)));
+  });
+
+  it('allow each function what it reads while it is loaded', async () => {
+    for (const [warm, role] of [
+      [warmChat, chatRole],
+      [warmModels, modelsRole],
+    ] as const) {
+      await warm(openCold());
+      const calls = await takeCalls();
+      expect(calls.length).toBeGreaterThan(0);
+      expect(calls.filter((call) => !role.allows(call))).toEqual([]);
+    }
   });
 
   it('allow the model listing every call it makes', async () => {
