@@ -11,7 +11,7 @@ import { createOperator } from './operator.ts';
 import { copyProject } from './project-copy.ts';
 
 const weaker =
-  'weaker than AWS: streams are buffered, IAM and templates hardly checked, no TTL, encryption, ceilings or bucket lifecycle, no frozen processes';
+  'weaker than AWS: streams are buffered, IAM and templates hardly checked; no import, TTL, encryption, throughput limits, bucket lifecycle, frozen processes';
 
 const preload = join(import.meta.dirname, 'lambda-globals.cjs');
 
@@ -32,7 +32,7 @@ export const emulatedStage: Step = {
       await operator.bootstrap(`aws://${account}/${region}`);
       await liveDisposably(operator, project);
       await liveProtected(operator, project);
-      return `deployed, called, changed, destroyed, deployed again, adopted; with and without CloudFront (${weaker})`;
+      return `deployed, called, changed, destroyed and deployed again, with and without CloudFront; protected and retained (${weaker})`;
     } finally {
       project.remove();
       await simulator.stop();
