@@ -12,7 +12,7 @@ export interface LocalOptions {
   readonly data: string | undefined;
   /** A DynamoDB-compatible server to use instead of the embedded one. */
   readonly dynamodb: string | undefined;
-  /** What is logged: errors on a terminal, JSON lines as a deployed stage writes them, or nothing. */
+  /** A readable line per request on standard error, JSON lines on standard output as a deployed stage writes them, or none. */
   readonly log: 'text' | 'json' | 'off';
 }
 
@@ -29,8 +29,12 @@ where the store is empty.
   --config FILE     apply this gateway file before the start
   --data DIR        keep the data in this folder (default: in memory)
   --dynamodb URL    use this DynamoDB server, which several gateways may share
-  --log json|off    log JSON lines as a deployed stage does, or nothing
+  --log text|json|off
+                    a readable line per request on standard error (default), the JSON lines of a deployed stage on
+                    standard output, or nothing
   --help            print this`;
+
+const isLog = (text: string): text is LocalOptions['log'] => ['text', 'json', 'off'].includes(text);
 
 /** Throws an Error with one line for the terminal. */
 export function readOptions(args: readonly string[]): LocalOptions | 'help' {
@@ -58,8 +62,8 @@ export function readOptions(args: readonly string[]): LocalOptions | 'help' {
   if (values.dynamodb !== undefined && values.data !== undefined) {
     throw new Error('--data is for the embedded DynamoDB, --dynamodb for another one: use one of them');
   }
-  if (values.log !== undefined && values.log !== 'json' && values.log !== 'off') {
-    throw new Error('--log takes json or off');
+  if (values.log !== undefined && !isLog(values.log)) {
+    throw new Error('--log takes text, json or off');
   }
   const { config, data, dynamodb, host = hostDefault, log = 'text' } = values;
   return { port, host, config, data, dynamodb, log };

@@ -2,17 +2,23 @@
 // calls wait for, and the record. One deadline bounds all steps together; a step that fails stops no other.
 import { errorCatalogue } from '../../../shared/errors/index.ts';
 import { startDeadline } from '../../../shared/foundation/time/index.ts';
+import type { PolicyOptions } from '../../../shared/protocol/wire/index.ts';
 import { reportAttempt, settleAttempts } from '../../../shared/routing/provider-metrics/index.ts';
 import { retryWrite } from '../../../shared/storage/store/index.ts';
 import type { ChatDependencies } from '../dependencies.ts';
 import type { AdmittedCall, EndedCall, NamesEnd } from '../stages.ts';
+import { logFailedAttempts } from './log-attempts.ts';
 import { settleMoney } from './settle-money.ts';
 import { writeRecord } from './write-record.ts';
 
 /** Within the 10 s that an adapter waits for `finish`. */
 const settlementBudgetMs = 9_000;
 
-export async function settle(deps: ChatDependencies, call: AdmittedCall, ended: EndedCall): Promise<void> {
+export async function settle(
+  deps: ChatDependencies,
+  call: AdmittedCall & { readonly policy?: PolicyOptions },
+  ended: EndedCall,
+): Promise<void> {
   const { clock, limiter, log } = deps;
   const { names, holdings } = call;
   const { run, stream, writeCache } = ended;
@@ -27,6 +33,7 @@ export async function settle(deps: ChatDependencies, call: AdmittedCall, ended: 
   if (stream !== undefined) reportAttempt(deps, stream.attempt);
   const attempts = stream === undefined ? run.attempts : [...run.attempts, stream.attempt];
   const { unusedPermit } = run;
+  logFailedAttempts(log, call, attempts);
 
   await step('money', () => settleMoney(deps, call, deadline));
   await Promise.all([
