@@ -11,6 +11,8 @@ export interface TerminalLogOptions {
   readonly write: (line: string) => void;
 }
 
+/** The lines of its provider calls say more. */
+const saidByAttempts: ReadonlySet<unknown> = new Set(['no_available_provider', 'execution_failed']);
 /** Of a stack: where it happened and how it came there. */
 const framesMax = 5;
 
@@ -29,7 +31,9 @@ export function createTerminalLog({ clock, isColoured, write }: TerminalLogOptio
       if (fields.event === 'request') emit([requestLine(fields, isColoured)]);
       else if (fields.event === 'attempt_failed') emit([attemptLine(fields, isColoured)]);
     },
-    error: (fields, cause) => emit(errorLines(fields, cause)),
+    error(fields, cause) {
+      if (!saidByAttempts.has(fields.error_code)) emit(errorLines(fields, cause));
+    },
   };
 }
 
