@@ -3,6 +3,7 @@
 
 import { noStatistics } from '../../../shared/accounting/provider-health/index.ts';
 import { connectionFacts } from '../../../shared/configuration/byok/index.ts';
+import { modelsOfKey, readKeyRules } from '../../../shared/configuration/keys/index.ts';
 import { applyPreset } from '../../../shared/configuration/workspaces/index.ts';
 import { GatewayError } from '../../../shared/errors/index.ts';
 import { checkRequestSchema } from '../../../shared/protocol/json-schema/index.ts';
@@ -18,7 +19,8 @@ import {
 import type { ChatDependencies } from '../dependencies.ts';
 import type { AdmittedChat, IdentifiedCall, ModelCall, RoutedCall } from '../stages.ts';
 
-export async function route(deps: ChatDependencies, call: IdentifiedCall): Promise<RoutedCall | GatewayError> {
+export async function route(deps: ChatDependencies, identified: IdentifiedCall): Promise<RoutedCall | GatewayError> {
+  const call = forKey(identified);
   const byok = readByok(call);
   if (byok instanceof GatewayError) return byok;
   const preset = await mergePreset(call);
@@ -37,6 +39,15 @@ export async function route(deps: ChatDependencies, call: IdentifiedCall): Promi
   if (plan instanceof GatewayError) return plan;
   const policy = tighten(request.provider.policy, workspace.data_policy);
   return { ...call, request, workspace, plan, byok, policy };
+}
+
+/**
+ * Contract 16: any model that is not in the key's list is unknown to it, as `model`, in `models`, in a preset and for
+ * `auto`. Functions are not narrowed: what they call is fixed by their revision, and a client cannot choose it.
+ */
+function forKey(call: IdentifiedCall): IdentifiedCall {
+  const models = modelsOfKey(call.workspace.models, readKeyRules(call.keyItem));
+  return { ...call, workspace: { ...call.workspace, models } };
 }
 
 /** Only these orders use statistics, and only they wait for them. */

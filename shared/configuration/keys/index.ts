@@ -3,6 +3,7 @@ export { authenticate, type KeyReader, readCredential } from './authenticate.ts'
 export {
   isKeyExpired,
   type KeyRecord,
+  modelsOfKey,
   readKeyRules,
   type WantedKey,
 } from './key-record.ts';
