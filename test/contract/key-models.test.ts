@@ -84,7 +84,7 @@ describe('a key with a list of models', () => {
     'gets unknown_model for any other in %s, names no other model, and no provider is called',
     async (_place, body) => {
       await gateway.settled();
-    const before = gateway.simulator.calls.length;
+      const before = gateway.simulator.calls.length;
       const spent = (await gateway.credit('some')).spent;
       const response = await gateway.post(body, as(narrow));
       const { message } = (await response.clone().json()) as { message: string };

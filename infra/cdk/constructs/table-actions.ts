@@ -15,8 +15,8 @@ export const chatTableActions = {
   statistics: ['GetItem', 'PutItem', 'UpdateItem'],
   idempotency: ['PutItem', 'UpdateItem'],
   spans: ['PutItem', 'UpdateItem'],
-  // Written once; no request reads or changes a record.
-  records: ['PutItem'],
+  // Written once; GET /v1/generation reads one of the caller's workspace, and nothing changes a record.
+  records: ['PutItem', 'Query'],
   cache: ['GetItem', 'PutItem'],
 } as const satisfies Record<TableName, readonly TableAction[]>;
 

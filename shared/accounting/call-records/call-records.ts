@@ -3,7 +3,16 @@
 import { type Clock, systemClock } from '../../foundation/time/index.ts';
 import type { CallOptions, Store } from '../../storage/store/index.ts';
 import type { CallRecord } from './call-record.ts';
-import { isExpired, partitionOf, recordOf, recordPut, shardCount, sortKeyAt } from './record-item.ts';
+import {
+  isExpired,
+  partitionOf,
+  recordAddress,
+  recordOf,
+  recordPut,
+  shardCount,
+  sortKeyAt,
+  timeOfExecution,
+} from './record-item.ts';
 import { isUtcDay } from './utc-day.ts';
 
 const lifeDaysDefault = 90;
@@ -22,6 +31,11 @@ export interface CallRecords {
    * lacks what it must have.
    */
   write(record: CallRecord, options?: CallOptions): Promise<void>;
+  /**
+   * One call of a workspace by its execution id. Undefined: there is no such record, or the id is no UUIDv7. One read:
+   * the id says where its record is.
+   */
+  find(workspace: string, executionId: string, options?: CallOptions): Promise<CallRecord | undefined>;
   /**
    * The calls of a workspace that arrived on a day of UTC, such as "2026-11-20", in no particular order. For the
    * operator, never on a request's path. Throws a RangeError for a day that does not exist.
@@ -45,6 +59,15 @@ export function createCallRecords(options: CallRecordsOptions): CallRecords {
   return {
     async write(record, callOptions = {}) {
       await store.put(recordPut(record, lifeDays), callOptions);
+    },
+    async find(workspace, executionId, callOptions = {}) {
+      const madeAtMs = timeOfExecution(executionId);
+      if (madeAtMs === undefined) return undefined;
+      const { pk, sk } = recordAddress(workspace, executionId, madeAtMs);
+      for await (const item of store.query('records', pk, { from: sk, to: sk, ...callOptions })) {
+        if (!isExpired(item, clock.nowMs())) return recordOf(item);
+      }
+      return undefined;
     },
     async *read(workspace, day, { sinceMs, beforeMs, signal } = {}): AsyncGenerator<CallRecord> {
       if (!isUtcDay(day)) throw new RangeError(`"${day}" is no day: must be such as 2026-11-20`);

@@ -86,7 +86,7 @@ export const count: StoredKind<number> = {
 };
 
 /** The end of the year 9999: later times have more digits and would not sort as texts. */
-const instantMaxMs = 253_402_300_799_999;
+export const instantMaxMs = 253_402_300_799_999;
 
 /** Milliseconds since the epoch. */
 export const instant: StoredKind<number> = {

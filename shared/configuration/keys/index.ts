@@ -5,6 +5,7 @@ export {
   type KeyRecord,
   modelsOfKey,
   readKeyRules,
+  recordOf as readKeyRecord,
   type WantedKey,
 } from './key-record.ts';
 export { changedSettings, createKeyStore, isSameKey, type KeyStore } from './key-store.ts';

@@ -45,6 +45,9 @@ const serveListing =
       catalogue.current(),
       statistics.current(),
     ]);
+    const { logContext } = scope;
+    const names = { workspace_id: key.workspace, key_id: key.publicId, key_name: key.name };
+    logContext.fields = { ...logContext.fields, ...names };
     if (scope.correlationFault !== undefined) throw scope.correlationFault;
     const workspace = await workspaces.read(key.workspace);
     const asked = { ...workspace, models: modelsOfKey(workspace.models, key) };

@@ -1,0 +1,85 @@
+// What a key may see of itself and of its workspace (contract 16): its limits, the credit, the record of one call. No secret,
+// no prompt, no answer, nothing of another workspace.
+import { callDocument } from '../../../shared/accounting/call-records/index.ts';
+import { keyCounter, readAmount, readAvailable } from '../../../shared/accounting/holds/index.ts';
+import { fail, okStatus } from '../../../shared/errors/index.ts';
+import { admissionTimeoutMs } from '../../../shared/foundation/constants/index.ts';
+import { formatUsd, type PicoUsd, parseUsd } from '../../../shared/foundation/money/index.ts';
+import { within } from '../../../shared/foundation/time/index.ts';
+import type { GatewayRequest } from '../../../shared/protocol/http/index.ts';
+import { type Endpoint, jsonHeaders } from '../../../shared/protocol/router/index.ts';
+import { admissionTookTooLong } from '../admission/reservation.ts';
+import type { ChatDependencies } from '../dependencies.ts';
+import { identifyKey, type OwnKey } from './identify-key.ts';
+
+type Read = (deps: ChatDependencies, key: OwnKey, request: GatewayRequest) => object | Promise<object>;
+
+/** GET /key. */
+export const serveKey = (deps: ChatDependencies): Endpoint => serve(deps, (_deps, key) => keyDocument(key));
+
+/** GET /credits. */
+export const serveCredits = (deps: ChatDependencies): Endpoint => serve(deps, readCredits);
+
+/** GET /generation?id=. */
+export const serveGeneration = (deps: ChatDependencies): Endpoint => serve(deps, readGeneration);
+
+const serve =
+  (deps: ChatDependencies, read: Read): Endpoint =>
+  async (request, scope) => {
+    const reading = identifyKey(deps, request, scope).then((key) => read(deps, key, request));
+    // Contract 6: what the store cannot answer within two seconds is not waited for.
+    const data = await within(deps.clock, admissionTimeoutMs, reading, admissionTookTooLong);
+    return { status: okStatus, headers: jsonHeaders, body: JSON.stringify({ data }) };
+  };
+
+/** Spending is counted in the item of a key that has a limit, and nowhere else. */
+export function keyDocument({ record, item }: OwnKey) {
+  const { publicId, name, workspace, status, rpm, spendLimitUsd, spendLimitReset, expiresAtMs, models } = record;
+  const counter = keyCounter(publicId, spendLimitUsd);
+  const available = readAvailable(counter, item);
+  const spent = spendLimitUsd === null ? null : readAmount(item[counter.spentAttribute ?? '']);
+  return {
+    name,
+    workspace,
+    status,
+    rpm,
+    // As written in the file it may have other digits: "5.00".
+    limit_usd: spendLimitUsd === null ? null : formatUsd(parseUsd(spendLimitUsd) ?? 0n),
+    limit_reset: spendLimitReset,
+    usage_usd: spent === null ? null : formatUsd(spent),
+    // A limit that was lowered may lie below what was spent.
+    limit_remaining_usd: available === null ? null : formatUsd(atLeastNothing(available)),
+    expires_at: expiresAtMs === null ? null : new Date(expiresAtMs).toISOString(),
+    models,
+    is_free_tier: false,
+  };
+}
+
+async function readCredits({ credit, workspaces }: ChatDependencies, { record }: OwnKey) {
+  const { id, credit_shards: shards, spend_limit_usd: limit } = await workspaces.read(record.workspace);
+  const spendLimit = limit === null ? null : (parseUsd(limit) ?? null);
+  const { granted, spent, available } = await credit.show({ workspace: id, shards, spendLimit });
+  return {
+    total_credits: formatUsd(granted),
+    total_usage: formatUsd(spent),
+    remaining: formatUsd(atLeastNothing(available)),
+  };
+}
+
+const atLeastNothing = (amount: PicoUsd): PicoUsd => (amount > 0n ? amount : 0n);
+
+async function readGeneration({ records }: ChatDependencies, { record }: OwnKey, { query }: GatewayRequest) {
+  const [id, ...more] = new URLSearchParams(query).getAll('id');
+  if (id === undefined || id === '' || more.length > 0) {
+    throw fail('invalid_request', {
+      message: 'id: is missing or sent twice; it is the x-request-id of the answer',
+      param: 'id',
+    });
+  }
+  const found = await records.find(record.workspace, id.toLowerCase());
+  if (found === undefined) {
+    const message = 'There is no record of a call with this id. It is written when the call has ended, for 90 days.';
+    throw fail('not_found', { message });
+  }
+  return callDocument(found);
+}
