@@ -1,6 +1,7 @@
 // What the stages may ask for. Types only; made once per process by the entry point.
 import type { CallRecords } from '../../shared/accounting/call-records/index.ts';
 import type { CreditLedger } from '../../shared/accounting/credit/index.ts';
+import type { Counters } from '../../shared/accounting/holds/index.ts';
 import type { IdempotencyStore, SpanStore } from '../../shared/accounting/idempotency/index.ts';
 import type { ResponseCache } from '../../shared/accounting/response-cache/index.ts';
 import type { ConnectionReader } from '../../shared/configuration/byok/index.ts';
@@ -27,6 +28,7 @@ export interface ChatDependencies extends ProviderMetricsDependencies {
   readonly workspaces: WorkspaceReader;
   readonly connections: ConnectionReader;
   readonly functions: FunctionReader;
+  readonly counters: Counters;
   readonly credit: CreditLedger;
   readonly idempotency: IdempotencyStore;
   readonly spans: SpanStore;

@@ -2,6 +2,7 @@
 
 import { type CallRecords, createCallRecords } from '../accounting/call-records/index.ts';
 import { type CreditLedger, createCreditLedger } from '../accounting/credit/index.ts';
+import { type Counters, createCounters } from '../accounting/holds/index.ts';
 import {
   createIdempotencyStore,
   createSpanStore,
@@ -73,6 +74,7 @@ export interface Runtime {
   readonly connections: ConnectionReader;
   readonly functionStore: FunctionStore;
   readonly functions: FunctionReader;
+  readonly counters: Counters;
   readonly credit: CreditLedger;
   readonly idempotency: IdempotencyStore;
   readonly spans: SpanStore;
@@ -109,6 +111,7 @@ export function createRuntime(options: RuntimeOptions): Runtime {
   const store = options.store ?? createDynamoStore({ client: createDynamoClient({ endpoint: dynamodbUrl }), stage });
   const log = options.log ?? createLog({ clock, stage, level: environment.logLevel });
   const logFailure = (event: string) => (cause: unknown) => log.error({ event }, cause);
+  const counters = createCounters({ store, clock, randomness });
   const vault = createKeyVault({ wrapper, stage, clock, randomness });
   const connectionStore = createConnectionStore(store, vault);
   const functionStore = createFunctionStore(store);
@@ -130,14 +133,15 @@ export function createRuntime(options: RuntimeOptions): Runtime {
     connections: createConnectionReader({ connections: connectionStore, vault, clock }),
     functionStore,
     functions: createFunctionReader({ functions: functionStore, clock }),
-    credit: createCreditLedger({ store, randomness }),
+    counters,
+    credit: createCreditLedger({ store, counters, randomness }),
     idempotency: createIdempotencyStore({ store, blobs }),
-    spans: createSpanStore(store),
+    spans: createSpanStore(store, clock),
     responseCache: createResponseCache({ store, onError: logFailure('response_cache_failed') }),
     records: createCallRecords({ store }),
     credentials,
     transport: createTransport(clock),
-    limiter: createProviderLimiter({ store, clock, randomness }),
+    limiter: createProviderLimiter({ writer: counters.writer, clock, randomness }),
     cooldowns: createCooldowns({ store, clock }),
     statistics: createStatisticsReader({ store, clock, onFailure: logFailure('statistics_not_read') }),
     recorder: createStatisticsRecorder({ store, clock, randomness, onFailure: logFailure('statistics_lost') }),

@@ -1,19 +1,19 @@
-// The floors of the house, from the ground up: a file imports from strictly lower floors or from its own room. The
-// longest matching path is a file's room.
+// The floors of the source tree, from the ground up: a file imports from strictly lower floors or from its own folder. The
+// longest matching path is a file's folder.
 
 export interface Floor {
-  readonly room: string;
+  readonly folder: string;
   readonly floor: number;
   /** What to do when the test sends you here. */
   readonly advice: string;
 }
 
-const ground = 'The ground floor knows nobody: move what needs more to a room above.';
+const ground = 'The ground floor imports nothing above it: move what needs more to a folder above.';
 const rules = 'A rule or a store: take what you need as a parameter, or move the code up.';
-const stage = 'A stage imports shared rooms and stages.ts; what two stages share is a type there or a rule below.';
+const stage = 'A stage imports shared folders and stages.ts; what two stages share is a type there or a rule below.';
 const chat = 'functions/chat-completions';
 
-/** From the ground up: the groups of `shared` in their order, then the functions, then infra. Rooms on one floor do not import each other. */
+/** From the ground up: the groups of `shared` in their order, then the functions, then infra. Folders on one floor do not import each other. */
 const floors: readonly Readonly<Record<string, string>>[] = [
   {
     'shared/foundation/constants': ground,
@@ -38,12 +38,11 @@ const floors: readonly Readonly<Record<string, string>>[] = [
   {
     'shared/accounting/holds': rules,
     'shared/accounting/idempotency': rules,
-    'shared/accounting/limits': rules,
     'shared/accounting/provider-health': rules,
     'shared/accounting/response-cache': rules,
     'shared/accounting/call-records': rules,
   },
-  { 'shared/accounting/credit': rules },
+  { 'shared/accounting/credit': rules, 'shared/accounting/limits': rules },
   { 'shared/configuration/catalogue': rules, 'shared/configuration/keys': rules },
   {
     'shared/configuration/stored-functions': 'Everything about functions that needs no provider.',
@@ -90,8 +89,8 @@ const floors: readonly Readonly<Record<string, string>>[] = [
   { 'infra/bench': 'Measures; may use everything below.', 'infra/verify': 'Proofs for AWS; may use everything below.' },
 ];
 
-export const floorMap: readonly Floor[] = floors.flatMap((rooms, floor) =>
-  Object.entries(rooms).map(([room, advice]) => ({ room, floor, advice })),
+export const floorMap: readonly Floor[] = floors.flatMap((folders, floor) =>
+  Object.entries(folders).map(([folder, advice]) => ({ folder, floor, advice })),
 );
 
 /** Which files may use a power, by path prefix. */

@@ -9,12 +9,12 @@ const tests = readSourceFiles(['test']);
 
 const floorOf = (path: string): Floor | undefined =>
   floorMap
-    .filter(({ room }) => path === room || path.startsWith(`${room}/`))
-    .toSorted((a, b) => b.room.length - a.room.length)[0];
+    .filter(({ folder }) => path === folder || path.startsWith(`${folder}/`))
+    .toSorted((a, b) => b.folder.length - a.folder.length)[0];
 
-const isSameRoom = (a: string, b: string): boolean => floorOf(a)?.room === floorOf(b)?.room;
+const isSameFolder = (a: string, b: string): boolean => floorOf(a)?.folder === floorOf(b)?.folder;
 
-describe('the house', () => {
+describe('the source tree', () => {
   it('has nothing at its top level but what the tools and the four folders need', () => {
     const dotfilesAndOutput = /^\.|^(node_modules|dist|cdk\.out|coverage)$/;
     const found = readdirSync(projectRoot).filter((name) => !dotfilesAndOutput.test(name));
@@ -34,28 +34,28 @@ describe('the house', () => {
     expect(sources.filter(({ path }) => floorOf(path) === undefined).map(({ path }) => path)).toEqual([]);
   });
 
-  it('imports only downward, or inside a room', () => {
+  it('imports only downward, or inside a folder', () => {
     const upward = sources.flatMap(({ path, imports }) =>
       imports
-        .filter((target) => !isSameRoom(path, target))
+        .filter((target) => !isSameFolder(path, target))
         .filter((target) => (floorOf(target)?.floor ?? Number.POSITIVE_INFINITY) >= (floorOf(path)?.floor ?? 0))
         .map((target) => `${path} imports ${target}: ${floorOf(path)?.advice}`),
     );
     expect(upward).toEqual([]);
   });
 
-  it('enters a shared room only through its index', () => {
-    const sideDoors = [...sources, ...tests].flatMap(({ path, imports }) =>
+  it('enters a shared folder only through its index', () => {
+    const deepImports = [...sources, ...tests].flatMap(({ path, imports }) =>
       imports
         .filter((target) => target.startsWith('shared/') && !target.endsWith('/index.ts'))
         .filter((target) => dirname(target) !== dirname(path) && !path.startsWith('test/unit/'))
         .map((target) => `${path} imports ${target}`),
     );
-    expect(sideDoors).toEqual([]);
+    expect(deepImports).toEqual([]);
   });
 
-  it('has no circle between files', () => {
-    expect(findCircle(sources)).toBeUndefined();
+  it('has no import cycle', () => {
+    expect(findCycle(sources)).toBeUndefined();
   });
 
   it('lets nothing that ships import a test', () => {
@@ -96,23 +96,23 @@ describe('the house', () => {
   });
 });
 
-/** The first circle of imports, as the paths on it. */
-function findCircle(files: readonly SourceFile[]): readonly string[] | undefined {
+/** The first cycle of imports, as the paths on it. */
+function findCycle(files: readonly SourceFile[]): readonly string[] | undefined {
   const importsOf = new Map(files.map(({ path, imports }) => [path, imports]));
   const finished = new Set<string>();
   const walk = (path: string, trail: readonly string[]): readonly string[] | undefined => {
     if (trail.includes(path)) return [...trail.slice(trail.indexOf(path)), path];
     if (finished.has(path)) return undefined;
     for (const target of importsOf.get(path) ?? []) {
-      const circle = walk(target, [...trail, path]);
-      if (circle !== undefined) return circle;
+      const cycle = walk(target, [...trail, path]);
+      if (cycle !== undefined) return cycle;
     }
     finished.add(path);
     return undefined;
   };
   for (const { path } of files) {
-    const circle = walk(path, []);
-    if (circle !== undefined) return circle;
+    const cycle = walk(path, []);
+    if (cycle !== undefined) return cycle;
   }
   return undefined;
 }

@@ -23,6 +23,16 @@ export function readSourceFiles(folders: readonly string[]): SourceFile[] {
   );
 }
 
+/** README.md and those of the folders that ship. */
+export function readMarkdownFiles(): SourceFile[] {
+  const nested = ['shared', 'functions', 'infra'].flatMap((folder) =>
+    readdirSync(join(projectRoot, folder), { recursive: true, encoding: 'utf8' })
+      .filter((name) => name.endsWith('.md'))
+      .map((name) => posix.join(folder, name)),
+  );
+  return ['README.md', ...nested].map(readSourceFile);
+}
+
 function readSourceFile(path: string): SourceFile {
   const text = readFileSync(join(projectRoot, path), 'utf8');
   const imports = [...text.matchAll(importSign)].map(([, target = '']) => posix.join(posix.dirname(path), target));

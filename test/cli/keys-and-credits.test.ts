@@ -1,8 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { createCreditLedger } from '../../shared/accounting/credit/index.ts';
+import { storesOn } from '../../infra/cli/target/stores.ts';
 import { createKeyStore, parseApiKey } from '../../shared/configuration/keys/index.ts';
 import { leaseMs } from '../../shared/foundation/constants/index.ts';
-import { systemRandomness } from '../../shared/foundation/ids/index.ts';
 import { systemClock } from '../../shared/foundation/time/index.ts';
 import { gatewayFile, type LocalStore, startLocalStore } from './local-store.ts';
 import { operate, operateJson } from './operator.ts';
@@ -93,17 +92,23 @@ describe('keys', () => {
   });
 
   it('have an expiry and a list of models, which keys update changes and takes away', async () => {
-    const { public_id } = await createKey('--expires 2099-01-01 --models acme/small,acme/large');
+    const { public_id } = await createKey(
+      '--expires 2099-01-01 --models acme/small,acme/large --spend-limit-reset weekly',
+    );
     const update = (more: string) => operateJson<object>(`keys update ${public_id} ${more} ${local.option}`);
     const read = () => createKeyStore(local.store).read(public_id);
     const models = ['acme/small', 'acme/large'];
-    expect(await read()).toMatchObject({ expiresAtMs: Date.UTC(2099, 0, 1), models });
+    expect(await read()).toMatchObject({ expiresAtMs: Date.UTC(2099, 0, 1), models, spendLimitReset: 'weekly' });
     expect(await update('--models acme/small')).toMatchObject({
       change: 'changed',
       expires_at: '2099-01-01T00:00:00.000Z',
       models: ['acme/small'],
     });
-    expect(await update('--expires none --models all')).toMatchObject({ expires_at: null, models: null });
+    expect(await update('--expires none --models all --spend-limit-reset none')).toMatchObject({
+      expires_at: null,
+      models: null,
+      spend_limit_reset: null,
+    });
     const beforeMs = systemClock.nowMs();
     await update('--expires 90d');
     const leftMs = ((await read())?.expiresAtMs ?? 0) - beforeMs;
@@ -154,10 +159,10 @@ describe('credits', () => {
     expect(await operateJson<Credit>(line)).toMatchObject({ change: 'unchanged' });
     expect(Number(await credit())).toBeCloseTo(before - 1);
 
-    const ledger = createCreditLedger({ store: local.store, randomness: systemRandomness });
+    const ledger = storesOn(local.store).credit;
     const nowMs = systemClock.nowMs();
     const hold = { owner: 'running', amount: 1_000_000_000_000n, expiresAtMs: nowMs + leaseMs };
-    expect((await ledger.take({ workspace: 'team', spendLimit: null }, hold, nowMs)).kind).toBe('taken');
+    expect((await ledger.take({ workspace: 'team', spendLimit: null }, hold)).kind).toBe('taken');
     const rest = await credit();
     const tooMuch = await operate(`credits add team -${Number(rest) + 0.5} ${local.option}`);
     expect([tooMuch.code, tooMuch.out]).toEqual([1, '']);

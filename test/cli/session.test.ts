@@ -82,7 +82,7 @@ describe.each([
       });
       expect((await gw('usage --by model')).out).toMatch(/^acme\/small +1 +1 .*█+$/m);
       expect(await gwJson('status')).toMatchObject({
-        workspaces: [{ workspace: 'team', open_holds: 0, held_usd: '0' }],
+        workspaces: [{ workspace: 'team', held_usd: '0', expired_usd: '0' }],
         providers: [
           { model: 'acme/small', provider: 'acme', cooling: false, uptime: 1 },
           { model: 'acme/large', provider: 'acme', cooling: false, uptime: null },

@@ -1,5 +1,5 @@
 // The books after the storm. Every figure comes from the tables; what the store was asked to do comes from the witness.
-import { readAmount, readHolds } from '../../shared/accounting/holds/index.ts';
+import { readAmount, readHeld } from '../../shared/accounting/holds/index.ts';
 import { parseUsd } from '../../shared/foundation/money/index.ts';
 import type { Item } from '../../shared/storage/store/index.ts';
 import { readRecords } from '../support/read-records.ts';
@@ -53,27 +53,29 @@ export async function overspent(world: FaultHarness): Promise<readonly string[]>
   return found;
 }
 
-const heldIn = (item: Item): bigint => readHolds(item).reduce((sum, { amount }) => sum + amount, 0n);
+const heldIn = (item: Item): bigint => readHeld(item).reduce((sum, { amount }) => sum + amount, 0n);
 
 export async function showCredit({ operator }: FaultHarness, workspace: string) {
   const document = await operator.workspaceStore.read(workspace);
   return operator.credit.show({ workspace, spendLimit: null, shards: document?.credit_shards });
 }
 
-/** 3. Holds and slots that still stand: `counter owner`. */
+/** 3. What still stands of holds and slots, and where. */
 export async function standingHolds(world: FaultHarness): Promise<readonly string[]> {
   const counters = await readCounters(world);
   return [...counters].flatMap(([key, item]) =>
-    readHolds(item).flatMap(({ owner, amount }) => (amount > 0n ? [`${key} ${owner}`] : [])),
+    readHeld(item).flatMap(({ amount }) => (amount > 0n ? [`${key} ${amount}`] : [])),
   );
 }
 
 export interface Accounts {
   /** Settled twice: never. */
   readonly twice: readonly string[];
+  /** By how much the credit spent is outside of what the settlements, answered and not, account for: never. */
+  readonly unexplained: bigint;
   /** Recorded with another cost than was settled: never. */
   readonly different: readonly string[];
-  /** Settled for a cost and not recorded, or recorded with one and not settled: calls nobody could finish. */
+  /** Settled for a cost and not recorded, or recorded with one and not settled: calls that could not be finished. */
   readonly incomplete: readonly string[];
   readonly recorded: bigint;
   readonly spent: bigint;
@@ -85,22 +87,23 @@ export async function readAccounts(world: FaultHarness, workspace: string): Prom
   for (const record of await readRecords(world.operator, workspace)) {
     if (!record.isByok) costs.set(record.executionId, record.costPicoUsd);
   }
-  const credit = world.witness.settlements.filter(({ counter }) => isCreditOf(counter, workspace));
-  const settled = new Map(credit.map(({ owner, actual }) => [owner, actual]));
-  const seen = new Set<string>();
-  const twice = credit.map(({ owner }) => owner).filter((owner) => seen.size === seen.add(owner).size);
+  const asked = world.witness.settlements().filter((settlement) => settlement.workspace === workspace);
+  const settled = new Map(asked.filter(({ isAnswered }) => isAnswered).map(({ owner, actual }) => [owner, actual]));
+  const least = sumOf([...settled.values()]);
+  const most = sumOf(asked.map(({ actual }) => actual));
+  const { spent } = await showCredit(world, workspace);
   const owners = [...new Set([...costs.keys(), ...settled.keys()])];
   return {
-    twice,
+    twice: world.witness.twice,
+    unexplained: spent < least ? spent - least : spent > most ? spent - most : 0n,
     different: owners.filter((owner) => {
       const [cost, actual] = [costs.get(owner), settled.get(owner)];
       return cost !== undefined && actual !== undefined && cost !== actual;
     }),
     incomplete: owners.filter((owner) => (costs.get(owner) ?? 0n) !== (settled.get(owner) ?? 0n)),
-    recorded: [...costs.values()].reduce((sum, cost) => sum + cost, 0n),
-    spent: (await showCredit(world, workspace)).spent,
+    recorded: sumOf([...costs.values()]),
+    spent,
   };
 }
 
-const isCreditOf = (counter: string, workspace: string): boolean =>
-  counter === `CREDIT#${workspace}` || counter.startsWith(`CREDIT#${workspace}#`);
+const sumOf = (amounts: readonly bigint[]): bigint => amounts.reduce((sum, amount) => sum + amount, 0n);

@@ -77,7 +77,8 @@ export async function startFaultHarness({ tables, folder }: FaultHarnessOptions 
     const client = faultyClient(realClient, plan, witness.see);
     const store = createDynamoStore({ client: wrap?.client(client) ?? client, stage, clock: patient(own) });
     const runtime = backends.createRuntime({ clock: own, store, logLevel: 'error' });
-    return { ...runtime, transport: wrap?.transport(runtime.transport) ?? runtime.transport };
+    const credit = witness.watch(runtime.credit);
+    return { ...runtime, credit, transport: wrap?.transport(runtime.transport) ?? runtime.transport };
   }
 
   const operator = openRuntime({});

@@ -1,4 +1,4 @@
-// What a refused call has taken in vain comes back while the store is away for a moment, not only with its lease.
+// What a refused call has taken comes back while the store is away for a moment, not only with its lease.
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import { askGateway } from './ask-gateway.ts';
 import { standingHolds } from './books.ts';
@@ -6,7 +6,7 @@ import { aloneModel } from './fault-file.ts';
 import { type FaultHarness, startFaultHarness } from './fault-harness.ts';
 import type { FaultPlan } from './faulty-client.ts';
 
-/** A call to the store is sent three times: this many refusals are two calls in vain. */
+/** A call to the store is sent three times: this many refusals fail two of them. */
 const refusals = 6;
 
 let world: FaultHarness;
@@ -18,7 +18,7 @@ afterAll(() => world.stop());
 it('a call that its key cannot pay for leaves no hold on the credit, though the store throttles the return', async () => {
   let left = refusals;
   const plan: FaultPlan = ({ table, input }) => {
-    const gives = table === 'ledger' && /REMOVE .*#hold\b/.test(String(input.UpdateExpression));
+    const gives = table === 'ledger' && /\bADD\b/.test(String(input.UpdateExpression));
     if (!gives || left === 0) return undefined;
     left -= 1;
     return 'throttled';

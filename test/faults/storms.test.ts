@@ -82,11 +82,11 @@ describe.each(storms.map((storm, index) => ({ ...storm, index })))('while $name'
   it('nothing is settled twice, and the records add up to the credit spent', async () => {
     for (const workspace of workspaces) {
       const accounts = await readAccounts(world, workspace);
-      expect({ ...told, ...accounts }).toMatchObject({ ...told, twice: [], different: [] });
-      if (storm.outlastsSettlement === true) {
-        const lost = world.logLines.filter((line) => line.includes('settlement_failed'));
-        expect(accounts.incomplete.length).toBeLessThanOrEqual(lost.length);
-      } else {
+      expect({ ...told, ...accounts }).toMatchObject({ ...told, twice: [], unexplained: 0n, different: [] });
+      // Each is one that the operator reads of. A busy machine may outlast a settlement where the storm does not.
+      const lost = world.logLines.filter((line) => line.includes('settlement_failed'));
+      expect(accounts.incomplete.length).toBeLessThanOrEqual(lost.length);
+      if (storm.outlastsSettlement !== true && lost.length === 0) {
         expect({ ...told, ...accounts }).toMatchObject({ incomplete: [], recorded: accounts.spent });
       }
     }

@@ -1,28 +1,33 @@
-// What the store really did, seen from below every fault: who claimed, who settled for how much, who was recorded. The
-// books are judged against this, because nobody above can know what an unanswered write has done.
+// What really happened, for judging the books. From below every fault: what the store did, because nothing above can know
+// what an unanswered write has done. From above: which settlements were asked for, and which of them were answered.
+import type { CreditHold, CreditLedger } from '../../shared/accounting/credit/index.ts';
 import type { StoreCommand } from './faulty-client.ts';
 
 export interface Settlement {
-  /** Key of the counter's item: `CREDIT#team`, a key's public id, `SLOTS` … */
-  readonly counter: string;
+  readonly workspace: string;
   readonly owner: string;
-  /** Pico-USD; 0 where the counter consumes nothing. */
   readonly actual: bigint;
+  /** False: it was asked for, and its process never learnt what became of it. */
+  isAnswered: boolean;
 }
 
 export interface Witness {
   readonly see: (command: StoreCommand) => void;
-  readonly settlements: readonly Settlement[];
+  /** Notes what is settled on a ledger. */
+  readonly watch: (ledger: CreditLedger) => CreditLedger;
+  readonly settlements: () => readonly Settlement[];
+  /** Settlements and marks of settlements that were done a second time. */
+  readonly twice: readonly string[];
   /** Key of an idempotency record → owners that claimed it, in their order. */
   readonly claims: ReadonlyMap<string, readonly string[]>;
   /** Commands the store ran. */
   readonly commands: () => number;
 }
 
-type Values = Readonly<Record<string, unknown>>;
-
 export function createWitness(): Witness {
-  const settlements: Settlement[] = [];
+  const settlements = new Map<string, Settlement>();
+  const marks = new Set<string>();
+  const twice: string[] = [];
   const claims = new Map<string, string[]>();
   let commands = 0;
 
@@ -33,12 +38,36 @@ export function createWitness(): Witness {
       claims.set(pk, [...(claims.get(pk) ?? []), owner]);
     }
     if (name !== 'UpdateItem' || (table !== 'ledger' && table !== 'keys')) return;
-    const hold = (input.ExpressionAttributeNames as Record<string, string> | undefined)?.['#hold'];
-    // The write that settles is the one that removes the entry.
-    if (hold === undefined || !/REMOVE .*#hold\b/.test(String(input.UpdateExpression))) return;
-    const { ':actual': actual = 0 } = (input.ExpressionAttributeValues ?? {}) as Values;
-    const { pk } = input.Key as Values;
-    settlements.push({ counter: String(pk), owner: hold.slice('hold#'.length), actual: BigInt(actual as number) });
+    const added = /\bADD \S+ (:\w+)/.exec(String(input.UpdateExpression))?.[1];
+    if (added === undefined) return;
+    const { pk } = input.Key as { pk: string };
+    for (const mark of (input.ExpressionAttributeValues as Record<string, Set<string>>)[added] ?? []) {
+      if (marks.has(`${pk} ${mark}`)) twice.push(`${pk} ${mark}`);
+      marks.add(`${pk} ${mark}`);
+    }
   }
-  return { see, settlements, claims, commands: () => commands };
+
+  async function settle(ledger: CreditLedger, hold: CreditHold, actual: bigint) {
+    const { account, owner } = hold;
+    const name = `${account.workspace} ${owner}`;
+    const settlement = settlements.get(name) ?? { workspace: account.workspace, owner, actual, isAnswered: false };
+    settlements.set(name, settlement);
+    const result = await ledger.settle(hold, actual);
+    if (result.kind === 'settled' && settlement.isAnswered) twice.push(name);
+    settlement.isAnswered ||= result.kind === 'settled';
+    return result;
+  }
+
+  return {
+    see,
+    watch: (ledger) => ({
+      ...ledger,
+      settle: (hold, actual) => settle(ledger, hold, actual),
+      release: (hold) => settle(ledger, hold, 0n),
+    }),
+    settlements: () => [...settlements.values()],
+    twice,
+    claims,
+    commands: () => commands,
+  };
 }

@@ -1,4 +1,4 @@
-// Providers that failed wait at the end of the plan for a while. They are moved, never switched off.
+// Providers that limited a call or failed two wait at the end of the plan for a while. They are moved, never switched off.
 import type { ServerResponse } from 'node:http';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { createCooldowns } from '../../shared/accounting/provider-health/index.ts';
@@ -59,21 +59,37 @@ describe('a provider', () => {
   const both = ['first', 'second'];
   const moved = ['second'];
 
+  /** Two calls that fail. */
+  async function failTwice(model: string): Promise<void> {
+    expect(await askedFor(model)).toEqual(both);
+    expect(await askedFor(model)).toEqual(both);
+  }
+
   it.each([
-    ['acme/failing', 10_000],
-    ['acme/refusing', 10_000],
-    ['acme/limited-plain', 15_000],
-    ['acme/limited', 30_000],
-    ['acme/unavailable', 40_000],
+    ['acme/failing', 2, 10_000],
+    ['acme/refusing', 2, 10_000],
+    ['acme/unavailable', 2, 40_000],
+    ['acme/limited-plain', 1, 10_000],
+    ['acme/limited', 1, 30_000],
     // Told to come back in two hours it is asked after ten minutes all the same.
-    ['acme/limited-long', 600_000],
-  ])('that cannot serve is asked last for as long as it asked for, or we guess: %s', async (model, cooldownMs) => {
-    expect(await askedFor(model)).toEqual(both);
-    expect(await askedFor(model)).toEqual(moved);
-    clock.advance(cooldownMs - 1);
-    expect(await askedFor(model)).toEqual(moved);
-    clock.advance(1);
-    expect(await askedFor(model)).toEqual(both);
+    ['acme/limited-long', 1, 600_000],
+  ])(
+    'that cannot serve is asked last for as long as it asked for, or we guess: %s',
+    async (model, calls, cooldownMs) => {
+      for (let call = 0; call < calls; call += 1) expect(await askedFor(model)).toEqual(both);
+      expect(await askedFor(model)).toEqual(moved);
+      clock.advance(cooldownMs - 1);
+      expect(await askedFor(model)).toEqual(moved);
+      clock.advance(1);
+      expect(await askedFor(model)).toEqual(both);
+    },
+  );
+
+  it('that failed two calls more than 30 seconds apart is asked first again', async () => {
+    expect(await askedFor('acme/failing')).toEqual(both);
+    clock.advance(30_001);
+    await failTwice('acme/failing');
+    expect(await askedFor('acme/failing')).toEqual(moved);
   });
 
   it('that rejects what a caller sent is asked first again', async () => {
@@ -82,7 +98,7 @@ describe('a provider', () => {
   });
 
   it('cools for one model: the others it serves are asked as before', async () => {
-    expect(await askedFor('acme/failing')).toEqual(both);
+    await failTwice('acme/failing');
     expect(await askedFor('acme/well')).toEqual(['first']);
   });
 
@@ -94,8 +110,10 @@ describe('a provider', () => {
     expect(await askedFor('acme/limited', pinned)).toEqual(['first']);
     clock.advance(29_999);
     expect(await askedFor('acme/limited')).toEqual(moved);
-    gateway.runtime.cooldowns.report({ provider: 'first', model: 'acme/limited' }, 20_000);
-    gateway.runtime.cooldowns.report({ provider: 'first', model: 'acme/limited' }, 1_000);
+    for (const retryAfterMs of [20_000, 1_000]) {
+      const entry = { provider: 'first', model: 'acme/limited' };
+      gateway.runtime.cooldowns.report(entry, { callId: 'c', isRateLimited: true, retryAfterMs });
+    }
     clock.advance(19_999);
     expect(await askedFor('acme/limited')).toEqual(moved);
     clock.advance(1);
@@ -103,7 +121,7 @@ describe('a provider', () => {
   });
 
   it('that cools is asked first where the request says so, and only then', async () => {
-    expect(await askedFor('acme/failing')).toEqual(both);
+    await failTwice('acme/failing');
     expect(await askedFor('acme/failing', { provider: { order: ['first', 'second'] } })).toEqual(both);
     expect(await askedFor('acme/failing', { provider: { sort: 'price' } })).toEqual(both);
     expect(await askedFor('acme/failing', { provider: { ignore: ['nobody'] } })).toEqual(moved);
@@ -114,20 +132,22 @@ describe('a provider', () => {
   });
 
   it('is asked although it cools where all do', async () => {
-    expect(await askedFor('acme/down')).toEqual(both);
+    await failTwice('acme/down');
     expect(await askedFor('acme/down')).toEqual(both);
   });
 
   it('that broke a stream after its first output cools too', async () => {
     const stream = { stream: true };
-    await readStream(await gateway.post(hello('acme/breaking', stream)));
+    for (const _call of [1, 2]) await readStream(await gateway.post(hello('acme/breaking', stream)));
     await eventually(() => gateway.runtime.cooldowns.isCooling({ provider: 'first', model: 'acme/breaking' }));
     expect(await askedFor('acme/breaking', stream)).toEqual(moved);
   });
 
   it('cools for nobody because a client’s own key was refused', async () => {
     const headers = { 'x-byok-key': 'their-own' };
-    expect(await askedFor('acme/refusing', { provider: { only: 'first' } }, headers)).toEqual(['first']);
+    for (const _call of [1, 2]) {
+      expect(await askedFor('acme/refusing', { provider: { only: 'first' } }, headers)).toEqual(['first']);
+    }
     expect(await askedFor('acme/refusing')).toEqual(both);
   });
 
@@ -173,12 +193,16 @@ describe('the memory of cooldowns', () => {
 
   const another = () => createCooldowns({ store: gateway.testStore.store, clock });
   const entry = { provider: 'first', model: 'acme/failing' };
+  const limited = (retryAfterMs: number) => ({ callId: 'c', isRateLimited: true, retryAfterMs });
 
   it('is shared: another instance knows after its next look, and the one that learnt of it at once', async () => {
     const other = another();
     await other.refresh();
-    await (await gateway.post(hello('acme/failing'))).text();
-    const stored = async () => (await gateway.testStore.store.get('limits', 'COOLDOWNS')) !== undefined;
+    for (const _call of [1, 2]) await (await gateway.post(hello('acme/failing'))).text();
+    const stored = async () =>
+      Object.keys((await gateway.testStore.store.get('limits', 'COOLDOWNS')) ?? {}).some((name) =>
+        name.startsWith('cooling_until '),
+      );
     await eventually(stored);
     await other.refresh();
     expect(other.isCooling(entry)).toBe(false);
@@ -193,8 +217,8 @@ describe('the memory of cooldowns', () => {
 
   it('is never shortened by a report that comes late', async () => {
     const [early, late] = [another(), another()];
-    late.report(entry, 10_000);
-    early.report(entry, 60_000);
+    late.report(entry, limited(10_000));
+    early.report(entry, limited(60_000));
     await early.flush();
     await late.flush();
     const third = another();
@@ -204,8 +228,15 @@ describe('the memory of cooldowns', () => {
   });
 
   it('is not crowded out by what has long passed', async () => {
-    const past = Array.from({ length: 1_500 }, (_, at): [string, number] => [`first past/${at}`, clock.nowMs() - 1]);
-    const item = { pk: 'COOLDOWNS', [`first ${entry.model}`]: clock.nowMs() + 10_000, ...Object.fromEntries(past) };
+    const past = Array.from({ length: 1_500 }, (_, at): [string, number] => [
+      `cooling_until first past/${at}`,
+      clock.nowMs() - 1,
+    ]);
+    const item = {
+      pk: 'COOLDOWNS',
+      [`cooling_until first ${entry.model}`]: clock.nowMs() + 10_000,
+      ...Object.fromEntries(past),
+    };
     const cooldowns = createCooldowns({ store: { ...gateway.testStore.store, get: async () => item }, clock });
     await cooldowns.refresh();
     expect(cooldowns.isCooling(entry)).toBe(true);
@@ -221,7 +252,7 @@ describe('the memory of cooldowns', () => {
     const cooldowns = createCooldowns({ store: { ...store, update }, clock });
     await cooldowns.flush();
     expect(writes).toEqual([]);
-    for (let time = 0; time < 5; time += 1) cooldowns.report(entry, 10_000);
+    for (let time = 0; time < 5; time += 1) cooldowns.report(entry, limited(10_000));
     await cooldowns.flush();
     await cooldowns.flush();
     expect(writes).toEqual(['COOLDOWNS']);
@@ -233,7 +264,7 @@ describe('the memory of cooldowns', () => {
     };
     const cooldowns = createCooldowns({ store: { ...gateway.testStore.store, get: down, update: down }, clock });
     await cooldowns.refresh();
-    cooldowns.report(entry, 10_000);
+    cooldowns.report(entry, limited(10_000));
     await cooldowns.flush();
     expect(cooldowns.isCooling(entry)).toBe(true);
     expect(cooldowns.isCooling({ ...entry, model: 'acme/well' })).toBe(false);

@@ -1,5 +1,6 @@
 // The store that counts fails, or does not answer: nobody whose limits are unknown is called, and nobody waits long.
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { createCounters } from '../../shared/accounting/holds/index.ts';
 import { createProviderLimiter } from '../../shared/accounting/limits/index.ts';
 import { createCooldowns } from '../../shared/accounting/provider-health/index.ts';
 import { systemRandomness } from '../../shared/foundation/ids/index.ts';
@@ -40,7 +41,11 @@ describe('a table of limits that is out of order', () => {
         ],
       },
       replace: () => ({
-        limiter: createProviderLimiter({ store: limiterStore, clock, randomness: systemRandomness }),
+        limiter: createProviderLimiter({
+          writer: createCounters({ store: limiterStore, clock, randomness: systemRandomness }).writer,
+          clock,
+          randomness: systemRandomness,
+        }),
         cooldowns: createCooldowns({ store: cooldownStore, clock }),
       }),
     });
@@ -87,11 +92,15 @@ describe('a table of limits that is out of order', () => {
   });
 
   it('concerns no provider without limits, not even one that fails and cools', async () => {
-    for (const model of ['acme/free', 'acme/failing', 'acme/failing']) {
+    for (const model of ['acme/free', 'acme/failing', 'acme/failing', 'acme/failing']) {
       const response = await gateway.post(hello(model));
       expect(response.status).toBe(200);
       await response.text();
     }
-    expect(gateway.simulator.calls.map(({ provider }) => provider)).toEqual(['acme', 'acme', 'bolt', 'bolt']);
+    expect(gateway.simulator.calls.map(({ provider }) => provider)).toEqual([
+      ...['acme', 'acme', 'bolt', 'acme', 'bolt'],
+      // It has failed two calls.
+      'bolt',
+    ]);
   });
 });

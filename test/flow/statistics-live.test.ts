@@ -175,7 +175,7 @@ describe('live statistics', () => {
     const limiter: ProviderLimiter = {
       async admit() {
         clock.advance(1_500);
-        return { kind: 'admitted', permit: { key: '', minute: 0, taken: {} } };
+        return { kind: 'admitted', permit: { key: '', id: '', countedAtMs: 0, demands: [] } };
       },
       settle: async () => {},
       giveBack: async () => {},

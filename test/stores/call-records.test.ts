@@ -80,12 +80,20 @@ describe('a call record', () => {
     expect(await twice.items()).toHaveLength(1);
   });
 
-  it('that stands is not changed by another write for the same call', async () => {
-    const { records, recordOf, read } = scenario();
-    const record = recordOf({ costPicoUsd: 7n });
-    await records.write(record);
-    await records.write({ ...record, costPicoUsd: 9n, outcome: 'internal_error' });
-    expect(await read()).toEqual([record]);
+  it('goes with the others that end during a write: 101 calls at once are two writes', async () => {
+    let writes = 0;
+    const store: Store = {
+      ...database.store,
+      batchPut: (puts, options) => {
+        writes += 1;
+        return database.store.batchPut(puts, options);
+      },
+    };
+    const { records, recordOf, read } = scenario({ store });
+    const made = Array.from({ length: 101 }, () => recordOf());
+    await Promise.all(made.map((record) => records.write(record)));
+    expect(writes).toBe(2);
+    expect(ids(await read())).toEqual(ids(made));
   });
 
   it('is found under the UTC day on which the call arrived, at both sides of midnight', async () => {
@@ -148,15 +156,14 @@ describe('the records of a busy workspace', () => {
 });
 
 describe('a store that is down', () => {
-  it('is reported to whoever writes or reads, and the write may then be repeated', async () => {
+  it('is reported to the one that writes or reads, and the write may then be repeated', async () => {
     let isDown = true;
     const store: Store = {
       ...database.store,
       // The worst of it: the write was done and its answer was lost.
-      put: async (put, options) => {
-        const result = await database.store.put(put, options);
+      batchPut: async (puts, options) => {
+        await database.store.batchPut(puts, options);
         if (isDown) throw new StoreUnavailable('the answer was lost');
-        return result;
       },
       query: () => {
         throw new StoreUnavailable('down');

@@ -1,8 +1,10 @@
 // Credit that an operator takes away: never what calls hold, and once for every id.
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { type CreditAccount, createCreditLedger } from '../../shared/accounting/credit/index.ts';
+import { createCounters } from '../../shared/accounting/holds/index.ts';
 import { systemRandomness } from '../../shared/foundation/ids/index.ts';
 import { startTestStore, type TestStore } from '../support/dynamodb.ts';
+import { manualClock } from '../support/manual-clock.ts';
 
 let test: TestStore;
 beforeAll(async () => {
@@ -16,14 +18,16 @@ const leaseMs = 70_000;
 describe.each([1, 4])('credit in %i shards', (shards) => {
   async function newAccount(name: string, credit: bigint) {
     const workspace = `${name}-${shards}`;
-    const ledger = createCreditLedger({ store: test.store, randomness: systemRandomness });
+    const clock = manualClock(nowMs);
+    const counters = createCounters({ store: test.store, clock, randomness: systemRandomness });
+    const ledger = createCreditLedger({ store: test.store, counters, randomness: systemRandomness });
     const account: CreditAccount = { workspace, shards, spendLimit: null };
     await ledger.create(workspace, credit);
     const hold = (owner: string, amount: bigint) =>
-      ledger.take(account, { owner, amount, expiresAtMs: nowMs + leaseMs }, nowMs);
-    const remove = (amount: bigint, id: string, atMs = nowMs) =>
-      ledger.add({ workspace, shards, amount: -amount, id, nowMs: atMs });
-    return { ledger, account, hold, remove };
+      ledger.take(account, { owner, amount, expiresAtMs: nowMs + leaseMs });
+    const remove = (amount: bigint, id: string) =>
+      ledger.add({ workspace, shards, amount: -amount, id, nowMs: clock.nowMs() });
+    return { ledger, account, hold, remove, clock };
   }
 
   it('is taken away once for every id', async () => {
@@ -45,10 +49,12 @@ describe.each([1, 4])('credit in %i shards', (shards) => {
   });
 
   it('that a dead call held is free once its hold has expired', async () => {
-    const { ledger, account, hold, remove } = await newAccount('expired', 100n);
+    const { ledger, account, hold, remove, clock } = await newAccount('expired', 100n);
     await hold('dead', 100n);
-    expect(await remove(1n, 'early', nowMs + leaseMs - 1)).toBe('insufficient');
-    expect(await remove(100n, 'late', nowMs + leaseMs)).toBe('added');
+    clock.advance(leaseMs - 1);
+    expect(await remove(1n, 'early')).toBe('insufficient');
+    clock.advance(1);
+    expect(await remove(100n, 'late')).toBe('added');
     expect(await ledger.show(account)).toMatchObject({ granted: 0n, available: 0n, held: 0n });
   });
 

@@ -5,12 +5,15 @@ import fc from 'fast-check';
 import {
   type CreditAccount,
   type CreditHold,
+  type CreditLedger,
   type CreditSummary,
   createCreditLedger,
 } from '../../shared/accounting/credit/index.ts';
+import { createCounters } from '../../shared/accounting/holds/index.ts';
 import { type Randomness, systemRandomness } from '../../shared/foundation/ids/index.ts';
 import { type Store, StoreUnavailable } from '../../shared/storage/store/index.ts';
 import { startTestStore, type TestStore } from '../support/dynamodb.ts';
+import { type ManualClock, manualClock } from '../support/manual-clock.ts';
 
 let test: TestStore;
 beforeAll(async () => {
@@ -22,8 +25,13 @@ const nowMs = 1_800_000_000_000;
 const leaseMs = 70_000;
 const newHold = (owner: string, amount: bigint, atMs = nowMs) => ({ owner, amount, expiresAtMs: atMs + leaseMs });
 
-const newLedger = (store: Store = test.store, randomness: Randomness = systemRandomness) =>
-  createCreditLedger({ store, randomness });
+/** Of one process: what one ledger has taken another cannot settle. */
+const newLedger = (
+  store: Store = test.store,
+  randomness: Randomness = systemRandomness,
+  clock: ManualClock = manualClock(nowMs),
+) =>
+  createCreditLedger({ store, counters: createCounters({ store, clock, randomness: systemRandomness }), randomness });
 
 /** A process that dies with its nth write: after it was done, or before. Every later call fails. */
 function dyingStore(writes: number, isLastDone: boolean): Store {
@@ -59,7 +67,7 @@ describe('sharded credit', () => {
     const ledger = newLedger();
     await ledger.create('sum', 1_000n);
     const takes = await Promise.all(
-      Array.from({ length: 30 }, (_, n) => ledger.take(account, newHold(`o-${n}`, 100n), nowMs)),
+      Array.from({ length: 30 }, (_, n) => ledger.take(account, newHold(`o-${n}`, 100n))),
     );
     expect(takes.filter(({ kind }) => kind === 'taken')).toHaveLength(10);
     expect(await ledger.show(account)).toMatchObject({ granted: 1_000n, available: 0n, held: 1_000n });
@@ -68,18 +76,18 @@ describe('sharded credit', () => {
   it('that stands in other shards is gathered for a call that no shard covers alone', async () => {
     const account: CreditAccount = { workspace: 'stuck', shards: 4, spendLimit: null };
     await newLedger().create('stuck', 100n);
-    const holds: CreditHold[] = [];
+    const held: { ledger: CreditLedger; hold: CreditHold }[] = [];
     for (const shard of [1, 2, 3]) {
       const ledger = newLedger(test.store, always(shard, 4));
-      const take = await ledger.take(account, newHold(`small-${shard}`, 2n), nowMs);
-      if (take.kind === 'taken') holds.push(take.hold);
+      const take = await ledger.take(account, newHold(`small-${shard}`, 2n));
+      if (take.kind === 'taken') held.push({ ledger, hold: take.hold });
     }
-    for (const hold of holds) await newLedger().release({ hold, nowMs });
+    for (const { ledger, hold } of held) await ledger.release(hold);
     const spread = await Promise.all(
       [0, 1, 2, 3].map((n) => test.store.get('ledger', n === 0 ? 'CREDIT#stuck' : `CREDIT#stuck#${n}`)),
     );
     expect(spread.filter((item) => Number(item?.balance_pico_usd ?? 0) > 0).length).toBeGreaterThan(1);
-    const take = await newLedger().take(account, newHold('large', 100n), nowMs);
+    const take = await newLedger().take(account, newHold('large', 100n));
     expect(take.kind).toBe('taken');
     expect(await newLedger().show(account)).toMatchObject({ available: 0n, held: 100n });
   });
@@ -88,11 +96,11 @@ describe('sharded credit', () => {
     const account: CreditAccount = { workspace: 'spread', shards: 2, spendLimit: 900n };
     const ledger = newLedger(test.store, always(1, 2));
     await ledger.create('spread', 1_000n);
-    const first = await ledger.take(account, newHold('a', 10n), nowMs);
+    const first = await ledger.take(account, newHold('a', 10n));
     if (first.kind !== 'taken') throw new Error('taken');
     expect(first.hold).toMatchObject({ shard: 0, shortShard: 1 });
-    await ledger.settle({ hold: first.hold, actual: 4n, nowMs });
-    const second = await ledger.take(account, newHold('b', 10n), nowMs);
+    await ledger.settle(first.hold, 4n);
+    const second = await ledger.take(account, newHold('b', 10n));
     expect(second).toMatchObject({ kind: 'taken', hold: { shard: 1 } });
     expectConserved(await ledger.show(account));
   });
@@ -101,11 +109,9 @@ describe('sharded credit', () => {
     const account: CreditAccount = { workspace: 'capped', shards: 3, spendLimit: 100n };
     const ledger = newLedger();
     await ledger.create('capped', 1_000n);
-    const large = await ledger.take(account, newHold('large', 90n), nowMs);
+    const large = await ledger.take(account, newHold('large', 90n));
     expect(large.kind).toBe('taken');
-    const results = await Promise.all(
-      Array.from({ length: 8 }, (_, n) => ledger.take(account, newHold(`o-${n}`, 4n), nowMs)),
-    );
+    const results = await Promise.all(Array.from({ length: 8 }, (_, n) => ledger.take(account, newHold(`o-${n}`, 4n))));
     expect(results.filter(({ kind }) => kind === 'taken')).toHaveLength(2);
     for (const result of results) {
       if (result.kind === 'insufficient') expect(result.short).toBe('spend_limit');
@@ -115,41 +121,86 @@ describe('sharded credit', () => {
 
   it('gives back the holds of dead owners in whatever shard they stand', async () => {
     const account: CreditAccount = { workspace: 'dead', shards: 4, spendLimit: null };
-    const ledger = newLedger();
+    const clock = manualClock(nowMs);
+    const ledger = newLedger(test.store, systemRandomness, clock);
     await ledger.create('dead', 100n);
-    for (let n = 0; n < 10; n += 1) await ledger.take(account, newHold(`dead-${n}`, 10n), nowMs);
-    expect((await ledger.take(account, newHold('next', 100n), nowMs + leaseMs - 1)).kind).toBe('insufficient');
-    expect((await ledger.take(account, newHold('next', 100n), nowMs + leaseMs)).kind).toBe('taken');
+    for (let n = 0; n < 10; n += 1) await ledger.take(account, newHold(`dead-${n}`, 10n));
+    clock.advance(leaseMs - 1);
+    expect((await ledger.take(account, newHold('next', 100n))).kind).toBe('insufficient');
+    clock.advance(1);
+    expect((await ledger.take(account, newHold('next', 100n, nowMs + leaseMs))).kind).toBe('taken');
   });
 
   it('pays a debt of one shard out of the others before anybody else can hold that', async () => {
     const account: CreditAccount = { workspace: 'debt', shards: 2, spendLimit: null };
     const ledger = newLedger(test.store, always(1, 2));
     await ledger.create('debt', 100n);
-    const take = await ledger.take(account, newHold('a', 10n), nowMs);
+    const take = await ledger.take(account, newHold('a', 10n));
     if (take.kind !== 'taken') throw new Error('taken');
-    await ledger.settle({ hold: take.hold, actual: 1n, nowMs });
-    const next = await ledger.take(account, newHold('b', 20n), nowMs);
+    await ledger.settle(take.hold, 1n);
+    const next = await ledger.take(account, newHold('b', 20n));
     expect(next).toMatchObject({ kind: 'taken', hold: { shard: 1 } });
-    if (next.kind === 'taken') await ledger.settle({ hold: next.hold, actual: 95n, nowMs });
+    if (next.kind === 'taken') await ledger.settle(next.hold, 95n);
     expect(await ledger.show(account)).toMatchObject({ available: 4n, spent: 96n });
-    expect(await ledger.take(account, newHold('c', 5n), nowMs)).toMatchObject({ kind: 'insufficient', available: 4n });
-    expect((await ledger.take(account, newHold('c', 4n), nowMs)).kind).toBe('taken');
+    expect(await ledger.take(account, newHold('c', 5n))).toMatchObject({ kind: 'insufficient', available: 4n });
+    expect((await ledger.take(account, newHold('c', 4n))).kind).toBe('taken');
   });
 
   it('of an unsharded workspace stays where it was when shards are added', async () => {
     const ledger = newLedger();
     await ledger.create('grown', 100n);
-    const before = await ledger.take({ workspace: 'grown', spendLimit: null }, newHold('a', 30n), nowMs);
+    const before = await ledger.take({ workspace: 'grown', spendLimit: null }, newHold('a', 30n));
     const account: CreditAccount = { workspace: 'grown', shards: 8, spendLimit: null };
-    expect((await ledger.take(account, newHold('b', 70n), nowMs)).kind).toBe('taken');
-    if (before.kind === 'taken') await ledger.settle({ hold: before.hold, actual: 30n, nowMs });
+    expect((await ledger.take(account, newHold('b', 70n))).kind).toBe('taken');
+    if (before.kind === 'taken') await ledger.settle(before.hold, 30n);
     expect(await ledger.show(account)).toMatchObject({ granted: 100n, available: 0n, held: 70n, spent: 30n });
+  });
+
+  it('never spends more than the limit while shards are added, whichever processes know of them', async () => {
+    const limit = 100n;
+    const former: CreditAccount = { workspace: 'growing', spendLimit: limit };
+    const grown: CreditAccount = { workspace: 'growing', shards: 4, spendLimit: limit };
+    const ledger = newLedger();
+    await ledger.create('growing', 1_000n);
+    const taken: { ledger: CreditLedger; hold: CreditHold }[] = [];
+    const take = async (account: CreditAccount, amount: bigint, shard = 0) => {
+      const one = newLedger(test.store, always(shard, 4));
+      const result = await one.take(account, newHold(`o-${taken.length}-${amount}`, amount));
+      if (result.kind === 'taken') taken.push({ ledger: one, hold: result.hold });
+      return result.kind;
+    };
+    expect(await take(former, 90n)).toBe('taken');
+    // Each shard alone would have had a share of 25.
+    const kinds = await Promise.all(
+      [0, 1, 2, 3, 1, 2].map((shard, index) => take(index % 2 === 0 ? grown : former, 5n, shard)),
+    );
+    expect(kinds.filter((kind) => kind === 'taken')).toHaveLength(2);
+    expect(await ledger.show(grown)).toMatchObject({ held: limit, underSpendLimit: 0n });
+    for (const one of taken) await one.ledger.settle(one.hold, one.hold.amount);
+    for (const shard of [0, 1, 2, 3]) expect(await take(grown, 1n, shard)).toBe('insufficient');
+    expect(await ledger.show(grown)).toMatchObject({ spent: limit, underSpendLimit: 0n });
+  });
+
+  it('stops at a lower spend limit, though other shards had headroom under the former one', async () => {
+    const account: CreditAccount = { workspace: 'lowered', shards: 2, spendLimit: 1_000n };
+    const ledger = newLedger(test.store, always(1, 2));
+    await ledger.create('lowered', 10_000n);
+    const first = await ledger.take(account, newHold('a', 100n));
+    if (first.kind !== 'taken') throw new Error('taken');
+    await ledger.settle(first.hold, 100n);
+    const lowered = { ...account, spendLimit: 50n };
+    // The shard of the limit is met in debt.
+    const elsewhere = newLedger(test.store, always(0, 2));
+    expect(await elsewhere.take(lowered, newHold('b', 1n))).toMatchObject({
+      kind: 'insufficient',
+      short: 'spend_limit',
+      available: -50n,
+    });
   });
 
   it('cannot have more shards than a shortage can read', async () => {
     const account: CreditAccount = { workspace: 'many', shards: 33, spendLimit: null };
-    await expect(newLedger().take(account, newHold('a', 1n), nowMs)).rejects.toThrow(RangeError);
+    await expect(newLedger().take(account, newHold('a', 1n))).rejects.toThrow(RangeError);
   });
 });
 
@@ -164,23 +215,25 @@ describe('a transfer between shards', () => {
     async (death) => {
       const workspace = `dies-${death.writes}-${death.isLastDone}`;
       const account: CreditAccount = { workspace, shards: 3, spendLimit: 1_000n };
-      const ledger = newLedger();
+      const clock = manualClock(nowMs);
+      const ledger = newLedger(test.store, systemRandomness, clock);
       await ledger.create(workspace, 90n);
       // Credit in every shard, so that the last take needs two transfers.
       for (const shard of [1, 2]) {
-        const take = await newLedger(test.store, always(shard, 3)).take(account, newHold(`s-${shard}`, 3n), nowMs);
-        if (take.kind === 'taken') await ledger.release({ hold: take.hold, nowMs });
+        const spreading = newLedger(test.store, always(shard, 3));
+        const take = await spreading.take(account, newHold(`s-${shard}`, 3n));
+        if (take.kind === 'taken') await spreading.release(take.hold);
       }
       const dying = newLedger(dyingStore(death.writes, death.isLastDone), always(1, 3));
-      await dying.take(account, newHold('dying', 90n), nowMs).catch((error: unknown) => {
+      await dying.take(account, newHold('dying', 90n)).catch((error: unknown) => {
         expect(error).toBeInstanceOf(StoreUnavailable);
       });
       const summary = await ledger.show(account);
       expectConserved(summary);
       expect(summary.underSpendLimit).toBe(1_000n - summary.held);
       // Nothing waits for its owner: all of it can be held as soon as the lease is over.
-      const laterMs = nowMs + leaseMs;
-      const take = await ledger.take(account, newHold('next', 90n, laterMs), laterMs);
+      clock.advance(leaseMs);
+      const take = await ledger.take(account, newHold('next', 90n, clock.nowMs()));
       expect(take.kind).toBe('taken');
       expect(await ledger.show(account)).toMatchObject({ available: 0n, held: 90n });
     },
@@ -209,14 +262,14 @@ it('sharded credit adds up under random calls, deaths and shortages', async () =
           wave.map(async ({ amount, actual, end, diesAt }) => {
             owners += 1;
             const store = diesAt === undefined ? test.store : dyingStore(diesAt, diesAt % 2 === 0);
-            const ledger = newLedger(store);
+            const ledger = newLedger(store, systemRandomness, manualClock(atMs));
             try {
-              const take = await ledger.take(account, newHold(`o-${owners}`, amount, atMs), atMs);
+              const take = await ledger.take(account, newHold(`o-${owners}`, amount, atMs));
               if (take.kind === 'insufficient' || end === 'never') return;
-              if (end === 'release') return void (await ledger.release({ hold: take.hold, nowMs: atMs }));
+              if (end === 'release') return void (await ledger.release(take.hold));
               if (actual > amount) overdraft += actual - amount;
-              await ledger.settle({ hold: take.hold, actual, nowMs: atMs });
-              if (end === 'settle twice') await ledger.settle({ hold: take.hold, actual, nowMs: atMs });
+              await ledger.settle(take.hold, actual);
+              if (end === 'settle twice') await ledger.settle(take.hold, actual);
             } catch (error) {
               if (!(error instanceof StoreUnavailable)) throw error;
             }
@@ -236,7 +289,8 @@ it('sharded credit adds up under random calls, deaths and shortages', async () =
       const rest = (isCapped ? 150n : 200n) - spent;
       if (rest <= 0n) return;
       const endMs = atMs + 2 * leaseMs;
-      expect((await newLedger().take(account, newHold('last', rest, endMs), endMs)).kind).toBe('taken');
+      const last = newLedger(test.store, systemRandomness, manualClock(endMs));
+      expect((await last.take(account, newHold('last', rest, endMs))).kind).toBe('taken');
     }),
     { numRuns: 60 },
   );

@@ -6,8 +6,11 @@ import {
   type CreditTake,
   createCreditLedger,
 } from '../../shared/accounting/credit/index.ts';
+import { createCounters } from '../../shared/accounting/holds/index.ts';
 import { systemRandomness } from '../../shared/foundation/ids/index.ts';
+import { type Store, StoreUnavailable } from '../../shared/storage/store/index.ts';
 import { startTestStore, type TestStore } from '../support/dynamodb.ts';
+import { manualClock } from '../support/manual-clock.ts';
 
 let test: TestStore;
 beforeAll(async () => {
@@ -25,17 +28,19 @@ function holdOf(take: CreditTake): CreditHold {
 }
 
 async function newAccount(workspace: string, credit: bigint, spendLimit: bigint | null = null) {
-  const ledger = createCreditLedger({ store: test.store, randomness: systemRandomness });
+  const clock = manualClock(nowMs);
+  const counters = createCounters({ store: test.store, clock, randomness: systemRandomness });
+  const ledger = createCreditLedger({ store: test.store, counters, randomness: systemRandomness });
   await ledger.create(workspace, credit);
   const account: CreditAccount = { workspace, spendLimit };
-  return { ledger, account };
+  return { ledger, account, clock };
 }
 
 describe('the credit of a workspace', () => {
   it('is set when it is created, and only then', async () => {
     const { ledger, account } = await newAccount('created', 100n);
     expect(await ledger.create('created', 500n)).toBe('existing');
-    await ledger.settle({ hold: holdOf(await ledger.take(account, newHold('a', 60n), nowMs)), actual: 60n, nowMs });
+    await ledger.settle(holdOf(await ledger.take(account, newHold('a', 60n))), 60n);
     expect(await ledger.create('created', 100n)).toBe('existing');
     const races = await Promise.all(Array.from({ length: 5 }, () => ledger.create('created-by-many', 7n)));
     expect(races.filter((result) => result === 'created')).toHaveLength(1);
@@ -53,7 +58,7 @@ describe('the credit of a workspace', () => {
     await expect(ledger.add({ ...addition, amount: 0n })).rejects.toThrow(RangeError);
     expect(await ledger.show(account)).toMatchObject({ granted: 20n, available: 20n });
     expect(await ledger.add({ ...addition, workspace: 'nobody' })).toBe('absent');
-    expect(await ledger.take({ workspace: 'nobody', spendLimit: null }, newHold('a', 1n), nowMs)).toMatchObject({
+    expect(await ledger.take({ workspace: 'nobody', spendLimit: null }, newHold('a', 1n))).toMatchObject({
       kind: 'insufficient',
     });
   });
@@ -62,14 +67,46 @@ describe('the credit of a workspace', () => {
     const { ledger } = await newAccount('forgets', 0n);
     await ledger.add({ workspace: 'forgets', amount: 5n, id: 'old', nowMs });
     await ledger.add({ workspace: 'forgets', amount: 5n, id: 'new', nowMs: nowMs + 31 * 86_400_000 });
-    const item = await test.store.get('ledger', 'CREDIT#forgets');
+    const item = await test.store.get('ledger', 'ADDITIONS#forgets');
     expect(Object.keys(item ?? {}).filter((name) => name.startsWith('addition#'))).toEqual(['addition#new']);
+  });
+
+  it('keeps its counter as small as it was, however many additions are remembered', async () => {
+    const { ledger } = await newAccount('small', 1n);
+    for (let n = 1; n <= 20; n += 1) await ledger.add({ workspace: 'small', amount: 5n, id: `invoice-${n}`, nowMs });
+    expect(await test.store.get('ledger', 'CREDIT#small')).toEqual({
+      pk: 'CREDIT#small',
+      granted_pico_usd: 101,
+      balance_pico_usd: 101,
+      'received#additions': 20,
+    });
+  });
+
+  it.each([1, 2, 3, 4])('gets an addition once although its process dies with write %s of it', async (dyingWrite) => {
+    const workspace = `dying-${dyingWrite}`;
+    const { ledger, account } = await newAccount(workspace, 10n);
+    let writes = 0;
+    const dying: Store = {
+      ...test.store,
+      update: async (...args) => {
+        writes += 1;
+        if (writes >= dyingWrite) throw new StoreUnavailable(new Error('the process died'));
+        return test.store.update(...args);
+      },
+    };
+    const counters = createCounters({ store: dying, clock: manualClock(), randomness: systemRandomness });
+    const dead = createCreditLedger({ store: dying, counters, randomness: systemRandomness });
+    const addition = { workspace, amount: 5n, id: 'invoice', nowMs };
+    await dead.add(addition).catch(() => {});
+    expect(await ledger.add(addition)).toBe(dyingWrite === 1 ? 'added' : 'known');
+    expect(await ledger.add({ ...addition, id: 'next' })).toBe('added');
+    expect(await ledger.show(account)).toMatchObject({ granted: 20n, available: 20n });
   });
 
   it('shared by fifty calls at once is held by as many as it covers', async () => {
     const { ledger, account } = await newAccount('fifty', 1_000n);
     const takes = await Promise.all(
-      Array.from({ length: 50 }, (_, n) => ledger.take(account, newHold(`o-${n}`, 100n), nowMs)),
+      Array.from({ length: 50 }, (_, n) => ledger.take(account, newHold(`o-${n}`, 100n))),
     );
     expect(takes.filter(({ kind }) => kind === 'taken')).toHaveLength(10);
     expect(await ledger.show(account)).toMatchObject({ available: 0n, held: 1_000n, spent: 0n });
@@ -77,11 +114,11 @@ describe('the credit of a workspace', () => {
 
   it('is given back in full by a release, and charged once by a settlement', async () => {
     const { ledger, account } = await newAccount('released', 100n);
-    const released = holdOf(await ledger.take(account, newHold('a', 60n), nowMs));
-    expect((await ledger.release({ hold: released, nowMs })).kind).toBe('settled');
-    const settled = holdOf(await ledger.take(account, newHold('b', 100n), nowMs));
-    expect((await ledger.settle({ hold: settled, actual: 30n, nowMs })).kind).toBe('settled');
-    expect((await ledger.settle({ hold: settled, actual: 30n, nowMs })).kind).toBe('gone');
+    const released = holdOf(await ledger.take(account, newHold('a', 60n)));
+    expect((await ledger.release(released)).kind).toBe('settled');
+    const settled = holdOf(await ledger.take(account, newHold('b', 100n)));
+    expect((await ledger.settle(settled, 30n)).kind).toBe('settled');
+    expect((await ledger.settle(settled, 30n)).kind).toBe('gone');
     expect(await ledger.show(account)).toMatchObject({
       granted: 100n,
       available: 70n,
@@ -93,7 +130,7 @@ describe('the credit of a workspace', () => {
 
   it('of 0 covers nothing', async () => {
     const { ledger, account } = await newAccount('nothing', 0n);
-    const take = await ledger.take(account, newHold('a', 1n), nowMs);
+    const take = await ledger.take(account, newHold('a', 1n));
     expect(take).toEqual({ kind: 'insufficient', short: 'credit', needed: 1n, available: 0n });
   });
 });
@@ -101,26 +138,28 @@ describe('the credit of a workspace', () => {
 describe('the spend limit of a workspace', () => {
   it('caps what its credit would cover, and counts what was spent before it was set', async () => {
     const { ledger, account } = await newAccount('capped', 100n);
-    await ledger.settle({ hold: holdOf(await ledger.take(account, newHold('a', 20n), nowMs)), actual: 20n, nowMs });
+    await ledger.settle(holdOf(await ledger.take(account, newHold('a', 20n))), 20n);
     const capped = { ...account, spendLimit: 30n };
-    const refused = await ledger.take(capped, newHold('b', 11n), nowMs);
+    const refused = await ledger.take(capped, newHold('b', 11n));
     expect(refused).toEqual({ kind: 'insufficient', short: 'spend_limit', needed: 11n, available: 10n });
-    expect((await ledger.take(capped, newHold('b', 10n), nowMs)).kind).toBe('taken');
-    expect((await ledger.take({ ...account, spendLimit: 31n }, newHold('c', 1n), nowMs)).kind).toBe('taken');
+    expect((await ledger.take(capped, newHold('b', 10n))).kind).toBe('taken');
+    expect((await ledger.take({ ...account, spendLimit: 31n }, newHold('c', 1n))).kind).toBe('taken');
     expect(await ledger.show(capped)).toMatchObject({ available: 69n, underSpendLimit: -1n, held: 11n, spent: 20n });
   });
 
   it('does not grow with the credit', async () => {
     const { ledger, account } = await newAccount('capped-added', 100n, 50n);
     await ledger.add({ workspace: account.workspace, amount: 100n, id: 'x', nowMs });
-    const take = await ledger.take(account, newHold('a', 51n), nowMs);
+    const take = await ledger.take(account, newHold('a', 51n));
     expect(take).toMatchObject({ kind: 'insufficient', short: 'spend_limit', available: 50n });
   });
 
   it('gets back what a dead owner held, as the credit does', async () => {
-    const { ledger, account } = await newAccount('capped-dead', 100n, 50n);
-    await ledger.take(account, newHold('dead', 50n), nowMs);
-    expect((await ledger.take(account, newHold('b', 1n), nowMs + leaseMs - 1)).kind).toBe('insufficient');
-    expect((await ledger.take(account, newHold('b', 50n), nowMs + leaseMs)).kind).toBe('taken');
+    const { ledger, account, clock } = await newAccount('capped-dead', 100n, 50n);
+    await ledger.take(account, newHold('dead', 50n));
+    clock.advance(leaseMs - 1);
+    expect((await ledger.take(account, newHold('b', 1n))).kind).toBe('insufficient');
+    clock.advance(1);
+    expect((await ledger.take(account, newHold('b', 50n, nowMs + leaseMs))).kind).toBe('taken');
   });
 });

@@ -1,15 +1,16 @@
 // Admission of a key on a real engine, against the items that the key store writes.
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import {
+  createCounters,
   type KeyAdmissionRequest,
   type KeyHold,
-  settleKeyHold,
-  takeKeyAdmission,
+  readHeld,
+  readKeySpending,
 } from '../../shared/accounting/holds/index.ts';
 import { createApiKey, createKeyStore, type KeyRecord, parseApiKey } from '../../shared/configuration/keys/index.ts';
 import { systemRandomness } from '../../shared/foundation/ids/index.ts';
 import { parseUsd } from '../../shared/foundation/money/index.ts';
-import type { Store } from '../../shared/storage/store/index.ts';
+import type { Item, Store } from '../../shared/storage/store/index.ts';
 import { startTestStore, type TestStore } from '../support/dynamodb.ts';
 import { manualClock } from '../support/manual-clock.ts';
 
@@ -20,6 +21,18 @@ beforeAll(async () => {
 afterAll(() => test.stop());
 
 const usd = (text: string): bigint => parseUsd(text) ?? 0n;
+
+/** As DynamoDB counts: names, text, half a byte a digit and one, three for a set. */
+const itemBytes = (item: Item): number =>
+  Object.entries(item).reduce((sum, [name, value]) => sum + name.length + valueBytes(value), 0);
+function valueBytes(value: unknown): number {
+  if (value instanceof Set) return [...value].reduce((sum, each) => sum + String(each).length, 0);
+  if (typeof value === 'string') return value.length;
+  const digits = String(value).replace(/^-/, '').replace(/0+$/, '').length;
+  return typeof value === 'number' || typeof value === 'bigint'
+    ? Math.ceil(digits / 2) + 1 + (String(value).startsWith('-') ? 1 : 0)
+    : 1;
+}
 
 function counted(store: Store) {
   const calls = { reads: 0, writes: 0 };
@@ -46,11 +59,18 @@ async function newKey(limits: Partial<KeyRecord> = {}) {
   await write({});
   const clock = manualClock();
   const { store, calls } = counted(test.store);
-  const admit = (more: Partial<KeyAdmissionRequest> = {}) =>
-    takeKeyAdmission({ store, ...key, nowMs: clock.nowMs(), ...more });
+  /** Another gateway process. */
+  const process = () => {
+    const counters = createCounters({ store, clock, randomness: systemRandomness });
+    return {
+      counters,
+      admit: (more: Partial<KeyAdmissionRequest> = {}) => counters.admitKey({ ...key, ...more }),
+    };
+  };
+  const { counters, admit } = process();
   const hold = (owner: string, amount: string) => ({ owner, amount: usd(amount), expiresAtMs: clock.nowMs() + 70_000 });
   const item = async () => (await test.store.get('keys', key.publicId)) ?? {};
-  return { ...key, write, clock, store, calls, admit, hold, item };
+  return { ...key, write, clock, calls, counters, process, admit, hold, item };
 }
 
 describe('a key without limits', () => {
@@ -72,21 +92,21 @@ describe('admission of a key', () => {
     const known = first.kind === 'admitted' ? first.item : undefined;
     expect(await admit({ known, hold: hold('b', '2') })).toMatchObject({ kind: 'admitted', hold: { owner: 'b' } });
     expect(calls).toEqual({ reads: 1, writes: 2 });
-    expect(await item()).toMatchObject({ rate_sum: 2, balance_pico_usd: Number(-usd('3')) });
+    expect(await item()).toMatchObject({ requests_total: 2, balance_pico_usd: Number(-usd('3')) });
   });
 
   it('counts nothing and holds nothing where any part of it is refused', async () => {
     const { admit, hold, item, write } = await newKey({ rpm: 2, spendLimitUsd: '5' });
     expect(await admit({ hold: hold('a', '6') })).toMatchObject({ kind: 'spend_limit', available: usd('5') });
-    expect((await item()).rate_sum).toBeUndefined();
+    expect((await item()).requests_total).toBeUndefined();
     await admit();
     await admit();
     expect((await admit({ hold: hold('b', '1') })).kind).toBe('rate_limited');
-    expect(await item()).toMatchObject({ rate_sum: 2 });
-    expect(await item()).not.toHaveProperty('hold#b');
+    expect(await item()).toMatchObject({ requests_total: 2 });
+    expect(readHeld(await item())).toEqual([]);
     await write({ status: 'revoked' });
     expect((await admit({ hold: hold('c', '1') })).kind).toBe('revoked');
-    expect(await item()).not.toHaveProperty('hold#c');
+    expect(readHeld(await item())).toEqual([]);
   });
 
   it('names the error that stands first: revoked, then the rate, then the money', async () => {
@@ -95,16 +115,6 @@ describe('admission of a key', () => {
     expect((await admit({ hold: hold('a', '2') })).kind).toBe('rate_limited');
     await write({ status: 'revoked' });
     expect((await admit({ hold: hold('a', '2') })).kind).toBe('revoked');
-  });
-
-  it('refuses a key from its expiry on, and takes no hold from it', async () => {
-    const nowMs = 1_800_000_000_000;
-    const { admit, hold, item, write } = await newKey({ rpm: 5, spendLimitUsd: '1', expiresAtMs: nowMs });
-    expect((await admit({ nowMs: nowMs - 1 })).kind).toBe('admitted');
-    expect((await admit({ nowMs, hold: hold('a', '1') })).kind).toBe('revoked');
-    expect(await item()).not.toHaveProperty('hold#a');
-    await write({ expiresAtMs: null });
-    expect((await admit({ nowMs })).kind).toBe('admitted');
   });
 
   it('knows no key that does not exist and none with another secret, and counts nothing for it', async () => {
@@ -121,7 +131,7 @@ describe('admission of a key', () => {
     const results = await Promise.all(Array.from({ length: 50 }, () => admit()));
     expect(results.filter(({ kind }) => kind === 'admitted')).toHaveLength(10);
     expect(results.filter(({ kind }) => kind === 'rate_limited')).toHaveLength(40);
-    expect(await item()).toMatchObject({ rate_sum: 10 });
+    expect(await item()).toMatchObject({ requests_total: 10 });
   });
 
   it('of fifty at once with money for ten passes ten', async () => {
@@ -145,23 +155,59 @@ describe('admission of a key', () => {
     expect(results.filter(({ kind }) => kind === 'admitted')).toHaveLength(1);
   });
 
-  it('of many instances with memories of different ages never passes more than the limit in a minute', async () => {
-    const { admit, clock } = await newKey({ rpm: 20 });
-    const known: (KeyAdmissionRequest['known'] | undefined)[] = [undefined, undefined, undefined, undefined];
+  it('of many processes that saw the key at different times never passes more than the limit in a minute', async () => {
+    const { process, clock } = await newKey({ rpm: 20 });
+    const processes = Array.from({ length: 4 }, () => process());
     const admittedAtMs: number[] = [];
-    for (let round = 0; round < 40; round += 1) {
+    for (let round = 0; round < 60; round += 1) {
       clock.advance(1_700 + (round % 3) * 400);
-      const nowMs = clock.nowMs();
-      const results = await Promise.all(known.map((item) => admit({ known: item, nowMs })));
-      results.forEach((result, instance) => {
-        if (result.kind === 'admitted') admittedAtMs.push(nowMs);
-        if (result.kind === 'admitted' && round % (instance + 1) === 0) known[instance] = result.item;
-      });
+      // One asks in every round, another in every fourth.
+      const asking = processes.filter((_each, index) => round % (index + 1) === 0);
+      const results = await Promise.all(asking.flatMap(({ admit }) => [admit(), admit()]));
+      for (const { kind } of results) if (kind === 'admitted') admittedAtMs.push(clock.nowMs());
     }
     expect(admittedAtMs.length).toBeGreaterThan(20);
     for (const fromMs of admittedAtMs) {
       expect(admittedAtMs.filter((atMs) => atMs >= fromMs && atMs < fromMs + 60_000).length).toBeLessThanOrEqual(20);
     }
+  });
+
+  it('is one write for a process that saw the key minutes ago, though others have used it since', async () => {
+    const { process, clock, calls, hold } = await newKey({ rpm: 100, spendLimitUsd: '5' });
+    const [seldom, often] = [process(), process()];
+    await seldom.admit({ hold: hold('a', '0.01') });
+    for (let round = 0; round < 20; round += 1) {
+      clock.advance(7_000);
+      const admission = await often.admit({ hold: hold(`b-${round}`, '0.01') });
+      await often.counters.settleKey((admission as { hold: KeyHold }).hold, usd('0.005'));
+    }
+    const before = { ...calls };
+    expect((await seldom.admit({ hold: hold('c', '0.01') })).kind).toBe('admitted');
+    expect(calls).toEqual({ reads: before.reads, writes: before.writes + 1 });
+  });
+
+  it('leaves an item below a kilobyte, with every limit set, a thousand calls in flight and fifty processes', async () => {
+    const { process, publicId, item, clock, hold } = await newKey({ rpm: 100_000, spendLimitUsd: '123456.789012' });
+    await setAttribute(publicId, 'spend_limit_reset', 'monthly');
+    await setAttribute(publicId, 'expires_at_ms', Date.UTC(2030));
+    const processes = Array.from({ length: 50 }, () => process());
+    let inFlight = 0;
+    for (let second = 0; second < 66; second += 1) {
+      clock.advance(1_000);
+      await Promise.all(
+        Array.from({ length: 17 }, async (_none, n) => {
+          const admission = await processes[n % 3]?.admit({ hold: hold(`o-${second}-${n}`, '0.012345678901') });
+          if (admission?.kind === 'admitted') inFlight += 1;
+        }),
+      );
+    }
+    expect(inFlight).toBeGreaterThan(1_000);
+    // Calls that were settled just now, by processes that have not written since.
+    for (const [n, { admit, counters }] of processes.slice(17).entries()) {
+      const admission = await admit({ hold: hold(`s-${n}`, '0.01') });
+      await counters.settleKey((admission as { hold: KeyHold }).hold, usd('0.005'));
+    }
+    expect(itemBytes(await item())).toBeLessThan(1_024);
   });
 });
 
@@ -194,19 +240,18 @@ describe('a limit that is changed', () => {
     const known = await item();
     await write({ spendLimitUsd: '2' });
     expect((await admit({ known, hold: hold('a', '3') })).kind).toBe('spend_limit');
-    expect((await item()).rate_sum).toBeUndefined();
+    expect((await item()).requests_total).toBeUndefined();
   });
 });
 
 describe('the hold of a key', () => {
   it('is settled once to the real cost', async () => {
-    const { admit, hold, item, clock } = await newKey({ spendLimitUsd: '5' });
+    const { admit, hold, item, counters } = await newKey({ spendLimitUsd: '5' });
     const admitted = await admit({ hold: hold('a', '4') });
     expect(admitted.kind).toBe('admitted');
     const taken = (admitted as { hold: KeyHold }).hold;
-    const settlement = { store: test.store, hold: taken, actual: usd('1.5'), nowMs: clock.nowMs() };
-    expect((await settleKeyHold(settlement)).kind).toBe('settled');
-    expect((await settleKeyHold(settlement)).kind).toBe('gone');
+    expect((await counters.settleKey(taken, usd('1.5'))).kind).toBe('settled');
+    expect((await counters.settleKey(taken, usd('1.5'))).kind).toBe('gone');
     expect(await item()).toMatchObject({ spent_pico_usd: Number(usd('1.5')), balance_pico_usd: -Number(usd('1.5')) });
     expect((await admit({ hold: hold('b', '3.5') })).kind).toBe('admitted');
     expect((await admit({ hold: hold('c', '0.000000000001') })).kind).toBe('spend_limit');
@@ -228,3 +273,88 @@ describe('the hold of a key', () => {
     expect(await createKeyStore(test.store).read(publicId)).toEqual(before);
   });
 });
+
+describe('a key that expires', () => {
+  it('is refused like a revoked one from that moment on, by a process that remembers it too', async () => {
+    const { admit, clock, publicId, hold, item } = await newKey({ rpm: 5, spendLimitUsd: '5' });
+    expect((await admit({ hold: hold('a', '1') })).kind).toBe('admitted');
+    await setAttribute(publicId, 'expires_at_ms', clock.nowMs() + 30_000);
+    expect((await admit({ hold: hold('b', '1') })).kind).toBe('admitted');
+    clock.advance(30_000);
+    expect((await admit({ hold: hold('c', '1') })).kind).toBe('revoked');
+    expect(await item()).toMatchObject({ requests_total: 2, balance_pico_usd: -Number(usd('2')) });
+  });
+});
+
+describe('a spend limit that is reset', () => {
+  const dayMs = 86_400_000;
+
+  async function spend(key: Awaited<ReturnType<typeof newKey>>, owner: string, amount: string, actual: string) {
+    const admission = await key.admit({ hold: key.hold(owner, amount) });
+    if (admission.kind === 'admitted' && admission.hold !== undefined) {
+      await key.counters.settleKey(admission.hold, usd(actual));
+    }
+    return admission.kind;
+  }
+
+  it.each([
+    ['daily', dayMs],
+    ['weekly', 7 * dayMs],
+    ['monthly', 31 * dayMs],
+  ])('counts the spend anew from each boundary of UTC: %s', async (reset, periodMs) => {
+    const key = await newKey({ spendLimitUsd: '5' });
+    await setAttribute(key.publicId, 'spend_limit_reset', reset);
+    // The clock stands on Friday, 15 January 2027, at eight.
+    expect(await spend(key, 'a', '4', '4')).toBe('admitted');
+    expect(await spend(key, 'b', '2', '2')).toBe('spend_limit');
+    key.clock.advance(periodMs);
+    expect(readKeySpending(await key.item(), key.clock.nowMs())).toMatchObject({ limit: usd('5'), spent: 0n });
+    expect(await spend(key, 'c', '5', '3')).toBe('admitted');
+    expect(readKeySpending(await key.item(), key.clock.nowMs())).toMatchObject({ spent: usd('3') });
+    expect(await spend(key, 'd', '2.1', '2')).toBe('spend_limit');
+    expect(await spend(key, 'd', '2', '2')).toBe('admitted');
+    key.clock.advance(periodMs);
+    expect(await spend(key, 'e', '5', '5')).toBe('admitted');
+    expect(await key.item()).toMatchObject({ spent_pico_usd: Number(usd('14')) });
+  });
+
+  it('does so at midnight of UTC and not before, also for a process that saw nothing of the boundary', async () => {
+    const key = await newKey({ spendLimitUsd: '5' });
+    await setAttribute(key.publicId, 'spend_limit_reset', 'daily');
+    const other = key.process();
+    await other.admit({ hold: key.hold('other', '0.1') });
+    expect(await spend(key, 'a', '4.9', '4.9')).toBe('admitted');
+    key.clock.advance(16 * 3_600_000 - 1);
+    expect((await other.admit({ hold: key.hold('b', '1') })).kind).toBe('spend_limit');
+    key.clock.advance(1);
+    expect((await other.admit({ hold: key.hold('b', '5') })).kind).toBe('admitted');
+    expect(await spend(key, 'c', '0.1', '0.1')).toBe('spend_limit');
+  });
+
+  it('carries over what is held, and charges it to the period in which it is settled', async () => {
+    const key = await newKey({ spendLimitUsd: '5' });
+    await setAttribute(key.publicId, 'spend_limit_reset', 'daily');
+    key.clock.advance(16 * 3_600_000 - 10_000);
+    expect(await spend(key, 'a', '1', '1')).toBe('admitted');
+    const admission = await key.admit({ hold: key.hold('over', '4') });
+    key.clock.advance(20_000);
+    expect((await key.admit({ hold: key.hold('b', '2') })).kind).toBe('spend_limit');
+    await key.counters.settleKey((admission as { hold: KeyHold }).hold, usd('3'));
+    expect(readKeySpending(await key.item(), key.clock.nowMs())).toEqual({
+      limit: usd('5'),
+      spent: usd('3'),
+      held: 0n,
+    });
+    expect(await spend(key, 'c', '2.1', '2')).toBe('spend_limit');
+    expect(await spend(key, 'c', '2', '2')).toBe('admitted');
+  });
+});
+
+const setAttribute = (publicId: string, attribute: string, value: string | number) =>
+  test.store.update({
+    table: 'keys',
+    key: publicId,
+    expression: 'SET #attribute = :value',
+    names: { '#attribute': attribute },
+    values: { ':value': value },
+  });

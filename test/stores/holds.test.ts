@@ -1,14 +1,10 @@
 // Holds on a real engine: what many takers at once may do cannot be shown on a fake.
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import {
-  type Counter,
-  lateSettlementMs,
-  readHolds,
-  settleHold,
-  takeHold,
-} from '../../shared/accounting/holds/index.ts';
-import { type Store, StoreUnavailable } from '../../shared/storage/store/index.ts';
+import { type Counter, type Counters, createCounters, readHeld } from '../../shared/accounting/holds/index.ts';
+import { systemRandomness } from '../../shared/foundation/ids/index.ts';
+import { type Item, type Store, StoreUnavailable } from '../../shared/storage/store/index.ts';
 import { startTestStore, type TestStore } from '../support/dynamodb.ts';
+import { manualClock } from '../support/manual-clock.ts';
 
 let test: TestStore;
 beforeAll(async () => {
@@ -16,35 +12,52 @@ beforeAll(async () => {
 });
 afterAll(() => test.stop());
 
-const startMs = 1_800_000_000_000;
 const leaseMs = 70_000;
+/** A hold comes back within five seconds of its lease. */
+const bucketMs = 5_000;
 
-/** A counter of its own per test, with the limit outside the item. */
-function counterOf(key: string, limit: bigint | null) {
-  const counter: Counter = {
+/** A counter of its own per test, with the limit outside the item; `process` opens another gateway process on it. */
+function counterOf(key: string, limit: bigint | null, store: Store = test.store) {
+  const clock = manualClock();
+  const counterWith = (of: bigint | null): Counter => ({
     table: 'ledger',
     key,
-    balances: [{ attribute: 'balance', limit }],
+    balances: [{ attribute: 'balance', limit: of }],
     spentAttribute: 'spent',
+  });
+  const process = (on: Store = store) => {
+    const counters = createCounters({ store: on, clock, randomness: systemRandomness });
+    const holds = new Map<string, { owner: string; amount: bigint; expiresAtMs: number }>();
+    return {
+      take(owner: string, amount: bigint, of = limit) {
+        const hold = { owner, amount, expiresAtMs: clock.nowMs() + leaseMs };
+        holds.set(owner, hold);
+        return counters.take(counterWith(of), hold);
+      },
+      settle(owner: string, actual: bigint) {
+        const hold = holds.get(owner) ?? { owner, amount: 1n, expiresAtMs: clock.nowMs() + leaseMs };
+        return counters.settle(counterWith(limit), hold, actual);
+      },
+    };
   };
-  const take = (owner: string, amount: bigint, nowMs = startMs, store: Store = test.store) =>
-    takeHold({ store, counter, hold: { owner, amount, expiresAtMs: nowMs + leaseMs }, nowMs });
-  const settle = (owner: string, held: bigint, actual: bigint, nowMs = startMs, store: Store = test.store) =>
-    settleHold({ store, counter, owner, held, actual, nowMs });
+  const item = async (): Promise<Item> => (await test.store.get('ledger', key)) ?? {};
   const state = async () => {
-    const item = (await test.store.get('ledger', key)) ?? {};
-    const entries = readHolds(item);
-    const held = entries.reduce((sum, { amount }) => sum + amount, 0n);
-    return { balance: BigInt(Number(item.balance ?? 0)), spent: BigInt(Number(item.spent ?? 0)), held, entries };
+    const { balance = 0, spent = 0, ...rest } = await item();
+    const held = readHeld(rest).reduce((sum, { amount }) => sum + amount, 0n);
+    return { balance: BigInt(balance as number), spent: BigInt(spent as number), held };
   };
-  return { counter, take, settle, state };
+  return { clock, process, item, state, ...process() };
 }
 
 /** A store that counts its writes, or loses the answer of the next one although it was done. */
 function watched(store: Store) {
-  const seen = { writes: 0, losesNextAnswer: false };
+  const seen = { writes: 0, reads: 0, losesNextAnswer: false };
   const watchedStore: Store = {
     ...store,
+    get: (...args) => {
+      seen.reads += 1;
+      return store.get(...args);
+    },
     update: async (update, options) => {
       seen.writes += 1;
       const result = await store.update(update, options);
@@ -58,60 +71,76 @@ function watched(store: Store) {
 
 describe('a hold', () => {
   it('is taken by one write and settled by one', async () => {
-    const { take, settle, state } = counterOf('one-write', 100n);
     const { store, seen } = watched(test.store);
-    await take('a', 40n, startMs, store);
-    expect(seen.writes).toBe(1);
-    expect(await state()).toMatchObject({ balance: -40n, held: 40n, spent: 0n });
-    expect(await settle('a', 40n, 15n, startMs, store)).toMatchObject({ kind: 'settled', wasLate: false });
-    expect(seen.writes).toBe(2);
-    expect(await state()).toEqual({ balance: -15n, held: 0n, spent: 15n, entries: [] });
+    const { take, settle, state } = counterOf('one-write', 100n, store);
+    await take('a', 40n);
+    expect(seen).toMatchObject({ writes: 1, reads: 0 });
+    expect(await state()).toEqual({ balance: -40n, held: 40n, spent: 0n });
+    expect(await settle('a', 15n)).toMatchObject({ kind: 'settled', wasLate: false });
+    expect(seen).toMatchObject({ writes: 2, reads: 0 });
+    expect(await state()).toEqual({ balance: -15n, held: 0n, spent: 15n });
   });
 
-  it('of fifty at once against a limit of ten is taken exactly ten times', async () => {
-    const { take, state } = counterOf('race', 1_000n);
-    const results = await Promise.all(Array.from({ length: 50 }, (_, n) => take(`o-${n}`, 100n)));
-    expect(results.filter(({ kind }) => kind === 'taken')).toHaveLength(10);
-    for (const result of results.filter(({ kind }) => kind === 'insufficient')) {
-      expect(result).toMatchObject({ available: 0n });
+  it('of fifty at once against a limit of ten is taken exactly ten times, from one process and from ten', async () => {
+    for (const processes of [1, 10]) {
+      const { process, state } = counterOf(`race-${processes}`, 1_000n);
+      const takers = Array.from({ length: processes }, () => process());
+      const results = await Promise.all(
+        Array.from({ length: 50 }, (_, n) => takers[n % processes]?.take(`o-${n}`, 100n)),
+      );
+      expect(results.filter((result) => result?.kind === 'taken')).toHaveLength(10);
+      for (const result of results.filter((one) => one?.kind === 'insufficient')) {
+        expect(result).toMatchObject({ available: 0n });
+      }
+      expect(await state()).toMatchObject({ balance: -1_000n, held: 1_000n });
     }
-    expect(await state()).toMatchObject({ balance: -1_000n, held: 1_000n });
   });
 
   it('whose amount is zero or negative, or whose owner is no id, is refused before the store is asked', async () => {
-    const { take, settle, state } = counterOf('amounts', 10n);
+    const { store, seen } = watched(test.store);
+    const { take, settle } = counterOf('amounts', 10n, store);
     for (const amount of [0n, -1n]) await expect(take('a', amount)).rejects.toThrow(RangeError);
     await expect(take('a#b', 1n)).rejects.toThrow(RangeError);
-    await expect(settle('a', 1n, -1n)).rejects.toThrow(RangeError);
-    expect(await state()).toEqual({ balance: 0n, held: 0n, spent: 0n, entries: [] });
+    await expect(settle('a', -1n)).rejects.toThrow(RangeError);
+    expect(seen).toMatchObject({ writes: 0, reads: 0 });
   });
 
   it('is exact for amounts far beyond 2^53', async () => {
     const limit = 10n ** 27n;
-    const { counter, take, settle } = counterOf('large', limit);
+    const { take, settle, item } = counterOf('large', limit);
     await take('a', limit - 1n);
     expect(await take('b', 2n)).toMatchObject({ kind: 'insufficient', available: 1n });
     expect((await take('c', 1n)).kind).toBe('taken');
-    await settle('a', limit - 1n, 10n ** 26n + 7n);
-    const item = await test.store.get('ledger', counter.key);
-    expect(item).toMatchObject({ balance: -(10n ** 26n) - 8n, spent: 10n ** 26n + 7n });
+    await settle('a', 10n ** 26n + 7n);
+    expect(await item()).toMatchObject({ balance: -(10n ** 26n) - 8n, spent: 10n ** 26n + 7n });
   });
 
   it('without a limit is always taken, and what it spends is counted', async () => {
     const { take, settle, state } = counterOf('no-limit', null);
     for (const owner of ['a', 'b', 'c']) {
       expect((await take(owner, 10n ** 9n)).kind).toBe('taken');
-      await settle(owner, 10n ** 9n, 5n);
+      await settle(owner, 5n);
     }
-    expect(await state()).toMatchObject({ balance: -15n, spent: 15n, held: 0n });
-    const limited = counterOf('no-limit', 16n);
-    expect(await limited.take('d', 2n)).toMatchObject({ kind: 'insufficient', available: 1n });
+    expect(await state()).toEqual({ balance: -15n, spent: 15n, held: 0n });
+    expect(await take('d', 2n, 16n)).toMatchObject({ kind: 'insufficient', available: 1n });
   });
 
   it('obeys a changed limit from the next one on', async () => {
-    expect((await counterOf('changed', 10n).take('a', 8n)).kind).toBe('taken');
-    expect(await counterOf('changed', 5n).take('b', 1n)).toMatchObject({ kind: 'insufficient', available: -3n });
-    expect((await counterOf('changed', 12n).take('b', 4n)).kind).toBe('taken');
+    const { take } = counterOf('changed', 10n);
+    expect((await take('a', 8n)).kind).toBe('taken');
+    expect(await take('b', 1n, 5n)).toMatchObject({ kind: 'insufficient', available: -3n });
+    expect((await take('b', 4n, 12n)).kind).toBe('taken');
+  });
+
+  it('leaves an item whose size does not depend on how many calls hold something', async () => {
+    const { process, item } = counterOf('size', null);
+    const bytes = async () =>
+      JSON.stringify(await item(), (_name, value) => (typeof value === 'bigint' ? Number(value) : value)).length;
+    const { take } = process();
+    await take('first', 1_000_000n);
+    const one = await bytes();
+    await Promise.all(Array.from({ length: 500 }, (_, n) => take(`o-${n}`, 1_000_000n)));
+    expect(await bytes()).toBeLessThan(one + 10);
   });
 });
 
@@ -119,102 +148,179 @@ describe('a settlement', () => {
   it('asked for again charges once', async () => {
     const { take, settle, state } = counterOf('twice', 100n);
     await take('a', 40n);
-    const results = await Promise.all(Array.from({ length: 5 }, () => settle('a', 40n, 10n)));
+    const results = await Promise.all(Array.from({ length: 5 }, () => settle('a', 10n)));
     expect(results.filter(({ kind }) => kind === 'settled')).toHaveLength(1);
     expect(results.filter(({ kind }) => kind === 'gone')).toHaveLength(4);
-    expect(await state()).toEqual({ balance: -10n, spent: 10n, held: 0n, entries: [] });
+    expect(await settle('a', 10n)).toEqual({ kind: 'gone' });
+    expect(await state()).toEqual({ balance: -10n, spent: 10n, held: 0n });
   });
 
   it('whose answer was lost charges once when it is asked for again', async () => {
-    const { take, settle, state } = counterOf('lost', 100n);
     const { store, seen } = watched(test.store);
+    const { take, settle, state } = counterOf('lost', 100n, store);
     await take('a', 40n);
     seen.losesNextAnswer = true;
-    await expect(settle('a', 40n, 10n, startMs, store)).rejects.toThrow(StoreUnavailable);
-    expect(await settle('a', 40n, 10n, startMs, store)).toEqual({ kind: 'gone' });
-    expect(await state()).toEqual({ balance: -10n, spent: 10n, held: 0n, entries: [] });
+    await expect(settle('a', 10n)).rejects.toThrow(StoreUnavailable);
+    expect((await settle('a', 10n)).kind).toBe('settled');
+    expect(await settle('a', 10n)).toEqual({ kind: 'gone' });
+    expect(await state()).toEqual({ balance: -10n, spent: 10n, held: 0n });
+  });
+
+  it('of a hold that was refused, or whose take was not answered, takes nothing from others', async () => {
+    const { store, seen } = watched(test.store);
+    const { take, settle, state } = counterOf('not-taken', 100n, store);
+    await take('other', 90n);
+    expect((await take('refused', 20n)).kind).toBe('insufficient');
+    expect(await settle('refused', 0n)).toEqual({ kind: 'gone' });
+    seen.losesNextAnswer = true;
+    await expect(take('unknown', 5n)).rejects.toThrow(StoreUnavailable);
+    expect(await settle('unknown', 0n)).toEqual({ kind: 'gone' });
+    expect(await state()).toEqual({ balance: -95n, spent: 0n, held: 95n });
   });
 
   it('charges the real cost where it is above what was held', async () => {
     const { take, settle, state } = counterOf('above', 100n);
     await take('a', 90n);
-    await settle('a', 90n, 130n);
-    expect(await state()).toMatchObject({ balance: -130n, spent: 130n, held: 0n });
+    await settle('a', 130n);
+    expect(await state()).toEqual({ balance: -130n, spent: 130n, held: 0n });
     expect(await take('b', 1n)).toMatchObject({ kind: 'insufficient', available: -30n });
+  });
+
+  it('leaves a mark that the next write of its process removes, or any process once it is old', async () => {
+    const { process, item, clock } = counterOf('marks', 100n);
+    const marks = async () => Object.values(await item()).flatMap((value) => (value instanceof Set ? [...value] : []));
+    const first = process();
+    for (let round = 1; round <= 3; round += 1) {
+      await first.take(`a-${round}`, 1n);
+      expect(await marks()).toHaveLength(0);
+      await first.settle(`a-${round}`, 1n);
+      expect(await marks()).toHaveLength(1);
+    }
+    const second = process();
+    await second.take('b', 1n);
+    expect(await marks()).toHaveLength(1);
+    clock.advance(110_000);
+    await second.take('c', 1n);
+    expect(await marks()).toHaveLength(0);
   });
 });
 
 describe('a take whose answer was lost', () => {
-  it('is recognised as its own when it is sent again, and holds once', async () => {
-    const { take, state } = counterOf('lost-take', 100n);
+  it('holds once or twice when it is sent again, and the one too many comes back with its lease', async () => {
     const { store, seen } = watched(test.store);
+    const { take, settle, state, clock } = counterOf('lost-take', 200n, store);
     seen.losesNextAnswer = true;
-    await expect(take('a', 60n, startMs, store)).rejects.toThrow(StoreUnavailable);
+    await expect(take('a', 60n)).rejects.toThrow(StoreUnavailable);
     expect((await take('a', 60n)).kind).toBe('taken');
-    expect(await state()).toMatchObject({ balance: -60n, held: 60n });
+    expect(await state()).toMatchObject({ balance: -120n, held: 120n });
+    await settle('a', 7n);
+    expect(await state()).toEqual({ balance: -67n, held: 60n, spent: 7n });
+    clock.advance(leaseMs + bucketMs);
+    expect((await take('b', 193n)).kind).toBe('taken');
   });
 });
 
 describe('the hold of a dead owner', () => {
-  it('comes back for the next request after its lease, and not before', async () => {
-    const { take, settle, state } = counterOf('dead', 100n);
-    await take('dead', 100n);
-    const beforeMs = startMs + leaseMs - 1;
-    expect(await take('next', 30n, beforeMs)).toMatchObject({ kind: 'insufficient', available: 0n });
-    const { store, seen } = watched(test.store);
-    expect((await take('next', 30n, startMs + leaseMs, store)).kind).toBe('taken');
-    // Refused, and then one write that gives back and takes.
-    expect(seen.writes).toBe(2);
-    expect(await state()).toMatchObject({ balance: -30n, held: 30n });
-    await settle('next', 30n, 30n, startMs + leaseMs);
-    expect(await state()).toMatchObject({ balance: -30n, spent: 30n, held: 0n });
+  it('comes back for the next request 70 to 75 seconds after its own, and not before', async () => {
+    for (const offsetMs of [0, 1, 2_500, 4_999]) {
+      const { clock, take, process } = counterOf(`dead-${offsetMs}`, 100n);
+      clock.advance(offsetMs);
+      await take('dead', 100n);
+      const { take: takeElsewhere } = process();
+      clock.advance(leaseMs - 1);
+      expect(await takeElsewhere('next', 30n)).toMatchObject({ kind: 'insufficient', available: 0n });
+      clock.advance(1 + bucketMs);
+      expect((await takeElsewhere('next', 30n)).kind).toBe('taken');
+    }
   });
 
-  it('met by twenty takers at once is given back once', async () => {
-    const { take, state } = counterOf('reclaim-race', 100n);
-    await take('dead', 100n);
-    const nowMs = startMs + leaseMs;
-    const results = await Promise.all(Array.from({ length: 20 }, (_, n) => take(`o-${n}`, 30n, nowMs)));
-    expect(results.filter(({ kind }) => kind === 'taken')).toHaveLength(3);
-    expect(await state()).toMatchObject({ balance: -90n, held: 90n });
+  it('costs the request that needs it one read, and comes back in its write', async () => {
+    const { clock, process, state } = counterOf('dead', 100n);
+    await process().take('dead', 100n);
+    clock.advance(leaseMs);
+    const { store, seen } = watched(test.store);
+    expect((await process(store).take('next', 30n)).kind).toBe('taken');
+    // Refused, and then one write that gives back and takes.
+    expect(seen).toMatchObject({ writes: 2, reads: 0 });
+    expect(await state()).toEqual({ balance: -30n, held: 30n, spent: 0n });
+  });
+
+  it('met by twenty takers at once is given back once, in one process and in several', async () => {
+    for (const processes of [1, 5]) {
+      const { clock, take, process, state } = counterOf(`reclaim-race-${processes}`, 100n);
+      await take('dead', 100n);
+      clock.advance(leaseMs);
+      const takers = Array.from({ length: processes }, () => process());
+      const results = await Promise.all(
+        Array.from({ length: 20 }, (_, n) => takers[n % processes]?.take(`o-${n}`, 30n)),
+      );
+      expect(results.filter((result) => result?.kind === 'taken')).toHaveLength(3);
+      expect(await state()).toMatchObject({ balance: -90n, held: 90n });
+    }
   });
 
   it('is given back by a settlement that meets it, so that nothing waits for a shortage', async () => {
-    const { take, settle, state } = counterOf('healed', 100n);
+    const { clock, take, settle, state, item } = counterOf('healed', 100n);
     await take('dead', 10n);
-    await take('me', 20n, startMs + 1);
-    await settle('me', 20n, 5n, startMs + leaseMs);
-    expect(await state()).toMatchObject({ balance: -5n, held: 0n, spent: 5n });
-    await take('later', 20n, startMs + leaseMs);
-    await settle('later', 20n, 5n, startMs + leaseMs + lateSettlementMs);
-    expect((await state()).entries).toEqual([]);
+    clock.advance(leaseMs);
+    await take('me', 20n);
+    await settle('me', 5n);
+    expect(await state()).toEqual({ balance: -5n, held: 0n, spent: 5n });
+    clock.advance(leaseMs);
+    await take('later', 20n);
+    await settle('later', 5n);
+    expect(readHeld(await item())).toEqual([{ amount: 0n, expiresAtMs: clock.nowMs() + leaseMs }]);
   });
 
-  it('in crowds is given back batch by batch', async () => {
-    const { take, state } = counterOf('crowd', 60n);
+  it('is given back whole where sixty died', async () => {
+    const { clock, take, state } = counterOf('crowd', 60n);
     await Promise.all(Array.from({ length: 60 }, (_, n) => take(`dead-${n}`, 1n)));
-    expect((await take('next', 55n, startMs + leaseMs)).kind).toBe('taken');
+    clock.advance(leaseMs);
+    expect((await take('next', 55n)).kind).toBe('taken');
     expect(await state()).toMatchObject({ held: 55n, balance: -55n });
   });
 });
 
 describe('an owner that is only late', () => {
-  it('is charged in full, once, after its hold was given to somebody else', async () => {
-    const { take, settle, state } = counterOf('late', 100n);
+  it('is charged in full, once, after its hold was given to another', async () => {
+    const { clock, take, settle, state, process } = counterOf('late', 100n);
     await take('late', 100n);
-    const nowMs = startMs + leaseMs;
-    await take('next', 100n, nowMs);
-    expect(await settle('late', 100n, 70n, nowMs)).toMatchObject({ kind: 'settled', wasLate: true });
-    expect(await settle('late', 100n, 70n, nowMs)).toEqual({ kind: 'gone' });
-    expect(await state()).toMatchObject({ balance: -170n, spent: 70n, held: 100n });
-    expect(await take('third', 1n, nowMs)).toMatchObject({ kind: 'insufficient', available: -70n });
+    clock.advance(leaseMs);
+    const { take: takeElsewhere } = process();
+    await takeElsewhere('next', 100n);
+    expect(await settle('late', 70n)).toMatchObject({ kind: 'settled', wasLate: true });
+    expect(await settle('late', 70n)).toEqual({ kind: 'gone' });
+    expect(await state()).toEqual({ balance: -170n, spent: 70n, held: 100n });
+    expect(await takeElsewhere('third', 1n)).toMatchObject({ kind: 'insufficient', available: -70n });
   });
 
-  it('settles as ever where nobody needed its hold', async () => {
-    const { take, settle, state } = counterOf('late-unneeded', 100n);
+  it('settles as ever where its hold was not needed', async () => {
+    const { clock, take, settle, state } = counterOf('late-unneeded', 100n);
     await take('late', 100n);
-    const result = await settle('late', 100n, 70n, startMs + 2 * leaseMs);
-    expect(result).toMatchObject({ kind: 'settled', wasLate: false });
-    expect(await state()).toEqual({ balance: -70n, spent: 70n, held: 0n, entries: [] });
+    clock.advance(2 * leaseMs);
+    expect(await settle('late', 70n)).toMatchObject({ kind: 'settled', wasLate: false });
+    expect(await state()).toEqual({ balance: -70n, spent: 70n, held: 0n });
+  });
+});
+
+describe('a longer lease', () => {
+  it('keeps its holds in as many buckets, so that they come back within a fifteenth of it', async () => {
+    const clock = manualClock();
+    const longMs = 855_000;
+    const counters: Counters = createCounters({
+      store: test.store,
+      clock,
+      randomness: systemRandomness,
+      leaseMs: longMs,
+    });
+    const counter: Counter = { table: 'ledger', key: 'long-lease', balances: [{ attribute: 'balance', limit: 100n }] };
+    for (let second = 0; second < 855; second += 15) {
+      await counters.take(counter, { owner: `o-${second}`, amount: 1n, expiresAtMs: clock.nowMs() + longMs });
+      clock.advance(15_000);
+    }
+    expect(readHeld((await test.store.get('ledger', 'long-lease')) ?? {}).length).toBeLessThanOrEqual(16);
+    clock.advance(longMs + longMs / 15);
+    const hold = { owner: 'next', amount: 100n, expiresAtMs: clock.nowMs() + longMs };
+    expect((await counters.take(counter, hold)).kind).toBe('taken');
   });
 });

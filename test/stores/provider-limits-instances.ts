@@ -1,30 +1,42 @@
-// Gateway instances that share one store: each limiter is an instance with a memory of its own.
-
+// Gateway instances that share one store: each limiter is a process with a memory of its own.
+import { createCounters } from '../../shared/accounting/holds/index.ts';
 import {
   type Admission,
   createProviderLimiter,
   type Permit,
   type ProviderLimiter,
 } from '../../shared/accounting/limits/index.ts';
-import type { Randomness } from '../../shared/foundation/ids/index.ts';
+import { type Randomness, systemRandomness } from '../../shared/foundation/ids/index.ts';
 import type { Clock } from '../../shared/foundation/time/index.ts';
-import type { Store } from '../../shared/storage/store/index.ts';
+import type { Item, Store } from '../../shared/storage/store/index.ts';
 
-/** Updates are all that a limiter sends. */
-export function countingWrites(real: Store): { store: Store; writes: () => number } {
-  let count = 0;
-  const update: Store['update'] = (...call) => {
-    count += 1;
-    return real.update(...call);
+/** Reads and updates are all that a limiter sends. */
+export function countingCalls(real: Store): { store: Store; calls: { reads: number; writes: number } } {
+  const calls = { reads: 0, writes: 0 };
+  const store: Store = {
+    ...real,
+    get: (...call) => {
+      calls.reads += 1;
+      return real.get(...call);
+    },
+    update: (...call) => {
+      calls.writes += 1;
+      return real.update(...call);
+    },
   };
-  return { store: { ...real, update }, writes: () => count };
+  return { store, calls };
 }
 
 /** The first shard, always. */
-export const noRandomness: Randomness = { uuid: () => '', bytes: () => Buffer.alloc(0), fraction: () => 0 };
+export const firstShard: Randomness = { ...systemRandomness, fraction: () => 0 };
 
-export const startLimiters = (count: number, store: Store, clock: Clock, randomness = noRandomness) =>
-  Array.from({ length: count }, () => createProviderLimiter({ store, clock, randomness }));
+export const startLimiter = (store: Store, clock: Clock, randomness = firstShard): ProviderLimiter => {
+  const { writer } = createCounters({ store, clock, randomness: systemRandomness });
+  return createProviderLimiter({ writer, clock, randomness });
+};
+
+export const startLimiters = (count: number, store: Store, clock: Clock): ProviderLimiter[] =>
+  Array.from({ length: count }, () => startLimiter(store, clock));
 
 /** A clock that is ahead of another, or behind it. */
 export const skewed = (clock: Clock, byMs: number): Clock => ({ ...clock, nowMs: () => clock.nowMs() + byMs });
@@ -37,7 +49,7 @@ export function permitOf(admission: Admission | undefined): Permit {
 }
 
 export function waitOf(admission: Admission | undefined): number {
-  if (admission?.kind !== 'limited') throw new Error(`not limited: ${JSON.stringify(admission)}`);
+  if (admission?.kind !== 'limited') throw new Error(`not limited: ${admission?.kind}`);
   return admission.retryAfterMs;
 }
 
@@ -58,3 +70,13 @@ export const admitAtOnce = (
       return limiter.admit(entry, limits, tokens);
     }),
   );
+
+/** What the parts of an item add up to, those that count no more included until they are removed. */
+export function countsIn(item: Item | undefined): { requests: number; minuteTokens: number; dayTokens: number } {
+  const sum = (letter: string) =>
+    Object.entries(item ?? {}).reduce(
+      (total, [name, value]) => total + (name.startsWith(letter) ? Number(value) : 0),
+      0,
+    );
+  return { requests: sum('R'), minuteTokens: sum('T'), dayTokens: sum('D') };
+}

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { createSpanStore, type SpanClaim } from '../../shared/accounting/idempotency/index.ts';
-import { systemRandomness } from '../../shared/foundation/ids/index.ts';
+import { sha256Hex, systemRandomness } from '../../shared/foundation/ids/index.ts';
 import type { Store } from '../../shared/storage/store/index.ts';
 import { startTestStore, type TestStore } from '../support/dynamodb.ts';
 import { manualClock } from '../support/manual-clock.ts';
@@ -12,11 +12,12 @@ beforeAll(async () => {
 });
 afterAll(() => database.stop());
 
+const hourMs = 60 * 60 * 1000;
 const lifeMs = 30 * 24 * 60 * 60 * 1000;
 
 function spanScenario(store: Store = database.store) {
-  const spans = createSpanStore(store);
   const clock = manualClock();
+  const spans = createSpanStore(store, clock);
   const common = { workspace: 'team-a', spanId: `span:${systemRandomness.uuid()}` };
   let owners = 0;
   return {
@@ -30,6 +31,7 @@ function spanScenario(store: Store = database.store) {
       return (await spans.claim(claim)).kind;
     },
     release: (owner: string) => spans.release({ ...common, owner }),
+    withdraw: (owner: string) => spans.withdraw({ ...common, owner }),
   };
 }
 
@@ -129,5 +131,33 @@ describe('a span that was released after a retryable failure', () => {
     const span = spanScenario();
     await span.release('first');
     expect(await span.claim()).toBe('claimed');
+  });
+});
+
+describe('a span that was withdrawn', () => {
+  it('is free for any call at once, whatever clock that goes by', async () => {
+    const span = spanScenario();
+    await span.claim({ owner: 'refused' });
+    await span.withdraw('refused');
+    span.clock.advance(-hourMs);
+    expect(await span.claim()).toBe('claimed');
+  });
+
+  it('is withdrawn by its own call only', async () => {
+    const span = spanScenario();
+    await span.claim({ owner: 'first' });
+    await span.withdraw('stranger');
+    expect(await span.claim()).toBe('duplicate');
+  });
+
+  it('has an expiry that DynamoDB deletes by: past, and less than five years ago', async () => {
+    const span = spanScenario();
+    await span.claim({ owner: 'refused' });
+    await span.withdraw('refused');
+    const key = `SPAN#team-a#${sha256Hex(span.spanId)}`;
+    const { expires_at_epoch_seconds: expiry } = (await database.store.get('spans', key)) ?? {};
+    const ageSeconds = span.clock.nowMs() / 1_000 - Number(expiry);
+    expect(ageSeconds).toBeGreaterThan(0);
+    expect(ageSeconds).toBeLessThan(5 * 365 * 24 * 3_600);
   });
 });

@@ -1,5 +1,4 @@
 // Whose request it is, for what a key may see of itself. It counts against the key's requests per minute and costs nothing.
-import { takeKeyAdmission } from '../../../shared/accounting/holds/index.ts';
 import { type KeyRecord, readCredential, readKeyRecord } from '../../../shared/configuration/keys/index.ts';
 import { fail } from '../../../shared/errors/index.ts';
 import type { GatewayRequest } from '../../../shared/protocol/http/index.ts';
@@ -17,13 +16,12 @@ const msPerSecond = 1_000;
 
 /** Throws in the order of contract 5: key, requests per minute, correlation headers. */
 export async function identifyKey(
-  { store, clock, keyCache }: ChatDependencies,
+  { counters, keyCache }: ChatDependencies,
   { headers }: GatewayRequest,
   { correlationFault, logContext }: RequestScope,
 ): Promise<OwnKey> {
   const { publicId, secretSha256 } = readCredential(headers);
-  const known = keyCache.get(publicId);
-  const admission = await takeKeyAdmission({ store, publicId, secretSha256, nowMs: clock.nowMs(), known });
+  const admission = await counters.admitKey({ publicId, secretSha256, known: keyCache.get(publicId) });
   if (admission.kind === 'unknown') {
     keyCache.delete(publicId);
     throw fail('UNAUTHORIZED');

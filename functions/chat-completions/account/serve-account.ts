@@ -1,7 +1,7 @@
 // What a key may see of itself and of its workspace (contract 16): its limits, the credit, the record of one call. No secret,
 // no prompt, no answer, nothing of another workspace.
 import { callDocument } from '../../../shared/accounting/call-records/index.ts';
-import { keyCounter, readAmount, readAvailable } from '../../../shared/accounting/holds/index.ts';
+import { readKeySpending } from '../../../shared/accounting/holds/index.ts';
 import { fail, okStatus } from '../../../shared/errors/index.ts';
 import { admissionTimeoutMs } from '../../../shared/foundation/constants/index.ts';
 import { formatUsd, type PicoUsd, parseUsd } from '../../../shared/foundation/money/index.ts';
@@ -15,7 +15,8 @@ import { identifyKey, type OwnKey } from './identify-key.ts';
 type Read = (deps: ChatDependencies, key: OwnKey, request: GatewayRequest) => object | Promise<object>;
 
 /** GET /key. */
-export const serveKey = (deps: ChatDependencies): Endpoint => serve(deps, (_deps, key) => keyDocument(key));
+export const serveKey = (deps: ChatDependencies): Endpoint =>
+  serve(deps, ({ clock }, key) => keyDocument(key, clock.nowMs()));
 
 /** GET /credits. */
 export const serveCredits = (deps: ChatDependencies): Endpoint => serve(deps, readCredits);
@@ -32,23 +33,20 @@ const serve =
     return { status: okStatus, headers: jsonHeaders, body: JSON.stringify({ data }) };
   };
 
-/** Spending is counted in the item of a key that has a limit, and nowhere else. */
-export function keyDocument({ record, item }: OwnKey) {
-  const { publicId, name, workspace, status, rpm, spendLimitUsd, spendLimitReset, expiresAtMs, models } = record;
-  const counter = keyCounter(publicId, spendLimitUsd);
-  const available = readAvailable(counter, item);
-  const spent = spendLimitUsd === null ? null : readAmount(item[counter.spentAttribute ?? '']);
+/** Spending is counted on a key that has a limit, since the last reset of it. */
+export function keyDocument({ record, item }: OwnKey, nowMs: number) {
+  const { name, workspace, status, rpm, spendLimitReset, expiresAtMs, models } = record;
+  const spending = readKeySpending(item, nowMs);
   return {
     name,
     workspace,
     status,
     rpm,
-    // As written in the file it may have other digits: "5.00".
-    limit_usd: spendLimitUsd === null ? null : formatUsd(parseUsd(spendLimitUsd) ?? 0n),
+    limit_usd: spending && formatUsd(spending.limit),
     limit_reset: spendLimitReset,
-    usage_usd: spent === null ? null : formatUsd(spent),
+    usage_usd: spending && formatUsd(spending.spent),
     // A limit that was lowered may lie below what was spent.
-    limit_remaining_usd: available === null ? null : formatUsd(atLeastNothing(available)),
+    limit_remaining_usd: spending && formatUsd(atLeastNothing(spending.limit - spending.spent - spending.held)),
     expires_at: expiresAtMs === null ? null : new Date(expiresAtMs).toISOString(),
     models,
     is_free_tier: false,

@@ -1,51 +1,51 @@
 // Budgets of stored BYOK connections. A connection whose budget does not cover the call leaves the plan; where none is
 // left the call is refused. Our credit never replaces a budget that is used up.
-import { settleHold, takeHold } from '../../../shared/accounting/holds/index.ts';
 import { budgetExceeded, quoteBudget } from '../../../shared/configuration/byok/index.ts';
 import { GatewayError } from '../../../shared/errors/index.ts';
 import { leaseMs } from '../../../shared/foundation/constants/index.ts';
 import { isBillable, worstCaseOf } from '../../../shared/routing/planner/index.ts';
 import type { ChatDependencies } from '../dependencies.ts';
 import type { BudgetHold, RoutedCall } from '../stages.ts';
-import { type Reservation, type Reserved, refused } from './reservation.ts';
+import { type Release, type Reservation, type Reserved, refused } from './reservation.ts';
 
 export function reserveBudgets(deps: ChatDependencies, call: RoutedCall, owner: string): Reservation | undefined {
   const quotes = quotesOf(call, owner);
   if (quotes.length === 0) return undefined;
-  const asked = quotes.flatMap(({ hold }) => hold ?? []);
+  const holds: BudgetHold[] = [];
+  const release = async (): Promise<void> => {
+    await Promise.all(holds.map((hold) => deps.counters.settle(hold.counter, hold, 0n)));
+  };
   return {
     rank: 'money',
     order: 'rest',
-    reserve: () => takeBudgets(deps, call, quotes),
-    releaseUnknown: () => releaseBudgets(deps, asked),
+    reserve: () => takeBudgets(deps, call, quotes, holds, release),
+    // Some may have been taken before another failed.
+    releaseUnknown: release,
   };
 }
 
-async function takeBudgets(deps: ChatDependencies, call: RoutedCall, quotes: readonly Quote[]): Promise<Reserved> {
-  const { store, clock } = deps;
-  const nowMs = clock.nowMs();
-  const taken = await Promise.all(
-    quotes.map(async ({ provider, hold, error }): Promise<Quote> => {
-      if (hold === undefined) return { provider, error };
-      const take = await takeHold({ store, counter: hold.counter, hold, nowMs });
-      if (take.kind === 'taken') return { provider, hold };
-      return { provider, error: budgetExceeded(hold.amount, take.available) };
+/** Adds to `holds` what was taken. */
+async function takeBudgets(
+  { counters }: ChatDependencies,
+  call: RoutedCall,
+  quotes: readonly Quote[],
+  holds: BudgetHold[],
+  release: Release,
+): Promise<Reserved> {
+  const excluded = new Map<string, GatewayError>();
+  await Promise.all(
+    quotes.map(async ({ provider, hold, error }) => {
+      if (error !== undefined) excluded.set(provider, error);
+      if (hold === undefined) return;
+      const take = await counters.take(hold.counter, hold);
+      if (take.kind === 'taken') holds.push(hold);
+      else excluded.set(provider, budgetExceeded(hold.amount, take.available));
     }),
   );
-  const excluded = new Map(taken.flatMap(({ provider, error }) => (error === undefined ? [] : [[provider, error]])));
-  const holds = taken.flatMap(({ hold }) => hold ?? []);
-  const release = holds.length === 0 ? undefined : () => releaseBudgets(deps, holds);
   const [first, ...rest] = call.plan.filter(({ provider }) => !excluded.has(provider.id));
   if (first !== undefined) return { release, holdings: { budgets: { plan: [first, ...rest], holds } } };
   const [error] = excluded.values();
   return { ...refused('money', error), release };
-}
-
-async function releaseBudgets({ store, clock }: ChatDependencies, holds: readonly BudgetHold[]): Promise<void> {
-  const nowMs = clock.nowMs();
-  await Promise.all(
-    holds.map(({ counter, owner, amount }) => settleHold({ store, counter, owner, held: amount, actual: 0n, nowMs })),
-  );
 }
 
 interface Quote {

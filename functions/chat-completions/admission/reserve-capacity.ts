@@ -1,7 +1,7 @@
 // Concurrency of functions (spec 8): a slot of the workspace and one of the service. A slot is a hold of amount 1, so
 // that of a dead instance comes back with its lease. Slots are released when the execution ends, before the client
 // knows: its next call must find them free.
-import { type Counter, settleHold, takeHold } from '../../../shared/accounting/holds/index.ts';
+import type { Counter } from '../../../shared/accounting/holds/index.ts';
 import { fail } from '../../../shared/errors/index.ts';
 import { leaseMs } from '../../../shared/foundation/constants/index.ts';
 import type { ChatDependencies } from '../dependencies.ts';
@@ -12,34 +12,31 @@ import { type Reservation, type Reserved, refused } from './reservation.ts';
 const retryAfterSeconds = 1;
 
 export function reserveCapacity(
-  { store, clock }: ChatDependencies,
+  { counters }: ChatDependencies,
   { workspace, catalogue, arrivedAtMs }: IdentifiedCall,
   owner: string,
 ): Reservation {
-  const counters = [
+  const levels = [
     slotCounter(`SLOTS#${workspace.id}`, workspace.function_concurrency),
     slotCounter('SLOTS', catalogue.service.function_concurrency),
   ].filter((counter) => counter !== undefined);
   const hold = { owner, amount: 1n, expiresAtMs: arrivedAtMs + leaseMs };
-  const releaseSlots = async (taken: readonly Counter[]): Promise<void> => {
-    const nowMs = clock.nowMs();
-    await Promise.all(taken.map((counter) => settleHold({ store, counter, owner, held: 1n, actual: 0n, nowMs })));
-  };
+  const taken: Counter[] = [];
+  const release = untilDone(async () => {
+    await Promise.all(taken.map((counter) => counters.settle(counter, hold, 0n)));
+  });
   async function reserve(): Promise<Reserved> {
-    const taken: Counter[] = [];
     // One after the other: two calls that took one level each would refuse each other, and neither would run.
-    for (const counter of counters) {
-      const { kind } = await takeHold({ store, counter, hold, nowMs: clock.nowMs() });
+    for (const counter of levels) {
+      const { kind } = await counters.take(counter, hold);
       if (kind === 'insufficient') {
-        const refusal = refused('capacity', fail('execution_capacity', { retryAfterSeconds }));
-        return { ...refusal, release: () => releaseSlots(taken) };
+        return { ...refused('capacity', fail('execution_capacity', { retryAfterSeconds })), release };
       }
       taken.push(counter);
     }
-    const release = untilDone(() => releaseSlots(taken));
     return { release, holdings: { releaseSlots: release } };
   }
-  return { rank: 'capacity', order: 'rest', reserve, releaseUnknown: () => releaseSlots(counters) };
+  return { rank: 'capacity', order: 'rest', reserve, releaseUnknown: release };
 }
 
 /** Null: no limit. */

@@ -16,11 +16,11 @@ export function reserveCredit(
 ): Reservation | undefined {
   if (hold === undefined) return undefined;
   const { workspace } = call;
-  const { credit, clock, recentRefusals } = deps;
+  const { credit, recentRefusals } = deps;
   const spendLimit = workspace.spend_limit_usd === null ? null : (parseUsd(workspace.spend_limit_usd) ?? 0n);
   const account: CreditAccount = { workspace: workspace.id, spendLimit, shards: workspace.credit_shards };
   async function reserve(): Promise<Reserved> {
-    const take = await credit.take(account, hold as Hold, clock.nowMs());
+    const take = await credit.take(account, hold as Hold);
     if (take.kind === 'insufficient') {
       recentRefusals.set(creditRefusal(account.workspace), true);
       const what = take.short === 'credit' ? 'credit' : 'the spend limit of the workspace';
@@ -28,18 +28,9 @@ export function reserveCredit(
       return refused('money', fail('PAYMENT_REQUIRED', { message }));
     }
     const creditHold = take.hold;
-    return {
-      holdings: { creditHold },
-      release: () => credit.release({ hold: creditHold, nowMs: clock.nowMs() }),
-    };
+    return { holdings: { creditHold }, release: () => credit.release(creditHold) };
   }
-  // Which shard was asked last is not known: the others hold nothing of this owner.
-  async function releaseUnknown(): Promise<void> {
-    const nowMs = clock.nowMs();
-    const shards = Array.from({ length: account.shards ?? 1 }, (_none, shard) => shard);
-    await Promise.all(shards.map((shard) => credit.release({ hold: { ...(hold as Hold), account, shard }, nowMs })));
-  }
-  return { rank: 'money', order: 'credit', reserve, releaseUnknown };
+  return { rank: 'money', order: 'credit', reserve };
 }
 
 /** The request of a function is fixed by its revision: its caller could not bound it. */

@@ -1,18 +1,12 @@
 // The key: active, under its requests per minute, and its spend limit covers the worst case. One write, or a read where
 // the key has no limit; one more where its money is short, because a refused request counts like any other.
-import {
-  type Hold,
-  type KeyAdmission,
-  readKeyLimits,
-  settleKeyHold,
-  takeKeyAdmission,
-} from '../../../shared/accounting/holds/index.ts';
+import { type Hold, type KeyAdmission, readKeySpending } from '../../../shared/accounting/holds/index.ts';
 import type { ApiKey } from '../../../shared/configuration/keys/index.ts';
 import { fail } from '../../../shared/errors/index.ts';
 import type { Item } from '../../../shared/storage/store/index.ts';
 import type { ChatDependencies } from '../dependencies.ts';
 import { insufficientMessage } from './money-message.ts';
-import { type Release, type Reservation, type Reserved, refused } from './reservation.ts';
+import { type Reservation, type Reserved, refused } from './reservation.ts';
 import { keyRefusal, spendRefusal } from './reservation-rounds.ts';
 
 export interface KeyFacts {
@@ -41,7 +35,6 @@ export const reserveKey = (
     const counted = toReserved(deps, facts, await askKey(deps, facts, undefined, seen));
     return counted.resolution === undefined ? refuseSpend(deps, facts, admission) : counted;
   },
-  releaseUnknown: releaseHold(deps, facts, hold),
 });
 
 /** The spend limit by itself, for a call whose key was reserved without it. */
@@ -55,31 +48,22 @@ export const reserveSpend = (
     rank: 'money',
     order: 'spend',
     reserve: async () => {
-      if (readKeyLimits(seen.keyItem).spendLimitUsd === null) return {};
+      if (readKeySpending(seen.keyItem, deps.clock.nowMs()) === null) return {};
       const admission = await askKey(deps, facts, hold, seen, false);
       return admission.kind === 'spend_limit'
         ? refuseSpend(deps, facts, admission)
         : toReserved(deps, facts, admission);
     },
-    releaseUnknown: releaseHold(deps, facts, hold),
   };
 
 async function askKey(
-  { store, clock, keyCache }: ChatDependencies,
+  { counters, keyCache }: ChatDependencies,
   { credential: { publicId, secretSha256 } }: KeyFacts,
   hold: Hold | undefined,
   seen: SeenKey,
   countsRequest = true,
 ): Promise<KeyAdmission> {
-  const admission = await takeKeyAdmission({
-    store,
-    publicId,
-    secretSha256,
-    nowMs: clock.nowMs(),
-    known: seen.keyItem,
-    hold,
-    countsRequest,
-  });
+  const admission = await counters.admitKey({ publicId, secretSha256, known: seen.keyItem, hold, countsRequest });
   if (admission.kind === 'unknown') {
     keyCache.delete(publicId);
   } else {
@@ -98,7 +82,8 @@ function toReserved(
   switch (admission.kind) {
     case 'admitted': {
       const { hold } = admission;
-      return hold === undefined ? {} : { holdings: { keyHold: hold }, release: releaseHold(deps, facts, hold) };
+      if (hold === undefined) return {};
+      return { holdings: { keyHold: hold }, release: () => deps.counters.settleKey(hold, 0n) };
     }
     case 'unknown':
       return refuseKey(deps, credential, fail('UNAUTHORIZED'));
@@ -127,10 +112,3 @@ function refuseSpend(
   const message = insufficientMessage('the spend limit of the key', { needed, available, isUnbounded });
   return refused('money', fail(asksFunction ? 'spend_limit_exceeded' : 'PAYMENT_REQUIRED', { message }));
 }
-
-const releaseHold = (
-  { store, clock }: ChatDependencies,
-  { credential: { publicId } }: KeyFacts,
-  hold: Hold | undefined,
-): Release | undefined =>
-  hold && (() => settleKeyHold({ store, hold: { ...hold, publicId }, actual: 0n, nowMs: clock.nowMs() }));

@@ -30,7 +30,7 @@ export async function settle(
       log.error({ event: 'settlement_failed', settlement_step: name, correlation_id: call.scope.correlationId }, error);
     }
   };
-  if (stream !== undefined) reportAttempt(deps, stream.attempt);
+  if (stream !== undefined) reportAttempt(deps, stream.attempt, call.scope.correlationId);
   const attempts = stream === undefined ? run.attempts : [...run.attempts, stream.attempt];
   const { unusedPermit } = run;
   logFailedAttempts(log, call, attempts);

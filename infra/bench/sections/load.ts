@@ -11,7 +11,7 @@ const waitMs = 2_000;
 const pauseMs = 20;
 const counterBytesMax = 1_024;
 const requestsPerCallMax = 2.5;
-/** "Does not grow", with room for the noise of a shared machine. */
+/** "Does not grow", with a margin for the noise of a shared machine. */
 const growthMax = 1.5;
 
 export async function measureLoad(bed: TestBed, plan: BenchPlan): Promise<SectionReport> {
@@ -77,7 +77,7 @@ async function measureFurtherCalls(bed: TestBed, { further, atOnce }: BenchPlan)
 async function measureAtOnce({ provider, gateway, keys, peer }: TestBed, count: number, crowd: number) {
   const measure = async (name: string, endpoint: Endpoint, model: string, callKeys: readonly string[] = []) => {
     const client = createClient(endpoint, count);
-    const body = jsonBody(model, { bench_wait: waitMs });
+    const body = jsonBody(model, { user: `wait-${waitMs}` });
     const calls = Array.from({ length: count }, (_none, at) => ({ body, key: callKeys[at % callKeys.length] }));
     const answers = await Promise.all(calls.map(client.send));
     client.close();

@@ -50,7 +50,7 @@ const returningCalls = 30;
 export async function whileInFlight<Result>(bed: TestBed, key: string, count: number, use: () => Promise<Result>) {
   const { provider, gateway, advanceClocks } = bed;
   const client = createClient(gateway, count + arrivingMax);
-  const body = jsonBody(models.limited, { bench_wait: 'held' });
+  const body = jsonBody(models.limited, { user: 'wait-held' });
   let [sent, ended] = [0, 0];
   const untilMs = performance.now() + arrivalMaxMs;
   while (provider.held < count && performance.now() < untilMs) {

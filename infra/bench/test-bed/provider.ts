@@ -1,5 +1,5 @@
 // A provider as fast as Node can be, in the bench's own process: fixed answers, nothing parsed. A call may ask it to wait
-// some milliseconds, or until it is released, by the member `bench_wait`, which gateways relay unread.
+// some milliseconds, or until it is released, by the member `user`, which every gateway relays.
 import { once } from 'node:events';
 import { createServer, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -31,8 +31,8 @@ export async function startProvider() {
     const body = Buffer.concat(await incoming.toArray()).toString();
     const calledAtMs = performance.now();
     provider.lastCalledAtMs = calledAtMs;
-    const wait = /"bench_wait":(\d+|"held")/.exec(body)?.[1] ?? '0';
-    if (wait === '"held"') {
+    const wait = /"user":"wait-(\d+|held)"/.exec(body)?.[1] ?? '0';
+    if (wait === 'held') {
       provider.held += 1;
       await released.promise;
       provider.held -= 1;

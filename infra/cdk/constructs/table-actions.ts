@@ -16,7 +16,7 @@ export const chatTableActions = {
   idempotency: ['PutItem', 'UpdateItem'],
   spans: ['PutItem', 'UpdateItem'],
   // Written once; GET /v1/generation reads one of the caller's workspace, and nothing changes a record.
-  records: ['PutItem', 'Query'],
+  records: ['BatchWriteItem', 'Query'],
   cache: ['GetItem', 'PutItem'],
 } as const satisfies Record<TableName, readonly TableAction[]>;
 

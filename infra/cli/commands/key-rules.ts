@@ -1,6 +1,6 @@
 // What a key may be used for, and until when (contract 16), as options of `keys create` and `keys update`.
 import type { KeyRecord } from '../../../shared/configuration/keys/index.ts';
-import { readDuration, readOrNone, UsageError } from '../args/option-values.ts';
+import { readChoice, readDuration, readOrNone, UsageError } from '../args/option-values.ts';
 import type { Session } from '../args/session.ts';
 import type { Stores } from '../target/stores.ts';
 
@@ -8,8 +8,10 @@ export interface KeyRuleOptions {
   readonly expires?: Expiry | 'none';
   /** Model ids. */
   readonly models?: readonly string[] | 'all';
+  readonly spendLimitReset?: Reset | 'none';
 }
 
+type Reset = NonNullable<KeyRecord['spendLimitReset']>;
 type Expiry = { readonly inMs: number } | { readonly atMs: number };
 
 export const expiresForm = '2027-01-01, 2027-01-01T12:00:00Z, or a length of time such as 90d';
@@ -23,6 +25,11 @@ export const readExpires = readOrNone((name: string, text: string): Expiry => {
   return { atMs };
 });
 
+export const readReset = readChoice(['daily', 'weekly', 'monthly', 'none'] as const satisfies readonly (
+  | Reset
+  | 'none'
+)[]);
+
 export function readModels(name: string, text: string): readonly string[] | 'all' {
   if (text === 'all') return 'all';
   const ids = text.split(',').map((id) => id.trim());
@@ -34,8 +41,8 @@ export function readModels(name: string, text: string): readonly string[] | 'all
 export async function toKeyRules(
   { clock }: Session,
   { catalogues }: Pick<Stores, 'catalogues'>,
-  { expires, models }: KeyRuleOptions,
-): Promise<Partial<Pick<KeyRecord, 'expiresAtMs' | 'models'>>> {
+  { expires, models, spendLimitReset }: KeyRuleOptions,
+): Promise<Partial<Pick<KeyRecord, 'expiresAtMs' | 'models' | 'spendLimitReset'>>> {
   const nowMs = clock.nowMs();
   const expiresAtMs = toExpiry(expires, nowMs);
   if (typeof expiresAtMs === 'number' && expiresAtMs <= nowMs) {
@@ -45,6 +52,7 @@ export async function toKeyRules(
   return {
     ...(expiresAtMs === undefined ? {} : { expiresAtMs }),
     ...(models === undefined ? {} : { models: models === 'all' ? null : models }),
+    ...(spendLimitReset === undefined ? {} : { spendLimitReset: spendLimitReset === 'none' ? null : spendLimitReset }),
   };
 }
 

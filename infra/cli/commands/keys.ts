@@ -1,6 +1,6 @@
 // `keys create | list | revoke | update`: API keys with their limits and what they have spent. A key is printed when it is made, the
 // only time that its text is known.
-import { keyCounter, readAmount, readHolds } from '../../../shared/accounting/holds/index.ts';
+import { readKeySpending } from '../../../shared/accounting/holds/index.ts';
 import { createApiKey, type KeyRecord, type KeyStore, parseApiKey } from '../../../shared/configuration/keys/index.ts';
 import { formatUsd, type PicoUsd } from '../../../shared/foundation/money/index.ts';
 import { StoreUnavailable } from '../../../shared/storage/store/index.ts';
@@ -19,7 +19,7 @@ import { isoTime } from '../output/format.ts';
 import { type Field, fieldJson, fieldTable } from '../output/table.ts';
 import { collect, mapParallel, parallelReads } from '../target/parallel.ts';
 import { readWorkspace, storesOn } from '../target/stores.ts';
-import { expiresForm, type KeyRuleOptions, readExpires, readModels, toKeyRules } from './key-rules.ts';
+import { expiresForm, type KeyRuleOptions, readExpires, readModels, readReset, toKeyRules } from './key-rules.ts';
 
 export function addKeys(program: CommandLine): void {
   const keys = program.command('keys').description('API keys');
@@ -29,7 +29,8 @@ export function addKeys(program: CommandLine): void {
     .requiresOption('--workspace <W>', 'the workspace that the key belongs to', readId)
     .requiresOption('--name <N>', 'what people call it; several keys may share a name', readKeyName)
     .takesOption('--rpm <N>', 'requests per minute; left out: no limit', readPositiveInteger)
-    .takesOption('--spend-limit <USD>', 'all that the key may ever spend; left out: no limit', readUsd)
+    .takesOption('--spend-limit <USD>', 'what the key may spend; left out: no limit', readUsd)
+    .takesOption('--spend-limit-reset <P>', 'daily, weekly or monthly (UTC): spending starts again', readReset)
     .takesOption('--expires <WHEN>', `${expiresForm}; left out: never`, readExpires)
     .takesOption('--models <IDS>', 'ids with commas between them; left out: all of the workspace', readModels)
     .notes('The key is stored as a hash only: what is not kept now cannot be shown again.')
@@ -53,7 +54,8 @@ export function addKeys(program: CommandLine): void {
     .takesArgument('PUBLIC_ID', readPublicId)
     .takesOption('--name <N>', 'what people call it', readKeyName)
     .takesOption('--rpm <N>', 'requests per minute; none: no limit', readOrNone(readPositiveInteger))
-    .takesOption('--spend-limit <USD>', 'all that the key may ever spend; none: no limit', readOrNone(readUsd))
+    .takesOption('--spend-limit <USD>', 'what the key may spend; none: no limit', readOrNone(readUsd))
+    .takesOption('--spend-limit-reset <P>', 'daily, weekly, monthly (UTC) or none', readReset)
     .takesOption('--expires <WHEN>', `${expiresForm}; none: never`, readExpires)
     .takesOption('--models <IDS>', 'ids with commas between them; all: all of the workspace', readModels)
     .notes(
@@ -93,7 +95,7 @@ async function createKey(session: Session, wanted: NewKey): Promise<Outcome> {
 
 async function listKeys(session: Session, { workspace }: { readonly workspace?: string }): Promise<Outcome> {
   session.terminal.showProgress('reading keys …');
-  const keys = await readKeys(storesOn((await session.open()).store).keys, workspace);
+  const keys = await readKeys(storesOn((await session.open()).store).keys, session.clock.nowMs(), workspace);
   return {
     json: { keys: keys.map((key) => fieldJson(keyFields, key)) },
     lines: (style) => (keys.length === 0 ? ['there are no keys'] : fieldTable(keyFields, keys, style)),
@@ -124,9 +126,11 @@ interface KeyUpdate extends KeyRuleOptions {
 }
 
 async function updateKey(session: Session, publicId: string, update: KeyUpdate): Promise<Outcome> {
-  const { name, rpm, spendLimit, expires, models } = update;
-  if ([name, rpm, spendLimit, expires, models].every((member) => member === undefined)) {
-    throw new UsageError('say what to change: --name, --rpm, --spend-limit, --expires or --models');
+  const { name, rpm, spendLimit, spendLimitReset, expires, models } = update;
+  if ([name, rpm, spendLimit, spendLimitReset, expires, models].every((member) => member === undefined)) {
+    throw new UsageError(
+      'say what to change: --name, --rpm, --spend-limit, --spend-limit-reset, --expires or --models',
+    );
   }
   const stores = storesOn((await session.open({ writes: true })).store);
   const { keys } = stores;
@@ -143,7 +147,9 @@ async function updateKey(session: Session, publicId: string, update: KeyUpdate):
   };
   // Without the status: a revocation at the same time stays.
   const change = await keys.write(wanted);
-  const [shown] = (await readKeys(keys, record.workspace)).filter((key) => key.publicId === publicId);
+  const [shown] = (await readKeys(keys, session.clock.nowMs(), record.workspace)).filter(
+    (key) => key.publicId === publicId,
+  );
   return {
     json: { change, ...(shown === undefined ? {} : fieldJson(keyFields, shown)) },
     lines: (style) => (shown === undefined ? [] : fieldTable(keyFields, [shown], style)),
@@ -159,15 +165,13 @@ export interface KeyFigures extends KeyRecord {
 }
 
 /** By workspace and name. */
-export async function readKeys(keys: KeyStore, workspace?: string): Promise<KeyFigures[]> {
+export async function readKeys(keys: KeyStore, nowMs: number, workspace?: string): Promise<KeyFigures[]> {
   const all = await collect(keys.list());
   const records = all.filter((record) => workspace === undefined || record.workspace === workspace);
   const figures = await mapParallel(records, parallelReads, async (record) => {
-    if (record.spendLimitUsd === null) return { ...record, spent: null, held: null };
     const item = (await keys.readItem(record.publicId)) ?? {};
-    const { spentAttribute = '' } = keyCounter(record.publicId, record.spendLimitUsd);
-    const held = readHolds(item).reduce((sum, { amount }) => sum + amount, 0n);
-    return { ...record, spent: readAmount(item[spentAttribute]), held };
+    const { spent, held } = readKeySpending(item, nowMs) ?? { spent: null, held: null };
+    return { ...record, spent, held };
   });
   return figures.sort((a, b) => compare(a.workspace, b.workspace) || compare(a.name, b.name));
 }
@@ -184,6 +188,7 @@ export const keyFields: readonly Field<KeyFigures>[] = [
   { member: 'status', title: 'status', value: ({ status }) => status },
   { member: 'rpm', title: 'rpm', align: 'right', value: ({ rpm }) => rpm },
   { member: 'spend_limit_usd', title: 'spend limit', align: 'decimal', value: ({ spendLimitUsd }) => spendLimitUsd },
+  { member: 'spend_limit_reset', title: 'reset', value: ({ spendLimitReset }) => spendLimitReset },
   { member: 'spent_usd', title: 'spent USD', align: 'decimal', value: ({ spent }) => amountOf(spent) },
   { member: 'held_usd', title: 'held USD', align: 'decimal', value: ({ held }) => amountOf(held) },
   { member: 'expires_at', title: 'expires', value: ({ expiresAtMs }) => isoTime(expiresAtMs) },

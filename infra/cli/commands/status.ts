@@ -9,7 +9,7 @@ import {
 } from '../../../shared/accounting/provider-health/index.ts';
 import type { WorkspaceDocument } from '../../../shared/configuration/workspaces/index.ts';
 import { leaseMs } from '../../../shared/foundation/constants/index.ts';
-import { formatUsd } from '../../../shared/foundation/money/index.ts';
+import { formatUsd, type PicoUsd } from '../../../shared/foundation/money/index.ts';
 import type { Clock } from '../../../shared/foundation/time/index.ts';
 import type { Store } from '../../../shared/storage/store/index.ts';
 import type { CommandLine } from '../args/command-line.ts';
@@ -49,7 +49,7 @@ async function status({ terminal, target, clock, open }: Session): Promise<Outco
   terminal.showProgress('reading workspaces …');
   const workspaces = await readHolds(store, clock.nowMs());
   terminal.showProgress('reading keys …');
-  const keys = await readKeys(storesOn(store).keys);
+  const keys = await readKeys(storesOn(store).keys, clock.nowMs());
   terminal.showProgress('reading statistics …');
   const { version, statistics, providers } = await readProviderHealth(store, clock);
   const ageMs = statistics.measuredAtMs === undefined ? null : clock.nowMs() - statistics.measuredAtMs;
@@ -91,29 +91,28 @@ const tableFields: readonly Field<TableFacts>[] = [
 interface WorkspaceHolds {
   readonly workspace: WorkspaceDocument;
   readonly summary: CreditSummary;
-  /** Holds of calls that may still be running. */
-  readonly openHolds: number;
-  /** Since the arrival of the oldest of them. */
+  /** By calls that may still be running. */
+  readonly held: PicoUsd;
+  /** Since the arrival of the oldest of them, to five seconds. */
   readonly oldestAgeMs: number | undefined;
-  /** Of calls that died: the next call of the workspace releases them. */
-  readonly expiredHolds: number;
+  /** Held by calls that died: the next call of the workspace gives it back. */
+  readonly expired: PicoUsd;
 }
 
 async function readHolds(store: Store, nowMs: number): Promise<WorkspaceHolds[]> {
   const { credit } = storesOn(store);
   return mapParallel(await readWorkspaces(store), parallelReads, async (workspace) => {
     const summary = await credit.show(accountOf(workspace));
-    // One of amount 0 was released; it only keeps its place for a late owner.
-    const holds = summary.holds.filter(({ amount }) => amount > 0n);
-    const open = holds.filter(({ expiresAtMs }) => expiresAtMs > nowMs);
+    const open = summary.holds.filter(({ expiresAtMs }) => expiresAtMs > nowMs);
+    const held = open.reduce((sum, { amount }) => sum + amount, 0n);
     // A hold lasts a lease from the arrival of its call.
     const oldest = Math.min(...open.map(({ expiresAtMs }) => expiresAtMs - leaseMs));
     return {
       workspace,
       summary,
-      openHolds: open.length,
+      held,
       oldestAgeMs: open.length === 0 ? undefined : Math.max(0, nowMs - oldest),
-      expiredHolds: holds.length - open.length,
+      expired: summary.held - held,
     };
   });
 }
@@ -125,7 +124,7 @@ const workspaceFields: readonly Field<WorkspaceHolds>[] = [
   { member: 'available_usd', title: 'available USD', align: 'decimal', value: (w) => formatUsd(w.summary.available) },
   { member: 'spend_limit_usd', title: 'spend limit', align: 'decimal', value: (w) => w.workspace.spend_limit_usd },
   { member: 'function_concurrency', title: 'functions at once', align: 'right', value: concurrencyOf },
-  { member: 'open_holds', title: 'open holds', align: 'right', value: ({ openHolds }) => openHolds },
+  { member: 'held_usd', title: 'held USD', align: 'decimal', value: ({ held }) => formatUsd(held) },
   {
     member: 'oldest_hold_age_ms',
     title: 'oldest',
@@ -133,8 +132,7 @@ const workspaceFields: readonly Field<WorkspaceHolds>[] = [
     value: ({ oldestAgeMs }) => oldestAgeMs,
     shown: ({ oldestAgeMs }) => (oldestAgeMs === undefined ? null : formatAge(oldestAgeMs)),
   },
-  { member: 'held_usd', title: 'held USD', align: 'decimal', value: ({ summary }) => formatUsd(summary.held) },
-  { member: 'expired_holds', title: 'expired', align: 'right', value: ({ expiredHolds }) => expiredHolds },
+  { member: 'expired_usd', title: 'expired USD', align: 'decimal', value: ({ expired }) => formatUsd(expired) },
 ];
 
 interface ProviderHealth {

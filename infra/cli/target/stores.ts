@@ -2,6 +2,7 @@
 
 import { type CallRecords, createCallRecords } from '../../../shared/accounting/call-records/index.ts';
 import { type CreditAccount, type CreditLedger, createCreditLedger } from '../../../shared/accounting/credit/index.ts';
+import { createCounters } from '../../../shared/accounting/holds/index.ts';
 import { createConnectionStore, createKeyVault, type KeyWrapper } from '../../../shared/configuration/byok/index.ts';
 import { type CatalogueStore, createCatalogueStore } from '../../../shared/configuration/catalogue/index.ts';
 import type { ConfigurationStores } from '../../../shared/configuration/gateway-file/index.ts';
@@ -28,12 +29,16 @@ export interface Stores {
   readonly records: CallRecords;
 }
 
-/** `clock` only tells which call records have expired. */
+/** `clock` tells which call records and holds have expired. */
 export const storesOn = (store: Store, clock: Clock = systemClock): Stores => ({
   keys: createKeyStore(store),
   catalogues: createCatalogueStore(store),
   workspaceStore: createWorkspaceStore(store),
-  credit: createCreditLedger({ store, randomness: systemRandomness }),
+  credit: createCreditLedger({
+    store,
+    counters: createCounters({ store, clock, randomness: systemRandomness }),
+    randomness: systemRandomness,
+  }),
   functionStore: createFunctionStore(store),
   records: createCallRecords({ store, clock }),
 });

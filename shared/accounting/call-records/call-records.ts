@@ -1,7 +1,6 @@
-// The ledger behind usage reports: one conditional write per call, after its last byte, and the operator's reading.
-
+// The records behind usage reports: written after the last byte of a call, many at a time, and read by the operator.
 import { type Clock, systemClock } from '../../foundation/time/index.ts';
-import type { CallOptions, Store } from '../../storage/store/index.ts';
+import { type BatchPut, type CallOptions, type Store, shareRuns } from '../../storage/store/index.ts';
 import type { CallRecord } from './call-record.ts';
 import {
   isExpired,
@@ -27,10 +26,11 @@ interface ReadOptions extends CallOptions {
 /** All calls throw StoreUnavailable. */
 export interface CallRecords {
   /**
-   * May be repeated, with the same record: what stands already is left as it is. Throws a TypeError for a record that
-   * lacks what it must have.
+   * Resolves when the record is written. Records that come while a write is under way go together in the next. May be
+   * repeated, with the same record: its key follows from the call. Throws a TypeError for a record that lacks what it
+   * must have.
    */
-  write(record: CallRecord, options?: CallOptions): Promise<void>;
+  write(record: CallRecord): Promise<void>;
   /**
    * One call of a workspace by its execution id. Undefined: there is no such record, or the id is no UUIDv7. One read:
    * the id says where its record is.
@@ -44,7 +44,7 @@ export interface CallRecords {
 }
 
 export interface CallRecordsOptions {
-  readonly store: Pick<Store, 'put' | 'query'>;
+  readonly store: Pick<Store, 'batchPut' | 'query'>;
   /** Only tells which records are over. */
   readonly clock?: Clock;
   /** Days from the arrival, a whole number from 1; of records written from now on. */
@@ -56,9 +56,14 @@ export function createCallRecords(options: CallRecordsOptions): CallRecords {
   const { store, clock = systemClock, lifeDays = lifeDaysDefault } = options;
   if (!Number.isSafeInteger(lifeDays) || lifeDays < 1)
     throw new RangeError(`lifeDays is ${lifeDays}: must be 1 or more`);
+  const writeTogether = shareRuns((puts: readonly BatchPut[]) => {
+    // A batch takes each key once; the records of one call are alike.
+    const byCall = new Map(puts.map((put) => [`${put.item.pk} ${put.item.sk}`, put]));
+    return store.batchPut([...byCall.values()]);
+  });
   return {
-    async write(record, callOptions = {}) {
-      await store.put(recordPut(record, lifeDays), callOptions);
+    async write(record) {
+      await writeTogether(recordPut(record, lifeDays));
     },
     async find(workspace, executionId, callOptions = {}) {
       const madeAtMs = timeOfExecution(executionId);

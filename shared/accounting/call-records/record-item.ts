@@ -3,9 +3,9 @@
 //   pk  <workspace>#<UTC day>#<shard>        sk  <time, ISO>#<execution id>
 //
 // The time is the one in the execution id, which is a UUIDv7 made when the request arrived, so the id alone says where the
-// record is. All of it follows from the record, so a write that is repeated meets its own first try, whoever repeats it.
+// record is. All of it follows from the record, so a write that is repeated replaces its own first try.
 import { sha256Hex, timeOfUuidv7 } from '../../foundation/ids/index.ts';
-import type { Item, Put } from '../../storage/store/index.ts';
+import type { BatchPut, Item } from '../../storage/store/index.ts';
 import type { CallRecord } from './call-record.ts';
 import { fromScalars, toScalars } from './record-members.ts';
 import { instantMaxMs } from './stored-kinds.ts';
@@ -51,10 +51,7 @@ export function recordPut(record: CallRecord, lifeDays: number) {
       ...scalars,
       expires_at_epoch_seconds: Math.ceil(arrivedAtMs / 1000) + lifeDays * secondsPerDay,
     },
-    // The key names the call, so the item in the way is the record of this very call.
-    condition: 'attribute_not_exists(pk)',
-    repeatable: true,
-  } satisfies Put;
+  } satisfies BatchPut;
 }
 
 export const recordOf = (item: Item): CallRecord => fromScalars(item);

@@ -1,13 +1,12 @@
-// Where the credit of a workspace stands: one item, or several shards where more calls run at once than one item can
-// take. Every running call has an entry of about 75 bytes in the item, each write costs a write unit per KB of all that,
-// and a partition takes 1,000 units a second: one shard serves up to about 150 calls at a time.
+// Where the credit of a workspace stands: one item, or several shards where one item cannot take the writes of all
+// calls: a partition takes 1,000 write units a second, and a call is two writes of one unit.
 //
 // What is true of all shards together, at any moment:
 //   granted = balances + held + spent + what is on its way between two shards
-//   spend limit - held - spent = sum over the shards of (share of the limit + limit balance) + what is on its way
-// Shard 0 has the key that an unsharded workspace has, so shards may be added at any time; they must not be taken away,
-// for what stands in them would no longer be found.
-
+//   spend limit - held - spent = sum over the shards of their headroom + what is on its way
+// Shard 0 has the key that an unsharded workspace has, and all of the spend limit: other shards have only what was moved
+// to them. So shards may be added at any time, while some processes do not know of them yet, and the sum of what the
+// shards may spend is never above the limit. They must not be taken away: what stands in them would not be found.
 import type { PicoUsd } from '../../foundation/money/index.ts';
 import type { Item } from '../../storage/store/index.ts';
 import { type Counter, readAmount, readAvailable } from '../holds/index.ts';
@@ -27,7 +26,7 @@ export const creditAttributes = {
   /** All that was ever given to the workspace. Only in shard 0. */
   granted: 'granted_pico_usd',
   balance: 'balance_pico_usd',
-  /** Minus what the shard holds and has spent, plus room under the spend limit that other shards gave to it. */
+  /** Headroom that other shards gave, less what the shard gave, holds and has spent. */
   limitBalance: 'spend_limit_balance_pico_usd',
   spent: 'spent_pico_usd',
 } as const;
@@ -48,33 +47,32 @@ export const creditCounter = (account: CreditAccount, shard: number): Counter =>
   key: creditKey(account.workspace, shard),
   balances: [
     { attribute: creditAttributes.balance, limit: 0n },
-    { attribute: creditAttributes.limitBalance, limit: shareOfLimit(account, shard) },
+    { attribute: creditAttributes.limitBalance, limit: ownLimit(account, shard) },
   ],
   spentAttribute: creditAttributes.spent,
 });
 
-/** The shares of all shards are the spend limit, to the last pico-USD. */
-export function shareOfLimit(account: CreditAccount, shard: number): PicoUsd | null {
-  if (account.spendLimit === null) return null;
-  const shards = BigInt(shardCount(account));
-  return account.spendLimit / shards + (BigInt(shard) < account.spendLimit % shards ? 1n : 0n);
-}
+/** What of the spend limit stands in a shard without having been moved there. */
+export const ownLimit = ({ spendLimit }: CreditAccount, shard: number): PicoUsd | null =>
+  spendLimit !== null && shard > 0 ? 0n : spendLimit;
 
 /** What a shard could hold now. */
-export interface Room {
+export interface ShardBalance {
   readonly credit: PicoUsd;
   /** Under the spend limit; null where there is none. */
   readonly headroom: PicoUsd | null;
 }
 
-export function readRoom(account: CreditAccount, shard: number, item: Item): Room {
-  const share = shareOfLimit(account, shard);
+export function readBalance(account: CreditAccount, shard: number, item: Item): ShardBalance {
+  const limit = ownLimit(account, shard);
   return {
     credit: readAmount(item[creditAttributes.balance]),
-    headroom: share === null ? null : readAmount(item[creditAttributes.limitBalance]) + share,
+    headroom: limit === null ? null : readAmount(item[creditAttributes.limitBalance]) + limit,
   };
 }
 
+export const isInDebt = ({ credit, headroom }: ShardBalance): boolean => credit < 0n || (headroom ?? 0n) < 0n;
+
 /** The lesser of the two. Credit is always limited. */
 export const readSpendable = (account: CreditAccount, shard: number, item: Item): PicoUsd =>
-  readAvailable(creditCounter(account, shard), item) ?? 0n;
+  readAvailable(creditCounter(account, shard).balances, item) ?? 0n;

@@ -1,8 +1,8 @@
 // All shards of an account in one view.
 
 import type { PicoUsd } from '../../foundation/money/index.ts';
-import { type Hold, readAmount, readHolds } from '../holds/index.ts';
-import { type CreditAccount, creditAttributes, readRoom } from './credit-account.ts';
+import { type HeldAmount, readAmount, readHeld } from '../holds/index.ts';
+import { type CreditAccount, creditAttributes, readBalance } from './credit-account.ts';
 import type { Shard } from './shards.ts';
 import { readTransfer, type Transfer } from './transfer.ts';
 
@@ -15,22 +15,22 @@ export interface CreditSummary {
   readonly underSpendLimit: PicoUsd | null;
   readonly held: PicoUsd;
   readonly spent: PicoUsd;
-  /** Expired ones too, until a request gives them back; those of amount 0 were. */
-  readonly holds: readonly Hold[];
+  /** What is held, by the time it expires; what has expired too, until a request gives it back. */
+  readonly holds: readonly HeldAmount[];
 }
 
 export function summarize(account: CreditAccount, shards: readonly Shard[]): CreditSummary {
-  const rooms = shards.map(({ index, item }) => readRoom(account, index, item));
+  const balances = shards.map(({ index, item }) => readBalance(account, index, item));
   const moving = shards
     .flatMap(({ index, item }) => readTransfer(index, item) ?? [])
     .filter((t) => !hasArrived(t, shards));
-  const holds = shards.flatMap(({ item }) => readHolds(item));
+  const holds = shards.flatMap(({ item }) => readHeld(item)).filter(({ amount }) => amount > 0n);
   const sumOf = (attribute: string) => sum(shards.map(({ item }) => readAmount(item[attribute])));
   return {
     granted: sumOf(creditAttributes.granted),
-    available: sum([...rooms, ...moving].map(({ credit }) => credit)),
+    available: sum([...balances, ...moving].map(({ credit }) => credit)),
     underSpendLimit:
-      account.spendLimit === null ? null : sum([...rooms, ...moving].map(({ headroom }) => headroom ?? 0n)),
+      account.spendLimit === null ? null : sum([...balances, ...moving].map(({ headroom }) => headroom ?? 0n)),
     held: sum(holds.map(({ amount }) => amount)),
     spent: sumOf(creditAttributes.spent),
     holds,

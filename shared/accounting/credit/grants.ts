@@ -1,19 +1,28 @@
 // Credit comes in: when the workspace is created, and when an operator adds some. An operator may also take some away.
 // Each may be asked for twice.
-
+//
+// Additions are remembered by id in an item of their own, so that the counter's item stays small however many there
+// are. What is added moves from there to the counter like a transfer between shards: noted under the next number, added
+// unless that number was seen, and the note deleted. An addition whose process died is finished by the next one. What
+// the credit does not cover is not taken away: its number is passed over, and its id forgotten.
 import type { PicoUsd } from '../../foundation/money/index.ts';
 import type { Item, Store } from '../../storage/store/index.ts';
-import { readAmount, toUpdate, type WriteParts } from '../holds/index.ts';
+import { readAmount, UpdateDraft } from '../holds/index.ts';
 import { creditAttributes, creditKey } from './credit-account.ts';
-import { gather, readShards } from './shards.ts';
+import { gather, readShards, type ShardContext } from './shards.ts';
 
 /** How long an addition is remembered by its id. An operator who repeats one does it within days. */
 const additionKeptMs = 30 * 86_400_000;
 /** Old additions one further addition forgets. */
 const forgottenPerAdditionMax = 20;
 const additionPrefix = 'addition#';
+/** Numbers of the last addition that arrived in the counter or was passed over, and of the last one passed over. */
+const receivedAttribute = 'received#additions';
+const passedAttribute = 'passed#additions';
+/** Tries after other additions of the same workspace. */
+const triesMax = 10;
 /** Tries to take credit away while calls take it too. */
-const triesMax = 3;
+const removalTriesMax = 3;
 
 export interface Addition {
   readonly workspace: string;
@@ -26,11 +35,17 @@ export interface Addition {
   readonly nowMs: number;
 }
 
+const additionsKey = (workspace: string): string => `ADDITIONS#${workspace}`;
+
 /** Sets the credit of a workspace that has none yet, and leaves every other alone. */
 export async function createCredit(store: Store, workspace: string, credit: PicoUsd): Promise<'created' | 'existing'> {
   if (credit < 0n) throw new RangeError(`a credit of ${credit}: it must not be negative`);
-  const result = await grant(store, workspace, credit, { conditions: ['attribute_not_exists(#granted)'] });
-  return result.kind === 'written' ? 'created' : 'existing';
+  const draft = grant(credit);
+  draft.require(`attribute_not_exists(${draft.name(creditAttributes.granted)})`);
+  // 0 is granted too: it tells that the workspace exists.
+  if (credit === 0n) draft.set(creditAttributes.granted, 0n);
+  const { kind } = await writeCredit(store, workspace, draft);
+  return kind === 'written' ? 'created' : 'existing';
 }
 
 /**
@@ -38,62 +53,107 @@ export async function createCredit(store: Store, workspace: string, credit: Pico
  * what should be taken away is neither held nor spent; nothing was.
  */
 export async function addCredit(
-  store: Store,
+  context: Omit<ShardContext, 'account'>,
   addition: Addition,
 ): Promise<'added' | 'known' | 'absent' | 'insufficient'> {
-  const { workspace, shards = 1, amount, id, nowMs } = addition;
+  const { workspace, amount, id } = addition;
+  const { store } = context;
+  const entry = additionPrefix + id;
   if (amount === 0n) throw new RangeError('an addition of 0');
+  const credit = await store.get('ledger', creditKey(workspace, 0));
+  if (credit?.[creditAttributes.granted] === undefined) return 'absent';
+  let seen = (await store.get('ledger', additionsKey(workspace))) ?? {};
   for (let tried = 0; tried < triesMax; tried += 1) {
-    const { kind, item = {} } = await grant(store, workspace, amount, {
-      set: ['#addition = :addition'],
-      conditions: [
-        'attribute_exists(#granted) AND attribute_not_exists(#addition)',
-        ...(amount < 0n ? ['#balance >= :taken'] : []),
-      ],
-      names: { '#addition': additionPrefix + id },
-      values: { ':addition': { amount, at_ms: nowMs }, ...(amount < 0n ? { ':taken': -amount } : {}) },
-    });
-    if (kind === 'written') {
-      await forgetAdditions(store, workspace, item, nowMs);
-      return 'added';
-    }
-    const former = item[additionPrefix + id] as { amount: unknown } | undefined;
+    seen = await finishAddition(context, workspace, seen);
+    const former = seen[entry] as { amount: unknown } | undefined;
     if (former !== undefined) {
       if (readAmount(former.amount) === amount) return 'known';
       throw new Error(`the addition ${id} was made before, of another amount`);
     }
-    if (item[creditAttributes.granted] === undefined) return 'absent';
-    // Its own shard is short: expired holds are released, and the other shards give what they have.
-    const context = { store, account: { workspace, shards, spendLimit: null } };
-    const seen = await readShards(context, nowMs);
-    const available = seen.reduce((sum, shard) => sum + readAmount(shard.item[creditAttributes.balance]), 0n);
-    if (available < -amount) return 'insufficient';
-    await gather(context, seen, 0, -amount);
+    const note = noteAddition(addition, seen).toUpdate('ledger', additionsKey(workspace), { repeatable: false });
+    const { kind, item = {} } = await store.update(note);
+    seen = item;
+    if (kind === 'refused') continue;
+    seen = await finishAddition(context, workspace, seen);
+    return seen[entry] === undefined ? 'insufficient' : 'added';
   }
-  return 'insufficient';
+  throw new Error(`other additions to ${workspace} came first in every try: ask again`);
 }
 
-const grant = (store: Store, workspace: string, amount: PicoUsd, parts: WriteParts) =>
-  store.update(
-    toUpdate('ledger', creditKey(workspace, 0), [
-      parts,
-      {
-        set: [
-          '#granted = if_not_exists(#granted, :zero) + :amount',
-          '#balance = if_not_exists(#balance, :zero) + :amount',
-        ],
-        names: { '#granted': creditAttributes.granted, '#balance': creditAttributes.balance },
-        values: { ':zero': 0n, ':amount': amount },
-      },
-    ]),
-  );
-
-async function forgetAdditions(store: Store, workspace: string, item: Item, nowMs: number): Promise<void> {
-  const old = Object.entries(item)
-    .filter(([attribute]) => attribute.startsWith(additionPrefix))
-    .filter(([, addition]) => (addition as { at_ms: number }).at_ms + additionKeptMs <= nowMs)
+function noteAddition({ shards = 1, amount, id, nowMs }: Addition, seen: Item): UpdateDraft {
+  const draft = new UpdateDraft();
+  const entry = additionPrefix + id;
+  const former = Number(seen.addition_number ?? 0);
+  draft.set(entry, { amount, at_ms: nowMs });
+  draft.set('addition_number', former + 1);
+  draft.set('addition_out', { entry, amount, shards, number: former + 1 });
+  draft.require(`attribute_not_exists(${draft.name(entry)}) AND attribute_not_exists(addition_out)`);
+  draft.require(former === 0 ? 'attribute_not_exists(addition_number)' : `addition_number = ${draft.value(former)}`);
+  const old = Object.entries(seen)
+    .filter(([name]) => name.startsWith(additionPrefix))
+    .filter(([, made]) => (made as { at_ms: number }).at_ms + additionKeptMs <= nowMs)
     .slice(0, forgottenPerAdditionMax);
-  if (old.length === 0) return;
-  const names = Object.fromEntries(old.map(([attribute], index) => [`#addition${index}`, attribute]));
-  await store.update(toUpdate('ledger', creditKey(workspace, 0), [{ remove: Object.keys(names), names }]));
+  for (const [name] of old) draft.remove(name);
+  return draft;
 }
+
+interface AdditionUnderWay {
+  readonly entry: string;
+  readonly amount: unknown;
+  readonly shards: number;
+  readonly number: number;
+}
+
+/** Returns the additions as they stand then: these, where none is under way. */
+async function finishAddition(context: Omit<ShardContext, 'account'>, workspace: string, seen: Item): Promise<Item> {
+  const underWay = seen.addition_out as AdditionUnderWay | undefined;
+  if (underWay === undefined) return seen;
+  const { entry, number, shards } = underWay;
+  const amount = readAmount(underWay.amount);
+  const account = { workspace, shards: Number(shards), spendLimit: null };
+  const isDone = await arrive({ ...context, account }, amount, Number(number));
+  const note = new UpdateDraft();
+  note.remove('addition_out');
+  if (!isDone) note.remove(entry);
+  note.require(`addition_out.${note.name('number')} = ${note.value(number)}`);
+  const { item = {} } = await context.store.update(
+    note.toUpdate('ledger', additionsKey(workspace), { repeatable: true }),
+  );
+  return item;
+}
+
+/** False: the credit does not cover it, and its number was passed over. */
+async function arrive(context: ShardContext, amount: PicoUsd, number: number): Promise<boolean> {
+  const { store, account } = context;
+  for (let tried = 1; ; tried += 1) {
+    const isCovered = tried === 1 || (tried <= removalTriesMax && (await cover(context, -amount)));
+    const draft = isCovered ? grant(amount) : new UpdateDraft();
+    if (isCovered && amount < 0n) draft.require(`${draft.name(creditAttributes.balance)} >= ${draft.value(-amount)}`);
+    if (!isCovered) draft.set(passedAttribute, number);
+    draft.set(receivedAttribute, number);
+    const received = draft.name(receivedAttribute);
+    draft.require(`attribute_not_exists(${received}) OR ${received} < ${draft.value(number)}`);
+    const { kind, item = {} } = await writeCredit(store, account.workspace, draft);
+    if (kind === 'written') return isCovered;
+    if (Number(item[receivedAttribute] ?? 0) >= number) return Number(item[passedAttribute]) !== number;
+  }
+}
+
+/** Expired holds are given back, and the other shards give what they have. False: not enough. */
+async function cover(context: ShardContext, amount: PicoUsd): Promise<boolean> {
+  const shards = await readShards(context);
+  const available = shards.reduce((sum, shard) => sum + readAmount(shard.item[creditAttributes.balance]), 0n);
+  if (available < amount) return false;
+  await gather(context, shards, 0, amount);
+  return true;
+}
+
+function grant(amount: PicoUsd): UpdateDraft {
+  const draft = new UpdateDraft();
+  draft.add(creditAttributes.granted, amount);
+  draft.add(creditAttributes.balance, amount);
+  return draft;
+}
+
+const writeCredit = (store: Store, workspace: string, draft: UpdateDraft) =>
+  store.update(draft.toUpdate('ledger', creditKey(workspace, 0), { repeatable: true }));

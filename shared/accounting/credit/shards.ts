@@ -1,9 +1,15 @@
 // Evens out the shards of an account, so that credit which stands in one can be used by a call that met another.
-
 import type { PicoUsd } from '../../foundation/money/index.ts';
 import type { Item } from '../../storage/store/index.ts';
-import { healParts, toUpdate } from '../holds/index.ts';
-import { creditCounter, creditKey, type Room, readRoom, readSpendable, shardCount } from './credit-account.ts';
+import type { Counters } from '../holds/index.ts';
+import {
+  creditCounter,
+  creditKey,
+  readBalance,
+  readSpendable,
+  type ShardBalance,
+  shardCount,
+} from './credit-account.ts';
 import { finishTransfer, move, readTransfer, type TransferContext } from './transfer.ts';
 
 /** A short shard is given half of what a call's own shard has left, if that is enough for many such calls. */
@@ -14,40 +20,41 @@ export interface Shard {
   readonly item: Item;
 }
 
-/** Every shard as it stands. What is on its way arrives first, and expired holds are given back. */
-export async function readShards(context: TransferContext, nowMs: number): Promise<readonly Shard[]> {
-  const shards = await readAll(context);
-  const repairs = shards.flatMap(({ index, item }) => {
-    const transfer = readTransfer(index, item);
-    const counter = creditCounter(context.account, index);
-    const heal = healParts(counter, item, nowMs);
-    return [
-      ...(transfer === undefined ? [] : [finishTransfer(context, transfer)]),
-      ...(heal === undefined ? [] : [context.store.update(toUpdate('ledger', counter.key, [heal]), context.options)]),
-    ];
-  });
-  if (repairs.length === 0) return shards;
-  await Promise.all(repairs);
+export interface ShardContext extends TransferContext {
+  readonly counters: Counters;
+}
+
+/** Every shard as it stands, after transfers under way have arrived and expired holds were given back. */
+export async function readShards(context: ShardContext): Promise<readonly Shard[]> {
+  const { account, counters } = context;
+  const shards = await forEachShard(context, async (index) => ({
+    index,
+    item: await counters.giveBackExpired(creditCounter(account, index)),
+  }));
+  const transfers = shards.flatMap(({ index, item }) => readTransfer(index, item) ?? []);
+  if (transfers.length === 0) return shards;
+  await Promise.all(transfers.map((transfer) => finishTransfer(context, transfer)));
   return readAll(context);
 }
 
-export const readAll = async ({ store, account, options }: TransferContext): Promise<readonly Shard[]> =>
-  Promise.all(
-    Array.from({ length: shardCount(account) }, async (_none, index) => ({
-      index,
-      item: (await store.get('ledger', creditKey(account.workspace, index), options)) ?? {},
-    })),
-  );
+export const readAll = (context: TransferContext): Promise<readonly Shard[]> =>
+  forEachShard(context, async (index) => ({
+    index,
+    item: (await context.store.get('ledger', creditKey(context.account.workspace, index), context.options)) ?? {},
+  }));
+
+const forEachShard = <Value>({ account }: TransferContext, of: (index: number) => Promise<Value>): Promise<Value[]> =>
+  Promise.all(Array.from({ length: shardCount(account) }, (_none, index) => of(index)));
 
 /** Brings `target` as near to `amount` of credit and headroom as the other shards can, all of them at once. */
 export async function gather(context: TransferContext, shards: readonly Shard[], target: number, amount: PicoUsd) {
-  const rooms = shards.map(({ index, item }) => readRoom(context.account, index, item));
-  let { credit, headroom } = lackOf(rooms[target], amount);
+  const balances = shards.map(({ index, item }) => readBalance(context.account, index, item));
+  let { credit, headroom } = lackOf(balances[target], amount);
   const moves: Promise<void>[] = [];
   for (const { index, item } of shards) {
-    const room = rooms[index];
-    if (index === target || room === undefined) continue;
-    const given = { credit: lesser(credit, room.credit), headroom: lesser(headroom, room.headroom ?? 0n) };
+    const balance = balances[index];
+    if (index === target || balance === undefined) continue;
+    const given = { credit: lesser(credit, balance.credit), headroom: lesser(headroom, balance.headroom ?? 0n) };
     if (given.credit === 0n && given.headroom === 0n) continue;
     credit -= given.credit;
     headroom -= given.headroom;
@@ -56,15 +63,15 @@ export async function gather(context: TransferContext, shards: readonly Shard[],
   await Promise.all(moves);
 }
 
-const lackOf = (room: Room | undefined, amount: PicoUsd) => ({
-  credit: greaterOfZero(amount - (room?.credit ?? 0n)),
-  headroom: room?.headroom == null ? 0n : greaterOfZero(amount - room.headroom),
+const lackOf = (balance: ShardBalance | undefined, amount: PicoUsd) => ({
+  credit: greaterOfZero(amount - (balance?.credit ?? 0n)),
+  headroom: balance?.headroom == null ? 0n : greaterOfZero(amount - balance.headroom),
 });
 
 /** Gives half of what `from` has to a shard that was met empty. `amount`: the size of the calls that run there. */
 export async function level(context: TransferContext, from: number, to: number, item: Item, amount: PicoUsd) {
   if (readSpendable(context.account, from, item) < amount * levelledFromHolds) return;
-  const { credit, headroom } = readRoom(context.account, from, item);
+  const { credit, headroom } = readBalance(context.account, from, item);
   await move(context, from, to, { credit: credit / 2n, headroom: (headroom ?? 0n) / 2n }, item);
 }
 

@@ -1,18 +1,27 @@
 // Takes a hold on the credit of a workspace. One write where the first shard covers it.
-
+import { LRUCache } from 'lru-cache';
 import type { Randomness } from '../../foundation/ids/index.ts';
 import type { PicoUsd } from '../../foundation/money/index.ts';
-import { contended, type Hold, healParts, takeHold } from '../holds/index.ts';
-import { type CreditAccount, creditCounter, readRoom, shardCount } from './credit-account.ts';
+import { type Store, StoreUnavailable, shareRuns } from '../../storage/store/index.ts';
+import type { Counters, Hold } from '../holds/index.ts';
+import {
+  type CreditAccount,
+  creditCounter,
+  isInDebt,
+  readBalance,
+  type ShardBalance,
+  shardCount,
+} from './credit-account.ts';
 import { gather, readShards, type Shard } from './shards.ts';
-import type { TransferContext } from './transfer.ts';
 
 /** Shards that are tried one after the other before all are looked at. */
 const probesMax = 3;
-/** Looks at all shards: each after the first follows on takers who came first, or on dead holds given back. */
+/** Looks at all shards: each after the first follows on takers who came first. */
 const looksMax = 5;
 /** Shortages gather in one place: two at once must not draw the same credit back and forth. */
 const gatheringShard = 0;
+/** Accounts whose shortages are looked at together. */
+const accountsMax = 1_000;
 
 export interface CreditHold extends Hold {
   readonly account: CreditAccount;
@@ -31,69 +40,80 @@ export type CreditTake =
       readonly available: PicoUsd;
     };
 
-export interface CreditTakeContext extends TransferContext {
+export interface CreditTakeOptions {
+  readonly store: Store;
+  readonly counters: Counters;
   readonly randomness: Randomness;
-  readonly nowMs: number;
 }
 
 /** Throws StoreUnavailable. What it may have taken before that ends with its lease. */
-export async function takeCredit(context: CreditTakeContext, hold: Hold): Promise<CreditTake> {
-  const { account, randomness } = context;
-  const shards = shardCount(account);
-  const first = Math.floor(randomness.fraction() * shards);
-  for (let probe = 0; probe < Math.min(probesMax, shards); probe += 1) {
-    const shard = (first + probe) % shards;
-    const result = await takeIn(context, shard, hold);
-    if (result.kind === 'taken') {
-      return { kind: 'taken', hold: { ...hold, account, shard, ...(probe === 0 ? {} : { shortShard: first }) } };
-    }
-    if (shards === 1) return insufficient(context, [{ index: 0, item: result.item }], hold, result.available);
+export function createCreditTake({ store, counters, randomness }: CreditTakeOptions) {
+  /** One shortage of an account looks and gathers for all calls that are short at the time. */
+  const shortages = new LRUCache<string, (amount: PicoUsd) => Promise<ShardBalance>>({ max: accountsMax });
+
+  const takeIn = (account: CreditAccount, shard: number, hold: Hold) =>
+    counters.take(creditCounter(account, shard), hold);
+
+  async function gatherFor(account: CreditAccount, amounts: readonly PicoUsd[]): Promise<ShardBalance> {
+    const context = { store, counters, account };
+    const shards = await readShards(context);
+    const total = totalOf(account, shards);
+    const available = spendableOf(total);
+    const fitting = amounts.reduce((sum, amount) => (sum + amount <= available ? sum + amount : sum), 0n);
+    if (fitting > 0n) await gather(context, shards, gatheringShard, fitting);
+    return total;
   }
-  return takeGathered(context, hold);
-}
 
-const takeIn = ({ store, account, nowMs, options }: CreditTakeContext, shard: number, hold: Hold) =>
-  takeHold({
-    store,
-    counter: creditCounter(account, shard),
-    hold,
-    nowMs,
-    ...(options === undefined ? {} : { options }),
-  });
-
-async function takeGathered(context: CreditTakeContext, hold: Hold): Promise<CreditTake> {
-  const { account, nowMs } = context;
-  for (let look = 0; look < looksMax; look += 1) {
-    const shards = await readShards(context, nowMs);
-    const { credit, headroom } = totalRoom(account, shards);
-    const available = headroom !== null && headroom < credit ? headroom : credit;
-    if (available < hold.amount) {
-      // One look gives back a bounded number of dead holds; there are more.
-      if (shards.some(({ index, item }) => healParts(creditCounter(account, index), item, nowMs))) continue;
-      return insufficient(context, shards, hold, available);
-    }
-    await gather(context, shards, gatheringShard, hold.amount);
-    const result = await takeIn(context, gatheringShard, hold);
-    if (result.kind === 'taken') return { kind: 'taken', hold: { ...hold, account, shard: gatheringShard } };
+  function shortageOf(account: CreditAccount): (amount: PicoUsd) => Promise<ShardBalance> {
+    const name = `${account.workspace} ${account.shards} ${account.spendLimit}`;
+    const shortage = shortages.get(name) ?? shareRuns((amounts) => gatherFor(account, amounts));
+    shortages.set(name, shortage);
+    return shortage;
   }
-  throw contended();
+
+  async function takeGathered(account: CreditAccount, hold: Hold): Promise<CreditTake> {
+    for (let look = 0; look < looksMax; look += 1) {
+      const total = await shortageOf(account)(hold.amount);
+      if (spendableOf(total) < hold.amount) return insufficient(total, hold.amount);
+      const result = await takeIn(account, gatheringShard, hold);
+      if (result.kind === 'taken') return { kind: 'taken', hold: { ...hold, account, shard: gatheringShard } };
+    }
+    throw new StoreUnavailable(new Error('other calls took the credit in every try'));
+  }
+
+  return async (account: CreditAccount, hold: Hold): Promise<CreditTake> => {
+    const shards = shardCount(account);
+    const first = Math.floor(randomness.fraction() * shards);
+    for (let probe = 0; probe < Math.min(probesMax, shards); probe += 1) {
+      const shard = (first + probe) % shards;
+      const result = await takeIn(account, shard, hold);
+      if (result.kind === 'taken') {
+        return { kind: 'taken', hold: { ...hold, account, shard, ...(probe === 0 ? {} : { shortShard: first }) } };
+      }
+      const balance = readBalance(account, shard, result.item);
+      if (shards === 1) return insufficient(balance, hold.amount, result.available);
+      // The debt of one shard counts against the others.
+      if (isInDebt(balance)) break;
+    }
+    return takeGathered(account, hold);
+  };
 }
 
-/** Debts of single shards count against the others. */
-function totalRoom(account: CreditAccount, shards: readonly Shard[]) {
-  const rooms = shards.map(({ index, item }) => readRoom(account, index, item));
-  const credit = rooms.reduce((sum, room) => sum + room.credit, 0n);
-  const headroom = account.spendLimit === null ? null : rooms.reduce((sum, room) => sum + (room.headroom ?? 0n), 0n);
-  return { credit, headroom };
+function totalOf(account: CreditAccount, shards: readonly Shard[]): ShardBalance {
+  const balances = shards.map(({ index, item }) => readBalance(account, index, item));
+  const credit = balances.reduce((sum, balance) => sum + balance.credit, 0n);
+  const headroom = balances.reduce((sum, balance) => sum + (balance.headroom ?? 0n), 0n);
+  return { credit, headroom: account.spendLimit === null ? null : headroom };
 }
+
+const spendableOf = ({ credit, headroom }: ShardBalance): PicoUsd =>
+  headroom !== null && headroom < credit ? headroom : credit;
 
 function insufficient(
-  { account }: CreditTakeContext,
-  shards: readonly Shard[],
-  { amount }: Hold,
-  available: PicoUsd,
+  { credit, headroom }: ShardBalance,
+  needed: PicoUsd,
+  available: PicoUsd = spendableOf({ credit, headroom }),
 ): CreditTake {
-  const { credit, headroom } = totalRoom(account, shards);
-  const isLimitShort = headroom !== null && headroom < credit;
-  return { kind: 'insufficient', short: isLimitShort ? 'spend_limit' : 'credit', needed: amount, available };
+  const short = headroom !== null && headroom < credit ? 'spend_limit' : 'credit';
+  return { kind: 'insufficient', short, needed, available };
 }

@@ -1,22 +1,21 @@
-// Moves credit, and room under the spend limit, from one shard to another in two writes that can neither lose nor
-// create money: the first takes it out of the source and writes it down there as the one transfer under way, with the
-// next number of the source; the second adds it to the target unless that has seen the number; the third crosses it
-// out. Whoever finds a transfer under way may finish it, at any time and as often as it likes: numbers only rise, so a
-// laggard with an old one is refused for ever. A process that dies in between leaves money on its way, never nowhere.
-
+// Moves credit, and headroom under the spend limit, from one item to another in two writes that can neither lose nor
+// create money: the first takes it out of the source and notes it there as the one transfer under way, with the next
+// number of the source; the second adds it to the target unless that has seen the number; the third deletes the note.
+// Any process that finds a transfer under way may finish it, at any time and repeatedly: numbers only rise, so a stale
+// writer with an old one is refused. A process that dies in between leaves money on its way, never nowhere.
 import type { PicoUsd } from '../../foundation/money/index.ts';
 import type { CallOptions, Item, Store } from '../../storage/store/index.ts';
-import { readAmount, toUpdate, type WriteParts } from '../holds/index.ts';
+import { readAmount, UpdateDraft } from '../holds/index.ts';
 import {
   type CreditAccount,
   creditAttributes,
   creditKey,
-  type Room,
-  readRoom,
-  shareOfLimit,
+  ownLimit,
+  readBalance,
+  type ShardBalance,
 } from './credit-account.ts';
 
-/** Tries after others wrote the source first. Giving up is harmless: the caller looks at all shards again. */
+/** Tries after other writes of the source. Giving up is harmless: the caller looks at all shards again. */
 const triesMax = 3;
 
 export interface Amounts {
@@ -56,14 +55,13 @@ export async function move(context: TransferContext, from: number, to: number, a
     const underWay = readTransfer(from, seen);
     if (underWay !== undefined) {
       seen = await finishTransfer(context, underWay);
-      // Perhaps our own, done in a first try whose answer was lost.
+      // Perhaps this very one, done in a first try whose answer was lost.
       if (underWay.to === to) return;
       continue;
     }
-    if (!canGive(readRoom(context.account, from, seen), amounts)) return;
-    const number = Number(seen.transfer_number ?? 0) + 1;
-    const transfer: Transfer = { ...amounts, number, from, to };
-    const result = await write(context, from, takeOutParts(context.account, transfer));
+    if (!canGive(readBalance(context.account, from, seen), amounts)) return;
+    const transfer: Transfer = { ...amounts, number: Number(seen.transfer_number ?? 0) + 1, from, to };
+    const result = await write(context, from, takeOut(context.account, transfer));
     if (result.kind === 'written') {
       await finishTransfer(context, transfer);
       return;
@@ -72,65 +70,54 @@ export async function move(context: TransferContext, from: number, to: number, a
   }
 }
 
-/** A shard in debt may still give room under the limit. */
-const canGive = (room: Room, { credit, headroom }: Amounts): boolean =>
-  (credit === 0n || room.credit >= credit) && (headroom === 0n || (room.headroom ?? 0n) >= headroom);
+/** A shard in debt may still give headroom. */
+const canGive = ({ credit, headroom }: ShardBalance, amounts: Amounts): boolean =>
+  (amounts.credit === 0n || credit >= amounts.credit) &&
+  (amounts.headroom === 0n || (headroom ?? 0n) >= amounts.headroom);
 
-/** Adds it to the target and crosses it out in the source. Returns the source as it stands then. */
+/** Adds it to the target and deletes the note in the source. Returns the source as it stands then. */
 export async function finishTransfer(context: TransferContext, transfer: Transfer): Promise<Item> {
-  await write(context, transfer.to, putInParts(transfer));
-  const { item = {} } = await write(context, transfer.from, crossOutParts(transfer));
+  await write(context, transfer.to, putIn(transfer));
+  const { item = {} } = await write(context, transfer.from, deleteNote(transfer));
   return item;
 }
 
-function takeOutParts(account: CreditAccount, { number, from, to, credit, headroom }: Transfer): WriteParts {
-  const floor = headroom - (shareOfLimit(account, from) ?? 0n);
-  const hasHeadroom = floor > 0n ? '#limit >= :floor' : 'attribute_not_exists(#limit) OR #limit >= :floor';
-  return {
-    set: [
-      '#balance = if_not_exists(#balance, :zero) - :credit',
-      '#limit = if_not_exists(#limit, :zero) - :headroom',
-      'transfer_number = :number',
-      'transfer_out = :transfer',
-    ],
-    conditions: [
-      'attribute_not_exists(transfer_out)',
-      number === 1 ? 'attribute_not_exists(transfer_number)' : 'transfer_number = :former',
-      ...(credit > 0n ? ['#balance >= :credit'] : []),
-      ...(headroom > 0n ? [hasHeadroom] : []),
-    ],
-    names,
-    values: {
-      ':zero': 0n,
-      ':credit': credit,
-      ':headroom': headroom,
-      ':number': number,
-      ':transfer': { number, to_shard: to, credit, headroom },
-      ...(number === 1 ? {} : { ':former': number - 1 }),
-      ...(headroom > 0n ? { ':floor': floor } : {}),
-    },
-  };
+function takeOut(account: CreditAccount, { number, from, to, credit, headroom }: Transfer): UpdateDraft {
+  const draft = new UpdateDraft();
+  draft.add(creditAttributes.balance, -credit);
+  draft.add(creditAttributes.limitBalance, -headroom);
+  draft.set('transfer_number', number);
+  draft.set('transfer_out', { number, to_shard: to, credit, headroom });
+  draft.require('attribute_not_exists(transfer_out)');
+  draft.require(
+    number === 1 ? 'attribute_not_exists(transfer_number)' : `transfer_number = ${draft.value(number - 1)}`,
+  );
+  if (credit > 0n) draft.require(`${draft.name(creditAttributes.balance)} >= ${draft.value(credit)}`);
+  if (headroom > 0n) {
+    const limit = draft.name(creditAttributes.limitBalance);
+    const floor = headroom - (ownLimit(account, from) ?? 0n);
+    draft.require(`${floor > 0n ? '' : `attribute_not_exists(${limit}) OR `}${limit} >= ${draft.value(floor)}`);
+  }
+  return draft;
 }
 
-const putInParts = ({ number, from, credit, headroom }: Transfer): WriteParts => ({
-  set: [
-    '#balance = if_not_exists(#balance, :zero) + :credit',
-    '#limit = if_not_exists(#limit, :zero) + :headroom',
-    '#received = :number',
-  ],
-  conditions: ['attribute_not_exists(#received) OR #received < :number'],
-  names: { ...names, '#received': `received#${from}` },
-  values: { ':zero': 0n, ':credit': credit, ':headroom': headroom, ':number': number },
-});
+function putIn({ number, from, credit, headroom }: Transfer): UpdateDraft {
+  const draft = new UpdateDraft();
+  const received = `received#${from}`;
+  draft.add(creditAttributes.balance, credit);
+  draft.add(creditAttributes.limitBalance, headroom);
+  draft.set(received, number);
+  const name = draft.name(received);
+  draft.require(`attribute_not_exists(${name}) OR ${name} < ${draft.value(number)}`);
+  return draft;
+}
 
-const crossOutParts = ({ number }: Transfer): WriteParts => ({
-  remove: ['transfer_out'],
-  conditions: ['transfer_out.#number = :number'],
-  names: { '#number': 'number' },
-  values: { ':number': number },
-});
+function deleteNote({ number }: Transfer): UpdateDraft {
+  const draft = new UpdateDraft();
+  draft.remove('transfer_out');
+  draft.require(`transfer_out.${draft.name('number')} = ${draft.value(number)}`);
+  return draft;
+}
 
-const names = { '#balance': creditAttributes.balance, '#limit': creditAttributes.limitBalance };
-
-const write = ({ store, account, options }: TransferContext, shard: number, parts: WriteParts) =>
-  store.update(toUpdate('ledger', creditKey(account.workspace, shard), [parts]), options);
+const write = ({ store, account, options }: TransferContext, shard: number, draft: UpdateDraft) =>
+  store.update(draft.toUpdate('ledger', creditKey(account.workspace, shard), { repeatable: true }), options);

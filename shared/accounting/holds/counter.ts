@@ -1,13 +1,15 @@
-// What a counter with holds looks like inside an item, and how it is read. One hold is one attribute `hold#<owner>`
-// with an amount and an expiry; a counter has a balance for each limit that its holds draw on, and the sum it spent.
-import type { TableName } from '../../foundation/constants/index.ts';
-import { idPattern } from '../../foundation/constants/index.ts';
+// What a counter looks like inside its item: balances, the sum spent, and what is held, summed by the time it expires.
+// The size of the item does not depend on how many calls hold something.
+import { idPattern, type TableName } from '../../foundation/constants/index.ts';
 import type { Item } from '../../storage/store/index.ts';
 
-/** Where a counter stands and what limits it. Amounts are integers: pico-USD, slots. */
-export interface Counter {
+export interface ItemAddress {
   readonly table: TableName;
   readonly key: string;
+}
+
+/** Where a counter stands and what limits it. Amounts are integers: pico-USD, slots. */
+export interface Counter extends ItemAddress {
   readonly balances: readonly Balance[];
   /** Attribute that sums up what was settled. Left out where nothing is consumed, as with slots. */
   readonly spentAttribute?: string;
@@ -24,56 +26,88 @@ export interface Balance {
 }
 
 export interface Hold {
-  /** Whoever may settle it: unique per request, `idPattern`. */
+  /** Unique per request, `idPattern`. Not stored: it tells a repeated settlement from another one. */
   readonly owner: string;
-  /** Above 0. Within an item 0 means: expired, and its amount was given back to the balance. */
+  /** Above 0. */
   readonly amount: bigint;
   readonly expiresAtMs: number;
 }
 
-/**
- * How long after its expiry a hold whose amount was given back keeps its place, so that an owner that was only late
- * still pays exactly once. A minute would do on Lambda, which ends an owner before its lease ends; a process of the
- * operator's own may have been suspended for longer.
- */
-export const lateSettlementMs = 600_000;
-
-const holdPrefix = 'hold#';
-
-export const holdAttribute = (owner: string): string => `${holdPrefix}${owner}`;
-
-/** A map with units in its names: {amount, until_ms}. */
-export const holdEntry = ({ amount, expiresAtMs }: Hold) => ({ amount, until_ms: expiresAtMs });
-
-export function readHolds(item: Item): Hold[] {
-  return Object.entries(item).flatMap(([attribute, value]) => {
-    if (!attribute.startsWith(holdPrefix)) return [];
-    const entry = value as ReturnType<typeof holdEntry>;
-    return [
-      { owner: attribute.slice(holdPrefix.length), amount: readAmount(entry.amount), expiresAtMs: entry.until_ms },
-    ];
-  });
+/** What expires at one moment, of any number of holds. */
+export interface HeldAmount {
+  readonly amount: bigint;
+  readonly expiresAtMs: number;
 }
 
-export const findHold = (item: Item, owner: string): Hold | undefined =>
-  readHolds(item).find((hold) => hold.owner === owner);
+/** The item as the store last answered it. */
+export interface SeenItem {
+  /** {} where there is none. */
+  readonly item: Item;
+  /** When it was asked for: what the item says was true then or later. */
+  readonly atMs: number;
+}
+
+/**
+ * Attributes that end by themselves are named by a letter and a moment, in seconds since the epoch to base 36. No name
+ * is ever used again, so a stale writer finds its attribute or none.
+ */
+export type TimedKind = keyof typeof timedKinds;
+const timedKinds = {
+  /** What is held until then. */
+  held: 'H',
+  /** Marks of settlements, kept until then; two sets, because one write adds to one and deletes from the other. */
+  evenMarks: 'M',
+  oddMarks: 'N',
+  /** What was spent when the period of the spend limit began. */
+  periodStart: 'P',
+  /** Requests of the part of a minute that begins then. */
+  requests: 'R',
+  /** Tokens of the part of a minute, and of a day, that begins then. */
+  minuteTokens: 'T',
+  dayTokens: 'D',
+  /** When the last call of that part of a minute, and of a day, came: milliseconds into the part. */
+  lastInMinutePart: 'L',
+  lastInDayPart: 'E',
+} as const;
+
+const base = 36;
+
+export const timedName = (kind: TimedKind, atSeconds: number): string => timedKinds[kind] + atSeconds.toString(base);
+
+export interface TimedAttribute {
+  readonly name: string;
+  readonly atMs: number;
+  readonly value: unknown;
+}
+
+export const readTimed = (item: Item, kind: TimedKind): TimedAttribute[] =>
+  Object.entries(item)
+    .filter(([name]) => name.startsWith(timedKinds[kind]))
+    .map(([name, value]) => ({ name, atMs: Number.parseInt(name.slice(1), base) * msPerSecond, value }));
+
+const msPerSecond = 1_000;
+
+/** Contract 6: 70 to 75 seconds after its call arrived, or within a fifteenth of a longer lease. */
+export const bucketSecondsOf = (leaseMs: number): number => Math.max(5, Math.floor(leaseMs / (15 * msPerSecond)));
+
+/** The attribute that counts a hold of that expiry: the first end of a bucket that is not before it. */
+export const heldAttribute = (expiresAtMs: number, bucketSeconds: number): string =>
+  timedName('held', Math.ceil(expiresAtMs / (bucketSeconds * msPerSecond)) * bucketSeconds);
+
+export const readHeld = (item: Item): HeldAmount[] =>
+  readTimed(item, 'held').map(({ atMs, value }) => ({ amount: readAmount(value), expiresAtMs: atMs }));
 
 /** Numbers come from the store as number or bigint; absent is 0. */
 export const readAmount = (value: unknown): bigint => BigInt((value as number | bigint | undefined) ?? 0);
 
 /** What a further hold may draw: the least of all limited balances. Null: nothing limits it. May be negative. */
-export function readAvailable(counter: Counter, item: Item): bigint | null {
-  const rooms = counter.balances.flatMap(({ attribute, limit }) =>
+export function readAvailable(balances: readonly Balance[], item: Item): bigint | null {
+  const left = balances.flatMap(({ attribute, limit }) =>
     limit === null ? [] : [readAmount(item[attribute]) + limit],
   );
-  const [least = null] = rooms.toSorted((a, b) => (a < b ? -1 : 1));
+  const [least = null] = left.toSorted((a, b) => (a < b ? -1 : 1));
   return least;
 }
-
-export const isExpired = ({ expiresAtMs }: Hold, nowMs: number): boolean => expiresAtMs <= nowMs;
-
-/** Nobody settles it any more. */
-export const isForgettable = ({ expiresAtMs }: Hold, nowMs: number): boolean => expiresAtMs + lateSettlementMs <= nowMs;
 
 /** Throws a RangeError: what a caller must never ask for. */
 export function checkHold({ owner, amount, expiresAtMs }: Hold): void {

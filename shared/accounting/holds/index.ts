@@ -1,22 +1,15 @@
 export {
   type Counter,
+  type HeldAmount,
   type Hold,
-  lateSettlementMs,
   readAmount,
   readAvailable,
-  readHolds,
+  readHeld,
 } from './counter.ts';
-export { settleParts, takeParts } from './hold-parts.ts';
-export {
-  type KeyAdmissionRequest,
-  settleKeyHold,
-  takeKeyAdmission,
-} from './key-admission.ts';
-export { keyCounter, readKeyLimits } from './key-counter.ts';
-export type { KeyAdmission, KeyHold } from './plan-key-admission.ts';
-export { planTake } from './plan-take.ts';
-export { planCount } from './rate-window.ts';
-export { healParts } from './reclaim-parts.ts';
-export { type SettleResult, settleHold } from './settle-hold.ts';
-export { contended, takeHold } from './take-hold.ts';
-export { toUpdate, type WriteParts } from './write-parts.ts';
+export { type Counters, createCounters, type SettleResult } from './counters.ts';
+export { type ItemWriter, queueWaitMaxMs } from './item-writer.ts';
+export type { KeyAdmission, KeyAdmissionRequest, KeyHold } from './key-admission.ts';
+export { readKeySpending } from './key-limits.ts';
+export { settlementRetryMs } from './settle-once.ts';
+export { UpdateDraft } from './update-draft.ts';
+export { requestsPerMinute, tokensPerDay, tokensPerMinute, type Window } from './windows.ts';

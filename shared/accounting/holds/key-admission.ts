@@ -1,73 +1,111 @@
-// Admits a request of an API key: one UpdateItem sees that the key is active, counts the request in its window and
-// takes its spend hold, so no limit is passed by requests that look at the same time. A key with nothing to count is
-// only read. Settling ends the hold after the last byte.
-import type { CallOptions, Item, Store } from '../../storage/store/index.ts';
-import { checkHold, type Hold } from './counter.ts';
-import { keyCounter } from './key-counter.ts';
-import { type KeyAdmission, type KeyHold, planKeyAdmission } from './plan-key-admission.ts';
-import { type SettleResult, settleHold } from './settle-hold.ts';
-import { contended } from './take-hold.ts';
-import { toUpdate } from './write-parts.ts';
-
-/** A look, the write, and some that others came before: a new second, a changed limit, a hold given back. */
-const triesMax = 10;
+// Admits a request of an API key: one UpdateItem sees that the key is active, counts the request and takes its spend
+// hold, so no limit is passed by requests that look at the same time. The order of the checks is the precedence of
+// their errors (contract 5): unknown, revoked, requests per minute, money.
+import { equalInConstantTime } from '../../foundation/ids/index.ts';
+import type { Item } from '../../storage/store/index.ts';
+import { checkHold, type Hold, type SeenItem } from './counter.ts';
+import type { ItemWriter } from './item-writer.ts';
+import { balanceLimit, keyAttributes, keyCounter, openPeriod, readKeyLimits } from './key-limits.ts';
+import type { Demand, Refusal } from './requests.ts';
+import type { UpdateDraft } from './update-draft.ts';
+import { requestsPerMinute } from './windows.ts';
 
 export interface KeyAdmissionRequest {
-  readonly store: Store;
   readonly publicId: string;
   /** A key with another secret is unknown, and nothing is counted. */
   readonly secretSha256: string;
-  readonly nowMs: number;
   /** The item of an earlier answer for this key, however old: it saves the read, never decides. */
   readonly known?: Item | undefined;
   /** Default true. False where an earlier call has counted this request and only the hold is wanted. */
   readonly countsRequest?: boolean;
   readonly hold?: Hold | undefined;
-  readonly options?: CallOptions;
 }
 
-/**
- * One write for a known key with limits; a read more for one that is not known; a read alone for a key without limits.
- * One more write in the first request of a second that another instance counted in, and when a limit was changed.
- * Throws StoreUnavailable.
- */
-export async function takeKeyAdmission(request: KeyAdmissionRequest): Promise<KeyAdmission> {
-  const { store, publicId, options, hold, countsRequest = true } = request;
+/** A hold that was taken from a key: what its settlement needs. */
+export interface KeyHold extends Hold {
+  readonly publicId: string;
+}
+
+export type KeyAdmission =
+  /** `hold` is undefined where none was asked for, or the key has no spend limit. */
+  | { readonly kind: 'admitted'; readonly item: Item; readonly hold: KeyHold | undefined }
+  /** No such key, or another secret. */
+  | { readonly kind: 'unknown' }
+  /** Or expired. */
+  | { readonly kind: 'revoked'; readonly item: Item }
+  | { readonly kind: 'rate_limited'; readonly retryAfterMs: number; readonly item: Item }
+  | { readonly kind: 'spend_limit'; readonly needed: bigint; readonly available: bigint; readonly item: Item };
+
+/** `bucket`: where the hold is counted. */
+export async function admitKey(
+  writer: ItemWriter,
+  request: KeyAdmissionRequest,
+  bucket: string | undefined,
+): Promise<KeyAdmission> {
+  const { publicId, known, hold } = request;
   if (hold !== undefined) checkHold(hold);
-  const wish = { ...request, hold, countsRequest };
-  let item = request.known;
-  let isCurrent = false;
-  for (let tried = 0; tried < triesMax; tried += 1) {
-    if (item === undefined) {
-      item = await store.get('keys', publicId, options);
-      isCurrent = true;
+  const address = { table: 'keys', key: publicId, known, owner: hold?.owner } as const;
+  const answer = await writer.reserve(address, {
+    kind: 'reserve',
+    assess: (seen, nowMs) => (seen === undefined ? 'look' : assess(request, bucket, seen, nowMs)),
+  });
+  switch (answer.kind) {
+    case 'reserved': {
+      const isHeld = hold !== undefined && readKeyLimits(answer.item, answer.atMs).spendLimitUsd !== null;
+      return { kind: 'admitted', item: answer.item, hold: isHeld ? { ...hold, publicId } : undefined };
     }
-    if (item === undefined) return { kind: 'unknown' };
-    const plan = planKeyAdmission(wish, item, isCurrent);
-    if (plan.kind === 'answer') return plan.answer;
-    if (plan.kind === 'look') {
-      item = undefined;
-      continue;
-    }
-    const result = await store.update(toUpdate('keys', publicId, plan.parts), options);
-    if (result.item === undefined) return { kind: 'unknown' };
-    if (result.kind === 'written' && plan.kind === 'admit') {
-      return { kind: 'admitted', item: result.item, hold: plan.hold };
-    }
-    item = result.item;
-    isCurrent = true;
+    case 'refused':
+      return answer.reason === 'unknown' ? { kind: 'unknown' } : { kind: 'revoked', item: answer.item };
+    case 'limited':
+      return { ...answer, kind: 'rate_limited' };
+    case 'insufficient':
+      return { ...answer, kind: 'spend_limit', needed: hold?.amount ?? 0n };
+    default:
+      throw new Error(`a key admission ended as ${answer.kind}`);
   }
-  throw contended();
 }
 
-export interface KeySettlement {
-  readonly store: Store;
-  readonly hold: KeyHold;
-  readonly actual: bigint;
-  readonly nowMs: number;
-  readonly options?: CallOptions;
+function assess(
+  { secretSha256, countsRequest = true, hold }: KeyAdmissionRequest,
+  bucket: string | undefined,
+  { item }: SeenItem,
+  nowMs: number,
+): Demand | Refusal<'unknown' | 'revoked'> {
+  const secret = item[keyAttributes.secretSha256];
+  // A key never changes its secret, so an old copy of the item answers this as well as a new one.
+  if (!equalInConstantTime(String(secret), secretSha256)) return { reason: 'unknown', isFinal: secret !== undefined };
+  const { isActive, requestsPerMinute: rpm } = readKeyLimits(item, nowMs);
+  if (!isActive) return { reason: 'revoked', isFinal: false };
+  const limit = balanceLimit(item, nowMs);
+  const isHeld = hold !== undefined && bucket !== undefined && limit !== null;
+  return {
+    hold: isHeld ? { bucket, amount: hold.amount } : undefined,
+    balances: keyCounter('', limit).balances,
+    counts: countsRequest && rpm !== null ? [{ window: requestsPerMinute, amount: 1n, limit: BigInt(rpm) }] : [],
+    prepare: (draft) => {
+      requireAsSeen(draft, item, [
+        keyAttributes.status,
+        keyAttributes.expiresAtMs,
+        ...(countsRequest ? [keyAttributes.requestsPerMinute] : []),
+        ...(hold === undefined ? [] : [keyAttributes.spendLimitUsd, keyAttributes.spendLimitReset]),
+      ]);
+      if (isHeld) openPeriod(draft, item, nowMs);
+    },
+  };
 }
 
-/** Exactly once: see `settleHold`. */
-export const settleKeyHold = ({ hold, ...settlement }: KeySettlement): Promise<SettleResult> =>
-  settleHold({ ...settlement, counter: keyCounter(hold.publicId, null), owner: hold.owner, held: hold.amount });
+/** The configuration that the write is made for still stands. */
+function requireAsSeen(draft: UpdateDraft, item: Item, attributes: readonly string[]): void {
+  for (const attribute of attributes) {
+    const [name, value] = [draft.name(attribute), item[attribute]];
+    if (value === undefined) draft.require(`attribute_not_exists(${name})`);
+    else if (value === null) draft.require(`attribute_type(${name}, ${draft.value('NULL')})`);
+    else draft.require(`${name} = ${draft.value(value)}`);
+  }
+}
+
+/** A settlement opens the period of the spend limit like any other write. */
+export const keySettlement = ({ publicId }: KeyHold, nowMs: () => number) => ({
+  counter: keyCounter(publicId, null),
+  prepare: (draft: UpdateDraft, item: Item) => openPeriod(draft, item, nowMs()),
+});

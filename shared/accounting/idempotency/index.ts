@@ -4,5 +4,4 @@ export {
   createIdempotencyStore,
   type IdempotencyStore,
 } from './record-store.ts';
-export type { SpanClaim } from './span-item.ts';
-export { createSpanStore, type SpanStore } from './span-store.ts';
+export { createSpanStore, type SpanClaim, type SpanStore } from './spans.ts';

@@ -82,7 +82,7 @@ const bodyMembers = (body: PackedBody): Item => ({
   ...('bytes' in body ? { body_gzip: body.bytes } : { body_blob_key: body.blobKey }),
 });
 
-/** The lease ends now, and the owner is nobody: what it may still write is refused. */
+/** The lease ends now and has no owner: what the former owner may still write is refused. */
 export const releaseUpdate = (pk: string, owner: string) =>
   ({
     table: 'idempotency',

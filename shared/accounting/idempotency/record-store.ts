@@ -34,7 +34,7 @@ export interface Completion extends KeyOwner {
   readonly nowMs: number;
 }
 
-/** 'fenced': somebody else took the key over, and what they store stands. */
+/** 'fenced': another call took the key over, and what it stores stands. */
 export type CompletionOutcome = { readonly kind: 'completed' } | { readonly kind: 'fenced' };
 
 /** All calls throw StoreUnavailable. */

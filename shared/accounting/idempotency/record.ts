@@ -7,7 +7,7 @@
 //     |---- running (owner alive) ----|---- running (dead) ------|      ← free for exactly one claim from "lease over" on
 //                  ↑ release moves "lease over" to here
 //
-// A dead owner is a failure that nobody could report, so its record is as free as a released one: with another body too.
+// A dead owner is a failure that could not be reported, so its record is as free as a released one: with another body too.
 // Otherwise a mistake in the body would keep its key for a day only because a process died, not because it answered.
 
 /** Contract 7. Counted from the claim while a call runs, from its completion once it is done. */

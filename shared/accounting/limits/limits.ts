@@ -1,4 +1,5 @@
-// The words of this room: whose limits, which limits, and what one call asks of them.
+// Whose limits, which limits, and what one call asks of them.
+import { requestsPerMinute, tokensPerDay, tokensPerMinute, type Window } from '../holds/index.ts';
 
 /** One provider serving one model: limits belong to this pair. */
 export interface LimitedEntry {
@@ -13,23 +14,24 @@ export interface EntryLimits {
   readonly tpd: number | null;
 }
 
-export type CounterName = 'minuteRequests' | 'minuteTokens' | 'dayTokens';
-export const counterNames: readonly CounterName[] = ['minuteRequests', 'minuteTokens', 'dayTokens'];
-
-/** What a call asks of one counter. Without a limit nothing is counted: `need` is 0. */
-export interface Demand {
-  readonly need: number;
-  readonly limit: number | null;
+/** What a call asks of one limit. */
+export interface LimitDemand {
+  readonly window: Window;
+  readonly amount: bigint;
+  readonly limit: bigint;
 }
-export type Demands = Readonly<Record<CounterName, Demand>>;
 
 export const hasNoLimit = ({ rpm, tpm, tpd }: EntryLimits): boolean => rpm === null && tpm === null && tpd === null;
 
 /** An estimate above a limit is cut to it, so that a large call passes when its window is empty. */
-export function demandsOf({ rpm, tpm, tpd }: EntryLimits, estimatedTokens: number): Demands {
+export function demandsOf({ rpm, tpm, tpd }: EntryLimits, estimatedTokens: number): LimitDemand[] {
   const tokens = Math.max(1, Math.ceil(estimatedTokens));
-  return { minuteRequests: demandOf(1, rpm), minuteTokens: demandOf(tokens, tpm), dayTokens: demandOf(tokens, tpd) };
+  const demands = [
+    [requestsPerMinute, rpm, 1],
+    [tokensPerMinute, tpm, tokens],
+    [tokensPerDay, tpd, tokens],
+  ] as const;
+  return demands.flatMap(([window, limit, amount]) =>
+    limit === null ? [] : [{ window, amount: BigInt(Math.min(amount, limit)), limit: BigInt(limit) }],
+  );
 }
-
-const demandOf = (need: number, limit: number | null): Demand =>
-  limit === null ? { need: 0, limit } : { need: Math.min(need, limit), limit };

@@ -1,4 +1,4 @@
-/** Many calls may wait for one slot, and every look costs a write: nobody looks more often than this. */
+/** Many calls may wait for one slot, and every try costs a write: none tries more often than this. */
 const tryIntervalMinMs = 50;
 
 /**

@@ -1,69 +1,81 @@
 // Provider admission: rpm, tpm and tpd of an entry hold across any number of gateway instances, because the write that
-// counts a call is the decision itself. An admission is one write where the window is known and open.
+// counts a call is the decision itself. An admission is one write where the item is known and the limits are open.
+//
+//   pk                         provider#<provider id>#<model id>#<shard>
+//   requests_total …           windows of requests and tokens (shared/accounting/holds)
+//   expires_at_epoch_seconds   when all of it counts no more
 import type { Randomness } from '../../foundation/ids/index.ts';
 import type { Clock } from '../../foundation/time/index.ts';
-import type { CallOptions, Store } from '../../storage/store/index.ts';
-import type { Amounts } from './correction-update.ts';
-import { createCounterStore, type Taken } from './counter-store.ts';
-import { counterKeyOf } from './counters.ts';
-import { counterNames, type Demands, demandsOf, type EntryLimits, hasNoLimit, type LimitedEntry } from './limits.ts';
+import { type ItemWriter, requestsPerMinute, type UpdateDraft } from '../holds/index.ts';
+import { demandsOf, type EntryLimits, hasNoLimit, type LimitDemand, type LimitedEntry } from './limits.ts';
 import { shardCountOf, shardLimitsOf } from './shards.ts';
 
-/** What one call has taken. Hand it back to the limiter that gave it, once. */
+/** What one call has taken. Settle it or give it back to the limiter that gave it, once. */
 export interface Permit {
   readonly key: string;
-  readonly minute: number;
-  /** Only counters that have a limit. */
-  readonly taken: Amounts;
+  /** Names the permit. */
+  readonly id: string;
+  readonly countedAtMs: number;
+  readonly demands: readonly LimitDemand[];
 }
 
 export type Admission =
   | { readonly kind: 'admitted'; readonly permit: Permit }
-  /** The time until this very estimate fits, if nobody else is admitted before. Hours where a day's tokens are used up. */
+  /** The time until this very estimate fits, if no other call is admitted before. Hours where a day's tokens are used up. */
   | { readonly kind: 'limited'; readonly retryAfterMs: number };
 
 /**
  * All three reject with StoreUnavailable. `settle` and `giveBack` count once per permit, whichever comes first, and do
- * nothing after that; one that was rejected may be called again. If its answer was lost it has then counted twice,
- * which is off by one call's tokens at most and, like a permit that nobody settles, heals with the window.
+ * nothing after that; one that was rejected may be called again. A permit that is never settled counts until its window is over.
  */
 export interface ProviderLimiter {
   /** Without any limit the store is not asked. An estimate above a limit is cut to it. */
-  admit(entry: LimitedEntry, limits: EntryLimits, estimatedTokens: number, options?: CallOptions): Promise<Admission>;
+  admit(entry: LimitedEntry, limits: EntryLimits, estimatedTokens: number): Promise<Admission>;
   /** The provider was called and this is what the call took in tokens: 0 is a count. */
-  settle(permit: Permit, actualTokens: number, options?: CallOptions): Promise<void>;
-  /** The provider was never called: the request and its tokens count no more. */
-  giveBack(permit: Permit, options?: CallOptions): Promise<void>;
+  settle(permit: Permit, actualTokens: number): Promise<void>;
+  /** The provider was never called: its tokens count no more, and nor does the request where it was made just now. */
+  giveBack(permit: Permit): Promise<void>;
 }
 
 export interface ProviderLimiterOptions {
-  readonly store: Store;
+  readonly writer: ItemWriter;
   readonly clock: Clock;
-  readonly randomness: Randomness;
+  readonly randomness: Pick<Randomness, 'fraction' | 'uuid'>;
 }
 
-const unlimitedPermit = (): Permit => ({ key: '', minute: 0, taken: {} });
+const dayMs = 86_400_000;
+/** A day's tokens still count during the next day. */
+const daysKept = 2;
 
-export function createProviderLimiter({ store, clock, randomness }: ProviderLimiterOptions): ProviderLimiter {
-  const counters = createCounterStore({ store, clock });
+export function createProviderLimiter({ writer, clock, randomness }: ProviderLimiterOptions): ProviderLimiter {
   const closed = new WeakSet<Permit>();
 
   async function admitOn(
+    [entry, limits, tokens]: readonly [LimitedEntry, EntryLimits, number],
     shard: number,
     shardCount: number,
-    [entry, limits, tokens]: readonly [LimitedEntry, EntryLimits, number],
-    options: CallOptions | undefined,
   ): Promise<Admission> {
-    const key = counterKeyOf(entry, shard);
+    const key = `provider#${entry.provider}#${entry.model}#${shard}`;
     const demands = demandsOf(shardLimitsOf(limits, shard, shardCount), tokens);
-    return admissionOf(key, demands, await counters.take(key, demands, options));
+    const prepare = (draft: UpdateDraft) => draft.set('expires_at_epoch_seconds', expiryOf(clock.nowMs()));
+    const assess = () => ({ counts: demands, prepare });
+    const answer = await writer.reserve({ table: 'limits', key }, { kind: 'reserve', assess });
+    if (answer.kind === 'limited') return { kind: 'limited', retryAfterMs: answer.retryAfterMs };
+    if (answer.kind !== 'reserved') throw new Error(`an admission ended as ${answer.kind}`);
+    return { kind: 'admitted', permit: { key, id: randomness.uuid(), countedAtMs: answer.atMs, demands } };
   }
 
-  async function close(permit: Permit, changes: Amounts, options: CallOptions | undefined): Promise<void> {
+  /** `amountOf`: what the call has really taken of a limit. */
+  async function close(permit: Permit, amountOf: (demand: LimitDemand) => bigint): Promise<void> {
     if (closed.has(permit)) return;
     closed.add(permit);
+    const { key, id, countedAtMs, demands } = permit;
+    const changes = demands
+      .map((demand) => ({ window: demand.window, change: amountOf(demand) - demand.amount }))
+      .filter(({ change }) => change !== 0n);
+    if (changes.length === 0) return;
     try {
-      await counters.correct(permit.key, permit.minute, changes, options);
+      await writer.settle({ table: 'limits', key, owner: id }, { kind: 'correct', countedAtMs, changes });
     } catch (error) {
       closed.delete(permit);
       throw error;
@@ -71,39 +83,26 @@ export function createProviderLimiter({ store, clock, randomness }: ProviderLimi
   }
 
   return {
-    async admit(entry, limits, estimatedTokens, options) {
-      if (hasNoLimit(limits)) return { kind: 'admitted', permit: unlimitedPermit() };
+    async admit(entry, limits, estimatedTokens) {
+      if (hasNoLimit(limits)) return { kind: 'admitted', permit: { key: '', id: '', countedAtMs: 0, demands: [] } };
       const asked = [entry, limits, estimatedTokens] as const;
       const shardCount = shardCountOf(limits);
       const shard = Math.floor(randomness.fraction() * shardCount);
-      const first = await admitOn(shard, shardCount, asked, options);
+      const first = await admitOn(asked, shard, shardCount);
       if (first.kind === 'admitted' || shardCount === 1) return first;
       const distance = 1 + Math.floor(randomness.fraction() * (shardCount - 1));
-      const second = await admitOn((shard + distance) % shardCount, shardCount, asked, options);
+      const second = await admitOn(asked, (shard + distance) % shardCount, shardCount);
       if (second.kind === 'admitted') return second;
       return { kind: 'limited', retryAfterMs: Math.min(first.retryAfterMs, second.retryAfterMs) };
     },
 
-    settle(permit, actualTokens, options) {
-      const { minuteTokens, dayTokens } = permit.taken;
-      const actual = Math.max(0, Math.ceil(actualTokens));
-      const changes = {
-        ...(minuteTokens === undefined ? {} : { minuteTokens: actual - minuteTokens }),
-        ...(dayTokens === undefined ? {} : { dayTokens: actual - dayTokens }),
-      };
-      return close(permit, changes, options);
+    settle(permit, actualTokens) {
+      const actual = BigInt(Math.max(0, Math.ceil(actualTokens)));
+      return close(permit, ({ window, amount }) => (window === requestsPerMinute ? amount : actual));
     },
 
-    giveBack(permit, options) {
-      const changes = Object.entries(permit.taken).map(([name, amount]) => [name, -amount]);
-      return close(permit, Object.fromEntries(changes), options);
-    },
+    giveBack: (permit) => close(permit, () => 0n),
   };
 }
 
-function admissionOf(key: string, demands: Demands, taken: Taken): Admission {
-  if (taken.kind === 'limited') return taken;
-  const limited = counterNames.filter((name) => demands[name].limit !== null);
-  const amounts = Object.fromEntries(limited.map((name) => [name, demands[name].need]));
-  return { kind: 'admitted', permit: { key, minute: taken.minute, taken: amounts } };
-}
+const expiryOf = (nowMs: number): number => ((Math.floor(nowMs / dayMs) + daysKept) * dayMs) / 1_000;

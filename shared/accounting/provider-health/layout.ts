@@ -16,7 +16,7 @@ export const windowsRead = 2;
  */
 export const groupCount = 32;
 export const shardsPerGroup = 2;
-/** Nobody reads a window after this. */
+/** A window is not read after this. */
 export const windowLifeSeconds = 60 * 60;
 
 export const windowOf = (nowMs: number): number => Math.floor(nowMs / windowMs);

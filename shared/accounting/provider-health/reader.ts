@@ -19,7 +19,7 @@ export const rebuildAgeMs = 30_000;
 const askAgainMs = 2_000;
 /** From the start of a look: how long a request with nothing to serve waits for it, however often it asks. */
 const waitMaxMs = 1_000;
-/** Somebody else is rebuilding, and there is nothing to serve: a rebuild takes some 100 to 400 ms. */
+/** Another instance is rebuilding, and there is nothing to serve: a rebuild takes some 100 to 400 ms. */
 const looksMax = 5;
 const lookAgainMs = 200;
 

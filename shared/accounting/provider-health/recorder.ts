@@ -2,8 +2,7 @@
 // counters that any number of instances share. Statistics are never a reason for a call to fail or for memory to grow.
 import type { Randomness } from '../../foundation/ids/index.ts';
 import type { Clock } from '../../foundation/time/index.ts';
-import type { Store } from '../../storage/store/index.ts';
-import { type CounterWrite, createCounterBuffer } from './counter-buffer.ts';
+import { type Store, shareRuns } from '../../storage/store/index.ts';
 import { bucketOf } from './histogram.ts';
 import {
   candidateNameOf,
@@ -36,8 +35,7 @@ export interface StatisticsRecorder {
   record(call: ProviderCall): void;
   /**
    * Resolves when everything noted before it was written or given up, within two store calls' time. To be awaited after
-   * the last byte. Writes at most once per call: one runs at a time, and the calls that end meanwhile share the next.
-   * Never rejects. A count whose write failed is lost: it may have been made, and one made twice would be worse.
+   * the last byte. One write runs at a time, and the calls that end meanwhile share the next. Never rejects. A count whose write failed is lost: it may have been made, and one made twice would be worse.
    */
   flush(): Promise<void>;
 }
@@ -50,38 +48,62 @@ export interface StatisticsRecorderOptions {
   readonly onFailure?: (error: unknown) => void;
 }
 
+/** Different counters that wait at a time: about 1 MB, and far more than the calls of one write's duration make. */
+export const waitingCountersMax = 10_000;
+/** Counters in one write: the expression stays below 2 KB where 4 KB are allowed. */
+const countersPerWriteMax = 150;
+
+interface CounterWrite {
+  readonly group: number;
+  readonly counts: readonly (readonly [name: string, count: number])[];
+}
+
 export function createStatisticsRecorder(options: StatisticsRecorderOptions): StatisticsRecorder {
   const { onFailure = () => {} } = options;
-  const buffer = createCounterBuffer();
-  let running: Promise<void> | undefined;
-  let next: Promise<void> | undefined;
+  /** By group and counter: memory grows with what is counted, not with the number of calls. */
+  let waiting = new Map<number, Map<string, number>>();
+  let waitingCount = 0;
 
-  async function writeAll(): Promise<void> {
-    await Promise.all(buffer.take().map((write) => writeCounts(options, write).catch(onFailure)));
-    running = undefined;
+  function take(): CounterWrite[] {
+    const taken = waiting;
+    waiting = new Map();
+    waitingCount = 0;
+    return [...taken].flatMap(([group, counts]) =>
+      inPieces([...counts], countersPerWriteMax).map((piece) => ({ group, counts: piece })),
+    );
   }
 
-  function flush(): Promise<void> {
-    if (running === undefined) {
-      if (buffer.isEmpty()) return Promise.resolve();
-      running = writeAll();
-      return running;
-    }
-    if (buffer.isEmpty()) return running;
-    next ??= running.then(() => {
-      next = undefined;
-      return flush();
-    });
-    return next;
-  }
+  const writeAll = shareRuns(async () => {
+    await Promise.all(take().map((write) => writeCounts(options, write).catch(onFailure)));
+  });
+
+  let lastWrite = Promise.resolve();
 
   return {
     record(call) {
-      buffer.add(groupOf(call.model), countersOf(call));
+      const group = groupOf(call.model);
+      const counts = waiting.get(group) ?? new Map<string, number>();
+      for (const name of countersOf(call)) {
+        const known = counts.get(name);
+        // At the bound a new counter is not counted.
+        if (known === undefined && waitingCount >= waitingCountersMax) continue;
+        if (known === undefined) waitingCount += 1;
+        counts.set(name, (known ?? 0) + 1);
+      }
+      if (counts.size > 0) waiting.set(group, counts);
     },
-    flush,
+    flush() {
+      // Otherwise everything noted goes with the last write that was asked for.
+      if (waiting.size > 0) lastWrite = writeAll(undefined);
+      return lastWrite;
+    },
   };
 }
+
+const inPieces = <Value>(values: readonly Value[], sizeMax: number): Value[][] =>
+  Array.from({ length: Math.ceil(values.length / sizeMax) }, (_, piece) =>
+    values.slice(piece * sizeMax, (piece + 1) * sizeMax),
+  );
 
 function countersOf({ model, provider, latencyMs, firstTokenMs, outcome }: ProviderCall): string[] {
   const name = candidateNameOf(model, provider);

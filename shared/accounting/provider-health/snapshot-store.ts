@@ -1,4 +1,4 @@
-// The snapshot that all instances share: one item with the figures, and with the lease of whoever makes the next ones.
+// The snapshot that all instances share: one item with the figures, and with the lease of the instance that makes the next ones.
 import { packText, unpackText } from '../../storage/blobs/index.ts';
 import type { Store } from '../../storage/store/index.ts';
 import { snapshotKey } from './layout.ts';
@@ -6,7 +6,7 @@ import type { FigureTables } from './statistics.ts';
 
 /** Longer than a rebuild may take (5 s) with its writes; a dead rebuilder costs the others this long. */
 export const leaseMs = 10_000;
-/** Nobody serves a snapshot after a minute; the rest is for a look at what happened. */
+/** A snapshot is not served after a minute; the rest of its life is for operators who look at what happened. */
 const snapshotLifeSeconds = 60 * 60;
 
 export interface StoredSnapshot {
@@ -20,7 +20,7 @@ export interface SnapshotStore {
   read(): Promise<StoredSnapshot | undefined>;
   /** True for exactly one of those who saw the same snapshot, until its lease ends. Writes nothing where one runs. */
   elect(seen: StoredSnapshot | undefined, owner: string, nowMs: number): Promise<boolean>;
-  /** False: the lease was lost to somebody else, and nothing was written. */
+  /** False: the lease was lost to another instance, and nothing was written. */
   publish(owner: string, measuredAtMs: number, tables: FigureTables): Promise<boolean>;
 }
 
@@ -44,7 +44,7 @@ export function createSnapshotStore(store: Pick<Store, 'get' | 'put' | 'update'>
 
     async elect(seen, owner, nowMs) {
       if (seen !== undefined && seen.leaseUntilMs > nowMs) return false;
-      // Nobody holds a lease, and nobody has published since this reader looked.
+      // No instance holds a lease, and none has published since this reader looked.
       const isFree = '(attribute_not_exists(lease_until_ms) OR lease_until_ms <= :now)';
       const isAsSeen = '(attribute_not_exists(measured_at_ms) OR measured_at_ms <= :seen)';
       const result = await store.update({

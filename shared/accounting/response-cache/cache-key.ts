@@ -33,7 +33,7 @@ export function cacheKey({ workspace, model, policy, namespace, only, ignore, bo
   return sha256Hex(canonicalJson({ workspace, model, policy: effective, namespace, only, ignore, request }));
 }
 
-/** What a policy forbids: a wish for nothing, and regions in another order, are the same policy. */
+/** What a policy forbids: an absent member and an empty one, and regions in another order, are the same policy. */
 const effectOf = ({ zdr, data_collection, data_residency }: PolicyOptions) => ({
   zdr: zdr === true,
   deniesCollection: data_collection === 'deny',

@@ -1,5 +1,5 @@
 // Functions as one instance sees them. A record is read at most once per `configFreshMs`; a content never changes under
-// its name, so it is read once and kept while the cache has room. A first call therefore costs two reads, a later one
+// its name, so it is read once and kept while the cache has space. A first call therefore costs two reads, a later one
 // none or one. As with workspaces, an old record is never served while the store is down: it may be disabled by now.
 import { createReadCache } from '../../foundation/cache/index.ts';
 import { configFreshMs } from '../../foundation/constants/index.ts';

@@ -1,4 +1,4 @@
-// Masks what looks like a credential in a text of somebody else's, for the operator's log.
+// Masks what looks like a credential in a text that others wrote, for the operator's log.
 
 const masked = '…';
 

@@ -16,7 +16,7 @@ const discardMaxBytes = 16 * 1024 * 1024;
 const discardMaxMs = 3_000;
 
 export interface BodyBudget {
-  /** False: there is no room for so much more. */
+  /** False: so much more would exceed the budget. */
   reserve(bytes: number): boolean;
   release(bytes: number): void;
 }

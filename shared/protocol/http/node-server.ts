@@ -19,6 +19,8 @@ const headersTimeoutMs = 10_000;
 const timeoutCheckMs = 2_000;
 /** Longer than load balancers and SDKs commonly keep an idle connection (60 s), so that they close first. */
 const keepAliveTimeoutMs = 65_000;
+/** Connections that wait until the process accepts them: 1,000 may come at once. */
+const listenBacklogMax = 4_096;
 /** What running requests get to end by themselves when the server closes. */
 const closeMaxMs = 5_000;
 
@@ -110,7 +112,7 @@ const serverOptions = {
 const listen = (server: Server, port: number, host: string): Promise<number> =>
   new Promise((resolve, reject) => {
     server.once('error', reject);
-    server.listen(port, host, () => {
+    server.listen({ port, host, backlog: listenBacklogMax }, () => {
       server.off('error', reject);
       resolve((server.address() as AddressInfo).port);
     });

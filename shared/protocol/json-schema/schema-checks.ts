@@ -1,4 +1,4 @@
-// The way into this room. What stands behind it, the validator included, is loaded with the first schema that comes: most
+// The entry to this folder. What stands behind it, the validator included, is loaded with the first schema that comes: most
 // requests bring none. Work begins on the event loop; what is not done there in a moment goes to a worker.
 import { startStopwatch } from '../../foundation/time/index.ts';
 import {

@@ -14,7 +14,7 @@ export interface Charge {
   readonly usage: BilledUsage;
   /** As the provider reported it. */
   readonly reported: Record<string, unknown> | undefined;
-  /** At catalogue prices, whoever pays. */
+  /** At catalogue prices, paid by the workspace or by the client. */
   readonly cost: Cost;
   readonly payer: Payer;
 }
@@ -34,7 +34,7 @@ export interface Bill {
   /** Prices what a provider reported, or what was observed where it reported nothing. */
   charge(answer: ChargedAnswer): Charge;
   readonly charges: readonly Charge[];
-  /** Of all charges, whoever pays. */
+  /** Of all charges, paid by the workspace or by the client. */
   usage(): BilledUsage;
   upstreamCost(): Cost;
   /** What this payer owes, of one provider or of all. */

@@ -9,7 +9,7 @@ export interface Cost {
   readonly total: PicoUsd;
 }
 
-/** A price of null cannot be billed and costs nothing here: such an entry serves only what somebody else pays. */
+/** A price of null cannot be billed and costs nothing here: such an entry serves BYOK calls only. */
 export function costOf(usage: BilledUsage, prices: CandidatePrices): Cost {
   const uncached = priceOf(usage.promptTokens - usage.cachedTokens, prices.input ?? 0n);
   const prompt = uncached + priceOf(usage.cachedTokens, prices.cachedInput ?? 0n);

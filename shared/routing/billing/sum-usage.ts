@@ -26,5 +26,5 @@ function add(sum: Usage, usage: Usage, depth: number): Usage {
   return Object.fromEntries(members);
 }
 
-/** Negative and unreal numbers credit nobody (contract 6). */
+/** Negative numbers and NaN never give credit (contract 6). */
 const isCount = (value: unknown): value is number => typeof value === 'number' && Number.isFinite(value) && value >= 0;

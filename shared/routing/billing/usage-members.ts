@@ -16,7 +16,7 @@ export interface ServedBy {
 export interface Charged {
   /** What the workspace pays: nothing where a client's own key or the cache did. */
   readonly total: PicoUsd;
-  /** What the provider asks for, whoever pays. */
+  /** What the provider charges, paid by the workspace or by the client. */
   readonly upstream: Cost;
 }
 

@@ -10,7 +10,7 @@ export type ByokSource = 'header' | 'connection';
 export interface ByokFacts {
   /** Whose key calls this candidate. Undefined: ours. */
   readonly sourceOf: (candidate: Candidate) => ByokSource | undefined;
-  /** A connection with `policy: always` applies: nobody may be called with our key. */
+  /** A connection with `policy: always` applies: no provider may be called with our key. */
   readonly isRequired: boolean;
 }
 

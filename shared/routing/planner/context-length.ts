@@ -1,5 +1,5 @@
-// Does a prompt fit? Only the provider's tokenizer knows. So nobody is refused here: who most likely cannot hold the
-// prompt is merely asked last, and a prompt that nobody can hold gets the providers' own answer.
+// Does a prompt fit? Only the provider's tokenizer knows. So no candidate is refused here: one that most likely
+// cannot hold the prompt is asked last, and a prompt that none can hold gets the providers' own answer.
 import type { Candidate } from '../../configuration/catalogue/index.ts';
 import { type ChatRequest, isJsonObject } from '../../protocol/wire/index.ts';
 

@@ -10,7 +10,7 @@ export function loosens(asked: PolicyOptions, enforced: PolicyOptions): boolean 
   return regions !== undefined && (asked.data_residency ?? []).some((region) => !regions.includes(region));
 }
 
-/** What binds in the end: the stricter of both, member by member. Only for wishes that loosen nothing. */
+/** What binds in the end: the stricter of both, member by member. Only for requests that loosen nothing. */
 export const tighten = (asked: PolicyOptions, enforced: PolicyOptions): PolicyOptions => ({
   zdr: enforced.zdr === true || asked.zdr,
   data_collection: enforced.data_collection === 'deny' ? 'deny' : asked.data_collection,

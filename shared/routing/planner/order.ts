@@ -16,7 +16,7 @@ export interface OrderFacts {
   readonly isCooling: (candidate: Candidate) => boolean;
 }
 
-/** The unmeasured come last: a wish for speed should meet speed that was seen. */
+/** Candidates without measurements come last: who asks for speed gets speed that was measured. */
 const sortRanks: Record<SortOrder, (stats: CandidateStats | undefined) => number> = {
   price: () => 0,
   latency: (stats) => stats?.medianLatencyMs ?? Number.POSITIVE_INFINITY,
@@ -33,13 +33,13 @@ type Rank = readonly (number | bigint)[];
  */
 export function orderCandidates(
   candidates: readonly Candidate[],
-  wishes: ProviderPreferences,
+  preferences: ProviderPreferences,
   facts: OrderFacts,
   isDoubtful: (candidate: Candidate) => boolean = () => false,
 ): readonly Candidate[] {
-  const placeOf = readPlaces(wishes.order);
-  const isDefault = wishes.sort === undefined && wishes.order.length === 0;
-  const sortRank = sortRanks[wishes.sort ?? 'price'];
+  const placeOf = readPlaces(preferences.order);
+  const isDefault = preferences.sort === undefined && preferences.order.length === 0;
+  const sortRank = sortRanks[preferences.sort ?? 'price'];
   const rankOf = (candidate: Candidate): Rank => [
     Number(isDefault && facts.isCooling(candidate)),
     Number(isDefault && isDoubtful(candidate)),
@@ -53,7 +53,7 @@ export function orderCandidates(
     .map((candidate) => ({ candidate, rank: rankOf(candidate) }))
     .toSorted((a, b) => compareRanks(a.rank, b.rank))
     .map(({ candidate }) => candidate);
-  return wishes.allowFallbacks || wishes.order.length > 0 ? sorted : sorted.slice(0, 1);
+  return preferences.allowFallbacks || preferences.order.length > 0 ? sorted : sorted.slice(0, 1);
 }
 
 /** The place of a provider in `order`; behind all of them where it is not named. Its first mention counts. */

@@ -1,5 +1,5 @@
 // The planner: facts in, an ordered list of candidates or the one right error out. No I/O. The conditions stand in the
-// order of contract 5, so the first that leaves nobody names the error. Who is not in the plan gets nothing of a request.
+// order of contract 5, so the first check that leaves no candidate names the error. A provider outside the plan gets nothing of a request.
 import type { Candidate } from '../../configuration/catalogue/index.ts';
 import { fail, GatewayError } from '../../errors/index.ts';
 import type { ChatRequest, PolicyOptions } from '../../protocol/wire/index.ts';
@@ -51,7 +51,7 @@ function planModel(request: ChatRequest, facts: PlanFacts): readonly Candidate[]
 }
 
 interface Condition {
-  /** The error where nobody is left. */
+  /** The error where no candidate is left. */
   readonly code:
     | 'model_not_routable'
     | 'data_policy_loosening_forbidden'
@@ -75,7 +75,7 @@ function readConditions(request: ChatRequest, facts: PlanFacts): readonly Condit
   const needs = readNeeds(request);
   const mustBringKey = facts.byok?.isRequired ?? false;
   const bringsKey = (candidate: Candidate) => facts.byok?.sourceOf(candidate) !== undefined;
-  // Where a key must be brought, prices of ours matter to nobody, and a missing key has a code of its own.
+  // Where the client must bring a key, our prices do not matter, and a missing key has a code of its own.
   const isPaid = (candidate: Candidate) => mustBringKey || bringsKey(candidate) || isBillable(candidate);
   return [
     { code: 'model_not_routable', keeps: (candidate) => isChosen(candidate.provider.id) && isPaid(candidate) },

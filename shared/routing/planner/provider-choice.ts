@@ -6,7 +6,7 @@ import type { ProviderPreferences } from '../../protocol/wire/index.ts';
 export const findUnknownPin = ({ only }: ProviderPreferences, { providers }: Catalogue): string | undefined =>
   only?.find((id) => !providers.has(id));
 
-/** A test by provider id. `order` with `allow_fallbacks: false` means these and nobody else, as on OpenRouter. */
+/** A test by provider id. `order` with `allow_fallbacks: false` means these providers only, as on OpenRouter. */
 export function readProviderChoice({
   only,
   ignore,

@@ -5,7 +5,7 @@ import type { Cooldowns, StatisticsReader, StatisticsRecorder } from '../../acco
 import type { Clock } from '../../foundation/time/index.ts';
 import { retryWrite } from '../../storage/store/index.ts';
 import { entryOf } from '../planner/index.ts';
-import type { AttemptFailure, CredentialSource, FailureKind } from '../providers/index.ts';
+import type { CredentialSource, FailureKind } from '../providers/index.ts';
 import type { Attempt } from './attempt.ts';
 
 export interface ProviderMetricsDependencies {
@@ -17,9 +17,6 @@ export interface ProviderMetricsDependencies {
   readonly credentials: CredentialSource;
 }
 
-/** How long a provider cools that failed, or named no time itself. */
-const cooldownMs = { failed: 10_000, rate_limited: 15_000 };
-
 /** Our own deadline and a client that left say nothing about the provider, so they are not counted. */
 const countedOutcomes: Partial<Record<FailureKind, 'failed' | 'rate_limited' | 'invalid'>> = {
   failed: 'failed',
@@ -27,8 +24,12 @@ const countedOutcomes: Partial<Record<FailureKind, 'failed' | 'rate_limited' | '
   invalid: 'invalid',
 };
 
-/** In memory and at once, so that the next plan of this process knows it. */
-export function reportAttempt({ recorder, cooldowns }: ProviderMetricsDependencies, attempt: Attempt): void {
+/** In memory and at once, so that the next plan of this process knows it. `callId`: of the client's call. */
+export function reportAttempt(
+  { recorder, cooldowns }: ProviderMetricsDependencies,
+  attempt: Attempt,
+  callId: string,
+): void {
   if (attempt.permit === undefined) return;
   const { outcome, latencyMs, firstOutputMs, candidate } = attempt;
   const entry = entryOf(candidate);
@@ -40,14 +41,10 @@ export function reportAttempt({ recorder, cooldowns }: ProviderMetricsDependenci
   if (outcome.isOurFault === true) return;
   const counted = countedOutcomes[outcome.kind];
   if (counted !== undefined) recorder.record({ ...entry, latencyMs, outcome: counted });
-  const coolMs = cooldownOf(outcome);
-  if (coolMs !== undefined) cooldowns.report(entry, coolMs);
-}
-
-/** Undefined: a request that the provider rejected as invalid cools nothing. */
-function cooldownOf({ kind, retryAfterSeconds }: AttemptFailure): number | undefined {
-  if (kind !== 'failed' && kind !== 'rate_limited') return undefined;
-  return (retryAfterSeconds ?? 0) * 1_000 || cooldownMs[kind];
+  // A request that the provider rejected as invalid cools nothing.
+  const { kind, retryAfterSeconds = 0 } = outcome;
+  if (kind !== 'failed' && kind !== 'rate_limited') return;
+  cooldowns.report(entry, { callId, isRateLimited: kind === 'rate_limited', retryAfterMs: retryAfterSeconds * 1_000 });
 }
 
 /**

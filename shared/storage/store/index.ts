@@ -2,8 +2,11 @@ export { type AttemptOptions, callWithAttempts, neverConnected } from './attempt
 export { createDynamoClient, type DynamoClient } from './dynamodb-client.ts';
 export { createDynamoStore } from './dynamodb-store.ts';
 export { retryWrite } from './retry-write.ts';
+export { shareRuns } from './share-runs.ts';
 export {
+  type BatchPut,
   type CallOptions,
+  type ConditionalResult,
   type Item,
   type Put,
   type QueryOptions,

@@ -1,10 +1,9 @@
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
-import { createCreditLedger } from '../../../shared/accounting/credit/index.ts';
 import { systemRandomness } from '../../../shared/foundation/ids/index.ts';
 import { parseUsd } from '../../../shared/foundation/money/index.ts';
 import { countingWrites } from '../../support/counting-writes.ts';
 import { startTestStore, type TestStore } from '../../support/dynamodb.ts';
-import { applyTo, changed, planOn, storesOn } from './applying.ts';
+import { applyTo, changed, creditOn, planOn, storesOn } from './applying.ts';
 import { exampleText, spoiled } from './example-file.ts';
 
 let database: TestStore;
@@ -30,10 +29,10 @@ async function accountOf(workspace: string) {
 /** A call that meets the last of four shards empty: half of the credit moves there when it ends. */
 async function spreadCredit(workspace: string): Promise<void> {
   const toTheLast = { ...systemRandomness, fraction: () => 0.99 };
-  const ledger = createCreditLedger({ store: database.store, randomness: toTheLast });
-  const take = await ledger.take(await accountOf(workspace), newHold('first', '1'), nowMs);
+  const ledger = creditOn(database.store, toTheLast);
+  const take = await ledger.take(await accountOf(workspace), newHold('first', '1'));
   if (take.kind !== 'taken') throw new Error('there is credit');
-  await ledger.release({ hold: take.hold, nowMs });
+  await ledger.release(take.hold);
   const last = await database.store.get('ledger', `CREDIT#${workspace}#3`);
   expect(last).toMatchObject({ balance_pico_usd: 12_500_000_000_000 });
 }
@@ -48,7 +47,7 @@ describe('the credit shards of a workspace', () => {
     const { credit } = storesOn(database.store);
     const account = await accountOf('team-a');
     expect(await credit.show(account)).toMatchObject({ granted: usd('25'), available: usd('25') });
-    expect(await credit.take(account, newHold('all', '25'), nowMs)).toMatchObject({ kind: 'taken' });
+    expect(await credit.take(account, newHold('all', '25'))).toMatchObject({ kind: 'taken' });
   });
 
   it('stay beside what the file does change, and a dry run shows only that', async () => {

@@ -1,6 +1,7 @@
 // Files applied to an embedded DynamoDB, as the operator applies them.
 
 import { createCreditLedger } from '../../../shared/accounting/credit/index.ts';
+import { createCounters } from '../../../shared/accounting/holds/index.ts';
 import { createConnectionStore, createKeyVault, localKeyWrapper } from '../../../shared/configuration/byok/index.ts';
 import { createCatalogueStore } from '../../../shared/configuration/catalogue/index.ts';
 import {
@@ -13,9 +14,10 @@ import {
 import { createKeyStore } from '../../../shared/configuration/keys/index.ts';
 import { createFunctionStore } from '../../../shared/configuration/stored-functions/index.ts';
 import { createWorkspaceStore } from '../../../shared/configuration/workspaces/index.ts';
-import { systemRandomness } from '../../../shared/foundation/ids/index.ts';
+import { type Randomness, systemRandomness } from '../../../shared/foundation/ids/index.ts';
 import { systemClock } from '../../../shared/foundation/time/index.ts';
 import type { Store } from '../../../shared/storage/store/index.ts';
+import { manualClock } from '../../support/manual-clock.ts';
 import { fileOf } from './example-file.ts';
 
 const vault = createKeyVault({
@@ -25,11 +27,15 @@ const vault = createKeyVault({
   randomness: systemRandomness,
 });
 
+/** Of a gateway process at the time of the tests. */
+export const creditOn = (store: Store, randomness: Randomness = systemRandomness) =>
+  createCreditLedger({ store, counters: createCounters({ store, clock: manualClock(), randomness }), randomness });
+
 export const storesOn = (store: Store) => ({
   catalogues: createCatalogueStore(store),
   workspaceStore: createWorkspaceStore(store),
   keys: createKeyStore(store),
-  credit: createCreditLedger({ store, randomness: systemRandomness }),
+  credit: creditOn(store),
   connectionStore: createConnectionStore(store, vault),
   functionStore: createFunctionStore(store),
 });

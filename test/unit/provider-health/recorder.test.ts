@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
-import { waitingCountersMax } from '../../../shared/accounting/provider-health/counter-buffer.ts';
 import { createStatisticsRecorder } from '../../../shared/accounting/provider-health/index.ts';
+import { waitingCountersMax } from '../../../shared/accounting/provider-health/recorder.ts';
 import { type Store, StoreUnavailable, type Update } from '../../../shared/storage/store/index.ts';
 import { manualClock } from '../../support/manual-clock.ts';
 

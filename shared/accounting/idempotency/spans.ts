@@ -1,4 +1,6 @@
-// A span id belongs to one call (contract 7). The item remembers which, by the hashes of what a retry of it repeats.
+// A span id belongs to one call and is used once per workspace (spec 4.1, contract 7). Each call of this store is one
+// conditional write, so of any number of calls at the same time exactly one has it. The item remembers which, by the
+// hashes of what a retry of it repeats.
 //
 //   claim                                 expires (30 days)
 //     |----- used ------------------------|----- free ...
@@ -7,10 +9,13 @@
 // While it is used the same Idempotency-Key is let through, and changes nothing: whether its call may run is decided by
 // the record of the key, and a call that may not run must not give away the span of the one that does.
 import { sha256Hex } from '../../foundation/ids/index.ts';
-import type { Item, Put, Update } from '../../storage/store/index.ts';
+import type { Clock } from '../../foundation/time/index.ts';
+import type { CallOptions, Item, Put, Store } from '../../storage/store/index.ts';
 
 /** Contract 7. */
 const spanLifeSeconds = 30 * 24 * 60 * 60;
+/** Before now on every clock, and not so long ago that DynamoDB ignores it: it deletes what expired in the last five years. */
+const withdrawnSeconds = 24 * 60 * 60;
 
 export interface SpanClaim {
   readonly workspace: string;
@@ -25,6 +30,50 @@ export interface SpanClaim {
   readonly nowMs: number;
 }
 
+type OwnSpan = Pick<SpanClaim, 'workspace' | 'spanId' | 'owner'>;
+
+export type SpanOutcome = { readonly kind: 'claimed' } | { readonly kind: 'duplicate' };
+
+/** All calls throw StoreUnavailable. */
+export interface SpanStore {
+  /** Granted again to the same Idempotency-Key, and once to the same inputs after a release. */
+  claim(claim: SpanClaim, options?: CallOptions): Promise<SpanOutcome>;
+  /**
+   * After a failure that a client may retry, and only then: any other end leaves the span used. Does nothing where the
+   * span is another call's.
+   */
+  release(claim: OwnSpan, options?: CallOptions): Promise<void>;
+  /** As if it had never been claimed: for a call that was refused first. Does nothing where the span is another call's. */
+  withdraw(claim: OwnSpan, options?: CallOptions): Promise<void>;
+}
+
+export function createSpanStore(store: Pick<Store, 'put' | 'update'>, clock: Clock): SpanStore {
+  async function change(span: OwnSpan, attribute: string, value: unknown, options: CallOptions): Promise<void> {
+    await store.update(
+      {
+        table: 'spans',
+        key: spanKey(span.workspace, span.spanId),
+        expression: 'SET #changed = :value',
+        condition: '#owner = :owner',
+        names: { '#changed': attribute, '#owner': 'owner' },
+        values: { ':value': value, ':owner': span.owner },
+        repeatable: true,
+      },
+      options,
+    );
+  }
+  return {
+    async claim(claim, options = {}) {
+      const outcome = await store.put(claimPut(claim), options);
+      const isGranted = outcome.kind === 'written' || isOwnClaim(outcome.item, claim);
+      return { kind: isGranted ? 'claimed' : 'duplicate' };
+    },
+    release: (span, options = {}) => change(span, 'state', 'released', options),
+    withdraw: (span, options = {}) =>
+      change(span, 'expires_at_epoch_seconds', Math.floor(clock.nowMs() / 1_000) - withdrawnSeconds, options),
+  };
+}
+
 /** Client text is no part of a table key. */
 const spanKey = (workspace: string, spanId: string): string => `SPAN#${workspace}#${sha256Hex(spanId)}`;
 
@@ -36,7 +85,7 @@ const isOfSameCallOrKey = '(#fingerprint = :fingerprint OR #key = :key)';
 const keyHashOf = ({ idempotencyKey }: Pick<SpanClaim, 'idempotencyKey'>): string | undefined =>
   idempotencyKey === undefined ? undefined : sha256Hex(idempotencyKey);
 
-export function claimPut(claim: SpanClaim) {
+function claimPut(claim: SpanClaim) {
   const { workspace, spanId, owner, fingerprint, nowMs } = claim;
   const key = keyHashOf(claim);
   const isOwn = key === undefined ? isOfSameCall : isOfSameCallOrKey;
@@ -68,32 +117,9 @@ export function claimPut(claim: SpanClaim) {
   } satisfies Put;
 }
 
-/** As if it had never been claimed: free for everybody. */
-export const withdrawUpdate = ({ workspace, spanId, owner }: Pick<SpanClaim, 'workspace' | 'spanId' | 'owner'>) =>
-  ({
-    table: 'spans',
-    key: spanKey(workspace, spanId),
-    expression: 'SET #expires = :past',
-    condition: '#owner = :owner',
-    names: { '#expires': 'expires_at_epoch_seconds', '#owner': 'owner' },
-    values: { ':past': 0, ':owner': owner },
-    repeatable: true,
-  }) satisfies Update;
-
-export const releaseUpdate = ({ workspace, spanId, owner }: Pick<SpanClaim, 'workspace' | 'spanId' | 'owner'>) =>
-  ({
-    table: 'spans',
-    key: spanKey(workspace, spanId),
-    expression: 'SET #state = :released',
-    condition: '#owner = :owner',
-    names: { '#state': 'state', '#owner': 'owner' },
-    values: { ':released': 'released', ':owner': owner },
-    repeatable: true,
-  }) satisfies Update;
-
 /** The claim stands there already: the answer to its first try was lost, or the Idempotency-Key is that of its call. */
-export const isOwnClaim = (item: Item | undefined, claim: SpanClaim): boolean => {
+function isOwnClaim(item: Item | undefined, claim: SpanClaim): boolean {
   const key = keyHashOf(claim);
   const isOfKey = key !== undefined && item?.idempotency_key_sha256 === key;
   return item?.state === 'used' && (item.owner === claim.owner || isOfKey);
-};
+}

@@ -1,0 +1,113 @@
+// The item of an API key as admission sees it: status and limits are written by the operator, the counters beside them
+// by requests. A key is given no balance: its spend limit is configuration of the same item, and its balance is minus
+// what it holds and has spent. So a changed limit counts from the next request on, and needs no other write.
+import { type PicoUsd, parseUsd } from '../../foundation/money/index.ts';
+import type { Item } from '../../storage/store/index.ts';
+import { type Counter, readAmount, readHeld, readTimed, timedName } from './counter.ts';
+import type { UpdateDraft } from './update-draft.ts';
+
+export const keyAttributes = {
+  secretSha256: 'secret_sha256',
+  status: 'status',
+  requestsPerMinute: 'requests_per_minute',
+  spendLimitUsd: 'spend_limit_usd',
+  /** `daily`, `weekly` or `monthly`; null or absent: never. */
+  spendLimitReset: 'spend_limit_reset',
+  /** Null or absent: never. */
+  expiresAtMs: 'expires_at_ms',
+} as const;
+
+const balanceAttribute = 'balance_pico_usd';
+const spentAttribute = 'spent_pico_usd';
+
+/** When the spend that counts against the limit starts again (contract 16). Weeks begin on Monday. */
+export type SpendLimitReset = 'daily' | 'weekly' | 'monthly';
+
+export interface KeyLimits {
+  /** Not revoked, and not expired. */
+  readonly isActive: boolean;
+  readonly requestsPerMinute: number | null;
+  readonly spendLimitUsd: string | null;
+  readonly spendLimitReset: SpendLimitReset | null;
+}
+
+export function readKeyLimits(item: Item, nowMs: number): KeyLimits {
+  const expiresAtMs = (item[keyAttributes.expiresAtMs] ?? null) as number | null;
+  return {
+    isActive: item[keyAttributes.status] === 'active' && (expiresAtMs === null || nowMs < expiresAtMs),
+    requestsPerMinute: (item[keyAttributes.requestsPerMinute] ?? null) as number | null,
+    spendLimitUsd: (item[keyAttributes.spendLimitUsd] ?? null) as string | null,
+    spendLimitReset: (item[keyAttributes.spendLimitReset] ?? null) as SpendLimitReset | null,
+  };
+}
+
+/** The counter of a key: its balance may fall to minus the limit and what was spent before the period began. */
+export const keyCounter = (publicId: string, limit: PicoUsd | null): Counter => ({
+  table: 'keys',
+  key: publicId,
+  balances: [{ attribute: balanceAttribute, limit }],
+  spentAttribute,
+});
+
+export interface KeySpending {
+  readonly limit: PicoUsd;
+  /** In the period that runs; without a reset, ever. */
+  readonly spent: PicoUsd;
+  readonly held: PicoUsd;
+}
+
+/** Null: no limit, and spending is not counted on the key. */
+export function readKeySpending(item: Item, nowMs: number): KeySpending | null {
+  const { spendLimitUsd } = readKeyLimits(item, nowMs);
+  if (spendLimitUsd === null) return null;
+  return {
+    limit: readLimit(spendLimitUsd),
+    spent: readAmount(item[spentAttribute]) - spentBeforePeriod(item, nowMs),
+    held: readHeld(item).reduce((sum, { amount }) => sum + amount, 0n),
+  };
+}
+
+/** By how much the balance may fall below 0. Null: nothing limits it. */
+export function balanceLimit(item: Item, nowMs: number): PicoUsd | null {
+  const { spendLimitUsd } = readKeyLimits(item, nowMs);
+  return spendLimitUsd === null ? null : readLimit(spendLimitUsd) + spentBeforePeriod(item, nowMs);
+}
+
+function readLimit(spendLimitUsd: string): PicoUsd {
+  const limit = parseUsd(spendLimitUsd);
+  if (limit === undefined) throw new Error('the spend limit of a stored key is no amount');
+  return limit;
+}
+
+/** Before the first write of a period all that was spent. */
+function spentBeforePeriod(item: Item, nowMs: number): PicoUsd {
+  const { spendLimitReset } = readKeyLimits(item, nowMs);
+  if (spendLimitReset === null) return 0n;
+  return readAmount(item[periodAttribute(spendLimitReset, nowMs)] ?? item[spentAttribute]);
+}
+
+/** The first write of a period notes what was spent before it, whatever else the write does. */
+export function openPeriod(draft: UpdateDraft, item: Item, nowMs: number): void {
+  const { spendLimitReset } = readKeyLimits(item, nowMs);
+  if (spendLimitReset === null) return;
+  const current = periodAttribute(spendLimitReset, nowMs);
+  if (item[current] !== undefined) return;
+  if (item[spentAttribute] === undefined) {
+    draft.set(current, 0n);
+    draft.require(`attribute_not_exists(${draft.name(spentAttribute)})`);
+  } else {
+    draft.setOnceFrom(current, spentAttribute);
+  }
+  for (const { name } of readTimed(item, 'periodStart')) draft.remove(name);
+}
+
+const periodAttribute = (reset: SpendLimitReset, nowMs: number): string =>
+  timedName('periodStart', periodStartMs(reset, nowMs) / 1_000);
+
+function periodStartMs(reset: SpendLimitReset, nowMs: number): number {
+  const now = new Date(nowMs);
+  const [year, month, day] = [now.getUTCFullYear(), now.getUTCMonth(), now.getUTCDate()];
+  const daysSinceMonday = (now.getUTCDay() + 6) % 7;
+  if (reset === 'monthly') return Date.UTC(year, month, 1);
+  return Date.UTC(year, month, reset === 'weekly' ? day - daysSinceMonday : day);
+}

@@ -1,0 +1,139 @@
+// A settlement counts once, however often its caller asks for it. One whose write was not answered is doubtful: it is
+// repeated together with the others of that write, under the same mark, so that one look at the mark tells of them all.
+import { LRUCache } from 'lru-cache';
+import type { Clock } from '../../foundation/time/index.ts';
+import { type Store, StoreUnavailable } from '../../storage/store/index.ts';
+import type { ItemAddress } from './counter.ts';
+import { planWrite } from './plan-write.ts';
+import type { Answer, Request } from './requests.ts';
+import { addMark, hasMark, type Mark } from './settlement-mark.ts';
+
+/** From the first try on. Callers repeat a settlement within the 10 s of `finish`. */
+export const settlementRetryMs = 30_000;
+/** Each after the first follows a write of another process. */
+const writesMax = 10;
+/** How long after it was taken a hold may be settled; a process may have been suspended. Calls run for minutes at most. */
+const openHoldMaxMs = 86_400_000;
+/** Settlements of doubtful writes that were found to be done, and may be asked for once more. */
+const resolvedMax = 1_000;
+
+/** For the client the same as a store that is down: try again soon. */
+export const contended = () => new StoreUnavailable(new Error('other writes came first in every try'));
+
+interface DoubtfulWrite {
+  readonly mark: Mark;
+  readonly settlements: readonly OwnedRequest[];
+  readonly retryUntilMs: number;
+  retrying: Promise<void> | undefined;
+}
+
+export interface OwnedRequest {
+  readonly owner: string | undefined;
+  readonly request: Request<unknown>;
+}
+
+export interface SettleOnce {
+  /** From here on a settlement of this owner is written. */
+  taken(address: ItemAddress, owner: string): void;
+  /** The write of these settlements may have been made. */
+  doubt(address: ItemAddress, mark: Mark, settlements: readonly OwnedRequest[]): void;
+  /** `write`: makes the first try. */
+  settle(
+    address: ItemAddress & { readonly owner: string },
+    request: Request<never>,
+    write: () => Promise<Answer<never>>,
+  ): Promise<Answer<never>>;
+}
+
+const nameOf = ({ table, key }: ItemAddress, owner = ''): string => `${table} ${key} ${owner}`;
+
+export function createSettleOnce({
+  store,
+  clock,
+}: {
+  readonly store: Pick<Store, 'update'>;
+  readonly clock: Clock;
+}): SettleOnce {
+  /** Holds that were taken and not settled, a few for each running call, by the time they were taken. */
+  const open = new Map<string, number>();
+  const resolved = new LRUCache<string, true>({ max: resolvedMax });
+  const underWay = new Map<string, Promise<unknown>>();
+  /** Ends with `settlementRetryMs`. */
+  const doubtful = new Map<string, DoubtfulWrite>();
+
+  async function retry(address: ItemAddress, { mark, settlements, retryUntilMs }: DoubtfulWrite): Promise<void> {
+    if (clock.nowMs() > retryUntilMs) throw new Error('a settlement was repeated too late to count once');
+    const waiting = settlements.map(({ request }) => ({ request, isSeenAfter: true }));
+    let seen: { readonly item: Record<string, unknown>; readonly atMs: number } | undefined;
+    for (let tried = 0; tried < writesMax; tried += 1) {
+      const { write } = planWrite(waiting, seen, clock.nowMs());
+      if (write === undefined) return;
+      addMark(write.draft, mark);
+      const update = write.draft.toUpdate(address.table, address.key, { repeatable: true });
+      const { kind, item = {} } = await store.update(update);
+      if (kind === 'written' || hasMark(item, mark)) return;
+      seen = { item, atMs: clock.nowMs() };
+    }
+    throw contended();
+  }
+
+  async function resolve(address: ItemAddress, write: DoubtfulWrite): Promise<void> {
+    await retry(address, write);
+    for (const { owner } of write.settlements) {
+      doubtful.delete(nameOf(address, owner));
+      open.delete(nameOf(address, owner));
+      resolved.set(nameOf(address, owner), true);
+    }
+  }
+
+  async function settleNow(
+    address: ItemAddress & { readonly owner: string },
+    write: () => Promise<Answer<never>>,
+  ): Promise<Answer<never>> {
+    const name = nameOf(address, address.owner);
+    const doubt = doubtful.get(name);
+    if (doubt === undefined) {
+      const answer = await write();
+      open.delete(name);
+      return answer;
+    }
+    doubt.retrying ??= resolve(address, doubt).finally(() => {
+      doubt.retrying = undefined;
+    });
+    await doubt.retrying;
+    return { kind: 'settled', item: {}, wasLate: false };
+  }
+
+  return {
+    taken(address, owner) {
+      const nowMs = clock.nowMs();
+      open.set(nameOf(address, owner), nowMs);
+      for (const [name, takenAtMs] of open) {
+        if (nowMs - takenAtMs < openHoldMaxMs) break;
+        open.delete(name);
+      }
+    },
+
+    doubt(address, mark, settlements) {
+      const nowMs = clock.nowMs();
+      for (const [name, { retryUntilMs }] of doubtful) if (retryUntilMs < nowMs) doubtful.delete(name);
+      const write = { mark, settlements, retryUntilMs: nowMs + settlementRetryMs, retrying: undefined };
+      for (const { owner } of settlements) doubtful.set(nameOf(address, owner), write);
+    },
+
+    async settle(address, request, write) {
+      const name = nameOf(address, address.owner);
+      const running = underWay.get(name);
+      if (running !== undefined) {
+        await running;
+        return { kind: 'gone' };
+      }
+      // A hold that was not taken must not be taken out of its bucket: it holds those of others.
+      const isKnown = request.kind !== 'settle' || open.has(name);
+      if (!isKnown || resolved.has(name)) return { kind: 'gone' };
+      const settled = settleNow(address, write).finally(() => underWay.delete(name));
+      underWay.set(name, settled);
+      return settled;
+    },
+  };
+}

@@ -1,0 +1,129 @@
+// Limits per minute and per day: a window of about a dozen parts, each a count in an attribute of its own that is only
+// added to, beside the total of all counts ever made. What counts now is that total less the parts that are over, so the
+// one comparison of a write, "the total is at most so much", needs no agreement with other writers: what is over does
+// not change any more, and an old copy of the item knows too little of it, never too much.
+//
+//        part     part      part                  A part counts until a window's length after its last call, so
+//   |---·--·--|---------|--·--·---|               never more than the limit fall into any window's length.
+//          last                last
+import type { Item } from '../../storage/store/index.ts';
+import { readAmount, readTimed, type SeenItem, type TimedKind, timedName } from './counter.ts';
+import type { UpdateDraft } from './update-draft.ts';
+
+export interface Window {
+  readonly counts: TimedKind;
+  readonly last: TimedKind;
+  readonly totalAttribute: string;
+  readonly lengthMs: number;
+  readonly partMs: number;
+  /** From the beginning of a part: so long its count may be corrected, and an older copy of it proves nothing. */
+  readonly correctableMs: number;
+}
+
+const minuteMs = 60_000;
+const dayMs = 86_400_000;
+const minutePartMs = 5_000;
+
+/** A request that was not made after all is taken out within seconds. */
+export const requestsPerMinute: Window = {
+  counts: 'requests',
+  last: 'lastInMinutePart',
+  totalAttribute: 'requests_total',
+  lengthMs: minuteMs,
+  partMs: minutePartMs,
+  correctableMs: 2 * minutePartMs,
+};
+
+/** Tokens are estimated first, and corrected when the call has ended. */
+export const tokensPerMinute: Window = {
+  counts: 'minuteTokens',
+  last: 'lastInMinutePart',
+  totalAttribute: 'minute_tokens_total',
+  lengthMs: minuteMs,
+  partMs: minutePartMs,
+  correctableMs: minuteMs,
+};
+
+export const tokensPerDay: Window = {
+  counts: 'dayTokens',
+  last: 'lastInDayPart',
+  totalAttribute: 'day_tokens_total',
+  lengthMs: dayMs,
+  partMs: dayMs / 12,
+  correctableMs: dayMs,
+};
+
+/** Clocks differ by milliseconds. A part that begins further ahead was opened by a broken clock and is not counted. */
+const clockSkewMaxMs = 60_000;
+
+export interface WindowUse {
+  readonly total: bigint;
+  /** What counts now, by the copy. */
+  readonly used: bigint;
+  /** Parts that count, the one that ends first at the front. */
+  readonly live: readonly { readonly count: bigint; readonly endsAtMs: number }[];
+  /** Attributes that count no more. */
+  readonly over: readonly string[];
+}
+
+export function readWindow(window: Window, { item, atMs: seenAtMs }: SeenItem, nowMs: number): WindowUse {
+  const lastNameOf = (startMs: number) => timedName(window.last, startMs / 1_000);
+  const parts = readTimed(item, window.counts).map(({ name, atMs: startMs, value }) => {
+    const lastMs = Number(item[lastNameOf(startMs)] ?? window.partMs - 1);
+    const endsAtMs = startMs + lastMs + window.lengthMs;
+    const isFinal = seenAtMs >= startMs + window.correctableMs;
+    const isOver = (isFinal && nowMs >= endsAtMs) || startMs > nowMs + clockSkewMaxMs;
+    return { name, startMs, count: readAmount(value), endsAtMs, isOver };
+  });
+  const live = parts.filter(({ isOver }) => !isOver).toSorted((a, b) => a.endsAtMs - b.endsAtMs);
+  return {
+    total: readAmount(item[window.totalAttribute]),
+    used: live.reduce((sum, { count }) => sum + count, 0n),
+    live,
+    over: parts.flatMap(({ isOver, name, startMs }) => (isOver ? [name, lastNameOf(startMs)] : [])),
+  };
+}
+
+/** Milliseconds until `amount` fits under `limit` if nothing else is counted; at most the length of the window. */
+export function waitMs(
+  window: Window,
+  { used, live }: Pick<WindowUse, 'used' | 'live'>,
+  amount: bigint,
+  limit: bigint,
+  nowMs: number,
+): number {
+  let left = used + amount;
+  for (const { count, endsAtMs } of live) {
+    left -= count;
+    if (left <= limit) return Math.max(1, endsAtMs - nowMs);
+  }
+  return window.lengthMs;
+}
+
+export const partStartMs = ({ partMs }: Window, nowMs: number): number => Math.floor(nowMs / partMs) * partMs;
+
+export function addCount(draft: UpdateDraft, window: Window, amount: bigint, nowMs: number): void {
+  const startMs = partStartMs(window, nowMs);
+  draft.add(timedName(window.counts, startMs / 1_000), amount);
+  draft.add(window.totalAttribute, amount);
+  draft.set(timedName(window.last, startMs / 1_000), nowMs - startMs);
+}
+
+/** Changes what was counted at a moment. False: that part may not be corrected any more, and nothing is done. */
+export function correctCount(
+  draft: UpdateDraft,
+  window: Window,
+  change: bigint,
+  countedAtMs: number,
+  nowMs: number,
+  seen: Item | undefined,
+): boolean {
+  const startMs = partStartMs(window, countedAtMs);
+  const part = timedName(window.counts, startMs / 1_000);
+  // An item that was deleted or tidied since it was counted there has no such part.
+  if (change === 0n || nowMs >= startMs + window.correctableMs || (seen && seen[part] === undefined)) return false;
+  draft.add(part, change);
+  draft.add(window.totalAttribute, change);
+  draft.require(`attribute_exists(${draft.name(part)})`);
+  return true;
+}

@@ -1,0 +1,47 @@
+// The words of names, comments, messages and pages. A reader who knows the field meets its standard terms only; what
+// stands here was found, and replaced, in earlier versions.
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it } from '@jest/globals';
+import { projectRoot, readMarkdownFiles, readSourceFiles } from './source-files.ts';
+
+const shipped = [...readSourceFiles(['shared', 'functions', 'infra']), ...readMarkdownFiles()];
+
+/** By the word to use. */
+const rules: readonly { readonly use: string; readonly instead: RegExp }[] = [
+  {
+    use: 'no provider, no call, another instance, …: say which',
+    instead: /\b(nobody|somebody|anybody|everybody|whoever)\b/gi,
+  },
+  { use: 'without effect', instead: /\bin vain\b/gi },
+  { use: 'correct, correction', instead: /\b(mends?|mended|mending|heals?|healed|healing)\b/gi },
+  { use: 'cycle', instead: /\bcircles?\b/gi },
+  { use: 'rate limited; a stale writer; a closed socket', instead: /\b(hurried|laggards?|sleepers?)\b/gi },
+  { use: 'preference, option, request', instead: /\b(\w*wish(es)?)\b/gi },
+  { use: 'log context, known', instead: /\b(learnt|tellLog)\b/g },
+  { use: 'deferred tasks', instead: /\bAfterwards\b/g },
+  { use: 'folder, module; capacity, headroom', instead: /\brooms?\b/gi },
+  { use: 'dry run; destructive changes', instead: /\b(rehearse\w*|what-goes)\b/gi },
+];
+
+describe('what ships', () => {
+  it.each(rules)('is written in the terms of the field: $use', ({ instead }) => {
+    const found = shipped.flatMap(({ path, text }) =>
+      text.split('\n').flatMap((line, at) => [...line.matchAll(instead)].map(([word]) => `${path}:${at + 1} ${word}`)),
+    );
+    expect(found).toEqual([]);
+  });
+
+  it('has no file or folder named for being at hand: util, helper, manager, common, misc', () => {
+    const named = shipped.filter(({ path }) => /(^|[/-])(utils?|helpers?|managers?|common|misc)([./-]|$)/.test(path));
+    expect(named.map(({ path }) => path)).toEqual([]);
+  });
+});
+
+describe('README.md', () => {
+  it('is read to its end: at most 150 lines, and no line of a table above 160 characters', () => {
+    const lines = readFileSync(join(projectRoot, 'README.md'), 'utf8').trimEnd().split('\n');
+    expect(lines.length).toBeLessThanOrEqual(150);
+    expect(lines.filter((line) => line.startsWith('|') && line.length > 160)).toEqual([]);
+  });
+});

@@ -1,0 +1,236 @@
+// How requests for one item gather while a write is under way, on a store that answers when the test says so.
+import { describe, expect, it } from '@jest/globals';
+import { type Counter, createCounters, queueWaitMaxMs } from '../../../shared/accounting/holds/index.ts';
+import { systemRandomness } from '../../../shared/foundation/ids/index.ts';
+import {
+  type ConditionalResult,
+  type Item,
+  StoreUnavailable,
+  type Update,
+} from '../../../shared/storage/store/index.ts';
+import { manualClock } from '../../support/manual-clock.ts';
+
+const counter = (limit: bigint, key = 'unit'): Counter => ({
+  table: 'ledger',
+  key,
+  balances: [{ attribute: 'b', limit }],
+  spentAttribute: 's',
+});
+
+interface Asked {
+  readonly update: Update | undefined;
+  answer(result: ConditionalResult): void;
+  fail(): void;
+}
+
+function start() {
+  const clock = manualClock();
+  const asked: Asked[] = [];
+  const ask = <Result>(update: Update | undefined, read: (result: ConditionalResult) => Result): Promise<Result> =>
+    new Promise((resolve, reject) => {
+      asked.push({
+        update,
+        answer: (result) => resolve(read(result)),
+        fail: () => reject(new StoreUnavailable(new Error('no answer'))),
+      });
+    });
+  const store = {
+    get: () => ask(undefined, ({ item }) => item),
+    update: (update: Update) => ask(update, (result) => result),
+  };
+  const counters = createCounters({ store, clock, randomness: systemRandomness });
+  let owners = 0;
+  const take = (amount: bigint, limit = 100n, key?: string) => {
+    owners += 1;
+    const hold = { owner: `o-${owners}`, amount, expiresAtMs: clock.nowMs() + 70_000 };
+    return { hold, result: counters.take(counter(limit, key), hold) };
+  };
+  const kindOf = (result: Promise<{ kind: string }>) =>
+    result.then(
+      ({ kind }) => kind,
+      (error: Error) => String((error.cause as Error).message),
+    );
+  return { clock, asked, counters, take, kindOf };
+}
+
+/** What an answered promise sets off has run. */
+const turn = () => new Promise((resolve) => setImmediate(resolve));
+const written = (item: Item): ConditionalResult => ({ kind: 'written', item });
+const refused = (item: Item): ConditionalResult => ({ kind: 'refused', item });
+
+/** The amount that an update takes from the balance. */
+const takenBy = ({ update }: Asked): bigint => {
+  const { expression = '', names = {}, values = {} } = update ?? {};
+  const [balance] = Object.entries(names).find(([, attribute]) => attribute === 'b') ?? [];
+  const [, amount = ''] =
+    new RegExp(`${balance} = if_not_exists\\(${balance}, :v\\d+\\) \\+ (:v\\d+)`).exec(expression) ?? [];
+  return -(values[amount] as bigint);
+};
+
+describe('requests that want one item', () => {
+  it('alone are written at once, and those that come meanwhile share the next write', async () => {
+    const { asked, take, kindOf } = start();
+    const first = kindOf(take(1n).result);
+    expect(asked.map(takenBy)).toEqual([1n]);
+    const others = Array.from({ length: 999 }, () => kindOf(take(1n, 10_000n).result));
+    await turn();
+    expect(asked).toHaveLength(1);
+    asked[0]?.answer(written({ b: -1n }));
+    await turn();
+    expect(asked.map(takenBy)).toEqual([1n, 999n]);
+    asked[1]?.answer(written({ b: -1_000n }));
+    expect(new Set(await Promise.all([first, ...others]))).toEqual(new Set(['taken']));
+    expect(asked).toHaveLength(2);
+  });
+
+  it('of other items do not wait for it', () => {
+    const { asked, take } = start();
+    for (const key of ['a', 'b', 'c']) void take(1n, 100n, key);
+    expect(asked.map(({ update }) => update?.key)).toEqual(['a', 'b', 'c']);
+  });
+
+  it('are served in their order, and the rest refused with the numbers that are left, without another write', async () => {
+    const { asked, take, kindOf } = start();
+    const first = take(10n);
+    const results = [40n, 30n, 50n, 20n, 1n].map((amount) => take(amount).result);
+    asked[0]?.answer(written({ b: -10n }));
+    await turn();
+    // 90 are left: 40 and 30 fit, 50 does not, 20 does.
+    expect(asked.map(takenBy)).toEqual([10n, 90n]);
+    asked[1]?.answer(written({ b: -100n }));
+    expect((await first.result).kind).toBe('taken');
+    const answers = await Promise.all(results);
+    expect(answers.map(({ kind }) => kind)).toEqual(['taken', 'taken', 'insufficient', 'taken', 'insufficient']);
+    expect(answers[2]).toMatchObject({ available: 0n });
+    expect(asked).toHaveLength(2);
+    await Promise.all(results.map(kindOf));
+  });
+
+  it('that do not fit all together are sorted out by the item that the refusal brings', async () => {
+    const { asked, take } = start();
+    void take(1n);
+    const results = Array.from({ length: 10 }, () => take(9n).result);
+    // Another process has taken 40 meanwhile.
+    asked[0]?.answer(refused({ b: -40n }));
+    await turn();
+    expect(takenBy(asked[1] as Asked)).toBe(1n + 6n * 9n);
+    asked[1]?.answer(written({ b: -95n }));
+    const kinds = (await Promise.all(results)).map(({ kind }) => kind);
+    expect(kinds).toEqual([...Array(6).fill('taken'), ...Array(4).fill('insufficient')]);
+    expect(asked).toHaveLength(2);
+  });
+
+  it('of which none fits cost one look, not one each', async () => {
+    const { asked, take } = start();
+    const first = take(100n);
+    asked[0]?.answer(written({ b: -100n }));
+    await first.result;
+    const results = Array.from({ length: 50 }, () => take(5n).result);
+    expect(asked).toHaveLength(2);
+    // Those that came after the question was asked are judged by the next one.
+    asked[1]?.answer(written({ b: -100n }));
+    await turn();
+    asked[2]?.answer(written({ b: -100n }));
+    const kinds = new Set((await Promise.all(results)).map(({ kind }) => kind));
+    expect(kinds).toEqual(new Set(['insufficient']));
+    expect(asked).toHaveLength(3);
+    expect(asked.slice(1).map(({ update }) => update)).toEqual([undefined, undefined]);
+  });
+
+  it('go together with settlements, under one mark, which the next write deletes', async () => {
+    const { asked, counters, take } = start();
+    const holds = [take(10n), take(20n)];
+    asked[0]?.answer(written({ b: -10n }));
+    await turn();
+    const bucket = Object.values(asked[1]?.update?.names ?? {}).find((name) => name.startsWith('H')) ?? '';
+    asked[1]?.answer(written({ b: -30n, [bucket]: 30n }));
+    await Promise.all(holds.map(({ result }) => result));
+    const blocking = take(1n);
+    const settled = holds.map(({ hold }) => counters.settle(counter(100n), hold, 3n));
+    const more = take(4n);
+    asked[2]?.answer(written({ b: -31n, [bucket]: 31n }));
+    await turn();
+    expect(asked).toHaveLength(4);
+    // 27 come back, 6 are spent of it, 4 are taken.
+    expect(takenBy(asked[3] as Asked)).toBe(-(30n - 6n) + 4n);
+    expect(asked[3]?.update?.expression.match(/ADD/g)).toHaveLength(1);
+    expect(asked[3]?.update?.repeatable).toBe(false);
+    asked[3]?.answer(written({ b: -11n, s: 6n, [bucket]: 5n }));
+    await Promise.all([blocking.result, more.result, ...settled]);
+    void take(1n);
+    expect(asked[4]?.update?.expression).toMatch(/DELETE #n\d+ :v\d+$/);
+  });
+});
+
+describe('a request', () => {
+  it('is refused when it has waited ten seconds in the process', async () => {
+    const { asked, take, kindOf, clock } = start();
+    const first = kindOf(take(1n).result);
+    const second = kindOf(take(1n).result);
+    // The process was busy with other things when the answer came.
+    clock.advance(queueWaitMaxMs + 1);
+    asked[0]?.answer(written({ b: -1n }));
+    expect(await Promise.all([first, second])).toEqual(['taken', 'waited 10000 ms in the process for its turn']);
+    expect(asked).toHaveLength(1);
+  });
+
+  it('is served when it waited for less, however long the store may take for an admission', async () => {
+    const { asked, take, kindOf, clock } = start();
+    void take(1n);
+    const second = kindOf(take(1n).result);
+    clock.advance(queueWaitMaxMs);
+    asked[0]?.answer(written({ b: -1n }));
+    await turn();
+    asked[1]?.answer(refused({ b: -1n }));
+    await turn();
+    asked[2]?.answer(written({ b: -2n }));
+    expect(await second).toBe('taken');
+  });
+
+  it('is refused within two seconds of a store that does not answer, though others were before it', async () => {
+    const { asked, take, kindOf, clock } = start();
+    const first = kindOf(take(1n).result);
+    clock.advance(1);
+    const second = kindOf(take(1n).result);
+    clock.advance(799);
+    asked[0]?.fail();
+    await turn();
+    clock.advance(800);
+    asked[1]?.fail();
+    expect(await Promise.all([first, second])).toEqual(['no answer', 'no answer']);
+    expect(asked).toHaveLength(2);
+  });
+
+  it('beside a settlement whose write is not answered is sent again without it, once', async () => {
+    const { asked, counters, take, kindOf, clock } = start();
+    const held = take(10n);
+    asked[0]?.answer(written({ b: -10n }));
+    await held.result;
+    const blocking = take(1n);
+    const settled = kindOf(counters.settle(counter(100n), held.hold, 3n));
+    const beside = kindOf(take(5n).result);
+    asked[1]?.answer(written({ b: -11n }));
+    await blocking.result;
+    await turn();
+    expect(asked[2]?.update?.expression).toContain('ADD');
+    clock.advance(800);
+    asked[2]?.fail();
+    expect(await settled).toBe('no answer');
+    expect(asked[3]?.update?.expression).not.toContain('ADD');
+    expect(takenBy(asked[3] as Asked)).toBe(5n);
+    clock.advance(800);
+    asked[3]?.fail();
+    expect(await beside).toBe('no answer');
+  });
+
+  it('that other writers always precede is given up after ten writes', async () => {
+    const { asked, take, kindOf } = start();
+    const kind = kindOf(take(1n).result);
+    for (let write = 0; write < 10; write += 1) {
+      asked[write]?.answer(refused({ b: 0n }));
+      await turn();
+    }
+    expect(await kind).toBe('other writes came first in every try');
+    expect(asked).toHaveLength(10);
+  });
+});

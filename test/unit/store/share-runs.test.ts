@@ -1,0 +1,46 @@
+import { describe, expect, it } from '@jest/globals';
+import { shareRuns } from '../../../shared/storage/store/index.ts';
+
+/** Runs that end when the test says so. */
+function heldRuns() {
+  const runs: { readonly requests: readonly number[]; readonly end: PromiseWithResolvers<string> }[] = [];
+  const ask = shareRuns((requests: readonly number[]) => {
+    const end = Promise.withResolvers<string>();
+    runs.push({ requests, end });
+    return end.promise;
+  });
+  return { runs, ask };
+}
+
+const settle = () => new Promise((resolve) => setImmediate(resolve));
+
+describe('shared runs', () => {
+  it('begin at once for a request that is alone', () => {
+    const { runs, ask } = heldRuns();
+    void ask(1);
+    expect(runs.map(({ requests }) => requests)).toEqual([[1]]);
+  });
+
+  it('take together what comes while one is under way, and answer each by its own run', async () => {
+    const { runs, ask } = heldRuns();
+    const [first, ...others] = [1, 2, 3].map(ask);
+    runs[0]?.end.resolve('a');
+    expect(await first).toBe('a');
+    await settle();
+    expect(runs.map(({ requests }) => requests)).toEqual([[1], [2, 3]]);
+    runs[1]?.end.resolve('b');
+    expect(await Promise.all(others)).toEqual(['b', 'b']);
+    void ask(4);
+    expect(runs[2]?.requests).toEqual([4]);
+  });
+
+  it('go on after one that failed, which fails only those that were in it', async () => {
+    const { runs, ask } = heldRuns();
+    const [first, second] = [1, 2].map(ask);
+    runs[0]?.end.reject(new Error('lost'));
+    await expect(first).rejects.toThrow('lost');
+    await settle();
+    runs[1]?.end.resolve('b');
+    expect(await second).toBe('b');
+  });
+});
