@@ -23,7 +23,7 @@ export function requestLine(written: LogFields, isColoured: boolean): string {
     paint(colourOf(fields), `${status} ${codeOf(fields)}`),
     fields.stream === true ? 'stream' : undefined,
     isCall ? model : `${fields.method} ${fields.route}`,
-    path === '-' ? undefined : path,
+    fields.idempotent_replayed === true ? 'replay' : path === '-' ? undefined : path,
     timeOf(fields),
     tokensOf(fields),
     cost === undefined ? undefined : `${cost} USD`,

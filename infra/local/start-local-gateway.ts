@@ -39,9 +39,9 @@ export type StartOptions = Omit<LocalOptions, 'host' | 'log'> & Partial<Pick<Loc
 type Say = (line: string) => void;
 type Stop = () => Promise<void> | void;
 
-/** Throws InvalidGatewayFile, or an Error with one line for the terminal. */
+/** Without `log` nothing is logged. Throws InvalidGatewayFile, or an Error with one line for the terminal. */
 export async function startLocalGateway(options: StartOptions, say: Say): Promise<LocalGateway> {
-  const { config, port, host = hostDefault, log = 'text' } = options;
+  const { config, port, host = hostDefault, log = 'off' } = options;
   const started: Stop[] = [];
   const stop = async () => {
     for (const stopOne of started.splice(0).reverse()) await stopOne();

@@ -165,6 +165,16 @@ describe('the readable log', () => {
     expect(coloured.lines.join('')).toContain(`\u001b[${colour}m${status} ${outcome}\u001b[39m`);
   });
 
+  it('says of a stored answer that it is one, and how a stream was cut', () => {
+    const { log, lines } = logInto();
+    log.info({ ...request, 'gen_ai.request.model': 'a', idempotent_replayed: true });
+    log.info({ ...request, 'gen_ai.request.model': 'a', outcome: 'cut', 'error.type': 'no_available_provider' });
+    expect(lines.map((line) => line.slice(22))).toEqual([
+      '200 ok  a  replay  5 ms  id\n',
+      '200 cut no_available_provider  a  5 ms  id\n',
+    ]);
+  });
+
   it('lets nothing that a client wrote steer the terminal', () => {
     const { log, lines } = logInto(true);
     log.info({ ...request, 'gen_ai.request.model': 'a\u001b[2J\nb' });
