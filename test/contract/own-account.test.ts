@@ -172,7 +172,7 @@ describe('GET /v1/generation', () => {
     expect(message).toContain('id');
   });
 
-  it('reads one partition and nothing else of the records', async () => {
+  it('is one read of one item', async () => {
     const id = await call('acme/echo', main);
     const reads: string[] = [];
 
@@ -184,7 +184,7 @@ describe('GET /v1/generation', () => {
         }),
     });
     expect((await watched.get(`/generation?id=${id}`, as(main))).status).toBe(200);
-    expect(reads).toEqual(['query']);
+    expect(reads).toEqual(['get']);
   });
 });
 

@@ -1,8 +1,8 @@
 // A store with a function around each of its calls: to watch them, to fail them, to lose their answers.
-import type { Item, Store } from '../../shared/storage/store/index.ts';
+import type { Store } from '../../shared/storage/store/index.ts';
 
 export interface StoreCall {
-  readonly method: 'get' | 'put' | 'update' | 'batchPut' | 'delete' | 'query';
+  readonly method: 'get' | 'put' | 'update' | 'batchPut' | 'delete';
   readonly table: string;
   readonly key: string;
   /** Expression of an update, '' elsewhere. */
@@ -12,7 +12,7 @@ export interface StoreCall {
 
 export type Around = <Value>(call: StoreCall, run: () => Promise<Value>) => Promise<Value>;
 
-/** Scans are the operator's and are not wrapped. */
+/** Scans and queries are the operator's and are not wrapped. */
 export const aroundStore = (store: Store, around: Around): Store => ({
   get: (table, key, options) =>
     around({ method: 'get', table, key, expression: '', values: {} }, () => store.get(table, key, options)),
@@ -39,11 +39,5 @@ export const aroundStore = (store: Store, around: Around): Store => ({
   delete: (table, key, options) =>
     around({ method: 'delete', table, key, expression: '', values: {} }, () => store.delete(table, key, options)),
   scan: store.scan.bind(store),
-  async *query(table, key, options) {
-    const items: Item[] = [];
-    await around({ method: 'query', table, key, expression: '', values: {} }, async () => {
-      for await (const item of store.query(table, key, options)) items.push(item);
-    });
-    yield* items;
-  },
+  query: store.query.bind(store),
 });

@@ -44,7 +44,7 @@ export interface CallRecords {
 }
 
 export interface CallRecordsOptions {
-  readonly store: Pick<Store, 'batchPut' | 'query'>;
+  readonly store: Pick<Store, 'batchPut' | 'query' | 'get'>;
   /** Only tells which records are over. */
   readonly clock?: Clock;
   /** Days from the arrival, a whole number from 1; of records written from now on. */
@@ -69,10 +69,8 @@ export function createCallRecords(options: CallRecordsOptions): CallRecords {
       const madeAtMs = timeOfExecution(executionId);
       if (madeAtMs === undefined) return undefined;
       const { pk, sk } = recordAddress(workspace, executionId, madeAtMs);
-      for await (const item of store.query('records', pk, { from: sk, to: sk, ...callOptions })) {
-        if (!isExpired(item, clock.nowMs())) return recordOf(item);
-      }
-      return undefined;
+      const item = await store.get('records', pk, { ...callOptions, sortKey: sk });
+      return item === undefined || isExpired(item, clock.nowMs()) ? undefined : recordOf(item);
     },
     async *read(workspace, day, { sinceMs, beforeMs, signal } = {}): AsyncGenerator<CallRecord> {
       if (!isUtcDay(day)) throw new RangeError(`"${day}" is no day: must be such as 2026-11-20`);
