@@ -65,7 +65,9 @@ export function createOutgoingCalls(options: SocketPoolOptions): OutgoingCalls {
       const outgoing = open(url, { method, agent, headers: { ...headers, 'content-length': String(body.byteLength) } });
       bindSignal(outgoing, signal);
       const connecting = watchConnecting(outgoing, connected, clock, connectTimeoutMs);
+      let isAnswered = false;
       const fail = (cause: Error) => {
+        if (isAnswered) return;
         const { connectedAtMs = Number.NaN } = connecting;
         const wasDead = outgoing.reusedSocket && !signal.aborted && clock.nowMs() - connectedAtMs <= deadSocketMs;
         if (wasDead) pool.closeIdleSockets(url);
@@ -77,7 +79,10 @@ export function createOutgoingCalls(options: SocketPoolOptions): OutgoingCalls {
         outgoing.destroy();
       };
       outgoing.once('response', (incoming) => {
-        if ((incoming.statusCode ?? 0) >= finalStatusMin) return resolve(incoming);
+        if ((incoming.statusCode ?? 0) >= finalStatusMin) {
+          isAnswered = true;
+          return resolve(incoming);
+        }
         incoming.on('error', () => {});
         refuse(`status ${incoming.statusCode}`);
       });
@@ -89,7 +94,7 @@ export function createOutgoingCalls(options: SocketPoolOptions): OutgoingCalls {
         refuse('an upgrade');
       });
       outgoing.on('error', fail);
-      // After an answer this changes nothing. Without one it is the end of the exchange, with or without an error event.
+      // Without an answer this is the end of the exchange, with or without an error event.
       outgoing.once('close', () => fail(new Error('closed without an answer')));
       outgoing.end(body);
       return promise;

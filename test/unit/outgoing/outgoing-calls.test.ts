@@ -109,6 +109,17 @@ describe('a pooled socket', () => {
     calls.close();
   });
 
+  it('stays open beside a request that ends well, however fast its answer comes', async () => {
+    const { port, sockets } = await serverThat(answers);
+    const calls = createOutgoingCalls({ clock: systemClock, socketsMax: 4, idleSocketMs });
+    const send = async () => readAll(await calls.send(postTo(`http://127.0.0.1:${port}`)));
+    await Promise.all([send(), send(), send()]);
+    for (let call = 0; call < 3; call += 1) expect(await send()).toBe('ok');
+    await Promise.all([send(), send(), send()]);
+    expect(sockets.size).toBe(3);
+    calls.close();
+  });
+
   it('is not used after a sleep in which the other end may have closed it, and no timer has run', async () => {
     const clock = manualClock();
     const { port, sockets } = await serverThat(answers);
