@@ -6,4 +6,4 @@ export {
   type LogFields,
   type LogLevel,
 } from './log.ts';
-export { maskKeys, redact } from './redact.ts';
+export { maskKeys, maskSecrets, redact } from './redact.ts';

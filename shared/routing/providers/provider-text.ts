@@ -1,6 +1,6 @@
 // What a provider says of its failure, for the operator's log alone: cut, and without what looks like a credential or
 // like text of the client's. Clients never get a word of it.
-import { redact } from '../../foundation/log/index.ts';
+import { maskSecrets, redact } from '../../foundation/log/index.ts';
 import { isJsonObject } from '../../protocol/wire/index.ts';
 
 /** Some providers repeat the whole prompt. Patterns work on this much at most. */
@@ -17,8 +17,11 @@ const codeShape = /^[\w.-]{1,64}$/;
  * nothing.
  */
 export function describeProviderText(body: unknown, secrets: readonly string[]): string | undefined {
-  // What was sent is masked before anything is cut: half of it would not be found.
-  const text = redact(wordsOf(body).slice(0, readMaxCharacters), secrets)
+  // Before anything is cut: half of a secret would not be found.
+  const whole = maskSecrets(wordsOf(body), secrets);
+  // The word at the cut may be half of a key.
+  const start = whole.length <= readMaxCharacters ? whole : whole.slice(0, readMaxCharacters).replace(/\S*$/, '');
+  const text = redact(start)
     .replace(markup, ' ')
     .replace(quotedSentence, '"…"')
     .replace(/[\s\p{Cc}\p{Cf}]+/gu, ' ')

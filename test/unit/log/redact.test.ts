@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { maskKeys, redact } from '../../../shared/foundation/log/index.ts';
+import { maskKeys, maskSecrets, redact } from '../../../shared/foundation/log/index.ts';
 
 describe('a text of somebody else in the log', () => {
   it.each([
@@ -31,7 +31,7 @@ describe('a text of somebody else in the log', () => {
   });
 
   it('keeps nothing of a known secret, however plain it looks', () => {
-    expect(redact('the key open sesame is wrong', ['open sesame', ''])).toBe('the key … is wrong');
+    expect(maskSecrets('the key open sesame is wrong', ['open sesame', ''])).toBe('the key … is wrong');
   });
 
   it('has its API keys masked alone where it is a name', () => {

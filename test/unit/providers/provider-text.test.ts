@@ -36,7 +36,13 @@ describe('what a provider says of its failure', () => {
 
   it('holds nothing of the credential it was called with, also where that stands at the cut', () => {
     const secret = 'open-sesame';
-    const text = describeProviderText(`${'x '.repeat(145)}${secret} ${secret}`, [secret]) ?? '';
-    expect(text).not.toMatch(/open|sesame/);
+    // A quoted sentence becomes one character, so that what stands far behind comes into sight.
+    const quoted = `"${'x '.repeat(985)}"`;
+    for (const before of ['', 'x '.repeat(145), quoted, `${quoted} y `, `${quoted} y y y y `]) {
+      const text = describeProviderText(`${before}${secret} ${secret} end`, [secret]) ?? '';
+      expect(text).not.toMatch(/open|sesame/);
+      const key = 'a1b2c3d4e5f6a7b8c9d0e1f2';
+      expect(describeProviderText(`${before}${key} ${key}`, [])).not.toMatch(/a1b2c3/);
+    }
   });
 });
