@@ -1,5 +1,6 @@
 // `npm start -- …` (contract 10).
 import { parseArgs } from 'node:util';
+import { distance } from 'fastest-levenshtein';
 import { hostDefault } from './listen-address.ts';
 
 export interface LocalOptions {
@@ -36,20 +37,34 @@ where the store is empty.
 
 const isLog = (text: string): text is LocalOptions['log'] => ['text', 'json', 'off'].includes(text);
 
+const known = {
+  port: { type: 'string' },
+  host: { type: 'string' },
+  config: { type: 'string' },
+  data: { type: 'string' },
+  dynamodb: { type: 'string' },
+  log: { type: 'string' },
+  help: { type: 'boolean', short: 'h' },
+} as const;
+
+/** More letters than these make another word. */
+const editsMax = 2;
+
+function parseOptions(args: readonly string[]) {
+  try {
+    return parseArgs({ args: [...args], options: known }).values;
+  } catch (error) {
+    const { message, code } = error as NodeJS.ErrnoException;
+    const [, name] = /^Unknown option '--([\w-]{1,40})'/.exec(message) ?? [];
+    const meant = Object.keys(known).find((option) => name !== undefined && distance(option, name) <= editsMax);
+    if (meant === undefined) throw error;
+    throw Object.assign(new Error(`there is no option --${name}; did you mean --${meant}?`), { code });
+  }
+}
+
 /** Throws an Error with one line for the terminal. */
 export function readOptions(args: readonly string[]): LocalOptions | 'help' {
-  const { values } = parseArgs({
-    args: [...args],
-    options: {
-      port: { type: 'string' },
-      host: { type: 'string' },
-      config: { type: 'string' },
-      data: { type: 'string' },
-      dynamodb: { type: 'string' },
-      log: { type: 'string' },
-      help: { type: 'boolean', short: 'h' },
-    },
-  });
+  const values = parseOptions(args);
   if (values.help === true) return 'help';
   const port = values.port === undefined ? portDefault : Number(values.port);
   if (values.port === '' || !Number.isInteger(port) || port < 0 || port > portMax) {

@@ -101,6 +101,8 @@ describe('options', () => {
     [['--dynamodb', 'here'], '--dynamodb takes the URL of a server'],
     [['--data', 'x', '--dynamodb', 'http://127.0.0.1:1'], 'use one of them'],
     [['stray'], 'stray'],
+    [['--prot', '1'], 'there is no option --prot; did you mean --port?'],
+    [['--congif', 'x'], 'did you mean --config?'],
   ])('%j are refused', (args, message) => {
     expect(() => read(...args)).toThrow(message);
   });
