@@ -28,7 +28,6 @@ export function addRecordToLog(context: LogContext, record: CallRecord): void {
     outcome: record.outcome,
     ...(record.cutCode === undefined ? {} : { 'error.type': record.cutCode }),
     attempts: record.attempts,
-    attempt_outcomes: record.attemptCauses.join(','),
     provider_path: describePath(record),
     provider_attempts: attemptsText(record.attemptLog),
     cost_usd: formatUsd(record.costPicoUsd),

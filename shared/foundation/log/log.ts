@@ -31,7 +31,6 @@ export const logFieldNames = [
   'model',
   'provider',
   'attempts',
-  'attempt_outcomes',
   // Of all provider calls: for people, and with status and milliseconds of each.
   'provider_path',
   'provider_attempts',
