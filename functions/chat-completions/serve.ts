@@ -1,7 +1,7 @@
 // The sequence of a chat completion. Every stage hands the next a bigger value and fails by throwing `fail(code)`; the
 // router turns that into the envelope. What was reserved is settled after the last byte, however the call ends.
 import { GatewayError } from '../../shared/errors/index.ts';
-import { type Deadline, within } from '../../shared/foundation/time/index.ts';
+import type { AnswerTime } from '../../shared/foundation/time/index.ts';
 import type { GatewayResponse } from '../../shared/protocol/http/index.ts';
 import type { Endpoint } from '../../shared/protocol/router/index.ts';
 import { admit } from './admission/admit.ts';
@@ -27,7 +27,11 @@ export const serveChatCompletion =
     return call.asksFunction ? serveFunction(deps, call, admission) : serveChat(deps, call, admission);
   };
 
-async function serveChat(deps: ChatDependencies, call: IdentifiedCall, admission: Deadline): Promise<GatewayResponse> {
+async function serveChat(
+  deps: ChatDependencies,
+  call: IdentifiedCall,
+  admission: AnswerTime,
+): Promise<GatewayResponse> {
   const routed = await route(deps, call);
   const planned = routed instanceof GatewayError ? routed : ({ kind: 'chat', routed } as const);
   const admitted = await admit(deps, call, planned, admission);
@@ -47,9 +51,9 @@ async function answerChat(deps: ChatDependencies, call: AdmittedChat): Promise<S
 async function serveFunction(
   deps: ChatDependencies,
   call: IdentifiedCall,
-  admission: Deadline,
+  admission: AnswerTime,
 ): Promise<GatewayResponse> {
-  const opened = await within(deps.clock, admission.remainingMs(), openExecution(deps, call), admissionTookTooLong);
+  const opened = await admission.wait(openExecution(deps, call), admissionTookTooLong);
   const planned = opened instanceof GatewayError ? opened : ({ kind: 'function', execution: opened } as const);
   const admitted = await admit(deps, call, planned, admission);
   if ('ready' in admitted) return serveReady(deps, call, admitted.ready);

@@ -2,13 +2,12 @@
 import { createChatGateway } from '../../functions/chat-completions/routes.ts';
 import type { Simulator } from '../../infra/local/simulator/index.ts';
 import type { Runtime } from '../../shared/composition/index.ts';
-import { storeCallTimeoutMs } from '../../shared/foundation/constants/index.ts';
 import { systemRandomness } from '../../shared/foundation/ids/index.ts';
 import { type Clock, systemClock } from '../../shared/foundation/time/index.ts';
 import type { Gateway } from '../../shared/protocol/http/index.ts';
 import type { Transport } from '../../shared/routing/providers/index.ts';
 import { createDynamoStore, type DynamoClient } from '../../shared/storage/store/index.ts';
-import { startTestStore } from '../support/dynamodb.ts';
+import { patientCallTimeoutMs, startTestStore } from '../support/dynamodb.ts';
 import { startGatewayBackends, type Tables } from '../support/gateway-backends.ts';
 import { applyGatewayText, gatewayFileText } from '../support/gateway-file.ts';
 import { connectionVariable, faultFile, type Keys, makeKeys } from './fault-file.ts';
@@ -50,12 +49,6 @@ const creditShards = 3;
 /** The provider key that workspace `own` has stored. */
 export const connectionKey = 'sk-stored-connection';
 
-/** A busy machine must not make faults of its own: the witness would not see what became of them. */
-const patient = (clock: Clock): Clock => ({
-  ...clock,
-  after: (delayMs, callback) => (delayMs >= storeCallTimeoutMs ? () => {} : clock.after(delayMs, callback)),
-});
-
 export interface FaultHarnessOptions {
   /** Default: tables of its own. */
   readonly tables?: Tables | undefined;
@@ -75,7 +68,9 @@ export async function startFaultHarness({ tables, folder }: FaultHarnessOptions 
   function openRuntime({ plan = () => undefined, wrap }: GatewayOptions): Runtime {
     const own = wrap?.clock(clock) ?? clock;
     const client = faultyClient(realClient, plan, witness.see);
-    const store = createDynamoStore({ client: wrap?.client(client) ?? client, stage, clock: patient(own) });
+    // A busy machine must not make faults of its own: the witness would not see what became of them.
+    const faulty = wrap?.client(client) ?? client;
+    const store = createDynamoStore({ client: faulty, stage, clock: own, callTimeoutMs: patientCallTimeoutMs });
     const runtime = backends.createRuntime({ clock: own, store, logLevel: 'error' });
     const credit = witness.watch(runtime.credit);
     return { ...runtime, credit, transport: wrap?.transport(runtime.transport) ?? runtime.transport };

@@ -5,9 +5,8 @@ import { gunzipSync } from 'node:zlib';
 import { DeleteTableCommand } from '@aws-sdk/client-dynamodb';
 import { createTables } from '../../infra/local/create-tables.ts';
 import { startEmbeddedDynamo } from '../../infra/local/embedded-dynamodb.ts';
-import { physicalTableName, storeCallTimeoutMs, tableNames } from '../../shared/foundation/constants/index.ts';
+import { physicalTableName, tableNames } from '../../shared/foundation/constants/index.ts';
 import { systemRandomness } from '../../shared/foundation/ids/index.ts';
-import { type Clock, systemClock } from '../../shared/foundation/time/index.ts';
 import {
   createDynamoClient,
   createDynamoStore,
@@ -26,17 +25,14 @@ export interface TestStore {
 }
 
 /** The time of a call is tested where it is the matter; elsewhere a busy machine must not fail a test. */
-const patientClock: Clock = {
-  ...systemClock,
-  after: (delayMs, callback) => (delayMs >= storeCallTimeoutMs ? () => {} : systemClock.after(delayMs, callback)),
-};
+export const patientCallTimeoutMs = 600_000;
 
 export async function startTestStore(): Promise<TestStore> {
   const engine = await startEngine(process.env.GW_TEST_DYNAMODB_URL);
   const stage = `test-${systemRandomness.uuid().slice(0, 8)}`;
   const client = createDynamoClient({ endpoint: engine.endpoint });
   await createTables(client, stage);
-  const store = createDynamoStore({ client, stage, clock: patientClock });
+  const store = createDynamoStore({ client, stage, callTimeoutMs: patientCallTimeoutMs });
   return {
     store,
     client,

@@ -5,7 +5,7 @@ import { readKeySpending } from '../../../shared/accounting/holds/index.ts';
 import { fail, okStatus } from '../../../shared/errors/index.ts';
 import { admissionTimeoutMs } from '../../../shared/foundation/constants/index.ts';
 import { formatUsd, type PicoUsd, parseUsd } from '../../../shared/foundation/money/index.ts';
-import { within } from '../../../shared/foundation/time/index.ts';
+import { startAnswerTime } from '../../../shared/foundation/time/index.ts';
 import type { GatewayRequest } from '../../../shared/protocol/http/index.ts';
 import { type Endpoint, jsonHeaders } from '../../../shared/protocol/router/index.ts';
 import { admissionTookTooLong } from '../admission/reservation.ts';
@@ -29,7 +29,7 @@ const serve =
   async (request, scope) => {
     const reading = identifyKey(deps, request, scope).then((key) => read(deps, key, request));
     // Contract 6: what the store cannot answer within two seconds is not waited for.
-    const data = await within(deps.clock, admissionTimeoutMs, reading, admissionTookTooLong);
+    const data = await startAnswerTime(deps.clock, admissionTimeoutMs).wait(reading, admissionTookTooLong);
     return { status: okStatus, headers: jsonHeaders, body: JSON.stringify({ data }) };
   };
 

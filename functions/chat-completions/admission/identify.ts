@@ -4,7 +4,7 @@ import { fail, GatewayError } from '../../../shared/errors/index.ts';
 import { admissionTimeoutMs } from '../../../shared/foundation/constants/index.ts';
 import { equalInConstantTime } from '../../../shared/foundation/ids/index.ts';
 import { maskKeys } from '../../../shared/foundation/log/index.ts';
-import { type Deadline, startDeadline, within } from '../../../shared/foundation/time/index.ts';
+import { type AnswerTime, startAnswerTime } from '../../../shared/foundation/time/index.ts';
 import { checkRequestSchema, startSchemaWork } from '../../../shared/protocol/json-schema/index.ts';
 import type { LogContext } from '../../../shared/protocol/router/index.ts';
 import type { Item } from '../../../shared/storage/store/index.ts';
@@ -14,20 +14,18 @@ import { refuseFault } from './refuse-fault.ts';
 import { admissionTookTooLong } from './reservation.ts';
 
 /**
- * The call, and what is left of the time of the store (contract 6: what it cannot answer within 2 seconds, all rounds
- * together, is not waited for). A schema that needs a worker may wait for one longer than that.
+ * The call, and the answer time of the store (contract 6: what it cannot answer within 2 seconds, all rounds together, is
+ * not waited for). A schema that needs a worker may wait for one longer than that.
  */
 export async function identify(
   deps: ChatDependencies,
   received: ReceivedCall,
-): Promise<{ readonly call: IdentifiedCall; readonly admission: Deadline }> {
-  const { clock } = deps;
-  const identifying = startDeadline(clock, clock.nowMs(), admissionTimeoutMs);
-  const call = await within(clock, identifying.remainingMs(), findCaller(deps, received), admissionTookTooLong);
-  const leftMs = identifying.remainingMs();
+): Promise<{ readonly call: IdentifiedCall; readonly admission: AnswerTime }> {
+  const admission = startAnswerTime(deps.clock, admissionTimeoutMs);
+  const call = await admission.wait(findCaller(deps, received), admissionTookTooLong);
   const fault = (await checkRequestSchema(call.request, schemaOptionsOf(call))) ?? call.aliasFault;
   if (fault !== undefined) throw await refuseFault(deps, received, call.keyItem, fault);
-  return { call, admission: startDeadline(clock, clock.nowMs(), leftMs) };
+  return { call, admission };
 }
 
 /** Contract 20: below /openai/v1 a streamed answer is held against its schema at the end. */

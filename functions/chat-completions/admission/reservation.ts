@@ -1,7 +1,6 @@
 // Reserving: what a call takes from the store before a provider is called. The reservations of a call are one list; this
 // file runs it, finds the error that wins (contract 5), and releases what a call that does not run has taken.
-import type { Clock, Deadline } from '../../../shared/foundation/time/index.ts';
-import { within } from '../../../shared/foundation/time/index.ts';
+import type { AnswerTime, Clock } from '../../../shared/foundation/time/index.ts';
 import type { DeferredTasks } from '../../../shared/protocol/router/index.ts';
 import { retryWrite, StoreUnavailable } from '../../../shared/storage/store/index.ts';
 import type { Holdings, ReadyAnswer } from '../stages.ts';
@@ -44,7 +43,7 @@ export interface ReserveContext {
   readonly clock: Clock;
   readonly deferred: DeferredTasks;
   /** Contract 6: what the store cannot answer within two seconds is not waited for. */
-  readonly admission: Deadline;
+  readonly admission: AnswerTime;
 }
 
 export const admissionTookTooLong = () => new StoreUnavailable(new Error('admission took too long'));
@@ -69,7 +68,7 @@ export async function reserveAll(
     let outcomes: readonly Reserved[];
     try {
       const answers = Promise.all(running.map(({ reserved }) => reserved));
-      outcomes = await within(clock, admission.remainingMs(), answers, admissionTookTooLong);
+      outcomes = await admission.wait(answers, admissionTookTooLong);
     } catch (error) {
       releaseLater(started, undefined);
       throw error;

@@ -19,7 +19,7 @@ const onAbort =
   };
 
 /** What the promise brings, or what `otherwise` returns or throws where the wait ends first. */
-function bounded<Value, Otherwise>(
+export function bounded<Value, Otherwise>(
   promise: Promise<Value>,
   endOfWait: EndOfWait,
   otherwise: () => Otherwise,

@@ -1,7 +1,7 @@
 // How often a call to AWS is sent, and when it is given up. The SDK sends each request once; this decides about the next.
 import { isServerError, isThrottlingError, isTransientError } from '@smithy/core/retry';
 import type { Randomness } from '../../foundation/ids/index.ts';
-import { type Clock, sleep } from '../../foundation/time/index.ts';
+import { type Clock, countAnswerTime, sleep } from '../../foundation/time/index.ts';
 
 /** One for a socket that died while the process was frozen, and one more: a throttled service needs less load, not more. */
 const attemptsMax = 3;
@@ -35,7 +35,7 @@ export async function callWithAttempts<Value>(
 ): Promise<Value> {
   callerSignal?.throwIfAborted();
   const timeout = new AbortController();
-  const stopTimer = clock.after(limitMs, () => timeout.abort(new Error(`no answer within ${limitMs} ms`)));
+  const stopTimer = countAnswerTime(clock, limitMs, () => timeout.abort(new Error(`no answer within ${limitMs} ms`)));
   const signal = callerSignal === undefined ? timeout.signal : AbortSignal.any([timeout.signal, callerSignal]);
   const attempts = async (): Promise<Value> => {
     for (let attempt = 1; ; attempt += 1) {

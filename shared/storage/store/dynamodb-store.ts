@@ -32,6 +32,8 @@ export interface DynamoStoreOptions {
   readonly stage: string;
   readonly clock?: Clock;
   readonly randomness?: Randomness;
+  /** Of one call with all its attempts. Default `storeCallTimeoutMs`. */
+  readonly callTimeoutMs?: number;
 }
 
 interface SendOptions {
@@ -44,13 +46,14 @@ interface SendOptions {
  */
 export function createDynamoStore(options: DynamoStoreOptions): Store {
   const { client, stage, clock = systemClock, randomness = systemRandomness } = options;
+  const { callTimeoutMs: limitMs = storeCallTimeoutMs } = options;
 
   async function call<Value>(
     kind: CallKind,
     { signal: callerSignal }: CallOptions,
     send: (options: SendOptions) => Promise<Value>,
   ): Promise<Value> {
-    const attempts = { clock, randomness, limitMs: storeCallTimeoutMs, kind, callerSignal };
+    const attempts = { clock, randomness, limitMs, kind, callerSignal };
     try {
       return await callWithAttempts(attempts, (abortSignal) => send({ abortSignal }));
     } catch (error) {
