@@ -1,5 +1,6 @@
 // What a key may see of itself: its limits, the credit of its workspace, one of its calls (contract 16).
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { StoreUnavailable } from '../../shared/storage/store/index.ts';
 import { expectError } from '../support/expect-error.ts';
 import { newKey } from '../support/gateway-file.ts';
 import { type Harness, hello, startHarness } from '../support/harness.ts';
@@ -209,6 +210,16 @@ describe.each(['/key', '/credits', '/generation?id=x'])('GET /v1%s', (path) => {
       404,
       'not_found',
     ]);
+  });
+
+  it('is refused while the store does not answer, and says when to come back', async () => {
+    const down = () => Promise.reject(new StoreUnavailable('down'));
+    const gatewayWithoutStore = await gateway.open({
+      wrapStore: (store) => ({ ...store, get: down, update: down }),
+    });
+    const response = await gatewayWithoutStore.get(path, as(main));
+    expect(response.headers.get('retry-after')).toMatch(/^\d+$/);
+    await expectError(response, 503, 'RATE_LIMITER_UNAVAILABLE');
   });
 
   it('answers as the description of the API says', async () => {
