@@ -33,7 +33,6 @@ export async function settle(
   if (stream !== undefined) reportAttempt(deps, stream.attempt, call.scope.correlationId);
   const attempts = stream === undefined ? run.attempts : [...run.attempts, stream.attempt];
   const { unusedPermit } = run;
-  logFailedAttempts(log, call, attempts);
 
   await step('money', () => settleMoney(deps, call, deadline));
   await Promise.all([
@@ -41,6 +40,7 @@ export async function settle(
     step('slots', () => holdings.releaseSlots && retryWrite(clock, holdings.releaseSlots, { deadline })),
     step('unused_permit', () => unusedPermit && retryWrite(clock, () => limiter.giveBack(unusedPermit), { deadline })),
     step('attempts', () => settleAttempts(deps, attempts)),
+    step('attempt_lines', async () => logFailedAttempts(log, call, attempts)),
     step('response_cache', () => writeCache?.()),
     step('record', () => writeRecord(deps, call, { ...ended, run: { ...run, attempts } }, deadline)),
   ]);
