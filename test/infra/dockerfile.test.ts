@@ -94,7 +94,7 @@ describe('what the image holds', () => {
       .slice(1)
       .map((arg) => arg.replace('/app', folder).replace('8787', '0').replace('0.0.0.0', '127.0.0.1'));
     const { PATH } = process.env;
-    const child = spawn(process.execPath, [...args, '--dynamodb', server.endpoint], {
+    const child = spawn(process.execPath, [...args, '--log', 'off', '--dynamodb', server.endpoint], {
       cwd: folder,
       env: { PATH, NODE_ENV: 'production' },
       stdio: ['ignore', 'pipe', 'inherit'],
