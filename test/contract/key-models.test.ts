@@ -1,10 +1,11 @@
 // A key with a list of models: any other model is unknown to it (contract 16).
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { createKeyStore, parseApiKey } from '../../shared/configuration/keys/index.ts';
 import { expectError } from '../support/expect-error.ts';
 import { newKey } from '../support/gateway-file.ts';
 import { type Harness, hello, startHarness } from '../support/harness.ts';
 
-const [narrow, wide, none] = [newKey(), newKey(), newKey()];
+const [narrow, wide, none, changing] = [newKey(), newKey(), newKey(), newKey()];
 const routes = (upstream: string, price: string) => [
   { provider: 'acme', upstream, more: { input_price_per_million: price } },
 ];
@@ -26,6 +27,7 @@ beforeAll(async () => {
           { name: 'narrow', key: narrow, models: ['acme/dear', 'acme/cheap'] },
           { name: 'wide', key: wide },
           { name: 'none', key: none, models: ['acme/cheap'] },
+          { name: 'changing', key: changing, rpm: 100, spend_limit_usd: '5' },
         ],
         features: { presets: true },
         presets: [{ slug: 'other', versions: [{ version: '1', config: { models: ['acme/other'] } }], designated: '1' }],
@@ -95,6 +97,22 @@ describe('a key with a list of models', () => {
       expect((await gateway.credit('some')).spent).toBe(spent);
     },
   );
+
+  it('cannot call a model any more from the moment it is taken from the list, and pays nothing', async () => {
+    const keys = createKeyStore(gateway.testStore.store);
+    const record = await keys.read(parseApiKey(changing)?.publicId ?? '');
+    if (record === undefined) throw new Error('the key of the test must be stored');
+    expect((await gateway.post(hello('acme/dear'), as(changing))).status).toBe(200);
+    await gateway.settled();
+    const [calls, { spent }] = [gateway.simulator.calls.length, await gateway.credit('some')];
+    await keys.write({ ...record, models: ['acme/other'] });
+    await expectError(await gateway.post(hello('acme/dear'), as(changing)), 400, 'unknown_model');
+    await gateway.settled();
+    expect(gateway.simulator.calls).toHaveLength(calls);
+    expect(await gateway.credit('some')).toMatchObject({ spent, held: 0n });
+    await keys.write({ ...record, models: null });
+    expect(await listed(changing)).toContain('acme/dear');
+  });
 
   it('gets model_not_routable for auto where its list leaves nothing', async () => {
     await expectError(await gateway.post(hello('auto'), as(none)), 400, 'model_not_routable');

@@ -12,6 +12,7 @@ import {
   type ByokFacts,
   checkByokHeader,
   entryOf,
+  failUnknownModel,
   makePlan,
   readByokFacts,
   tighten,
@@ -48,6 +49,19 @@ export async function route(deps: ChatDependencies, identified: IdentifiedCall):
 function forKey(call: IdentifiedCall): IdentifiedCall {
   const models = modelsOfKey(call.workspace.models, readKeyRules(call.keyItem));
   return { ...call, workspace: { ...call.workspace, models } };
+}
+
+/**
+ * The plan may have been made with a key as it was remembered. Its admission has left it as the store has it now: a model
+ * that was taken from its list is not called any more.
+ */
+export function checkKeyModels(
+  { keyCache }: ChatDependencies,
+  { credential, keyItem, plan, catalogue }: AdmittedChat,
+): void {
+  const { models } = readKeyRules(keyCache.get(credential.publicId) ?? keyItem);
+  const taken = models === null ? undefined : plan.find(({ model }) => !models.includes(model.id));
+  if (models !== null && taken !== undefined) throw failUnknownModel(taken.model.id, catalogue, { models });
 }
 
 /** Only these orders use statistics, and only they wait for them. */
