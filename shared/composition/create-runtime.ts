@@ -98,6 +98,8 @@ export interface RuntimeOptions {
   /** URL of a DynamoDB-compatible server; absent: what the process is configured for. */
   readonly dynamodbUrl?: string | undefined;
   readonly clock?: Clock | undefined;
+  /** In place of JSON lines on standard output. */
+  readonly log?: Log | undefined;
   /** In place of the DynamoDB store. */
   readonly store?: Store | undefined;
 }
@@ -107,7 +109,7 @@ export function createRuntime(options: RuntimeOptions): Runtime {
   const randomness = systemRandomness;
   const { stage } = environment;
   const store = options.store ?? createDynamoStore({ client: createDynamoClient({ endpoint: dynamodbUrl }), stage });
-  const log = createLog({ clock, stage, level: environment.logLevel });
+  const log = options.log ?? createLog({ clock, stage, level: environment.logLevel });
   const logFailure = (event: string) => (cause: unknown) => log.error({ event }, cause);
   const counters = createCounters({ store, clock, randomness });
   const vault = createKeyVault({ wrapper, stage, clock, randomness });

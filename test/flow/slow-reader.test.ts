@@ -16,7 +16,10 @@ function open(pieces: readonly (Buffer | Promise<Buffer>)[]) {
   async function* body(): AsyncGenerator<Buffer> {
     for (const piece of pieces) yield piece;
   }
-  const opened = openStream({ status: 200, headers: {}, body: body(), drain: () => {} }, watch, 15_000);
+  const opened = openStream({ status: 200, headers: {}, body: body(), drain: () => {} }, watch, {
+    idleTimeoutMs: 15_000,
+    describe: () => undefined,
+  });
   return { clock, watch, opened };
 }
 

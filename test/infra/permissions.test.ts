@@ -234,6 +234,9 @@ describe('the roles of the functions, while the gateway serves every kind of req
       await send(ask('answer')),
     ];
     expect(statuses).toEqual([200, 200, 200, 200, 200, 200, 200, 200, 409, 200, 200, 200]);
+    for (const path of ['/key', '/credits', '/generation?id=01a20259-a9d1-7658-8559-d8e0dce60050']) {
+      await (await fetch(`${url}${path}`, { headers: { authorization: `Bearer ${key}` } })).text();
+    }
     const calls = await takeCalls();
     expect(calls.filter((call) => !chatRole.allows(call))).toEqual([]);
     const services = new Set(calls.map(({ action }) => action).filter((action) => !action.startsWith('dynamodb:')));
@@ -273,10 +276,16 @@ describe('the roles of the functions, while the gateway serves every kind of req
     expect(Object.keys(modelsTableActions)).toEqual(expect.arrayContaining(Object.keys(tableActionsIn(calls))));
   });
 
+  it('allow the chat function, and it alone, to look up the record of a call', () => {
+    const read = { action: 'dynamodb:GetItem', resource: tableArn('records') };
+    expect([chatRole.allows(read), modelsRole.allows(read)]).toEqual([true, false]);
+  });
+
   it.each<[string, AwsCall]>([
     ['deleting an item', { action: 'dynamodb:DeleteItem', resource: tableArn('keys') }],
     ['listing a table', { action: 'dynamodb:Scan', resource: tableArn('keys') }],
-    ['reading a call record', { action: 'dynamodb:GetItem', resource: tableArn('records') }],
+    ['changing a call record', { action: 'dynamodb:UpdateItem', resource: tableArn('records') }],
+    ['looking for call records', { action: 'dynamodb:Query', resource: tableArn('records') }],
     ['a table of another stage', { action: 'dynamodb:GetItem', resource: tableArn('keys', 'staging') }],
     [
       'a key that was sealed for another stage',

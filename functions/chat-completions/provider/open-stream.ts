@@ -4,6 +4,7 @@ import { heldBackMaxBytes } from '../../../shared/foundation/constants/index.ts'
 import type { StreamChunk } from '../../../shared/protocol/wire/index.ts';
 import {
   type AttemptFailure,
+  type DescribeText,
   readStream,
   StreamBroken,
   type UpstreamAnswer,
@@ -12,8 +13,12 @@ import {
 import type { OpenStream } from '../stages.ts';
 
 /** Throws StreamBroken where the stream fails, or ends, before its first output. */
-export async function openStream(answer: UpstreamAnswer, watch: Watch, idleTimeoutMs: number): Promise<OpenStream> {
-  const batches = readStream(answer.body);
+export async function openStream(
+  answer: UpstreamAnswer,
+  watch: Watch,
+  { idleTimeoutMs, describe }: { readonly idleTimeoutMs: number; readonly describe: DescribeText },
+): Promise<OpenStream> {
+  const batches = readStream(answer.body, describe);
   const opening = await readOpening(batches);
   watch.pause();
 
