@@ -35,6 +35,6 @@ export interface ChatDependencies extends ProviderMetricsDependencies {
   readonly idempotency: IdempotencyStore;
   readonly spans: SpanStore;
   readonly responseCache: ResponseCache;
-  readonly records: Pick<CallRecords, 'write'>;
+  readonly records: Pick<CallRecords, 'write' | 'find'>;
   readonly transport: Transport;
 }

@@ -4,15 +4,23 @@ import { routePaths } from '../../shared/foundation/constants/index.ts';
 import type { Gateway } from '../../shared/protocol/http/index.ts';
 import { createRouter, type RouterDependencies } from '../../shared/protocol/router/index.ts';
 import { serveModel, serveModels } from '../../shared/routing/model-listing/index.ts';
+import { serveCredits, serveGeneration, serveKey } from './account/serve-account.ts';
 import type { ChatDependencies } from './dependencies.ts';
 import { serveChatCompletion } from './serve.ts';
 
 export const createChatGateway = (deps: ChatDependencies & RouterDependencies): Gateway =>
   createRouter(
     {
-      [routePaths.chatCompletions]: { POST: serveChatCompletion(deps) },
-      [routePaths.models]: { GET: serveModels(deps) },
-      [routePaths.model]: { GET: serveModel(deps) },
+      api: {
+        [routePaths.chatCompletions]: { POST: serveChatCompletion(deps) },
+        [routePaths.models]: { GET: serveModels(deps) },
+        [routePaths.model]: { GET: serveModel(deps) },
+      },
+      firstBase: {
+        [routePaths.key]: { GET: serveKey(deps) },
+        [routePaths.credits]: { GET: serveCredits(deps) },
+        [routePaths.generation]: { GET: serveGeneration(deps) },
+      },
     },
     deps,
   );

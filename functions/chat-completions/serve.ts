@@ -12,7 +12,7 @@ import { provide } from './provider/provide.ts';
 import { receive } from './receive/receive.ts';
 import { respond } from './response/respond.ts';
 import { respondReady } from './response/respond-ready.ts';
-import { route, toModelCall } from './routing/route.ts';
+import { checkKeyModels, route, toModelCall } from './routing/route.ts';
 import { failed, settled } from './settlement/settled.ts';
 import { writeCachedRecord } from './settlement/write-record.ts';
 import type { AdmittedChat, IdentifiedCall, ReadyAnswer, Served } from './stages.ts';
@@ -42,6 +42,7 @@ async function serveChat(
 }
 
 async function answerChat(deps: ChatDependencies, call: AdmittedChat): Promise<Served> {
+  checkKeyModels(deps, call);
   const { result, ...run } = await provide(deps, toModelCall(call));
   if (result.kind === 'failed') return failed(run, result.error);
   const { response, end } = await respond(deps, call, { result, ...run }, result);

@@ -1,6 +1,6 @@
 // The entry point of GET /v1/models: a plain function URL. It reads tables only.
 
-import { absentAdapters, createRuntime } from '../../shared/composition/index.ts';
+import { absentAdapters, createRuntime, warmModels } from '../../shared/composition/index.ts';
 import { readEnvironment } from '../../shared/foundation/environment/index.ts';
 import { createBufferedHandler, guardProcess } from '../../shared/protocol/http/index.ts';
 import { createModelsGateway } from './routes.ts';
@@ -8,5 +8,8 @@ import { createModelsGateway } from './routes.ts';
 const environment = readEnvironment();
 const runtime = createRuntime({ environment, ...absentAdapters });
 guardProcess(runtime.log);
+
+/** Awaited by the module that Lambda loads, before the first call. */
+export const prepare = () => warmModels(runtime);
 
 export const handler = createBufferedHandler(createModelsGateway(runtime), runtime);

@@ -7,6 +7,6 @@ import { type ModelListingDependencies, serveModel, serveModels } from '../../sh
 
 export const createModelsGateway = (deps: ModelListingDependencies & RouterDependencies): Gateway =>
   createRouter(
-    { [routePaths.models]: { GET: serveModels(deps) }, [routePaths.model]: { GET: serveModel(deps) } },
+    { api: { [routePaths.models]: { GET: serveModels(deps) }, [routePaths.model]: { GET: serveModel(deps) } } },
     deps,
   );

@@ -10,7 +10,7 @@ import { environmentNames } from '../../shared/foundation/constants/index.ts';
 
 interface BundleDefinition {
   readonly entry: string;
-  /** The name under which Lambda looks for it. */
+  /** The bundled code. */
   readonly file: string;
   /** What else is uploaded beside it, by name. */
   readonly beside?: Readonly<Record<string, string>>;
@@ -20,6 +20,17 @@ interface BundleDefinition {
   readonly exportsHandler: boolean;
 }
 
+/**
+ * What Lambda loads, which takes `index.mjs` before `index.cjs`: only an ES module can be waited for while it loads. The
+ * bundle itself calls nothing as it is loaded.
+ */
+const preparedHandler = {
+  'index.mjs': `import bundle from './index.cjs';
+await bundle.prepare();
+export const { handler } = bundle;
+`,
+};
+
 /** shared/protocol/json-schema/schema-workers.ts starts it. */
 const schemaWorker = { 'schema-worker.cjs': 'shared/protocol/json-schema/schema-worker.ts' };
 
@@ -27,10 +38,16 @@ const definitions = {
   'chat-completions': {
     entry: 'functions/chat-completions/handler.ts',
     file: 'index.cjs',
+    beside: preparedHandler,
     workers: schemaWorker,
     exportsHandler: true,
   },
-  models: { entry: 'functions/models/handler.ts', file: 'index.cjs', exportsHandler: true },
+  models: {
+    entry: 'functions/models/handler.ts',
+    file: 'index.cjs',
+    beside: preparedHandler,
+    exportsHandler: true,
+  },
   web: {
     entry: 'functions/chat-completions/web.ts',
     file: 'index.js',
@@ -68,7 +85,7 @@ const loadTimeoutMs = 10_000;
 
 export interface Bundle {
   readonly name: BundleName;
-  /** The one that Lambda loads. */
+  /** The bundled code. */
   readonly file: string;
   readonly bytes: number;
   /** Loaded on demand: name → bytes. */

@@ -30,7 +30,7 @@ export class DataStack extends Stack {
       const { tableName } = new GatewayTable(this, `Table-${table}`, { stage, settings, table, removalPolicy });
       new CfnOutput(this, `Table${table}`, { value: tableName });
     }
-    const bucket = spillBucket(this, stage, removalPolicy);
+    const bucket = spillBucket(this, stage, settings.adopt, removalPolicy);
     this.connectionKey = this.#connectionKey(stage, settings.adopt?.keyArn, removalPolicy);
     this.providerCredentials = this.#providerCredentials(stage, settings.adopt?.secretArn, removalPolicy);
     new CfnOutput(this, 'ProviderSecretArn', { value: this.providerCredentials.secretArn });

@@ -1,5 +1,6 @@
 // A gateway file that a start reads, and what is said of one that is not valid: one problem a line.
 import { readFileSync } from 'node:fs';
+import { resolve } from 'node:path';
 import {
   formatProblem,
   type GatewayFile,
@@ -28,7 +29,7 @@ export function readConfigFile(path: string): GatewayFile {
   try {
     text = readFileSync(path, 'utf8');
   } catch {
-    throw new Error(`cannot read the gateway file ${path}`);
+    throw new Error(`cannot read the gateway file ${resolve(path)}`);
   }
   return checkGatewayFile(path, text);
 }

@@ -9,6 +9,9 @@ const parentLookMs = 250;
 
 const say = (line: string) => process.stdout.write(`${line}\n`);
 
+// A reader of the output that is gone takes no request with it.
+for (const output of [process.stdout, process.stderr]) output.on('error', () => {});
+
 try {
   const options = readOptions(process.argv.slice(2));
   if (options === 'help') {

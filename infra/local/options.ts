@@ -1,5 +1,6 @@
 // `npm start -- …` (contract 10).
 import { parseArgs } from 'node:util';
+import { distance } from 'fastest-levenshtein';
 import { isStreamBudget, streamBudget } from '../../shared/foundation/constants/index.ts';
 import { hostDefault } from './listen-address.ts';
 
@@ -15,7 +16,7 @@ export interface LocalOptions {
   readonly dynamodb: string | undefined;
   /** How long a stream may take whose first output came in time. Undefined: the default. */
   readonly streamBudgetSeconds?: number | undefined;
-  /** What is logged: errors on a terminal, JSON lines as a deployed stage writes them, or nothing. */
+  /** A readable line per request on standard error, JSON lines on standard output as a deployed stage writes them, or none. */
   readonly log: 'text' | 'json' | 'off';
 }
 
@@ -33,24 +34,42 @@ where the store is empty.
   --data DIR        keep the data in this folder (default: in memory)
   --dynamodb URL    use this DynamoDB server, which several gateways may share
   --stream-budget N seconds that a stream may take (default ${streamBudget.defaultSeconds}, at most ${streamBudget.maxSeconds})
-  --log json|off    log JSON lines as a deployed stage does, or nothing
+  --log text|json|off
+                     a readable line per request on standard error (default), the JSON lines of a deployed stage on
+                     standard output, or nothing
   --help            print this`;
+
+const isLog = (text: string): text is LocalOptions['log'] => ['text', 'json', 'off'].includes(text);
+
+const known = {
+  port: { type: 'string' },
+  host: { type: 'string' },
+  config: { type: 'string' },
+  data: { type: 'string' },
+  dynamodb: { type: 'string' },
+  'stream-budget': { type: 'string' },
+  log: { type: 'string' },
+  help: { type: 'boolean', short: 'h' },
+} as const;
+
+/** More letters than these make another word. */
+const editsMax = 2;
+
+function parseOptions(args: readonly string[]) {
+  try {
+    return parseArgs({ args: [...args], options: known }).values;
+  } catch (error) {
+    const { message, code } = error as NodeJS.ErrnoException;
+    const [, name] = /^Unknown option '--([\w-]{1,40})'/.exec(message) ?? [];
+    const meant = Object.keys(known).find((option) => name !== undefined && distance(option, name) <= editsMax);
+    if (meant === undefined) throw error;
+    throw Object.assign(new Error(`there is no option --${name}; did you mean --${meant}?`), { code });
+  }
+}
 
 /** Throws an Error with one line for the terminal. */
 export function readOptions(args: readonly string[]): LocalOptions | 'help' {
-  const { values } = parseArgs({
-    args: [...args],
-    options: {
-      port: { type: 'string' },
-      host: { type: 'string' },
-      config: { type: 'string' },
-      data: { type: 'string' },
-      dynamodb: { type: 'string' },
-      'stream-budget': { type: 'string' },
-      log: { type: 'string' },
-      help: { type: 'boolean', short: 'h' },
-    },
-  });
+  const values = parseOptions(args);
   if (values.help === true) return 'help';
   const port = values.port === undefined ? portDefault : Number(values.port);
   if (values.port === '' || !Number.isInteger(port) || port < 0 || port > portMax) {
@@ -67,8 +86,8 @@ export function readOptions(args: readonly string[]): LocalOptions | 'help' {
   if (streamBudgetSeconds !== undefined && !isStreamBudget(streamBudgetSeconds)) {
     throw new Error(`--stream-budget takes ${streamBudget.minSeconds} to ${streamBudget.maxSeconds} seconds`);
   }
-  if (values.log !== undefined && values.log !== 'json' && values.log !== 'off') {
-    throw new Error('--log takes json or off');
+  if (values.log !== undefined && !isLog(values.log)) {
+    throw new Error('--log takes text, json or off');
   }
   const { config, data, dynamodb, host = hostDefault, log = 'text' } = values;
   return { port, host, config, data, dynamodb, streamBudgetSeconds, log };

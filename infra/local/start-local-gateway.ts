@@ -12,6 +12,8 @@ import {
 } from '../../shared/configuration/gateway-file/index.ts';
 import { basePaths } from '../../shared/foundation/constants/index.ts';
 import { readVariable } from '../../shared/foundation/environment/index.ts';
+import type { Log } from '../../shared/foundation/log/index.ts';
+import { systemClock } from '../../shared/foundation/time/index.ts';
 import { createNodeServer } from '../../shared/protocol/http/index.ts';
 import { createDynamoClient } from '../../shared/storage/store/index.ts';
 import { checkGatewayFile, InvalidGatewayFile, readConfigFile } from './config-file.ts';
@@ -23,10 +25,11 @@ import { baseUrl, checkAddress, hostDefault, isWildcard, orOneLine } from './lis
 import { localAdapters } from './local-adapters.ts';
 import type { LocalOptions } from './options.ts';
 import { startSimulator } from './simulator/index.ts';
+import { createTerminalLog } from './terminal-log.ts';
 
 const localStage = 'local';
 const demoName = 'the demo';
-const logLevels = { text: 'error', json: 'info', off: 'silent' } as const;
+const logLevels = { text: 'info', json: 'info', off: 'silent' } as const;
 
 export interface LocalGateway {
   readonly url: string;
@@ -37,9 +40,9 @@ export type StartOptions = Omit<LocalOptions, 'host' | 'log'> & Partial<Pick<Loc
 type Say = (line: string) => void;
 type Stop = () => Promise<void> | void;
 
-/** Throws InvalidGatewayFile, or an Error with one line for the terminal. */
+/** Without `log` nothing is logged. Throws InvalidGatewayFile, or an Error with one line for the terminal. */
 export async function startLocalGateway(options: StartOptions, say: Say): Promise<LocalGateway> {
-  const { config, port, host = hostDefault, log = 'text', streamBudgetSeconds } = options;
+  const { config, port, host = hostDefault, log = 'off', streamBudgetSeconds } = options;
   const started: Stop[] = [];
   const stop = async () => {
     for (const stopOne of started.splice(0).reverse()) await stopOne();
@@ -52,7 +55,7 @@ export async function startLocalGateway(options: StartOptions, say: Say): Promis
     await checkAddress(port, host);
     const dynamodbUrl = options.dynamodb ?? (await startDynamo(options, say, started));
     const environment = { stage: localStage, originSecretHashes: [], logLevel: logLevels[log], streamBudgetSeconds };
-    const runtime = createRuntime({ environment, dynamodbUrl, ...localAdapters(options) });
+    const runtime = createRuntime({ environment, dynamodbUrl, log: logOf(log), ...localAdapters(options) });
     started.push(() => runtime.transport.close());
     await prepareTables(dynamodbUrl);
     const keyTexts = await configure({ runtime, say, later, started }, file);
@@ -71,6 +74,14 @@ export async function startLocalGateway(options: StartOptions, say: Say): Promis
     await stop();
     throw error;
   }
+}
+
+/** Undefined: the JSON lines of a deployed stage on standard output, or none. */
+function logOf(log: LocalOptions['log']): Log | undefined {
+  if (log !== 'text') return undefined;
+  const { stderr } = process;
+  const isColoured = stderr.isTTY && (process.env.NO_COLOR ?? '') === '';
+  return createTerminalLog({ clock: systemClock, isColoured, write: (line) => void stderr.write(line) });
 }
 
 interface NamedFile {

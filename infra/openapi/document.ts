@@ -1,4 +1,5 @@
 // The whole interface as one OpenAPI 3.1 document, made of what the gateway itself checks and answers with.
+import { accountSchemas } from './account-schemas.ts';
 import { componentSchemas } from './answer-schemas.ts';
 import { errorTable } from './error-responses.ts';
 import { paths } from './operations.ts';
@@ -24,7 +25,7 @@ export const openApiDocument = (serverUrl: string = defaultServerUrl) => ({
     securitySchemes: {
       apiKey: { type: 'http', scheme: 'bearer', bearerFormat: 'sk-gw-…', description: 'A key of a workspace.' },
     },
-    schemas: { ChatCompletionRequest: requestBodySchema(), ...componentSchemas },
+    schemas: { ChatCompletionRequest: requestBodySchema(), ...componentSchemas, ...accountSchemas },
   },
   'x-gw-errors': errorTable(),
 });

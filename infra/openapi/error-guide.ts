@@ -19,8 +19,8 @@ const gatewayErrors: GuideOf<typeof errorFamilies.gateway> = {
     cure: 'Correct what `message` names. Where providers agree on what they object to, `reason` says it.',
   },
   unknown_model: {
-    cause: 'The catalogue has no model with this id, or the workspace may not use it.',
-    cure: 'Take an id from `GET /v1/models`, or `auto`. Operators add models to the gateway file, or to `models` of the workspace.',
+    cause: 'The catalogue has no model with this id, or the workspace or the key may not use it.',
+    cure: 'Take an id from `GET /v1/models`, or `auto`. Operators add models to the gateway file, or to `models` of the workspace or the key.',
   },
   model_not_routable: {
     cause:
@@ -50,7 +50,7 @@ const gatewayErrors: GuideOf<typeof errorFamilies.gateway> = {
     cure: 'Correct the header that `message` names, or send none: the gateway makes a trace id.',
   },
   UNAUTHORIZED: {
-    cause: 'The API key is missing, malformed, unknown or revoked.',
+    cause: 'The API key is missing, malformed, unknown, revoked or expired.',
     cure: 'Send `Authorization: Bearer sk-gw-…` with nothing after the key. Operators make a new key.',
   },
   PAYMENT_REQUIRED: {
@@ -135,7 +135,7 @@ const functionErrors: GuideOf<typeof errorFamilies.functions> = {
     cure: 'Leave the header out. Operators set the connections to `policy: allowed`.',
   },
   api_key_revoked: {
-    cause: 'The API key of this function call is revoked.',
+    cause: 'The API key of this function call is revoked or expired.',
     cure: 'Use another key of the workspace. Operators make one.',
   },
   spend_limit_exceeded: {
@@ -223,8 +223,9 @@ const byokErrors: GuideOf<typeof errorFamilies.byok> = {
 /** Contract 1. */
 const addedErrors: GuideOf<typeof errorFamilies.additions> = {
   not_found: {
-    cause: 'The gateway has no such path, or the request went around the distribution.',
-    cure: 'Set the base URL of the client to one of the gateway, ending in `/v1` or `/openai/v1`: `message` names the paths.',
+    cause:
+      'The gateway has no such path, the request went around the distribution, or `GET /v1/generation` knows no call of the workspace by this id.',
+    cure: 'Set the base URL of the client to one of the gateway, ending in `/v1` or `/openai/v1`: `message` names the paths. The record of a call is written when it has ended.',
   },
   method_not_allowed: {
     cause: 'The path is right and the method is not.',

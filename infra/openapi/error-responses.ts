@@ -16,7 +16,15 @@ const modelsCodes: readonly ErrorCode[] = [
   'RATE_LIMITER_UNAVAILABLE',
 ];
 
-export const codesOf = { chat: errorCodes, models: modelsCodes };
+/** Errors of what a key may see of itself: a request counts against its limit. */
+const accountCodes: readonly ErrorCode[] = [...modelsCodes, 'api_key_rate_limit'];
+
+export const codesOf = {
+  chat: errorCodes,
+  models: modelsCodes,
+  account: accountCodes,
+  generation: ['invalid_request', ...accountCodes] satisfies ErrorCode[],
+};
 
 const exampleId = '019a2f0e-7c1b-7e55-9d0a-3f1d2c4b5a69';
 

@@ -1,5 +1,5 @@
-// The two operations of the interface (spec 4).
-import { okStatus } from '../../shared/errors/index.ts';
+// The operations of the interface (spec 4, contract 16).
+import { type ErrorCode, okStatus } from '../../shared/errors/index.ts';
 import { routePaths } from '../../shared/foundation/constants/index.ts';
 import { codesOf, errorResponses } from './error-responses.ts';
 import { parameters, responseHeaders } from './headers.ts';
@@ -85,7 +85,53 @@ const listModels = {
   },
 };
 
+const accountAnswer = (schema: string, codes: readonly ErrorCode[]) => ({
+  [okStatus]: {
+    description: 'The answer.',
+    headers: responseHeaders.onEvery,
+    content: { 'application/json': { schema: schemaReference(schema) } },
+  },
+  ...errorResponses(codes),
+});
+
+const readKey = {
+  operationId: 'readKey',
+  summary: 'The key of the request',
+  description: 'Its limits and what it has spent. Costs nothing; counts against its requests per minute.',
+  parameters: parameters.models,
+  responses: accountAnswer('KeyAnswer', codesOf.account),
+};
+
+const readCredits = {
+  operationId: 'readCredits',
+  summary: 'The credit of the workspace',
+  description: 'All that was given, spent and can still be held. Costs nothing.',
+  parameters: parameters.models,
+  responses: accountAnswer('CreditsAnswer', codesOf.account),
+};
+
+const readGeneration = {
+  operationId: 'readGeneration',
+  summary: 'One call of the workspace',
+  description:
+    'What a call did and cost, provider call by provider call. Its record is written when it has ended, and kept for 90 days. Never a prompt or an answer.',
+  parameters: [
+    {
+      name: 'id',
+      in: 'query',
+      required: true,
+      description: 'The `x-request-id` of the answer.',
+      schema: { type: 'string', format: 'uuid' },
+    },
+    ...parameters.models,
+  ],
+  responses: accountAnswer('GenerationAnswer', codesOf.generation),
+};
+
 export const paths = {
   [`/v1${routePaths.chatCompletions}`]: { post: chatCompletion },
   [`/v1${routePaths.models}`]: { get: listModels },
+  [`/v1${routePaths.key}`]: { get: readKey },
+  [`/v1${routePaths.credits}`]: { get: readCredits },
+  [`/v1${routePaths.generation}`]: { get: readGeneration },
 };

@@ -163,6 +163,7 @@ async function run(): Promise<string> {
       AWS_ENDPOINT_URL_KMS: moto.url,
       AWS_ENDPOINT_URL_S3: moto.url,
       AWS_ENDPOINT_URL_SECRETS_MANAGER: moto.url,
+      AWS_ENDPOINT_URL_STS: moto.url,
     };
     const env = { ...endpoints, GW_VERIFY_BYOK_KEY: 'byok-key' };
     const gw = (args: readonly string[], input = '') =>

@@ -3,6 +3,7 @@
 
 import { systemClock } from '../../shared/foundation/time/index.ts';
 import { awsServices } from './aws-services.ts';
+import { emulatedStage } from './emulated-stage/emulated-stage.ts';
 import { secondEngine } from './second-engine.ts';
 import { projectRoot, pythonProgram, runCommand, runTests, Skipped, type Step } from './step.ts';
 
@@ -30,6 +31,7 @@ const steps: readonly Step[] = [
   },
   secondEngine,
   awsServices,
+  emulatedStage,
 ];
 
 async function runStep(step: Step): Promise<boolean> {

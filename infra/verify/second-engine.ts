@@ -3,10 +3,13 @@
 import { startEmulator } from './emulator.ts';
 import { pythonProgram, runTests, type Step } from './step.ts';
 
-const ministackRequirement = 'ministack==1.5.33';
+export const ministackRequirement = 'ministack==1.5.33';
 
-/** It computes with 28 digits, where DynamoDB keeps 38. */
-const otherwiseThere = 'are exact to 38 digits, also after arithmetic';
+/** Left out: it computes with 28 digits, where DynamoDB keeps 38. */
+const needMoreDigits = [
+  'are exact to 38 digits, also after arithmetic',
+  'the books of a counter balance after every write, its limit holds, and every settlement counts once',
+];
 
 export const secondEngine: Step = {
   name: 'dynamodb',
@@ -15,7 +18,7 @@ export const secondEngine: Step = {
     const variablesOf = (port: number) => ({ GATEWAY_PORT: String(port), SERVICES: 'dynamodb', LOG_LEVEL: 'ERROR' });
     const emulator = await startEmulator({ program, variablesOf });
     try {
-      const tests = ['test/stores', '--testNamePattern', `^(?!.*${otherwiseThere})`];
+      const tests = ['test/stores', '--testNamePattern', `^(?!.*(${needMoreDigits.join('|')}))`];
       return `${await runTests(tests, { GW_TEST_DYNAMODB_URL: emulator.url })}: the store suites on a second DynamoDB`;
     } finally {
       await emulator.stop();

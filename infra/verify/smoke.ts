@@ -64,6 +64,7 @@ function smokeChecks({ baseUrl, apiKey, model, storedFunction, send = fetch }: S
     call('/chat/completions', { model, messages: [{ role: 'user', content: 'Hello' }], ...members }, headers);
 
   const costsUsd: number[] = [];
+  let firstId: string | null = null;
 
   return {
     async list() {
@@ -80,6 +81,7 @@ function smokeChecks({ baseUrl, apiKey, model, storedFunction, send = fetch }: S
       const { object } = JSON.parse(answer.body) as { object: string };
       expectThat(object === 'chat.completion', `the answer is ${object}`);
       costsUsd.push(readCostUsd(answer));
+      firstId = answer.headers.get('x-request-id');
       return `by ${answer.headers.get('x-gw-provider')}`;
     },
     async stream() {
@@ -112,6 +114,16 @@ function smokeChecks({ baseUrl, apiKey, model, storedFunction, send = fetch }: S
       expectThat(second.body === first.body, 'the replay differs from the answer');
       costsUsd.push(readCostUsd(first));
       return `${second.body.length} characters, the same twice`;
+    },
+    async account() {
+      const read = async (path: string) =>
+        (JSON.parse((await call(path)).body) as { data: Record<string, unknown> }).data;
+      const { name, workspace } = await read('/key');
+      const { remaining } = await read('/credits');
+      // Other calls were made since, so its record is there.
+      const { outcome } = await read(`/generation?id=${firstId}`);
+      expectThat(outcome === 'ok', `the record of the first call says ${outcome}`);
+      return `key ${name} of ${workspace}, ${remaining} USD left`;
     },
     async cost() {
       const sum = costsUsd.reduce((total, cost) => total + cost, 0);

@@ -99,6 +99,8 @@ export interface RuntimeOptions {
   /** URL of a DynamoDB-compatible server; absent: what the process is configured for. */
   readonly dynamodbUrl?: string | undefined;
   readonly clock?: Clock | undefined;
+  /** In place of JSON lines on standard output. */
+  readonly log?: Log | undefined;
   /** In place of the DynamoDB store. */
   readonly store?: Store | undefined;
 }
@@ -109,7 +111,7 @@ export function createRuntime(options: RuntimeOptions): Runtime {
   const times = callTimes(environment.streamBudgetSeconds);
   const { stage } = environment;
   const store = options.store ?? createDynamoStore({ client: createDynamoClient({ endpoint: dynamodbUrl }), stage });
-  const log = createLog({ clock, stage, level: environment.logLevel });
+  const log = options.log ?? createLog({ clock, stage, level: environment.logLevel });
   const logFailure = (event: string) => (cause: unknown) => log.error({ event }, cause);
   const counters = createCounters({ store, clock, randomness, leaseMs: times.leaseMs });
   const vault = createKeyVault({ wrapper, stage, clock, randomness });

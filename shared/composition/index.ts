@@ -6,3 +6,4 @@ export {
   localCredentials,
 } from './create-aws-adapters.ts';
 export { createRuntime, type Runtime, type RuntimeOptions } from './create-runtime.ts';
+export { warmChat, warmModels } from './warm-start.ts';

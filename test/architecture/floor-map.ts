@@ -69,7 +69,10 @@ const floors: readonly Readonly<Record<string, string>>[] = [
     [`${chat}/routing`]: stage,
     [`${chat}/settlement`]: stage,
   },
-  { [`${chat}/stored-function`]: 'Runs provider calls of a function through the loop of plain calls.' },
+  {
+    [`${chat}/account`]: 'What a key may see of itself; calls no provider.',
+    [`${chat}/stored-function`]: 'Runs provider calls of a function through the loop of plain calls.',
+  },
   { [`${chat}/serve.ts`]: 'The sequence of stages; no rules of its own.' },
   { [`${chat}/routes.ts`]: 'Routes only.', 'functions/models/routes.ts': 'Routes only.' },
   {

@@ -69,7 +69,7 @@ it('two BYOK connections to one provider are refused at the second one, and noth
     applyLine(gatewayFile({ workspace: { byok: { connections: [connection, connection] } } })),
   );
   expect(out).toMatch(
-    /^workspaces\[0\]\.byok\.connections\[1\]\.provider: is already taken by an earlier entry \(line \d+\)$/,
+    /^workspaces\[0\]\.byok\.connections\[1\]\.provider: "acme" is already taken by an earlier entry \(line \d+\)$/,
   );
   expect(code).toBe(1);
   await expect(local.store.get('config', 'CATALOGUE')).rejects.toThrow('the store is unavailable');

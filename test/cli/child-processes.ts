@@ -8,26 +8,37 @@ export const projectRoot = join(import.meta.dirname, '../..');
 export interface RunningGateway {
   /** Ends in /v1. */
   readonly url: string;
+  /** All that it has written to standard output, and to standard error, so far. */
+  readonly out: () => string;
+  readonly error: () => string;
   stop(): Promise<void>;
 }
 
 /** `npm start -- …`, working in `folder`. */
-export async function startGateway(line: string, folder: string): Promise<RunningGateway> {
-  const child = start('infra/local/main.ts', ['--port', '0', ...line.split(' ')], folder, {});
-  let text = '';
+export async function startGateway(
+  line: string,
+  folder: string,
+  variables: Record<string, string> = {},
+): Promise<RunningGateway> {
+  const child = start('infra/local/main.ts', ['--port', '0', ...line.split(' ').filter(Boolean)], folder, variables);
+  let [out, error] = ['', ''];
+  child.stderr?.on('data', (chunk: Buffer) => {
+    error += chunk.toString();
+  });
   const url = await new Promise<string>((resolve, reject) => {
-    const read = (chunk: Buffer) => {
-      text += chunk.toString();
-      const ready = /^ready (\S+)$/m.exec(text)?.[1];
+    child.stdout?.on('data', (chunk: Buffer) => {
+      out += chunk.toString();
+      const ready = /^ready (\S+)$/m.exec(out)?.[1];
       if (ready !== undefined) resolve(ready);
-    };
-    child.stdout?.on('data', read);
-    child.stderr?.on('data', read);
-    child.once('exit', () => reject(new Error(`the gateway ended: ${text}`)));
+    });
+    child.once('exit', () => reject(new Error(`the gateway ended: ${out}${error}`)));
   });
   return {
     url,
+    out: () => out,
+    error: () => error,
     async stop() {
+      if (child.exitCode !== null || child.signalCode !== null) return;
       const ended = once(child, 'exit');
       child.kill('SIGTERM');
       await ended;

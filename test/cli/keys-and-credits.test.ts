@@ -91,6 +91,42 @@ describe('keys', () => {
     expect([unknown.code, unknown.error]).toEqual([1, 'gw keys update: there is no key ABCDEFGHIJKLMNOP']);
   });
 
+  it('have an expiry and a list of models, which keys update changes and takes away', async () => {
+    const { public_id } = await createKey(
+      '--expires 2099-01-01 --models acme/small,acme/large --spend-limit-reset weekly',
+    );
+    const update = (more: string) => operateJson<object>(`keys update ${public_id} ${more} ${local.option}`);
+    const read = () => createKeyStore(local.store).read(public_id);
+    const models = ['acme/small', 'acme/large'];
+    expect(await read()).toMatchObject({ expiresAtMs: Date.UTC(2099, 0, 1), models, spendLimitReset: 'weekly' });
+    expect(await update('--models acme/small')).toMatchObject({
+      change: 'changed',
+      expires_at: '2099-01-01T00:00:00.000Z',
+      models: ['acme/small'],
+    });
+    expect(await update('--expires none --models all --spend-limit-reset none')).toMatchObject({
+      expires_at: null,
+      models: null,
+      spend_limit_reset: null,
+    });
+    const beforeMs = systemClock.nowMs();
+    await update('--expires 90d');
+    const leftMs = ((await read())?.expiresAtMs ?? 0) - beforeMs;
+    expect(Math.round(leftMs / 86_400_000)).toBe(90);
+  });
+
+  it.each([
+    ['--expires 2020-01-01', 2, '--expires is not in the future'],
+    ['--expires soon', 2, '--expires is 2027-01-01'],
+    ['--models acme/small,', 2, '--models is all, or ids'],
+    ['--models acme/none', 1, 'there is no model acme/none in the catalogue'],
+  ])('are not made with %s', async (more, code, message) => {
+    const before = (await operate(`keys list ${local.option}`)).out;
+    const made = await operate(`keys create --workspace team --name x ${more} ${local.option}`);
+    expect([made.code, made.out, made.error]).toEqual([code, '', expect.stringContaining(message)]);
+    expect((await operate(`keys list ${local.option}`)).out).toBe(before);
+  });
+
   it('that do not exist cannot be revoked', async () => {
     const { code, error } = await operate(`keys revoke ABCDEFGHIJKLMNOP --yes ${local.option}`);
     expect([code, error]).toEqual([1, 'gw keys revoke: there is no key ABCDEFGHIJKLMNOP']);

@@ -101,10 +101,12 @@ describe('options', () => {
     [['--host', ''], '--host takes an address'],
     [['--stream-budget', '54'], '--stream-budget takes 55 to 840 seconds'],
     [['--stream-budget', '5m'], '--stream-budget takes 55 to 840 seconds'],
-    [['--log', 'loud'], '--log takes json or off'],
+    [['--log', 'loud'], '--log takes text, json or off'],
     [['--dynamodb', 'here'], '--dynamodb takes the URL of a server'],
     [['--data', 'x', '--dynamodb', 'http://127.0.0.1:1'], 'use one of them'],
     [['stray'], 'stray'],
+    [['--prot', '1'], 'there is no option --prot; did you mean --port?'],
+    [['--congif', 'x'], 'did you mean --config?'],
   ])('%j are refused', (args, message) => {
     expect(() => read(...args)).toThrow(message);
   });

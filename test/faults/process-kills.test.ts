@@ -62,7 +62,17 @@ async function startLocalTables(): Promise<Tables> {
 
 /** Resolves with the URL once the child answers. */
 async function startChild(): Promise<{ readonly child: ChildProcess; readonly url: string }> {
-  const args = [main, '--port', '0', '--config', join(folder, 'gateway.yaml'), '--dynamodb', tables.endpoint];
+  const args = [
+    main,
+    '--port',
+    '0',
+    '--log',
+    'off',
+    '--config',
+    join(folder, 'gateway.yaml'),
+    '--dynamodb',
+    tables.endpoint,
+  ];
   const env = { ...process.env, [connectionVariable]: connectionKey };
   const child = spawn(process.execPath, args, { cwd: folder, env, stdio: ['ignore', 'pipe', 'inherit'] });
   for await (const line of createInterface({ input: child.stdout })) {

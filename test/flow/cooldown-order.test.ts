@@ -2,8 +2,8 @@
 import type { ServerResponse } from 'node:http';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { createCooldowns } from '../../shared/accounting/provider-health/index.ts';
-import { type Store, StoreUnavailable } from '../../shared/storage/store/index.ts';
-import type { Route } from '../support/gateway-file.ts';
+import { type Item, type Store, StoreUnavailable } from '../../shared/storage/store/index.ts';
+import { newKey, type Route } from '../support/gateway-file.ts';
 import { type Harness, hello, startHarness } from '../support/harness.ts';
 import { type ManualClock, manualClock } from '../support/manual-clock.ts';
 import { readStream } from '../support/read-stream.ts';
@@ -18,6 +18,7 @@ const pair = (upstream: string): Route[] => [
 ];
 
 describe('a provider', () => {
+  const otherKey = newKey();
   let clock: ManualClock;
   let gateway: Harness;
 
@@ -42,6 +43,7 @@ describe('a provider', () => {
       },
       providers: { first: { accepts_byok_header: true } },
       workspace: { features: { byok: true } },
+      moreWorkspaces: [{ id: 'other', credit_usd: '1', keys: [{ name: 'k', key: otherKey }] }],
     });
   });
   afterEach(() => gateway.stop());
@@ -74,7 +76,7 @@ describe('a provider', () => {
     // Told to come back in two hours it is asked after ten minutes all the same.
     ['acme/limited-long', 1, 600_000],
   ])(
-    'that cannot serve is asked last for as long as it asked for, or we guess: %s',
+    'that limited one call or failed two is asked last for ten seconds, or as long as it said: %s',
     async (model, calls, cooldownMs) => {
       for (let call = 0; call < calls; call += 1) expect(await askedFor(model)).toEqual(both);
       expect(await askedFor(model)).toEqual(moved);
@@ -90,6 +92,23 @@ describe('a provider', () => {
     clock.advance(30_001);
     await failTwice('acme/failing');
     expect(await askedFor('acme/failing')).toEqual(moved);
+  });
+
+  it('that failed one call does not move for another workspace; after a second call it does', async () => {
+    const other = { authorization: `Bearer ${otherKey}` };
+    expect(await askedFor('acme/failing')).toEqual(both);
+    expect(await askedFor('acme/failing', {}, other)).toEqual(both);
+    expect(await askedFor('acme/failing', {}, other)).toEqual(moved);
+    expect(await askedFor('acme/failing')).toEqual(moved);
+  });
+
+  it('that failed one call twice does not move: the attempts of one call count once', async () => {
+    const entry = { provider: 'first', model: 'acme/well' };
+    for (let time = 0; time < 3; time += 1)
+      gateway.runtime.cooldowns.report(entry, { callId: 'one', isRateLimited: false });
+    expect(await askedFor('acme/well')).toEqual(['first']);
+    gateway.runtime.cooldowns.report(entry, { callId: 'another', isRateLimited: false });
+    expect(await askedFor('acme/well')).toEqual(moved);
   });
 
   it('that rejects what a caller sent is asked first again', async () => {
@@ -145,10 +164,37 @@ describe('a provider', () => {
 
   it('cools for nobody because a client’s own key was refused', async () => {
     const headers = { 'x-byok-key': 'their-own' };
-    for (const _call of [1, 2]) {
+    for (const _call of [1, 2])
       expect(await askedFor('acme/refusing', { provider: { only: 'first' } }, headers)).toEqual(['first']);
-    }
     expect(await askedFor('acme/refusing')).toEqual(both);
+  });
+
+  it('cools for nobody because of a fault of ours, which is logged with its cause; the next provider answers', async () => {
+    const signing = async () => {
+      throw new TypeError('the signer is broken');
+    };
+    const recorded: string[] = [];
+    const ourFault = await startHarness({
+      clock,
+      models: { 'acme/model': pair('echo') },
+      replace: ({ credentials, recorder }) => ({
+        recorder: { ...recorder, record: ({ provider, outcome }) => void recorded.push(`${provider} ${outcome}`) },
+        credentials: {
+          ...credentials,
+          find: (provider) =>
+            provider.id === 'first' ? { authorization: undefined, sign: signing } : credentials.find(provider),
+        },
+      }),
+    });
+    for (const _call of [1, 2, 3]) expect((await ourFault.post(hello('acme/model'))).status).toBe(200);
+    expect(ourFault.simulator.calls.map(({ provider }) => provider)).toEqual(['second', 'second', 'second']);
+    expect(ourFault.runtime.cooldowns.isCooling({ provider: 'first', model: 'acme/model' })).toBe(false);
+    const lines = ourFault.logLines.filter((line) => line.includes('attempt_not_made'));
+    expect(lines).toHaveLength(3);
+    expect(lines[0]).toContain('the signer is broken');
+    await ourFault.stop();
+    // Counted as nobody's failure.
+    expect(recorded).toEqual(['second ok', 'second ok', 'second ok']);
   });
 
   it('cools for nobody because a client left', async () => {
@@ -193,17 +239,17 @@ describe('the memory of cooldowns', () => {
 
   const another = () => createCooldowns({ store: gateway.testStore.store, clock });
   const entry = { provider: 'first', model: 'acme/failing' };
-  const limited = (retryAfterMs: number) => ({ callId: 'c', isRateLimited: true, retryAfterMs });
+  const limited = (retryAfterMs = 0) => ({ callId: 'c', isRateLimited: true, retryAfterMs });
+  const failed = (callId: string) => ({ callId, isRateLimited: false });
+  const readItem = async (): Promise<Item> => (await gateway.testStore.store.get('limits', 'COOLDOWNS')) ?? {};
+  const coolingMark = `cooling_until first ${entry.model}`;
+  const failureMark = `failed_at first ${entry.model}`;
 
   it('is shared: another instance knows after its next look, and the one that learnt of it at once', async () => {
     const other = another();
     await other.refresh();
     for (const _call of [1, 2]) await (await gateway.post(hello('acme/failing'))).text();
-    const stored = async () =>
-      Object.keys((await gateway.testStore.store.get('limits', 'COOLDOWNS')) ?? {}).some((name) =>
-        name.startsWith('cooling_until '),
-      );
-    await eventually(stored);
+    await eventually(async () => coolingMark in (await readItem()));
     await other.refresh();
     expect(other.isCooling(entry)).toBe(false);
     clock.advance(5_000);
@@ -228,34 +274,126 @@ describe('the memory of cooldowns', () => {
   });
 
   it('is not crowded out by what has long passed', async () => {
-    const past = Array.from({ length: 1_500 }, (_, at): [string, number] => [
-      `cooling_until first past/${at}`,
-      clock.nowMs() - 1,
-    ]);
-    const item = {
-      pk: 'COOLDOWNS',
-      [`cooling_until first ${entry.model}`]: clock.nowMs() + 10_000,
-      ...Object.fromEntries(past),
-    };
+    const past = Array.from({ length: 1_500 }, (_, at) => [`cooling_until first past/${at}`, clock.nowMs() - 1]);
+    const item = { pk: 'COOLDOWNS', [coolingMark]: clock.nowMs() + 10_000, ...Object.fromEntries(past) };
     const cooldowns = createCooldowns({ store: { ...gateway.testStore.store, get: async () => item }, clock });
     await cooldowns.refresh();
     expect(cooldowns.isCooling(entry)).toBe(true);
   });
 
-  it('costs no write where nobody failed, and one for a provider that did', async () => {
-    const writes: string[] = [];
+  it('adds up the failures of two calls on two instances, and not those of one call', async () => {
+    const [one, two, three] = [another(), another(), another()];
+    one.report(entry, failed('a'));
+    await one.flush();
+    await three.refresh();
+    expect(three.isCooling(entry)).toBe(false);
+    clock.advance(5_000);
+    two.report(entry, failed('b'));
+    expect(two.isCooling(entry)).toBe(false);
+    await two.flush();
+    expect(two.isCooling(entry)).toBe(true);
+    await three.refresh();
+    expect(three.isCooling(entry)).toBe(true);
+  });
+
+  it('does not add up failures of two instances that are more than 30 seconds apart', async () => {
+    const [one, two] = [another(), another()];
+    one.report(entry, failed('a'));
+    await one.flush();
+    clock.advance(30_001);
+    two.report(entry, failed('b'));
+    await two.flush();
+    expect(two.isCooling(entry)).toBe(false);
+  });
+
+  it('takes a failure whose write was sent twice for one failure', async () => {
     const { store } = gateway.testStore;
-    const update: Store['update'] = (written) => {
-      writes.push(written.key);
+    const update: Store['update'] = async (written) => {
+      await store.update(written);
       return store.update(written);
     };
     const cooldowns = createCooldowns({ store: { ...store, update }, clock });
+    cooldowns.report(entry, failed('a'));
     await cooldowns.flush();
-    expect(writes).toEqual([]);
-    for (let time = 0; time < 5; time += 1) cooldowns.report(entry, limited(10_000));
+    expect(cooldowns.isCooling(entry)).toBe(false);
+    expect(await readItem()).not.toHaveProperty([coolingMark]);
+  });
+
+  /** Counts the writes of one instance. */
+  function counting() {
+    const written: string[] = [];
+    const { store } = gateway.testStore;
+    const update: Store['update'] = (write) => {
+      written.push(write.names?.['#name'] ?? '');
+      return store.update(write);
+    };
+    return { written, cooldowns: createCooldowns({ store: { ...store, update }, clock }) };
+  }
+
+  it('costs no write where nobody failed, and one per cooling however many calls fail in it', async () => {
+    const { written, cooldowns } = counting();
     await cooldowns.flush();
+    expect(written).toEqual([]);
+    for (let time = 0; time < 5; time += 1) {
+      cooldowns.report(entry, { ...limited(30_000 + time), callId: `limited-${time}` });
+      cooldowns.report(entry, failed(`failed-${time}`));
+      await cooldowns.flush();
+      clock.advance(1);
+    }
+    expect(written).toEqual([coolingMark]);
+    clock.advance(60_000);
+    cooldowns.report(entry, limited());
     await cooldowns.flush();
-    expect(writes).toEqual(['COOLDOWNS']);
+    expect(written).toEqual([coolingMark, coolingMark]);
+  });
+
+  it('costs two writes for two failed calls: the failure, and the cooling', async () => {
+    const { written, cooldowns } = counting();
+    for (const callId of ['a', 'b', 'c', 'd']) {
+      cooldowns.report(entry, failed(callId));
+      await cooldowns.flush();
+    }
+    expect(written).toEqual([failureMark, coolingMark]);
+  });
+
+  it('forgets what is over: the next write removes it from the item', async () => {
+    const cooldowns = another();
+    for (const model of ['acme/a', 'acme/b']) cooldowns.report({ ...entry, model }, limited());
+    cooldowns.report({ ...entry, model: 'acme/c' }, failed('c'));
+    cooldowns.report({ ...entry, model: 'acme/d' }, limited(60_000));
+    await cooldowns.flush();
+    clock.advance(30_001);
+    const late = another();
+    await late.refresh();
+    late.report(entry, limited());
+    await late.flush();
+    const marks = Object.keys(await readItem()).filter((name) => name.includes(' '));
+    expect(marks.sort()).toEqual(['cooling_until first acme/d', coolingMark]);
+  });
+
+  it('writes its mark although another instance has renewed what was to be removed', async () => {
+    const [stale, other] = [another(), another()];
+    const renewed = { ...entry, model: 'acme/renewed' };
+    other.report(renewed, limited());
+    await other.flush();
+    await stale.refresh();
+    clock.advance(10_000);
+    other.report(renewed, limited());
+    await other.flush();
+    stale.report(entry, limited());
+    await stale.flush();
+    const third = another();
+    await third.refresh();
+    expect([third.isCooling(entry), third.isCooling(renewed)]).toEqual([true, true]);
+  });
+
+  it('has a time to live that DynamoDB deletes it by', async () => {
+    const cooldowns = another();
+    cooldowns.report(entry, limited(600_000));
+    await cooldowns.flush();
+    const secondsLeft = Number((await readItem()).expires_at_epoch_seconds) - clock.nowMs() / 1_000;
+    expect(secondsLeft).toBeGreaterThan(600);
+    expect(secondsLeft).toBeLessThanOrEqual(3_601);
   });
 
   it('is only an aid: a table that cannot be read or written fails no call and moves nobody else', async () => {
@@ -264,7 +402,7 @@ describe('the memory of cooldowns', () => {
     };
     const cooldowns = createCooldowns({ store: { ...gateway.testStore.store, get: down, update: down }, clock });
     await cooldowns.refresh();
-    cooldowns.report(entry, limited(10_000));
+    cooldowns.report(entry, limited());
     await cooldowns.flush();
     expect(cooldowns.isCooling(entry)).toBe(true);
     expect(cooldowns.isCooling({ ...entry, model: 'acme/well' })).toBe(false);

@@ -81,7 +81,16 @@ describe('an execution whose gateway is killed', () => {
   }
 
   async function startKilled(): Promise<string> {
-    const options = ['--port', '0', '--config', join(folder, 'gateway.yaml'), '--dynamodb', testStore.endpoint];
+    const options = [
+      '--port',
+      '0',
+      '--log',
+      'off',
+      '--config',
+      join(folder, 'gateway.yaml'),
+      '--dynamodb',
+      testStore.endpoint,
+    ];
     killed = spawnBoundChild(process.execPath, [main, ...options]);
     const lines = createInterface({ input: killed.process.stdout as NonNullable<typeof killed.process.stdout> });
     for await (const line of lines) {

@@ -49,7 +49,7 @@ describe('a gateway that is killed while a provider is silent', () => {
     };
     const config = join(folder, 'gateway.yaml');
     await writeFile(config, gatewayFileText(parts, simulator.urlOf, key));
-    const args = [main, '--port', '0', '--config', config, '--dynamodb', testStore.endpoint];
+    const args = [main, '--port', '0', '--log', 'off', '--config', config, '--dynamodb', testStore.endpoint];
     child = spawn(process.execPath, args, { cwd: folder, stdio: ['ignore', 'pipe', 'inherit'] });
     url = await readyUrl(child);
 

@@ -49,14 +49,14 @@ describe('the log line of a request', () => {
       ({ Dimensions: [by], Metrics }) => `${by.join('+')}: ${Metrics.map(({ Name }) => Name).join(' ')}`,
     );
 
-  it('declares everything by stage, three metrics by provider and one by outcome: twelve at most', async () => {
+  it('declares everything by stage, two metrics by provider and one by outcome: twelve at most', async () => {
     const line = await lineOf(hello('acme/echo', { stream: true }));
     expect(declared(line)).toEqual([
       'stage: Requests Errors TotalTime GatewayTime TimeToFirstOutput InputTokens OutputTokens CostMicroUsd',
-      'stage+provider: Requests Errors CostMicroUsd',
+      'stage+provider: Requests CostMicroUsd',
       'stage+outcome_class: Requests',
     ]);
-    expect(line._aws.CloudWatchMetrics.flatMap(({ Metrics }) => Metrics)).toHaveLength(declaredMax);
+    expect(line._aws.CloudWatchMetrics.flatMap(({ Metrics }) => Metrics).length).toBeLessThanOrEqual(declaredMax);
     expect(line).toMatchObject({ Requests: 1, Errors: 0, provider: 'acme', outcome: 'ok', outcome_class: 'ok' });
     for (const { Namespace, Metrics } of line._aws.CloudWatchMetrics) {
       expect(Namespace).toBe('gw');

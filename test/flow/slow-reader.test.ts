@@ -18,6 +18,7 @@ function open(pieces: readonly (Buffer | Promise<Buffer>)[]) {
   const opened = openStream({ status: 200, headers: {}, body: body(), drain: () => {} }, watch, {
     idleTimeoutMs: 15_000,
     deadline,
+    describe: () => undefined,
   });
   return { clock, watch, opened };
 }

@@ -114,13 +114,13 @@ describe.each(Object.entries(stages))('the api stack of %s', (stage, { api, data
     expect(tableGrants(statementsOf(prefix), stage)).toEqual(sortedActions(actions));
   });
 
-  it('grants no function DeleteItem, Scan or Query, and of records only what writes them', () => {
+  it('grants no function DeleteItem, Scan or Query, and of records only what writes them and reads one', () => {
     const all = statementsOf('').filter(concerns('dynamodb'));
     expect(JSON.stringify(all)).not.toMatch(/dynamodb:(Delete|Scan|Query|BatchGet)/);
     const records = all.filter(({ Resource }) =>
       JSON.stringify(Resource).includes(physicalTableName(stage, 'records')),
     );
-    expect(records.map(({ Action }) => Action)).toEqual(['dynamodb:BatchWriteItem']);
+    expect(records.map(({ Action }) => Action)).toEqual([['dynamodb:BatchWriteItem', 'dynamodb:GetItem']]);
   });
 
   it('lets the chat function put and get objects of the spill bucket, and neither list nor delete them', () => {

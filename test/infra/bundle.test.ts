@@ -1,10 +1,22 @@
+import { execFile } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdir, mkdtemp, readdir, readFile, writeFile } from 'node:fs/promises';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { basename, dirname, join } from 'node:path';
+import { promisify } from 'node:util';
 import { Worker } from 'node:worker_threads';
 import { beforeAll, describe, expect, it } from '@jest/globals';
-import { type Bundle, type BundleName, buildBundles, bundleEntries, bundleMaxBytes } from '../../infra/build/bundle.ts';
+import {
+  type Bundle,
+  type BundleName,
+  buildBundles,
+  bundleEntries,
+  bundleMaxBytes,
+  functionNames,
+} from '../../infra/build/bundle.ts';
+import { environmentNames } from '../../shared/foundation/constants/index.ts';
 
 const projectRoot = new URL('../..', import.meta.url).pathname;
 const temporaryFolder = (): Promise<string> => mkdtemp(join(tmpdir(), 'gw-build-'));
@@ -44,8 +56,8 @@ describe('the build of the project', () => {
   it('bundles everything small enough, ready to load, with nothing else in the folders that are uploaded', async () => {
     expect(bundles.map(({ name }) => name)).toEqual(['chat-completions', 'models', 'web']);
     const uploaded = {
-      'chat-completions': ['index.cjs', 's3-objects.cjs', 'schema-worker.cjs'],
-      models: ['index.cjs'],
+      'chat-completions': ['index.cjs', 'index.mjs', 's3-objects.cjs', 'schema-worker.cjs'],
+      models: ['index.cjs', 'index.mjs'],
       web: ['index.js', 'package.json', 's3-objects.cjs', 'schema-worker.cjs'],
     };
     for (const { name, file, bytes, beside } of bundles) {
@@ -81,6 +93,31 @@ describe('the build of the project', () => {
         value: { message: expect.stringContaining('at /type') },
       });
       await worker.terminate();
+    }
+  });
+
+  it('reads what every call needs while Lambda loads it, and loads although nothing answers', async () => {
+    for (const name of functionNames) {
+      const asked: string[] = [];
+      const refusing = createServer((request, response) => {
+        asked.push(String(request.headers['x-amz-target']));
+        response
+          .writeHead(400, { 'content-type': 'application/x-amz-json-1.0' })
+          .end('{"__type":"ValidationException"}');
+      });
+      await once(refusing.listen(0, '127.0.0.1'), 'listening');
+      const { port } = refusing.address() as AddressInfo;
+      const env = {
+        ...{ [environmentNames.stage]: 'build', AWS_REGION: 'us-east-1', AWS_EC2_METADATA_DISABLED: 'true' },
+        ...{ AWS_ACCESS_KEY_ID: 'none', AWS_SECRET_ACCESS_KEY: 'none' },
+        AWS_ENDPOINT_URL_DYNAMODB: `http://127.0.0.1:${port}`,
+      };
+      const load = `
+        globalThis.awslambda = { streamifyResponse: (handler) => handler, HttpResponseStream: {} };
+        import(process.argv[1]).then(({ handler }) => process.exit(typeof handler === 'function' ? 0 : 1));`;
+      await promisify(execFile)(process.execPath, ['--eval', load, join(output, name, 'index.mjs')], { env });
+      refusing.close();
+      expect(asked).toContain('DynamoDB_20120810.GetItem');
     }
   });
 

@@ -1,5 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { Match } from 'aws-cdk-lib/assertions';
+import type { StageSettings } from '../../infra/cdk/settings-schema.ts';
 import { stageSettings } from '../../infra/cdk/stage-settings.ts';
 import {
   physicalTableName,
@@ -188,6 +189,17 @@ describe('a stage that adopts what a former deployment left behind', () => {
     expect(statements).toContain(`"Resource":"${keyArn}"`);
     expect(statements).toContain(`"Resource":"${secretArn}"`);
     expect(findings).toEqual([]);
+  });
+
+  it('names tables and bucket by literals: CloudFormation imports nothing whose name it has to work out', () => {
+    for (const { Properties } of resourcesOf(data, 'AWS::DynamoDB::GlobalTable')) {
+      expect(Properties?.TableName).toEqual(expect.any(String));
+    }
+    const names = (adopt: StageSettings['adopt']) =>
+      resourcesOf(synthesizeStage('prod', { adopt }).data, 'AWS::S3::Bucket').map((it) => it.Properties?.BucketName);
+    const name = 'gw-prod-spill-123456789012-eu-west-1';
+    expect(names({ keyArn, secretArn })).toEqual([name]);
+    expect(names({ keyArn: null, secretArn })).toEqual([name]);
   });
 
   it('never deletes an imported table or bucket, not even when this deployment fails', () => {

@@ -53,6 +53,14 @@ describe('the distribution', () => {
     expect(JSON.stringify(targets[1]?.DomainName)).toContain('"Models');
   });
 
+  it('sends what a key may see of itself to the chat function, which counts its requests: no behaviour takes it', () => {
+    const matches = (pattern: string, path: string) => new RegExp(`^${pattern.replaceAll('*', '.*')}$`).test(path);
+    for (const path of ['/v1/key', '/v1/credits', '/v1/generation']) {
+      expect(config.CacheBehaviors.filter(({ PathPattern = '*' }) => matches(PathPattern, path))).toEqual([]);
+    }
+    // The policy of the next test passes query strings on: a generation is asked for with `?id=`.
+  });
+
   it('caches nothing, compresses nothing, takes every method over HTTPS only and keeps the viewer’s Host to itself', () => {
     for (const behaviour of behaviours) {
       expect(behaviour).toMatchObject({

@@ -44,7 +44,7 @@ describe.each(Object.keys(stageSettings))('the dashboard of %s', (stage) => {
     for (const name of ['Requests', 'ServerErrors', 'GatewayTime', 'TimeToFirstOutput', 'TotalTime']) {
       expect(page).toContain(`["gw","${name}","stage","${stage}"`);
     }
-    for (const name of ['CostMicroUsd', 'Errors', 'Requests']) {
+    for (const name of ['CostMicroUsd', 'FailedAttempts', 'Requests']) {
       expect(page).toContain(`SEARCH('{gw,stage,provider} MetricName="${name}" stage="${stage}"'`);
     }
     for (const other of Object.keys(stageSettings).filter((name) => name !== stage)) {

@@ -9,7 +9,13 @@ import { chatTableActions, modelsTableActions, type TableAction } from '../../in
 import { spillBucketName } from '../../infra/cdk/resource-names.ts';
 import { localAdapters } from '../../infra/local/local-adapters.ts';
 import { type Simulator, startSimulator } from '../../infra/local/simulator/index.ts';
-import { createRuntime, type RuntimeOptions } from '../../shared/composition/index.ts';
+import {
+  createRuntime,
+  type Runtime,
+  type RuntimeOptions,
+  warmChat,
+  warmModels,
+} from '../../shared/composition/index.ts';
 import { applyGatewayFile, readGatewayFile } from '../../shared/configuration/gateway-file/index.ts';
 import { readVariable } from '../../shared/foundation/environment/index.ts';
 import { createNodeServer } from '../../shared/protocol/http/index.ts';
@@ -94,6 +100,10 @@ function recordingAdapters(calls: AwsCall[]): Pick<RuntimeOptions, 'blobs' | 'wr
     },
     credentials: {
       find: (provider) => credentials.find(provider),
+      warm: () => {
+        calls.push({ action: 'secretsmanager:GetSecretValue', resource: secretArn });
+        return credentials.warm();
+      },
       ready: () => {
         calls.push({ action: 'secretsmanager:GetSecretValue', resource: secretArn });
         return credentials.ready();
@@ -109,6 +119,7 @@ describe('the roles of the functions, while the gateway serves every kind of req
   const largeProvider = createServer((_request, response) => {
     response.writeHead(200, { 'content-type': 'application/json' }).end(largeAnswer);
   });
+  let openCold: () => Runtime;
   let url: string;
   let close: () => Promise<void>;
   const key = newKey();
@@ -147,7 +158,8 @@ describe('the roles of the functions, while the gateway serves every kind of req
       recorded.push({ action: `dynamodb:${actionOf[call.method]}`, resource: tableArn(call.table) });
       return run();
     });
-    const runtime = createRuntime({ environment, store, ...recordingAdapters(recorded) });
+    openCold = () => createRuntime({ environment, store, ...recordingAdapters(recorded) });
+    const runtime = openCold();
     const { randomness, clock } = runtime;
     const read = readGatewayFile(text);
     if (!read.ok) throw new Error(JSON.stringify(read.problems));
@@ -222,6 +234,9 @@ describe('the roles of the functions, while the gateway serves every kind of req
       await send(ask('answer')),
     ];
     expect(statuses).toEqual([200, 200, 200, 200, 200, 200, 200, 200, 409, 200, 200, 200]);
+    for (const path of ['/key', '/credits', '/generation?id=01a20259-a9d1-7658-8559-d8e0dce60050']) {
+      await (await fetch(`${url}${path}`, { headers: { authorization: `Bearer ${key}` } })).text();
+    }
     const calls = await takeCalls();
     expect(calls.filter((call) => !chatRole.allows(call))).toEqual([]);
     const services = new Set(calls.map(({ action }) => action).filter((action) => !action.startsWith('dynamodb:')));
@@ -239,6 +254,18 @@ describe('the roles of the functions, while the gateway serves every kind of req
     expect(Object.keys(chatTableActions)).toEqual(expect.arrayContaining(Object.keys(called)));
   });
 
+  it('allow each function what it reads while it is loaded', async () => {
+    for (const [warm, role] of [
+      [warmChat, chatRole],
+      [warmModels, modelsRole],
+    ] as const) {
+      await warm(openCold());
+      const calls = await takeCalls();
+      expect(calls.length).toBeGreaterThan(0);
+      expect(calls.filter((call) => !role.allows(call))).toEqual([]);
+    }
+  });
+
   it('allow the model listing every call it makes', async () => {
     const response = await fetch(`${url}/models`, { headers: { authorization: `Bearer ${key}` } });
     expect(response.status).toBe(200);
@@ -249,10 +276,16 @@ describe('the roles of the functions, while the gateway serves every kind of req
     expect(Object.keys(modelsTableActions)).toEqual(expect.arrayContaining(Object.keys(tableActionsIn(calls))));
   });
 
+  it('allow the chat function, and it alone, to look up the record of a call', () => {
+    const read = { action: 'dynamodb:GetItem', resource: tableArn('records') };
+    expect([chatRole.allows(read), modelsRole.allows(read)]).toEqual([true, false]);
+  });
+
   it.each<[string, AwsCall]>([
     ['deleting an item', { action: 'dynamodb:DeleteItem', resource: tableArn('keys') }],
     ['listing a table', { action: 'dynamodb:Scan', resource: tableArn('keys') }],
-    ['reading a call record', { action: 'dynamodb:GetItem', resource: tableArn('records') }],
+    ['changing a call record', { action: 'dynamodb:UpdateItem', resource: tableArn('records') }],
+    ['looking for call records', { action: 'dynamodb:Query', resource: tableArn('records') }],
     ['a table of another stage', { action: 'dynamodb:GetItem', resource: tableArn('keys', 'staging') }],
     [
       'a key that was sealed for another stage',

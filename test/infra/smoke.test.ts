@@ -32,6 +32,7 @@ describe('the smoke test', () => {
       'ok stream',
       'ok function',
       'ok replay',
+      'ok account',
       'ok cost',
     ]);
     expect(passed).toBe(true);

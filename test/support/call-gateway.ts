@@ -30,7 +30,7 @@ export async function callGateway(
 ): Promise<Reply> {
   const client = new AbortController();
   const bytes = Buffer.from(body);
-  const request = { method, path, headers, readBody: async () => bytes, arrivedAtMs };
+  const request = { method, path, query: '', headers, readBody: async () => bytes, arrivedAtMs };
   const response = await gateway(request, { clientGone: client.signal });
   const isStream = typeof response.body !== 'string';
   const text = await readBody(response.body, disconnectsAfter, client);

@@ -3,11 +3,13 @@
 import { fail, GatewayError } from '../../../shared/errors/index.ts';
 import { admissionTimeoutMs } from '../../../shared/foundation/constants/index.ts';
 import { equalInConstantTime } from '../../../shared/foundation/ids/index.ts';
+import { maskKeys } from '../../../shared/foundation/log/index.ts';
 import { type AnswerTime, startAnswerTime } from '../../../shared/foundation/time/index.ts';
 import { checkRequestSchema, startSchemaWork } from '../../../shared/protocol/json-schema/index.ts';
+import type { LogContext } from '../../../shared/protocol/router/index.ts';
 import type { Item } from '../../../shared/storage/store/index.ts';
 import type { ChatDependencies } from '../dependencies.ts';
-import type { IdentifiedCall, ReceivedCall } from '../stages.ts';
+import type { IdentifiedCall, ReadCall, ReceivedCall } from '../stages.ts';
 import { refuseFault } from './refuse-fault.ts';
 import { admissionTookTooLong } from './reservation.ts';
 
@@ -41,10 +43,30 @@ async function findCaller(deps: ChatDependencies, received: ReceivedCall): Promi
   reading.catch(() => {});
   const [keyItem, catalogue] = await Promise.all([key, deps.catalogue.current(), deps.cooldowns.refresh()]);
   const { asksFunction, call } = received.read();
+  nameCaller(received.scope.logContext, keyItem, call);
   if (call instanceof GatewayError) throw await refuseFault(deps, received, keyItem, call);
   const [workspace, connections] = await reading;
   const schemaWork = startSchemaWork(credential.publicId);
   return { ...call, credential, asksFunction, keyItem, schemaWork, workspace, catalogue, connections };
+}
+
+/** Model names of clients are no longer than those of the catalogue, or an alias. */
+const modelMaxCharacters = 160;
+
+/** Who asked for what, also where the call is refused. */
+function nameCaller(logContext: LogContext, keyItem: Item, call: ReadCall['call']): void {
+  logContext.fields = {
+    ...logContext.fields,
+    workspace_id: String(keyItem.workspace),
+    key_id: String(keyItem.pk),
+    key_name: String(keyItem.name),
+    ...(call instanceof GatewayError
+      ? {}
+      : {
+          'gen_ai.request.model': maskKeys(call.request.model.slice(0, modelMaxCharacters)),
+          stream: call.request.stream,
+        }),
+  };
 }
 
 const readWorkspace = ({ workspaces, connections }: ChatDependencies, id: string) =>

@@ -12,6 +12,8 @@ import {
   type AttemptFailure,
   classifyErrorObject,
   classifyStatus,
+  type DescribeText,
+  describeProviderText,
   readBoundedBody,
   readRetryAfterSeconds,
   startWatch,
@@ -21,7 +23,7 @@ import {
 import type { ChatDependencies } from '../dependencies.ts';
 import type { ModelCall, OpenStream } from '../stages.ts';
 import { openStream, readBrokenStream } from './open-stream.ts';
-import { prepareCall } from './prepare-call.ts';
+import { type PreparedCall, prepareCall } from './prepare-call.ts';
 
 type Answer =
   | { readonly kind: 'json'; readonly answer: JsonAnswer }
@@ -56,7 +58,8 @@ export async function attempt(
       connectTimeoutMs: candidate.provider.connect_timeout_ms,
       signal: watch.signal,
     });
-    const outcome = await readOutcome(deps, call, { candidate, answer, watch, onBytes });
+    const describe = (body: unknown) => describeProviderText(body, secretsOf(prepared));
+    const outcome = await readOutcome(deps, call, { candidate, answer, watch, onBytes, describe });
     if (outcome.kind === 'failure') return outcome;
     return { ...outcome, promptBytes: Buffer.byteLength(prepared.body), answeredAtMs: deps.clock.nowMs() };
   } catch (error) {
@@ -71,17 +74,18 @@ interface Reading {
   readonly watch: Watch;
   /** Called whenever a part of a JSON answer, or of an error, has come. */
   readonly onBytes: () => void;
+  readonly describe: DescribeText;
 }
 
 async function readOutcome(
   deps: ChatDependencies,
   { request, streamDeadline }: ModelCall,
-  { candidate: { provider }, answer, watch, onBytes }: Reading,
+  { candidate: { provider }, answer, watch, onBytes, describe }: Reading,
 ): Promise<Answer | Failure> {
   const isSuccess = answer.status >= 200 && answer.status < 300;
   if (isSuccess && request.stream && !isJson(answer)) {
-    const limits = { idleTimeoutMs: provider.idle_timeout_ms, deadline: streamDeadline };
-    return { kind: 'stream', stream: await openStream(answer, watch, limits) };
+    const options = { idleTimeoutMs: provider.idle_timeout_ms, deadline: streamDeadline, describe };
+    return { kind: 'stream', stream: await openStream(answer, watch, options) };
   }
   const reading = readBoundedBody(answer.body, isSuccess ? upstreamBodyMaxBytes : upstreamErrorMaxBytes, onBytes);
   // An error body that breaks off still has its status.
@@ -90,12 +94,15 @@ async function readOutcome(
   else watch.release();
   if (!isSuccess) {
     const retryAfterSeconds = readRetryAfterSeconds(answer.headers, deps.clock.nowMs());
-    const failure = classifyStatus(answer.status, parseLenient(text), retryAfterSeconds);
+    const body = parseLenient(text);
+    const failure = classifyStatus(answer.status, body, retryAfterSeconds);
     // Not only a 429 may name a time: an overloaded provider's 503 does too.
-    return { kind: 'failure', failure: { ...failure, retryAfterSeconds } };
+    return { kind: 'failure', failure: { ...failure, retryAfterSeconds, providerText: describe(body) } };
   }
   const read = text === undefined ? { kind: 'unreadable' as const } : readJsonAnswer(text);
-  if (read.kind === 'error') return { kind: 'failure', failure: classifyErrorObject(read.error) };
+  if (read.kind === 'error') {
+    return { kind: 'failure', failure: { ...classifyErrorObject(read.error), providerText: describe(read.error) } };
+  }
   if (read.kind === 'unreadable' || request.stream) return failed('unreadable_answer');
   return { kind: 'json', answer: read.answer };
 }
@@ -111,11 +118,17 @@ function firstChunkLimitMs({ request }: ModelCall, { provider }: Candidate): num
 const isJson = ({ headers }: UpstreamAnswer): boolean =>
   String(headers['content-type'] ?? '').includes('application/json');
 
-/** An error body may be HTML or nothing at all: then the status alone classifies it. */
+/** An error body may be HTML or nothing at all: then the status alone classifies it, and the text goes to the log. */
 function parseLenient(text: string | undefined): unknown {
   try {
     return JSON.parse(text ?? '');
   } catch {
-    return undefined;
+    return text;
   }
 }
+
+/** Headers that carry a credential, or what was made with one. */
+const secretHeaders = ['authorization', 'x-amz-security-token'];
+
+const secretsOf = ({ headers }: PreparedCall): string[] =>
+  secretHeaders.flatMap((name) => headers[name]?.replace(/^bearer /i, '') ?? []);

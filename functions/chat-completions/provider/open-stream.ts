@@ -5,6 +5,7 @@ import type { Deadline } from '../../../shared/foundation/time/index.ts';
 import type { StreamChunk } from '../../../shared/protocol/wire/index.ts';
 import {
   type AttemptFailure,
+  type DescribeText,
   readStream,
   StreamBroken,
   type UpstreamAnswer,
@@ -12,19 +13,20 @@ import {
 } from '../../../shared/routing/providers/index.ts';
 import type { OpenStream } from '../stages.ts';
 
-interface Limits {
+interface OpenStreamOptions {
   readonly idleTimeoutMs: number;
   /** From the first output on. */
   readonly deadline: Deadline;
+  readonly describe: DescribeText;
 }
 
 /** Throws StreamBroken where the stream fails, or ends, before its first output. */
 export async function openStream(
   answer: UpstreamAnswer,
   watch: Watch,
-  { idleTimeoutMs, deadline }: Limits,
+  { idleTimeoutMs, deadline, describe }: OpenStreamOptions,
 ): Promise<OpenStream> {
-  const batches = readStream(answer.body);
+  const batches = readStream(answer.body, describe);
   const opening = await readOpening(batches);
   watch.pause();
   watch.extend(deadline);

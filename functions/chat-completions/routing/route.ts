@@ -3,6 +3,7 @@
 
 import { noStatistics } from '../../../shared/accounting/provider-health/index.ts';
 import { connectionFacts } from '../../../shared/configuration/byok/index.ts';
+import { modelsOfKey, readKeyRules } from '../../../shared/configuration/keys/index.ts';
 import { applyPreset } from '../../../shared/configuration/workspaces/index.ts';
 import { GatewayError } from '../../../shared/errors/index.ts';
 import { checkRequestSchema } from '../../../shared/protocol/json-schema/index.ts';
@@ -11,6 +12,7 @@ import {
   type ByokFacts,
   checkByokHeader,
   entryOf,
+  failUnknownModel,
   makePlan,
   readByokFacts,
   tighten,
@@ -18,7 +20,8 @@ import {
 import type { ChatDependencies } from '../dependencies.ts';
 import type { AdmittedChat, IdentifiedCall, ModelCall, RoutedCall } from '../stages.ts';
 
-export async function route(deps: ChatDependencies, call: IdentifiedCall): Promise<RoutedCall | GatewayError> {
+export async function route(deps: ChatDependencies, identified: IdentifiedCall): Promise<RoutedCall | GatewayError> {
+  const call = forKey(identified);
   const byok = readByok(call);
   if (byok instanceof GatewayError) return byok;
   const preset = await mergePreset(call);
@@ -37,6 +40,28 @@ export async function route(deps: ChatDependencies, call: IdentifiedCall): Promi
   if (plan instanceof GatewayError) return plan;
   const policy = tighten(request.provider.policy, workspace.data_policy);
   return { ...call, request, workspace, plan, byok, policy };
+}
+
+/**
+ * Contract 16: any model that is not in the key's list is unknown to it, as `model`, in `models`, in a preset and for
+ * `auto`. Functions are not narrowed: what they call is fixed by their revision, and a client cannot choose it.
+ */
+function forKey(call: IdentifiedCall): IdentifiedCall {
+  const models = modelsOfKey(call.workspace.models, readKeyRules(call.keyItem));
+  return { ...call, workspace: { ...call.workspace, models } };
+}
+
+/**
+ * The plan may have been made with a key as it was remembered. Its admission has left it as the store has it now: a model
+ * that was taken from its list is not called any more.
+ */
+export function checkKeyModels(
+  { keyCache }: ChatDependencies,
+  { credential, keyItem, plan, catalogue }: AdmittedChat,
+): void {
+  const { models } = readKeyRules(keyCache.get(credential.publicId) ?? keyItem);
+  const taken = models === null ? undefined : plan.find(({ model }) => !models.includes(model.id));
+  if (models !== null && taken !== undefined) throw failUnknownModel(taken.model.id, catalogue, { models });
 }
 
 /** Only these orders use statistics, and only they wait for them. */

@@ -1,5 +1,5 @@
 // Adds the record of a call to the request's log line, as fields and metrics.
-import type { CallRecord } from '../../../shared/accounting/call-records/index.ts';
+import { attemptsText, type CallRecord, describePath } from '../../../shared/accounting/call-records/index.ts';
 import { formatUsd } from '../../../shared/foundation/money/index.ts';
 import type { LogContext } from '../../../shared/protocol/router/index.ts';
 
@@ -11,6 +11,7 @@ export function addRecordToLog(context: LogContext, record: CallRecord): void {
     ...context.fields,
     workspace_id: record.workspace,
     key_id: record.keyPublicId,
+    key_name: record.keyName,
     execution_id: record.executionId,
     function_id: record.functionId,
     revision_id: record.revisionId,
@@ -25,8 +26,10 @@ export function addRecordToLog(context: LogContext, record: CallRecord): void {
     stream: record.stream,
     is_byok: record.isByok,
     outcome: record.outcome,
+    ...(record.cutCode === undefined ? {} : { 'error.type': record.cutCode }),
     attempts: record.attempts,
-    attempt_outcomes: record.attemptCauses.join(','),
+    provider_path: describePath(record),
+    provider_attempts: attemptsText(record.attemptLog),
     cost_usd: formatUsd(record.costPicoUsd),
     queued_ms: record.queuedMs,
     first_byte_ms: record.firstOutputMs,

@@ -2,17 +2,23 @@
 // calls wait for, and the record. One deadline bounds all steps together; a step that fails stops no other.
 import { errorCatalogue } from '../../../shared/errors/index.ts';
 import { startDeadline } from '../../../shared/foundation/time/index.ts';
+import type { PolicyOptions } from '../../../shared/protocol/wire/index.ts';
 import { reportAttempt, settleAttempts } from '../../../shared/routing/provider-metrics/index.ts';
 import { retryWrite } from '../../../shared/storage/store/index.ts';
 import type { ChatDependencies } from '../dependencies.ts';
 import type { AdmittedCall, EndedCall, NamesEnd } from '../stages.ts';
+import { logFailedAttempts } from './log-attempts.ts';
 import { settleMoney } from './settle-money.ts';
 import { writeRecord } from './write-record.ts';
 
 /** Within the 10 s that an adapter waits for `finish`. */
 const settlementBudgetMs = 9_000;
 
-export async function settle(deps: ChatDependencies, call: AdmittedCall, ended: EndedCall): Promise<void> {
+export async function settle(
+  deps: ChatDependencies,
+  call: AdmittedCall & { readonly policy?: PolicyOptions },
+  ended: EndedCall,
+): Promise<void> {
   const { clock, limiter, log } = deps;
   const { names, holdings } = call;
   const { run, stream, writeCache } = ended;
@@ -34,6 +40,7 @@ export async function settle(deps: ChatDependencies, call: AdmittedCall, ended: 
     step('slots', () => holdings.releaseSlots && retryWrite(clock, holdings.releaseSlots, { deadline })),
     step('unused_permit', () => unusedPermit && retryWrite(clock, () => limiter.giveBack(unusedPermit), { deadline })),
     step('attempts', () => settleAttempts(deps, attempts)),
+    step('attempt_lines', async () => logFailedAttempts(log, call, attempts)),
     step('response_cache', () => writeCache?.()),
     step('record', () => writeRecord(deps, call, { ...ended, run: { ...run, attempts } }, deadline)),
   ]);

@@ -11,7 +11,8 @@ const timeoutMs = 20_000;
 /** `folder` is shared by gateways that share a store. */
 export async function startGateway(configFile: string, storeUrl: string, folder: string) {
   const main = join(import.meta.dirname, '../../local/main.ts');
-  const child = fork(main, ['--port', '0', '--config', configFile, '--dynamodb', storeUrl], {
+  // Without a line per call: a pipe is written synchronously, and this process reads it while it makes the load.
+  const child = fork(main, ['--port', '0', '--config', configFile, '--dynamodb', storeUrl, '--log', 'off'], {
     cwd: folder,
     execArgv: ['--expose-gc', '--import', join(import.meta.dirname, 'inspect-process.ts')],
     stdio: ['ignore', 'pipe', 'pipe', 'ipc'],

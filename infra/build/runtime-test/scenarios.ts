@@ -15,10 +15,10 @@ export interface Scenario {
   readonly run: (target: RunningFunction, stage: Pick<PreparedStage, 'key' | 'bucket'>) => Promise<string>;
 }
 
-const event = (method: string, path: string, key: string | undefined, body?: object, headers = {}) => ({
+export const event = (method: string, path: string, key: string | undefined, body?: object, headers = {}) => ({
   version: '2.0',
-  rawPath: path,
-  rawQueryString: '',
+  rawPath: path.split('?')[0],
+  rawQueryString: path.split('?')[1] ?? '',
   headers: {
     'content-type': 'application/json',
     ...(key === undefined ? {} : { authorization: `Bearer ${key}` }),
@@ -128,6 +128,18 @@ export const scenarios: readonly Scenario[] = [
       assert.equal(replayed.body, first.body);
       assert.deepEqual(bucket.methods, ['PUT', 'GET']);
       return seen(replayed);
+    },
+  },
+  {
+    title: 'generation: the record of a call is found by its id, in the query string of the event',
+    bundle: 'chat-completions',
+    async run(target, { key }) {
+      const { headers } = await chat(target, key, { model: 'test/echo' });
+      const path = `/v1${routePaths.generation}?id=${headers['x-request-id']}`;
+      const answer = await readStreamed(await target.invoke(event('GET', path, key)));
+      assert.equal(answer.status, 200);
+      assert.equal(JSON.parse(answer.body).data.outcome, 'ok');
+      return seen(answer);
     },
   },
   {

@@ -4,9 +4,10 @@ import { hasEnded, spawnBoundChild } from '../../local/bound-child.ts';
 import { lambdaEnvironment } from '../../local/lambda-env.ts';
 import { type RuntimeApi, startRuntimeApi } from './runtime-api.ts';
 
-const bundlesRoot = resolve(import.meta.dirname, '../../../dist');
+const dist = resolve(import.meta.dirname, '../../../dist');
 
-export interface RunningFunction extends Pick<RuntimeApi, 'invoke'> {
+export interface RunningFunction extends Pick<RuntimeApi, 'invoke' | 'loaded'> {
+  readonly pid: number;
   /** Whether the process that took the first event still takes them. */
   isAlive(): boolean;
   /** What it wrote, its log lines among it. */
@@ -15,8 +16,10 @@ export interface RunningFunction extends Pick<RuntimeApi, 'invoke'> {
 }
 
 export interface FunctionOptions {
-  /** Folder of the bundle under dist. */
+  /** Folder of the bundle under `bundlesRoot`. */
   readonly name: string;
+  /** Default: dist. */
+  readonly bundlesRoot?: string;
   /** Main file of the runtime client. */
   readonly client: string;
   readonly stage: string;
@@ -27,6 +30,7 @@ export interface FunctionOptions {
 
 export async function startFunction({
   name,
+  bundlesRoot = dist,
   client,
   stage,
   dynamodbUrl,
@@ -54,6 +58,8 @@ export async function startFunction({
   }
   return {
     invoke: (event) => api.invoke(event),
+    loaded: api.loaded,
+    pid: child.process.pid ?? Number.NaN,
     isAlive: () => !hasEnded(child.process),
     output: () => written.join(''),
     async stop() {

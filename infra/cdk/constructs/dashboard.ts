@@ -110,12 +110,12 @@ export class Dashboard extends Construct {
   #providers(): cloudwatch.IWidget[] {
     const { stage } = this.#props;
     return [
-      this.#logTable('Attempts by the provider that answered last', [
-        'stats count(*) as calls by provider, attempt_outcomes',
+      this.#logTable('Calls by their path through providers', [
+        'stats count(*) as calls by provider_path',
         'sort calls desc',
       ]),
-      graph('Errors by provider', [metrics.requestMetricBy('provider', stage, 'Errors')]),
-      graph('Requests by provider', [metrics.requestMetricBy('provider', stage, 'Requests')]),
+      graph('Failed attempts by provider', [metrics.requestMetricBy('provider', stage, 'FailedAttempts')]),
+      graph('Answers by provider', [metrics.requestMetricBy('provider', stage, 'Requests')]),
     ];
   }
 

@@ -5,6 +5,7 @@ import { MathExpression, Metric } from 'aws-cdk-lib/aws-cloudwatch';
 import { FilterPattern, type LogGroup, MetricFilter } from 'aws-cdk-lib/aws-logs';
 import type { Construct } from 'constructs';
 import {
+  type AttemptMetricName,
   brand as namespace,
   physicalTableName,
   type RequestMetricName,
@@ -35,7 +36,7 @@ export const requestMetric = (
 export const requestMetricBy = (
   dimension: 'provider' | 'outcome_class',
   stage: string,
-  metricName: RequestMetricName,
+  metricName: RequestMetricName | AttemptMetricName,
 ): MathExpression =>
   new MathExpression({
     expression: `SEARCH('{${namespace},stage,${dimension}} MetricName="${metricName}" stage="${stage}"', 'Sum', ${period.toSeconds()})`,

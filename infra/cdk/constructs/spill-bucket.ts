@@ -1,17 +1,23 @@
 // Results that are too large for a DynamoDB item: prompts and answers of customers. Only the chat function may read
 // them, and they are deleted once no record can name them.
-import { Aws, Duration, RemovalPolicy, Validations } from 'aws-cdk-lib';
+import { Arn, ArnFormat, Aws, Duration, RemovalPolicy, Validations } from 'aws-cdk-lib';
 import { BlockPublicAccess, Bucket, BucketEncryption, ObjectOwnership } from 'aws-cdk-lib/aws-s3';
 import { Construct } from 'constructs';
 import { spillBucketName } from '../resource-names.ts';
+import type { StageSettings } from '../settings-schema.ts';
 
 /** `blobLifeSeconds` of shared/storage/blobs in days, and one more: S3 counts from the midnight after an object was put. */
 const spillLifeDays = 3;
 
-export function spillBucket(scope: Construct, stage: string, removalPolicy: RemovalPolicy): Bucket {
+export function spillBucket(
+  scope: Construct,
+  stage: string,
+  adopt: StageSettings['adopt'],
+  removalPolicy: RemovalPolicy,
+): Bucket {
   const autoDeleteObjects = removalPolicy === RemovalPolicy.DESTROY;
   const bucket = new Bucket(new Construct(scope, 'Spill'), 'Bucket', {
-    bucketName: spillBucketName(stage, Aws.ACCOUNT_ID, Aws.REGION),
+    bucketName: bucketNameOf(stage, adopt),
     blockPublicAccess: BlockPublicAccess.BLOCK_ALL,
     objectOwnership: ObjectOwnership.BUCKET_OWNER_ENFORCED,
     encryption: BucketEncryption.S3_MANAGED,
@@ -29,4 +35,12 @@ export function spillBucket(scope: Construct, stage: string, removalPolicy: Remo
     reason: 'Only one function reads and writes here, and it logs each call; access logs would need a second bucket.',
   });
   return bucket;
+}
+
+/** CloudFormation imports only what has a literal name: account and region are then those of what is adopted beside it. */
+function bucketNameOf(stage: string, adopt: StageSettings['adopt']): string {
+  const adopted = adopt?.keyArn ?? adopt?.secretArn;
+  if (adopted == null) return spillBucketName(stage, Aws.ACCOUNT_ID, Aws.REGION);
+  const { account = '', region = '' } = Arn.split(adopted, ArnFormat.COLON_RESOURCE_NAME);
+  return spillBucketName(stage, account, region);
 }

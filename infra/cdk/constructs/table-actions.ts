@@ -15,8 +15,8 @@ export const chatTableActions = {
   statistics: ['GetItem', 'PutItem', 'UpdateItem'],
   idempotency: ['PutItem', 'UpdateItem'],
   spans: ['PutItem', 'UpdateItem'],
-  // Written once; no request reads or changes a record.
-  records: ['BatchWriteItem'],
+  // Written once; GET /v1/generation reads one by its whole key, and no request lists, queries or changes records.
+  records: ['BatchWriteItem', 'GetItem'],
   cache: ['GetItem', 'PutItem'],
 } as const satisfies Record<TableName, readonly TableAction[]>;
 

@@ -74,12 +74,15 @@ const unitMs = { s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 } as const;
 /** Call records are kept 90 days; where they are kept longer, a year is enough for one report. */
 const sinceDaysMax = 366;
 
+/** `7d`, `12h`, `15m`, `90s` in milliseconds. Undefined: no length of time. */
+export function readDuration(text: string): number | undefined {
+  const [, count, unit] = /^(\d{1,6})([smhd])$/.exec(text) ?? [];
+  return count === undefined ? undefined : Number(count) * unitMs[unit as keyof typeof unitMs];
+}
+
 /** Epoch milliseconds. Throws UsageError for anything else than `7d`, `12h`, `15m`, `90s` or `2026-11-01`, and for more than a year. */
 export function readSince(name: string, text: string, nowMs: number): number {
-  const [, count, unit] = /^(\d{1,6})([smhd])$/.exec(text) ?? [];
-  const sinceMs = isUtcDay(text)
-    ? Date.parse(`${text}T00:00:00Z`)
-    : nowMs - Number(count ?? Number.NaN) * unitMs[(unit ?? 'd') as keyof typeof unitMs];
+  const sinceMs = isUtcDay(text) ? Date.parse(`${text}T00:00:00Z`) : nowMs - (readDuration(text) ?? Number.NaN);
   if (Number.isNaN(sinceMs))
     throw new UsageError(`${name} is a length of time or a day of UTC: 7d, 12h, 15m, 90s, 2026-11-01`);
   if (sinceMs > nowMs) throw new UsageError(`${name} lies in the future`);

@@ -1,5 +1,11 @@
 // `calls` and `calls show`: finished calls from their records, newest first, and all of one. Never a prompt or an answer.
-import { type CallRecord, callDocument, findCall, findCalls } from '../../../shared/accounting/call-records/index.ts';
+import {
+  type CallRecord,
+  callDocument,
+  describePath,
+  findCall,
+  findCalls,
+} from '../../../shared/accounting/call-records/index.ts';
 import { formatUsd } from '../../../shared/foundation/money/index.ts';
 import type { CommandLine } from '../args/command-line.ts';
 import { readId, readPositiveInteger, readSince, readText, UsageError } from '../args/option-values.ts';
@@ -100,7 +106,7 @@ async function showCall(session: Session, id: string): Promise<Outcome> {
       ),
       '',
       ...(record.attemptLog === undefined
-        ? [`attempts: ${pathOf(record)}`]
+        ? [`attempts: ${describePath(record)}`]
         : table(
             [
               { title: 'attempt', align: 'right' },
@@ -124,16 +130,6 @@ async function showCall(session: Session, id: string): Promise<Outcome> {
 
 const nameWidth = 18;
 
-/** `globex status_500 → acme`; what is not known of an attempt is left out. */
-function pathOf({ attemptLog, attemptCauses, provider, cacheHit }: CallRecord): string {
-  if (cacheHit) return 'cache';
-  const steps =
-    attemptLog === undefined
-      ? [...attemptCauses, ...(provider === undefined ? [] : [provider])]
-      : attemptLog.map((attempt) => `${attempt.provider}${attempt.outcome === 'ok' ? '' : ` ${attempt.outcome}`}`);
-  return steps.join(' → ') || '-';
-}
-
 const callFields: readonly Field<CallRecord>[] = [
   {
     title: 'time (UTC)',
@@ -141,7 +137,7 @@ const callFields: readonly Field<CallRecord>[] = [
   },
   { title: 'outcome', value: ({ outcome, cutCode }) => (cutCode === undefined ? outcome : `${outcome} ${cutCode}`) },
   { title: 'model', isFlexible: true, value: ({ modelServed, modelAsked }) => modelServed ?? modelAsked },
-  { title: 'path', isFlexible: true, value: pathOf },
+  { title: 'path', isFlexible: true, value: describePath },
   { title: 'ms', align: 'right', value: ({ totalMs }) => totalMs },
   { title: 'first', align: 'right', value: ({ firstOutputMs }) => firstOutputMs },
   {

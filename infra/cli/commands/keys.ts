@@ -15,9 +15,11 @@ import {
   UsageError,
 } from '../args/option-values.ts';
 import { confirm, type Outcome, type Session } from '../args/session.ts';
+import { isoTime } from '../output/format.ts';
 import { type Field, fieldJson, fieldTable } from '../output/table.ts';
 import { collect, mapParallel, parallelReads } from '../target/parallel.ts';
 import { readWorkspace, storesOn } from '../target/stores.ts';
+import { expiresForm, type KeyRuleOptions, readExpires, readModels, readReset, toKeyRules } from './key-rules.ts';
 
 export function addKeys(program: CommandLine): void {
   const keys = program.command('keys').description('API keys');
@@ -27,7 +29,10 @@ export function addKeys(program: CommandLine): void {
     .requiresOption('--workspace <W>', 'the workspace that the key belongs to', readId)
     .requiresOption('--name <N>', 'what people call it; several keys may share a name', readKeyName)
     .takesOption('--rpm <N>', 'requests per minute; left out: no limit', readPositiveInteger)
-    .takesOption('--spend-limit <USD>', 'all that the key may ever spend; left out: no limit', readUsd)
+    .takesOption('--spend-limit <USD>', 'what the key may spend; left out: no limit', readUsd)
+    .takesOption('--spend-limit-reset <P>', 'daily, weekly or monthly (UTC): spending starts again', readReset)
+    .takesOption('--expires <WHEN>', `${expiresForm}; left out: never`, readExpires)
+    .takesOption('--models <IDS>', 'ids with commas between them; left out: all of the workspace', readModels)
     .notes('The key is stored as a hash only: what is not kept now cannot be shown again.')
     .does(createKey);
   keys
@@ -45,33 +50,39 @@ export function addKeys(program: CommandLine): void {
     .does(revokeKey);
   keys
     .command('update')
-    .description('change the name or the limits of a key')
+    .description('change the name, the limits or the rules of a key')
     .takesArgument('PUBLIC_ID', readPublicId)
     .takesOption('--name <N>', 'what people call it', readKeyName)
     .takesOption('--rpm <N>', 'requests per minute; none: no limit', readOrNone(readPositiveInteger))
-    .takesOption('--spend-limit <USD>', 'all that the key may ever spend; none: no limit', readOrNone(readUsd))
+    .takesOption('--spend-limit <USD>', 'what the key may spend; none: no limit', readOrNone(readUsd))
+    .takesOption('--spend-limit-reset <P>', 'daily, weekly, monthly (UTC) or none', readReset)
+    .takesOption('--expires <WHEN>', `${expiresForm}; none: never`, readExpires)
+    .takesOption('--models <IDS>', 'ids with commas between them; all: all of the workspace', readModels)
     .notes(
       'What is not named stays. Changes count from the next request on; spending counts from the day a limit is set.',
     )
     .does(updateKey);
 }
 
-interface NewKey {
+interface NewKey extends KeyRuleOptions {
   readonly workspace: string;
   readonly name: string;
   readonly rpm?: number | null;
   readonly spendLimit?: PicoUsd;
 }
 
-async function createKey(session: Session, { workspace, name, rpm = null, spendLimit }: NewKey): Promise<Outcome> {
-  const { keys, workspaceStore } = storesOn((await session.open({ writes: true })).store);
+async function createKey(session: Session, wanted: NewKey): Promise<Outcome> {
+  const { workspace, name, rpm = null, spendLimit } = wanted;
+  const stores = storesOn((await session.open({ writes: true })).store);
+  const { keys, workspaceStore } = stores;
   await readWorkspace(workspaceStore, workspace);
+  const rules = await toKeyRules(session, stores, wanted);
   const text = createApiKey(session.randomness);
   const parsed = parseApiKey(text);
   if (parsed === undefined) throw new Error('a key that was just made must be readable');
   const spendLimitUsd = spendLimit === undefined ? null : formatUsd(spendLimit);
   try {
-    await keys.write({ ...parsed, workspace, name, rpm, spendLimitUsd, status: 'active' });
+    await keys.write({ ...parsed, workspace, name, rpm, spendLimitUsd, ...rules, status: 'active' });
   } catch (error) {
     if (!(error instanceof StoreUnavailable)) throw error;
     throw new Error(`the store gave no answer; should keys list show ${parsed.publicId}, revoke it: its text is lost`);
@@ -108,18 +119,22 @@ async function revokeKey(session: Session, publicId: string): Promise<Outcome> {
   };
 }
 
-interface KeyUpdate {
+interface KeyUpdate extends KeyRuleOptions {
   readonly name?: string;
   readonly rpm?: number | 'none';
   readonly spendLimit?: PicoUsd | 'none';
 }
 
 async function updateKey(session: Session, publicId: string, update: KeyUpdate): Promise<Outcome> {
-  const { name, rpm, spendLimit } = update;
-  if (name === undefined && rpm === undefined && spendLimit === undefined) {
-    throw new UsageError('say what to change: --name, --rpm or --spend-limit');
+  const { name, rpm, spendLimit, spendLimitReset, expires, models } = update;
+  if ([name, rpm, spendLimit, spendLimitReset, expires, models].every((member) => member === undefined)) {
+    throw new UsageError(
+      'say what to change: --name, --rpm, --spend-limit, --spend-limit-reset, --expires or --models',
+    );
   }
-  const { keys } = storesOn((await session.open({ writes: true })).store);
+  const stores = storesOn((await session.open({ writes: true })).store);
+  const { keys } = stores;
+  const rules = await toKeyRules(session, stores, update);
   const record = await keys.read(publicId);
   if (record === undefined) throw new Error(`there is no key ${publicId}`);
   const { status: _status, ...stored } = record;
@@ -128,6 +143,7 @@ async function updateKey(session: Session, publicId: string, update: KeyUpdate):
     ...(name === undefined ? {} : { name }),
     ...(rpm === undefined ? {} : { rpm: rpm === 'none' ? null : rpm }),
     ...(spendLimit === undefined ? {} : { spendLimitUsd: spendLimit === 'none' ? null : formatUsd(spendLimit) }),
+    ...rules,
   };
   // Without the status: a revocation at the same time stays.
   const change = await keys.write(wanted);
@@ -172,6 +188,9 @@ export const keyFields: readonly Field<KeyFigures>[] = [
   { member: 'status', title: 'status', value: ({ status }) => status },
   { member: 'rpm', title: 'rpm', align: 'right', value: ({ rpm }) => rpm },
   { member: 'spend_limit_usd', title: 'spend limit', align: 'decimal', value: ({ spendLimitUsd }) => spendLimitUsd },
+  { member: 'spend_limit_reset', title: 'reset', value: ({ spendLimitReset }) => spendLimitReset },
   { member: 'spent_usd', title: 'spent USD', align: 'decimal', value: ({ spent }) => amountOf(spent) },
   { member: 'held_usd', title: 'held USD', align: 'decimal', value: ({ held }) => amountOf(held) },
+  { member: 'expires_at', title: 'expires', value: ({ expiresAtMs }) => isoTime(expiresAtMs) },
+  { member: 'models', title: 'models', isFlexible: true, value: ({ models }) => models },
 ];

@@ -10,7 +10,7 @@ export interface Column {
   readonly isFlexible?: boolean;
 }
 
-type Cell = string | number | bigint | boolean | null | undefined;
+type Cell = string | number | bigint | boolean | readonly string[] | null | undefined;
 
 /** One member of a row: in the JSON document and in the table. */
 export interface Field<Row> extends Partial<Column> {

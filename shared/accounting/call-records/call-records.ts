@@ -2,7 +2,16 @@
 import { type Clock, systemClock } from '../../foundation/time/index.ts';
 import { type BatchPut, type CallOptions, type Store, shareRuns } from '../../storage/store/index.ts';
 import type { CallRecord } from './call-record.ts';
-import { isExpired, partitionOf, recordOf, recordPut, shardCount, sortKeyAt } from './record-item.ts';
+import {
+  isExpired,
+  partitionOf,
+  recordAddress,
+  recordOf,
+  recordPut,
+  shardCount,
+  sortKeyAt,
+  timeOfExecution,
+} from './record-item.ts';
 import { isUtcDay } from './utc-day.ts';
 
 const lifeDaysDefault = 90;
@@ -23,6 +32,11 @@ export interface CallRecords {
    */
   write(record: CallRecord): Promise<void>;
   /**
+   * One call of a workspace by its execution id. Undefined: there is no such record, or the id is no UUIDv7. One read:
+   * the id says where its record is.
+   */
+  find(workspace: string, executionId: string, options?: CallOptions): Promise<CallRecord | undefined>;
+  /**
    * The calls of a workspace that arrived on a day of UTC, such as "2026-11-20", in no particular order. For the
    * operator, never on a request's path. Throws a RangeError for a day that does not exist.
    */
@@ -30,7 +44,7 @@ export interface CallRecords {
 }
 
 export interface CallRecordsOptions {
-  readonly store: Pick<Store, 'batchPut' | 'query'>;
+  readonly store: Pick<Store, 'batchPut' | 'query' | 'get'>;
   /** Only tells which records are over. */
   readonly clock?: Clock;
   /** Days from the arrival, a whole number from 1; of records written from now on. */
@@ -50,6 +64,13 @@ export function createCallRecords(options: CallRecordsOptions): CallRecords {
   return {
     async write(record) {
       await writeTogether(recordPut(record, lifeDays));
+    },
+    async find(workspace, executionId, callOptions = {}) {
+      const madeAtMs = timeOfExecution(executionId);
+      if (madeAtMs === undefined) return undefined;
+      const { pk, sk } = recordAddress(workspace, executionId, madeAtMs);
+      const item = await store.get('records', pk, { ...callOptions, sortKey: sk });
+      return item === undefined || isExpired(item, clock.nowMs()) ? undefined : recordOf(item);
     },
     async *read(workspace, day, { sinceMs, beforeMs, signal } = {}): AsyncGenerator<CallRecord> {
       if (!isUtcDay(day)) throw new RangeError(`"${day}" is no day: must be such as 2026-11-20`);

@@ -1,5 +1,6 @@
 // Finds calls among their records: the newest ones that match, or one by its id. For the operator, never on the path of a
 // call to a provider.
+import { timeOfUuidv7 } from '../../foundation/ids/index.ts';
 import type { CallRecord } from './call-record.ts';
 import type { CallRecords } from './call-records.ts';
 import { utcDaysBetween } from './utc-day.ts';
@@ -74,10 +75,4 @@ export async function findCall(
       : { sinceMs: madeAtMs - idAgeMaxMs, beforeMs: madeAtMs + idAgeMaxMs };
   const [found] = await findCalls({ records, workspaces, ...range, limit: 1, matches });
   return found;
-}
-
-/** Undefined: a UUID of another version, or none. */
-function timeOfUuidv7(id: string): number | undefined {
-  const [, high, low] = /^([0-9a-f]{8})-([0-9a-f]{4})-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/.exec(id) ?? [];
-  return high === undefined ? undefined : Number.parseInt(`${high}${low}`, 16);
 }

@@ -1,7 +1,9 @@
 export { callDocument } from './call-document.ts';
 export type { CallAttempt, CallOutcome, CallRecord } from './call-record.ts';
 export { type CallRecords, createCallRecords } from './call-records.ts';
+export { describePath } from './describe-path.ts';
 export { type CallSearch, findCall, findCalls } from './find-calls.ts';
+export { attemptsText } from './record-members.ts';
 export {
   addSummaries,
   nothingIn,

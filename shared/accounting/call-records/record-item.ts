@@ -1,12 +1,14 @@
 // Call records as items of their table.
 //
-//   pk  <workspace>#<UTC day of the arrival>#<shard>        sk  <arrival, ISO>#<execution id>
+//   pk  <workspace>#<UTC day>#<shard>        sk  <time, ISO>#<execution id>
 //
-// All of it follows from the record, so a write that is repeated replaces its own first try.
-import { sha256Hex } from '../../foundation/ids/index.ts';
+// The time is the one in the execution id, which is a UUIDv7 made when the request arrived, so the id alone says where the
+// record is. All of it follows from the record, so a write that is repeated replaces its own first try.
+import { sha256Hex, timeOfUuidv7 } from '../../foundation/ids/index.ts';
 import type { BatchPut, Item } from '../../storage/store/index.ts';
 import type { CallRecord } from './call-record.ts';
 import { fromScalars, toScalars } from './record-members.ts';
+import { instantMaxMs } from './stored-kinds.ts';
 import { utcDayOf } from './utc-day.ts';
 
 /**
@@ -27,14 +29,25 @@ export const sortKeyAt = (epochMs: number | undefined): string | undefined =>
 /** By hash, not at random: a repeated write would land in another shard and be counted twice. */
 const shardOf = (executionId: string): number => Number.parseInt(sha256Hex(executionId).slice(0, 8), 16) % shardCount;
 
+/** The time in an execution id. Undefined: it has none that a record can have. */
+export function timeOfExecution(executionId: string): number | undefined {
+  const madeAtMs = timeOfUuidv7(executionId);
+  return madeAtMs !== undefined && madeAtMs <= instantMaxMs ? madeAtMs : undefined;
+}
+
+/** Where the record of a call is. */
+export const recordAddress = (workspace: string, executionId: string, madeAtMs: number) => ({
+  pk: partitionOf(workspace, utcDayOf(madeAtMs), shardOf(executionId)),
+  sk: `${sortKeyAt(madeAtMs)}#${executionId}`,
+});
+
 export function recordPut(record: CallRecord, lifeDays: number) {
   const { workspace, executionId, arrivedAtMs } = record;
   const scalars = toScalars(record);
   return {
     table: 'records',
     item: {
-      pk: partitionOf(workspace, utcDayOf(arrivedAtMs), shardOf(executionId)),
-      sk: `${sortKeyAt(arrivedAtMs)}#${executionId}`,
+      ...recordAddress(workspace, executionId, timeOfExecution(executionId) ?? arrivedAtMs),
       ...scalars,
       expires_at_epoch_seconds: Math.ceil(arrivedAtMs / 1000) + lifeDays * secondsPerDay,
     },

@@ -87,6 +87,10 @@ const members: Members = {
   gatewayMs: required('gateway_ms', duration),
 };
 
+/** `globex:status_500:500:31 acme:ok:200:12`, as it is stored. */
+export const attemptsText = (attempts: CallRecord['attemptLog']): string | undefined =>
+  members.attemptLog.kind.toScalar(attempts) as string | undefined;
+
 const memberNames = Object.keys(members) as (keyof CallRecord)[];
 
 /** Throws a TypeError that names a required member whose value is not of its kind: a mistake of the caller. */

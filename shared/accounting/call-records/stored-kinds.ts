@@ -1,6 +1,7 @@
 // The kinds of values a record may hold. Each is stored as one scalar, and what is not of its kind is not stored at
 // all: types hold at compile time only, and a body passed off as a text or a number must find no place here.
 
+import { maskKeys } from '../../foundation/log/index.ts';
 import type { CallAttempt } from './call-record.ts';
 
 export type Scalar = string | number | bigint | boolean;
@@ -12,13 +13,9 @@ export interface StoredKind<Value> {
   readonly fromScalar: (stored: unknown) => Value;
 }
 
-/** What looks like an API key, ours or a provider's: some clients take theirs for a session id. */
-const keyLike = /\bsk-[\w-]{16,}/g;
-
-/** Client text and names. Cut first, then made well-formed: half a surrogate pair is no text for the store. */
+/** Client text and names; some clients put their API key there. Cut first, then made well-formed: half a surrogate pair is no text for the store. */
 export const text = (maxCharacters: number): StoredKind<string> => ({
-  toScalar: (value) =>
-    typeof value === 'string' ? value.slice(0, maxCharacters).replaceAll(keyLike, 'sk-…').toWellFormed() : undefined,
+  toScalar: (value) => (typeof value === 'string' ? maskKeys(value.slice(0, maxCharacters)).toWellFormed() : undefined),
   fromScalar: (stored) => stored as string,
 });
 
@@ -89,7 +86,7 @@ export const count: StoredKind<number> = {
 };
 
 /** The end of the year 9999: later times have more digits and would not sort as texts. */
-const instantMaxMs = 253_402_300_799_999;
+export const instantMaxMs = 253_402_300_799_999;
 
 /** Milliseconds since the epoch. */
 export const instant: StoredKind<number> = {

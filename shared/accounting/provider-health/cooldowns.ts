@@ -1,13 +1,10 @@
-// Providers that limited a call, or failed two, wait at the end of every plan for a while. What instances learn of them
-// is shared: one item that every instance reads at most every few seconds, beside the reads a request makes anyway.
-// Losing it costs nothing but a slower first try, so no failure of the store is ever felt.
-//
-//   cooling_until <provider> <model>    written once per cooling, by the instance that begins it
-//   failed_at <provider> <model>        the last failure of a provider that did not cool: the next one, of another call
-//                                       and within 30 s, begins a cooling, on whatever instance
-import { LRUCache } from 'lru-cache';
+// Providers that limited a call, or failed two, wait at the end of every plan for a while (contract 6). What instances
+// learn of them is shared through one item. Losing it costs nothing but a slower first try, so no failure of the store
+// is ever felt.
+import { type Cache, createCache } from '../../foundation/cache/index.ts';
 import type { Clock } from '../../foundation/time/index.ts';
-import type { Item, Store } from '../../storage/store/index.ts';
+import type { Store } from '../../storage/store/index.ts';
+import { createCooldownItem, failuresWithinMs } from './cooldown-item.ts';
 
 /** What is cooled: one model of one provider. A limit on one model says nothing about the others. */
 export interface CooledEntry {
@@ -16,10 +13,10 @@ export interface CooledEntry {
 }
 
 export interface ReportedFailure {
-  /** Unique to the call: the failures of one call count once. */
+  /** Unique to the call of the client: the failures of one call count once. */
   readonly callId: string;
   readonly isRateLimited: boolean;
-  /** As the provider named it. */
+  /** As the provider named it; 0 or left out: it named none. */
   readonly retryAfterMs?: number | undefined;
 }
 
@@ -34,97 +31,63 @@ export interface Cooldowns {
   flush(): Promise<void>;
 }
 
-const itemKey = 'COOLDOWNS';
 const refreshAfterMs = 5_000;
 /** Contract 6. */
 const cooldownMs = 10_000;
-const failuresWithinMs = 30_000;
 /** A provider that asks for more is asked again all the same: it moved to the end, it was not switched off. */
 const cooldownMaxMs = 600_000;
 /** Entries an instance remembers. Only failing ones are remembered at all. */
 const entriesMax = 1_000;
-/** The item is deleted when every cooling is long over. */
-const itemLifeSeconds = 3_600;
-/** Attributes that are over, of one write. */
-const forgottenPerWriteMax = 20;
-
-const untilPrefix = 'cooling_until ';
-const failedPrefix = 'failed_at ';
 
 interface LastFailure {
   readonly callId: string;
   readonly atMs: number;
+  /** How long the entry cools if this failure turns out to be the second of two. */
   readonly coolMs: number;
 }
 
 export function createCooldowns({ store, clock }: { readonly store: Store; readonly clock: Clock }): Cooldowns {
-  const untilMs = new LRUCache<string, number>({ max: entriesMax });
-  const failures = new LRUCache<string, LastFailure>({ max: entriesMax });
+  const shared = createCooldownItem({ store, clock });
+  const untilMs: Cache<number> = createCache({ sizeMax: entriesMax, clock });
+  const failures: Cache<LastFailure> = createCache({ sizeMax: entriesMax, clock });
   /** What the others do not know yet. */
   const newCoolings = new Set<string>();
   const newFailures = new Set<string>();
-  let item: Item = {};
   let askedAtMs = Number.NEGATIVE_INFINITY;
 
-  const coolingUntil = (name: string): number => untilMs.get(name) ?? 0;
-  const isCooling = (name: string): boolean => coolingUntil(name) > clock.nowMs();
+  const isCooling = (name: string): boolean => (untilMs.get(name) ?? 0) > clock.nowMs();
 
-  function remember(seen: Item | undefined): void {
-    item = seen ?? {};
-    for (const [attribute, value] of Object.entries(item)) {
-      if (!attribute.startsWith(untilPrefix)) continue;
-      const [name, until] = [attribute.slice(untilPrefix.length), Number(value)];
-      // What has passed must not crowd out what has not.
-      if (until > Math.max(clock.nowMs(), coolingUntil(name))) untilMs.set(name, until);
-    }
+  function learn(name: string, until: number): void {
+    // What has passed must not crowd out what has not.
+    if (until > Math.max(clock.nowMs(), untilMs.get(name) ?? 0)) untilMs.set(name, until);
   }
 
+  function learnAll(): void {
+    for (const [name, until] of shared.coolings()) learn(name, until);
+  }
+
+  /** Once per cooling: what is reported while the entry cools can make it longer here, and is not written. */
   function cool(name: string, until: number): void {
-    if (until <= coolingUntil(name)) return;
-    untilMs.set(name, until);
+    const isUnderWay = isCooling(name);
+    learn(name, until);
+    if (isUnderWay) return;
     newCoolings.add(name);
     newFailures.delete(name);
   }
 
-  async function write(attribute: string, value: number, returnOld: boolean): Promise<Item | undefined> {
-    const nowMs = clock.nowMs();
-    const over = Object.entries(item)
-      .filter(([name, at]) => name !== attribute && isOver(name, at, nowMs))
-      .slice(0, forgottenPerWriteMax);
-    const names = Object.fromEntries(over.map(([name], index) => [`#over${index}`, name]));
-    const values = Object.fromEntries(over.map(([, at], index) => [`:over${index}`, at]));
-    const forget = over.length === 0 ? '' : ` REMOVE ${Object.keys(names).join(', ')}`;
-    const result = await store.update({
-      table: 'limits',
-      key: itemKey,
-      expression: `SET #name = :value, expires_at_epoch_seconds = :expires${forget}`,
-      condition: [
-        '(attribute_not_exists(#name) OR #name < :value)',
-        // One that was written anew since stays.
-        ...over.map((_each, index) => `(attribute_not_exists(#over${index}) OR #over${index} <= :over${index})`),
-      ].join(' AND '),
-      names: { '#name': attribute, ...names },
-      values: { ':value': value, ':expires': Math.ceil(nowMs / 1_000) + itemLifeSeconds, ...values },
-      returnOld,
-      repeatable: true,
-    });
-    // Refused: the item as it stands tells what is newer.
-    if (result.kind === 'refused' || !returnOld) remember(result.item);
-    return result.item;
-  }
-
   async function sendCooling(name: string): Promise<void> {
-    await write(untilPrefix + name, coolingUntil(name), false);
+    await shared.writeCooling(name, untilMs.get(name) ?? 0);
+    learnAll();
   }
 
-  /** Where another instance has noted a failure lately, the two make a cooling. */
-  async function sendFailure(name: string, { atMs, coolMs }: LastFailure): Promise<void> {
-    const former = await write(failedPrefix + name, atMs, true);
-    remember(former);
-    const formerAtMs = Number(former?.[failedPrefix + name] ?? Number.NEGATIVE_INFINITY);
-    if (isCooling(name) || Math.abs(atMs - formerAtMs) > failuresWithinMs) return;
-    cool(name, atMs + coolMs);
-    newCoolings.delete(name);
+  /** Where another instance has noted a failure lately, the two begin a cooling. */
+  async function sendFailure(name: string): Promise<void> {
+    const failure = failures.get(name);
+    if (failure === undefined) return;
+    const otherAtMs = await shared.writeFailure(name, failure.atMs);
+    learnAll();
+    if (otherAtMs === undefined || Math.abs(failure.atMs - otherAtMs) > failuresWithinMs || isCooling(name)) return;
+    learn(name, failure.atMs + failure.coolMs);
     await sendCooling(name);
   }
 
@@ -135,42 +98,30 @@ export function createCooldowns({ store, clock }: { readonly store: Store; reado
       if (clock.nowMs() - askedAtMs < refreshAfterMs) return;
       askedAtMs = clock.nowMs();
       // What this instance knows itself is enough until the next time.
-      await store.get('limits', itemKey).then(remember, () => {});
+      await shared.read().then(learnAll, () => {});
     },
 
     report(entry, { callId, isRateLimited, retryAfterMs = 0 }) {
       const [name, nowMs] = [nameOf(entry), clock.nowMs()];
       const coolMs = Math.min(retryAfterMs || cooldownMs, cooldownMaxMs);
       const last = failures.get(name);
-      if (last?.callId !== callId) failures.set(name, { callId, atMs: nowMs, coolMs });
-      // Written once per cooling: what fails meanwhile makes it longer only where it names a longer time.
+      const isSameCall = last?.callId === callId;
+      const isSecond = last !== undefined && !isSameCall && nowMs - last.atMs <= failuresWithinMs;
+      if (!isSameCall) failures.set(name, { callId, atMs: nowMs, coolMs });
+      // Failures of calls that were under way when the cooling began make it no longer; a named time does.
       if (isCooling(name) && retryAfterMs === 0) return;
-      const isSecond = last !== undefined && last.callId !== callId && nowMs - last.atMs <= failuresWithinMs;
       if (isRateLimited || isSecond) cool(name, nowMs + coolMs);
-      else if (last?.callId !== callId) newFailures.add(name);
+      else if (!isSameCall) newFailures.add(name);
     },
 
     async flush() {
-      const coolings = [...newCoolings];
-      const failed = [...newFailures];
+      const sendings = [...[...newCoolings].map(sendCooling), ...[...newFailures].map(sendFailure)];
       newCoolings.clear();
       newFailures.clear();
-      const sendings = [
-        ...coolings.map(sendCooling),
-        ...failed.map(async (name) => {
-          const failure = failures.get(name);
-          if (failure !== undefined) await sendFailure(name, failure);
-        }),
-      ];
-      // The others will learn of it themselves.
+      // The others will find out for themselves.
       await Promise.allSettled(sendings);
     },
   };
 }
 
 const nameOf = ({ provider, model }: CooledEntry): string => `${provider} ${model}`;
-
-function isOver(attribute: string, value: unknown, nowMs: number): boolean {
-  if (attribute.startsWith(untilPrefix)) return Number(value) <= nowMs;
-  return attribute.startsWith(failedPrefix) && Number(value) + failuresWithinMs < nowMs;
-}

@@ -1,7 +1,8 @@
 // The small forms that many sections of the file share. Each message says what to write instead.
 import * as z from 'zod';
 import { idPattern } from '../../foundation/constants/index.ts';
-import { checkWith, type Issue, nearestName, suggest } from './problems.ts';
+import { checkWith, type Issue, nearestName, notThis, suggest } from './problems.ts';
+import { isMapping } from './yaml-source.ts';
 
 /** Member name → the mappings that have it. */
 const placesByMember = new Map<string, string[]>();
@@ -43,7 +44,8 @@ export const text = (lengthMax: number) =>
     .min(1, { error: 'must not be empty' })
     .max(lengthMax, { error: `must not be longer than ${lengthMax} characters` });
 
-const matching = (pattern: RegExp, form: string) => z.string().regex(pattern, { error: `must be ${form}` });
+const matching = (pattern: RegExp, form: string) =>
+  z.string().regex(pattern, { error: ({ input }) => `must be ${form}${notThis(input)}` });
 
 export const providerId = matching(
   /^[a-z0-9][a-z0-9._-]{0,63}$/,
@@ -58,8 +60,10 @@ export const presetName = z
   })
   .regex(/^[A-Za-z0-9._-]{1,64}$/, { error: 'must be 1 to 64 letters, digits, dots, hyphens or underscores' });
 export const region = matching(/^[a-z][a-z0-9-]{1,31}$/, 'a region or country code in lower case, such as eu');
-const environmentName = matching(/^[A-Za-z_][A-Za-z0-9_]{0,127}$/, 'the name of an environment variable');
-const secretName = matching(/^[A-Za-z0-9/_+=.@-]{1,256}$/, 'the name of a secret');
+/** Where people write the secret itself: not a part of it is repeated. */
+const unquoted = (pattern: RegExp, form: string) => z.string().regex(pattern, { error: `must be ${form}` });
+const environmentName = unquoted(/^[A-Za-z_][A-Za-z0-9_]{0,127}$/, 'the name of an environment variable');
+const secretName = unquoted(/^[A-Za-z0-9/_+=.@-]{1,256}$/, 'the name of a secret');
 
 /** Where a secret comes from; the secret itself never stands in the file. */
 const secretForm = mapping('', { secret: secretName });
@@ -98,7 +102,11 @@ const allModels = z.literal('all', { error: 'must be all or a list of model ids'
 
 /** The error of a union whose forms one member distinguishes. */
 export const mustBe = (forms: string) => (issue: z.core.$ZodRawIssue) =>
-  issue.code === 'invalid_union' ? `must be ${forms}` : undefined;
+  issue.code === 'invalid_union' ? `must be ${forms}${notThis(wordIn(issue))}` : undefined;
+
+/** Of a mapping, the member that chooses its form. */
+const wordIn = ({ input, discriminator }: { readonly input?: unknown; readonly discriminator?: unknown }): unknown =>
+  isMapping(input) && typeof discriminator === 'string' ? input[discriminator] : input;
 
 /** Members that go to the provider as they are, less those that have a place of their own. */
 export const freeMembers = (reserved: readonly string[]) =>

@@ -1,5 +1,5 @@
 // What is wrong with a gateway file, and where. A path reads as a person would write it. Messages quote names (of models,
-// providers, steps …) and never other values: a secret may have been written in the wrong place.
+// providers, steps …) and plain words in the place of one, never other values: a secret may stand in the wrong place.
 import { distance } from 'fastest-levenshtein';
 import type * as z from 'zod';
 
@@ -69,7 +69,20 @@ function describeIssue(issue: z.core.$ZodRawIssue): string | undefined {
 
 function oneOf(known: readonly string[], written: unknown): string {
   const nearest = typeof written === 'string' ? nearestName(written, known) : undefined;
-  return `must be one of ${known.join(', ')}${nearest === undefined ? '' : `; did you mean ${nearest}?`}`;
+  return `must be one of ${known.join(', ')}${notThis(written)}${nearest === undefined ? '' : `; did you mean ${nearest}?`}`;
+}
+
+/** Short, and without a run of digits: keys are neither. */
+const plainWord = /^(?!.*\d{4})[A-Za-z0-9][A-Za-z0-9 ._-]{0,23}$/;
+
+/** Undefined: it may be a secret, or is no name at all. */
+export const quoteName = (written: unknown): string | undefined =>
+  typeof written === 'string' && plainWord.test(written) ? quote(written) : undefined;
+
+/** Ends a message about what was written in place of a name. */
+export function notThis(written: unknown): string {
+  const quoted = quoteName(written);
+  return quoted === undefined ? '' : `, not ${quoted}`;
 }
 
 const namesShownMax = 8;
@@ -91,6 +104,9 @@ const comparedLengthMax = 64;
 
 export function nearestName(name: string, known: readonly string[]): string | undefined {
   if (name.length > comparedLengthMax) return undefined;
+  const longer = known.filter((candidate) => candidate.startsWith(`${name}_`));
+  if (longer.length > 0)
+    return longer.reduce((least, candidate) => (candidate.length < least.length ? candidate : least));
   const ranked = known.map((candidate) => ({ candidate, edits: distance(name, candidate) }));
   const nearest = ranked.sort((a, b) => a.edits - b.edits)[0];
   // Some of the name must be left, or any other short name would be near.

@@ -3,7 +3,9 @@ export { authenticate, type KeyReader, readCredential } from './authenticate.ts'
 export {
   isKeyExpired,
   type KeyRecord,
+  modelsOfKey,
   readKeyRules,
+  recordOf as readKeyRecord,
   type WantedKey,
 } from './key-record.ts';
 export { changedSettings, createKeyStore, isSameKey, type KeyStore } from './key-store.ts';

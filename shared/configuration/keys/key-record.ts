@@ -89,6 +89,15 @@ export const readKeyRules = (item: Item): KeyRules => ({
   spendLimitReset: (item.spend_limit_reset ?? null) as SpendLimitReset | null,
 });
 
+/** What a key may call of the models of its workspace. */
+export const modelsOfKey = (
+  workspaceModels: 'all' | string[],
+  { models }: Pick<KeyRules, 'models'>,
+): 'all' | string[] => {
+  if (models === null) return workspaceModels;
+  return models.filter((id) => workspaceModels === 'all' || workspaceModels.includes(id));
+};
+
 /** The time counts up to, not including, the end. */
 export const isKeyExpired = ({ expiresAtMs }: Pick<KeyRules, 'expiresAtMs'>, nowMs: number): boolean =>
   expiresAtMs !== null && nowMs >= expiresAtMs;

@@ -1,4 +1,5 @@
-// The CloudWatch metrics of a request, written by shared/protocol/router and read by dashboard and alarms.
+// The CloudWatch metrics of a request, written by shared/protocol/router and read by dashboard and alarms, and those of a
+// provider call that failed.
 
 /**
  * Which metrics of a request's log line are summed up by which dimensions. CloudWatch bills each combination of metric and
@@ -18,8 +19,13 @@ export const requestMetricSeries = [
       'CostMicroUsd',
     ],
   },
-  { dimensions: ['stage', 'provider'], metrics: ['Requests', 'Errors', 'CostMicroUsd'] },
+  { dimensions: ['stage', 'provider'], metrics: ['Requests', 'CostMicroUsd'] },
   { dimensions: ['stage', 'outcome_class'], metrics: ['Requests'] },
 ] as const;
+
+/** Of the line of an attempt: a request's line names only the provider that answered, not those that it was rescued from. */
+export const attemptMetricSeries = [{ dimensions: ['stage', 'provider'], metrics: ['FailedAttempts'] }] as const;
+
+export type AttemptMetricName = (typeof attemptMetricSeries)[0]['metrics'][number];
 
 export type RequestMetricName = (typeof requestMetricSeries)[0]['metrics'][number];

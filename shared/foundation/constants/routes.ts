@@ -2,7 +2,7 @@
 export const basePaths = ['/v1', '/openai/v1'] as const;
 export type BasePath = (typeof basePaths)[number];
 
-/** Paths below a base path (spec 4, contract 1 and 16). `*`: one more part, which may hold slashes. */
+/** Paths below a base path (spec 4, contract 1), or below the first one alone (contract 16). `*`: one more part, which may hold slashes. */
 export const routePaths = {
   chatCompletions: '/chat/completions',
   models: '/models',

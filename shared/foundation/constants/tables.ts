@@ -4,7 +4,7 @@ export interface TableDefinition {
   /** What the table holds and why it is a table of its own. */
   readonly purpose: string;
   readonly partitionKey: string;
-  /** Where one partition holds many items: what orders them. Such a table is written with `put`, read with `query`. */
+  /** Where one partition holds many items: what orders them. Such a table is written with `put`, read with `query` or one item at a time. */
   readonly sortKey?: string;
   /** Attribute with epoch seconds. DynamoDB deletes late, so every reader compares it too. */
   readonly timeToLiveAttribute?: string;

@@ -6,6 +6,14 @@ import type { Randomness } from './randomness.ts';
 const uuidBytes = 16;
 const timeBytes = 6;
 
+const uuidv7Shape = /^([0-9a-f]{8})-([0-9a-f]{4})-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/;
+
+/** When it was made, in milliseconds. Undefined: a UUID of another version, or none. */
+export function timeOfUuidv7(id: string): number | undefined {
+  const [, high, low] = uuidv7Shape.exec(id) ?? [];
+  return high === undefined ? undefined : Number.parseInt(`${high}${low}`, 16);
+}
+
 /** In lower case. Ids of the same millisecond are in no order. */
 export function uuidv7(randomness: Pick<Randomness, 'bytes'>, nowMs: number): string {
   const id = Buffer.from(randomness.bytes(uuidBytes));

@@ -1,5 +1,6 @@
 // What of an error may stand in a log. Messages of foreign errors quote what they choke on (a JSON text, a header
 // value), so quoted text and anything that looks like a token is masked, and of causes only names and codes are kept.
+import { redact } from './redact.ts';
 
 export interface ErrorDescription {
   readonly name: string;
@@ -17,8 +18,6 @@ const stackMaxFrames = 20;
 const causesMax = 5;
 
 const quotedText = /"[^"]*"?/g;
-/** Bearer values, and runs of 20 or more that hold a digit: keys, hashes, signatures. */
-const tokenLike = /\bbearer\s+\S+|(?=[\w+=-]*\d)[\w+=-]{20,}/gi;
 
 export function describeError(error: unknown): ErrorDescription {
   if (!isErrorLike(error)) return { name: typeof error, message: 'a value that is not an error was thrown' };
@@ -54,7 +53,7 @@ function cleanMessage(error: object): string {
   const message = member(error, 'message');
   if (typeof message !== 'string') return '';
   // Cut first: the patterns must not work through megabytes.
-  return message.slice(0, messageMaxCharacters).replaceAll(quotedText, '"…"').replaceAll(tokenLike, '…');
+  return redact(message.slice(0, messageMaxCharacters).replaceAll(quotedText, '"…"'));
 }
 
 function framesOf(error: object): string {

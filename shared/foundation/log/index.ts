@@ -1,3 +1,4 @@
+export { describeError } from './describe-error.ts';
 export type { Metrics } from './embedded-metrics.ts';
 export {
   createLog,
@@ -5,3 +6,4 @@ export {
   type LogFields,
   type LogLevel,
 } from './log.ts';
+export { maskKeys, maskSecrets, redact } from './redact.ts';

@@ -16,6 +16,7 @@ export const logFieldNames = [
   'execution_id',
   'workspace_id',
   'key_id',
+  'key_name',
   'function_id',
   'revision_id',
   'referer',
@@ -30,7 +31,9 @@ export const logFieldNames = [
   'model',
   'provider',
   'attempts',
-  'attempt_outcomes',
+  // Of all provider calls: for people, and with status and milliseconds of each.
+  'provider_path',
+  'provider_attempts',
   'stream',
   'cache',
   'idempotent_replayed',

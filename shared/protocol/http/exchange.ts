@@ -11,6 +11,8 @@ export interface GatewayRequest {
   readonly method: string;
   /** Canonical path without query string. */
   readonly path: string;
+  /** As sent, without the question mark; empty where there is none. */
+  readonly query: string;
   readonly headers: HeaderValues;
   /**
    * The bytes of the body, read when they are first asked for: a call without a plausible credential never has its body
@@ -50,6 +52,9 @@ export interface AdapterDependencies {
   readonly randomness: Randomness;
   readonly log: Log;
 }
+
+/** The query string of a request target. */
+export const queryOf = (target: string): string => /\?([^#]*)/.exec(target)?.[1] ?? '';
 
 /** The path of a request target, query string left out. Repeated and trailing slashes name the same path (contract 1). */
 export const canonicalPath = (target: string): string =>

@@ -10,6 +10,7 @@ export function toGatewayRequest(event: unknown, clock: Clock): GatewayRequest {
   return {
     method: textIn(objectIn(requestContext, 'http'), 'method') ?? '',
     path: canonicalPath(textIn(event, 'rawPath') ?? ''),
+    query: textIn(event, 'rawQueryString') ?? '',
     headers: readHeaders(objectIn(event, 'headers')),
     readBody: async () => decodeBody(textIn(event, 'body') ?? '', memberOf(event, 'isBase64Encoded') === true),
     arrivedAtMs: readArrival(memberOf(requestContext, 'timeEpoch'), clock),

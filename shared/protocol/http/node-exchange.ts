@@ -9,6 +9,7 @@ import {
   type Gateway,
   type GatewayRequest,
   type GatewayResponse,
+  queryOf,
 } from './exchange.ts';
 import { type BodyBudget, discardRest, hasLongRest, incomingBody } from './node-body.ts';
 
@@ -42,6 +43,7 @@ export async function runExchange(
   const request: GatewayRequest = {
     method: incoming.method ?? '',
     path: pathOf(incoming.url ?? '/'),
+    query: queryOf(incoming.url ?? '/'),
     headers: incoming.headersDistinct as GatewayRequest['headers'],
     readBody: body.read,
     arrivedAtMs,

@@ -2,7 +2,7 @@
 // has one; the numbers are metrics too.
 import type { ErrorCode } from '../../errors/index.ts';
 import { requestMetricSeries } from '../../foundation/constants/index.ts';
-import type { Log, LogFields } from '../../foundation/log/index.ts';
+import { type Log, type LogFields, maskKeys } from '../../foundation/log/index.ts';
 import type { Clock } from '../../foundation/time/index.ts';
 import type { GatewayRequest } from '../http/index.ts';
 import type { RequestScope } from './request-scope.ts';
@@ -57,6 +57,4 @@ function outcomeClass(outcome: string, status: number): string {
 }
 
 /** Some clients take their API key for a session id; call records leave it out as well. */
-const keyLike = /\bsk-[\w-]{16,}/g;
-
-const withoutKeys = (text: string | undefined): string | undefined => text?.replaceAll(keyLike, 'sk-…');
+const withoutKeys = (text: string | undefined): string | undefined => (text === undefined ? undefined : maskKeys(text));

@@ -30,9 +30,16 @@ export interface RouterDependencies {
   readonly originSecretHashes: readonly string[];
 }
 
-/** `api`: the routes below the base paths. */
-export function createRouter(api: Routes, dependencies: RouterDependencies): Gateway {
-  const table = { api, root: { [rootPaths.health]: { GET: serveHealth }, [rootPaths.landing]: { GET: serveLanding } } };
+/** `api`: the routes below the base paths; `firstBase`: those below `/v1` alone. */
+export function createRouter(
+  { api, firstBase = {} }: { readonly api: Routes; readonly firstBase?: Routes },
+  dependencies: RouterDependencies,
+): Gateway {
+  const table = {
+    api,
+    firstBase,
+    root: { [rootPaths.health]: { GET: serveHealth }, [rootPaths.landing]: { GET: serveLanding } },
+  };
   return async (request, context) => {
     const location = locate(table, request.path);
     const scope = openScope(request, context, location, dependencies);

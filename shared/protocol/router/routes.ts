@@ -11,6 +11,8 @@ export type Routes = Readonly<Record<string, Readonly<Record<string, Endpoint>>>
 export interface RouteTable {
   /** Below every base path. */
   readonly api: Routes;
+  /** Below the first base path alone (contract 20 lists what the second one has). */
+  readonly firstBase: Routes;
   /** Paths of their own. */
   readonly root: Routes;
 }
@@ -22,9 +24,12 @@ export interface Location {
   readonly pathParameter: string;
 }
 
-export function locate({ api, root }: RouteTable, path: string): Location {
+export function locate({ api, firstBase, root }: RouteTable, path: string): Location {
   const base = basePaths.find((candidate) => path.startsWith(`${candidate}/`));
-  if (base !== undefined) return { basePath: base, ...matchPath(api, path.slice(base.length)) };
+  if (base !== undefined) {
+    const routes = base === basePaths[0] ? { ...api, ...firstBase } : api;
+    return { basePath: base, ...matchPath(routes, path.slice(base.length)) };
+  }
   return { basePath: basePaths[0], ...matchPath(root, path) };
 }
 
@@ -48,8 +53,10 @@ function decodePart(part: string): string {
 }
 
 /** All paths there are, for the message of a 404. */
-export const describePaths = ({ api, root }: RouteTable): string =>
+export const describePaths = ({ api, firstBase, root }: RouteTable): string =>
   [
-    ...Object.entries(api).map(([path, methods]) => `${Object.keys(methods).join(', ')} ${basePaths[0]}${path}`),
+    ...Object.entries({ ...api, ...firstBase }).map(
+      ([path, methods]) => `${Object.keys(methods).join(', ')} ${basePaths[0]}${path}`,
+    ),
     ...Object.keys(root),
   ].join('; ');

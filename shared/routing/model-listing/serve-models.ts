@@ -2,7 +2,7 @@
 
 import type { Statistics, StatisticsReader } from '../../accounting/provider-health/index.ts';
 import type { Catalogue, CatalogueReader } from '../../configuration/catalogue/index.ts';
-import { authenticate, type KeyReader, readCredential } from '../../configuration/keys/index.ts';
+import { authenticate, type KeyReader, modelsOfKey, readCredential } from '../../configuration/keys/index.ts';
 import type { WorkspaceReader } from '../../configuration/workspaces/index.ts';
 import { okStatus } from '../../errors/index.ts';
 import type { Clock } from '../../foundation/time/index.ts';
@@ -45,7 +45,12 @@ const serveListing =
       catalogue.current(),
       statistics.current(),
     ]);
+    const { logContext } = scope;
+    const names = { workspace_id: key.workspace, key_id: key.publicId, key_name: key.name };
+    logContext.fields = { ...logContext.fields, ...names };
     if (scope.correlationFault !== undefined) throw scope.correlationFault;
-    const body = JSON.stringify(read(current, figures, await workspaces.read(key.workspace), scope.pathParameter));
+    const workspace = await workspaces.read(key.workspace);
+    const asked = { ...workspace, models: modelsOfKey(workspace.models, key) };
+    const body = JSON.stringify(read(current, figures, asked, scope.pathParameter));
     return { status: okStatus, headers: jsonHeaders, body, finish: () => statistics.settled() };
   };

@@ -28,6 +28,8 @@ export interface AttemptFailure {
   readonly status?: number | undefined;
   /** One word for the log: never a provider's text. */
   readonly cause: string;
+  /** The provider's words as `describeProviderText` leaves them: for the operator's log, never for a client. */
+  readonly providerText?: string | undefined;
 }
 
 /** Statuses that say the request is at fault. 401 and 403 are about the credential, 404 about the catalogue. */

@@ -19,6 +19,8 @@ export interface Credential {
 export interface CredentialSource {
   /** Undefined: nothing is configured for this provider. Cheap: planning looks at every candidate. */
   find(provider: ProviderDocument): Credential | undefined;
+  /** While the process starts: reads what calls will need. A failure is forgotten. Never rejects. */
+  warm(): Promise<void>;
   /** Before a plan: waits where nothing was read yet. Never rejects. */
   ready(): Promise<void>;
   /** When a provider refused our credential: a newer one may be there. Never rejects. */
@@ -28,6 +30,7 @@ export interface CredentialSource {
 /** Reads references from the process environment (`bearer: {env: NAME}`) and knows providers that need nothing. */
 export const environmentCredentials = (readVariable: (name: string) => string | undefined): CredentialSource => ({
   find: ({ auth }) => fromEnvironment(auth, readVariable),
+  warm: async () => {},
   ready: async () => {},
   refresh: async () => {},
 });

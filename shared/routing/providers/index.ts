@@ -10,8 +10,9 @@ export { type Credential, type CredentialSource, environmentCredentials } from '
 export { midStreamCodeOf } from './mid-stream-codes.ts';
 export { type ProviderCredentials, providerCredentials } from './provider-credentials.ts';
 export { providerSecret } from './provider-secret.ts';
+export { describeProviderText } from './provider-text.ts';
 export { signedCredentials } from './signed-credentials.ts';
-export { readStream, StreamBroken } from './stream-reader.ts';
+export { type DescribeText, readStream, StreamBroken } from './stream-reader.ts';
 export {
   createTransport,
   readBoundedBody,

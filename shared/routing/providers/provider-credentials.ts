@@ -66,6 +66,11 @@ export function providerCredentials({ readSecret, clock, log }: ProviderCredenti
       const credential = values.get('env' in auth.bearer ? auth.bearer.env : auth.bearer.secret);
       return credential === undefined ? undefined : { authorization: `Bearer ${credential}` };
     },
+    async warm() {
+      await readOnce();
+      // The first call does not wait for the time after a failure.
+      if (values === undefined) dueAtMs = Number.NEGATIVE_INFINITY;
+    },
     async ready() {
       const due = readIfDue();
       if (values === undefined) await due;

@@ -13,12 +13,18 @@ export class StreamBroken extends Error {
   }
 }
 
+/** The words of an error for the operator's log. */
+export type DescribeText = (body: unknown) => string | undefined;
+
 /**
  * Yields chunks in batches as they came off the wire and returns after the provider's end marker, or after a body that
  * ended with every choice finished. What came before a fault is yielded before the fault is thrown. An empty batch is a
  * comment or an event without text: no output, but a sign that the provider lives.
  */
-export async function* readStream(body: AsyncIterable<Uint8Array>): AsyncGenerator<StreamChunk[], void, undefined> {
+export async function* readStream(
+  body: AsyncIterable<Uint8Array>,
+  describe: DescribeText = () => undefined,
+): AsyncGenerator<StreamChunk[], void, undefined> {
   const finished = new Map<number, boolean>();
   for await (const texts of readEventTexts(body, upstreamEventMaxBytes)) {
     const batch: StreamChunk[] = [];
@@ -27,7 +33,7 @@ export async function* readStream(body: AsyncIterable<Uint8Array>): AsyncGenerat
     for (const text of texts) {
       if (text.trim() === doneText) done = true;
       // Some servers keep a connection alive with an event without text.
-      else if (text.trim() !== '') fault = takeChunk(text, batch, finished);
+      else if (text.trim() !== '') fault = takeChunk(text, batch, finished, describe);
       if (done || fault !== undefined) break;
     }
     if (batch.length > 0 || (fault === undefined && !done)) yield batch;
@@ -39,10 +45,17 @@ export async function* readStream(body: AsyncIterable<Uint8Array>): AsyncGenerat
 }
 
 /** Adds the chunk to the batch, or says what is wrong with it. */
-function takeChunk(text: string, batch: StreamChunk[], finished: Map<number, boolean>): AttemptFailure | undefined {
+function takeChunk(
+  text: string,
+  batch: StreamChunk[],
+  finished: Map<number, boolean>,
+  describe: DescribeText,
+): AttemptFailure | undefined {
   const chunk = readStreamChunk(text);
   if (chunk === undefined) return { kind: 'failed', cause: 'unreadable_event' };
-  if (chunk.facts.error !== undefined) return classifyErrorObject(chunk.head);
+  if (chunk.facts.error !== undefined) {
+    return { ...classifyErrorObject(chunk.head), providerText: describe(chunk.head) };
+  }
   for (const { index, finished: isFinished } of chunk.facts.choices) {
     finished.set(index, isFinished || (finished.get(index) ?? false));
   }

@@ -1,11 +1,21 @@
 // From our calls to the inputs of DynamoDB's operations. Pure: nothing is sent here.
-import { physicalTableName, type TableName, tableDefinitions } from '../../foundation/constants/index.ts';
+import {
+  physicalTableName,
+  type TableDefinition,
+  type TableName,
+  tableDefinitions,
+} from '../../foundation/constants/index.ts';
 import type { BatchPut, Conditional, Item, Put, QueryOptions, SortedTableName, Update } from './store.ts';
 
-export const getInput = (stage: string, table: TableName, key: string) => ({
-  ...addressOf(stage, table, key),
-  ConsistentRead: true,
-});
+export const getInput = (stage: string, table: TableName, key: string, sortKey?: string) => {
+  const { TableName, Key } = addressOf(stage, table, key);
+  return { TableName, Key: { ...Key, ...sortMember(table, sortKey) }, ConsistentRead: true };
+};
+
+const sortMember = (table: TableName, value: string | undefined): Record<string, string> => {
+  const { sortKey }: TableDefinition = tableDefinitions[table];
+  return sortKey === undefined || value === undefined ? {} : { [sortKey]: value };
+};
 
 export const deleteInput = (stage: string, table: TableName, key: string) => addressOf(stage, table, key);
 

@@ -64,7 +64,7 @@ export function createDynamoStore(options: DynamoStoreOptions): Store {
   return {
     get: async (table, key, callOptions = {}) =>
       call('repeatable', callOptions, async (sending) => {
-        const { Item } = await client.send(new GetCommand(getInput(stage, table, key)), sending);
+        const { Item } = await client.send(new GetCommand(getInput(stage, table, key, callOptions.sortKey)), sending);
         return Item;
       }),
 

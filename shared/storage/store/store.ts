@@ -26,6 +26,11 @@ export type SortedTableName = {
   [Name in TableName]: Definitions[Name] extends { readonly sortKey: string } ? Name : never;
 }[TableName];
 
+/** Of a table whose partitions hold many items: which of them. */
+export interface GetOptions extends CallOptions {
+  readonly sortKey?: string | undefined;
+}
+
 /** The sort keys of interest, both ends included; `from` is not after `to`. Left out: no bound at that end. */
 export interface QueryOptions extends CallOptions {
   readonly from?: string | undefined;
@@ -65,7 +70,7 @@ export type BatchPut = Pick<Put, 'table' | 'item'>;
 /** Members that are undefined are not stored. Integers of up to 38 digits are exact: beyond 2^53 they are bigint. */
 export interface Store {
   /** Strongly consistent read of one item. Numbers beyond 2^53 come as bigint. */
-  get(table: TableName, key: string, options?: CallOptions): Promise<Item | undefined>;
+  get(table: TableName, key: string, options?: GetOptions): Promise<Item | undefined>;
   put(put: Put, options?: CallOptions): Promise<ConditionalResult>;
   update(update: Update, options?: CallOptions): Promise<ConditionalResult>;
   /**

@@ -127,11 +127,18 @@ describe('the item of a call record', () => {
     expect(item).not.toHaveProperty('first_output_ms');
   });
 
-  it('has keys that follow from the call alone, in the order of arrival within a shard', () => {
+  it('has keys that follow from the execution id alone, in the order of its time within a shard', () => {
     const item = itemOf();
-    expect(item.pk).toMatch(/^team-a#2026-11-20#[0-7]$/);
-    expect(item.sk).toBe('2026-11-20T12:00:00.123Z#019aa1f2-7c1e-7d57-9a53-0d5b7c2f9e11');
+    expect(item.pk).toMatch(/^team-a#2025-11-20#[0-7]$/);
+    expect(item.sk).toBe('2025-11-20T15:46:54.622Z#019aa1f2-7c1e-7d57-9a53-0d5b7c2f9e11');
+    expect(itemOf({ arrivedAtMs: 1 })).toMatchObject({ pk: item.pk, sk: item.sk });
     expect(itemOf({ outcome: 'internal_error', costPicoUsd: 0n })).toMatchObject({ pk: item.pk, sk: item.sk });
+  });
+
+  it('has the time of arrival in its keys where the id carries none', () => {
+    const item = itemOf({ executionId: 'an-id' });
+    expect(item.pk).toMatch(/^team-a#2026-11-20#[0-7]$/);
+    expect(item.sk).toBe('2026-11-20T12:00:00.123Z#an-id');
   });
 
   it('costs one write unit with ids of usual length, and eight at most, with every text at its bound', () => {

@@ -36,12 +36,24 @@ describe('a problem', () => {
     expect(problemsOf(spoiled('rpm: 60,', 'rmp: 60,'))[0]?.message).toBe('is not known here; did you mean rpm?');
   });
 
+  it('quotes a plain word in the place of a name, and nothing that may be a secret', () => {
+    const messageOf = (id: string) =>
+      problemsOf(spoiled('  - id: team-a', `  - id: "${id}"`)).find(({ path }) => path === 'workspaces[0].id')?.message;
+    expect(messageOf('team a')).toMatch(/, not "team a"$/);
+    for (const id of ['sk key 0123456789', 'a b'.repeat(20), '']) expect(messageOf(id)).toMatch(/underscores$/);
+  });
+
+  it('names the member that a short name begins', () => {
+    const text = spoiled('spend_limit_usd: "5.00"', 'spend_limit: "5.00"');
+    expect(problemsOf(text)).toMatchObject([{ message: 'is not known here; did you mean spend_limit_usd?' }]);
+  });
+
   it('says of a mistyped word which one is meant', () => {
     const text = spoiled('modalities: [text, image]', 'modalities: [text, images]');
     expect(problemsOf(text)).toMatchObject([
       {
         path: 'models[0].modalities[1]',
-        message: 'must be one of text, image, audio, video, file; did you mean image?',
+        message: 'must be one of text, image, audio, video, file, not "images"; did you mean image?',
       },
     ]);
   });

@@ -15,6 +15,7 @@ describe('the input of a command', () => {
       Key: { pk: 'key#1' },
       ConsistentRead: true,
     });
+    expect(getInput('dev', 'records', 'part', 'item').Key).toEqual({ pk: 'part', sk: 'item' });
     expect(deleteInput('prod', 'config', 'a')).toEqual({ TableName: 'gw-prod-config', Key: { pk: 'a' } });
   });
 

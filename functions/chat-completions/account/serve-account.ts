@@ -1,0 +1,83 @@
+// What a key may see of itself and of its workspace (contract 16): its limits, the credit, the record of one call. No secret,
+// no prompt, no answer, nothing of another workspace.
+import { callDocument } from '../../../shared/accounting/call-records/index.ts';
+import { readKeySpending } from '../../../shared/accounting/holds/index.ts';
+import { fail, okStatus } from '../../../shared/errors/index.ts';
+import { admissionTimeoutMs } from '../../../shared/foundation/constants/index.ts';
+import { formatUsd, type PicoUsd, parseUsd } from '../../../shared/foundation/money/index.ts';
+import { startAnswerTime } from '../../../shared/foundation/time/index.ts';
+import type { GatewayRequest } from '../../../shared/protocol/http/index.ts';
+import { type Endpoint, jsonHeaders } from '../../../shared/protocol/router/index.ts';
+import { admissionTookTooLong } from '../admission/reservation.ts';
+import type { ChatDependencies } from '../dependencies.ts';
+import { identifyKey, type OwnKey } from './identify-key.ts';
+
+type Read = (deps: ChatDependencies, key: OwnKey, request: GatewayRequest) => object | Promise<object>;
+
+/** GET /key. */
+export const serveKey = (deps: ChatDependencies): Endpoint =>
+  serve(deps, ({ clock }, key) => keyDocument(key, clock.nowMs()));
+
+/** GET /credits. */
+export const serveCredits = (deps: ChatDependencies): Endpoint => serve(deps, readCredits);
+
+/** GET /generation?id=. */
+export const serveGeneration = (deps: ChatDependencies): Endpoint => serve(deps, readGeneration);
+
+const serve =
+  (deps: ChatDependencies, read: Read): Endpoint =>
+  async (request, scope) => {
+    const reading = identifyKey(deps, request, scope).then((key) => read(deps, key, request));
+    // Contract 6: what the store cannot answer within two seconds is not waited for.
+    const data = await startAnswerTime(deps.clock, admissionTimeoutMs).wait(reading, admissionTookTooLong);
+    return { status: okStatus, headers: jsonHeaders, body: JSON.stringify({ data }) };
+  };
+
+/** Spending is counted on a key that has a limit, since the last reset of it. */
+export function keyDocument({ record, item }: OwnKey, nowMs: number) {
+  const { name, workspace, status, rpm, spendLimitReset, expiresAtMs, models } = record;
+  const spending = readKeySpending(item, nowMs);
+  return {
+    name,
+    workspace,
+    status,
+    rpm,
+    limit_usd: spending && formatUsd(spending.limit),
+    limit_reset: spendLimitReset,
+    usage_usd: spending && formatUsd(spending.spent),
+    // A limit that was lowered may lie below what was spent.
+    limit_remaining_usd: spending && formatUsd(atLeastNothing(spending.limit - spending.spent - spending.held)),
+    expires_at: expiresAtMs === null ? null : new Date(expiresAtMs).toISOString(),
+    models,
+    is_free_tier: false,
+  };
+}
+
+async function readCredits({ credit, workspaces }: ChatDependencies, { record }: OwnKey) {
+  const { id, credit_shards: shards, spend_limit_usd: limit } = await workspaces.read(record.workspace);
+  const spendLimit = limit === null ? null : (parseUsd(limit) ?? null);
+  const { granted, spent, available } = await credit.show({ workspace: id, shards, spendLimit });
+  return {
+    total_credits: formatUsd(granted),
+    total_usage: formatUsd(spent),
+    remaining: formatUsd(atLeastNothing(available)),
+  };
+}
+
+const atLeastNothing = (amount: PicoUsd): PicoUsd => (amount > 0n ? amount : 0n);
+
+async function readGeneration({ records }: ChatDependencies, { record }: OwnKey, { query }: GatewayRequest) {
+  const [id, ...more] = new URLSearchParams(query).getAll('id');
+  if (id === undefined || id === '' || more.length > 0) {
+    throw fail('invalid_request', {
+      message: 'id: is missing or sent twice; it is the x-request-id of the answer',
+      param: 'id',
+    });
+  }
+  const found = await records.find(record.workspace, id.toLowerCase());
+  if (found === undefined) {
+    const message = 'There is no record of a call with this id. It is written when the call has ended, for 90 days.';
+    throw fail('not_found', { message });
+  }
+  return callDocument(found);
+}

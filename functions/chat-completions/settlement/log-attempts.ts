@@ -1,0 +1,43 @@
+// One line for each provider call that failed, with what the provider said of it: a wrong key, a quota, a parameter that
+// is not supported. For the operator; clients get a code of ours and nothing of it.
+import { attemptMetricSeries } from '../../../shared/foundation/constants/index.ts';
+import type { Log } from '../../../shared/foundation/log/index.ts';
+import type { PolicyOptions } from '../../../shared/protocol/wire/index.ts';
+import type { Attempt } from '../../../shared/routing/provider-metrics/index.ts';
+import type { AttemptFailure } from '../../../shared/routing/providers/index.ts';
+import type { AdmittedCall } from '../stages.ts';
+
+type LoggedCall = Pick<AdmittedCall, 'scope' | 'workspace'> & { readonly policy?: PolicyOptions };
+
+export function logFailedAttempts(log: Log, call: LoggedCall, attempts: readonly Attempt[]): void {
+  const { scope, workspace, policy = workspace.data_policy } = call;
+  for (const { candidate, outcome, latencyMs, permit } of attempts) {
+    if (outcome === 'ok') continue;
+    const provider = candidate.provider.id;
+    // A client's own key that is refused says nothing about the provider.
+    const isProviders = permit !== undefined && isProviderFailure(outcome);
+    log.info(
+      {
+        event: 'attempt_failed',
+        correlation_id: scope.correlationId,
+        workspace_id: workspace.id,
+        provider,
+        model: candidate.model.id,
+        outcome: outcome.cause,
+        status: outcome.status,
+        reason: outcome.refusedCredential ? 'key_refused' : outcome.hasNoQuota ? 'no_quota' : outcome.reason,
+        // Providers quote what they were sent, and under this policy nothing of it is kept anywhere.
+        message: policy.zdr === true ? undefined : outcome.providerText,
+        provider_ms: latencyMs,
+      },
+      {
+        dimensions: { provider },
+        series: attemptMetricSeries,
+        values: { FailedAttempts: { unit: 'Count', value: isProviders ? 1 : 0 } },
+      },
+    );
+  }
+}
+
+const isProviderFailure = ({ kind, isOurFault }: AttemptFailure): boolean =>
+  (kind === 'failed' || kind === 'rate_limited') && isOurFault !== true;

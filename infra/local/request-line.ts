@@ -1,0 +1,81 @@
+// A finished request, and a provider call that failed, as one line for people. What does not apply is left out.
+import { styleText } from 'node:util';
+import type { LogFields } from '../../shared/foundation/log/index.ts';
+
+type Colour = 'green' | 'yellow' | 'red' | 'dim';
+type Paint = (colour: Colour, text: string) => string;
+
+const painter =
+  (isColoured: boolean): Paint =>
+  (colour, text) =>
+    isColoured ? styleText(colour, text, { validateStream: false }) : text;
+
+const gap = '  ';
+
+/** `200 ok  stream  demo/fallback  globex status_500 → acme  31 ms (first 30)  1+46 tokens  0.00004625 USD  ci  ID`. */
+export function requestLine(written: LogFields, isColoured: boolean): string {
+  const fields = withoutControls(written);
+  const paint = painter(isColoured);
+  const { status, provider_path: path, key_name: keyName, cost_usd: cost, correlation_id: id } = fields;
+  const model = fields['gen_ai.response.model'] ?? fields['gen_ai.request.model'];
+  const isCall = model !== undefined;
+  return join([
+    paint(colourOf(fields), `${status} ${codeOf(fields)}`),
+    fields.stream === true ? 'stream' : undefined,
+    isCall ? model : `${fields.method} ${fields.route}`,
+    fields.idempotent_replayed === true ? 'replay' : path === '-' ? undefined : path,
+    timeOf(fields),
+    tokensOf(fields),
+    cost === undefined ? undefined : `${cost} USD`,
+    keyName,
+    paint('dim', String(id)),
+  ]);
+}
+
+/** What the provider said is masked and cut before it comes here. */
+export function attemptLine(written: LogFields, isColoured: boolean): string {
+  const fields = withoutControls(written);
+  const { provider, outcome, reason, message, model, correlation_id: id } = fields;
+  const paint = painter(isColoured);
+  const sentence = reason === undefined ? undefined : (sentences[String(reason)] ?? reason);
+  return join([
+    paint('yellow', `${provider} ${outcome}`),
+    model,
+    sentence,
+    message === undefined ? undefined : `it says: ${message}`,
+    paint('dim', String(id)),
+  ]);
+}
+
+const sentences: Readonly<Record<string, string>> = {
+  key_refused: 'the provider refused the key it was called with: is it the right one?',
+  no_quota: 'the account of the key has no quota left',
+};
+
+const join = (parts: readonly unknown[]): string => parts.filter((part) => part !== undefined && part !== '').join(gap);
+
+/** What clients and providers wrote must not steer a terminal. */
+const withoutControls = (fields: LogFields): LogFields =>
+  Object.fromEntries(
+    Object.entries(fields).map(([name, value]) => [
+      name,
+      typeof value === 'string' ? value.replace(/[\p{Cc}\p{Cf}]/gu, '·') : value,
+    ]),
+  );
+
+function codeOf({ outcome, 'error.type': code }: LogFields): string {
+  return outcome === 'cut' && code !== undefined ? `cut ${code}` : String(outcome);
+}
+
+function colourOf({ status, outcome }: LogFields): Colour {
+  if (Number(status) >= 500 || outcome === 'cut') return 'red';
+  return Number(status) >= 400 || outcome === 'client_gone' ? 'yellow' : 'green';
+}
+
+const timeOf = ({ total_ms: total, first_byte_ms: first }: LogFields): string =>
+  first === undefined ? `${total} ms` : `${total} ms (first ${first})`;
+
+const tokensOf = ({
+  'gen_ai.usage.input_tokens': input,
+  'gen_ai.usage.output_tokens': output,
+}: LogFields): string | undefined => (input === undefined ? undefined : `${input}+${output} tokens`);

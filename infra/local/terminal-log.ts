@@ -1,0 +1,48 @@
+// The log of a local run as a person reads it: one line per finished request, before it one for each provider call that
+// failed, and errors. The same fields that a deployed stage writes as JSON.
+import { describeError, type Log, type LogFields } from '../../shared/foundation/log/index.ts';
+import type { Clock } from '../../shared/foundation/time/index.ts';
+import { attemptLine, requestLine } from './request-line.ts';
+
+export interface TerminalLogOptions {
+  readonly clock: Clock;
+  readonly isColoured: boolean;
+  /** Takes one line, its line feed included. */
+  readonly write: (line: string) => void;
+}
+
+/** The lines of its provider calls say more. */
+const saidByAttempts: ReadonlySet<unknown> = new Set(['no_available_provider', 'execution_failed']);
+/** Of a stack: where it happened and how it came there. */
+const framesMax = 5;
+
+export function createTerminalLog({ clock, isColoured, write }: TerminalLogOptions): Log {
+  const emit = (lines: readonly string[]): void => {
+    try {
+      // To the second, in UTC, as `gw calls` shows it.
+      const time = `${new Date(clock.nowMs()).toISOString().slice(0, 19)}Z`;
+      for (const line of lines) write(`${time}  ${line}\n`);
+    } catch {
+      // A line that cannot be written is lost; the request it belongs to is not.
+    }
+  };
+  return {
+    info(fields) {
+      if (fields.event === 'request') emit([requestLine(fields, isColoured)]);
+      else if (fields.event === 'attempt_failed') emit([attemptLine(fields, isColoured)]);
+    },
+    error(fields, cause) {
+      if (!saidByAttempts.has(fields.error_code)) emit(errorLines(fields, cause));
+    },
+  };
+}
+
+function errorLines({ event, error_code: code, provider, correlation_id: id }: LogFields, cause: unknown): string[] {
+  const head = ['error', event, code, provider].filter((part) => part !== undefined).join(' ');
+  if (cause === undefined) return [[head, id].filter((part) => part !== undefined).join('  ')];
+  const { name, code: causeCode, message, causes, stack } = describeError(cause);
+  const what = `${[name, causeCode].filter((part) => part !== undefined).join(' ')}: ${message}`;
+  const why = causes === undefined ? what : `${what} (${causes})`;
+  const frames = stack?.split(' | ').slice(0, framesMax) ?? [];
+  return [[head, why, id].filter((part) => part !== undefined).join('  '), ...frames.map((frame) => `    ${frame}`)];
+}

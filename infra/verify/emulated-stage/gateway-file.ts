@@ -1,0 +1,60 @@
+// What is applied to the stage: a provider with a stored credential, one that a stored BYOK connection pays for, and a
+// function. The providers are simulated on this machine.
+import { stringify } from 'yaml';
+import type { Simulator } from '../../local/simulator/index.ts';
+
+/** The credential is stored under this name. */
+export const credentialName = 'acme';
+export const providerCredential = 'acme-credential';
+export const byokKey = 'byok-key';
+/** Of the environment of the command line. */
+export const byokVariable = 'GW_VERIFY_BYOK_KEY';
+export const models = { withCredential: 'acme/echo', withByok: 'bolt/echo' };
+export const storedFunction = { id: 'shout', input: 'Hello' };
+
+const model = (id: string, provider: string) => ({
+  id,
+  display_name: provider,
+  created: 1_760_000_000,
+  context_length: 128_000,
+  modalities: ['text'],
+  auto: id === models.withCredential,
+  providers: [
+    {
+      provider,
+      upstream_model: 'echo',
+      input_price_per_million: '1.00',
+      output_price_per_million: '2.00',
+      context_length: 128_000,
+      max_output_tokens: 4_096,
+      supported_params: { tools: true, vision: true, json_mode: true, json_schema: true },
+    },
+  ],
+});
+
+const revision = {
+  id: 'r1',
+  state: 'activated',
+  model: models.withCredential,
+  input: { type: 'text' },
+  messages: [{ role: 'user', content: '{{input}}' }],
+};
+
+export const gatewayFile = ({ urlOf }: Simulator): string =>
+  stringify({
+    providers: [
+      { id: 'acme', display_name: 'Acme', base_url: urlOf('acme'), auth: { bearer: { secret: credentialName } } },
+      { id: 'bolt', display_name: 'Bolt', base_url: urlOf('bolt'), auth: 'none' },
+    ],
+    models: [model(models.withCredential, 'acme'), model(models.withByok, 'bolt')],
+    workspaces: [
+      {
+        id: 'team',
+        credit_usd: '10',
+        features: { byok: true },
+        byok: { connections: [{ provider: 'bolt', key: { env: byokVariable }, policy: 'allowed' }] },
+        keys: [{ name: 'first' }],
+        functions: [{ id: storedFunction.id, kind: 'prompt', active: revision.id, revisions: [revision] }],
+      },
+    ],
+  });

@@ -1,0 +1,25 @@
+// What every first call needs, read while the module loads: Lambda gives that phase a whole processor, and a call of a
+// small function a fraction of one. It also opens the first connections to the store. Each function reads what its role
+// allows.
+import { type Clock, settledWithin } from '../foundation/time/index.ts';
+import type { Runtime } from './create-runtime.ts';
+
+/** Longer than the reads with their own limits, two of them one after the other, and far below Lambda's ten seconds. */
+const warmStartMaxMs = 2_000;
+
+/** Never rejects: a failure is forgotten, and the first call reads again. */
+export const warmChat = ({
+  clock,
+  catalogue,
+  credentials,
+  cooldowns,
+}: Pick<Runtime, 'clock' | 'catalogue' | 'credentials' | 'cooldowns'>): Promise<void> =>
+  settleAll(clock, [catalogue.current(), credentials.warm(), cooldowns.refresh()]);
+
+/** Never rejects, as above. */
+export const warmModels = ({ clock, catalogue }: Pick<Runtime, 'clock' | 'catalogue'>): Promise<void> =>
+  settleAll(clock, [catalogue.current()]);
+
+async function settleAll(clock: Clock, reads: readonly Promise<unknown>[]): Promise<void> {
+  await settledWithin(clock, warmStartMaxMs, Promise.allSettled(reads));
+}

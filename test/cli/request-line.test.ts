@@ -1,0 +1,192 @@
+// What a person sees of calls where `npm start` runs: a line for each, or JSON, or nothing.
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { createTerminalLog } from '../../infra/local/terminal-log.ts';
+import { fail } from '../../shared/errors/index.ts';
+import { type RunningGateway, startGateway } from './child-processes.ts';
+
+let folder: string;
+beforeAll(() => {
+  folder = mkdtempSync(join(tmpdir(), 'gw-lines-'));
+});
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+/** What a start prints behind its ready line. Each round is a request, so the output has time to come through its pipe. */
+async function printed(gateway: RunningGateway, pattern: RegExp): Promise<string> {
+  while (pattern.exec(gateway.out()) === null) await (await fetch(`${gateway.url}/models`)).text();
+  return pattern.exec(gateway.out())?.[1] ?? '';
+}
+
+const keyOf = (gateway: RunningGateway) => printed(gateway, /^demo key: (\S+)$/m);
+
+async function call(gateway: RunningGateway, model: string, more: object = {}): Promise<string> {
+  const response = await fetch(`${gateway.url}/chat/completions`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${await keyOf(gateway)}` },
+    body: JSON.stringify({ model, messages: [{ role: 'user', content: 'Hello' }], ...more }),
+  });
+  await response.text();
+  return response.headers.get('x-request-id') ?? '';
+}
+
+/** Standard error comes through a pipe, a moment after the answer. */
+async function lineWith(output: () => string, id: string, gateway: RunningGateway): Promise<string> {
+  const find = () =>
+    output()
+      .split('\n')
+      .filter((line) => line.includes(id))
+      .at(-1);
+  // Each round is a request of its own, so this ends only where the line is there, or the test is over.
+  while (find() === undefined) await (await fetch(`${gateway.url}/models`)).text();
+  return find() ?? '';
+}
+
+const time = '\\d{4}-\\d\\d-\\d\\dT\\d\\d:\\d\\d:\\d\\dZ';
+
+describe('npm start', () => {
+  it('writes one readable line per request to standard error, without colours into a pipe', async () => {
+    const gateway = await startGateway('', folder);
+    try {
+      const id = await call(gateway, 'demo/fallback', { stream: true });
+      const line = await lineWith(gateway.error, id, gateway);
+      const first =
+        gateway
+          .error()
+          .split('\n')
+          .find((written) => written.includes(id)) ?? '';
+      expect(first).toMatch(
+        new RegExp(`^${time}  globex status_500  demo/fallback  it says: server_error: .*  ${id}$`),
+      );
+      await lineWith(() => gateway.error().replace(first, ''), id, gateway);
+      const last = gateway
+        .error()
+        .split('\n')
+        .filter((written) => written.includes(id))
+        .at(-1);
+      expect(last).toMatch(
+        new RegExp(
+          `^${time}  200 ok  stream  demo/fallback  globex status_500 → acme  \\d+ ms \\(first \\d+\\)  1\\+46 tokens  0.00004625 USD  demo  ${id}$`,
+        ),
+      );
+      expect(line).not.toContain('\u001b');
+      const refused = await lineWith(gateway.error, await call(gateway, 'demo/none'), gateway);
+      expect(refused).toMatch(new RegExp(`^${time}  400 unknown_model  demo/none  \\d+ ms  demo  `));
+      expect(gateway.error()).toMatch(new RegExp(`^${time}  401 UNAUTHORIZED  GET /v1/models  \\d+ ms  `, 'm'));
+      // Standard output holds what a start says, and nothing of requests.
+      expect(gateway.out()).not.toContain(id);
+      expect(gateway.error()).not.toContain(await keyOf(gateway));
+    } finally {
+      await gateway.stop();
+    }
+  });
+
+  it('--log json writes the JSON line of a deployed stage to standard output', async () => {
+    const gateway = await startGateway('--log json', folder);
+    try {
+      const line = await lineWith(gateway.out, await call(gateway, 'demo/chat'), gateway);
+      expect(JSON.parse(line)).toMatchObject({
+        event: 'request',
+        status: 200,
+        outcome: 'ok',
+        key_name: 'demo',
+        provider_path: 'acme',
+        cost_usd: '0.00004625',
+        _aws: { CloudWatchMetrics: expect.any(Array) },
+      });
+      expect(gateway.error()).toBe('');
+    } finally {
+      await gateway.stop();
+    }
+  });
+
+  it('--log off writes nothing of requests', async () => {
+    const gateway = await startGateway('--log off', folder);
+    try {
+      const id = await call(gateway, 'demo/fallback');
+      await gateway.stop();
+      expect([gateway.error(), gateway.out().includes(id)]).toEqual(['', false]);
+    } finally {
+      await gateway.stop();
+    }
+  });
+
+  it('says that a provider refused its key, and never prints it', async () => {
+    const file = join(folder, 'wrong-key.yaml');
+    // The simulator of the demo is not there, so the provider is this very gateway: it knows no such key.
+    const key = 'not-a-key-of-this-gateway';
+    const gateway = await startGateway('', folder);
+    writeFileSync(
+      file,
+      `providers: [{ id: acme, base_url: "${gateway.url}", auth: { bearer: { env: ACME_API_KEY } } }]
+models:
+  - id: acme/one
+    providers: [{ provider: acme, input_price_per_million: "1", output_price_per_million: "1", context_length: 1000 }]
+workspaces: [{ id: team, credit_usd: "1", keys: [{ name: ci }] }]
+`,
+    );
+    const second = await startGateway(`--config ${file}`, folder, { ACME_API_KEY: key });
+    try {
+      const text = await printed(second, /shown once\): (\S+)/);
+      const response = await fetch(`${second.url}/chat/completions`, {
+        method: 'POST',
+        headers: { authorization: `Bearer ${text}` },
+        body: JSON.stringify({ model: 'acme/one', messages: [{ role: 'user', content: 'Hello' }] }),
+      });
+      expect(await response.json()).toMatchObject({ error: 'no_available_provider' });
+      const id = response.headers.get('x-request-id') ?? '';
+      await lineWith(() => second.error().replace(/.*it says.*/g, ''), id, second);
+      expect(second.error()).toMatch(/acme status_401 {2}acme\/one {2}the provider refused the key .*it says: /);
+      expect(second.error()).toMatch(/502 no_available_provider {2}acme\/one {2}acme status_401 \(key refused\)/);
+      expect(second.error()).not.toContain(key);
+    } finally {
+      await Promise.all([gateway.stop(), second.stop()]);
+    }
+  });
+});
+
+describe('the readable log', () => {
+  const clock = { nowMs: () => 1_800_000_000_000, after: () => () => {} };
+  function logInto(isColoured = false) {
+    const lines: string[] = [];
+    return { log: createTerminalLog({ clock, isColoured, write: (line) => void lines.push(line) }), lines };
+  }
+  const request = { event: 'request', status: 200, outcome: 'ok', total_ms: 5, correlation_id: 'id' };
+
+  it.each([
+    [200, 'ok', 32],
+    [429, 'api_key_rate_limit', 33],
+    [502, 'no_available_provider', 31],
+  ])('colours %i on a terminal only', (status, outcome, colour) => {
+    const [plain, coloured] = [logInto(), logInto(true)];
+    for (const { log } of [plain, coloured]) log.info({ ...request, status, outcome, method: 'GET', route: '/x' });
+    expect(plain.lines).toEqual([`2027-01-15T08:00:00Z  ${status} ${outcome}  GET /x  5 ms  id\n`]);
+    expect(coloured.lines.join('')).toContain(`\u001b[${colour}m${status} ${outcome}\u001b[39m`);
+  });
+
+  it('says of a stored answer that it is one, and how a stream was cut', () => {
+    const { log, lines } = logInto();
+    log.info({ ...request, 'gen_ai.request.model': 'a', idempotent_replayed: true });
+    log.info({ ...request, 'gen_ai.request.model': 'a', outcome: 'cut', 'error.type': 'no_available_provider' });
+    expect(lines.map((line) => line.slice(22))).toEqual([
+      '200 ok  a  replay  5 ms  id\n',
+      '200 cut no_available_provider  a  5 ms  id\n',
+    ]);
+  });
+
+  it('lets nothing that a client wrote steer the terminal', () => {
+    const { log, lines } = logInto(true);
+    log.info({ ...request, 'gen_ai.request.model': 'a\u001b[2J\nb' });
+    expect(lines.join('')).toContain('a·[2J·b');
+  });
+
+  it('writes an error with where it happened, and no other event', () => {
+    const { log, lines } = logInto();
+    log.error({ event: 'request_failed', correlation_id: 'id' }, new Error('odd', { cause: fail('internal_error') }));
+    log.info({ event: 'warm' });
+    expect(lines[0]).toMatch(/error request_failed {2}Error: odd \(.*\) {2}id\n$/);
+    expect(lines[1]).toContain('    at ');
+    expect(lines.join('')).not.toContain('warm');
+  });
+});

@@ -1,0 +1,244 @@
+// What a key may see of itself: its limits, the credit of its workspace, one of its calls (contract 16).
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { StoreUnavailable } from '../../shared/storage/store/index.ts';
+import { expectError } from '../support/expect-error.ts';
+import { newKey } from '../support/gateway-file.ts';
+import { type Harness, hello, startHarness } from '../support/harness.ts';
+import { aroundStore } from '../support/wrapped-store.ts';
+import { differencesOf, operationOf } from './api-description.ts';
+
+const [main, limited, slow, other, expired] = [newKey(), newKey(), newKey(), newKey(), newKey()];
+const as = (key: string) => ({ authorization: `Bearer ${key}` });
+
+let gateway: Harness;
+beforeAll(async () => {
+  gateway = await startHarness({
+    models: {
+      'acme/echo': [{ provider: 'acme', upstream: 'usage:1000:500:0:0' }],
+      'acme/rescued': [
+        { provider: 'globex', upstream: 'error-500' },
+        { provider: 'acme', upstream: 'usage:1000:500:0:0' },
+      ],
+    },
+    workspace: {
+      keys: [
+        { name: 'first', key: main },
+        {
+          name: 'limited',
+          key: limited,
+          rpm: 100,
+          spend_limit_usd: '5.00',
+          spend_limit_reset: 'monthly',
+          expires_at: '2099-01-01T00:00:00Z',
+          models: ['acme/echo'],
+        },
+        { name: 'slow', key: slow, rpm: 2 },
+        { name: 'expired', key: expired, expires_at: '2020-01-01T00:00:00Z' },
+      ],
+    },
+    moreWorkspaces: [{ id: 'elsewhere', credit_usd: '1', keys: [{ name: 'k', key: other }] }],
+  });
+});
+afterAll(() => gateway?.stop());
+
+const read = async (path: string, key: string) => {
+  const response = await gateway.get(path, as(key));
+  return { status: response.status, body: (await response.json()) as { data: Record<string, unknown> } };
+};
+
+const call = async (model: string, key: string, more: Record<string, unknown> = {}) => {
+  const response = await gateway.post(hello(model, more), { ...as(key), 'x-gw-session-id': 'a-session' });
+  expect(response.status).toBe(200);
+  await response.text();
+  await gateway.settled();
+  return response.headers.get('x-request-id') ?? '';
+};
+
+describe('GET /v1/key', () => {
+  it('shows the rules of the key and what it has spent, to the last digit', async () => {
+    await call('acme/echo', limited);
+    expect(await read('/key', limited)).toEqual({
+      status: 200,
+      body: {
+        data: {
+          name: 'limited',
+          workspace: 'team',
+          status: 'active',
+          rpm: 100,
+          limit_usd: '5',
+          limit_reset: 'monthly',
+          usage_usd: '0.002',
+          limit_remaining_usd: '4.998',
+          expires_at: '2099-01-01T00:00:00.000Z',
+          models: ['acme/echo'],
+          is_free_tier: false,
+        },
+      },
+    });
+  });
+
+  it('has null where nothing limits the key', async () => {
+    expect((await read('/key', other)).body.data).toEqual({
+      name: 'k',
+      workspace: 'elsewhere',
+      status: 'active',
+      rpm: null,
+      limit_usd: null,
+      limit_reset: null,
+      usage_usd: null,
+      limit_remaining_usd: null,
+      expires_at: null,
+      models: null,
+      is_free_tier: false,
+    });
+  });
+
+  it('counts against the requests per minute of the key, and costs nothing', async () => {
+    const { spent } = await gateway.credit();
+    expect([(await read('/key', slow)).status, (await read('/credits', slow)).status]).toEqual([200, 200]);
+    for (const path of ['/key', '/credits', '/generation?id=x']) {
+      const response = await gateway.get(path, as(slow));
+      expect(response.headers.get('retry-after')).toMatch(/^\d+$/);
+      await expectError(response, 429, 'api_key_rate_limit');
+    }
+    await expectError(await gateway.post(hello('acme/echo'), as(slow)), 429, 'api_key_rate_limit');
+    expect((await gateway.credit()).spent).toBe(spent);
+  });
+});
+
+describe('GET /v1/credits', () => {
+  it('shows what was given, spent and is left, of its own workspace', async () => {
+    const { granted, spent } = await gateway.credit();
+    expect(granted).toBe(100_000_000_000_000n);
+    expect(spent).toBeGreaterThan(0n);
+    const { data } = (await read('/credits', limited)).body;
+    expect(data).toEqual({ total_credits: '100', total_usage: '0.002', remaining: '99.998' });
+    expect((await read('/credits', other)).body.data).toEqual({
+      total_credits: '1',
+      total_usage: '0',
+      remaining: '1',
+    });
+  });
+});
+
+describe('GET /v1/generation', () => {
+  it('shows the record of one call by its x-request-id: each attempt, tokens, cost and names', async () => {
+    const id = await call('acme/rescued', main, { stream: true, user: 'someone' });
+    const { body, status } = await read(`/generation?id=${id}`, main);
+    expect(status).toBe(200);
+    expect(body.data).toMatchObject({
+      id,
+      execution_id: id,
+      workspace: 'team',
+      outcome: 'ok',
+      model: 'acme/rescued',
+      provider: 'acme',
+      attempts: [
+        { provider: 'globex', outcome: 'status_500', status: 500, ms: expect.any(Number) },
+        { provider: 'acme', outcome: 'ok', status: 200, ms: expect.any(Number) },
+      ],
+      stream: true,
+      prompt_tokens: 1000,
+      completion_tokens: 500,
+      cost_usd: '0.002',
+      key_name: 'first',
+      user: 'someone',
+      session_id: 'a-session',
+      trace_id: expect.any(String),
+    });
+    expect(JSON.stringify(body)).not.toContain('Hello');
+    // Whatever key of the workspace asks.
+    expect((await read(`/generation?id=${id.toUpperCase()}`, limited)).body.data.id).toBe(id);
+  });
+
+  it('knows no call of another workspace, none that was refused, and no id that is none', async () => {
+    const id = await call('acme/echo', main);
+    const refused = await gateway.post(hello('acme/unknown'), as(main));
+    await refused.text();
+    await gateway.settled();
+    const unknown = [
+      [id, other],
+      [refused.headers.get('x-request-id'), main],
+      ['01a20259-a9d1-7658-8559-d8e0dce60050', main],
+      ['ffffffff-ffff-7fff-bfff-ffffffffffff', main],
+      ['nothing', main],
+    ] as const;
+    for (const [asked, key] of unknown) {
+      await expectError(await gateway.get(`/generation?id=${asked}`, as(key)), 404, 'not_found');
+    }
+  });
+
+  it.each(['', '?id=', '?id=a&id=b', '?ID=a'])('refuses a query that names no call: %s', async (query) => {
+    const { message } = await expectError(await gateway.get(`/generation${query}`, as(main)), 400, 'invalid_request');
+    expect(message).toContain('id');
+  });
+
+  it('is one read of one item', async () => {
+    const id = await call('acme/echo', main);
+    const reads: string[] = [];
+
+    const watched = await gateway.open({
+      wrapStore: (store) =>
+        aroundStore(store, ({ method, table }, run) => {
+          if (table === 'records') reads.push(method);
+          return run();
+        }),
+    });
+    expect((await watched.get(`/generation?id=${id}`, as(main))).status).toBe(200);
+    expect(reads).toEqual(['get']);
+  });
+});
+
+describe.each(['/key', '/credits', '/generation?id=x'])('GET /v1%s', (path) => {
+  it('asks for a key that is known, active and not expired', async () => {
+    await expectError(await fetch(`${gateway.url}${path}`), 401, 'UNAUTHORIZED');
+    await expectError(await gateway.get(path, as(newKey())), 401, 'UNAUTHORIZED');
+    await expectError(await gateway.get(path, as(expired)), 401, 'UNAUTHORIZED');
+  });
+
+  it('refuses malformed correlation headers, and other methods', async () => {
+    await expectError(await gateway.get(path, { ...as(main), 'x-gw-trace-id': '?' }), 400, 'invalid_correlation');
+    const posted = await fetch(`${gateway.url}${path}`, { method: 'POST', headers: as(main) });
+    expect(posted.headers.get('allow')).toBe('GET, OPTIONS');
+    await expectError(posted, 405, 'method_not_allowed');
+  });
+
+  it('is not there below /openai/v1', async () => {
+    const { origin } = new URL(gateway.url);
+    const response = await fetch(`${origin}/openai/v1${path}`, { headers: as(main) });
+    expect([response.status, ((await response.json()) as { error: { code: string } }).error.code]).toEqual([
+      404,
+      'not_found',
+    ]);
+  });
+
+  it('is refused while the store does not answer, and says when to come back', async () => {
+    const down = () => Promise.reject(new StoreUnavailable('down'));
+    const gatewayWithoutStore = await gateway.open({
+      wrapStore: (store) => ({ ...store, get: down, update: down }),
+    });
+    const response = await gatewayWithoutStore.get(path, as(main));
+    expect(response.headers.get('retry-after')).toMatch(/^\d+$/);
+    await expectError(response, 503, 'RATE_LIMITER_UNAVAILABLE');
+  });
+
+  it('answers as the description of the API says', async () => {
+    const operation = operationOf('GET', `/v1${path.split('?')[0]}`);
+    const answers = [
+      await gateway.get(path, as(main)),
+      await gateway.get(path, as(limited)),
+      await gateway.get(path, as(newKey())),
+      await gateway.get(path, { ...as(main), traceparent: '?' }),
+      await fetch(`${gateway.url}${path}`, { method: 'DELETE' }),
+    ];
+    for (const answer of answers) expect(await differencesOf(operation, answer)).toEqual([]);
+  });
+});
+
+it('a generation is as the description of the API says', async () => {
+  for (const more of [{}, { stream: true }]) {
+    const id = await call('acme/rescued', main, more);
+    const answer = await gateway.get(`/generation?id=${id}`, as(main));
+    expect(await differencesOf(operationOf('GET', '/v1/generation'), answer)).toEqual([]);
+  }
+});

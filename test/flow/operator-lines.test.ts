@@ -1,0 +1,136 @@
+// What the operator's log says of a call: its path through providers, a wrong key, the provider's own words. Nothing of the
+// latter reaches a client, and no line holds a credential, a prompt or an answer.
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { type Harness, hello, startHarness } from '../support/harness.ts';
+
+const credential = 'plain words as a key';
+process.env.GW_TEST_OPERATOR_LINES = credential;
+
+type Line = Readonly<Record<string, unknown>>;
+
+describe('the lines of a call', () => {
+  let harness: Harness;
+  beforeAll(async () => {
+    const route = (provider: string, upstream: string) => ({ provider, upstream });
+    harness = await startHarness({
+      providers: { globex: { auth: { bearer: { env: 'GW_TEST_OPERATOR_LINES' } } } },
+      models: {
+        'acme/echo': [route('acme', 'echo')],
+        'acme/rescued': [route('globex', 'error-500'), route('acme', 'echo')],
+        'acme/wrong-key': [route('globex', 'error-leak:401')],
+        'acme/rejected': [route('globex', 'error-400'), route('acme', 'error-400')],
+        'acme/html': [route('globex', 'error-html')],
+        'acme/late': [route('globex', 'error-after-chunks:2')],
+        'acme/quota': [route('globex', 'error-429:insufficient_quota')],
+      },
+      moreWorkspaces: [{ id: 'strict', credit_usd: '1', data_policy: { zdr: true } }],
+    });
+  });
+  afterAll(() => harness?.stop());
+
+  async function linesOf(body: object, headers: Record<string, string> = {}) {
+    const response = await harness.post(body, headers);
+    const text = await response.text();
+    const id = response.headers.get('x-request-id');
+    const isOfCall = (line: string) => line.includes(`"correlation_id":"${id}"`);
+    const isEnd = (line: string) => isOfCall(line) && line.includes('"event":"request"');
+    // The line follows the settlement, which follows the last byte.
+    while (!harness.logLines.some(isEnd)) await (await harness.get('/models')).text();
+    const lines = harness.logLines.filter(isOfCall).map((line) => JSON.parse(line) as Line);
+    const request = lines.find(({ event }) => event === 'request') ?? {};
+    return { text, id, request, attempts: lines.filter(({ event }) => event === 'attempt_failed') };
+  }
+
+  it('name every provider that was tried, its outcome and its time', async () => {
+    const { request, attempts, text } = await linesOf(hello('acme/rescued'));
+    expect(request).toMatchObject({
+      status: 200,
+      outcome: 'ok',
+      key_name: 'first',
+      provider_path: 'globex status_500 → acme',
+      provider_attempts: expect.stringMatching(/^globex:status_500:500:\d+ acme:ok:200:\d+$/),
+    });
+    expect(attempts).toMatchObject([
+      {
+        level: 'info',
+        provider: 'globex',
+        model: 'acme/rescued',
+        outcome: 'status_500',
+        status: 500,
+        message: 'server_error: The server had an error while processing your request. Sorry about that!',
+        FailedAttempts: 1,
+      },
+    ]);
+    expect(text).not.toContain('Sorry');
+  });
+
+  it.each([false, true])('say that a provider refused the key, and hold nothing of it (stream: %s)', async (stream) => {
+    const { request, attempts, text } = await linesOf(hello('acme/wrong-key', { stream }));
+    expect(request).toMatchObject({
+      outcome: 'no_available_provider',
+      provider_path: 'globex status_401 (key refused)',
+    });
+    expect(attempts).toMatchObject([
+      { reason: 'key_refused', message: expect.stringMatching(/^invalid_api_key: Incorrect API key provided: …/) },
+    ]);
+    expect(text).not.toContain('Incorrect API key');
+    expect(harness.simulator.calls.at(-1)?.headers.authorization).toBe(`Bearer ${credential}`);
+    expect(harness.logLines.join('')).not.toContain(credential);
+  });
+
+  it.each([
+    ['acme/rejected', "invalid_value: Invalid value: 'robot'.", 'Invalid value'],
+    ['acme/html', '502 Bad Gateway 502 Bad Gateway nginx', 'nginx'],
+    ['acme/quota', 'insufficient_quota: You exceeded your current quota.', 'exceeded your'],
+  ])('hold what the providers of %s said, and the answer does not', async (model, message, words) => {
+    const { attempts, text } = await linesOf(hello(model));
+    expect(attempts[0]?.message).toEqual(expect.stringContaining(message));
+    expect(text).not.toContain(words);
+  });
+
+  it('count a rejected request for no provider', async () => {
+    const { attempts } = await linesOf(hello('acme/rejected'));
+    expect(attempts.map(({ FailedAttempts: counted }) => counted)).toEqual([0, 0]);
+  });
+
+  it('hold the words with which a stream broke after its first output', async () => {
+    const { request, attempts, text } = await linesOf(hello('acme/late', { stream: true }));
+    expect(request).toMatchObject({ status: 200, outcome: 'cut', 'error.type': 'no_available_provider', stream: true });
+    expect(attempts).toMatchObject([{ outcome: 'error_object', message: expect.stringContaining('Sorry about that') }]);
+    expect(text).not.toContain('Sorry');
+  });
+
+  it('hold no word of a provider where the data policy keeps nothing', async () => {
+    const body = hello('acme/rescued', { provider: { zdr: true, order: ['globex', 'acme'] } });
+    await harness.apply({
+      providers: {
+        globex: { auth: { bearer: { env: 'GW_TEST_OPERATOR_LINES' } }, data_policy: { zdr: true } },
+        acme: { data_policy: { zdr: true } },
+      },
+      models: {
+        'acme/rescued': [
+          { provider: 'globex', upstream: 'error-500' },
+          { provider: 'acme', upstream: 'echo' },
+        ],
+      },
+    });
+    // Another gateway: this one keeps the catalogue for some seconds.
+    const fresh = await harness.open();
+    const before = harness.logLines.length;
+    expect((await fresh.post(body)).status).toBe(200);
+    await fresh.settled();
+    const [attempt] = harness.logLines.slice(before).filter((line) => line.includes('attempt_failed'));
+    expect(JSON.parse(attempt ?? '')).toMatchObject({ outcome: 'status_500' });
+    expect(attempt).not.toContain('Sorry');
+  });
+
+  it('name the key and the model of a call that was refused', async () => {
+    const { request } = await linesOf(hello('acme/unknown'));
+    expect(request).toMatchObject({ status: 400, key_name: 'first', 'gen_ai.request.model': 'acme/unknown' });
+    expect(request).not.toHaveProperty('provider_path');
+  });
+
+  it('hold no prompt and no answer', () => {
+    expect(harness.logLines.join('')).not.toContain('Hello');
+  });
+});
