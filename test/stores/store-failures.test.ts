@@ -2,6 +2,7 @@ import '../support/errors-across-realms.ts';
 import { once } from 'node:events';
 import { type AddressInfo, createServer } from 'node:net';
 import { afterEach, describe, expect, it } from '@jest/globals';
+import { storeCallTimeoutMs } from '../../shared/foundation/constants/index.ts';
 import { type Clock, systemClock } from '../../shared/foundation/time/index.ts';
 import {
   createDynamoClient,
@@ -71,17 +72,10 @@ describe('a store that is down', () => {
   it('gives StoreUnavailable when it stays silent beyond the time of a call, and is asked once', async () => {
     const server = await startScriptedServer(['silent']);
     cleanups.push(() => server.stop());
-    let timeIsUp = () => {};
-    const clock: Clock = {
-      nowMs: () => 0,
-      after: (_delayMs, callback) => {
-        timeIsUp = callback;
-        return () => {};
-      },
-    };
+    const clock = manualClock();
     const reading = storeOn(server.endpoint, clock).get('keys', 'a');
     await server.firstRequest;
-    timeIsUp();
+    clock.advance(storeCallTimeoutMs);
     await expect(reading).rejects.toThrow(StoreUnavailable);
     expect(server.operations()).toEqual(['GetItem']);
   });
