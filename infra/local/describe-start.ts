@@ -73,8 +73,8 @@ function whatIsMissing({ auth }: ProviderDocument): string {
 function describeAccount({ workspace: { id }, available }: Account, facts: StartFacts): string[] {
   if (available > 0n) return [];
   const store = storeOption(facts);
-  const cure = store === undefined ? 'write credit_usd in the file' : `npm run gw -- credits add ${id} 10 ${store}`;
-  return [`note: workspace ${id} has no credit: ${cure}`];
+  const solution = store === undefined ? 'write credit_usd in the file' : `npm run gw -- credits add ${id} 10 ${store}`;
+  return [`note: workspace ${id} has no credit: ${solution}`];
 }
 
 /** How the command line reaches the store; undefined where it is in the memory of this process. */
@@ -107,11 +107,11 @@ async function describeCall(
   }
   if (looked > 0 || accounts.length === 0) return [];
   const store = storeOption(facts);
-  const cure =
+  const solution =
     store === undefined
       ? 'write keys: [{ name: NAME }] at a workspace of the file'
       : `npm run gw -- keys create --workspace ${accounts[0]?.workspace.id} --name NAME ${store}`;
-  return [`note: there is no active key: ${cure}`];
+  return [`note: there is no active key: ${solution}`];
 }
 
 interface ActiveKey {

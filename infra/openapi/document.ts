@@ -10,7 +10,7 @@ export const defaultServerUrl = 'http://127.0.0.1:8787';
 
 const description = [
   'One URL in the chat-completions format in front of every provider. Standard clients work with this server as their base URL, `/v1` included.',
-  'Every failure is one JSON envelope with a stable code: `x-gw-errors` has the cause and the cure of each. With `X-Gw-Error-Format: openai` it has the form that the SDKs of OpenAI read.',
+  'Every failure is one JSON envelope with a stable code: `x-gw-errors` has the cause and the solution of each. With `X-Gw-Error-Format: openai` it has the form that the SDKs of OpenAI read.',
   'The same paths below `/openai` (base URL `/openai/v1`) are for those SDKs and the frameworks on them: errors have that form without the header, a stream that broke ends with its error line, and `stream` with a `json_schema` is served.',
 ].join('\n\n');
 

@@ -5,7 +5,7 @@ export interface ErrorGuide {
   /** When the gateway answers so. */
   readonly cause: string;
   /** What makes the next call succeed, and who can do it. */
-  readonly cure: string;
+  readonly solution: string;
 }
 
 /** A code without its guide does not compile. */
@@ -16,104 +16,114 @@ const gatewayErrors: GuideOf<typeof errorFamilies.gateway> = {
   invalid_request: {
     cause:
       'The body is no JSON object or over its bounds, `model` or `messages` is missing, a member or header is malformed, unknown (inside `provider`) or sent in another letter case, `provider.only` names no known provider, or every provider rejected the request.',
-    cure: 'Correct what `message` names. Where providers agree on what they object to, `reason` says it.',
+    solution: 'Correct what `message` names. Where providers agree on what they object to, `reason` says it.',
   },
   unknown_model: {
     cause: 'The catalogue has no model with this id, or the workspace or the key may not use it.',
-    cure: 'Take an id from `GET /v1/models`, or `auto`. Operators add models to the gateway file, or to `models` of the workspace or the key.',
+    solution:
+      'Take an id from `GET /v1/models`, or `auto`. Operators add models to the gateway file, or to `models` of the workspace or the key.',
   },
   model_not_routable: {
     cause:
       'The model is known, but none of its providers may serve this call: none has a price, or `provider` rules them all out.',
-    cure: 'Loosen `provider.only`, `ignore`, `order` or `allow_fallbacks`, or take a model that `GET /v1/models` shows as `routable`.',
+    solution:
+      'Loosen `provider.only`, `ignore`, `order` or `allow_fallbacks`, or take a model that `GET /v1/models` shows as `routable`.',
   },
   invalid_sort: {
     cause: '`provider.sort` is none of `price`, `latency` and `throughput`.',
-    cure: 'Send one of the three, or leave it out: the lowest price comes first.',
+    solution: 'Send one of the three, or leave it out: the lowest price comes first.',
   },
   feature_unsupported: {
     cause:
       'No provider of the model that may serve the call supports its tools, images, audio, JSON mode or streaming.',
-    cure: 'Leave the feature out, or take a model whose `supported_params` and `modalities` have it; `auto` looks for one by itself.',
+    solution:
+      'Leave the feature out, or take a model whose `supported_params` and `modalities` have it; `auto` looks for one by itself.',
   },
   invalid_response_schema: {
     cause:
       '`response_format.json_schema` has no schema, or one that is invalid, too large, too deep, refers to another document or has an unsafe pattern.',
-    cure: 'Send a JSON Schema (draft 2020-12, 2019-09, 7, 6 or 4) of at most 64 KiB and 32 levels under `response_format.json_schema.schema`.',
+    solution:
+      'Send a JSON Schema (draft 2020-12, 2019-09, 7, 6 or 4) of at most 64 KiB and 32 levels under `response_format.json_schema.schema`.',
   },
   schema_streaming_unsupported: {
     cause: '`stream: true` together with a json_schema response format: an answer is checked whole before it is sent.',
-    cure: 'Leave out `stream`, use the base URL `/openai/v1`, which holds a streamed answer against the schema at its end, or ask for `json_object`.',
+    solution:
+      'Leave out `stream`, use the base URL `/openai/v1`, which holds a streamed answer against the schema at its end, or ask for `json_object`.',
   },
   invalid_correlation: {
     cause: 'A trace, span, session or `traceparent` header is malformed, was sent twice or disagrees with another.',
-    cure: 'Correct the header that `message` names, or send none: the gateway makes a trace id.',
+    solution: 'Correct the header that `message` names, or send none: the gateway makes a trace id.',
   },
   UNAUTHORIZED: {
     cause: 'The API key is missing, malformed, unknown, revoked or expired.',
-    cure: 'Send `Authorization: Bearer sk-gw-…` with nothing after the key. Operators make a new key.',
+    solution: 'Send `Authorization: Bearer sk-gw-…` with nothing after the key. Operators make a new key.',
   },
   PAYMENT_REQUIRED: {
     cause:
       'The worst case of the call is more than the credit of the workspace, or a spend limit, still covers. Other calls that run hold their part.',
-    cure: 'Set a smaller `max_tokens`, or ask the operator for credit or a higher limit: `message` names both amounts.',
+    solution:
+      'Set a smaller `max_tokens`, or ask the operator for credit or a higher limit: `message` names both amounts.',
   },
   price_cap_exceeded: {
     cause: 'Every provider that could serve the call costs more than `provider.max_price`.',
-    cure: 'Raise the cap, or take a cheaper model: prices stand in `GET /v1/models`.',
+    solution: 'Raise the cap, or take a cheaper model: prices stand in `GET /v1/models`.',
   },
   preset_not_found: {
     cause: 'The workspace has no such preset or version, or presets are not enabled for it.',
-    cure: 'Correct slug and version. Operators add presets and switch on `features.presets` in the gateway file.',
+    solution: 'Correct slug and version. Operators add presets and switch on `features.presets` in the gateway file.',
   },
   idempotency_conflict: {
     cause:
       'The Idempotency-Key was used in the last 24 hours with another body, other correlation headers or another BYOK key.',
-    cure: 'Take a new key for a new request; send a retry exactly as the first one.',
+    solution: 'Take a new key for a new request; send a retry exactly as the first one.',
   },
   duplicate_span_id: {
     cause: 'Another call of the workspace used this `X-Gw-Span-Id` in the last 30 days.',
-    cure: 'Take a new span id for every call. A retry of a failed call, or one with the same Idempotency-Key, may keep its own.',
+    solution:
+      'Take a new span id for every call. A retry of a failed call, or one with the same Idempotency-Key, may keep its own.',
   },
   no_policy_compliant_provider: {
     cause:
       'No provider declares what `zdr`, `data_collection` and `data_residency` ask for, by the request or the workspace. What is not declared is not satisfied.',
-    cure: 'Ask for less, take another model, or have the operator declare `data_policy` of the provider.',
+    solution: 'Ask for less, take another model, or have the operator declare `data_policy` of the provider.',
   },
   data_policy_loosening_forbidden: {
     cause: 'The request asks for less than the data policy that its workspace enforces.',
-    cure: 'Leave the member out: the policy of the workspace applies by itself. A request may only tighten it.',
+    solution: 'Leave the member out: the policy of the workspace applies by itself. A request may only tighten it.',
   },
   structured_output_unsupported: {
     cause: 'No provider that may serve the call supports a json_schema response format.',
-    cure: 'Take a model whose `supported_params.json_schema` is true, or loosen `provider`.',
+    solution: 'Take a model whose `supported_params.json_schema` is true, or loosen `provider`.',
   },
   schema_validation_failed: {
     cause:
       'The model answered, but no answer satisfied the schema. `detail.attempts` counts the provider calls, which are charged.',
-    cure: 'Allow more output tokens where the answer was cut, simplify the schema, or take a stronger model.',
+    solution: 'Allow more output tokens where the answer was cut, simplify the schema, or take a stronger model.',
   },
   rate_limited: {
     cause: 'Every eligible provider is at its rate limit, and no slot became free in time.',
-    cure: 'Come back after `Retry-After`, or let more providers serve.',
+    solution: 'Come back after `Retry-After`, or let more providers serve.',
   },
   no_available_provider: {
     cause: 'Every eligible provider failed, or some failed and others were limited.',
-    cure: 'Try again a little later, unless `x-should-retry` is `false`, or let more providers serve. The log of the gateway has each cause under the correlation id.',
+    solution:
+      'Try again a little later, unless `x-should-retry` is `false`, or let more providers serve. The log of the gateway has each cause under the correlation id.',
   },
   RATE_LIMITER_UNAVAILABLE: {
     cause:
       'The store that counts limits and credit did not answer in time. No provider was called and nothing was charged.',
-    cure: 'Come back after `Retry-After`. Operators look at the throttling and latency of the tables.',
+    solution: 'Come back after `Retry-After`. Operators look at the throttling and latency of the tables.',
   },
   provider_not_configured: {
     cause: 'The gateway holds no credential for any provider that could serve the call.',
-    cure: 'Operators set the variable or secret that `auth` of the provider names. Until then take a model of another provider.',
+    solution:
+      'Operators set the variable or secret that `auth` of the provider names. Until then take a model of another provider.',
   },
   request_deadline_exceeded: {
     cause:
       'A JSON answer was not finished, or a stream had no output, within 55 seconds of the arrival of the call, queueing and fallback included. As an error line: the stream was not finished within its budget.',
-    cure: 'Ask for less output, or take a faster model: `provider.sort: latency` helps. `stream: true` helps where the operator has raised the stream budget above its 55 seconds.',
+    solution:
+      'Ask for less output, or take a faster model: `provider.sort: latency` helps. `stream: true` helps where the operator has raised the stream budget above its 55 seconds.',
   },
 };
 
@@ -122,69 +132,72 @@ const functionErrors: GuideOf<typeof errorFamilies.functions> = {
   invalid_function_alias: {
     cause:
       'The model begins with `gw/` but is no function alias, or the Idempotency-Key of a function call is not a UUID.',
-    cure: 'Write `gw/function/<function-id>` or `gw/function/<function-id>@<revision-id>`, and take a UUID as the key.',
+    solution:
+      'Write `gw/function/<function-id>` or `gw/function/<function-id>@<revision-id>`, and take a UUID as the key.',
   },
   invalid_function_request: {
     cause:
       'The call does not match the input contract: other fixed messages, an input of the wrong form, or a member that the function fixes, `stream` and `tools` included.',
-    cure: 'Send `model` and one user message with the input, at most `user` and `metadata` beside it. `message` names what does not match.',
+    solution:
+      'Send `model` and one user message with the input, at most `user` and `metadata` beside it. `message` names what does not match.',
   },
   function_requires_managed_funding: {
     cause:
       'Functions are paid with workspace credit, and the call brings an `x-byok-key`, or the workspace always uses stored keys of its own.',
-    cure: 'Leave the header out. Operators set the connections to `policy: allowed`.',
+    solution: 'Leave the header out. Operators set the connections to `policy: allowed`.',
   },
   api_key_revoked: {
     cause: 'The API key of this function call is revoked or expired.',
-    cure: 'Use another key of the workspace. Operators make one.',
+    solution: 'Use another key of the workspace. Operators make one.',
   },
   spend_limit_exceeded: {
     cause: 'The worst case of the call is more than the spend limit of the key still covers.',
-    cure: 'Ask the operator for a higher limit, or use another key: `message` names both amounts.',
+    solution: 'Ask the operator for a higher limit, or use another key: `message` names both amounts.',
   },
   function_not_found: {
     cause: 'The workspace of the key has no function with this id.',
-    cure: 'Correct the id, or use a key of the workspace that has the function.',
+    solution: 'Correct the id, or use a key of the workspace that has the function.',
   },
   revision_not_available: {
     cause: 'The function has no active revision, or the pinned one does not exist or was never activated.',
-    cure: 'Pin an activated revision, or have the operator activate one.',
+    solution: 'Pin an activated revision, or have the operator activate one.',
   },
   function_disabled: {
     cause: 'The function is disabled.',
-    cure: 'Operators enable it, or activate a revision, which enables it too.',
+    solution: 'Operators enable it, or activate a revision, which enables it too.',
   },
   qualification_expired: {
     cause: 'The revision is past its `expires_at`.',
-    cure: 'Operators activate a new revision; call without a pin to get the active one.',
+    solution: 'Operators activate a new revision; call without a pin to get the active one.',
   },
   execution_in_progress: {
     cause: 'The first call with this Idempotency-Key is still running.',
-    cure: 'Come back after `Retry-After` with the same request: it gets the stored result.',
+    solution: 'Come back after `Retry-After` with the same request: it gets the stored result.',
   },
   execution_disabled: {
     cause: 'The operator has switched off the execution of functions for the whole service.',
-    cure: 'Wait for the operator, who sets `service.function_execution: enabled`. Plain models still work.',
+    solution: 'Wait for the operator, who sets `service.function_execution: enabled`. Plain models still work.',
   },
   request_too_large: {
     cause: 'The body is over 256 KiB on a function call, or over 4 MiB on any other.',
-    cure: 'Send less: shorter messages, smaller images, or links to images in place of their bytes.',
+    solution: 'Send less: shorter messages, smaller images, or links to images in place of their bytes.',
   },
   api_key_rate_limit: {
     cause: 'The key has made all the requests that it may make in a minute.',
-    cure: 'Come back after `Retry-After`, or ask the operator for a higher `rpm`.',
+    solution: 'Come back after `Retry-After`, or ask the operator for a higher `rpm`.',
   },
   execution_capacity: {
     cause: 'As many functions as the workspace, or the service, may run at once are running.',
-    cure: 'Come back after `Retry-After`, or ask the operator for a higher `function_concurrency`.',
+    solution: 'Come back after `Retry-After`, or ask the operator for a higher `function_concurrency`.',
   },
   execution_failed: {
     cause: 'No model of the revision, fallback models included, gave a valid result.',
-    cure: 'Try again, or have the operator look at the log under the correlation id, and at the models and the schema of the revision.',
+    solution:
+      'Try again, or have the operator look at the log under the correlation id, and at the models and the schema of the revision.',
   },
   execution_deadline_exceeded: {
     cause: 'The function did not finish within 55 seconds of the arrival of the call.',
-    cure: 'Give it less input. Operators choose faster models, fewer steps in a row, or a smaller `max_tokens`.',
+    solution: 'Give it less input. Operators choose faster models, fewer steps in a row, or a smaller `max_tokens`.',
   },
 };
 
@@ -192,31 +205,31 @@ const functionErrors: GuideOf<typeof errorFamilies.functions> = {
 const byokErrors: GuideOf<typeof errorFamilies.byok> = {
   byok_provider_required: {
     cause: '`x-byok-key` was sent, and `provider.only` does not name exactly one known provider that serves the model.',
-    cure: 'Name the provider that the key is for in `provider.only`.',
+    solution: 'Name the provider that the key is for in `provider.only`.',
   },
   byok_credential_unsupported: {
     cause: 'The provider takes no key from a request header.',
-    cure: 'Store the key as a connection, or have the operator set `accepts_byok_header` of the provider.',
+    solution: 'Store the key as a connection, or have the operator set `accepts_byok_header` of the provider.',
   },
   byok_credential_conflict: {
     cause: '`x-byok-key` was sent, and the workspace has a stored connection that always applies.',
-    cure: 'Leave the header out, or have the operator set the connection to `policy: allowed`.',
+    solution: 'Leave the header out, or have the operator set the connection to `policy: allowed`.',
   },
   byok_budget_exceeded: {
     cause: 'The worst case of the call is more than the budget of the stored connection still covers.',
-    cure: 'Set a smaller `max_tokens`, or have the operator raise `budget_usd`: `message` names both amounts.',
+    solution: 'Set a smaller `max_tokens`, or have the operator raise `budget_usd`: `message` names both amounts.',
   },
   byok_not_enabled: {
     cause: '`x-byok-key` was sent in a workspace without the feature.',
-    cure: 'Leave the header out. Operators switch on `features.byok` of the workspace.',
+    solution: 'Leave the header out. Operators switch on `features.byok` of the workspace.',
   },
   byok_no_eligible_connection: {
     cause: 'Stored connections must be used, and none of them can serve this model with these features.',
-    cure: 'Take a model of a connected provider, or have the operator add a connection.',
+    solution: 'Take a model of a connected provider, or have the operator add a connection.',
   },
   byok_budget_unquotable: {
     cause: 'The stored connection has a budget, but the catalogue has no price for the model there.',
-    cure: 'Operators set prices in the gateway file, or take the budget away.',
+    solution: 'Operators set prices in the gateway file, or take the budget away.',
   },
 };
 
@@ -225,19 +238,20 @@ const addedErrors: GuideOf<typeof errorFamilies.additions> = {
   not_found: {
     cause:
       'The gateway has no such path, the request went around the distribution, or `GET /v1/generation` knows no call of the workspace by this id.',
-    cure: 'Set the base URL of the client to one of the gateway, ending in `/v1` or `/openai/v1`: `message` names the paths. The record of a call is written when it has ended.',
+    solution:
+      'Set the base URL of the client to one of the gateway, ending in `/v1` or `/openai/v1`: `message` names the paths. The record of a call is written when it has ended.',
   },
   method_not_allowed: {
     cause: 'The path is right and the method is not.',
-    cure: 'The header `Allow` names the methods of the path.',
+    solution: 'The header `Allow` names the methods of the path.',
   },
   internal_error: {
     cause: 'The gateway itself failed.',
-    cure: 'Try again. Operators find the cause in the log under the correlation id.',
+    solution: 'Try again. Operators find the cause in the log under the correlation id.',
   },
 };
 
-/** Cause and cure of every code. */
+/** Cause and solution of every code. */
 export const errorGuide: Readonly<Record<ErrorCode, ErrorGuide>> = {
   ...gatewayErrors,
   ...functionErrors,

@@ -72,7 +72,7 @@ function errorResponse(status: number, codes: readonly ErrorCode[]) {
 
 const exampleOf = (code: ErrorCode) => ({
   summary: errorCatalogue[code].message,
-  description: errorGuide[code].cure,
+  description: errorGuide[code].solution,
   value: JSON.parse(envelopeOf(code).body),
 });
 
@@ -93,7 +93,7 @@ function adviceOf(code: ErrorCode): string {
   return retry === 'none' && status >= serverFault ? 'may help' : 'no';
 }
 
-export const errorColumns = ['status', 'code', 'cause', 'cure', 'again?'] as const;
+export const errorColumns = ['status', 'code', 'cause', 'solution', 'again?'] as const;
 
 /** One row a code, in the order of statuses. */
 export const errorRows = (): string[][] =>
@@ -104,7 +104,7 @@ export const errorRows = (): string[][] =>
       String(status),
       `\`${code}\``,
       errorGuide[code].cause,
-      errorGuide[code].cure,
+      errorGuide[code].solution,
       adviceOf(code),
     ]);
 

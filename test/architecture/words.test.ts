@@ -14,7 +14,7 @@ const rules: readonly { readonly use: string; readonly instead: RegExp }[] = [
     instead: /\b(nobody|somebody|anybody|everybody|whoever)\b/gi,
   },
   { use: 'without effect', instead: /\bin vain\b/gi },
-  { use: 'correct, correction', instead: /\b(mends?|mended|mending|heals?|healed|healing)\b/gi },
+  { use: 'correct, correction', instead: /\b(cures?|mends?|mended|mending|heals?|healed|healing)\b/gi },
   { use: 'cycle', instead: /\bcircles?\b/gi },
   { use: 'rate limited; a stale writer; a closed socket', instead: /\b(hurried|laggards?|sleepers?)\b/gi },
   { use: 'preference, option, request', instead: /\b(\w*wish(es)?)\b/gi },

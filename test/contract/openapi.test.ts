@@ -39,12 +39,12 @@ describe('the description of the API', () => {
     }
   });
 
-  it('has every error code with its status, its cause and its cure, and no other code', () => {
+  it('has every error code with its status, its cause and its solution, and no other code', () => {
     const table = description['x-gw-errors'] as Record<string, Record<string, unknown>>;
     expect(Object.keys(table).toSorted()).toEqual(Object.keys(errorCatalogue).toSorted());
     for (const [code, { status, retry }] of Object.entries(errorCatalogue)) {
       const sentence = expect.stringMatching(/^[A-Z`].{15,}\.$/);
-      expect({ code, ...table[code] }).toEqual({ code, status, retry, cause: sentence, cure: sentence });
+      expect({ code, ...table[code] }).toEqual({ code, status, retry, cause: sentence, solution: sentence });
     }
   });
 
