@@ -1,7 +1,7 @@
 // The door of a Lambda Web Function: the whole gateway as a plain HTTP server, many requests at once. Lambda names the
 // address to bind, waits ten seconds for it, and gives a second between SIGTERM and the end.
 
-import { bundleAdapters, createRuntime } from '../../shared/composition/index.ts';
+import { bundleAdapters, createComposition } from '../../shared/composition/index.ts';
 import { readEnvironment, readVariable } from '../../shared/foundation/environment/index.ts';
 import { createNodeServer, guardProcess } from '../../shared/protocol/http/index.ts';
 import { createChatGateway } from './routes.ts';
@@ -17,13 +17,13 @@ const readAddress = (): { host: string; port: number } => {
 
 const { host, port } = readAddress();
 const environment = readEnvironment();
-const runtime = createRuntime({ environment, ...bundleAdapters(environment) });
-guardProcess(runtime.log);
+const composition = createComposition({ environment, ...bundleAdapters(environment) });
+guardProcess(composition.log);
 
 // Lambda binds it to a loopback address and passes the public name on.
-const server = createNodeServer(createChatGateway(runtime), runtime, { anyHost: true });
+const server = createNodeServer(createChatGateway(composition), composition, { anyHost: true });
 server.listen(port, host).catch((cause: unknown) => {
-  runtime.log.error({ event: 'server_failed' }, cause);
+  composition.log.error({ event: 'server_failed' }, cause);
   process.exit(1);
 });
 

@@ -1,5 +1,5 @@
 // What a start says of the gateway it started: what is missing for calls, and a line that makes one, where one can succeed.
-import type { Runtime } from '../../shared/composition/index.ts';
+import type { Composition } from '../../shared/composition/index.ts';
 import { connectionFacts } from '../../shared/configuration/byok/index.ts';
 import type { Catalogue, ProviderDocument } from '../../shared/configuration/catalogue/index.ts';
 import { isKeyExpired, type KeyRecord, parseApiKey } from '../../shared/configuration/keys/index.ts';
@@ -27,26 +27,26 @@ interface Account {
 }
 
 /** Never rejects: the gateway serves whether or not this can be read. */
-export async function describeStart(runtime: Runtime, facts: StartFacts): Promise<string[]> {
+export async function describeStart(composition: Composition, facts: StartFacts): Promise<string[]> {
   try {
-    return await describe(runtime, facts);
+    return await describe(composition, facts);
   } catch (error) {
     return [`note: what calls need could not be read (${error instanceof Error ? error.message : 'unknown failure'})`];
   }
 }
 
-async function describe(runtime: Runtime, facts: StartFacts): Promise<string[]> {
-  const catalogue = await runtime.catalogue.current();
-  await runtime.credentials.ready();
-  const accounts = await readAccounts(runtime);
+async function describe(composition: Composition, facts: StartFacts): Promise<string[]> {
+  const catalogue = await composition.catalogue.current();
+  await composition.credentials.ready();
+  const accounts = await readAccounts(composition);
   return [
-    ...[...catalogue.providers.values()].flatMap((provider) => describeProvider(runtime, provider)),
+    ...[...catalogue.providers.values()].flatMap((provider) => describeProvider(composition, provider)),
     ...accounts.flatMap((account) => describeAccount(account, facts)),
-    ...(await describeCall(runtime, catalogue, accounts, facts)),
+    ...(await describeCall(composition, catalogue, accounts, facts)),
   ];
 }
 
-async function readAccounts({ workspaceStore, credit }: Runtime): Promise<Account[]> {
+async function readAccounts({ workspaceStore, credit }: Composition): Promise<Account[]> {
   const accounts: Account[] = [];
   for await (const workspace of workspaceStore.list()) {
     const { id, credit_shards: shards } = workspace;
@@ -57,7 +57,7 @@ async function readAccounts({ workspaceStore, credit }: Runtime): Promise<Accoun
   return accounts;
 }
 
-function describeProvider({ credentials }: Runtime, provider: ProviderDocument): string[] {
+function describeProvider({ credentials }: Composition, provider: ProviderDocument): string[] {
   if (credentials.find(provider) !== undefined) return [];
   return [`note: provider ${provider.id} is not configured: ${whatIsMissing(provider)}`];
 }
@@ -87,17 +87,17 @@ const messages = [{ role: 'user', content: 'Hello' }];
 
 /** A curl line for the first key that can call a model. The text of a key that is not known stays a variable. */
 async function describeCall(
-  runtime: Runtime,
+  composition: Composition,
   catalogue: Catalogue,
   accounts: readonly Account[],
   facts: StartFacts,
 ): Promise<string[]> {
   let looked = 0;
-  for await (const { record, text } of activeKeys(runtime, facts.keyTexts)) {
+  for await (const { record, text } of activeKeys(composition, facts.keyTexts)) {
     looked += 1;
     if (looked > keysMax) break;
     const account = accounts.find(({ workspace }) => workspace.id === record.workspace);
-    const model = account && (await findCallableModel(runtime, catalogue, account, record));
+    const model = account && (await findCallableModel(composition, catalogue, account, record));
     if (model === undefined) continue;
     const authorization = `"Authorization: Bearer ${text ?? '$GW_API_KEY'}"`;
     const line = `curl ${facts.url}/chat/completions -H ${authorization} -H "Content-Type: application/json" -d '${JSON.stringify({ model, messages })}'`;
@@ -119,7 +119,7 @@ interface ActiveKey {
   readonly text: string | undefined;
 }
 
-async function* activeKeys({ keys, clock }: Runtime, texts: readonly string[]): AsyncGenerator<ActiveKey> {
+async function* activeKeys({ keys, clock }: Composition, texts: readonly string[]): AsyncGenerator<ActiveKey> {
   const isUsable = (record: KeyRecord) => record.status === 'active' && !isKeyExpired(record, clock.nowMs());
   for (const text of texts) {
     const record = await keys.read(parseApiKey(text)?.publicId ?? '');
@@ -130,7 +130,7 @@ async function* activeKeys({ keys, clock }: Runtime, texts: readonly string[]): 
 
 /** The first model that would be called for this key: it may use it, a provider is configured, and the money suffices. */
 async function findCallableModel(
-  { credentials, connections }: Runtime,
+  { credentials, connections }: Composition,
   catalogue: Catalogue,
   { workspace, available }: Account,
   { models, spendLimitUsd }: KeyRecord,

@@ -1,6 +1,6 @@
 // What stands outside the store in a local run: large results, the key that wraps BYOK keys, provider credentials.
 import { join, resolve } from 'node:path';
-import type { RuntimeOptions } from '../../shared/composition/index.ts';
+import type { CompositionOptions } from '../../shared/composition/index.ts';
 import { localCredentials } from '../../shared/composition/index.ts';
 import { localKeyWrapper } from '../../shared/configuration/byok/index.ts';
 import { systemClock } from '../../shared/foundation/time/index.ts';
@@ -13,7 +13,7 @@ const sharedFolder = '.gw';
 export function localAdapters({
   data,
   dynamodb,
-}: Pick<LocalOptions, 'data' | 'dynamodb'>): Pick<RuntimeOptions, 'blobs' | 'wrapper' | 'credentials'> {
+}: Pick<LocalOptions, 'data' | 'dynamodb'>): Pick<CompositionOptions, 'blobs' | 'wrapper' | 'credentials'> {
   const folder = data ?? (dynamodb === undefined ? undefined : resolve(sharedFolder));
   return {
     blobs: folder === undefined ? memoryBlobs() : folderBlobs(join(folder, 'blobs')),

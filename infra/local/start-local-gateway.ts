@@ -1,7 +1,7 @@
 // Brings up store, tables, gateway file and server in this order, and says how to call it. A failure on the way stops what
 // was started before.
 import { createChatGateway } from '../../functions/chat-completions/routes.ts';
-import { createRuntime, type Runtime } from '../../shared/composition/index.ts';
+import { type Composition, createComposition } from '../../shared/composition/index.ts';
 import {
   ApplyInterrupted,
   type ApplyReport,
@@ -55,18 +55,18 @@ export async function startLocalGateway(options: StartOptions, say: Say): Promis
     await checkAddress(port, host);
     const dynamodbUrl = options.dynamodb ?? (await startDynamo(options, say, started));
     const environment = { stage: localStage, originSecretHashes: [], logLevel: logLevels[log], streamBudgetSeconds };
-    const runtime = createRuntime({ environment, dynamodbUrl, log: logOf(log), ...localAdapters(options) });
-    started.push(() => runtime.transport.close());
+    const composition = createComposition({ environment, dynamodbUrl, log: logOf(log), ...localAdapters(options) });
+    started.push(() => composition.transport.close());
     await prepareTables(dynamodbUrl);
-    const keyTexts = await configure({ runtime, say, later, started }, file);
-    later.push(...(await revokePublishedKey(runtime)).map((note) => `note: ${note}`));
-    const server = createNodeServer(createChatGateway(runtime), runtime);
+    const keyTexts = await configure({ composition, say, later, started }, file);
+    later.push(...(await revokePublishedKey(composition)).map((note) => `note: ${note}`));
+    const server = createNodeServer(createChatGateway(composition), composition);
     const url = baseUrl(host, await orOneLine(port, host, () => server.listen(port, host)));
     started.push(() => server.close());
     say(`ready ${url}`);
     if (isWildcard(host)) say(`listening on ${host}: other machines can call this gateway`);
     for (const line of later.splice(0)) say(line);
-    for (const line of await describeStart(runtime, { ...options, url, keyTexts })) say(line);
+    for (const line of await describeStart(composition, { ...options, url, keyTexts })) say(line);
     say(`base URL for OpenAI's SDKs and frameworks: ${new URL(basePaths[1], url)}`);
     return { url, stop };
   } catch (error) {
@@ -90,7 +90,7 @@ interface NamedFile {
 }
 
 interface Start {
-  readonly runtime: Runtime;
+  readonly composition: Composition;
   readonly say: Say;
   readonly later: string[];
   readonly started: Stop[];
@@ -98,25 +98,25 @@ interface Start {
 
 /** Gives the texts of keys that are active from now on, as far as this start knows them. */
 async function configure(start: Start, file: NamedFile | undefined): Promise<readonly string[]> {
-  const { runtime, later, started } = start;
+  const { composition, later, started } = start;
   if (file !== undefined) return applyFile(start, file);
-  if (!(await isDemoStore(runtime))) {
+  if (!(await isDemoStore(composition))) {
     later.push('serving what the store holds, without a change; --config FILE applies a gateway file');
     return [];
   }
   const simulator = await startSimulator();
   started.push(() => simulator.stop());
-  const demo = await planDemo(runtime, simulator.urlOf, process.env);
+  const demo = await planDemo(composition, simulator.urlOf, process.env);
   await applyFile(start, { name: demoName, content: checkGatewayFile(demoName, demo.text) });
-  await revokeFormerKeys(runtime, demo.key);
+  await revokeFormerKeys(composition, demo.key);
   later.push(`demo key: ${demo.key}`, ...demo.notes.map((note) => `note: ${note}`));
   return [demo.key];
 }
 
-async function applyFile({ runtime, say, later }: Start, { name, content }: NamedFile): Promise<readonly string[]> {
-  const { randomness, clock } = runtime;
+async function applyFile({ composition, say, later }: Start, { name, content }: NamedFile): Promise<readonly string[]> {
+  const { randomness, clock } = composition;
   const nowMs = clock.nowMs();
-  const options = { file: content, stores: runtime, readVariable, randomness, nowMs, keepsRevoked: true };
+  const options = { file: content, stores: composition, readVariable, randomness, nowMs, keepsRevoked: true };
   const plan = await planGatewayFile(options).catch((error: unknown) => {
     throw error instanceof GatewayFileRefused ? new InvalidGatewayFile(name, error.problems) : error;
   });

@@ -5,5 +5,5 @@ export {
   createAwsAdapters,
   localCredentials,
 } from './create-aws-adapters.ts';
-export { createRuntime, type Runtime, type RuntimeOptions } from './create-runtime.ts';
+export { type Composition, type CompositionOptions, createComposition } from './create-composition.ts';
 export { warmChat, warmModels } from './warm-start.ts';

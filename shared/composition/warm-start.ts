@@ -2,7 +2,7 @@
 // small function a fraction of one. It also opens the first connections to the store. Each function reads what its role
 // allows.
 import { type Clock, settledWithin } from '../foundation/time/index.ts';
-import type { Runtime } from './create-runtime.ts';
+import type { Composition } from './create-composition.ts';
 
 /** Longer than the reads with their own limits, two of them one after the other, and far below Lambda's ten seconds. */
 const warmStartMaxMs = 2_000;
@@ -13,11 +13,11 @@ export const warmChat = ({
   catalogue,
   credentials,
   cooldowns,
-}: Pick<Runtime, 'clock' | 'catalogue' | 'credentials' | 'cooldowns'>): Promise<void> =>
+}: Pick<Composition, 'clock' | 'catalogue' | 'credentials' | 'cooldowns'>): Promise<void> =>
   settleAll(clock, [catalogue.current(), credentials.warm(), cooldowns.refresh()]);
 
 /** Never rejects, as above. */
-export const warmModels = ({ clock, catalogue }: Pick<Runtime, 'clock' | 'catalogue'>): Promise<void> =>
+export const warmModels = ({ clock, catalogue }: Pick<Composition, 'clock' | 'catalogue'>): Promise<void> =>
   settleAll(clock, [catalogue.current()]);
 
 async function settleAll(clock: Clock, reads: readonly Promise<unknown>[]): Promise<void> {

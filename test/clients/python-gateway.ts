@@ -9,7 +9,7 @@ const countPath = '/requests';
 
 export async function startCountedGateway() {
   const gateway = await startClientGateway();
-  const serve = createChatGateway(gateway.runtime);
+  const serve = createChatGateway(gateway.composition);
   let count = 0;
   const counted: Gateway = async (request, context) => {
     if (request.path !== countPath) {
@@ -20,7 +20,7 @@ export async function startCountedGateway() {
     count = 0;
     return { status: 200, headers: {}, body };
   };
-  const server: GatewayServer = await serveGateway(gateway.runtime, counted);
+  const server: GatewayServer = await serveGateway(gateway.composition, counted);
   return {
     gateway,
     origin: new URL(server.url).origin,

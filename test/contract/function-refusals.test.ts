@@ -209,7 +209,7 @@ describe('a function call', () => {
     const other = await world.post(ask('waiting', 'Something else'), key);
     await expectError(other, 409, 'idempotency_conflict');
     expect(other.headers.get('x-should-retry')).toBe('false');
-    await world.runtime.functionStore.disable('team', 'waiting');
+    await world.composition.functionStore.disable('team', 'waiting');
     const elsewhere = await world.open();
     await expectError(await elsewhere.post(ask('waiting')), 409, 'function_disabled');
     await expectError(await elsewhere.post(ask('waiting'), key), 409, 'execution_in_progress');

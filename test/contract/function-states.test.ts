@@ -104,7 +104,7 @@ describe('a function', () => {
   });
 
   it('is disabled, enabled, and enabled by the activation of a revision, for every instance within seconds', async () => {
-    const { functionStore } = gateway.runtime;
+    const { functionStore } = gateway.composition;
     const seen = () => clock.advance(configFreshMs);
     expect(await served('versions')).toEqual(['versions', 'new', 'new']);
     await functionStore.disable('team', 'versions');

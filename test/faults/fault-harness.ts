@@ -1,7 +1,7 @@
 // Several gateways on one store: each meets the store faults of its plan, and all share one clock that a test can advance.
 import { createChatGateway } from '../../functions/chat-completions/routes.ts';
 import type { Simulator } from '../../infra/local/simulator/index.ts';
-import type { Runtime } from '../../shared/composition/index.ts';
+import type { Composition } from '../../shared/composition/index.ts';
 import { systemRandomness } from '../../shared/foundation/ids/index.ts';
 import { type Clock, systemClock } from '../../shared/foundation/time/index.ts';
 import type { Gateway } from '../../shared/protocol/http/index.ts';
@@ -27,7 +27,7 @@ export interface Wrappers {
 }
 
 export interface FaultyGateway {
-  readonly runtime: Runtime;
+  readonly composition: Composition;
   readonly gateway: Gateway;
 }
 
@@ -37,7 +37,7 @@ export interface FaultHarness {
   readonly witness: Witness;
   readonly logLines: string[];
   /** A runtime without faults: the operator's. */
-  readonly operator: Runtime;
+  readonly operator: Composition;
   readonly clock: Clock;
   /** From now on it is so much later, for every gateway. */
   advance(byMs: number): void;
@@ -65,15 +65,15 @@ export async function startFaultHarness({ tables, folder }: FaultHarnessOptions 
   let aheadMs = 0;
   const clock: Clock = { ...systemClock, nowMs: () => systemClock.nowMs() + aheadMs };
 
-  function openRuntime({ plan = () => undefined, wrap }: GatewayOptions): Runtime {
+  function openRuntime({ plan = () => undefined, wrap }: GatewayOptions): Composition {
     const own = wrap?.clock(clock) ?? clock;
     const client = faultyClient(realClient, plan, witness.see);
     // A busy machine must not make faults of its own: the witness would not see what became of them.
     const faulty = wrap?.client(client) ?? client;
     const store = createDynamoStore({ client: faulty, stage, clock: own, callTimeoutMs: patientCallTimeoutMs });
-    const runtime = backends.createRuntime({ clock: own, store, logLevel: 'error' });
-    const credit = witness.watch(runtime.credit);
-    return { ...runtime, credit, transport: wrap?.transport(runtime.transport) ?? runtime.transport };
+    const composition = backends.createComposition({ clock: own, store, logLevel: 'error' });
+    const credit = witness.watch(composition.credit);
+    return { ...composition, credit, transport: wrap?.transport(composition.transport) ?? composition.transport };
   }
 
   const operator = openRuntime({});
@@ -90,8 +90,8 @@ export async function startFaultHarness({ tables, folder }: FaultHarnessOptions 
       aheadMs += byMs;
     },
     open: (options = {}) => {
-      const runtime = openRuntime(options);
-      return { runtime, gateway: createChatGateway(runtime) };
+      const composition = openRuntime(options);
+      return { composition, gateway: createChatGateway(composition) };
     },
     stop: () => backends.stop(),
   };

@@ -16,8 +16,8 @@ export interface Server extends GatewayServer {
   send(calls: readonly PlannedCall[], atOnce: number): Promise<readonly SentCall[]>;
 }
 
-export async function serve({ gateway, runtime }: FaultyGateway, keys: Keys): Promise<Server> {
-  const server = await serveGateway(runtime, gateway);
+export async function serve({ gateway, composition }: FaultyGateway, keys: Keys): Promise<Server> {
+  const server = await serveGateway(composition, gateway);
   return {
     ...server,
     async send(calls, atOnce) {

@@ -105,9 +105,9 @@ describe('a provider', () => {
   it('that failed one call twice does not move: the attempts of one call count once', async () => {
     const entry = { provider: 'first', model: 'acme/well' };
     for (let time = 0; time < 3; time += 1)
-      gateway.runtime.cooldowns.report(entry, { callId: 'one', isRateLimited: false });
+      gateway.composition.cooldowns.report(entry, { callId: 'one', isRateLimited: false });
     expect(await askedFor('acme/well')).toEqual(['first']);
-    gateway.runtime.cooldowns.report(entry, { callId: 'another', isRateLimited: false });
+    gateway.composition.cooldowns.report(entry, { callId: 'another', isRateLimited: false });
     expect(await askedFor('acme/well')).toEqual(moved);
   });
 
@@ -131,7 +131,7 @@ describe('a provider', () => {
     expect(await askedFor('acme/limited')).toEqual(moved);
     for (const retryAfterMs of [20_000, 1_000]) {
       const entry = { provider: 'first', model: 'acme/limited' };
-      gateway.runtime.cooldowns.report(entry, { callId: 'c', isRateLimited: true, retryAfterMs });
+      gateway.composition.cooldowns.report(entry, { callId: 'c', isRateLimited: true, retryAfterMs });
     }
     clock.advance(19_999);
     expect(await askedFor('acme/limited')).toEqual(moved);
@@ -158,7 +158,7 @@ describe('a provider', () => {
   it('that broke a stream after its first output cools too', async () => {
     const stream = { stream: true };
     for (const _call of [1, 2]) await readStream(await gateway.post(hello('acme/breaking', stream)));
-    await eventually(() => gateway.runtime.cooldowns.isCooling({ provider: 'first', model: 'acme/breaking' }));
+    await eventually(() => gateway.composition.cooldowns.isCooling({ provider: 'first', model: 'acme/breaking' }));
     expect(await askedFor('acme/breaking', stream)).toEqual(moved);
   });
 
@@ -188,7 +188,7 @@ describe('a provider', () => {
     });
     for (const _call of [1, 2, 3]) expect((await ourFault.post(hello('acme/model'))).status).toBe(200);
     expect(ourFault.simulator.calls.map(({ provider }) => provider)).toEqual(['second', 'second', 'second']);
-    expect(ourFault.runtime.cooldowns.isCooling({ provider: 'first', model: 'acme/model' })).toBe(false);
+    expect(ourFault.composition.cooldowns.isCooling({ provider: 'first', model: 'acme/model' })).toBe(false);
     const lines = ourFault.logLines.filter((line) => line.includes('attempt_not_made'));
     expect(lines).toHaveLength(3);
     expect(lines[0]).toContain('the signer is broken');
@@ -209,7 +209,7 @@ describe('a provider', () => {
       models: { 'acme/model': pair('echo') },
       providers: { first: { base_url: patient.url } },
     });
-    const { url, key, runtime } = impatient;
+    const { url, key, composition } = impatient;
     const gone = fetch(`${url}/chat/completions`, {
       method: 'POST',
       headers: { authorization: `Bearer ${key}` },
@@ -221,7 +221,7 @@ describe('a provider', () => {
     await (await impatient.get('/models')).text();
     sendJson(await answering.promise, completionOf({ content: 'Too late.' }));
     await impatient.stop();
-    expect(runtime.cooldowns.isCooling({ provider: 'first', model: 'acme/model' })).toBe(false);
+    expect(composition.cooldowns.isCooling({ provider: 'first', model: 'acme/model' })).toBe(false);
     expect(impatient.simulator.calls).toHaveLength(0);
     await patient.stop();
   });

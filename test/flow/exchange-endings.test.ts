@@ -34,7 +34,7 @@ describe.each(endings)('a provider whose exchange ends with %s', (behaviour) => 
 
   it('has failed at once where there is no other, and all that was held is released', async () => {
     const available = async () =>
-      (await gateway.runtime.credit.show({ workspace: 'team', spendLimit: null })).available;
+      (await gateway.composition.credit.show({ workspace: 'team', spendLimit: null })).available;
     for (let call = 0; call < 3; call += 1) {
       await expectError(await gateway.post(hello('alone/odd', { stream: call === 0 })), 502, 'no_available_provider');
     }

@@ -132,11 +132,11 @@ describe('an Idempotency-Key of a function call', () => {
   it('replays although the function is disabled since', async () => {
     const key = newKey();
     const first = await answerOf(await world.post(ask('flow', { x: 'Y' }), key));
-    await world.runtime.functionStore.disable('team', 'flow');
+    await world.composition.functionStore.disable('team', 'flow');
     clock.advance(configFreshMs);
     await expectError(await world.post(ask('flow', { x: 'Y' }), newKey()), 409, 'function_disabled');
     expect((await answerOf(await world.post(ask('flow', { x: 'Y' }), key))).text).toBe(first.text);
-    await world.runtime.functionStore.enable('team', 'flow');
+    await world.composition.functionStore.enable('team', 'flow');
     clock.advance(configFreshMs);
   });
 

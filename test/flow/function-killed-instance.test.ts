@@ -10,7 +10,7 @@ import { createChatGateway } from '../../functions/chat-completions/routes.ts';
 import { type BoundChild, spawnBoundChild } from '../../infra/local/bound-child.ts';
 import { localAdapters } from '../../infra/local/local-adapters.ts';
 import { type Simulator, startSimulator } from '../../infra/local/simulator/index.ts';
-import { createRuntime, type Runtime } from '../../shared/composition/index.ts';
+import { type Composition, createComposition } from '../../shared/composition/index.ts';
 import { parseApiKey } from '../../shared/configuration/keys/index.ts';
 import { leaseMs } from '../../shared/foundation/constants/index.ts';
 import { createLog } from '../../shared/foundation/log/index.ts';
@@ -100,18 +100,20 @@ describe('an execution whose gateway is killed', () => {
     throw new Error('the gateway ended before it was ready');
   }
 
-  async function startAlive(clock: ManualClock): Promise<{ url: string; runtime: Runtime; settled(): Promise<void> }> {
+  async function startAlive(
+    clock: ManualClock,
+  ): Promise<{ url: string; composition: Composition; settled(): Promise<void> }> {
     const adapters = localAdapters({ data: folder, dynamodb: undefined });
-    const real = createRuntime({ environment, clock, dynamodbUrl: testStore.endpoint, ...adapters });
-    const runtime = { ...real, log: createLog({ clock, write: () => {} }) };
-    const server = createNodeServer(createChatGateway(runtime), runtime);
+    const real = createComposition({ environment, clock, dynamodbUrl: testStore.endpoint, ...adapters });
+    const composition = { ...real, log: createLog({ clock, write: () => {} }) };
+    const server = createNodeServer(createChatGateway(composition), composition);
     const port = await server.listen(0, '127.0.0.1');
     const stop = async () => {
       await server.close();
-      runtime.transport.close();
+      composition.transport.close();
     };
     stops.push(stop);
-    return { url: `http://127.0.0.1:${port}/v1`, runtime, settled: () => server.close() };
+    return { url: `http://127.0.0.1:${port}/v1`, composition, settled: () => server.close() };
   }
 
   it('is taken over by exactly one retry when its lease is over and not before, and the money is exact', async () => {
@@ -128,7 +130,7 @@ describe('an execution whose gateway is killed', () => {
     const clock = manualClock(sentAtMs + leaseMs - 1);
     const alive = await startAlive(clock);
     const account = { workspace: 'team', spendLimit: null };
-    const held = await alive.runtime.credit.show(account);
+    const held = await alive.composition.credit.show(account);
     expect(held.held).toBeGreaterThan(0n);
     await expectError(await post(alive.url), 409, 'execution_in_progress');
     await expectError(await post(alive.url, { 'idempotency-key': crypto.randomUUID() }), 429, 'execution_capacity');
@@ -151,17 +153,17 @@ describe('an execution whose gateway is killed', () => {
     expect(simulator.calls.map(({ model }) => model)).toEqual(['silent', 'usage:1000:500']);
 
     await alive.settled();
-    const { granted, available, spent, held: stillHeld } = await alive.runtime.credit.show(account);
+    const { granted, available, spent, held: stillHeld } = await alive.composition.credit.show(account);
     expect({ granted, available, spent, stillHeld }).toEqual({
       granted: 1_000_000_000_000n,
       available: 998_000_000_000n,
       spent: 2_000_000_000n,
       stillHeld: 0n,
     });
-    const keyItem = (await alive.runtime.keys.readItem(parseApiKey(key)?.publicId ?? '')) ?? {};
+    const keyItem = (await alive.composition.keys.readItem(parseApiKey(key)?.publicId ?? '')) ?? {};
     expect([keyItem.balance_pico_usd, keyItem.spent_pico_usd].map(Number)).toEqual([-2_000_000_000, 2_000_000_000]);
     for (const slots of ['SLOTS', 'SLOTS#team']) {
-      expect(Number((await alive.runtime.store.get('ledger', slots))?.balance_slots)).toBe(0);
+      expect(Number((await alive.composition.store.get('ledger', slots))?.balance_slots)).toBe(0);
     }
   });
 });

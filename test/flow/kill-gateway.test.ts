@@ -10,7 +10,7 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { createChatGateway } from '../../functions/chat-completions/routes.ts';
 import { localAdapters } from '../../infra/local/local-adapters.ts';
 import { type Simulator, startSimulator } from '../../infra/local/simulator/index.ts';
-import { createRuntime, type Runtime } from '../../shared/composition/index.ts';
+import { type Composition, createComposition } from '../../shared/composition/index.ts';
 import { leaseMs } from '../../shared/foundation/constants/index.ts';
 import { systemClock } from '../../shared/foundation/time/index.ts';
 import { createNodeServer, type NodeServer } from '../../shared/protocol/http/index.ts';
@@ -30,7 +30,7 @@ describe('a gateway that is killed while a provider is silent', () => {
   let folder: string;
   let child: ChildProcess;
   let clock: ManualClock;
-  let runtime: Runtime;
+  let composition: Composition;
   let server: NodeServer;
   let url: string;
 
@@ -56,13 +56,18 @@ describe('a gateway that is killed while a provider is silent', () => {
     clock = manualClock(systemClock.nowMs());
     const store = createDynamoStore({ client: testStore.client, stage: 'local' });
     const environment = { stage: 'local', originSecretHashes: [], logLevel: 'silent' } as const;
-    runtime = createRuntime({ environment, clock, store, ...localAdapters({ data: undefined, dynamodb: undefined }) });
-    server = createNodeServer(createChatGateway(runtime), runtime);
+    composition = createComposition({
+      environment,
+      clock,
+      store,
+      ...localAdapters({ data: undefined, dynamodb: undefined }),
+    });
+    server = createNodeServer(createChatGateway(composition), composition);
   });
   afterAll(async () => {
     if (child.exitCode === null && child.signalCode === null) child.kill('SIGKILL');
     await server.close();
-    runtime.transport.close();
+    composition.transport.close();
     await Promise.all([simulator.stop(), testStore.stop(), rm(folder, { recursive: true })]);
   });
 
@@ -72,7 +77,7 @@ describe('a gateway that is killed while a provider is silent', () => {
       headers: { authorization: `Bearer ${key}`, ...headers },
       body: JSON.stringify(hello(model, { max_tokens: 1_000 })),
     });
-  const credit = () => runtime.credit.show({ workspace: 'team', spendLimit: null });
+  const credit = () => composition.credit.show({ workspace: 'team', spendLimit: null });
 
   it('holds its money for the lease and no longer, and lets one retry take over its key', async () => {
     const names = { 'idempotency-key': 'order-1', 'x-gw-span-id': 'span-1' };

@@ -52,7 +52,7 @@ it.each([
   ['zeros with every chunk', forty.map((chunk) => ({ ...chunk, usage: { ...early, completion_tokens: 0 } })), 100],
 ])('charges a stream that broke for what was relayed, whatever it reported: %s', async (_name, lines, tokens) => {
   script = { lines, isCut: true };
-  const credit = () => gateway.runtime.credit.show({ workspace: 'team', spendLimit: null });
+  const credit = () => gateway.composition.credit.show({ workspace: 'team', spendLimit: null });
   await eventually(async () => (await credit()).held === 0n);
   const before = (await credit()).spent;
   const response = await gateway.post(hello('acme/model', { stream: true }));

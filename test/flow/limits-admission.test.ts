@@ -31,9 +31,10 @@ const ask = async (gateway: Harness, more: Record<string, unknown> = {}): Promis
   return response.status;
 };
 /** Slots that other gateways took of a limit of 60. */
-async function take({ runtime }: Harness, slots: number): Promise<void> {
+async function take({ composition }: Harness, slots: number): Promise<void> {
   const entry = { provider: 'acme', model: 'acme/model' };
-  for (let slot = 1; slot <= slots; slot += 1) await runtime.limiter.admit(entry, { rpm: 60, tpm: null, tpd: null }, 1);
+  for (let slot = 1; slot <= slots; slot += 1)
+    await composition.limiter.admit(entry, { rpm: 60, tpm: null, tpd: null }, 1);
 }
 const counters = (gateway: Harness) => gateway.testStore.store.get('limits', 'provider#acme#acme/model#0');
 const settled = (gateway: Harness, tokens: number) =>

@@ -76,7 +76,7 @@ describe('a table of limits that is out of order', () => {
   it('gives back what the refused call had claimed: its credit is whole, its key is free', async () => {
     const keyed = { 'idempotency-key': 'retry-me' };
     await expectError(await gateway.post(hello('acme/limited'), keyed), 503, 'RATE_LIMITER_UNAVAILABLE');
-    const { credit } = gateway.runtime;
+    const { credit } = gateway.composition;
     const whole = async () => (await credit.show({ workspace: 'team', spendLimit: null, shards: 1 })).held === 0n;
     await eventually(whole);
     let status = 0;

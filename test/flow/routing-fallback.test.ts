@@ -55,7 +55,7 @@ describe('a budget of 55 seconds', () => {
       },
       service: { queue_ms: 60_000 },
     });
-    const { limiter } = gateway.runtime;
+    const { limiter } = gateway.composition;
     const limits = { rpm: 1, tpm: null, tpd: null };
     // Half a minute before: its window is over in 30 s.
     const entry = { provider: 'slow', model: 'acme/model' };
@@ -227,7 +227,7 @@ describe('a limiter that fails behind a provider that failed', () => {
         },
       }),
     });
-    const { counters, clock, randomness } = run.gateway.runtime;
+    const { counters, clock, randomness } = run.gateway.composition;
     real = createProviderLimiter({ writer: counters.writer, clock, randomness });
     return run;
   }

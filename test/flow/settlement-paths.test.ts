@@ -264,12 +264,12 @@ describe('a fault of ours', () => {
           'a/bad': [{ provider: 'acme', upstream: 'error-500' }],
         },
         key: { spend_limit_usd: '50', rpm: 1_000 },
-        replace: (runtime) => {
-          const faulty = Object.fromEntries(Object.keys(runtime[part]).map((name) => [name, fault]));
+        replace: (composition) => {
+          const faulty = Object.fromEntries(Object.keys(composition[part]).map((name) => [name, fault]));
           // What is asked before anything is taken stays.
           const kept = {
-            cooldowns: { ...runtime.cooldowns, report: fault, flush: fault },
-            transport: { ...runtime.transport, send: fault },
+            cooldowns: { ...composition.cooldowns, report: fault, flush: fault },
+            transport: { ...composition.transport, send: fault },
           };
           return { [part]: { ...faulty, ...(kept as Record<string, object>)[part] } };
         },

@@ -181,7 +181,7 @@ describe('live statistics', () => {
       giveBack: async () => {},
     };
     const recorded: number[] = [];
-    const { recorder } = gateway.runtime;
+    const { recorder } = gateway.composition;
     const slow = await startHarness({
       clock,
       models: { 'acme/model': [{ provider: 'acme', upstream: 'echo' }] },

@@ -70,7 +70,7 @@ describe('a structured output', () => {
     expect({ status: response.status, text }).toMatchObject({ status: 200 });
     return JSON.parse(text) as Answer;
   }
-  const credit = () => gateway.runtime.credit.show({ workspace: 'team', spendLimit: null, shards: 1 });
+  const credit = () => gateway.composition.credit.show({ workspace: 'team', spendLimit: null, shards: 1 });
   /** What the workspace has paid once nothing is held any more: a call is settled after its last byte. */
   async function spent(): Promise<bigint> {
     await eventually(async () => (await credit()).held === 0n);

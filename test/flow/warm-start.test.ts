@@ -43,8 +43,8 @@ describe('a gateway that was warmed', () => {
   const configReads = () => storeCalls.filter(({ table }) => table === 'config').length;
 
   it('reads neither catalogue nor credentials in its first call', async () => {
-    const { runtime, post } = await start();
-    await warmChat(runtime);
+    const { composition, post } = await start();
+    await warmChat(composition);
     expect(configReads()).toBeGreaterThan(0);
     expect(secretReads).toBe(1);
     storeCalls = [];
@@ -57,11 +57,11 @@ describe('a gateway that was warmed', () => {
   });
 
   it('serves its first call although nothing answered while it started: a failure is forgotten', async () => {
-    const { runtime, post } = await start();
+    const { composition, post } = await start();
     fault = async () => {
       throw new StoreUnavailable(new Error('down'));
     };
-    await warmChat(runtime);
+    await warmChat(composition);
     fault = undefined;
     expect((await post(hello('acme/model'))).status).toBe(200);
     expect(secretReads).toBe(2);
@@ -69,11 +69,11 @@ describe('a gateway that was warmed', () => {
 
   it('starts although nothing ever answers, after two seconds', async () => {
     const clock = watchedClock();
-    const { runtime } = await start(clock);
+    const { composition } = await start(clock);
     const silence = Promise.withResolvers<never>();
     fault = () => silence.promise;
     let hasStarted = false;
-    const starting = warmChat(runtime).then(() => {
+    const starting = warmChat(composition).then(() => {
       hasStarted = true;
     });
     clock.advance(1_999);

@@ -43,7 +43,7 @@ export async function startFuzzGateway(): Promise<FuzzGateway> {
     async ask(asked, upstream, leavesAfter) {
       count += 1;
       const transport = typeof upstream === 'function' ? transportOf(upstream) : upstream;
-      const gateway = createChatGateway({ ...harness.runtime, transport });
+      const gateway = createChatGateway({ ...harness.composition, transport });
       const request = { ...asked, arrivedAtMs: patientClock.nowMs() };
       return callGateway(gateway, request, { disconnectsAfter: leavesAfter });
     },

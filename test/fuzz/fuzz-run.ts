@@ -1,6 +1,6 @@
 // Runs generated requests in batches, checks every answer, and counts. One seed, one run: GW_FUZZ_SEED draws others.
 import fc from 'fast-check';
-import type { Runtime } from '../../shared/composition/index.ts';
+import type { Composition } from '../../shared/composition/index.ts';
 import type { Transport } from '../../shared/routing/providers/index.ts';
 import type { Reply } from '../support/call-gateway.ts';
 import { checkWellAnswered, type Expectation } from '../support/well-answered.ts';
@@ -19,7 +19,7 @@ export interface Case extends Expectation {
 
 export interface FuzzRun {
   readonly key: string;
-  readonly runtime: Runtime;
+  readonly composition: Composition;
   readonly logLines: readonly string[];
   /** Status → how often. */
   readonly statuses: ReadonlyMap<number, number>;
@@ -66,7 +66,7 @@ export async function startFuzzRun(): Promise<FuzzRun> {
   }
   return {
     key: harness.key,
-    runtime: harness.runtime,
+    composition: harness.composition,
     logLines: harness.logLines,
     statuses,
     asked: count,

@@ -213,7 +213,7 @@ describe('all of them', () => {
   });
 
   it('hold nothing any more, and were recorded for what was spent', async () => {
-    const { store, credit, records, clock } = fuzz.runtime;
+    const { store, credit, records, clock } = fuzz.composition;
     const standing: string[] = [];
     for (const table of ['ledger', 'keys'] as const) {
       for await (const item of store.scan(table)) {

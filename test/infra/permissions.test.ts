@@ -10,9 +10,9 @@ import { spillBucketName } from '../../infra/cdk/resource-names.ts';
 import { localAdapters } from '../../infra/local/local-adapters.ts';
 import { type Simulator, startSimulator } from '../../infra/local/simulator/index.ts';
 import {
-  createRuntime,
-  type Runtime,
-  type RuntimeOptions,
+  type Composition,
+  type CompositionOptions,
+  createComposition,
   warmChat,
   warmModels,
 } from '../../shared/composition/index.ts';
@@ -76,7 +76,7 @@ const largeAnswer = JSON.stringify({
 });
 
 /** The real adapters of a local run, each call written down as the call to AWS that a deployed stage makes instead. */
-function recordingAdapters(calls: AwsCall[]): Pick<RuntimeOptions, 'blobs' | 'wrapper' | 'credentials'> {
+function recordingAdapters(calls: AwsCall[]): Pick<CompositionOptions, 'blobs' | 'wrapper' | 'credentials'> {
   const { blobs, wrapper, credentials } = localAdapters({ data: undefined, dynamodb: undefined });
   const inOwnAccount = { 'aws:ResourceAccount': account };
   return {
@@ -119,7 +119,7 @@ describe('the roles of the functions, while the gateway serves every kind of req
   const largeProvider = createServer((_request, response) => {
     response.writeHead(200, { 'content-type': 'application/json' }).end(largeAnswer);
   });
-  let openCold: () => Runtime;
+  let openCold: () => Composition;
   let url: string;
   let close: () => Promise<void>;
   const key = newKey();
@@ -158,7 +158,7 @@ describe('the roles of the functions, while the gateway serves every kind of req
       recorded.push({ action: `dynamodb:${actionOf[call.method]}`, resource: tableArn(call.table) });
       return run();
     });
-    openCold = () => createRuntime({ environment, store, ...recordingAdapters(recorded) });
+    openCold = () => createComposition({ environment, store, ...recordingAdapters(recorded) });
     const runtime = openCold();
     const { randomness, clock } = runtime;
     const read = readGatewayFile(text);

@@ -2,7 +2,7 @@
 // gateways share them.
 import { localAdapters } from '../../infra/local/local-adapters.ts';
 import { type Simulator, startSimulator } from '../../infra/local/simulator/index.ts';
-import { createRuntime, type Runtime } from '../../shared/composition/index.ts';
+import { type Composition, createComposition } from '../../shared/composition/index.ts';
 import { createLog, type LogLevel } from '../../shared/foundation/log/index.ts';
 import type { Clock } from '../../shared/foundation/time/index.ts';
 import type { Store } from '../../shared/storage/store/index.ts';
@@ -11,7 +11,7 @@ import type { TestStore } from './dynamodb.ts';
 /** Where the tables are. */
 export type Tables = Pick<TestStore, 'client' | 'endpoint' | 'stage' | 'stop'>;
 
-export interface RuntimeOptions {
+export interface CompositionOptions {
   /** Default: the system's. */
   readonly clock?: Clock | undefined;
   readonly store: Store;
@@ -25,7 +25,7 @@ export interface GatewayBackends {
   readonly simulator: Simulator;
   /** Every line that a gateway logged. */
   readonly logLines: string[];
-  createRuntime(options: RuntimeOptions): Runtime;
+  createComposition(options: CompositionOptions): Composition;
   /** Closes the given servers too. */
   stop(servers?: readonly { close(): Promise<void> }[]): Promise<void>;
 }
@@ -36,20 +36,20 @@ export async function startGatewayBackends(tables: Tables, blobFolder?: string):
   const adapters = localAdapters({ data: blobFolder, dynamodb: undefined });
   const environment = { stage: tables.stage, originSecretHashes: [], logLevel: 'silent' } as const;
   const logLines: string[] = [];
-  const runtimes: Runtime[] = [];
+  const runtimes: Composition[] = [];
   return {
     simulator,
     logLines,
-    createRuntime({ clock, store, streamBudgetSeconds, logLevel = 'info' }) {
-      const runtime = createRuntime({
+    createComposition({ clock, store, streamBudgetSeconds, logLevel = 'info' }) {
+      const composition = createComposition({
         environment: { ...environment, streamBudgetSeconds },
         clock,
         store,
         ...adapters,
       });
-      runtimes.push(runtime);
-      const log = createLog({ clock: runtime.clock, level: logLevel, write: (line) => void logLines.push(line) });
-      return { ...runtime, log };
+      runtimes.push(composition);
+      const log = createLog({ clock: composition.clock, level: logLevel, write: (line) => void logLines.push(line) });
+      return { ...composition, log };
     },
     async stop(servers = []) {
       // The providers first: a call whose client left is read until they end.

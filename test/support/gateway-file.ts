@@ -1,6 +1,6 @@
 // Gateway files for tests: a small valid one, changed where a test needs it.
 import { stringify } from 'yaml';
-import type { Runtime } from '../../shared/composition/index.ts';
+import type { Composition } from '../../shared/composition/index.ts';
 import { applyGatewayFile, readGatewayFile } from '../../shared/configuration/gateway-file/index.ts';
 import { createApiKey } from '../../shared/configuration/keys/index.ts';
 import { readVariable as readProcessVariable } from '../../shared/foundation/environment/index.ts';
@@ -79,12 +79,12 @@ const toModelProvider = ({ provider, upstream, more }: Route): Json => ({
 
 /** Applies a gateway file as the operator does. */
 export async function applyGatewayText(
-  runtime: Runtime,
+  composition: Composition,
   text: string,
   readVariable: (name: string) => string | undefined = readProcessVariable,
 ): Promise<void> {
   const result = readGatewayFile(text);
   if (!result.ok) throw new Error(`the gateway file of the test is not valid: ${JSON.stringify(result.problems)}`);
-  const { randomness, clock } = runtime;
-  await applyGatewayFile({ file: result.file, stores: runtime, readVariable, randomness, nowMs: clock.nowMs() });
+  const { randomness, clock } = composition;
+  await applyGatewayFile({ file: result.file, stores: composition, readVariable, randomness, nowMs: clock.nowMs() });
 }

@@ -3,7 +3,7 @@
 import type { Simulator } from '../../infra/local/simulator/index.ts';
 import type { CallRecord } from '../../shared/accounting/call-records/index.ts';
 import type { CreditSummary } from '../../shared/accounting/credit/index.ts';
-import type { Runtime } from '../../shared/composition/index.ts';
+import type { Composition } from '../../shared/composition/index.ts';
 import { parseApiKey } from '../../shared/configuration/keys/index.ts';
 import type { Clock } from '../../shared/foundation/time/index.ts';
 import type { Item, Store } from '../../shared/storage/store/index.ts';
@@ -21,13 +21,13 @@ export interface GatewayOptions {
   /** What stands between the gateway and the store. */
   readonly wrapStore?: ((store: Store) => Store) | undefined;
   /** Parts that take the place of those of the real runtime. */
-  readonly replace?: ((runtime: Runtime) => Partial<Runtime>) | undefined;
+  readonly replace?: ((composition: Composition) => Partial<Composition>) | undefined;
 }
 
 export interface HarnessOptions extends FileParts, GatewayOptions {}
 
 export interface ServedGateway extends Pick<GatewayServer, 'url' | 'settled'> {
-  readonly runtime: Runtime;
+  readonly composition: Composition;
   post(body: unknown, headers?: Record<string, string>, signal?: AbortSignal): Promise<Response>;
   get(path: string, headers?: Record<string, string>): Promise<Response>;
 }
@@ -61,19 +61,19 @@ export async function startHarness({
   const key = newKey();
   const servers: GatewayServer[] = [];
   // Separate from the gateways: what the operator does must not count as theirs.
-  const operator = backends.createRuntime({ clock, store: testStore.store });
+  const operator = backends.createComposition({ clock, store: testStore.store });
   const apply = (file: FileParts) => applyGatewayText(operator, gatewayFileText(file, simulator.urlOf, key));
   const open = async (options: GatewayOptions = {}): Promise<ServedGateway> => {
     const store = options.wrapStore?.(testStore.store) ?? testStore.store;
-    const real = backends.createRuntime({
+    const real = backends.createComposition({
       clock: options.clock ?? clock,
       streamBudgetSeconds: options.streamBudgetSeconds ?? streamBudgetSeconds,
       store,
     });
-    const runtime = { ...real, ...options.replace?.(real) };
-    const server = await serveGateway(runtime);
+    const composition = { ...real, ...options.replace?.(real) };
+    const server = await serveGateway(composition);
     servers.push(server);
-    return { url: server.url, settled: server.settled, runtime, ...requestsTo(server.url, key) };
+    return { url: server.url, settled: server.settled, composition, ...requestsTo(server.url, key) };
   };
   await apply(parts);
   const first = await open({ wrapStore, replace });

@@ -1,11 +1,11 @@
 import type { CallRecord } from '../../shared/accounting/call-records/index.ts';
-import type { Runtime } from '../../shared/composition/index.ts';
+import type { Composition } from '../../shared/composition/index.ts';
 
 const dayMs = 86_400_000;
 
 /** Records of the current day and the days around it: a test may run at midnight, or on a clock that it moved. */
 export async function readRecords(
-  { records, clock }: Pick<Runtime, 'records' | 'clock'>,
+  { records, clock }: Pick<Composition, 'records' | 'clock'>,
   workspace: string,
 ): Promise<CallRecord[]> {
   const found: CallRecord[] = [];

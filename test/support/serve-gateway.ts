@@ -1,6 +1,6 @@
 // A gateway behind a real HTTP server that can say when every request has been settled.
 import { createChatGateway } from '../../functions/chat-completions/routes.ts';
-import type { Runtime } from '../../shared/composition/index.ts';
+import type { Composition } from '../../shared/composition/index.ts';
 import { createNodeServer, type Gateway } from '../../shared/protocol/http/index.ts';
 
 export interface GatewayServer {
@@ -12,8 +12,8 @@ export interface GatewayServer {
 }
 
 export async function serveGateway(
-  runtime: Runtime,
-  gateway: Gateway = createChatGateway(runtime),
+  composition: Composition,
+  gateway: Gateway = createChatGateway(composition),
 ): Promise<GatewayServer> {
   const running = new Set<Promise<void>>();
   const counted: Gateway = async (request, context) => {
@@ -23,7 +23,7 @@ export async function serveGateway(
     const response = await gateway(request, context);
     return { ...response, finish: async () => response.finish?.().finally(resolve) };
   };
-  const server = createNodeServer(counted, runtime);
+  const server = createNodeServer(counted, composition);
   const url = `http://127.0.0.1:${await server.listen(0, '127.0.0.1')}/v1`;
   return {
     url,

@@ -1,6 +1,6 @@
 // Tables with a gateway file in them and a provider that misbehaves on demand: what the bundles run against.
 import { stringify } from 'yaml';
-import { createRuntime } from '../../../shared/composition/index.ts';
+import { createComposition } from '../../../shared/composition/index.ts';
 import { applyGatewayFile, readGatewayFile } from '../../../shared/configuration/gateway-file/index.ts';
 import { createApiKey } from '../../../shared/configuration/keys/index.ts';
 import { systemRandomness } from '../../../shared/foundation/ids/index.ts';
@@ -36,15 +36,15 @@ export async function prepareStage(say: (line: string) => void): Promise<Prepare
   const key = createApiKey(systemRandomness);
   const read = readGatewayFile(stringify(fileOf(simulator.urlOf('acme'), key)));
   if (!read.ok) throw new Error(`the gateway file of this test is not valid: ${JSON.stringify(read.problems)}`);
-  const runtime = createRuntime({
+  const composition = createComposition({
     environment: { stage, originSecretHashes: [], logLevel: 'error' },
     dynamodbUrl: dynamo.endpoint,
     ...localAdapters({ data: undefined, dynamodb: undefined }),
   });
-  const { randomness, clock } = runtime;
+  const { randomness, clock } = composition;
   await applyGatewayFile({
     file: read.file,
-    stores: runtime,
+    stores: composition,
     readVariable: () => undefined,
     randomness,
     nowMs: clock.nowMs(),
@@ -56,7 +56,7 @@ export async function prepareStage(say: (line: string) => void): Promise<Prepare
     bucket,
     async stop() {
       bucket.stop();
-      runtime.transport.close();
+      composition.transport.close();
       await simulator.stop();
       await dynamo.stop();
     },

@@ -1,11 +1,11 @@
 // The demo: a gateway that works offline on simulated providers, and on every well-known provider whose key is in the
 // environment.
-import type { Runtime } from '../../../shared/composition/index.ts';
+import type { Composition } from '../../../shared/composition/index.ts';
 import { createApiKey, parseApiKey } from '../../../shared/configuration/keys/index.ts';
 import { demoGatewayFile, demoWorkspaceId, isDemoCatalogue, publishedKey } from './demo-file.ts';
 import { knownProviders } from './known-providers.ts';
 
-type Stores = Pick<Runtime, 'catalogues' | 'workspaceStore' | 'keys' | 'randomness'>;
+type Stores = Pick<Composition, 'catalogues' | 'workspaceStore' | 'keys' | 'randomness'>;
 
 export interface Demo {
   /** A gateway file. */
@@ -53,7 +53,7 @@ export async function planDemo(
  * Revokes the published key once money can be spent with it: a provider that asks for a credential can be called. Gives a
  * line where it did.
  */
-export async function revokePublishedKey({ keys, catalogue, credentials }: Runtime): Promise<string[]> {
+export async function revokePublishedKey({ keys, catalogue, credentials }: Composition): Promise<string[]> {
   const record = await keys.read(publishedPublicId);
   if (record?.status !== 'active') return [];
   await credentials.ready();

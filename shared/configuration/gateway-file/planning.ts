@@ -10,7 +10,7 @@ import type { MemberChange } from './changed-members.ts';
 import type { GatewayFile } from './gateway-file.ts';
 import type { Issue, Path } from './problems.ts';
 
-/** A runtime has them all. */
+/** A composition has them all. */
 export interface ConfigurationStores {
   readonly catalogues: CatalogueStore;
   readonly workspaceStore: WorkspaceStore;

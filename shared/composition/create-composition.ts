@@ -57,7 +57,7 @@ import type { BlobStore } from '../storage/blobs/index.ts';
 import { createDynamoClient, createDynamoStore, type Item, type Store } from '../storage/store/index.ts';
 
 /** Everything that the stages of both functions may use. */
-export interface Runtime {
+export interface Composition {
   readonly clock: Clock;
   readonly times: CallTimes;
   readonly randomness: Randomness;
@@ -90,7 +90,7 @@ export interface Runtime {
   readonly originSecretHashes: readonly string[];
 }
 
-export interface RuntimeOptions {
+export interface CompositionOptions {
   readonly environment: Environment;
   /** What stands outside the store: where large results, wrapped keys and provider credentials are. */
   readonly blobs: BlobStore;
@@ -105,7 +105,7 @@ export interface RuntimeOptions {
   readonly store?: Store | undefined;
 }
 
-export function createRuntime(options: RuntimeOptions): Runtime {
+export function createComposition(options: CompositionOptions): Composition {
   const { environment, dynamodbUrl, clock = systemClock, blobs, wrapper, credentials } = options;
   const randomness = systemRandomness;
   const times = callTimes(environment.streamBudgetSeconds);
