@@ -1,8 +1,12 @@
 // `npm run gw -- COMMAND …`: the operator's command line.
+import { enableCompileCache } from 'node:module';
 import { systemRandomness } from '../../shared/foundation/ids/index.ts';
 import { systemClock } from '../../shared/foundation/time/index.ts';
-import { run } from './args/run.ts';
 import { processTerminal } from './output/terminal.ts';
+
+// What is imported from here on is compiled once, and kept with the temporary files: a command starts in half the time.
+enableCompileCache();
+const { run } = await import('./args/run.ts');
 
 // `gw usage | head` is no failure.
 process.stdout.on('error', () => process.exit());

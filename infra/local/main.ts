@@ -1,8 +1,12 @@
 // `npm start`: the whole gateway on this machine, offline. Starts what it needs as children, and stops it again.
+import { enableCompileCache } from 'node:module';
 import { sleep, systemClock } from '../../shared/foundation/time/index.ts';
 import { InvalidGatewayFile } from './config-file.ts';
 import { readOptions, usage } from './options.ts';
-import { startLocalGateway } from './start-local-gateway.ts';
+
+// What is imported from here on is compiled once, and kept with the temporary files.
+enableCompileCache();
+const { startLocalGateway } = await import('./start-local-gateway.ts');
 
 /** How soon the end of npm is noticed. */
 const parentLookMs = 250;
