@@ -49,7 +49,7 @@ describe('a key that an operator revoked', () => {
     expect(await statusOf(publicId)).toBe('revoked');
   });
 
-  it('comes back by status: active in the file, when somebody says yes to it', async () => {
+  it('comes back by status: active in the file, when the operator says yes to it', async () => {
     const publicId = await revokedKey();
     const line = applyLine(gatewayFile({ key: { status: 'active' } }));
     expect((await operate(`${line} --dry-run`)).out).toContain('status: "revoked" → "active"');

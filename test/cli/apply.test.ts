@@ -103,7 +103,7 @@ describe('a dry run', () => {
 describe('what takes something away', () => {
   const smaller = () => gatewayFile({ models: ['acme/small'], key: { status: 'revoked' } });
 
-  it('is refused where nobody can be asked, and nothing is written', async () => {
+  it('is refused where no operator can be asked, and nothing is written', async () => {
     await operate(applyLine(gatewayFile()));
     const { code, out, error } = await operate(applyLine(smaller()));
     expect(error).toContain('models[acme/large] of catalogue; key ci of team is revoked');

@@ -7,7 +7,7 @@ const pauseMaxMs = 120_000;
 const isImpatient = new AsyncLocalStorage<true>();
 const setRealTimeout = globalThis.setTimeout;
 
-/** Timers that this work sets, and nobody else's: those of a gateway in the same process run as they should. */
+/** Timers that this work sets, and no others: those of a gateway in the same process run as they should. */
 export function impatiently<Value>(work: () => Promise<Value>): Promise<Value> {
   globalThis.setTimeout = ((callback: () => void, delayMs?: number, ...rest: []) => {
     const isPause = isImpatient.getStore() === true && (delayMs ?? 0) <= pauseMaxMs;

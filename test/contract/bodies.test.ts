@@ -143,7 +143,7 @@ describe('a bad body', () => {
     await atTheLimit.text();
   });
 
-  it('in a content coding nobody announced support for is refused, not guessed at', async () => {
+  it('in a content coding that was not announced is refused, not guessed at', async () => {
     const zipped = new Uint8Array(Buffer.from('1f8b0800000000000003ab562a4bcc29cd550200', 'hex'));
     await expectError(await raw(zipped, { 'content-encoding': 'gzip' }), 400, 'invalid_request');
   });

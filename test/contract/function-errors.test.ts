@@ -9,7 +9,7 @@ import { type Harness, hello, startHarness } from '../support/harness.ts';
 import { manualClock } from '../support/manual-clock.ts';
 
 interface Sent {
-  key: 'plain' | 'revoked' | 'hurried' | 'limited';
+  key: 'plain' | 'revoked' | 'rateLimited' | 'limited';
   workspace: 'team' | 'poor' | 'capped' | 'full';
   door: 'open' | 'off';
   alias: string;
@@ -47,7 +47,7 @@ const padding = 'x'.repeat(functionBodyMaxBytes);
 
 const faults: readonly Fault[] = [
   fault('revoked key', 401, 'api_key_revoked', ['key'], withKey('revoked')),
-  fault('hurried key', 429, 'api_key_rate_limit', ['key'], withKey('hurried')),
+  fault('rateLimited key', 429, 'api_key_rate_limit', ['key'], withKey('rateLimited')),
   fault('malformed trace', 400, 'invalid_correlation', [], withHeader('x-gw-trace-id', 'no spaces allowed')),
   fault('wrong type', 400, 'invalid_request', ['messages'], withMember({ messages: 'Hello' })),
   fault('no alias form', 400, 'invalid_function_alias', ['model', 'alias'], (sent) => {
@@ -61,7 +61,7 @@ const faults: readonly Fault[] = [
   fault('execution off', 409, 'execution_disabled', ['door', 'workspace'], (sent) => {
     sent.door = 'off';
   }),
-  fault('nobody’s function', 404, 'function_not_found', ['alias'], withAlias('nobody')),
+  fault('an unknown function', 404, 'function_not_found', ['alias'], withAlias('nobody')),
   fault('disabled', 409, 'function_disabled', ['alias'], withAlias('off@old')),
   fault('draft', 404, 'revision_not_available', ['alias'], withAlias('failing@draft')),
   fault('expired', 409, 'qualification_expired', ['alias'], withAlias('failing@old')),
@@ -82,7 +82,7 @@ const faults: readonly Fault[] = [
     withMember({ provider: { sort: 'cheapest' } }),
   ),
   fault('broken schema', 400, 'invalid_function_request', ['body', 'model'], withMember({ ...broken, stream: true })),
-  fault('nobody serves', 502, 'execution_failed', ['alias'], withAlias('unserved')),
+  fault('no provider serves', 502, 'execution_failed', ['alias'], withAlias('unserved')),
   fault('key without money', 402, 'spend_limit_exceeded', ['key'], withKey('limited')),
   fault('no credit', 402, 'PAYMENT_REQUIRED', ['workspace'], withWorkspace('poor')),
   fault('spend limit of the workspace', 402, 'PAYMENT_REQUIRED', ['workspace'], withWorkspace('capped')),
@@ -96,14 +96,14 @@ const pairs = faults.flatMap((first, position) =>
     .map((second): [string, Fault, Fault] => [`${first.name} wins over ${second.name}`, first, second]),
 );
 
-const keys = ['plain', 'revoked', 'hurried', 'limited'] as const;
+const keys = ['plain', 'revoked', 'rateLimited', 'limited'] as const;
 const workspaces = ['team', 'poor', 'capped', 'full'] as const;
 const keyOf = new Map(workspaces.flatMap((id) => keys.map((name) => [`${id} ${name}`, newKey()])));
 
 const keyMembers = {
   plain: {},
   revoked: { status: 'revoked' },
-  hurried: { rpm: 1 },
+  rateLimited: { rpm: 1 },
   limited: { spend_limit_usd: '0' },
 };
 const workspaceMembers = {
@@ -166,7 +166,7 @@ describe('a function call', () => {
     ]);
     for (const workspace of workspaces) {
       for (const one of [world, off]) {
-        await one.post(ask('nobody'), authorization(workspace, 'hurried'));
+        await one.post(ask('nobody'), authorization(workspace, 'rateLimited'));
         await takeSpan(one, workspace);
         const stored = { ...authorization(workspace), 'idempotency-key': usedKey };
         expect((await one.post(hello('acme/free'), stored)).status).toBe(200);

@@ -131,7 +131,7 @@ describe('a function call', () => {
     });
   });
 
-  describe('is refused, names what is fixed and calls nobody:', () => {
+  describe('is refused, names what is fixed and calls no provider:', () => {
     const words = (alias: string, more: Json) => refusal(ask(alias, { ticket: 'x' }, more));
 
     it.each<[string, Json, RegExp]>([
@@ -150,7 +150,7 @@ describe('a function call', () => {
       ['reasoning', { reasoning: { effort: 'low' } }, /not reasoning\b/],
       ['usage', { usage: { include: true } }, /not usage\b/],
       ['several', { top_p: 1, n: 2 }, /not top_p, n\b/],
-      ['a member nobody knows', { x_unknown: 1 }, /not x_unknown\b/],
+      ['an unknown member', { x_unknown: 1 }, /not x_unknown\b/],
     ])('%s', async (_name, more, message) => {
       expect(await words('text', more)).toMatch(message);
       await words('ticket', more);

@@ -8,7 +8,7 @@ import { answerOf, ask, modelsFor, prompt, receivedIn } from '../support/functio
 import { newKey } from '../support/gateway-file.ts';
 import { type Harness, startHarness } from '../support/harness.ts';
 
-const names = ['revoked', 'hurried', 'limited', 'poor', 'capped', 'always', 'alwaysOff', 'allowed'] as const;
+const names = ['revoked', 'rateLimited', 'limited', 'poor', 'capped', 'always', 'alwaysOff', 'allowed'] as const;
 type KeyName = (typeof names)[number];
 const keys = Object.fromEntries(names.map((name) => [name, newKey()])) as Record<KeyName, string>;
 
@@ -47,7 +47,7 @@ describe('a function call', () => {
       workspace: { functions },
       moreWorkspaces: [
         workspaceOf('revoked', { keys: [{ name: 'revoked', key: keys.revoked, status: 'revoked' }] }),
-        workspaceOf('hurried', { keys: [{ name: 'hurried', key: keys.hurried, rpm: 2 }] }),
+        workspaceOf('rateLimited', { keys: [{ name: 'rateLimited', key: keys.rateLimited, rpm: 2 }] }),
         workspaceOf('limited', { keys: [{ name: 'limited', key: keys.limited, spend_limit_usd: '0.000001' }] }),
         workspaceOf('poor', { credit_usd: '0.000001' }),
         workspaceOf('capped', { spend_limit_usd: '0.000001' }),
@@ -149,10 +149,10 @@ describe('a function call', () => {
   });
 
   it('over the requests per minute of its key is api_key_rate_limit, refused calls counted too', async () => {
-    await answerOf(await world.post(ask('free'), as('hurried')));
-    await expectError(await world.post(ask('nobody'), as('hurried')), 404, 'function_not_found');
+    await answerOf(await world.post(ask('free'), as('rateLimited')));
+    await expectError(await world.post(ask('nobody'), as('rateLimited')), 404, 'function_not_found');
     world.simulator.clear();
-    const { headers } = await refused(world.post(ask('free'), as('hurried')), 429, 'api_key_rate_limit');
+    const { headers } = await refused(world.post(ask('free'), as('rateLimited')), 429, 'api_key_rate_limit');
     expect(Number(headers.get('retry-after'))).toBeGreaterThanOrEqual(1);
     expect(Number(headers.get('retry-after'))).toBeLessThanOrEqual(60);
   });

@@ -88,7 +88,7 @@ describe('a function', () => {
     refused(alias, 409, 'function_disabled'),
   );
 
-  it('that is not there, or belongs to somebody else, is not found, and both look the same to the byte', async () => {
+  it('that is not there, or belongs to another workspace, is not found, and both look the same to the byte', async () => {
     await refused('nobody', 404, 'function_not_found');
     await refused('theirs', 404, 'function_not_found');
     await refused('theirs@r1', 404, 'function_not_found');
@@ -96,7 +96,7 @@ describe('a function', () => {
     expect(await withoutIds(await call('theirs@r1'))).toEqual(await withoutIds(await call('nobody@r1')));
   });
 
-  it('belongs to the workspace of the key, whoever else has one of the same name', async () => {
+  it('belongs to the workspace of the key, whichever other has one of the same name', async () => {
     expect(await served('shared')).toEqual(['shared', 'r1', 'of the first team']);
     const theirs = { authorization: `Bearer ${otherKey}` };
     expect((await answerOf(await call('shared', theirs))).content).toContain('of the other team: Hello');

@@ -55,7 +55,7 @@ describe('a key', () => {
     expect(gateway.simulator.calls).toHaveLength(0);
   });
 
-  it('of the right shape that nobody was given is refused, also with a body that cannot be read', async () => {
+  it('of the right shape that was never given out is refused, also with a body that cannot be read', async () => {
     await expectError(await post(`Bearer ${newKey()}`), 401, 'UNAUTHORIZED');
     await expectError(await post(`Bearer ${newKey()}`, '{"model":'), 401, 'UNAUTHORIZED');
   });
@@ -77,7 +77,7 @@ describe('a key', () => {
     for (const body of bodies) await expectError(await post(`Bearer ${revoked}`, body), 401, 'api_key_revoked');
   });
 
-  it('nobody was given stays UNAUTHORIZED on a function call', async () => {
+  it('that was never given out stays UNAUTHORIZED on a function call', async () => {
     await expectError(await post(`Bearer ${newKey()}`, hello('gw/function/summary')), 401, 'UNAUTHORIZED');
     await expectError(await post('Bearer sk-gw-nonsense', hello('gw/function/summary')), 401, 'UNAUTHORIZED');
   });

@@ -74,7 +74,7 @@ describe('the description of the API', () => {
     expect(faultsOf(componentSchema('Error'), envelope)).not.toEqual([]);
   });
 
-  it('names every header that the gateway reads or writes, but those that are nobody’s to send', () => {
+  it('names every header that the gateway reads or writes, but those that no client sends', () => {
     const text = JSON.stringify(description.paths);
     const missing = Object.values(headerNames).filter((name) => !text.includes(`"${name}"`));
     expect(missing).toEqual([headerNames.authorization, headerNames.originSecret]);

@@ -30,7 +30,7 @@ const visits: readonly PlannedCall[] = [
   ...Array.from({ length: 5 }, () => plain('sharded')),
 ];
 
-/** Of what a visit may cost: whoever has no money left is refused before it puts anything right. */
+/** Of what a visit may cost: a workspace without money left is refused before it puts anything right. */
 const forOneVisitUsd = '0.001';
 
 async function topUp({ operator, clock }: FaultHarness): Promise<void> {

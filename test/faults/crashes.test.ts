@@ -137,12 +137,12 @@ describe('a process that dies', () => {
     (crash) => dieOnce(crash - 1),
   );
 
-  it('keeps every counter whole, and lets nobody overspend', async () => {
+  it('keeps every counter whole, and lets no call overspend', async () => {
     expect(await brokenSums(world)).toEqual([]);
     expect(await overspent(world)).toEqual([]);
   });
 
-  it('settles nobody twice, and parts record and credit only of calls it did not finish', async () => {
+  it('settles no call twice, and parts record and credit only of calls it did not finish', async () => {
     let incomplete = 0;
     for (const workspace of workspaces) {
       const accounts = await readAccounts(world, workspace);
@@ -161,5 +161,5 @@ describe('a process that dies', () => {
 /** What a client has had whole it gets again. */
 const isComplete = ({ status, text }: Reply): boolean => status === 200 && !text.includes('data: {"error"');
 
-/** Nobody hangs up here: the process is what goes away. */
+/** No client hangs up here: the process is what goes away. */
 const staying = (call: PlannedCall): PlannedCall => ({ ...call, leavesAfterMs: undefined });

@@ -10,7 +10,7 @@ import type { Wrappers } from './fault-harness.ts';
 export interface CrashPoint {
   /** Commands to the store, calls of providers and pieces of their answers are counted; it dies at this one, if ever. */
   readonly at: number;
-  /** The store runs the last command, and nobody is left to hear its answer. */
+  /** The store runs the last command, and no process is left to hear its answer. */
   readonly lastOneRuns: boolean;
 }
 

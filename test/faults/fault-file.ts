@@ -29,7 +29,7 @@ const spare: Route = { provider: 'good', upstream: 'echo', more: { output_price_
 
 const impatient = { first_chunk_timeout_ms: 400, idle_timeout_ms: 400, accepts_byok_header: true };
 
-export const keyNames = ['team', 'limited', 'hurried', 'poor', 'sharded', 'capped', 'own'] as const;
+export const keyNames = ['team', 'limited', 'rateLimited', 'poor', 'sharded', 'capped', 'own'] as const;
 export type KeyName = (typeof keyNames)[number];
 export type Keys = Readonly<Record<KeyName, string>>;
 
@@ -40,7 +40,7 @@ export const makeKeys = (randomness: Randomness): Keys =>
 export const workspaceOf: Readonly<Record<KeyName, string>> = {
   team: 'team',
   limited: 'team',
-  hurried: 'team',
+  rateLimited: 'team',
   poor: 'poor',
   sharded: 'sharded',
   capped: 'capped',
@@ -79,10 +79,10 @@ export function faultFile(keys: Keys): FileParts {
   };
 }
 
-const teamKeys = ({ team, limited, hurried }: Keys) => [
+const teamKeys = ({ team, limited, rateLimited }: Keys) => [
   { name: 'team', key: team },
   { name: 'limited', key: limited, spend_limit_usd: '0.001' },
-  { name: 'hurried', key: hurried, rpm: 20 },
+  { name: 'rateLimited', key: rateLimited, rpm: 20 },
 ];
 
 const workspace = (id: string, credit_usd: string, keys: object[], more: object = {}) => ({

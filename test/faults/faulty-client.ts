@@ -7,7 +7,7 @@ import { aroundSend, type SentCommand } from '../support/around-send.ts';
 
 /**
  * throttled  refused before it ran            failing    a 500, and it did not run
- * refused    no connection                    silent     it never ran, and nobody says so
+ * refused    no connection                    silent     it never ran, and there is no answer
  * lost       it ran, and the connection broke before the answer
  * late       it ran, and the answer never comes
  */

@@ -47,7 +47,7 @@ function plainCall(random: SeededRandom, behaviours: readonly string[], key: Key
   return { key, body, headers: {}, leavesAfterMs: leaves(random, behaviour) };
 }
 
-/** Some leave, and everybody leaves who would otherwise wait for ever. */
+/** Some leave, and all that would otherwise wait for ever do. */
 const leaves = (random: SeededRandom, behaviour: string): number | undefined =>
   endlessBehaviours.includes(behaviour) || random.chance(0.12) ? random.below(120) : undefined;
 
@@ -61,7 +61,7 @@ function idempotent(random: SeededRandom, key: KeyName, body: Json, marker: stri
 
 const kinds: readonly Kind[] = [
   (random, behaviours) => [plainCall(random, behaviours)],
-  (random, behaviours) => [plainCall(random, behaviours, random.pick(['limited', 'hurried', 'sharded', 'capped']))],
+  (random, behaviours) => [plainCall(random, behaviours, random.pick(['limited', 'rateLimited', 'sharded', 'capped']))],
   (random) => [plainCall(random, ['echo'], 'poor')],
   (random) => {
     const marker = `once-${uuidOf(random)}`;

@@ -120,14 +120,14 @@ afterAll(async () => {
 });
 
 describe('processes that are killed', () => {
-  it('leave nobody with half an envelope or a stream that seems whole', () => {
+  it('leave no client with half an envelope or a stream that seems whole', () => {
     for (const { reply } of answers) if (reply !== undefined) checkWellAnswered(reply, { faults: [502] });
     expect(answers).toHaveLength(kills * callsPerKill);
     expect(answers.some(({ reply }) => reply?.status === 200)).toBe(true);
     expect(answers.some(({ reply }) => reply === undefined)).toBe(true);
   });
 
-  it('neither gain nor lose money, and let nobody overspend, whatever they were doing', async () => {
+  it('neither gain nor lose money, and let no call overspend, whatever they were doing', async () => {
     expect(await brokenSums(world)).toEqual([]);
     expect(await overspent(world)).toEqual([]);
   });

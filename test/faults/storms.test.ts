@@ -74,7 +74,7 @@ describe.each(storms.map((storm, index) => ({ ...storm, index })))('while $name'
     expect({ ...told, served: served.length > callsPerStorm / 10 }).toEqual({ ...told, served: true });
   });
 
-  it('no counter gains or loses anything, and nobody overspends', async () => {
+  it('no counter gains or loses anything, and no call overspends', async () => {
     expect({ ...told, broken: await brokenSums(world) }).toEqual({ ...told, broken: [] });
     expect({ ...told, over: await overspent(world) }).toEqual({ ...told, over: [] });
   });

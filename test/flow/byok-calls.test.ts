@@ -105,7 +105,7 @@ describe('an x-byok-key', () => {
   it('that the provider refuses is no reason to use ours, or another provider', async () => {
     await expectError(await post('acme/bad', 'acme'), 502, 'no_available_provider');
     expect(authorizations(world)).toEqual([['acme', `Bearer ${headerKey}`]]);
-    // A wrong key of one client cools nobody.
+    // A wrong key of one client cools no provider.
     expect(await outcomeOf(await world.post(hello('acme/paid', { provider: { only: 'acme' } })))).toBe('ok');
   });
 
@@ -149,7 +149,7 @@ describe('a stored connection', () => {
   const start = (...connections: object[]) =>
     startHarness({ models, providers, workspace: withConnections(...connections) });
 
-  it('with policy always is the only one that may serve, costs no credit, and nobody else is asked', async () => {
+  it('with policy always is the only one that may serve, costs no credit, and no other provider is asked', async () => {
     world = await start(connection());
     for (const stream of [false, true]) {
       const text = await (await world.post(hello('acme/paid', { stream, usage: { include: true } }))).text();
@@ -203,7 +203,7 @@ describe('a stored connection', () => {
     expect(authorizations(world)).toEqual([['acme', `Bearer ${ourKey}`]]);
   });
 
-  it('without a key binds all the same: nobody serves', async () => {
+  it('without a key binds all the same: no provider serves', async () => {
     world = await start(connection({ key: { env: 'GW_TEST_VARIABLE_NOBODY_SETS' } }));
     await expectError(await world.post(hello('acme/paid')), 422, 'byok_no_eligible_connection');
     expect(world.simulator.calls).toHaveLength(0);

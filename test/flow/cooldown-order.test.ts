@@ -162,14 +162,14 @@ describe('a provider', () => {
     expect(await askedFor('acme/breaking', stream)).toEqual(moved);
   });
 
-  it('cools for nobody because a client’s own key was refused', async () => {
+  it('does not cool because a client’s own key was refused', async () => {
     const headers = { 'x-byok-key': 'their-own' };
     for (const _call of [1, 2])
       expect(await askedFor('acme/refusing', { provider: { only: 'first' } }, headers)).toEqual(['first']);
     expect(await askedFor('acme/refusing')).toEqual(both);
   });
 
-  it('cools for nobody because of a fault of ours, which is logged with its cause; the next provider answers', async () => {
+  it('does not cool because of a fault of ours, which is logged with its cause; the next provider answers', async () => {
     const signing = async () => {
       throw new TypeError('the signer is broken');
     };
@@ -193,11 +193,11 @@ describe('a provider', () => {
     expect(lines).toHaveLength(3);
     expect(lines[0]).toContain('the signer is broken');
     await ourFault.stop();
-    // Counted as nobody's failure.
+    // Counted as no provider's failure.
     expect(recorded).toEqual(['second ok', 'second ok', 'second ok']);
   });
 
-  it('cools for nobody because a client left', async () => {
+  it('does not cool because a client left', async () => {
     const leave = new AbortController();
     const answering = Promise.withResolvers<ServerResponse>();
     const patient = await startScriptedProvider((outgoing) => {
@@ -330,7 +330,7 @@ describe('the memory of cooldowns', () => {
     return { written, cooldowns: createCooldowns({ store: { ...store, update }, clock }) };
   }
 
-  it('costs no write where nobody failed, and one per cooling however many calls fail in it', async () => {
+  it('costs no write where no provider failed, and one per cooling however many calls fail in it', async () => {
     const { written, cooldowns } = counting();
     await cooldowns.flush();
     expect(written).toEqual([]);
@@ -396,7 +396,7 @@ describe('the memory of cooldowns', () => {
     expect(secondsLeft).toBeLessThanOrEqual(3_601);
   });
 
-  it('is only an aid: a table that cannot be read or written fails no call and moves nobody else', async () => {
+  it('is only an aid: a table that cannot be read or written fails no call and moves no other provider', async () => {
     const down = async () => {
       throw new StoreUnavailable(new Error('down'));
     };

@@ -172,14 +172,14 @@ describe('an execution', () => {
   });
 
   it.each(['nowhere', 'unconfigured', 'unpriced', 'toolless'])(
-    'is execution_failed where nobody could serve its model, and nobody is called: %s',
+    'is execution_failed where no provider could serve its model, and no provider is called: %s',
     async (name) => {
       await expectError(await call(name), 502, 'execution_failed');
       expect(called()).toEqual([]);
     },
   );
 
-  it('uses the fallback where nobody serves the model at all', async () => {
+  it('uses the fallback where no provider serves the model at all', async () => {
     expect((await answerOf(await call('nowhere-backed'))).gw.fallback_used).toBe(true);
   });
 

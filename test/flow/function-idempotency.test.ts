@@ -78,7 +78,7 @@ describe('an Idempotency-Key of a function call', () => {
     waiting[0]?.();
     expect(await outcomes).toEqual({ ok: 1, execution_in_progress: 19 });
     const winner = (await Promise.all(all)).find(({ status }) => status === 200);
-    if (winner === undefined) throw new Error('nobody won');
+    if (winner === undefined) throw new Error('no call won');
     const first = await answerOf(winner);
     for (let replays = 0; replays < 3; replays += 1) {
       const replay = await answerOf(await world.post(ask('held'), key));
@@ -189,13 +189,13 @@ describe('an Idempotency-Key of a function call', () => {
     for (const answer of retries) void answer.then(({ status }) => (refused += status === 409 ? 1 : 0));
     await eventually(() => refused === 7);
     await isHeld(2);
-    // The late owner comes back first. What it would store is refused: the key is somebody else's.
+    // The late owner comes back first. What it would store is refused: the key is another call's.
     waiting[0]?.();
     const late = await answerOf(await lost);
     waiting[1]?.();
     const outcomes = await Promise.all(retries);
     const winner = outcomes.find(({ status }) => status === 200);
-    if (winner === undefined) throw new Error('nobody took over');
+    if (winner === undefined) throw new Error('no retry took over');
     const taken = await answerOf(winner);
     expect(taken.gw.execution_id).not.toBe(late.gw.execution_id);
     const replay = await answerOf(await two.post(ask('held', 'taken over'), key));

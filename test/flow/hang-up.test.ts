@@ -120,7 +120,7 @@ describe('a pooled connection', () => {
     expect(gateway.simulator.calls).toHaveLength(1);
   });
 
-  it.each([false, true])('that died while nobody used it is replaced once, unseen: stream %s', async (stream) => {
+  it.each([false, true])('that died while it was idle is replaced once, unseen: stream %s', async (stream) => {
     await (await gateway.post(hello('acme/echo'))).text();
     gateway.simulator.clear();
     const response = await gateway.post(hello('acme/stale', { stream, usage: { include: true } }));

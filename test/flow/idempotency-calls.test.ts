@@ -70,7 +70,7 @@ describe.each([false, true])('an Idempotency-Key, stream %s', (stream) => {
     expect(calls()).toBe(1);
   });
 
-  it('whose answer could not be stored at once is stored after its end, and a retry calls nobody', async () => {
+  it('whose answer could not be stored at once is stored after its end, and a retry calls no provider', async () => {
     let failures = 2;
     const failing = (store: Store): Store => ({
       ...store,

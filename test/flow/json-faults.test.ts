@@ -84,7 +84,7 @@ describe('a JSON answer that fails', () => {
     expect(calledProviders()).toEqual(['bad', 'good']);
   });
 
-  it.each(failing)('is no_available_provider where nobody is left, in our words: %s', async (upstream) => {
+  it.each(failing)('is no_available_provider where no provider is left, in our words: %s', async (upstream) => {
     const response = await post(`alone/${upstream}`);
     const text = await response.clone().text();
     await expectError(response, 502, 'no_available_provider');

@@ -96,7 +96,7 @@ describe('a limit of requests per minute', () => {
     expect(gateway.simulator.calls).toHaveLength(1);
   });
 
-  it('turns to a provider that is free before it makes anybody wait', async () => {
+  it('turns to a provider that is free before it makes a call wait', async () => {
     const dear = { output_price_per_million: '9' };
     const { gateway } = await start(
       {},

@@ -1,4 +1,4 @@
-// The store that counts fails, or does not answer: nobody whose limits are unknown is called, and nobody waits long.
+// The store that counts fails, or does not answer: no provider whose limits are unknown is called, and no call waits long.
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { createCounters } from '../../shared/accounting/holds/index.ts';
 import { createProviderLimiter } from '../../shared/accounting/limits/index.ts';

@@ -77,7 +77,7 @@ describe('amounts', () => {
     expect((await world.credit()).available).toBe(999999999999999999999999998n);
   });
 
-  it('of a call that asks for more than anybody could pay are a refusal like any other', async () => {
+  it('of a call that asks for more than any workspace could pay are a refusal like any other', async () => {
     world = await startHarness({ models, key: { spend_limit_usd: '5' } });
     const most = Number.MAX_SAFE_INTEGER;
     for (const members of [{ max_tokens: most }, { max_tokens: most, n: 128 }]) {

@@ -17,7 +17,7 @@ interface Fault {
   readonly code: string;
   readonly headers?: Record<string, string>;
   readonly body?: Record<string, unknown>;
-  readonly key?: 'hurried' | 'poor';
+  readonly key?: 'rateLimited' | 'poor';
 }
 
 const fault = (name: string, status: number, code: string, rest: Omit<Fault, 'name' | 'status' | 'code'>): Fault => ({
@@ -29,7 +29,7 @@ const fault = (name: string, status: number, code: string, rest: Omit<Fault, 'na
 
 /** In the order of contract 5. */
 const faults: readonly Fault[] = [
-  fault('requests per minute', 429, 'api_key_rate_limit', { key: 'hurried' }),
+  fault('requests per minute', 429, 'api_key_rate_limit', { key: 'rateLimited' }),
   fault('idempotency', 409, 'idempotency_conflict', { headers: { 'idempotency-key': 'used' } }),
   fault('span', 409, 'duplicate_span_id', { headers: { 'x-gw-span-id': 'used' } }),
   fault('BYOK header', 403, 'byok_not_enabled', { headers: { 'x-byok-key': 'sk-mine' } }),
@@ -54,19 +54,19 @@ const models: FileParts['models'] = {
 
 describe('a refused call', () => {
   let world: Harness;
-  const keys = { hurried: newKey(), poor: newKey() };
+  const keys = { rateLimited: newKey(), poor: newKey() };
 
   beforeAll(async () => {
     const parts = { models, service: { queue_ms: 0 } };
     world = await startHarness({ clock: manualClock(), ...parts });
     const more = [
       { name: 'first', key: world.key, spend_limit_usd: '50' },
-      { name: 'hurried', key: keys.hurried, rpm: 1 },
+      { name: 'rateLimited', key: keys.rateLimited, rpm: 1 },
       { name: 'poor', key: keys.poor, spend_limit_usd: '0.000001' },
     ];
     await world.apply({ ...parts, workspace: { features: { presets: true }, keys: more } });
     const used = [
-      world.post(hello('acme/full'), { authorization: `Bearer ${keys.hurried}` }),
+      world.post(hello('acme/full'), { authorization: `Bearer ${keys.rateLimited}` }),
       world.post(hello('acme/open'), { 'idempotency-key': 'used', 'x-gw-span-id': 'used' }),
     ];
     for (const answer of used) expect(await outcomeOf(await answer)).toBe('ok');

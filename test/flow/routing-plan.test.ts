@@ -1,5 +1,5 @@
 // Who is asked, and in which order: every provider here rejects every request, so the calls that arrive are the plan.
-// A rejection of the caller's own cools nobody, so no test disturbs another.
+// A rejection of the caller's own cools no provider, so no test disturbs another.
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { expectError } from '../support/expect-error.ts';
 import { newKey, type Route } from '../support/gateway-file.ts';
@@ -43,7 +43,11 @@ const plans: readonly [what: string, body: Record<string, unknown>, asked: reado
   ['an order, then the others by price', wish({ order: ['dear', 'twin'] }), ['dear', 'twin', 'cheap', 'middle']],
   ['an order without fallbacks', wish({ order: ['dear', 'cheap'], allow_fallbacks: false }), ['dear', 'cheap']],
   ['no fallbacks', wish({ allow_fallbacks: false }), ['cheap']],
-  ['an order with a name that nobody has', wish({ order: ['nobody', 'middle'] }), ['middle', 'cheap', 'twin', 'dear']],
+  [
+    'an order with a name that no provider has',
+    wish({ order: ['nobody', 'middle'] }),
+    ['middle', 'cheap', 'twin', 'dear'],
+  ],
   ['one provider', wish({ only: 'dear' }), ['dear']],
   ['some providers', wish({ only: ['dear', 'twin'] }), ['twin', 'dear']],
   ['all but some', wish({ ignore: ['cheap', 'dear', 'nobody'] }), ['twin', 'middle']],
@@ -104,15 +108,12 @@ describe('a request', () => {
   const rejected = async (response: Response) =>
     expectError(response, 400, 'invalid_request', { reason: 'invalid_prompt' });
 
-  it.each(plans)(
-    'that asks for %s reaches these providers in this order, and nobody else',
-    async (_what, body, plan) => {
-      await rejected(await gateway.post(marked('acme/model', body)));
-      expect(asked()).toEqual(plan);
-      expect(gateway.simulator.calls.every(({ bodyText }) => bodyText.includes(canary))).toBe(true);
-      expect(gateway.logLines.join('\n')).not.toContain(canary);
-    },
-  );
+  it.each(plans)('that asks for %s reaches these providers in this order, and no others', async (_what, body, plan) => {
+    await rejected(await gateway.post(marked('acme/model', body)));
+    expect(asked()).toEqual(plan);
+    expect(gateway.simulator.calls.every(({ bodyText }) => bodyText.includes(canary))).toBe(true);
+    expect(gateway.logLines.join('\n')).not.toContain(canary);
+  });
 
   const refusals: readonly [body: Record<string, unknown>, status: number, code: string][] = [
     [wish({ only: 'nobody' }), 400, 'invalid_request'],
@@ -130,7 +131,7 @@ describe('a request', () => {
     [wish({ only: 'unset' }), 503, 'provider_not_configured'],
   ];
 
-  it.each(refusals)('that nobody can serve reaches nobody: %j', async (body, status, code) => {
+  it.each(refusals)('that no provider can serve reaches none: %j', async (body, status, code) => {
     await expectError(await gateway.post(marked('acme/model', body)), status, code);
     expect(asked()).toEqual([]);
   });
@@ -140,7 +141,7 @@ describe('a request', () => {
     expect(asked()).toEqual(['large', 'small', 'cheap', 'twin', 'middle', 'dear']);
   });
 
-  it('for auto passes over whoever cannot honour it', async () => {
+  it('for auto passes over models that cannot honour it', async () => {
     await rejected(await gateway.post(marked('auto', { response_format: schema, tools: [tool] })));
     expect(asked()).toEqual(['middle', 'dear']);
     gateway.simulator.clear();

@@ -10,7 +10,7 @@ import { outcomeOf } from '../support/outcomes.ts';
 import { aroundStore, type StoreCall } from '../support/wrapped-store.ts';
 
 /** Pauses between tries take no time; budgets do. */
-const hurriedClock: Clock = {
+const quickClock: Clock = {
   ...systemClock,
   after: (delayMs, callback) => systemClock.after(delayMs < 1_000 ? 0 : delayMs, callback),
 };
@@ -26,7 +26,7 @@ describe('a settlement', () => {
   let fails: (call: StoreCall) => 'before' | 'after' | undefined;
   afterEach(() => world.stop());
 
-  const start = (clock: Clock = hurriedClock) =>
+  const start = (clock: Clock = quickClock) =>
     startHarness({
       clock,
       models,

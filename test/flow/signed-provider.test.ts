@@ -45,7 +45,7 @@ describe('a provider with auth sigv4', () => {
   });
 });
 
-describe('where nobody can sign', () => {
+describe('where no call can be signed', () => {
   it('such a provider is not configured, and is not called', async () => {
     const gateway = await startHarness({ models, providers, replace: () => ({ credentials: signing(false) }) });
     try {

@@ -13,7 +13,7 @@ describe('a span id', () => {
   let world: Harness;
   let clock: ManualClock;
   let names = 0;
-  const keys = { hurried: newKey(), other: newKey() };
+  const keys = { rateLimited: newKey(), other: newKey() };
 
   beforeAll(async () => {
     clock = manualClock();
@@ -24,7 +24,7 @@ describe('a span id', () => {
     world = await startHarness({ clock, models, moreWorkspaces });
     const both = [
       { name: 'first', key: world.key },
-      { name: 'hurried', key: keys.hurried, rpm: 1 },
+      { name: 'rateLimited', key: keys.rateLimited, rpm: 1 },
     ];
     await world.apply({ models, moreWorkspaces, workspace: { keys: both } });
   });
@@ -104,7 +104,7 @@ describe('a span id', () => {
     },
   );
 
-  it.each(['echo', 'error-400'])('stays used after an end that nobody retries: %s', async (upstream) => {
+  it.each(['echo', 'error-400'])('stays used after an end that is not retried: %s', async (upstream) => {
     const span = fresh();
     await (await post(upstream, span)).text();
     await world.settled();
@@ -132,10 +132,10 @@ describe('a span id', () => {
   });
 
   it('is untouched by a refusal that stands before it', async () => {
-    const hurried = { authorization: `Bearer ${keys.hurried}` };
-    expect(await outcomeOf(await post('echo', hurried))).toBe('ok');
+    const rateLimited = { authorization: `Bearer ${keys.rateLimited}` };
+    expect(await outcomeOf(await post('echo', rateLimited))).toBe('ok');
     const limited = fresh();
-    await expectError(await post('echo', { ...limited, ...hurried }), 429, 'api_key_rate_limit');
+    await expectError(await post('echo', { ...limited, ...rateLimited }), 429, 'api_key_rate_limit');
     expect(await outcomeOf(await post('echo', limited, { seed: 1 }))).toBe('ok');
     const names1 = withKey({});
     expect(await outcomeOf(await post('echo', names1))).toBe('ok');

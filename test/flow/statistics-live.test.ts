@@ -198,7 +198,7 @@ describe('live statistics', () => {
     expect(recorded).toEqual([70, 70]);
   });
 
-  it('cost one write for a call, also for one that fell back, and none for one that reached nobody', async () => {
+  it('cost one write for a call, also for one that fell back, and none for one that reached no provider', async () => {
     await (await gateway.post(hello('acme/model'))).text();
     await eventually(() => counterWrites() === 1);
     await (await gateway.post(hello('acme/failing'))).text();

@@ -1,4 +1,4 @@
-// Every way in which a stream can break. Before its first output nobody sees it: the next provider answers, or the client
+// Every way in which a stream can break. Before its first output no client sees it: the next provider answers, or the client
 // gets a JSON error. After it there is one error line, the end marker, and no second provider.
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { credentialsOf } from '../support/credentials.ts';
@@ -6,7 +6,7 @@ import { expectError } from '../support/expect-error.ts';
 import { type Harness, hello, startHarness } from '../support/harness.ts';
 import { contentOf, readStream } from '../support/read-stream.ts';
 
-/** Upstream behaviour → what a client gets where nobody else can answer. */
+/** Upstream behaviour → what a client gets where no other provider can answer. */
 const beforeOutput: readonly [upstream: string, status: number, code: string][] = [
   ['error-400', 400, 'invalid_request'],
   ['error-413', 400, 'invalid_request'],
@@ -83,7 +83,7 @@ describe('a stream that breaks', () => {
   });
 
   const post = (model: string) => gateway.post(hello(model, { stream: true }));
-  /** A reset of a pooled socket looks like one that died while nobody used it, so it is tried once more. */
+  /** A reset of a pooled socket looks like one that died while it was idle, so it is tried once more. */
   const calledProviders = () =>
     gateway.simulator.calls
       .filter(({ behaviour }, index, calls) => behaviour !== 'reset' || calls[index - 1]?.behaviour !== 'reset')
@@ -100,7 +100,7 @@ describe('a stream that breaks', () => {
   });
 
   it.each(beforeOutput)(
-    'before its output is a JSON error where nobody else is left: %s',
+    'before its output is a JSON error where no other provider is left: %s',
     async (upstream, status, code) => {
       gateway.simulator.clear();
       const response = await post(`alone/${upstream}`);

@@ -41,7 +41,7 @@ describe('a stream', () => {
   const stream = async (model: string, more = {}) =>
     readStream(await gateway.post(hello(`acme/${model}`, { stream: true, ...more })));
 
-  it('carries every chunk of the provider byte for byte, and hides the usage nobody asked for', async () => {
+  it('carries every chunk of the provider byte for byte, and hides the usage that was not asked for', async () => {
     const { lines, headers } = await stream('unknown-members');
     expect(lines).toEqual(unknownMembersTexts.chunks);
     expect(headers.get('cache-control')).toContain('no-transform');

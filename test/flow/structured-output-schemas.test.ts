@@ -66,7 +66,7 @@ describe('a hostile schema', () => {
     await response.text();
   });
 
-  it.each(hostile)('is refused, and nobody is called: %s', async (_what, schema) => {
+  it.each(hostile)('is refused, and no provider is called: %s', async (_what, schema) => {
     const { message } = await expectError(
       await gateway.post(hello('acme/echo', format(schema))),
       400,

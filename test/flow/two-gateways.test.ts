@@ -34,7 +34,7 @@ describe('two gateways on one store', () => {
   const folder = mkdtempSync(join(tmpdir(), 'gw-two-'));
   const children: ChildProcess[] = [];
   const key = newKey();
-  const hurriedKey = newKey();
+  const rateLimitedKey = newKey();
   let dynamo: EmbeddedDynamo;
   let store: Store;
   let client: ReturnType<typeof createDynamoClient>;
@@ -85,7 +85,9 @@ describe('two gateways on one store', () => {
         ],
       },
       service: { queue_ms: 0 },
-      moreWorkspaces: [{ id: 'hurried', credit_usd: '5', keys: [{ name: 'hurried', key: hurriedKey, rpm: 7 }] }],
+      moreWorkspaces: [
+        { id: 'rateLimited', credit_usd: '5', keys: [{ name: 'rateLimited', key: rateLimitedKey, rpm: 7 }] },
+      ],
     };
     writeFileSync(
       file,
@@ -137,7 +139,7 @@ describe('two gateways on one store', () => {
   }
   const received = async () => (await (await fetch(`${simulator}/simulator/calls`)).json()) as readonly Received[];
 
-  /** Who was served reached the provider, and nobody else did. Each call that came too late may have cost one slot. */
+  /** Who was served reached the provider, and no other did. Each call that came too late may have cost one slot. */
   async function expectServed(answers: readonly Answer[], limit: number, error: string): Promise<void> {
     const countOf = (status: number) => answers.filter((answer) => answer.status === status).length;
     const served = countOf(200);
@@ -156,7 +158,7 @@ describe('two gateways on one store', () => {
     expect(children.filter(({ pid }) => pid !== undefined)).toHaveLength(3);
   });
 
-  it('tell each other who cools: the second asks nobody who has just told the first to wait', async () => {
+  it('tell each other who cools: the second asks no provider that has just told the first to wait', async () => {
     expect(await postUntilServed(0, 'acme/failing')).toMatchObject({ usage: { attempts: 2, provider: 'acme' } });
     await eventually(async () => (await store.get('limits', 'COOLDOWNS')) !== undefined);
     expect(await postUntilServed(1, 'acme/failing')).toMatchObject({ usage: { attempts: 1, provider: 'acme' } });
@@ -172,10 +174,10 @@ describe('two gateways on one store', () => {
   });
 
   it('let as many requests through as the key allows in a minute', async () => {
-    await expectServed(await crowd('acme/open', {}, hurriedKey), 7, 'api_key_rate_limit');
+    await expectServed(await crowd('acme/open', {}, rateLimitedKey), 7, 'api_key_rate_limit');
   });
 
-  it('hold nobody back where there is no limit', async () => {
+  it('hold no call back where there is no limit', async () => {
     await expectServed(await crowd('acme/open'), calls, 'none');
   });
 

@@ -64,7 +64,7 @@ describe.each(places)('blobs in %s', (_name, open) => {
 });
 
 describe('a folder of blobs', () => {
-  it('keeps them for the next process, and for nobody else on the machine', async () => {
+  it('keeps them for the next process, and for no other user of the machine', async () => {
     const folder = join(temporaryFolder(), 'blobs');
     await folderBlobs(folder).put('a', bytes);
     expect(Buffer.from((await folderBlobs(folder).get('a')) ?? []).equals(bytes)).toBe(true);

@@ -131,7 +131,7 @@ describe('sharded credit', () => {
     expect((await ledger.take(account, newHold('next', 100n, nowMs + leaseMs))).kind).toBe('taken');
   });
 
-  it('pays a debt of one shard out of the others before anybody else can hold that', async () => {
+  it('pays a debt of one shard out of the others before another call can hold that', async () => {
     const account: CreditAccount = { workspace: 'debt', shards: 2, spendLimit: null };
     const ledger = newLedger(test.store, always(1, 2));
     await ledger.create('debt', 100n);

@@ -192,7 +192,7 @@ describe('applying a function', () => {
 });
 
 describe('a workspace', () => {
-  it('finds its own functions and nobody else does', async () => {
+  it('finds its own functions, and no other workspace does', async () => {
     const [mine, theirs] = [newWorkspace(), newWorkspace()];
     await apply(mine, functionOf(both, { active: 'r2' }));
     expect(await functions.read(theirs, 'f')).toBeUndefined();

@@ -50,7 +50,7 @@ function grant(model: Model, real: Real, owner: string, fingerprint: string): vo
 }
 
 function expectRefusal({ standing }: Model, outcome: Outcome, fingerprint: string): void {
-  if (standing.state === 'free') throw new Error('a free key refuses nobody');
+  if (standing.state === 'free') throw new Error('a free key refuses no call');
   if (standing.fingerprint !== fingerprint) expect(outcome).toEqual({ kind: 'conflict' });
   else if (standing.state === 'running') {
     expect(outcome).toEqual({ kind: 'running', leaseUntilMs: standing.leaseUntilMs });
@@ -119,7 +119,7 @@ const dies = (back: number): Command => ({
   toString: () => `the owner ${back} back dies`,
 });
 
-/** The runtime ends a call before its lease is over: nobody alive outlives it. */
+/** The runtime ends a call before its lease is over: no running call outlives it. */
 const passes = (ms: number): Command => ({
   ...anytime,
   run: async (model, real) => {

@@ -98,7 +98,7 @@ describe('a claim whose owner is dead', () => {
     expect(await call.claim('other')).toEqual({ kind: 'done', result: answer });
   });
 
-  it('is completed by its late owner as long as nobody took it over', async () => {
+  it('is completed by its late owner as long as no retry took it over', async () => {
     const call = keyScenario(database.store);
     await call.claim('late');
     call.clock.advance(leaseMs * 2);
@@ -159,7 +159,7 @@ describe('a record', () => {
     expect(await call.claim('b')).toEqual({ kind: 'done', result: answer });
   });
 
-  it('is completed by nobody who never claimed it', async () => {
+  it('is not completed by an owner that never claimed it', async () => {
     const call = keyScenario(database.store);
     expect(await call.complete('a', answer)).toEqual({ kind: 'fenced' });
     expect(await call.claim('b')).toEqual({ kind: 'claimed' });

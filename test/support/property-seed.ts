@@ -1,4 +1,4 @@
-// Property tests draw the same cases in every run, so that a red run is somebody's change and not chance. GW_TEST_SEED
+// Property tests draw the same cases in every run, so that a red run is a change of the code and not chance. GW_TEST_SEED
 // draws others.
 import fc from 'fast-check';
 

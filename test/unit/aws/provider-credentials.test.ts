@@ -151,7 +151,7 @@ describe('provider credentials of a stage', () => {
     expect(credentials.find(acme)).toEqual({ authorization: 'Bearer new' });
   });
 
-  it('that cannot be read at once leave the old ones, and nobody sees an error', async () => {
+  it('that cannot be read at once leave the old ones, and no call sees an error', async () => {
     const { credentials, start, clock, answer } = create();
     await start(valuesOf({ acme: 'old' }));
     clock.advance(10_000);

@@ -74,7 +74,7 @@ describe('the cost of a call', () => {
     );
   });
 
-  it('is nothing for an entry that nobody priced', () => {
+  it('is nothing for an entry without a price', () => {
     const usage = readUsage({ prompt_tokens: 9, completion_tokens: 9 }, 'included', { prompt: 0, output: 0 });
     expect(costOf(usage, { input: null, cachedInput: null, output: null }).total).toBe(0n);
   });

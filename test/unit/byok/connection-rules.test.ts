@@ -43,7 +43,7 @@ describe('the connections of a plain call', () => {
     expect(facts.connectionTo('c')).toBeUndefined();
   });
 
-  it('without a key pay for nobody, but their always still keeps the call from our credit', () => {
+  it('without a key pay for no call, but their always still keeps the call from our credit', () => {
     const keyless = [connection('a', { policy: 'always', sealed: undefined })];
     expect(connectionFacts(enabled, keyless).connectionTo('a')).toBeUndefined();
     expect(connectionFacts(enabled, keyless).connections).toEqual([

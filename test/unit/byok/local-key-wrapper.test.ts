@@ -39,7 +39,7 @@ describe('the master key of a local run', () => {
       },
     };
     const loser = localKeyWrapper({ folder, randomness });
-    if (winner === undefined) throw new Error('nobody raced');
+    if (winner === undefined) throw new Error('no process won');
     const sealed = await vaultOn(winner).seal(place, 'key');
     expect(await vaultOn(loser).open(place, sealed)).toBe('key');
     expect(readdirSync(folder)).toHaveLength(1);

@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { maskKeys, maskSecrets, redact } from '../../../shared/foundation/log/index.ts';
 
-describe('a text of somebody else in the log', () => {
+describe('a text of others in the log', () => {
   it.each([
     ['Incorrect API key provided: sk-proj-abc', 'sk-proj-abc'],
     ['Incorrect API key provided: sk-proj-****************abcd.', 'abcd'],

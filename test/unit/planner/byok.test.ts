@@ -43,8 +43,8 @@ describe('a key header', () => {
   it.each([
     ['no only', {}],
     ['two providers', pinned(['cheap', 'dear'])],
-    ['a provider nobody knows', pinned('nobody')],
-    ['a known one beside one nobody knows', pinned(['cheap', 'nobody'])],
+    ['an unknown provider', pinned('nobody')],
+    ['a known one beside an unknown one', pinned(['cheap', 'nobody'])],
     ['a provider that does not serve the model', pinned('idle')],
     ['order in place of only', { provider: { order: ['cheap'], allow_fallbacks: false } }],
     ['no only, for an unknown model', { model: 'unheard-of' }],
@@ -78,7 +78,7 @@ describe('a key header', () => {
     expect(candidate && byok.sourceOf(candidate)).toBe('header');
   });
 
-  it('relieves nobody of policies, features and caps', () => {
+  it('relieves no call of policies, features and caps', () => {
     const keyed = { ...world, byok: readByokFacts({ hasHeaderKey: true, connections: [] }) };
     const asking = (only: string, more: Record<string, unknown>) => planned({ provider: { only, ...more } }, keyed);
     expect(asking('cheap', { zdr: true })).toBe('no_policy_compliant_provider');
@@ -94,7 +94,7 @@ describe('a key header', () => {
 });
 
 describe('stored connections that are allowed', () => {
-  it('change nobody else: others are called with our credential, and an unknown price is no low price', () => {
+  it('change no other provider: others are called with our credential, and an unknown price is no low price', () => {
     expect(planned({}, withConnections(world, connection('unpriced')))).toEqual(['cheap', 'dear', 'unpriced']);
   });
 
@@ -104,7 +104,7 @@ describe('stored connections that are allowed', () => {
     expect(planned({}, withConnections(bare, connection('idle')))).toBe('provider_not_configured');
   });
 
-  it('serve nobody without a readable key', () => {
+  it('serve no call without a readable key', () => {
     const facts = withConnections(
       { ...world, isConfigured: isOneOf('cheap') },
       connection('unpriced', { isAuthorised: false }),

@@ -35,7 +35,7 @@ const askingNothing: readonly (readonly [string, Record<string, unknown>])[] = [
   ['modalities of another type', { modalities: 'audio' }],
   ['an audio member that is null', { audio: null }],
   ['a text response format', { response_format: { type: 'text' } }],
-  ['a response format nobody has heard of', { response_format: { type: 'grammar' } }],
+  ['a response format that is unknown', { response_format: { type: 'grammar' } }],
   ['a file part', saying({ type: 'file', file: { file_id: 'f' } })],
   ['the word image_url in a text', saying({ type: 'text', text: 'image_url input_audio' })],
   ['a message without content', { messages: [{ role: 'assistant', content: null }] }],
@@ -101,7 +101,7 @@ describe('a json_schema response format', () => {
 });
 
 describe('media', () => {
-  it('are all parts that are no text: images, sounds, files, and kinds nobody has heard of', () => {
+  it('are all parts that are no text: images, sounds, files, and unknown kinds', () => {
     for (const part of [image, sound, { type: 'file', file: {} }, { type: 'hologram' }, {}]) {
       expect(hasMedia(requestOf(saying({ type: 'text', text: 'See:' }, part)))).toBe(true);
     }

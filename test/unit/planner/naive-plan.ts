@@ -1,5 +1,5 @@
 // The rules of contract 3 and 5 once more, told from the side of one candidate: how far does it get? The error is the
-// last hurdle that anybody reached. Slow, in floats, and sharing no line with the planner.
+// last check that any candidate reached. Slow, in floats, and sharing no line with the planner.
 import type { ModelDocument, ModelProviderDocument } from '../../../shared/configuration/catalogue/index.ts';
 import type { Body, World } from './arbitrary-worlds.ts';
 

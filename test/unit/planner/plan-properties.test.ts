@@ -44,7 +44,7 @@ const restsOnTheFirst = ({ provider = {} }: Body): boolean =>
   provider.allow_fallbacks === false && (provider.order ?? []).length === 0;
 
 describe('whatever the catalogue and the request', () => {
-  it('the error is the first condition that leaves nobody, and without one everybody eligible is planned', () => {
+  it('the error is the first condition that leaves no candidate, and without one every eligible provider is planned', () => {
     const seen = new Map<string, number>();
     fc.assert(
       fc.property(anyBody, anyWorld, (body, world) => {
@@ -63,13 +63,13 @@ describe('whatever the catalogue and the request', () => {
     expect(seen.size).toBe(11);
   });
 
-  it('nobody is planned who breaks a policy, a cap, a pin, an ignore, lacks a feature, a price or a credential', () => {
+  it('no provider is planned that breaks a policy, a cap, a pin, an ignore, lacks a feature, a price or a credential', () => {
     ofEveryPlan((planned, body, world) => {
       for (const runner of planned) expect(hurdlesOf(runner, body, world)).not.toContain(false);
     });
   });
 
-  it('nobody is planned of a model that the workspace may not use or the client did not ask for', () => {
+  it('no provider is planned of a model that the workspace may not use or the client did not ask for', () => {
     ofEveryPlan((planned, body, { workspace, document }) => {
       const hasMarks = document.models.some(({ auto }) => auto);
       for (const { model } of planned) {
@@ -79,7 +79,7 @@ describe('whatever the catalogue and the request', () => {
     });
   });
 
-  it('a plan is never empty and names nobody twice', () => {
+  it('a plan is never empty and names no provider twice', () => {
     ofEveryPlan((planned) => {
       expect(planned.length).toBeGreaterThan(0);
       expect(new Set(namesOf(planned)).size).toBe(planned.length);

@@ -65,7 +65,7 @@ export const catalogueOf = (models: ModelDocument[], providers: ProviderDocument
     'v1',
   );
 
-/** One model `m`; every provider of the entries exists, and so does whoever is in `providers`. */
+/** One model `m`; every provider of the entries exists, and so does each that is in `providers`. */
 export function worldOf(entries: ModelProviderDocument[], providers: ProviderDocument[] = []): PlanFacts {
   const known = new Set(providers.map(({ id }) => id));
   const others = entries.filter(({ provider }) => !known.has(provider)).map(({ provider }) => providerOf(provider));

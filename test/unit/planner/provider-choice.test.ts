@@ -11,7 +11,7 @@ const world = worldOf(
 const choosing = (provider: Record<string, unknown>, facts = world) => planned({ provider }, facts);
 
 describe('provider.only', () => {
-  it('lets nobody else serve, however cheap', () => {
+  it('lets no other provider serve, however cheap', () => {
     expect(choosing({ only: 'dear' })).toEqual(['dear']);
     expect(choosing({ only: ['dear', 'middling'] })).toEqual(['middling', 'dear']);
   });
@@ -39,12 +39,12 @@ describe('provider.only', () => {
 });
 
 describe('provider.ignore', () => {
-  it('leaves out whoever is named, and shrugs at ids it does not know', () => {
+  it('leaves out those that are named, and shrugs at ids it does not know', () => {
     expect(choosing({ ignore: ['cheap', 'nobody'] })).toEqual(['middling', 'dear']);
     expect(choosing({ ignore: [] })).toEqual(['cheap', 'middling', 'dear']);
   });
 
-  it('of everybody leaves a model that is not routable', () => {
+  it('of all providers leaves a model that is not routable', () => {
     expect(choosing({ ignore: ['dear', 'cheap', 'middling'] })).toBe('model_not_routable');
   });
 
@@ -90,7 +90,7 @@ describe('provider.allow_fallbacks: false', () => {
     expect(choosing({ allow_fallbacks: false }, { ...world, isCooling: isOneOf('cheap') })).toEqual(['middling']);
   });
 
-  it('beside order tries all that are named, and nobody who is not', () => {
+  it('beside order tries all that are named, and none that is not', () => {
     expect(choosing({ allow_fallbacks: false, order: ['dear', 'idle', 'cheap'] })).toEqual(['dear', 'cheap']);
   });
 

@@ -94,7 +94,7 @@ describe('the recorder', () => {
     await Promise.all(flushes);
   });
 
-  it('loses the counts of a failed write, tells the log, rejects nobody and counts on', async () => {
+  it('loses the counts of a failed write, tells the log, rejects no caller and counts on', async () => {
     const { store, updates, answerAll } = heldStore();
     const { recorder, failures } = start(store);
     recorder.record(call);

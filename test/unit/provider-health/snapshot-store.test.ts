@@ -27,7 +27,7 @@ describe('the stored snapshot', () => {
     expect(Object.keys((await stored?.unpack())?.models ?? {})).toEqual(['heir']);
   });
 
-  it('elects nobody who looked before it was renewed', async () => {
+  it('elects no instance that looked before it was renewed', async () => {
     const snapshots = createSnapshotStore(tables.store);
     const seen = await snapshots.read();
     expect(await snapshots.elect(seen, 'first', nowMs)).toBe(true);

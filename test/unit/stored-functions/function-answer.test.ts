@@ -84,7 +84,7 @@ describe('the usage of several provider calls', () => {
     expect(sumUsage([undefined, undefined])).toBeUndefined();
   });
 
-  it('credits nobody with numbers that are none, and changes no prototype', () => {
+  it('gives no credit for numbers that are none, and changes no prototype', () => {
     const hostile = JSON.parse('{"__proto__":{"prompt_tokens":5},"prompt_tokens":-9,"total_tokens":"7"}') as object;
     const sum = sumUsage([{ prompt_tokens: 2 }, { ...hostile }, { prompt_tokens: Number.NaN }]);
     expect(sum?.prompt_tokens).toBe(2);

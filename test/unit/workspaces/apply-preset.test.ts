@@ -65,7 +65,7 @@ describe('a preset', () => {
     expect(applyPreset(body(), off, 'terse')).toMatchObject({ code: 'preset_not_found' });
   });
 
-  it('that nobody asked for changes nothing: body and workspace are the very same', () => {
+  it('that was not asked for changes nothing: body and workspace are the very same', () => {
     const [sent, off] = [body(), { ...versions, features: { byok: false, presets: false } }];
     const applied = applyPreset(sent, off, undefined);
     expect(applied).toMatchObject({ kind: 'none' });
