@@ -39,6 +39,13 @@ export function createDynamoClient({ endpoint, ...options }: DynamoClientOptions
     signer: new SignatureV4({ ...access, service: 'dynamodb', sha256 }),
   });
   for (const middleware of notNeeded) client.middlewareStack.remove(middleware);
+  // Others stand in relation to it, so it is replaced: its one attempt costs a UUID and an error with its stack.
+  client.middlewareStack.add((next) => next, {
+    name: 'retryMiddleware',
+    step: 'finalizeRequest',
+    priority: 'high',
+    override: true,
+  });
   const documents = DynamoDBDocumentClient.from(client, { marshallOptions: { removeUndefinedValues: true } });
   return { send: documents.send.bind(documents), destroy: () => client.destroy() };
 }
