@@ -1,12 +1,11 @@
 // The sequence of a chat completion. Every stage hands the next a bigger value and fails by throwing `fail(code)`; the
 // router turns that into the envelope. What was reserved is settled after the last byte, however the call ends.
 import { GatewayError } from '../../shared/errors/index.ts';
-import type { AnswerTime } from '../../shared/foundation/time/index.ts';
 import type { GatewayResponse } from '../../shared/protocol/http/index.ts';
 import type { Endpoint } from '../../shared/protocol/router/index.ts';
+import type { StoreTime } from '../../shared/storage/store/index.ts';
 import { admit } from './admission/admit.ts';
 import { identify } from './admission/identify.ts';
-import { admissionTookTooLong } from './admission/reservation.ts';
 import type { ChatDependencies } from './dependencies.ts';
 import { provide } from './provider/provide.ts';
 import { receive } from './receive/receive.ts';
@@ -27,11 +26,7 @@ export const serveChatCompletion =
     return call.asksFunction ? serveFunction(deps, call, admission) : serveChat(deps, call, admission);
   };
 
-async function serveChat(
-  deps: ChatDependencies,
-  call: IdentifiedCall,
-  admission: AnswerTime,
-): Promise<GatewayResponse> {
+async function serveChat(deps: ChatDependencies, call: IdentifiedCall, admission: StoreTime): Promise<GatewayResponse> {
   const routed = await route(deps, call);
   const planned = routed instanceof GatewayError ? routed : ({ kind: 'chat', routed } as const);
   const admitted = await admit(deps, call, planned, admission);
@@ -52,9 +47,9 @@ async function answerChat(deps: ChatDependencies, call: AdmittedChat): Promise<S
 async function serveFunction(
   deps: ChatDependencies,
   call: IdentifiedCall,
-  admission: AnswerTime,
+  admission: StoreTime,
 ): Promise<GatewayResponse> {
-  const opened = await admission.wait(openExecution(deps, call), admissionTookTooLong);
+  const opened = await admission.wait(openExecution(deps, call));
   const planned = opened instanceof GatewayError ? opened : ({ kind: 'function', execution: opened } as const);
   const admitted = await admit(deps, call, planned, admission);
   if ('ready' in admitted) return serveReady(deps, call, admitted.ready);

@@ -1,6 +1,6 @@
 // The gateway that every client library is tested on: one gateway, models that behave and models that fail, and a stored function.
 import type { BasePath } from '../../shared/foundation/constants/index.ts';
-import { newKey } from '../support/gateway-file.ts';
+import { newKey, promptFunction } from '../support/gateway-file.ts';
 import { type Harness, startHarness } from '../support/harness.ts';
 
 const upstreams = {
@@ -29,20 +29,10 @@ export const startClientGateway = (): Promise<Harness> =>
     providers: { unset: { auth: { bearer: { env: 'GW_TEST_VARIABLE_NOBODY_SETS' } } } },
     workspace: {
       functions: [
-        {
-          id: 'label',
-          kind: 'prompt',
-          active: 'r1',
-          revisions: [
-            {
-              id: 'r1',
-              state: 'activated',
-              model: 'acme/echo',
-              messages: [{ role: 'user', content: 'Label this: {{input}}' }],
-              options: { max_tokens: 64 },
-            },
-          ],
-        },
+        promptFunction('label', 'acme/echo', {
+          messages: [{ role: 'user', content: 'Label this: {{input}}' }],
+          options: { max_tokens: 64 },
+        }),
       ],
     },
   });

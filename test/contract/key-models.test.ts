@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { createKeyStore, parseApiKey } from '../../shared/configuration/keys/index.ts';
 import { expectError } from '../support/expect-error.ts';
-import { newKey } from '../support/gateway-file.ts';
+import { newKey, promptFunction } from '../support/gateway-file.ts';
 import { type Harness, hello, startHarness } from '../support/harness.ts';
 
 const [narrow, wide, none, changing] = [newKey(), newKey(), newKey(), newKey()];
@@ -31,22 +31,7 @@ beforeAll(async () => {
         ],
         features: { presets: true },
         presets: [{ slug: 'other', versions: [{ version: '1', config: { models: ['acme/other'] } }], designated: '1' }],
-        functions: [
-          {
-            id: 'label',
-            kind: 'prompt',
-            active: 'r1',
-            revisions: [
-              {
-                id: 'r1',
-                state: 'activated',
-                model: 'acme/other',
-                messages: [{ role: 'user', content: '{{input}}' }],
-                input: { type: 'text' },
-              },
-            ],
-          },
-        ],
+        functions: [promptFunction('label', 'acme/other', { input: { type: 'text' } })],
       },
     ],
   });

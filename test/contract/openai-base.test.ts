@@ -1,5 +1,6 @@
 // The base URL /openai/v1 (contract 20): the same gateway for clients that cannot be given a header.
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { promptFunction } from '../support/gateway-file.ts';
 import { dataLines, type Harness, hello, startHarness } from '../support/harness.ts';
 
 const schema = { type: 'object', required: ['a'], properties: { a: { type: 'string' } }, additionalProperties: false };
@@ -17,22 +18,7 @@ beforeAll(async () => {
   gateway = await startHarness({
     models: Object.fromEntries(upstreams.map((upstream) => [`acme/${upstream}`, [{ provider: 'acme', upstream }]])),
     workspace: {
-      functions: [
-        {
-          id: 'label',
-          kind: 'prompt',
-          active: 'r1',
-          revisions: [
-            {
-              id: 'r1',
-              state: 'activated',
-              model: 'acme/echo',
-              messages: [{ role: 'user', content: '{{input}}' }],
-              input: { type: 'text' },
-            },
-          ],
-        },
-      ],
+      functions: [promptFunction('label', 'acme/echo', { input: { type: 'text' } })],
     },
   });
 });

@@ -1,5 +1,6 @@
 // What the gateway answers is what the description of the API says.
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { promptFunction } from '../support/gateway-file.ts';
 import { type Harness, hello, startHarness } from '../support/harness.ts';
 import { differencesOf, operationOf } from './api-description.ts';
 
@@ -32,22 +33,7 @@ describe('the answers of the gateway', () => {
       },
       providers: { unset: { auth: { bearer: { env: 'GW_TEST_VARIABLE_NOBODY_SETS' } } } },
       workspace: {
-        functions: [
-          {
-            id: 'label',
-            kind: 'prompt',
-            active: 'r1',
-            revisions: [
-              {
-                id: 'r1',
-                state: 'activated',
-                model: 'acme/echo',
-                messages: [{ role: 'user', content: '{{input}}' }],
-                options: { max_tokens: 64 },
-              },
-            ],
-          },
-        ],
+        functions: [promptFunction('label', 'acme/echo', { options: { max_tokens: 64 } })],
       },
     });
   });

@@ -15,6 +15,14 @@ export interface Route {
   readonly more?: Json;
 }
 
+/** A stored function with one revision, which is active. */
+export const promptFunction = (id: string, model: string, revision: Json = {}): Json => ({
+  id,
+  kind: 'prompt',
+  active: 'r1',
+  revisions: [{ id: 'r1', state: 'activated', model, messages: [{ role: 'user', content: '{{input}}' }], ...revision }],
+});
+
 export interface FileParts {
   /** Model id → its providers in catalogue order. */
   readonly models: Record<string, readonly Route[]>;

@@ -3,12 +3,10 @@
 import { callDocument } from '../../../shared/accounting/call-records/index.ts';
 import { readKeySpending } from '../../../shared/accounting/holds/index.ts';
 import { fail, okStatus } from '../../../shared/errors/index.ts';
-import { admissionTimeoutMs } from '../../../shared/foundation/constants/index.ts';
 import { formatUsd, type PicoUsd, parseUsd } from '../../../shared/foundation/money/index.ts';
-import { startAnswerTime } from '../../../shared/foundation/time/index.ts';
 import type { GatewayRequest } from '../../../shared/protocol/http/index.ts';
 import { type Endpoint, jsonHeaders } from '../../../shared/protocol/router/index.ts';
-import { admissionTookTooLong } from '../admission/reservation.ts';
+import { startStoreTime } from '../../../shared/storage/store/index.ts';
 import type { ChatDependencies } from '../dependencies.ts';
 import { identifyKey, type OwnKey } from './identify-key.ts';
 
@@ -29,7 +27,7 @@ const serve =
   async (request, scope) => {
     const reading = identifyKey(deps, request, scope).then((key) => read(deps, key, request));
     // Contract 6: what the store cannot answer within two seconds is not waited for.
-    const data = await startAnswerTime(deps.clock, admissionTimeoutMs).wait(reading, admissionTookTooLong);
+    const data = await startStoreTime(deps.clock).wait(reading);
     return { status: okStatus, headers: jsonHeaders, body: JSON.stringify({ data }) };
   };
 

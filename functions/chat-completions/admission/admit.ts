@@ -1,7 +1,7 @@
 // Admission: reserves everything that a call needs before a provider is called. As a rule it is one round to the store.
 import type { GatewayError } from '../../../shared/errors/index.ts';
-import type { AnswerTime } from '../../../shared/foundation/time/index.ts';
 import { openBill } from '../../../shared/routing/billing/index.ts';
+import type { StoreTime } from '../../../shared/storage/store/index.ts';
 import type { ChatDependencies } from '../dependencies.ts';
 import type { AdmittedCall, IdentifiedCall, ReadyAnswer } from '../stages.ts';
 import { createCallNames } from './call-names.ts';
@@ -13,7 +13,7 @@ export async function admit(
   deps: ChatDependencies,
   call: IdentifiedCall,
   planned: Planned | GatewayError,
-  admission: AnswerTime,
+  admission: StoreTime,
 ): Promise<AdmittedCall | { readonly ready: ReadyAnswer }> {
   const { clock } = deps;
   // Execution ids are UUIDv7 (contract 1), and the id of the request is one.

@@ -1,28 +1,25 @@
 // Finds the key, its workspace and the catalogue. A warm instance has them in memory; nothing remembered lets a call
 // pass: the reservation of the key compares it with the store.
 import { fail, GatewayError } from '../../../shared/errors/index.ts';
-import { admissionTimeoutMs } from '../../../shared/foundation/constants/index.ts';
 import { equalInConstantTime } from '../../../shared/foundation/ids/index.ts';
 import { maskKeys } from '../../../shared/foundation/log/index.ts';
-import { type AnswerTime, startAnswerTime } from '../../../shared/foundation/time/index.ts';
 import { checkRequestSchema, startSchemaWork } from '../../../shared/protocol/json-schema/index.ts';
 import type { LogContext } from '../../../shared/protocol/router/index.ts';
-import type { Item } from '../../../shared/storage/store/index.ts';
+import { type Item, type StoreTime, startStoreTime } from '../../../shared/storage/store/index.ts';
 import type { ChatDependencies } from '../dependencies.ts';
 import type { IdentifiedCall, ReadCall, ReceivedCall } from '../stages.ts';
 import { refuseFault } from './refuse-fault.ts';
-import { admissionTookTooLong } from './reservation.ts';
 
 /**
- * The call, and the answer time of the store (contract 6: what it cannot answer within 2 seconds, all rounds together, is
+ * The call, and the time of the store (contract 6: what it cannot answer within 2 seconds, all rounds together, is
  * not waited for). A schema that needs a worker may wait for one longer than that.
  */
 export async function identify(
   deps: ChatDependencies,
   received: ReceivedCall,
-): Promise<{ readonly call: IdentifiedCall; readonly admission: AnswerTime }> {
-  const admission = startAnswerTime(deps.clock, admissionTimeoutMs);
-  const call = await admission.wait(findCaller(deps, received), admissionTookTooLong);
+): Promise<{ readonly call: IdentifiedCall; readonly admission: StoreTime }> {
+  const admission = startStoreTime(deps.clock);
+  const call = await admission.wait(findCaller(deps, received));
   const fault = (await checkRequestSchema(call.request, schemaOptionsOf(call))) ?? call.aliasFault;
   if (fault !== undefined) throw await refuseFault(deps, received, call.keyItem, fault);
   return { call, admission };

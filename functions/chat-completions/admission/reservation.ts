@@ -1,8 +1,8 @@
 // Reserving: what a call takes from the store before a provider is called. The reservations of a call are one list; this
 // file runs it, finds the error that wins (contract 5), and releases what a call that does not run has taken.
-import type { AnswerTime, Clock } from '../../../shared/foundation/time/index.ts';
+import type { Clock } from '../../../shared/foundation/time/index.ts';
 import type { DeferredTasks } from '../../../shared/protocol/router/index.ts';
-import { retryWrite, StoreUnavailable } from '../../../shared/storage/store/index.ts';
+import { retryWrite, type StoreTime, StoreUnavailable } from '../../../shared/storage/store/index.ts';
 import type { Holdings, ReadyAnswer } from '../stages.ts';
 
 /** The order in which errors win, whatever order the answers of the store came in (contract 5). */
@@ -43,10 +43,8 @@ export interface ReserveContext {
   readonly clock: Clock;
   readonly deferred: DeferredTasks;
   /** Contract 6: what the store cannot answer within two seconds is not waited for. */
-  readonly admission: AnswerTime;
+  readonly admission: StoreTime;
 }
-
-export const admissionTookTooLong = () => new StoreUnavailable(new Error('admission took too long'));
 
 interface Started {
   readonly reservation: Reservation;
@@ -68,7 +66,7 @@ export async function reserveAll(
     let outcomes: readonly Reserved[];
     try {
       const answers = Promise.all(running.map(({ reserved }) => reserved));
-      outcomes = await admission.wait(answers, admissionTookTooLong);
+      outcomes = await admission.wait(answers);
     } catch (error) {
       releaseLater(started, undefined);
       throw error;

@@ -5,6 +5,7 @@ import type { ApiKey } from '../../../shared/configuration/keys/index.ts';
 import { fail } from '../../../shared/errors/index.ts';
 import type { Item } from '../../../shared/storage/store/index.ts';
 import type { ChatDependencies } from '../dependencies.ts';
+import { admitKey, keyErrorOf } from './admit-key.ts';
 import { insufficientMessage } from './money-message.ts';
 import { type Reservation, type Reserved, refused } from './reservation.ts';
 import { keyRefusal, spendRefusal } from './reservation-rounds.ts';
@@ -49,53 +50,29 @@ export const reserveSpend = (
     order: 'spend',
     reserve: async () => {
       if (readKeySpending(seen.keyItem, deps.clock.nowMs()) === null) return {};
-      const admission = await askKey(deps, facts, hold, seen, false);
-      return admission.kind === 'spend_limit'
-        ? refuseSpend(deps, facts, admission)
-        : toReserved(deps, facts, admission);
+      return toReserved(deps, facts, await askKey(deps, facts, hold, seen, false));
     },
   };
 
 async function askKey(
-  { counters, keyCache }: ChatDependencies,
+  deps: ChatDependencies,
   { credential: { publicId, secretSha256 } }: KeyFacts,
   hold: Hold | undefined,
   seen: SeenKey,
   countsRequest = true,
 ): Promise<KeyAdmission> {
-  const admission = await counters.admitKey({ publicId, secretSha256, known: seen.keyItem, hold, countsRequest });
-  if (admission.kind === 'unknown') {
-    keyCache.delete(publicId);
-  } else {
-    keyCache.set(publicId, admission.item);
-    seen.keyItem = admission.item;
-  }
+  const admission = await admitKey(deps, { publicId, secretSha256, known: seen.keyItem, hold, countsRequest });
+  if (admission.kind !== 'unknown') seen.keyItem = admission.item;
   return admission;
 }
 
-function toReserved(
-  deps: ChatDependencies,
-  facts: KeyFacts,
-  admission: Exclude<KeyAdmission, { kind: 'spend_limit' }> | KeyAdmission,
-): Reserved {
-  const { credential, asksFunction } = facts;
-  switch (admission.kind) {
-    case 'admitted': {
-      const { hold } = admission;
-      if (hold === undefined) return {};
-      return { holdings: { keyHold: hold }, release: () => deps.counters.settleKey(hold, 0n) };
-    }
-    case 'unknown':
-      return refuseKey(deps, credential, fail('UNAUTHORIZED'));
-    case 'revoked':
-      return refuseKey(deps, credential, fail(asksFunction ? 'api_key_revoked' : 'UNAUTHORIZED'));
-    case 'rate_limited': {
-      const retryAfterSeconds = Math.ceil(admission.retryAfterMs / 1_000);
-      return refuseKey(deps, credential, fail('api_key_rate_limit', { retryAfterSeconds }));
-    }
-    case 'spend_limit':
-      return refuseSpend(deps, facts, admission);
-  }
+function toReserved(deps: ChatDependencies, facts: KeyFacts, admission: KeyAdmission): Reserved {
+  const error = keyErrorOf(admission, facts.asksFunction);
+  if (error !== undefined) return refuseKey(deps, facts.credential, error);
+  if (admission.kind === 'spend_limit') return refuseSpend(deps, facts, admission);
+  const hold = admission.kind === 'admitted' ? admission.hold : undefined;
+  if (hold === undefined) return {};
+  return { holdings: { keyHold: hold }, release: () => deps.counters.settleKey(hold, 0n) };
 }
 
 function refuseKey({ recentRefusals }: ChatDependencies, { publicId }: ApiKey, error: Error): Reserved {

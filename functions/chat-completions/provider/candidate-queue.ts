@@ -3,11 +3,10 @@
 import { nextTry, type Permit } from '../../../shared/accounting/limits/index.ts';
 import type { Candidate } from '../../../shared/configuration/catalogue/index.ts';
 import { fail } from '../../../shared/errors/index.ts';
-import { admissionTimeoutMs } from '../../../shared/foundation/constants/index.ts';
-import { sleep, startAnswerTime, within } from '../../../shared/foundation/time/index.ts';
+import { sleep, within } from '../../../shared/foundation/time/index.ts';
 import { entryOf, estimateTokens, limitsOf, payerOf } from '../../../shared/routing/planner/index.ts';
 import type { AdmittedCandidate } from '../../../shared/routing/provider-metrics/index.ts';
-import { StoreUnavailable } from '../../../shared/storage/store/index.ts';
+import { startStoreTime } from '../../../shared/storage/store/index.ts';
 import type { ChatDependencies } from '../dependencies.ts';
 import type { ModelCall } from '../stages.ts';
 
@@ -38,10 +37,7 @@ export function createCandidateQueue(deps: ChatDependencies, call: ModelCall): C
     }
     const asking = limiter.admit(entryOf(candidate), limitsOf(candidate), estimateTokens(call.request, candidate));
     // Contract 6: a store is waited for no longer than this, and never past the deadline.
-    const answered = startAnswerTime(clock, admissionTimeoutMs).wait(
-      asking,
-      () => new StoreUnavailable(new Error('admission took too long')),
-    );
+    const answered = startStoreTime(clock).wait(asking);
     const { deadline } = call;
     const admission = await within(clock, deadline.remainingMs(), answered, () => fail('request_deadline_exceeded'));
     if (admission.kind === 'limited') return admission.retryAfterMs;

@@ -35,7 +35,8 @@ export interface StatisticsRecorder {
   record(call: ProviderCall): void;
   /**
    * Resolves when everything noted before it was written or given up, within two store calls' time. To be awaited after
-   * the last byte. One write runs at a time, and the calls that end meanwhile share the next. Never rejects. A count whose write failed is lost: it may have been made, and one made twice would be worse.
+   * the last byte. One write runs at a time, and the calls that end meanwhile share the next. Never rejects. A count
+   * whose write failed is lost: it may have been made, and one made twice would be worse.
    */
   flush(): Promise<void>;
 }

@@ -14,3 +14,4 @@ export {
   StoreUnavailable,
   type Update,
 } from './store.ts';
+export { type StoreTime, startStoreTime } from './store-time.ts';
