@@ -1,15 +1,15 @@
 // The entry point of GET /v1/models: a plain function URL. It reads tables only.
 
-import { absentAdapters, createComposition, warmModels } from '../../shared/composition/index.ts';
+import { createTableReaders, warmModels } from '../../shared/composition/index.ts';
 import { readEnvironment } from '../../shared/foundation/environment/index.ts';
 import { createBufferedHandler, guardProcess } from '../../shared/protocol/http/index.ts';
 import { createModelsGateway } from './routes.ts';
 
 const environment = readEnvironment();
-const composition = createComposition({ environment, ...absentAdapters });
-guardProcess(composition.log);
+const readers = createTableReaders({ environment });
+guardProcess(readers.log);
 
 /** Awaited by the module that Lambda loads, before the first call. */
-export const prepare = () => warmModels(composition);
+export const prepare = () => warmModels(readers);
 
-export const handler = createBufferedHandler(createModelsGateway(composition), composition);
+export const handler = createBufferedHandler(createModelsGateway(readers), readers);

@@ -26,6 +26,3 @@ export const noKeyWrapper: KeyWrapper = {
 
 /** Variables of the process, as in a local run. */
 export const variableCredentials = (): ProviderCredentials => environmentCredentials(readVariable);
-
-/** For a function that reads tables only. */
-export const absentAdapters = { blobs: noBlobs, wrapper: noKeyWrapper, credentials: variableCredentials() } as const;

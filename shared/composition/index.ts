@@ -1,4 +1,3 @@
-export { absentAdapters } from './absent-adapters.ts';
 export { bundleAdapters } from './bundle-adapters.ts';
 export {
   type AwsAdapters,
@@ -6,4 +5,5 @@ export {
   localCredentials,
 } from './create-aws-adapters.ts';
 export { type Composition, type CompositionOptions, createComposition } from './create-composition.ts';
+export { createTableReaders, type TableReaders } from './create-table-readers.ts';
 export { warmChat, warmModels } from './warm-start.ts';

@@ -3,6 +3,7 @@
 // allows.
 import { type Clock, settledWithin } from '../foundation/time/index.ts';
 import type { Composition } from './create-composition.ts';
+import type { TableReaders } from './create-table-readers.ts';
 
 /** Longer than the reads with their own limits, two of them one after the other, and far below Lambda's ten seconds. */
 const warmStartMaxMs = 2_000;
@@ -17,7 +18,7 @@ export const warmChat = ({
   settleAll(clock, [catalogue.current(), credentials.warm(), cooldowns.refresh()]);
 
 /** Never rejects, as above. */
-export const warmModels = ({ clock, catalogue }: Pick<Composition, 'clock' | 'catalogue'>): Promise<void> =>
+export const warmModels = ({ clock, catalogue }: Pick<TableReaders, 'clock' | 'catalogue'>): Promise<void> =>
   settleAll(clock, [catalogue.current()]);
 
 async function settleAll(clock: Clock, reads: readonly Promise<unknown>[]): Promise<void> {

@@ -1,0 +1,72 @@
+// What lists models: the tables that are read for it, and what every process has. Nothing here writes or calls a provider,
+// so the bundle of that function carries no code that does.
+import { createStatisticsReader, type StatisticsReader } from '../accounting/provider-health/index.ts';
+import {
+  type CatalogueReader,
+  type CatalogueStore,
+  createCatalogueReader,
+  createCatalogueStore,
+} from '../configuration/catalogue/index.ts';
+import { createKeyStore, type KeyStore } from '../configuration/keys/index.ts';
+import {
+  createWorkspaceReader,
+  createWorkspaceStore,
+  type WorkspaceReader,
+  type WorkspaceStore,
+} from '../configuration/workspaces/index.ts';
+import { type CallTimes, callTimes } from '../foundation/constants/index.ts';
+import type { Environment } from '../foundation/environment/index.ts';
+import { type Randomness, systemRandomness } from '../foundation/ids/index.ts';
+import { createLog, type Log } from '../foundation/log/index.ts';
+import { type Clock, systemClock } from '../foundation/time/index.ts';
+import { createDynamoClient, createDynamoStore, type Store } from '../storage/store/index.ts';
+
+export interface TableReaders {
+  readonly clock: Clock;
+  readonly times: CallTimes;
+  readonly randomness: Randomness;
+  readonly log: Log;
+  readonly store: Store;
+  readonly keys: KeyStore;
+  readonly catalogues: CatalogueStore;
+  readonly catalogue: CatalogueReader;
+  readonly workspaceStore: WorkspaceStore;
+  readonly workspaces: WorkspaceReader;
+  readonly statistics: StatisticsReader;
+  readonly originSecretHashes: readonly string[];
+}
+
+export interface TableReadersOptions {
+  readonly environment: Environment;
+  /** URL of a DynamoDB-compatible server; absent: what the process is configured for. */
+  readonly dynamodbUrl?: string | undefined;
+  readonly clock?: Clock | undefined;
+  /** In place of JSON lines on standard output. */
+  readonly log?: Log | undefined;
+  /** In place of the DynamoDB store. */
+  readonly store?: Store | undefined;
+}
+
+export function createTableReaders(options: TableReadersOptions): TableReaders {
+  const { environment, dynamodbUrl, clock = systemClock } = options;
+  const { stage, logLevel: level, streamBudgetSeconds, originSecretHashes } = environment;
+  const store = options.store ?? createDynamoStore({ client: createDynamoClient({ endpoint: dynamodbUrl }), stage });
+  const log = options.log ?? createLog({ clock, stage, level });
+  const onFailure = (cause: unknown) => log.error({ event: 'statistics_not_read' }, cause);
+  const catalogues = createCatalogueStore(store);
+  const workspaceStore = createWorkspaceStore(store);
+  return {
+    clock,
+    times: callTimes(streamBudgetSeconds),
+    randomness: systemRandomness,
+    log,
+    store,
+    keys: createKeyStore(store),
+    catalogues,
+    catalogue: createCatalogueReader({ catalogues, clock }),
+    workspaceStore,
+    workspaces: createWorkspaceReader({ workspaces: workspaceStore, clock }),
+    statistics: createStatisticsReader({ store, clock, onFailure }),
+    originSecretHashes,
+  };
+}
