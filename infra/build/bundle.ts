@@ -71,6 +71,7 @@ export const bundleEntries = Object.values<BundleDefinition>(definitions).flatMa
 /** Modules that few calls need: each becomes a file of its own beside the index, loaded by its dynamic import. */
 const onDemand: Readonly<Record<string, string>> = {
   's3-objects.cjs': 'shared/storage/blobs/s3-objects.ts',
+  'schema-check.cjs': 'shared/protocol/json-schema/check.ts',
 };
 
 /** Imported by a part of the SDK that no call here reaches. Bundled, it would wrap most of the SDK in lazy functions. */

@@ -56,9 +56,9 @@ describe('the build of the project', () => {
   it('bundles everything small enough, ready to load, with nothing else in the folders that are uploaded', async () => {
     expect(bundles.map(({ name }) => name)).toEqual(['chat-completions', 'models', 'web']);
     const uploaded = {
-      'chat-completions': ['index.cjs', 'index.mjs', 's3-objects.cjs', 'schema-worker.cjs'],
+      'chat-completions': ['index.cjs', 'index.mjs', 's3-objects.cjs', 'schema-check.cjs', 'schema-worker.cjs'],
       models: ['index.cjs', 'index.mjs'],
-      web: ['index.js', 'package.json', 's3-objects.cjs', 'schema-worker.cjs'],
+      web: ['index.js', 'package.json', 's3-objects.cjs', 'schema-check.cjs', 'schema-worker.cjs'],
     };
     for (const { name, file, bytes, beside } of bundles) {
       expect(file).toBe(join(output, name, String(uploaded[name][0])));

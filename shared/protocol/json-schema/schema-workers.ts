@@ -1,6 +1,6 @@
 // Threads for schema work that would hold up the event loop: few in all, one at a time for each key, in turn among keys.
 import { join } from 'node:path';
-import { Worker } from 'node:worker_threads';
+import type { Worker } from 'node:worker_threads';
 import { fail } from '../../errors/index.ts';
 import { systemClock, within } from '../../foundation/time/index.ts';
 import { waitingJobsPerKeyMax, workerJobMaxMs, workersMax } from './bounds.ts';
@@ -52,7 +52,9 @@ function createSchemaWorkers() {
   }
 
   function startWorker(): Worker {
-    const worker = new Worker(workerFile, { env: {}, execArgv: [], resourceLimits });
+    // Loaded here: few processes ever start one.
+    const threads = process.getBuiltinModule('node:worker_threads');
+    const worker = new threads.Worker(workerFile, { env: {}, execArgv: [], resourceLimits });
     // One that ends while it is idle is not used again, and one without work keeps no process alive.
     worker.on('error', () => {}).on('exit', () => idle.delete(worker));
     worker.unref();
