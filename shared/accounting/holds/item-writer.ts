@@ -1,10 +1,10 @@
 // One writer per item and process: while a write of an item is under way, requests that want the same item gather, and
 // go together in the next one. Each is answered as if it had come alone and in its turn. A request that is alone is
 // written at once.
-import { LRUCache } from 'lru-cache';
+import { createCache } from '../../foundation/cache/index.ts';
 import { admissionTimeoutMs, storeCallTimeoutMs } from '../../foundation/constants/index.ts';
 import type { Randomness } from '../../foundation/ids/index.ts';
-import type { Clock } from '../../foundation/time/index.ts';
+import { type Clock, nextTurn } from '../../foundation/time/index.ts';
 import { type Item, type Store, StoreUnavailable } from '../../storage/store/index.ts';
 import type { ItemAddress, SeenItem } from './counter.ts';
 import { planWrite, type Waiting } from './plan-write.ts';
@@ -68,15 +68,16 @@ interface Line extends ItemAddress {
 }
 
 export function createItemWriter({ store, clock, randomness }: ItemWriterOptions): ItemWriter {
-  const lines = new LRUCache<string, Line>({ max: rememberedItemsMax });
+  const lines = createCache<Line>({ sizeMax: rememberedItemsMax, clock });
   const settleOnce = createSettleOnce({ store, clock });
   /** Requests and questions to the store, in their order. */
   let number = 0;
 
   function lineOf({ table, key }: ItemAddress): Line {
     const name = `${table} ${key}`;
-    const idle = { waiting: [], isBusy: false, seen: undefined, deletableMark: undefined };
-    const line = lines.get(name) ?? { table, key, ...idle };
+    const known = lines.get(name);
+    if (known !== undefined) return known;
+    const line: Line = { table, key, waiting: [], isBusy: false, seen: undefined, deletableMark: undefined };
     lines.set(name, line);
     return line;
   }
@@ -99,6 +100,8 @@ export function createItemWriter({ store, clock, randomness }: ItemWriterOptions
         // A mistake of ours, such as a stored limit that is no amount: no later try would end better.
         for (const { reject } of line.waiting.splice(0)) reject(error);
       }
+      // What else wants this item in the same turn of the event loop goes into the same write.
+      if (line.waiting.length > 0) await nextTurn();
     }
     line.isBusy = false;
   }
@@ -176,11 +179,11 @@ export function createItemWriter({ store, clock, randomness }: ItemWriterOptions
   }
 
   return {
-    reserve({ owner, known, ...address }, reservation) {
+    reserve(address, reservation) {
       const line = lineOf(address);
       // Of unknown age.
-      if (known !== undefined) line.seen ??= { item: known, atMs: 0, number: 0 };
-      return submit(line, reservation as Reservation<Reason>, owner) as Promise<Answer<never>>;
+      if (address.known !== undefined) line.seen ??= { item: address.known, atMs: 0, number: 0 };
+      return submit(line, reservation as Reservation<Reason>, address.owner) as Promise<Answer<never>>;
     },
     settle: (address, request) =>
       settleOnce.settle(

@@ -1,6 +1,6 @@
 // A settlement counts once, however often its caller asks for it. One whose write was not answered is doubtful: it is
 // repeated together with the others of that write, under the same mark, so that one look at the mark tells of them all.
-import { LRUCache } from 'lru-cache';
+import { createCache } from '../../foundation/cache/index.ts';
 import type { Clock } from '../../foundation/time/index.ts';
 import { type Store, StoreUnavailable } from '../../storage/store/index.ts';
 import type { ItemAddress } from './counter.ts';
@@ -56,7 +56,7 @@ export function createSettleOnce({
 }): SettleOnce {
   /** Holds that were taken and not settled, a few for each running call, by the time they were taken. */
   const open = new Map<string, number>();
-  const resolved = new LRUCache<string, true>({ max: resolvedMax });
+  const resolved = createCache<true>({ sizeMax: resolvedMax, clock });
   const underWay = new Map<string, Promise<unknown>>();
   /** Ends with `settlementRetryMs`. */
   const doubtful = new Map<string, DoubtfulWrite>();

@@ -66,3 +66,6 @@ export async function sleep(clock: Clock, delayMs: number, signal?: AbortSignal)
   await (signal === undefined ? promise : untilAborted(promise, signal));
   cancel();
 }
+
+/** Resolves behind everything that this turn of the event loop has to serve: answers that have come, requests, timers. */
+export const nextTurn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));

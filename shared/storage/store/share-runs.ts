@@ -1,5 +1,6 @@
 // Work that many callers want at the same time: one run at a time, and what is asked for while it is under way goes
 // together in the next. A caller that is alone waits for no other.
+import { nextTurn } from '../../foundation/time/index.ts';
 
 /** Every caller gets the result of the run that its request went into. */
 export function shareRuns<Request, Result>(
@@ -18,7 +19,9 @@ export function shareRuns<Request, Result>(
     return result;
   }
 
-  function startNext(): void {
+  async function startNext(): Promise<void> {
+    // Others of the same turn of the event loop may still come.
+    if (next !== undefined) await nextTurn();
     isRunning = false;
     const waited = next;
     next = undefined;

@@ -1,4 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
+import { nextTurn } from '../../../shared/foundation/time/index.ts';
 import { shareRuns } from '../../../shared/storage/store/index.ts';
 
 /** Runs that end when the test says so. */
@@ -12,7 +13,9 @@ function heldRuns() {
   return { runs, ask };
 }
 
-const settle = () => new Promise((resolve) => setImmediate(resolve));
+const settle = async () => {
+  for (let turns = 0; turns < 2; turns += 1) await nextTurn();
+};
 
 describe('shared runs', () => {
   it('begin at once for a request that is alone', () => {
@@ -21,11 +24,13 @@ describe('shared runs', () => {
     expect(runs.map(({ requests }) => requests)).toEqual([[1]]);
   });
 
-  it('take together what comes while one is under way, and answer each by its own run', async () => {
+  it('take together what comes while one is under way or in the turn of its end, and answer each by its own run', async () => {
     const { runs, ask } = heldRuns();
-    const [first, ...others] = [1, 2, 3].map(ask);
+    const [first, ...others] = [1, 2].map(ask);
     runs[0]?.end.resolve('a');
     expect(await first).toBe('a');
+    others.push(ask(3));
+    expect(runs).toHaveLength(1);
     await settle();
     expect(runs.map(({ requests }) => requests)).toEqual([[1], [2, 3]]);
     runs[1]?.end.resolve('b');
