@@ -47,8 +47,8 @@ async function jsonResponse(deps: ChatDependencies, answered: Answered, answer: 
   const body = JSON.stringify({ ...kept, usage: usageOf(answered, charge, answer.usage) });
   const response = { status: okStatus, headers: { ...headers, ...jsonHeaders }, body };
   await call.names.store(response);
-  const content = { kind: 'json', text: JSON.stringify(kept) } as const;
-  return { response, end: () => ({ stream: undefined, writeCache: cacheWriter(deps, call, charge, content) }) };
+  const readContent = () => ({ kind: 'json', text: JSON.stringify(kept) }) as const;
+  return { response, end: () => ({ stream: undefined, writeCache: cacheWriter(deps, call, charge, readContent) }) };
 }
 
 function streamResponse(deps: ChatDependencies, answered: Answered, stream: OpenStream): Responded {
@@ -96,9 +96,9 @@ function streamResponse(deps: ChatDependencies, answered: Answered, stream: Open
       firstOutputMs,
       tokens: usage.promptTokens + usage.completionTokens,
     };
-    const content = { kind: 'stream', chunks } as const;
+    const readContent = () => ({ kind: 'stream', chunks }) as const;
     const isKept = outcome === 'complete' && chunkBytes <= collectedStreamMaxBytes;
-    const writeCache = isKept ? cacheWriter(deps, call, charge(), content) : undefined;
+    const writeCache = isKept ? cacheWriter(deps, call, charge(), readContent) : undefined;
     return { stream: { end: relayed.end, attempt }, writeCache };
   };
   return { response, end };

@@ -10,10 +10,11 @@ export function cacheWriter(
   { responseCache, clock }: ChatDependencies,
   { holdings: { cache } }: AdmittedChat,
   { candidate: { provider, model }, usage }: Charge,
-  content: CachedAnswer['content'],
+  readContent: () => CachedAnswer['content'],
 ): (() => Promise<void>) | undefined {
   const store = cache?.store;
   if (store === undefined) return undefined;
+  const content = readContent();
   const headers = content.kind === 'json' ? jsonHeaders : streamHeaders;
   const answer = {
     status: okStatus,

@@ -1,8 +1,8 @@
-import { createHash, timingSafeEqual } from 'node:crypto';
+import { hash, timingSafeEqual } from 'node:crypto';
 import { isRawNumber } from './raw-json.ts';
 
 /** SHA-256 as 64 hex digits. */
-export const sha256Hex = (content: string | Uint8Array): string => createHash('sha256').update(content).digest('hex');
+export const sha256Hex = (content: string | Uint8Array): string => hash('sha256', content, 'hex');
 
 /** Compares in constant time. Texts of different length are unequal. */
 export function equalInConstantTime(left: string, right: string): boolean {

@@ -67,7 +67,6 @@ export function createOutgoingCalls(options: SocketPoolOptions): OutgoingCalls {
       const connecting = watchConnecting(outgoing, connected, clock, connectTimeoutMs);
       let isAnswered = false;
       const fail = (cause: Error) => {
-        if (isAnswered) return;
         const { connectedAtMs = Number.NaN } = connecting;
         const wasDead = outgoing.reusedSocket && !signal.aborted && clock.nowMs() - connectedAtMs <= deadSocketMs;
         if (wasDead) pool.closeIdleSockets(url);
@@ -93,9 +92,13 @@ export function createOutgoingCalls(options: SocketPoolOptions): OutgoingCalls {
         socket.destroy();
         refuse('an upgrade');
       });
-      outgoing.on('error', fail);
+      outgoing.on('error', (cause) => {
+        if (!isAnswered) fail(cause);
+      });
       // Without an answer this is the end of the exchange, with or without an error event.
-      outgoing.once('close', () => fail(new Error('closed without an answer')));
+      outgoing.once('close', () => {
+        if (!isAnswered) fail(new Error('closed without an answer'));
+      });
       outgoing.end(body);
       return promise;
     },
