@@ -5,5 +5,5 @@ export {
   localCredentials,
 } from './create-aws-adapters.ts';
 export { type Composition, type CompositionOptions, createComposition } from './create-composition.ts';
-export { createTableReaders, type TableReaders } from './create-table-readers.ts';
+export { createTableReaders } from './create-table-readers.ts';
 export { warmChat, warmModels } from './warm-start.ts';
