@@ -81,9 +81,9 @@ export interface TimedAttribute {
 }
 
 export const readTimed = (item: Item, kind: TimedKind): TimedAttribute[] =>
-  Object.entries(item)
-    .filter(([name]) => name.startsWith(timedKinds[kind]))
-    .map(([name, value]) => ({ name, atMs: Number.parseInt(name.slice(1), base) * msPerSecond, value }));
+  Object.keys(item)
+    .filter((name) => name.startsWith(timedKinds[kind]))
+    .map((name) => ({ name, atMs: Number.parseInt(name.slice(1), base) * msPerSecond, value: item[name] }));
 
 const msPerSecond = 1_000;
 
