@@ -237,11 +237,12 @@ describe('work that takes long', () => {
   it('that is ordinary is done while a hostile schema of the same key is in a worker', async () => {
     const hostile = checkResponseSchema({ ...backtracking }, startSchemaWork('same'));
     const done: string[] = [];
-    await Promise.all([
-      hostile.then(() => done.push('hostile')),
-      checkResponseSchema({ type: 'object' }, startSchemaWork('same')).then(() => done.push('ordinary')),
-    ]);
-    expect(done).toEqual(['ordinary', 'hostile']);
+    const note = (what: string) => () => done.push(what);
+    // Several, for the machine may hold this process up in the middle of one, which then goes to the worker too.
+    const ordinary = Array.from({ length: 5 }, () => checkResponseSchema({ type: 'object' }, startSchemaWork('same')));
+    await Promise.all([hostile.then(note('hostile')), ...ordinary.map((check) => check.then(note('ordinary')))]);
+    expect(done.indexOf('hostile')).toBeGreaterThan(0);
+    expect(done).toHaveLength(1 + ordinary.length);
   });
 
   it('of one key waits in a line of bounded length, and only that key is refused beyond it', async () => {
