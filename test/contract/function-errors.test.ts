@@ -153,19 +153,19 @@ const authorization = (workspace: Sent['workspace'], key: Sent['key'] = 'plain')
 });
 
 describe('a function call', () => {
-  let world: Harness;
+  let harness: Harness;
   let off: Harness;
   const client = new AbortController();
 
   beforeAll(async () => {
     // Time stands still: a minute of a key's requests never ends, and a call that runs goes on running.
     const clock = manualClock();
-    [world, off] = await Promise.all([
+    [harness, off] = await Promise.all([
       startHarness({ clock, ...fileParts }),
       startHarness({ clock, ...fileParts, service: { function_execution: 'disabled' } }),
     ]);
     for (const workspace of workspaces) {
-      for (const one of [world, off]) {
+      for (const one of [harness, off]) {
         await one.post(ask('nobody'), authorization(workspace, 'rateLimited'));
         await takeSpan(one, workspace);
         const stored = { ...authorization(workspace), 'idempotency-key': usedKey };
@@ -173,14 +173,14 @@ describe('a function call', () => {
       }
     }
     // The only slot of a workspace is in use.
-    const waiting = world.post(ask('waiting'), authorization('full'), client.signal);
+    const waiting = harness.post(ask('waiting'), authorization('full'), client.signal);
     waiting.catch(() => {});
-    await world.simulator.until((calls) => calls.some(({ model }) => model === 'silent'));
-    for (const one of [world, off]) one.simulator.clear();
+    await harness.simulator.until((calls) => calls.some(({ model }) => model === 'silent'));
+    for (const one of [harness, off]) one.simulator.clear();
   });
   afterAll(async () => {
     client.abort();
-    await Promise.all([world.stop(), off.stop()]);
+    await Promise.all([harness.stop(), off.stop()]);
   });
 
   /** A call that ended well keeps its span. */
@@ -201,7 +201,7 @@ describe('a function call', () => {
     const body = ask(sent.alias, 'Hello', sent.body);
     if (sent.model !== undefined) body.model = sent.model;
     const headers = { ...authorization(sent.workspace, sent.key), ...sent.headers };
-    return (sent.door === 'open' ? world : off).post(body, headers);
+    return (sent.door === 'open' ? harness : off).post(body, headers);
   }
 
   it.each(faults.map((one): [string, Fault] => [one.name, one]))('names each fault: %s', async (_name, one) => {
@@ -213,12 +213,12 @@ describe('a function call', () => {
   });
 
   it('reaches no provider with any of them', () => {
-    expect(world.simulator.calls).toEqual([]);
+    expect(harness.simulator.calls).toEqual([]);
     expect(off.simulator.calls).toEqual([]);
   });
 
   it('that fails at its provider alone is execution_failed', async () => {
     await expectError(await send(), 502, 'execution_failed');
-    expect(world.simulator.calls.map(({ model }) => model)).toEqual(['error-500']);
+    expect(harness.simulator.calls.map(({ model }) => model)).toEqual(['error-500']);
   });
 });

@@ -32,12 +32,12 @@ const connected = (policy: string) => ({
 });
 
 describe('a function call', () => {
-  let world: Harness;
+  let harness: Harness;
   const client = new AbortController();
 
   beforeAll(async () => {
     process.env[byokVariable] = 'sk-key-of-the-client';
-    world = await startHarness({
+    harness = await startHarness({
       models: {
         ...modelsFor(['echo', 'silent', 'echo-request']),
         'acme/free': [
@@ -59,16 +59,16 @@ describe('a function call', () => {
   });
   afterAll(async () => {
     client.abort();
-    await world.stop();
+    await harness.stop();
     delete process.env[byokVariable];
   });
-  beforeEach(() => world.simulator.clear());
+  beforeEach(() => harness.simulator.clear());
 
   const as = (name: KeyName) => ({ authorization: `Bearer ${keys[name]}` });
   const refused = async (answer: Promise<Response>, status: number, code: string) => {
     const response = await answer;
     const { message } = await expectError(response, status, code);
-    expect(world.simulator.calls).toEqual([]);
+    expect(harness.simulator.calls).toEqual([]);
     return { message, headers: response.headers };
   };
 
@@ -89,7 +89,7 @@ describe('a function call', () => {
     `gw/function/echo@${'r'.repeat(65)}`,
     'gw/function/../echo',
   ])('whose model is neither form of an alias is invalid_function_alias: %s', async (model) => {
-    await refused(world.post({ ...ask('echo'), model }), 400, 'invalid_function_alias');
+    await refused(harness.post({ ...ask('echo'), model }), 400, 'invalid_function_alias');
   });
 
   it.each<[string, unknown]>([
@@ -108,25 +108,25 @@ describe('a function call', () => {
     ['reasoning', 'high'],
     ['usage', 1],
   ])('that sends a fixed member of any type is refused for sending it: %s %j', async (name, value) => {
-    const { message } = await refused(world.post({ ...ask('echo'), [name]: value }), 400, 'invalid_function_request');
+    const { message } = await refused(harness.post({ ...ask('echo'), [name]: value }), 400, 'invalid_function_request');
     expect(message).toContain(name);
   });
 
   it('takes ids of 64 characters, and finds nothing there', async () => {
-    await refused(world.post(ask(`${'e'.repeat(64)}@${'r'.repeat(64)}`)), 404, 'function_not_found');
+    await refused(harness.post(ask(`${'e'.repeat(64)}@${'r'.repeat(64)}`)), 404, 'function_not_found');
   });
 
   it.each(['order-17', uuid.replaceAll('-', ''), `{${uuid}}`, `urn:uuid:${uuid}`, `${uuid}0`, uuid.replace('f', 'g')])(
     'whose Idempotency-Key is no UUID is invalid_function_alias: %s',
     async (key) => {
-      await refused(world.post(ask('echo'), { 'idempotency-key': key }), 400, 'invalid_function_alias');
+      await refused(harness.post(ask('echo'), { 'idempotency-key': key }), 400, 'invalid_function_alias');
     },
   );
 
   it.each([uuid, uuid.toUpperCase().replace('F', 'E'), '018f3b1e-7c1a-7d0a-9e0b-6c7a5d3b2a19'])(
     'takes a UUID of any version and case: %s',
     async (key) => {
-      await answerOf(await world.post(ask('free', key), { 'idempotency-key': key }));
+      await answerOf(await harness.post(ask('free', key), { 'idempotency-key': key }));
     },
   );
 
@@ -139,20 +139,20 @@ describe('a function call', () => {
       expect(Buffer.byteLength(body)).toBe(bytes);
       return body;
     };
-    await refused(world.post(sized(functionBodyMaxBytes + 1)), 413, 'request_too_large');
-    const { usage } = await answerOf(await world.post(sized(functionBodyMaxBytes)));
+    await refused(harness.post(sized(functionBodyMaxBytes + 1)), 413, 'request_too_large');
+    const { usage } = await answerOf(await harness.post(sized(functionBodyMaxBytes)));
     expect(usage.attempts).toBe(1);
   });
 
   it('with a revoked key is api_key_revoked', async () => {
-    await refused(world.post(ask('echo'), as('revoked')), 401, 'api_key_revoked');
+    await refused(harness.post(ask('echo'), as('revoked')), 401, 'api_key_revoked');
   });
 
   it('over the requests per minute of its key is api_key_rate_limit, refused calls counted too', async () => {
-    await answerOf(await world.post(ask('free'), as('rateLimited')));
-    await expectError(await world.post(ask('nobody'), as('rateLimited')), 404, 'function_not_found');
-    world.simulator.clear();
-    const { headers } = await refused(world.post(ask('free'), as('rateLimited')), 429, 'api_key_rate_limit');
+    await answerOf(await harness.post(ask('free'), as('rateLimited')));
+    await expectError(await harness.post(ask('nobody'), as('rateLimited')), 404, 'function_not_found');
+    harness.simulator.clear();
+    const { headers } = await refused(harness.post(ask('free'), as('rateLimited')), 429, 'api_key_rate_limit');
     expect(Number(headers.get('retry-after'))).toBeGreaterThanOrEqual(1);
     expect(Number(headers.get('retry-after'))).toBeLessThanOrEqual(60);
   });
@@ -162,12 +162,12 @@ describe('a function call', () => {
     ['credit of its workspace', 'poor', 'PAYMENT_REQUIRED', /USD of credit/],
     ['spend limit of its workspace', 'capped', 'PAYMENT_REQUIRED', /spend limit of the workspace/],
   ])('that may cost more than the %s says how much, and one that is free passes', async (_name, key, code, words) => {
-    const { message } = await refused(world.post(ask('echo'), as(key)), 402, code);
+    const { message } = await refused(harness.post(ask('echo'), as(key)), 402, code);
     expect(message).toMatch(words);
     expect(message).toMatch(/may cost 0\.0\d+ USD, and 0\.000001 USD/);
-    await answerOf(await world.post(ask('free'), as(key)));
-    await world.settled();
-    expect(await expectBalancedBooks(world, `of-${key}`)).toBe(0n);
+    await answerOf(await harness.post(ask('free'), as(key)));
+    await harness.settled();
+    expect(await expectBalancedBooks(harness, `of-${key}`)).toBe(0n);
   });
 
   describe('with a key of the client’s own', () => {
@@ -175,44 +175,44 @@ describe('a function call', () => {
       'in its header is function_requires_managed_funding, BYOK enabled or not: %s',
       async (key) => {
         const headers = { ...as(key), 'x-byok-key': 'sk-own' };
-        await refused(world.post(ask('free'), headers), 400, 'function_requires_managed_funding');
+        await refused(harness.post(ask('free'), headers), 400, 'function_requires_managed_funding');
       },
     );
 
     it('in a connection that must be used is function_requires_managed_funding', async () => {
-      await refused(world.post(ask('free'), as('always')), 400, 'function_requires_managed_funding');
+      await refused(harness.post(ask('free'), as('always')), 400, 'function_requires_managed_funding');
     });
 
     it('in a connection that must be used means nothing where BYOK is not enabled', async () => {
-      await answerOf(await world.post(ask('free'), as('alwaysOff')));
+      await answerOf(await harness.post(ask('free'), as('alwaysOff')));
     });
 
     it('in a connection that may be used runs on workspace credit, and the key stays where it is', async () => {
-      const answer = await answerOf(await world.post(ask('mirror'), as('allowed')));
+      const answer = await answerOf(await harness.post(ask('mirror'), as('allowed')));
       expect(receivedIn(answer).headers).not.toHaveProperty('authorization');
       expect(answer.usage.is_byok).toBe(false);
       expect(Number(answer.usage.cost)).toBeGreaterThan(0);
-      await world.settled();
-      expect(await expectBalancedBooks(world, 'of-allowed')).toBeGreaterThan(0n);
+      await harness.settled();
+      expect(await expectBalancedBooks(harness, 'of-allowed')).toBeGreaterThan(0n);
     });
   });
 
   it('that runs already is execution_in_progress, whatever has become of the function; other inputs are a conflict', async () => {
     const key = { 'idempotency-key': uuid.replace('3f', '4f') };
-    const first = world.post(ask('waiting'), key, client.signal);
+    const first = harness.post(ask('waiting'), key, client.signal);
     first.catch(() => {});
-    await world.simulator.until((calls) => calls.length === 1);
-    const second = await world.post(ask('waiting'), key);
+    await harness.simulator.until((calls) => calls.length === 1);
+    const second = await harness.post(ask('waiting'), key);
     await expectError(second, 409, 'execution_in_progress');
     expect(second.headers.get('x-should-retry')).toBe('true');
     expect(Number(second.headers.get('retry-after'))).toBeGreaterThanOrEqual(1);
-    const other = await world.post(ask('waiting', 'Something else'), key);
+    const other = await harness.post(ask('waiting', 'Something else'), key);
     await expectError(other, 409, 'idempotency_conflict');
     expect(other.headers.get('x-should-retry')).toBe('false');
-    await world.composition.functionStore.disable('team', 'waiting');
-    const elsewhere = await world.open();
+    await harness.composition.functionStore.disable('team', 'waiting');
+    const elsewhere = await harness.open();
     await expectError(await elsewhere.post(ask('waiting')), 409, 'function_disabled');
     await expectError(await elsewhere.post(ask('waiting'), key), 409, 'execution_in_progress');
-    expect(world.simulator.calls).toHaveLength(1);
+    expect(harness.simulator.calls).toHaveLength(1);
   });
 });

@@ -37,8 +37,8 @@ const fault = (name: string, status: number, code: string, places: string[], app
 const member = (name: string, value: unknown): Fault['apply'] => {
   return ({ body }) => void Object.assign(body, { [name]: value });
 };
-const wish = (wishes: object): Fault['apply'] => {
-  return ({ body }) => void Object.assign(body, { provider: { ...(body.provider as object), ...wishes } });
+const preferring = (preferences: object): Fault['apply'] => {
+  return ({ body }) => void Object.assign(body, { provider: { ...(body.provider as object), ...preferences } });
 };
 
 const faults: readonly Fault[] = [
@@ -68,7 +68,7 @@ const faults: readonly Fault[] = [
     headers['x-gw-span-id'] = 'no spaces allowed';
   }),
   fault('wrong type', 400, 'invalid_request', ['temperature'], member('temperature', 'hot')),
-  fault('invalid sort', 400, 'invalid_sort', ['sort'], wish({ sort: 'cheapest' })),
+  fault('invalid sort', 400, 'invalid_sort', ['sort'], preferring({ sort: 'cheapest' })),
   fault('broken schema', 400, 'invalid_response_schema', ['format'], member('response_format', brokenSchema)),
   fault('schema in a stream', 400, 'schema_streaming_unsupported', ['format', 'stream'], ({ body }) => {
     Object.assign(body, { response_format: schema, stream: true });
@@ -76,11 +76,17 @@ const faults: readonly Fault[] = [
   fault('no alias form', 400, 'invalid_function_alias', ['model', 'alias'], member('model', 'gw/function/a/b')),
   fault('unknown model', 400, 'unknown_model', ['model'], member('model', 'nobody/nothing')),
   fault('not routable', 400, 'model_not_routable', ['model'], member('model', 'acme/nowhere')),
-  fault('loosened policy', 422, 'data_policy_loosening_forbidden', ['zdr'], wish({ zdr: false })),
-  fault('no compliant provider', 422, 'no_policy_compliant_provider', ['residency'], wish({ data_residency: ['is'] })),
+  fault('loosened policy', 422, 'data_policy_loosening_forbidden', ['zdr'], preferring({ zdr: false })),
+  fault(
+    'no compliant provider',
+    422,
+    'no_policy_compliant_provider',
+    ['residency'],
+    preferring({ data_residency: ['is'] }),
+  ),
   fault('unsupported feature', 400, 'feature_unsupported', ['tools'], member('tools', [{ type: 'function' }])),
   fault('no structured output', 422, 'structured_output_unsupported', ['format'], member('response_format', schema)),
-  fault('over the price cap', 402, 'price_cap_exceeded', ['price'], wish({ max_price: 0.5 })),
+  fault('over the price cap', 402, 'price_cap_exceeded', ['price'], preferring({ max_price: 0.5 })),
   fault('not configured', 503, 'provider_not_configured', [], () => {}),
 ];
 

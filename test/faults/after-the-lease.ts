@@ -49,24 +49,24 @@ async function topUp({ operator, clock }: FaultHarness): Promise<void> {
 }
 
 /** Moves the clock past every lease, serves, and says what still stands. */
-export async function standingAfterTheLease(world: FaultHarness): Promise<readonly string[]> {
-  world.advance(beyondTheLeaseMs);
-  await topUp(world);
-  const { gateway } = world.open();
-  let standing = await standingHolds(world);
+export async function standingAfterTheLease(harness: FaultHarness): Promise<readonly string[]> {
+  harness.advance(beyondTheLeaseMs);
+  await topUp(harness);
+  const { gateway } = harness.open();
+  let standing = await standingHolds(harness);
   for (let round = 0; round < roundsMax && standing.length > 0; round += 1) {
-    await Promise.all(visits.map((visit) => askGateway(gateway, visit, world.keys, world.clock)));
-    standing = await standingHolds(world);
+    await Promise.all(visits.map((visit) => askGateway(gateway, visit, harness.keys, harness.clock)));
+    standing = await standingHolds(harness);
   }
   return standing;
 }
 
 /** Sends each idempotent call once more: a dead owner must not keep its key. Gives the statuses. */
-export async function retryAll(world: FaultHarness, calls: readonly PlannedCall[]): Promise<readonly number[]> {
-  const { gateway } = world.open();
+export async function retryAll(harness: FaultHarness, calls: readonly PlannedCall[]): Promise<readonly number[]> {
+  const { gateway } = harness.open();
   const names = new Map(
     calls.flatMap((call) => (call.idempotent === undefined ? [] : [[call.idempotent.recordKey, call]])),
   );
-  const replies = [...names.values()].map((call) => askGateway(gateway, call, world.keys, world.clock));
+  const replies = [...names.values()].map((call) => askGateway(gateway, call, harness.keys, harness.clock));
   return (await Promise.all(replies)).map(({ status }) => status);
 }

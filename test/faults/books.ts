@@ -21,16 +21,16 @@ async function readCounters({ operator }: FaultHarness): Promise<ReadonlyMap<str
  * 1. Conservation, at every moment: in each counter balance + held + spent is what was put in; for a workspace over all
  *    its shards and what is on its way between them.
  */
-export async function brokenSums(world: FaultHarness): Promise<readonly string[]> {
+export async function brokenSums(harness: FaultHarness): Promise<readonly string[]> {
   const broken: string[] = [];
-  for (const [key, item] of await readCounters(world)) {
+  for (const [key, item] of await readCounters(harness)) {
     if (key.startsWith('CREDIT#')) continue;
     const balance = readAmount(item.balance_pico_usd) + readAmount(item.balance_slots);
     const sum = balance + heldIn(item) + readAmount(item.spent_pico_usd);
     if (sum !== 0n) broken.push(`${key}: ${sum} more than was put in`);
   }
   for (const workspace of workspaces) {
-    const { granted, available, held, spent } = await showCredit(world, workspace);
+    const { granted, available, held, spent } = await showCredit(harness, workspace);
     if (granted !== available + held + spent)
       broken.push(`${workspace}: ${granted} ≠ ${available} + ${held} + ${spent}`);
   }
@@ -38,15 +38,15 @@ export async function brokenSums(world: FaultHarness): Promise<readonly string[]
 }
 
 /** 2. No workspace has spent and holds more than there is or a limit allows: no call of the suite costs more than it held. */
-export async function overspent(world: FaultHarness): Promise<readonly string[]> {
+export async function overspent(harness: FaultHarness): Promise<readonly string[]> {
   const found: string[] = [];
   for (const workspace of workspaces) {
-    const { available, held, spent } = await showCredit(world, workspace);
-    const limit = parseUsd((await world.operator.workspaceStore.read(workspace))?.spend_limit_usd ?? '') ?? null;
+    const { available, held, spent } = await showCredit(harness, workspace);
+    const limit = parseUsd((await harness.operator.workspaceStore.read(workspace))?.spend_limit_usd ?? '') ?? null;
     if (available < 0n) found.push(`${workspace}: ${available}`);
     if (limit !== null && held + spent > limit) found.push(`${workspace}: ${held} + ${spent} of ${limit}`);
   }
-  for await (const item of world.operator.store.scan('keys')) {
+  for await (const item of harness.operator.store.scan('keys')) {
     const limit = parseUsd(String(item.spend_limit_usd));
     if (limit !== undefined && heldIn(item) + readAmount(item.spent_pico_usd) > limit) found.push(String(item.name));
   }
@@ -61,8 +61,8 @@ export async function showCredit({ operator }: FaultHarness, workspace: string) 
 }
 
 /** 3. What still stands of holds and slots, and where. */
-export async function standingHolds(world: FaultHarness): Promise<readonly string[]> {
-  const counters = await readCounters(world);
+export async function standingHolds(harness: FaultHarness): Promise<readonly string[]> {
+  const counters = await readCounters(harness);
   return [...counters].flatMap(([key, item]) =>
     readHeld(item).flatMap(({ amount }) => (amount > 0n ? [`${key} ${amount}`] : [])),
   );
@@ -82,19 +82,19 @@ export interface Accounts {
 }
 
 /** 4. Call records against the credit of a workspace, owner by owner. */
-export async function readAccounts(world: FaultHarness, workspace: string): Promise<Accounts> {
+export async function readAccounts(harness: FaultHarness, workspace: string): Promise<Accounts> {
   const costs = new Map<string, bigint>();
-  for (const record of await readRecords(world.operator, workspace)) {
+  for (const record of await readRecords(harness.operator, workspace)) {
     if (!record.isByok) costs.set(record.executionId, record.costPicoUsd);
   }
-  const asked = world.witness.settlements().filter((settlement) => settlement.workspace === workspace);
+  const asked = harness.witness.settlements().filter((settlement) => settlement.workspace === workspace);
   const settled = new Map(asked.filter(({ isAnswered }) => isAnswered).map(({ owner, actual }) => [owner, actual]));
   const least = sumOf([...settled.values()]);
   const most = sumOf(asked.map(({ actual }) => actual));
-  const { spent } = await showCredit(world, workspace);
+  const { spent } = await showCredit(harness, workspace);
   const owners = [...new Set([...costs.keys(), ...settled.keys()])];
   return {
-    twice: world.witness.twice,
+    twice: harness.witness.twice,
     unexplained: spent < least ? spent - least : spent > most ? spent - most : 0n,
     different: owners.filter((owner) => {
       const [cost, actual] = [costs.get(owner), settled.get(owner)];

@@ -34,15 +34,15 @@ interface Life {
   readonly ended: readonly Answered[];
 }
 
-let world: FaultHarness;
+let harness: FaultHarness;
 const totals = { crashes: 0, ended: 0, unfinished: 0, replayed: 0, refused: 0 };
 
 beforeAll(async () => {
-  world = await startFaultHarness();
-  await shardCredit(world);
+  harness = await startFaultHarness();
+  await shardCredit(harness);
 });
 afterAll(async () => {
-  await world.stop();
+  await harness.stop();
   const { ended, unfinished, replayed, refused } = totals;
   process.stderr.write(
     `crashes: ${totals.crashes} deaths, seed ${faultSeed}: ${ended} calls had ended, ${unfinished} had not; ` +
@@ -56,11 +56,11 @@ async function runUntilDeath(
   calls: readonly PlannedCall[],
   onAnswer: (answered: Answered) => void = () => {},
 ): Promise<Life> {
-  const { gateway } = world.open({ wrap: dying.wrap });
+  const { gateway } = harness.open({ wrap: dying.wrap });
   const answered: Answered[] = [];
   const ended: Answered[] = [];
   const running = calls.map(async (call) => {
-    const reply = await askGateway(gateway, call, world.keys, world.clock, (heard) => {
+    const reply = await askGateway(gateway, call, harness.keys, harness.clock, (heard) => {
       answered.push({ call, reply: heard });
       onAnswer({ call, reply: heard });
     });
@@ -71,19 +71,19 @@ async function runUntilDeath(
 }
 
 const withMarker = (marker: string): number =>
-  world.simulator.calls.filter(({ bodyText }) => bodyText.includes(marker)).length;
+  harness.simulator.calls.filter(({ bodyText }) => bodyText.includes(marker)).length;
 
-const claimsOf = (recordKey: string): number => world.witness.claims.get(recordKey)?.length ?? 0;
+const claimsOf = (recordKey: string): number => harness.witness.claims.get(recordKey)?.length ?? 0;
 
 /** Half a lease later, in another process. */
 async function retryWithinTheLease(calls: readonly PlannedCall[], { answered }: Life): Promise<void> {
-  world.advance(30_000);
-  const { gateway } = world.open();
+  harness.advance(30_000);
+  const { gateway } = harness.open();
   const named = Map.groupBy(calls, ({ idempotent }) => idempotent?.recordKey);
   for (const [recordKey, [call]] of named) {
     if (recordKey === undefined || call?.idempotent === undefined) continue;
     const had = answered.find((one) => one.call.idempotent?.recordKey === recordKey && isComplete(one.reply));
-    const reply = await askGateway(gateway, call, world.keys, world.clock);
+    const reply = await askGateway(gateway, call, harness.keys, harness.clock);
     checkWellAnswered(reply, { faults: providerFaults });
     if (had !== undefined) expect(reply.text).toBe(had.reply.text);
     if (reply.status === 409) expect(reply.text).toContain('execution_in_progress');
@@ -121,10 +121,10 @@ describe('a process that dies', () => {
     const calls = random.shuffled(mixCalls(random, callsPerCrash, behaviours)).map(staying);
     const life = await die(crash, calls);
     for (const { reply } of life.answered) checkWellAnswered(reply, { faults: providerFaults });
-    expect({ ...told, broken: await brokenSums(world) }).toEqual({ ...told, broken: [] });
+    expect({ ...told, broken: await brokenSums(harness) }).toEqual({ ...told, broken: [] });
     await retryWithinTheLease(calls, life);
-    expect({ ...told, standing: await standingAfterTheLease(world) }).toEqual({ ...told, standing: [] });
-    const refused = (await retryAll(world, calls)).filter((status) => status === 409);
+    expect({ ...told, standing: await standingAfterTheLease(harness) }).toEqual({ ...told, standing: [] });
+    const refused = (await retryAll(harness, calls)).filter((status) => status === 409);
     expect({ ...told, refused }).toEqual({ ...told, refused: [] });
     finished.push(...life.ended.map(({ reply }) => reply.headers['x-request-id'] ?? ''));
     totals.crashes += 1;
@@ -138,16 +138,16 @@ describe('a process that dies', () => {
   );
 
   it('keeps every counter whole, and lets no call overspend', async () => {
-    expect(await brokenSums(world)).toEqual([]);
-    expect(await overspent(world)).toEqual([]);
+    expect(await brokenSums(harness)).toEqual([]);
+    expect(await overspent(harness)).toEqual([]);
   });
 
   it('settles no call twice, and parts record and credit only of calls it did not finish', async () => {
     let incomplete = 0;
     for (const workspace of workspaces) {
-      const accounts = await readAccounts(world, workspace);
+      const accounts = await readAccounts(harness, workspace);
       expect(accounts).toMatchObject({ twice: [], unexplained: 0n, different: [] });
-      const records = await readRecords(world.operator, workspace);
+      const records = await readRecords(harness.operator, workspace);
       const finishedOwners = records
         .filter(({ correlationId }) => finished.includes(correlationId))
         .map(({ executionId }) => executionId);

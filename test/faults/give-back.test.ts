@@ -9,11 +9,11 @@ import type { FaultPlan } from './faulty-client.ts';
 /** A call to the store is sent three times: this many refusals fail two of them. */
 const refusals = 6;
 
-let world: FaultHarness;
+let harness: FaultHarness;
 beforeAll(async () => {
-  world = await startFaultHarness();
+  harness = await startFaultHarness();
 });
-afterAll(() => world.stop());
+afterAll(() => harness.stop());
 
 it('a call that its key cannot pay for leaves no hold on the credit, though the store throttles the return', async () => {
   let left = refusals;
@@ -23,10 +23,10 @@ it('a call that its key cannot pay for leaves no hold on the credit, though the 
     left -= 1;
     return 'throttled';
   };
-  const { gateway } = world.open({ plan });
+  const { gateway } = harness.open({ plan });
   const body = { model: aloneModel('echo'), messages: [{ role: 'user', content: 'Hello' }], max_tokens: 4_096 };
-  const { status } = await askGateway(gateway, { key: 'limited', body, headers: {} }, world.keys, world.clock);
+  const { status } = await askGateway(gateway, { key: 'limited', body, headers: {} }, harness.keys, harness.clock);
   expect({ status, left }).toEqual({ status: 402, left: 0 });
-  expect(await standingHolds(world)).toEqual([]);
-  expect(world.simulator.calls).toEqual([]);
+  expect(await standingHolds(harness)).toEqual([]);
+  expect(harness.simulator.calls).toEqual([]);
 });

@@ -41,7 +41,7 @@ interface Answer {
 
 let folder: string;
 let tables: Tables;
-let world: FaultHarness;
+let harness: FaultHarness;
 const answers: Answer[] = [];
 
 /** The stage of every local run, on an engine of its own. */
@@ -91,7 +91,7 @@ async function killInTurn(): Promise<void> {
     const enough = Promise.withResolvers<void>();
     let untilDeath = 1 + random.below(callsPerKill / 2);
     const sent = calls.map(async (call) => {
-      const reply = await sendOne(url, call, world.keys).catch(() => undefined);
+      const reply = await sendOne(url, call, harness.keys).catch(() => undefined);
       answers.push({ call, reply });
       untilDeath -= 1;
       if (untilDeath === 0) enough.resolve();
@@ -106,12 +106,12 @@ async function killInTurn(): Promise<void> {
 beforeAll(async () => {
   folder = mkdtempSync(join(tmpdir(), 'gw-kills-'));
   tables = await startLocalTables();
-  world = await startFaultHarness({ tables, folder: join(folder, '.gw') });
-  writeFileSync(join(folder, 'gateway.yaml'), fileText(world.keys, world.simulator));
+  harness = await startFaultHarness({ tables, folder: join(folder, '.gw') });
+  writeFileSync(join(folder, 'gateway.yaml'), fileText(harness.keys, harness.simulator));
   await killInTurn();
 });
 afterAll(async () => {
-  await world.stop();
+  await harness.stop();
   rmSync(folder, { recursive: true, force: true });
   const lost = answers.filter(({ reply }) => reply === undefined).length;
   process.stderr.write(
@@ -128,14 +128,14 @@ describe('processes that are killed', () => {
   });
 
   it('neither gain nor lose money, and let no call overspend, whatever they were doing', async () => {
-    expect(await brokenSums(world)).toEqual([]);
-    expect(await overspent(world)).toEqual([]);
+    expect(await brokenSums(harness)).toEqual([]);
+    expect(await overspent(harness)).toEqual([]);
   });
 
   it('keep their Idempotency-Keys until the lease ends: an answer is replayed, nothing runs again', async () => {
-    const { gateway } = world.open();
+    const { gateway } = harness.open();
     for (const { call, reply } of answers.filter(({ call: { idempotent } }) => idempotent !== undefined)) {
-      const retry = await askGateway(gateway, call, world.keys, world.clock);
+      const retry = await askGateway(gateway, call, harness.keys, harness.clock);
       checkWellAnswered(retry, { faults: [502] });
       if (reply?.status === 200 && !reply.text.includes('data: {"error"')) expect(retry.text).toBe(reply.text);
     }
@@ -144,27 +144,27 @@ describe('processes that are killed', () => {
       /echo|slow/.test(String(body.model)) ? (idempotent?.marker ?? []) : [],
     );
     for (const marker of new Set(markers)) {
-      const executions = world.simulator.calls.filter(({ bodyText }) => bodyText.includes(marker));
+      const executions = harness.simulator.calls.filter(({ bodyText }) => bodyText.includes(marker));
       expect(executions.length).toBeLessThanOrEqual(1);
     }
   });
 
   it('hold nothing when the leases are over, and every key runs again', async () => {
-    expect(await standingAfterTheLease(world)).toEqual([]);
+    expect(await standingAfterTheLease(harness)).toEqual([]);
     const retried = await retryAll(
-      world,
+      harness,
       answers.map(({ call }) => call),
     );
     expect(retried).not.toContain(409);
-    expect(await brokenSums(world)).toEqual([]);
+    expect(await brokenSums(harness)).toEqual([]);
   });
 
   it('part record and credit by no more than the calls they did not finish', async () => {
     const unfinished = BigInt(answers.length);
     for (const workspace of workspaces) {
-      const records = (await readRecords(world.operator, workspace)).filter(({ isByok }) => !isByok);
+      const records = (await readRecords(harness.operator, workspace)).filter(({ isByok }) => !isByok);
       const recorded = records.reduce((sum, { costPicoUsd }) => sum + costPicoUsd, 0n);
-      const { spent } = await showCredit(world, workspace);
+      const { spent } = await showCredit(harness, workspace);
       const apart = recorded > spent ? recorded - spent : spent - recorded;
       expect(apart).toBeLessThanOrEqual(unfinished * callMaxPicoUsd);
     }

@@ -28,14 +28,14 @@ afterAll(() => {
 
 describe.each(storms.map((storm, index) => ({ ...storm, index })))('while $name', (storm) => {
   const seed = faultSeed + storm.index;
-  let world: FaultHarness;
+  let harness: FaultHarness;
   let sent: readonly SentCall[];
   /** Told with every failure: the weather can be made again. */
   const told = { seed };
 
   beforeAll(async () => {
-    world = await startFaultHarness();
-    await shardCredit(world);
+    harness = await startFaultHarness();
+    await shardCredit(harness);
     const random = seededRandom(seed);
     const plan = storm.plan(random);
     const counted: typeof plan = (command) => {
@@ -43,8 +43,8 @@ describe.each(storms.map((storm, index) => ({ ...storm, index })))('while $name'
       if (fault !== undefined) totals.faults += 1;
       return fault;
     };
-    const opened = world.open({ plan: counted });
-    const server = await serve(opened, world.keys);
+    const opened = harness.open({ plan: counted });
+    const server = await serve(opened, harness.keys);
     const first = storm.first?.(random) ?? [];
     const count = Math.max(callsPerStorm, first.length + callsPerStorm / 2);
     const calls = mixCalls(random, count, storm.behaviours, first);
@@ -66,7 +66,7 @@ describe.each(storms.map((storm, index) => ({ ...storm, index })))('while $name'
     }
     totals.calls += sent.length;
   });
-  afterAll(() => world.stop());
+  afterAll(() => harness.stop());
 
   it('every answer is an envelope or a stream that ends well', () => {
     for (const { reply } of sent) if (reply !== undefined) checkWellAnswered(reply, { faults: [502, 503, 504] });
@@ -75,16 +75,16 @@ describe.each(storms.map((storm, index) => ({ ...storm, index })))('while $name'
   });
 
   it('no counter gains or loses anything, and no call overspends', async () => {
-    expect({ ...told, broken: await brokenSums(world) }).toEqual({ ...told, broken: [] });
-    expect({ ...told, over: await overspent(world) }).toEqual({ ...told, over: [] });
+    expect({ ...told, broken: await brokenSums(harness) }).toEqual({ ...told, broken: [] });
+    expect({ ...told, over: await overspent(harness) }).toEqual({ ...told, over: [] });
   });
 
   it('nothing is settled twice, and the records add up to the credit spent', async () => {
     for (const workspace of workspaces) {
-      const accounts = await readAccounts(world, workspace);
+      const accounts = await readAccounts(harness, workspace);
       expect({ ...told, ...accounts }).toMatchObject({ ...told, twice: [], unexplained: 0n, different: [] });
       // Each is one that the operator reads of. A busy machine may outlast a settlement where the storm does not.
-      const lost = world.logLines.filter((line) => line.includes('settlement_failed'));
+      const lost = harness.logLines.filter((line) => line.includes('settlement_failed'));
       expect(accounts.incomplete.length).toBeLessThanOrEqual(lost.length);
       if (storm.outlastsSettlement !== true && lost.length === 0) {
         expect({ ...told, ...accounts }).toMatchObject({ incomplete: [], recorded: accounts.spent });
@@ -93,7 +93,7 @@ describe.each(storms.map((storm, index) => ({ ...storm, index })))('while $name'
   });
 
   it('nothing runs twice under one Idempotency-Key', () => {
-    const { simulator, witness, logLines } = world;
+    const { simulator, witness, logLines } = harness;
     const notStored = logLines.filter((line) => line.includes('result_not_stored')).length;
     const again: string[] = [];
     for (const [recordKey, calls] of Map.groupBy(sent, ({ call }) => call.idempotent?.recordKey)) {
@@ -111,19 +111,19 @@ describe.each(storms.map((storm, index) => ({ ...storm, index })))('while $name'
   it('a key whose calls have ended is free: its answer is replayed, or the next call runs', () => {
     const waiting = sent.filter(({ call, reply }) => call.comesLater === true && reply?.status === 409);
     // What no try could give back is left to the lease, and the log says so.
-    const kept = world.logLines.filter((line) => /deferred_task_failed|settlement_failed/.test(line)).length;
+    const kept = harness.logLines.filter((line) => /deferred_task_failed|settlement_failed/.test(line)).length;
     expect({ ...told, waiting: waiting.length, isTold: waiting.length <= kept }).toMatchObject({ isTold: true });
   });
 
   it('nothing is held when the leases are over, and every key can run again', async () => {
-    expect({ ...told, standing: await standingAfterTheLease(world) }).toEqual({ ...told, standing: [] });
+    expect({ ...told, standing: await standingAfterTheLease(harness) }).toEqual({ ...told, standing: [] });
     const statuses = await retryAll(
-      world,
+      harness,
       sent.map(({ call }) => call),
     );
     expect(statuses).not.toContain(409);
     expect(statuses.filter((status) => status === 200).length).toBeGreaterThan(0);
-    expect({ ...told, broken: await brokenSums(world) }).toEqual({ ...told, broken: [] });
+    expect({ ...told, broken: await brokenSums(harness) }).toEqual({ ...told, broken: [] });
   });
 });
 

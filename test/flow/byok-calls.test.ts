@@ -43,15 +43,15 @@ const connection = (more: object = {}) => ({
   ...more,
 });
 const withConnections = (...connections: object[]) => ({ features: { byok: true }, byok: { connections } });
-const authorizations = (world: Harness) =>
-  world.simulator.calls.map(({ provider, headers }) => [provider, headers.authorization]);
+const authorizations = (harness: Harness) =>
+  harness.simulator.calls.map(({ provider, headers }) => [provider, headers.authorization]);
 
 describe('an x-byok-key', () => {
-  let world: Harness;
+  let harness: Harness;
   const keys = { off: newKey(), always: newKey(), poor: newKey() };
 
   beforeAll(async () => {
-    world = await startHarness({
+    harness = await startHarness({
       models,
       providers,
       workspace: { features: { byok: true } },
@@ -67,11 +67,11 @@ describe('an x-byok-key', () => {
       ],
     });
   });
-  afterAll(() => world.stop());
-  beforeEach(() => world.simulator.clear());
+  afterAll(() => harness.stop());
+  beforeEach(() => harness.simulator.clear());
 
   const post = (model: string, only: unknown, headers: Record<string, string> = {}, more = {}) =>
-    world.post(hello(model, { ...(only === undefined ? {} : { provider: { only } }), ...more }), {
+    harness.post(hello(model, { ...(only === undefined ? {} : { provider: { only } }), ...more }), {
       'x-byok-key': headerKey,
       ...headers,
     });
@@ -79,13 +79,13 @@ describe('an x-byok-key', () => {
   it.each([false, true])('goes to the one provider that is named, and costs no credit: stream %s', async (stream) => {
     const more = { stream, usage: { include: true } };
     const text = await (await post('acme/paid', 'acme', { authorization: `Bearer ${keys.poor}` }, more)).text();
-    expect(authorizations(world)).toEqual([['acme', `Bearer ${headerKey}`]]);
+    expect(authorizations(harness)).toEqual([['acme', `Bearer ${headerKey}`]]);
     expect(text).toContain('"is_byok":true');
     expect(text).toContain('"cost":0,"cost_usd":"0"');
     expect(text).toContain('"upstream_inference_completions_cost":0.001');
-    await world.settled();
-    expect(await expectBalancedBooks(world, 'poor')).toBe(0n);
-    const records = await world.records('poor');
+    await harness.settled();
+    expect(await expectBalancedBooks(harness, 'poor')).toBe(0n);
+    const records = await harness.records('poor');
     expect(records.at(-1)).toMatchObject({
       isByok: true,
       costPicoUsd: 2_000_000_000n,
@@ -97,16 +97,16 @@ describe('an x-byok-key', () => {
   it('may be used where nothing is priced, and only then may that entry serve', async () => {
     const answer = await post('acme/unpriced', ['acme']);
     expect(await answer.text()).toContain('"cost":0,"cost_usd":"0"');
-    expect(authorizations(world)).toEqual([['acme', `Bearer ${headerKey}`]]);
-    await expectError(await world.post(hello('acme/unpriced')), 400, 'model_not_routable');
-    expect(world.simulator.calls).toHaveLength(1);
+    expect(authorizations(harness)).toEqual([['acme', `Bearer ${headerKey}`]]);
+    await expectError(await harness.post(hello('acme/unpriced')), 400, 'model_not_routable');
+    expect(harness.simulator.calls).toHaveLength(1);
   });
 
   it('that the provider refuses is no reason to use ours, or another provider', async () => {
     await expectError(await post('acme/bad', 'acme'), 502, 'no_available_provider');
-    expect(authorizations(world)).toEqual([['acme', `Bearer ${headerKey}`]]);
+    expect(authorizations(harness)).toEqual([['acme', `Bearer ${headerKey}`]]);
     // A wrong key of one client cools no provider.
-    expect(await outcomeOf(await world.post(hello('acme/paid', { provider: { only: 'acme' } })))).toBe('ok');
+    expect(await outcomeOf(await harness.post(hello('acme/paid', { provider: { only: 'acme' } })))).toBe('ok');
   });
 
   const refused: [string, number, string, () => Promise<Response>][] = [
@@ -134,86 +134,86 @@ describe('an x-byok-key', () => {
 
   it.each(refused)('is refused without a provider call: %s', async (_name, status, code, send) => {
     await expectError(await send(), status, code);
-    expect(world.simulator.calls).toHaveLength(0);
+    expect(harness.simulator.calls).toHaveLength(0);
   });
 
   it('is named once, however often the provider is', async () => {
     expect(await outcomeOf(await post('acme/paid', ['acme', 'acme']))).toBe('ok');
-    expect(authorizations(world)).toEqual([['acme', `Bearer ${headerKey}`]]);
+    expect(authorizations(harness)).toEqual([['acme', `Bearer ${headerKey}`]]);
   });
 });
 
 describe('a stored connection', () => {
-  let world: Harness;
-  afterEach(() => world.stop());
+  let harness: Harness;
+  afterEach(() => harness.stop());
   const start = (...connections: object[]) =>
     startHarness({ models, providers, workspace: withConnections(...connections) });
 
   it('with policy always is the only one that may serve, costs no credit, and no other provider is asked', async () => {
-    world = await start(connection());
+    harness = await start(connection());
     for (const stream of [false, true]) {
-      const text = await (await world.post(hello('acme/paid', { stream, usage: { include: true } }))).text();
+      const text = await (await harness.post(hello('acme/paid', { stream, usage: { include: true } }))).text();
       expect(text).toContain('"is_byok":true');
     }
-    await expectError(await world.post(hello('acme/bad')), 502, 'no_available_provider');
-    expect(new Set(authorizations(world).map(String))).toEqual(new Set([`acme,Bearer ${storedKey}`]));
-    await expectError(await world.post(hello('other/only')), 422, 'byok_no_eligible_connection');
-    const other = await world.post(hello('acme/paid', { provider: { only: 'other' } }));
+    await expectError(await harness.post(hello('acme/bad')), 502, 'no_available_provider');
+    expect(new Set(authorizations(harness).map(String))).toEqual(new Set([`acme,Bearer ${storedKey}`]));
+    await expectError(await harness.post(hello('other/only')), 422, 'byok_no_eligible_connection');
+    const other = await harness.post(hello('acme/paid', { provider: { only: 'other' } }));
     await expectError(other, 422, 'byok_no_eligible_connection');
     const schema = { type: 'json_schema', json_schema: { name: 'x', schema: { type: 'object' } } };
     await expectError(
-      await world.post(hello('acme/plain', { response_format: schema })),
+      await harness.post(hello('acme/plain', { response_format: schema })),
       422,
       'structured_output_unsupported',
     );
-    await expectError(await world.post(hello('gw/function/f')), 400, 'function_requires_managed_funding');
-    expect(world.simulator.calls).toHaveLength(3);
-    await world.settled();
-    expect(await expectBalancedBooks(world)).toBe(0n);
+    await expectError(await harness.post(hello('gw/function/f')), 400, 'function_requires_managed_funding');
+    expect(harness.simulator.calls).toHaveLength(3);
+    await harness.settled();
+    expect(await expectBalancedBooks(harness)).toBe(0n);
   });
 
   it('with policy allowed serves when its provider is chosen, and ours pays for the others', async () => {
-    world = await start(connection({ policy: 'allowed' }));
-    const first = (await (await world.post(hello('acme/paid'))).json()) as { usage: object };
+    harness = await start(connection({ policy: 'allowed' }));
+    const first = (await (await harness.post(hello('acme/paid'))).json()) as { usage: object };
     expect(first.usage).toMatchObject({ provider: 'acme', is_byok: true, cost: 0 });
     const second = (await (
-      await world.post(hello('acme/paid', { provider: { only: 'other' } }))
+      await harness.post(hello('acme/paid', { provider: { only: 'other' } }))
     ).json()) as typeof first;
     expect(second.usage).toMatchObject({ provider: 'other', is_byok: false, cost: 0.0055 });
-    const fallback = await world.post(hello('acme/bad'));
+    const fallback = await harness.post(hello('acme/bad'));
     expect((await fallback.json()) as object).toMatchObject({
       usage: { provider: 'other', is_byok: false, attempts: 2 },
     });
-    expect(authorizations(world)).toEqual([
+    expect(authorizations(harness)).toEqual([
       ['acme', `Bearer ${storedKey}`],
       ['other', `Bearer ${ourKey}`],
       ['acme', `Bearer ${storedKey}`],
       ['other', `Bearer ${ourKey}`],
     ]);
-    const header = await world.post(hello('acme/paid', { provider: { only: 'acme' } }), { 'x-byok-key': headerKey });
+    const header = await harness.post(hello('acme/paid', { provider: { only: 'acme' } }), { 'x-byok-key': headerKey });
     expect(await outcomeOf(header)).toBe('ok');
-    expect(authorizations(world).at(-1)).toEqual(['acme', `Bearer ${headerKey}`]);
-    await world.settled();
-    await expectBalancedBooks(world);
+    expect(authorizations(harness).at(-1)).toEqual(['acme', `Bearer ${headerKey}`]);
+    await harness.settled();
+    await expectBalancedBooks(harness);
   });
 
   it('means nothing where the workspace does not have the feature', async () => {
-    world = await startHarness({ models, providers, workspace: { byok: { connections: [connection()] } } });
-    expect(await outcomeOf(await world.post(hello('acme/paid')))).toBe('ok');
-    expect(authorizations(world)).toEqual([['acme', `Bearer ${ourKey}`]]);
+    harness = await startHarness({ models, providers, workspace: { byok: { connections: [connection()] } } });
+    expect(await outcomeOf(await harness.post(hello('acme/paid')))).toBe('ok');
+    expect(authorizations(harness)).toEqual([['acme', `Bearer ${ourKey}`]]);
   });
 
   it('without a key binds all the same: no provider serves', async () => {
-    world = await start(connection({ key: { env: 'GW_TEST_VARIABLE_NOBODY_SETS' } }));
-    await expectError(await world.post(hello('acme/paid')), 422, 'byok_no_eligible_connection');
-    expect(world.simulator.calls).toHaveLength(0);
+    harness = await start(connection({ key: { env: 'GW_TEST_VARIABLE_NOBODY_SETS' } }));
+    await expectError(await harness.post(hello('acme/paid')), 422, 'byok_no_eligible_connection');
+    expect(harness.simulator.calls).toHaveLength(0);
   });
 
   it('that KMS does not open serves no call, and the log says why', async () => {
     const refusal = Object.assign(new Error('not authorized to perform kms:Decrypt'), {
       name: 'AccessDeniedException',
     });
-    world = await startHarness({
+    harness = await startHarness({
       models,
       providers,
       workspace: withConnections(connection()),
@@ -221,9 +221,9 @@ describe('a stored connection', () => {
         connections: { ...connections, openKey: () => Promise.reject(new StoreUnavailable(refusal)) },
       }),
     });
-    await expectError(await world.post(hello('acme/paid')), 502, 'no_available_provider');
-    expect(world.simulator.calls).toHaveLength(0);
-    const [line, ...others] = world.logLines.filter((text) => text.includes('connection_key_unavailable'));
+    await expectError(await harness.post(hello('acme/paid')), 502, 'no_available_provider');
+    expect(harness.simulator.calls).toHaveLength(0);
+    const [line, ...others] = harness.logLines.filter((text) => text.includes('connection_key_unavailable'));
     expect(others).toEqual([]);
     expect(JSON.parse(line ?? '{}')).toMatchObject({
       workspace_id: 'team',
@@ -236,53 +236,53 @@ describe('a stored connection', () => {
     // Ten times 50 tokens of output at 2 USD a million, and the bytes of the body at 1 USD.
     const free = { input_price_per_million: '0' };
     const budgeted = { 'acme/full': [{ provider: 'acme', upstream: 'usage:0:50', more: free }] };
-    world = await startHarness({
+    harness = await startHarness({
       models: { ...models, ...budgeted },
       providers,
       workspace: withConnections(connection({ budget_usd: '0.001' })),
     });
-    const second = await world.open();
+    const second = await harness.open();
     const call = hello('acme/full', { max_tokens: 50 });
-    const answers = Array.from({ length: 40 }, (_none, at) => (at % 2 ? second : world).post(call));
+    const answers = Array.from({ length: 40 }, (_none, at) => (at % 2 ? second : harness).post(call));
     expect(await countOutcomes(answers)).toEqual({ ok: 10, byok_budget_exceeded: 30 });
-    expect(world.simulator.calls).toHaveLength(10);
-    await Promise.all([world.settled(), second.settled()]);
-    expect(await expectBalancedBooks(world)).toBe(0n);
-    const { message } = await expectError(await world.post(call), 402, 'byok_budget_exceeded');
+    expect(harness.simulator.calls).toHaveLength(10);
+    await Promise.all([harness.settled(), second.settled()]);
+    expect(await expectBalancedBooks(harness)).toBe(0n);
+    const { message } = await expectError(await harness.post(call), 402, 'byok_budget_exceeded');
     expect(message).toContain('0.0001 USD');
     expect(message).toContain(' 0 USD of the BYOK budget');
-    const records = await world.records();
+    const records = await harness.records();
     expect(records.reduce((sum, { costPicoUsd }) => sum + costPicoUsd, 0n)).toBe(1_000_000_000n);
     // A budget that grows counts at once; what was spent stays spent.
-    await world.apply({
+    await harness.apply({
       models: { ...models, ...budgeted },
       providers,
       workspace: withConnections(connection({ budget_usd: '0.0011' })),
     });
-    const third = await world.open();
+    const third = await harness.open();
     expect(await countOutcomes([third.post(call), third.post(call)])).toEqual({ ok: 1, byok_budget_exceeded: 1 });
     await third.settled();
   });
 
   it('that is used up is left out where another may serve, and ours never steps in for it alone', async () => {
-    world = await start(connection({ policy: 'allowed', budget_usd: '0.000001' }));
-    const answer = await world.post(hello('acme/paid'));
+    harness = await start(connection({ policy: 'allowed', budget_usd: '0.000001' }));
+    const answer = await harness.post(hello('acme/paid'));
     expect((await answer.json()) as object).toMatchObject({
       usage: { provider: 'other', is_byok: false, attempts: 1 },
     });
-    const alone = await world.post(hello('acme/paid', { provider: { only: 'acme' } }));
+    const alone = await harness.post(hello('acme/paid', { provider: { only: 'acme' } }));
     await expectError(alone, 402, 'byok_budget_exceeded');
-    expect(authorizations(world)).toEqual([['other', `Bearer ${ourKey}`]]);
-    await world.settled();
-    await expectBalancedBooks(world);
+    expect(authorizations(harness)).toEqual([['other', `Bearer ${ourKey}`]]);
+    await harness.settled();
+    await expectBalancedBooks(harness);
   });
 
   it('with a budget cannot serve what has no price; without one it can', async () => {
-    world = await start(connection({ budget_usd: '5' }));
-    await expectError(await world.post(hello('acme/unpriced')), 422, 'byok_budget_unquotable');
-    expect(world.simulator.calls).toHaveLength(0);
-    await world.apply({ models, providers, workspace: withConnections(connection({ budget_usd: null })) });
-    const later = await world.open();
+    harness = await start(connection({ budget_usd: '5' }));
+    await expectError(await harness.post(hello('acme/unpriced')), 422, 'byok_budget_unquotable');
+    expect(harness.simulator.calls).toHaveLength(0);
+    await harness.apply({ models, providers, workspace: withConnections(connection({ budget_usd: null })) });
+    const later = await harness.open();
     const answer = await later.post(hello('acme/unpriced'));
     expect((await answer.json()) as object).toMatchObject({ usage: { is_byok: true, cost: 0 } });
     await later.settled();

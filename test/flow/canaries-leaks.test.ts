@@ -23,7 +23,7 @@ const upstreams = [
 ];
 
 describe('a secret', () => {
-  let world: Harness;
+  let harness: Harness;
   const stored = newKey();
   const texts: string[] = [];
 
@@ -32,7 +32,7 @@ describe('a secret', () => {
     const connections = [
       { provider: 'acme', key: { env: 'GW_TEST_CANARY_STORED' }, policy: 'always', budget_usd: '5' },
     ];
-    world = await startHarness({
+    harness = await startHarness({
       models: Object.fromEntries(upstreams.map((upstream) => [`acme/${upstream}`, [{ provider: 'acme', upstream }]])),
       providers: { acme: auth },
       workspace: { features: { byok: true } },
@@ -47,7 +47,7 @@ describe('a secret', () => {
       ],
     });
   });
-  afterAll(() => world.stop());
+  afterAll(() => harness.stop());
 
   async function keep(response: Response) {
     texts.push([...response.headers].join('\n'), await response.text());
@@ -55,10 +55,10 @@ describe('a secret', () => {
 
   it('reaches its provider', async () => {
     const header = { 'x-byok-key': canaries.header };
-    await keep(await world.post(hello('acme/echo')));
-    await keep(await world.post(hello('acme/echo', { provider: { only: 'acme' } }), header));
-    await keep(await world.post(hello('acme/echo'), { authorization: `Bearer ${stored}` }));
-    expect(world.simulator.calls.map(({ headers }) => headers.authorization)).toEqual([
+    await keep(await harness.post(hello('acme/echo')));
+    await keep(await harness.post(hello('acme/echo', { provider: { only: 'acme' } }), header));
+    await keep(await harness.post(hello('acme/echo'), { authorization: `Bearer ${stored}` }));
+    expect(harness.simulator.calls.map(({ headers }) => headers.authorization)).toEqual([
       `Bearer ${canaries.env}`,
       `Bearer ${canaries.header}`,
       `Bearer ${canaries.stored}`,
@@ -70,47 +70,47 @@ describe('a secret', () => {
       const body = hello(`acme/${upstream}`, { stream, cache: {}, usage: { include: true } });
       const names = (kind: string) => ({
         'idempotency-key': `${kind}-${upstream}-${stream}`,
-        'x-gw-session-id': world.key,
+        'x-gw-session-id': harness.key,
       });
       await keep(
-        await world.post(body, {
+        await harness.post(body, {
           ...names('env'),
-          'x-title': world.key,
-          'http-referer': `https://a.example/?k=${world.key}`,
+          'x-title': harness.key,
+          'http-referer': `https://a.example/?k=${harness.key}`,
         }),
       );
       await keep(
-        await world.post(
+        await harness.post(
           { ...body, provider: { only: 'acme' } },
           { ...names('header'), 'x-byok-key': canaries.header },
         ),
       );
-      await keep(await world.post(body, { ...names('stored'), authorization: `Bearer ${stored}` }));
+      await keep(await harness.post(body, { ...names('stored'), authorization: `Bearer ${stored}` }));
     }
   });
 
   it('is in no answer to a request that is refused', async () => {
     const header = { 'x-byok-key': canaries.header };
-    await keep(await world.post(hello('acme/echo'), header));
-    await keep(await world.post(hello('nobody/nothing', { provider: { only: 'acme' } }), header));
-    await keep(await world.post(hello('acme/echo'), { ...header, authorization: `Bearer ${stored}` }));
+    await keep(await harness.post(hello('acme/echo'), header));
+    await keep(await harness.post(hello('nobody/nothing', { provider: { only: 'acme' } }), header));
+    await keep(await harness.post(hello('acme/echo'), { ...header, authorization: `Bearer ${stored}` }));
     await keep(
-      await world.post(
+      await harness.post(
         hello('acme/echo', { temperature: canaries.header, provider: { only: [canaries.header] } }),
         header,
       ),
     );
-    await keep(await world.post('{', { ...header, 'x-gw-span-id': world.key, 'x-gw-parent-span-id': world.key }));
-    await keep(await world.post(hello('acme/echo'), { authorization: `Bearer ${world.key}x` }));
+    await keep(await harness.post('{', { ...header, 'x-gw-span-id': harness.key, 'x-gw-parent-span-id': harness.key }));
+    await keep(await harness.post(hello('acme/echo'), { authorization: `Bearer ${harness.key}x` }));
   });
 
   it('is in no log line and in no table, nor in any answer so far', async () => {
-    await world.settled();
-    const dump = await world.testStore.dumpTables();
-    const log = world.logLines.join('');
+    await harness.settled();
+    const dump = await harness.testStore.dumpTables();
+    const log = harness.logLines.join('');
     expect(texts.length).toBeGreaterThan(50);
-    expect(world.logLines.length).toBeGreaterThan(0);
-    for (const secret of [...Object.values(canaries), world.key, stored]) {
+    expect(harness.logLines.length).toBeGreaterThan(0);
+    for (const secret of [...Object.values(canaries), harness.key, stored]) {
       for (const part of [secret, secret.slice(-20), Buffer.from(secret).toString('base64').slice(0, 24)]) {
         expect(log.includes(part)).toBe(false);
         expect(dump.includes(part)).toBe(false);

@@ -13,14 +13,14 @@ const model = [{ provider: 'acme', upstream: 'echo', more: { rate_limit_rpm: 1_0
 const [poor, revoked, busy, thrifty] = [newKey(), newKey(), newKey(), newKey()];
 const as = (key: string) => ({ authorization: `Bearer ${key}` });
 
-let world: Harness;
+let harness: Harness;
 let clock: ManualClock;
 /** `ledger update`, `limits update` … of the gateway, in their order. */
 const writes: string[] = [];
 
 beforeAll(async () => {
   clock = manualClock();
-  world = await startHarness({
+  harness = await startHarness({
     clock,
     models: { 'acme/one': model },
     wrapStore: (store) =>
@@ -43,21 +43,21 @@ beforeAll(async () => {
     ],
   });
 });
-afterAll(() => world.stop());
+afterAll(() => harness.stop());
 beforeEach(async () => {
-  await world.settled();
-  world.simulator.clear();
+  await harness.settled();
+  harness.simulator.clear();
   writes.length = 0;
 });
 
 const call = async (headers: Record<string, string> = {}, more: object = {}) =>
-  outcomeOf(await world.post(hello('acme/one', { max_tokens: 5, ...more }), headers));
+  outcomeOf(await harness.post(hello('acme/one', { max_tokens: 5, ...more }), headers));
 
 async function writesOf(act: () => Promise<unknown>): Promise<string[]> {
-  await world.settled();
+  await harness.settled();
   writes.length = 0;
   await act();
-  await world.settled();
+  await harness.settled();
   return writes.filter((write) => !write.startsWith('records') && !write.startsWith('statistics'));
 }
 
@@ -67,7 +67,7 @@ describe('an answer that is there already', () => {
   it('from the cache takes no money and no slot', async () => {
     expect(await call({}, { cache: {} })).toBe('ok');
     expect(await writesOf(async () => expect(await call({}, { cache: {} })).toBe('ok'))).toEqual([]);
-    expect(world.simulator.calls).toHaveLength(1);
+    expect(harness.simulator.calls).toHaveLength(1);
   });
 
   it('of the same Idempotency-Key takes no money and no slot', async () => {
@@ -75,7 +75,7 @@ describe('an answer that is there already', () => {
     expect(await call(name)).toBe('ok');
     const taken = await writesOf(async () => expect(await call(name)).toBe('ok'));
     expect(takesFromOthers(taken)).toEqual([]);
-    expect(world.simulator.calls).toHaveLength(1);
+    expect(harness.simulator.calls).toHaveLength(1);
   });
 });
 
@@ -88,21 +88,21 @@ describe('a call that is refused', () => {
     expect(await call(as(key))).toBe(code);
     const taken = await writesOf(async () => expect(await call(as(key))).toBe(code));
     expect(takesFromOthers(taken)).toEqual([]);
-    expect(world.simulator.calls).toHaveLength(running);
+    expect(harness.simulator.calls).toHaveLength(running);
   });
 
   it('for the spend limit of its key takes no credit and no slot, from the second on', async () => {
     expect(await call(as(thrifty))).toBe('PAYMENT_REQUIRED');
     const taken = await writesOf(async () => expect(await call(as(thrifty))).toBe('PAYMENT_REQUIRED'));
     expect(takesFromOthers(taken)).toEqual([]);
-    expect(world.simulator.calls).toHaveLength(0);
+    expect(harness.simulator.calls).toHaveLength(0);
   });
 
   it('for the credit of its workspace takes no slot, from the second on', async () => {
     expect(await call(as(poor))).toBe('PAYMENT_REQUIRED');
     const taken = await writesOf(async () => expect(await call(as(poor))).toBe('PAYMENT_REQUIRED'));
     expect(taken.filter((write) => write.startsWith('limits'))).toEqual([]);
-    expect(world.simulator.calls).toHaveLength(0);
+    expect(harness.simulator.calls).toHaveLength(0);
   });
 
   it('is remembered for ten seconds: then a call that pays is one round again', async () => {

@@ -10,7 +10,7 @@ const traceparent = `00-${traceId}-00f067aa0ba902b7-01`;
 const upstreams = ['echo', 'error-400', 'error-429', 'error-500', 'error-after-chunks:3'];
 
 describe('an answer', () => {
-  let world: Harness;
+  let harness: Harness;
   const poor = newKey();
   const clock = manualClock();
 
@@ -19,9 +19,9 @@ describe('an answer', () => {
       upstreams.map((upstream) => [`acme/${upstream}`, [{ provider: 'acme', upstream }]]),
     );
     const moreWorkspaces = [{ id: 'poor', credit_usd: '0', keys: [{ name: 'k', key: poor }] }];
-    world = await startHarness({ clock, models, moreWorkspaces });
+    harness = await startHarness({ clock, models, moreWorkspaces });
   });
-  afterAll(() => world.stop());
+  afterAll(() => harness.stop());
 
   const kinds: [string, unknown, Record<string, string>, number][] = [
     ['JSON', hello('acme/echo'), {}, 200],
@@ -40,13 +40,13 @@ describe('an answer', () => {
   ];
 
   it.each(kinds)('has an id of ours and the trace id of the client: %s', async (_name, body, headers, status) => {
-    const response = await world.post(body, { traceparent, ...headers });
+    const response = await harness.post(body, { traceparent, ...headers });
     expect(response.status).toBe(status);
     expect(response.headers.get('x-gw-trace-id')).toBe(traceId);
     expect(response.headers.get('x-request-id')).toMatch(uuid);
     expect(response.headers.get('access-control-allow-origin')).toBe('*');
     await response.text();
-    const made = await world.post(body, headers);
+    const made = await harness.post(body, headers);
     expect(made.headers.get('x-gw-trace-id')).toMatch(/^[0-9a-f]{32}$/);
     expect(made.headers.get('x-request-id')).not.toBe(response.headers.get('x-request-id'));
     await made.text();
@@ -54,30 +54,32 @@ describe('an answer', () => {
 
   it('from a store has the ids of the request it answers', async () => {
     const body = hello('acme/echo', { cache: {}, seed: 5 });
-    const first = await world.post(body, { 'x-gw-trace-id': 'one', 'idempotency-key': 'k' });
+    const first = await harness.post(body, { 'x-gw-trace-id': 'one', 'idempotency-key': 'k' });
     await first.text();
-    await world.settled();
-    const hit = await world.post(body, { 'x-gw-trace-id': 'two' });
+    await harness.settled();
+    const hit = await harness.post(body, { 'x-gw-trace-id': 'two' });
     expect([hit.headers.get('x-gw-cache'), hit.headers.get('x-gw-trace-id')]).toEqual(['HIT', 'two']);
     await hit.text();
-    const replay = await world.post(body, { 'x-gw-trace-id': 'one', 'idempotency-key': 'k' });
+    const replay = await harness.post(body, { 'x-gw-trace-id': 'one', 'idempotency-key': 'k' });
     expect([replay.headers.get('idempotent-replayed'), replay.headers.get('x-gw-trace-id')]).toEqual(['true', 'one']);
     expect(replay.headers.get('x-request-id')).not.toBe(first.headers.get('x-request-id'));
     await replay.text();
   });
 
   it('to one request, its record and its log line name the same ids, and attribution goes to the record alone', async () => {
-    world.simulator.clear();
+    harness.simulator.clear();
     const attribution = { 'http-referer': 'https://shop.example/cart', 'x-title': 'Shop 4711' };
     const ids = { traceparent, 'x-gw-span-id': 'span-77', 'x-gw-session-id': 'session-77' };
-    const response = await world.post(hello('acme/echo'), { ...ids, ...attribution });
+    const response = await harness.post(hello('acme/echo'), { ...ids, ...attribution });
     await response.text();
-    await world.settled();
+    await harness.settled();
     const correlationId = response.headers.get('x-request-id');
-    const record = (await world.records()).find((one) => one.correlationId === correlationId);
+    const record = (await harness.records()).find((one) => one.correlationId === correlationId);
     expect(record).toMatchObject({ traceId, spanId: 'span-77', sessionId: 'session-77', title: 'Shop 4711' });
-    expect(world.logLines.some((line) => line.includes(correlationId ?? 'none') && line.includes(traceId))).toBe(true);
-    const [received] = world.simulator.calls;
+    expect(harness.logLines.some((line) => line.includes(correlationId ?? 'none') && line.includes(traceId))).toBe(
+      true,
+    );
+    const [received] = harness.simulator.calls;
     expect(received?.headers.traceparent).toBe(traceparent);
     const sent = JSON.stringify([received?.headers, received?.body]);
     for (const text of ['shop.example', 'Shop 4711', 'span-77', 'session-77']) expect(sent).not.toContain(text);

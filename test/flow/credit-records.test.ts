@@ -9,13 +9,13 @@ import { outcomeOf } from '../support/outcomes.ts';
 const traceparent = '00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01';
 
 describe('the record of a call', () => {
-  let world: Harness;
+  let harness: Harness;
   let clock: ManualClock;
 
   beforeAll(async () => {
     clock = manualClock();
     const more = { cached_input_price_per_million: '0.50' };
-    world = await startHarness({
+    harness = await startHarness({
       clock,
       models: {
         'acme/cached': [{ provider: 'acme', upstream: 'usage:1000:500:400', more }],
@@ -27,7 +27,7 @@ describe('the record of a call', () => {
       modelMembers: { 'acme/cached': { auto: true } },
     });
   });
-  afterAll(() => world.stop());
+  afterAll(() => harness.stop());
 
   it('has exactly these members after an answer', async () => {
     const headers = {
@@ -38,16 +38,16 @@ describe('the record of a call', () => {
       'http-referer': 'https://user:secret@app.example/path?token=secret#secret',
       'x-title': 'My app',
     };
-    const response = await world.post(hello('auto', { user: 'u', temperature: 0 }), headers);
+    const response = await harness.post(hello('auto', { user: 'u', temperature: 0 }), headers);
     expect(await outcomeOf(response)).toBe('ok');
-    await world.settled();
-    const [record, ...others] = await world.records();
+    await harness.settled();
+    const [record, ...others] = await harness.records();
     expect(others).toEqual([]);
     expect(record).toEqual({
       workspace: 'team',
       executionId: expect.stringMatching(uuid),
       arrivedAtMs: clock.nowMs(),
-      keyPublicId: parseApiKey(world.key)?.publicId,
+      keyPublicId: parseApiKey(harness.key)?.publicId,
       keyName: 'first',
       referer: 'https://app.example/path',
       title: 'My app',
@@ -81,9 +81,9 @@ describe('the record of a call', () => {
   });
 
   it('names what failed in words of ours, and no provider that did not answer', async () => {
-    expect(await outcomeOf(await world.post(hello('acme/bad', { stream: true })))).toBe('no_available_provider');
-    await world.settled();
-    const record = (await world.records()).find(({ modelAsked }) => modelAsked === 'acme/bad');
+    expect(await outcomeOf(await harness.post(hello('acme/bad', { stream: true })))).toBe('no_available_provider');
+    await harness.settled();
+    const record = (await harness.records()).find(({ modelAsked }) => modelAsked === 'acme/bad');
     expect(record).toMatchObject({
       outcome: 'no_available_provider',
       attempts: 2,
@@ -106,26 +106,26 @@ describe('the record of a call', () => {
       tools: [{ type: 'function', function: { name: secrets[2] } }],
       metadata: { note: secrets[3] },
     };
-    expect(await outcomeOf(await world.post(body))).toBe('ok');
-    await world.settled();
-    const dump = await world.testStore.dumpTables();
-    const log = world.logLines.join('');
-    for (const secret of [...secrets, world.key, world.key.slice(-49)]) {
+    expect(await outcomeOf(await harness.post(body))).toBe('ok');
+    await harness.settled();
+    const dump = await harness.testStore.dumpTables();
+    const log = harness.logLines.join('');
+    for (const secret of [...secrets, harness.key, harness.key.slice(-49)]) {
       expect(dump).not.toContain(secret);
       expect(log).not.toContain(secret);
     }
   });
 
   it('is not made for a call that is refused before it is bound for a provider', async () => {
-    const before = (await world.records()).length;
+    const before = (await harness.records()).length;
     for (const body of [
       hello('nobody/nothing'),
       hello('acme/cached', { max_tokens: 2 ** 50 }),
       { model: 'acme/cached' },
     ]) {
-      expect(await outcomeOf(await world.post(body))).not.toBe('ok');
+      expect(await outcomeOf(await harness.post(body))).not.toBe('ok');
     }
-    await world.settled();
-    expect(await world.records()).toHaveLength(before);
+    await harness.settled();
+    expect(await harness.records()).toHaveLength(before);
   });
 });

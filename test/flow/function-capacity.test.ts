@@ -20,7 +20,7 @@ const functions = [
 ];
 
 describe('the concurrency of functions', () => {
-  let world: Harness;
+  let harness: Harness;
   let held: ScriptedProvider;
   const waiting: (() => void)[] = [];
   const keys = { single: newKey(), other: newKey() };
@@ -29,7 +29,7 @@ describe('the concurrency of functions', () => {
     held = await startScriptedProvider((outgoing) => {
       waiting.push(() => sendJson(outgoing, completionOf({ content: 'done' })));
     });
-    world = await startHarness({
+    harness = await startHarness({
       models: { ...modelsFor(['echo', 'error-500']), 'acme/held': [{ provider: 'held', upstream: 'held' }] },
       providers: { held: { base_url: held.url } },
       service: { function_concurrency: 3 },
@@ -47,10 +47,10 @@ describe('the concurrency of functions', () => {
     });
   });
   afterAll(async () => {
-    await world.stop();
+    await harness.stop();
     await held.stop();
   });
-  beforeEach(() => world.simulator.clear());
+  beforeEach(() => harness.simulator.clear());
 
   const as = (name: keyof typeof keys) => ({ authorization: `Bearer ${keys[name]}` });
   const isHeld = (count: number) => eventually(() => waiting.length === count);
@@ -63,40 +63,40 @@ describe('the concurrency of functions', () => {
     for (const one of all) void one.then(() => (done += 1));
     await eventually(() => done === count);
   }
-  const slotsOf = async (key: string) => Number((await world.testStore.store.get('ledger', key))?.balance_slots ?? 0);
+  const slotsOf = async (key: string) => Number((await harness.testStore.store.get('ledger', key))?.balance_slots ?? 0);
   async function expectAllSlotsFree(): Promise<void> {
-    await world.settled();
+    await harness.settled();
     for (const key of ['SLOTS', 'SLOTS#team', 'SLOTS#single']) expect([key, await slotsOf(key)]).toEqual([key, 0]);
   }
 
   it('refuses one more than the workspace allows, costs it nothing, and lets the next one in at once', async () => {
-    const running = [world.post(ask('held')), world.post(ask('held'))];
+    const running = [harness.post(ask('held')), harness.post(ask('held'))];
     await isHeld(2);
-    const refused = await world.post(ask('held'));
+    const refused = await harness.post(ask('held'));
     await expectError(refused, 429, 'execution_capacity');
     expect(refused.headers.get('retry-after')).toBe('1');
     expect(refused.headers.get('x-should-retry')).toBeNull();
     // Plain calls are no functions.
-    expect((await world.post({ model: 'acme/echo', messages: [{ role: 'user', content: 'x' }] })).status).toBe(200);
+    expect((await harness.post({ model: 'acme/echo', messages: [{ role: 'user', content: 'x' }] })).status).toBe(200);
     letGo(1);
     await Promise.race(running);
-    const next = world.post(ask('held'));
+    const next = harness.post(ask('held'));
     await isHeld(2);
     letGo(2);
     for (const one of [...running, next]) await answerOf(await one);
     await expectAllSlotsFree();
-    await expectBalancedBooks(world);
+    await expectBalancedBooks(harness);
   });
 
   it('refuses one more than the service allows, whichever workspaces run the others', async () => {
     const running = [
-      world.post(ask('held')),
-      world.post(ask('held'), as('single')),
-      world.post(ask('held'), as('other')),
+      harness.post(ask('held')),
+      harness.post(ask('held'), as('single')),
+      harness.post(ask('held'), as('other')),
     ];
     await isHeld(3);
     for (const headers of [as('other'), {}]) {
-      await expectError(await world.post(ask('quick'), headers), 429, 'execution_capacity');
+      await expectError(await harness.post(ask('quick'), headers), 429, 'execution_capacity');
     }
     letGo(3);
     await Promise.all(running);
@@ -105,7 +105,7 @@ describe('the concurrency of functions', () => {
 
   it('of one lets exactly one of many simultaneous calls run, again and again', async () => {
     for (let round = 0; round < 5; round += 1) {
-      const all = Array.from({ length: 6 }, () => world.post(ask('held'), as('single')));
+      const all = Array.from({ length: 6 }, () => harness.post(ask('held'), as('single')));
       const outcomes = countOutcomes(all);
       await answered(all, 5);
       await isHeld(1);
@@ -117,8 +117,8 @@ describe('the concurrency of functions', () => {
 
   it('of one never refuses a client that calls again once it has its answer, good or bad', async () => {
     for (let calls = 0; calls < 15; calls += 1) {
-      await answerOf(await world.post(ask('quick'), as('single')));
-      await expectError(await world.post(ask('failing'), as('single')), 502, 'execution_failed');
+      await answerOf(await harness.post(ask('quick'), as('single')));
+      await expectError(await harness.post(ask('failing'), as('single')), 502, 'execution_failed');
     }
     await expectAllSlotsFree();
   });
@@ -126,7 +126,7 @@ describe('the concurrency of functions', () => {
   it('of one lets one of many identical calls run, whichever of them it is', async () => {
     for (let round = 0; round < 5; round += 1) {
       const key = { ...as('single'), 'idempotency-key': crypto.randomUUID() };
-      const all = Array.from({ length: 6 }, () => world.post(ask('held'), key));
+      const all = Array.from({ length: 6 }, () => harness.post(ask('held'), key));
       const outcomes = countOutcomes(all);
       await answered(all, 5);
       await isHeld(1);
@@ -138,7 +138,7 @@ describe('the concurrency of functions', () => {
 
   it('is not touched, nor is any credit, by retries that do not run', async () => {
     const calls: StoreCall[] = [];
-    const watched = await world.open({
+    const watched = await harness.open({
       wrapStore: (store) =>
         aroundStore(store, (call, run) => {
           calls.push(call);
@@ -162,14 +162,14 @@ describe('the concurrency of functions', () => {
 
   it('counts a call that its client has left until it has ended, and no longer', async () => {
     const client = new AbortController();
-    const left = world.post(ask('held'), as('single'), client.signal);
+    const left = harness.post(ask('held'), as('single'), client.signal);
     left.catch(() => {});
     await isHeld(1);
     client.abort();
     letGo(1);
-    await world.settled();
+    await harness.settled();
     waiting.length = 0;
-    await answerOf(await world.post(ask('quick'), as('single')));
+    await answerOf(await harness.post(ask('quick'), as('single')));
     await expectAllSlotsFree();
   });
 });
@@ -182,7 +182,7 @@ describe('a slot of an instance that died', () => {
     const provider = await startScriptedProvider((outgoing) => {
       waiting.push(() => sendJson(outgoing, completionOf({ content: 'done' })));
     });
-    const world = await startHarness({
+    const harness = await startHarness({
       clock: frozen,
       models: { ...modelsFor(['echo']), 'acme/held': [{ provider: 'held', upstream: 'held' }] },
       providers: { held: { base_url: provider.url } },
@@ -191,23 +191,23 @@ describe('a slot of an instance that died', () => {
     });
     try {
       // As far as others can see it has died: it is in the middle of a call, and its time does not pass.
-      const lost = world.post(ask('held'));
+      const lost = harness.post(ask('held'));
       await eventually(() => waiting.length === 1);
-      const alive: ServedGateway = await world.open({ clock: ahead });
+      const alive: ServedGateway = await harness.open({ clock: ahead });
       ahead.advance(leaseMs - 1);
       await expectError(await alive.post(ask('quick')), 429, 'execution_capacity');
       ahead.advance(1);
       await answerOf(await alive.post(ask('quick')));
       waiting[0]?.();
       await answerOf(await lost);
-      await Promise.all([world.settled(), alive.settled()]);
+      await Promise.all([harness.settled(), alive.settled()]);
       for (const key of ['SLOTS', 'SLOTS#team']) {
-        expect(Number((await world.testStore.store.get('ledger', key))?.balance_slots)).toBe(0);
+        expect(Number((await harness.testStore.store.get('ledger', key))?.balance_slots)).toBe(0);
       }
-      await expectBalancedBooks(world);
+      await expectBalancedBooks(harness);
       await answerOf(await alive.post(ask('quick')));
     } finally {
-      await world.stop();
+      await harness.stop();
       await provider.stop();
     }
   });

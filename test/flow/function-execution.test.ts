@@ -65,12 +65,12 @@ const uuidv7 = /^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]
 
 describe('an execution', () => {
   let clock: ManualClock;
-  let world: Harness;
+  let harness: Harness;
 
   beforeAll(async () => {
     clock = manualClock();
     const only = (more: object) => [{ provider: 'acme', upstream: 'echo', more: { ...more } }];
-    world = await startHarness({
+    harness = await startHarness({
       clock,
       models: {
         ...modelsFor(['echo', ...plain, ...failing, ...invalid, ...structured]),
@@ -86,18 +86,18 @@ describe('an execution', () => {
       workspace: { functions },
     });
   });
-  afterAll(() => world.stop());
-  beforeEach(() => world.simulator.clear());
+  afterAll(() => harness.stop());
+  beforeEach(() => harness.simulator.clear());
 
-  const call = (alias: string) => world.post(ask(alias));
-  const called = () => world.simulator.calls.map(({ model }) => model);
+  const call = (alias: string) => harness.post(ask(alias));
+  const called = () => harness.simulator.calls.map(({ model }) => model);
   /** What the workspace paid for the work, with its books looked at. */
   async function spentBy(work: () => Promise<void>): Promise<bigint> {
-    await world.settled();
-    const { spent } = await world.credit();
+    await harness.settled();
+    const { spent } = await harness.credit();
     await work();
-    await world.settled();
-    return (await expectBalancedBooks(world)) - spent;
+    await harness.settled();
+    return (await expectBalancedBooks(harness)) - spent;
   }
 
   it('answers with the body of the provider, the usage of the call, and four members in gw', async () => {
@@ -200,7 +200,7 @@ describe('an execution', () => {
         expect(JSON.parse(content)).toEqual({ label: 'bug' });
         expect(gw.fallback_used).toBe(false);
         expect(usage.attempts).toBe(2);
-        const [first, second] = world.simulator.calls;
+        const [first, second] = harness.simulator.calls;
         expect(first?.bodyText).toBe(second?.bodyText);
       });
       expect(spent).toBeGreaterThan(0n);
@@ -242,16 +242,16 @@ describe('an execution', () => {
   });
 
   describe('that takes too long', () => {
-    const called1 = () => world.simulator.until((calls) => calls.length === 1);
+    const called1 = () => harness.simulator.until((calls) => calls.length === 1);
     const silentIsLeft = () =>
-      world.simulator.until((calls) => calls.some(({ model, closedEarly }) => model === 'silent' && closedEarly));
+      harness.simulator.until((calls) => calls.some(({ model, closedEarly }) => model === 'silent' && closedEarly));
 
     it('ends at 55 seconds: 504, terminal, its provider let go, nothing charged', async () => {
       const spent = await spentBy(async () => {
         const answer = call('silent');
         await called1();
         clock.advance(54_999);
-        expect(world.simulator.calls[0]?.ended).toBe(false);
+        expect(harness.simulator.calls[0]?.ended).toBe(false);
         clock.advance(1);
         const response = await answer;
         await expectError(response, 504, 'execution_deadline_exceeded');
@@ -273,11 +273,11 @@ describe('an execution', () => {
 
     it('holds what the answers of all its models may cost, and gives it back', async () => {
       const heldBy = async (alias: string, untilMs: number) => {
-        await world.settled();
-        world.simulator.clear();
+        await harness.settled();
+        harness.simulator.clear();
         const answer = call(alias);
         await called1();
-        const { held } = await world.credit();
+        const { held } = await harness.credit();
         clock.advance(untilMs);
         await (await answer).text();
         return held;
@@ -285,20 +285,20 @@ describe('an execution', () => {
       const alone = await heldBy('silent-label', 55_000);
       expect(alone).toBeGreaterThan(0n);
       expect(await heldBy('silent-label-backed', 45_000)).toBe(2n * alone);
-      await world.settled();
-      await expectBalancedBooks(world);
+      await harness.settled();
+      await expectBalancedBooks(harness);
     });
 
     it('in a workflow pays the steps that were done', async () => {
       const spent = await spentBy(async () => {
-        const answer = world.post(ask('slow-end', { x: 'X' }));
-        await world.simulator.until((calls) => calls.some(({ model }) => model === 'silent'));
+        const answer = harness.post(ask('slow-end', { x: 'X' }));
+        await harness.simulator.until((calls) => calls.some(({ model }) => model === 'silent'));
         clock.advance(55_000);
         await expectError(await answer, 504, 'execution_deadline_exceeded');
       });
       expect(spent).toBeGreaterThan(0n);
       expect(called()).toEqual(['echo', 'silent']);
-      const record = (await world.records()).find(({ functionId }) => functionId === 'slow-end');
+      const record = (await harness.records()).find(({ functionId }) => functionId === 'slow-end');
       expect(record).toMatchObject({ outcome: 'execution_deadline_exceeded', attempts: 2, totalMs: 55_000 });
       expect(record?.gatewayMs).toBe(0);
     });
@@ -306,8 +306,8 @@ describe('an execution', () => {
 
   it('is recorded with its ids, its model and its cost', async () => {
     const { gw } = await answerOf(await call('usage-1000-500'));
-    await world.settled();
-    const record = (await world.records()).find(({ executionId }) => executionId === gw.execution_id);
+    await harness.settled();
+    const record = (await harness.records()).find(({ executionId }) => executionId === gw.execution_id);
     expect(record).toMatchObject({
       functionId: 'usage-1000-500',
       revisionId: 'r1',

@@ -23,7 +23,7 @@ const newKey = () => ({ 'idempotency-key': crypto.randomUUID() });
 
 describe('an Idempotency-Key of a function call', () => {
   let clock: ManualClock;
-  let world: Harness;
+  let harness: Harness;
   let held: ScriptedProvider;
   const waiting: (() => void)[] = [];
 
@@ -32,7 +32,7 @@ describe('an Idempotency-Key of a function call', () => {
     held = await startScriptedProvider((outgoing, call) => {
       waiting.push(() => sendJson(outgoing, completionOf({ content: `answer ${call}` })));
     });
-    world = await startHarness({
+    harness = await startHarness({
       clock,
       models: {
         ...modelsFor(['usage:1000:500', 'error-500', 'flaky:1']),
@@ -43,33 +43,33 @@ describe('an Idempotency-Key of a function call', () => {
     });
   });
   afterAll(async () => {
-    await world.stop();
+    await harness.stop();
     await held.stop();
   });
   beforeEach(() => {
-    world.simulator.clear();
+    harness.simulator.clear();
     waiting.length = 0;
   });
 
   const isHeld = (count: number) => eventually(() => waiting.length === count);
   async function expectBooks(): Promise<bigint> {
-    await world.settled();
-    return expectBalancedBooks(world);
+    await harness.settled();
+    return expectBalancedBooks(harness);
   }
 
   it('is the same in either letter case', async () => {
     const key = crypto.randomUUID();
-    const first = await answerOf(await world.post(ask('echo'), { 'idempotency-key': key.toUpperCase() }));
-    const again = await answerOf(await world.post(ask('echo'), { 'idempotency-key': key }));
+    const first = await answerOf(await harness.post(ask('echo'), { 'idempotency-key': key.toUpperCase() }));
+    const again = await answerOf(await harness.post(ask('echo'), { 'idempotency-key': key }));
     expect(again.text).toBe(first.text);
     expect(again.headers.get('idempotent-replayed')).toBe('true');
-    expect(world.simulator.calls).toHaveLength(1);
+    expect(harness.simulator.calls).toHaveLength(1);
   });
 
   it('of twenty identical calls runs one, charges one, and answers every later one with the same bytes', async () => {
     const before = await expectBooks();
     const key = newKey();
-    const all = Array.from({ length: 20 }, () => world.post(ask('held'), key));
+    const all = Array.from({ length: 20 }, () => harness.post(ask('held'), key));
     const outcomes = countOutcomes(all.map(async (answer) => (await answer).clone()));
     let refused = 0;
     for (const answer of all) void answer.then(({ status }) => (refused += status === 409 ? 1 : 0));
@@ -81,7 +81,7 @@ describe('an Idempotency-Key of a function call', () => {
     if (winner === undefined) throw new Error('no call won');
     const first = await answerOf(winner);
     for (let replays = 0; replays < 3; replays += 1) {
-      const replay = await answerOf(await world.post(ask('held'), key));
+      const replay = await answerOf(await harness.post(ask('held'), key));
       expect(replay.text).toBe(first.text);
       expect(replay.headers.get('idempotent-replayed')).toBe('true');
     }
@@ -97,10 +97,10 @@ describe('an Idempotency-Key of a function call', () => {
     'replays %s with its execution id, model and headers, from any instance, free of charge',
     async (_name, id, input) => {
       const key = newKey();
-      const first = await answerOf(await world.post(ask(id, input), key));
+      const first = await answerOf(await harness.post(ask(id, input), key));
       expect(first.headers.get('idempotent-replayed')).toBeNull();
       const spent = await expectBooks();
-      const elsewhere = await world.open();
+      const elsewhere = await harness.open();
       const replay = await elsewhere.post(ask(id, input), key);
       const again = await answerOf(replay);
       expect(again.text).toBe(first.text);
@@ -112,46 +112,46 @@ describe('an Idempotency-Key of a function call', () => {
       expect(again.headers.get('x-request-id')).not.toBe(first.headers.get('x-request-id'));
       await elsewhere.settled();
       expect(await expectBooks()).toBe(spent);
-      expect(world.simulator.calls).toHaveLength(1);
+      expect(harness.simulator.calls).toHaveLength(1);
     },
   );
 
   it('means the same inputs in whatever order of members, and a conflict for any other', async () => {
     const key = newKey();
-    const first = await answerOf(await world.post({ ...ask('echo'), user: 'u' }, key));
+    const first = await answerOf(await harness.post({ ...ask('echo'), user: 'u' }, key));
     const { model, messages } = ask('echo');
-    expect((await answerOf(await world.post({ user: 'u', messages, model }, key))).text).toBe(first.text);
+    expect((await answerOf(await harness.post({ user: 'u', messages, model }, key))).text).toBe(first.text);
     for (const other of [ask('echo'), ask('echo@r1', 'Hello', { user: 'u' }), ask('echo', 'Hi', { user: 'u' })]) {
-      await expectError(await world.post(other, key), 409, 'idempotency_conflict');
+      await expectError(await harness.post(other, key), 409, 'idempotency_conflict');
     }
     const traced = { ...key, 'x-gw-trace-id': 'another-trace' };
-    await expectError(await world.post(ask('echo', 'Hello', { user: 'u' }), traced), 409, 'idempotency_conflict');
-    expect(world.simulator.calls).toHaveLength(1);
+    await expectError(await harness.post(ask('echo', 'Hello', { user: 'u' }), traced), 409, 'idempotency_conflict');
+    expect(harness.simulator.calls).toHaveLength(1);
   });
 
   it('replays although the function is disabled since', async () => {
     const key = newKey();
-    const first = await answerOf(await world.post(ask('flow', { x: 'Y' }), key));
-    await world.composition.functionStore.disable('team', 'flow');
+    const first = await answerOf(await harness.post(ask('flow', { x: 'Y' }), key));
+    await harness.composition.functionStore.disable('team', 'flow');
     clock.advance(configFreshMs);
-    await expectError(await world.post(ask('flow', { x: 'Y' }), newKey()), 409, 'function_disabled');
-    expect((await answerOf(await world.post(ask('flow', { x: 'Y' }), key))).text).toBe(first.text);
-    await world.composition.functionStore.enable('team', 'flow');
+    await expectError(await harness.post(ask('flow', { x: 'Y' }), newKey()), 409, 'function_disabled');
+    expect((await answerOf(await harness.post(ask('flow', { x: 'Y' }), key))).text).toBe(first.text);
+    await harness.composition.functionStore.enable('team', 'flow');
     clock.advance(configFreshMs);
   });
 
   it('runs again at once after a failure, with another body too', async () => {
     const key = newKey();
-    await expectError(await world.post(ask('flaky'), key), 502, 'execution_failed');
-    await answerOf(await world.post(ask('flaky'), key));
+    await expectError(await harness.post(ask('flaky'), key), 502, 'execution_failed');
+    await answerOf(await harness.post(ask('flaky'), key));
     const other = newKey();
-    await expectError(await world.post(ask('failing'), other), 502, 'execution_failed');
-    await answerOf(await world.post(ask('echo'), other));
+    await expectError(await harness.post(ask('failing'), other), 502, 'execution_failed');
+    await answerOf(await harness.post(ask('echo'), other));
     await expectBooks();
   });
 
   it('is free before the client hears of the failure, however slow the store is', async () => {
-    const slow = await world.open({
+    const slow = await harness.open({
       wrapStore: (store) =>
         aroundStore(store, async (call, run) => {
           // A release that is only begun when the answer is out would come after the next call by far.
@@ -174,10 +174,10 @@ describe('an Idempotency-Key of a function call', () => {
   it('of an instance that died is taken over once its lease is over, by exactly one of several', async () => {
     const before = await expectBooks();
     const ahead = manualClock(clock.nowMs());
-    const [one, two] = [await world.open({ clock: ahead }), await world.open({ clock: ahead })];
+    const [one, two] = [await harness.open({ clock: ahead }), await harness.open({ clock: ahead })];
     const key = newKey();
     // As far as others can see: it is in the middle of a call, and its time does not pass.
-    const lost = world.post(ask('held', 'taken over'), key);
+    const lost = harness.post(ask('held', 'taken over'), key);
     await isHeld(1);
     ahead.advance(leaseMs - 1);
     await expectError(await one.post(ask('held', 'taken over'), key), 409, 'execution_in_progress');

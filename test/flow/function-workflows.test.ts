@@ -106,31 +106,31 @@ const functions = [
 ];
 
 describe('a workflow', () => {
-  let world: Harness;
+  let harness: Harness;
   let meeting: ScriptedProvider;
 
   beforeAll(async () => {
     meeting = await startMeetingPlace();
-    world = await startHarness({
+    harness = await startHarness({
       models: { ...modelsFor(behaviours), 'acme/meeting': [{ provider: 'meeting', upstream: 'meeting' }] },
       providers: { meeting: { base_url: meeting.url } },
       workspace: { functions },
     });
   });
   afterAll(async () => {
-    await world.stop();
+    await harness.stop();
     await meeting.stop();
   });
-  beforeEach(() => world.simulator.clear());
+  beforeEach(() => harness.simulator.clear());
 
-  const run = (id: string, more = {}) => world.post(ask(id, { x: 'X' }, more));
-  const called = () => world.simulator.calls.map(({ model }) => model);
+  const run = (id: string, more = {}) => harness.post(ask(id, { x: 'X' }, more));
+  const called = () => harness.simulator.calls.map(({ model }) => model);
   const spentBy = async (work: () => Promise<void>): Promise<bigint> => {
-    await world.settled();
-    const { spent } = await world.credit();
+    await harness.settled();
+    const { spent } = await harness.credit();
     await work();
-    await world.settled();
-    return (await expectBalancedBooks(world)) - spent;
+    await harness.settled();
+    return (await expectBalancedBooks(harness)) - spent;
   };
 
   it('has its independent steps at the provider at the same time, and the joining one sees both answers', async () => {
@@ -177,8 +177,8 @@ describe('a workflow', () => {
     const passed = { user: 'u', metadata: { k: 'v' } };
     const { body } = receivedIn(await answerOf(await run('structured', passed)));
     expect(body.messages).toEqual([{ role: 'user', content: 'The label is bug, all of it {"label":"bug"}' }]);
-    expect(world.simulator.calls).toHaveLength(2);
-    for (const call of world.simulator.calls) expect(call.body).toMatchObject(passed);
+    expect(harness.simulator.calls).toHaveLength(2);
+    for (const call of harness.simulator.calls) expect(call.body).toMatchObject(passed);
   });
 
   it('says so where a fallback model produced a part of it', async () => {
@@ -209,7 +209,7 @@ describe('a workflow', () => {
     });
     expect(called()).toEqual(calls);
     expect(spent).toBe(cost);
-    const [record] = (await world.records()).toReversed();
+    const [record] = (await harness.records()).toReversed();
     expect(record).toMatchObject({ functionId: id, revisionId: 'r1', outcome: 'execution_failed', costPicoUsd: cost });
     expect(record?.attempts).toBe(calls.length);
   });
@@ -223,7 +223,7 @@ describe('a workflow', () => {
     const spent = await spentBy(async () => {
       await expectError(await run('split'), 502, 'execution_failed');
     });
-    await world.simulator.until((calls) => calls.some(({ model, closedEarly }) => model === 'silent' && closedEarly));
+    await harness.simulator.until((calls) => calls.some(({ model, closedEarly }) => model === 'silent' && closedEarly));
     expect(called().toSorted()).toEqual(['error-500', 'silent']);
     expect(spent).toBe(0n);
   });

@@ -25,36 +25,36 @@ const upstreams = [
 const models = Object.fromEntries(upstreams.map((upstream) => [`acme/${upstream}`, [{ provider: 'acme', upstream }]]));
 const traceId = '4bf92f3577b34da6a3ce929d0e0e4736';
 
-let world: Harness;
+let harness: Harness;
 let clock: ManualClock;
 let names = 0;
 const other = newKey();
 
 beforeAll(async () => {
   clock = manualClock();
-  world = await startHarness({
+  harness = await startHarness({
     clock,
     models,
     moreWorkspaces: [{ id: 'other', credit_usd: '1', keys: [{ name: 'k', key: other }] }],
   });
 });
-afterAll(() => world.stop());
+afterAll(() => harness.stop());
 beforeEach(async () => {
-  await world.settled();
-  world.simulator.clear();
+  await harness.settled();
+  harness.simulator.clear();
 });
 
 const fresh = () => ({ 'idempotency-key': `key-${++names}` });
-const calls = () => world.simulator.calls.length;
+const calls = () => harness.simulator.calls.length;
 
 describe.each([false, true])('an Idempotency-Key, stream %s', (stream) => {
   const body = (upstream: string, more = {}) => hello(`acme/${upstream}`, { stream, ...more });
 
   it('is one provider call for twenty at the same time; the others are told to come back', async () => {
     const name = fresh();
-    const second = await world.open();
+    const second = await harness.open();
     const answers = Array.from({ length: 20 }, (_none, at) =>
-      (at % 2 === 0 ? world : second).post(body('usage:1000:500'), name),
+      (at % 2 === 0 ? harness : second).post(body('usage:1000:500'), name),
     );
     const texts = new Set<string>();
     for (const response of await Promise.all(answers)) {
@@ -81,7 +81,7 @@ describe.each([false, true])('an Idempotency-Key, stream %s', (stream) => {
       },
     });
     const waiting = { nowMs: clock.nowMs, after: systemClock.after };
-    const door = await world.open({ wrapStore: failing, clock: waiting });
+    const door = await harness.open({ wrapStore: failing, clock: waiting });
     const name = fresh();
     const first = await door.post(body('usage:1000:500'), name);
     expect(first.status).toBe(200);
@@ -107,7 +107,7 @@ describe.each([false, true])('an Idempotency-Key, stream %s', (stream) => {
         return store.update(update, options);
       },
     });
-    const door = await world.open({ wrapStore: counting });
+    const door = await harness.open({ wrapStore: counting });
     await (await door.post(body('usage:1000:500'), fresh())).text();
     await door.settled();
     expect(writes).toEqual(['put', 'update']);
@@ -116,32 +116,32 @@ describe.each([false, true])('an Idempotency-Key, stream %s', (stream) => {
   it('is told to come back while the original runs, and the wait ends with its lease', async () => {
     const name = fresh();
     const client = new AbortController();
-    const running = world.post(body('silent'), name, client.signal);
+    const running = harness.post(body('silent'), name, client.signal);
     running.catch(() => {});
-    await world.simulator.until((seen) => seen.length === 1);
-    const refused = await world.post(body('silent'), name);
+    await harness.simulator.until((seen) => seen.length === 1);
+    const refused = await harness.post(body('silent'), name);
     expect(refused.headers.get('retry-after')).toBe('2');
     await expectError(refused, 409, 'execution_in_progress');
-    await expectError(await world.post(body('silent', { seed: 1 }), name), 409, 'idempotency_conflict');
+    await expectError(await harness.post(body('silent', { seed: 1 }), name), 409, 'idempotency_conflict');
     expect(calls()).toBe(1);
     client.abort();
     clock.advance(requestBudgetMs);
-    await world.settled();
+    await harness.settled();
     // It left nothing: the key runs again, with another body too.
-    expect(await outcomeOf(await world.post(body('echo'), name))).toBe('ok');
+    expect(await outcomeOf(await harness.post(body('echo'), name))).toBe('ok');
   });
 
   it.each(['usage:1000:500', 'huge:900000'])(
     'gives the answer again byte for byte, without charge: %s',
     async (upstream) => {
       const name = fresh();
-      const first = await world.post(body(upstream), name);
+      const first = await harness.post(body(upstream), name);
       const text = await first.text();
       expect(first.status).toBe(200);
-      await world.settled();
-      const spent = await expectBalancedBooks(world);
-      const second = await world.open();
-      for (const door of [world, second]) {
+      await harness.settled();
+      const spent = await expectBalancedBooks(harness);
+      const second = await harness.open();
+      for (const door of [harness, second]) {
         const replay = await door.post(body(upstream), name);
         expect(replay.headers.get('idempotent-replayed')).toBe('true');
         for (const header of ['content-type', 'x-gw-model', 'x-gw-provider', 'cache-control']) {
@@ -154,13 +154,13 @@ describe.each([false, true])('an Idempotency-Key, stream %s', (stream) => {
       }
       expect(first.headers.get('idempotent-replayed')).toBeNull();
       expect(calls()).toBe(1);
-      expect(await expectBalancedBooks(world)).toBe(spent);
+      expect(await expectBalancedBooks(harness)).toBe(spent);
     },
   );
 
   it('with another body or other correlation headers is a conflict, and the stored answer stays', async () => {
     const name = { ...fresh(), 'x-gw-trace-id': traceId, 'x-gw-session-id': 's' };
-    const text = await (await world.post(body('echo'), name)).text();
+    const text = await (await harness.post(body('echo'), name)).text();
     const changed: [object, object][] = [
       [{ seed: 1 }, {}],
       [{ user: null }, {}],
@@ -172,14 +172,14 @@ describe.each([false, true])('an Idempotency-Key, stream %s', (stream) => {
       [{}, { 'x-byok-key': 'sk-mine' }],
     ];
     for (const [members, headers] of changed) {
-      const response = await world.post(body('echo', members), { ...name, ...headers });
+      const response = await harness.post(body('echo', members), { ...name, ...headers });
       expect(response.headers.get('x-should-retry')).toBe('false');
       await expectError(response, 409, 'idempotency_conflict');
     }
     expect(calls()).toBe(1);
     const reordered = Object.fromEntries(Object.entries(body('echo')).toReversed());
     const sessionAlias = { 'idempotency-key': name['idempotency-key'], 'x-gw-trace-id': traceId, 'x-session-id': 's' };
-    expect(await (await world.post(reordered, { ...sessionAlias, 'x-title': 'another app' })).text()).toBe(text);
+    expect(await (await harness.post(reordered, { ...sessionAlias, 'x-title': 'another app' })).text()).toBe(text);
     expect(calls()).toBe(1);
   });
 
@@ -187,11 +187,11 @@ describe.each([false, true])('an Idempotency-Key, stream %s', (stream) => {
     'leaves nothing where the call failed, as soon as the client knows: %s',
     async (upstream) => {
       const name = fresh();
-      const failed = await world.post(body(upstream), name);
+      const failed = await harness.post(body(upstream), name);
       expect(await failed.text()).toContain('"error"');
       // At once, with the same body and with another.
-      expect((await world.post(body(upstream), name)).headers.get('idempotent-replayed')).toBeNull();
-      const third = await world.post(body('echo'), name);
+      expect((await harness.post(body(upstream), name)).headers.get('idempotent-replayed')).toBeNull();
+      const third = await harness.post(body('echo'), name);
       expect(third.headers.get('idempotent-replayed')).toBeNull();
       expect(await outcomeOf(third)).toBe('ok');
       expect(calls()).toBe(3);
@@ -200,43 +200,43 @@ describe.each([false, true])('an Idempotency-Key, stream %s', (stream) => {
 
   it('leaves nothing where the call was refused, as soon as the client knows', async () => {
     const name = fresh();
-    await expectError(await world.post(hello('nobody/nothing', { stream }), name), 400, 'unknown_model');
-    await expectError(await world.post(body('echo', { max_tokens: 2 ** 50 }), name), 402, 'PAYMENT_REQUIRED');
-    expect(await outcomeOf(await world.post(body('echo'), name))).toBe('ok');
+    await expectError(await harness.post(hello('nobody/nothing', { stream }), name), 400, 'unknown_model');
+    await expectError(await harness.post(body('echo', { max_tokens: 2 ** 50 }), name), 402, 'PAYMENT_REQUIRED');
+    expect(await outcomeOf(await harness.post(body('echo'), name))).toBe('ok');
     expect(calls()).toBe(1);
   });
 
   it('replays before anything that changed since: model, credit, catalogue, presets', async () => {
     const name = fresh();
-    const text = await (await world.post(body('echo', { preset: null }), name)).text();
-    await world.settled();
+    const text = await (await harness.post(body('echo', { preset: null }), name)).text();
+    await harness.settled();
     const { 'acme/silent': _gone, ...rest } = models;
-    await world.apply({ models: { 'acme/silent': rest['acme/error-500'] as never } });
+    await harness.apply({ models: { 'acme/silent': rest['acme/error-500'] as never } });
     clock.advance(6_000);
-    const replay = await world.post(body('echo', { preset: null }), name);
+    const replay = await harness.post(body('echo', { preset: null }), name);
     expect(await replay.text()).toBe(text);
-    await expectError(await world.post(body('echo')), 400, 'unknown_model');
-    await world.apply({ models, workspace: { spend_limit_usd: '0' } });
+    await expectError(await harness.post(body('echo')), 400, 'unknown_model');
+    await harness.apply({ models, workspace: { spend_limit_usd: '0' } });
     clock.advance(6_000);
-    expect(await (await world.post(body('echo', { preset: null }), name)).text()).toBe(text);
-    await expectError(await world.post(body('echo')), 402, 'PAYMENT_REQUIRED');
-    await world.apply({ models, workspace: { spend_limit_usd: null } });
+    expect(await (await harness.post(body('echo', { preset: null }), name)).text()).toBe(text);
+    await expectError(await harness.post(body('echo')), 402, 'PAYMENT_REQUIRED');
+    await harness.apply({ models, workspace: { spend_limit_usd: null } });
     clock.advance(6_000);
     expect(calls()).toBe(1);
   });
 
   it('belongs to its workspace, and ends after 24 hours', async () => {
     const name = fresh();
-    expect(await outcomeOf(await world.post(body('echo'), name))).toBe('ok');
-    const stranger = await world.post(body('echo', { seed: 9 }), { ...name, authorization: `Bearer ${other}` });
+    expect(await outcomeOf(await harness.post(body('echo'), name))).toBe('ok');
+    const stranger = await harness.post(body('echo', { seed: 9 }), { ...name, authorization: `Bearer ${other}` });
     expect(stranger.headers.get('idempotent-replayed')).toBeNull();
     expect(await outcomeOf(stranger)).toBe('ok');
     clock.advance(24 * 3_600_000 - 1_000);
-    const replay = await world.post(body('echo'), name);
+    const replay = await harness.post(body('echo'), name);
     expect(replay.headers.get('idempotent-replayed')).toBe('true');
     await replay.text();
     clock.advance(2_000);
-    const anew = await world.post(body('echo', { seed: 2 }), name);
+    const anew = await harness.post(body('echo', { seed: 2 }), name);
     expect(anew.headers.get('idempotent-replayed')).toBeNull();
     expect(await outcomeOf(anew)).toBe('ok');
     expect(calls()).toBe(3);
@@ -247,29 +247,29 @@ describe('an Idempotency-Key', () => {
   it('of a stream that its client left keeps nothing of it', async () => {
     const name = fresh();
     const client = new AbortController();
-    const response = await world.post(hello('acme/endless:1', { stream: true }), name, client.signal);
+    const response = await harness.post(hello('acme/endless:1', { stream: true }), name, client.signal);
     await readUntil(response, 'and on');
     client.abort();
     clock.advance(requestBudgetMs);
-    await world.settled();
-    const again = await world.post(hello('acme/echo'), name);
+    await harness.settled();
+    const again = await harness.post(hello('acme/echo'), name);
     expect(again.headers.get('idempotent-replayed')).toBeNull();
     expect(await outcomeOf(again)).toBe('ok');
   });
 
   it('keeps an answer of the response cache like any other', async () => {
     const body = hello('acme/echo', { cache: { namespace: 'idem' } });
-    expect(await outcomeOf(await world.post(body))).toBe('ok');
-    await world.settled();
+    expect(await outcomeOf(await harness.post(body))).toBe('ok');
+    await harness.settled();
     const name = fresh();
-    const hit = await world.post(body, name);
+    const hit = await harness.post(body, name);
     expect(hit.headers.get('x-gw-cache')).toBe('HIT');
     const text = await hit.text();
     clock.advance(400_000);
-    const replay = await world.post(body, name);
+    const replay = await harness.post(body, name);
     expect(replay.headers.get('idempotent-replayed')).toBe('true');
     expect(await replay.text()).toBe(text);
-    await expectError(await world.post({ ...body, seed: 1 }, name), 409, 'idempotency_conflict');
+    await expectError(await harness.post({ ...body, seed: 1 }, name), 409, 'idempotency_conflict');
     expect(calls()).toBe(1);
   });
 });

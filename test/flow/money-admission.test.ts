@@ -22,9 +22,9 @@ async function letOthersAsk(): Promise<void> {
 }
 
 describe('the admission of a call', () => {
-  let world: Harness;
+  let harness: Harness;
   const events: string[] = [];
-  afterEach(() => world.stop());
+  afterEach(() => harness.stop());
 
   const watched = (store: Store) =>
     aroundStore(store, async ({ method, table }, run) => {
@@ -45,7 +45,7 @@ describe('the admission of a call', () => {
 
   async function startWatched(parts: object): Promise<void> {
     process.env.GW_TEST_BYOK = 'byok-key';
-    world = await startHarness({
+    harness = await startHarness({
       clock: manualClock(),
       models: {
         'acme/all': [
@@ -72,8 +72,8 @@ describe('the admission of a call', () => {
   async function callTwice(body: Record<string, unknown>, headersOf: (id: string) => Record<string, string>) {
     for (const id of ['warm-up', 'measured']) {
       events.length = 0;
-      expect(await outcomeOf(await world.post({ ...body, seed: id.length }, headersOf(id)))).toBe('ok');
-      await world.settled();
+      expect(await outcomeOf(await harness.post({ ...body, seed: id.length }, headersOf(id)))).toBe('ok');
+      await harness.settled();
     }
   }
 
@@ -87,7 +87,7 @@ describe('the admission of a call', () => {
     await startWatched(everything);
     await callTwice(hello('acme/all'), () => ({}));
     expect(rounds()).toEqual({ first: ['ask keys update', ...money], later: [] });
-    await expectBalancedBooks(world);
+    await expectBalancedBooks(harness);
   });
 
   it('takes money and a slot in a second round where what is stored may be the answer', async () => {
@@ -96,7 +96,7 @@ describe('the admission of a call', () => {
     const { first, later } = rounds();
     expect(first).toEqual(['ask cache get', 'ask idempotency put', 'ask keys update', 'ask spans put']);
     expect(later.toSorted()).toEqual(['ask keys update', ...money]);
-    await expectBalancedBooks(world);
+    await expectBalancedBooks(harness);
   });
 
   it('asks for key and credit alone where nothing else is wanted', async () => {

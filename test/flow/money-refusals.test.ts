@@ -53,33 +53,33 @@ const models: FileParts['models'] = {
 };
 
 describe('a refused call', () => {
-  let world: Harness;
+  let harness: Harness;
   const keys = { rateLimited: newKey(), poor: newKey() };
 
   beforeAll(async () => {
     const parts = { models, service: { queue_ms: 0 } };
-    world = await startHarness({ clock: manualClock(), ...parts });
+    harness = await startHarness({ clock: manualClock(), ...parts });
     const more = [
-      { name: 'first', key: world.key, spend_limit_usd: '50' },
+      { name: 'first', key: harness.key, spend_limit_usd: '50' },
       { name: 'rateLimited', key: keys.rateLimited, rpm: 1 },
       { name: 'poor', key: keys.poor, spend_limit_usd: '0.000001' },
     ];
-    await world.apply({ ...parts, workspace: { features: { presets: true }, keys: more } });
+    await harness.apply({ ...parts, workspace: { features: { presets: true }, keys: more } });
     const used = [
-      world.post(hello('acme/full'), { authorization: `Bearer ${keys.rateLimited}` }),
-      world.post(hello('acme/open'), { 'idempotency-key': 'used', 'x-gw-span-id': 'used' }),
+      harness.post(hello('acme/full'), { authorization: `Bearer ${keys.rateLimited}` }),
+      harness.post(hello('acme/open'), { 'idempotency-key': 'used', 'x-gw-span-id': 'used' }),
     ];
     for (const answer of used) expect(await outcomeOf(await answer)).toBe('ok');
-    await world.settled();
-    world.simulator.clear();
+    await harness.settled();
+    harness.simulator.clear();
   });
-  afterAll(() => world.stop());
+  afterAll(() => harness.stop());
 
   const send = (...applied: readonly Fault[]) => {
     const key = applied.map((one) => one.key).find((name) => name !== undefined);
     const headers = Object.assign({}, ...applied.map((one) => one.headers ?? {}));
     const body = Object.assign(hello('acme/open'), { seed: 1 }, ...applied.map((one) => one.body ?? {}));
-    return world.post(body, {
+    return harness.post(body, {
       'idempotency-key': 'fresh',
       'x-gw-span-id': 'fresh',
       ...(key === undefined ? {} : { authorization: `Bearer ${keys[key]}` }),
@@ -100,29 +100,29 @@ describe('a refused call', () => {
   });
 
   it('has called no provider, holds nothing, and left key, slot and record alone', async () => {
-    await world.settled();
-    expect(world.simulator.calls).toHaveLength(0);
-    await expectBalancedBooks(world);
-    const records = await world.records();
+    await harness.settled();
+    expect(harness.simulator.calls).toHaveLength(0);
+    await expectBalancedBooks(harness);
+    const records = await harness.records();
     expect(records.map(({ outcome, attempts }) => `${outcome} ${attempts}`).toSorted()).toEqual([
       'ok 1',
       'ok 1',
       'rate_limited 0',
     ]);
     // Two requests a minute: one was made above. Every refused call has given its slot back.
-    const again = await world.post(hello('acme/open'), { 'idempotency-key': 'fresh', 'x-gw-span-id': 'last' });
+    const again = await harness.post(hello('acme/open'), { 'idempotency-key': 'fresh', 'x-gw-span-id': 'last' });
     expect(await outcomeOf(again)).toBe('ok');
   });
 });
 
 describe('a store that fails during admission', () => {
-  let world: Harness;
+  let harness: Harness;
   let failing: ((call: StoreCall) => 'before' | 'after' | undefined) | undefined;
 
   const clock = manualClock(systemClock.nowMs());
 
   beforeAll(async () => {
-    world = await startHarness({
+    harness = await startHarness({
       clock,
       models: { 'acme/open': [{ provider: 'acme', upstream: 'echo', more: { ...limits, rate_limit_rpm: 1_000 } }] },
       key: { rpm: 10_000, spend_limit_usd: '50' },
@@ -135,11 +135,11 @@ describe('a store that fails during admission', () => {
           return answer;
         }),
     });
-    expect(await outcomeOf(await world.post(hello('acme/open')))).toBe('ok');
-    await world.settled();
-    world.simulator.clear();
+    expect(await outcomeOf(await harness.post(hello('acme/open')))).toBe('ok');
+    await harness.settled();
+    harness.simulator.clear();
   });
-  afterAll(() => world.stop());
+  afterAll(() => harness.stop());
 
   const tables = ['keys', 'ledger', 'idempotency', 'spans', 'limits'];
   const cases = tables.flatMap((table): [string, 'before' | 'after'][] => [
@@ -151,7 +151,7 @@ describe('a store that fails during admission', () => {
     'is a 503 without a provider call, holds nothing longer than its lease, and the same call runs again: %s, answer lost %s the write',
     async (table, when) => {
       const id = `${table}-${when}`;
-      const call = () => world.post(hello('acme/open'), { 'idempotency-key': id, 'x-gw-span-id': id });
+      const call = () => harness.post(hello('acme/open'), { 'idempotency-key': id, 'x-gw-span-id': id });
       // The first call to this table only: what follows is the gateway putting things right.
       let isDone = false;
       failing = (made) => {
@@ -162,25 +162,25 @@ describe('a store that fails during admission', () => {
       const refused = await call();
       await expectError(refused, 503, 'RATE_LIMITER_UNAVAILABLE');
       expect(refused.headers.get('retry-after')).toBe('1');
-      await world.settled();
+      await harness.settled();
       failing = undefined;
-      expect(world.simulator.calls).toHaveLength(0);
+      expect(harness.simulator.calls).toHaveLength(0);
       // Whether it was taken is not known then, so it is not given back: it ends by itself (contract 6).
       if (table === 'ledger' && when === 'after') clock.advance(leaseMs + 5_000);
-      else await expectBalancedBooks(world);
+      else await expectBalancedBooks(harness);
       expect(await outcomeOf(await call())).toBe('ok');
-      await world.settled();
-      await expectBalancedBooks(world);
-      world.simulator.clear();
+      await harness.settled();
+      await expectBalancedBooks(harness);
+      harness.simulator.clear();
     },
   );
 
   it('never stands in the way of the response cache, which is not needed to be right', async () => {
     failing = ({ table }) => (table === 'cache' ? 'before' : undefined);
-    const response = await world.post(hello('acme/open', { cache: {} }));
+    const response = await harness.post(hello('acme/open', { cache: {} }));
     expect(response.headers.get('x-gw-cache')).toBe('MISS');
     expect(await outcomeOf(response)).toBe('ok');
-    await world.settled();
+    await harness.settled();
     failing = undefined;
   });
 });

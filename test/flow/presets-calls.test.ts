@@ -16,11 +16,11 @@ const presets = [
 ];
 
 describe('a preset', () => {
-  let world: Harness;
+  let harness: Harness;
   const without = newKey();
 
   beforeAll(async () => {
-    world = await startHarness({
+    harness = await startHarness({
       models: {
         'acme/echo': [
           { provider: 'loose', upstream: 'echo' },
@@ -32,16 +32,16 @@ describe('a preset', () => {
       moreWorkspaces: [{ id: 'other', credit_usd: '1', presets, keys: [{ name: 'k', key: without }] }],
     });
   });
-  afterAll(() => world.stop());
-  beforeEach(() => world.simulator.clear());
+  afterAll(() => harness.stop());
+  beforeEach(() => harness.simulator.clear());
 
   /** What the provider received. */
   async function sent(members: Record<string, unknown>) {
-    const response = await world.post(hello('acme/echo', members));
+    const response = await harness.post(hello('acme/echo', members));
     expect({ status: response.status, text: await response.text() }).toMatchObject({ status: 200 });
-    const [call, ...more] = world.simulator.calls;
+    const [call, ...more] = harness.simulator.calls;
     expect(more).toEqual([]);
-    world.simulator.clear();
+    harness.simulator.clear();
     const body = call?.body as Record<string, unknown>;
     for (const name of ['preset', 'provider', 'cache', 'usage']) expect(body).not.toHaveProperty(name);
     const { model: _model, messages: _messages, ...rest } = body;
@@ -81,23 +81,23 @@ describe('a preset', () => {
 
   it('tightens data policies, and no request loosens them again', async () => {
     expect((await sent({ preset: 'terse@2', provider: { sort: 'price' } })).provider).toBe('strict');
-    const loosened = await world.post(hello('acme/echo', { preset: 'terse@2', provider: { zdr: false } }));
+    const loosened = await harness.post(hello('acme/echo', { preset: 'terse@2', provider: { zdr: false } }));
     await expectError(loosened, 422, 'data_policy_loosening_forbidden');
-    const nobody = await world.post(hello('acme/echo', { preset: 'terse@2', provider: { only: 'loose' } }));
+    const nobody = await harness.post(hello('acme/echo', { preset: 'terse@2', provider: { only: 'loose' } }));
     await expectError(nobody, 422, 'no_policy_compliant_provider');
-    const cached = await world.post(hello('acme/echo', { preset: 'terse@2', cache: {} }));
+    const cached = await harness.post(hello('acme/echo', { preset: 'terse@2', cache: {} }));
     expect(cached.headers.get('x-gw-cache')).toBe('BYPASS');
     await cached.text();
-    expect(world.simulator.calls).toHaveLength(1);
+    expect(harness.simulator.calls).toHaveLength(1);
   });
 
   it('may ask for a stream and for the cache', async () => {
-    const response = await world.post(hello('acme/echo', { preset: 'streamed' }));
+    const response = await harness.post(hello('acme/echo', { preset: 'streamed' }));
     expect(response.headers.get('content-type')).toMatch(/^text\/event-stream/);
     expect(response.headers.get('x-gw-cache')).toBe('MISS');
     expect(await response.text()).toMatch(/data: \[DONE\]\n\n$/);
     const schema = { type: 'json_schema', json_schema: { name: 'x', schema: { type: 'object' } } };
-    const both = await world.post(hello('acme/echo', { preset: 'streamed', response_format: schema }));
+    const both = await harness.post(hello('acme/echo', { preset: 'streamed', response_format: schema }));
     await expectError(both, 400, 'schema_streaming_unsupported');
   });
 
@@ -114,20 +114,22 @@ describe('a preset', () => {
     'x'.repeat(200),
     { slug: '' },
   ])('that the workspace does not have is preset_not_found, and no provider is called: %j', async (preset) => {
-    await expectError(await world.post(hello('acme/echo', { preset })), 404, 'preset_not_found');
-    expect(world.simulator.calls).toHaveLength(0);
+    await expectError(await harness.post(hello('acme/echo', { preset })), 404, 'preset_not_found');
+    expect(harness.simulator.calls).toHaveLength(0);
   });
 
   it('is preset_not_found where presets are not enabled', async () => {
-    const response = await world.post(hello('acme/echo', { preset: 'terse' }), { authorization: `Bearer ${without}` });
+    const response = await harness.post(hello('acme/echo', { preset: 'terse' }), {
+      authorization: `Bearer ${without}`,
+    });
     await expectError(response, 404, 'preset_not_found');
-    expect(world.simulator.calls).toHaveLength(0);
+    expect(harness.simulator.calls).toHaveLength(0);
   });
 
   it('that is itself not valid is not blamed on the request', async () => {
-    const response = await world.post(hello('acme/echo', { preset: 'broken', temperature: 0 }));
+    const response = await harness.post(hello('acme/echo', { preset: 'broken', temperature: 0 }));
     const { message } = await expectError(response, 400, 'invalid_request');
     expect(message).toMatch(/^The preset is not valid/);
-    expect(world.simulator.calls).toHaveLength(0);
+    expect(harness.simulator.calls).toHaveLength(0);
   });
 });

@@ -22,7 +22,7 @@ const upstreams = [
 const strict = { data_policy: { zdr: true, data_collection: 'deny' } };
 const keys = { zdr: newKey(), other: newKey() };
 
-let world: Harness;
+let harness: Harness;
 let clock: ManualClock;
 let namespaces = 0;
 
@@ -47,29 +47,29 @@ const workspace = { features: { presets: true }, presets };
 
 beforeAll(async () => {
   clock = manualClock();
-  world = await startHarness({ clock, ...parts, workspace });
+  harness = await startHarness({ clock, ...parts, workspace });
 });
-afterAll(() => world.stop());
+afterAll(() => harness.stop());
 beforeEach(async () => {
-  await world.settled();
-  world.simulator.clear();
+  await harness.settled();
+  harness.simulator.clear();
 });
 
 const own = (more = {}) => ({ namespace: `n${++namespaces}`, ...more });
 
 async function ask(body: Record<string, unknown>, headers: Record<string, string> = {}) {
-  const response = await world.post(body, headers);
+  const response = await harness.post(body, headers);
   const text = await response.text();
-  await world.settled();
+  await harness.settled();
   return { status: response.status, text, headers: response.headers, cache: response.headers.get('x-gw-cache') };
 }
-const calls = () => world.simulator.calls.length;
+const calls = () => harness.simulator.calls.length;
 
 describe('a cached answer', () => {
   it('in JSON is a MISS, then a HIT at no cost and without a provider call', async () => {
     const body = hello('acme/usage:1000:500', { cache: own() });
     const miss = await ask(body);
-    const spent = await expectBalancedBooks(world);
+    const spent = await expectBalancedBooks(harness);
     const hit = await ask(body);
     expect([miss.cache, hit.cache]).toEqual(['MISS', 'HIT']);
     const [first, second] = [JSON.parse(miss.text), JSON.parse(hit.text)];
@@ -89,8 +89,8 @@ describe('a cached answer', () => {
       expect(hit.headers.get(header)).toBe(miss.headers.get(header));
     }
     expect(calls()).toBe(1);
-    expect(await expectBalancedBooks(world)).toBe(spent);
-    expect((await world.records()).find(({ cacheHit }) => cacheHit)).toMatchObject({
+    expect(await expectBalancedBooks(harness)).toBe(spent);
+    expect((await harness.records()).find(({ cacheHit }) => cacheHit)).toMatchObject({
       outcome: 'ok',
       attempts: 0,
       costPicoUsd: 0n,
@@ -173,7 +173,7 @@ describe('a cached answer', () => {
     expect((await ask(body, zdr)).cache).toBe('BYPASS');
     expect((await ask(body, zdr)).cache).toBe('BYPASS');
     expect(calls()).toBe(8);
-    const dump = await world.testStore.dumpTables();
+    const dump = await harness.testStore.dumpTables();
     expect(JSON.parse(dump).cache).toHaveLength(
       new Set(JSON.parse(dump).cache.map(({ pk }: { pk: string }) => pk)).size,
     );
@@ -224,12 +224,12 @@ describe('a cached answer', () => {
     const body = hello('acme/endless:1', { stream: true, cache: own() });
     for (let round = 0; round < 2; round += 1) {
       const client = new AbortController();
-      const response = await world.post(body, {}, client.signal);
+      const response = await harness.post(body, {}, client.signal);
       expect(response.headers.get('x-gw-cache')).toBe('MISS');
       await readUntil(response, 'and on');
       client.abort();
       clock.advance(requestBudgetMs);
-      await world.settled();
+      await harness.settled();
     }
   });
 
@@ -267,15 +267,15 @@ describe('a cached answer', () => {
       { workspace: { ...workspace, spend_limit_usd: '0' } },
       { workspace, key: { spend_limit_usd: '0', rpm: 2 } },
     ]) {
-      await world.apply({ ...parts, ...limits });
+      await harness.apply({ ...parts, ...limits });
       clock.advance(61_000);
       expect((await ask(body)).cache).toBe('HIT');
-      expect(await outcomeOf(await world.post({ ...body, seed: 1 }))).toBe('PAYMENT_REQUIRED');
+      expect(await outcomeOf(await harness.post({ ...body, seed: 1 }))).toBe('PAYMENT_REQUIRED');
     }
-    expect(await outcomeOf(await world.post(body))).toBe('api_key_rate_limit');
-    await world.apply({ ...parts, workspace });
+    expect(await outcomeOf(await harness.post(body))).toBe('api_key_rate_limit');
+    await harness.apply({ ...parts, workspace });
     clock.advance(61_000);
     expect(calls()).toBe(1);
-    await expectBalancedBooks(world);
+    await expectBalancedBooks(harness);
   });
 });

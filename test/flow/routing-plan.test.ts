@@ -35,36 +35,40 @@ const providers = {
 const tool = { type: 'function', function: { name: 'f', parameters: { type: 'object' } } };
 const schema = { type: 'json_schema', json_schema: { name: 's', schema: { type: 'object' } } };
 const image = [{ role: 'user', content: [{ type: 'image_url', image_url: { url: 'https://images.example/a.png' } }] }];
-const wish = (provider: Record<string, unknown>) => ({ provider });
+const preferring = (provider: Record<string, unknown>) => ({ provider });
 
 const plans: readonly [what: string, body: Record<string, unknown>, asked: readonly string[]][] = [
   ['nothing: the lowest total price first, catalogue order on ties', {}, all],
-  ['sort price', wish({ sort: 'price' }), all],
-  ['an order, then the others by price', wish({ order: ['dear', 'twin'] }), ['dear', 'twin', 'cheap', 'middle']],
-  ['an order without fallbacks', wish({ order: ['dear', 'cheap'], allow_fallbacks: false }), ['dear', 'cheap']],
-  ['no fallbacks', wish({ allow_fallbacks: false }), ['cheap']],
+  ['sort price', preferring({ sort: 'price' }), all],
+  ['an order, then the others by price', preferring({ order: ['dear', 'twin'] }), ['dear', 'twin', 'cheap', 'middle']],
+  ['an order without fallbacks', preferring({ order: ['dear', 'cheap'], allow_fallbacks: false }), ['dear', 'cheap']],
+  ['no fallbacks', preferring({ allow_fallbacks: false }), ['cheap']],
   [
     'an order with a name that no provider has',
-    wish({ order: ['nobody', 'middle'] }),
+    preferring({ order: ['nobody', 'middle'] }),
     ['middle', 'cheap', 'twin', 'dear'],
   ],
-  ['one provider', wish({ only: 'dear' }), ['dear']],
-  ['some providers', wish({ only: ['dear', 'twin'] }), ['twin', 'dear']],
-  ['all but some', wish({ ignore: ['cheap', 'dear', 'nobody'] }), ['twin', 'middle']],
-  ['only and ignore together', wish({ only: ['dear', 'twin'], ignore: ['twin'] }), ['dear']],
-  ['a cap on both prices', wish({ max_price: 3 }), ['cheap', 'twin']],
-  ['a cap exactly at a price, as text', wish({ max_price: { prompt: '1.000' } }), ['middle']],
-  ['a cap on completions', wish({ max_price: { completion: 5 } }), ['cheap', 'twin', 'middle']],
-  ['zero data retention', wish({ zdr: true }), ['middle', 'dear']],
-  ['no data collection', wish({ data_collection: 'deny' }), ['middle', 'dear']],
-  ['data in one region', wish({ data_residency: 'eu' }), ['dear']],
-  ['data in either of two regions', wish({ data_residency: ['eu', 'us'] }), ['cheap', 'middle', 'dear']],
-  ['wishes that loosen nothing', wish({ zdr: false, data_collection: 'allow' }), all],
+  ['one provider', preferring({ only: 'dear' }), ['dear']],
+  ['some providers', preferring({ only: ['dear', 'twin'] }), ['twin', 'dear']],
+  ['all but some', preferring({ ignore: ['cheap', 'dear', 'nobody'] }), ['twin', 'middle']],
+  ['only and ignore together', preferring({ only: ['dear', 'twin'], ignore: ['twin'] }), ['dear']],
+  ['a cap on both prices', preferring({ max_price: 3 }), ['cheap', 'twin']],
+  ['a cap exactly at a price, as text', preferring({ max_price: { prompt: '1.000' } }), ['middle']],
+  ['a cap on completions', preferring({ max_price: { completion: 5 } }), ['cheap', 'twin', 'middle']],
+  ['zero data retention', preferring({ zdr: true }), ['middle', 'dear']],
+  ['no data collection', preferring({ data_collection: 'deny' }), ['middle', 'dear']],
+  ['data in one region', preferring({ data_residency: 'eu' }), ['dear']],
+  ['data in either of two regions', preferring({ data_residency: ['eu', 'us'] }), ['cheap', 'middle', 'dear']],
+  ['preferences that loosen nothing', preferring({ zdr: false, data_collection: 'allow' }), all],
   ['tools', { tools: [tool] }, ['cheap', 'middle', 'dear']],
   ['images', { messages: image }, ['dear']],
   ['JSON output', { response_format: { type: 'json_object' } }, ['twin', 'dear']],
   ['a schema', { response_format: schema }, ['middle', 'dear']],
-  ['a schema and tools and a cap', { response_format: schema, tools: [tool], ...wish({ max_price: 5 }) }, ['middle']],
+  [
+    'a schema and tools and a cap',
+    { response_format: schema, tools: [tool], ...preferring({ max_price: 5 }) },
+    ['middle'],
+  ],
   ['a stream', { stream: true }, ['twin', 'middle', 'dear']],
 ];
 
@@ -116,19 +120,19 @@ describe('a request', () => {
   });
 
   const refusals: readonly [body: Record<string, unknown>, status: number, code: string][] = [
-    [wish({ only: 'nobody' }), 400, 'invalid_request'],
-    [wish({ only: 'small' }), 400, 'model_not_routable'],
-    [wish({ ignore: [...all, 'unset'] }), 400, 'model_not_routable'],
-    [wish({ order: ['small'], allow_fallbacks: false }), 400, 'model_not_routable'],
-    [wish({ only: 'unpriced' }), 400, 'model_not_routable'],
-    [wish({ data_residency: ['is'] }), 422, 'no_policy_compliant_provider'],
-    [wish({ zdr: true, only: ['cheap', 'twin'] }), 422, 'no_policy_compliant_provider'],
-    [{ tools: [tool], ...wish({ only: 'twin' }) }, 400, 'feature_unsupported'],
-    [{ stream: true, ...wish({ only: 'cheap' }) }, 400, 'feature_unsupported'],
-    [{ response_format: schema, ...wish({ only: 'cheap' }) }, 422, 'structured_output_unsupported'],
-    [wish({ max_price: 0 }), 402, 'price_cap_exceeded'],
-    [wish({ max_price: { prompt: 0.999999 }, ignore: ['unset'] }), 402, 'price_cap_exceeded'],
-    [wish({ only: 'unset' }), 503, 'provider_not_configured'],
+    [preferring({ only: 'nobody' }), 400, 'invalid_request'],
+    [preferring({ only: 'small' }), 400, 'model_not_routable'],
+    [preferring({ ignore: [...all, 'unset'] }), 400, 'model_not_routable'],
+    [preferring({ order: ['small'], allow_fallbacks: false }), 400, 'model_not_routable'],
+    [preferring({ only: 'unpriced' }), 400, 'model_not_routable'],
+    [preferring({ data_residency: ['is'] }), 422, 'no_policy_compliant_provider'],
+    [preferring({ zdr: true, only: ['cheap', 'twin'] }), 422, 'no_policy_compliant_provider'],
+    [{ tools: [tool], ...preferring({ only: 'twin' }) }, 400, 'feature_unsupported'],
+    [{ stream: true, ...preferring({ only: 'cheap' }) }, 400, 'feature_unsupported'],
+    [{ response_format: schema, ...preferring({ only: 'cheap' }) }, 422, 'structured_output_unsupported'],
+    [preferring({ max_price: 0 }), 402, 'price_cap_exceeded'],
+    [preferring({ max_price: { prompt: 0.999999 }, ignore: ['unset'] }), 402, 'price_cap_exceeded'],
+    [preferring({ only: 'unset' }), 503, 'provider_not_configured'],
   ];
 
   it.each(refusals)('that no provider can serve reaches none: %j', async (body, status, code) => {
@@ -145,15 +149,15 @@ describe('a request', () => {
     await rejected(await gateway.post(marked('auto', { response_format: schema, tools: [tool] })));
     expect(asked()).toEqual(['middle', 'dear']);
     gateway.simulator.clear();
-    const elsewhere = marked('auto', wish({ data_residency: ['is'] }));
+    const elsewhere = marked('auto', preferring({ data_residency: ['is'] }));
     await expectError(await gateway.post(elsewhere), 422, 'no_policy_compliant_provider');
-    await expectError(await gateway.post(marked('auto', wish({ only: 'hidden' }))), 400, 'model_not_routable');
+    await expectError(await gateway.post(marked('auto', preferring({ only: 'hidden' }))), 400, 'model_not_routable');
     expect(asked()).toEqual([]);
   });
 
   it('under a policy of its workspace reaches only those that declare it, whatever it wishes', async () => {
     const headers = { authorization: `Bearer ${strictKey}` };
-    const post = (wishes: Record<string, unknown>) => gateway.post(marked('acme/model', wish(wishes)), headers);
+    const post = (wishes: Record<string, unknown>) => gateway.post(marked('acme/model', preferring(wishes)), headers);
     await rejected(await post({ order: ['cheap', 'dear'] }));
     expect(asked()).toEqual(['dear', 'middle']);
     gateway.simulator.clear();
@@ -161,7 +165,7 @@ describe('a request', () => {
     await expectError(await post({ only: 'cheap' }), 422, 'no_policy_compliant_provider');
     await expectError(await gateway.post(marked('acme/small', {}), headers), 400, 'unknown_model');
     await expectError(
-      await gateway.post(marked('auto', { tools: [tool], stream: true, ...wish({ only: 'twin' }) }), headers),
+      await gateway.post(marked('auto', { tools: [tool], stream: true, ...preferring({ only: 'twin' }) }), headers),
       422,
       'no_policy_compliant_provider',
     );

@@ -22,9 +22,9 @@ const models = { 'acme/paid': [{ provider: 'acme', upstream: 'usage:1000:500' }]
 const cost = 2_000_000_000n;
 
 describe('a settlement', () => {
-  let world: Harness;
+  let harness: Harness;
   let fails: (call: StoreCall) => 'before' | 'after' | undefined;
-  afterEach(() => world.stop());
+  afterEach(() => harness.stop());
 
   const start = (clock: Clock = quickClock) =>
     startHarness({
@@ -50,44 +50,44 @@ describe('a settlement', () => {
     'whose writes fail is tried again and charges once: answer lost %s the write',
     async (when) => {
       times(6, isSettlement, when);
-      world = await start();
+      harness = await start();
       for (const stream of [false, true]) {
-        expect(await outcomeOf(await world.post(hello('acme/paid', { stream })))).toBe('ok');
+        expect(await outcomeOf(await harness.post(hello('acme/paid', { stream })))).toBe('ok');
       }
-      await world.settled();
-      expect(await expectBalancedBooks(world)).toBe(2n * cost);
-      expect(world.logLines.filter((line) => line.includes('settlement_failed'))).toEqual([]);
+      await harness.settled();
+      expect(await expectBalancedBooks(harness)).toBe(2n * cost);
+      expect(harness.logLines.filter((line) => line.includes('settlement_failed'))).toEqual([]);
     },
   );
 
   it('whose record is refused for a while writes it in the end, once', async () => {
     times(3, ({ table }) => table === 'records', 'after');
-    world = await start();
-    expect(await outcomeOf(await world.post(hello('acme/paid')))).toBe('ok');
-    await world.settled();
-    expect(await world.records()).toHaveLength(1);
-    expect(await expectBalancedBooks(world)).toBe(cost);
+    harness = await start();
+    expect(await outcomeOf(await harness.post(hello('acme/paid')))).toBe('ok');
+    await harness.settled();
+    expect(await harness.records()).toHaveLength(1);
+    expect(await expectBalancedBooks(harness)).toBe(cost);
   });
 
   it('that never gets through changes no answer, is logged, and its hold comes back with its lease', async () => {
     times(Number.POSITIVE_INFINITY, isSettlement, 'before');
-    world = await start();
-    const answer = await world.post(hello('acme/paid', { max_tokens: 10_000 }), { 'idempotency-key': 'k' });
+    harness = await start();
+    const answer = await harness.post(hello('acme/paid', { max_tokens: 10_000 }), { 'idempotency-key': 'k' });
     expect(await outcomeOf(answer)).toBe('ok');
-    await world.settled();
-    expect(world.logLines.filter((line) => line.includes('settlement_failed'))).toHaveLength(1);
-    expect((await world.credit()).held).toBeGreaterThan(0n);
+    await harness.settled();
+    expect(harness.logLines.filter((line) => line.includes('settlement_failed'))).toHaveLength(1);
+    expect((await harness.credit()).held).toBeGreaterThan(0n);
     fails = () => undefined;
     // 0.05 USD of the key: with 0.02 still held a call of 0.04 does not fit, once the lease is over it does.
     const clock = manualClock(systemClock.nowMs() + leaseMs - 5_000);
-    const later = await world.open({ clock });
+    const later = await harness.open({ clock });
     const big = hello('acme/paid', { max_tokens: 20_000 });
     expect(await outcomeOf(await later.post(big))).toBe('PAYMENT_REQUIRED');
     // Up to five seconds after the lease (contract 6), and the call came after this clock was set.
     clock.advance(12_000);
     expect(await outcomeOf(await later.post(big))).toBe('ok');
     await later.settled();
-    const { held, spent } = await world.credit();
+    const { held, spent } = await harness.credit();
     expect({ held, spent }).toEqual({ held: 0n, spent: cost });
     // The answer was kept, so a retry costs nothing.
     const replay = await later.post(hello('acme/paid', { max_tokens: 10_000 }), { 'idempotency-key': 'k' });

@@ -50,31 +50,36 @@ const cost = 2_000_000_000n;
 const dearCost = 7_500_000_000n;
 
 describe('a call', () => {
-  let world: Harness;
+  let harness: Harness;
   const clock = awaitingClock();
   let spentBefore = 0n;
 
   beforeAll(async () => {
-    world = await startHarness({ clock, models, key: { spend_limit_usd: '50' }, workspace: { spend_limit_usd: '60' } });
+    harness = await startHarness({
+      clock,
+      models,
+      key: { spend_limit_usd: '50' },
+      workspace: { spend_limit_usd: '60' },
+    });
   });
-  afterAll(() => world.stop());
+  afterAll(() => harness.stop());
 
   /** What one call cost, and its record. */
   async function booked() {
-    await world.settled();
+    await harness.settled();
     // The records of two calls must not be of the same millisecond: the last one is the one that is looked at.
     clock.advance(1);
-    const spent = await expectBalancedBooks(world);
+    const spent = await expectBalancedBooks(harness);
     const charged = spent - spentBefore;
     spentBefore = spent;
-    const record = (await world.records()).at(-1);
+    const record = (await harness.records()).at(-1);
     expect(record?.costPicoUsd).toBe(charged);
-    expect(BigInt(((await world.keyItem()).spent_pico_usd as number) ?? 0)).toBe(spent);
+    expect(BigInt(((await harness.keyItem()).spent_pico_usd as number) ?? 0)).toBe(spent);
     return { charged, record };
   }
 
   it.each([false, true])('that succeeds costs what its tokens cost, stream or not: stream %s', async (stream) => {
-    expect(await outcomeOf(await world.post(hello('alone/usage:1000:500', { stream })))).toBe('ok');
+    expect(await outcomeOf(await harness.post(hello('alone/usage:1000:500', { stream })))).toBe('ok');
     const { charged, record } = await booked();
     expect(charged).toBe(cost);
     expect(record).toMatchObject({ outcome: 'ok', attempts: 1, promptTokens: 1000, completionTokens: 500, stream });
@@ -82,7 +87,7 @@ describe('a call', () => {
 
   it.each([false, true])('that falls back pays the provider that answered: stream %s', async (stream) => {
     const model = stream ? 'backed/error-after-role' : 'backed/error-500';
-    expect(await outcomeOf(await world.post(hello(model, { stream })))).toBe('ok');
+    expect(await outcomeOf(await harness.post(hello(model, { stream })))).toBe('ok');
     const { charged, record } = await booked();
     expect(charged).toBe(dearCost);
     expect(record).toMatchObject({ outcome: 'ok', provider: 'good', attempts: 2 });
@@ -93,7 +98,7 @@ describe('a call', () => {
     'without usable usage pays an estimate, and says so: %s',
     async (name) => {
       for (const stream of [false, true]) {
-        expect(await outcomeOf(await world.post(hello(`alone/${name}`, { stream })))).toBe('ok');
+        expect(await outcomeOf(await harness.post(hello(`alone/${name}`, { stream })))).toBe('ok');
         const { charged, record } = await booked();
         expect(charged).toBeGreaterThan(0n);
         expect(record).toMatchObject({ outcome: 'ok', estimated: true });
@@ -119,7 +124,7 @@ describe('a call', () => {
   it.each(failing)(
     'that fails before its first output costs nothing: %s, %s, stream %s',
     async (name, code, stream) => {
-      expect(await outcomeOf(await world.post(hello(`alone/${name}`, { stream })))).toBe(code);
+      expect(await outcomeOf(await harness.post(hello(`alone/${name}`, { stream })))).toBe(code);
       const { charged, record } = await booked();
       expect(charged).toBe(0n);
       expect(record).toMatchObject({ outcome: code, attempts: 1, promptTokens: 0, completionTokens: 0 });
@@ -128,7 +133,7 @@ describe('a call', () => {
   );
 
   it.each(['error-after-chunks:3', 'cut'])('whose stream breaks pays for what was relayed: %s', async (name) => {
-    const text = await (await world.post(hello(`alone/${name}`, { stream: true }))).text();
+    const text = await (await harness.post(hello(`alone/${name}`, { stream: true }))).text();
     expect(text).toContain('"code":"no_available_provider"');
     const { charged, record } = await booked();
     expect(charged).toBeGreaterThan(0n);
@@ -136,14 +141,14 @@ describe('a call', () => {
   });
 
   const gone = async (body: Record<string, unknown>, model: string) => {
-    world.simulator.clear();
+    harness.simulator.clear();
     const client = new AbortController();
-    const answer = world.post(hello(model, body), {}, client.signal);
-    await world.simulator.until((calls) => calls.length === 1);
+    const answer = harness.post(hello(model, body), {}, client.signal);
+    await harness.simulator.until((calls) => calls.length === 1);
     client.abort();
     await expect(answer).rejects.toThrow();
     // Answered after the gateway has seen the connection close.
-    await (await fetch(`${world.url}/models`)).text();
+    await (await fetch(`${harness.url}/models`)).text();
   };
 
   it('whose client leaves before the JSON answer pays for it when it comes', async () => {
@@ -155,9 +160,9 @@ describe('a call', () => {
 
   it('whose client leaves a stream before its last chunk pays what the provider reports, not what was relayed', async () => {
     const client = new AbortController();
-    const whole = await (await world.post(hello('alone/slow-chunks:20'))).json();
+    const whole = await (await harness.post(hello('alone/slow-chunks:20'))).json();
     const { charged: price } = await booked();
-    const response = await world.post(hello('alone/slow-chunks:20', { stream: true }), {}, client.signal);
+    const response = await harness.post(hello('alone/slow-chunks:20', { stream: true }), {}, client.signal);
     await readUntil(response, 'content');
     client.abort();
     const { charged, record } = await booked();
@@ -181,7 +186,7 @@ describe('a call', () => {
 
   it('whose client leaves an endless stream pays for what was written within ten seconds', async () => {
     const client = new AbortController();
-    const response = await world.post(hello('alone/endless:1', { stream: true }), {}, client.signal);
+    const response = await harness.post(hello('alone/endless:1', { stream: true }), {}, client.signal);
     await readUntil(response, 'and on');
     client.abort();
     await eventually(() => clock.isAwaiting(streamReadOnMaxMs));
@@ -194,22 +199,22 @@ describe('a call', () => {
 
   it('pays for every answer that did not satisfy its schema, also where none did', async () => {
     const body = { response_format: schema };
-    expect(await outcomeOf(await world.post(hello('alone/invalid-json', body)))).toBe('schema_validation_failed');
+    expect(await outcomeOf(await harness.post(hello('alone/invalid-json', body)))).toBe('schema_validation_failed');
     const failed = await booked();
     expect(failed.record).toMatchObject({ outcome: 'schema_validation_failed', attempts: 3 });
-    world.simulator.clear();
-    expect(await outcomeOf(await world.post(hello('once/invalid-json', body)))).toBe('ok');
+    harness.simulator.clear();
+    expect(await outcomeOf(await harness.post(hello('once/invalid-json', body)))).toBe('ok');
     const second = await booked();
     expect(second.record).toMatchObject({ outcome: 'ok', attempts: 2 });
     expect(second.charged).toBeGreaterThan(failed.charged / 3n);
-    expect(await outcomeOf(await world.post(hello('alone/truncated-json', body)))).toBe('schema_validation_failed');
+    expect(await outcomeOf(await harness.post(hello('alone/truncated-json', body)))).toBe('schema_validation_failed');
     expect((await booked()).record).toMatchObject({ attempts: 1 });
   });
 });
 
 describe('a call that meets its deadline', () => {
-  let world: Harness;
-  afterEach(() => world.stop());
+  let harness: Harness;
+  afterEach(() => harness.stop());
 
   it('costs nothing where nothing came, and what was relayed where it did', async () => {
     const clock = manualClock();
@@ -218,20 +223,20 @@ describe('a call that meets its deadline', () => {
       'p/silent': [{ provider: 'patient', upstream: 'silent' }],
       'p/endless': [{ provider: 'patient', upstream: 'endless:1' }],
     };
-    world = await startHarness({ clock, models: routes, providers: patient });
-    const silent = world.post(hello('p/silent'));
-    await world.simulator.until((calls) => calls.length === 1);
+    harness = await startHarness({ clock, models: routes, providers: patient });
+    const silent = harness.post(hello('p/silent'));
+    await harness.simulator.until((calls) => calls.length === 1);
     clock.advance(55_000);
     expect(await outcomeOf(await silent)).toBe('request_deadline_exceeded');
-    await world.settled();
-    expect(await expectBalancedBooks(world)).toBe(0n);
-    const endless = await world.post(hello('p/endless', { stream: true }));
+    await harness.settled();
+    expect(await expectBalancedBooks(harness)).toBe(0n);
+    const endless = await harness.post(hello('p/endless', { stream: true }));
     const reader = await readUntil(endless, 'and on');
     clock.advance(55_000);
     while (!(await reader.read()).done);
-    await world.settled();
-    expect(await expectBalancedBooks(world)).toBeGreaterThan(0n);
-    const [first, second] = await world.records();
+    await harness.settled();
+    expect(await expectBalancedBooks(harness)).toBeGreaterThan(0n);
+    const [first, second] = await harness.records();
     expect(first).toMatchObject({
       outcome: 'request_deadline_exceeded',
       costPicoUsd: 0n,
@@ -248,8 +253,8 @@ describe('a call that meets its deadline', () => {
 });
 
 describe('a fault of ours', () => {
-  let world: Harness;
-  afterEach(() => world.stop());
+  let harness: Harness;
+  afterEach(() => harness.stop());
 
   const fault = () => {
     throw new TypeError('injected');
@@ -258,7 +263,7 @@ describe('a fault of ours', () => {
   it.each(['limiter', 'transport', 'recorder', 'responseCache', 'cooldowns', 'idempotency'] as const)(
     'leaves the books balanced, whatever part of us it is in: %s',
     async (part) => {
-      world = await startHarness({
+      harness = await startHarness({
         models: {
           'a/ok': [{ provider: 'acme', upstream: 'usage:1000:500' }],
           'a/bad': [{ provider: 'acme', upstream: 'error-500' }],
@@ -277,12 +282,12 @@ describe('a fault of ours', () => {
       const headers = (id: string) => ({ 'idempotency-key': id, 'x-gw-span-id': id });
       for (const stream of [false, true]) {
         for (const model of ['a/ok', 'a/bad']) {
-          const response = await world.post(hello(model, { stream, cache: {} }), headers(`${model}-${stream}`));
+          const response = await harness.post(hello(model, { stream, cache: {} }), headers(`${model}-${stream}`));
           expect(await response.text()).not.toContain('injected');
         }
       }
-      await world.settled();
-      await expectBalancedBooks(world);
+      await harness.settled();
+      await expectBalancedBooks(harness);
     },
   );
 });

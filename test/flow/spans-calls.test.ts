@@ -10,7 +10,7 @@ import { countOutcomes, outcomeOf } from '../support/outcomes.ts';
 const upstreams = ['echo', 'silent', 'error-400', 'error-500', 'error-429', 'error-after-chunks:3'];
 
 describe('a span id', () => {
-  let world: Harness;
+  let harness: Harness;
   let clock: ManualClock;
   let names = 0;
   const keys = { rateLimited: newKey(), other: newKey() };
@@ -21,23 +21,23 @@ describe('a span id', () => {
       upstreams.map((upstream) => [`acme/${upstream}`, [{ provider: 'acme', upstream }]]),
     );
     const moreWorkspaces = [{ id: 'other', credit_usd: '1', keys: [{ name: 'k', key: keys.other }] }];
-    world = await startHarness({ clock, models, moreWorkspaces });
+    harness = await startHarness({ clock, models, moreWorkspaces });
     const both = [
-      { name: 'first', key: world.key },
+      { name: 'first', key: harness.key },
       { name: 'rateLimited', key: keys.rateLimited, rpm: 1 },
     ];
-    await world.apply({ models, moreWorkspaces, workspace: { keys: both } });
+    await harness.apply({ models, moreWorkspaces, workspace: { keys: both } });
   });
-  afterAll(() => world.stop());
+  afterAll(() => harness.stop());
   beforeEach(async () => {
-    await world.settled();
-    world.simulator.clear();
+    await harness.settled();
+    harness.simulator.clear();
   });
 
   const fresh = () => ({ 'x-gw-span-id': `span-${++names}` });
   const withKey = <Span extends object>(span: Span) => ({ ...span, 'idempotency-key': `key-${++names}` });
   const post = (upstream: string, headers: Record<string, string>, more = {}) =>
-    world.post(hello(`acme/${upstream}`, more), headers);
+    harness.post(hello(`acme/${upstream}`, more), headers);
   const expectUsed = async (response: Promise<Response>) => {
     const refused = await response;
     expect(refused.headers.get('x-should-retry')).toBe('false');
@@ -46,10 +46,10 @@ describe('a span id', () => {
 
   it('is used once, by exactly one of ten calls at the same time', async () => {
     const span = fresh();
-    const second = await world.open();
-    const calls = Array.from({ length: 10 }, (_none, at) => (at % 2 ? second : world).post(hello('acme/echo'), span));
+    const second = await harness.open();
+    const calls = Array.from({ length: 10 }, (_none, at) => (at % 2 ? second : harness).post(hello('acme/echo'), span));
     expect(await countOutcomes(calls)).toEqual({ ok: 1, duplicate_span_id: 9 });
-    expect(world.simulator.calls).toHaveLength(1);
+    expect(harness.simulator.calls).toHaveLength(1);
     await expectUsed(post('echo', span));
     await expectUsed(post('echo', span, { stream: true }));
   });
@@ -70,26 +70,26 @@ describe('a span id', () => {
     const replay = await post('echo', names1);
     expect(replay.headers.get('idempotent-replayed')).toBe('true');
     await replay.text();
-    await world.settled();
+    await harness.settled();
     // The replay gave nothing away: neither the same call without the key, nor one with another key.
     await expectUsed(post('echo', { 'x-gw-span-id': names1['x-gw-span-id'] }));
     await expectUsed(post('echo', { ...names1, 'idempotency-key': 'another' }));
-    expect(world.simulator.calls).toHaveLength(1);
+    expect(harness.simulator.calls).toHaveLength(1);
   });
 
   it('of a call that runs is not given away by a retry that is told to wait', async () => {
     const names1 = withKey(fresh());
     const client = new AbortController();
-    const running = world.post(hello('acme/silent'), names1, client.signal);
+    const running = harness.post(hello('acme/silent'), names1, client.signal);
     running.catch(() => {});
-    await world.simulator.until((calls) => calls.length === 1);
+    await harness.simulator.until((calls) => calls.length === 1);
     await expectError(await post('silent', names1), 409, 'execution_in_progress');
     await expectError(await post('echo', names1), 409, 'idempotency_conflict');
-    await world.simulator.until((calls) => calls.length === 1);
+    await harness.simulator.until((calls) => calls.length === 1);
     await expectUsed(post('silent', { 'x-gw-span-id': names1['x-gw-span-id'] }));
     client.abort();
     clock.advance(requestBudgetMs);
-    await world.settled();
+    await harness.settled();
   });
 
   it.each(['error-500', 'error-429', 'error-after-chunks:3'])(
@@ -100,35 +100,35 @@ describe('a span id', () => {
       expect(await (await post(upstream, span, { stream })).text()).toContain('error');
       await expectUsed(post('echo', span));
       expect(await (await post(upstream, span, { stream })).text()).not.toContain('duplicate_span_id');
-      expect(world.simulator.calls).toHaveLength(2);
+      expect(harness.simulator.calls).toHaveLength(2);
     },
   );
 
   it.each(['echo', 'error-400'])('stays used after an end that is not retried: %s', async (upstream) => {
     const span = fresh();
     await (await post(upstream, span)).text();
-    await world.settled();
+    await harness.settled();
     await expectUsed(post(upstream, span));
-    expect(world.simulator.calls).toHaveLength(1);
+    expect(harness.simulator.calls).toHaveLength(1);
   });
 
   it('stays unused after a refusal before any provider is called', async () => {
     const refused = fresh();
-    await expectError(await world.post(hello('nobody/nothing'), refused), 400, 'unknown_model');
-    await expectError(await world.post(hello('nobody/nothing'), refused), 400, 'unknown_model');
-    await world.settled();
+    await expectError(await harness.post(hello('nobody/nothing'), refused), 400, 'unknown_model');
+    await expectError(await harness.post(hello('nobody/nothing'), refused), 400, 'unknown_model');
+    await harness.settled();
     expect(await outcomeOf(await post('echo', refused))).toBe('ok');
     await expectUsed(post('echo', refused));
   });
 
   it('stays used after an answer of the response cache', async () => {
     const body = hello('acme/echo', { cache: { namespace: 'spans' } });
-    expect(await outcomeOf(await world.post(body))).toBe('ok');
-    await world.settled();
+    expect(await outcomeOf(await harness.post(body))).toBe('ok');
+    await harness.settled();
     const hit = fresh();
-    expect((await world.post(body, hit)).headers.get('x-gw-cache')).toBe('HIT');
-    await world.settled();
-    await expectUsed(world.post(body, hit));
+    expect((await harness.post(body, hit)).headers.get('x-gw-cache')).toBe('HIT');
+    await harness.settled();
+    await expectUsed(harness.post(body, hit));
   });
 
   it('is untouched by a refusal that stands before it', async () => {

@@ -66,7 +66,7 @@ const stateOf = (item: Item): State => ({
 });
 const sumOf = (held: readonly HeldAmount[]): bigint => held.reduce((sum, { amount }) => sum + amount, 0n);
 
-class World {
+class Simulation {
   readonly counter: Counter;
   readonly owners: Owner[] = [];
   readonly states: State[] = [stateOf({})];
@@ -251,18 +251,18 @@ const step: fc.Arbitrary<Step> = fc.oneof(
 /** 2 bits each of the 100 below the unit. */
 const ownersMax = 45;
 
-async function run(world: World, { kind, ...of }: Step): Promise<void> {
+async function run(simulation: Simulation, { kind, ...of }: Step): Promise<void> {
   const now = of as never as Extract<Step, { kind: 'burst' }> & { ms: number; process: number };
-  if (kind === 'wait') world.nowMs += now.ms;
-  if (kind === 'deliver') await world.deliverLate();
-  if (kind === 'die') world.die(now.process);
+  if (kind === 'wait') simulation.nowMs += now.ms;
+  if (kind === 'deliver') await simulation.deliverLate();
+  if (kind === 'die') simulation.die(now.process);
   if (kind !== 'burst') return;
-  world.fates = [...now.fates];
+  simulation.fates = [...now.fates];
   const started = now.acts.map((each) => {
     if (each.kind === 'take') {
-      return world.owners.length < ownersMax ? world.take(each.process, each.units, each.actual) : undefined;
+      return simulation.owners.length < ownersMax ? simulation.take(each.process, each.units, each.actual) : undefined;
     }
-    const { owners, nowMs } = world;
+    const { owners, nowMs } = simulation;
     const open = owners.filter(({ state, firstSettledAtMs }) =>
       each.kind === 'settle'
         ? state === 'taken'
@@ -270,7 +270,7 @@ async function run(world: World, { kind, ...of }: Step): Promise<void> {
     );
     const owner = open[each.pick % Math.max(open.length, 1)];
     if (owner === undefined) return undefined;
-    return world.settle(owner);
+    return simulation.settle(owner);
   });
   await Promise.all(started);
 }
@@ -280,9 +280,9 @@ it('the books of a counter balance after every write, its limit holds, and every
   await fc.assert(
     fc.asyncProperty(fc.array(step, { minLength: 10, maxLength: 30 }), async (steps) => {
       runs += 1;
-      const world = new World(`model-${runs}`);
-      for (const each of steps) await run(world, each);
-      await world.end();
+      const simulation = new Simulation(`model-${runs}`);
+      for (const each of steps) await run(simulation, each);
+      await simulation.end();
     }),
     { numRuns: 40 },
   );

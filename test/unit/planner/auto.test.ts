@@ -15,8 +15,9 @@ const models = [
     ],
   }),
 ];
-const world = factsOf(catalogueOf(models, providers));
-const auto = (members: Record<string, unknown> = {}, facts = world) => planned({ model: 'auto', ...members }, facts);
+const defaultFacts = factsOf(catalogueOf(models, providers));
+const auto = (members: Record<string, unknown> = {}, facts = defaultFacts) =>
+  planned({ model: 'auto', ...members }, facts);
 const tools = [{ type: 'function', function: { name: 'f' } }];
 
 describe('model: auto', () => {
@@ -42,15 +43,19 @@ describe('model: auto', () => {
 
   it('is re-ranked by provider.sort', () => {
     const latencyOf: Record<string, number> = { big: 10, small: 99 };
-    const statsOf: typeof world.statsOf = ({ model }) => ({
+    const statsOf: typeof defaultFacts.statsOf = ({ model }) => ({
       medianLatencyMs: latencyOf[model.id],
       throughputRpm: 1,
     });
-    expect(auto({ provider: { sort: 'latency' } }, { ...world, statsOf })).toEqual(['big@a', 'small@b', 'small@a']);
+    expect(auto({ provider: { sort: 'latency' } }, { ...defaultFacts, statsOf })).toEqual([
+      'big@a',
+      'small@b',
+      'small@a',
+    ]);
   });
 
   it('is chosen among the models of the workspace only, and need not be listed itself', () => {
-    const limitedTo = (ids: string[]) => ({ ...world, workspace: { models: ids, data_policy: {} } });
+    const limitedTo = (ids: string[]) => ({ ...defaultFacts, workspace: { models: ids, data_policy: {} } });
     expect(auto({}, limitedTo(['big']))).toEqual(['big@a']);
     expect(auto({}, limitedTo(['plain']))).toBe('model_not_routable');
     expect(auto({}, limitedTo([]))).toBe('model_not_routable');

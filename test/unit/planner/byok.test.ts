@@ -5,7 +5,7 @@ import {
   type PlanFacts,
   readByokFacts,
 } from '../../../shared/routing/planner/index.ts';
-import { ableTo, entryOf, isOneOf, planned, priced, providerOf, requestOf, worldOf } from './planning.ts';
+import { ableTo, entryOf, isOneOf, planFactsOf, planned, priced, providerOf, requestOf } from './planning.ts';
 
 const connection = (provider: string, more: Partial<ByokConnection> = {}): ByokConnection => ({
   provider,
@@ -14,7 +14,7 @@ const connection = (provider: string, more: Partial<ByokConnection> = {}): ByokC
   ...more,
 });
 
-const world = worldOf(
+const defaultFacts = planFactsOf(
   [
     entryOf('unpriced', priced(null)),
     entryOf('dear', { ...priced('9'), supported_params: { ...ableTo, tools: false } }),
@@ -29,7 +29,12 @@ const withConnections = (facts: PlanFacts, ...connections: readonly ByokConnecti
 const tools = [{ type: 'function', function: { name: 'f' } }];
 
 describe('a key header', () => {
-  const facts = { catalogue: world.catalogue, workspace: world.workspace, isEnabled: true, connections: [] };
+  const facts = {
+    catalogue: defaultFacts.catalogue,
+    workspace: defaultFacts.workspace,
+    isEnabled: true,
+    connections: [],
+  };
   const check = (members: Record<string, unknown>, more: Partial<Parameters<typeof checkByokHeader>[1]> = {}) =>
     checkByokHeader(requestOf(members), { ...facts, ...more })?.code;
   const pinned = (only: unknown) => ({ provider: { only } });
@@ -53,7 +58,7 @@ describe('a key header', () => {
   });
 
   it('is refused where the provider takes none', () => {
-    const deaf = worldOf([entryOf('deaf')], [providerOf('deaf', { accepts_byok_header: false })]);
+    const deaf = planFactsOf([entryOf('deaf')], [providerOf('deaf', { accepts_byok_header: false })]);
     expect(check(pinned('deaf'), { catalogue: deaf.catalogue })).toBe('byok_credential_unsupported');
   });
 
@@ -72,14 +77,14 @@ describe('a key header', () => {
 
   it('makes an entry without prices and without our credential routable, and wins over a stored connection', () => {
     const byok = readByokFacts({ hasHeaderKey: true, connections: [connection('unpriced')] });
-    const keyed = { ...world, isConfigured: () => false, byok };
+    const keyed = { ...defaultFacts, isConfigured: () => false, byok };
     expect(planned(pinned('unpriced'), keyed)).toEqual(['unpriced']);
-    const [candidate] = world.catalogue.models.get('m')?.candidates ?? [];
+    const [candidate] = defaultFacts.catalogue.models.get('m')?.candidates ?? [];
     expect(candidate && byok.sourceOf(candidate)).toBe('header');
   });
 
   it('relieves no call of policies, features and caps', () => {
-    const keyed = { ...world, byok: readByokFacts({ hasHeaderKey: true, connections: [] }) };
+    const keyed = { ...defaultFacts, byok: readByokFacts({ hasHeaderKey: true, connections: [] }) };
     const asking = (only: string, more: Record<string, unknown>) => planned({ provider: { only, ...more } }, keyed);
     expect(asking('cheap', { zdr: true })).toBe('no_policy_compliant_provider');
     expect(planned({ ...pinned('dear'), tools }, keyed)).toBe('feature_unsupported');
@@ -88,25 +93,25 @@ describe('a key header', () => {
   });
 
   it('keeps an unknown price out of every cap', () => {
-    const keyed = { ...world, byok: readByokFacts({ hasHeaderKey: true, connections: [] }) };
+    const keyed = { ...defaultFacts, byok: readByokFacts({ hasHeaderKey: true, connections: [] }) };
     expect(planned({ provider: { only: 'unpriced', max_price: 1_000 } }, keyed)).toBe('price_cap_exceeded');
   });
 });
 
 describe('stored connections that are allowed', () => {
   it('change no other provider: others are called with our credential, and an unknown price is no low price', () => {
-    expect(planned({}, withConnections(world, connection('unpriced')))).toEqual(['cheap', 'dear', 'unpriced']);
+    expect(planned({}, withConnections(defaultFacts, connection('unpriced')))).toEqual(['cheap', 'dear', 'unpriced']);
   });
 
   it('serve where we hold no credential, and only there', () => {
-    const bare = { ...world, isConfigured: () => false };
+    const bare = { ...defaultFacts, isConfigured: () => false };
     expect(planned({}, withConnections(bare, connection('dear')))).toEqual(['dear']);
     expect(planned({}, withConnections(bare, connection('idle')))).toBe('provider_not_configured');
   });
 
   it('serve no call without a readable key', () => {
     const facts = withConnections(
-      { ...world, isConfigured: isOneOf('cheap') },
+      { ...defaultFacts, isConfigured: isOneOf('cheap') },
       connection('unpriced', { isAuthorised: false }),
     );
     expect(planned({}, facts)).toEqual(['cheap']);
@@ -119,24 +124,24 @@ describe('a stored connection that is always used', () => {
   const none = 'byok_no_eligible_connection';
 
   it('leaves the connected providers only, those of allowed connections among them', () => {
-    expect(planned({}, withConnections(world, always('dear')))).toEqual(['dear']);
-    expect(planned({}, withConnections(world, always('dear'), connection('cheap')))).toEqual(['cheap', 'dear']);
-    expect(planned({}, withConnections(world, always('unpriced')))).toEqual(['unpriced']);
+    expect(planned({}, withConnections(defaultFacts, always('dear')))).toEqual(['dear']);
+    expect(planned({}, withConnections(defaultFacts, always('dear'), connection('cheap')))).toEqual(['cheap', 'dear']);
+    expect(planned({}, withConnections(defaultFacts, always('unpriced')))).toEqual(['unpriced']);
   });
 
   it('refuses a request that no connection can serve: another provider, model or feature', () => {
-    expect(planned({}, withConnections(world, always('idle')))).toBe(none);
-    expect(planned({ provider: { only: 'cheap' } }, withConnections(world, always('dear')))).toBe(none);
-    expect(planned({ tools }, withConnections(world, always('dear')))).toBe(none);
-    expect(planned({ provider: { only: 'unpriced' } }, withConnections(world, always('dear')))).toBe(none);
+    expect(planned({}, withConnections(defaultFacts, always('idle')))).toBe(none);
+    expect(planned({ provider: { only: 'cheap' } }, withConnections(defaultFacts, always('dear')))).toBe(none);
+    expect(planned({ tools }, withConnections(defaultFacts, always('dear')))).toBe(none);
+    expect(planned({ provider: { only: 'unpriced' } }, withConnections(defaultFacts, always('dear')))).toBe(none);
   });
 
   it('binds where its key cannot be read: our credential is no substitute', () => {
-    expect(planned({}, withConnections(world, always('cheap', { isAuthorised: false })))).toBe(none);
+    expect(planned({}, withConnections(defaultFacts, always('cheap', { isAuthorised: false })))).toBe(none);
   });
 
   it('leaves an error that has nothing to do with connections as it is', () => {
-    const facts = withConnections(world, always('dear'));
+    const facts = withConnections(defaultFacts, always('dear'));
     expect(planned({ model: 'unheard-of' }, facts)).toBe('unknown_model');
     expect(planned({ provider: { ignore: ['unpriced', 'dear', 'cheap'] } }, facts)).toBe('model_not_routable');
     expect(planned({ provider: { zdr: true } }, facts)).toBe('no_policy_compliant_provider');

@@ -2,11 +2,11 @@ import { describe, expect, it } from '@jest/globals';
 import type { DeclaredPolicy } from '../../../shared/configuration/catalogue/index.ts';
 import type { PolicyOptions } from '../../../shared/protocol/wire/index.ts';
 import { loosens, tighten } from '../../../shared/routing/planner/index.ts';
-import { entryOf, planned, providerOf, worldOf } from './planning.ts';
+import { entryOf, planFactsOf, planned, providerOf } from './planning.ts';
 
 /** Plans for one provider that declares this, in a workspace that enforces that. */
 function served(declared: DeclaredPolicy, asked: Record<string, unknown>, enforced: PolicyOptions = {}) {
-  const facts = worldOf([entryOf('p')], [providerOf('p', { data_policy: declared })]);
+  const facts = planFactsOf([entryOf('p')], [providerOf('p', { data_policy: declared })]);
   return planned({ provider: asked }, { ...facts, workspace: { models: 'all', data_policy: enforced } });
 }
 

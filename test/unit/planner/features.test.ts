@@ -2,7 +2,17 @@ import { describe, expect, it } from '@jest/globals';
 import type { SupportedParams } from '../../../shared/configuration/catalogue/index.ts';
 import type { GatewayError } from '../../../shared/errors/index.ts';
 import { hasMedia, makePlan } from '../../../shared/routing/planner/index.ts';
-import { ableTo, catalogueOf, entryOf, factsOf, modelOf, planned, providerOf, requestOf, worldOf } from './planning.ts';
+import {
+  ableTo,
+  catalogueOf,
+  entryOf,
+  factsOf,
+  modelOf,
+  planFactsOf,
+  planned,
+  providerOf,
+  requestOf,
+} from './planning.ts';
 
 const without = (...params: readonly (keyof SupportedParams)[]) =>
   entryOf('p', { supported_params: { ...ableTo, ...Object.fromEntries(params.map((name) => [name, false])) } });
@@ -45,12 +55,12 @@ const askingNothing: readonly (readonly [string, Record<string, unknown>])[] = [
 
 describe('a requested feature', () => {
   it.each(unableTo)('needs a provider that has it: %s', (_, members, entry) => {
-    expect(planned(members, worldOf([entry]))).toBe('feature_unsupported');
+    expect(planned(members, planFactsOf([entry]))).toBe('feature_unsupported');
   });
 
   it.each(askingNothing)('is not read into %s', (_, members) => {
     const unable = without('tools', 'vision', 'json_mode', 'json_schema');
-    expect(planned(members, worldOf([{ ...unable, streaming: false }]))).toEqual(['p']);
+    expect(planned(members, planFactsOf([{ ...unable, streaming: false }]))).toEqual(['p']);
   });
 
   it('of audio is served by a model that names audio among its modalities', () => {
@@ -59,44 +69,44 @@ describe('a requested feature', () => {
   });
 
   it('leaves out who lacks it and keeps the others, in their order', () => {
-    const world = worldOf([without('tools'), entryOf('q'), entryOf('r')]);
-    expect(planned({ tools: [tool] }, world)).toEqual(['q', 'r']);
+    const defaultFacts = planFactsOf([without('tools'), entryOf('q'), entryOf('r')]);
+    expect(planned({ tools: [tool] }, defaultFacts)).toEqual(['q', 'r']);
   });
 
   it('must be had together with every other: half here and half there is not enough', () => {
     const toolsOnly = entryOf('a', { supported_params: { ...ableTo, vision: false } });
     const visionOnly = entryOf('b', { supported_params: { ...ableTo, tools: false } });
-    const world = worldOf([toolsOnly, visionOnly]);
-    expect(planned({ tools: [tool], ...saying(image) }, world)).toBe('feature_unsupported');
+    const defaultFacts = planFactsOf([toolsOnly, visionOnly]);
+    expect(planned({ tools: [tool], ...saying(image) }, defaultFacts)).toBe('feature_unsupported');
   });
 
   it('is named in the message of the error', () => {
-    const error = makePlan(requestOf({ tools: [tool], stream: true }), worldOf([without('tools')]));
+    const error = makePlan(requestOf({ tools: [tool], stream: true }), planFactsOf([without('tools')]));
     expect((error as GatewayError).message).toMatch(/tools, streaming/);
   });
 });
 
 describe('a json_schema response format', () => {
   it('is served only by providers that support it, and has an error of its own', () => {
-    const world = worldOf([without('json_schema'), entryOf('q')]);
-    expect(planned({ response_format: schema }, world)).toEqual(['q']);
-    expect(planned({ response_format: schema }, worldOf([without('json_schema')]))).toBe(
+    const defaultFacts = planFactsOf([without('json_schema'), entryOf('q')]);
+    expect(planned({ response_format: schema }, defaultFacts)).toEqual(['q']);
+    expect(planned({ response_format: schema }, planFactsOf([without('json_schema')]))).toBe(
       'structured_output_unsupported',
     );
   });
 
   it('is another thing than JSON mode: neither stands for the other', () => {
-    expect(planned({ response_format: schema }, worldOf([without('json_mode')]))).toEqual(['p']);
-    expect(planned({ response_format: { type: 'json_object' } }, worldOf([without('json_schema')]))).toEqual(['p']);
+    expect(planned({ response_format: schema }, planFactsOf([without('json_mode')]))).toEqual(['p']);
+    expect(planned({ response_format: { type: 'json_object' } }, planFactsOf([without('json_schema')]))).toEqual(['p']);
   });
 
   it('is asked after the features, and only of those who have them', () => {
     const schemaOnly = entryOf('a', { supported_params: { ...ableTo, tools: false } });
     const toolsOnly = entryOf('b', { supported_params: { ...ableTo, json_schema: false } });
     const members = { tools: [tool], response_format: schema };
-    expect(planned(members, worldOf([schemaOnly]))).toBe('feature_unsupported');
-    expect(planned(members, worldOf([toolsOnly]))).toBe('structured_output_unsupported');
-    expect(planned(members, worldOf([schemaOnly, toolsOnly]))).toBe('structured_output_unsupported');
+    expect(planned(members, planFactsOf([schemaOnly]))).toBe('feature_unsupported');
+    expect(planned(members, planFactsOf([toolsOnly]))).toBe('structured_output_unsupported');
+    expect(planned(members, planFactsOf([schemaOnly, toolsOnly]))).toBe('structured_output_unsupported');
   });
 });
 

@@ -1,7 +1,7 @@
 // The rules of contract 3 and 5 once more, told from the side of one candidate: how far does it get? The error is the
 // last check that any candidate reached. Slow, in floats, and sharing no line with the planner.
 import type { ModelDocument, ModelProviderDocument } from '../../../shared/configuration/catalogue/index.ts';
-import type { Body, World } from './arbitrary-worlds.ts';
+import type { Body, Configuration } from './arbitrary-configurations.ts';
 
 export interface Runner {
   readonly name: string;
@@ -21,34 +21,35 @@ const hurdles = [
 ] as const;
 
 /** An error code, or who passes every hurdle, in no order that counts. */
-export function naiveVerdict(body: Body, world: World): string | readonly Runner[] {
+export function naiveVerdict(body: Body, configuration: Configuration): string | readonly Runner[] {
   const only = [body.provider?.only ?? []].flat();
-  if (only.some((id) => world.document.providers.every((provider) => provider.id !== id))) return 'invalid_request';
-  const { models } = world.workspace;
-  const visible = world.document.models.filter(({ id }) => models === 'all' || models.includes(id));
+  if (only.some((id) => configuration.document.providers.every((provider) => provider.id !== id)))
+    return 'invalid_request';
+  const { models } = configuration.workspace;
+  const visible = configuration.document.models.filter(({ id }) => models === 'all' || models.includes(id));
   // Where the whole catalogue marks none, every model counts as marked.
-  const isMarked = ({ auto }: ModelDocument) => auto || world.document.models.every((model) => !model.auto);
+  const isMarked = ({ auto }: ModelDocument) => auto || configuration.document.models.every((model) => !model.auto);
   const asked = visible.filter((model) => (body.model === 'auto' ? isMarked(model) : model.id === body.model));
   if (asked.length === 0 && body.model !== 'auto') return 'unknown_model';
   const runners = asked.flatMap((model) =>
     model.providers.map((entry): Runner => ({ name: `${model.id}@${entry.provider}`, model, entry })),
   );
-  const falls = runners.map((runner) => hurdlesOf(runner, body, world).indexOf(false));
+  const falls = runners.map((runner) => hurdlesOf(runner, body, configuration).indexOf(false));
   const finishers = runners.filter((_, at) => falls[at] === -1);
   return finishers.length > 0 ? finishers : (hurdles[Math.max(0, ...falls)] ?? 'impossible');
 }
 
 /** Whether the runner clears each hurdle, in their order. */
-export function hurdlesOf(runner: Runner, body: Body, world: World): readonly boolean[] {
-  const { keys, configured } = world;
+export function hurdlesOf(runner: Runner, body: Body, configuration: Configuration): readonly boolean[] {
+  const { keys, configured } = configuration;
   const hasKey = keys.connected.includes(runner.entry.provider);
   const hasPrices =
     typeof runner.entry.input_price_per_million === 'string' &&
     typeof runner.entry.output_price_per_million === 'string';
   return [
     isWanted(runner, body) && (hasPrices || hasKey || keys.isRequired),
-    !isLoosening(body, world),
-    isCompliant(runner, body, world),
+    !isLoosening(body, configuration),
+    isCompliant(runner, body, configuration),
     isAble(runner, body),
     body.response_format?.type === 'json_schema' ? runner.entry.supported_params.json_schema : true,
     keys.isRequired ? hasKey : true,
@@ -64,7 +65,7 @@ function isWanted({ entry }: Runner, { provider = {} }: Body): boolean {
   return !namesAreAll || (provider.order?.includes(entry.provider) ?? false);
 }
 
-function isLoosening({ provider = {} }: Body, { workspace: { data_policy: law } }: World): boolean {
+function isLoosening({ provider = {} }: Body, { workspace: { data_policy: law } }: Configuration): boolean {
   const escapesRegions = law.data_residency && provider.data_residency?.find((id) => !law.data_residency?.includes(id));
   return (
     (law.zdr === true && provider.zdr === false) ||
@@ -73,14 +74,14 @@ function isLoosening({ provider = {} }: Body, { workspace: { data_policy: law } 
   );
 }
 
-function isCompliant({ entry }: Runner, { provider = {} }: Body, { document, workspace }: World): boolean {
+function isCompliant({ entry }: Runner, { provider = {} }: Body, { document, workspace }: Configuration): boolean {
   const declared = document.providers.find(({ id }) => id === entry.provider)?.data_policy ?? {};
   return [workspace.data_policy, provider].every(
-    (wish) =>
-      (wish.zdr !== true || declared.zdr === true) &&
-      (wish.data_collection !== 'deny' || declared.data_collection === 'deny') &&
-      (wish.data_residency === undefined ||
-        (declared.data_residency ?? ['nowhere']).every((region) => wish.data_residency?.includes(region))),
+    (policy) =>
+      (policy.zdr !== true || declared.zdr === true) &&
+      (policy.data_collection !== 'deny' || declared.data_collection === 'deny') &&
+      (policy.data_residency === undefined ||
+        (declared.data_residency ?? ['nowhere']).every((region) => policy.data_residency?.includes(region))),
   );
 }
 
@@ -111,8 +112,8 @@ export const asksForNoOrder = ({ provider }: Body): boolean =>
   (provider?.sort ?? null) === null && (provider?.order ?? []).length === 0;
 
 /** Whether the first is to be tried before the second: rule by rule, the first that tells them apart decides. */
-export function mayPrecede(first: Runner, second: Runner, body: Body, world: World): boolean {
-  const cools = ({ entry }: Runner) => asksForNoOrder(body) && world.cooling.includes(entry.provider);
+export function mayPrecede(first: Runner, second: Runner, body: Body, configuration: Configuration): boolean {
+  const cools = ({ entry }: Runner) => asksForNoOrder(body) && configuration.cooling.includes(entry.provider);
   if (cools(first) !== cools(second)) return cools(second);
   const overflows = ({ entry }: Runner) =>
     asksForNoOrder(body) && JSON.stringify(body).includes('x'.repeat(100)) && entry.context_length < 20;
@@ -121,7 +122,7 @@ export function mayPrecede(first: Runner, second: Runner, body: Body, world: Wor
   const place = ({ entry }: Runner) => [...order, entry.provider].indexOf(entry.provider);
   const rank = (runner: Runner) => (order.includes(runner.entry.provider) ? place(runner) : order.length);
   if (rank(first) !== rank(second)) return rank(first) < rank(second);
-  const [left, right] = [world.stats[first.name], world.stats[second.name]];
+  const [left, right] = [configuration.stats[first.name], configuration.stats[second.name]];
   const latency = [left?.medianLatencyMs ?? 1e9, right?.medianLatencyMs ?? 1e9] as const;
   if (sort === 'latency' && latency[0] !== latency[1]) return latency[0] < latency[1];
   const throughput = [left?.throughputRpm ?? 0, right?.throughputRpm ?? 0] as const;
@@ -131,7 +132,7 @@ export function mayPrecede(first: Runner, second: Runner, body: Body, world: Wor
   if (isPriced(first) !== isPriced(second)) return isPriced(first);
   const total = (runner: Runner) => prices(runner).reduce((sum, price) => sum + Number(price), 0);
   if (total(first) !== total(second)) return total(first) < total(second);
-  const all = world.document.models.flatMap(({ id, providers }) =>
+  const all = configuration.document.models.flatMap(({ id, providers }) =>
     providers.map(({ provider }) => `${id}@${provider}`),
   );
   return all.indexOf(first.name) < all.indexOf(second.name);

@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import type { CandidateStats, PlanFacts } from '../../../shared/routing/planner/index.ts';
-import { entryOf, isOneOf, planned, priced, worldOf } from './planning.ts';
+import { entryOf, isOneOf, planFactsOf, planned, priced } from './planning.ts';
 
 const sorted = (facts: PlanFacts, provider: Record<string, unknown> = {}) => planned({ provider }, facts);
 
@@ -10,31 +10,31 @@ const statsFrom =
     table[provider.id];
 
 describe('the order of trying', () => {
-  const world = worldOf([
+  const defaultFacts = planFactsOf([
     entryOf('dear', priced('3', '6')),
     entryOf('cheap', priced('1', '2')),
     entryOf('also-cheap', priced('2', '1')),
     entryOf('free', priced('0')),
   ]);
 
-  it('is input plus output price without any wish, catalogue order on ties', () => {
-    expect(sorted(world)).toEqual(['free', 'cheap', 'also-cheap', 'dear']);
-    expect(sorted(world, { sort: 'price' })).toEqual(['free', 'cheap', 'also-cheap', 'dear']);
-    expect(sorted(world, { sort: null })).toEqual(['free', 'cheap', 'also-cheap', 'dear']);
+  it('is input plus output price without preferences, catalogue order on ties', () => {
+    expect(sorted(defaultFacts)).toEqual(['free', 'cheap', 'also-cheap', 'dear']);
+    expect(sorted(defaultFacts, { sort: 'price' })).toEqual(['free', 'cheap', 'also-cheap', 'dear']);
+    expect(sorted(defaultFacts, { sort: null })).toEqual(['free', 'cheap', 'also-cheap', 'dear']);
   });
 
   it('puts cooling providers last in their usual order, and never leaves them out', () => {
-    const cooling = { ...world, isCooling: isOneOf('free', 'also-cheap') };
+    const cooling = { ...defaultFacts, isCooling: isOneOf('free', 'also-cheap') };
     expect(sorted(cooling)).toEqual(['cheap', 'dear', 'free', 'also-cheap']);
-    expect(sorted({ ...world, isCooling: () => true })).toEqual(['free', 'cheap', 'also-cheap', 'dear']);
+    expect(sorted({ ...defaultFacts, isCooling: () => true })).toEqual(['free', 'cheap', 'also-cheap', 'dear']);
     expect(sorted(cooling, { only: 'free' })).toEqual(['free']);
   });
 
   it('is the one that the request names or sorts by, cooling or not', () => {
-    const facts = { ...world, isCooling: isOneOf('dear'), statsOf: statsFrom({ dear: speed(1, 99) }) };
+    const facts = { ...defaultFacts, isCooling: isOneOf('dear'), statsOf: statsFrom({ dear: speed(1, 99) }) };
     expect(sorted(facts, { order: ['dear', 'cheap'] })).toEqual(['dear', 'cheap', 'free', 'also-cheap']);
     expect(sorted(facts, { sort: 'latency' })[0]).toBe('dear');
-    expect(sorted({ ...world, isCooling: isOneOf('free') }, { sort: 'price' })[0]).toBe('free');
+    expect(sorted({ ...defaultFacts, isCooling: isOneOf('free') }, { sort: 'price' })[0]).toBe('free');
   });
 });
 
@@ -44,8 +44,8 @@ const speed = (medianLatencyMs: number | undefined, throughputRpm: number): Cand
 });
 
 describe('provider.sort', () => {
-  const world: PlanFacts = {
-    ...worldOf([
+  const defaultFacts: PlanFacts = {
+    ...planFactsOf([
       entryOf('unmeasured', priced('1')),
       entryOf('slow', priced('2')),
       entryOf('fast', priced('9')),
@@ -61,22 +61,22 @@ describe('provider.sort', () => {
   };
 
   it('by latency tries the shortest first; ties go to the cheaper, the unmeasured come last, the cheaper first', () => {
-    expect(sorted(world, { sort: 'latency' })).toEqual(['fast', 'slow', 'twin', 'unmeasured', 'failing']);
+    expect(sorted(defaultFacts, { sort: 'latency' })).toEqual(['fast', 'slow', 'twin', 'unmeasured', 'failing']);
   });
 
   it('by throughput tries the highest first; who had no success counts as unmeasured', () => {
-    expect(sorted(world, { sort: 'throughput' })).toEqual(['fast', 'slow', 'twin', 'unmeasured', 'failing']);
+    expect(sorted(defaultFacts, { sort: 'throughput' })).toEqual(['fast', 'slow', 'twin', 'unmeasured', 'failing']);
   });
 
   it('without any measurement falls back to price', () => {
-    const unmeasured = { ...world, statsOf: () => undefined };
+    const unmeasured = { ...defaultFacts, statsOf: () => undefined };
     const byPrice = ['unmeasured', 'slow', 'failing', 'twin', 'fast'];
     expect(sorted(unmeasured, { sort: 'latency' })).toEqual(byPrice);
     expect(sorted(unmeasured, { sort: 'throughput' })).toEqual(byPrice);
   });
 
   it('ranks those whom order does not name', () => {
-    expect(sorted(world, { sort: 'latency', order: ['twin'] })).toEqual([
+    expect(sorted(defaultFacts, { sort: 'latency', order: ['twin'] })).toEqual([
       'twin',
       'fast',
       'slow',
@@ -86,12 +86,12 @@ describe('provider.sort', () => {
   });
 
   it('decides who is alone without fallbacks', () => {
-    expect(sorted(world, { sort: 'latency', allow_fallbacks: false })).toEqual(['fast']);
+    expect(sorted(defaultFacts, { sort: 'latency', allow_fallbacks: false })).toEqual(['fast']);
   });
 });
 
 describe('a prompt that most likely exceeds a context', () => {
-  const world = worldOf([
+  const defaultFacts = planFactsOf([
     entryOf('small', { ...priced('1'), context_length: 10 }),
     entryOf('large', { ...priced('5'), context_length: 10_000 }),
   ]);
@@ -99,24 +99,30 @@ describe('a prompt that most likely exceeds a context', () => {
   const longParts = { messages: [{ role: 'user', content: [{ type: 'text', text: 'x'.repeat(1_000) }] }] };
 
   it('is tried with the small context last, and never refused: only the tokenizer knows', () => {
-    expect(planned(long, world)).toEqual(['large', 'small']);
-    expect(planned(longParts, world)).toEqual(['large', 'small']);
-    expect(planned({ ...long, provider: { only: 'small' } }, world)).toEqual(['small']);
-    expect(planned({ ...long, provider: { max_price: 2 } }, world)).toEqual(['small']);
-    expect(planned({ ...long, provider: { allow_fallbacks: false } }, world)).toEqual(['large']);
+    expect(planned(long, defaultFacts)).toEqual(['large', 'small']);
+    expect(planned(longParts, defaultFacts)).toEqual(['large', 'small']);
+    expect(planned({ ...long, provider: { only: 'small' } }, defaultFacts)).toEqual(['small']);
+    expect(planned({ ...long, provider: { max_price: 2 } }, defaultFacts)).toEqual(['small']);
+    expect(planned({ ...long, provider: { allow_fallbacks: false } }, defaultFacts)).toEqual(['large']);
   });
 
   it('still goes before those who cool', () => {
-    expect(planned(long, { ...world, isCooling: isOneOf('large') })).toEqual(['small', 'large']);
+    expect(planned(long, { ...defaultFacts, isCooling: isOneOf('large') })).toEqual(['small', 'large']);
   });
 
   it('is measured in bytes of UTF-8, as tokenizers read', () => {
-    expect(planned({ messages: [{ role: 'user', content: '界'.repeat(20) }] }, world)).toEqual(['large', 'small']);
-    expect(planned({ messages: [{ role: 'user', content: 'x'.repeat(50) }] }, world)).toEqual(['small', 'large']);
+    expect(planned({ messages: [{ role: 'user', content: '界'.repeat(20) }] }, defaultFacts)).toEqual([
+      'large',
+      'small',
+    ]);
+    expect(planned({ messages: [{ role: 'user', content: 'x'.repeat(50) }] }, defaultFacts)).toEqual([
+      'small',
+      'large',
+    ]);
   });
 
   it('is measured by its text alone: the bytes of images and sounds say nothing', () => {
     const image = { type: 'image_url', image_url: { url: `data:image/png;base64,${'A'.repeat(1_000)}` } };
-    expect(planned({ messages: [{ role: 'user', content: [image] }] }, world)).toEqual(['small', 'large']);
+    expect(planned({ messages: [{ role: 'user', content: [image] }] }, defaultFacts)).toEqual(['small', 'large']);
   });
 });

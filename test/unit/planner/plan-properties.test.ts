@@ -3,39 +3,39 @@ import fc from 'fast-check';
 import { type Candidate, loadCatalogue } from '../../../shared/configuration/catalogue/index.ts';
 import { GatewayError } from '../../../shared/errors/index.ts';
 import { makePlan, type PlanFacts } from '../../../shared/routing/planner/index.ts';
-import { anyBody, anyWorld, type Body, type World } from './arbitrary-worlds.ts';
+import { anyBody, anyConfiguration, type Body, type Configuration } from './arbitrary-configurations.ts';
 import { asksForNoOrder, hurdlesOf, mayPrecede, naiveVerdict, type Runner } from './naive-plan.ts';
 import { requestOf } from './planning.ts';
 
 const runs = { numRuns: 2_000 };
 
-const factsOf = (world: World): PlanFacts => ({
-  catalogue: loadCatalogue(world.document, 'v1'),
-  workspace: world.workspace,
-  isConfigured: ({ provider }) => world.configured.includes(provider.id),
-  isCooling: ({ provider }) => world.cooling.includes(provider.id),
-  statsOf: ({ model, provider }) => world.stats[`${model.id}@${provider.id}`],
+const factsOf = (configuration: Configuration): PlanFacts => ({
+  catalogue: loadCatalogue(configuration.document, 'v1'),
+  workspace: configuration.workspace,
+  isConfigured: ({ provider }) => configuration.configured.includes(provider.id),
+  isCooling: ({ provider }) => configuration.cooling.includes(provider.id),
+  statsOf: ({ model, provider }) => configuration.stats[`${model.id}@${provider.id}`],
   byok: {
-    sourceOf: ({ provider }) => (world.keys.connected.includes(provider.id) ? 'connection' : undefined),
-    isRequired: world.keys.isRequired,
+    sourceOf: ({ provider }) => (configuration.keys.connected.includes(provider.id) ? 'connection' : undefined),
+    isRequired: configuration.keys.isRequired,
   },
 });
 
 const runnerOf = ({ model, entry }: Candidate): Runner => ({ name: `${model.id}@${entry.provider}`, model, entry });
 
-const plan = (body: Body, world: World): GatewayError | readonly Runner[] => {
-  const outcome = makePlan(requestOf({ ...body }), factsOf(world));
+const plan = (body: Body, configuration: Configuration): GatewayError | readonly Runner[] => {
+  const outcome = makePlan(requestOf({ ...body }), factsOf(configuration));
   return outcome instanceof GatewayError ? outcome : outcome.map(runnerOf);
 };
 
 const namesOf = (runners: readonly Runner[]): string[] => runners.map(({ name }) => name);
 
-/** Holds of every plan, whatever the world and the request. Errors are not looked at. */
-const ofEveryPlan = (check: (planned: readonly Runner[], body: Body, world: World) => void) =>
+/** Holds of every plan, whatever the configuration and the request. Errors are not looked at. */
+const ofEveryPlan = (check: (planned: readonly Runner[], body: Body, configuration: Configuration) => void) =>
   fc.assert(
-    fc.property(anyBody, anyWorld, (body, world) => {
-      const planned = plan(body, world);
-      if (!(planned instanceof GatewayError)) check(planned, body, world);
+    fc.property(anyBody, anyConfiguration, (body, configuration) => {
+      const planned = plan(body, configuration);
+      if (!(planned instanceof GatewayError)) check(planned, body, configuration);
     }),
     runs,
   );
@@ -47,9 +47,9 @@ describe('whatever the catalogue and the request', () => {
   it('the error is the first condition that leaves no candidate, and without one every eligible provider is planned', () => {
     const seen = new Map<string, number>();
     fc.assert(
-      fc.property(anyBody, anyWorld, (body, world) => {
-        const expected = naiveVerdict(body, world);
-        const found = plan(body, world);
+      fc.property(anyBody, anyConfiguration, (body, configuration) => {
+        const expected = naiveVerdict(body, configuration);
+        const found = plan(body, configuration);
         const kind = found instanceof GatewayError ? found.code : 'a plan';
         seen.set(kind, (seen.get(kind) ?? 0) + 1);
         if (typeof expected === 'string') return expect(kind).toBe(expected);
@@ -64,8 +64,8 @@ describe('whatever the catalogue and the request', () => {
   });
 
   it('no provider is planned that breaks a policy, a cap, a pin, an ignore, lacks a feature, a price or a credential', () => {
-    ofEveryPlan((planned, body, world) => {
-      for (const runner of planned) expect(hurdlesOf(runner, body, world)).not.toContain(false);
+    ofEveryPlan((planned, body, configuration) => {
+      for (const runner of planned) expect(hurdlesOf(runner, body, configuration)).not.toContain(false);
     });
   });
 
@@ -87,9 +87,9 @@ describe('whatever the catalogue and the request', () => {
   });
 
   it('each candidate has a reason to stand before the next', () => {
-    ofEveryPlan((planned, body, world) => {
+    ofEveryPlan((planned, body, configuration) => {
       for (const [at, runner] of planned.slice(1).entries()) {
-        expect(mayPrecede(planned[at] as Runner, runner, body, world)).toBe(true);
+        expect(mayPrecede(planned[at] as Runner, runner, body, configuration)).toBe(true);
       }
     });
   });
@@ -104,8 +104,8 @@ describe('whatever the catalogue and the request', () => {
 
   it('cooling changes the order of candidates and never who they are', () => {
     fc.assert(
-      fc.property(anyBody, anyWorld, (body, world) => {
-        const [warm, cold] = [plan(body, { ...world, cooling: [] }), plan(body, world)];
+      fc.property(anyBody, anyConfiguration, (body, configuration) => {
+        const [warm, cold] = [plan(body, { ...configuration, cooling: [] }), plan(body, configuration)];
         if (warm instanceof GatewayError || cold instanceof GatewayError) return expect(cold).toEqual(warm);
         if (restsOnTheFirst(body)) return expect(cold).toHaveLength(1);
         return expect(namesOf(cold).toSorted()).toEqual(namesOf(warm).toSorted());
@@ -116,16 +116,16 @@ describe('whatever the catalogue and the request', () => {
 
   it('without fallbacks only the first is planned, or beside order only the named, in their order', () => {
     fc.assert(
-      fc.property(anyBody, anyWorld, (body, world) => {
+      fc.property(anyBody, anyConfiguration, (body, configuration) => {
         const forbidding = { ...body, provider: { ...body.provider, allow_fallbacks: false } };
         const order = body.provider?.order ?? [];
-        const found = plan(forbidding, { ...world, cooling: [] });
+        const found = plan(forbidding, { ...configuration, cooling: [] });
         if (found instanceof GatewayError) return;
         if (order.length > 0)
           return expect(found.map(({ entry }) => order.includes(entry.provider))).not.toContain(false);
         const free = plan(
           { ...body, provider: { ...body.provider, allow_fallbacks: true } },
-          { ...world, cooling: [] },
+          { ...configuration, cooling: [] },
         );
         expect(namesOf(found)).toEqual(namesOf(free as readonly Runner[]).slice(0, 1));
       }),
@@ -135,12 +135,12 @@ describe('whatever the catalogue and the request', () => {
 
   it('the same question has the same answer, and asking changes nothing', () => {
     fc.assert(
-      fc.property(anyBody, anyWorld, (body, world) => {
-        const before = JSON.stringify([body, world]);
-        const facts = factsOf(world);
+      fc.property(anyBody, anyConfiguration, (body, configuration) => {
+        const before = JSON.stringify([body, configuration]);
+        const facts = factsOf(configuration);
         const [first, second] = [makePlan(requestOf({ ...body }), facts), makePlan(requestOf({ ...body }), facts)];
         expect(second).toEqual(first);
-        expect(JSON.stringify([body, world])).toBe(before);
+        expect(JSON.stringify([body, configuration])).toBe(before);
       }),
       runs,
     );

@@ -1,4 +1,4 @@
-// A small world to plan in: providers and models in shorthand, requests as a client writes them.
+// What planning needs: providers and models in shorthand, requests as a client writes them.
 import {
   type Candidate,
   type Catalogue,
@@ -66,7 +66,7 @@ export const catalogueOf = (models: ModelDocument[], providers: ProviderDocument
   );
 
 /** One model `m`; every provider of the entries exists, and so does each that is in `providers`. */
-export function worldOf(entries: ModelProviderDocument[], providers: ProviderDocument[] = []): PlanFacts {
+export function planFactsOf(entries: ModelProviderDocument[], providers: ProviderDocument[] = []): PlanFacts {
   const known = new Set(providers.map(({ id }) => id));
   const others = entries.filter(({ provider }) => !known.has(provider)).map(({ provider }) => providerOf(provider));
   return factsOf(catalogueOf([modelOf('m', { providers: entries })], [...providers, ...others]));

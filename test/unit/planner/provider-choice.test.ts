@@ -1,14 +1,14 @@
 import { describe, expect, it } from '@jest/globals';
 import { GatewayError } from '../../../shared/errors/index.ts';
 import { makePlan } from '../../../shared/routing/planner/index.ts';
-import { entryOf, isOneOf, planned, priced, providerOf, requestOf, worldOf } from './planning.ts';
+import { entryOf, isOneOf, planFactsOf, planned, priced, providerOf, requestOf } from './planning.ts';
 
 /** In catalogue order dear, cheap, middling; `idle` is known but serves nothing. */
-const world = worldOf(
+const defaultFacts = planFactsOf(
   [entryOf('dear', priced('9')), entryOf('cheap', priced('1')), entryOf('middling', priced('5'))],
   [providerOf('idle')],
 );
-const choosing = (provider: Record<string, unknown>, facts = world) => planned({ provider }, facts);
+const choosing = (provider: Record<string, unknown>, facts = defaultFacts) => planned({ provider }, facts);
 
 describe('provider.only', () => {
   it('lets no other provider serve, however cheap', () => {
@@ -23,11 +23,11 @@ describe('provider.only', () => {
   it('refuses an id that no provider of the catalogue has, even beside good ones, and even for an unknown model', () => {
     expect(choosing({ only: 'nobody' })).toBe('invalid_request');
     expect(choosing({ only: ['cheap', 'nobody'] })).toBe('invalid_request');
-    expect(planned({ model: 'unheard-of', provider: { only: 'nobody' } }, world)).toBe('invalid_request');
+    expect(planned({ model: 'unheard-of', provider: { only: 'nobody' } }, defaultFacts)).toBe('invalid_request');
   });
 
   it('repeats an unknown id shortened, so that an answer never grows with the request', () => {
-    const error = makePlan(requestOf({ provider: { only: 'x'.repeat(100_000) } }), world);
+    const error = makePlan(requestOf({ provider: { only: 'x'.repeat(100_000) } }), defaultFacts);
     expect(error).toBeInstanceOf(GatewayError);
     expect((error as GatewayError).message.length).toBeLessThan(200);
   });
@@ -86,8 +86,10 @@ describe('provider.allow_fallbacks: false', () => {
   });
 
   it('takes the first that can serve, not the first that cannot', () => {
-    expect(choosing({ allow_fallbacks: false }, { ...world, isConfigured: isOneOf('dear') })).toEqual(['dear']);
-    expect(choosing({ allow_fallbacks: false }, { ...world, isCooling: isOneOf('cheap') })).toEqual(['middling']);
+    expect(choosing({ allow_fallbacks: false }, { ...defaultFacts, isConfigured: isOneOf('dear') })).toEqual(['dear']);
+    expect(choosing({ allow_fallbacks: false }, { ...defaultFacts, isCooling: isOneOf('cheap') })).toEqual([
+      'middling',
+    ]);
   });
 
   it('beside order tries all that are named, and none that is not', () => {
@@ -99,7 +101,7 @@ describe('provider.allow_fallbacks: false', () => {
     expect(choosing({ allow_fallbacks: false, order: ['idle', 'nobody'] })).toBe('model_not_routable');
     expect(choosing({ ...named, zdr: true })).toBe('no_policy_compliant_provider');
     expect(choosing({ ...named, max_price: 5 })).toBe('price_cap_exceeded');
-    expect(choosing(named, { ...world, isConfigured: isOneOf('cheap') })).toBe('provider_not_configured');
-    expect(choosing(named, { ...world, isCooling: isOneOf('dear') })).toEqual(['dear']);
+    expect(choosing(named, { ...defaultFacts, isConfigured: isOneOf('cheap') })).toBe('provider_not_configured');
+    expect(choosing(named, { ...defaultFacts, isCooling: isOneOf('dear') })).toEqual(['dear']);
   });
 });

@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { GatewayError } from '../../../shared/errors/index.ts';
 import { makePlan, worstCaseOf } from '../../../shared/routing/planner/index.ts';
-import { entryOf, priced, requestOf, worldOf } from './planning.ts';
+import { entryOf, planFactsOf, priced, requestOf } from './planning.ts';
 
 const contextLength = 1_000_000;
 /** A pico-USD for each token. */
@@ -11,7 +11,7 @@ const perToken = '0.000001';
 function held(members: Record<string, unknown>, kind: 'input' | 'output'): number {
   const prices = kind === 'input' ? priced(perToken, '0') : priced('0', perToken);
   const request = requestOf({ max_tokens: 10, ...members });
-  const plan = makePlan(request, worldOf([entryOf('acme', { ...prices, context_length: contextLength })]));
+  const plan = makePlan(request, planFactsOf([entryOf('acme', { ...prices, context_length: contextLength })]));
   if (plan instanceof GatewayError) throw plan;
   return Number(worstCaseOf(request, plan));
 }

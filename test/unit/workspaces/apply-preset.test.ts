@@ -45,8 +45,8 @@ describe('a preset', () => {
     ['an object', { slug: 'terse' }, 0.2],
     ['an object without a version', { slug: 'terse', version: null }, 0.2],
     ['an object with a version', { slug: 'terse', version: '1' }, 0.1],
-  ])('is found by %s', (_title, wish, temperature) => {
-    const applied = applyPreset(body(), versions, wish);
+  ])('is found by %s', (_title, wanted, temperature) => {
+    const applied = applyPreset(body(), versions, wanted);
     expect(applied).toMatchObject({ kind: 'applied', body: { temperature } });
   });
 
@@ -56,8 +56,8 @@ describe('a preset', () => {
     ['version of an object', { slug: 'terse', version: '3' }],
     ['slug that looks like a pin', { slug: 'terse@1' }],
     ['name of a member every object has', 'constructor'],
-  ])('is preset_not_found by an unknown %s', (_title, wish) => {
-    expect(applyPreset(body(), versions, wish)).toMatchObject({ code: 'preset_not_found' });
+  ])('is preset_not_found by an unknown %s', (_title, wanted) => {
+    expect(applyPreset(body(), versions, wanted)).toMatchObject({ code: 'preset_not_found' });
   });
 
   it('is preset_not_found where presets are off, though it is there', () => {

@@ -10,7 +10,7 @@ import type {
 import type { CandidateStats } from '../../../shared/routing/planner/index.ts';
 import { entryOf, modelOf, providerOf } from './planning.ts';
 
-export interface World {
+export interface Configuration {
   readonly document: CatalogueDocument;
   readonly workspace: { readonly models: 'all' | readonly string[]; readonly data_policy: DeclaredPolicy };
   /** By provider id, as are the next two. */
@@ -25,13 +25,13 @@ export interface World {
 export interface Body {
   readonly model: string;
   readonly messages: readonly { readonly role: string; readonly content: unknown }[];
-  readonly provider?: Wishes | undefined;
+  readonly provider?: Preferences | undefined;
   readonly tools?: readonly unknown[] | undefined;
   readonly stream?: boolean | undefined;
   readonly response_format?: { readonly type: string; readonly json_schema: unknown };
 }
 
-export interface Wishes extends DeclaredPolicy {
+export interface Preferences extends DeclaredPolicy {
   sort?: string | undefined;
   max_price?: number | { prompt?: number | undefined; completion?: number | undefined } | undefined;
   only?: string | readonly string[] | undefined;
@@ -47,7 +47,7 @@ const modelIds = ['m', 'n', 'o'] as const;
 const mostly = (likely: number): fc.Arbitrary<boolean> => fc.integer({ min: 1, max: 10 }).map((roll) => roll <= likely);
 const absentOr = <T>(arbitrary: fc.Arbitrary<T>): fc.Arbitrary<T | undefined> =>
   fc.option(arbitrary, { nil: undefined, freq: 2 });
-/** Wishes that take candidates away: of too many at once no plan is left to look at. */
+/** Preferences that take candidates away: of too many at once no plan is left to look at. */
 const rarely = <T>(arbitrary: fc.Arbitrary<T>): fc.Arbitrary<T | undefined> =>
   fc.oneof({ weight: 4, arbitrary: fc.constant(undefined) }, { weight: 1, arbitrary });
 const regions = fc.uniqueArray(fc.constantFrom('eu', 'us', 'ch'), { minLength: 1 });
@@ -101,7 +101,7 @@ const speed: fc.Arbitrary<CandidateStats> = fc.record({
 
 const candidateNames = modelIds.flatMap((id) => providerIds.map((provider) => `${id}@${provider}`));
 
-export const anyWorld: fc.Arbitrary<World> = fc.record({
+export const anyConfiguration: fc.Arbitrary<Configuration> = fc.record({
   document: fc
     .tuple(fc.tuple(...modelIds.map(model)), fc.tuple(...providerIds.map(() => declared)))
     .map(([models, policies]) => ({
@@ -129,7 +129,7 @@ const pins = fc.oneof(
 );
 const cap = fc.integer({ min: 0, max: 14 }).map((quarters) => quarters / 4);
 
-const wishes: fc.Arbitrary<Wishes> = fc.record({
+const preferences: fc.Arbitrary<Preferences> = fc.record({
   sort: absentOr(fc.constantFrom('price', 'latency', 'throughput')),
   max_price: rarely(fc.oneof(cap, fc.record({ prompt: absentOr(cap), completion: absentOr(cap) }))),
   only: rarely(pins),
@@ -148,7 +148,7 @@ export const anyBody: fc.Arbitrary<Body> = fc
   .record({
     model: fc.constantFrom(...modelIds, ...modelIds, 'auto', 'auto', 'unheard-of'),
     content: fc.oneof(fc.constantFrom('Hello', 'x'.repeat(100)), fc.array(parts, { maxLength: 2 })),
-    provider: absentOr(wishes),
+    provider: absentOr(preferences),
     tools: rarely(fc.constantFrom<object[]>([], [{ type: 'function' }])),
     stream: rarely(fc.boolean()),
     format: absentOr(fc.constantFrom('text', 'json_object', 'json_schema')),
