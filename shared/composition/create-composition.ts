@@ -78,8 +78,8 @@ export function createComposition(options: CompositionOptions): Composition {
   const functionStore = createFunctionStore(store);
   return {
     ...readers,
-    keyCache: createCache<Item>({ sizeMax: cachedKeysMax, clock }),
-    recentRefusals: createCache<true>({ sizeMax: cachedKeysMax, freshMs: recentRefusalMs, clock }),
+    keyCache: createCache<Item>({ sizeMax: cachedKeysMax }),
+    recentRefusals: createCache<true>({ sizeMax: cachedKeysMax, age: { freshMs: recentRefusalMs, clock } }),
     connectionStore,
     connections: createConnectionReader({ connections: connectionStore, vault, clock }),
     functionStore,

@@ -134,7 +134,8 @@ export const powerHomes: readonly PowerHome[] = [
     sign: /\bfetch\(|\bimport \{[^}]*\brequest\b[^}]*\} from 'node:https?'|https?\.request\(/,
     homes: ['shared/foundation/outgoing/', 'infra/bench/', 'infra/verify/'],
   },
-  { power: 'threads', sign: /from 'node:worker_threads'/, homes: ['shared/protocol/json-schema/'] },
+  { power: 'threads', sign: /'node:worker_threads'|getBuiltinModule/, homes: ['shared/protocol/json-schema/'] },
+  { power: 'bounded caches', sign: /from 'lru-cache'/, homes: ['shared/foundation/cache/'] },
   { power: 'middy', sign: /from '@middy\//, homes: ['shared/protocol/http/'] },
   {
     power: 'zod',

@@ -1,5 +1,5 @@
 // Takes a hold on the credit of a workspace. One write where the first shard covers it.
-import { LRUCache } from 'lru-cache';
+import { createCache } from '../../foundation/cache/index.ts';
 import type { Randomness } from '../../foundation/ids/index.ts';
 import type { PicoUsd } from '../../foundation/money/index.ts';
 import { type Store, StoreUnavailable, shareRuns } from '../../storage/store/index.ts';
@@ -49,7 +49,7 @@ export interface CreditTakeOptions {
 /** Throws StoreUnavailable. What it may have taken before that ends with its lease. */
 export function createCreditTake({ store, counters, randomness }: CreditTakeOptions) {
   /** One shortage of an account looks and gathers for all calls that are short at the time. */
-  const shortages = new LRUCache<string, (amount: PicoUsd) => Promise<ShardBalance>>({ max: accountsMax });
+  const shortages = createCache<(amount: PicoUsd) => Promise<ShardBalance>>({ sizeMax: accountsMax });
 
   const takeIn = (account: CreditAccount, shard: number, hold: Hold) =>
     counters.take(creditCounter(account, shard), hold);

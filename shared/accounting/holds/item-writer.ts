@@ -68,7 +68,7 @@ interface Line extends ItemAddress {
 }
 
 export function createItemWriter({ store, clock, randomness }: ItemWriterOptions): ItemWriter {
-  const lines = createCache<Line>({ sizeMax: rememberedItemsMax, clock });
+  const lines = createCache<Line>({ sizeMax: rememberedItemsMax });
   const settleOnce = createSettleOnce({ store, clock });
   /** Requests and questions to the store, in their order. */
   let number = 0;

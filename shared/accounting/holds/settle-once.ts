@@ -56,7 +56,7 @@ export function createSettleOnce({
 }): SettleOnce {
   /** Holds that were taken and not settled, a few for each running call, by the time they were taken. */
   const open = new Map<string, number>();
-  const resolved = createCache<true>({ sizeMax: resolvedMax, clock });
+  const resolved = createCache<true>({ sizeMax: resolvedMax });
   const underWay = new Map<string, Promise<unknown>>();
   /** Ends with `settlementRetryMs`. */
   const doubtful = new Map<string, DoubtfulWrite>();

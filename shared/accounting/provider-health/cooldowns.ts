@@ -48,8 +48,8 @@ interface LastFailure {
 
 export function createCooldowns({ store, clock }: { readonly store: Store; readonly clock: Clock }): Cooldowns {
   const shared = createCooldownItem({ store, clock });
-  const untilMs: Cache<number> = createCache({ sizeMax: entriesMax, clock });
-  const failures: Cache<LastFailure> = createCache({ sizeMax: entriesMax, clock });
+  const untilMs: Cache<number> = createCache({ sizeMax: entriesMax });
+  const failures: Cache<LastFailure> = createCache({ sizeMax: entriesMax });
   /** What the others do not know yet. */
   const newCoolings = new Set<string>();
   const newFailures = new Set<string>();

@@ -34,8 +34,7 @@ interface Entry {
 export function createDataKeys({ wrapper, clock }: { wrapper: KeyWrapper; clock: Clock }): DataKeys {
   const entries = createCache<Entry>({
     sizeMax: dataKeysMax,
-    freshMs: dataKeyLifeMs,
-    clock,
+    age: { freshMs: dataKeyLifeMs, clock },
     onDrop(entry) {
       entry.isDropped = true;
       wipeUnused(entry);

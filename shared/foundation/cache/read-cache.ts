@@ -24,11 +24,8 @@ interface OpenRead<Value> {
 
 export function createReadCache<Value>(options: ReadCacheOptions<Value>): ReadCache<Value> {
   const { sizeMax, sizeOf = () => 1, freshMs = Number.POSITIVE_INFINITY, clock } = options;
-  const values = createCache<Value & {}>({
-    sizeMax,
-    freshMs: freshMs === Number.POSITIVE_INFINITY ? undefined : freshMs,
-    clock,
-  });
+  const age = freshMs === Number.POSITIVE_INFINITY ? undefined : { freshMs, clock };
+  const values = createCache<Value & {}>({ sizeMax, age });
   /** Bounded by the callers that wait for them. */
   const openReads = new Map<string, OpenRead<Value>>();
 
