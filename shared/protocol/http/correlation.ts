@@ -29,7 +29,6 @@ const sessionShape = /^[\x21-\x7e]{1,256}$/;
  */
 const traceparentShape =
   /^(?!ff)[0-9a-f]{2}-(?!0{32})([0-9a-f]{32})-(?!0{16})[0-9a-f]{16}-[0-9a-f]{2}(?:(?<!^00.{53})-[\x21-\x7e]{0,200})?$/;
-const traceIdBytes = 16;
 
 export interface CorrelationOptions {
   /** A malformed `traceparent` counts as absent (contract 20). */
@@ -73,7 +72,7 @@ export function readCorrelation(
   if (parentSpanId !== undefined && parentSpanId === spanId) {
     faults.push(`${headerNames.parentSpanId} equals ${headerNames.spanId}`);
   }
-  const traceId = sentTraceId ?? w3cTraceId ?? randomness.bytes(traceIdBytes).toString('hex');
+  const traceId = sentTraceId ?? w3cTraceId ?? randomness.uuid().replaceAll('-', '');
   return {
     correlation: { traceId, spanId, parentSpanId, sessionId: session ?? sessionAlias, traceparent },
     fault: faults.length === 0 ? undefined : fail('invalid_correlation', { message: `${faults.join('; ')}.` }),
