@@ -81,6 +81,20 @@ describe('the build of the project', () => {
     }
   });
 
+  it('keeps the validator of JSON schemas in a file that a function loads from beside the index, ready to work', async () => {
+    for (const { name, file } of bundles) {
+      const validators = (bundled: string) => packagesIn(output, name, bundled, /@cfworker\/json-schema/);
+      expect(await validators(basename(file))).toEqual([]);
+      if (name === 'models') continue;
+      expect(await readFile(file, 'utf8')).toContain('require("./schema-check.cjs")');
+      expect(await validators('schema-check.cjs')).toEqual(['@cfworker/json-schema']);
+      const { answerCheck } = await import(join(dirname(file), 'schema-check.cjs'));
+      const limits = { maxMs: 1_000, patternWeightMax: 1 };
+      const kindOf = (text: string) => answerCheck({ type: 'integer' }, text, limits).value.kind;
+      expect([kindOf('1'), kindOf('"one"')]).toEqual(['valid', 'invalid']);
+    }
+  });
+
   it('puts the thread that checks schemas beside the code that starts it, ready to work', async () => {
     for (const [name, main] of [
       ['chat-completions', 'index.cjs'],
