@@ -2,13 +2,13 @@
 import { describe, expect, it } from '@jest/globals';
 import { type Counter, createCounters, queueWaitMaxMs } from '../../../shared/accounting/holds/index.ts';
 import { systemRandomness } from '../../../shared/foundation/ids/index.ts';
-import { nextTurn } from '../../../shared/foundation/time/index.ts';
 import {
   type ConditionalResult,
   type Item,
   StoreUnavailable,
   type Update,
 } from '../../../shared/storage/store/index.ts';
+import { gatheredWrite } from '../../support/gathered-write.ts';
 import { manualClock } from '../../support/manual-clock.ts';
 
 const counter = (limit: bigint, key = 'unit'): Counter => ({
@@ -54,10 +54,6 @@ function start() {
   return { clock, asked, counters, take, kindOf };
 }
 
-/** What an answered promise sets off has run, and the next write of those that gathered is sent. */
-const turn = async () => {
-  for (let turns = 0; turns < 2; turns += 1) await nextTurn();
-};
 const written = (item: Item): ConditionalResult => ({ kind: 'written', item });
 const refused = (item: Item): ConditionalResult => ({ kind: 'refused', item });
 
@@ -76,14 +72,14 @@ describe('requests that want one item', () => {
     const first = kindOf(take(1n).result);
     expect(asked.map(takenBy)).toEqual([1n]);
     const others = Array.from({ length: 999 }, () => kindOf(take(1n, 10_000n).result));
-    await turn();
+    await gatheredWrite();
     expect(asked).toHaveLength(1);
     asked[0]?.answer(written({ b: -1n }));
     // Its caller knows at once, and calls that follow from the same turn of the event loop are not too late.
     expect(await first).toBe('taken');
     others.push(kindOf(take(1n, 10_000n).result));
     expect(asked).toHaveLength(1);
-    await turn();
+    await gatheredWrite();
     expect(asked.map(takenBy)).toEqual([1n, 1_000n]);
     asked[1]?.answer(written({ b: -1_001n }));
     expect(new Set(await Promise.all(others))).toEqual(new Set(['taken']));
@@ -101,7 +97,7 @@ describe('requests that want one item', () => {
     const first = take(10n);
     const results = [40n, 30n, 50n, 20n, 1n].map((amount) => take(amount).result);
     asked[0]?.answer(written({ b: -10n }));
-    await turn();
+    await gatheredWrite();
     // 90 are left: 40 and 30 fit, 50 does not, 20 does.
     expect(asked.map(takenBy)).toEqual([10n, 90n]);
     asked[1]?.answer(written({ b: -100n }));
@@ -119,7 +115,7 @@ describe('requests that want one item', () => {
     const results = Array.from({ length: 10 }, () => take(9n).result);
     // Another process has taken 40 meanwhile.
     asked[0]?.answer(refused({ b: -40n }));
-    await turn();
+    await gatheredWrite();
     expect(takenBy(asked[1] as Asked)).toBe(1n + 6n * 9n);
     asked[1]?.answer(written({ b: -95n }));
     const kinds = (await Promise.all(results)).map(({ kind }) => kind);
@@ -136,7 +132,7 @@ describe('requests that want one item', () => {
     expect(asked).toHaveLength(2);
     // Those that came after the question was asked are judged by the next one.
     asked[1]?.answer(written({ b: -100n }));
-    await turn();
+    await gatheredWrite();
     asked[2]?.answer(written({ b: -100n }));
     const kinds = new Set((await Promise.all(results)).map(({ kind }) => kind));
     expect(kinds).toEqual(new Set(['insufficient']));
@@ -148,7 +144,7 @@ describe('requests that want one item', () => {
     const { asked, counters, take } = start();
     const holds = [take(10n), take(20n)];
     asked[0]?.answer(written({ b: -10n }));
-    await turn();
+    await gatheredWrite();
     const bucket = Object.values(asked[1]?.update?.names ?? {}).find((name) => name.startsWith('H')) ?? '';
     asked[1]?.answer(written({ b: -30n, [bucket]: 30n }));
     await Promise.all(holds.map(({ result }) => result));
@@ -156,7 +152,7 @@ describe('requests that want one item', () => {
     const settled = holds.map(({ hold }) => counters.settle(counter(100n), hold, 3n));
     const more = take(4n);
     asked[2]?.answer(written({ b: -31n, [bucket]: 31n }));
-    await turn();
+    await gatheredWrite();
     expect(asked).toHaveLength(4);
     // 27 come back, 6 are spent of it, 4 are taken.
     expect(takenBy(asked[3] as Asked)).toBe(-(30n - 6n) + 4n);
@@ -187,9 +183,9 @@ describe('a request', () => {
     const second = kindOf(take(1n).result);
     clock.advance(queueWaitMaxMs);
     asked[0]?.answer(written({ b: -1n }));
-    await turn();
+    await gatheredWrite();
     asked[1]?.answer(refused({ b: -1n }));
-    await turn();
+    await gatheredWrite();
     asked[2]?.answer(written({ b: -2n }));
     expect(await second).toBe('taken');
   });
@@ -201,7 +197,7 @@ describe('a request', () => {
     const second = kindOf(take(1n).result);
     clock.advance(799);
     asked[0]?.fail();
-    await turn();
+    await gatheredWrite();
     clock.advance(800);
     asked[1]?.fail();
     expect(await Promise.all([first, second])).toEqual(['no answer', 'no answer']);
@@ -218,12 +214,12 @@ describe('a request', () => {
     const beside = kindOf(take(5n).result);
     asked[1]?.answer(written({ b: -11n }));
     await blocking.result;
-    await turn();
+    await gatheredWrite();
     expect(asked[2]?.update?.expression).toContain('ADD');
     clock.advance(800);
     asked[2]?.fail();
     expect(await settled).toBe('no answer');
-    await turn();
+    await gatheredWrite();
     expect(asked[3]?.update?.expression).not.toContain('ADD');
     expect(takenBy(asked[3] as Asked)).toBe(5n);
     clock.advance(800);
@@ -236,7 +232,7 @@ describe('a request', () => {
     const kind = kindOf(take(1n).result);
     for (let write = 0; write < 10; write += 1) {
       asked[write]?.answer(refused({ b: 0n }));
-      await turn();
+      await gatheredWrite();
     }
     expect(await kind).toBe('other writes came first in every try');
     expect(asked).toHaveLength(10);

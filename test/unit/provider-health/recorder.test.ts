@@ -1,8 +1,8 @@
 import { describe, expect, it } from '@jest/globals';
 import { createStatisticsRecorder } from '../../../shared/accounting/provider-health/index.ts';
 import { waitingCountersMax } from '../../../shared/accounting/provider-health/recorder.ts';
-import { nextTurn } from '../../../shared/foundation/time/index.ts';
 import { type Store, StoreUnavailable, type Update } from '../../../shared/storage/store/index.ts';
+import { gatheredWrite } from '../../support/gathered-write.ts';
 import { manualClock } from '../../support/manual-clock.ts';
 
 /** A store that answers when the test says so. */
@@ -30,11 +30,6 @@ function start(store: Pick<Store, 'update'>) {
   return { failures, recorder: createStatisticsRecorder({ store, clock: manualClock(), randomness, onFailure }) };
 }
 
-/** The write that gathered calls is sent. */
-const turn = async () => {
-  for (let turns = 0; turns < 2; turns += 1) await nextTurn();
-};
-
 const call = { model: 'acme/large-1', provider: 'acme', latencyMs: 100, outcome: 'ok' } as const;
 const countsIn = (updates: readonly Update[]): number =>
   updates
@@ -55,7 +50,7 @@ describe('the recorder', () => {
     expect(updates).toHaveLength(1);
     answerAll();
     await first;
-    await turn();
+    await gatheredWrite();
     expect(updates).toHaveLength(2);
     answerAll();
     await Promise.all(second);
@@ -74,7 +69,7 @@ describe('the recorder', () => {
       flushes.push(recorder.flush());
       answerAll();
       await flushes.at(-2);
-      await turn();
+      await gatheredWrite();
       answerAll();
       await flushes.at(-1);
     }
@@ -130,7 +125,7 @@ describe('the recorder', () => {
     const second = recorder.flush();
     answerAll();
     await first;
-    await turn();
+    await gatheredWrite();
     answerAll();
     await second;
     expect(countsIn(updates.slice(1))).toBe(2 * waitingCountersMax);

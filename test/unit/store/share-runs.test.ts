@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
-import { nextTurn } from '../../../shared/foundation/time/index.ts';
 import { shareRuns } from '../../../shared/storage/store/index.ts';
+import { gatheredWrite } from '../../support/gathered-write.ts';
 
 /** Runs that end when the test says so. */
 function heldRuns() {
@@ -12,10 +12,6 @@ function heldRuns() {
   });
   return { runs, ask };
 }
-
-const settle = async () => {
-  for (let turns = 0; turns < 2; turns += 1) await nextTurn();
-};
 
 describe('shared runs', () => {
   it('begin at once for a request that is alone', () => {
@@ -31,7 +27,7 @@ describe('shared runs', () => {
     expect(await first).toBe('a');
     others.push(ask(3));
     expect(runs).toHaveLength(1);
-    await settle();
+    await gatheredWrite();
     expect(runs.map(({ requests }) => requests)).toEqual([[1], [2, 3]]);
     runs[1]?.end.resolve('b');
     expect(await Promise.all(others)).toEqual(['b', 'b']);
@@ -44,7 +40,7 @@ describe('shared runs', () => {
     const [first, second] = [1, 2].map(ask);
     runs[0]?.end.reject(new Error('lost'));
     await expect(first).rejects.toThrow('lost');
-    await settle();
+    await gatheredWrite();
     runs[1]?.end.resolve('b');
     expect(await second).toBe('b');
   });
