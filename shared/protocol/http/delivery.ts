@@ -42,8 +42,6 @@ export async function deliverBody(
 ): Promise<void> {
   const { clock, times } = waits;
   const { body } = response;
-  // One piece has nothing behind it that would have to wait: no timer, no signal.
-  if (typeof body === 'string' && body.length <= pieceMaxCharacters) return void sink.write(body);
   const limitMs = typeof body === 'string' ? times.deliveryMs.text : times.deliveryMs.stream;
   const overtime = new AbortController();
   const cancelTimer = clock.after(arrivedAtMs + limitMs - clock.nowMs(), () => overtime.abort());
