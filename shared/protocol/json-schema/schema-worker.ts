@@ -1,10 +1,13 @@
 // The thread of schema-workers.ts: one job at a time, each within its own limit.
 import { parentPort } from 'node:worker_threads';
 import { startStopwatch } from '../../foundation/time/index.ts';
-import { answerCheck, type Limits, schemaFault, type Timed, valueProblem } from './check.ts';
+import type { Limits, Timed } from './check.ts';
 import type { SchemaJob, WorkerReply } from './schema-workers.ts';
 
-function run(job: SchemaJob): Timed<unknown> {
+/** The file that the event loop loads too: a bundle holds the validator once. */
+const loading = import('./check.ts');
+
+function run({ answerCheck, schemaFault, valueProblem }: Awaited<typeof loading>, job: SchemaJob): Timed<unknown> {
   const limits: Limits = { maxMs: job.maxMs, patternWeightMax: Number.POSITIVE_INFINITY };
   switch (job.kind) {
     case 'schema':
@@ -16,12 +19,13 @@ function run(job: SchemaJob): Timed<unknown> {
   }
 }
 
-parentPort?.on('message', (text: string) => {
+parentPort?.on('message', async (text: string) => {
+  const check = await loading;
   const elapsedMs = startStopwatch();
   let reply: WorkerReply;
   try {
     // There is no more time elsewhere: what a job is worth when its time is over is its result.
-    reply = { value: run(JSON.parse(text) as SchemaJob).value, tookMs: elapsedMs() };
+    reply = { value: run(check, JSON.parse(text) as SchemaJob).value, tookMs: elapsedMs() };
   } catch (cause) {
     reply = { error: (cause as Error).message };
   }
