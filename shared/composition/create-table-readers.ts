@@ -1,5 +1,5 @@
-// What lists models: the tables that are read for it, and what every process has. Nothing here writes or calls a provider,
-// so the bundle of that function carries no code that does.
+// What lists models: the tables that are read for it, and what every process has. What counts calls or sends them stands
+// in create-composition.ts, so that the bundle of that function does not carry it.
 import { createStatisticsReader, type StatisticsReader } from '../accounting/provider-health/index.ts';
 import {
   type CatalogueReader,

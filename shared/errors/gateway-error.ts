@@ -18,7 +18,7 @@ export const rejectionReasons = [
 ] as const;
 export type RejectionReason = (typeof rejectionReasons)[number];
 
-/** Codes that a retry can solve in general, but not in every case. */
+/** Codes after which a retry may succeed in general, but not in every case. */
 type MayBeFinal = 'no_available_provider' | 'execution_failed';
 
 /** Extras are typed per code: only these codes carry something of their own. */
