@@ -36,7 +36,7 @@ export interface FaultHarness {
   readonly simulator: Simulator;
   readonly witness: Witness;
   readonly logLines: string[];
-  /** A runtime without faults: the operator's. */
+  /** A composition without faults: the operator's. */
   readonly operator: Composition;
   readonly clock: Clock;
   /** From now on it is so much later, for every gateway. */
@@ -65,7 +65,7 @@ export async function startFaultHarness({ tables, folder }: FaultHarnessOptions 
   let aheadMs = 0;
   const clock: Clock = { ...systemClock, nowMs: () => systemClock.nowMs() + aheadMs };
 
-  function openRuntime({ plan = () => undefined, wrap }: GatewayOptions): Composition {
+  function openComposition({ plan = () => undefined, wrap }: GatewayOptions): Composition {
     const own = wrap?.clock(clock) ?? clock;
     const client = faultyClient(realClient, plan, witness.see);
     // A busy machine must not make faults of its own: the witness would not see what became of them.
@@ -76,7 +76,7 @@ export async function startFaultHarness({ tables, folder }: FaultHarnessOptions 
     return { ...composition, credit, transport: wrap?.transport(composition.transport) ?? composition.transport };
   }
 
-  const operator = openRuntime({});
+  const operator = openComposition({});
   const readVariable = (name: string) => (name === connectionVariable ? connectionKey : undefined);
   await applyGatewayText(operator, fileText(keys, simulator), readVariable);
   return {
@@ -90,7 +90,7 @@ export async function startFaultHarness({ tables, folder }: FaultHarnessOptions 
       aheadMs += byMs;
     },
     open: (options = {}) => {
-      const composition = openRuntime(options);
+      const composition = openComposition(options);
       return { composition, gateway: createChatGateway(composition) };
     },
     stop: () => backends.stop(),

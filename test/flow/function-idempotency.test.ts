@@ -2,6 +2,7 @@
 // that dies in the middle of a call.
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { configFreshMs, leaseMs } from '../../shared/foundation/constants/index.ts';
+import { nextTurn } from '../../shared/foundation/time/index.ts';
 import { expectBalancedBooks } from '../support/balanced-books.ts';
 import { expectError } from '../support/expect-error.ts';
 import { answerOf, ask, modelsFor, prompt, step, workflow } from '../support/function-calls.ts';
@@ -156,7 +157,7 @@ describe('an Idempotency-Key of a function call', () => {
         aroundStore(store, async (call, run) => {
           // A release that is only begun when the answer is out would come after the next call by far.
           if (call.table === 'idempotency' && call.method === 'update') {
-            for (let turns = 0; turns < 200; turns += 1) await new Promise((resolve) => setImmediate(resolve));
+            for (let turns = 0; turns < 200; turns += 1) await nextTurn();
           }
           return run();
         }),

@@ -14,6 +14,7 @@ import { type Composition, createComposition } from '../../shared/composition/in
 import { parseApiKey } from '../../shared/configuration/keys/index.ts';
 import { leaseMs } from '../../shared/foundation/constants/index.ts';
 import { createLog } from '../../shared/foundation/log/index.ts';
+import { nextTurn } from '../../shared/foundation/time/index.ts';
 import { createNodeServer } from '../../shared/protocol/http/index.ts';
 import { startTestStore, type TestStore } from '../support/dynamodb.ts';
 import { expectError } from '../support/expect-error.ts';
@@ -142,7 +143,7 @@ describe('an execution whose gateway is killed', () => {
     let refused = 0;
     for (const answer of retries) void answer.then(({ status }) => (refused += status === 409 ? 1 : 0));
     await simulator.until((calls) => calls.length === 1);
-    while (refused < 5) await new Promise((turn) => setImmediate(turn));
+    while (refused < 5) await nextTurn();
     // The silent model is given up in favour of the fallback.
     clock.advance(45_000);
     const winner = (await Promise.all(retries)).find(({ status }) => status === 200);

@@ -1,5 +1,6 @@
 // Admission on a warm instance is one round to the store, or two where it is in doubt whether the call runs.
 import { afterEach, describe, expect, it } from '@jest/globals';
+import { nextTurn } from '../../shared/foundation/time/index.ts';
 import type { Store } from '../../shared/storage/store/index.ts';
 import { expectBalancedBooks } from '../support/balanced-books.ts';
 import { type Harness, hello, startHarness } from '../support/harness.ts';
@@ -18,7 +19,7 @@ const connection = (provider: string) => ({
 /** Whatever is asked for without waiting for an answer is asked for within these turns of the event loop. */
 const turns = 20;
 async function letOthersAsk(): Promise<void> {
-  for (let turn = 0; turn < turns; turn += 1) await new Promise((resolve) => setImmediate(resolve));
+  for (let turn = 0; turn < turns; turn += 1) await nextTurn();
 }
 
 describe('the admission of a call', () => {

@@ -2,6 +2,7 @@
 import { afterEach, describe, expect, it } from '@jest/globals';
 import { warmChat } from '../../shared/composition/index.ts';
 import { createLog } from '../../shared/foundation/log/index.ts';
+import { nextTurn } from '../../shared/foundation/time/index.ts';
 import { providerCredentials } from '../../shared/routing/providers/index.ts';
 import { type Store, StoreUnavailable } from '../../shared/storage/store/index.ts';
 import { type Harness, hello, startHarness } from '../support/harness.ts';
@@ -77,7 +78,7 @@ describe('a gateway that was warmed', () => {
       hasStarted = true;
     });
     clock.advance(1_999);
-    await new Promise(setImmediate);
+    await nextTurn();
     expect(hasStarted).toBe(false);
     clock.advance(1);
     await starting;

@@ -159,13 +159,13 @@ describe('the roles of the functions, while the gateway serves every kind of req
       return run();
     });
     openCold = () => createComposition({ environment, store, ...recordingAdapters(recorded) });
-    const runtime = openCold();
-    const { randomness, clock } = runtime;
+    const composition = openCold();
+    const { randomness, clock } = composition;
     const read = readGatewayFile(text);
     if (!read.ok) throw new Error(JSON.stringify(read.problems));
-    await applyGatewayFile({ file: read.file, stores: runtime, readVariable, randomness, nowMs: clock.nowMs() });
+    await applyGatewayFile({ file: read.file, stores: composition, readVariable, randomness, nowMs: clock.nowMs() });
     recorded.length = 0;
-    const gateway = createChatGateway(runtime);
+    const gateway = createChatGateway(composition);
     const server = createNodeServer(async (request, context) => {
       const response = await gateway(request, context);
       const finish = async () => {
@@ -174,11 +174,11 @@ describe('the roles of the functions, while the gateway serves every kind of req
         await done;
       };
       return { ...response, finish };
-    }, runtime);
+    }, composition);
     url = `http://127.0.0.1:${await server.listen(0, '127.0.0.1')}/v1`;
     close = async () => {
       await server.close();
-      runtime.transport.close();
+      composition.transport.close();
     };
   });
   afterAll(async () => {

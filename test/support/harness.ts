@@ -20,7 +20,7 @@ export interface GatewayOptions {
   readonly streamBudgetSeconds?: number | undefined;
   /** What stands between the gateway and the store. */
   readonly wrapStore?: ((store: Store) => Store) | undefined;
-  /** Parts that take the place of those of the real runtime. */
+  /** Parts that take the place of those of the real composition. */
   readonly replace?: ((composition: Composition) => Partial<Composition>) | undefined;
 }
 

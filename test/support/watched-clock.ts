@@ -1,4 +1,6 @@
 // A manual clock that reports its timers: a test advances time once the gateway waits, and not before.
+
+import { nextTurn } from '../../shared/foundation/time/index.ts';
 import { type ManualClock, manualClock } from './manual-clock.ts';
 
 export interface WatchedClock extends ManualClock {
@@ -58,5 +60,5 @@ export function awaitingClock(): ManualClock & { isAwaiting(delayMs: number): bo
 
 /** Resolves once the condition holds, checked again after every turn of the event loop. */
 export async function eventually(condition: () => boolean | Promise<boolean>): Promise<void> {
-  while (!(await condition())) await new Promise((resolve) => setImmediate(resolve));
+  while (!(await condition())) await nextTurn();
 }

@@ -3,8 +3,7 @@
 import { once } from 'node:events';
 import { createServer, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { setImmediate as nextTurn } from 'node:timers/promises';
-import { sleep, systemClock } from '../../../shared/foundation/time/index.ts';
+import { nextTurn, sleep, systemClock } from '../../../shared/foundation/time/index.ts';
 
 const chunkCount = 300;
 /** After the first chunk, as of any model: else those who write and read all others compete with it for the cores. */

@@ -1,6 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import type { ProviderAuth, ProviderDocument } from '../../../shared/configuration/catalogue/index.ts';
 import { createLog } from '../../../shared/foundation/log/index.ts';
+import { nextTurn } from '../../../shared/foundation/time/index.ts';
 import { providerCredentials } from '../../../shared/routing/providers/provider-credentials.ts';
 import type { SecretReading } from '../../../shared/routing/providers/provider-secret.ts';
 import { StoreUnavailable } from '../../../shared/storage/store/index.ts';
@@ -31,7 +32,7 @@ function create() {
   const answer = async (reading: SecretReading | Error) => {
     if (reading instanceof Error) reads.at(-1)?.reject(reading);
     else reads.at(-1)?.resolve(reading);
-    await new Promise<void>((resolve) => setImmediate(resolve));
+    await nextTurn();
   };
   /** An instance that has just read this. */
   const start = async (reading: SecretReading | Error) => {

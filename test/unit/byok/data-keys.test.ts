@@ -3,6 +3,7 @@ import { SealBroken } from '../../../shared/configuration/byok/aes-gcm.ts';
 import { createDataKeys, dataKeyLifeMs, dataKeysMax } from '../../../shared/configuration/byok/data-keys.ts';
 import type { KeyWrapper } from '../../../shared/configuration/byok/index.ts';
 import { storeCallTimeoutMs } from '../../../shared/foundation/constants/index.ts';
+import { nextTurn } from '../../../shared/foundation/time/index.ts';
 import { StoreUnavailable } from '../../../shared/storage/store/index.ts';
 import { manualClock } from '../../support/manual-clock.ts';
 import { isWiped } from './support.ts';
@@ -117,7 +118,7 @@ describe('a wrapper in trouble', () => {
     await expect(using).rejects.toThrow(StoreUnavailable);
     const key = Buffer.alloc(32, 7);
     late.resolve(key);
-    await new Promise(setImmediate);
+    await nextTurn();
     expect(isWiped(key)).toBe(true);
   });
 });

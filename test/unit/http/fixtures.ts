@@ -63,9 +63,6 @@ export function gate<T = void>() {
   return { open, opened };
 }
 
-/** Lets everything that is ready to run, run. */
-export const turn = () => new Promise<void>((resolve) => setImmediate(resolve));
-
 export const chatEvent = (overrides: object = {}) => ({
   version: '2.0',
   rawPath: '/v1/chat/completions',

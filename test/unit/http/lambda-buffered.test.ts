@@ -1,6 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
+import { nextTurn } from '../../../shared/foundation/time/index.ts';
 import { createBufferedHandler } from '../../../shared/protocol/http/index.ts';
-import { adapterDependencies, answering, chatEvent, correlationId, gate, turn } from './fixtures.ts';
+import { adapterDependencies, answering, chatEvent, correlationId, gate } from './fixtures.ts';
 
 describe('a buffered handler', () => {
   it('declares fewer than three parameters, or Node 24 refuses it', () => {
@@ -22,7 +23,7 @@ describe('a buffered handler', () => {
     const running = handler(chatEvent(), {}).then(() => {
       returned = true;
     });
-    await turn();
+    await nextTurn();
     expect(returned).toBe(false);
     settled.open();
     await running;

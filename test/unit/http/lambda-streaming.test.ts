@@ -1,5 +1,6 @@
 // The rules that keep a streaming function alive. Numbers in comments are the pitfalls they guard against.
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { nextTurn } from '../../../shared/foundation/time/index.ts';
 import { createStreamingHandler, type GatewayRequest } from '../../../shared/protocol/http/index.ts';
 import { installAwsLambda, invoke, type StreamControl } from '../../support/aws-lambda-global.ts';
 import {
@@ -10,7 +11,6 @@ import {
   eventStreamHeaders,
   gate,
   startMs,
-  turn,
 } from './fixtures.ts';
 
 const eightNuls = '\0'.repeat(8);
@@ -195,7 +195,7 @@ describe('an invocation', () => {
     const running = invoke(handler, chatEvent(), {}, (given) => {
       control = given;
     }).then(() => order.push('invocation over'));
-    await turn();
+    await nextTurn();
     expect(order).toEqual(['finish begins, ended 1 times']);
     settled.open();
     await running;
@@ -239,7 +239,7 @@ describe('an invocation', () => {
       given.open(control);
     });
     const control = await given.opened;
-    await turn();
+    await nextTurn();
     expect(control.invocation.bodyText()).toBe('data: 1\n\n');
     expect(control.waitingForDrain()).toBe(1);
     control.drain();
@@ -264,7 +264,7 @@ describe('an invocation', () => {
     const finish = async () => void seen.push('finished');
     const handler = createStreamingHandler(answering({ headers: eventStreamHeaders, body, finish }), dependencies);
     const running = invoke(handler, chatEvent(), {}, (control) => control.block());
-    await turn();
+    await nextTurn();
     expect(seen).toEqual([]);
     clock.advance(deliveryMaxMs);
     const invocation = await running;
@@ -285,9 +285,9 @@ describe('an invocation', () => {
     const running = invoke(createStreamingHandler(gateway, dependencies), chatEvent(), {}, (control) =>
       control.block(),
     );
-    await turn();
+    await nextTurn();
     clock.advance(deliveryMaxMs - 50_000 - 1);
-    await turn();
+    await nextTurn();
     expect(seen).toEqual([]);
     clock.advance(1);
     await running;
@@ -305,11 +305,11 @@ describe('an invocation', () => {
       isOver = true;
     });
     const running = invoke(text, chatEvent(), {}, (control) => control.block());
-    await turn();
+    await nextTurn();
     clock.advance(deliveryMaxMs);
     expect((await running).bodyText()).toBe(body);
     clock.advance(304_999 - deliveryMaxMs);
-    await turn();
+    await nextTurn();
     expect(isOver).toBe(false);
     clock.advance(1);
     expect((await streaming).bodyText()).toContain('"code":"request_deadline_exceeded"');
@@ -320,7 +320,7 @@ describe('an invocation', () => {
     const body = JSON.stringify({ text: 'y'.repeat(100_000) });
     const handler = createStreamingHandler(answering({ body }), dependencies);
     const running = invoke(handler, chatEvent(), {}, (control) => control.block());
-    await turn();
+    await nextTurn();
     clock.advance(deliveryMaxMs);
     const invocation = await running;
     expect(invocation.bodyText()).toBe(body);
@@ -337,14 +337,14 @@ describe('an invocation', () => {
     })();
     const handler = createStreamingHandler(answering({ headers: eventStreamHeaders, body }), dependencies);
     const running = invoke(handler, chatEvent());
-    await turn();
+    await nextTurn();
     clock.advance(deliveryMaxMs);
-    await turn();
+    await nextTurn();
     // The body does not end either: that wait has a bound of its own.
     clock.advance(2_000);
     const invocation = await running;
     late.open();
-    await turn();
+    await nextTurn();
     expect(invocation.bodyText()).not.toContain('late');
     expect(invocation.deaths).toEqual([]);
     expect(clock.pending()).toBe(0);
@@ -362,7 +362,7 @@ describe('an invocation', () => {
       given.open(control);
     });
     const control = await given.opened;
-    await turn();
+    await nextTurn();
     control.fail(new Error('ECONNRESET'));
     const invocation = await running;
     expect(invocation.bodyText()).toBe('data: 1\n\n');

@@ -4,13 +4,14 @@ import { Agent } from 'node:http';
 import { text } from 'node:stream/consumers';
 import { afterEach, describe, expect, it } from '@jest/globals';
 import type { GatewayError } from '../../../shared/errors/index.ts';
+import { nextTurn } from '../../../shared/foundation/time/index.ts';
 import {
   createNodeServer,
   type Gateway,
   type GatewayRequest,
   type NodeServer,
 } from '../../../shared/protocol/http/index.ts';
-import { adapterDependencies, answering, correlationId, eventStreamHeaders, gate, startMs, turn } from './fixtures.ts';
+import { adapterDependencies, answering, correlationId, eventStreamHeaders, gate, startMs } from './fixtures.ts';
 import { call, connected, exchangeBytes, open } from './node-client.ts';
 
 const hardSize = 4 * 1024 * 1024;
@@ -106,7 +107,7 @@ describe('a request', () => {
     const first = await open(port, { agent, method: 'POST', body: 'abc' });
     const { socket } = first;
     await text(first);
-    await turn();
+    await nextTurn();
     const second = await open(port, { agent });
     expect(second.socket).toBe(socket);
     await text(second);
@@ -194,7 +195,7 @@ describe('a request', () => {
     socket.write(`POST / HTTP/1.1\r\nContent-Length: ${hardSize + 1}\r\n\r\nx`);
     const [head] = (await once(socket, 'data')) as [Buffer];
     expect(head.toString()).toMatch(/^HTTP\/1\.1 413 /);
-    await turn();
+    await nextTurn();
     clock.advance(3_000);
     await once(socket, 'close');
   });
@@ -291,7 +292,7 @@ describe('an answer', () => {
     const { socket } = first;
     expect(first.headers).toMatchObject({ 'content-length': '13', a: 'b' });
     expect(await text(first)).toBe('{"é":"😀"}');
-    await turn();
+    await nextTurn();
     const second = await open(port, { agent });
     expect(second.socket).toBe(socket);
     await text(second);
@@ -416,7 +417,7 @@ describe('an answer', () => {
     clock.advance(60_000);
     await released.opened;
     while (count.value === 0) {
-      await turn();
+      await nextTurn();
       clock.advance(10_000);
     }
     await called;
@@ -480,7 +481,7 @@ describe('a client that hangs up', () => {
     await once(incoming, 'data');
     incoming.destroy();
     await gone.opened;
-    await turn();
+    await nextTurn();
     clock.advance(2_000);
     await called;
     expect(count.value).toBe(1);
@@ -496,7 +497,7 @@ describe('a client that hangs up', () => {
     });
     await call(port, { agent: new Agent({ keepAlive: false }) });
     await called;
-    await turn();
+    await nextTurn();
     expect(signal?.aborted).toBe(false);
   });
 });
@@ -538,7 +539,7 @@ describe('closing', () => {
     incoming.on('error', () => {});
     await once(incoming, 'data');
     const closed = server.close();
-    await turn();
+    await nextTurn();
     clock.advance(5_000);
     await closed;
     expect(count.value).toBe(1);

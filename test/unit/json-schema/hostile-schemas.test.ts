@@ -2,6 +2,7 @@ import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { dereference } from '@cfworker/json-schema';
 import { describe, expect, it } from '@jest/globals';
+import { nextTurn } from '../../../shared/foundation/time/index.ts';
 import {
   evaluationsPerValueMax,
   eventLoopMaxMs,
@@ -182,7 +183,7 @@ async function turnsDuring(work: Promise<unknown>): Promise<number> {
     isDone = true;
   });
   while (!isDone) {
-    await new Promise((resolve) => setImmediate(resolve));
+    await nextTurn();
     turns += 1;
   }
   return turns;
@@ -276,7 +277,7 @@ describe('thousands of distinct schemas', () => {
       seen.push(new WeakRef(schema));
     }
     // A weak reference holds on until its turn of the event loop has ended.
-    await new Promise((resolve) => setImmediate(resolve));
+    await nextTurn();
     collectGarbage();
     const kept = seen.filter((reference) => reference.deref() !== undefined).length;
     expect(kept).toBeLessThan(10);

@@ -1,10 +1,9 @@
 import { once } from 'node:events';
 import { type AddressInfo, createServer } from 'node:net';
-import { setImmediate as nextTurn } from 'node:timers/promises';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import { type Simulator, startSimulator } from '../../../infra/local/simulator/index.ts';
 import { ConnectionBroken } from '../../../shared/foundation/outgoing/index.ts';
-import { systemClock } from '../../../shared/foundation/time/index.ts';
+import { nextTurn, systemClock } from '../../../shared/foundation/time/index.ts';
 import { createTransport, readBoundedBody, readStream } from '../../../shared/routing/providers/index.ts';
 import { manualClock } from '../../support/manual-clock.ts';
 

@@ -8,6 +8,7 @@ import {
   type WorkflowRevision,
   type WorkflowStep,
 } from '../../../shared/configuration/stored-functions/index.ts';
+import { nextTurn } from '../../../shared/foundation/time/index.ts';
 import { message, refusalOf, stepOf, workflowOf } from '../../support/function-revisions.ts';
 
 interface OpenStep {
@@ -18,7 +19,7 @@ interface OpenStep {
 }
 
 /** Whatever can go on without a step being answered has gone on. */
-const settled = () => new Promise((resolve) => setImmediate(resolve));
+const settled = nextTurn;
 
 /** A workflow whose steps are answered by hand. */
 function start(content: WorkflowRevision, input: Record<string, unknown> = {}, passed = {}) {
