@@ -16,7 +16,7 @@ import type { GatewayResponse } from '../../shared/protocol/http/index.ts';
 import type { SchemaWork } from '../../shared/protocol/json-schema/index.ts';
 import type { RequestScope } from '../../shared/protocol/router/index.ts';
 import type { ChatRequest, JsonAnswer, PolicyOptions, StreamChunk } from '../../shared/protocol/wire/index.ts';
-import type { Bill } from '../../shared/routing/billing/index.ts';
+import type { Bill, CallSize } from '../../shared/routing/billing/index.ts';
 import type { ByokFacts, Plan } from '../../shared/routing/planner/index.ts';
 import type { AdmittedCandidate, Attempt } from '../../shared/routing/provider-metrics/index.ts';
 import type { AttemptFailure } from '../../shared/routing/providers/index.ts';
@@ -69,6 +69,7 @@ export interface IdentifiedCall extends Call {
 
 export interface RoutedCall extends IdentifiedCall {
   readonly plan: Plan;
+  readonly size: CallSize;
   readonly byok: ByokFacts | undefined;
   /** What workspace, preset and request enforce together. */
   readonly policy: PolicyOptions;
@@ -86,6 +87,7 @@ export interface Execution {
 /** One model call of a function. */
 export interface PlannedModelCall {
   readonly request: ChatRequest;
+  readonly size: CallSize;
   /** Candidates of its model, then of its fallback models. */
   readonly plan: Plan;
   /** Candidates of fallback models: an answer of one of them sets `fallback_used`. */
@@ -177,6 +179,7 @@ export type ReadyAnswer =
 export interface ModelCall {
   readonly correlationId: string;
   readonly request: ChatRequest;
+  readonly size: CallSize;
   readonly plan: Plan;
   /** A candidate of the plan that is admitted already. */
   readonly firstCandidate: AdmittedCandidate | undefined;
@@ -217,8 +220,6 @@ export interface ProviderRun {
 /** Which candidate answered, and how. */
 export type ProvidedAnswer = {
   readonly admitted: AdmittedCandidate;
-  /** Bytes of the body the provider received: the basis of an estimate. */
-  readonly promptBytes: number;
 } & ({ readonly kind: 'json'; readonly answer: JsonAnswer } | { readonly kind: 'stream'; readonly stream: OpenStream });
 
 /** The rest of a stream whose first output has arrived. */

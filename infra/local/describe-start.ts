@@ -7,7 +7,8 @@ import type { WorkspaceDocument } from '../../shared/configuration/workspaces/in
 import { GatewayError } from '../../shared/errors/index.ts';
 import { type PicoUsd, parseUsd } from '../../shared/foundation/money/index.ts';
 import { readChatRequest } from '../../shared/protocol/wire/index.ts';
-import { makePlan, readByokFacts, worstCaseOf } from '../../shared/routing/planner/index.ts';
+import { worstCaseCost } from '../../shared/routing/billing/index.ts';
+import { callSizeOf, makePlan, readByokFacts } from '../../shared/routing/planner/index.ts';
 
 /** A start looks at so many workspaces and keys: it describes a gateway, it does not audit one. */
 const workspacesMax = 50;
@@ -151,7 +152,7 @@ async function findCallableModel(
     if (request instanceof GatewayError) return false;
     const plan = makePlan(request, facts);
     if (plan instanceof GatewayError) return false;
-    const cost = worstCaseOf(request, plan);
+    const cost = worstCaseCost(plan, callSizeOf(request));
     return cost <= available && cost <= limit;
   });
 }

@@ -37,11 +37,14 @@ export function createTerminalLog({ clock, isColoured, write }: TerminalLogOptio
   };
 }
 
-function errorLines({ event, error_code: code, provider, correlation_id: id }: LogFields, cause: unknown): string[] {
+function errorLines(
+  { event, error_code: code, provider, message, correlation_id: id }: LogFields,
+  cause: unknown,
+): string[] {
   const head = ['error', event, code, provider].filter((part) => part !== undefined).join(' ');
-  if (cause === undefined) return [[head, id].filter((part) => part !== undefined).join('  ')];
-  const { name, code: causeCode, message, causes, stack } = describeError(cause);
-  const what = `${[name, causeCode].filter((part) => part !== undefined).join(' ')}: ${message}`;
+  if (cause === undefined) return [[head, message, id].filter((part) => part !== undefined).join('  ')];
+  const { name, code: causeCode, message: causeMessage, causes, stack } = describeError(cause);
+  const what = `${[name, causeCode].filter((part) => part !== undefined).join(' ')}: ${causeMessage}`;
   const why = causes === undefined ? what : `${what} (${causes})`;
   const frames = stack?.split(' | ').slice(0, framesMax) ?? [];
   return [[head, why, id].filter((part) => part !== undefined).join('  '), ...frames.map((frame) => `    ${frame}`)];

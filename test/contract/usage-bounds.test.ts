@@ -1,6 +1,8 @@
-// Usage that cannot be (contract 6): no provider can make a call cost more than what the call could have used.
+// Usage that cannot be, or is not reported: no provider can make a call cost more than what the call could have used, and
+// no estimate of the gateway exceeds what the call holds.
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { dataLines, type Harness, hello, startHarness } from '../support/harness.ts';
+import { png } from '../support/png.ts';
 
 const upstreams = { billion: 'usage:10:1000000000', prompt: 'usage:1000000000:5', fine: 'usage:10:100' };
 
@@ -12,7 +14,12 @@ beforeAll(async () => {
         Object.entries(upstreams).map(([id, upstream]) => [`acme/${id}`, [{ provider: 'acme', upstream }]]),
       ),
       'additive/billion': [{ provider: 'additive', upstream: upstreams.billion }],
+      'acme/unreported': [{ provider: 'acme', upstream: 'no-usage' }],
+      'acme/limited': [{ provider: 'acme', upstream: 'no-usage', more: { rate_limit_tpm: 40_000 } }],
     },
+    // An audio call must be admitted, so that its estimate is seen.
+    modelMembers: { 'acme/unreported': { modalities: ['text', 'image', 'audio'] } },
+    service: { queue_ms: 0 },
     providers: { additive: { reasoning_tokens: 'additive' } },
   });
 });
@@ -20,6 +27,7 @@ afterAll(() => gateway.stop());
 
 interface Usage {
   readonly cost_usd: string;
+  readonly prompt_tokens: number;
   readonly estimated?: boolean;
   readonly completion_tokens: number;
 }
@@ -52,5 +60,57 @@ describe.each([false, true])('a usage report beyond what the call can have used,
     const usage = await usageOf('acme/fine', { max_tokens: 100, stream });
     expect(Number(usage.cost_usd)).toBe(Number(usd(10, 100)));
     expect(usage).not.toHaveProperty('estimated');
+  });
+});
+
+describe.each([false, true])('a call whose provider reports no usage, stream %s', (stream) => {
+  const saying = (...content: object[]) => ({ messages: [{ role: 'user', content }], max_tokens: 10, stream });
+  const image = { type: 'image_url', image_url: { url: png(100, 100, 1_000_000) } };
+
+  it('is billed for an image by the tokens that were held for it, not by its bytes', async () => {
+    const usage = await usageOf('acme/unreported', saying(image));
+    expect(usage).toMatchObject({ estimated: true });
+    // One tile; the text around it is less than 400 bytes.
+    expect(usage.prompt_tokens).toBeGreaterThanOrEqual(8_500);
+    expect(usage.prompt_tokens).toBeLessThan(8_600);
+  });
+
+  it('is billed for audio what was held for it: the context length', async () => {
+    const usage = await usageOf('acme/unreported', saying({ type: 'input_audio', input_audio: { data: 'AAAA' } }));
+    expect(usage).toMatchObject({ estimated: true, prompt_tokens: 128_000 });
+  });
+
+  it('takes no more of the tokens per minute of its provider', async () => {
+    await usageOf('acme/limited', saying(image));
+    await gateway.settled();
+    expect((await gateway.post(hello('acme/limited', { max_tokens: 10 }))).status).toBe(200);
+  });
+});
+
+describe("the operator's log", () => {
+  const namedCalls = () =>
+    gateway.logLines
+      .map((line) => JSON.parse(line) as Record<string, unknown>)
+      .filter(({ event }) => event === 'charge_over_hold');
+
+  it('names a charge for more input than the body can hold, and no other', async () => {
+    await gateway.settled();
+    const before = namedCalls().length;
+    await usageOf('acme/fine', { max_tokens: 100 });
+    await usageOf('acme/unreported', { max_tokens: 100 });
+    await gateway.settled();
+    expect(namedCalls()).toHaveLength(before);
+    const response = await gateway.post(hello('acme/prompt', { max_tokens: 100 }));
+    await gateway.settled();
+    expect(namedCalls().slice(before)).toEqual([
+      expect.objectContaining({
+        correlation_id: response.headers.get('x-request-id'),
+        workspace_id: 'team',
+        provider: 'acme',
+        model: 'acme/prompt',
+        input_tokens: 128_000,
+        cost_usd: '0.12801',
+      }),
+    ]);
   });
 });

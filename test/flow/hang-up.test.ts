@@ -2,6 +2,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { requestBudgetMs, streamReadOnMaxMs } from '../../shared/foundation/constants/index.ts';
 import { type Harness, hello, startHarness } from '../support/harness.ts';
+import { png } from '../support/png.ts';
 import { readStream, readUntil } from '../support/read-stream.ts';
 import { watchedClock } from '../support/watched-clock.ts';
 
@@ -52,6 +53,23 @@ describe('a client that hangs up', () => {
     clock.advance(1);
     await closedEarly();
     expect(gateway.simulator.calls).toHaveLength(1);
+  });
+
+  it('in the middle of a stream with a large image pays for the tokens of the image, not for its bytes', async () => {
+    const { spent } = await gateway.credit();
+    const image = { type: 'image_url', image_url: { url: png(100, 100, 1_000_000) } };
+    const body = { messages: [{ role: 'user', content: [image] }], stream: true, max_tokens: 100 };
+    const { answer, hangUp } = start({ ...hello('acme/endless'), ...body });
+    await readUntil(await answer, 'and on');
+    hangUp();
+    await graceStarts();
+    clock.advance(streamReadOnMaxMs);
+    await closedEarly();
+    await gateway.settled();
+    // 8,500 tokens of the image and a few of text at 1 USD a million, at most 100 of output at 9.
+    const cost = (await gateway.credit()).spent - spent;
+    expect(cost).toBeGreaterThan(8_500_000_000n);
+    expect(cost).toBeLessThan(9_600_000_000n);
   });
 
   it('before the first output of a stream is read on as long, and no other provider is called', async () => {

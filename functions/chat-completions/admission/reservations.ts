@@ -1,7 +1,8 @@
 // What a call reserves, as one list in the order of contract 5.
 import { GatewayError } from '../../../shared/errors/index.ts';
 import type { PicoUsd } from '../../../shared/foundation/money/index.ts';
-import { payerOf, worstCaseOf } from '../../../shared/routing/planner/index.ts';
+import { worstCaseCost } from '../../../shared/routing/billing/index.ts';
+import { payerOf } from '../../../shared/routing/planner/index.ts';
 import type { ChatDependencies } from '../dependencies.ts';
 import type { AdmittedCall, Execution, IdentifiedCall, RoutedCall } from '../stages.ts';
 import { findCached } from './find-cached.ts';
@@ -52,10 +53,10 @@ export function reservationsOf(
 function holdAmountOf(planned: Planned | GatewayError): PicoUsd {
   if (planned instanceof GatewayError) return 0n;
   if (planned.kind === 'function') return planned.execution.worstCase;
-  const { request, plan, byok } = planned.routed;
-  return worstCaseOf(
-    request,
+  const { size, plan, byok } = planned.routed;
+  return worstCaseCost(
     plan.filter((candidate) => payerOf(byok, candidate) === 'workspace'),
+    size,
   );
 }
 

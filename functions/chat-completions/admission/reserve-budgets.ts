@@ -2,7 +2,8 @@
 // left the call is refused. Our credit never replaces a budget that is used up.
 import { budgetExceeded, quoteBudget } from '../../../shared/configuration/byok/index.ts';
 import { GatewayError } from '../../../shared/errors/index.ts';
-import { isBillable, worstCaseOf } from '../../../shared/routing/planner/index.ts';
+import { worstCaseCost } from '../../../shared/routing/billing/index.ts';
+import { isBillable } from '../../../shared/routing/planner/index.ts';
 import type { ChatDependencies } from '../dependencies.ts';
 import type { BudgetHold, RoutedCall } from '../stages.ts';
 import { type Release, type Reservation, type Reserved, refused } from './reservation.ts';
@@ -66,7 +67,7 @@ function quoteOf(call: RoutedCall, provider: string, hold: Pick<BudgetHold, 'own
   const connection = call.connections.find((known) => known.provider === provider);
   if (connection === undefined) return { provider };
   const candidates = call.plan.filter((candidate) => candidate.provider.id === provider);
-  const worstCase = candidates.every(isBillable) ? worstCaseOf(call.request, candidates) : null;
+  const worstCase = candidates.every(isBillable) ? worstCaseCost(candidates, call.size) : null;
   const quote = quoteBudget(connection, worstCase);
   if (quote instanceof GatewayError) return { provider, error: quote };
   if (quote.kind === 'free') return { provider };

@@ -12,16 +12,13 @@ export const reserveCandidate = (deps: ChatDependencies, call: RoutedCall): Rese
   // What was taken without an answer comes free with its window.
 });
 
-async function admitFirst(
-  { limiter, clock }: ChatDependencies,
-  { plan, byok, request }: RoutedCall,
-): Promise<Reserved> {
+async function admitFirst({ limiter, clock }: ChatDependencies, { plan, byok, size }: RoutedCall): Promise<Reserved> {
   const [candidate] = plan;
   const startedAtMs = clock.nowMs();
   if (byok?.sourceOf(candidate) !== undefined) {
     return { holdings: { firstCandidate: { candidate, permit: undefined, startedAtMs } } };
   }
-  const admission = await limiter.admit(entryOf(candidate), limitsOf(candidate), estimateTokens(request, candidate));
+  const admission = await limiter.admit(entryOf(candidate), limitsOf(candidate), estimateTokens(size, candidate));
   if (admission.kind === 'limited') return {};
   const { permit } = admission;
   return {

@@ -31,7 +31,7 @@ type Answer =
 type Failure = { readonly kind: 'failure'; readonly failure: AttemptFailure };
 
 /** `answeredAtMs`: when the answer, or the first output of a stream, was there. */
-export type AttemptOutcome = (Answer & { readonly promptBytes: number; readonly answeredAtMs: number }) | Failure;
+export type AttemptOutcome = (Answer & { readonly answeredAtMs: number }) | Failure;
 
 export async function attempt(
   deps: ChatDependencies,
@@ -61,7 +61,7 @@ export async function attempt(
     const describe = (body: unknown) => describeProviderText(body, secretsOf(prepared));
     const outcome = await readOutcome(deps, call, { candidate, answer, watch, onBytes, describe });
     if (outcome.kind === 'failure') return outcome;
-    return { ...outcome, promptBytes: Buffer.byteLength(prepared.body), answeredAtMs: deps.clock.nowMs() };
+    return { ...outcome, answeredAtMs: deps.clock.nowMs() };
   } catch (error) {
     watch.abort();
     return { kind: 'failure', failure: readBrokenStream(error, watch) };

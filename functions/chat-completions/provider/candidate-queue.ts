@@ -35,7 +35,7 @@ export function createCandidateQueue(deps: ChatDependencies, call: ModelCall): C
     if (payerOf(call.byok, candidate) === 'client') {
       return { candidate, permit: undefined, startedAtMs: clock.nowMs() };
     }
-    const asking = limiter.admit(entryOf(candidate), limitsOf(candidate), estimateTokens(call.request, candidate));
+    const asking = limiter.admit(entryOf(candidate), limitsOf(candidate), estimateTokens(call.size, candidate));
     // Contract 6: a store is waited for no longer than this, and never past the deadline.
     const answered = startStoreTime(clock).wait(asking);
     const { deadline } = call;

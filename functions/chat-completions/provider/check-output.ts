@@ -4,7 +4,7 @@
 import { chargedAnswersMax } from '../../../shared/foundation/constants/index.ts';
 import { checkAnswer } from '../../../shared/protocol/json-schema/index.ts';
 import { isJsonObject, type JsonAnswer } from '../../../shared/protocol/wire/index.ts';
-import { outputSizeOf, payerOf } from '../../../shared/routing/planner/index.ts';
+import { payerOf } from '../../../shared/routing/planner/index.ts';
 import type { AdmittedCandidate } from '../../../shared/routing/provider-metrics/index.ts';
 import type { ModelCall } from '../stages.ts';
 
@@ -19,13 +19,19 @@ export interface OutputCheck {
   readonly check: (
     admitted: AdmittedCandidate,
     answer: JsonAnswer,
-    promptBytes: number,
   ) => Promise<{ readonly tokens: number; readonly verdict: Verdict }>;
   /** Answers that did not satisfy the schema so far. */
   readonly misses: () => number;
 }
 
-export function createOutputCheck({ request, bill, byok, acceptsUnfinished, schemaWork }: ModelCall): OutputCheck {
+export function createOutputCheck({
+  request,
+  size,
+  bill,
+  byok,
+  acceptsUnfinished,
+  schemaWork,
+}: ModelCall): OutputCheck {
   const schema = request.responseSchema;
   let misses = 0;
 
@@ -38,11 +44,10 @@ export function createOutputCheck({ request, bill, byok, acceptsUnfinished, sche
   }
 
   return {
-    async check({ candidate }, answer, promptBytes) {
-      const observed = { prompt: promptBytes, output: answer.outputBytes };
+    async check({ candidate }, answer) {
+      const { usage: reported, outputBytes } = answer;
       const payer = payerOf(byok, candidate);
-      const asked = outputSizeOf(request);
-      const { usage } = bill.charge({ candidate, reported: answer.usage, observed, payer, asked });
+      const { usage } = bill.charge({ candidate, reported, output: { outputBytes }, payer, size });
       return { tokens: usage.promptTokens + usage.completionTokens, verdict: await judge(answer) };
     },
     misses: () => misses,

@@ -44,10 +44,10 @@ export async function provide(deps: ChatDependencies, call: ModelCall): Promise<
       firstOutputAtMs = outcome.answeredAtMs;
       // The attempt of a stream ends with the stream.
       if (outcome.kind === 'stream') return { ...outcome, admitted };
-      const { answer, promptBytes } = outcome;
-      const { tokens, verdict } = await output.check(admitted, answer, promptBytes);
+      const { answer } = outcome;
+      const { tokens, verdict } = await output.check(admitted, answer);
       endAttempt(admitted, 'ok', outcome.answeredAtMs, tokens);
-      if (verdict.kind === 'accepted') return { kind: 'json', answer: verdict.answer, admitted, promptBytes };
+      if (verdict.kind === 'accepted') return { kind: 'json', answer: verdict.answer, admitted };
       if (verdict.kind === 'exhausted') break;
       queue.again(admitted.candidate);
     }

@@ -6,7 +6,7 @@ import type { GatewayResponse } from '../../../shared/protocol/http/index.ts';
 import { jsonHeaders, streamHeaders } from '../../../shared/protocol/router/index.ts';
 import { type JsonAnswer, withoutReasoning } from '../../../shared/protocol/wire/index.ts';
 import { type Charge, mergeUsage } from '../../../shared/routing/billing/index.ts';
-import { outputSizeOf, payerOf } from '../../../shared/routing/planner/index.ts';
+import { payerOf } from '../../../shared/routing/planner/index.ts';
 import type { ChatDependencies } from '../dependencies.ts';
 import type { AdmittedChat, EndedCall, OpenStream, ProvidedAnswer, ProviderRun } from '../stages.ts';
 import { type RelayedStream, relayStream } from './event-stream.ts';
@@ -104,14 +104,13 @@ function streamResponse(deps: ChatDependencies, answered: Answered, stream: Open
   return { response, end };
 }
 
-function chargeStream(call: AdmittedChat, { admitted, promptBytes }: ProvidedAnswer, relayed: RelayedStream): Charge {
+function chargeStream(call: AdmittedChat, { admitted: { candidate } }: ProvidedAnswer, relayed: RelayedStream): Charge {
   // The last report of a stream that ended well is believed, also a zero.
   const isWhole = relayed.end === 'complete' || relayed.end === 'schema_mismatch';
-  const outputAfterUsage = isWhole ? relayed.outputBytesAfterUsage : relayed.outputBytesAfterCount;
-  const observed = { prompt: promptBytes, output: relayed.outputBytes, outputAfterUsage };
-  const { candidate } = admitted;
+  const bytesAfterUsage = isWhole ? relayed.outputBytesAfterUsage : relayed.outputBytesAfterCount;
+  const output = { outputBytes: relayed.outputBytes, bytesAfterUsage };
   const payer = payerOf(call.byok, candidate);
-  return call.bill.charge({ candidate, reported: relayed.usage, observed, payer, asked: outputSizeOf(call.request) });
+  return call.bill.charge({ candidate, reported: relayed.usage, output, payer, size: call.size });
 }
 
 function usageOf(

@@ -10,6 +10,7 @@ import { checkRequestSchema } from '../../../shared/protocol/json-schema/index.t
 import { type ChatRequest, readChatRequest } from '../../../shared/protocol/wire/index.ts';
 import {
   type ByokFacts,
+  callSizeOf,
   checkByokHeader,
   entryOf,
   failUnknownModel,
@@ -39,7 +40,7 @@ export async function route(deps: ChatDependencies, identified: IdentifiedCall):
   });
   if (plan instanceof GatewayError) return plan;
   const policy = tighten(request.provider.policy, workspace.data_policy);
-  return { ...call, request, workspace, plan, byok, policy };
+  return { ...call, request, workspace, plan, size: callSizeOf(request), byok, policy };
 }
 
 /**
@@ -70,6 +71,7 @@ const sortsByStatistics = ({ provider: { sort } }: ChatRequest): boolean => sort
 export const toModelCall = (call: AdmittedChat): ModelCall => ({
   correlationId: call.scope.correlationId,
   request: call.request,
+  size: call.size,
   plan: call.plan,
   firstCandidate: call.holdings.firstCandidate,
   byok: call.byok,

@@ -8,6 +8,7 @@ import { retryWrite } from '../../../shared/storage/store/index.ts';
 import type { ChatDependencies } from '../dependencies.ts';
 import type { AdmittedCall, EndedCall, NamesEnd } from '../stages.ts';
 import { logFailedAttempts } from './log-attempts.ts';
+import { logChargesOverHold } from './log-charges.ts';
 import { settleMoney } from './settle-money.ts';
 import { writeRecord } from './write-record.ts';
 
@@ -41,6 +42,7 @@ export async function settle(
     step('unused_permit', () => unusedPermit && retryWrite(clock, () => limiter.giveBack(unusedPermit), { deadline })),
     step('attempts', () => settleAttempts(deps, attempts)),
     step('attempt_lines', async () => logFailedAttempts(log, call, attempts)),
+    step('charge_lines', async () => logChargesOverHold(log, call)),
     step('response_cache', () => writeCache?.()),
     step('record', () => writeRecord(deps, call, { ...ended, run: { ...run, attempts } }, deadline)),
   ]);

@@ -38,11 +38,12 @@ export async function callModel(
 
 const toModelCall = (
   call: AdmittedExecution,
-  { request, plan }: PlannedModelCall,
+  { request, size, plan }: PlannedModelCall,
   stopped: AbortSignal | undefined,
 ): ModelCall => ({
   correlationId: call.scope.correlationId,
   request,
+  size,
   plan,
   firstCandidate: undefined,
   // Functions are paid with workspace credit (spec 4.1, function-call rule 3).

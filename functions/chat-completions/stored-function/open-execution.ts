@@ -13,7 +13,8 @@ import {
 } from '../../../shared/configuration/stored-functions/index.ts';
 import { fail, GatewayError } from '../../../shared/errors/index.ts';
 import type { PicoUsd } from '../../../shared/foundation/money/index.ts';
-import { worstCaseOf, worstCaseOfStep } from '../../../shared/routing/planner/index.ts';
+import { worstCaseCost } from '../../../shared/routing/billing/index.ts';
+import { withUnknownInput } from '../../../shared/routing/planner/index.ts';
 import type { ChatDependencies } from '../dependencies.ts';
 import type { Execution, IdentifiedCall, PlannedModelCall } from '../stages.ts';
 import { planModelCall } from './plan-model-call.ts';
@@ -61,16 +62,16 @@ function prepare(
     // Its messages are not known before the steps ahead of it are done; its candidates and its worst case are.
     const planned = planModelCall(deps, call, toRequest(step, step.messages, matched.passed));
     if (planned instanceof GatewayError) return planned;
-    worstCase += sumOverModels(planned.plan, (candidates) => worstCaseOfStep(planned.request, candidates));
+    worstCase += sumOverModels(planned.plan, (candidates) => worstCaseCost(candidates, withUnknownInput(planned.size)));
   }
   return { revision, matched, prompt: undefined, worstCase };
 }
 
 /** Without a schema any answer is the result; with one, a model whose answers are paid may leave it to the next. */
-const promptWorstCase = ({ request, plan }: PlannedModelCall): PicoUsd =>
+const promptWorstCase = ({ request, size, plan }: PlannedModelCall): PicoUsd =>
   request.responseSchema === undefined
-    ? worstCaseOf(request, plan)
-    : sumOverModels(plan, (candidates) => worstCaseOf(request, candidates));
+    ? worstCaseCost(plan, size)
+    : sumOverModels(plan, (candidates) => worstCaseCost(candidates, size));
 
 const sumOverModels = (plan: readonly Candidate[], costOf: (candidates: readonly Candidate[]) => PicoUsd): PicoUsd =>
   [...Map.groupBy(plan, ({ model }) => model.id).values()].reduce((sum, candidates) => sum + costOf(candidates), 0n);

@@ -4,7 +4,7 @@
 import type { FunctionRequest } from '../../../shared/configuration/stored-functions/index.ts';
 import { fail, GatewayError } from '../../../shared/errors/index.ts';
 import { type ChatRequest, readChatRequest } from '../../../shared/protocol/wire/index.ts';
-import { entryOf, makePlan, type Plan } from '../../../shared/routing/planner/index.ts';
+import { callSizeOf, entryOf, makePlan, type Plan } from '../../../shared/routing/planner/index.ts';
 import type { ChatDependencies } from '../dependencies.ts';
 import type { IdentifiedCall, PlannedModelCall } from '../stages.ts';
 
@@ -24,7 +24,7 @@ export function planModelCall(
   const [candidate, ...rest] = [...new Set([...primary, ...fallbacks])];
   if (candidate === undefined) return failed(first);
   const only = fallbacks.filter((fallback) => !primary.includes(fallback));
-  return { request, plan: [candidate, ...rest], fallbacks: new Set(only) };
+  return { request, size: callSizeOf(request), plan: [candidate, ...rest], fallbacks: new Set(only) };
 }
 
 /** No provider can be called, so a retry would end the same way. */

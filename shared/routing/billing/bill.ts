@@ -3,8 +3,8 @@
 import type { Candidate } from '../../configuration/catalogue/index.ts';
 import type { PicoUsd } from '../../foundation/money/index.ts';
 import { addCosts, type Cost, costOf, noCost } from './cost.ts';
-import { type BilledUsage, type ObservedBytes, readUsage, sumBilledUsage } from './usage.ts';
-import { type OutputSize, outputTokensMax } from './worst-case.ts';
+import { type BilledUsage, type ObservedOutput, readUsage, sumBilledUsage } from './usage.ts';
+import { type CallSize, estimateInputTokens, inputTokensMax, outputTokensMax } from './worst-case.ts';
 
 /** `client`: paid with a key of the client's own, to the provider directly. */
 export type Payer = 'workspace' | 'client';
@@ -17,6 +17,8 @@ export interface Charge {
   /** At catalogue prices, paid by the workspace or by the client. */
   readonly cost: Cost;
   readonly payer: Payer;
+  /** Of input, that the body can have. A provider that reports more is believed, because it is paid so. */
+  readonly inputTokensMax: number;
 }
 
 /** An answer to be charged. */
@@ -24,10 +26,10 @@ export interface ChargedAnswer {
   readonly candidate: Candidate;
   /** Usage as the provider reported it. */
   readonly reported: Record<string, unknown> | undefined;
-  readonly observed: ObservedBytes;
+  readonly output: ObservedOutput;
   readonly payer: Payer;
-  /** What the call asked for: more is not billed. */
-  readonly asked: OutputSize;
+  /** Of the call: the ground of estimates, and the bound of what is billed. */
+  readonly size: CallSize;
 }
 
 export interface Bill {
@@ -44,11 +46,13 @@ export interface Bill {
 export function openBill(): Bill {
   const charges: Charge[] = [];
   return {
-    charge({ candidate, reported, observed, payer, asked }) {
+    charge({ candidate, reported, output, payer, size }) {
       const { provider, entry, prices } = candidate;
-      const bounds = { promptTokens: entry.context_length, completionTokens: outputTokensMax(candidate, asked) };
+      const observed = { ...output, promptTokens: estimateInputTokens(entry, size) };
+      const bounds = { promptTokens: entry.context_length, completionTokens: outputTokensMax(candidate, size) };
       const usage = readUsage(reported, provider.reasoning_tokens, observed, bounds);
-      const charge = { candidate, usage, reported, cost: costOf(usage, prices), payer };
+      const cost = costOf(usage, prices);
+      const charge = { candidate, usage, reported, cost, payer, inputTokensMax: inputTokensMax(entry, size) };
       charges.push(charge);
       return charge;
     },

@@ -1,5 +1,5 @@
-// What a provider says was used, made safe to bill (contract 6): negative and non-numeric counts are estimated from the
-// bytes that were relayed, and a count beyond what the call can have used is billed at that bound.
+// What a provider says was used, made safe to bill: negative and non-numeric counts are estimated from what the gateway saw
+// itself, and a count beyond what the call can have used is billed at that bound.
 import { isJsonObject } from '../../protocol/wire/index.ts';
 
 export interface BilledUsage {
@@ -8,16 +8,19 @@ export interface BilledUsage {
   readonly cachedTokens: number;
   /** Everything generated, reasoning included. */
   readonly completionTokens: number;
-  /** True where a count rests on bytes instead of the provider's word. */
+  /** True where a count rests on an estimate instead of the provider's word. */
   readonly estimated: boolean;
 }
 
+export interface ObservedOutput {
+  readonly outputBytes: number;
+  /** Of them what came after the report, so that the report cannot know of it. */
+  readonly bytesAfterUsage?: number;
+}
+
 /** What the gateway saw itself: the ground of every estimate. */
-export interface ObservedBytes {
-  readonly prompt: number;
-  readonly output: number;
-  /** Of the output what came after the report, so that the report cannot know of it. */
-  readonly outputAfterUsage?: number;
+export interface Observed extends ObservedOutput {
+  readonly promptTokens: number;
 }
 
 /** The most that the call can have used. */
@@ -35,16 +38,16 @@ const widestBounds: UsageBounds = { promptTokens: tokensMax, completionTokens: t
 export function readUsage(
   reported: Record<string, unknown> | undefined,
   reasoningTokens: 'included' | 'additive',
-  observed: ObservedBytes,
+  observed: Observed,
   bounds: UsageBounds = widestBounds,
 ): BilledUsage {
   const prompt = toCount(reported?.prompt_tokens);
   const completion = toCount(reported?.completion_tokens);
   const cached = toCount(memberOf(reported?.prompt_tokens_details, 'cached_tokens')) ?? 0;
   const reasoning = toCount(memberOf(reported?.completion_tokens_details, 'reasoning_tokens')) ?? 0;
-  const unreportedBytes = completion === undefined ? observed.output : (observed.outputAfterUsage ?? 0);
+  const unreportedBytes = completion === undefined ? observed.outputBytes : (observed.bytesAfterUsage ?? 0);
   const used = {
-    prompt: prompt ?? Math.ceil(observed.prompt / bytesPerToken),
+    prompt: prompt ?? observed.promptTokens,
     completion:
       (completion ?? 0) +
       Math.ceil(unreportedBytes / bytesPerToken) +

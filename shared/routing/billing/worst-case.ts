@@ -1,5 +1,5 @@
-// The most a call can cost: what is held before any provider is called (contract 6), so that no number of parallel
-// calls can spend more than there is.
+// The most a call can cost: what is held before any provider is called, so that no number of parallel calls can spend
+// more than there is. An estimate of what a call has used rests on the same size, and is never more.
 import type { Candidate } from '../../configuration/catalogue/index.ts';
 import { type PicoUsd, priceOf } from '../../foundation/money/index.ts';
 
@@ -13,11 +13,14 @@ export interface OutputSize {
   readonly predictionBytes: number;
 }
 
-export interface CallSize extends OutputSize {
-  /** Bytes of the provider-bound body without its images. A token is at least one byte of it, whatever the tokenizer. */
-  readonly bodyBytes: number;
+export interface InputSize {
+  /** Bytes of the body without its images. A token is at least one byte of it, whatever the tokenizer. */
+  readonly textBytes: number;
   /** Tokens of its images at most. Undefined: media that only the context bounds (audio, files, other kinds). */
   readonly mediaTokens: number | undefined;
+}
+
+export interface CallSize extends InputSize, OutputSize {
   /** Answers that may be charged: more than one where an output is checked and asked for again. */
   readonly answersMax: number;
 }
@@ -36,14 +39,27 @@ export function worstCaseCost(candidates: readonly Candidate[], size: CallSize):
 }
 
 function costAt({ entry, provider, prices }: Candidate, size: CallSize): PicoUsd {
-  const inputTokens =
-    size.mediaTokens === undefined
-      ? entry.context_length
-      : Math.min(size.bodyBytes + size.mediaTokens, entry.context_length);
-  const outputTokens = outputTokensMax({ entry, provider }, size);
-  const one = priceOf(inputTokens, prices.input ?? 0n) + priceOf(outputTokens, prices.output ?? 0n);
-  return one * BigInt(size.answersMax);
+  const input = priceOf(inputTokensMax(entry, size), dearer(prices.input ?? 0n, prices.cachedInput ?? 0n));
+  const output = priceOf(outputTokensMax({ entry, provider }, size), prices.output ?? 0n);
+  return (input + output) * BigInt(size.answersMax);
 }
+
+const dearer = (one: bigint, other: bigint): bigint => (one > other ? one : other);
+
+type Entry = Pick<Candidate['entry'], 'context_length'>;
+
+export const inputTokensMax = (entry: Entry, size: InputSize): number => inputTokens(entry, size, 1);
+
+/** English text is about four bytes a token in every common tokenizer. */
+const bytesPerToken = 4;
+
+/** What the input takes as a rule. Media count as they are held: their bytes say nothing about their tokens. */
+export const estimateInputTokens = (entry: Entry, size: InputSize): number => inputTokens(entry, size, bytesPerToken);
+
+const inputTokens = (entry: Entry, { textBytes, mediaTokens }: InputSize, bytesAToken: number): number =>
+  mediaTokens === undefined
+    ? entry.context_length
+    : Math.min(Math.ceil(textBytes / bytesAToken) + mediaTokens, entry.context_length);
 
 export function outputTokensMax({ entry, provider }: Pick<Candidate, 'entry' | 'provider'>, size: OutputSize): number {
   const asked = size.maxOutputTokens ?? entry.max_output_tokens;

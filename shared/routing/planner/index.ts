@@ -5,6 +5,7 @@ export {
   payerOf,
   readByokFacts,
 } from './byok.ts';
+export { callSizeOf, withUnknownInput } from './call-size.ts';
 export { loosens, satisfies, tighten } from './data-policy.ts';
 export { hasMedia } from './media.ts';
 export type { CandidateStats } from './order.ts';
@@ -12,4 +13,3 @@ export { makePlan, type Plan, type PlanFacts } from './plan.ts';
 export { isBillable, totalPrice } from './prices.ts';
 export { entryOf, estimateTokens, limitsOf } from './provider-limits.ts';
 export { failUnknownModel } from './unknown-model.ts';
-export { outputSizeOf, worstCaseOf, worstCaseOfStep } from './worst-case.ts';

@@ -1,5 +1,5 @@
 // How many tokens the media of a request may take. The bytes of an image say nothing about them, so a documented bound
-// does: it decides what is held, never what is billed.
+// does: it decides what is held, and what is billed where a provider reports no usage.
 import { imageSize } from 'image-size';
 import { type ChatRequest, isJsonObject } from '../../protocol/wire/index.ts';
 

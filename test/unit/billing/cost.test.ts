@@ -32,7 +32,7 @@ describe('the cost of a call', () => {
           completion_tokens: completion,
           prompt_tokens_details: { cached_tokens: cached },
         };
-        const usage = readUsage(reported, 'included', { prompt: 0, output: 0 });
+        const usage = readUsage(reported, 'included', { promptTokens: 0, outputBytes: 0 });
         const cost = costOf(usage, prices);
         const hits = Math.min(cached, prompt);
         const terms: [number, string][] = [
@@ -58,7 +58,7 @@ describe('the cost of a call', () => {
       fc.property(tokens, tokens, price, (prompt, completion, text) => {
         const perToken = parsePricePerMillion(text) ?? null;
         const reported = { prompt_tokens: prompt, completion_tokens: completion };
-        const billed = readUsage(reported, 'included', { prompt: 0, output: 0 });
+        const billed = readUsage(reported, 'included', { promptTokens: 0, outputBytes: 0 });
         const cost = costOf(billed, { input: perToken, cachedInput: perToken, output: perToken });
         const merged = mergeUsage(reported, billed, { total: cost.total, upstream: cost }, served) as {
           cost: unknown;
@@ -75,7 +75,10 @@ describe('the cost of a call', () => {
   });
 
   it('is nothing for an entry without a price', () => {
-    const usage = readUsage({ prompt_tokens: 9, completion_tokens: 9 }, 'included', { prompt: 0, output: 0 });
+    const usage = readUsage({ prompt_tokens: 9, completion_tokens: 9 }, 'included', {
+      promptTokens: 0,
+      outputBytes: 0,
+    });
     expect(costOf(usage, { input: null, cachedInput: null, output: null }).total).toBe(0n);
   });
 });

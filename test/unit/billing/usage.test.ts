@@ -2,7 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import { readUsage } from '../../../shared/routing/billing/index.ts';
 
-const observed = { prompt: 400, output: 81 };
+const observed = { promptTokens: 100, outputBytes: 81 };
 const read = (usage: Record<string, unknown> | undefined, style: 'included' | 'additive' = 'included') =>
   readUsage(usage, style, observed);
 

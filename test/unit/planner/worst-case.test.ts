@@ -1,7 +1,10 @@
 import { describe, expect, it } from '@jest/globals';
+import fc from 'fast-check';
 import { GatewayError } from '../../../shared/errors/index.ts';
-import { makePlan, worstCaseOf } from '../../../shared/routing/planner/index.ts';
-import { entryOf, planFactsOf, priced, requestOf } from './planning.ts';
+import { openBill, worstCaseCost } from '../../../shared/routing/billing/index.ts';
+import { callSizeOf, makePlan } from '../../../shared/routing/planner/index.ts';
+import { png } from '../../support/png.ts';
+import { catalogueOf, entryOf, modelOf, planFactsOf, priced, providerOf, requestOf } from './planning.ts';
 
 const contextLength = 1_000_000;
 /** A pico-USD for each token. */
@@ -13,21 +16,12 @@ function held(members: Record<string, unknown>, kind: 'input' | 'output'): numbe
   const request = requestOf({ max_tokens: 10, ...members });
   const plan = makePlan(request, planFactsOf([entryOf('acme', { ...prices, context_length: contextLength })]));
   if (plan instanceof GatewayError) throw plan;
-  return Number(worstCaseOf(request, plan));
+  return Number(worstCaseCost(plan, callSizeOf(request)));
 }
 
 const user = (...content: object[]) => ({ messages: [{ role: 'user', content }] });
 const image = (url: string, detail?: string) => ({ type: 'image_url', image_url: { url, ...(detail && { detail }) } });
 const remote = 'https://images.example/a.png';
-
-/** The header of a PNG says how large it is; behind it anything may come. */
-function png(width: number, height: number, bytes = 0): string {
-  const header = Buffer.from('89504e470d0a1a0a0000000d49484452', 'hex');
-  const size = Buffer.alloc(13);
-  size.writeUInt32BE(width, 0);
-  size.writeUInt32BE(height, 4);
-  return `data:image/png;base64,${Buffer.concat([header, size, Buffer.alloc(bytes)]).toString('base64')}`;
-}
 
 describe('what a call holds for its input', () => {
   it('is bounded for an image by tokens, not by the context nor by its bytes', () => {
@@ -55,5 +49,71 @@ describe('what a call holds for its output', () => {
     const prediction = { type: 'content', content: 'x'.repeat(1_000) };
     expect(held({}, 'output')).toBe(10);
     expect(held({ prediction }, 'output')).toBeGreaterThanOrEqual(1_010);
+  });
+});
+
+describe('an estimate of what a call has used', () => {
+  const text = fc.record({ type: fc.constant('text'), text: fc.string({ maxLength: 2_000 }) });
+  const picture = fc.tuple(fc.nat(4_000), fc.nat(4_000), fc.nat(20_000), fc.constantFrom('low', 'high', undefined));
+  const part = fc.oneof(
+    text,
+    picture.map(([width, height, bytes, detail]) => image(png(width, height, bytes), detail)),
+    fc.constant(image(remote)),
+    fc.constant({ type: 'input_audio', input_audio: { data: 'AAAA' } }),
+  );
+  const entry = fc.record({
+    context_length: fc.integer({ min: 1, max: 200_000 }),
+    max_output_tokens: fc.integer({ min: 1, max: 8_000 }),
+    input_price_per_million: fc.constantFrom('0', '0.50', '3'),
+    output_price_per_million: fc.constantFrom('0', '2', '15'),
+    cached_input_price_per_million: fc.constantFrom('0.10', '5', undefined),
+  });
+  const members = fc.record(
+    { max_tokens: fc.integer({ min: 1, max: 10_000 }), n: fc.integer({ min: 1, max: 4 }), prediction: fc.object() },
+    { requiredKeys: [] },
+  );
+  const report = fc.constantFrom(
+    undefined,
+    {},
+    { completion_tokens: 1e9 },
+    { prompt_tokens_details: { cached_tokens: 1e6 } },
+  );
+
+  it('never exceeds what the call holds, whatever is in it and however much was relayed', () => {
+    fc.assert(
+      fc.property(
+        fc.array(part, { maxLength: 5 }),
+        fc.array(entry, { minLength: 1, maxLength: 3 }),
+        members,
+        report,
+        fc.nat(10_000_000),
+        fc.constantFrom('included' as const, 'additive' as const),
+        (parts, entries, sent, reported, outputBytes, reasoning_tokens) => {
+          const providers = entries.map((_entry, index) => providerOf(`p${index}`, { reasoning_tokens }));
+          const listed = entries.map((more, index) => entryOf(`p${index}`, more));
+          const request = requestOf({ ...user(...parts), ...sent });
+          const plan = makePlan(request, {
+            ...planFactsOf(listed, providers),
+            // Audio is a feature of the model.
+            catalogue: catalogueOf([modelOf('m', { modalities: ['text', 'audio'], providers: listed })], providers),
+          });
+          if (plan instanceof GatewayError) throw plan;
+          const size = callSizeOf(request);
+          const bill = openBill();
+          for (const candidate of plan) {
+            const { cost, usage } = bill.charge({
+              candidate,
+              reported,
+              output: { outputBytes },
+              payer: 'workspace',
+              size,
+            });
+            expect(usage.estimated).toBe(true);
+            expect(cost.total).toBeLessThanOrEqual(worstCaseCost(plan, size));
+          }
+        },
+      ),
+      { numRuns: 300 },
+    );
   });
 });

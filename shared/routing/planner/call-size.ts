@@ -1,0 +1,22 @@
+// What the money and the limits of a call know of its request: how much goes in and how much may come out. Read once from
+// the body, so that what is held, what is estimated and what a provider's limits count rest on the same figures.
+import { chargedAnswersMax } from '../../foundation/constants/index.ts';
+import type { ChatRequest } from '../../protocol/wire/index.ts';
+import type { CallSize } from '../billing/index.ts';
+import { mediaOf } from './media.ts';
+
+export function callSizeOf(request: ChatRequest): CallSize {
+  const { raw, maxOutputTokens, choices, responseSchema } = request;
+  const { tokens: mediaTokens, dataCharacters } = mediaOf(request);
+  return {
+    maxOutputTokens,
+    choices,
+    predictionBytes: raw.prediction == null ? 0 : Buffer.byteLength(JSON.stringify(raw.prediction)),
+    textBytes: Buffer.byteLength(JSON.stringify(raw)) - dataCharacters,
+    mediaTokens,
+    answersMax: responseSchema === undefined ? 1 : chargedAnswersMax,
+  };
+}
+
+/** Of a workflow's step before it runs: answers of other steps come into its messages, so only the context bounds them. */
+export const withUnknownInput = (size: CallSize): CallSize => ({ ...size, mediaTokens: undefined });
