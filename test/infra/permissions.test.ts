@@ -24,8 +24,8 @@ import { ask, prompt } from '../support/function-calls.ts';
 import { gatewayFileText, newKey } from '../support/gateway-file.ts';
 import { hello } from '../support/harness.ts';
 import { aroundStore, type StoreCall } from '../support/wrapped-store.ts';
-import { type AwsCall, RolePolicy } from './policy-evaluation.ts';
-import { synthesizeStage } from './synthesized-stage.ts';
+import { type AwsCall, functionPolicy, ResourcePolicy, RolePolicy } from './policy-evaluation.ts';
+import { resourcesOf, synthesizeStage } from './synthesized-stage.ts';
 
 const account = '111122223333';
 const region = 'eu-west-1';
@@ -40,9 +40,10 @@ const inAccount = (reference: string): string => {
     'AWS::AccountId': account,
   };
   if (reference.includes('ConnectionKey')) return keyArn;
+  if (reference.includes('SpillBucket')) return objectArn('').slice(0, -1);
   return known[reference] ?? (reference.includes('ProviderCredentials') ? secretArn : reference);
 };
-const { api } = synthesizeStage('prod');
+const { api, data } = synthesizeStage('prod');
 const chatRole = new RolePolicy(api, 'ChatCompletions', inAccount);
 const modelsRole = new RolePolicy(api, 'Models', inAccount);
 
@@ -331,5 +332,103 @@ describe('the roles of the functions, while the gateway serves every kind of req
   ])('allow the chat function, and it alone, %s of Bedrock', (_case, call) => {
     expect(chatRole.allows(call)).toBe(true);
     expect(modelsRole.allows(call)).toBe(false);
+  });
+});
+
+describe('the policies that stand on resources', () => {
+  const own = { account };
+  const foreign = { account: '999999999999' };
+  const policyOf = (template: typeof api, type: string, member: string) => {
+    const [resource, ...others] = resourcesOf(template, type);
+    expect(others).toEqual([]);
+    return new ResourcePolicy(resource?.Properties[member], inAccount);
+  };
+
+  describe('of the alarm topic', () => {
+    const [topic] = resourcesOf(api, 'AWS::SNS::Topic');
+    const policy = policyOf(api, 'AWS::SNS::TopicPolicy', 'PolicyDocument');
+    const cloudwatch = { service: 'cloudwatch.amazonaws.com' };
+    const publishing = (from: string, secure = 'true'): AwsCall => ({
+      action: 'sns:Publish',
+      resource: String(topic?.id),
+      context: {
+        'aws:SourceAccount': String(from.split(':')[4]),
+        'aws:SourceArn': from,
+        'aws:SecureTransport': secure,
+      },
+    });
+
+    it('lets every alarm that names the topic publish there', () => {
+      const alarms = resourcesOf(api, 'AWS::CloudWatch::Alarm');
+      expect(alarms.length).toBeGreaterThan(0);
+      for (const { id, Properties } of alarms) {
+        expect(Properties.AlarmActions).toEqual([{ Ref: topic?.id }]);
+        const arn = `arn:aws:cloudwatch:${region}:${account}:alarm:${id}`;
+        expect({ id, decision: policy.decide(cloudwatch, publishing(arn)) }).toEqual({ id, decision: 'allow' });
+      }
+    });
+
+    it('lets in no alarm of another account, no other service and nothing without TLS', () => {
+      const alarm = `arn:aws:cloudwatch:${region}:${account}:alarm:x`;
+      const stranger = alarm.replace(account, foreign.account);
+      expect(policy.decide(cloudwatch, publishing(stranger))).toBe('none');
+      expect(policy.decide({ service: 'events.amazonaws.com' }, publishing(alarm))).toBe('none');
+      expect(policy.decide(foreign, publishing(stranger))).toBe('none');
+      expect(policy.decide(cloudwatch, publishing(alarm, 'false'))).toBe('deny');
+    });
+  });
+
+  it('of the functions let anyone call them by their URLs, and nobody in another way', () => {
+    const urls = resourcesOf(api, 'AWS::Lambda::Url');
+    expect(urls).toHaveLength(2);
+    for (const { Properties } of urls) {
+      const { 'Fn::GetAtt': [id = ''] = [] } = Properties.TargetFunctionArn as { 'Fn::GetAtt': string[] };
+      const policy = functionPolicy(api, id, inAccount);
+      const decide = (action: string, context: AwsCall['context']) =>
+        policy.decide(foreign, { action, resource: id, ...(context ? { context } : {}) });
+      const byUrl = {
+        'lambda:FunctionUrlAuthType': String(Properties.AuthType),
+        'lambda:InvokedViaFunctionUrl': 'true',
+      };
+      expect(decide('lambda:InvokeFunctionUrl', byUrl)).toBe('allow');
+      expect(decide('lambda:InvokeFunction', byUrl)).toBe('allow');
+      expect(decide('lambda:InvokeFunction', undefined)).toBe('none');
+      expect(decide('lambda:UpdateFunctionCode', byUrl)).toBe('none');
+    }
+  });
+
+  it('of the roles let Lambda take them on, and no one else', () => {
+    const roles = resourcesOf(api, 'AWS::IAM::Role');
+    expect(roles.length).toBeGreaterThan(0);
+    for (const { id, Properties } of roles) {
+      const policy = new ResourcePolicy(Properties.AssumeRolePolicyDocument, inAccount);
+      const call = { action: 'sts:AssumeRole', resource: id };
+      expect(policy.decide({ service: 'lambda.amazonaws.com' }, call)).toBe('allow');
+      for (const other of [{ service: 'cloudwatch.amazonaws.com' }, own, foreign]) {
+        expect(policy.decide(other, call)).toBe('none');
+      }
+    }
+  });
+
+  it('of the key leave it to the policies of the roles of this account who may use it', () => {
+    const policy = policyOf(data, 'AWS::KMS::Key', 'KeyPolicy');
+    const decrypt = { action: 'kms:Decrypt', resource: keyArn };
+    expect(policy.decide(own, decrypt)).toBe('allow');
+    expect(policy.decide(foreign, decrypt)).toBe('none');
+    expect(policy.decide({ service: 'lambda.amazonaws.com' }, decrypt)).toBe('none');
+  });
+
+  it('of the bucket refuse plain HTTP and old TLS to everybody, and give nobody more than their own policies do', () => {
+    const policy = policyOf(data, 'AWS::S3::BucketPolicy', 'PolicyDocument');
+    const get = (context: Record<string, string>): AwsCall => ({
+      action: 's3:GetObject',
+      resource: objectArn('x'),
+      context,
+    });
+    const secure = { 'aws:SecureTransport': 'true', 's3:TlsVersion': '1.3' };
+    expect(policy.decide(own, get(secure))).toBe('none');
+    expect(policy.decide(foreign, get(secure))).toBe('none');
+    expect(policy.decide(own, get({ ...secure, 'aws:SecureTransport': 'false' }))).toBe('deny');
+    expect(policy.decide(own, get({ ...secure, 's3:TlsVersion': '1.1' }))).toBe('deny');
   });
 });

@@ -1,6 +1,6 @@
 // Alarms of a stage: failed answers, time spent in the gateway itself, refused invocations, a store that cannot keep up.
 // All of them notify one topic.
-import { Aws, CfnCondition, CfnOutput, Fn } from 'aws-cdk-lib';
+import { ArnFormat, Aws, CfnCondition, CfnOutput, Fn, Stack } from 'aws-cdk-lib';
 import {
   Alarm,
   type CfnAlarm,
@@ -10,6 +10,7 @@ import {
   TreatMissingData,
 } from 'aws-cdk-lib/aws-cloudwatch';
 import { SnsAction } from 'aws-cdk-lib/aws-cloudwatch-actions';
+import { PolicyStatement, ServicePrincipal } from 'aws-cdk-lib/aws-iam';
 import type { Function as LambdaFunction } from 'aws-cdk-lib/aws-lambda';
 import { Topic } from 'aws-cdk-lib/aws-sns';
 import { EmailSubscription } from 'aws-cdk-lib/aws-sns-subscriptions';
@@ -52,6 +53,7 @@ export class Alarms extends Construct {
     super(scope, id);
     this.#prefix = `${brand} ${stage}: `;
     const topic = new Topic(this, 'Topic', { displayName: `${brand} ${stage}`, enforceSSL: true });
+    allowAlarms(topic);
     if (email !== null) topic.addSubscription(new EmailSubscription(email));
     new CfnOutput(scope, 'AlarmTopicArn', { value: topic.topicArn });
     this.#action = new SnsAction(topic);
@@ -149,4 +151,23 @@ export class Alarms extends Construct {
     alarm.addAlarmAction(this.#action);
     return alarm;
   }
+}
+
+/** A topic with a policy of its own has lost SNS's default one, which let the alarms of its account publish. */
+function allowAlarms(topic: Topic): void {
+  const alarms = Stack.of(topic).formatArn({
+    service: 'cloudwatch',
+    resource: 'alarm',
+    resourceName: '*',
+    arnFormat: ArnFormat.COLON_RESOURCE_NAME,
+  });
+  topic.addToResourcePolicy(
+    new PolicyStatement({
+      sid: 'AlarmsOfThisAccount',
+      principals: [new ServicePrincipal('cloudwatch.amazonaws.com')],
+      actions: ['sns:Publish'],
+      resources: [topic.topicArn],
+      conditions: { StringEquals: { 'aws:SourceAccount': Aws.ACCOUNT_ID }, ArnLike: { 'aws:SourceArn': alarms } },
+    }),
+  );
 }
