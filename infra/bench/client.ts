@@ -28,7 +28,8 @@ export interface Call {
   readonly headers?: Readonly<Record<string, string>>;
 }
 
-const callTimeoutMs = 30_000;
+/** Longer than the gateway's own budget for a call. */
+const callTimeoutMs = 60_000;
 
 export function createClient({ name, url, headers: own }: Endpoint, connections: number) {
   const target = `${url}/chat/completions`;
@@ -63,11 +64,18 @@ export function createClient({ name, url, headers: own }: Endpoint, connections:
 
 export type Client = ReturnType<typeof createClient>;
 
-/** One call that has to succeed. */
+/** Where others use the machine, the store may take longer than the two seconds that a call waits for it. */
+const storeTooSlow = 503;
+const sendsMax = 20;
+
+/** One call that has to succeed; sent again where the store was too slow for it. */
 export async function sendOne(client: Client, call: Call): Promise<Answer> {
-  const answer = await client.send(call);
-  if (answer.status === 200) return answer;
-  throw new Error(`${client.name} answered ${answer.status}: ${answer.text.slice(0, 300)}`);
+  for (let sends = 1; ; sends += 1) {
+    const answer = await client.send(call);
+    if (answer.status === 200) return answer;
+    if (answer.status === storeTooSlow && sends < sendsMax) continue;
+    throw new Error(`${client.name} answered ${answer.status}: ${answer.text.slice(0, 300)}`);
+  }
 }
 
 /** A closed loop: each connection pauses and sends its next call when it has the whole answer to the one before. */

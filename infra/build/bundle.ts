@@ -82,7 +82,7 @@ const credentialChain = join(import.meta.dirname, 'bundled-credential-chain.ts')
 /** Of one file. Loading grows with size. */
 export const bundleMaxBytes = 600 * 1024;
 /** A bundle that needs longer to load than Lambda's own init limit would never answer. */
-const loadTimeoutMs = 10_000;
+const loadTimeoutMs = 120_000;
 
 export interface Bundle {
   readonly name: BundleName;

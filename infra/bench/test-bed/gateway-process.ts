@@ -5,8 +5,8 @@ import { join } from 'node:path';
 import { systemClock, within } from '../../../shared/foundation/time/index.ts';
 import type { Inspection, ProcessFigures } from './inspect-process.ts';
 
-/** For each of them: to start, to answer, and to end, for which running calls are waited for. */
-const timeoutMs = 20_000;
+/** For each of them: to start, to answer, and to end. So long that only a process that hangs reaches it: others may use the machine. */
+const timeoutMs = 120_000;
 
 /** `folder` is shared by gateways that share a store. */
 export async function startGateway(configFile: string, storeUrl: string, folder: string) {
