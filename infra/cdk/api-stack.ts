@@ -18,7 +18,7 @@ import { Alarms } from './constructs/alarms.ts';
 import { type Compute, functionCompute } from './constructs/compute.ts';
 import { Dashboard } from './constructs/dashboard.ts';
 import { Edge } from './constructs/edge.ts';
-import { countServerErrors } from './constructs/gateway-metrics.ts';
+import { countServerErrors, functionUrlErrors } from './constructs/gateway-metrics.ts';
 import { OriginSecret } from './constructs/origin-secret.ts';
 import { chatTableActions } from './constructs/table-actions.ts';
 import { webCompute } from './constructs/web-compute.ts';
@@ -82,9 +82,10 @@ export class ApiStack extends Stack {
     const { functions, logGroups } = compute;
     const { alarmEmail: email, dashboard, removal } = settings;
     for (const logGroup of Object.values(logGroups)) countServerErrors(logGroup, 'ServerErrors', logGroup);
+    const urlErrors = Object.values(functions).flatMap(functionUrlErrors);
     const alarms =
       removal === 'retain' || email !== null
-        ? new Alarms(this, 'Alarms', { stage, email, functions, distributionId }).all
+        ? new Alarms(this, 'Alarms', { stage, email, functions, urlErrors, distributionId }).all
         : [];
     if (!dashboard) return;
     const [logGroup] = Object.values(logGroups) as [LogGroup, ...LogGroup[]];

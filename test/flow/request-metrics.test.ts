@@ -7,14 +7,14 @@ interface Line {
   readonly _aws: {
     readonly CloudWatchMetrics: ReadonlyArray<{
       readonly Namespace: string;
-      readonly Dimensions: readonly [readonly string[]];
+      readonly Dimensions: ReadonlyArray<readonly string[]>;
       readonly Metrics: ReadonlyArray<{ readonly Name: string; readonly Unit: string }>;
     }>;
   };
   readonly [member: string]: unknown;
 }
 
-/** Contract 12. */
+/** Metrics times sets of dimensions. */
 const declaredMax = 12;
 
 describe('the log line of a request', () => {
@@ -45,9 +45,25 @@ describe('the log line of a request', () => {
   };
   /** `stage+provider: Requests Errors …` */
   const declared = ({ _aws }: Line): string[] =>
-    _aws.CloudWatchMetrics.map(
-      ({ Dimensions: [by], Metrics }) => `${by.join('+')}: ${Metrics.map(({ Name }) => Name).join(' ')}`,
+    _aws.CloudWatchMetrics.flatMap(({ Dimensions, Metrics }) =>
+      Dimensions.map((by) => `${by.join('+')}: ${Metrics.map(({ Name }) => Name).join(' ')}`),
     );
+  const countDeclared = (line: Line) =>
+    declared(line)
+      .join(' ')
+      .split(' ')
+      .filter((word) => !word.endsWith(':')).length;
+
+  it('of every call that waited for the start of its process says so and declares no time of the gateway', async () => {
+    const calls = [hello('acme/echo'), hello('acme/echo', { stream: true })];
+    for (const line of await Promise.all(calls.map((body) => lineOf(body)))) {
+      expect(line).toMatchObject({ cold_start: true, outcome: 'ok', gateway_ms: expect.any(Number) });
+      expect(line).not.toHaveProperty('GatewayTime');
+      expect(declared(line)[0]).toMatch(/^stage: Requests Errors TotalTime( TimeToFirstOutput)? InputTokens/);
+      expect(countDeclared(line)).toBeLessThanOrEqual(declaredMax);
+    }
+    expect(await lineOf(hello('acme/echo'))).toMatchObject({ cold_start: false, GatewayTime: expect.any(Number) });
+  });
 
   it('declares everything by stage, two metrics by provider and one by outcome: twelve at most', async () => {
     const line = await lineOf(hello('acme/echo', { stream: true }));
@@ -56,7 +72,7 @@ describe('the log line of a request', () => {
       'stage+provider: Requests CostMicroUsd',
       'stage+outcome_class: Requests',
     ]);
-    expect(line._aws.CloudWatchMetrics.flatMap(({ Metrics }) => Metrics).length).toBeLessThanOrEqual(declaredMax);
+    expect(countDeclared(line)).toBeLessThanOrEqual(declaredMax);
     expect(line).toMatchObject({ Requests: 1, Errors: 0, provider: 'acme', outcome: 'ok', outcome_class: 'ok' });
     for (const { Namespace, Metrics } of line._aws.CloudWatchMetrics) {
       expect(Namespace).toBe('gw');
@@ -68,6 +84,14 @@ describe('the log line of a request', () => {
     const line = await lineOf(hello('acme/unknown'));
     expect(declared(line)).toEqual(['stage: Requests Errors TotalTime', 'stage+outcome_class: Requests']);
     expect(line).not.toHaveProperty('provider');
+  });
+
+  it('counts an error for every answer that a client takes for one, as the alarm on errors of the URLs needs', async () => {
+    const method = await harness.get('/chat/completions');
+    const id = method.headers.get('x-request-id');
+    const lineFor = () => harness.logLines.find((line) => line.includes(`"correlation_id":"${id}"`));
+    for (let round = 0; round < 100 && lineFor() === undefined; round += 1) await harness.get('/models');
+    expect([method.status, JSON.parse(String(lineFor())).Errors]).toEqual([405, 1]);
   });
 
   it('counts refusals that the client caused together, and failures of ours by their code', async () => {

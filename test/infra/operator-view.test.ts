@@ -7,7 +7,25 @@ interface AlarmProperties {
   readonly AlarmDescription: string;
   readonly TreatMissingData: string;
   readonly AlarmActions: readonly unknown[];
-  readonly Metrics?: readonly { readonly MetricStat?: unknown }[];
+  readonly Threshold: number;
+  readonly EvaluationPeriods: number;
+  readonly DatapointsToAlarm?: number;
+  readonly MetricName?: string;
+  readonly Metrics?: readonly {
+    readonly Id: string;
+    readonly Expression?: string;
+    readonly MetricStat?: { readonly Metric: { readonly MetricName: string } };
+  }[];
+}
+
+/** What CloudWatch compares with the threshold in one period: its functions, over values by metric id. */
+function alarmValue({ Metrics = [] }: AlarmProperties, values: Readonly<Record<string, number | undefined>>): number {
+  const { Expression: expression = '' } = Metrics.find((metric) => metric.Expression !== undefined) ?? {};
+  const read = expression
+    .replaceAll(/\b(?!FILL|IF)[a-z]\w*/g, (id) => `values.${id}`)
+    .replaceAll(/FILL\((.*?), 0\)/g, '($1 ?? 0)')
+    .replaceAll(/IF\((.*), (.*), 0\)/g, '($1 ? $2 : 0)');
+  return new Function('values', `return ${read}`)(values) as number;
 }
 
 const alarmsOf = ({ api }: SynthesizedStage) =>
@@ -95,12 +113,74 @@ describe('alarms', () => {
       'ReadThrottles',
       'StoreErrors',
       'StoreUnavailable',
+      'UrlErrors',
       'WriteThrottles',
       'chaterrors',
       'chatthrottles',
       'modelserrors',
       'modelsthrottles',
     ]);
+  });
+
+  const alarm = (name: string): AlarmProperties => {
+    const found = alarms.find(({ id }) => id.startsWith(`Alarms${name}`));
+    if (found === undefined) throw new Error(`there is no alarm ${name}`);
+    return found.Properties;
+  };
+  const rings = (name: string, values: Readonly<Record<string, number | undefined>>): boolean => {
+    const properties = alarm(name);
+    return alarmValue(properties, values) > properties.Threshold;
+  };
+
+  it.each([
+    ['FailedAnswers', { failed: 5, all: 5 }, { failed: 6, all: 100 }],
+    ['FailedAnswers', { failed: undefined, all: 1 }, { failed: 50, all: 900 }],
+    ['FailedAnswers', { failed: 50, all: 1_000 }, { failed: 51, all: 1_000 }],
+    ['GatewayTime', { timed: 59, slowest: 9_000 }, { timed: 60, slowest: 501 }],
+    ['GatewayTime', { timed: 1_000, slowest: 500 }, { timed: 1_000, slowest: 501 }],
+    ['DistributionErrors', { percent: 100, requests: 5 }, { percent: 100, requests: 6 }],
+    ['DistributionErrors', { percent: 5, requests: 10_000 }, { percent: 6, requests: 101 }],
+  ])('%s is not raised by %j, and is by %j', (name, few, many) => {
+    expect({ few: rings(name, few), many: rings(name, many) }).toEqual({ few: false, many: true });
+    // Of three periods, so that what is over after some minutes is no alarm.
+    expect(alarm(name)).toMatchObject({ EvaluationPeriods: 3, DatapointsToAlarm: 2 });
+  });
+
+  it('that count are not raised by five calls, whatever they count', () => {
+    const ratios = ['FailedAnswers', 'GatewayTime', 'DistributionErrors'];
+    const counting = alarms.filter(({ id }) => !ratios.some((name) => id.startsWith(`Alarms${name}`)));
+    expect(counting).toHaveLength(alarms.length - ratios.length);
+    for (const { Properties } of counting) expect(Properties.Threshold).toBe(5);
+  });
+
+  it('read the time of the gateway, which calls that start an instance do not have, as that of the slowest tenth', () => {
+    const { Metrics = [] } = alarm('GatewayTime');
+    const stats = Metrics.flatMap(({ MetricStat }) => (MetricStat === undefined ? [] : [MetricStat]));
+    expect(stats).toMatchObject(
+      ['SampleCount', 'p90'].map((Stat) => ({ Stat, Metric: { Namespace: 'gw', MetricName: 'GatewayTime' } })),
+    );
+  });
+
+  it('watch in every region for errors of the URLs that the gateway did not make', () => {
+    const { Metrics = [] } = alarm('UrlErrors');
+    const read = Metrics.flatMap(({ MetricStat }) => MetricStat?.Metric.MetricName ?? []);
+    expect(read.toSorted()).toEqual(['Errors', 'Url4xxCount', 'Url4xxCount', 'Url5xxCount', 'Url5xxCount']);
+    const bothFunctions = resourcesOf(watched.api, 'AWS::Lambda::Url').map(
+      ({ Properties }) => Properties.TargetFunctionArn,
+    );
+    expect(bothFunctions).toHaveLength(2);
+    for (const target of bothFunctions) {
+      const [name] = (target as { 'Fn::GetAtt': [string] })['Fn::GetAtt'];
+      expect(JSON.stringify(Metrics).split(`{"Ref":"${name}"}`)).toHaveLength(3);
+    }
+    const ids = Object.fromEntries(Metrics.map(({ Id }) => [Id, 0]));
+    // The gateway refused 40 calls itself; then the URL lost its permission, and no line was written at all.
+    expect(rings('UrlErrors', { ...ids, url0: 40, own: 40 })).toBe(false);
+    expect(rings('UrlErrors', { ...ids, url0: 40, own: undefined })).toBe(true);
+    const resource = Object.entries(watched.api.findResources('AWS::CloudWatch::Alarm')).find(([id]) =>
+      id.startsWith('AlarmsUrlErrors'),
+    );
+    expect(resource?.[1].Condition).toBeUndefined();
   });
 
   it('add up ten metrics at most, which is all that CloudWatch takes, and leave out no table', () => {

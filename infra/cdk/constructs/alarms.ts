@@ -1,5 +1,5 @@
-// Alarms of a stage: failed answers, time spent in the gateway itself, refused invocations, a store that cannot keep up.
-// All of them notify one topic.
+// Alarms of a stage: failed answers, time spent in the gateway itself, errors of the URLs, refused invocations, a store
+// that cannot keep up. All of them notify one topic. None is raised by a few calls, nor by the start of an instance.
 import { ArnFormat, Aws, CfnCondition, CfnOutput, Fn, Stack } from 'aws-cdk-lib';
 import {
   Alarm,
@@ -16,14 +16,25 @@ import { Topic } from 'aws-cdk-lib/aws-sns';
 import { EmailSubscription } from 'aws-cdk-lib/aws-sns-subscriptions';
 import { Construct } from 'constructs';
 import { brand } from '../../../shared/foundation/constants/index.ts';
-import { distributionErrorRate, period, requestMetric, serverErrorPercent, tableMetric } from './gateway-metrics.ts';
+import {
+  distributionErrorRate,
+  distributionRequests,
+  period,
+  requestMetric,
+  serverErrorMetric,
+  tableMetric,
+} from './gateway-metrics.ts';
 import { chatTableActions, type TableAction, tableActionsOf } from './table-actions.ts';
 
 /** Of all answers. Providers fail too; beyond this their fallbacks did not help. */
 const failedPercentMax = 5;
-/** The slowest hundredth, without the time providers took: an order of magnitude above what a warm instance needs. */
+/** In one period. So many failed, refused or slow calls may be one client, one deployment or one bad connection. */
+const fewCallsMax = 5;
+/** Of the slowest tenth, without the time providers took: an order of magnitude above what a warm instance needs. */
 const gatewayTimeMaxMs = 500;
-/** Two of three periods: a single failed call in a quiet hour is no outage. */
+/** Below, a tenth would be a few calls. */
+const timedCallsMin = 10 * (fewCallsMax + 1);
+/** Two of three periods: what is over after some minutes needs no operator. */
 const sustained = { evaluationPeriods: 3, datapointsToAlarm: 2 };
 
 export interface AlarmsProps {
@@ -32,13 +43,15 @@ export interface AlarmsProps {
   readonly email: string | null;
   /** By the name an operator knows. */
   readonly functions: Readonly<Record<string, LambdaFunction>>;
+  /** Counts of answers of the URLs with a status from 400, the gateway's own included. */
+  readonly urlErrors: readonly IMetric[];
   readonly distributionId?: string | undefined;
 }
 
 interface Rule {
   readonly metric: IMetric;
   readonly description: string;
-  /** The highest value without an alarm. Default: 0. */
+  /** The highest value without an alarm. Default: a few calls. */
   readonly threshold?: number;
   readonly isSustained?: boolean;
 }
@@ -49,7 +62,7 @@ export class Alarms extends Construct {
   readonly #action: SnsAction;
   readonly #prefix: string;
 
-  constructor(scope: Construct, id: string, { stage, email, functions, distributionId }: AlarmsProps) {
+  constructor(scope: Construct, id: string, { stage, email, functions, urlErrors, distributionId }: AlarmsProps) {
     super(scope, id);
     this.#prefix = `${brand} ${stage}: `;
     const topic = new Topic(this, 'Topic', { displayName: `${brand} ${stage}`, enforceSSL: true });
@@ -59,22 +72,34 @@ export class Alarms extends Construct {
     this.#action = new SnsAction(topic);
     this.#addAnswerAlarms(stage);
     for (const [name, target] of Object.entries(functions)) this.#addFunctionAlarms(name, target);
+    if (urlErrors.length > 0) this.#addUrlAlarm(stage, urlErrors);
     this.#addTableAlarms(stage);
     if (distributionId !== undefined) this.#addDistributionAlarm(distributionId);
   }
 
   #addAnswerAlarms(stage: string): void {
     this.#add('FailedAnswers', {
-      metric: serverErrorPercent(stage),
+      metric: new MathExpression({
+        expression: `IF(FILL(failed, 0) > ${fewCallsMax}, 100 * failed / all, 0)`,
+        usingMetrics: { failed: serverErrorMetric(stage), all: requestMetric(stage, 'Requests', 'Sum') },
+        period,
+      }),
       threshold: failedPercentMax,
       isSustained: true,
       description: `more than ${failedPercentMax} % of all answers had a status from 500 or ended early`,
     });
     this.#add('GatewayTime', {
-      metric: requestMetric(stage, 'GatewayTime', 'p99'),
+      metric: new MathExpression({
+        expression: `IF(timed >= ${timedCallsMin}, slowest, 0)`,
+        usingMetrics: {
+          timed: requestMetric(stage, 'GatewayTime', 'SampleCount'),
+          slowest: requestMetric(stage, 'GatewayTime', 'p90'),
+        },
+        period,
+      }),
       threshold: gatewayTimeMaxMs,
       isSustained: true,
-      description: `one call in a hundred spent more than ${gatewayTimeMaxMs} ms in the gateway itself`,
+      description: `one call in ten spent more than ${gatewayTimeMaxMs} ms in the gateway itself`,
     });
     this.#add('StoreUnavailable', {
       metric: requestMetric(stage, 'Requests', 'Sum', { outcomeClass: 'RATE_LIMITER_UNAVAILABLE' }),
@@ -90,6 +115,25 @@ export class Alarms extends Construct {
     this.#add(`${name}-throttles`, {
       metric: target.metricThrottles({ period, statistic: 'Sum' }),
       description: `${name} refused invocations; raise its reserved concurrency or the account's quota`,
+    });
+  }
+
+  /**
+   * What the URLs answered with an error, less what the gateway did: callers met a URL without permission, or Lambda's own
+   * failure, of which no log line tells. These metrics are in every region.
+   */
+  #addUrlAlarm(stage: string, urlErrors: readonly IMetric[]): void {
+    const counts = Object.fromEntries(urlErrors.map((metric, index) => [`url${index}`, metric]));
+    const all = Object.keys(counts).map((id) => `FILL(${id}, 0)`);
+    this.#add('UrlErrors', {
+      metric: new MathExpression({
+        expression: `${all.join(' + ')} - FILL(own, 0)`,
+        usingMetrics: { ...counts, own: requestMetric(stage, 'Errors', 'Sum') },
+        period,
+      }),
+      // A call may be counted in one period and its log line in the next.
+      isSustained: true,
+      description: 'callers got errors of the function URLs themselves, before or in place of answers of the gateway',
     });
   }
 
@@ -125,7 +169,14 @@ export class Alarms extends Construct {
   /** CloudFront's metrics are in us-east-1, and an alarm reads those of its own region only. */
   #addDistributionAlarm(distributionId: string): void {
     const alarm = this.#create('DistributionErrors', {
-      metric: distributionErrorRate(distributionId),
+      metric: new MathExpression({
+        expression: `IF(percent * requests > ${100 * fewCallsMax}, percent, 0)`,
+        usingMetrics: {
+          percent: distributionErrorRate(distributionId),
+          requests: distributionRequests(distributionId),
+        },
+        period,
+      }),
       threshold: failedPercentMax,
       isSustained: true,
       description: `the distribution answered more than ${failedPercentMax} % with a status from 500`,
@@ -139,7 +190,7 @@ export class Alarms extends Construct {
     this.all.push(this.#create(name, rule));
   }
 
-  #create(name: string, { metric, description, threshold = 0, isSustained = false }: Rule): Alarm {
+  #create(name: string, { metric, description, threshold = fewCallsMax, isSustained = false }: Rule): Alarm {
     const alarm = new Alarm(this, name, {
       metric,
       alarmDescription: `${this.#prefix}${description}`,

@@ -37,7 +37,12 @@ export class Dashboard extends Construct {
         [heading('Is it available?')],
         ...(props.alarms.length === 0 ? [] : [[this.#alarmStates()]]),
         this.#availability(),
-        [heading('How slow is it?', 'Gateway time is what is left of a call without its providers.')],
+        [
+          heading(
+            'How slow is it?',
+            'Gateway time is what is left of a call without its providers. Calls that waited for the start of an instance have none.',
+          ),
+        ],
         this.#latency(),
         [heading('What does it cost?', 'In millionths of a US dollar.')],
         this.#cost(),

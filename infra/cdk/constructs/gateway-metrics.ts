@@ -1,7 +1,8 @@
 // CloudWatch metrics by name: those of the gateway's log lines, and those of the services below. Dashboard and alarms use
 // the same definitions.
 import { Duration } from 'aws-cdk-lib';
-import { MathExpression, Metric } from 'aws-cdk-lib/aws-cloudwatch';
+import { MathExpression, Metric, type MetricOptions } from 'aws-cdk-lib/aws-cloudwatch';
+import type { Function as LambdaFunction } from 'aws-cdk-lib/aws-lambda';
 import { FilterPattern, type LogGroup, MetricFilter } from 'aws-cdk-lib/aws-logs';
 import type { Construct } from 'constructs';
 import {
@@ -88,14 +89,30 @@ export const tableMetricByTable = (stage: string, metricName: string): MathExpre
   });
 };
 
+/** Answers of a function's URL with a status from 400, by whomever they were made. */
+export const functionUrlErrors = (target: LambdaFunction): Metric[] =>
+  ['Url4xxCount', 'Url5xxCount'].map((name) => target.metric(name, { period, statistic: 'Sum' }));
+
 /** CloudFront writes its metrics in us-east-1, wherever the stage is. */
-export const distributionErrorRate = (distributionId: string): Metric =>
+const distributionMetric = (
+  distributionId: string,
+  metricName: string,
+  options: Pick<MetricOptions, 'statistic' | 'label'>,
+) =>
   new Metric({
     namespace: 'AWS/CloudFront',
-    metricName: '5xxErrorRate',
+    metricName,
     dimensionsMap: { DistributionId: distributionId, Region: 'Global' },
-    statistic: 'Average',
     period,
     region: 'us-east-1',
+    ...options,
+  });
+
+export const distributionErrorRate = (distributionId: string): Metric =>
+  distributionMetric(distributionId, '5xxErrorRate', {
+    statistic: 'Average',
     label: '5xx of the distribution in percent',
   });
+
+export const distributionRequests = (distributionId: string): Metric =>
+  distributionMetric(distributionId, 'Requests', { statistic: 'Sum' });

@@ -3,7 +3,8 @@
 
 /**
  * Which metrics of a request's log line are summed up by which dimensions. CloudWatch bills each combination of metric and
- * dimension values by the month, so a line declares 12 at most (contract 12).
+ * dimension values by the month, so a line declares 12 at most. `GatewayTime` is missing where the call waited for the
+ * start of its process.
  */
 export const requestMetricSeries = [
   {

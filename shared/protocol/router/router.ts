@@ -40,17 +40,21 @@ export function createRouter(
     firstBase,
     root: { [rootPaths.health]: { GET: serveHealth }, [rootPaths.landing]: { GET: serveLanding } },
   };
+  // A process is starting until its first answer is ready: what arrived before waited for modules and connections.
+  let startedAtMs: number | undefined;
   return async (request, context) => {
     const location = locate(table, request.path);
     const scope = openScope(request, context, location, dependencies);
+    const coldStart = startedAtMs === undefined || request.arrivedAtMs < startedAtMs;
     const { response, errorCode } = await answer(table, location, request, scope, dependencies);
+    startedAtMs ??= dependencies.clock.nowMs();
     return {
       ...response,
       headers: { ...corsHeaders, ...idHeaders(scope), ...response.headers },
       finish: async () => {
         await response.finish?.();
         await scope.deferred.run();
-        logRequest(dependencies, { request, scope, status: response.status, errorCode });
+        logRequest(dependencies, { request, scope, status: response.status, errorCode, coldStart });
       },
     };
   };
