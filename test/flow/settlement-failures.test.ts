@@ -1,9 +1,11 @@
 // A store that is away when a call settles: the client has its answer, and the call is charged once all the same.
 import { afterEach, describe, expect, it } from '@jest/globals';
+import { createChatGateway } from '../../functions/chat-completions/routes.ts';
 import { leaseMs } from '../../shared/foundation/constants/index.ts';
 import { type Clock, systemClock } from '../../shared/foundation/time/index.ts';
 import { StoreUnavailable } from '../../shared/storage/store/index.ts';
 import { expectBalancedBooks } from '../support/balanced-books.ts';
+import { callGateway } from '../support/call-gateway.ts';
 import { type Harness, hello, startHarness } from '../support/harness.ts';
 import { manualClock } from '../support/manual-clock.ts';
 import { outcomeOf } from '../support/outcomes.ts';
@@ -67,6 +69,30 @@ describe('a settlement', () => {
     await harness.settled();
     expect(await harness.records()).toHaveLength(1);
     expect(await expectBalancedBooks(harness)).toBe(cost);
+  });
+
+  it('ends within what the runtime has left: with a second to go each write is tried once, with a minute five times', async () => {
+    harness = await start();
+    const gateway = createChatGateway(harness.composition);
+    const body = Buffer.from(JSON.stringify(hello('acme/paid', { max_tokens: 100 })));
+    const headers = { authorization: [`Bearer ${harness.key}`], 'content-type': ['application/json'] };
+    let writes = 0;
+    fails = (call) => {
+      if (!isSettlement(call)) return undefined;
+      writes += 1;
+      return 'before';
+    };
+    const writesWith = async (leftMs: number) => {
+      writes = 0;
+      const arrivedAtMs = systemClock.nowMs();
+      const reply = await callGateway(gateway, { headers, body, arrivedAtMs, endsAtMs: arrivedAtMs + leftMs });
+      expect(reply.status).toBe(200);
+      return writes;
+    };
+    const inAMinute = await writesWith(60_000);
+    expect(inAMinute).toBeGreaterThan(0);
+    expect((await writesWith(1_000)) * 5).toBe(inAMinute);
+    expect(harness.logLines.filter((line) => line.includes('settlement_failed'))).toHaveLength(2);
   });
 
   it('that never gets through changes no answer, is logged, and its hold comes back with its lease', async () => {

@@ -5,6 +5,8 @@ export interface DirectRequest extends Pick<GatewayRequest, 'headers' | 'arrived
   readonly method?: string | undefined;
   readonly path?: string | undefined;
   readonly body: Uint8Array;
+  /** When the runtime ends the request. Default: never. */
+  readonly endsAtMs?: number;
 }
 
 export interface Reply {
@@ -25,13 +27,13 @@ export interface DirectClient {
 /** Resolves when the reply was read and everything that follows it is done. */
 export async function callGateway(
   gateway: Gateway,
-  { method = 'POST', path = '/v1/chat/completions', headers, arrivedAtMs, body }: DirectRequest,
+  { method = 'POST', path = '/v1/chat/completions', headers, arrivedAtMs, body, endsAtMs }: DirectRequest,
   { disconnectsAfter, onReply }: DirectClient = {},
 ): Promise<Reply> {
   const client = new AbortController();
   const bytes = Buffer.from(body);
   const request = { method, path, query: '', headers, readBody: async () => bytes, arrivedAtMs };
-  const response = await gateway(request, { clientGone: client.signal });
+  const response = await gateway(request, { clientGone: client.signal, endsAtMs });
   const isStream = typeof response.body !== 'string';
   const text = await readBody(response.body, disconnectsAfter, client);
   const reply = { status: response.status, headers: response.headers, text, isStream };

@@ -14,6 +14,8 @@ import { writeRecord } from './write-record.ts';
 
 /** Within the 10 s that an adapter waits for `finish`. */
 const settlementBudgetMs = 9_000;
+/** Of the time that the runtime has left: a write that has begun ends in it, and so does the line of one that failed. */
+const lastWriteMs = 1_000;
 
 export async function settle(
   deps: ChatDependencies,
@@ -23,7 +25,9 @@ export async function settle(
   const { clock, limiter, log } = deps;
   const { names, holdings } = call;
   const { run, stream, writeCache } = ended;
-  const deadline = startDeadline(clock, clock.nowMs(), settlementBudgetMs);
+  const { endsAtMs = Number.POSITIVE_INFINITY } = call.scope;
+  const leftMs = endsAtMs - lastWriteMs - clock.nowMs();
+  const deadline = startDeadline(clock, clock.nowMs(), Math.max(0, Math.min(settlementBudgetMs, leftMs)));
   const step = async (name: string, work: () => Promise<unknown> | undefined): Promise<void> => {
     try {
       await work();

@@ -6,6 +6,8 @@ import type { AdapterDependencies, GatewayResponse } from './exchange.ts';
 
 /** What `finish` may take: reading on a stream whose client left (10 s), then every retry of its settlement (9 s). */
 export const finishMaxMs = 20_000;
+/** Of the time that Lambda has left: a log line still gets out, then the invocation is over. */
+const lastLineMs = 200;
 /** How long a body that was given up may take to release its provider. */
 const releaseMaxMs = 2_000;
 /** Pieces in which a text is written: one chunk of Node's streams, and far below what a response stream chokes on. */
@@ -86,11 +88,12 @@ export async function releaseBody({ body }: GatewayResponse, waits: Waits): Prom
   if (typeof body !== 'string') await release(body[Symbol.asyncIterator](), waits);
 }
 
-/** Runs `finish`, at most `finishMaxMs`. Its failure is ours alone: the client has its answer. */
-export async function runFinish(response: GatewayResponse, { clock, log }: Waits): Promise<void> {
+/** Runs `finish`, at most `finishMaxMs` and not past `endsAtMs`. Its failure is ours alone: the client has its answer. */
+export async function runFinish(response: GatewayResponse, { clock, log }: Waits, endsAtMs?: number): Promise<void> {
   if (response.finish === undefined) return;
+  const leftMs = endsAtMs === undefined ? finishMaxMs : endsAtMs - lastLineMs - clock.nowMs();
   try {
-    const done = await settledWithin(clock, finishMaxMs, response.finish());
+    const done = await settledWithin(clock, Math.max(0, Math.min(finishMaxMs, leftMs)), response.finish());
     if (!done) log.error({ event: 'finish_over_time' });
   } catch (cause) {
     log.error({ event: 'finish_failed' }, cause);

@@ -26,6 +26,8 @@ export interface GatewayRequest {
 export interface RequestContext {
   /** Aborts when the client hangs up, where the server can know that (Lambda cannot). */
   readonly clientGone: AbortSignal;
+  /** When the runtime ends this request, whatever still runs of it. Left out where nothing does. */
+  readonly endsAtMs?: number | undefined;
 }
 
 /**

@@ -18,6 +18,8 @@ import {
 interface Answered {
   readonly response: GatewayResponse;
   readonly arrivedAtMs: number;
+  /** When Lambda ends the invocation. */
+  readonly endsAtMs: number | undefined;
 }
 
 interface BufferedAnswer {
@@ -34,11 +36,11 @@ export function createBufferedHandler(gateway: Gateway, dependencies: AdapterDep
   const run = wrapInMiddy(gateway, dependencies);
   return async (event, context) => {
     doNotWaitForIdleSockets(context);
-    const { response, arrivedAtMs } = (await run(event, context as never)) as Answered;
+    const { response, arrivedAtMs, endsAtMs } = (await run(event, context as never)) as Answered;
     const pieces: string[] = [];
     const sink: TextSink = { write: (text) => pieces.push(text) > 0, once: () => sink, off: () => sink };
     await deliverBody({ response, sink, arrivedAtMs, clientGone: neverAborts() }, dependencies);
-    await runFinish(response, dependencies);
+    await runFinish(response, dependencies, endsAtMs);
     return { statusCode: response.status, headers: { ...response.headers }, body: pieces.join('') };
   };
 }
@@ -56,7 +58,7 @@ export function createStreamingHandler(gateway: Gateway, dependencies: AdapterDe
       const answered = await runRequest(middyRequest(event, context), ...stages);
       await sendThrough(runtime, stream, answered, dependencies);
       // Inside the invocation, for a frozen process settles nothing; behind the last byte, for the client need not wait.
-      await runFinish(answered.response, dependencies);
+      await runFinish(answered.response, dependencies, answered.endsAtMs);
     });
   return wrapInMiddy(gateway, dependencies, executionMode) as never;
 }
@@ -99,10 +101,15 @@ function wrapInMiddy(
   executionMode?: unknown,
 ): (event: unknown, context: never) => Promise<unknown> {
   const { clock } = dependencies;
-  const handle = async (request: GatewayRequest): Promise<Answered> => ({
-    response: await gateway(request, { clientGone: neverAborts() }),
-    arrivedAtMs: request.arrivedAtMs,
-  });
+  const endOf = (context: LambdaContext | undefined): number | undefined => {
+    const remainingMs = context?.getRemainingTimeInMillis?.();
+    return remainingMs === undefined ? undefined : clock.nowMs() + remainingMs;
+  };
+  const handle = async (request: GatewayRequest, context?: LambdaContext): Promise<Answered> => {
+    const endsAtMs = endOf(context);
+    const response = await gateway(request, { clientGone: neverAborts(), endsAtMs });
+    return { response, arrivedAtMs: request.arrivedAtMs, endsAtMs };
+  };
   // middy's own early timeout would answer in the gateway's place and does not cover the body: the budget has its deadlines.
   const plugin = { timeoutEarlyInMillis: 0, ...(executionMode ? { executionMode } : {}) } as Plugin;
   return middy(handle as never, plugin)
@@ -113,6 +120,7 @@ function wrapInMiddy(
       invocation.response = {
         response: internalErrorAnswer(invocation.error, dependencies),
         arrivedAtMs: clock.nowMs(),
+        endsAtMs: undefined,
       } satisfies Answered;
     }) as never;
 }

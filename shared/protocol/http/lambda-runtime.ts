@@ -12,6 +12,7 @@ export interface LambdaResponseStream {
 
 export interface LambdaContext {
   callbackWaitsForEmptyEventLoop?: boolean;
+  getRemainingTimeInMillis?(): number;
 }
 
 /** Node runtimes take three parameters for a streaming handler only. */

@@ -5,7 +5,7 @@ import { type ErrorCode, fail, GatewayError, readErrorFormat, toEnvelope } from 
 import { headerNames, rootPaths } from '../../foundation/constants/index.ts';
 import { type Randomness, uuidv7 } from '../../foundation/ids/index.ts';
 import type { Log } from '../../foundation/log/index.ts';
-import type { Clock } from '../../foundation/time/index.ts';
+import { type Clock, settledWithin } from '../../foundation/time/index.ts';
 import { StoreUnavailable } from '../../storage/store/index.ts';
 import {
   comesThroughEdge,
@@ -52,7 +52,7 @@ export function createRouter(
       ...response,
       headers: { ...corsHeaders, ...idHeaders(scope), ...response.headers },
       finish: async () => {
-        await response.finish?.();
+        await readOn(response, scope, dependencies);
         await scope.deferred.run();
         logRequest(dependencies, { request, scope, status: response.status, errorCode, coldStart });
       },
@@ -62,7 +62,7 @@ export function createRouter(
 
 function openScope(
   request: GatewayRequest,
-  { clientGone }: RequestContext,
+  { clientGone, endsAtMs }: RequestContext,
   { basePath, pathParameter }: Location,
   { randomness, log, clock }: RouterDependencies,
 ): RequestScope {
@@ -75,7 +75,17 @@ function openScope(
   const deferred = createDeferredTasks(log, correlationId);
   const logContext = { fields: {}, metrics: {} };
   const ids = { correlationId, correlation, correlationFault: fault };
-  return { ...ids, basePath, pathParameter, errorFormat, clientGone, deferred, logContext };
+  return { ...ids, basePath, pathParameter, errorFormat, clientGone, endsAtMs, deferred, logContext };
+}
+
+/** Of the time that the runtime has left: settlement comes after the rest of a stream, and matters more. */
+const settlementReserveMs = 3_000;
+
+/** What the answer itself still has to do, such as reading on a stream that has no reader. */
+async function readOn({ finish }: GatewayResponse, { endsAtMs }: RequestScope, { clock }: RouterDependencies) {
+  if (finish === undefined) return;
+  if (endsAtMs === undefined) await finish();
+  else await settledWithin(clock, Math.max(0, endsAtMs - settlementReserveMs - clock.nowMs()), finish());
 }
 
 const idHeaders = ({ correlationId, correlation }: RequestScope): Record<string, string> => ({

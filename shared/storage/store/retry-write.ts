@@ -9,7 +9,7 @@ const firstPauseMs = 50;
 
 export interface RetryWriteOptions {
   readonly triesMax?: number;
-  /** No try begins after it. */
+  /** No try begins after it, and none waits for that. */
   readonly deadline?: Deadline;
 }
 
@@ -24,8 +24,10 @@ export async function retryWrite(
       await write();
       return;
     } catch (error) {
-      if (!(error instanceof StoreUnavailable) || tried >= triesMax || deadline?.isOver() === true) throw error;
-      await sleep(clock, firstPauseMs * 2 ** tried);
+      const pauseMs = firstPauseMs * 2 ** tried;
+      const wouldBeLate = deadline !== undefined && deadline.remainingMs() <= pauseMs;
+      if (!(error instanceof StoreUnavailable) || tried >= triesMax || wouldBeLate) throw error;
+      await sleep(clock, pauseMs);
     }
   }
 }
