@@ -35,9 +35,9 @@ const gatewayErrors: GuideOf<typeof errorFamilies.gateway> = {
   },
   feature_unsupported: {
     cause:
-      'No provider of the model that may serve the call supports its tools, images, audio, JSON mode or streaming.',
+      'No provider of the model that may serve the call supports its tools, images, audio, JSON mode or streaming, or the call would cost more than the prices of the catalogue: `service_tier`, `web_search_options`, `plugins`, `best_of`.',
     solution:
-      'Leave the feature out, or take a model whose `supported_params` and `modalities` have it; `auto` looks for one by itself.',
+      'Leave the feature out, or take a model whose `supported_params` and `modalities` have it; `auto` looks for one by itself. What costs more is for the operator to allow: `supported_params.extras` of the gateway file.',
   },
   invalid_response_schema: {
     cause:

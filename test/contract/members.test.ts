@@ -148,6 +148,9 @@ describe('the members of a request', () => {
     ['Reasoning_Effort', 'reasoning_effort'],
     ['Stream_options', 'stream_options'],
     ['STORE', 'store'],
+    ['N_Predict', 'n_predict'],
+    ['Service_tier', 'service_tier'],
+    ['Prediction', 'prediction'],
   ])('that differ only in letter case from one that is used are refused: %s', async (name, used) => {
     gateway.simulator.clear();
     const { message } = await expectError(

@@ -48,7 +48,7 @@ describe('the model list', () => {
     gateway = await startHarness({
       models: {
         'acme/large': [
-          { provider: 'acme', upstream: 'echo', more: { supported_params: { tools: true } } },
+          { provider: 'acme', upstream: 'echo', more: { supported_params: { tools: true, extras: ['plugins'] } } },
           { provider: 'bolt', upstream: 'echo', more: limited },
         ],
         'acme/unpriced': [{ provider: 'acme', upstream: 'echo', more: unpriced }],

@@ -1,9 +1,12 @@
 // Usage that cannot be, or is not reported: no provider can make a call cost more than what the call could have used, and
 // no estimate of the gateway exceeds what the call holds.
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { expectError } from '../support/expect-error.ts';
+import { newKey } from '../support/gateway-file.ts';
 import { dataLines, type Harness, hello, startHarness } from '../support/harness.ts';
 import { png } from '../support/png.ts';
 
+const poor = newKey();
 const upstreams = { billion: 'usage:10:1000000000', prompt: 'usage:1000000000:5', fine: 'usage:10:100' };
 
 let gateway: Harness;
@@ -20,6 +23,7 @@ beforeAll(async () => {
     // An audio call must be admitted, so that its estimate is seen.
     modelMembers: { 'acme/unreported': { modalities: ['text', 'image', 'audio'] } },
     service: { queue_ms: 0 },
+    moreWorkspaces: [{ id: 'poor', credit_usd: '1', keys: [{ name: 'poor', key: poor }] }],
     providers: { additive: { reasoning_tokens: 'additive' } },
   });
 });
@@ -42,6 +46,35 @@ async function usageOf(model: string, more: Record<string, unknown>): Promise<Us
 
 /** Input 1 USD, output 2 USD per million tokens. */
 const usd = (prompt: number, completion: number) => String((prompt + 2 * completion) / 1_000_000);
+
+describe.each([false, true])('another name of the output bound, stream %s', (stream) => {
+  it.each([
+    [{ max_tokens: 1, n_predict: 4_000 }, usd(10, 4_000)],
+    [{ max_tokens: 1, max_output_tokens: 300, max_length: 20 }, usd(10, 300)],
+    [{ max_new_tokens: 50 }, usd(10, 50)],
+    [{ max_tokens: 50, max_length: null }, usd(10, 50)],
+    [{ max_tokens: 1, n_predict: -1 }, usd(10, 4_096)],
+    [{ max_tokens: 5_000, n_predict: -1 }, usd(10, 5_000)],
+    [{ max_length: 'long' }, usd(10, 4_096)],
+  ])('is billed as the bound that it is: %j', async (members, cost) => {
+    const usage = await usageOf('acme/billion', { ...members, stream });
+    expect(Number(usage.cost_usd)).toBe(Number(cost));
+  });
+
+  it.each([
+    ['n_predict', { max_tokens: 1, n_predict: 50_000_001 }, '100.0001'],
+    ['an open bound', { max_tokens: 1, n_predict: -1, n: 128 }, '1.0486'],
+  ])('is held before a provider is called: %s', async (_name, members, usd) => {
+    await gateway.settled();
+    const calls = gateway.simulator.calls.length;
+    const response = await gateway.post(hello('acme/fine', { ...members, stream }), {
+      authorization: `Bearer ${poor}`,
+    });
+    const { message } = await expectError(response, 402, 'PAYMENT_REQUIRED');
+    expect(message).toContain(`may cost ${usd}`);
+    expect(gateway.simulator.calls).toHaveLength(calls);
+  });
+});
 
 describe.each([false, true])('a usage report beyond what the call can have used, stream %s', (stream) => {
   it.each([

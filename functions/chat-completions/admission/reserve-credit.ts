@@ -35,4 +35,4 @@ export function reserveCredit(
 
 /** The request of a function is fixed by its revision: its caller could not bound it. */
 export const isUnbounded = ({ request, asksFunction }: IdentifiedCall): boolean =>
-  !asksFunction && request.maxOutputTokens === undefined;
+  !asksFunction && request.isOutputOpen;

@@ -101,7 +101,14 @@ const simulatedProviders = [
 const abilities = {
   context_length: 128_000,
   max_output_tokens: 16_384,
-  supported_params: { tools: true, vision: true, json_mode: true, json_schema: true },
+  supported_params: {
+    tools: true,
+    vision: true,
+    json_mode: true,
+    json_schema: true,
+    // Nothing of a simulated provider costs anything.
+    extras: ['service_tier', 'web_search', 'plugins', 'best_of'],
+  },
 };
 
 const onProvider = (provider: string, upstream_model: string, input: string, output: string) => ({

@@ -33,11 +33,17 @@ export interface ProviderDocument {
   reasoning_tokens: 'included' | 'additive';
 }
 
+/** What makes a call dearer than the prices of its entry. An operator who lists one answers for the prices. */
+export const extraNames = ['service_tier', 'web_search', 'plugins', 'best_of'] as const;
+export type Extra = (typeof extraNames)[number];
+
 export interface SupportedParams {
   tools: boolean;
   vision: boolean;
   json_mode: boolean;
   json_schema: boolean;
+  /** Left out: none. */
+  extras?: Extra[] | undefined;
 }
 
 /** One provider of one model. */

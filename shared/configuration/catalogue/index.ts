@@ -7,13 +7,15 @@ export {
 } from './catalogue.ts';
 export { type CatalogueReader, createCatalogueReader } from './catalogue-reader.ts';
 export { type CatalogueStore, createCatalogueStore } from './catalogue-store.ts';
-export type {
-  CatalogueDocument,
-  DeclaredPolicy,
-  ModelDocument,
-  ModelProviderDocument,
-  ProviderAuth,
-  ProviderDocument,
-  ServiceDocument,
-  SupportedParams,
+export {
+  type CatalogueDocument,
+  type DeclaredPolicy,
+  type Extra,
+  extraNames,
+  type ModelDocument,
+  type ModelProviderDocument,
+  type ProviderAuth,
+  type ProviderDocument,
+  type ServiceDocument,
+  type SupportedParams,
 } from './document.ts';

@@ -3,7 +3,7 @@
 import * as z from 'zod';
 import { autoModelId, reservedModelPrefix } from '../../foundation/constants/index.ts';
 import { parsePricePerMillion } from '../../foundation/money/index.ts';
-import type { CatalogueDocument, ModelDocument, ServiceDocument } from '../catalogue/index.ts';
+import { type CatalogueDocument, extraNames, type ModelDocument, type ServiceDocument } from '../catalogue/index.ts';
 import { epochSeconds, limit, mapping, positiveInteger, providerId, quotedDecimal, text, waitMs } from './fields.ts';
 import { provider } from './provider-schema.ts';
 
@@ -16,6 +16,7 @@ const supportedParams = mapping('models[].providers[].supported_params', {
   vision: z.boolean().default(false),
   json_mode: z.boolean().default(false),
   json_schema: z.boolean().default(false),
+  extras: z.array(z.enum(extraNames)).optional(),
 });
 
 const modelProvider = mapping('models[].providers[]', {

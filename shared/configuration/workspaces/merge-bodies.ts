@@ -1,17 +1,14 @@
 // The shallow merge of contract 3. Members of the request replace those of the preset whole, with one exception: inside
 // `provider` a data policy of the preset stays unless the request states that policy itself.
-import { isJsonObject } from '../../protocol/wire/index.ts';
+import { isJsonObject, outputBoundNames } from '../../protocol/wire/index.ts';
 
 type Body = Readonly<Record<string, unknown>>;
 
 /** Contract 3: null for a gateway member means absent. Elsewhere null is a value, and reaches the provider. */
 const gatewayMembers = ['provider', 'models', 'cache', 'reasoning', 'usage'];
 const policyMembers = ['zdr', 'data_collection', 'data_residency'];
-/** Two names of one setting: with both in the body, the preset's could override the request's. */
-const sameSetting = [
-  ['max_tokens', 'max_completion_tokens'],
-  ['reasoning', 'reasoning_effort'],
-] as const;
+/** Names of one setting: with two in the body, the preset's could override the request's. */
+const sameSetting: readonly (readonly string[])[] = [outputBoundNames, ['reasoning', 'reasoning_effort']];
 
 export function mergeBodies(preset: Body, request: Body): Record<string, unknown> {
   const defaults = withoutOverridden(preset, request);
@@ -28,9 +25,9 @@ const isAbsent = (value: unknown): boolean => value === null || value === undefi
 
 function withoutOverridden(preset: Body, request: Body): Body {
   const kept = { ...preset };
-  for (const [one, other] of sameSetting) {
-    if (!isAbsent(request[one])) delete kept[other];
-    if (!isAbsent(request[other])) delete kept[one];
+  for (const names of sameSetting) {
+    if (names.every((name) => isAbsent(request[name]))) continue;
+    for (const name of names) delete kept[name];
   }
   return kept;
 }

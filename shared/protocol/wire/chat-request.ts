@@ -10,7 +10,19 @@ import { type ProviderPreferences, providerSchema, readProviderPreferences } fro
 /** `models`: each may be tried within one budget. */
 const fallbackModelsMax = 8;
 
+/** Names of the output bound. A provider takes the one that it knows, so the largest of those sent counts. */
+export const outputBoundNames = [
+  'max_tokens',
+  'max_completion_tokens',
+  'max_output_tokens',
+  'max_new_tokens',
+  'n_predict',
+  'max_length',
+] as const;
+
 const count = z.int().check(z.positive());
+/** Read as far as it can be read: its type is the provider's business. */
+const anything = z.optional(z.unknown());
 const flag = z.nullish(z.boolean());
 const text = z.string().check(z.minLength(1));
 
@@ -49,7 +61,15 @@ export const chatRequestSchema = z.looseObject({
   top_p: z.nullish(z.number()),
   max_tokens: z.nullish(count),
   max_completion_tokens: z.nullish(count),
+  max_output_tokens: anything,
+  max_new_tokens: anything,
+  n_predict: anything,
+  max_length: anything,
   n: z.nullish(count.check(z.maximum(choicesMax))),
+  best_of: anything,
+  service_tier: anything,
+  web_search_options: anything,
+  plugins: anything,
   stop: z.nullish(z.union([z.string(), listOf(z.string())])),
   tools: z.nullish(listOf(z.looseObject({}))),
   response_format: z.nullish(z.looseObject({ type: z.string() })),
@@ -66,7 +86,7 @@ type CacheOptions = z.infer<typeof cacheSchema>;
 export type PresetOption = z.infer<typeof presetSchema>;
 
 /** Members that are read or set elsewhere: by the planner for features and policies, or for a provider's style. */
-const otherUsedNames = ['functions', 'modalities', 'audio', 'store', 'reasoning_effort'];
+const otherUsedNames = ['functions', 'modalities', 'audio', 'store', 'reasoning_effort', 'prediction'];
 
 /** Lower case → the name as the gateway knows it. */
 const usedNames: ReadonlyMap<string, string> = new Map(
@@ -88,8 +108,10 @@ export interface ChatRequest {
   readonly reasoning: ReasoningOptions | undefined;
   readonly cache: CacheOptions | undefined;
   readonly preset: PresetOption | undefined;
-  /** Tokens of output the client asked for at most. */
+  /** Tokens of output the client asked for at most: the largest bound that was sent. Undefined: none was. */
   readonly maxOutputTokens: number | undefined;
+  /** No bound was sent, or one that is no number of tokens (`-1`): what the provider ever writes counts too. */
+  readonly isOutputOpen: boolean;
   /** `n`: answers in one. */
   readonly choices: number;
   /** The schema of a json_schema response format. */
@@ -125,7 +147,7 @@ function checkMembers(raw: Record<string, unknown>): ChatRequest {
     reasoning: body.reasoning ?? undefined,
     cache: body.cache ?? undefined,
     preset: body.preset ?? undefined,
-    maxOutputTokens: largest(body.max_tokens, body.max_completion_tokens),
+    ...readOutputBound(body),
     choices: body.n ?? 1,
     responseSchema: readResponseSchema(body),
   };
@@ -150,10 +172,14 @@ function refuseOtherCase(raw: Record<string, unknown>): void {
   }
 }
 
-/** Which of the two names counts depends on the provider: the larger one is what may be used. */
-function largest(...asked: readonly (number | null | undefined)[]): number | undefined {
-  const numbers = asked.filter((tokens) => typeof tokens === 'number');
-  return numbers.length === 0 ? undefined : Math.max(...numbers);
+/** Which of the names counts depends on the provider: the largest bound is what may be used. */
+function readOutputBound(body: CheckedBody): Pick<ChatRequest, 'maxOutputTokens' | 'isOutputOpen'> {
+  const sent = outputBoundNames.map((name) => body[name]).filter((bound) => (bound ?? null) !== null);
+  const numbers = sent.filter((bound) => typeof bound === 'number' && Number.isInteger(bound) && bound > 0) as number[];
+  return {
+    maxOutputTokens: numbers.length === 0 ? undefined : Math.min(Math.max(...numbers), Number.MAX_SAFE_INTEGER),
+    isOutputOpen: sent.length === 0 || numbers.length < sent.length,
+  };
 }
 
 /** Spec 2.1: a schema stands under response_format.json_schema.schema. Whether it is a good one is asked later. */

@@ -1,5 +1,6 @@
 export {
   type ChatRequest,
+  outputBoundNames,
   type PresetOption,
   type ReasoningOptions,
   readChatRequest,

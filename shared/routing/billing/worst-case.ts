@@ -5,8 +5,10 @@ import { type PicoUsd, priceOf } from '../../foundation/money/index.ts';
 
 /** How much output a call may ask for: the ground of the hold, and the bound of what is billed. */
 export interface OutputSize {
-  /** Output tokens the client asked for at most; undefined: the provider's own limit. */
+  /** Output tokens the client asked for at most. Undefined: no number was sent. */
   readonly maxOutputTokens: number | undefined;
+  /** The provider's own limit counts, where it is more. */
+  readonly isOutputOpen: boolean;
   /** `n`. */
   readonly choices: number;
   /** Bytes of a predicted output: what of it is rejected is billed as output, beside what was asked for. */
@@ -61,9 +63,14 @@ const inputTokens = (entry: Entry, { textBytes, mediaTokens }: InputSize, bytesA
     ? entry.context_length
     : Math.min(Math.ceil(textBytes / bytesAToken) + mediaTokens, entry.context_length);
 
+/** Of one answer. */
+export const askedOutputTokens = (
+  entry: Pick<Candidate['entry'], 'max_output_tokens'>,
+  { maxOutputTokens = 0, isOutputOpen }: OutputSize,
+): number => Math.max(maxOutputTokens, isOutputOpen ? entry.max_output_tokens : 0);
+
 export function outputTokensMax({ entry, provider }: Pick<Candidate, 'entry' | 'provider'>, size: OutputSize): number {
-  const asked = size.maxOutputTokens ?? entry.max_output_tokens;
   // Additive reasoning comes on top of what was asked for, within the provider's own limit.
   const reasoning = provider.reasoning_tokens === 'additive' ? entry.max_output_tokens : 0;
-  return (asked + reasoning + size.predictionBytes) * size.choices;
+  return (askedOutputTokens(entry, size) + reasoning + size.predictionBytes) * size.choices;
 }

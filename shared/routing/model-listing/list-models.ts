@@ -92,6 +92,7 @@ const cheapestOf = (candidates: readonly Candidate[]): Candidate | undefined =>
     .toSorted((a, b) => (totalPrice(a) === totalPrice(b) ? 0 : totalPrice(a) < totalPrice(b) ? -1 : 1))[0];
 
 function toProviderEntry({ provider, entry }: Candidate, routable: boolean): ProviderEntryObject {
+  const { tools, vision, json_mode, json_schema } = entry.supported_params;
   return {
     provider: provider.id,
     provider_display_name: provider.display_name,
@@ -99,7 +100,7 @@ function toProviderEntry({ provider, entry }: Candidate, routable: boolean): Pro
     output_price_per_million: entry.output_price_per_million ?? noPrice,
     context_length: entry.context_length,
     routable,
-    supported_params: entry.supported_params,
+    supported_params: { tools, vision, json_mode, json_schema },
     rate_limit_rpm: entry.rate_limit_rpm,
     rate_limit_tpm: entry.rate_limit_tpm,
     rate_limit_tpd: entry.rate_limit_tpd,

@@ -6,10 +6,11 @@ import type { CallSize } from '../billing/index.ts';
 import { mediaOf } from './media.ts';
 
 export function callSizeOf(request: ChatRequest): CallSize {
-  const { raw, maxOutputTokens, choices, responseSchema } = request;
+  const { raw, maxOutputTokens, isOutputOpen, choices, responseSchema } = request;
   const { tokens: mediaTokens, dataCharacters } = mediaOf(request);
   return {
     maxOutputTokens,
+    isOutputOpen,
     choices,
     predictionBytes: raw.prediction == null ? 0 : Buffer.byteLength(JSON.stringify(raw.prediction)),
     textBytes: Buffer.byteLength(JSON.stringify(raw)) - dataCharacters,

@@ -6,7 +6,7 @@ import type { ChatRequest, PolicyOptions } from '../../protocol/wire/index.ts';
 import type { ByokFacts } from './byok.ts';
 import { probablyFits, promptTextBytes } from './context-length.ts';
 import { loosens, satisfies, tighten } from './data-policy.ts';
-import { readNeeds, supportsAll } from './features.ts';
+import { failUnsupported, readNeeds, supportsAll } from './features.ts';
 import { type OrderFacts, orderCandidates } from './order.ts';
 import { isBillable, isUnderCap } from './prices.ts';
 import { findUnknownPin, readProviderChoice } from './provider-choice.ts';
@@ -41,9 +41,9 @@ export function makePlan(request: ChatRequest, facts: PlanFacts): Plan | Gateway
 
 function planModel(request: ChatRequest, facts: PlanFacts): readonly Candidate[] | GatewayError {
   let left = visibleCandidates(request.model, facts) ?? [];
-  for (const { code, message, keeps } of readConditions(request, facts)) {
+  for (const { refuse, keeps } of readConditions(request, facts)) {
     const kept = left.filter(keeps);
-    if (kept.length === 0) return fail(code, message === undefined ? {} : { message: message(left) });
+    if (kept.length === 0) return refuse(left);
     left = kept;
   }
   const promptBytes = promptTextBytes(request);
@@ -51,18 +51,8 @@ function planModel(request: ChatRequest, facts: PlanFacts): readonly Candidate[]
 }
 
 interface Condition {
-  /** The error where no candidate is left. */
-  readonly code:
-    | 'model_not_routable'
-    | 'data_policy_loosening_forbidden'
-    | 'no_policy_compliant_provider'
-    | 'feature_unsupported'
-    | 'structured_output_unsupported'
-    | 'byok_no_eligible_connection'
-    | 'price_cap_exceeded'
-    | 'provider_not_configured';
-  /** In place of the default text of the code, for the candidates that were left before. */
-  readonly message?: (left: readonly Candidate[]) => string;
+  /** The error where no candidate is left, for those that were left before. */
+  readonly refuse: (left: readonly Candidate[]) => GatewayError;
   readonly keeps: (candidate: Candidate) => boolean;
 }
 
@@ -78,29 +68,40 @@ function readConditions(request: ChatRequest, facts: PlanFacts): readonly Condit
   // Where the client must bring a key, our prices do not matter, and a missing key has a code of its own.
   const isPaid = (candidate: Candidate) => mustBringKey || bringsKey(candidate) || isBillable(candidate);
   return [
-    { code: 'model_not_routable', keeps: (candidate) => isChosen(candidate.provider.id) && isPaid(candidate) },
-    { code: 'data_policy_loosening_forbidden', keeps: () => !isLoosened },
-    { code: 'no_policy_compliant_provider', keeps: ({ provider }) => satisfies(provider.data_policy, policy) },
     {
-      code: 'feature_unsupported',
-      message: () => `No eligible provider of the model supports all that is requested: ${needs.features.join(', ')}.`,
+      refuse: () => fail('model_not_routable'),
+      keeps: (candidate) => isChosen(candidate.provider.id) && isPaid(candidate),
+    },
+    { refuse: () => fail('data_policy_loosening_forbidden'), keeps: () => !isLoosened },
+    {
+      refuse: () => fail('no_policy_compliant_provider'),
+      keeps: ({ provider }) => satisfies(provider.data_policy, policy),
+    },
+    {
+      refuse: (left) => failUnsupported(left, needs.features),
       keeps: (candidate) => supportsAll(candidate, needs.features),
     },
     {
-      code: 'structured_output_unsupported',
+      refuse: () => fail('structured_output_unsupported'),
       keeps: ({ entry }) => !needs.jsonSchema || entry.supported_params.json_schema,
     },
     // Spec 7.3 asks for a connection that can serve the model and the features, so it is looked for among those.
-    { code: 'byok_no_eligible_connection', keeps: (candidate) => !mustBringKey || bringsKey(candidate) },
-    { code: 'price_cap_exceeded', keeps: (candidate) => isUnderCap(candidate, maxPrice) },
     {
-      code: 'provider_not_configured',
-      message: (left) =>
-        `The gateway holds no credential for ${[...new Set(left.map(({ provider }) => provider.id))].join(', ')}.`,
+      refuse: () => fail('byok_no_eligible_connection'),
+      keeps: (candidate) => !mustBringKey || bringsKey(candidate),
+    },
+    { refuse: () => fail('price_cap_exceeded'), keeps: (candidate) => isUnderCap(candidate, maxPrice) },
+    {
+      refuse: failUnconfigured,
       keeps: (candidate) => bringsKey(candidate) || facts.isConfigured(candidate),
     },
   ];
 }
+
+const failUnconfigured = (left: readonly Candidate[]): GatewayError => {
+  const providers = [...new Set(left.map(({ provider }) => provider.id))].join(', ');
+  return fail('provider_not_configured', { message: `The gateway holds no credential for ${providers}.` });
+};
 
 /** A client's text comes back shortened: it may be megabytes long. */
 const quotedCharactersMax = 64;

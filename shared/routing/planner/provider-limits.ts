@@ -1,7 +1,7 @@
 // What the provider limiter is asked for a candidate.
 import type { EntryLimits, LimitedEntry } from '../../accounting/limits/index.ts';
 import type { Candidate } from '../../configuration/catalogue/index.ts';
-import { type CallSize, estimateInputTokens } from '../billing/index.ts';
+import { askedOutputTokens, type CallSize, estimateInputTokens } from '../billing/index.ts';
 
 /**
  * What a call may take of a provider's token limits: its prompt, and all the output it may ask for, up to what the
@@ -9,7 +9,7 @@ import { type CallSize, estimateInputTokens } from '../billing/index.ts';
  * corrects the counters afterwards.
  */
 export function estimateTokens(size: CallSize, { entry }: Candidate): number {
-  const outputTokens = Math.min(size.maxOutputTokens ?? entry.max_output_tokens, entry.max_output_tokens);
+  const outputTokens = Math.min(askedOutputTokens(entry, size), entry.max_output_tokens);
   return estimateInputTokens(entry, size) + outputTokens * size.choices;
 }
 

@@ -40,6 +40,16 @@ describe('a minimal file', () => {
     expect(workspaces).toEqual([]);
   });
 
+  it('may list what makes a call dearer, of a few names, and lists nothing otherwise', () => {
+    const listing = (names: string) =>
+      smallest.replace('context_length: 8000', `context_length: 8000, supported_params: { extras: [${names}] }`);
+    const extras = ['service_tier', 'web_search', 'plugins', 'best_of'];
+    expect(fileOf(listing(extras.join(', '))).models[0]?.providers[0]?.supported_params).toMatchObject({ extras });
+    expect(problemsOf(listing('plugins, web'))).toMatchObject([
+      { path: 'models[0].providers[0].supported_params.extras[1]', message: expect.stringContaining('web_search') },
+    ]);
+  });
+
   it('may say the length at the model instead, and needs it in one of both places', () => {
     const without = smallest.replace(', context_length: 8000', '');
     const atModel = without.replace('    providers:\n', '    context_length: 9000\n    providers:\n');

@@ -36,6 +36,17 @@ const unableTo: readonly (readonly [string, Record<string, unknown>, ReturnType<
   ['an audio member', { audio: { voice: 'v', format: 'wav' } }, entryOf('p')],
 ];
 
+const dearer: readonly (readonly [string, Record<string, unknown>, string])[] = [
+  ['a dearer service tier', { service_tier: 'priority' }, 'service_tier'],
+  ['a service tier of another type', { service_tier: 1 }, 'service_tier'],
+  ['web search', { web_search_options: {} }, 'web_search'],
+  ['plugins', { plugins: [{ id: 'web' }] }, 'plugins'],
+  ['plugins of another type', { plugins: { id: 'web' } }, 'plugins'],
+  ['more answers than are given', { best_of: 2 }, 'best_of'],
+  ['more answers than n', { best_of: 4, n: 3 }, 'best_of'],
+  ['a number of answers that is none', { best_of: '1' }, 'best_of'],
+];
+
 const askingNothing: readonly (readonly [string, Record<string, unknown>])[] = [
   ['an empty list of tools', { tools: [] }],
   ['tools that are null', { tools: null, functions: null }],
@@ -51,11 +62,29 @@ const askingNothing: readonly (readonly [string, Record<string, unknown>])[] = [
   ['a message without content', { messages: [{ role: 'assistant', content: null }] }],
   ['parts that are no objects', { messages: [{ role: 'user', content: ['image_url', null, 1] }] }],
   ['a stream that is false', { stream: false }],
+  ['the usual service tiers', { service_tier: 'auto' }],
+  ['the default service tier', { service_tier: 'default' }],
+  ['the cheaper service tier', { service_tier: 'flex' }],
+  ['dearer members that are null', { service_tier: null, web_search_options: null, plugins: null, best_of: null }],
+  ['an empty list of plugins', { plugins: [] }],
+  ['as many answers as n', { best_of: 3, n: 3 }],
 ];
 
 describe('a requested feature', () => {
   it.each(unableTo)('needs a provider that has it: %s', (_, members, entry) => {
     expect(planned(members, planFactsOf([entry]))).toBe('feature_unsupported');
+  });
+
+  it.each(dearer)('that makes a call dearer needs an entry that lists it: %s', (_, members, extra) => {
+    const listing = (...extras: string[]) =>
+      planFactsOf([entryOf('p', { supported_params: { ...ableTo, extras: extras as SupportedParams['extras'] } })]);
+    const others = ['service_tier', 'web_search', 'plugins', 'best_of'].filter((name) => name !== extra);
+    expect(planned(members, listing(extra))).toEqual(['p']);
+    expect(planned(members, listing(...others))).toBe('feature_unsupported');
+    const refusal = makePlan(requestOf(members), planFactsOf([entryOf('p')])) as GatewayError;
+    expect(refusal).toMatchObject({ code: 'feature_unsupported', param: Object.keys(members)[0] });
+    expect(refusal.message).toContain(Object.keys(members)[0]);
+    expect(refusal.message).toContain(`supported_params.extras: [${extra}]`);
   });
 
   it.each(askingNothing)('is not read into %s', (_, members) => {
@@ -80,9 +109,10 @@ describe('a requested feature', () => {
     expect(planned({ tools: [tool], ...saying(image) }, defaultFacts)).toBe('feature_unsupported');
   });
 
-  it('is named in the message of the error', () => {
+  it('is named in the error where no candidate has it', () => {
     const error = makePlan(requestOf({ tools: [tool], stream: true }), planFactsOf([without('tools')]));
-    expect((error as GatewayError).message).toMatch(/tools, streaming/);
+    expect((error as GatewayError).message).toMatch(/: tools\.$/);
+    expect((error as GatewayError).param).toBe('tools');
   });
 });
 

@@ -110,6 +110,8 @@ describe('the merged body', () => {
   it.each([
     [{ max_tokens: 900 }, { max_completion_tokens: 5 }],
     [{ max_completion_tokens: 900 }, { max_tokens: 5 }],
+    [{ max_tokens: 900 }, { n_predict: 5 }],
+    [{ n_predict: -1, max_length: 7 }, { max_tokens: 5 }],
     [{ reasoning: { effort: 'high' } }, { reasoning_effort: 'low' }],
     [{ reasoning_effort: 'high' }, { reasoning: { effort: 'low' } }],
   ])('lets no %j of the preset compete with %j of the request', (preset, request) => {
