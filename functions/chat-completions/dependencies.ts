@@ -1,5 +1,5 @@
 // What the stages may ask for. Types only; made once per process by the entry point.
-import type { CallRecords } from '../../shared/accounting/call-records/index.ts';
+import type { CallRecords, RefusalQuota } from '../../shared/accounting/call-records/index.ts';
 import type { CreditLedger } from '../../shared/accounting/credit/index.ts';
 import type { Counters } from '../../shared/accounting/holds/index.ts';
 import type { IdempotencyStore, SpanStore } from '../../shared/accounting/idempotency/index.ts';
@@ -26,6 +26,8 @@ export interface ChatDependencies extends ProviderMetricsDependencies {
   readonly keyCache: Cache<Item>;
   /** Keys and workspaces that were refused lately: their next calls reserve in two rounds. */
   readonly recentRefusals: Cache<true>;
+  /** Which refused calls leave a record. */
+  readonly refusalQuota: RefusalQuota;
   readonly catalogue: CatalogueReader;
   readonly workspaces: WorkspaceReader;
   readonly connections: ConnectionReader;

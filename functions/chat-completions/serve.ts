@@ -3,9 +3,9 @@
 import { GatewayError } from '../../shared/errors/index.ts';
 import type { GatewayResponse } from '../../shared/protocol/http/index.ts';
 import type { Endpoint } from '../../shared/protocol/router/index.ts';
-import type { StoreTime } from '../../shared/storage/store/index.ts';
+import type { Item, StoreTime } from '../../shared/storage/store/index.ts';
 import { admit } from './admission/admit.ts';
-import { identify } from './admission/identify.ts';
+import { findKey, identify } from './admission/identify.ts';
 import type { ChatDependencies } from './dependencies.ts';
 import { provide } from './provider/provide.ts';
 import { receive } from './receive/receive.ts';
@@ -13,8 +13,9 @@ import { respond } from './response/respond.ts';
 import { respondReady } from './response/respond-ready.ts';
 import { checkKeyModels, route, toModelCall } from './routing/route.ts';
 import { failed, settled } from './settlement/settled.ts';
-import { writeCachedRecord } from './settlement/write-record.ts';
-import type { AdmittedChat, IdentifiedCall, ReadyAnswer, Served } from './stages.ts';
+import { writeReadyRecord } from './settlement/write-record.ts';
+import { writeRefusal } from './settlement/write-refusal.ts';
+import type { AdmittedChat, IdentifiedCall, ReadyAnswer, ReceivedCall, Served } from './stages.ts';
 import { execute } from './stored-function/execute.ts';
 import { openExecution } from './stored-function/open-execution.ts';
 
@@ -22,18 +23,31 @@ export const serveChatCompletion =
   (deps: ChatDependencies): Endpoint =>
   async (request, scope) => {
     const received = await receive(deps, request, scope);
-    const { call, admission } = await identify(deps, received);
-    return call.asksFunction ? serveFunction(deps, call, admission) : serveChat(deps, call, admission);
+    const key = findKey(deps, received);
+    const serve = await open(deps, received, key).catch((error: unknown) => {
+      scope.deferred.add(() => writeRefusal(deps, received, key, error));
+      throw error;
+    });
+    return serve();
   };
 
-async function serveChat(deps: ChatDependencies, call: IdentifiedCall, admission: StoreTime): Promise<GatewayResponse> {
+/** From here on a call has a record of its own. */
+type Serve = () => Promise<GatewayResponse>;
+
+/** Rejects where the call is refused. */
+async function open(deps: ChatDependencies, received: ReceivedCall, key: Promise<Item>): Promise<Serve> {
+  const { call, admission } = await identify(deps, received, key);
+  return call.asksFunction ? openFunction(deps, call, admission) : openChat(deps, call, admission);
+}
+
+async function openChat(deps: ChatDependencies, call: IdentifiedCall, admission: StoreTime): Promise<Serve> {
   const routed = await route(deps, call);
   const planned = routed instanceof GatewayError ? routed : ({ kind: 'chat', routed } as const);
   const admitted = await admit(deps, call, planned, admission);
-  if ('ready' in admitted) return serveReady(deps, call, admitted.ready);
+  if ('ready' in admitted) return () => serveReady(deps, call, admitted.ready);
   if (routed instanceof GatewayError) throw routed;
   const plan = admitted.holdings.budgets?.plan ?? routed.plan;
-  return settled(deps, { ...admitted, ...routed, plan }, answerChat);
+  return () => settled(deps, { ...admitted, ...routed, plan }, answerChat);
 }
 
 async function answerChat(deps: ChatDependencies, call: AdmittedChat): Promise<Served> {
@@ -44,21 +58,19 @@ async function answerChat(deps: ChatDependencies, call: AdmittedChat): Promise<S
   return { response, end: () => ({ run, error: undefined, ...end() }) };
 }
 
-async function serveFunction(
-  deps: ChatDependencies,
-  call: IdentifiedCall,
-  admission: StoreTime,
-): Promise<GatewayResponse> {
+async function openFunction(deps: ChatDependencies, call: IdentifiedCall, admission: StoreTime): Promise<Serve> {
   const opened = await admission.wait(openExecution(deps, call));
   const planned = opened instanceof GatewayError ? opened : ({ kind: 'function', execution: opened } as const);
   const admitted = await admit(deps, call, planned, admission);
-  if ('ready' in admitted) return serveReady(deps, call, admitted.ready);
+  if ('ready' in admitted) return () => serveReady(deps, call, admitted.ready);
   if (opened instanceof GatewayError) throw opened;
-  return settled(deps, { ...admitted, execution: opened }, execute);
+  return () => settled(deps, { ...admitted, execution: opened }, execute);
 }
 
-/** An answer that exists already. Only one from the cache is new to the records. */
+/** An answer that exists already. */
 async function serveReady(deps: ChatDependencies, call: IdentifiedCall, ready: ReadyAnswer): Promise<GatewayResponse> {
-  if (ready.kind === 'cached') call.scope.deferred.add(() => writeCachedRecord(deps, ready));
+  // The call as it was routed knows the data policy that holds for it.
+  const recorded = ready.kind === 'cached' ? ready.call : call;
+  call.scope.deferred.add(() => writeReadyRecord(deps, recorded, ready));
   return respondReady(call, ready);
 }

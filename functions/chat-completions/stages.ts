@@ -40,14 +40,15 @@ export interface Call {
 }
 
 /** A credential of the right shape, and the bytes of a body that is parsed when the key is known to exist. */
-export interface ReceivedCall {
-  readonly scope: RequestScope;
+export interface ReceivedCall extends Pick<Call, 'scope' | 'attribution' | 'arrivedAtMs'> {
   readonly credential: ApiKey;
   /** Parses and checks the body, once. */
   readonly read: () => ReadCall;
 }
 
 export interface ReadCall {
+  /** What the body names as its model, as far as it can be read. */
+  readonly model: string | undefined;
   /** The body names a function, as far as it can be read: then a revoked key has a code of its own. */
   readonly asksFunction: boolean;
   /** The call or what is wrong with it: a bad key wins (contract 5). */
@@ -166,7 +167,8 @@ export type Served = { readonly end: () => EndedCall } & (
 
 /** An answer that exists already. */
 export type ReadyAnswer =
-  | { readonly kind: 'replay'; readonly result: StoredResult }
+  /** `owner`: of the call whose answer it is. */
+  | { readonly kind: 'replay'; readonly owner: string; readonly result: StoredResult }
   | {
       readonly kind: 'cached';
       readonly answer: CachedAnswer;

@@ -1,6 +1,6 @@
 // What a key may see of itself, typed member by member after the documents that the gateway answers with.
 import type { keyDocument } from '../../functions/chat-completions/account/serve-account.ts';
-import type { CallAttempt, callDocument } from '../../shared/accounting/call-records/index.ts';
+import type { callDocument } from '../../shared/accounting/call-records/index.ts';
 import { arrayOf, type JsonSchema, objectSchema } from './json-schema.ts';
 
 type MembersOf<Wire> = { readonly [Member in keyof Required<Wire>]: JsonSchema };
@@ -28,24 +28,30 @@ const key: MembersOf<ReturnType<typeof keyDocument>> = {
   is_free_tier: { const: false },
 };
 
-const attempt: MembersOf<CallAttempt> = {
+type Generation = ReturnType<typeof callDocument>;
+
+const attempt: MembersOf<Generation['attempts'][number]> = {
   provider: text,
   outcome: { ...text, description: '`ok`, or one word for the failure: `status_500`, `timeout`, `connection`.' },
   status: { ...count, description: 'Of the answer of the provider; left out where there was none.' },
   ms: count,
+  model: { ...text, description: 'Only where the call went to several models.' },
 };
 
-const generation: MembersOf<ReturnType<typeof callDocument>> = {
+const generation: MembersOf<Generation> = {
   id: { ...text, description: 'The `x-request-id` of the answer.' },
   execution_id: text,
   workspace: text,
   created_at: instant,
   outcome: { ...text, description: '`ok`, `cut`, `client_gone`, or the code of the error that the client got.' },
-  error_code: { ...textOrNull, description: 'Of a stream that was cut.' },
+  status: { ...countOrNull, description: 'Of the answer. Null: the client left before its end.' },
+  error_code: { ...textOrNull, description: 'Of the error that the client got, or that ended its stream.' },
+  error_message: { ...textOrNull, description: 'Of the error that the client got in place of an answer.' },
+  replay_of: { ...textOrNull, description: 'The id of the call whose stored answer this one got.' },
   model: { ...textOrNull, description: 'Null: no model answered.' },
-  model_asked: text,
+  model_asked: { ...textOrNull, description: 'Null: the body names none that could be read.' },
   provider: textOrNull,
-  attempts: arrayOf(objectSchema(attempt, { optional: ['status'] })),
+  attempts: arrayOf(objectSchema(attempt, { optional: ['status', 'model'] })),
   attempt_count: count,
   function_id: textOrNull,
   revision_id: textOrNull,

@@ -1,6 +1,11 @@
 // The real dependencies of a process that serves calls, put together once: for its Lambda handler and for the local run.
 
-import { type CallRecords, createCallRecords } from '../accounting/call-records/index.ts';
+import {
+  type CallRecords,
+  createCallRecords,
+  createRefusalQuota,
+  type RefusalQuota,
+} from '../accounting/call-records/index.ts';
 import { type CreditLedger, createCreditLedger } from '../accounting/credit/index.ts';
 import { type Counters, createCounters } from '../accounting/holds/index.ts';
 import {
@@ -43,6 +48,7 @@ export interface Composition extends TableReaders {
   /** Saves the read of a key. It never decides: the write that admits a call compares it with the item. */
   readonly keyCache: Cache<Item>;
   readonly recentRefusals: Cache<true>;
+  readonly refusalQuota: RefusalQuota;
   readonly connectionStore: ConnectionStore;
   readonly connections: ConnectionReader;
   readonly functionStore: FunctionStore;
@@ -80,6 +86,7 @@ export function createComposition(options: CompositionOptions): Composition {
     ...readers,
     keyCache: createCache<Item>({ sizeMax: cachedKeysMax }),
     recentRefusals: createCache<true>({ sizeMax: cachedKeysMax, age: { freshMs: recentRefusalMs, clock } }),
+    refusalQuota: createRefusalQuota(clock),
     connectionStore,
     connections: createConnectionReader({ connections: connectionStore, vault, clock }),
     functionStore,

@@ -37,7 +37,13 @@ beforeAll(async () => {
         ...more,
       }),
     );
-  const failedAttempt = { provider: 'globex', outcome: 'status_500', status: 500, ms: 31 };
+  const failedAttempt = {
+    provider: 'globex',
+    outcome: 'status_500',
+    status: 500,
+    ms: 31,
+    providerText: 'out of order',
+  };
   await write('plain', 10_000, { traceId: 'trace-of-plain', costPicoUsd: 1n });
   await write('rescued', 20_000, {
     attempts: 2,
@@ -111,7 +117,7 @@ describe('calls show', () => {
       model: 'acme/small',
       provider: 'acme',
       attempts: [
-        { provider: 'globex', outcome: 'status_500', status: 500, ms: 31 },
+        { provider: 'globex', outcome: 'status_500', status: 500, ms: 31, provider_text: 'out of order' },
         { provider: 'acme', outcome: 'ok', status: 200, ms: 12 },
       ],
       cost_usd: '0.000000000002',
@@ -121,13 +127,14 @@ describe('calls show', () => {
       error_code: null,
     });
     const { out } = await operate(`calls show ${id} ${local.option}`, { clock });
-    expect(out).toMatch(/^ +1 +globex +status_500 +500 +31\n +2 +acme +ok +200 +12$/m);
+    expect(out).toMatch(/^ +1 +globex +status_500 +500 +31 +out of order\n +2 +acme +ok +200 +12$/m);
   });
 
   it('finds one of any day, and says that there is none', async () => {
     expect((await operate(`calls show ${ids.old} ${local.option}`, { clock })).code).toBe(0);
     const { code, out, error } = await operate(`calls show ${ids.old.replaceAll('5', '6')} ${local.option}`, { clock });
     expect([code, out, error]).toEqual([1, '', expect.stringContaining('there is no record of a call 66666666-')]);
+    expect(error).toContain('of refused calls a process records at most 5 a second and key');
   });
 });
 

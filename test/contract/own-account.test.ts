@@ -151,9 +151,9 @@ describe('GET /v1/generation', () => {
     expect((await read(`/generation?id=${id.toUpperCase()}`, limited)).body.data.id).toBe(id);
   });
 
-  it('knows no call of another workspace, none that was refused, and no id that is none', async () => {
+  it('knows no call of another workspace, none of a key that is none, and no id that is none', async () => {
     const id = await call('acme/echo', main);
-    const refused = await gateway.post(hello('acme/unknown'), as(main));
+    const refused = await gateway.post(hello('acme/echo'), as(expired));
     await refused.text();
     await gateway.settled();
     const unknown = [

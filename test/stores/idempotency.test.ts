@@ -41,7 +41,7 @@ describe('an idempotency key', () => {
     expect(await call.claim('b', 'other')).toEqual({ kind: 'conflict' });
     await call.complete('a', answer);
     expect(await call.claim('c', 'other')).toEqual({ kind: 'conflict' });
-    expect(await call.claim('d')).toEqual({ kind: 'done', result: answer });
+    expect(await call.claim('d')).toEqual({ kind: 'done', owner: 'a', result: answer });
   });
 
   it('is in no table: only its hash', async () => {
@@ -59,7 +59,7 @@ describe('an idempotency key', () => {
     await call.release('a');
     expect(await call.claim('b')).toEqual({ kind: 'claimed' });
     expect(await call.complete('b', answer)).toEqual({ kind: 'completed' });
-    expect(await call.claim('c')).toEqual({ kind: 'done', result: answer });
+    expect(await call.claim('c')).toEqual({ kind: 'done', owner: 'b', result: answer });
   });
 });
 
@@ -95,7 +95,7 @@ describe('a claim whose owner is dead', () => {
     expect(await call.complete('new', answer)).toEqual({ kind: 'completed' });
     expect(await call.complete('late', resultOf('late'))).toEqual({ kind: 'fenced' });
     await call.release('late');
-    expect(await call.claim('other')).toEqual({ kind: 'done', result: answer });
+    expect(await call.claim('other')).toEqual({ kind: 'done', owner: 'new', result: answer });
   });
 
   it('is completed by its late owner as long as no retry took it over', async () => {
@@ -103,7 +103,7 @@ describe('a claim whose owner is dead', () => {
     await call.claim('late');
     call.clock.advance(leaseMs * 2);
     expect(await call.complete('late', answer)).toEqual({ kind: 'completed' });
-    expect(await call.claim('b')).toEqual({ kind: 'done', result: answer });
+    expect(await call.claim('b')).toEqual({ kind: 'done', owner: 'late', result: answer });
   });
 });
 
@@ -141,7 +141,7 @@ describe('a record', () => {
     call.clock.advance(50_000);
     await call.complete('a', answer);
     call.clock.advance(recordLifeSeconds * 1000 - 1);
-    expect(await call.claim('b', 'f')).toEqual({ kind: 'done', result: answer });
+    expect(await call.claim('b', 'f')).toEqual({ kind: 'done', owner: 'a', result: answer });
     expect(await call.claim('b', 'other')).toEqual({ kind: 'conflict' });
     call.clock.advance(1);
     const outcomes = await kindsOf(Array.from({ length: 10 }, () => call.claim(call.newOwner(), 'other')));
@@ -156,7 +156,7 @@ describe('a record', () => {
     expect(await call.complete('a', answer)).toEqual({ kind: 'completed' });
     expect(await call.complete('a', resultOf('another'))).toEqual({ kind: 'fenced' });
     await call.release('a');
-    expect(await call.claim('b')).toEqual({ kind: 'done', result: answer });
+    expect(await call.claim('b')).toEqual({ kind: 'done', owner: 'a', result: answer });
   });
 
   it('is not completed by an owner that never claimed it', async () => {

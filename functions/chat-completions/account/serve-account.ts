@@ -3,6 +3,7 @@
 import { callDocument } from '../../../shared/accounting/call-records/index.ts';
 import { readKeySpending } from '../../../shared/accounting/holds/index.ts';
 import { fail, okStatus } from '../../../shared/errors/index.ts';
+import { refusalRecordsPerSecond } from '../../../shared/foundation/constants/index.ts';
 import { formatUsd, type PicoUsd, parseUsd } from '../../../shared/foundation/money/index.ts';
 import type { GatewayRequest } from '../../../shared/protocol/http/index.ts';
 import { type Endpoint, jsonHeaders } from '../../../shared/protocol/router/index.ts';
@@ -74,7 +75,9 @@ async function readGeneration({ records }: ChatDependencies, { record }: OwnKey,
   }
   const found = await records.find(record.workspace, id.toLowerCase());
   if (found === undefined) {
-    const message = 'There is no record of a call with this id. It is written when the call has ended, for 90 days.';
+    const message =
+      'There is no record of a call with this id. It is written when the call has ended, for 90 days; ' +
+      `of refused calls at most ${refusalRecordsPerSecond} a second and key are recorded.`;
     throw fail('not_found', { message });
   }
   return callDocument(found);

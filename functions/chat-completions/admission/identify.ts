@@ -17,9 +17,10 @@ import { refuseFault } from './refuse-fault.ts';
 export async function identify(
   deps: ChatDependencies,
   received: ReceivedCall,
+  key: Promise<Item>,
 ): Promise<{ readonly call: IdentifiedCall; readonly admission: StoreTime }> {
   const admission = startStoreTime(deps.clock);
-  const call = await admission.wait(findCaller(deps, received));
+  const call = await admission.wait(findCaller(deps, received, key));
   const fault = (await checkRequestSchema(call.request, schemaOptionsOf(call))) ?? call.aliasFault;
   if (fault !== undefined) throw await refuseFault(deps, received, call.keyItem, fault);
   return { call, admission };
@@ -31,16 +32,16 @@ const schemaOptionsOf = ({ scope, schemaWork: work }: IdentifiedCall) => ({
   work,
 });
 
-async function findCaller(deps: ChatDependencies, received: ReceivedCall): Promise<IdentifiedCall> {
+async function findCaller(deps: ChatDependencies, received: ReceivedCall, key: Promise<Item>): Promise<IdentifiedCall> {
   const { credential } = received;
-  const key = findKey(deps, received);
   // Beside the other reads, not after them: where the key is remembered, all of them are one round.
   const reading = key.then((item) => readWorkspace(deps, String(item.workspace)));
   // A call that is refused first never asks for it.
   reading.catch(() => {});
   const [keyItem, catalogue] = await Promise.all([key, deps.catalogue.current(), deps.cooldowns.refresh()]);
-  const { asksFunction, call } = received.read();
-  nameCaller(received.scope.logContext, keyItem, call);
+  const read = received.read();
+  const { asksFunction, call } = read;
+  nameCaller(received.scope.logContext, keyItem, read);
   if (call instanceof GatewayError) throw await refuseFault(deps, received, keyItem, call);
   const [workspace, connections] = await reading;
   const schemaWork = startSchemaWork(credential.publicId);
@@ -51,18 +52,14 @@ async function findCaller(deps: ChatDependencies, received: ReceivedCall): Promi
 const modelMaxCharacters = 160;
 
 /** Who asked for what, also where the call is refused. */
-function nameCaller(logContext: LogContext, keyItem: Item, call: ReadCall['call']): void {
+function nameCaller(logContext: LogContext, keyItem: Item, { model, call }: ReadCall): void {
   logContext.fields = {
     ...logContext.fields,
     workspace_id: String(keyItem.workspace),
     key_id: String(keyItem.pk),
     key_name: String(keyItem.name),
-    ...(call instanceof GatewayError
-      ? {}
-      : {
-          'gen_ai.request.model': maskKeys(call.request.model.slice(0, modelMaxCharacters)),
-          stream: call.request.stream,
-        }),
+    'gen_ai.request.model': model && maskKeys(model.slice(0, modelMaxCharacters)),
+    stream: call instanceof GatewayError ? undefined : call.request.stream,
   };
 }
 
@@ -70,7 +67,7 @@ const readWorkspace = ({ workspaces, connections }: ChatDependencies, id: string
   Promise.all([workspaces.read(id), connections.connectionsOf(id)]);
 
 /** Throws UNAUTHORIZED for a key that does not exist or has another secret: neither ever changes. */
-async function findKey({ keys, keyCache }: ChatDependencies, { credential }: ReceivedCall): Promise<Item> {
+export async function findKey({ keys, keyCache }: ChatDependencies, { credential }: ReceivedCall): Promise<Item> {
   const { publicId, secretSha256 } = credential;
   const item = keyCache.get(publicId) ?? (await keys.readItem(publicId));
   if (item === undefined || !equalInConstantTime(String(item.secret_sha256), secretSha256)) throw fail('UNAUTHORIZED');

@@ -33,7 +33,7 @@ export function reserveIdempotencyKey(
         return refused('idempotency', fail('execution_in_progress', { retryAfterSeconds }));
       }
       case 'done':
-        return { resolution: { rank: 'idempotency', ready: { kind: 'replay', result: outcome.result } } };
+        return { resolution: { rank: 'idempotency', ready: { ...outcome, kind: 'replay' } } };
     }
   }
   return { rank: 'idempotency', order: 'names', reserve, releaseUnknown: release, releasesFirst: true };

@@ -28,10 +28,13 @@ export async function receive(deps: Times, request: GatewayRequest, scope: Reque
   const bytes = await request.readBody();
   const read = (): ReadCall => {
     const body = readRequestBody(bytes);
-    const asksFunction = readsAsFunction(body);
-    return { asksFunction, call: readCall(deps, request, scope, body, asksFunction, bytes.length) };
+    const model = readModel(body);
+    // On a function call a revoked key has its own code, whatever else is wrong with a readable body.
+    const asksFunction = model?.startsWith(reservedModelPrefix) === true;
+    return { model, asksFunction, call: readCall(deps, request, scope, body, asksFunction, bytes.length) };
   };
-  return { scope, credential, read: once(read) };
+  const { headers, arrivedAtMs } = request;
+  return { scope, credential, attribution: readAttribution(headers), arrivedAtMs, read: once(read) };
 }
 
 function readCall(
@@ -76,11 +79,10 @@ function readFunctionRequest(raw: Record<string, unknown>, { basePath }: Request
   return { ...request, raw: basePath === '/openai/v1' ? withoutIdleMembers(raw) : raw };
 }
 
-/** Spec 5.2: on a function call a revoked key has its own code, whatever else is wrong with a readable body. */
-function readsAsFunction(body: JsonBody): boolean {
-  if (body.kind === 'unreadable') return false;
+function readModel(body: JsonBody): string | undefined {
+  if (body.kind === 'unreadable') return undefined;
   const { model } = body.value;
-  return typeof model === 'string' && model.startsWith(reservedModelPrefix);
+  return typeof model === 'string' ? model : undefined;
 }
 
 function once<Value>(make: () => Value): () => Value {

@@ -7,10 +7,15 @@ import type { Attempt } from '../../../shared/routing/provider-metrics/index.ts'
 import type { AttemptFailure } from '../../../shared/routing/providers/index.ts';
 import type { AdmittedCall } from '../stages.ts';
 
-type LoggedCall = Pick<AdmittedCall, 'scope' | 'workspace'> & { readonly policy?: PolicyOptions };
+export type PolicedCall = Pick<AdmittedCall, 'workspace'> & { readonly policy?: PolicyOptions };
+type LoggedCall = Pick<AdmittedCall, 'scope'> & PolicedCall;
+
+/** Providers quote what they were sent, and under this policy nothing of it is kept anywhere. */
+export const keepsProviderText = ({ workspace, policy = workspace.data_policy }: PolicedCall): boolean =>
+  policy.zdr !== true;
 
 export function logFailedAttempts(log: Log, call: LoggedCall, attempts: readonly Attempt[]): void {
-  const { scope, workspace, policy = workspace.data_policy } = call;
+  const { scope, workspace } = call;
   for (const { candidate, outcome, latencyMs, permit } of attempts) {
     if (outcome === 'ok') continue;
     const provider = candidate.provider.id;
@@ -26,8 +31,7 @@ export function logFailedAttempts(log: Log, call: LoggedCall, attempts: readonly
         outcome: outcome.cause,
         status: outcome.status,
         reason: outcome.refusedCredential ? 'key_refused' : outcome.hasNoQuota ? 'no_quota' : outcome.reason,
-        // Providers quote what they were sent, and under this policy nothing of it is kept anywhere.
-        message: policy.zdr === true ? undefined : outcome.providerText,
+        message: keepsProviderText(call) ? outcome.providerText : undefined,
         provider_ms: latencyMs,
       },
       {

@@ -1,16 +1,20 @@
-// The record of a call that was bound for a provider: who, what, how long, how much. No prompt, no answer, no secret.
+// The record of a call that may run, or that was answered from what is stored: who, what, how long, how much. No prompt,
+// no answer, no secret.
 import type { CallAttempt, CallOutcome, CallRecord } from '../../../shared/accounting/call-records/index.ts';
+import { parseFunctionAlias } from '../../../shared/configuration/stored-functions/index.ts';
 import { type ErrorCode, okStatus } from '../../../shared/errors/index.ts';
+import { headerNames } from '../../../shared/foundation/constants/index.ts';
 import type { Deadline } from '../../../shared/foundation/time/index.ts';
 import { openBill } from '../../../shared/routing/billing/index.ts';
 import type { Attempt } from '../../../shared/routing/provider-metrics/index.ts';
 import { midStreamCodeOf } from '../../../shared/routing/providers/index.ts';
 import { retryWrite } from '../../../shared/storage/store/index.ts';
 import type { ChatDependencies } from '../dependencies.ts';
-import type { AdmittedCall, EndedCall, Execution, ReadyAnswer } from '../stages.ts';
+import type { AdmittedCall, EndedCall, Execution, IdentifiedCall, ReadyAnswer } from '../stages.ts';
+import { keepsProviderText, type PolicedCall } from './log-attempts.ts';
 import { addRecordToLog } from './log-record.ts';
 
-type RecordedCall = Omit<AdmittedCall, 'holdings' | 'names'> & { readonly execution?: Execution };
+type RecordedCall = Omit<AdmittedCall, 'holdings' | 'names'> & PolicedCall & { readonly execution?: Execution };
 
 export const writeRecord = (
   deps: ChatDependencies,
@@ -19,14 +23,22 @@ export const writeRecord = (
   deadline: Deadline,
 ): Promise<void> => write(deps, call, toRecord(call, ended, deps.clock.nowMs()), deadline);
 
-export type CachedReady = Extract<ReadyAnswer, { kind: 'cached' }>;
-
-/** An answer from the cache cost nothing, and is counted among the calls of its model all the same. */
-export function writeCachedRecord(deps: ChatDependencies, { call, owner, answer }: CachedReady): Promise<void> {
-  const recorded = { ...call, owner, bill: openBill() };
-  const { provider, model } = answer;
+/** An answer that exists already cost nothing, and is found like any other, under its own id. */
+export function writeReadyRecord(deps: ChatDependencies, call: IdentifiedCall, ready: ReadyAnswer): Promise<void> {
+  const recorded = { ...call, owner: call.scope.correlationId, bill: openBill() };
   const record = toRecord(recorded, notRun, deps.clock.nowMs());
-  return write(deps, recorded, { ...record, provider, modelServed: model, cacheHit: true });
+  if (ready.kind === 'cached') {
+    const { provider, model } = ready.answer;
+    return write(deps, recorded, { ...record, provider, modelServed: model, cacheHit: true });
+  }
+  const { headers } = ready.result;
+  const functionId = parseFunctionAlias(call.request.model)?.functionId;
+  const modelServed = headers[headerNames.model];
+  const { logContext } = call.scope;
+  // Not the whole record: in the metrics its provider did nothing for this call.
+  logContext.fields = { ...logContext.fields, function_id: functionId, 'gen_ai.response.model': modelServed };
+  const replay = { ...record, functionId, modelServed, provider: headers[headerNames.provider], replayOf: ready.owner };
+  return retryWrite(deps.clock, () => deps.records.write(replay));
 }
 
 const notRun: EndedCall = {
@@ -80,7 +92,8 @@ function toRecord(call: RecordedCall, ended: EndedCall, nowMs: number): CallReco
     ...outcomeOf(call, ended),
     attempts: run.attemptCount,
     attemptCauses: attempts.flatMap(({ outcome }) => (outcome === 'ok' ? [] : [outcome.cause])),
-    attemptLog: attempts.map(toCallAttempt),
+    errorMessage: error?.message,
+    attemptLog: toAttemptLog(call, attempts),
     ...bill.usage(),
     ...costOf(call, ended),
     queuedMs: run.queuedMs,
@@ -90,11 +103,17 @@ function toRecord(call: RecordedCall, ended: EndedCall, nowMs: number): CallReco
   };
 }
 
-const toCallAttempt = ({ candidate, outcome, latencyMs }: Attempt): CallAttempt => ({
-  provider: candidate.provider.id,
-  ...(outcome === 'ok' ? { outcome, status: okStatus } : { outcome: outcome.cause, status: outcome.status }),
-  ms: latencyMs,
-});
+function toAttemptLog(call: PolicedCall, attempts: readonly Attempt[]): CallAttempt[] {
+  const hasSeveralModels = new Set(attempts.map(({ candidate }) => candidate.model.id)).size > 1;
+  const keepsText = keepsProviderText(call);
+  return attempts.map(({ candidate, outcome, latencyMs }) => ({
+    provider: candidate.provider.id,
+    ...(outcome === 'ok' ? { outcome, status: okStatus } : { outcome: outcome.cause, status: outcome.status }),
+    ms: latencyMs,
+    ...(hasSeveralModels ? { model: candidate.model.id } : {}),
+    ...(keepsText && outcome !== 'ok' ? { providerText: outcome.providerText } : {}),
+  }));
+}
 
 /** Whose money it was: what credit paid, or else what a key of the client's did. The records of credit add up to it. */
 function costOf({ bill }: RecordedCall, { run: { attempts } }: EndedCall): Pick<CallRecord, 'isByok' | 'costPicoUsd'> {

@@ -5,7 +5,9 @@ import {
   describePath,
   findCall,
   findCalls,
+  operatorCallDocument,
 } from '../../../shared/accounting/call-records/index.ts';
+import { refusalRecordsPerSecond } from '../../../shared/foundation/constants/index.ts';
 import { formatUsd } from '../../../shared/foundation/money/index.ts';
 import type { CommandLine } from '../args/command-line.ts';
 import { readId, readPositiveInteger, readSince, readText, UsageError } from '../args/option-values.ts';
@@ -96,8 +98,11 @@ async function showCall(session: Session, id: string): Promise<Outcome> {
     beforeMs: nowMs + 1,
   };
   const record = await findCall(search, id);
-  if (record === undefined) throw new Error(`there is no record of a call ${id}`);
-  const document = callDocument(record);
+  if (record === undefined) {
+    const bound = `of refused calls a process records at most ${refusalRecordsPerSecond} a second and key`;
+    throw new Error(`there is no record of a call ${id}; ${bound}: the others stand only in its log`);
+  }
+  const document = operatorCallDocument(record);
   return {
     json: document,
     lines: (style) => [
@@ -114,13 +119,15 @@ async function showCall(session: Session, id: string): Promise<Outcome> {
               { title: 'outcome' },
               { title: 'status' },
               { title: 'ms', align: 'right' },
+              { title: 'it says', isFlexible: true },
             ],
-            record.attemptLog.map(({ provider, outcome, status, ms }, index) => [
+            record.attemptLog.map(({ provider, outcome, status, ms, providerText }, index) => [
               index + 1,
               provider,
               outcome,
               status,
               ms,
+              providerText ?? '',
             ]),
             style,
           )),
@@ -136,7 +143,7 @@ const callFields: readonly Field<CallRecord>[] = [
     value: ({ arrivedAtMs }) => new Date(arrivedAtMs).toISOString().slice(0, 19).replace('T', ' '),
   },
   { title: 'outcome', value: ({ outcome, cutCode }) => (cutCode === undefined ? outcome : `${outcome} ${cutCode}`) },
-  { title: 'model', isFlexible: true, value: ({ modelServed, modelAsked }) => modelServed ?? modelAsked },
+  { title: 'model', isFlexible: true, value: ({ modelServed, modelAsked }) => modelServed ?? modelAsked ?? '-' },
   { title: 'path', isFlexible: true, value: describePath },
   { title: 'ms', align: 'right', value: ({ totalMs }) => totalMs },
   { title: 'first', align: 'right', value: ({ firstOutputMs }) => firstOutputMs },

@@ -100,6 +100,7 @@ const groupField = (by: UsageGrouping, names: ReadonlyMap<string | null, string>
 });
 
 const nullGroups: Partial<Record<UsageGrouping, string>> = {
+  model: '(refused)',
   provider: '(no provider answered)',
   user: '(no user sent)',
   title: '(no title sent)',

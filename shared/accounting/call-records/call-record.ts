@@ -1,5 +1,5 @@
-// What is remembered of a call that was bound for a provider: the ledger behind usage reports. Who, what, how long and
-// how much; never a prompt, an answer or a key.
+// What is remembered of a call of a known key, also of one that was refused: the ledger behind usage reports. Who, what,
+// how long and how much; never a prompt, an answer or a key.
 import type { ErrorCode } from '../../errors/index.ts';
 import type { PicoUsd } from '../../foundation/money/index.ts';
 
@@ -19,6 +19,10 @@ export interface CallAttempt {
   /** Of the provider's answer; undefined: there was none. */
   readonly status?: number | undefined;
   readonly ms: number;
+  /** Catalogue id. Only where a call went to several models. */
+  readonly model?: string | undefined;
+  /** What the provider said of its failure, as `describeProviderText` leaves it. For the operator alone. */
+  readonly providerText?: string | undefined;
 }
 
 /** Only scalars and lists of words. Texts are cut at the bound that `record-members.ts` gives them. */
@@ -44,8 +48,8 @@ export interface CallRecord {
   readonly parentSpanId?: string | undefined;
   readonly sessionId?: string | undefined;
 
-  /** `auto` and function aliases included. */
-  readonly modelAsked: string;
+  /** `auto` and function aliases included. Undefined: the body names none that could be read. */
+  readonly modelAsked?: string | undefined;
   /** Catalogue id of the model that answered. Undefined: none did. */
   readonly modelServed?: string | undefined;
   /** Undefined: no provider answered. */
@@ -59,6 +63,10 @@ export interface CallRecord {
 
   readonly outcome: CallOutcome;
   readonly cutCode?: ErrorCode | undefined;
+  /** The message of the error that the client got instead of an answer. */
+  readonly errorMessage?: string | undefined;
+  /** The answer is the stored one of this call, by its execution id: nothing was done or charged for it. */
+  readonly replayOf?: string | undefined;
   /** Provider calls made. */
   readonly attempts: number;
   /** Why the attempts that failed did so, one short word each, such as `status_503`. */

@@ -2,7 +2,8 @@
 import type { CallAttempt, CallRecord } from './call-record.ts';
 
 /** What is not known of an attempt is left out. */
-export function describePath({ attemptLog, attemptCauses, provider, cacheHit }: CallRecord): string {
+export function describePath({ attemptLog, attemptCauses, provider, cacheHit, replayOf }: CallRecord): string {
+  if (replayOf !== undefined) return 'replay';
   if (cacheHit) return 'cache';
   const steps =
     attemptLog === undefined

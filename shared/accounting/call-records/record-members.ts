@@ -14,6 +14,7 @@ import {
   type StoredKind,
   text,
   textLike,
+  toAttemptText,
   words,
 } from './stored-kinds.ts';
 
@@ -46,6 +47,8 @@ const sessionText = text(256);
 const attributionMaxCharacters = 512;
 /** Catalogue ids have at most 128 characters, function aliases 141. */
 const modelText = text(160);
+/** The longest ones list paths or names; what is behind that stands in the answer. */
+const errorMessageMaxCharacters = 512;
 /** A function may make many provider calls; the first ones show what was wrong. */
 const attemptsMax = 16;
 
@@ -63,7 +66,7 @@ const members: Members = {
   spanId: optional('span_id', correlationText),
   parentSpanId: optional('parent_span_id', correlationText),
   sessionId: optional('session_id', sessionText),
-  modelAsked: required('model_asked', modelText),
+  modelAsked: optional('model_asked', modelText),
   modelServed: optional('model', modelText),
   provider: optional('provider', text(64)),
   functionId: optional('function_id', id),
@@ -73,6 +76,8 @@ const members: Members = {
   isByok: required('is_byok', flag),
   outcome: required('outcome', outcome),
   cutCode: optional('cut_code', errorCode),
+  errorMessage: optional('error_message', text(errorMessageMaxCharacters)),
+  replayOf: optional('replay_of', id),
   attempts: required('attempts', count),
   attemptCauses: required('attempt_causes', words(attemptsMax)),
   attemptLog: optional('attempt_log', attempts(attemptsMax)),
@@ -87,9 +92,9 @@ const members: Members = {
   gatewayMs: required('gateway_ms', duration),
 };
 
-/** `globex:status_500:500:31 acme:ok:200:12`, as it is stored. */
+/** `globex:status_500:500:31 acme:ok:200:12`, for a log line. */
 export const attemptsText = (attempts: CallRecord['attemptLog']): string | undefined =>
-  members.attemptLog.kind.toScalar(attempts) as string | undefined;
+  attempts?.slice(0, attemptsMax).flatMap(toAttemptText).join(' ');
 
 const memberNames = Object.keys(members) as (keyof CallRecord)[];
 

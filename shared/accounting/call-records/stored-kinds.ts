@@ -54,10 +54,10 @@ export const words = (countMax: number): StoredKind<readonly string[]> => ({
   fromScalar: (stored) => (stored === '' ? [] : (stored as string).split(' ')),
 });
 
-/** `provider:outcome:status:ms`, the status empty where there was none. */
+/** `provider:outcome:status:ms`, the status empty where there was none: in log lines, and in records of old. */
 const attemptText = /^([a-z0-9][a-z0-9._-]{0,63}):([a-z0-9_]{1,40}):([1-5]\d\d)?:(\d{1,12})$/;
 
-function toAttemptText(value: unknown): string[] {
+export function toAttemptText(value: unknown): string[] {
   const { provider, outcome, status, ms } = (value ?? {}) as Partial<CallAttempt>;
   if (typeof provider !== 'string') return [];
   const word = typeof outcome === 'string' && shortWord.test(outcome) ? outcome : 'unnamed';
@@ -71,11 +71,34 @@ function fromAttemptText(text: string): CallAttempt[] {
   return [{ provider, outcome, ...(status === undefined ? {} : { status: Number(status) }), ms: Number(ms) }];
 }
 
-/** Stored as one text. An outcome that is no short word leaves only a mark; what names no provider is left out. */
+const attemptModel = text(128);
+const attemptProviderText = text(300);
+
+/**
+ * Stored as one text: a JSON list of `provider:outcome:status:ms`, each followed by its model and by what the provider
+ * said, where they are kept. An outcome that is no short word leaves only a mark; what names no provider is left out.
+ */
 export const attempts = (countMax: number): StoredKind<readonly CallAttempt[]> => ({
-  toScalar: (value) => (Array.isArray(value) ? value.slice(0, countMax).flatMap(toAttemptText).join(' ') : undefined),
-  fromScalar: (stored) => (stored as string).split(' ').flatMap(fromAttemptText),
+  toScalar: (value) => {
+    if (!Array.isArray(value)) return undefined;
+    const stored = value.slice(0, countMax).flatMap((attempt: Partial<CallAttempt>) => {
+      const texts = [attemptModel.toScalar(attempt?.model), attemptProviderText.toScalar(attempt?.providerText)];
+      return toAttemptText(attempt).map((facts) => [facts, ...texts.map((text) => text ?? null)]);
+    });
+    return JSON.stringify(stored);
+  },
+  fromScalar: (stored) =>
+    (stored as string).startsWith('[')
+      ? (JSON.parse(stored as string) as [string, string | null, string | null][]).flatMap(fromStoredAttempt)
+      : (stored as string).split(' ').flatMap(fromAttemptText),
 });
+
+const fromStoredAttempt = ([facts, model, providerText]: [string, string | null, string | null]): CallAttempt[] =>
+  fromAttemptText(facts).map((attempt) => ({
+    ...attempt,
+    ...(model === null ? {} : { model }),
+    ...(providerText === null ? {} : { providerText }),
+  }));
 
 const toCount = (value: unknown): number | undefined =>
   Number.isSafeInteger(value) && (value as number) >= 0 ? (value as number) : undefined;

@@ -8,7 +8,7 @@ export type UsageGrouping = (typeof usageGroupings)[number];
 
 export interface UsageSummary {
   /**
-   * Model: the one that answered, else the one asked for. Key: its public id. Day: of the arrival, in UTC.
+   * Model: the one that answered, else the one asked for; null where the call was refused before any was called. Key: its public id. Day: of the arrival, in UTC.
    * Provider: null stands for the calls that none answered; attempts count at the provider that was called, everything
    * else at the one that answered. User, title: null where the client sent none.
    */
@@ -49,7 +49,7 @@ export async function summarizeUsage(
 }
 
 const groupOf: Readonly<Record<UsageGrouping, (record: CallRecord) => string | null>> = {
-  model: ({ modelServed, modelAsked }) => modelServed ?? modelAsked,
+  model: (record) => record.modelServed ?? (isRefused(record) ? null : (record.modelAsked ?? null)),
   provider: ({ provider }) => provider ?? null,
   key: ({ keyPublicId }) => keyPublicId,
   day: ({ arrivedAtMs }) => utcDayOf(arrivedAtMs),
@@ -57,6 +57,10 @@ const groupOf: Readonly<Record<UsageGrouping, (record: CallRecord) => string | n
   user: ({ user }) => user ?? null,
   title: ({ title }) => title ?? null,
 };
+
+/** Nothing was called for it, and what it names as its model may be none of the catalogue. */
+const isRefused = ({ outcome, attempts }: CallRecord): boolean =>
+  attempts === 0 && outcome !== 'ok' && outcome !== 'client_gone';
 
 /** What a record adds to each group: one share as a rule, by provider one for each that was called. */
 function sharesOf(record: CallRecord, by: UsageGrouping): UsageSummary[] {

@@ -26,7 +26,8 @@ export type ClaimOutcome =
   | { readonly kind: 'claimed' }
   | { readonly kind: 'conflict' }
   | { readonly kind: 'running'; readonly leaseUntilMs: number }
-  | { readonly kind: 'done'; readonly result: StoredResult };
+  /** `owner`: of the call whose answer it is. */
+  | { readonly kind: 'done'; readonly owner: string; readonly result: StoredResult };
 
 export interface Completion extends KeyOwner {
   /** A complete 2xx answer: nothing else is ever stored. */
@@ -56,8 +57,8 @@ export interface IdempotencyStoreOptions {
 }
 
 export function createIdempotencyStore({ store, blobs }: IdempotencyStoreOptions): IdempotencyStore {
-  async function replay({ result, body }: DoneRecord, options: CallOptions): Promise<ClaimOutcome> {
-    return { kind: 'done', result: { ...result, body: await loadBody(blobs, body, options) } };
+  async function replay({ owner, result, body }: DoneRecord, options: CallOptions): Promise<ClaimOutcome> {
+    return { kind: 'done', owner, result: { ...result, body: await loadBody(blobs, body, options) } };
   }
 
   return {

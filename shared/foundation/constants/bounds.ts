@@ -47,3 +47,5 @@ export const cachedWorkspacesMax = 1_000;
 export const cachedKeysMax = 10_000;
 /** How long a key or a workspace counts as recently refused in the instance that refused it. */
 export const recentRefusalMs = 10_000;
+/** Refused calls of one key that leave a record, in one process: one that is asked about is among them, as a rule. */
+export const refusalRecordsPerSecond = 5;

@@ -19,6 +19,8 @@ const memberNames = Object.keys(
     revisionId: 'r',
     cutCode: 'no_available_provider',
     user: 'u',
+    errorMessage: 'e',
+    replayOf: 'r',
     attemptLog: [],
   }),
 );
@@ -58,7 +60,7 @@ describe('the item of a call record', () => {
 
   it('keeps the attempts in their order, and of a strange one nothing but a mark', () => {
     const attemptLog = [
-      { provider: 'globex', outcome: 'status_500', status: 500, ms: 12 },
+      { provider: 'globex', outcome: 'status_500', status: 500, ms: 12, model: 'acme/a:8b', providerText: 'Sorry: no' },
       { provider: 'my-own.ai', outcome: 'connection', ms: 3 },
       { provider: 'acme', outcome: 'ok', status: 200, ms: 0 },
     ];
@@ -74,8 +76,19 @@ describe('the item of a call record', () => {
     expect(recordOf(itemOf({ attemptLog: strange })).attemptLog).toEqual([
       { provider: 'acme', outcome: 'unnamed', ms: 1 },
     ]);
+    const keyed = [{ provider: 'acme', outcome: 'timeout', ms: 1, providerText: 'it was sk-gw-0123456789abcdef-0' }];
+    expect(JSON.stringify(itemOf({ attemptLog: keyed }).attempt_log)).not.toContain('0123456789abcdef');
     const many = Array.from({ length: 100 }, () => ({ provider: 'acme', outcome: 'timeout', ms: 1 }));
     expect(recordOf(itemOf({ attemptLog: many })).attemptLog).toHaveLength(16);
+  });
+
+  it('gives the attempts that were stored before they held texts', () => {
+    const stored = { ...itemOf(), attempt_log: 'globex:status_500:500:31 acme:ok:200:12 acme:connection::3' };
+    expect(recordOf(stored as unknown as Parameters<typeof recordOf>[0]).attemptLog).toEqual([
+      { provider: 'globex', outcome: 'status_500', status: 500, ms: 31 },
+      { provider: 'acme', outcome: 'ok', status: 200, ms: 12 },
+      { provider: 'acme', outcome: 'connection', ms: 3 },
+    ]);
   });
 
   it('has no attribute for a member that is not in the table', () => {
@@ -141,7 +154,7 @@ describe('the item of a call record', () => {
     expect(item.sk).toBe('2026-11-20T12:00:00.123Z#an-id');
   });
 
-  it('costs one write unit with ids of usual length, and eight at most, with every text at its bound', () => {
+  it('costs one write unit with ids of usual length, and thirty at most, with every text at its bound', () => {
     const usual = itemOf({
       keyName: 'ci',
       spanId: '00f067aa0ba902b7',
@@ -159,9 +172,11 @@ describe('the item of a call record', () => {
         ['workspace', 'executionId', 'functionId', 'revisionId'].map((name) => [name, 'a'.repeat(64)]),
       ),
       ...{ modelServed: long, provider: long, attemptCauses, cutCode: 'execution_deadline_exceeded' },
+      errorMessage: long,
+      attemptLog: Array(100).fill({ provider: 'a', outcome: 'timeout', ms: 1, model: long, providerText: long }),
       ...{ costPicoUsd: 10n ** 38n - 1n, promptTokens: Number.MAX_SAFE_INTEGER },
     });
-    expect(writeUnitsOf(longest)).toBe(8);
+    expect(writeUnitsOf(longest)).toBe(30);
   });
 
   it('gives back the record that it was made of', () => {
