@@ -1,6 +1,6 @@
 // What may be rebuilt at any time: the functions, their URLs, the distribution in front, dashboard and alarms. Holds no
 // state.
-import { CfnOutput, Stack, type StackProps } from 'aws-cdk-lib';
+import { CfnOutput, Fn, Stack, type StackProps } from 'aws-cdk-lib';
 import type { LogGroup } from 'aws-cdk-lib/aws-logs';
 import type { Construct } from 'constructs';
 import { environmentNames } from '../../shared/foundation/constants/index.ts';
@@ -22,20 +22,21 @@ import { countServerErrors, functionUrlErrors } from './constructs/gateway-metri
 import { OriginSecret } from './constructs/origin-secret.ts';
 import { chatTableActions } from './constructs/table-actions.ts';
 import { webCompute } from './constructs/web-compute.ts';
-import type { DataStack } from './data-stack.ts';
+import { dataStackName } from './resource-names.ts';
 import type { StageSettings } from './settings-schema.ts';
 
 export interface ApiStackProps extends StackProps {
   readonly stage: string;
   readonly settings: StageSettings;
-  readonly data: Pick<DataStack, 'connectionKey' | 'providerCredentials'>;
   /** Folder with one folder of code per function. */
   readonly bundlesRoot: string;
 }
 
 export class ApiStack extends Stack {
-  constructor(scope: Construct, id: string, { stage, settings, data, bundlesRoot, ...props }: ApiStackProps) {
+  constructor(scope: Construct, id: string, { stage, settings, bundlesRoot, ...props }: ApiStackProps) {
     super(scope, id, props);
+    // CloudFormation deletes no stack whose export another one imports: the data stack goes last.
+    new CfnOutput(this, 'DataStack', { value: Fn.importValue(dataStackName(stage)) });
     const originSecret =
       settings.edge === 'cloudfront' ? new OriginSecret(this, 'OriginSecret', { stage, settings }) : undefined;
     const commonAccess: Access = {
@@ -47,8 +48,8 @@ export class ApiStack extends Stack {
       streamBudgetAccess(settings.streamBudgetSeconds),
       tableAccess(this, stage, chatTableActions),
       spillBucketAccess(stage),
-      connectionKeyAccess(stage, data.connectionKey),
-      providerSecretAccess(data.providerCredentials),
+      connectionKeyAccess(stage),
+      providerSecretAccess(stage),
       bedrockAccess(settings.bedrockRegions),
     );
     const createCompute = settings.compute === 'web' ? webCompute : functionCompute;

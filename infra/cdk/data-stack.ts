@@ -6,7 +6,7 @@ import type { Construct } from 'constructs';
 import { brand, tableNames } from '../../shared/foundation/constants/index.ts';
 import { GatewayTable } from './constructs/gateway-table.ts';
 import { spillBucket } from './constructs/spill-bucket.ts';
-import { connectionKeyAlias, providerSecretName } from './resource-names.ts';
+import { connectionKeyAlias, dataStackName, providerSecretName } from './resource-names.ts';
 import type { StageSettings } from './settings-schema.ts';
 
 export { connectionKeyAlias, providerSecretName } from './resource-names.ts';
@@ -19,10 +19,6 @@ export interface DataStackProps extends StackProps {
 }
 
 export class DataStack extends Stack {
-  /** Wraps the data keys of stored BYOK connections. Applying a gateway file needs kms:GenerateDataKey on it. */
-  readonly connectionKey: IKey;
-  readonly providerCredentials: SecretReference;
-
   constructor(scope: Construct, id: string, { stage, settings, ...props }: DataStackProps) {
     super(scope, id, { ...props, terminationProtection: settings.terminationProtection });
     const removalPolicy = removalPolicyOf(settings);
@@ -31,13 +27,16 @@ export class DataStack extends Stack {
       new CfnOutput(this, `Table${table}`, { value: tableName });
     }
     const bucket = spillBucket(this, stage, settings.adopt, removalPolicy);
-    this.connectionKey = this.#connectionKey(stage, settings.adopt?.keyArn, removalPolicy);
-    this.providerCredentials = this.#providerCredentials(stage, settings.adopt?.secretArn, removalPolicy);
-    new CfnOutput(this, 'ProviderSecretArn', { value: this.providerCredentials.secretArn });
-    new CfnOutput(this, 'ConnectionKeyArn', { value: this.connectionKey.keyArn });
+    const connectionKey = this.#connectionKey(stage, settings.adopt?.keyArn, removalPolicy);
+    const providerCredentials = this.#providerCredentials(stage, settings.adopt?.secretArn, removalPolicy);
+    new CfnOutput(this, 'ProviderSecretArn', { value: providerCredentials.secretArn });
+    new CfnOutput(this, 'ConnectionKeyArn', { value: connectionKey.keyArn });
     new CfnOutput(this, 'SpillBucketName', { value: bucket.bucketName });
+    // Imported by the api stack, which would not work without this one. A name only, so that nothing here is held fast.
+    new CfnOutput(this, 'StackName', { value: dataStackName(stage), exportName: dataStackName(stage) });
   }
 
+  /** Wraps the data keys of stored BYOK connections. Applying a gateway file needs kms:GenerateDataKey on it. */
   #connectionKey(stage: string, adoptedArn: string | null | undefined, removalPolicy: RemovalPolicy): IKey {
     const aliasName = connectionKeyAlias(stage);
     if (adoptedArn != null) {

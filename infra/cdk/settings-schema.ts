@@ -82,7 +82,10 @@ const members = z.strictObject({
       secretArn: text(shapes.secretArn, 'the complete ARN of a secret, its six random characters included').nullable(),
     })
     .nullable(),
-  /** Read units per second that each table may be billed for; beyond it calls get a 503. Null: no limit. */
+  /**
+   * Read units per second that each table may be billed for; beyond it calls get a 503. Null: 40,000, which is DynamoDB's
+   * quota of a table; where AWS has raised that, a larger number.
+   */
   tableReadsPerSecondMax: wholeNumber(1).nullable(),
   /** The same for write units. */
   tableWritesPerSecondMax: wholeNumber(1).nullable(),

@@ -47,5 +47,10 @@ export const stageSettings: Readonly<Record<string, StageSettings>> = {
     terminationProtection: true,
     tableReadsPerSecondMax: null,
     tableWritesPerSecondMax: null,
+    // Half of Lambda's default quota: what else runs in the account keeps the rest, and costs have a limit.
+    chatReservedConcurrency: 500,
+    modelsReservedConcurrency: 20,
+    // Opened by whoever wants the function's own role to call models.
+    bedrockRegions: [],
   },
 };

@@ -29,9 +29,8 @@ export class GatewayStage extends Stage {
     const settings = props.isFirstDeployment === true ? withoutProtection(props.settings) : props.settings;
     const tags = { application: brand, stage };
     this.data = new DataStack(this, 'data', { stackName: dataStackName(stage), tags, stage, settings });
-    const { data } = this;
     const { bundlesRoot } = props;
-    this.api = new ApiStack(this, 'api', { stackName: apiStackName(stage), tags, stage, settings, data, bundlesRoot });
+    this.api = new ApiStack(this, 'api', { stackName: apiStackName(stage), tags, stage, settings, bundlesRoot });
     this.api.addStackDependency(this.data);
     // CloudFormation hands the tags of a stack on to what takes them; not every region's dashboards do yet.
     const options = { excludeResourceTypes: ['AWS::CloudWatch::Dashboard'] };

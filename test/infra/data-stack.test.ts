@@ -43,12 +43,11 @@ describe.each(Object.keys(stageSettings))('the data stack of %s', (stage) => {
                 PointInTimeRecoveryEnabled: settings.pointInTimeRecovery && !livesADay.includes(table),
               },
               DeletionProtectionEnabled: settings.deletionProtection,
-              ReadOnDemandThroughputSettings:
-                settings.tableReadsPerSecondMax === null
-                  ? Match.absent()
-                  : { MaxReadRequestUnits: settings.tableReadsPerSecondMax },
+              // Written out where there is no limit of ours: a table may keep a former one that is only left out.
+              ReadOnDemandThroughputSettings: { MaxReadRequestUnits: settings.tableReadsPerSecondMax ?? 40_000 },
             }),
           ],
+          WriteOnDemandThroughputSettings: { MaxWriteRequestUnits: settings.tableWritesPerSecondMax ?? 40_000 },
         },
       });
     },
@@ -136,8 +135,11 @@ describe.each(Object.keys(stageSettings))('the data stack of %s', (stage) => {
     expect(terminationProtection).toBe(settings.terminationProtection);
   });
 
-  it('exports nothing that another stack could hold on to', () => {
-    expect(JSON.stringify(data.toJSON())).not.toContain('"Export"');
+  it('cannot be deleted before the api stack, which imports its name and nothing that could change', () => {
+    const exports = Object.values(data.findOutputs('*')).filter(({ Export }) => Export !== undefined);
+    expect(exports).toEqual([{ Value: `gw-${stage}-data`, Export: { Name: `gw-${stage}-data` } }]);
+    const imports = JSON.stringify(api.toJSON()).match(/\{"Fn::(ImportValue|GetStackOutput)":[^}]*\}/g);
+    expect(imports).toEqual([`{"Fn::ImportValue":"gw-${stage}-data"}`]);
   });
 
   it('leaves no security finding without a reason', () => {
@@ -177,18 +179,15 @@ describe('a stage that adopts what a former deployment left behind', () => {
   const secretArn = 'arn:aws:secretsmanager:eu-west-1:123456789012:secret:gw/prod/providers-a1B2c3';
   const { api, data, findings } = synthesizeStage('prod', { adopt: { keyArn, secretArn } });
 
-  it('creates neither key nor secret, and gives the functions the adopted ones', () => {
+  it('creates neither key nor secret, and gives the key the alias by which the functions know it', () => {
     data.resourceCountIs('AWS::KMS::Key', 0);
     data.resourceCountIs('AWS::SecretsManager::Secret', 0);
     data.hasResourceProperties('AWS::KMS::Alias', { AliasName: 'alias/gw-prod-connections', TargetKeyId: keyArn });
-    api.hasResourceProperties('AWS::Lambda::Function', {
-      Environment: { Variables: Match.objectLike({ GW_BYOK_KEY_ID: keyArn, GW_PROVIDER_SECRET: secretArn }) },
-    });
-    const statements = JSON.stringify(resourcesOf(api, 'AWS::IAM::Policy'));
-    expect(statements).toContain(`"kms:Decrypt","Condition":{"StringEquals":{"kms:EncryptionContext:stage":"prod"}}`);
-    expect(statements).toContain(`"Resource":"${keyArn}"`);
-    expect(statements).toContain(`"Resource":"${secretArn}"`);
     expect(findings).toEqual([]);
+  });
+
+  it('has the api stack of any other stage of its name: key and secret may change without it', () => {
+    expect(api.toJSON()).toEqual(synthesizeStage('prod').api.toJSON());
   });
 
   it('names tables and bucket by literals: CloudFormation imports nothing whose name it has to work out', () => {
@@ -233,5 +232,14 @@ describe('the settings of prod', () => {
       deletionProtection: true,
       terminationProtection: true,
     });
+  });
+
+  it('open no model of Bedrock, and reserve what its functions may run at once', () => {
+    const { bedrockRegions, chatReservedConcurrency, modelsReservedConcurrency } = stageSettings.prod ?? {};
+    expect(bedrockRegions).toEqual([]);
+    expect(chatReservedConcurrency).toBeGreaterThan(0);
+    expect(modelsReservedConcurrency).toBeGreaterThan(0);
+    // Of Lambda's default quota of 1,000, which leaves 100 to functions that reserve nothing.
+    expect(Number(chatReservedConcurrency) + Number(modelsReservedConcurrency)).toBeLessThanOrEqual(900);
   });
 });

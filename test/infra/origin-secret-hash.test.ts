@@ -9,7 +9,11 @@ interface Answer {
 
 type Respond = (
   event: object,
-  outside: { readSecret: (arn: string) => Promise<string>; put: (url: string, body: string) => Promise<void> },
+  outside: {
+    readSecret: (arn: string) => Promise<string>;
+    put: (url: string, body: string) => Promise<void>;
+    pause: (ms: number) => Promise<void>;
+  },
 ) => Promise<void>;
 
 // Plain JavaScript that Lambda runs as it is: by path, as it has no types.
@@ -28,10 +32,14 @@ const event = (RequestType: string) => ({
 const run = async (RequestType: string, readSecret: (arn: string) => Promise<string>) => {
   const sent: Array<{ url: string; body: string }> = [];
   const put = async (url: string, body: string) => void sent.push({ url, body });
-  await answer(event(RequestType), { readSecret, put });
+  let waitedMs = 0;
+  const pause = async (ms: number) => {
+    waitedMs += ms;
+  };
+  await answer(event(RequestType), { readSecret, put, pause });
   expect(sent).toHaveLength(1);
   expect(sent[0]?.url).toBe('https://cloudformation.example/answer');
-  return { text: String(sent[0]?.body), answer: JSON.parse(String(sent[0]?.body)) as Answer };
+  return { text: String(sent[0]?.body), answer: JSON.parse(String(sent[0]?.body)) as Answer, waitedMs };
 };
 
 describe('the hashing of origin secrets during a deployment', () => {
@@ -53,6 +61,26 @@ describe('the hashing of origin secrets during a deployment', () => {
     expect(answer.Status).toBe('FAILED');
     expect(answer).not.toHaveProperty('Data');
     expect(text).not.toContain('hunter2');
+  });
+
+  it('waits for its permission, which may be younger than the function, and at most 36 seconds of its 60', async () => {
+    const refused = Object.assign(new Error('not authorized'), { name: 'AccessDeniedException' });
+    let refusals = 0;
+    const young = await run('Create', async (arn) => {
+      if (refusals++ < 5) throw refused;
+      return `secret of ${arn}`;
+    });
+    expect(young.answer).toMatchObject({
+      Status: 'SUCCESS',
+      Data: { Sha256: expect.stringMatching(/^\w{64},\w{64}$/) },
+    });
+    let tries = 0;
+    const never = await run('Create', async () => {
+      tries += 1;
+      throw refused;
+    });
+    expect(never.answer).toMatchObject({ Status: 'FAILED', Reason: expect.stringContaining('AccessDenied') });
+    expect({ tries, waitedMs: never.waitedMs }).toEqual({ tries: 20, waitedMs: 2 * 36_000 });
   });
 
   it('lets itself be deleted without reading anything', async () => {

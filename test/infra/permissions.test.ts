@@ -39,11 +39,10 @@ const inAccount = (reference: string): string => {
     'AWS::Region': region,
     'AWS::AccountId': account,
   };
-  if (reference.includes('ConnectionKey')) return keyArn;
   if (reference.includes('SpillBucket')) return objectArn('').slice(0, -1);
-  return known[reference] ?? (reference.includes('ProviderCredentials') ? secretArn : reference);
+  return known[reference] ?? reference;
 };
-const { api, data } = synthesizeStage('prod');
+const { api, data } = synthesizeStage('prod', { bedrockRegions: ['stage-region'] });
 const chatRole = new RolePolicy(api, 'ChatCompletions', inAccount);
 const modelsRole = new RolePolicy(api, 'Models', inAccount);
 
@@ -76,6 +75,13 @@ const largeAnswer = JSON.stringify({
   usage: { prompt_tokens: 1, completion_tokens: 1, total_tokens: 2 },
 });
 
+/** `sealedFor` a stage, with the key that has the alias of a stage. */
+const decryption = (sealedFor: string, keyOf: string): AwsCall => ({
+  action: 'kms:Decrypt',
+  resource: keyArn,
+  context: { 'kms:EncryptionContext:stage': sealedFor, 'kms:ResourceAliases': `alias/gw-${keyOf}-connections` },
+});
+
 /** The real adapters of a local run, each call written down as the call to AWS that a deployed stage makes instead. */
 function recordingAdapters(calls: AwsCall[]): Pick<CompositionOptions, 'blobs' | 'wrapper' | 'credentials'> {
   const { blobs, wrapper, credentials } = localAdapters({ data: undefined, dynamodb: undefined });
@@ -94,8 +100,7 @@ function recordingAdapters(calls: AwsCall[]): Pick<CompositionOptions, 'blobs' |
     wrapper: {
       createDataKey: (context) => wrapper.createDataKey(context),
       unwrap: (wrapped, context) => {
-        const inContext = { 'kms:EncryptionContext:stage': 'prod' };
-        calls.push({ action: 'kms:Decrypt', resource: keyArn, context: inContext });
+        calls.push(decryption('prod', 'prod'));
         return wrapper.unwrap(wrapped, context);
       },
     },
@@ -288,15 +293,14 @@ describe('the roles of the functions, while the gateway serves every kind of req
     ['changing a call record', { action: 'dynamodb:UpdateItem', resource: tableArn('records') }],
     ['looking for call records', { action: 'dynamodb:Query', resource: tableArn('records') }],
     ['a table of another stage', { action: 'dynamodb:GetItem', resource: tableArn('keys', 'staging') }],
-    [
-      'a key that was sealed for another stage',
-      { action: 'kms:Decrypt', resource: keyArn, context: { 'kms:EncryptionContext:stage': 'staging' } },
-    ],
-    [
-      'sealing',
-      { action: 'kms:GenerateDataKey', resource: keyArn, context: { 'kms:EncryptionContext:stage': 'prod' } },
-    ],
+    ['a key that was sealed for another stage', decryption('staging', 'prod')],
+    ['another key of the account', decryption('prod', 'staging')],
+    ['sealing', { ...decryption('prod', 'prod'), action: 'kms:GenerateDataKey' }],
     ['another secret', { action: 'secretsmanager:GetSecretValue', resource: `${secretArn}-other` }],
+    [
+      'the secret of another stage',
+      { action: 'secretsmanager:GetSecretValue', resource: secretArn.replace('prod', 'staging') },
+    ],
     [
       'a bucket of its name in another account',
       { action: 's3:PutObject', resource: objectArn('x'), context: { 'aws:ResourceAccount': '999999999999' } },

@@ -1,13 +1,11 @@
 // What the gateway may do in the account, and which environment variables tell it where. Values, because a function and a
-// Web Function get the same. Resources are named rather than imported where they have a name, so that the data stack has
-// no exports that another stack would block.
+// Web Function get the same. Resources are named, never imported: a value of the data stack would stay what it was until
+// the api stack itself changes, also where the data stack has made its key or its secret anew.
 import { Aws, Stack } from 'aws-cdk-lib';
 import type { PolicyStatementProps } from 'aws-cdk-lib/aws-iam';
-import type { IKey } from 'aws-cdk-lib/aws-kms';
-import type { ISecret } from 'aws-cdk-lib/aws-secretsmanager';
 import type { Construct } from 'constructs';
 import { environmentNames, physicalTableName, streamBudget } from '../../../shared/foundation/constants/index.ts';
-import { spillBucketName } from '../resource-names.ts';
+import { connectionKeyAlias, providerSecretName, spillBucketName } from '../resource-names.ts';
 import { stageRegion } from '../settings-schema.ts';
 import { type TableActions, tableActionsOf } from './table-actions.ts';
 
@@ -67,23 +65,44 @@ export const spillBucketAccess = (stage: string): Access => {
   };
 };
 
-/** Opening what was sealed for this stage. Sealing is done by the command line. */
-export const connectionKeyAccess = (stage: string, key: IKey): Access => ({
-  statements: [
-    {
-      actions: ['kms:Decrypt'],
-      resources: [key.keyArn],
-      conditions: { StringEquals: { 'kms:EncryptionContext:stage': stage } },
-    },
-  ],
-  environment: { [environmentNames.byokKeyId]: key.keyArn },
-});
+/** Opening what was sealed for this stage, with the key that has its alias. Sealing is done by the command line. */
+export const connectionKeyAccess = (stage: string): Access => {
+  const alias = connectionKeyAlias(stage);
+  return {
+    statements: [
+      {
+        actions: ['kms:Decrypt'],
+        // No resource of a policy can be an alias.
+        resources: [keysIn(Aws.PARTITION, Aws.REGION, Aws.ACCOUNT_ID)],
+        conditions: {
+          StringEquals: { 'kms:EncryptionContext:stage': stage },
+          'ForAnyValue:StringEquals': { 'kms:ResourceAliases': alias },
+        },
+      },
+    ],
+    environment: { [environmentNames.byokKeyId]: alias },
+    acknowledgements: [
+      {
+        id: wildcardId(keysIn('<AWS::Partition>', '<AWS::Region>', '<AWS::AccountId>')),
+        reason: 'A condition names the alias of the one key.',
+      },
+    ],
+  };
+};
+
+const keysIn = (partition: string, region: string, account: string) =>
+  `arn:${partition}:kms:${region}:${account}:key/*`;
 
 /** The gateway reads the credentials itself; its configuration only says where they are. */
-export const providerSecretAccess = ({ secretArn }: Pick<ISecret, 'secretArn'>): Access => ({
-  statements: [{ actions: ['secretsmanager:GetSecretValue'], resources: [secretArn] }],
-  environment: { [environmentNames.providerSecret]: secretArn },
-});
+export const providerSecretAccess = (stage: string): Access => {
+  const name = providerSecretName(stage);
+  // Secrets Manager adds six random characters to the name.
+  const arn = `arn:${Aws.PARTITION}:secretsmanager:${Aws.REGION}:${Aws.ACCOUNT_ID}:secret:${name}-??????`;
+  return {
+    statements: [{ actions: ['secretsmanager:GetSecretValue'], resources: [arn] }],
+    environment: { [environmentNames.providerSecret]: name },
+  };
+};
 
 /**
  * Amazon Bedrock with the gateway's own role, so that a new stage answers without a stored credential: bedrock-runtime,

@@ -13,6 +13,12 @@ import type { StageSettings } from '../settings-schema.ts';
 /** Their contents live a day at most, or are rebuilt by themselves: a restored copy would be of no use. */
 const unrecoveredTables: ReadonlySet<TableName> = new Set(['cache', 'idempotency', 'limits', 'statistics']);
 
+/**
+ * DynamoDB's own quota of a table, unless AWS has raised it. It is written out: a table may keep a former limit when the
+ * property is gone from the template.
+ */
+const unlimitedUnits = 40_000;
+
 export interface GatewayTableProps {
   readonly stage: string;
   readonly settings: StageSettings;
@@ -35,8 +41,8 @@ export class GatewayTable extends Construct {
       ...(sortKey === undefined ? {} : { sortKey: { name: sortKey, type: AttributeType.STRING } }),
       ...(timeToLiveAttribute === undefined ? {} : { timeToLiveAttribute }),
       billing: Billing.onDemand({
-        ...(readsMax === null ? {} : { maxReadRequestUnits: readsMax }),
-        ...(writesMax === null ? {} : { maxWriteRequestUnits: writesMax }),
+        maxReadRequestUnits: readsMax ?? unlimitedUnits,
+        maxWriteRequestUnits: writesMax ?? unlimitedUnits,
       }),
       encryption: TableEncryptionV2.dynamoOwnedKey(),
       pointInTimeRecoverySpecification: { pointInTimeRecoveryEnabled },

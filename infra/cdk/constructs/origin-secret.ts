@@ -34,7 +34,8 @@ export class OriginSecret extends Construct {
       settings,
       codeFolder: join(import.meta.dirname, 'origin-secret-hash'),
       description: 'Runs during deployments only: hashes the origin secret for the functions that check it',
-      timeoutSeconds: 30,
+      // Longer than it waits for its own permission.
+      timeoutSeconds: 60,
       overrides: { memorySize: 128 },
     });
     hashing.grant({ statements: [{ actions: ['secretsmanager:GetSecretValue'], resources: secretArns }] });

@@ -7,7 +7,6 @@ import { PolicyStatement } from 'aws-cdk-lib/aws-iam';
 import * as lambda from 'aws-cdk-lib/aws-lambda';
 import { Construct } from 'constructs';
 import { brand, callTimes, environmentNames } from '../../../shared/foundation/constants/index.ts';
-import { connectionKeyAlias, providerSecretName } from '../resource-names.ts';
 import { mergeAccess } from './access.ts';
 import type { Compute, ComputeProps } from './compute.ts';
 import { executionRole, stageLogGroup } from './node-function.ts';
@@ -24,15 +23,7 @@ export function webCompute(stack: Construct, props: ComputeProps): Compute {
   const logGroup = stageLogGroup(scope, 'Logs', settings, logGroupName);
   const companion = stageLogGroup(scope, 'LocalLogs', settings, `${logGroupName}.local`);
   const role = executionRole(scope, logGroup, companion);
-  // A revision's environment is copied during the deployment; a value of another stack would not survive that.
-  const byName = {
-    statements: [],
-    environment: {
-      [environmentNames.byokKeyId]: connectionKeyAlias(stage),
-      [environmentNames.providerSecret]: providerSecretName(stage),
-    },
-  };
-  const { statements, environment, acknowledgements = [] } = mergeAccess(commonAccess, chatAccess, byName);
+  const { statements, environment, acknowledgements = [] } = mergeAccess(commonAccess, chatAccess);
   for (const statement of statements) role.addToPolicy(new PolicyStatement(statement));
   const target = new lambda.WebFunction(scope, 'Function', {
     // Unique in an account, whatever the region.

@@ -2,6 +2,7 @@
 // the functions' environment can hold hashes. It always answers, because a stack waits an hour for a missing answer.
 // Plain JavaScript on the SDK of the Lambda runtime: it needs no build.
 import { createHash } from 'node:crypto';
+import { setTimeout as pause } from 'node:timers/promises';
 
 const readSecret = async (secretArn) => {
   const { GetSecretValueCommand, SecretsManagerClient } = await import('@aws-sdk/client-secrets-manager');
@@ -19,8 +20,23 @@ const hash = async (secretArns, read) => {
   return secrets.map((secret) => createHash('sha256').update(secret).digest('hex')).join(',');
 };
 
-/** @param outside reads a secret and answers CloudFormation; only tests pass their own. */
-export const answer = async (event, outside = { readSecret, put }) => {
+/** A new permission reaches every part of IAM within seconds: the function's own may be younger than that. */
+const permissionTriesMax = 10;
+const permissionPauseMs = 4_000;
+
+const readOncePermitted = async (secretArn, { readSecret, pause }) => {
+  for (let tried = 1; ; tried += 1) {
+    try {
+      return await readSecret(secretArn);
+    } catch (error) {
+      if (error?.name !== 'AccessDeniedException' || tried >= permissionTriesMax) throw error;
+      await pause(permissionPauseMs);
+    }
+  }
+};
+
+/** @param outside reads a secret, waits and answers CloudFormation; only tests pass their own. */
+export const answer = async (event, outside = { readSecret, put, pause }) => {
   const { StackId, RequestId, LogicalResourceId, RequestType, ResourceProperties } = event;
   const ids = {
     StackId,
@@ -31,7 +47,10 @@ export const answer = async (event, outside = { readSecret, put }) => {
   let result = { Status: 'SUCCESS' };
   if (RequestType !== 'Delete') {
     try {
-      result = { Status: 'SUCCESS', Data: { Sha256: await hash(ResourceProperties.SecretArns, outside.readSecret) } };
+      result = {
+        Status: 'SUCCESS',
+        Data: { Sha256: await hash(ResourceProperties.SecretArns, (arn) => readOncePermitted(arn, outside)) },
+      };
     } catch (error) {
       result = { Status: 'FAILED', Reason: `the origin secret could not be read: ${error?.name ?? 'unknown'}` };
     }
