@@ -14,12 +14,20 @@ export interface BoundChild {
   stop(): Promise<void>;
 }
 
+interface ChildOptions {
+  /** All variables of the child. Left out: those of this process, which may hold the keys of providers. */
+  readonly env?: NodeJS.ProcessEnv;
+  /** The child reads what is written to its standard input. */
+  readonly reads?: boolean;
+}
+
 /** Starts a command with standard output and error on pipes. It does not keep this process running. */
-export function spawnBoundChild(command: string, args: readonly string[]): BoundChild {
+export function spawnBoundChild(command: string, args: readonly string[], options: ChildOptions = {}): BoundChild {
+  const { env = process.env, reads = false } = options;
   // A process group of its own: Ctrl-C in a terminal reaches this process alone, which still needs the child to stop.
-  const child = spawn(command, args, { detached: true, stdio: ['ignore', 'pipe', 'pipe'] });
+  const child = spawn(command, args, { detached: true, env, stdio: [reads ? 'pipe' : 'ignore', 'pipe', 'pipe'] });
   child.unref();
-  for (const pipe of [child.stdout, child.stderr]) (pipe as unknown as Socket).unref();
+  for (const pipe of [child.stdin, child.stdout, child.stderr]) (pipe as Socket | null)?.unref();
   if (child.pid !== undefined) watch(child, child.pid);
   return {
     process: child,
@@ -36,6 +44,10 @@ export function spawnBoundChild(command: string, args: readonly string[]): Bound
     },
   };
 }
+
+/** The named variables of this process, for a child that needs no others. */
+export const variablesOf = (names: readonly string[]): NodeJS.ProcessEnv =>
+  Object.fromEntries(names.flatMap((name) => (process.env[name] === undefined ? [] : [[name, process.env[name]]])));
 
 export const hasEnded = (child: ChildProcess): boolean =>
   child.pid === undefined || child.exitCode !== null || child.signalCode !== null;
@@ -55,6 +67,7 @@ const watcherScript = 'read -r _; kill -s TERM -- "-$1" && sleep 2 && kill -s KI
 function watch(child: ChildProcess, pid: number): void {
   const watcher = spawn('sh', ['-c', watcherScript, 'watcher', String(pid)], {
     detached: true,
+    env: variablesOf(['PATH']),
     stdio: ['pipe', 'ignore', 'ignore'],
   });
   watcher.unref();

@@ -15,15 +15,15 @@ import { readVariable } from '../../shared/foundation/environment/index.ts';
 import type { Log } from '../../shared/foundation/log/index.ts';
 import { systemClock } from '../../shared/foundation/time/index.ts';
 import { createNodeServer } from '../../shared/protocol/http/index.ts';
-import { createDynamoClient } from '../../shared/storage/store/index.ts';
+import { createDynamoClient, createDynamoStore, type Store } from '../../shared/storage/store/index.ts';
 import { checkGatewayFile, InvalidGatewayFile, readConfigFile } from './config-file.ts';
 import { createTables } from './create-tables.ts';
 import { isDemoStore, planDemo, revokeFormerKeys, revokePublishedKey } from './demo/demo-gateway.ts';
 import { describeStart } from './describe-start.ts';
-import { startEmbeddedDynamo } from './embedded-dynamodb.ts';
 import { baseUrl, checkAddress, hostDefault, isWildcard, orOneLine } from './listen-address.ts';
 import { localAdapters } from './local-adapters.ts';
 import type { LocalOptions } from './options.ts';
+import { type PrivateDynamo, startPrivateDynamo } from './private-dynamodb.ts';
 import { startSimulator } from './simulator/index.ts';
 import { createTerminalLog } from './terminal-log.ts';
 
@@ -53,11 +53,10 @@ export async function startLocalGateway(options: StartOptions, say: Say): Promis
     const file = config === undefined ? undefined : { name: config, content: readConfigFile(config) };
     // Before anything of the file is applied: a start that cannot listen changes nothing.
     await checkAddress(port, host);
-    const dynamodbUrl = options.dynamodb ?? (await startDynamo(options, say, started));
+    const store = await openStore(options, say, started);
     const environment = { stage: localStage, originSecretHashes: [], logLevel: logLevels[log], streamBudgetSeconds };
-    const composition = createComposition({ environment, dynamodbUrl, log: logOf(log), ...localAdapters(options) });
+    const composition = createComposition({ environment, store, log: logOf(log), ...localAdapters(options) });
     started.push(() => composition.transport.close());
-    await prepareTables(dynamodbUrl);
     const keyTexts = await configure({ composition, say, later, started }, file);
     later.push(...(await revokePublishedKey(composition)).map((note) => `note: ${note}`));
     const server = createNodeServer(createChatGateway(composition), composition);
@@ -134,19 +133,19 @@ async function applyFile({ composition, say, later }: Start, { name, content }: 
   }
 }
 
-async function startDynamo({ data }: StartOptions, say: Say, started: Stop[]): Promise<string> {
-  const dynamo = await startEmbeddedDynamo({ dataDir: data, log: say });
-  started.push(() => dynamo.stop());
-  return dynamo.endpoint;
+async function openStore({ data, dynamodb }: StartOptions, say: Say, started: Stop[]): Promise<Store> {
+  const client = createDynamoClient(
+    dynamodb === undefined ? await startDynamo(data, say, started) : { endpoint: dynamodb },
+  );
+  started.push(() => client.destroy());
+  await createTables(client, localStage).catch((cause: unknown) => {
+    throw new Error(`no DynamoDB answers at ${dynamodb ?? 'the child process that was started for it'}`, { cause });
+  });
+  return createDynamoStore({ client, stage: localStage });
 }
 
-async function prepareTables(dynamodbUrl: string): Promise<void> {
-  const client = createDynamoClient({ endpoint: dynamodbUrl });
-  try {
-    await createTables(client, localStage);
-  } catch (error) {
-    throw new Error(`no DynamoDB answers at ${dynamodbUrl}`, { cause: error });
-  } finally {
-    client.destroy();
-  }
+async function startDynamo(dataDir: string | undefined, say: Say, started: Stop[]): Promise<PrivateDynamo['access']> {
+  const { access, stop } = await startPrivateDynamo({ dataDir, log: say });
+  started.push(stop);
+  return access;
 }

@@ -38,19 +38,17 @@ export interface TableReaders {
 
 export interface TableReadersOptions {
   readonly environment: Environment;
-  /** URL of a DynamoDB-compatible server; absent: what the process is configured for. */
-  readonly dynamodbUrl?: string | undefined;
   readonly clock?: Clock | undefined;
   /** In place of JSON lines on standard output. */
   readonly log?: Log | undefined;
-  /** In place of the DynamoDB store. */
+  /** Left out: the DynamoDB that the process is configured for. */
   readonly store?: Store | undefined;
 }
 
 export function createTableReaders(options: TableReadersOptions): TableReaders {
-  const { environment, dynamodbUrl, clock = systemClock } = options;
+  const { environment, clock = systemClock } = options;
   const { stage, logLevel: level, streamBudgetSeconds, originSecretHashes } = environment;
-  const store = options.store ?? createDynamoStore({ client: createDynamoClient({ endpoint: dynamodbUrl }), stage });
+  const store = options.store ?? createDynamoStore({ client: createDynamoClient(), stage });
   const log = options.log ?? createLog({ clock, stage, level });
   const onFailure = (cause: unknown) => log.error({ event: 'statistics_not_read' }, cause);
   const catalogues = createCatalogueStore(store);

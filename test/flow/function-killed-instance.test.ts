@@ -16,6 +16,7 @@ import { leaseMs } from '../../shared/foundation/constants/index.ts';
 import { createLog } from '../../shared/foundation/log/index.ts';
 import { nextTurn } from '../../shared/foundation/time/index.ts';
 import { createNodeServer } from '../../shared/protocol/http/index.ts';
+import { createDynamoStore } from '../../shared/storage/store/index.ts';
 import { startTestStore, type TestStore } from '../support/dynamodb.ts';
 import { expectError } from '../support/expect-error.ts';
 import { answerOf, ask, modelsFor, prompt } from '../support/function-calls.ts';
@@ -105,7 +106,8 @@ describe('an execution whose gateway is killed', () => {
     clock: ManualClock,
   ): Promise<{ url: string; composition: Composition; settled(): Promise<void> }> {
     const adapters = localAdapters({ data: folder, dynamodb: undefined });
-    const real = createComposition({ environment, clock, dynamodbUrl: testStore.endpoint, ...adapters });
+    const store = createDynamoStore({ client: testStore.client, stage: environment.stage });
+    const real = createComposition({ environment, clock, store, ...adapters });
     const composition = { ...real, log: createLog({ clock, write: () => {} }) };
     const server = createNodeServer(createChatGateway(composition), composition);
     const port = await server.listen(0, '127.0.0.1');

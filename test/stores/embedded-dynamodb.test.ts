@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, readlinkSync, rmSync } from 'node:fs';
 import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -8,8 +8,15 @@ import { DescribeTimeToLiveCommand } from '@aws-sdk/client-dynamodb';
 import { afterEach, describe, expect, it } from '@jest/globals';
 import { createTables } from '../../infra/local/create-tables.ts';
 import { startEmbeddedDynamo } from '../../infra/local/embedded-dynamodb.ts';
+import { startPrivateDynamo } from '../../infra/local/private-dynamodb.ts';
 import { sleep, systemClock } from '../../shared/foundation/time/index.ts';
-import { createDynamoClient, createDynamoStore } from '../../shared/storage/store/index.ts';
+import {
+  createDynamoClient,
+  createDynamoStore,
+  type DynamoClientOptions,
+  type Item,
+} from '../../shared/storage/store/index.ts';
+import { patientCallTimeoutMs } from '../support/dynamodb.ts';
 
 const cleanups: (() => unknown)[] = [];
 afterEach(async () => {
@@ -24,12 +31,196 @@ function temporaryFolder(): string {
 
 async function start(dataDir?: string) {
   const lines: string[] = [];
-  const server = await startEmbeddedDynamo({ dataDir, log: (line) => lines.push(line) });
-  cleanups.push(() => server.stop());
-  const client = createDynamoClient({ endpoint: server.endpoint });
-  cleanups.push(() => client.destroy());
-  return { server, client, lines, store: createDynamoStore({ client, stage: 'test' }) };
+  const server = await startPrivateDynamo({ dataDir, log: (line) => lines.push(line) });
+  cleanups.push(server.stop);
+  return { server, lines, ...open(server.access) };
 }
+
+function open(access: DynamoClientOptions) {
+  const client = createDynamoClient(access);
+  cleanups.push(() => client.destroy());
+  return { client, store: createDynamoStore({ client, stage: 'test', callTimeoutMs: patientCallTimeoutMs }) };
+}
+
+/** Process ids of this process's children that run the engine. */
+const enginesOf = (parent: number): number[] =>
+  readdirSync('/proc')
+    .filter((name) => /^\d+$/.test(name))
+    .map(Number)
+    .filter((pid) => {
+      const { name, parentId } = statusOf(pid);
+      return name === 'dynoxide' && parentId === parent;
+    });
+
+function statusOf(pid: number): { name?: string | undefined; parentId?: number } {
+  try {
+    const text = readFileSync(`/proc/${pid}/status`, 'utf8');
+    return { name: /^Name:\t(.*)$/m.exec(text)?.[1], parentId: Number(/^PPid:\t(\d+)$/m.exec(text)?.[1]) };
+  } catch {
+    return {};
+  }
+}
+
+/** Sockets of a process, of every kind. */
+const socketsOf = (pid: number): string[] =>
+  readdirSync(`/proc/${pid}/fd`)
+    .map((fd) => readlinkSync(`/proc/${pid}/fd/${fd}`))
+    .filter((target) => target.startsWith('socket:'))
+    .map((target) => target.slice('socket:['.length, -1));
+
+/** Inodes of the sockets that wait for connections: TCP, and of the file system. */
+function listeningSockets(): Set<string> {
+  const rows = (file: string) => readFileSync(file, 'utf8').trim().split('\n').slice(1);
+  const columns = (file: string) => rows(file).map((row) => row.trim().split(/\s+/));
+  const tcp = ['/proc/net/tcp', '/proc/net/tcp6'].flatMap(columns).filter((row) => row[3] === '0A');
+  const unix = columns('/proc/net/unix').filter((row) => (Number.parseInt(row[3] ?? '', 16) & 0x10000) !== 0);
+  return new Set([...tcp.map((row) => row[9] ?? ''), ...unix.map((row) => row[6] ?? '')]);
+}
+
+async function all(items: AsyncIterable<Item>): Promise<Item[]> {
+  const found: Item[] = [];
+  for await (const item of items) found.push(item);
+  return found;
+}
+
+/** True when the process is gone within ten seconds, looked at every 50 ms. */
+async function ends(pid: number): Promise<boolean> {
+  for (let look = 0; look < 200; look += 1) {
+    if (statusOf(pid).name !== 'dynoxide') return true;
+    await sleep(systemClock, 50);
+  }
+  return false;
+}
+
+describe('the store of a local run', () => {
+  it('listens nowhere, so that nobody but the process that started it can call it', async () => {
+    const { client, store } = await start();
+    await createTables(client, 'test');
+    await store.put({ table: 'keys', item: { pk: 'mine' } });
+    const [engine = 0, ...others] = enginesOf(process.pid);
+    expect(others).toEqual([]);
+    const listening = listeningSockets();
+    expect(socketsOf(engine).filter((inode) => listening.has(inode))).toEqual([]);
+    expect(await store.get('keys', 'mine')).toEqual({ pk: 'mine' });
+  });
+
+  it('is given no variable of the process, and so no key of a provider', async () => {
+    await start();
+    const [engine = 0] = enginesOf(process.pid);
+    expect(engine).not.toBe(0);
+    expect(readFileSync(`/proc/${engine}/environ`, 'utf8')).toBe('');
+  });
+
+  it('keeps its items on disk over a restart, and stops for good when told', async () => {
+    const folder = join(temporaryFolder(), 'made', 'on-demand');
+    const first = await start(folder);
+    await createTables(first.client, 'test');
+    await first.store.put({ table: 'keys', item: { pk: 'a', n: 10n ** 20n } });
+    await first.server.stop();
+    await first.server.stop();
+    expect(enginesOf(process.pid)).toEqual([]);
+    await expect(first.store.get('keys', 'a')).rejects.toThrow();
+    expect(first.lines).toEqual([]);
+    const second = await start(folder);
+    await createTables(second.client, 'test');
+    expect(await second.store.get('keys', 'a')).toEqual({ pk: 'a', n: 10n ** 20n });
+  });
+
+  it('reads what a shared server kept on disk', async () => {
+    const folder = temporaryFolder();
+    const shared = await startEmbeddedDynamo({ dataDir: folder, log: () => {} });
+    const { client, store } = open({ endpoint: shared.endpoint });
+    await createTables(client, 'test');
+    await store.put({ table: 'keys', item: { pk: 'a', bytes: new Uint8Array([0, 255]) } });
+    await shared.stop();
+    const own = await start(folder);
+    expect(await own.store.get('keys', 'a')).toEqual({ pk: 'a', bytes: new Uint8Array([0, 255]) });
+  });
+
+  it('runs many times at once, each with items of its own', async () => {
+    const servers = await Promise.all([start(), start(), start(), start()]);
+    await Promise.all(servers.map(({ client }) => createTables(client, 'test')));
+    await servers[0]?.store.put({ table: 'keys', item: { pk: 'mine' } });
+    expect(await servers[1]?.store.get('keys', 'mine')).toBeUndefined();
+  });
+
+  it('tells of twenty refused writes at once which item refused them', async () => {
+    const { client, store } = await start();
+    await createTables(client, 'test');
+    const put = (n: number) =>
+      store.put({
+        table: 'keys',
+        item: { pk: 'a', n },
+        condition: 'attribute_not_exists(pk) OR n < :n',
+        values: { ':n': n },
+      });
+    const results = await Promise.all(Array.from({ length: 20 }, (_, index) => put(20 - index)));
+    expect(results[0]).toEqual({ kind: 'written', item: { pk: 'a', n: 20 } });
+    for (const refused of results.slice(1)) expect(refused).toEqual({ kind: 'refused', item: { pk: 'a', n: 20 } });
+    const update = { table: 'keys', key: 'none', expression: 'SET n = :n', values: { ':n': 1 } } as const;
+    expect(await store.update({ ...update, condition: 'attribute_exists(pk)' })).toEqual({ kind: 'refused' });
+  });
+
+  it('gives all items of a partition larger than one page, in their order, and of a scan', async () => {
+    const { client, store } = await start();
+    await createTables(client, 'test');
+    const text = 'ü'.repeat(100_000);
+    const items = Array.from({ length: 30 }, (_, index) => ({ pk: 'p', sk: String(index).padStart(2, '0'), text }));
+    await store.batchPut(items.map((item) => ({ table: 'records', item })));
+    expect(await all(store.query('records', 'p', { from: '05' }))).toEqual(items.slice(5));
+    expect(await all(store.scan('records'))).toHaveLength(30);
+    await store.put({ table: 'keys', item: { pk: 'gone' } });
+    await store.delete('keys', 'gone');
+    expect(await store.get('keys', 'gone')).toBeUndefined();
+  });
+
+  it('that ends unexpectedly is told, and every later call fails at once', async () => {
+    const { client, store, lines } = await start();
+    await createTables(client, 'test');
+    const [engine = 0] = enginesOf(process.pid);
+    process.kill(engine, 'SIGKILL');
+    expect(await ends(engine)).toBe(true);
+    await expect(store.get('keys', 'a')).rejects.toThrow();
+    expect(lines).toEqual(['the embedded DynamoDB has ended unexpectedly']);
+  });
+
+  it('that cannot start says so in one line, with the way out', async () => {
+    const folder = temporaryFolder();
+    mkdirSync(join(folder, 'gw.sqlite'));
+    const failure = await startPrivateDynamo({ dataDir: folder, log: () => {} }).catch((error: Error) => error);
+    expect(failure).toBeInstanceOf(Error);
+    const { message } = failure as Error;
+    expect(message).toContain('--dynamodb URL');
+    expect(message).not.toContain('\n');
+  });
+
+  it('ends when the process that started it is killed', async () => {
+    const module = new URL('../../infra/local/private-dynamodb.ts', import.meta.url).href;
+    const program = `
+      import { startPrivateDynamo } from ${JSON.stringify(module)};
+      await startPrivateDynamo({ log: console.error });
+      process.stdout.write('started');
+      setInterval(() => {}, 1_000);`;
+    const parent = spawn(process.execPath, ['--input-type=module', '--eval', program], {
+      stdio: ['ignore', 'pipe', 'inherit'],
+    });
+    cleanups.push(() => parent.kill('SIGKILL'));
+    await once(parent.stdout, 'data');
+    const [engine = 0] = enginesOf(parent.pid as number);
+    expect(engine).not.toBe(0);
+    parent.kill('SIGKILL');
+    expect(await ends(engine)).toBe(true);
+  });
+});
+
+describe('a DynamoDB that tests share', () => {
+  it('takes connections until it is stopped', async () => {
+    const { endpoint, stop } = await startEmbeddedDynamo({ log: () => {} });
+    expect(await isListening(endpoint)).toBe(true);
+    await stop();
+    expect(await isListening(endpoint)).toBe(false);
+  });
+});
 
 async function isListening(endpoint: string): Promise<boolean> {
   const { hostname, port } = new URL(endpoint);
@@ -43,66 +234,6 @@ async function isListening(endpoint: string): Promise<boolean> {
     socket.destroy();
   }
 }
-
-/** True when the port is closed within ten seconds, looked at every 50 ms. */
-async function closes(endpoint: string): Promise<boolean> {
-  for (let look = 0; look < 200; look += 1) {
-    if (!(await isListening(endpoint))) return true;
-    await sleep(systemClock, 50, new AbortController().signal);
-  }
-  return false;
-}
-
-describe('the embedded DynamoDB', () => {
-  it('keeps its items on disk over a restart, and stops for good when told', async () => {
-    const folder = join(temporaryFolder(), 'made', 'on-demand');
-    const first = await start(folder);
-    await createTables(first.client, 'test');
-    await first.store.put({ table: 'keys', item: { pk: 'a', n: 10n ** 20n } });
-    await first.server.stop();
-    await first.server.stop();
-    expect(await isListening(first.server.endpoint)).toBe(false);
-    expect(first.lines).toEqual([]);
-    const second = await start(folder);
-    await createTables(second.client, 'test');
-    expect(await second.store.get('keys', 'a')).toEqual({ pk: 'a', n: 10n ** 20n });
-  });
-
-  it('runs many times at once, each with items of its own', async () => {
-    const servers = await Promise.all([start(), start(), start(), start()]);
-    expect(new Set(servers.map(({ server }) => server.endpoint)).size).toBe(4);
-    await Promise.all(servers.map(({ client }) => createTables(client, 'test')));
-    await servers[0]?.store.put({ table: 'keys', item: { pk: 'mine' } });
-    expect(await servers[1]?.store.get('keys', 'mine')).toBeUndefined();
-  });
-
-  it('that cannot start says so in one line, with the way out', async () => {
-    const folder = temporaryFolder();
-    mkdirSync(join(folder, 'gw.sqlite'));
-    const failure = await startEmbeddedDynamo({ dataDir: folder, log: () => {} }).catch((error: Error) => error);
-    expect(failure).toBeInstanceOf(Error);
-    const { message } = failure as Error;
-    expect(message).toContain('--dynamodb URL');
-    expect(message).not.toContain('\n');
-  });
-
-  it('ends when the process that started it is killed', async () => {
-    const program = `
-      import { startEmbeddedDynamo } from ${JSON.stringify(new URL('../../infra/local/embedded-dynamodb.ts', import.meta.url).href)};
-      const { endpoint } = await startEmbeddedDynamo({ log: console.error });
-      process.stdout.write(endpoint);
-      setInterval(() => {}, 1_000);`;
-    const parent = spawn(process.execPath, ['--input-type=module', '--eval', program], {
-      stdio: ['ignore', 'pipe', 'inherit'],
-    });
-    cleanups.push(() => parent.kill('SIGKILL'));
-    const [endpoint] = await once(parent.stdout, 'data');
-    expect(await isListening(String(endpoint))).toBe(true);
-    parent.kill('SIGKILL');
-    await once(parent, 'exit');
-    expect(await closes(String(endpoint))).toBe(true);
-  });
-});
 
 describe('the tables', () => {
   it('are created once by several processes at the same time, with their time to live', async () => {

@@ -4,7 +4,7 @@ import { createComposition } from '../../../shared/composition/index.ts';
 import { applyGatewayFile, readGatewayFile } from '../../../shared/configuration/gateway-file/index.ts';
 import { createApiKey } from '../../../shared/configuration/keys/index.ts';
 import { systemRandomness } from '../../../shared/foundation/ids/index.ts';
-import { createDynamoClient } from '../../../shared/storage/store/index.ts';
+import { createDynamoClient, createDynamoStore } from '../../../shared/storage/store/index.ts';
 import { createTables } from '../../local/create-tables.ts';
 import { startEmbeddedDynamo } from '../../local/embedded-dynamodb.ts';
 import { localAdapters } from '../../local/local-adapters.ts';
@@ -32,13 +32,12 @@ export async function prepareStage(say: (line: string) => void): Promise<Prepare
   const bucket = await startBucket();
   const client = createDynamoClient({ endpoint: dynamo.endpoint });
   await createTables(client, stage);
-  client.destroy();
   const key = createApiKey(systemRandomness);
   const read = readGatewayFile(stringify(fileOf(simulator.urlOf('acme'), key)));
   if (!read.ok) throw new Error(`the gateway file of this test is not valid: ${JSON.stringify(read.problems)}`);
   const composition = createComposition({
     environment: { stage, originSecretHashes: [], logLevel: 'error' },
-    dynamodbUrl: dynamo.endpoint,
+    store: createDynamoStore({ client, stage }),
     ...localAdapters({ data: undefined, dynamodb: undefined }),
   });
   const { randomness, clock } = composition;
@@ -57,6 +56,7 @@ export async function prepareStage(say: (line: string) => void): Promise<Prepare
     async stop() {
       bucket.stop();
       composition.transport.close();
+      client.destroy();
       await simulator.stop();
       await dynamo.stop();
     },

@@ -9,11 +9,12 @@ import {
   createDynamoClient,
   createDynamoStore,
   type DynamoClient,
+  type DynamoClientOptions,
   type Store,
 } from '../../../shared/storage/store/index.ts';
 import { createTables } from '../../local/create-tables.ts';
-import { startEmbeddedDynamo } from '../../local/embedded-dynamodb.ts';
 import { localAdapters } from '../../local/local-adapters.ts';
+import { startPrivateDynamo } from '../../local/private-dynamodb.ts';
 import type { Terminal } from '../output/terminal.ts';
 import { longTimeoutClock } from './long-timeout-clock.ts';
 import { mapParallel, parallelReads } from './parallel.ts';
@@ -77,10 +78,12 @@ async function open(
   creates: boolean,
 ): Promise<OpenTarget> {
   if (target.kind === 'stage') return openStage(target, terminal, writes);
-  if (target.kind === 'server') return openLocal(target.stage, target.url, { dynamodb: target.url }, async () => {});
+  if (target.kind === 'server') {
+    return openLocal(target.stage, { endpoint: target.url }, { dynamodb: target.url }, async () => {});
+  }
   const dataDir = creates || existsSync(target.folder) ? target.folder : undefined;
-  const server = await startEmbeddedDynamo({ dataDir, log: (line) => terminal.writeError(line) });
-  return openLocal(target.stage, server.endpoint, { data: target.folder }, () => server.stop());
+  const { access, stop } = await startPrivateDynamo({ dataDir, log: (line) => terminal.writeError(line) });
+  return openLocal(target.stage, access, { data: target.folder }, stop);
 }
 
 async function openStage(
@@ -112,8 +115,13 @@ interface LocalPlace {
   readonly dynamodb?: string;
 }
 
-function openLocal(stage: string, url: string, place: LocalPlace, stop: () => Promise<void>): OpenTarget {
-  const client = createDynamoClient({ endpoint: url });
+function openLocal(
+  stage: string,
+  access: DynamoClientOptions,
+  place: LocalPlace,
+  stop: () => Promise<void>,
+): OpenTarget {
+  const client = createDynamoClient(access);
   return {
     ...opened(client, stage),
     access: undefined,

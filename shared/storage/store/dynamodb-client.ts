@@ -1,5 +1,5 @@
 // The SDK's document client, made for many small conditional writes on the way of a request.
-import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
+import { DynamoDBClient, type DynamoDBClientConfig } from '@aws-sdk/client-dynamodb';
 import { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
 import { SignatureV4 } from '@smithy/signature-v4';
 import { type AwsAccess, awsAccess, awsClientSettings, createSha256 } from '../aws-clients/index.ts';
@@ -23,15 +23,19 @@ export type DynamoClient = Pick<DynamoDBDocumentClient, 'send' | 'destroy'>;
 export interface DynamoClientOptions extends Partial<AwsAccess> {
   /** URL of a DynamoDB-compatible server outside AWS. Without it: what the variables of the process name, or AWS. */
   readonly endpoint?: string | undefined;
+  /** What takes the requests in place of connections. */
+  readonly requestHandler?: DynamoDBClientConfig['requestHandler'];
 }
 
 /** Calls nothing yet. Throws where neither the options nor the process name a region. */
-export function createDynamoClient({ endpoint, ...options }: DynamoClientOptions = {}): DynamoClient {
+export function createDynamoClient(clientOptions: DynamoClientOptions = {}): DynamoClient {
+  const { endpoint, requestHandler, ...options } = clientOptions;
   const access = awsAccess(endpoint === undefined ? options : { ...options, ...accessOutsideAws });
   const sha256 = createSha256();
   const client = new DynamoDBClient({
     ...awsClientSettings(access, { socketsMax, answerMaxBytes }),
     ...(endpoint === undefined ? {} : { endpoint }),
+    ...(requestHandler === undefined ? {} : { requestHandler }),
     accountIdEndpointMode: 'disabled',
     endpointDiscoveryEnabled: false,
     sha256,

@@ -1,5 +1,5 @@
 export { type AttemptOptions, callWithAttempts, neverConnected } from './attempts.ts';
-export { createDynamoClient, type DynamoClient } from './dynamodb-client.ts';
+export { createDynamoClient, type DynamoClient, type DynamoClientOptions } from './dynamodb-client.ts';
 export { createDynamoStore } from './dynamodb-store.ts';
 export { retryWrite } from './retry-write.ts';
 export { shareRuns } from './share-runs.ts';
