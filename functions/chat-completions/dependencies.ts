@@ -14,7 +14,7 @@ import type { CallTimes } from '../../shared/foundation/constants/index.ts';
 import type { Randomness } from '../../shared/foundation/ids/index.ts';
 import type { Log } from '../../shared/foundation/log/index.ts';
 import type { ProviderMetricsDependencies } from '../../shared/routing/provider-metrics/index.ts';
-import type { Transport } from '../../shared/routing/providers/index.ts';
+import type { CredentialCheck, Transport } from '../../shared/routing/providers/index.ts';
 import type { Item, Store } from '../../shared/storage/store/index.ts';
 
 export interface ChatDependencies extends ProviderMetricsDependencies {
@@ -38,5 +38,6 @@ export interface ChatDependencies extends ProviderMetricsDependencies {
   readonly spans: SpanStore;
   readonly responseCache: ResponseCache;
   readonly records: Pick<CallRecords, 'write' | 'find'>;
+  readonly credentialCheck: CredentialCheck;
   readonly transport: Transport;
 }

@@ -59,6 +59,8 @@ async function readAccounts({ workspaceStore, credit }: Composition): Promise<Ac
 }
 
 function describeProvider({ credentials }: Composition, provider: ProviderDocument): string[] {
+  if (provider.status === 'disabled')
+    return [`note: provider ${provider.id} is disabled (gw providers enable ${provider.id})`];
   if (credentials.find(provider) !== undefined) return [];
   return [`note: provider ${provider.id} is not configured: ${whatIsMissing(provider)}`];
 }

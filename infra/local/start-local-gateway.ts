@@ -15,9 +15,11 @@ import { readVariable } from '../../shared/foundation/environment/index.ts';
 import type { Log } from '../../shared/foundation/log/index.ts';
 import { systemClock } from '../../shared/foundation/time/index.ts';
 import { createNodeServer } from '../../shared/protocol/http/index.ts';
+import type { CheckedCredentials } from '../../shared/routing/providers/index.ts';
 import { createDynamoClient, createDynamoStore, type Store } from '../../shared/storage/store/index.ts';
 import { checkGatewayFile, InvalidGatewayFile, readConfigFile } from './config-file.ts';
 import { createTables } from './create-tables.ts';
+import { writeCredentialReport } from './credential-report.ts';
 import { isDemoStore, planDemo, revokeFormerKeys, revokePublishedKey } from './demo/demo-gateway.ts';
 import { describeStart } from './describe-start.ts';
 import { baseUrl, checkAddress, hostDefault, isWildcard, orOneLine } from './listen-address.ts';
@@ -55,10 +57,17 @@ export async function startLocalGateway(options: StartOptions, say: Say): Promis
     await checkAddress(port, host);
     const store = await openStore(options, say, started);
     const environment = { stage: localStage, originSecretHashes: [], logLevel: logLevels[log], streamBudgetSeconds };
-    const composition = createComposition({ environment, store, log: logOf(log), ...localAdapters(options) });
+    const composition = createComposition({
+      environment,
+      store,
+      log: logOf(log),
+      ...localAdapters(options),
+      onCredentialsChecked: (checked) => void report(composition, checked),
+    });
     started.push(() => composition.transport.close());
     const keyTexts = await configure({ composition, say, later, started }, file);
     later.push(...(await revokePublishedKey(composition)).map((note) => `note: ${note}`));
+    await lookAtCredentials(composition);
     const server = createNodeServer(createChatGateway(composition), composition);
     const url = baseUrl(host, await orOneLine(port, host, () => server.listen(port, host)));
     started.push(() => server.close());
@@ -74,6 +83,16 @@ export async function startLocalGateway(options: StartOptions, say: Say): Promis
     throw error;
   }
 }
+
+/** Before the first call, which would look too. A store without a catalogue is described later. */
+const lookAtCredentials = async ({ catalogue, credentialCheck }: Composition): Promise<void> =>
+  catalogue.current().then(credentialCheck.look, () => {});
+
+/** Never rejects: what is lost is what `gw status` would show. */
+const report = ({ store, log }: Composition, checked: CheckedCredentials): Promise<void> =>
+  writeCredentialReport(store, checked).catch((cause: unknown) =>
+    log.error({ event: 'credentials_not_reported' }, cause),
+  );
 
 /** Undefined: the JSON lines of a deployed stage on standard output, or none. */
 function logOf(log: LocalOptions['log']): Log | undefined {

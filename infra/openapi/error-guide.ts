@@ -25,7 +25,7 @@ const gatewayErrors: GuideOf<typeof errorFamilies.gateway> = {
   },
   model_not_routable: {
     cause:
-      'The model is known, but none of its providers may serve this call: none has a price, or `provider` rules them all out.',
+      'The model is known, but none of its providers may serve this call: none has a price, `provider` rules them all out, or the operator has disabled those that could (the message names them).',
     solution:
       'Loosen `provider.only`, `ignore`, `order` or `allow_fallbacks`, or take a model that `GET /v1/models` shows as `routable`.',
   },

@@ -38,7 +38,14 @@ import {
 } from '../configuration/stored-functions/index.ts';
 import { type Cache, createCache } from '../foundation/cache/index.ts';
 import { cachedKeysMax, recentRefusalMs } from '../foundation/constants/index.ts';
-import { type CredentialSource, createTransport, type Transport } from '../routing/providers/index.ts';
+import {
+  type CheckedCredentials,
+  type CredentialCheck,
+  type CredentialSource,
+  createCredentialCheck,
+  createTransport,
+  type Transport,
+} from '../routing/providers/index.ts';
 import type { BlobStore } from '../storage/blobs/index.ts';
 import type { Item } from '../storage/store/index.ts';
 import { createTableReaders, type TableReaders, type TableReadersOptions } from './create-table-readers.ts';
@@ -60,6 +67,7 @@ export interface Composition extends TableReaders {
   readonly responseCache: ResponseCache;
   readonly records: CallRecords;
   readonly credentials: CredentialSource;
+  readonly credentialCheck: CredentialCheck;
   readonly transport: Transport;
   readonly limiter: ProviderLimiter;
   readonly cooldowns: Cooldowns;
@@ -71,10 +79,12 @@ export interface CompositionOptions extends TableReadersOptions {
   readonly blobs: BlobStore;
   readonly wrapper: KeyWrapper;
   readonly credentials: CredentialSource;
+  /** Told which providers have their credential, at the start and whenever the catalogue has changed. */
+  readonly onCredentialsChecked?: ((checked: CheckedCredentials) => void) | undefined;
 }
 
 export function createComposition(options: CompositionOptions): Composition {
-  const { environment, blobs, wrapper, credentials } = options;
+  const { environment, blobs, wrapper, credentials, onCredentialsChecked: onChecked } = options;
   const readers = createTableReaders(options);
   const { clock, times, randomness, log, store } = readers;
   const logFailure = (event: string) => (cause: unknown) => log.error({ event }, cause);
@@ -98,6 +108,7 @@ export function createComposition(options: CompositionOptions): Composition {
     responseCache: createResponseCache({ store, onError: logFailure('response_cache_failed') }),
     records: createCallRecords({ store }),
     credentials,
+    credentialCheck: createCredentialCheck({ credentials, log, onChecked }),
     transport: createTransport(clock),
     limiter: createProviderLimiter({ writer: counters.writer, clock, randomness }),
     cooldowns: createCooldowns({ store, clock }),

@@ -13,9 +13,14 @@ export const warmChat = ({
   clock,
   catalogue,
   credentials,
+  credentialCheck,
   cooldowns,
-}: Pick<Composition, 'clock' | 'catalogue' | 'credentials' | 'cooldowns'>): Promise<void> =>
-  settleAll(clock, [catalogue.current(), credentials.warm(), cooldowns.refresh()]);
+}: Pick<Composition, 'clock' | 'catalogue' | 'credentials' | 'credentialCheck' | 'cooldowns'>): Promise<void> => {
+  const checked = Promise.all([catalogue.current(), credentials.warm()]).then(([current]) =>
+    credentialCheck.look(current),
+  );
+  return settleAll(clock, [checked, cooldowns.refresh()]);
+};
 
 /** Never rejects, as above. */
 export const warmModels = ({ clock, catalogue }: Pick<TableReaders, 'clock' | 'catalogue'>): Promise<void> =>

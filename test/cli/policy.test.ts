@@ -79,6 +79,9 @@ async function runEveryCommand(): Promise<void> {
   await gw('functions disable team echo --yes');
   await gw('functions enable team echo');
   await gw('credentials set acme', { standardInput: 'provider-key' });
+  await gw('providers list');
+  await gw('providers disable acme');
+  await gw('providers enable acme');
   await gw('keys list');
   await gw('credits show');
   await gw('usage --by key');

@@ -102,11 +102,19 @@ describe.each([
   );
 });
 
-/** The lines behind `$ `, each with what it prints. */
-function readSession(): { command: string; printed: string[] }[] {
+interface Step {
+  readonly command: string;
+  readonly printed: string[];
+}
+
+/** Of each session the lines behind `$ `, each with what it prints. */
+function readSessions(): Step[][] {
   const readme = readFileSync(join(projectRoot, 'infra/cli/README.md'), 'utf8');
-  const [, block = ''] = /```console\n(.*?)```/s.exec(readme) ?? [];
-  const steps: { command: string; printed: string[] }[] = [];
+  return [...readme.matchAll(/```console\n(.*?)```/gs)].map(([, block = '']) => readSteps(block));
+}
+
+function readSteps(block: string): Step[] {
+  const steps: Step[] = [];
   for (const line of block.trimEnd().split('\n')) {
     if (line.startsWith('$ ')) steps.push({ command: line.slice(2), printed: [] });
     else steps.at(-1)?.printed.push(line);
@@ -121,6 +129,7 @@ const stable = (line: string): string =>
     .replace(/\b[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}\b/g, '<id>')
     .replace(/\b[0-9A-Za-z]{16}\b/g, '<public id>')
     .replace(/\b\d{4}-\d\d-\d\d \d\d:\d\d:\d\d\b/g, '<time>')
+    .replace(/127\.0\.0\.1:\d+/g, '<address>')
     .replace(/ \d+ +\d+ +(\d+\+\d+) /, ' <ms> <ms> $1 ')
     .replace(/ +/g, ' ');
 
@@ -133,25 +142,76 @@ function matchesPrinted(expected: readonly string[], actual: readonly string[]):
   return actual[0] !== undefined && stable(first) === stable(actual[0]) && matchesPrinted(rest, actual.slice(1));
 }
 
-it(
-  'the session of the README prints what stands there, line by line',
-  async () => {
-    const steps = readSession();
-    expect(steps.length).toBeGreaterThan(20);
-    const [data, file] = [join(local.folder, 'readme'), join(local.folder, 'exported.yaml')];
-    const running = await startGateway(`--data ${data}`, local.folder);
-    const shell = startShell();
-    try {
-      for (const { command, printed } of steps) {
-        const line = command
-          .replace('--data .gw', `--data ${data}`)
-          .replace('http://127.0.0.1:8787/v1', running.url)
-          .replace('gateway.yaml', file);
-        const actual = await shell.run(line);
-        if (!matchesPrinted(printed, actual)) expect({ command, printed: actual }).toEqual({ command, printed });
+describe('a session of the README prints what stands there, line by line', () => {
+  const sessions = readSessions();
+  let data: string;
+  let running: RunningGateway;
+  beforeAll(async () => {
+    data = join(local.folder, 'readme');
+    running = await startGateway(`--data ${data}`, local.folder);
+  }, sessionTimeoutMs);
+  afterAll(() => running.stop());
+
+  it.each([
+    ['a day', 0, 20],
+    ['an outage', 1, 8],
+  ])(
+    '%s',
+    async (_name, index, stepsMin) => {
+      const steps = sessions[index] ?? [];
+      expect(steps.length).toBeGreaterThan(stepsMin);
+      const shell = startShell();
+      try {
+        for (const { command, printed } of steps) {
+          const line = command
+            .replace('--data .gw', `--data ${data}`)
+            .replace('http://127.0.0.1:8787/v1', running.url)
+            .replace('gateway.yaml', join(local.folder, 'exported.yaml'));
+          const actual = await shell.run(line);
+          if (!matchesPrinted(printed, actual)) expect({ command, printed: actual }).toEqual({ command, printed });
+        }
+      } finally {
+        shell.stop();
       }
+    },
+    sessionTimeoutMs,
+  );
+});
+
+it(
+  'a variable that the file names and the gateway has not is an error line of its start, and a state of its provider',
+  async () => {
+    const { folder, option } = local;
+    const file = gatewayFile({ baseUrl: simulator.urlOf('acme') });
+    const [acme] = file.providers;
+    const [model] = file.models;
+    const [entry] = model?.providers ?? [];
+    const lacking = { ...acme, id: 'initech', auth: { bearer: { env: 'INITECH_API_KEY' } } };
+    const path = local.write('lacking.yaml', {
+      providers: [lacking, acme],
+      models: [{ ...model, providers: [{ ...entry, provider: 'initech' }, entry] }],
+      workspaces: file.workspaces,
+    });
+    const variables = { INITECH_API_KEY: 'set-in-this-shell-only' };
+    const gw = (line: string) => operateProcess(`${line} ${option}`, { folder, variables });
+    expect((await gw(`apply -f ${path} --yes`)).out).not.toContain('warning');
+    const running = await startGateway(`--log json ${option}`, folder);
+    try {
+      const lines = `${running.out()}${running.error()}`.split('\n').filter((line) => line.startsWith('{'));
+      expect(lines.map((line) => JSON.parse(line))).toContainEqual(
+        expect.objectContaining({
+          level: 'error',
+          event: 'provider_without_credential',
+          provider: 'initech',
+          message: expect.stringContaining('INITECH_API_KEY'),
+        }),
+      );
+      const states = async () => (await gw('status')).out.match(/^acme\/small .*?(no credential|serving|unused)/gm);
+      expect(await states()).toEqual([
+        expect.stringMatching(/initech +no credential$/),
+        expect.stringMatching(/acme +unused$/),
+      ]);
     } finally {
-      shell.stop();
       await running.stop();
     }
   },

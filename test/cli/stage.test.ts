@@ -51,6 +51,29 @@ describe('a stage', () => {
     expect((await gw('status --stage prod')).out).toMatch(/gw-prod-config +missing/);
   });
 
+  it('tells which credentials its secret lacks when a file is applied, and in its status; and never what is in it', async () => {
+    const lacking = { id: 'initech', base_url: 'http://127.0.0.1:9/v1', auth: { bearer: { env: 'INITECH_API_KEY' } } };
+    const { providers, ...rest } = gatewayFile();
+    const model = { ...rest.models[0], providers: [{ ...rest.models[0]?.providers[0], provider: 'initech' }] };
+    const file = local.write('lacking.yaml', { ...rest, providers: [...providers, lacking], models: [model] });
+    const apply = async () => (await gw(`apply -f ${file} --stage dev --yes`)).out;
+    const state = async () => /initech +(no credential|unused)/.exec((await gw('status --stage dev')).out)?.[1];
+    aws.secrets.set(secretName, JSON.stringify({ other: credential }));
+    expect(await apply()).toContain(
+      'warning: provider initech has no credential, no call goes there: INITECH_API_KEY is not stored: npm run gw -- credentials set INITECH_API_KEY --stage dev\n',
+    );
+    expect(await state()).toBe('no credential');
+    aws.secrets.set(secretName, JSON.stringify({ INITECH_API_KEY: credential }));
+    expect(await apply()).not.toContain('warning');
+    expect(await state()).toBe('unused');
+    aws.secrets.clear();
+    const unknown = await apply();
+    expect(unknown).toContain(
+      'warning: credentials of providers could not be looked at: there is no secret gw/dev/providers',
+    );
+    expect(unknown).not.toContain(credential);
+  });
+
   it('without credentials is one line, exit 1', async () => {
     const { code, out, error } = await operateProcess('keys list --stage dev', {
       folder: local.folder,

@@ -39,6 +39,7 @@ async function findCaller(deps: ChatDependencies, received: ReceivedCall, key: P
   // A call that is refused first never asks for it.
   reading.catch(() => {});
   const [keyItem, catalogue] = await Promise.all([key, deps.catalogue.current(), deps.cooldowns.refresh()]);
+  deps.credentialCheck.look(catalogue);
   const read = received.read();
   const { asksFunction, call } = read;
   nameCaller(received.scope.logContext, keyItem, read);

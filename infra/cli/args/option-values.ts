@@ -22,6 +22,12 @@ export function readId(name: string, text: string): string {
 }
 
 /** As in the gateway file. */
+export function readProviderId(name: string, text: string): string {
+  if (/^[a-z0-9][a-z0-9._-]{0,63}$/.test(text)) return text;
+  throw new UsageError(`${name} is the id of a provider, as providers list shows it`);
+}
+
+/** As in the gateway file. */
 export function readKeyName(name: string, text: string): string {
   if (text.length >= 1 && text.length <= keyNameMaxCharacters && !/\p{Cc}/u.test(text)) return text;
   throw new UsageError(`${name} is 1 to ${keyNameMaxCharacters} characters`);

@@ -17,6 +17,7 @@ import { readText } from '../args/option-values.ts';
 import { confirm, type Outcome, type Session } from '../args/session.ts';
 import { applyOutcome, problemsOutcome } from '../output/apply-outcome.ts';
 import { describeFailure, isTableMissing } from '../output/describe-failure.ts';
+import { readCredentialsFor } from '../target/credential-facts.ts';
 import { emptyStore } from '../target/dry-run-store.ts';
 import { lazyKeyWrapper } from '../target/key-wrappers.ts';
 import type { OpenTarget } from '../target/open-target.ts';
@@ -51,7 +52,8 @@ async function apply(session: Session, { file: path, dryRun: isDry = false }: Ap
   const opened = await session.open({ writes: !isDry, creates: !isDry });
   if (!isDry) await opened.prepareTables();
   session.terminal.showProgress('comparing …');
-  const plan = await planFile(session, opened, file);
+  const compared = await planFile(session, opened, file);
+  const plan = { ...compared, notes: [...compared.notes, ...(await credentialNotes(session, opened, compared))] };
   if (isDry) return applyOutcome({ ...plan, isDry, createdKeys: [] });
   await confirmChanges(session, plan);
   session.terminal.showProgress('applying …');
@@ -66,6 +68,21 @@ async function confirmChanges(session: Session, { changes }: GatewayFilePlan): P
     await confirm(session, `take ${what} away from ${target} (${removed.join('; ')})`);
   }
   if (restored.length > 0) await confirm(session, `bring back what was revoked in ${target} (${restored.join('; ')})`);
+}
+
+/** A provider without its credential is passed over by every call, without an error: so it is said here. */
+async function credentialNotes(
+  session: Session,
+  opened: OpenTarget,
+  { catalogue }: GatewayFilePlan,
+): Promise<string[]> {
+  const providers = catalogue.providers.filter(({ status }) => status === 'enabled');
+  const { missing, unknown } = await readCredentialsFor(session, opened, providers);
+  const lines = providers.flatMap((provider) => {
+    const what = missing(provider);
+    return what === undefined ? [] : [`provider ${provider.id} has no credential, no call goes there: ${what}`];
+  });
+  return unknown === undefined ? lines : [...lines, `credentials of providers could not be looked at: ${unknown}`];
 }
 
 async function readFileAt(path: string): Promise<ReadResult> {
@@ -96,13 +113,13 @@ async function planFile(session: Session, opened: OpenTarget, file: GatewayFile)
 
 async function carryOut(session: Session, plan: GatewayFilePlan): Promise<Outcome> {
   try {
-    return applyOutcome({ ...(await plan.apply()), isDry: false });
+    return applyOutcome({ ...(await plan.apply()), notes: plan.notes, isDry: false });
   } catch (error) {
     if (!(error instanceof ApplyInterrupted)) throw error;
     const { report, cause } = error;
     const reason = describeFailure(cause, session.target);
     return {
-      ...applyOutcome({ ...report, isDry: false }),
+      ...applyOutcome({ ...report, notes: plan.notes, isDry: false }),
       failure: `applied in part, run it again for the rest: ${reason}`,
     };
   }

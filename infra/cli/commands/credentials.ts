@@ -1,6 +1,6 @@
 // `credentials set`: puts a provider credential into the secret of a stage. It comes from standard input, so that it
 // stands in no process list and no shell history, and it is never printed.
-import type { ProviderDocument } from '../../../shared/configuration/catalogue/index.ts';
+import { credentialName } from '../../../shared/routing/providers/index.ts';
 import type { CommandLine } from '../args/command-line.ts';
 import { UsageError } from '../args/option-values.ts';
 import { confirm, type Outcome, type Session } from '../args/session.ts';
@@ -66,14 +66,6 @@ async function setCredential(session: Session, name: string): Promise<Outcome> {
 /** True also where the catalogue cannot be read: the credential is stored, and the note is only a hint. */
 async function isNamed({ store }: OpenTarget, name: string): Promise<boolean> {
   const { catalogues } = storesOn(store);
-  const document = await catalogues
-    .readVersion()
-    .then((version) => (version === undefined ? undefined : catalogues.readBody(version)))
-    .catch(() => undefined);
-  return document === undefined || document.providers.some(({ auth }) => namesOf(auth).includes(name));
-}
-
-function namesOf(auth: ProviderDocument['auth']): string[] {
-  if (auth === 'none' || !('bearer' in auth)) return [];
-  return Object.values(auth.bearer);
+  const document = await catalogues.read().catch(() => undefined);
+  return document === undefined || document.providers.some(({ auth }) => credentialName(auth) === name);
 }

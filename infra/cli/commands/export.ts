@@ -1,6 +1,7 @@
 // `export`: the gateway file of what is stored (contract 17). No secret is in it: of keys there are only hashes, and keys of
 // BYOK connections are named by a variable. Applied to the store that it came from it changes nothing.
 import { stringify } from 'yaml';
+import type { CatalogueDocument } from '../../../shared/configuration/catalogue/index.ts';
 import { writtenKey } from '../../../shared/configuration/gateway-file/index.ts';
 import type { KeyRecord } from '../../../shared/configuration/keys/index.ts';
 import type { FunctionRecord } from '../../../shared/configuration/stored-functions/index.ts';
@@ -31,8 +32,7 @@ async function exportFile(session: Session): Promise<Outcome> {
   const stores = storesOn(store);
   const { connectionStore } = sealingStoresOn(store, stage, lazyKeyWrapper(openKeyWrapper));
   session.terminal.showProgress('reading what is stored …');
-  const version = await stores.catalogues.readVersion();
-  const catalogue = version === undefined ? undefined : await stores.catalogues.readBody(version);
+  const catalogue = await stores.catalogues.read();
   const keys = await collect(stores.keys.list());
   const functions = await collect(stores.functionStore.list());
   const workspaces: unknown[] = [];
@@ -51,12 +51,23 @@ async function exportFile(session: Session): Promise<Outcome> {
       functions: await Promise.all(functions.filter(isOwn).map((record) => functionInFile(record, stores))),
     });
   }
-  const file = { ...(namesFirst(catalogue ?? { providers: [], models: [] }) as object), workspaces };
+  const file = { ...(namesFirst(catalogueInFile(catalogue)) as object), workspaces };
   return {
     json: file,
     lines: () => escapeControls(stringify(file, { lineWidth })).trimEnd().split('\n'),
   };
 }
+
+/** An enabled provider says nothing of it: a file that did would enable one again that was disabled since. */
+const catalogueInFile = (catalogue: CatalogueDocument | undefined) =>
+  catalogue === undefined
+    ? { providers: [], models: [] }
+    : {
+        ...catalogue,
+        providers: catalogue.providers.map(({ status, ...provider }) =>
+          status === 'enabled' ? provider : { ...provider, status },
+        ),
+      };
 
 /** `BYOK_TEAM_A_ACME` */
 const variableName = (workspace: string, provider: string): string =>

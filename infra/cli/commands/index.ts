@@ -8,6 +8,7 @@ import { addExport } from './export.ts';
 import { addFunctions } from './functions.ts';
 import { addKeys } from './keys.ts';
 import { addPolicy } from './policy.ts';
+import { addProviders } from './providers.ts';
 import { addStatus } from './status.ts';
 import { addUsage } from './usage.ts';
 
@@ -17,6 +18,7 @@ export function addCommands(program: CommandLine): void {
   addStatus(program);
   addCalls(program);
   addUsage(program);
+  addProviders(program);
   addKeys(program);
   addCredits(program);
   addFunctions(program);

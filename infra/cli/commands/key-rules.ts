@@ -62,8 +62,7 @@ function toExpiry(expires: Expiry | 'none' | undefined, nowMs: number): number |
 }
 
 async function checkModels(catalogues: Stores['catalogues'], ids: readonly string[]): Promise<void> {
-  const version = await catalogues.readVersion();
-  const catalogue = version === undefined ? undefined : await catalogues.readBody(version);
+  const catalogue = await catalogues.read();
   const known = new Set(catalogue?.models.map(({ id }) => id));
   const unknown = ids.find((id) => !known.has(id));
   if (unknown !== undefined) throw new Error(`there is no model ${unknown} in the catalogue`);

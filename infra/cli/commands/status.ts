@@ -1,28 +1,21 @@
 // `status`: tables, limits, open holds and provider health at a glance. Reads only.
 
 import type { CreditSummary } from '../../../shared/accounting/credit/index.ts';
-import {
-  createCooldowns,
-  createStatisticsReader,
-  type Figures,
-  type Statistics,
-} from '../../../shared/accounting/provider-health/index.ts';
 import type { WorkspaceDocument } from '../../../shared/configuration/workspaces/index.ts';
 import { callTimes } from '../../../shared/foundation/constants/index.ts';
 import { formatUsd, type PicoUsd } from '../../../shared/foundation/money/index.ts';
-import type { Clock } from '../../../shared/foundation/time/index.ts';
 import type { Store } from '../../../shared/storage/store/index.ts';
 import { stageSettings } from '../../cdk/stage-settings.ts';
 import type { CommandLine } from '../args/command-line.ts';
 import type { Outcome, Session } from '../args/session.ts';
 import { formatAge } from '../output/format.ts';
 import { type Field, fieldJson, fieldTable } from '../output/table.ts';
-import { withoutWrites } from '../target/dry-run-store.ts';
 import type { TableFacts } from '../target/open-target.ts';
 import { mapParallel, parallelReads } from '../target/parallel.ts';
 import { accountOf, readWorkspaces, storesOn } from '../target/stores.ts';
 import { describeTarget, type Target } from '../target/target.ts';
 import { keyFields, readKeys } from './keys.ts';
+import { providerFields, readProviderHealth } from './provider-health.ts';
 
 export function addStatus(program: CommandLine): void {
   program
@@ -32,8 +25,10 @@ export function addStatus(program: CommandLine): void {
     .does(status);
 }
 
-async function status({ terminal, target, clock, open }: Session): Promise<Outcome> {
-  const { store, describeTables } = await open();
+async function status(session: Session): Promise<Outcome> {
+  const { terminal, target, clock, open } = session;
+  const opened = await open();
+  const { store, describeTables } = opened;
   const place = describeTarget(target);
   terminal.showProgress('looking at tables …');
   const tables = await describeTables();
@@ -52,7 +47,7 @@ async function status({ terminal, target, clock, open }: Session): Promise<Outco
   terminal.showProgress('reading keys …');
   const keys = await readKeys(storesOn(store).keys, clock.nowMs());
   terminal.showProgress('reading statistics …');
-  const { version, statistics, providers } = await readProviderHealth(store, clock);
+  const { version, statistics, providers, notes } = await readProviderHealth(session, opened);
   const ageMs = statistics.measuredAtMs === undefined ? null : clock.nowMs() - statistics.measuredAtMs;
   return {
     json: {
@@ -62,6 +57,7 @@ async function status({ terminal, target, clock, open }: Session): Promise<Outco
       catalogue_version: version ?? null,
       statistics_age_ms: ageMs,
       providers: providers.map((provider) => fieldJson(providerFields, provider)),
+      notes,
     },
     lines: (style) => [
       place,
@@ -76,6 +72,7 @@ async function status({ terminal, target, clock, open }: Session): Promise<Outco
         ? ['no gateway file was applied yet']
         : [
             ...fieldTable(providerFields, providers, style),
+            ...notes,
             `statistics of the last 15 to 30 minutes: ${ageMs === null ? 'not available' : `${formatAge(ageMs)} old`}; catalogue ${version.slice(0, 12)}`,
           ]),
     ],
@@ -138,60 +135,4 @@ const workspaceFields: readonly Field<WorkspaceHolds>[] = [
     shown: ({ oldestAgeMs }) => (oldestAgeMs === undefined ? null : formatAge(oldestAgeMs)),
   },
   { member: 'expired_usd', title: 'expired USD', align: 'decimal', value: ({ expired }) => formatUsd(expired) },
-];
-
-interface ProviderHealth {
-  readonly model: string;
-  readonly provider: string;
-  /** It failed or was rate limited lately, and stands at the end of every plan. */
-  readonly isCooling: boolean;
-  /** Undefined: no call succeeded or failed lately. */
-  readonly figures: Figures | undefined;
-}
-
-/** Of every provider of the applied catalogue. */
-async function readProviderHealth(store: Store, clock: Clock) {
-  const { catalogues } = storesOn(store);
-  const version = await catalogues.readVersion();
-  const document = version === undefined ? undefined : await catalogues.readBody(version);
-  const cooldowns = createCooldowns({ store, clock });
-  const [statistics] = await Promise.all([readStatistics(store, clock), cooldowns.refresh()]);
-  const providers = (document?.models ?? []).flatMap(({ id: model, providers }) =>
-    providers.map(
-      ({ provider }): ProviderHealth => ({
-        model,
-        provider,
-        isCooling: cooldowns.isCooling({ model, provider }),
-        figures: statistics.ofCandidate(model, provider),
-      }),
-    ),
-  );
-  return { version, statistics, providers };
-}
-
-/**
- * Where the shared statistics are old, new ones are computed here, on a store that takes no write. A request would wait
- * for a second at most; an operator waits until they are there.
- */
-async function readStatistics(store: Store, clock: Clock): Promise<Statistics> {
-  const reader = createStatisticsReader({ store: withoutWrites(store), clock });
-  await reader.current();
-  await reader.settled();
-  return reader.current();
-}
-
-/** Of the calls of the last 15 to 30 minutes. */
-function stateOf(figures: Figures | undefined): 'unused' | 'failing' | 'serving' {
-  if (figures === undefined) return 'unused';
-  return figures.medianLatencyMs === undefined ? 'failing' : 'serving';
-}
-
-const providerFields: readonly Field<ProviderHealth>[] = [
-  { member: 'model', title: 'model', isFlexible: true, value: ({ model }) => model },
-  { member: 'provider', title: 'provider', isFlexible: true, value: ({ provider }) => provider },
-  { member: 'state', title: 'state', value: ({ figures }) => stateOf(figures) },
-  { member: 'cooling', title: 'cooling', value: ({ isCooling }) => isCooling },
-  { member: 'median_latency_ms', title: 'median ms', align: 'right', value: (p) => p.figures?.medianLatencyMs },
-  { member: 'throughput_rpm', title: 'per minute', align: 'decimal', value: ({ figures }) => figures?.throughputRpm },
-  { member: 'uptime', title: 'uptime', align: 'decimal', value: ({ figures }) => figures?.uptime },
 ];

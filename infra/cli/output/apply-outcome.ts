@@ -26,7 +26,7 @@ export function applyOutcome({ changes, createdKeys, notes, isDry }: AppliedFile
     },
     lines: (style) => [
       ...changesLines(changes, style.columns),
-      ...notes.map((line) => `note: ${line}`),
+      ...notes.map((line) => `warning: ${line}`),
       ...(createdKeys.length === 0
         ? []
         : [

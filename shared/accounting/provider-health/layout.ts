@@ -57,14 +57,22 @@ const shortHash = (id: string, length: number): string =>
   Buffer.from(sha256Hex(id), 'hex').toString('base64url').slice(0, length);
 
 /** What is counted of a candidate. Only `latency` and `firstToken` have buckets. */
-export const counterKinds = { latency: 'l', firstToken: 't', failed: 'f', rateLimited: 'r', invalid: 'i' } as const;
+export const counterKinds = {
+  latency: 'l',
+  firstToken: 't',
+  failed: 'f',
+  /** Counted beside `failed`. */
+  refused: 'c',
+  rateLimited: 'r',
+  invalid: 'i',
+} as const;
 export type CounterKind = keyof typeof counterKinds;
 
 /** The attribute of one counter, 10 or 12 characters. */
 export const counterName = (candidateName: string, kind: CounterKind, bucket?: number): string =>
   candidateName + counterKinds[kind] + (bucket === undefined ? '' : String(bucket).padStart(2, '0'));
 
-const counterSign = /^([\w-]{9})([ltfri])(\d\d)?$/;
+const counterSign = /^([\w-]{9})([ltfcri])(\d\d)?$/;
 
 export interface CounterAddress {
   readonly candidateName: string;

@@ -42,7 +42,9 @@ function addItem(candidates: Map<string, Counts>, item: Item | undefined): void 
     if (kind === counterKinds.latency) addCount(counts.latency, bucket, Number(value));
     else if (kind === counterKinds.firstToken) addCount(counts.firstToken, bucket, Number(value));
     else if (kind === counterKinds.failed) counts.failed += Number(value);
-    // Rate-limited and invalid calls are kept for the operator: no figure is made of them.
+    else if (kind === counterKinds.refused) counts.refused += Number(value);
+    else if (kind === counterKinds.rateLimited) counts.rateLimited += Number(value);
+    // No figure is made of calls that were invalid.
     else continue;
     candidates.set(counter.candidateName, counts);
   }
@@ -51,10 +53,14 @@ function addItem(candidates: Map<string, Counts>, item: Item | undefined): void 
 function toTables(candidates: ReadonlyMap<string, Counts>, minutes: number): FigureTables {
   const models = new Map<string, Counts>();
   for (const [name, counts] of candidates) {
+    // A model's figures are of calls that make the uptime.
+    if (counts.latency.size === 0 && counts.failed === 0) continue;
     const model = models.get(modelPartOf(name)) ?? emptyCounts();
     addHistogram(model.latency, counts.latency);
     addHistogram(model.firstToken, counts.firstToken);
     model.failed += counts.failed;
+    model.refused += counts.refused;
+    model.rateLimited += counts.rateLimited;
     models.set(modelPartOf(name), model);
   }
   return { models: figuresByName(models, minutes), candidates: figuresByName(candidates, minutes) };
@@ -63,4 +69,10 @@ function toTables(candidates: ReadonlyMap<string, Counts>, minutes: number): Fig
 const figuresByName = (counts: ReadonlyMap<string, Counts>, minutes: number) =>
   Object.fromEntries(counts.entries().map(([name, each]) => [name, figuresOf(each, minutes)]));
 
-const emptyCounts = (): Counts => ({ latency: new Map(), firstToken: new Map(), failed: 0 });
+const emptyCounts = (): Counts => ({
+  latency: new Map(),
+  firstToken: new Map(),
+  failed: 0,
+  refused: 0,
+  rateLimited: 0,
+});

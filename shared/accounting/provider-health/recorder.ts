@@ -26,8 +26,9 @@ export interface ProviderCall {
   /**
    * 'ok' and 'failed' make the uptime. 'rate_limited' does not count there: a quota that is used up says nothing about
    * whether the provider works, and routing has limits and cooldowns for it. 'invalid' is the caller's own mistake.
+   * 'refused' is a failure too: the provider refused our credential, or its account has no quota left.
    */
-  readonly outcome: 'ok' | 'failed' | 'rate_limited' | 'invalid';
+  readonly outcome: 'ok' | 'failed' | 'refused' | 'rate_limited' | 'invalid';
 }
 
 export interface StatisticsRecorder {
@@ -109,13 +110,14 @@ const inPieces = <Value>(values: readonly Value[], sizeMax: number): Value[][] =
 function countersOf({ model, provider, latencyMs, firstTokenMs, outcome }: ProviderCall): string[] {
   const name = candidateNameOf(model, provider);
   const counters = {
-    ok: () => counterName(name, 'latency', bucketOf(latencyMs)),
-    failed: () => counterName(name, 'failed'),
-    rate_limited: () => counterName(name, 'rateLimited'),
-    invalid: () => counterName(name, 'invalid'),
+    ok: () => [counterName(name, 'latency', bucketOf(latencyMs))],
+    failed: () => [counterName(name, 'failed')],
+    refused: () => [counterName(name, 'failed'), counterName(name, 'refused')],
+    rate_limited: () => [counterName(name, 'rateLimited')],
+    invalid: () => [counterName(name, 'invalid')],
   };
-  const counter = counters[outcome]();
-  return firstTokenMs === undefined ? [counter] : [counter, counterName(name, 'firstToken', bucketOf(firstTokenMs))];
+  const counted = counters[outcome]();
+  return firstTokenMs === undefined ? counted : [...counted, counterName(name, 'firstToken', bucketOf(firstTokenMs))];
 }
 
 async function writeCounts(options: StatisticsRecorderOptions, { group, counts }: CounterWrite): Promise<void> {

@@ -11,6 +11,17 @@ export interface Figures {
   readonly throughputRpm: number;
   /** The successful share of the successful and the failed calls, rounded down to four decimals: 1 means no failure. */
   readonly uptime: number;
+  /** Left out in figures of an older release. */
+  readonly unsuccessful?: UnsuccessfulCalls | undefined;
+}
+
+/** Calls that gave no answer, by what the provider did. */
+export interface UnsuccessfulCalls {
+  /** Those that were refused among them. */
+  readonly failed: number;
+  /** It refused our credential, or our account there has no quota left. */
+  readonly refused: number;
+  readonly rateLimited: number;
 }
 
 /** With a latency that was seen. */
@@ -24,7 +35,7 @@ export interface Statistics {
   readonly measuredAtMs: number | undefined;
   /** Undefined: no call succeeded lately, so that a provider that only fails is never taken for a fast one. */
   of(model: string, provider: string): MeasuredFigures | undefined;
-  /** The same, but also of a provider that only fails. Undefined: no call succeeded or failed lately. */
+  /** The same, but also of a provider that only fails or limits. Undefined: neither that nor a success was seen lately. */
   ofCandidate(model: string, provider: string): Figures | undefined;
   /** Over all providers of the model. Undefined: no call succeeded or failed lately. */
   ofModel(model: string): Figures | undefined;
@@ -34,15 +45,19 @@ export interface Counts {
   readonly latency: Histogram;
   readonly firstToken: Histogram;
   failed: number;
+  refused: number;
+  rateLimited: number;
 }
 
-export function figuresOf({ latency, firstToken, failed }: Counts, minutes: number): Figures {
+export function figuresOf(counts: Counts, minutes: number): Figures {
+  const { latency, firstToken, failed, refused, rateLimited } = counts;
   const succeeded = totalOf(latency);
   return {
     medianLatencyMs: wholeMs(medianOf(latency)),
     medianFirstTokenMs: wholeMs(medianOf(firstToken)),
     throughputRpm: Math.round((succeeded * 100) / minutes) / 100,
     uptime: succeeded + failed === 0 ? 1 : Math.floor((succeeded * 10_000) / (succeeded + failed)) / 10_000,
+    unsuccessful: { failed, refused, rateLimited },
   };
 }
 

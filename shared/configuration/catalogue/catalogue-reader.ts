@@ -4,7 +4,7 @@ import { configFreshMs } from '../../foundation/constants/index.ts';
 import type { Clock } from '../../foundation/time/index.ts';
 import { StoreUnavailable } from '../../storage/store/index.ts';
 import { type Catalogue, loadCatalogue } from './catalogue.ts';
-import type { CatalogueStore } from './catalogue-store.ts';
+import { type CataloguePointer, type CatalogueStore, isSamePointer } from './catalogue-store.ts';
 
 /** Prices and providers change by the day; an hour after its last confirmation a copy is too old to bill by. */
 const catalogueStaleMaxMs = 3_600_000;
@@ -15,12 +15,16 @@ export interface CatalogueReader {
 }
 
 export interface CatalogueReaderOptions {
-  readonly catalogues: Pick<CatalogueStore, 'readVersion' | 'readBody'>;
+  readonly catalogues: Pick<CatalogueStore, 'readPointer' | 'readDocument'>;
   readonly clock: Clock;
 }
 
-interface Copy {
+interface Read {
+  readonly pointer: CataloguePointer;
   readonly catalogue: Catalogue;
+}
+
+interface Copy extends Read {
   /** When the store last said that it is current. */
   readonly confirmedAtMs: number;
   /** No I/O before this. A failure moves it too: a store that is down must not be asked on every request. */
@@ -35,8 +39,8 @@ export function createCatalogueReader({ catalogues, clock }: CatalogueReaderOpti
     // The age counts from before the question: the answer may be old by the time it arrives.
     const askedAtMs = clock.nowMs();
     try {
-      const catalogue = await readCurrent(catalogues, copy?.catalogue);
-      copy = { catalogue, confirmedAtMs: askedAtMs, askAgainAtMs: askedAtMs + configFreshMs };
+      const current = await readCurrent(catalogues, copy);
+      copy = { ...current, confirmedAtMs: askedAtMs, askAgainAtMs: askedAtMs + configFreshMs };
     } catch (error) {
       if (copy === undefined || askedAtMs - copy.confirmedAtMs > catalogueStaleMaxMs) throw asUnavailable(error);
       copy = { ...copy, askAgainAtMs: clock.nowMs() + configFreshMs };
@@ -55,16 +59,13 @@ export function createCatalogueReader({ catalogues, clock }: CatalogueReaderOpti
   };
 }
 
-async function readCurrent(
-  catalogues: CatalogueReaderOptions['catalogues'],
-  known: Catalogue | undefined,
-): Promise<Catalogue> {
-  const version = await catalogues.readVersion();
-  if (version === undefined) throw new Error('no gateway file was ever applied');
-  if (version === known?.version) return known;
-  const document = await catalogues.readBody(version);
-  if (document === undefined) throw new Error(`the body of catalogue ${version} is missing`);
-  return loadCatalogue(document, version);
+async function readCurrent(catalogues: CatalogueReaderOptions['catalogues'], known: Read | undefined): Promise<Read> {
+  const pointer = await catalogues.readPointer();
+  if (pointer === undefined) throw new Error('no gateway file was ever applied');
+  if (known !== undefined && isSamePointer(pointer, known.pointer)) return known;
+  const document = await catalogues.readDocument(pointer);
+  if (document === undefined) throw new Error(`the body of catalogue ${pointer.version} is missing`);
+  return { pointer, catalogue: loadCatalogue(document, pointer.version) };
 }
 
 const asUnavailable = (error: unknown): StoreUnavailable =>

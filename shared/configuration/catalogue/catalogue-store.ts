@@ -1,9 +1,10 @@
 // The catalogue at rest: every version is one immutable item named after the hash of its content, and one pointer says
-// which of them is current. A reader therefore never sees half of a change.
+// which of them is current. A reader therefore never sees half of a change. Beside the version stand the providers that
+// are disabled: the one read that finds the version finds them too.
 import { canonicalJson, sha256Hex } from '../../foundation/ids/index.ts';
 import { packText, unpackText } from '../../storage/blobs/index.ts';
-import type { Store } from '../../storage/store/index.ts';
-import type { CatalogueDocument } from './document.ts';
+import type { Item, Store } from '../../storage/store/index.ts';
+import type { CatalogueDocument, ProviderDocument } from './document.ts';
 
 /** DynamoDB refuses items over 400 KB; the rest is for the other attributes. */
 const catalogueBodyMaxBytes = 380 * 1024;
@@ -21,6 +22,13 @@ export interface CatalogueWrite {
   readonly change: 'created' | 'changed' | 'unchanged';
 }
 
+/** What is current. */
+export interface CataloguePointer {
+  readonly version: string;
+  /** Ids, sorted. */
+  readonly disabledProviders: readonly string[];
+}
+
 export interface CatalogueStore {
   /**
    * Makes what `plan` gives the current document. Writes nothing where it already is. Throws an Error for the operator
@@ -29,14 +37,20 @@ export interface CatalogueStore {
   write(plan: (former: CatalogueDocument | undefined) => CatalogueDocument, nowMs: number): Promise<CatalogueWrite>;
   /** The current document; undefined: none was ever written. */
   read(): Promise<CatalogueDocument | undefined>;
-  readVersion(): Promise<string | undefined>;
-  readBody(version: string): Promise<CatalogueDocument | undefined>;
+  readPointer(): Promise<CataloguePointer | undefined>;
+  readDocument(pointer: CataloguePointer): Promise<CatalogueDocument | undefined>;
 }
 
-export function createCatalogueStore(store: Store): CatalogueStore {
-  const readVersion = async () => (await store.get('config', pointerKey))?.version as string | undefined;
+export const isSamePointer = (left: CataloguePointer, right: CataloguePointer): boolean =>
+  left.version === right.version && canonicalJson(left.disabledProviders) === canonicalJson(right.disabledProviders);
 
-  async function readBody(version: string): Promise<CatalogueDocument | undefined> {
+export function createCatalogueStore(store: Store): CatalogueStore {
+  const readPointer = async () => pointerOf(await store.get('config', pointerKey));
+
+  async function readDocument({
+    version,
+    disabledProviders,
+  }: CataloguePointer): Promise<CatalogueDocument | undefined> {
     // Its expiry does not matter: a body that is still there is what its name says.
     const item = await store.get('config', bodyKey(version));
     if (item === undefined) return undefined;
@@ -44,33 +58,65 @@ export function createCatalogueStore(store: Store): CatalogueStore {
     if (json === undefined || sha256Hex(json) !== version) {
       throw new Error(`the body of catalogue ${version} is damaged`);
     }
-    return JSON.parse(json) as CatalogueDocument;
+    return withStatuses(JSON.parse(json) as CatalogueBody, disabledProviders);
   }
 
   return {
     async write(plan, nowMs) {
       for (let attempt = 0; attempt < writeAttemptsMax; attempt += 1) {
-        const former = await readVersion();
-        const json = canonicalJson(plan(former === undefined ? undefined : await readBody(former)));
-        const version = sha256Hex(json);
-        if (former === version) return { version, change: 'unchanged' };
+        const former = await readPointer();
+        const document = plan(former === undefined ? undefined : await readDocument(former));
+        const json = canonicalJson(bodyOf(document));
+        const next = { version: sha256Hex(json), disabledProviders: disabledIn(document) };
+        const { version } = next;
+        if (former !== undefined && isSamePointer(former, next)) return { version, change: 'unchanged' };
+        const isNewVersion = former?.version !== version;
         // A whole new item, so that a version that is taken back loses its expiry. The body first: a pointer never dangles.
-        const body = await packBody(json);
-        await store.put({ table: 'config', item: { pk: bodyKey(version), body_gzip: body }, repeatable: true });
-        if (!(await movePointer(store, former, version))) continue;
-        if (former !== undefined) await expire(store, former, nowMs);
+        if (isNewVersion) {
+          const body = await packBody(json);
+          await store.put({ table: 'config', item: { pk: bodyKey(version), body_gzip: body }, repeatable: true });
+        }
+        if (!(await movePointer(store, former, next))) continue;
+        if (former !== undefined && isNewVersion) await expire(store, former.version, nowMs);
         return { version, change: former === undefined ? 'created' : 'changed' };
       }
-      throw new Error('the catalogue is being changed by another writer: apply the file again');
+      throw new Error('the catalogue is being changed by another writer: do it again');
     },
     async read() {
-      const version = await readVersion();
-      return version === undefined ? undefined : readBody(version);
+      const pointer = await readPointer();
+      return pointer === undefined ? undefined : readDocument(pointer);
     },
-    readVersion,
-    readBody,
+    readPointer,
+    readDocument,
   };
 }
+
+/** What a version is the hash of: no provider says whether it is disabled. */
+type CatalogueBody = Omit<CatalogueDocument, 'providers'> & {
+  readonly providers: readonly Omit<ProviderDocument, 'status'>[];
+};
+
+const bodyOf = ({ providers, ...rest }: CatalogueDocument): CatalogueBody => ({
+  ...rest,
+  providers: providers.map(({ status: _status, ...provider }) => provider),
+});
+
+const disabledIn = ({ providers }: CatalogueDocument): string[] =>
+  providers.flatMap(({ id, status }) => (status === 'disabled' ? [id] : [])).sort();
+
+const withStatuses = ({ providers, ...rest }: CatalogueBody, disabled: readonly string[]): CatalogueDocument => ({
+  ...rest,
+  providers: providers.map((provider) => ({
+    ...provider,
+    status: disabled.includes(provider.id) ? 'disabled' : 'enabled',
+  })),
+});
+
+const pointerOf = (item: Item | undefined): CataloguePointer | undefined =>
+  item && {
+    version: item.version as string,
+    disabledProviders: (item.disabled_providers ?? []) as readonly string[],
+  };
 
 async function packBody(json: string): Promise<Uint8Array> {
   const { bytes } = await packText(json);
@@ -83,15 +129,33 @@ async function packBody(json: string): Promise<Uint8Array> {
 }
 
 /** False: another write came in between. */
-async function movePointer(store: Store, former: string | undefined, version: string): Promise<boolean> {
+async function movePointer(
+  store: Store,
+  former: CataloguePointer | undefined,
+  next: CataloguePointer,
+): Promise<boolean> {
+  const { version, disabledProviders: disabled } = next;
   const result = await store.put({
     table: 'config',
-    item: { pk: pointerKey, version },
-    condition: former === undefined ? 'attribute_not_exists(pk)' : 'version = :former',
-    ...(former === undefined ? {} : { values: { ':former': former } }),
+    item: { pk: pointerKey, version, ...(disabled.length === 0 ? {} : { disabled_providers: disabled }) },
+    ...isStill(former),
   });
+  if (result.kind === 'written') return true;
   // Refused by its own first try, or by a writer of the same document.
-  return result.kind === 'written' || result.item?.version === version;
+  const stored = pointerOf(result.item);
+  return stored !== undefined && isSamePointer(stored, next);
+}
+
+function isStill(former: CataloguePointer | undefined) {
+  if (former === undefined) return { condition: 'attribute_not_exists(pk)' };
+  const { version, disabledProviders: disabled } = former;
+  const isSameVersion = 'version = :version';
+  return disabled.length === 0
+    ? { condition: `${isSameVersion} AND attribute_not_exists(disabled_providers)`, values: { ':version': version } }
+    : {
+        condition: `${isSameVersion} AND disabled_providers = :disabled`,
+        values: { ':version': version, ':disabled': disabled },
+      };
 }
 
 /** A crash before this line leaves a body that stays for ever: some kilobytes that no pointer names. */

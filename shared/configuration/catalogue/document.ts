@@ -1,5 +1,5 @@
-// The catalogue as it is stored: as the gateway file writes it, checked and with its defaults filled in (contract 9). Member
-// names are those of the file. Prices stay decimal strings until `loadCatalogue`.
+// The catalogue as the gateway file writes it, checked and with its defaults filled in. Member names are those of the file.
+// Prices stay decimal strings until `loadCatalogue`.
 
 /** Where a provider's credential comes from. Only the reference is stored, never the secret. */
 export type ProviderAuth =
@@ -17,6 +17,8 @@ export interface DeclaredPolicy {
 export interface ProviderDocument {
   id: string;
   display_name: string;
+  /** Disabled: no call goes there. Stored beside the catalogue's version, so that a change of it is one small write. */
+  status: 'enabled' | 'disabled';
   /** The gateway appends /chat/completions. No trailing slash. */
   base_url: string;
   auth: ProviderAuth;

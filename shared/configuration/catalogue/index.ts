@@ -6,7 +6,7 @@ export {
   loadCatalogue,
 } from './catalogue.ts';
 export { type CatalogueReader, createCatalogueReader } from './catalogue-reader.ts';
-export { type CatalogueStore, createCatalogueStore } from './catalogue-store.ts';
+export { type CataloguePointer, type CatalogueStore, createCatalogueStore } from './catalogue-store.ts';
 export {
   type CatalogueDocument,
   type DeclaredPolicy,

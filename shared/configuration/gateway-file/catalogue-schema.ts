@@ -1,5 +1,6 @@
 // The sections service, providers and models: what becomes the stored catalogue. Providers and models are described
-// whole, so their defaults are filled in here; of the service what is left out stays as it is stored.
+// whole, so their defaults are filled in here; of the service, and of the status of a provider, what is left out stays as it
+// is stored.
 import * as z from 'zod';
 import { autoModelId, reservedModelPrefix } from '../../foundation/constants/index.ts';
 import { parsePricePerMillion } from '../../foundation/money/index.ts';
@@ -110,6 +111,7 @@ export function catalogueOf(
   nowMs: number,
 ): CatalogueDocument {
   const createdById = new Map(former?.models.map(({ id, created }) => [id, created]));
+  const statusById = new Map(former?.providers.map(({ id, status }) => [id, status]));
   const stored = former?.service ?? serviceDefaults;
   const {
     function_execution = stored.function_execution,
@@ -118,7 +120,10 @@ export function catalogueOf(
   } = written;
   return {
     service: { function_execution, function_concurrency, queue_ms },
-    providers,
+    providers: providers.map((provider) => ({
+      ...provider,
+      status: provider.status ?? statusById.get(provider.id) ?? 'enabled',
+    })),
     models: models.map(({ created, ...described }) => ({
       ...described,
       created: created ?? createdById.get(described.id) ?? Math.floor(nowMs / 1000),

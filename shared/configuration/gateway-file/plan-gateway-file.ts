@@ -1,5 +1,6 @@
 // Brings a stage to what a checked file says, in two steps: the plan compares the file with what is stored and writes
 // nothing, which is all that a dry run does; `apply` carries it out. Applying a file twice writes nothing the second time.
+import type { CatalogueDocument } from '../catalogue/index.ts';
 import { changedSettings } from '../keys/index.ts';
 import { catalogueOf } from './catalogue-schema.ts';
 import { changedMembers } from './changed-members.ts';
@@ -18,6 +19,8 @@ import {
 import { formatProblem, type Problem, toProblem } from './problems.ts';
 
 export interface GatewayFilePlan {
+  /** What becomes the catalogue. */
+  readonly catalogue: CatalogueDocument;
   readonly changes: readonly PlannedChange[];
   /** What the file asks for and does not happen, one line each with the reason. */
   readonly notes: readonly string[];
@@ -61,14 +64,17 @@ export const applyGatewayFile = async (options: ApplyOptions): Promise<ApplyRepo
 /** Reads only. Throws GatewayFileRefused. */
 export async function planGatewayFile(options: ApplyOptions): Promise<GatewayFilePlan> {
   const planning: Planning = { ...options, issues: [], notes: [] };
-  const steps = [await planCatalogue(planning)];
+  const former = await options.stores.catalogues.read();
+  const catalogue = catalogueOf(options.file, former, options.nowMs);
+  const steps = [planCatalogue(planning, former, catalogue)];
   for (const [index, workspace] of options.file.workspaces.entries()) {
     steps.push(...(await planWorkspace(planning, workspace, ['workspaces', index])));
   }
   steps.push(...(await planKeySteps(planning)));
   const { issues, notes } = planning;
   if (issues.length > 0) throw new GatewayFileRefused(issues.map((issue) => toProblem(issue)));
-  return { changes: steps.flatMap(({ planned }) => planned), notes, apply: () => carryOut(steps, notes) };
+  const changes = steps.flatMap(({ planned }) => planned);
+  return { catalogue, changes, notes, apply: () => carryOut(steps, notes) };
 }
 
 async function carryOut(steps: readonly Step[], notes: readonly string[]): Promise<ApplyReport> {
@@ -91,9 +97,12 @@ async function carryOut(steps: readonly Step[], notes: readonly string[]): Promi
   return report;
 }
 
-async function planCatalogue({ file, stores: { catalogues }, nowMs }: Planning): Promise<Step> {
-  const former = await catalogues.read();
-  const members = changedMembers(former, catalogueOf(file, former, nowMs));
+function planCatalogue(
+  { file, stores: { catalogues }, nowMs }: Planning,
+  former: CatalogueDocument | undefined,
+  next: CatalogueDocument,
+): Step {
+  const members = changedMembers(former, next);
   return {
     planned: [describe('catalogue', former === undefined ? 'created' : changeOf(members), members)],
     write: async () => [(await catalogues.write((stored) => catalogueOf(file, stored, nowMs), nowMs)).change],

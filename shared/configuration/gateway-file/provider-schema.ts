@@ -41,9 +41,13 @@ function faultOfBaseUrl(written: string): string | undefined {
   return undefined;
 }
 
+/** Without a status a provider keeps the one that is stored. */
+export type ProviderInFile = Omit<ProviderDocument, 'status'> & { status?: ProviderDocument['status'] | undefined };
+
 export const provider = mapping('providers[]', {
   id: providerId,
   display_name: text(128).optional(),
+  status: z.enum(['enabled', 'disabled']).optional(),
   base_url: baseUrl,
   auth: auth.prefault('none'),
   accepts_byok_header: z.boolean().default(false),
@@ -56,7 +60,7 @@ export const provider = mapping('providers[]', {
   stream_usage: z.boolean().optional(),
   reasoning_tokens: z.enum(['included', 'additive']).default('included'),
 }).transform(
-  ({ display_name, ...written }): ProviderDocument => ({
+  ({ display_name, ...written }): ProviderInFile => ({
     ...written,
     display_name: display_name ?? written.id,
   }),

@@ -50,7 +50,9 @@ function toVisibleObject(
   if (models !== 'all' && !models.includes(model.model.id)) return undefined;
   const isAllowed = ({ provider }: Candidate) => satisfies(provider.data_policy, policy);
   if (!model.candidates.some(isAllowed)) return undefined;
-  const isRoutable = (candidate: Candidate) => isAllowed(candidate) && (isBillable(candidate) || features.byok);
+  const isEnabled = ({ provider }: Candidate) => provider.status === 'enabled';
+  const isRoutable = (candidate: Candidate) =>
+    isEnabled(candidate) && isAllowed(candidate) && (isBillable(candidate) || features.byok);
   return toModelObject(model, statistics, isRoutable);
 }
 

@@ -69,8 +69,8 @@ function readConditions(request: ChatRequest, facts: PlanFacts): readonly Condit
   const isPaid = (candidate: Candidate) => mustBringKey || bringsKey(candidate) || isBillable(candidate);
   return [
     {
-      refuse: () => fail('model_not_routable'),
-      keeps: (candidate) => isChosen(candidate.provider.id) && isPaid(candidate),
+      refuse: (left) => failUnroutable(left.filter(({ provider }) => isChosen(provider.id))),
+      keeps: (candidate) => isChosen(candidate.provider.id) && isEnabled(candidate) && isPaid(candidate),
     },
     { refuse: () => fail('data_policy_loosening_forbidden'), keeps: () => !isLoosened },
     {
@@ -102,6 +102,17 @@ const failUnconfigured = (left: readonly Candidate[]): GatewayError => {
   const providers = [...new Set(left.map(({ provider }) => provider.id))].join(', ');
   return fail('provider_not_configured', { message: `The gateway holds no credential for ${providers}.` });
 };
+
+const isEnabled = ({ provider }: Candidate): boolean => provider.status === 'enabled';
+
+/** `candidates`: those that the request lets serve. */
+function failUnroutable(candidates: readonly Candidate[]): GatewayError {
+  const disabled = new Set(candidates.filter((candidate) => !isEnabled(candidate)).map(({ provider }) => provider.id));
+  if (disabled.size === 0) return fail('model_not_routable');
+  return fail('model_not_routable', {
+    message: `No provider can serve the model now: the operator of this gateway has disabled ${[...disabled].join(', ')}.`,
+  });
+}
 
 /** A client's text comes back shortened: it may be megabytes long. */
 const quotedCharactersMax = 64;

@@ -39,7 +39,8 @@ export function reportAttempt(
     return;
   }
   if (outcome.isOurFault === true) return;
-  const counted = countedOutcomes[outcome.kind];
+  const isRefused = outcome.refusedCredential === true || outcome.hasNoQuota === true;
+  const counted = isRefused ? 'refused' : countedOutcomes[outcome.kind];
   if (counted !== undefined) recorder.record({ ...entry, latencyMs, outcome: counted });
   // A request that the provider rejected as invalid cools nothing.
   const { kind, retryAfterSeconds = 0 } = outcome;

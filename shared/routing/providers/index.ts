@@ -6,6 +6,12 @@ export {
   type FailureKind,
   readRetryAfterSeconds,
 } from './classify.ts';
+export {
+  type CheckedCredentials,
+  type CredentialCheck,
+  createCredentialCheck,
+  credentialName,
+} from './credential-check.ts';
 export { type Credential, type CredentialSource, environmentCredentials } from './credentials.ts';
 export { midStreamCodeOf } from './mid-stream-codes.ts';
 export { type ProviderCredentials, providerCredentials } from './provider-credentials.ts';

@@ -1,38 +1,45 @@
 import { beforeEach, describe, expect, it } from '@jest/globals';
-import { type CatalogueDocument, createCatalogueReader } from '../../../shared/configuration/catalogue/index.ts';
+import {
+  type CatalogueDocument,
+  type CataloguePointer,
+  createCatalogueReader,
+} from '../../../shared/configuration/catalogue/index.ts';
 import { configFreshMs } from '../../../shared/foundation/constants/index.ts';
 import { StoreUnavailable } from '../../../shared/storage/store/index.ts';
+import { providerOf } from '../planner/planning.ts';
 
 const staleMaxMs = 3_600_000;
 
-const documentOf = (version: string): CatalogueDocument => ({
+const documentOf = ({ version, disabledProviders }: CataloguePointer): CatalogueDocument => ({
   service: { function_execution: 'enabled', function_concurrency: null, queue_ms: Number(version) },
-  providers: [],
+  providers: [providerOf('acme', { status: disabledProviders.includes('acme') ? 'disabled' : 'enabled' })],
   models: [],
 });
 
 let nowMs = 0;
 const clock = { nowMs: () => nowMs, after: () => () => {} };
 let stored: string | undefined;
+let disabled: readonly string[] = [];
 let isDown = false;
 let calls: string[] = [];
 
 const catalogues = {
-  readVersion: async () => {
-    calls.push('version');
+  readPointer: async () => {
+    calls.push('pointer');
     if (isDown) throw new StoreUnavailable('down');
-    return stored;
+    return stored === undefined ? undefined : { version: stored, disabledProviders: disabled };
   },
-  readBody: async (version: string) => {
+  readDocument: async (pointer: CataloguePointer) => {
     calls.push('body');
     if (isDown) throw new StoreUnavailable('down');
-    return documentOf(version);
+    return documentOf(pointer);
   },
 };
 
 beforeEach(() => {
   nowMs = 1_000_000;
   stored = '1';
+  disabled = [];
   isDown = false;
   calls = [];
 });
@@ -45,21 +52,34 @@ describe('the copy of an instance', () => {
     expect((await catalogue.current()).version).toBe('1');
     nowMs += configFreshMs - 1;
     await catalogue.current();
-    expect(calls).toEqual(['version', 'body']);
+    expect(calls).toEqual(['pointer', 'body']);
     nowMs += 1;
     await catalogue.current();
-    expect(calls).toEqual(['version', 'body', 'version']);
+    expect(calls).toEqual(['pointer', 'body', 'pointer']);
     stored = '2';
     nowMs += configFreshMs;
     const changed = await catalogue.current();
     expect([changed.version, changed.service.queue_ms]).toEqual(['2', 2]);
-    expect(calls).toEqual(['version', 'body', 'version', 'version', 'body']);
+    expect(calls).toEqual(['pointer', 'body', 'pointer', 'pointer', 'body']);
+  });
+
+  it('learns with the one read of the pointer that a provider was disabled, and that it was enabled again', async () => {
+    const catalogue = reader();
+    const statusOf = async () => (await catalogue.current()).providers.get('acme')?.status;
+    expect(await statusOf()).toBe('enabled');
+    disabled = ['acme'];
+    nowMs += configFreshMs;
+    expect(await statusOf()).toBe('disabled');
+    disabled = [];
+    nowMs += configFreshMs;
+    expect(await statusOf()).toBe('enabled');
+    expect(calls).toEqual(['pointer', 'body', 'pointer', 'body', 'pointer', 'body']);
   });
 
   it('is refreshed once for any number of callers', async () => {
     const catalogue = reader();
     const answers = await Promise.all(Array.from({ length: 20 }, () => catalogue.current()));
-    expect(calls).toEqual(['version', 'body']);
+    expect(calls).toEqual(['pointer', 'body']);
     expect(new Set(answers).size).toBe(1);
   });
 
@@ -70,7 +90,7 @@ describe('the copy of an instance', () => {
     nowMs += configFreshMs;
     expect(await catalogue.current()).toBe(first);
     expect(await catalogue.current()).toBe(first);
-    expect(calls).toEqual(['version', 'body', 'version']);
+    expect(calls).toEqual(['pointer', 'body', 'pointer']);
     nowMs += staleMaxMs;
     await expect(catalogue.current()).rejects.toBeInstanceOf(StoreUnavailable);
     isDown = false;

@@ -14,6 +14,7 @@ import { makePlan, type PlanFacts } from '../../../shared/routing/planner/index.
 export const providerOf = (id: string, more: Partial<ProviderDocument> = {}): ProviderDocument => ({
   id,
   display_name: id,
+  status: 'enabled',
   base_url: `https://${id}.example/v1`,
   auth: 'none',
   accepts_byok_header: true,

@@ -154,6 +154,7 @@ const catalogue = loadCatalogue(
     providers: declarations.map((data_policy, index) => ({
       id: `p${index}`,
       display_name: `P${index}`,
+      status: 'enabled',
       base_url: 'http://127.0.0.1',
       auth: 'none',
       accepts_byok_header: false,

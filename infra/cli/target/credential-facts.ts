@@ -1,0 +1,86 @@
+// Which providers have no credential where the gateway runs, as far as it can be known from here: of a stage its secret
+// tells, of a local store the gateway that ran there last, and before that the variables of this shell.
+
+import type { ProviderDocument } from '../../../shared/configuration/catalogue/index.ts';
+import { credentialName } from '../../../shared/routing/providers/index.ts';
+import { readCredentialReport } from '../../local/credential-report.ts';
+import type { Session } from '../args/session.ts';
+import { describeFailure } from '../output/describe-failure.ts';
+import { oneLine } from '../output/format.ts';
+import type { OpenTarget } from './open-target.ts';
+import { describeTarget } from './target.ts';
+
+export interface CredentialFacts {
+  /** What is missing, and what to do. Undefined: nothing, or it cannot be known. */
+  missing(provider: ProviderDocument): string | undefined;
+  /** Why nothing is known. */
+  readonly unknown?: string;
+}
+
+const namesCredential = ({ auth }: ProviderDocument): boolean => credentialName(auth) !== undefined;
+
+/** For what is running. `providers`: those that are asked about. */
+export async function readCredentialFacts(
+  session: Session,
+  opened: OpenTarget,
+  providers: readonly ProviderDocument[],
+): Promise<CredentialFacts> {
+  if (session.target.kind === 'stage') return readStageCredentials(session, opened, providers);
+  const report = await readCredentialReport(opened.store);
+  const shell = shellCredentials(session);
+  return {
+    missing(provider) {
+      if (report?.present.includes(provider.id) === true) return undefined;
+      if (report?.missing.includes(provider.id) !== true) return shell.missing(provider);
+      const name = credentialName(provider.auth);
+      const what = name === undefined ? 'there were no AWS credentials' : `${name} was not set`;
+      return `${what} when the gateway started`;
+    },
+  };
+}
+
+/** For what is about to be applied. */
+export async function readCredentialsFor(
+  session: Session,
+  opened: OpenTarget,
+  providers: readonly ProviderDocument[],
+): Promise<CredentialFacts> {
+  if (session.target.kind === 'stage') return readStageCredentials(session, opened, providers);
+  return shellCredentials(session);
+}
+
+const shellCredentials = ({ variables }: Session): CredentialFacts => ({
+  missing({ auth }) {
+    const name = credentialName(auth);
+    if (name === undefined || (variables[name] ?? '') !== '') return undefined;
+    const isSecret = auth !== 'none' && 'bearer' in auth && 'secret' in auth.bearer;
+    return isSecret
+      ? `a local gateway reads no secrets: write bearer: { env: NAME } in place of { secret: ${name} }`
+      : `${name} is not set here: set it where the gateway is started`;
+  },
+});
+
+async function readStageCredentials(
+  { target }: Session,
+  { access, stage }: OpenTarget,
+  providers: readonly ProviderDocument[],
+): Promise<CredentialFacts> {
+  if (access === undefined || !providers.some(namesCredential)) return { missing: () => undefined };
+  // Not at the head of the file: it brings an SDK client that no local command uses.
+  const { openProviderSecret } = await import('./provider-secret.ts');
+  const secret = await openProviderSecret(access, stage);
+  try {
+    const stored = await secret.read();
+    return {
+      missing({ auth }) {
+        const name = credentialName(auth);
+        if (name === undefined || (typeof stored.get(name) === 'string' && stored.get(name) !== '')) return undefined;
+        return `${name} is not stored: npm run gw -- credentials set ${name} --${describeTarget(target)}`;
+      },
+    };
+  } catch (error) {
+    return { missing: () => undefined, unknown: oneLine(describeFailure(error, target)) };
+  } finally {
+    secret.close();
+  }
+}

@@ -1,0 +1,63 @@
+// A provider without its credential is passed over by every plan, so that calls go elsewhere and nothing fails: its operator
+// hears of it here, when the process starts and whenever the catalogue has changed.
+import type { Catalogue, ProviderDocument } from '../../configuration/catalogue/index.ts';
+import type { Log } from '../../foundation/log/index.ts';
+import type { CredentialSource } from './credentials.ts';
+
+export interface CredentialCheck {
+  /** Cheap where the catalogue is the one of the last look. Logs what is newly missing; does no I/O, never throws. */
+  look(catalogue: Catalogue): void;
+}
+
+/** Ids of providers that are not disabled. */
+export interface CheckedCredentials {
+  readonly present: readonly string[];
+  readonly missing: readonly string[];
+}
+
+export interface CredentialCheckOptions {
+  readonly credentials: CredentialSource;
+  readonly log: Log;
+  /** Told of every look at another catalogue. */
+  readonly onChecked?: ((checked: CheckedCredentials) => void) | undefined;
+}
+
+export function createCredentialCheck({ credentials, log, onChecked }: CredentialCheckOptions): CredentialCheck {
+  let looked: Catalogue | undefined;
+  let known: readonly string[] = [];
+
+  /** Undefined: the credentials could not be read yet. */
+  function findMissing(providers: readonly ProviderDocument[]): readonly ProviderDocument[] | undefined {
+    try {
+      return providers.filter((provider) => credentials.find(provider) === undefined);
+    } catch {
+      return undefined;
+    }
+  }
+
+  return {
+    look(catalogue) {
+      if (catalogue === looked) return;
+      const enabled = [...catalogue.providers.values()].filter(({ status }) => status === 'enabled');
+      const missing = findMissing(enabled);
+      if (missing === undefined) return;
+      looked = catalogue;
+      for (const provider of missing.filter(({ id }) => !known.includes(id))) {
+        const message = `${describeReference(provider.auth)}: no call goes there`;
+        log.error({ event: 'provider_without_credential', provider: provider.id, message });
+      }
+      known = missing.map(({ id }) => id);
+      const present = enabled.flatMap(({ id }) => (known.includes(id) ? [] : [id]));
+      onChecked?.({ present, missing: known });
+    },
+  };
+}
+
+function describeReference(auth: ProviderDocument['auth']): string {
+  const name = credentialName(auth);
+  return name === undefined ? 'the process has no AWS credentials' : `the gateway file names ${name}, which is not set`;
+}
+
+/** What the file names: a variable, or a name in the secret of a stage. Undefined: it names nothing. */
+export const credentialName = (auth: ProviderDocument['auth']): string | undefined =>
+  auth === 'none' || !('bearer' in auth) ? undefined : 'env' in auth.bearer ? auth.bearer.env : auth.bearer.secret;
