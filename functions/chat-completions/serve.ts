@@ -11,7 +11,7 @@ import { provide } from './provider/provide.ts';
 import { receive } from './receive/receive.ts';
 import { respond } from './response/respond.ts';
 import { respondReady } from './response/respond-ready.ts';
-import { checkKeyModels, route, toModelCall } from './routing/route.ts';
+import { checkKeyModels, checkReadyModels, route, toModelCall } from './routing/route.ts';
 import { failed, settled } from './settlement/settled.ts';
 import { writeReadyRecord } from './settlement/write-record.ts';
 import { writeRefusal } from './settlement/write-refusal.ts';
@@ -44,7 +44,10 @@ async function openChat(deps: ChatDependencies, call: IdentifiedCall, admission:
   const routed = await route(deps, call);
   const planned = routed instanceof GatewayError ? routed : ({ kind: 'chat', routed } as const);
   const admitted = await admit(deps, call, planned, admission);
-  if ('ready' in admitted) return () => serveReady(deps, call, admitted.ready);
+  if ('ready' in admitted) {
+    await checkReadyModels(deps, call, admitted.ready);
+    return () => serveReady(deps, call, admitted.ready);
+  }
   if (routed instanceof GatewayError) throw routed;
   const plan = admitted.holdings.budgets?.plan ?? routed.plan;
   return () => settled(deps, { ...admitted, ...routed, plan }, answerChat);

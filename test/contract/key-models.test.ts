@@ -99,6 +99,54 @@ describe('a key with a list of models', () => {
     expect(await listed(changing)).toContain('acme/dear');
   });
 
+  it.each([
+    ['model', hello('acme/other')],
+    ['models', hello('acme/dear', { models: ['acme/other'] })],
+    ['auto', hello('auto')],
+    ['a stream', hello('acme/other', { stream: true })],
+  ])('gets no stored answer of a call of another key to other models, by %s, and pays nothing', async (place, body) => {
+    const key = { 'idempotency-key': `other models ${place}`.replaceAll(' ', '-') };
+    const first = await gateway.post(body, { ...as(wide), ...key });
+    const text = await first.text();
+    expect(first.status).toBe(200);
+    await gateway.settled();
+    const [calls, { spent }] = [gateway.simulator.calls.length, await gateway.credit('some')];
+    const refusal = await expectError(await gateway.post(body, { ...as(narrow), ...key }), 400, 'unknown_model');
+    expect(refusal.message.includes('acme/other')).toBe(place !== 'auto');
+    const again = await gateway.post(body, { ...as(wide), ...key });
+    expect([again.headers.get('idempotent-replayed'), await again.text()]).toEqual(['true', text]);
+    await gateway.settled();
+    expect(gateway.simulator.calls).toHaveLength(calls);
+    expect(await gateway.credit('some')).toMatchObject({ spent, held: 0n });
+  });
+
+  it('gets the stored answer of a call of another key to a model of its list', async () => {
+    const key = { 'idempotency-key': 'a-model-of-both' };
+    const text = await (await gateway.post(hello('acme/dear'), { ...as(wide), ...key })).text();
+    const again = await gateway.post(hello('acme/dear'), { ...as(narrow), ...key });
+    expect([again.headers.get('idempotent-replayed'), await again.text()]).toEqual(['true', text]);
+  });
+
+  it('gets no cached answer of a model from the moment it is taken from the list, and keeps its names', async () => {
+    const keys = createKeyStore(gateway.testStore.store);
+    const record = await keys.read(parseApiKey(changing)?.publicId ?? '');
+    if (record === undefined) throw new Error('the key of the test must be stored');
+    const cached = hello('acme/dear', { cache: {} });
+    // What was added to the list is known from the second call on.
+    await gateway.post(hello('acme/dear'), as(changing));
+    expect((await gateway.post(cached, as(changing))).headers.get('x-gw-cache')).toBe('MISS');
+    await gateway.settled();
+    expect((await gateway.post(cached, as(changing))).headers.get('x-gw-cache')).toBe('HIT');
+    const names = { 'idempotency-key': 'taken-from-the-list', 'x-gw-trace-id': 't', 'x-gw-span-id': 'taken' };
+    await keys.write({ ...record, models: ['acme/other'] });
+    await expectError(await gateway.post(cached, { ...as(changing), ...names }), 400, 'unknown_model');
+    await gateway.settled();
+    const other = await gateway.post(hello('acme/other'), { ...as(changing), ...names });
+    expect([other.status, other.headers.get('idempotent-replayed')]).toEqual([200, null]);
+    await keys.write({ ...record, models: null });
+    expect(await listed(changing)).toContain('acme/dear');
+  });
+
   it('gets model_not_routable for auto where its list leaves nothing', async () => {
     await expectError(await gateway.post(hello('auto'), as(none)), 400, 'model_not_routable');
   });

@@ -5,7 +5,8 @@ import { noStatistics } from '../../../shared/accounting/provider-health/index.t
 import { connectionFacts } from '../../../shared/configuration/byok/index.ts';
 import { modelsOfKey, readKeyRules } from '../../../shared/configuration/keys/index.ts';
 import { applyPreset } from '../../../shared/configuration/workspaces/index.ts';
-import { GatewayError } from '../../../shared/errors/index.ts';
+import { fail, GatewayError } from '../../../shared/errors/index.ts';
+import { autoModelId, headerNames } from '../../../shared/foundation/constants/index.ts';
 import { checkRequestSchema } from '../../../shared/protocol/json-schema/index.ts';
 import { type ChatRequest, readChatRequest } from '../../../shared/protocol/wire/index.ts';
 import {
@@ -19,7 +20,7 @@ import {
   tighten,
 } from '../../../shared/routing/planner/index.ts';
 import type { ChatDependencies } from '../dependencies.ts';
-import type { AdmittedChat, IdentifiedCall, ModelCall, RoutedCall } from '../stages.ts';
+import type { AdmittedChat, IdentifiedCall, ModelCall, ReadyAnswer, RoutedCall } from '../stages.ts';
 
 export async function route(deps: ChatDependencies, identified: IdentifiedCall): Promise<RoutedCall | GatewayError> {
   const call = forKey(identified);
@@ -56,13 +57,36 @@ function forKey(call: IdentifiedCall): IdentifiedCall {
  * The plan may have been made with a key as it was remembered. Its admission has left it as the store has it now: a model
  * that was taken from its list is not called any more.
  */
-export function checkKeyModels(
+export function checkKeyModels(deps: ChatDependencies, call: AdmittedChat): void {
+  const models = call.plan.map(({ model }) => model.id);
+  const other = findOtherModel(deps, call, models);
+  if (other !== undefined) throw other;
+}
+
+/** A stored answer is not for a key that may not call the model that gave it, or one that the request names. */
+export async function checkReadyModels(
+  deps: ChatDependencies,
+  call: IdentifiedCall,
+  ready: ReadyAnswer,
+): Promise<void> {
+  const { model, fallbackModels } = call.request;
+  const answered = ready.kind === 'cached' ? ready.answer.model : ready.result.headers[headerNames.model];
+  const asked = findOtherModel(deps, call, [model, ...fallbackModels]);
+  if (asked === undefined && findOtherModel(deps, call, [answered ?? autoModelId]) === undefined) return;
+  // Of a replay the names belong to the call that was answered first.
+  if (ready.kind === 'cached') await ready.names.release({ isRetryable: false, reachedProvider: false });
+  throw asked ?? fail('unknown_model', { message: 'The stored answer is of a model that the key may not use.' });
+}
+
+/** The error for the first of these models that is not in the key's list. */
+function findOtherModel(
   { keyCache }: ChatDependencies,
-  { credential, keyItem, plan, catalogue }: AdmittedChat,
-): void {
+  { credential, keyItem, catalogue }: IdentifiedCall,
+  called: readonly string[],
+): GatewayError | undefined {
   const { models } = readKeyRules(keyCache.get(credential.publicId) ?? keyItem);
-  const taken = models === null ? undefined : plan.find(({ model }) => !models.includes(model.id));
-  if (models !== null && taken !== undefined) throw failUnknownModel(taken.model.id, catalogue, { models });
+  const other = called.find((id) => id !== autoModelId && models !== null && !models.includes(id));
+  return models === null || other === undefined ? undefined : failUnknownModel(other, catalogue, { models });
 }
 
 /** Only these orders use statistics, and only they wait for them. */
