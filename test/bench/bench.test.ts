@@ -3,6 +3,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, it } from '@jest/globals';
+import { writeUnitsPerCall } from '../../infra/bench/costs.ts';
 import { quickPlan, readOptions } from '../../infra/bench/options.ts';
 import { atLeast, atMost, percentile, sum, tableText } from '../../infra/bench/report.ts';
 import { runBench } from '../../infra/bench/run-bench.ts';
@@ -10,6 +11,8 @@ import { type Measured, scaleReport } from '../../infra/bench/sections/scale.ts'
 import { countRounds } from '../../infra/bench/sections/store.ts';
 import { itemBytes, storeHeaders } from '../../infra/bench/test-bed/item-size.ts';
 import { startStoreProxy } from '../../infra/bench/test-bed/store-proxy.ts';
+import type { StageSettings } from '../../infra/cdk/settings-schema.ts';
+import { stageSettings } from '../../infra/cdk/stage-settings.ts';
 import { startEmbeddedDynamo } from '../../infra/local/embedded-dynamodb.ts';
 
 const tinyPlan = {
@@ -81,6 +84,10 @@ describe('a tiny run of the bench', () => {
     expect(Number(rows.get('replay of a stored answer')?.[3])).toBeGreaterThan(0);
     const written = sections.scale?.tables[0]?.rows ?? [];
     expect(written.map(([table]) => table)).toEqual(['keys', 'ledger', 'limits', 'records', 'statistics']);
+    // What the costs of the README rest on. Calls that meet on a busy machine share a write.
+    const units = written.map(([, writes, bytes]) => Number(writes) * Math.ceil(Number(bytes) / 1_024));
+    const unitsOfCall = units.reduce((total, one) => total + one, 0);
+    expect([unitsOfCall > writeUnitsPerCall - 1, unitsOfCall <= writeUnitsPerCall]).toEqual([true, true]);
     for (const [, writes, bytes] of written) expect([Number(writes) > 0, Number(bytes) > 0]).toEqual([true, true]);
   });
 });
@@ -174,25 +181,44 @@ describe('the proxy before the store', () => {
 describe('the scale model', () => {
   const item = { writes: 2, bytes: 500, bytesPerCallInFlight: 0 };
   const flat: Measured = { keys: item, ledger: item, limits: item, records: item, statistics: item };
-  const carried = (measured: Measured, part: number) => scaleReport(measured).tables[1]?.rows[part]?.slice(1, 4);
+  const open = {
+    ...(stageSettings.prod as StageSettings),
+    chatReservedConcurrency: null,
+    tableWritesPerSecondMax: null,
+  };
+  const carried = (measured: Measured, part: number, prod: StageSettings = open) =>
+    scaleReport(measured, prod).tables[1]?.rows[part]?.slice(1, 4);
 
-  it('lets a part carry the same whatever calls take, unless calls in flight fill an item', () => {
-    expect(carried(flat, 0)).toEqual([500, 500, 500]);
+  it('plans at 35 % of what a partition takes, the same whatever calls take, unless calls in flight fill an item', () => {
+    expect(carried(flat, 0)).toEqual([175, 175, 175]);
     const growing = { ...flat, keys: { ...item, bytesPerCallInFlight: 70 } };
     const [short, usual, long] = carried(growing, 0)?.map(Number) ?? [];
-    // 80 a second of 1 s make an item of 6,100 bytes: two writes of 6 units each are 960 a second, 81 would be 1,134.
-    expect([short, usual, long]).toEqual([80, 36, 15]);
-    expect(carried(growing, 1)).toEqual([500, 500, 500]);
+    // 43 a second of 1 s make an item of 3,510 bytes: two writes of 4 units each are 344 a second, 44 would be 352.
+    expect([short, usual, long]).toEqual([43, 21, 9]);
+    expect(carried(growing, 1)).toEqual([175, 175, 175]);
+    expect(carried(flat, 3)).toEqual([5_250, 1_050, 1_050]);
   });
 
-  it('bounds by quotas and by the busiest table', () => {
+  it('bounds by quotas and by the busiest table, and by what the settings of prod say', () => {
     expect(carried(flat, 2)).toEqual([1_000, 200, 1_000 / 30]);
-    expect(carried(flat, 3)).toEqual([15_000, 3_000, 3_000]);
     expect(carried(flat, 4)).toEqual([2_000, 2_000, 2_000]);
+    const set = { ...open, chatReservedConcurrency: 50, tableWritesPerSecondMax: 100 };
+    expect(carried(flat, 2, set)).toEqual([50, 10, 50 / 30]);
+    expect(carried(flat, 4, set)).toEqual([50, 50, 50]);
   });
 
-  it('has the targets of one key met or missed by the smaller of key and credit', () => {
+  it('shows the part that binds, for each duration', () => {
+    const rows = scaleReport(flat, open).tables[2]?.rows ?? [];
+    expect(rows[0]).toEqual(['the part', 'the item of the key', 'the item of the key', 'concurrent executions']);
+    expect(rows[1]).toEqual(['calls/s, planned', 175, 175, 1_000 / 30]);
+    const dear = { ...flat, ledger: { ...item, writes: 20 } };
+    expect(scaleReport(dear, open).tables[2]?.rows[0]?.[1]).toBe('the credit of the workspace');
+  });
+
+  it('says what one key carries both as it is planned and before DynamoDB refuses, and compares the latter', () => {
     const missing = { ...flat, ledger: { ...item, writes: 20 } };
+    const rows = scaleReport(flat, open).tables[2]?.rows ?? [];
+    expect(rows.slice(2, 4).map((row) => row.slice(1))).toEqual([Array(3).fill(175), Array(3).fill(500)]);
     expect(scaleReport(flat).targets.map((target) => target.slice(2))).toEqual(Array(3).fill(['500', 'met']));
     expect(scaleReport(missing).targets.map((target) => target.slice(2))).toEqual(Array(3).fill(['50', 'MISSED']));
   });

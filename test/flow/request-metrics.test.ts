@@ -1,6 +1,11 @@
 // The metrics that a request's log line declares: each combination of metric and dimensions is billed by the month.
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { logLineBytes, streamBytesPerToken } from '../../infra/bench/costs.ts';
 import { dataLines, type Harness, hello, startHarness } from '../support/harness.ts';
+
+interface Usage {
+  readonly usage: { readonly completion_tokens: number };
+}
 
 interface Line {
   readonly outcome: string;
@@ -84,6 +89,14 @@ describe('the log line of a request', () => {
     const line = await lineOf(hello('acme/unknown'));
     expect(declared(line)).toEqual(['stage: Requests Errors TotalTime', 'stage+outcome_class: Requests']);
     expect(line).not.toHaveProperty('provider');
+  });
+
+  it('and a streamed token are as long as the costs of the README count them, to a tenth', async () => {
+    const text = await (await harness.post(hello('acme/echo', { stream: true, usage: { include: true } }))).text();
+    const { completion_tokens: tokens } = (JSON.parse(dataLines(text).at(-2) ?? '') as Usage).usage;
+    expect(Math.abs(Buffer.byteLength(text) / tokens / streamBytesPerToken - 1)).toBeLessThan(0.1);
+    const { length } = JSON.stringify(await lineOf(hello('acme/echo', { stream: true })));
+    expect(Math.abs(length / logLineBytes - 1)).toBeLessThan(0.1);
   });
 
   it('counts an error for every answer that a client takes for one, as the alarm on errors of the URLs needs', async () => {

@@ -1,6 +1,9 @@
-// How far a deployed gateway carries: what each part takes, what is needed beyond, what a million calls cost. A model, fed
-// with the items and writes of this checkout, and with limits and prices of AWS of November 2026 (us-east-1).
+// How far a deployed gateway carries: what each part takes, which of them binds, what is needed beyond, what a million
+// calls cost. A model, fed with the items and writes of this checkout, and with limits of AWS of November 2026.
+import type { StageSettings } from '../../cdk/settings-schema.ts';
+import { stageSettings } from '../../cdk/stage-settings.ts';
 import { createClient, drive } from '../client.ts';
+import { callCosts, sumOf, usualCall } from '../costs.ts';
 import { atLeast, type SectionReport, sum } from '../report.ts';
 import { callForAMinute, flushMs, whileInFlight } from '../test-bed/calls.ts';
 import { limitedCall } from '../test-bed/gateway-file.ts';
@@ -26,22 +29,23 @@ const ratesEnd = 100_000;
 const unitBytes = 1_024;
 const partitionWritesPerSecond = 1_000;
 const partitionReadsPerSecond = 3_000;
+/** Calls come in bursts, and repeated and refused writes take units too: a second at the limit of a partition is a refusal. */
+const plannedShare = 0.35;
 const newTableWritesPerSecond = 4_000;
 const concurrencyDefault = 1_000;
 const configFreshSeconds = 5;
-const memoryGb = 0.5;
-const usdPerGbSecond = 0.0000133334;
-const usdPerMillionWrites = 0.625;
-/** Lambda and CloudFront requests; 1.5 KB of log, 4 KB of egress. */
-const usdPerMillionCalls = 0.2 + 1 + 1.09;
 
 export const measureScale = async (bed: TestBed): Promise<SectionReport> => scaleReport(await measureItems(bed));
 
-export function scaleReport(measured: Measured): SectionReport {
-  const carried = durationsSeconds.map((seconds) => carriedBy(measured, seconds));
+/** `prod`: the settings of the stage that the figures are for. */
+export function scaleReport(measured: Measured, prod: StageSettings | undefined = stageSettings.prod): SectionReport {
+  const planned = durationsSeconds.map((seconds) => carriedBy(measured, seconds, plannedShare, prod));
+  const refused = durationsSeconds.map((seconds) => carriedBy(measured, seconds, 1, prod));
   const columns = durationsSeconds.map((seconds) => `calls/s of ${seconds} s`);
-  const rows = parts.map(([part, setting], at) => [part, ...carried.map((ofSeconds) => ofSeconds[at]), setting]);
-  const cost = durationsSeconds.map((seconds) => usdOf(measured, seconds));
+  const rows = parts.map(({ part, beyond }, at) => [part, ...planned.map((ofSeconds) => ofSeconds[at]), beyond]);
+  const binding = planned.map((ofSeconds) => parts[ofSeconds.indexOf(Math.min(...ofSeconds))]?.part);
+  const units = sum(tables.map((table) => unitsPerCall(measured[table], 1)));
+  const cost = durationsSeconds.map((seconds) => sumOf(callCosts({ ...usualCall, seconds, writeUnits: units })));
   return {
     tables: [
       {
@@ -50,40 +54,65 @@ export function scaleReport(measured: Measured): SectionReport {
         rows: tables.map((table) => [table, ...Object.values(measured[table])]),
       },
       {
-        title: 'What one key of one workspace carries without a setting, and the setting that carries more',
-        columns: ['part', ...columns, 'beyond'],
-        rows: [...rows, ['USD per million calls', ...cost]],
+        title: `What one key of one workspace carries in prod as it is set, planned at ${100 * plannedShare} % of what a partition takes`,
+        columns: ['part', ...columns, 'what carries more'],
+        rows,
+      },
+      {
+        title: 'What binds',
+        columns: ['', ...columns],
+        rows: [
+          ['the part', ...binding],
+          ['calls/s, planned', ...planned.map((ofSeconds) => Math.min(...ofSeconds))],
+          ['calls/s of one key and its credit, planned', ...planned.map(oneKey)],
+          ['calls/s of one key and its credit, beyond which DynamoDB refuses', ...refused.map(oneKey)],
+          ['USD per million calls', ...cost],
+        ],
       },
     ],
-    targets: carried.map(([key = NaN, credit = NaN], at) =>
-      atLeast(`${columns[at]}, one key with every limit, no setting`, Math.min(key, credit), oneKeyMin),
+    targets: refused.map((ofSeconds, at) =>
+      atLeast(`${columns[at]}, one key with every limit, before DynamoDB refuses`, oneKey(ofSeconds), oneKeyMin),
     ),
   };
 }
 
-/** What a rate of calls runs into, and the setting that lifts it. */
+const oneKey = ([key = NaN, credit = NaN]: readonly number[]): number => Math.min(key, credit);
+
+const setting = (name: keyof StageSettings): string => `\`${name}\``;
+
+/** What a rate of calls runs into, and what lifts it. */
 const parts = [
-  ['the item of the key', 'several keys, or no spend limit and rpm for it'],
-  ['the credit of the workspace', 'credit_shards up to 32, then several workspaces'],
-  ['concurrent executions', 'the quota "Concurrent executions"'],
-  ['reads of the configuration', '-c compute=web'],
-  ['the busiest table, when new', 'warm throughput'],
+  { part: 'the item of the key', beyond: 'several keys, or a key without `spend_limit_usd` and `rpm`' },
+  { part: 'the credit of the workspace', beyond: '`credit_shards` up to 32, then several workspaces' },
+  {
+    part: 'concurrent executions',
+    beyond: `the quota "Concurrent executions" of Lambda, ${setting('chatReservedConcurrency')}`,
+  },
+  { part: 'reads of the configuration', beyond: `several stages; ${setting('compute')}: 'web' (experimental)` },
+  { part: 'the busiest table', beyond: `${setting('tableWritesPerSecondMax')}; a new one grows as it is used` },
 ] as const;
 
 /** Calls a second, in the order of the parts. */
-function carriedBy(measured: Measured, seconds: number): readonly number[] {
+function carriedBy(
+  measured: Measured,
+  seconds: number,
+  share: number,
+  prod: StageSettings | undefined,
+): readonly number[] {
   const unitsOf = (table: WrittenTable, rate: number) => rate * unitsPerCall(measured[table], rate * seconds);
   const [key = 0, credit = 0] = (['keys', 'ledger'] as const).map((table) =>
-    largestRate((rate) => unitsOf(table, rate) <= partitionWritesPerSecond),
+    largestRate((rate) => unitsOf(table, rate) <= partitionWritesPerSecond * share),
   );
   // Beyond what they carry, calls are spread over more items, none fuller than these.
   const tableUnits = (rate: number) => {
     const full = Math.min(rate, key, credit);
     return (rate / full) * Math.max(...tables.map((table) => unitsOf(table, full)));
   };
-  const configReads = partitionReadsPerSecond / Math.min(1, seconds / configFreshSeconds);
-  const newTable = largestRate((rate) => tableUnits(rate) <= newTableWritesPerSecond);
-  return [key, credit, concurrencyDefault / seconds, configReads, newTable];
+  const configReads = (partitionReadsPerSecond * share) / Math.min(1, seconds / configFreshSeconds);
+  const tableMax = Math.min(newTableWritesPerSecond, prod?.tableWritesPerSecondMax ?? newTableWritesPerSecond);
+  const concurrency = prod?.chatReservedConcurrency ?? concurrencyDefault;
+  const table = largestRate((rate) => tableUnits(rate) <= tableMax);
+  return [key, credit, concurrency / seconds, configReads, table];
 }
 
 const unitsPerCall = ({ writes, bytes, bytesPerCallInFlight }: ItemFigures, inFlight: number): number =>
@@ -96,32 +125,13 @@ function largestRate(fits: (perSecond: number) => boolean): number {
   return rate;
 }
 
-/** At one call a second, without the providers' bills; Lambda as classic functions. */
-const usdOf = (measured: Measured, seconds: number): number =>
-  seconds * memoryGb * usdPerGbSecond * 1_000_000 +
-  sum(tables.map((table) => unitsPerCall(measured[table], seconds))) * usdPerMillionWrites +
-  usdPerMillionCalls;
-
-/** Waits of `flushMs` for what is written behind the answers: on a machine that others use it may be late. */
-const flushesMax = 100;
-
-/** The table of each written item, once every table is among them. */
-async function takeWrittenTables({ proxy }: TestBed): Promise<readonly string[]> {
-  const written: string[] = [];
-  for (let flush = 1; flush <= flushesMax; flush += 1) {
-    written.push(...(await proxy.takeRequests(flushMs)).flatMap(({ writtenTables }) => writtenTables));
-    if (tables.every((table) => written.includes(table))) break;
-  }
-  return written;
-}
-
 async function measureItems(bed: TestBed): Promise<Measured> {
   const key = bed.keys.scale;
   const client = createClient(bed.countedGateway, 1);
   await callForAMinute(bed, key);
   await bed.proxy.takeRequests(flushMs);
   await drive(client, limitedCall(key), countedCalls, 1);
-  const written = await takeWrittenTables(bed);
+  const written = (await bed.proxy.takeRequests(flushMs)).flatMap(({ writtenTables }) => writtenTables);
   client.close();
   const atRest = await bed.itemSizes(tables);
   const inFlight = await whileInFlight(bed, key, callsInFlight, () => bed.itemSizes(tables));

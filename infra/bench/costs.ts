@@ -1,0 +1,96 @@
+// What a deployed gateway costs: list prices of AWS of November 2026 (us-east-1, arm64), and the arithmetic on them.
+// Providers' bills, taxes and free tiers are not in it. The tables of the READMEs are compared with it by a test.
+
+export const usdPrices = {
+  perGbSecond: 0.0000133334,
+  perMillionInvocations: 0.2,
+  perMillionWriteUnits: 0.625,
+  perLogGb: 0.5,
+  perMillionDistributionRequests: 1,
+  /** From CloudFront to clients. Without a distribution the price to providers counts. */
+  perDistributionGb: 0.085,
+  /** From CloudFront to the functions: what clients send. */
+  perOriginGb: 0.02,
+  /** From the functions to the Internet. */
+  perEgressGb: 0.09,
+  perAlarmMetricMonth: 0.1,
+  perCustomMetricMonth: 0.3,
+  perSecretMonth: 0.4,
+  perKeyMonth: 1,
+  /** Beyond three of an account. */
+  perDashboardMonth: 3,
+  perTableGbMonth: 0.25,
+  perRecoveryGbMonth: 0.2,
+} as const;
+
+const million = 1_000_000;
+const bytesPerGb = 1_000_000_000;
+const mbPerGb = 1_024;
+
+/** What Lambda is billed for beside the time of the provider. */
+const ownSeconds = 0.05;
+/** The line of a call, its metrics included. */
+export const logLineBytes = 1_800;
+/** One chunk of a stream in OpenAI's form carries one token, a few characters of it text. */
+export const streamBytesPerToken = 266;
+/** An answer of some 700 tokens, as JSON. */
+export const jsonAnswerBytes = 4_000;
+/** A prompt of some 1,000 tokens. */
+export const promptBytes = 4_000;
+/** With every limit set; the section `scale` of the bench measures them. */
+export const writeUnitsPerCall = 8;
+
+export interface CallKind {
+  readonly seconds: number;
+  readonly answerBytes: number;
+  readonly promptBytes: number;
+  readonly memoryMb: number;
+  readonly writeUnits: number;
+  readonly edge: 'cloudfront' | 'none';
+}
+
+export const usualCall: Omit<CallKind, 'seconds'> = {
+  answerBytes: jsonAnswerBytes,
+  promptBytes,
+  memoryMb: 512,
+  writeUnits: writeUnitsPerCall,
+  edge: 'cloudfront',
+};
+
+/** USD per million calls, by what is billed. A GB of a million calls is a KB of one. */
+export function callCosts({ seconds, memoryMb, writeUnits, edge, ...bytes }: CallKind) {
+  const hasEdge = edge === 'cloudfront';
+  const gbOfMillion = (bytesOfOne: number) => (bytesOfOne * million) / bytesPerGb;
+  const answerPrice = hasEdge ? usdPrices.perDistributionGb : usdPrices.perEgressGb;
+  const promptPrice = usdPrices.perEgressGb + (hasEdge ? usdPrices.perOriginGb : 0);
+  return {
+    'Lambda time': million * (seconds + ownSeconds) * (memoryMb / mbPerGb) * usdPrices.perGbSecond,
+    'Lambda requests': usdPrices.perMillionInvocations,
+    DynamoDB: writeUnits * usdPrices.perMillionWriteUnits,
+    logs: gbOfMillion(logLineBytes) * usdPrices.perLogGb,
+    'answers to clients': gbOfMillion(bytes.answerBytes) * answerPrice,
+    'prompts to providers': gbOfMillion(bytes.promptBytes) * promptPrice,
+    CloudFront: hasEdge ? usdPrices.perMillionDistributionRequests : 0,
+  };
+}
+
+export const sumOf = (costs: Readonly<Record<string, number>>): number =>
+  Object.values(costs).reduce((total, usd) => total + usd, 0);
+
+/** What a stage consists of that is billed by the month. */
+export interface StageParts {
+  readonly keys: number;
+  readonly secrets: number;
+  /** Metrics that alarms read. */
+  readonly alarmMetrics: number;
+}
+
+/** USD a month for custom metrics that get a value in every hour. */
+export const metricCosts = (metrics: number): number => metrics * usdPrices.perCustomMetricMonth;
+
+/** USD a month without a call. */
+export const idleCosts = ({ keys, secrets, alarmMetrics }: StageParts) => ({
+  key: keys * usdPrices.perKeyMonth,
+  secrets: secrets * usdPrices.perSecretMonth,
+  alarms: alarmMetrics * usdPrices.perAlarmMetricMonth,
+});

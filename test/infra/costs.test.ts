@@ -1,0 +1,141 @@
+// The costs that the pages name, against the arithmetic on list prices and against what a stage really consists of.
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it } from '@jest/globals';
+import {
+  callCosts,
+  idleCosts,
+  jsonAnswerBytes,
+  metricCosts,
+  promptBytes,
+  streamBytesPerToken,
+  sumOf,
+  usdPrices,
+  usualCall,
+  writeUnitsPerCall,
+} from '../../infra/bench/costs.ts';
+import { stageSettings } from '../../infra/cdk/stage-settings.ts';
+import { attemptMetricSeries, requestMetricSeries } from '../../shared/foundation/constants/index.ts';
+import { projectRoot } from '../architecture/source-files.ts';
+import { resourcesOf, synthesizeStage } from './synthesized-stage.ts';
+
+const read = (path: string): string => readFileSync(join(projectRoot, path), 'utf8');
+const [page, deploying] = ['README.md', 'infra/cdk/README.md'].map(read) as [string, string];
+
+/** The cells of the row that begins with a name, without bold type. */
+function row(text: string, name: string): string[] {
+  const line = text.split('\n').find((candidate) => candidate.replaceAll('*', '').startsWith(`| ${name} `)) ?? '';
+  return line
+    .split('|')
+    .slice(2, -1)
+    .map((cell) => cell.replaceAll('*', '').trim());
+}
+const usd = (value: number): string => value.toFixed(2);
+const tokens = 500;
+
+describe('the price of a million calls', () => {
+  const kinds = [
+    { ...usualCall, seconds: 2 },
+    { ...usualCall, seconds: 10 },
+    { ...usualCall, seconds: 10, answerBytes: tokens * streamBytesPerToken },
+  ].map(callCosts);
+
+  it('is the arithmetic of the README, row by row, and sums up', () => {
+    for (const part of Object.keys(kinds[0] ?? {}) as (keyof ReturnType<typeof callCosts>)[]) {
+      expect([part, ...row(page, part).slice(0, 3)]).toEqual([part, ...kinds.map((costs) => usd(costs[part]))]);
+    }
+    expect(row(page, 'sum').slice(0, 3)).toEqual(kinds.map((costs) => usd(sumOf(costs))));
+  });
+
+  it('counts a stream of 500 tokens with 11.3 USD of egress', () => {
+    expect(kinds[2]?.['answers to clients']).toBeCloseTo(11.3, 1);
+  });
+
+  it('names its assumptions and prices as they are computed with', () => {
+    const { perMillionWriteUnits, perLogGb, perDistributionGb, perEgressGb, perOriginGb, perGbSecond } = usdPrices;
+    expect(row(page, 'Lambda time')[3]).toContain(`$${usd(perGbSecond * 1e6)} per million GB-s`);
+    expect(row(page, 'DynamoDB')[3]).toContain(`${writeUnitsPerCall} write units × $${perMillionWriteUnits}`);
+    expect(row(page, 'logs')[3]).toContain(`× $${usd(perLogGb)} per GB`);
+    expect(row(page, 'answers to clients')[3]).toContain(
+      `${jsonAnswerBytes / 1_000} KB, or ${streamBytesPerToken} bytes a token, × $${perDistributionGb} per GB; $${perEgressGb}`,
+    );
+    expect(row(page, 'prompts to providers')[3]).toContain(
+      `${promptBytes / 1_000} KB × ($${perEgressGb} to the provider + $${perOriginGb} from CloudFront`,
+    );
+    const long = callCosts({ ...usualCall, seconds: 2, promptBytes: 100_000 })['prompts to providers'];
+    expect(page).toContain(
+      `prompt of 100 KB costs $${usd(long)} per million calls in place of $${usd(kinds[0]?.['prompts to providers'] ?? NaN)}`,
+    );
+  });
+});
+
+describe('the price of a month', () => {
+  /** What the templates of a stage hold that is billed without a call. */
+  const partsOf = (stage: string, overrides = {}) => {
+    const { api, data } = synthesizeStage(stage, overrides);
+    const count = (type: string) => [api, data].flatMap((template) => resourcesOf(template, type)).length;
+    const alarms = resourcesOf(api, 'AWS::CloudWatch::Alarm').map(({ id, Properties }) => {
+      const metrics = (Properties.Metrics ?? [{ MetricStat: {} }]) as readonly { readonly MetricStat?: object }[];
+      return { id, read: metrics.filter(({ MetricStat }) => MetricStat !== undefined).length };
+    });
+    const sum = (rows: typeof alarms) => rows.reduce((total, { read: one }) => total + one, 0);
+    return {
+      keys: count('AWS::KMS::Key'),
+      secrets: count('AWS::SecretsManager::Secret'),
+      alarmMetrics: sum(alarms),
+      elsewhere: sum(alarms.filter(({ id }) => !id.includes('Distribution'))),
+    };
+  };
+  const stages = Object.fromEntries(Object.keys(stageSettings).map((stage) => [stage, partsOf(stage)]));
+  const { dev, staging, prod } = stages as Record<'dev' | 'staging' | 'prod', ReturnType<typeof partsOf>>;
+  const series = [...requestMetricSeries, ...attemptMetricSeries];
+  /** Metrics of the log lines with a dimension, and the one that a filter makes of them. */
+  const metricsBy = (name?: string) =>
+    series.flatMap(({ dimensions, metrics }) => ((dimensions as readonly string[])[1] === name ? metrics : [])).length;
+
+  it('is that of what the templates hold, for each kind of stage, with a total', () => {
+    expect(staging).toEqual(prod);
+    const [idleDev, idleProd] = [idleCosts(dev), idleCosts(prod)];
+    const both = (pick: (costs: typeof idleDev) => number) => [usd(pick(idleDev)), usd(pick(idleProd))];
+    expect(row(deploying, 'key that wraps BYOK keys').slice(0, 2)).toEqual(both(({ key }) => key));
+    expect(row(deploying, 'secrets').slice(0, 2)).toEqual(both(({ secrets }) => secrets));
+    expect(row(deploying, 'alarms').slice(0, 2)).toEqual(both(({ alarms }) => alarms));
+    expect(row(deploying, 'without a call').slice(0, 2)).toEqual(both(sumOf));
+    const [ofStage, ofProvider, ofClass] = [metricsBy() + 1, metricsBy('provider'), metricsBy('outcome_class')];
+    const metrics = ofStage + 3 * ofProvider + 3 * ofClass;
+    expect(row(deploying, 'metrics of calls').slice(0, 2)).toEqual([
+      usd(metricCosts(metrics)),
+      usd(metricCosts(metrics)),
+    ]);
+    expect(row(deploying, 'with calls in every hour of a month').slice(0, 2)).toEqual(
+      both((costs) => sumOf(costs) + metricCosts(metrics)),
+    );
+    expect(row(deploying, 'metrics of calls')[2]).toContain(`${metrics} × $${usd(usdPrices.perCustomMetricMonth)}`);
+    expect(deploying).toContain(`${ofStage} of the stage, ${ofProvider} for each provider`);
+    expect([ofClass, deploying.includes(`three classes make ${metrics}`)]).toEqual([1, true]);
+  });
+
+  it('names its counts and prices as they are', () => {
+    const { perAlarmMetricMonth, perSecretMonth, perKeyMonth } = usdPrices;
+    expect(row(deploying, 'alarms')[2]).toContain(
+      `${prod.alarmMetrics} metrics read × $${usd(perAlarmMetricMonth)}; ${prod.elsewhere} outside us-east-1`,
+    );
+    expect(row(deploying, 'secrets')[2]).toContain(`${prod.secrets} × $${usd(perSecretMonth)}; one with`);
+    expect(partsOf('dev', { edge: 'none' }).secrets).toBe(1);
+    expect(row(deploying, 'key that wraps BYOK keys')[2]).toBe(`${prod.keys} × $${usd(perKeyMonth)}`);
+    for (const [price, text] of [
+      [usdPrices.perRecoveryGbMonth, 'per GB of their tables'],
+      [usdPrices.perTableGbMonth, 'per GB. Three dashboards'],
+    ] as const) {
+      expect(deploying).toContain(`$${usd(price)} ${text}`);
+    }
+    expect(deploying).toContain(`each further one is $${usd(usdPrices.perDashboardMonth)}`);
+  });
+
+  it('is the same statement on the first page and in the description of the package', () => {
+    const [idleDev, idleProd] = [dev, prod].map((parts) => usd(sumOf(idleCosts(parts))));
+    expect(page).toContain(`$${idleDev} a month (\`dev\`) or $${idleProd} (\`prod\``);
+    const { description } = JSON.parse(read('package.json')) as { description: string };
+    expect(description).toContain(`costs $${idleDev} to $${idleProd} a month`);
+  });
+});
