@@ -50,7 +50,7 @@ export const stageSettings: Readonly<Record<string, StageSettings>> = {
     // Half of Lambda's default quota: what else runs in the account keeps the rest, and costs have a limit.
     chatReservedConcurrency: 500,
     modelsReservedConcurrency: 20,
-    // Opened by whoever wants the function's own role to call models.
+    // A stage names regions here once its own role is to call models.
     bedrockRegions: [],
   },
 };

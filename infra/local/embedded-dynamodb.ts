@@ -1,5 +1,5 @@
 // A DynamoDB that several processes of one test or one measurement share. It listens on a port of this machine, where it
-// asks nobody who they are, so nothing that matters may be in it: a gateway keeps its own store in private-dynamodb.ts.
+// asks no caller for a credential, so nothing that matters may be in it: a gateway keeps its own store in private-dynamodb.ts.
 import type { ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { type AddressInfo, createServer } from 'node:net';

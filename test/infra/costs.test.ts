@@ -15,8 +15,8 @@ import {
   writeUnitsPerCall,
 } from '../../infra/bench/costs.ts';
 import { stageSettings } from '../../infra/cdk/stage-settings.ts';
+import { projectRoot } from '../../infra/verify/step.ts';
 import { attemptMetricSeries, requestMetricSeries } from '../../shared/foundation/constants/index.ts';
-import { projectRoot } from '../architecture/source-files.ts';
 import { resourcesOf, synthesizeStage } from './synthesized-stage.ts';
 
 const read = (path: string): string => readFileSync(join(projectRoot, path), 'utf8');
@@ -40,11 +40,19 @@ describe('the price of a million calls', () => {
     { ...usualCall, seconds: 10, answerBytes: tokens * streamBytesPerToken },
   ].map(callCosts);
 
-  it('is the arithmetic of the README, row by row, and sums up', () => {
+  it('is the arithmetic of the page, row by row, and sums up', () => {
     for (const part of Object.keys(kinds[0] ?? {}) as (keyof ReturnType<typeof callCosts>)[]) {
-      expect([part, ...row(page, part).slice(0, 3)]).toEqual([part, ...kinds.map((costs) => usd(costs[part]))]);
+      expect([part, ...row(deploying, part).slice(0, 3)]).toEqual([part, ...kinds.map((costs) => usd(costs[part]))]);
     }
-    expect(row(page, 'sum').slice(0, 3)).toEqual(kinds.map((costs) => usd(sumOf(costs))));
+    expect(row(deploying, 'sum').slice(0, 3)).toEqual(kinds.map((costs) => usd(sumOf(costs))));
+  });
+
+  it('is summed up on the first page', () => {
+    const [short, long, stream] = kinds.map((costs) => usd(sumOf(costs)));
+    const text = page.replaceAll(/\s+/g, ' ');
+    expect(text).toContain(
+      `$${short} for JSON answers of 2 seconds, $${long} for 10 seconds, $${stream} where ${tokens} tokens are streamed`,
+    );
   });
 
   it('counts a stream of 500 tokens with 11.3 USD of egress', () => {
@@ -53,17 +61,17 @@ describe('the price of a million calls', () => {
 
   it('names its assumptions and prices as they are computed with', () => {
     const { perMillionWriteUnits, perLogGb, perDistributionGb, perEgressGb, perOriginGb, perGbSecond } = usdPrices;
-    expect(row(page, 'Lambda time')[3]).toContain(`$${usd(perGbSecond * 1e6)} per million GB-s`);
-    expect(row(page, 'DynamoDB')[3]).toContain(`${writeUnitsPerCall} write units × $${perMillionWriteUnits}`);
-    expect(row(page, 'logs')[3]).toContain(`× $${usd(perLogGb)} per GB`);
-    expect(row(page, 'answers to clients')[3]).toContain(
+    expect(row(deploying, 'Lambda time')[3]).toContain(`$${usd(perGbSecond * 1e6)} per million GB-s`);
+    expect(row(deploying, 'DynamoDB')[3]).toContain(`${writeUnitsPerCall} write units × $${perMillionWriteUnits}`);
+    expect(row(deploying, 'logs')[3]).toContain(`× $${usd(perLogGb)} per GB`);
+    expect(row(deploying, 'answers to clients')[3]).toContain(
       `${jsonAnswerBytes / 1_000} KB, or ${streamBytesPerToken} bytes a token, × $${perDistributionGb} per GB; $${perEgressGb}`,
     );
-    expect(row(page, 'prompts to providers')[3]).toContain(
+    expect(row(deploying, 'prompts to providers')[3]).toContain(
       `${promptBytes / 1_000} KB × ($${perEgressGb} to the provider + $${perOriginGb} from CloudFront`,
     );
     const long = callCosts({ ...usualCall, seconds: 2, promptBytes: 100_000 })['prompts to providers'];
-    expect(page).toContain(
+    expect(deploying).toContain(
       `prompt of 100 KB costs $${usd(long)} per million calls in place of $${usd(kinds[0]?.['prompts to providers'] ?? NaN)}`,
     );
   });
