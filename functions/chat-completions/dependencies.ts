@@ -7,7 +7,7 @@ import type { ResponseCache } from '../../shared/accounting/response-cache/index
 import type { ConnectionReader } from '../../shared/configuration/byok/index.ts';
 import type { CatalogueReader } from '../../shared/configuration/catalogue/index.ts';
 import type { KeyStore } from '../../shared/configuration/keys/index.ts';
-import type { FunctionReader } from '../../shared/configuration/stored-functions/index.ts';
+import type { FunctionList, FunctionReader } from '../../shared/configuration/stored-functions/index.ts';
 import type { WorkspaceReader } from '../../shared/configuration/workspaces/index.ts';
 import type { Cache } from '../../shared/foundation/cache/index.ts';
 import type { CallTimes } from '../../shared/foundation/constants/index.ts';
@@ -32,6 +32,7 @@ export interface ChatDependencies extends ProviderMetricsDependencies {
   readonly workspaces: WorkspaceReader;
   readonly connections: ConnectionReader;
   readonly functions: FunctionReader;
+  readonly functionList: FunctionList;
   readonly counters: Counters;
   readonly credit: CreditLedger;
   readonly idempotency: IdempotencyStore;

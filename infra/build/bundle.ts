@@ -81,7 +81,7 @@ const credentialChain = join(import.meta.dirname, 'bundled-credential-chain.ts')
 
 /** Of one file. Loading grows with size. */
 export const bundleMaxBytes = 600 * 1024;
-/** A bundle that needs longer to load than Lambda's own init limit would never answer. */
+/** Ends what hangs. How long loading takes is for the bench to show. */
 const loadTimeoutMs = 120_000;
 
 export interface Bundle {

@@ -4,6 +4,7 @@ import { errorCatalogue, rejectionReasons } from '../../shared/errors/index.ts';
 import { brand } from '../../shared/foundation/constants/index.ts';
 import {
   autoModelObject,
+  type FunctionModelObject,
   type ModelListObject,
   type ModelObject,
   midStreamCodes,
@@ -172,13 +173,25 @@ const auto: MembersOf<typeof autoModelObject> = {
   owned_by: { const: autoModelObject.owned_by },
 };
 
+const functionModel: MembersOf<FunctionModelObject> = {
+  id: { ...text, description: '`gw/function/ID`, for `model` of a chat completion.' },
+  object: { const: 'model' },
+  created: { type: 'integer', description: 'When its active revision was activated, in seconds since 1970.' },
+  owned_by: { const: brand },
+  display_name: text,
+  kind: { enum: ['prompt', 'workflow'] },
+  revision: { ...text, description: 'The active one.' },
+  expires_at: { type: ['string', 'null'], format: 'date-time' },
+};
+
 const modelList: MembersOf<ModelListObject> = {
   object: { const: 'list' },
   data: {
     type: 'array',
-    description: '`auto` first, then every model that the workspace can route to.',
+    description:
+      '`auto` first, then every model that the workspace can route to, then the functions that were asked for.',
     prefixItems: [schemaReference('AutoModel')],
-    items: schemaReference('Model'),
+    items: { anyOf: [schemaReference('Model'), schemaReference('FunctionModel')] },
     minItems: 1,
   },
 };
@@ -194,6 +207,7 @@ export const componentSchemas: Readonly<Record<string, JsonSchema>> = {
   ModelList: objectSchema(modelList),
   AutoModel: { ...objectSchema(auto), additionalProperties: false },
   Model: { ...objectSchema(model), additionalProperties: false },
+  FunctionModel: { ...objectSchema(functionModel), additionalProperties: false },
   ProviderEntry: { ...objectSchema(providerEntry), additionalProperties: false },
   Stats: { ...objectSchema(stats), additionalProperties: false },
 };

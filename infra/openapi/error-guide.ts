@@ -60,7 +60,7 @@ const gatewayErrors: GuideOf<typeof errorFamilies.gateway> = {
   },
   PAYMENT_REQUIRED: {
     cause:
-      'The worst case of the call is more than the credit of the workspace, or a spend limit, still covers. Other calls that run hold their part.',
+      'The worst case of the call is more than the credit of the workspace, the spend limit of the workspace or, on a plain call, the spend limit of the key still covers. Other calls that run hold their part.',
     solution:
       'Set a smaller `max_tokens`, or ask the operator for credit or a higher limit: `message` names both amounts.',
   },
@@ -102,12 +102,12 @@ const gatewayErrors: GuideOf<typeof errorFamilies.gateway> = {
   },
   rate_limited: {
     cause: 'Every eligible provider is at its rate limit, and no slot became free in time.',
-    solution: 'Come back after `Retry-After`, or let more providers serve.',
+    solution: 'Come back after `Retry-After`, or let more providers serve: `message` names the limits and the wait.',
   },
   no_available_provider: {
     cause: 'Every eligible provider failed, or some failed and others were limited.',
     solution:
-      'Try again a little later, unless `x-should-retry` is `false`, or let more providers serve. The log of the gateway has each cause under the correlation id.',
+      'Try again a little later, unless `x-should-retry` is `false`, or let more providers serve. `GET /v1/generation?id=` with the correlation id shows each attempt, and `gw calls show` what the providers said.',
   },
   RATE_LIMITER_UNAVAILABLE: {
     cause:
@@ -151,12 +151,13 @@ const functionErrors: GuideOf<typeof errorFamilies.functions> = {
     solution: 'Use another key of the workspace. Operators make one.',
   },
   spend_limit_exceeded: {
-    cause: 'The worst case of the call is more than the spend limit of the key still covers.',
+    cause: 'On a function call: its worst case is more than the spend limit of the key still covers.',
     solution: 'Ask the operator for a higher limit, or use another key: `message` names both amounts.',
   },
   function_not_found: {
     cause: 'The workspace of the key has no function with this id.',
-    solution: 'Correct the id, or use a key of the workspace that has the function.',
+    solution:
+      'Correct the id (`message` names the nearest, `GET /v1/models?functions=true` lists all), or use a key of the workspace that has the function.',
   },
   revision_not_available: {
     cause: 'The function has no active revision, or the pinned one does not exist or was never activated.',
@@ -184,7 +185,7 @@ const functionErrors: GuideOf<typeof errorFamilies.functions> = {
   },
   api_key_rate_limit: {
     cause: 'The key has made all the requests that it may make in a minute.',
-    solution: 'Come back after `Retry-After`, or ask the operator for a higher `rpm`.',
+    solution: 'Come back after `Retry-After`, or ask the operator for a higher `rpm`: `message` names both.',
   },
   execution_capacity: {
     cause: 'As many functions as the workspace, or the service, may run at once are running.',
@@ -193,7 +194,7 @@ const functionErrors: GuideOf<typeof errorFamilies.functions> = {
   execution_failed: {
     cause: 'No model of the revision, fallback models included, gave a valid result.',
     solution:
-      'Try again, or have the operator look at the log under the correlation id, and at the models and the schema of the revision.',
+      'Try again, or look at `GET /v1/generation?id=` with the correlation id; operators look at the models and the schema of the revision.',
   },
   execution_deadline_exceeded: {
     cause: 'The function did not finish within 55 seconds of the arrival of the call.',

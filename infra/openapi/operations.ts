@@ -74,7 +74,16 @@ const listModels = {
   operationId: 'listModels',
   summary: 'The models of the workspace',
   description: 'What the key can use: providers, prices, limits and figures of the last minutes. `auto` comes first.',
-  parameters: parameters.models,
+  parameters: [
+    {
+      name: 'functions',
+      in: 'query',
+      required: false,
+      description: '`true`: the functions that the key can call come behind the models.',
+      schema: { type: 'string', enum: ['true'] },
+    },
+    ...parameters.models,
+  ],
   responses: {
     [okStatus]: {
       description: 'The list.',

@@ -8,6 +8,7 @@ import {
   createCatalogueStore,
 } from '../configuration/catalogue/index.ts';
 import { createKeyStore, type KeyStore } from '../configuration/keys/index.ts';
+import { createFunctionList, type FunctionList } from '../configuration/stored-functions/index.ts';
 import {
   createWorkspaceReader,
   createWorkspaceStore,
@@ -32,6 +33,7 @@ export interface TableReaders {
   readonly catalogue: CatalogueReader;
   readonly workspaceStore: WorkspaceStore;
   readonly workspaces: WorkspaceReader;
+  readonly functionList: FunctionList;
   readonly statistics: StatisticsReader;
   readonly originSecretHashes: readonly string[];
 }
@@ -64,6 +66,7 @@ export function createTableReaders(options: TableReadersOptions): TableReaders {
     catalogue: createCatalogueReader({ catalogues, clock }),
     workspaceStore,
     workspaces: createWorkspaceReader({ workspaces: workspaceStore, clock }),
+    functionList: createFunctionList({ store, clock }),
     statistics: createStatisticsReader({ store, clock, onFailure }),
     originSecretHashes,
   };

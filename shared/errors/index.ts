@@ -7,3 +7,5 @@ export {
   type RejectionReason,
   rejectionReasons,
 } from './gateway-error.ts';
+export { nearestOf, quote, suggest } from './suggest.ts';
+export { whereToLook } from './where-to-look.ts';

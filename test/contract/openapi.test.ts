@@ -92,9 +92,17 @@ describe('the description of the API', () => {
   });
 
   it('is shown by its page, error by error', () => {
-    const page = readFileSync(join(projectRoot, 'infra/openapi/README.md'), 'utf8');
-    expect(tableIn(page)).toEqual([[...errorColumns], ...errorRows()]);
-    expect(tableIn(print('--errors'))).toEqual(tableIn(page));
+    const table = tableIn(section('Every error'));
+    expect(table).toEqual([[...errorColumns], ...errorRows()]);
+    expect(tableIn(print('--errors'))).toEqual(table);
+  });
+
+  it('names one code for each cause of a 402, and no code of a 402 is missing', () => {
+    const [, ...causes] = tableIn(section('Which 402'));
+    const codes = causes.map(([, plain = '', ofFunction = '']) => [plain, ofFunction].filter((cell) => cell !== ''));
+    for (const cells of codes) for (const cell of cells) expect(cell).toMatch(/^`\w+`$/);
+    const known = Object.entries(errorCatalogue).filter(([, { status }]) => status === 402);
+    expect([...new Set(codes.flat())].toSorted()).toEqual(known.map(([code]) => `\`${code}\``).toSorted());
   });
 });
 
@@ -111,6 +119,11 @@ function* memberPaths(schema: Json | undefined, path: string): Generator<string>
 }
 
 /** The cells of a Markdown table, the line of dashes left out; the formatter may have aligned them. */
+function section(title: string): string {
+  const page = readFileSync(join(projectRoot, 'infra/openapi/README.md'), 'utf8');
+  return page.split(/^## /m).find((part) => part.startsWith(`${title}\n`)) ?? '';
+}
+
 const tableIn = (markdown: string): string[][] =>
   markdown
     .split('\n')

@@ -273,7 +273,7 @@ describe('the roles of the functions, while the gateway serves every kind of req
   });
 
   it('allow the model listing every call it makes', async () => {
-    const response = await fetch(`${url}/models`, { headers: { authorization: `Bearer ${key}` } });
+    const response = await fetch(`${url}/models?functions=true`, { headers: { authorization: `Bearer ${key}` } });
     expect(response.status).toBe(200);
     await response.text();
     const calls = await takeCalls();

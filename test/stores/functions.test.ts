@@ -33,12 +33,14 @@ const apply = (workspace: string, document: FunctionDocument, atMs = nowMs) =>
 
 /** Which revision a call would get, through the very rule that serves it. */
 async function opened(workspace: string, alias = 'gw/function/f', atMs = nowMs) {
-  const pinned = parseFunctionAlias(alias)?.revisionId;
+  const parsed = parseFunctionAlias(alias);
+  if (parsed === undefined) throw new Error('the alias of the test is not valid');
+  const { revisionId: pinned } = parsed;
   const record = await functions.read(workspace, 'f');
   const revision = record?.revisions.get(pinned ?? record.active ?? '');
   const stored = record && revision ? await functions.readContent(record, revision) : undefined;
   const found = record === undefined ? undefined : { record, content: stored?.content };
-  return openRevision({ executionEnabled: true, found, alias: { revisionId: pinned }, nowMs: atMs });
+  return openRevision({ executionEnabled: true, found, alias: parsed, knownIds: [], nowMs: atMs });
 }
 
 const revisionOf = async (workspace: string, id: string) => (await functions.read(workspace, 'f'))?.revisions.get(id);

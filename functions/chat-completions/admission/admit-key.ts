@@ -21,8 +21,13 @@ export function keyErrorOf(admission: KeyAdmission, asksFunction: boolean): Gate
     case 'revoked':
       return fail(asksFunction ? 'api_key_revoked' : 'UNAUTHORIZED');
     case 'rate_limited':
-      return fail('api_key_rate_limit', { retryAfterSeconds: Math.ceil(admission.retryAfterMs / 1_000) });
+      return failRateLimit(admission.requestsPerMinute, Math.ceil(admission.retryAfterMs / 1_000));
     default:
       return undefined;
   }
+}
+
+function failRateLimit(requestsPerMinute: number, retryAfterSeconds: number): GatewayError {
+  const message = `The key may make ${requestsPerMinute} requests a minute, and has made them; try again in ${retryAfterSeconds} s.`;
+  return fail('api_key_rate_limit', { message, retryAfterSeconds });
 }

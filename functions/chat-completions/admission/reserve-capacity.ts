@@ -16,9 +16,9 @@ export function reserveCapacity(
   owner: string,
 ): Reservation {
   const levels = [
-    slotCounter(`SLOTS#${workspace.id}`, workspace.function_concurrency),
-    slotCounter('SLOTS', catalogue.service.function_concurrency),
-  ].filter((counter) => counter !== undefined);
+    levelOf(`The workspace ${workspace.id}`, `SLOTS#${workspace.id}`, workspace.function_concurrency),
+    levelOf('The gateway', 'SLOTS', catalogue.service.function_concurrency),
+  ].filter((level) => level !== undefined);
   const hold = { owner, amount: 1n, expiresAtMs: arrivedAtMs + times.leaseMs };
   const taken: Counter[] = [];
   const release = untilDone(async () => {
@@ -26,10 +26,10 @@ export function reserveCapacity(
   });
   async function reserve(): Promise<Reserved> {
     // One after the other: two calls that took one level each would refuse each other, and neither would run.
-    for (const counter of levels) {
+    for (const { counter, message } of levels) {
       const { kind } = await counters.take(counter, hold);
       if (kind === 'insufficient') {
-        return { ...refused('capacity', fail('execution_capacity', { retryAfterSeconds })), release };
+        return { ...refused('capacity', fail('execution_capacity', { retryAfterSeconds, message })), release };
       }
       taken.push(counter);
     }
@@ -38,11 +38,19 @@ export function reserveCapacity(
   return { rank: 'capacity', order: 'rest', reserve, releaseUnknown: release };
 }
 
+interface Level {
+  readonly counter: Counter;
+  /** Where it has no slot left. */
+  readonly message: string;
+}
+
 /** Null: no limit. */
-const slotCounter = (key: string, limit: number | null): Counter | undefined =>
-  limit === null
-    ? undefined
-    : { table: 'ledger', key, balances: [{ attribute: 'balance_slots', limit: BigInt(limit) }] };
+function levelOf(whose: string, key: string, limit: number | null): Level | undefined {
+  if (limit === null) return undefined;
+  const counter: Counter = { table: 'ledger', key, balances: [{ attribute: 'balance_slots', limit: BigInt(limit) }] };
+  const message = `${whose} runs ${limit} functions at once at most (function_concurrency), and they are running; try again in ${retryAfterSeconds} s.`;
+  return { counter, message };
+}
 
 /** Done once, however often it is called; a call that failed may be repeated. */
 function untilDone(task: () => Promise<void>): () => Promise<void> {

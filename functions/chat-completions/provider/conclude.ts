@@ -1,6 +1,7 @@
 // Many failed attempts → the one error that says what a client can do about it (contract 5), and whether a retry can
 // succeed (contract 4).
-import { fail, failRejected, type GatewayError } from '../../../shared/errors/index.ts';
+import type { Candidate } from '../../../shared/configuration/catalogue/index.ts';
+import { fail, failRejected, type GatewayError, whereToLook } from '../../../shared/errors/index.ts';
 import { type AttemptFailure, agreedParam } from '../../../shared/routing/providers/index.ts';
 import type { ModelCall } from '../stages.ts';
 
@@ -17,9 +18,10 @@ export function conclude(call: ModelCall, failures: readonly AttemptFailure[], f
   if (facts.outputMisses > 0) return fail('schema_validation_failed', { attempts: facts.attempts });
   const [kind] = kinds;
   if (kinds.size === 1 && kind === 'invalid') return rejectedByAll(call, failures);
-  if (kinds.size === 1 && kind === 'rate_limited') return limitedByAll(failures);
+  if (kinds.size === 1 && kind === 'rate_limited') return limitedByAll(call, failures);
   const cause = new Error(failures.map((failure) => failure.cause).join(', '));
-  return fail('no_available_provider', { ...finalReason(call, failures), cause });
+  const { isFinal = false, message: why = 'All eligible providers failed.' } = finalReason(call, failures);
+  return fail('no_available_provider', { isFinal, message: `${why} ${whereToLook(call.correlationId)}`, cause });
 }
 
 /** `reason` and `param` only where every provider named the same. */
@@ -33,9 +35,25 @@ function rejectedByAll(call: ModelCall, failures: readonly AttemptFailure[]): Ga
 }
 
 /** The first provider to be free again is the one worth waiting for. */
-function limitedByAll(failures: readonly AttemptFailure[]): GatewayError {
-  const waits = failures.map(({ retryAfterSeconds }) => retryAfterSeconds ?? 1);
-  return fail('rate_limited', { retryAfterSeconds: Math.min(...waits) });
+function limitedByAll({ plan }: ModelCall, failures: readonly AttemptFailure[]): GatewayError {
+  const waits = failures.map(({ retryAfterSeconds }) => Math.max(1, Math.ceil(retryAfterSeconds ?? 1)));
+  const retryAfterSeconds = Math.min(...waits);
+  const isOwnLimit = failures.some(({ cause }) => cause === 'own_limit');
+  const limits = isOwnLimit ? plan.map(limitsText).filter((text) => text !== undefined) : [];
+  const why =
+    limits.length === 0 ? 'Every provider asked to be called later' : `Limits are reached: ${limits.join('; ')}`;
+  return fail('rate_limited', { retryAfterSeconds, message: `${why}; try again in ${retryAfterSeconds} s.` });
+}
+
+/** As the list of models shows them. Undefined: there are none. */
+function limitsText({ provider, entry }: Candidate): string | undefined {
+  const limits = [
+    [entry.rate_limit_rpm, 'requests a minute'],
+    [entry.rate_limit_tpm, 'tokens a minute'],
+    [entry.rate_limit_tpd, 'tokens a day'],
+  ] as const;
+  const texts = limits.flatMap(([limit, unit]) => (limit === null ? [] : [`${limit} ${unit}`]));
+  return texts.length === 0 ? undefined : `${provider.id} ${texts.join(', ')}`;
 }
 
 /** Whose fault it is, where a retry would end the same way. */

@@ -11,7 +11,7 @@ import {
 } from '../../../shared/protocol/wire/index.ts';
 import { hasCounts } from '../../../shared/routing/billing/index.ts';
 import { midStreamCodeOf } from '../../../shared/routing/providers/index.ts';
-import type { OpenStream, StreamEnd } from '../stages.ts';
+import type { IdentifiedCall, OpenStream, StreamEnd } from '../stages.ts';
 import { withKeepAlive } from './keep-alive.ts';
 import type { StreamSchemaCheck } from './stream-schema-check.ts';
 
@@ -21,7 +21,7 @@ export interface RelayOptions {
   readonly includeUsage: boolean;
   /** `reasoning.exclude`: the client sees no reasoning. */
   readonly excludeReasoning: boolean;
-  /** Makes the members of the added usage chunk, for a client that asked for it. */
+  /** Makes the members of the added usage chunk. */
   readonly mergedUsage: (() => Record<string, unknown>) | undefined;
   /** Called with every chunk of the provider. */
   readonly onChunk?: ((text: string) => void) | undefined;
@@ -74,6 +74,16 @@ export function relayStream(stream: OpenStream, options: RelayOptions): StreamRe
     },
   };
 }
+
+/**
+ * Whether the client gets our merged usage: it asked for it, or for usage at all on the base URL whose clients know no
+ * other way to ask.
+ */
+export const asksMergedUsage = ({
+  request: { includeUsage, includeMergedUsage },
+  scope: { basePath },
+}: Pick<IdentifiedCall, 'request' | 'scope'>): boolean =>
+  includeMergedUsage || (includeUsage && basePath === '/openai/v1');
 
 const ended = { done: true, value: undefined } as const;
 

@@ -6,16 +6,16 @@ import { headerNames } from '../../../shared/foundation/constants/index.ts';
 import { parseJson } from '../../../shared/foundation/ids/index.ts';
 import type { GatewayResponse } from '../../../shared/protocol/http/index.ts';
 import { jsonHeaders, streamHeaders } from '../../../shared/protocol/router/index.ts';
-import { type ChatRequest, doneLine, isJsonObject, readStreamChunk } from '../../../shared/protocol/wire/index.ts';
+import { doneLine, isJsonObject, readStreamChunk } from '../../../shared/protocol/wire/index.ts';
 import { mergeUsage, noCost } from '../../../shared/routing/billing/index.ts';
-import type { IdentifiedCall, ReadyAnswer, StoredAnswer } from '../stages.ts';
-import { chunkLine, usageLine } from './event-stream.ts';
+import type { IdentifiedCall, ReadyAnswer, RoutedCall, StoredAnswer } from '../stages.ts';
+import { asksMergedUsage, chunkLine, usageLine } from './event-stream.ts';
 
 export async function respondReady({ scope, workspace }: IdentifiedCall, ready: ReadyAnswer): Promise<GatewayResponse> {
   const source = ready.kind === 'cached' ? { cache: 'HIT' } : { idempotent_replayed: true };
   scope.logContext.fields = { ...scope.logContext.fields, workspace_id: workspace.id, ...source };
   if (ready.kind === 'cached') {
-    const response = respondCached(ready.call.request, ready.answer);
+    const response = respondCached(ready.call, ready.answer);
     // An answer like any other: a retry gets the same, and another body under its key is a conflict.
     await ready.names.store(response);
     return response;
@@ -24,14 +24,14 @@ export async function respondReady({ scope, workspace }: IdentifiedCall, ready: 
   return { status, headers: { ...headers, [headerNames.idempotentReplayed]: 'true' }, body };
 }
 
-function respondCached(request: ChatRequest, answer: CachedAnswer): GatewayResponse & StoredAnswer {
+function respondCached(call: RoutedCall, answer: CachedAnswer): GatewayResponse & StoredAnswer {
   const { content, provider, model } = answer;
   const headers = { [headerNames.model]: model, [headerNames.provider]: provider, [headerNames.cache]: 'HIT' };
   if (content.kind === 'stream') {
     return {
       status: okStatus,
       headers: { ...headers, ...streamHeaders },
-      body: cachedStream(request, answer, content.chunks),
+      body: cachedStream(call, answer, content.chunks),
     };
   }
   const body = parseJson(content.text) as Record<string, unknown>;
@@ -40,13 +40,13 @@ function respondCached(request: ChatRequest, answer: CachedAnswer): GatewayRespo
 }
 
 /** The chunks as they came, with the usage chunks that this client asked for. */
-function cachedStream(request: ChatRequest, answer: CachedAnswer, texts: readonly string[]): string {
+function cachedStream(call: RoutedCall, answer: CachedAnswer, texts: readonly string[]): string {
+  const { request } = call;
+  const addsUsage = asksMergedUsage(call);
   const chunks = texts.flatMap((text) => readStreamChunk(text) ?? []);
-  const relayed = chunks.filter(
-    ({ facts }) => !facts.isUsageOnly || (request.includeUsage && !request.includeMergedUsage),
-  );
+  const relayed = chunks.filter(({ facts }) => !facts.isUsageOnly || (request.includeUsage && !addsUsage));
   const reported = chunks.findLast(({ facts }) => facts.usage !== undefined)?.facts.usage;
-  const added = request.includeMergedUsage ? usageLine(chunks.at(-1)?.head ?? {}, cachedUsage(answer, reported)) : '';
+  const added = addsUsage ? usageLine(chunks.at(-1)?.head ?? {}, cachedUsage(answer, reported)) : '';
   const excludesReasoning = request.reasoning?.exclude === true;
   return relayed.map((chunk) => chunkLine(chunk, excludesReasoning)).join('') + added + doneLine;
 }

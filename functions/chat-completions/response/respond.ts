@@ -9,7 +9,7 @@ import { type Charge, mergeUsage } from '../../../shared/routing/billing/index.t
 import { payerOf } from '../../../shared/routing/planner/index.ts';
 import type { ChatDependencies } from '../dependencies.ts';
 import type { AdmittedChat, EndedCall, OpenStream, ProvidedAnswer, ProviderRun } from '../stages.ts';
-import { type RelayedStream, relayStream } from './event-stream.ts';
+import { asksMergedUsage, type RelayedStream, relayStream } from './event-stream.ts';
 import { createStreamSchemaCheck } from './stream-schema-check.ts';
 import { cacheWriter } from './write-cache.ts';
 
@@ -71,7 +71,7 @@ function streamResponse(deps: ChatDependencies, answered: Answered, stream: Open
     clock: deps.clock,
     includeUsage: request.includeUsage,
     excludeReasoning: request.reasoning?.exclude === true,
-    mergedUsage: request.includeMergedUsage ? () => usageOf(answered, charge(), relayed.usage) : undefined,
+    mergedUsage: asksMergedUsage(call) ? () => usageOf(answered, charge(), relayed.usage) : undefined,
     onChunk: holdings.cache?.store === undefined ? undefined : keepChunk,
     onComplete:
       call.idempotencyKey === undefined ? undefined : (transcript) => names.store({ ...answer, body: transcript }),

@@ -1,7 +1,14 @@
 // Runs a function that was admitted: its model calls go through the provider loop of plain calls, on one bill and under
 // one deadline. The answer is stored, and the slots are free, before the client has it.
 import { runWorkflow, toFunctionAnswer } from '../../../shared/configuration/stored-functions/index.ts';
-import { type ErrorCode, fail, GatewayError, okStatus } from '../../../shared/errors/index.ts';
+import {
+  type ErrorCode,
+  errorCatalogue,
+  fail,
+  GatewayError,
+  okStatus,
+  whereToLook,
+} from '../../../shared/errors/index.ts';
 import { headerNames } from '../../../shared/foundation/constants/index.ts';
 import { jsonHeaders, toGatewayError } from '../../../shared/protocol/router/index.ts';
 import type { ChatDependencies } from '../dependencies.ts';
@@ -28,7 +35,7 @@ export async function execute(deps: ChatDependencies, call: AdmittedExecution): 
   const slotsAreFree = call.holdings.releaseSlots?.().catch(() => {});
   if ('error' in executed) {
     await slotsAreFree;
-    const error = executionError(executed.error);
+    const error = executionError(executed.error, call.scope.correlationId);
     return { response: undefined, error, end: () => end(error) };
   }
   const gatewayMs = Math.max(0, clock.nowMs() - call.arrivedAtMs - upstreamMs);
@@ -90,8 +97,10 @@ const providerFailures: ReadonlySet<ErrorCode> = new Set([
  * Inside a function call every failure to get a result from providers is execution_failed, or
  * execution_deadline_exceeded (contract 5). What is wrong with the gateway or with the request keeps its own code.
  */
-function executionError(error: unknown): unknown {
+function executionError(error: unknown, correlationId: string): unknown {
   if (!(error instanceof GatewayError)) return error;
   if (error.code === 'request_deadline_exceeded') return fail('execution_deadline_exceeded', { cause: error });
-  return providerFailures.has(error.code) ? fail('execution_failed', { cause: error, isFinal: error.isFinal }) : error;
+  if (!providerFailures.has(error.code)) return error;
+  const message = `${errorCatalogue.execution_failed.message} ${whereToLook(correlationId)}`;
+  return fail('execution_failed', { message, cause: error, isFinal: error.isFinal });
 }

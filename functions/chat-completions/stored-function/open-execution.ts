@@ -42,7 +42,9 @@ async function findRevision(
   const executionEnabled = catalogue.service.function_execution === 'enabled';
   // Switched off, nothing is looked up: that is what the switch is for.
   const found = executionEnabled ? await deps.functions.read(workspace.id, alias) : undefined;
-  return openRevision({ executionEnabled, found, alias, nowMs: deps.clock.nowMs() });
+  const known = executionEnabled && found === undefined ? await deps.functionList.of(workspace.id) : [];
+  const knownIds = known.map(({ id }) => id);
+  return openRevision({ executionEnabled, found, alias, knownIds, nowMs: deps.clock.nowMs() });
 }
 
 function prepare(

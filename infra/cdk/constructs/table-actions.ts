@@ -23,6 +23,8 @@ export const chatTableActions = {
 export const modelsTableActions = {
   config: ['GetItem'],
   keys: ['GetItem'],
+  // The list of a workspace's functions.
+  functions: ['GetItem'],
   // A process that finds an old snapshot of the statistics makes the next one.
   statistics: ['GetItem', 'PutItem', 'UpdateItem'],
 } as const satisfies TableActions;

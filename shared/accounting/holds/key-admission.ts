@@ -33,7 +33,12 @@ export type KeyAdmission =
   | { readonly kind: 'unknown' }
   /** Or expired. */
   | { readonly kind: 'revoked'; readonly item: Item }
-  | { readonly kind: 'rate_limited'; readonly retryAfterMs: number; readonly item: Item }
+  | {
+      readonly kind: 'rate_limited';
+      readonly requestsPerMinute: number;
+      readonly retryAfterMs: number;
+      readonly item: Item;
+    }
   | { readonly kind: 'spend_limit'; readonly needed: bigint; readonly available: bigint; readonly item: Item };
 
 /** `bucket`: where the hold is counted. */
@@ -57,7 +62,11 @@ export async function admitKey(
     case 'refused':
       return answer.reason === 'unknown' ? { kind: 'unknown' } : { kind: 'revoked', item: answer.item };
     case 'limited':
-      return { ...answer, kind: 'rate_limited' };
+      return {
+        ...answer,
+        kind: 'rate_limited',
+        requestsPerMinute: Number(answer.item[keyAttributes.requestsPerMinute]),
+      };
     case 'insufficient':
       return { ...answer, kind: 'spend_limit', needed: hold?.amount ?? 0n };
     default:

@@ -5,6 +5,8 @@
 //                                              counts the writes
 //   CONTENT#<workspace>#<function>#<sha256>    the content of a revision, compressed, under the hash of its text: never changed
 //
+//   FUNCTIONS#<workspace>                      the list of a workspace: function-list.ts
+//
 // The workspace is part of every key, so a function of another workspace is as unknown as one that does not exist.
 import type { Item } from '../../storage/store/index.ts';
 import type { FunctionDocument, FunctionStatus, RevisionState } from './document.ts';

@@ -1,5 +1,11 @@
 export type * from './document.ts';
 export { outputTextOf, toFunctionAnswer } from './function-answer.ts';
+export {
+  createFunctionList,
+  type FunctionList,
+  isCallable,
+  type ListedFunction,
+} from './function-list.ts';
 export { createFunctionReader, type FunctionReader } from './function-reader.ts';
 export type { FunctionRecord, RevisionRecord } from './function-record.ts';
 export { createFunctionStore, type FunctionStore, type PlannedFunction } from './function-store.ts';

@@ -1,6 +1,6 @@
 // Which revision a function call runs, if it may run (contract 5): execution off, found, disabled, revision, expired, in
 // this order. The input contract is checked after this. Pure.
-import { fail } from '../../errors/index.ts';
+import { fail, type GatewayError, nearestOf, quote, suggest } from '../../errors/index.ts';
 import { functionAliasPrefix, idPattern } from '../../foundation/constants/index.ts';
 import type { RevisionContent } from './document.ts';
 import type { FunctionRecord, RevisionRecord } from './function-record.ts';
@@ -34,7 +34,9 @@ export interface RevisionFacts {
   readonly executionEnabled: boolean;
   /** In the workspace of the key. Undefined: there is none, or it belongs to another workspace. */
   readonly found: FoundFunction | undefined;
-  readonly alias: Pick<FunctionAlias, 'revisionId'>;
+  readonly alias: FunctionAlias;
+  /** Ids of the workspace's functions, for the message where this one is not among them. */
+  readonly knownIds: readonly string[];
   readonly nowMs: number;
 }
 
@@ -48,20 +50,35 @@ export interface OpenRevision {
  * Throws execution_disabled, function_not_found, function_disabled, revision_not_available or qualification_expired. A
  * pinned revision that does not exist and one that was never activated are the same to a client.
  */
-export function openRevision({ executionEnabled, found, alias, nowMs }: RevisionFacts): OpenRevision {
+export function openRevision({ executionEnabled, found, alias, knownIds, nowMs }: RevisionFacts): OpenRevision {
   if (!executionEnabled) throw fail('execution_disabled');
-  if (found === undefined) throw fail('function_not_found');
+  if (found === undefined) throw failUnknownFunction(alias, knownIds);
   const { record, content } = found;
   if (record.status === 'disabled') throw fail('function_disabled');
   const revision = wantedRevision(record, alias.revisionId);
   if (revision?.state !== 'activated') {
-    const isPinned = alias.revisionId !== undefined;
-    const message = isPinned ? 'The pinned revision was never activated.' : 'The function has no active revision.';
-    throw fail('revision_not_available', { message });
+    throw fail('revision_not_available', { message: unavailableMessage(record, alias.revisionId) });
   }
   if (isExpired(revision, nowMs)) throw fail('qualification_expired');
   if (content === undefined) throw new Error(`revision ${revision.id} was opened without its content`);
   return { functionId: record.id, revisionId: revision.id, content };
+}
+
+function failUnknownFunction({ functionId }: FunctionAlias, knownIds: readonly string[]): GatewayError {
+  const nearest = nearestOf(functionId, knownIds);
+  const hint =
+    nearest === undefined
+      ? 'GET /v1/models?functions=true lists the functions there are.'
+      : `Did you mean "${functionAliasPrefix}${nearest}"?`;
+  return fail('function_not_found', { message: `There is no function "${functionAliasPrefix}${functionId}". ${hint}` });
+}
+
+/** A revision that does not exist and one that was never activated are the same to a client. */
+function unavailableMessage({ revisions }: FunctionRecord, pinned: string | undefined): string {
+  if (pinned === undefined) return 'The function has no active revision.';
+  const callable = [...revisions.values()].filter(({ state }) => state === 'activated').map(({ id }) => id);
+  const hint = suggest(pinned, callable, 'Without a revision the active one runs.');
+  return `The function has no activated revision ${quote(pinned)}. ${hint}`;
 }
 
 /** The pinned revision, else the active one. */

@@ -18,7 +18,7 @@ export function durationMs(written: string): number {
 }
 
 /** The time counts up to, not including, the end. */
-export const isExpired = ({ expiresAtMs }: RevisionRecord, nowMs: number): boolean =>
+export const isExpired = ({ expiresAtMs }: Pick<RevisionRecord, 'expiresAtMs'>, nowMs: number): boolean =>
   expiresAtMs !== null && nowMs >= expiresAtMs;
 
 /** A draft becomes activated, qualified or not; one that is activated stays as it is. */

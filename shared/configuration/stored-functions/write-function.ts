@@ -3,6 +3,7 @@
 // what another write has just named again.
 import { canonicalJson } from '../../foundation/ids/index.ts';
 import type { Store } from '../../storage/store/index.ts';
+import { listFunction } from './function-list.ts';
 import type { FunctionRecord } from './function-record.ts';
 import { fromItem, functionKey, toItem, versionOf } from './function-record.ts';
 import type { ApplyPlan } from './plan-apply.ts';
@@ -20,7 +21,7 @@ export interface WrittenFunction {
 
 /** `plan` throws to refuse. Throws an Error for the operator when other writes keep coming in between. */
 export async function writeFunction(
-  store: Pick<Store, 'get' | 'put'>,
+  store: Pick<Store, 'get' | 'put' | 'update'>,
   workspace: string,
   id: string,
   plan: (former: FunctionRecord | undefined) => ApplyPlan,
@@ -30,7 +31,11 @@ export async function writeFunction(
     const former = item === undefined ? undefined : fromItem(item);
     const { record, newTexts } = plan(former);
     const change = changeOf(former, record);
-    if (change === 'unchanged') return { record, change };
+    if (change === 'unchanged') {
+      // Its last write may not have come this far, and an earlier release wrote no list.
+      await listFunction(store, record, versionOf(item));
+      return { record, change };
+    }
     for (const text of newTexts) await store.put(await contentPut(record, text));
     const version = versionOf(item);
     const result = await store.put({
@@ -40,7 +45,10 @@ export async function writeFunction(
         ? { condition: 'attribute_not_exists(pk)' }
         : { condition: 'version = :former', values: { ':former': version } }),
     });
-    if (result.kind === 'written') return { record, change };
+    if (result.kind === 'written') {
+      await listFunction(store, record, version + 1);
+      return { record, change };
+    }
   }
   throw new Error(`function ${id} of ${workspace} is being changed by another writer: try again`);
 }

@@ -1,6 +1,6 @@
 // A preset (contract 3) is a part of requests that the workspace has stored. Pure: the merged body is read and checked
 // like one that the client sent. The request wins, member by member, but it cannot loosen a data policy.
-import { fail, GatewayError } from '../../errors/index.ts';
+import { fail, GatewayError, quote, suggest } from '../../errors/index.ts';
 import { type PolicyOptions, type PresetOption, readChatRequest } from '../../protocol/wire/index.ts';
 import type { DeclaredPolicy } from '../catalogue/index.ts';
 import type { WorkspaceDocument } from './document.ts';
@@ -35,8 +35,9 @@ export function applyPreset<Workspace extends PresetOwner>(
   if (!workspace.features.presets) {
     return fail('preset_not_found', { message: 'Presets are not enabled for the workspace.' });
   }
-  const config = findConfig(workspace, readName(named));
-  if (config === undefined) return fail('preset_not_found');
+  const name = readName(named);
+  const config = findConfig(workspace, name);
+  if (config === undefined) return failUnknownPreset(workspace, name);
   const alone = readAlone(config);
   if (alone instanceof GatewayError) return alone;
   const data_policy = strictest(workspace.data_policy, alone.provider.policy);
@@ -60,6 +61,25 @@ function findConfig({ presets }: PresetOwner, { slug, version }: NamedPreset): B
   const wanted = version ?? preset?.designated;
   return preset?.versions.find((known) => known.version === wanted)?.config;
 }
+
+/** Quotes what was asked for, and names what is nearest to it. */
+function failUnknownPreset({ presets }: PresetOwner, { slug, version }: NamedPreset): GatewayError {
+  const preset = presets.find((known) => known.slug === slug);
+  if (preset === undefined) {
+    const slugs = presets.map((known) => known.slug);
+    const hint = suggest(slug, slugs, slugs.length === 0 ? 'The workspace has none.' : listed(slugs));
+    return fail('preset_not_found', { message: `There is no preset ${quote(slug)}. ${hint}` });
+  }
+  const what = version === undefined ? 'no designated version' : `no version ${quote(version)}`;
+  const versions = listed(preset.versions.map((known) => known.version));
+  return fail('preset_not_found', { message: `The preset "${slug}" has ${what}. ${versions}` });
+}
+
+/** What a message lists of many. */
+const listedMax = 10;
+
+const listed = (names: readonly string[]): string =>
+  `There are: ${names.slice(0, listedMax).join(', ')}${names.length > listedMax ? ', …' : ''}.`;
 
 /** The preset as a request of its own: a mistake in it is not the client's, whose request may even override it. */
 function readAlone(config: Body) {

@@ -63,12 +63,14 @@ export function createRouter(
 function openScope(
   request: GatewayRequest,
   { clientGone, endsAtMs }: RequestContext,
-  { basePath, pathParameter }: Location,
+  { basePath, isBelowBase, methods, pathParameter }: Location,
   { randomness, log, clock }: RouterDependencies,
 ): RequestScope {
-  // Contract 20: clients of that base URL, and their errors, are OpenAI's.
+  // Clients of that base URL, and their errors, are OpenAI's.
   const isOpenAi = basePath === '/openai/v1';
-  const errorFormat = isOpenAi ? 'openai' : readErrorFormat(request.headers);
+  // So is, as a rule, a client that asks for a path below neither: its base URL lacks a part, and it shows only this form.
+  const isMisplaced = !isBelowBase && methods === undefined;
+  const errorFormat = isOpenAi || isMisplaced ? 'openai' : readErrorFormat(request.headers);
   const { correlation, fault } = readCorrelation(request.headers, randomness, { ignoresTraceparent: isOpenAi });
   // Contract 16: the record of a call is found by it, and a UUIDv7 says when that was.
   const correlationId = uuidv7(randomness, clock.nowMs());
@@ -108,7 +110,7 @@ async function answer(
   try {
     // A request around the edge would skip its web application firewall, so it finds no route.
     if (methods === undefined || !comesThroughEdge(request.headers, originSecretHashes)) {
-      throw fail('not_found', { message: `There is no such path. There are: ${describePaths(table)}` });
+      throw fail('not_found', { message: describePaths(table) });
     }
     return { response: await callEndpoint(methods, request, scope), errorCode: undefined };
   } catch (error) {

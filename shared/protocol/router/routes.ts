@@ -19,6 +19,8 @@ export interface RouteTable {
 
 export interface Location {
   readonly basePath: BasePath;
+  /** False: the path is below neither base path. */
+  readonly isBelowBase: boolean;
   /** Undefined: no such path. */
   readonly methods: Readonly<Record<string, Endpoint>> | undefined;
   readonly pathParameter: string;
@@ -28,12 +30,13 @@ export function locate({ api, firstBase, root }: RouteTable, path: string): Loca
   const base = basePaths.find((candidate) => path.startsWith(`${candidate}/`));
   if (base !== undefined) {
     const routes = base === basePaths[0] ? { ...api, ...firstBase } : api;
-    return { basePath: base, ...matchPath(routes, path.slice(base.length)) };
+    return { basePath: base, isBelowBase: true, ...matchPath(routes, path.slice(base.length)) };
   }
-  return { basePath: basePaths[0], ...matchPath(root, path) };
+  const itself = basePaths.find((candidate) => path === candidate);
+  return { basePath: itself ?? basePaths[0], isBelowBase: itself !== undefined, ...matchPath(root, path) };
 }
 
-function matchPath(routes: Routes, path: string): Omit<Location, 'basePath'> {
+function matchPath(routes: Routes, path: string): Pick<Location, 'methods' | 'pathParameter'> {
   if (Object.hasOwn(routes, path) && !path.endsWith('*')) return { methods: routes[path], pathParameter: '' };
   for (const [pattern, methods] of Object.entries(routes)) {
     const prefix = pattern.endsWith('*') ? pattern.slice(0, -1) : undefined;
@@ -52,8 +55,14 @@ function decodePart(part: string): string {
   }
 }
 
-/** All paths there are, for the message of a 404. */
-export const describePaths = ({ api, firstBase, root }: RouteTable): string =>
+/**
+ * The message of a 404: both base URLs, as a client whose base URL is not one of them shows nothing else, and all paths
+ * there are.
+ */
+export const describePaths = (table: RouteTable): string =>
+  `There is no such path. A base URL must end in ${basePaths[1]} (OpenAI's SDKs and frameworks) or in ${basePaths[0]} (everything else). There are: ${pathsOf(table)}`;
+
+const pathsOf = ({ api, firstBase, root }: RouteTable): string =>
   [
     ...Object.entries({ ...api, ...firstBase }).map(
       ([path, methods]) => `${Object.keys(methods).join(', ')} ${basePaths[0]}${path}`,

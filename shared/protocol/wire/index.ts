@@ -19,6 +19,7 @@ export {
 export { gatewayMembers, isJsonObject, type JsonBody, readJsonBody, readRequestBody } from './json-body.ts';
 export {
   autoModelObject,
+  type FunctionModelObject,
   type ModelListObject,
   type ModelObject,
   noStats,

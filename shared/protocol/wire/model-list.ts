@@ -46,7 +46,22 @@ export const autoModelObject = { id: autoModelId, object: 'model', created: 0, o
 /** Spec 2.7, without data. */
 export const noStats: StatsObject = { median_latency_ms: 0, throughput_rpm: '0', uptime: '1' };
 
+/** A stored function that a call without a revision would run. Listed only where it is asked for. */
+export interface FunctionModelObject {
+  /** `gw/function/ID`, for `model` of a chat completion. */
+  id: string;
+  object: 'model';
+  /** When its active revision was activated. */
+  created: number;
+  owned_by: typeof brand;
+  display_name: string;
+  kind: 'prompt' | 'workflow';
+  revision: string;
+  /** ISO instant. */
+  expires_at: string | null;
+}
+
 export interface ModelListObject {
   object: 'list';
-  data: [typeof autoModelObject, ...ModelObject[]];
+  data: [typeof autoModelObject, ...(ModelObject | FunctionModelObject)[]];
 }

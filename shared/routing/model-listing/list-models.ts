@@ -7,6 +7,7 @@ import type { WorkspaceDocument } from '../../configuration/workspaces/index.ts'
 import { autoModelId } from '../../foundation/constants/index.ts';
 import {
   autoModelObject,
+  type FunctionModelObject,
   type ModelListObject,
   type ModelObject,
   noStats,
@@ -19,22 +20,29 @@ import { isBillable, satisfies, totalPrice } from '../planner/index.ts';
 const noPrice = '0';
 
 /** What of a workspace decides which entries its calls can use. */
-export type ListingWorkspace = Pick<WorkspaceDocument, 'models' | 'data_policy' | 'features'>;
+type ListingWorkspace = Pick<WorkspaceDocument, 'models' | 'data_policy' | 'features'>;
 
-export function listModels(catalogue: Catalogue, statistics: Statistics, workspace: ListingWorkspace): ModelListObject {
+export interface ListingFacts {
+  readonly catalogue: Catalogue;
+  readonly statistics: Statistics;
+  readonly workspace: ListingWorkspace;
+}
+
+export function listModels(
+  { catalogue, statistics, workspace }: ListingFacts,
+  functions: readonly FunctionModelObject[],
+): ModelListObject {
   const visible = [...catalogue.models.values()].flatMap(
     (model) => toVisibleObject(model, statistics, workspace) ?? [],
   );
-  return { object: 'list', data: [autoModelObject, ...visible] };
+  return { object: 'list', data: [autoModelObject, ...visible, ...functions] };
 }
 
 /** Undefined: no such model for this workspace. */
 export function findModel(
   id: string,
-  catalogue: Catalogue,
-  statistics: Statistics,
-  workspace: ListingWorkspace,
-): ModelListObject['data'][number] | undefined {
+  { catalogue, statistics, workspace }: ListingFacts,
+): typeof autoModelObject | ModelObject | undefined {
   if (id === autoModelId) return autoModelObject;
   const model = catalogue.models.get(id);
   return model && toVisibleObject(model, statistics, workspace);

@@ -1,40 +1,70 @@
 // GET /v1/models and /v1/models/{id}: their own function behind the distribution, and routes of the chat function where there is none.
 
-import type { Statistics, StatisticsReader } from '../../accounting/provider-health/index.ts';
-import type { Catalogue, CatalogueReader } from '../../configuration/catalogue/index.ts';
+import type { StatisticsReader } from '../../accounting/provider-health/index.ts';
+import type { CatalogueReader } from '../../configuration/catalogue/index.ts';
 import { authenticate, type KeyReader, modelsOfKey, readCredential } from '../../configuration/keys/index.ts';
+import { type FunctionList, isCallable, type ListedFunction } from '../../configuration/stored-functions/index.ts';
 import type { WorkspaceReader } from '../../configuration/workspaces/index.ts';
 import { okStatus } from '../../errors/index.ts';
+import { brand, functionAliasPrefix } from '../../foundation/constants/index.ts';
 import type { Clock } from '../../foundation/time/index.ts';
+import type { GatewayRequest } from '../../protocol/http/index.ts';
 import { type Endpoint, jsonHeaders } from '../../protocol/router/index.ts';
+import type { FunctionModelObject } from '../../protocol/wire/index.ts';
 import { failUnknownModel } from '../planner/index.ts';
-import { findModel, type ListingWorkspace, listModels } from './list-models.ts';
+import { findModel, type ListingFacts, listModels } from './list-models.ts';
 
 export interface ModelListingDependencies {
   readonly clock: Clock;
   readonly keys: KeyReader;
   readonly catalogue: CatalogueReader;
   readonly workspaces: WorkspaceReader;
+  readonly functionList: FunctionList;
   readonly statistics: StatisticsReader;
 }
 
-/** GET /models. */
-export const serveModels = (deps: ModelListingDependencies): Endpoint => serveListing(deps, listModels);
-
-/** GET /models/{id}. */
-export const serveModel = (deps: ModelListingDependencies): Endpoint =>
-  serveListing(deps, (catalogue, statistics, workspace, id) => {
-    const model = findModel(id, catalogue, statistics, workspace);
-    if (model === undefined) throw failUnknownModel(id, catalogue, workspace);
-    return model;
+/** GET /models; with `functions=true` the callable functions of the workspace come behind the models. */
+export const serveModels = (deps: ModelListingDependencies): Endpoint =>
+  serveListing(deps, async (facts, request) => {
+    const asksFunctions = new URLSearchParams(request.query).get('functions') === 'true';
+    return listModels(facts, asksFunctions ? await listFunctions(deps, facts) : []);
   });
 
-type Read = (
-  catalogue: Catalogue,
-  statistics: Statistics,
-  workspace: ListingWorkspace,
-  pathParameter: string,
-) => object;
+/** GET /models/{id}, of a function too. */
+export const serveModel = (deps: ModelListingDependencies): Endpoint =>
+  serveListing(deps, async (facts, _request, id) => {
+    const found = id.startsWith(functionAliasPrefix)
+      ? (await listFunctions(deps, facts)).find((one) => one.id === id)
+      : findModel(id, facts);
+    if (found === undefined) throw failUnknownModel(id, facts.catalogue, facts.workspace);
+    return found;
+  });
+
+interface CallerFacts extends ListingFacts {
+  readonly workspaceId: string;
+}
+
+/** Those that a call without a revision would run now. Functions are not narrowed by the `models` of a key or workspace. */
+async function listFunctions(
+  { functionList, clock }: ModelListingDependencies,
+  { catalogue, workspaceId }: CallerFacts,
+): Promise<FunctionModelObject[]> {
+  if (catalogue.service.function_execution !== 'enabled') return [];
+  const nowMs = clock.nowMs();
+  const functions = await functionList.of(workspaceId);
+  return functions.flatMap((listed) => (isCallable(listed, nowMs) ? toFunctionModel(listed) : []));
+}
+
+function toFunctionModel({ id, kind, active }: ListedFunction): FunctionModelObject[] {
+  if (active === null) return [];
+  const { id: revision, expiresAtMs, activatedAtMs } = active;
+  const created = Math.floor(activatedAtMs / 1_000);
+  const expires_at = expiresAtMs === null ? null : new Date(expiresAtMs).toISOString();
+  const alias = `${functionAliasPrefix}${id}`;
+  return [{ id: alias, object: 'model', created, owned_by: brand, display_name: id, kind, revision, expires_at }];
+}
+
+type Read = (facts: CallerFacts, request: GatewayRequest, pathParameter: string) => Promise<object>;
 
 const serveListing =
   ({ clock, keys, catalogue, workspaces, statistics }: ModelListingDependencies, read: Read): Endpoint =>
@@ -51,6 +81,7 @@ const serveListing =
     if (scope.correlationFault !== undefined) throw scope.correlationFault;
     const workspace = await workspaces.read(key.workspace);
     const asked = { ...workspace, models: modelsOfKey(workspace.models, key) };
-    const body = JSON.stringify(read(current, figures, asked, scope.pathParameter));
+    const facts = { catalogue: current, statistics: figures, workspace: asked, workspaceId: key.workspace };
+    const body = JSON.stringify(await read(facts, request, scope.pathParameter));
     return { status: okStatus, headers: jsonHeaders, body, finish: () => statistics.settled() };
   };

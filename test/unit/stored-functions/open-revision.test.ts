@@ -44,7 +44,8 @@ function facts(pinned?: string, more: Partial<FunctionRecord> = {}): RevisionFac
   const wanted = revisions.find(({ id }) => id === (pinned ?? record.active));
   const content = wanted?.state === 'activated' ? promptOf({ model: wanted.id }) : undefined;
   const found: FoundFunction = { record, content };
-  return { executionEnabled: true, found, alias: { revisionId: pinned }, nowMs };
+  const alias = { functionId: 'f', revisionId: pinned };
+  return { executionEnabled: true, found, alias, knownIds: ['f'], nowMs };
 }
 
 const refused = (code: Parameters<typeof refusalOf>[0], from: RevisionFacts) =>
@@ -82,7 +83,8 @@ describe('a call is refused with', () => {
 
   it('revision_not_available where the pinned one was never activated or does not exist, with the same words', async () => {
     const never = await refused('revision_not_available', facts('draft'));
-    expect(await refused('revision_not_available', facts('unknown'))).toBe(never);
+    expect(never).toContain('"draft"');
+    expect(await refused('revision_not_available', facts('unknown'))).toBe(never.replace('draft', 'unknown'));
   });
 
   it('qualification_expired where the active or the pinned revision has expired', async () => {

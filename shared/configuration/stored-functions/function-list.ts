@@ -1,0 +1,96 @@
+// Which functions a workspace has, in one item, because records are found by their whole name only. It follows the records:
+// written after each, and where that write was lost, by the next one of the function.
+//
+//   FUNCTIONS#<workspace>   id:<function>   what a list shows of the function, and the version of the record it was made from
+import { createReadCache } from '../../foundation/cache/index.ts';
+import { configFreshMs } from '../../foundation/constants/index.ts';
+import type { Clock } from '../../foundation/time/index.ts';
+import type { Item, Store } from '../../storage/store/index.ts';
+import type { FunctionRecord } from './function-record.ts';
+import { wantedRevision } from './open-revision.ts';
+import { isExpired } from './transitions.ts';
+
+/** What a list shows of a function. */
+export interface ListedFunction {
+  readonly id: string;
+  readonly kind: FunctionRecord['kind'];
+  readonly isEnabled: boolean;
+  /** The revision that an unpinned call runs, where it was activated. Null: none. */
+  readonly active: { readonly id: string; readonly expiresAtMs: number | null; readonly activatedAtMs: number } | null;
+}
+
+const listKey = (workspace: string): string => `FUNCTIONS#${workspace}`;
+const attributePrefix = 'id:';
+
+/** Repeatable, and in any order: an older version never replaces a newer one. */
+export async function listFunction(
+  store: Pick<Store, 'update'>,
+  record: FunctionRecord,
+  version: number,
+): Promise<void> {
+  const revision = wantedRevision(record, undefined);
+  const active =
+    revision?.state === 'activated'
+      ? { id: revision.id, expires_at_ms: revision.expiresAtMs, activated_at_ms: revision.activatedAtMs ?? 0 }
+      : null;
+  await store.update({
+    table: 'functions',
+    key: listKey(record.workspace),
+    expression: 'SET #id = :entry',
+    condition: 'attribute_not_exists(#id) OR #id.#version <= :version',
+    names: { '#id': `${attributePrefix}${record.id}`, '#version': 'version' },
+    values: {
+      ':entry': { kind: record.kind, status: record.status, active, version },
+      ':version': version,
+    },
+    repeatable: true,
+  });
+}
+
+const fromAttribute = ([name, value]: readonly [string, unknown]): ListedFunction[] => {
+  if (!name.startsWith(attributePrefix)) return [];
+  const { kind, status, active } = value as Item;
+  const revision = active as Item | null;
+  return [
+    {
+      id: name.slice(attributePrefix.length),
+      kind: kind as ListedFunction['kind'],
+      isEnabled: status === 'enabled',
+      active: revision && {
+        id: String(revision.id),
+        expiresAtMs: revision.expires_at_ms as number | null,
+        activatedAtMs: Number(revision.activated_at_ms),
+      },
+    },
+  ];
+};
+
+/** Whether an unpinned call would find a revision to run. */
+export const isCallable = ({ isEnabled, active }: ListedFunction, nowMs: number): boolean =>
+  isEnabled && active !== null && !isExpired(active, nowMs);
+
+export interface FunctionList {
+  /** All functions of a workspace, by id; at most `configFreshMs` old. Throws StoreUnavailable. */
+  of(workspace: string): Promise<readonly ListedFunction[]>;
+}
+
+/** Lists are some hundred bytes for each function. */
+const cachedListsMax = 200;
+
+export function createFunctionList({
+  store,
+  clock,
+}: {
+  readonly store: Pick<Store, 'get'>;
+  readonly clock: Clock;
+}): FunctionList {
+  const lists = createReadCache<readonly ListedFunction[]>({ sizeMax: cachedListsMax, freshMs: configFreshMs, clock });
+  return {
+    of: (workspace) =>
+      lists.get(workspace, async () =>
+        Object.entries((await store.get('functions', listKey(workspace))) ?? {})
+          .flatMap(fromAttribute)
+          .toSorted((a, b) => (a.id < b.id ? -1 : 1)),
+      ),
+  };
+}
