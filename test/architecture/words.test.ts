@@ -39,9 +39,9 @@ describe('what ships', () => {
 });
 
 describe('README.md', () => {
-  it('is read to its end: at most 150 lines, and no line of a table above 160 characters', () => {
+  it('is read to its end: at most 200 lines, and no line of a table above 160 characters', () => {
     const lines = readFileSync(join(projectRoot, 'README.md'), 'utf8').trimEnd().split('\n');
-    expect(lines.length).toBeLessThanOrEqual(150);
+    expect(lines.length).toBeLessThanOrEqual(200);
     expect(lines.filter((line) => line.startsWith('|') && line.length > 160)).toEqual([]);
   });
 });
