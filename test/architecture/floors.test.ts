@@ -1,6 +1,6 @@
 import { readdirSync } from 'node:fs';
 import { dirname } from 'node:path';
-import { describe, expect, it } from '@jest/globals';
+import { describe, expect, it } from '#jest';
 import { type Floor, floorMap, powerHomes } from './floor-map.ts';
 import { projectRoot, readSourceFiles, type SourceFile } from './source-files.ts';
 
@@ -71,6 +71,13 @@ describe('the source tree', () => {
         .map((target) => `${path} imports ${target}: move it to test/support`),
     );
     expect(shared).toEqual([]);
+  });
+
+  it('takes the functions of jest from #jest, which bounds the time of a test', () => {
+    const strangers = tests.filter(
+      ({ path, text }) => text.includes("from '#jest'") && path !== 'test/support/jest.ts',
+    );
+    expect(strangers.map(({ path }) => `${path}: import from '#jest'`)).toEqual([]);
   });
 
   it.each(powerHomes)('keeps $power in one home', ({ sign, homes }) => {

@@ -2,7 +2,7 @@
 // stands here was found, and replaced, in earlier versions.
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { describe, expect, it } from '@jest/globals';
+import { describe, expect, it } from '#jest';
 import { projectRoot, readMarkdownFiles, readSourceFiles } from './source-files.ts';
 
 const shipped = [...readSourceFiles(['shared', 'functions', 'infra']), ...readMarkdownFiles()];

@@ -2,7 +2,7 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { beforeAll, describe, expect, it } from '@jest/globals';
+import { beforeAll, describe, expect, it } from '#jest';
 import { writeUnitsPerCall } from '../../infra/bench/costs.ts';
 import { quickPlan, readOptions } from '../../infra/bench/options.ts';
 import { atLeast, atMost, percentile, sum, tableText } from '../../infra/bench/report.ts';

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, it } from '#jest';
 import { type CallRecord, createCallRecords } from '../../shared/accounting/call-records/index.ts';
 import { type Clock, systemClock } from '../../shared/foundation/time/index.ts';
 import { callRecord } from '../support/call-record.ts';

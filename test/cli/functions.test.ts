@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, it } from '#jest';
 import { type Simulator, startSimulator } from '../../infra/local/simulator/index.ts';
 import { type RunningGateway, startGateway } from './child-processes.ts';
 import { gatewayFile, type LocalStore, startLocalStore } from './local-store.ts';

@@ -5,7 +5,6 @@ import { join } from 'node:path';
 import { stringify } from 'yaml';
 import { startEmbeddedDynamo } from '../../infra/local/embedded-dynamodb.ts';
 import { createDynamoClient, createDynamoStore, type Store } from '../../shared/storage/store/index.ts';
-import '../support/errors-across-realms.ts';
 
 export interface LocalStore {
   /** `--dynamodb URL` */

@@ -1,4 +1,4 @@
-import { describe, expect, it } from '@jest/globals';
+import { describe, expect, it } from '#jest';
 import { readSince } from '../../infra/cli/args/option-values.ts';
 import { bar, formatAge, toJsonText } from '../../infra/cli/output/format.ts';
 import { table } from '../../infra/cli/output/table.ts';

@@ -1,6 +1,6 @@
 // What the command line calls on AWS, against the policy that it prints: a permission that is missing would show only on AWS,
 // one too many not at all.
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, it } from '#jest';
 import { commandsIn, fullName } from '../../infra/cli/args/command-line.ts';
 import { createProgram } from '../../infra/cli/args/run.ts';
 import type { PolicyStatement } from '../../infra/cli/commands/policy.ts';

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, it } from '#jest';
 import { type Simulator, startSimulator } from '../../infra/local/simulator/index.ts';
 import { operateProcess, projectRoot, type RunningGateway, startGateway, startShell } from './child-processes.ts';
 import { gatewayFile, type LocalStore, startLocalStore } from './local-store.ts';

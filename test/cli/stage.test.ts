@@ -1,4 +1,4 @@
-import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from '#jest';
 import { createTables } from '../../infra/local/create-tables.ts';
 import { createDynamoClient } from '../../shared/storage/store/index.ts';
 import { type AwsServices, account, startAwsServices } from './aws-services.ts';

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, it } from '#jest';
 import { storesOn } from '../../infra/cli/target/stores.ts';
 import { type CallRecord, createCallRecords, utcDayOf } from '../../shared/accounting/call-records/index.ts';
 import { createCooldowns, createStatisticsRecorder } from '../../shared/accounting/provider-health/index.ts';

@@ -2,8 +2,8 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { createOpenAICompatible } from '@ai-sdk/openai-compatible';
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { APICallError, generateText, RetryError, streamText } from 'ai';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from '#jest';
 import type { Harness } from '../support/harness.ts';
 import { gatewayFetch } from './ai-sdk-fetch.ts';
 import { countRequests, startClientGateway, uuidPattern } from './client-gateway.ts';

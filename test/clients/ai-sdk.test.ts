@@ -1,8 +1,8 @@
 // The Vercel AI SDK through the running gateway.
 
 import { createOpenAICompatible, type MetadataExtractor } from '@ai-sdk/openai-compatible';
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { generateText, jsonSchema, Output, streamText, type ToolSet } from 'ai';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from '#jest';
 import type { Harness } from '../support/harness.ts';
 import {
   citySchema,

@@ -1,5 +1,5 @@
 // Every client library on both base URLs: what works is the same.
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, it } from '#jest';
 import { basePaths } from '../../shared/foundation/constants/index.ts';
 import type { Harness } from '../support/harness.ts';
 import { baseUrlOf, countRequests, startClientGateway } from './client-gateway.ts';

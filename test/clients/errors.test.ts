@@ -2,7 +2,7 @@
 // back by itself. The README shows the same figures.
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, it } from '#jest';
 import { type BasePath, basePaths } from '../../shared/foundation/constants/index.ts';
 import type { Harness } from '../support/harness.ts';
 import { aiSdk } from './ai-sdk-client.ts';

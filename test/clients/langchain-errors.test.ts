@@ -1,6 +1,7 @@
 // What LangChain.js makes of a failure. It hands retries to itself, six by default, and reads no x-should-retry.
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+
 import { ChatOpenAI, type ChatOpenAIFields } from '@langchain/openai';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from '#jest';
 import type { Harness } from '../support/harness.ts';
 import { countRequests, startClientGateway, uuidPattern } from './client-gateway.ts';
 import { onFailedAttempt } from './langchain-retries.ts';

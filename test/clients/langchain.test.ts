@@ -1,7 +1,8 @@
 // LangChain.js through the running gateway.
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+
 import { AIMessageChunk, HumanMessage, ToolMessage } from '@langchain/core/messages';
 import { ChatOpenAI, type ChatOpenAIFields } from '@langchain/openai';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from '#jest';
 import type { Harness } from '../support/harness.ts';
 import { citySchema, functionAlias, imageUrl, labelSchema, startClientGateway, toolNames } from './client-gateway.ts';
 

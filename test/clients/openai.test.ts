@@ -1,8 +1,9 @@
 // The stock openai client through the running gateway, where test/contract does not try it yet.
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+
 import OpenAI from 'openai';
 import { zodResponseFormat } from 'openai/helpers/zod';
 import * as z from 'zod';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from '#jest';
 import type { Harness } from '../support/harness.ts';
 import {
   citySchema,

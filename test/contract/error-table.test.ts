@@ -1,4 +1,4 @@
-import { describe, expect, it } from '@jest/globals';
+import { describe, expect, it } from '#jest';
 import { errorCatalogue, errorFamilies } from '../../shared/errors/index.ts';
 
 /** The tables of the specification (7.1 to 7.3), row by row: status and code. */

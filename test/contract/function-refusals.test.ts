@@ -1,6 +1,6 @@
 // What the codes of function calls depend on, case by case: forms, size, funding, money, requests per minute, a call
 // that runs already.
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from '#jest';
 import { functionBodyMaxBytes } from '../../shared/foundation/constants/index.ts';
 import { expectBalancedBooks } from '../support/balanced-books.ts';
 import { expectError } from '../support/expect-error.ts';

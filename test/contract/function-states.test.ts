@@ -1,5 +1,5 @@
 // States of functions and revisions as a client meets them (spec 3, contract 8). Time is moved by hand.
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from '#jest';
 import { configFreshMs } from '../../shared/foundation/constants/index.ts';
 import { expectError } from '../support/expect-error.ts';
 import { answerOf, ask, modelsFor, prompt, revision, withoutIds } from '../support/function-calls.ts';

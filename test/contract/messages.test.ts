@@ -1,6 +1,7 @@
 // What messages tell the developer who meets them: which limit, how long, where to look, which name was meant.
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+
 import OpenAI from 'openai';
+import { afterAll, beforeAll, describe, expect, it } from '#jest';
 import { expectError, uuid } from '../support/expect-error.ts';
 import { newKey, promptFunction } from '../support/gateway-file.ts';
 import { dataLines, type Harness, hello, startHarness } from '../support/harness.ts';

@@ -1,5 +1,5 @@
 // What the gateway answers is what the description of the API says.
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, it } from '#jest';
 import { promptFunction } from '../support/gateway-file.ts';
 import { type Harness, hello, startHarness } from '../support/harness.ts';
 import { differencesOf, operationOf } from './api-description.ts';

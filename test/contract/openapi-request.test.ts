@@ -1,6 +1,7 @@
 // What the description says of a request is what the gateway does: the same bodies and headers are good or bad to both.
-import { describe, expect, it } from '@jest/globals';
+
 import fc from 'fast-check';
+import { describe, expect, it } from '#jest';
 import { parameters } from '../../infra/openapi/headers.ts';
 import { GatewayError } from '../../shared/errors/index.ts';
 import { headerNames } from '../../shared/foundation/constants/index.ts';

@@ -2,9 +2,9 @@
 import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { describe, expect, it } from '@jest/globals';
 import { Validator } from '@seriousme/openapi-schema-validator';
 import { parse } from 'yaml';
+import { describe, expect, it } from '#jest';
 import { errorColumns, errorRows } from '../../infra/openapi/error-responses.ts';
 import { memberDescriptions } from '../../infra/openapi/request-body.ts';
 import { errorCatalogue } from '../../shared/errors/index.ts';

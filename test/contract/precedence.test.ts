@@ -1,6 +1,6 @@
 // Contract 5: which error wins, as far as the checks reach today. The base request is refused only by the last check of
 // all; every fault is tried alone and together with every later one, and the earlier must win.
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, it } from '#jest';
 import { plainBodyMaxBytes } from '../../shared/foundation/constants/index.ts';
 import { expectError } from '../support/expect-error.ts';
 import { newKey } from '../support/gateway-file.ts';

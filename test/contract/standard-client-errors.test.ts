@@ -1,6 +1,7 @@
 // What the stock client makes of a failure: what it shows to its user, and whether it comes back by itself.
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+
 import OpenAI from 'openai';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from '#jest';
 import { type Harness, hello, startHarness } from '../support/harness.ts';
 import { manualClock } from '../support/manual-clock.ts';
 

@@ -1,6 +1,6 @@
 // What a provider receives: the client's members unchanged, none of the gateway's, and nothing a client could use to
 // decide where or how a provider is called.
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, it } from '#jest';
 import { credentialsOf } from '../support/credentials.ts';
 import { type Harness, hello, startHarness } from '../support/harness.ts';
 

@@ -1,6 +1,6 @@
 // Usage that cannot be, or is not reported: no provider can make a call cost more than what the call could have used, and
 // no estimate of the gateway exceeds what the call holds.
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, it } from '#jest';
 import { expectError } from '../support/expect-error.ts';
 import { newKey } from '../support/gateway-file.ts';
 import { dataLines, type Harness, hello, startHarness } from '../support/harness.ts';

@@ -1,7 +1,7 @@
 // The process dies 45 times while calls of every kind run: at a point between its first command to the store and its
 // last, the last command done and only its answer lost, or in the moment in which a client has its answer. Then another
 // one comes. GW_FAULT_SEED=n: other points.
-import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, it } from '#jest';
 import type { Reply } from '../support/call-gateway.ts';
 import { readRecords } from '../support/read-records.ts';
 import { checkWellAnswered } from '../support/well-answered.ts';
@@ -12,9 +12,6 @@ import { type DyingProcess, dyingProcess } from './dying-process.ts';
 import { type FaultHarness, shardCredit, startFaultHarness } from './fault-harness.ts';
 import { mixCalls, type PlannedCall } from './mixed-calls.ts';
 import { faultSeed, seededRandom } from './seeded-random.ts';
-
-/** Seconds on an idle machine; nothing here is judged by time. */
-jest.setTimeout(180_000);
 
 const crashes = 45;
 const callsPerCrash = 14;

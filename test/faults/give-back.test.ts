@@ -1,5 +1,5 @@
 // What a refused call has taken comes back while the store is away for a moment, not only with its lease.
-import { afterAll, beforeAll, expect, it } from '@jest/globals';
+import { afterAll, beforeAll, expect, it } from '#jest';
 import { askGateway } from './ask-gateway.ts';
 import { standingHolds } from './books.ts';
 import { aloneModel } from './fault-file.ts';

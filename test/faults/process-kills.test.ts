@@ -6,7 +6,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { createInterface } from 'node:readline';
-import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, it } from '#jest';
 import { createTables } from '../../infra/local/create-tables.ts';
 import { startEmbeddedDynamo } from '../../infra/local/embedded-dynamodb.ts';
 import { createDynamoClient } from '../../shared/storage/store/index.ts';
@@ -22,9 +22,6 @@ import { connectionKey, type FaultHarness, fileText, startFaultHarness } from '.
 import { mixCalls, type PlannedCall } from './mixed-calls.ts';
 import { faultSeed, seededRandom } from './seeded-random.ts';
 import { sendOne } from './send-calls.ts';
-
-/** Seconds on an idle machine; nothing here is judged by time. */
-jest.setTimeout(180_000);
 
 const kills = 5;
 const callsPerKill = 20;

@@ -1,5 +1,5 @@
 // 200 mixed calls in each kind of weather, and what holds afterwards. GW_FAULT_SEED=n makes other weather.
-import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, it } from '#jest';
 import { checkWellAnswered } from '../support/well-answered.ts';
 import { retryAll, standingAfterTheLease } from './after-the-lease.ts';
 import { brokenSums, overspent, readAccounts, workspaces } from './books.ts';
@@ -8,9 +8,6 @@ import { mixCalls } from './mixed-calls.ts';
 import { faultSeed, seededRandom } from './seeded-random.ts';
 import { type SentCall, serve } from './send-calls.ts';
 import { storms } from './storms.ts';
-
-/** Seconds on an idle machine; nothing here is judged by time. */
-jest.setTimeout(180_000);
 
 const callsPerStorm = 200;
 const atOnce = 20;

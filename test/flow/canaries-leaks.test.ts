@@ -1,5 +1,5 @@
 // Secrets planted wherever one may lie appear in no answer, no log line and no table, on good ways and bad.
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, it } from '#jest';
 import { newKey } from '../support/gateway-file.ts';
 import { type Harness, hello, startHarness } from '../support/harness.ts';
 

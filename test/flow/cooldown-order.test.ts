@@ -1,6 +1,6 @@
 // Providers that limited a call or failed two wait at the end of the plan for a while. They are moved, never switched off.
 import type { ServerResponse } from 'node:http';
-import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { afterEach, beforeEach, describe, expect, it } from '#jest';
 import { createCooldowns } from '../../shared/accounting/provider-health/index.ts';
 import { type Item, type Store, StoreUnavailable } from '../../shared/storage/store/index.ts';
 import { newKey, type Route } from '../support/gateway-file.ts';

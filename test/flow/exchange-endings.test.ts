@@ -1,5 +1,5 @@
 // Every way in which an exchange with a provider can end is a failure of that attempt, never a wait (contract 6).
-import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from '#jest';
 import { expectError } from '../support/expect-error.ts';
 import { type Harness, hello, startHarness } from '../support/harness.ts';
 import { contentOf, readStream } from '../support/read-stream.ts';

@@ -1,6 +1,6 @@
 // Concurrency of functions, of a workspace and of the service (spec 8): never more at once than allowed, never fewer
 // than could be, and every slot comes back.
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from '#jest';
 import { leaseMs } from '../../shared/foundation/constants/index.ts';
 import { expectBalancedBooks } from '../support/balanced-books.ts';
 import { expectError } from '../support/expect-error.ts';

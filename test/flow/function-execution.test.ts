@@ -1,5 +1,5 @@
 // One execution of a prompt: who answers, what it costs, what the answer carries, and how it fails.
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from '#jest';
 import { expectBalancedBooks } from '../support/balanced-books.ts';
 import { expectError } from '../support/expect-error.ts';
 import { answerOf, ask, jsonSchema, modelsFor, prompt, step, workflow } from '../support/function-calls.ts';

@@ -1,6 +1,6 @@
 // One Idempotency-Key, one execution (spec 3.1, contract 7): identical calls at once, replays, failures, and an instance
 // that dies in the middle of a call.
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from '#jest';
 import { configFreshMs, leaseMs } from '../../shared/foundation/constants/index.ts';
 import { nextTurn } from '../../shared/foundation/time/index.ts';
 import { expectBalancedBooks } from '../support/balanced-books.ts';

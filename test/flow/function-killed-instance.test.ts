@@ -5,7 +5,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { createInterface } from 'node:readline';
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, it } from '#jest';
 import { createChatGateway } from '../../functions/chat-completions/routes.ts';
 import { type BoundChild, spawnBoundChild } from '../../infra/local/bound-child.ts';
 import { localAdapters } from '../../infra/local/local-adapters.ts';

@@ -1,5 +1,5 @@
 // A client that leaves: its provider is read on, and no other is called. Sockets that died are replaced.
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from '#jest';
 import { requestBudgetMs, streamReadOnMaxMs } from '../../shared/foundation/constants/index.ts';
 import { type Harness, hello, startHarness } from '../support/harness.ts';
 import { png } from '../support/png.ts';

@@ -1,5 +1,5 @@
 // The same Idempotency-Key: one provider call, one charge, one answer byte for byte. JSON and streams alike.
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from '#jest';
 import { requestBudgetMs } from '../../shared/foundation/constants/index.ts';
 import { systemClock } from '../../shared/foundation/time/index.ts';
 import { type Store, StoreUnavailable } from '../../shared/storage/store/index.ts';

@@ -1,6 +1,6 @@
 // Keys on warm instances: their requests per minute are exact across gateways, and a revoked key ends with its next
 // request.
-import { afterEach, describe, expect, it } from '@jest/globals';
+import { afterEach, describe, expect, it } from '#jest';
 import { expectError } from '../support/expect-error.ts';
 import type { FileParts } from '../support/gateway-file.ts';
 import { type Harness, hello, startHarness } from '../support/harness.ts';

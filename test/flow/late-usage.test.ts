@@ -1,5 +1,5 @@
 // A provider that reports usage early, and goes on: what it relays after its report is charged too.
-import { afterAll, beforeAll, expect, it } from '@jest/globals';
+import { afterAll, beforeAll, expect, it } from '#jest';
 import { type Harness, hello } from '../support/harness.ts';
 import { startScriptedGateway } from '../support/scripted-provider.ts';
 import { eventually } from '../support/watched-clock.ts';

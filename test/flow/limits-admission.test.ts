@@ -1,5 +1,5 @@
 // Limits of providers through the front door: who is let in, who waits, who is told when to come back.
-import { afterEach, describe, expect, it } from '@jest/globals';
+import { afterEach, describe, expect, it } from '#jest';
 import { expectError } from '../support/expect-error.ts';
 import { type Harness, type HarnessOptions, hello, startHarness } from '../support/harness.ts';
 import { eventually, type WatchedClock, watchedClock } from '../support/watched-clock.ts';

@@ -1,5 +1,5 @@
 // The store that counts fails, or does not answer: no provider whose limits are unknown is called, and no call waits long.
-import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { afterEach, beforeEach, describe, expect, it } from '#jest';
 import { createCounters } from '../../shared/accounting/holds/index.ts';
 import { createProviderLimiter } from '../../shared/accounting/limits/index.ts';
 import { createCooldowns } from '../../shared/accounting/provider-health/index.ts';

@@ -1,5 +1,5 @@
 // Admission on a warm instance is one round to the store, or two where it is in doubt whether the call runs.
-import { afterEach, describe, expect, it } from '@jest/globals';
+import { afterEach, describe, expect, it } from '#jest';
 import { nextTurn } from '../../shared/foundation/time/index.ts';
 import type { Store } from '../../shared/storage/store/index.ts';
 import { expectBalancedBooks } from '../support/balanced-books.ts';

@@ -1,6 +1,6 @@
 // What the operator's log says of a call: its path through providers, a wrong key, the provider's own words. Nothing of the
 // latter reaches a client, and no line holds a credential, a prompt or an answer.
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, it } from '#jest';
 import { type Harness, hello, startHarness } from '../support/harness.ts';
 
 const credential = 'plain words as a key';

@@ -1,5 +1,5 @@
 // What is found of a call that was refused: any `x-request-id` that a client holds says why, to its owner and to the operator.
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from '#jest';
 import { operatorCallDocument } from '../../shared/accounting/call-records/index.ts';
 import { StoreUnavailable } from '../../shared/storage/store/index.ts';
 import type { ErrorBody } from '../support/expect-error.ts';

@@ -1,5 +1,5 @@
 // The metrics that a request's log line declares: each combination of metric and dimensions is billed by the month.
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, it } from '#jest';
 import { logLineBytes, streamBytesPerToken } from '../../infra/bench/costs.ts';
 import { dataLines, type Harness, hello, startHarness } from '../support/harness.ts';
 

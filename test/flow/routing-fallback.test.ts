@@ -1,7 +1,7 @@
 // The provider loop under time: what a provider may take of a call's budget, and what is left to those behind it.
 
 import type { ServerResponse } from 'node:http';
-import { afterEach, describe, expect, it } from '@jest/globals';
+import { afterEach, describe, expect, it } from '#jest';
 import { createProviderLimiter, type ProviderLimiter } from '../../shared/accounting/limits/index.ts';
 import { StoreUnavailable } from '../../shared/storage/store/index.ts';
 import { expectError } from '../support/expect-error.ts';

@@ -1,6 +1,6 @@
 // Who is asked, and in which order: every provider here rejects every request, so the calls that arrive are the plan.
 // A rejection of the caller's own cools no provider, so no test disturbs another.
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from '#jest';
 import { expectError } from '../support/expect-error.ts';
 import { newKey, type Route } from '../support/gateway-file.ts';
 import { type Harness, hello, startHarness } from '../support/harness.ts';

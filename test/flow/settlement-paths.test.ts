@@ -1,5 +1,5 @@
 // Every way a call can end: what it cost is charged exactly once, nothing stays held, and one record says so.
-import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from '#jest';
 import { requestBudgetMs, streamReadOnMaxMs } from '../../shared/foundation/constants/index.ts';
 import { expectBalancedBooks } from '../support/balanced-books.ts';
 import { type Harness, hello, startHarness } from '../support/harness.ts';

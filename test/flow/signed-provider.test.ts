@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, it } from '#jest';
 import { systemClock } from '../../shared/foundation/time/index.ts';
 import { signedCredentials } from '../../shared/routing/providers/index.ts';
 import { credentialsOf } from '../support/credentials.ts';

@@ -1,5 +1,5 @@
 // A client that reads slowly: its pause is not the provider's silence.
-import { describe, expect, it } from '@jest/globals';
+import { describe, expect, it } from '#jest';
 import { openStream } from '../../functions/chat-completions/provider/open-stream.ts';
 import { startDeadline } from '../../shared/foundation/time/index.ts';
 import { startWatch } from '../../shared/routing/providers/index.ts';

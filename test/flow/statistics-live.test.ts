@@ -1,5 +1,5 @@
 // Live statistics end to end: what providers did is seen in the model list and steers the order, at most a minute later.
-import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { afterEach, beforeEach, describe, expect, it } from '#jest';
 import type { ProviderLimiter } from '../../shared/accounting/limits/index.ts';
 import { createStatisticsReader, createStatisticsRecorder } from '../../shared/accounting/provider-health/index.ts';
 import { systemRandomness } from '../../shared/foundation/ids/index.ts';

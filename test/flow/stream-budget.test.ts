@@ -1,6 +1,6 @@
 // The stream budget of a stage: how long a stream may go on whose first output came in time, and what follows from it.
 // Time is moved by hand: nothing here waits.
-import { afterAll, beforeEach, describe, expect, it } from '@jest/globals';
+import { afterAll, beforeEach, describe, expect, it } from '#jest';
 import { callTimes, keepAliveCommentMs } from '../../shared/foundation/constants/index.ts';
 import { expectBalancedBooks } from '../support/balanced-books.ts';
 import { expectError } from '../support/expect-error.ts';

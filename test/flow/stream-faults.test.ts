@@ -1,6 +1,6 @@
 // Every way in which a stream can break. Before its first output no client sees it: the next provider answers, or the client
 // gets a JSON error. After it there is one error line, the end marker, and no second provider.
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, it } from '#jest';
 import { credentialsOf } from '../support/credentials.ts';
 import { expectError } from '../support/expect-error.ts';
 import { type Harness, hello, startHarness } from '../support/harness.ts';

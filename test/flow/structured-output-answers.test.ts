@@ -1,5 +1,5 @@
 // Structured output: what reaches the client satisfies its schema, and every answer that was asked for is paid.
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from '#jest';
 import { schemaInstance } from '../../infra/local/simulator/schema-instance.ts';
 import { expectError } from '../support/expect-error.ts';
 import { type Harness, hello, startHarness } from '../support/harness.ts';

@@ -1,5 +1,5 @@
 // What every first call needs is read before it comes (shared/composition/warm-start.ts).
-import { afterEach, describe, expect, it } from '@jest/globals';
+import { afterEach, describe, expect, it } from '#jest';
 import { warmChat } from '../../shared/composition/index.ts';
 import { createLog } from '../../shared/foundation/log/index.ts';
 import { nextTurn } from '../../shared/foundation/time/index.ts';

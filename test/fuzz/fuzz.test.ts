@@ -1,7 +1,8 @@
 // 20,000 generated requests, whatever they are: no 5xx of ours, no hang, and no unhandled rejection (jest fails a test for
 // one). GW_FUZZ_SEED=n generates others.
-import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
+
 import fc from 'fast-check';
+import { afterAll, beforeAll, describe, expect, it } from '#jest';
 import { readHeld } from '../../shared/accounting/holds/index.ts';
 import { arbitraryValue, mutated, spoiltBytes } from './arbitrary-json.ts';
 import { costlyRequest, credentialOf, functionCall, someHeaders, validRequest } from './arbitrary-request.ts';
@@ -21,9 +22,6 @@ import {
   jsonReply,
   streamBytes,
 } from './upstream-replies.ts';
-
-/** A request takes about a millisecond; on a busy machine it may take ten. */
-jest.setTimeout(180_000);
 
 let fuzz: FuzzRun;
 beforeAll(async () => {

@@ -1,5 +1,5 @@
-import { describe, expect, it } from '@jest/globals';
 import { Match } from 'aws-cdk-lib/assertions';
+import { describe, expect, it } from '#jest';
 import { chatTableActions, modelsTableActions, type TableActions } from '../../infra/cdk/constructs/table-actions.ts';
 import { stageSettings } from '../../infra/cdk/stage-settings.ts';
 import { physicalTableName, type TableName } from '../../shared/foundation/constants/index.ts';

@@ -1,7 +1,7 @@
 // The costs that the pages name, against the arithmetic on list prices and against what a stage really consists of.
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { describe, expect, it } from '@jest/globals';
+import { describe, expect, it } from '#jest';
 import {
   callCosts,
   idleCosts,

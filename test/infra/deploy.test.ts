@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process';
-import { describe, expect, it } from '@jest/globals';
+import { describe, expect, it } from '#jest';
 import { cdkRuns, readDeployOptions } from '../../infra/cdk/deploy.ts';
 import type { StageSettings } from '../../infra/cdk/settings-schema.ts';
 import { stageSettings } from '../../infra/cdk/stage-settings.ts';

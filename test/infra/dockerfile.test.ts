@@ -4,8 +4,8 @@ import { once } from 'node:events';
 import { cpSync, globSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { validate } from 'dockerfile-utils';
+import { afterAll, beforeAll, describe, expect, it } from '#jest';
 import { startEmbeddedDynamo } from '../../infra/local/embedded-dynamodb.ts';
 
 const root = join(import.meta.dirname, '../..');

@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process';
-import { describe, expect, it } from '@jest/globals';
+import { describe, expect, it } from '#jest';
 
 const script = new URL('../../infra/local/lambda-env.ts', import.meta.url).pathname;
 

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, it } from '#jest';
 import { type LocalGateway, startLocalGateway } from '../../infra/local/start-local-gateway.ts';
 import { runSmoke, type SmokeOptions } from '../../infra/verify/smoke.ts';
 

@@ -1,8 +1,8 @@
 // Every resource of every stage against CloudFormation's own resource types: no property that a type does not have, none
 // missing that it requires. CloudFormation would say the same during a deployment.
 import { loadAwsServiceSpecSync } from '@aws-cdk/aws-service-spec';
-import { describe, expect, it } from '@jest/globals';
 import type { Template } from 'aws-cdk-lib/assertions';
+import { describe, expect, it } from '#jest';
 import { stageSettings } from '../../infra/cdk/stage-settings.ts';
 import { synthesizeStage } from './synthesized-stage.ts';
 

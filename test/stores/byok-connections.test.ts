@@ -1,6 +1,5 @@
-import '../support/errors-across-realms.ts';
 import { inspect } from 'node:util';
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, it } from '#jest';
 import {
   type ConnectionInFile,
   createConnectionReader,

@@ -1,5 +1,5 @@
 // Credit that an operator takes away: never what calls hold, and once for every id.
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, it } from '#jest';
 import { type CreditAccount, createCreditLedger } from '../../shared/accounting/credit/index.ts';
 import { createCounters } from '../../shared/accounting/holds/index.ts';
 import { systemRandomness } from '../../shared/foundation/ids/index.ts';

@@ -1,7 +1,8 @@
 // Credit in several shards: it is spent as if it were in one, and a transfer between two loses and creates nothing,
 // wherever its process dies.
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+
 import fc from 'fast-check';
+import { afterAll, beforeAll, describe, expect, it } from '#jest';
 import {
   type CreditAccount,
   type CreditHold,

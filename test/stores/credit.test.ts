@@ -1,5 +1,5 @@
 // The credit of a workspace in one item, on a real engine.
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, it } from '#jest';
 import {
   type CreditAccount,
   type CreditHold,

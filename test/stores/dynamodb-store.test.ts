@@ -1,6 +1,7 @@
 // On a real engine: what a condition promises cannot be shown on a fake.
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+
 import fc from 'fast-check';
+import { afterAll, beforeAll, describe, expect, it } from '#jest';
 import { type Item, type QueryOptions, StoreUnavailable } from '../../shared/storage/store/index.ts';
 import { startTestStore, type TestStore } from '../support/dynamodb.ts';
 

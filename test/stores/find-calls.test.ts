@@ -1,5 +1,5 @@
 // Finding calls among records on a real engine: sort keys and partitions decide what a search reads.
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, it } from '#jest';
 import {
   type CallRecord,
   type CallSearch,

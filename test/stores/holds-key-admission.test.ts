@@ -1,5 +1,5 @@
 // Admission of a key on a real engine, against the items that the key store writes.
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, it } from '#jest';
 import {
   createCounters,
   type KeyAdmissionRequest,

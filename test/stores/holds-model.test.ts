@@ -4,8 +4,9 @@
 //
 // Amounts tell who they are of: beside the amount itself, which counts in units of 2^100, each owner adds a digit of its
 // own to base 4. So the numbers in the item say whose hold is counted how often, and whose settlement.
-import { afterAll, beforeAll, expect, it } from '@jest/globals';
+
 import fc from 'fast-check';
+import { afterAll, beforeAll, expect, it } from '#jest';
 import {
   type Counter,
   type Counters,

@@ -1,7 +1,8 @@
 // Random histories of one key against the real engine: calls that claim, finish, fail, die and come back late, at any
 // time and with writes that are sent twice. A few lines of model say what each of them must see.
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+
 import fc from 'fast-check';
+import { afterAll, beforeAll, describe, expect, it } from '#jest';
 import { recordLifeSeconds, type StoredResult } from '../../shared/accounting/idempotency/index.ts';
 import { leaseMs } from '../../shared/foundation/constants/index.ts';
 import { startTestStore, type TestStore } from '../support/dynamodb.ts';

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, it } from '#jest';
 import { recordLifeSeconds } from '../../shared/accounting/idempotency/index.ts';
 import { leaseMs } from '../../shared/foundation/constants/index.ts';
 import { sha256Hex } from '../../shared/foundation/ids/index.ts';

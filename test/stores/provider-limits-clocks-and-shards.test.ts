@@ -1,5 +1,5 @@
 // What instances with other clocks, other shards, another catalogue or a broken store make of the limits.
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from '#jest';
 import type { Randomness } from '../../shared/foundation/ids/index.ts';
 import type { Clock } from '../../shared/foundation/time/index.ts';
 import { type Store, StoreUnavailable } from '../../shared/storage/store/index.ts';

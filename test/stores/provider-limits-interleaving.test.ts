@@ -1,7 +1,8 @@
 // Random calls of several instances with skewed clocks, many at once, against a plain ledger: every write that takes
 // leaves the limit kept, and what the item has counted is what was taken, to the token.
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+
 import fc from 'fast-check';
+import { afterAll, beforeAll, describe, expect, it } from '#jest';
 import type { EntryLimits, Permit, ProviderLimiter } from '../../shared/accounting/limits/index.ts';
 import type { Clock } from '../../shared/foundation/time/index.ts';
 import type { Item, Store } from '../../shared/storage/store/index.ts';

@@ -1,5 +1,5 @@
 // On a real engine: that a limit holds is the doing of its conditions.
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from '#jest';
 import type { EntryLimits, ProviderLimiter } from '../../shared/accounting/limits/index.ts';
 import { startTestStore, type TestStore } from '../support/dynamodb.ts';
 import { type ManualClock, manualClock } from '../support/manual-clock.ts';

@@ -1,4 +1,4 @@
-import { expect } from '@jest/globals';
+import { expect } from '#jest';
 import type { Item } from '../../shared/storage/store/index.ts';
 import type { Harness } from './harness.ts';
 

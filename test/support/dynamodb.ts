@@ -1,6 +1,5 @@
 // A store with its tables on a real engine: one embedded server per test file, so that files cannot disturb each other.
 // GW_TEST_DYNAMODB_URL runs the same suites on another engine, under a stage of their own.
-import './errors-across-realms.ts';
 import { gunzipSync } from 'node:zlib';
 import { DeleteTableCommand } from '@aws-sdk/client-dynamodb';
 import { createTables } from '../../infra/local/create-tables.ts';

@@ -1,5 +1,5 @@
 // What every error answer has in common (spec 2.8): asserted once, here, for all tests that meet one.
-import { expect } from '@jest/globals';
+import { expect } from '#jest';
 
 export const uuid = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/;
 

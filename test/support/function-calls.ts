@@ -1,5 +1,5 @@
 // Stored functions for tests: small ones, changed where a test needs it, and the calls that run them.
-import { expect } from '@jest/globals';
+import { expect } from '#jest';
 import type { Route } from './gateway-file.ts';
 
 type Json = Record<string, unknown>;

@@ -1,5 +1,5 @@
 // Minimal revisions and functions.
-import { expect } from '@jest/globals';
+import { expect } from '#jest';
 import type {
   FunctionDocument,
   MessageTemplate,

@@ -1,5 +1,5 @@
 // Readers of an event stream: to its end, or piece by piece.
-import { expect } from '@jest/globals';
+import { expect } from '#jest';
 import { dataLines } from './harness.ts';
 
 export interface ReadStream {

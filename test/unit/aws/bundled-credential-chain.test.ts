@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
+import { afterEach, beforeEach, describe, expect, it, jest } from '#jest';
 import { defaultProvider } from '../../../infra/build/bundled-credential-chain.ts';
 import { type Behaviour, type ScriptedServer, startScriptedServer } from '../../support/scripted-server.ts';
 

@@ -1,8 +1,8 @@
 import { createHash, createHmac } from 'node:crypto';
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { Sha256 } from '@smithy/core/checksum';
 import { SignatureV4 } from '@smithy/signature-v4';
 import fc from 'fast-check';
+import { afterAll, beforeAll, describe, expect, it } from '#jest';
 import { systemClock } from '../../../shared/foundation/time/index.ts';
 import { awsAccess, createSha256 } from '../../../shared/storage/aws-clients/index.ts';
 import { createDynamoClient, createDynamoStore } from '../../../shared/storage/store/index.ts';

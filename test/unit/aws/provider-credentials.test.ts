@@ -1,4 +1,4 @@
-import { describe, expect, it } from '@jest/globals';
+import { describe, expect, it } from '#jest';
 import type { ProviderAuth, ProviderDocument } from '../../../shared/configuration/catalogue/index.ts';
 import { createLog } from '../../../shared/foundation/log/index.ts';
 import { nextTurn } from '../../../shared/foundation/time/index.ts';

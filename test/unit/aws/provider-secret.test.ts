@@ -1,4 +1,4 @@
-import { afterEach, describe, expect, it } from '@jest/globals';
+import { afterEach, describe, expect, it } from '#jest';
 import type { ProviderDocument } from '../../../shared/configuration/catalogue/index.ts';
 import { StoreUnavailable } from '../../../shared/storage/store/index.ts';
 import {

@@ -1,4 +1,4 @@
-import { afterEach, describe, expect, it } from '@jest/globals';
+import { afterEach, describe, expect, it } from '#jest';
 import { stageKeyWrapper } from '../../../infra/cli/target/stage-key-wrapper.ts';
 import { awsAccess } from '../../../shared/storage/aws-clients/index.ts';
 import { answer, type ScriptedServer, startScriptedServer } from '../../support/scripted-server.ts';

@@ -1,5 +1,5 @@
-import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
+import { describe, expect, it } from '#jest';
 import { formatUsd, parsePricePerMillion } from '../../../shared/foundation/money/index.ts';
 import { costOf, mergeUsage, readUsage } from '../../../shared/routing/billing/index.ts';
 

@@ -1,5 +1,5 @@
-import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
+import { describe, expect, it } from '#jest';
 import { readUsage } from '../../../shared/routing/billing/index.ts';
 
 const observed = { promptTokens: 100, outputBytes: 81 };

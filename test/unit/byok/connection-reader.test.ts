@@ -1,4 +1,4 @@
-import { beforeEach, describe, expect, it } from '@jest/globals';
+import { beforeEach, describe, expect, it } from '#jest';
 import { type Connection, createConnectionReader } from '../../../shared/configuration/byok/index.ts';
 import { cachedWorkspacesMax, configFreshMs } from '../../../shared/foundation/constants/index.ts';
 import { StoreUnavailable } from '../../../shared/storage/store/index.ts';

@@ -1,6 +1,6 @@
 import { inspect } from 'node:util';
-import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
+import { describe, expect, it } from '#jest';
 import { type KeyWrapper, localKeyWrapper, type SealedKey } from '../../../shared/configuration/byok/index.ts';
 import { createLog } from '../../../shared/foundation/log/index.ts';
 import { systemClock } from '../../../shared/foundation/time/index.ts';

@@ -1,7 +1,7 @@
 import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { afterEach, beforeEach, describe, expect, it } from '#jest';
 import { localKeyWrapper } from '../../../shared/configuration/byok/index.ts';
 import { systemRandomness } from '../../../shared/foundation/ids/index.ts';
 import { place, vaultOn } from './support.ts';

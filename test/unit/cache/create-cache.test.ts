@@ -1,4 +1,4 @@
-import { expect, it } from '@jest/globals';
+import { expect, it } from '#jest';
 import { createCache } from '../../../shared/foundation/cache/index.ts';
 import { manualClock } from '../../support/manual-clock.ts';
 

@@ -1,6 +1,7 @@
 // Random histories of one read cache: questions, answers in any order and of any kind, and time that passes meanwhile.
-import { describe, expect, it } from '@jest/globals';
+
 import fc from 'fast-check';
+import { describe, expect, it } from '#jest';
 import { createReadCache } from '../../../shared/foundation/cache/index.ts';
 import { manualClock } from '../../support/manual-clock.ts';
 

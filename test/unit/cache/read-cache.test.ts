@@ -1,5 +1,5 @@
-import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
+import { describe, expect, it } from '#jest';
 import { createReadCache } from '../../../shared/foundation/cache/index.ts';
 import { manualClock } from '../../support/manual-clock.ts';
 

@@ -1,4 +1,4 @@
-import { describe, expect, it } from '@jest/globals';
+import { describe, expect, it } from '#jest';
 import { callTimes, leaseMs, requestBudgetMs, streamBudget } from '../../../shared/foundation/constants/index.ts';
 
 /** Lambda ends every function after so long. */

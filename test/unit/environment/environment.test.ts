@@ -1,4 +1,4 @@
-import { describe, expect, it } from '@jest/globals';
+import { describe, expect, it } from '#jest';
 import { readEnvironment } from '../../../shared/foundation/environment/index.ts';
 
 describe('the origin secret', () => {

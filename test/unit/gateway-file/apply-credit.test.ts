@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { afterEach, beforeEach, describe, expect, it } from '#jest';
 import { systemRandomness } from '../../../shared/foundation/ids/index.ts';
 import { parseUsd } from '../../../shared/foundation/money/index.ts';
 import { countingWrites } from '../../support/counting-writes.ts';

@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { afterEach, beforeEach, describe, expect, it } from '#jest';
 import type { ApplyReport } from '../../../shared/configuration/gateway-file/index.ts';
 import { createKeyStore, parseApiKey } from '../../../shared/configuration/keys/index.ts';
 import type { Store } from '../../../shared/storage/store/index.ts';

@@ -1,4 +1,4 @@
-import { describe, expect, it } from '@jest/globals';
+import { describe, expect, it } from '#jest';
 import { changedMembers } from '../../../shared/configuration/gateway-file/changed-members.ts';
 
 const catalogue = (price: string, ids: readonly string[] = ['a/one', 'b/two']) => ({

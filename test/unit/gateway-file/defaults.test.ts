@@ -1,5 +1,5 @@
 // The least that a file must say.
-import { describe, expect, it } from '@jest/globals';
+import { describe, expect, it } from '#jest';
 import { fileOf, problemsOf } from './example-file.ts';
 
 const smallest = `

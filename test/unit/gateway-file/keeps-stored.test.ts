@@ -1,6 +1,6 @@
 // Nothing stored is lost by applying a file that says nothing about it.
 import { readFileSync } from 'node:fs';
-import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { afterEach, beforeEach, describe, expect, it } from '#jest';
 import { destructiveChanges, planGatewayFile } from '../../../shared/configuration/gateway-file/index.ts';
 import { parseApiKey } from '../../../shared/configuration/keys/index.ts';
 import { systemRandomness } from '../../../shared/foundation/ids/index.ts';

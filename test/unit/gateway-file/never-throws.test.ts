@@ -1,6 +1,6 @@
-import { expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import { stringify } from 'yaml';
+import { expect, it } from '#jest';
 import { readGatewayFile } from '../../../shared/configuration/gateway-file/index.ts';
 import { exampleText, fileOf } from './example-file.ts';
 

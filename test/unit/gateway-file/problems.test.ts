@@ -1,5 +1,5 @@
 // How problems read: the wrong name, where it could be, and the line.
-import { describe, expect, it } from '@jest/globals';
+import { describe, expect, it } from '#jest';
 import { formatProblem } from '../../../shared/configuration/gateway-file/index.ts';
 import { exampleText, problemsOf, spoiled } from './example-file.ts';
 

@@ -1,4 +1,4 @@
-import { describe, expect, it } from '@jest/globals';
+import { describe, expect, it } from '#jest';
 import { exampleKey, pathsOf, problemsOf, spoiled } from './example-file.ts';
 
 const second = (section: string, id: string): string => `${section}\n  - id: ${id}`;

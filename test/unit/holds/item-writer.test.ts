@@ -1,5 +1,5 @@
 // How requests for one item gather while a write is under way, on a store that answers when the test says so.
-import { describe, expect, it } from '@jest/globals';
+import { describe, expect, it } from '#jest';
 import { type Counter, createCounters, queueWaitMaxMs } from '../../../shared/accounting/holds/index.ts';
 import { systemRandomness } from '../../../shared/foundation/ids/index.ts';
 import {

@@ -1,6 +1,7 @@
 // What one write to a counter's item does, and what it refuses.
-import { describe, expect, it } from '@jest/globals';
+
 import fc from 'fast-check';
+import { describe, expect, it } from '#jest';
 import { requestsPerMinute, tokensPerMinute, UpdateDraft } from '../../../shared/accounting/holds/index.ts';
 import { planWrite } from '../../../shared/accounting/holds/plan-write.ts';
 import type { Request } from '../../../shared/accounting/holds/requests.ts';

@@ -1,7 +1,8 @@
 // The rules of the windows, on a plain item that takes what a plan writes. The same on the real engine, with many
 // writers, is in test/stores.
-import { describe, expect, it } from '@jest/globals';
+
 import fc from 'fast-check';
+import { describe, expect, it } from '#jest';
 import { requestsPerMinute } from '../../../shared/accounting/holds/index.ts';
 import { planWrite } from '../../../shared/accounting/holds/plan-write.ts';
 import type { Item } from '../../../shared/storage/store/index.ts';

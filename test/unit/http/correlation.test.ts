@@ -1,5 +1,5 @@
-import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
+import { describe, expect, it } from '#jest';
 import { systemRandomness } from '../../../shared/foundation/ids/index.ts';
 import { readCorrelation } from '../../../shared/protocol/http/index.ts';
 

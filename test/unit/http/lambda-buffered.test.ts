@@ -1,4 +1,4 @@
-import { describe, expect, it } from '@jest/globals';
+import { describe, expect, it } from '#jest';
 import { nextTurn } from '../../../shared/foundation/time/index.ts';
 import { createBufferedHandler } from '../../../shared/protocol/http/index.ts';
 import { adapterDependencies, answering, chatEvent, correlationId, gate } from './fixtures.ts';

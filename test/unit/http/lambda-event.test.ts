@@ -1,5 +1,5 @@
-import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
+import { describe, expect, it } from '#jest';
 import { toGatewayRequest } from '../../../shared/protocol/http/index.ts';
 import { chatEvent, manualClock, startMs } from './fixtures.ts';
 

@@ -1,5 +1,5 @@
 // The rules that keep a streaming function alive. Numbers in comments are the pitfalls they guard against.
-import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { afterEach, beforeEach, describe, expect, it } from '#jest';
 import { nextTurn } from '../../../shared/foundation/time/index.ts';
 import { createStreamingHandler, type Gateway, type GatewayRequest } from '../../../shared/protocol/http/index.ts';
 import { installAwsLambda, invoke, type StreamControl } from '../../support/aws-lambda-global.ts';

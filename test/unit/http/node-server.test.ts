@@ -2,7 +2,7 @@
 import { once } from 'node:events';
 import { Agent } from 'node:http';
 import { text } from 'node:stream/consumers';
-import { afterEach, describe, expect, it } from '@jest/globals';
+import { afterEach, describe, expect, it } from '#jest';
 import type { GatewayError } from '../../../shared/errors/index.ts';
 import { nextTurn } from '../../../shared/foundation/time/index.ts';
 import {

@@ -1,4 +1,4 @@
-import { describe, expect, it } from '@jest/globals';
+import { describe, expect, it } from '#jest';
 import { sha256Hex } from '../../../shared/foundation/ids/index.ts';
 import { comesThroughEdge } from '../../../shared/protocol/http/index.ts';
 

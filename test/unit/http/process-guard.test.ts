@@ -1,5 +1,5 @@
 import { EventEmitter } from 'node:events';
-import { describe, expect, it } from '@jest/globals';
+import { describe, expect, it } from '#jest';
 import { guardProcess } from '../../../shared/protocol/http/index.ts';
 import { adapterDependencies } from './fixtures.ts';
 

@@ -1,5 +1,5 @@
-import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
+import { describe, expect, it } from '#jest';
 import { textPieces } from '../../../shared/protocol/http/delivery.ts';
 
 describe('pieces of a text', () => {

@@ -1,5 +1,5 @@
-import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
+import { describe, expect, it } from '#jest';
 import { fingerprint, type SentHeaders } from '../../../shared/accounting/idempotency/index.ts';
 import { parseJson } from '../../../shared/foundation/ids/index.ts';
 

@@ -1,7 +1,8 @@
 // The rule is written twice: as a condition that the engine checks, and as `judge`, which reads what the condition
 // refused. Here both look at the same records.
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+
 import fc from 'fast-check';
+import { afterAll, beforeAll, describe, expect, it } from '#jest';
 import { type Claimant, type IdempotencyRecord, judge } from '../../../shared/accounting/idempotency/record.ts';
 import { claimPut, recordOf } from '../../../shared/accounting/idempotency/record-item.ts';
 import { systemRandomness } from '../../../shared/foundation/ids/index.ts';

@@ -1,5 +1,5 @@
-import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
+import { describe, expect, it } from '#jest';
 import { systemRandomness, uuidv7 } from '../../../shared/foundation/ids/index.ts';
 
 const zeros = { uuid: () => '00000000-0000-4000-8000-000000000000' };

@@ -1,5 +1,5 @@
-import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
+import { describe, expect, it } from '#jest';
 import { checkAnswer, checkValue } from '../../../shared/protocol/json-schema/index.ts';
 
 const step = {

@@ -1,4 +1,4 @@
-import { describe, expect, it } from '@jest/globals';
+import { describe, expect, it } from '#jest';
 import { runBounded } from '../../../shared/protocol/json-schema/bounded-run.ts';
 
 const maxMs = 50;

@@ -1,4 +1,4 @@
-import { describe, expect, it } from '@jest/globals';
+import { describe, expect, it } from '#jest';
 import { checkResponseSchema, checkValue } from '../../../shared/protocol/json-schema/index.ts';
 import {
   type ConformanceCase,

@@ -1,7 +1,7 @@
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { dereference } from '@cfworker/json-schema';
-import { describe, expect, it } from '@jest/globals';
+import { describe, expect, it } from '#jest';
 import { nextTurn } from '../../../shared/foundation/time/index.ts';
 import {
   evaluationsPerValueMax,

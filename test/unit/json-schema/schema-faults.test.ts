@@ -1,4 +1,4 @@
-import { describe, expect, it } from '@jest/globals';
+import { describe, expect, it } from '#jest';
 import { checkAnswer, checkResponseSchema } from '../../../shared/protocol/json-schema/index.ts';
 
 const faultOf = async (schema: unknown): Promise<string | undefined> => (await checkResponseSchema(schema))?.message;

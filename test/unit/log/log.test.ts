@@ -1,4 +1,4 @@
-import { describe, expect, it } from '@jest/globals';
+import { describe, expect, it } from '#jest';
 import { createLog, type LogFields, type LogLevel } from '../../../shared/foundation/log/index.ts';
 
 const clock = { nowMs: () => 1_800_000_000_000, after: () => () => {} };

@@ -1,4 +1,4 @@
-import { describe, expect, it } from '@jest/globals';
+import { describe, expect, it } from '#jest';
 import { maskKeys, maskSecrets, redact } from '../../../shared/foundation/log/index.ts';
 
 describe('a text of others in the log', () => {

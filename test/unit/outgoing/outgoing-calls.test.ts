@@ -1,7 +1,7 @@
 // What a broken connection proves about the request: whether it may have been read.
 import { once } from 'node:events';
 import { type AddressInfo, createServer, type Server, type Socket } from 'node:net';
-import { afterEach, describe, expect, it } from '@jest/globals';
+import { afterEach, describe, expect, it } from '#jest';
 import { ConnectionBroken, createOutgoingCalls } from '../../../shared/foundation/outgoing/index.ts';
 import { type Clock, systemClock } from '../../../shared/foundation/time/index.ts';
 import { manualClock } from '../../support/manual-clock.ts';

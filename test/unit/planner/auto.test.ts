@@ -1,4 +1,4 @@
-import { describe, expect, it } from '@jest/globals';
+import { describe, expect, it } from '#jest';
 import { ableTo, catalogueOf, entryOf, factsOf, modelOf, planned, priced, providerOf } from './planning.ts';
 
 const providers = [providerOf('a', { data_policy: { zdr: true } }), providerOf('b')];

@@ -1,4 +1,4 @@
-import { describe, expect, it } from '@jest/globals';
+import { describe, expect, it } from '#jest';
 import type { DeclaredPolicy } from '../../../shared/configuration/catalogue/index.ts';
 import type { PolicyOptions } from '../../../shared/protocol/wire/index.ts';
 import { loosens, tighten } from '../../../shared/routing/planner/index.ts';

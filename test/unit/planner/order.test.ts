@@ -1,4 +1,4 @@
-import { describe, expect, it } from '@jest/globals';
+import { describe, expect, it } from '#jest';
 import type { CandidateStats, PlanFacts } from '../../../shared/routing/planner/index.ts';
 import { entryOf, isOneOf, planFactsOf, planned, priced } from './planning.ts';
 

@@ -1,4 +1,4 @@
-import { describe, expect, it } from '@jest/globals';
+import { describe, expect, it } from '#jest';
 import type { PlanFacts } from '../../../shared/routing/planner/index.ts';
 import { ableTo, entryOf, planFactsOf, planned, priced, providerOf } from './planning.ts';
 

@@ -1,4 +1,4 @@
-import { describe, expect, it } from '@jest/globals';
+import { describe, expect, it } from '#jest';
 import { entryOf, planFactsOf, planned, priced } from './planning.ts';
 
 const capped = (max_price: unknown, ...entries: readonly ReturnType<typeof entryOf>[]) =>

@@ -1,4 +1,4 @@
-import { describe, expect, it } from '@jest/globals';
+import { describe, expect, it } from '#jest';
 import { GatewayError } from '../../../shared/errors/index.ts';
 import { makePlan } from '../../../shared/routing/planner/index.ts';
 import { entryOf, isOneOf, planFactsOf, planned, priced, providerOf, requestOf } from './planning.ts';

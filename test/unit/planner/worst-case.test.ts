@@ -1,5 +1,5 @@
-import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
+import { describe, expect, it } from '#jest';
 import { GatewayError } from '../../../shared/errors/index.ts';
 import { openBill, worstCaseCost } from '../../../shared/routing/billing/index.ts';
 import { callSizeOf, makePlan } from '../../../shared/routing/planner/index.ts';

@@ -1,4 +1,4 @@
-import { describe, expect, it } from '@jest/globals';
+import { describe, expect, it } from '#jest';
 import { createStatisticsRecorder } from '../../../shared/accounting/provider-health/index.ts';
 import { waitingCountersMax } from '../../../shared/accounting/provider-health/recorder.ts';
 import { type Store, StoreUnavailable, type Update } from '../../../shared/storage/store/index.ts';

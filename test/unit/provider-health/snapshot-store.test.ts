@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { afterEach, beforeEach, describe, expect, it } from '#jest';
 import { createStatisticsReader } from '../../../shared/accounting/provider-health/index.ts';
 import { snapshotKey } from '../../../shared/accounting/provider-health/layout.ts';
 import { createSnapshotStore, leaseMs } from '../../../shared/accounting/provider-health/snapshot-store.ts';

@@ -1,4 +1,4 @@
-import { describe, expect, it } from '@jest/globals';
+import { describe, expect, it } from '#jest';
 import { describeProviderText } from '../../../shared/routing/providers/index.ts';
 
 const describeText = (body: unknown) => describeProviderText(body, []);

@@ -1,4 +1,4 @@
-import { describe, expect, it } from '@jest/globals';
+import { describe, expect, it } from '#jest';
 import { readStream, StreamBroken } from '../../../shared/routing/providers/index.ts';
 
 const chunk = (delta: object, finish_reason: string | null = null, index = 0) =>

@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import { type AddressInfo, createServer } from 'node:net';
-import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from '#jest';
 import { type Simulator, startSimulator } from '../../../infra/local/simulator/index.ts';
 import { ConnectionBroken } from '../../../shared/foundation/outgoing/index.ts';
 import { nextTurn, systemClock } from '../../../shared/foundation/time/index.ts';

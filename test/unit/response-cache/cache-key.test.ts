@@ -1,5 +1,5 @@
-import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
+import { describe, expect, it } from '#jest';
 import { type CacheKeyParts, cacheKey } from '../../../shared/accounting/response-cache/index.ts';
 import { parseJson } from '../../../shared/foundation/ids/index.ts';
 

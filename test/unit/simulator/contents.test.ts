@@ -1,5 +1,5 @@
-import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
+import { describe, expect, it } from '#jest';
 import { countTokens, schemaInstance, tokensOf } from '../../../infra/local/simulator/index.ts';
 import { ask, chunksOf, contentOf, finishReasonsOf, streamed, usageOf, withSimulator } from './simulated.ts';
 

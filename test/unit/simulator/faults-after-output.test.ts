@@ -1,4 +1,4 @@
-import { describe, expect, it } from '@jest/globals';
+import { describe, expect, it } from '#jest';
 import { ask, chunksOf, contentOf, dataOf, finishReasonsOf, streamed, withSimulator } from './simulated.ts';
 
 describe('streams that fail after the 200', () => {

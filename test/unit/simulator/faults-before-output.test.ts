@@ -1,5 +1,5 @@
 import { Agent } from 'node:http';
-import { describe, expect, it } from '@jest/globals';
+import { describe, expect, it } from '#jest';
 import { ask, dataOf, streamed, withSimulator } from './simulated.ts';
 
 describe('error answers', () => {

@@ -1,4 +1,4 @@
-import { describe, expect, it } from '@jest/globals';
+import { describe, expect, it } from '#jest';
 import { unknownMembersTexts } from '../../../infra/local/simulator/index.ts';
 import { ask, chunksOf, contentOf, dataOf, finishReasonsOf, streamed, withSimulator } from './simulated.ts';
 

@@ -1,4 +1,4 @@
-import { describe, expect, it } from '@jest/globals';
+import { describe, expect, it } from '#jest';
 import { ask, chunksOf, contentOf, manualClock, streamed, withSimulator } from './simulated.ts';
 
 describe('pauses', () => {

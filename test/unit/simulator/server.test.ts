@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
-import { describe, expect, it } from '@jest/globals';
+import { describe, expect, it } from '#jest';
 import { behaviourNames, startSimulator } from '../../../infra/local/simulator/index.ts';
 import { ask, send, streamed, userMessage, withSimulator } from './simulated.ts';
 

@@ -1,4 +1,4 @@
-import { describe, expect, it } from '@jest/globals';
+import { describe, expect, it } from '#jest';
 import type { Clock } from '../../../shared/foundation/time/index.ts';
 import {
   type CallKind,

@@ -1,4 +1,4 @@
-import { describe, expect, it } from '@jest/globals';
+import { describe, expect, it } from '#jest';
 import { shareRuns } from '../../../shared/storage/store/index.ts';
 import { gatheredWrite } from '../../support/gathered-write.ts';
 

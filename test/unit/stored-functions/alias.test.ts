@@ -1,5 +1,5 @@
-import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
+import { describe, expect, it } from '#jest';
 import { parseFunctionAlias } from '../../../shared/configuration/stored-functions/index.ts';
 
 const id = fc.stringMatching(/^[A-Za-z0-9_-]{1,64}$/);

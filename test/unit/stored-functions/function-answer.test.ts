@@ -1,4 +1,4 @@
-import { describe, expect, it } from '@jest/globals';
+import { describe, expect, it } from '#jest';
 import { outputTextOf, toFunctionAnswer } from '../../../shared/configuration/stored-functions/index.ts';
 import { sumUsage } from '../../../shared/routing/billing/index.ts';
 

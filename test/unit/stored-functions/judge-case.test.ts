@@ -1,4 +1,4 @@
-import { describe, expect, it } from '@jest/globals';
+import { describe, expect, it } from '#jest';
 import { type Expectation, judgeCase } from '../../../shared/configuration/stored-functions/index.ts';
 
 const schema = { type: 'object', required: ['label'], properties: { label: { enum: ['bug', 'wish'] } } };

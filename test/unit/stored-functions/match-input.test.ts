@@ -1,4 +1,4 @@
-import { describe, expect, it } from '@jest/globals';
+import { describe, expect, it } from '#jest';
 import { matchInput, type RevisionContent } from '../../../shared/configuration/stored-functions/index.ts';
 import { message, promptOf, refusalOf, stepOf, workflowOf } from '../../support/function-revisions.ts';
 

@@ -1,4 +1,4 @@
-import { describe, expect, it } from '@jest/globals';
+import { describe, expect, it } from '#jest';
 import { promptRequest } from '../../../shared/configuration/stored-functions/index.ts';
 import { message, promptOf, refusalOf } from '../../support/function-revisions.ts';
 

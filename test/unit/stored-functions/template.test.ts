@@ -1,5 +1,5 @@
-import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
+import { describe, expect, it } from '#jest';
 import { formatReference, parseTemplate } from '../../../shared/configuration/stored-functions/index.ts';
 
 describe('templates', () => {

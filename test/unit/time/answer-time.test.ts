@@ -1,5 +1,5 @@
 // The time that another party has to answer: what this process was too busy to hear does not count.
-import { describe, expect, it } from '@jest/globals';
+import { describe, expect, it } from '#jest';
 import { type Clock, countAnswerTime, startAnswerTime } from '../../../shared/foundation/time/index.ts';
 import { manualClock } from '../../support/manual-clock.ts';
 

@@ -1,4 +1,4 @@
-import { describe, expect, it } from '@jest/globals';
+import { describe, expect, it } from '#jest';
 import { readJsonAnswer, withoutReasoning } from '../../../shared/protocol/wire/index.ts';
 
 describe('a provider’s JSON answer', () => {

@@ -1,5 +1,5 @@
-import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
+import { describe, expect, it } from '#jest';
 import { readJsonBody, readRequestBody } from '../../../shared/protocol/wire/index.ts';
 import { findBoundsFault } from '../../../shared/protocol/wire/json-bounds.ts';
 

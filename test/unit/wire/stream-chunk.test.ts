@@ -1,4 +1,4 @@
-import { describe, expect, it } from '@jest/globals';
+import { describe, expect, it } from '#jest';
 import { readStreamChunk, withoutReasoningDeltas } from '../../../shared/protocol/wire/index.ts';
 
 const factsOf = (chunk: object) => readStreamChunk(JSON.stringify(chunk))?.facts;

@@ -1,5 +1,5 @@
-import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
+import { describe, expect, it } from '#jest';
 import { loadCatalogue } from '../../../shared/configuration/catalogue/index.ts';
 import type { WorkspaceDocument } from '../../../shared/configuration/workspaces/index.ts';
 import { applyPreset } from '../../../shared/configuration/workspaces/index.ts';

@@ -1,0 +1,43 @@
+// What a test file imports: jest's own functions as its runner gives them, each test and hook with a bound on its time.
+// The runner (jest-light-runner) loads test files into plain Node, so that files of one worker share what they import; it
+// knows no time limit.
+import type * as Jest from '@jest/globals';
+import { sleep, systemClock } from '../../shared/foundation/time/index.ts';
+
+const given = globalThis as unknown as typeof Jest;
+
+/** Far beyond what any test takes on a busy machine: it ends a test that waits for ever. */
+const testTimeoutMs = 180_000;
+
+// biome-ignore lint/suspicious/noExplicitAny: tests of every signature pass through.
+type Run = (...args: any[]) => unknown;
+
+const bounded =
+  (run: Run, timeoutMs = testTimeoutMs): Run =>
+  async (...args) => {
+    const done = new AbortController();
+    const late = sleep(systemClock, timeoutMs, done.signal).then(() => {
+      if (!done.signal.aborted) throw new Error(`not done within ${timeoutMs / 1_000} s`);
+    });
+    try {
+      await Promise.race([run(...args), late]);
+    } finally {
+      done.abort();
+    }
+  };
+
+type Declare = (...args: [title: string, run: Run, timeoutMs?: number]) => void;
+const boundedTest =
+  (declare: Declare): Declare =>
+  (title, run, timeoutMs) =>
+    declare(title, bounded(run, timeoutMs));
+const boundedHook = (declare: (run: Run) => void) => (run: Run, timeoutMs?: number) => declare(bounded(run, timeoutMs));
+
+export const { describe, expect, jest } = given;
+export const it = Object.assign(boundedTest(given.it as Declare), {
+  each: (...table: Parameters<typeof given.it.each>) => boundedTest(given.it.each(...table) as unknown as Declare),
+}) as unknown as Pick<typeof given.it, 'each'> & ((...args: Parameters<typeof given.it>) => void);
+export const beforeAll = boundedHook(given.beforeAll as (run: Run) => void) as typeof given.beforeAll;
+export const afterAll = boundedHook(given.afterAll as (run: Run) => void) as typeof given.afterAll;
+export const beforeEach = boundedHook(given.beforeEach as (run: Run) => void) as typeof given.beforeEach;
+export const afterEach = boundedHook(given.afterEach as (run: Run) => void) as typeof given.afterEach;
