@@ -75,7 +75,7 @@ describe('the source tree', () => {
 
   it('takes the functions of jest from #jest, which bounds the time of a test', () => {
     const strangers = tests.filter(
-      ({ path, text }) => text.includes("from '#jest'") && path !== 'test/support/jest.ts',
+      ({ path, text }) => /from '@jest\/globals'/.test(text) && path !== 'test/support/jest.ts',
     );
     expect(strangers.map(({ path }) => `${path}: import from '#jest'`)).toEqual([]);
   });

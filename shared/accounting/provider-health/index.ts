@@ -8,4 +8,4 @@ export {
   type ProviderCall,
   type StatisticsRecorder,
 } from './recorder.ts';
-export { type Figures, noStatistics, type Statistics, type UnsuccessfulCalls } from './statistics.ts';
+export { type Figures, noStatistics, type Statistics } from './statistics.ts';

@@ -6,7 +6,7 @@ import {
 } from '../../../shared/configuration/catalogue/index.ts';
 import { configFreshMs } from '../../../shared/foundation/constants/index.ts';
 import { StoreUnavailable } from '../../../shared/storage/store/index.ts';
-import { providerOf } from '../planner/planning.ts';
+import { providerOf } from '../../support/planning.ts';
 
 const staleMaxMs = 3_600_000;
 

@@ -8,7 +8,7 @@ import type {
   ModelProviderDocument,
 } from '../../../shared/configuration/catalogue/index.ts';
 import type { CandidateStats } from '../../../shared/routing/planner/index.ts';
-import { entryOf, modelOf, providerOf } from './planning.ts';
+import { entryOf, modelOf, providerOf } from '../../support/planning.ts';
 
 export interface Configuration {
   readonly document: CatalogueDocument;

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '#jest';
-import { ableTo, catalogueOf, entryOf, factsOf, modelOf, planned, priced, providerOf } from './planning.ts';
+import { ableTo, catalogueOf, entryOf, factsOf, modelOf, planned, priced, providerOf } from '../../support/planning.ts';
 
 const providers = [providerOf('a', { data_policy: { zdr: true } }), providerOf('b')];
 

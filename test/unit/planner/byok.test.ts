@@ -5,7 +5,16 @@ import {
   type PlanFacts,
   readByokFacts,
 } from '../../../shared/routing/planner/index.ts';
-import { ableTo, entryOf, isOneOf, planFactsOf, planned, priced, providerOf, requestOf } from './planning.ts';
+import {
+  ableTo,
+  entryOf,
+  isOneOf,
+  planFactsOf,
+  planned,
+  priced,
+  providerOf,
+  requestOf,
+} from '../../support/planning.ts';
 
 const connection = (provider: string, more: Partial<ByokConnection> = {}): ByokConnection => ({
   provider,

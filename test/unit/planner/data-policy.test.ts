@@ -2,7 +2,7 @@ import { describe, expect, it } from '#jest';
 import type { DeclaredPolicy } from '../../../shared/configuration/catalogue/index.ts';
 import type { PolicyOptions } from '../../../shared/protocol/wire/index.ts';
 import { loosens, tighten } from '../../../shared/routing/planner/index.ts';
-import { entryOf, planFactsOf, planned, providerOf } from './planning.ts';
+import { entryOf, planFactsOf, planned, providerOf } from '../../support/planning.ts';
 
 /** Plans for one provider that declares this, in a workspace that enforces that. */
 function served(declared: DeclaredPolicy, asked: Record<string, unknown>, enforced: PolicyOptions = {}) {

@@ -12,7 +12,7 @@ import {
   planned,
   providerOf,
   requestOf,
-} from './planning.ts';
+} from '../../support/planning.ts';
 
 const without = (...params: readonly (keyof SupportedParams)[]) =>
   entryOf('p', { supported_params: { ...ableTo, ...Object.fromEntries(params.map((name) => [name, false])) } });

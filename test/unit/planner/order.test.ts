@@ -1,6 +1,6 @@
 import { describe, expect, it } from '#jest';
 import type { CandidateStats, PlanFacts } from '../../../shared/routing/planner/index.ts';
-import { entryOf, isOneOf, planFactsOf, planned, priced } from './planning.ts';
+import { entryOf, isOneOf, planFactsOf, planned, priced } from '../../support/planning.ts';
 
 const sorted = (facts: PlanFacts, provider: Record<string, unknown> = {}) => planned({ provider }, facts);
 

@@ -3,9 +3,9 @@ import { describe, expect, it } from '#jest';
 import { type Candidate, loadCatalogue } from '../../../shared/configuration/catalogue/index.ts';
 import { GatewayError } from '../../../shared/errors/index.ts';
 import { makePlan, type PlanFacts } from '../../../shared/routing/planner/index.ts';
+import { requestOf } from '../../support/planning.ts';
 import { anyBody, anyConfiguration, type Body, type Configuration } from './arbitrary-configurations.ts';
 import { asksForNoOrder, hurdlesOf, mayPrecede, naiveVerdict, type Runner } from './naive-plan.ts';
-import { requestOf } from './planning.ts';
 
 const runs = { numRuns: 2_000 };
 

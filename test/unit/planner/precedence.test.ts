@@ -1,6 +1,6 @@
 import { describe, expect, it } from '#jest';
 import type { PlanFacts } from '../../../shared/routing/planner/index.ts';
-import { ableTo, entryOf, planFactsOf, planned, priced, providerOf } from './planning.ts';
+import { ableTo, entryOf, planFactsOf, planned, priced, providerOf } from '../../support/planning.ts';
 
 /** One provider that is wrong in every way, in a workspace that enforces a policy. */
 const entry = entryOf('p', { ...priced('9'), supported_params: { ...ableTo, tools: false, json_schema: false } });

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '#jest';
-import { entryOf, planFactsOf, planned, priced } from './planning.ts';
+import { entryOf, planFactsOf, planned, priced } from '../../support/planning.ts';
 
 const capped = (max_price: unknown, ...entries: readonly ReturnType<typeof entryOf>[]) =>
   planned({ provider: { max_price } }, planFactsOf([...entries]));

@@ -1,7 +1,7 @@
 import { describe, expect, it } from '#jest';
 import { GatewayError } from '../../../shared/errors/index.ts';
 import { makePlan } from '../../../shared/routing/planner/index.ts';
-import { entryOf, isOneOf, planFactsOf, planned, priced, providerOf, requestOf } from './planning.ts';
+import { entryOf, isOneOf, planFactsOf, planned, priced, providerOf, requestOf } from '../../support/planning.ts';
 
 /** In catalogue order dear, cheap, middling; `idle` is known but serves nothing. */
 const defaultFacts = planFactsOf(

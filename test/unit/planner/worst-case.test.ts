@@ -3,8 +3,8 @@ import { describe, expect, it } from '#jest';
 import { GatewayError } from '../../../shared/errors/index.ts';
 import { openBill, worstCaseCost } from '../../../shared/routing/billing/index.ts';
 import { callSizeOf, makePlan } from '../../../shared/routing/planner/index.ts';
+import { catalogueOf, entryOf, modelOf, planFactsOf, priced, providerOf, requestOf } from '../../support/planning.ts';
 import { png } from '../../support/png.ts';
-import { catalogueOf, entryOf, modelOf, planFactsOf, priced, providerOf, requestOf } from './planning.ts';
 
 const contextLength = 1_000_000;
 /** A pico-USD for each token. */
