@@ -85,8 +85,7 @@ function stateOf({ isDisabled, lacksCredential, isCooling, figures }: ProviderHe
   if (figures.medianLatencyMs !== undefined && !isCooling) return 'serving';
   return mostFrequent(figures);
 }
-
-/** Of equals the one that somebody must do something about. */
+/** Of equals the one that the operator must act on. */
 function mostFrequent({ unsuccessful }: Figures): ProviderState {
   if (unsuccessful === undefined) return 'failing';
   const { refused, rateLimited } = unsuccessful;
