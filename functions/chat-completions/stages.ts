@@ -193,7 +193,7 @@ export interface ModelCall {
   readonly streamDeadline: Deadline;
   /** Aborts when the client left: no further candidate is called, and the one that works is read on (contract 6). */
   readonly clientGone: AbortSignal;
-  /** Aborts when another step of the workflow has failed: the attempt under way ends too. */
+  /** Aborts when another step of the workflow has failed, or the process ends: the attempt under way ends too. */
   readonly stopped: AbortSignal | undefined;
   /** How long the call may wait for a slot of a provider. */
   readonly queueMs: number;

@@ -6,7 +6,7 @@ import type { Socket } from 'node:net';
 import { sleep, systemClock } from '../../shared/foundation/time/index.ts';
 
 /** How long a child may take to end by itself after SIGTERM. */
-const endTimeoutMs = 2_000;
+const endTimeoutMs = 1_000;
 
 export interface BoundChild {
   readonly process: ChildProcess;

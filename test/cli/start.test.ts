@@ -7,6 +7,9 @@ import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '#jest';
 import { readOptions } from '../../infra/local/options.ts';
+import { startSimulator } from '../../infra/local/simulator/index.ts';
+import { gatewayFileText, newKey } from '../support/gateway-file.ts';
+import { hello } from '../support/harness.ts';
 
 const root = resolve('.');
 let folder: string;
@@ -140,11 +143,14 @@ async function eventually(isSo: () => boolean): Promise<void> {
   expect(isSo()).toBe(true);
 }
 
-it.each([
-  ['SIGTERM', 'npm alone', (pid: number) => pid],
-  ['SIGINT', 'the process group, as Ctrl-C in a terminal does', (pid: number) => -pid],
-] as const)('%s to %s ends the gateway and its children', async (signal, _title, targetOf) => {
-  const npm = spawn('npm', ['start', '--', '--port', '0'], {
+interface Npm {
+  readonly url: string;
+  readonly pid: number;
+}
+
+/** `npm start -- …` in a process group of its own. */
+async function startNpm(...args: string[]): Promise<Npm> {
+  const npm = spawn('npm', ['start', '--', '--port', '0', ...args], {
     cwd: root,
     env: { PATH, HOME },
     stdio: 'pipe',
@@ -159,12 +165,38 @@ it.each([
     });
     npm.once('exit', () => reject(new Error(`npm ended: ${text}`)));
   });
-  const url = await ready;
+  return { url: await ready, pid: npm.pid ?? 0 };
+}
+
+it.each([
+  ['SIGTERM', 'npm alone', (pid: number) => pid],
+  ['SIGINT', 'the process group, as Ctrl-C in a terminal does', (pid: number) => -pid],
+] as const)('%s to %s ends the gateway and its children', async (signal, _title, targetOf) => {
+  const { url, pid } = await startNpm();
   expect((await fetch(`${url}/models`)).status).toBe(401);
-  const family = descendantsOf(npm.pid ?? 0);
+  const family = descendantsOf(pid);
   // The gateway and its database at least.
   expect(family.length).toBeGreaterThanOrEqual(2);
-  process.kill(targetOf(npm.pid ?? 0), signal);
-  await eventually(() => !processes().some(({ pid }) => family.includes(pid)));
+  process.kill(targetOf(pid), signal);
+  await eventually(() => !processes().some((one) => family.includes(one.pid)));
   await expect(fetch(`${url}/models`)).rejects.toThrow('fetch failed');
+});
+
+it('SIGTERM to npm alone ends a gateway with a stream that would never end, and the stream gets its error line', async () => {
+  const simulator = await startSimulator();
+  const key = newKey();
+  const file = join(folder, 'endless.yaml');
+  const models = { 'acme/endless': [{ provider: 'acme', upstream: 'endless:50' }] };
+  writeFileSync(file, gatewayFileText({ models }, simulator.urlOf, key));
+  const { url, pid } = await startNpm('--config', file, '--log', 'off');
+  const stream = await fetch(`${url}/chat/completions`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${key}` },
+    body: JSON.stringify(hello('acme/endless', { stream: true })),
+  });
+  const family = descendantsOf(pid);
+  process.kill(pid, 'SIGTERM');
+  expect(await stream.text()).toContain('"no_available_provider"');
+  await eventually(() => !processes().some((one) => family.includes(one.pid)));
+  await simulator.stop();
 });

@@ -28,6 +28,38 @@ describe('a client that hangs up', () => {
     clock.forget();
   });
 
+  describe('a gateway that is stopped', () => {
+    it('gives calls in flight five seconds, then cuts and settles them, and calls no other provider', async () => {
+      const { spent } = await gateway.credit();
+      const stopped = await gateway.open();
+      const stream = await stopped.post(hello('acme/endless', { stream: true }));
+      const json = stopped.post(hello('acme/silent'));
+      await gateway.simulator.until((calls) => calls.length === 2);
+      const closed = stopped.close();
+      await clock.waitsFor((delayMs) => delayMs === 5_000);
+      clock.advance(4_999);
+      expect(gateway.simulator.calls.map((call) => call.closedEarly)).toEqual([false, false]);
+      clock.advance(1);
+      const { lines } = await readStream(stream);
+      expect(JSON.parse(lines.at(-1) ?? '')).toMatchObject({ error: { code: 'no_available_provider' } });
+      const answer = await json;
+      expect(answer.status).toBe(502);
+      expect(await answer.json()).toMatchObject({
+        error: 'no_available_provider',
+        message: 'The gateway was stopped while the call ran: send it again.',
+      });
+      await closed;
+      // Settled when closing is done: nothing is held, and what the stream brought is paid.
+      const after = await gateway.credit();
+      expect(after.held).toBe(0n);
+      expect(after.spent).toBeGreaterThan(spent);
+      expect(gateway.simulator.calls.map(({ provider, closedEarly }) => [provider, closedEarly])).toEqual([
+        ['acme', true],
+        ['acme', true],
+      ]);
+    });
+  });
+
   const leave = new Error('the client left');
   function start(body: Record<string, unknown>) {
     const client = new AbortController();

@@ -26,7 +26,7 @@ export interface GatewayOptions {
 
 export interface HarnessOptions extends FileParts, GatewayOptions {}
 
-export interface ServedGateway extends Pick<GatewayServer, 'url' | 'settled'> {
+export interface ServedGateway extends Pick<GatewayServer, 'url' | 'settled' | 'close'> {
   readonly composition: Composition;
   post(body: unknown, headers?: Record<string, string>, signal?: AbortSignal): Promise<Response>;
   get(path: string, headers?: Record<string, string>): Promise<Response>;
@@ -73,7 +73,8 @@ export async function startHarness({
     const composition = { ...real, ...options.replace?.(real) };
     const server = await serveGateway(composition);
     servers.push(server);
-    return { url: server.url, settled: server.settled, composition, ...requestsTo(server.url, key) };
+    const { url, settled, close } = server;
+    return { url, settled, close, composition, ...requestsTo(url, key) };
   };
   await apply(parts);
   const first = await open({ wrapStore, replace });

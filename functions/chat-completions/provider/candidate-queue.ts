@@ -63,6 +63,9 @@ export function createCandidateQueue(deps: ChatDependencies, call: ModelCall): C
     return { candidate, permit, startedAtMs: clock.nowMs() };
   }
 
+  const signals = [call.clientGone, call.stopped].filter((signal) => signal !== undefined);
+  const isCancelled = () => signals.some(({ aborted }) => aborted);
+
   return {
     waiting: () => candidates.length,
     again: (candidate) => void candidates.unshift(candidate),
@@ -75,10 +78,10 @@ export function createCandidateQueue(deps: ChatDependencies, call: ModelCall): C
           return admitted;
         }
         const waitMs = nextTry(admitted, queuedMs, call.queueMs, call.deadline.remainingMs());
-        if (waitMs === undefined || round >= roundsMax || call.clientGone.aborted) {
+        if (waitMs === undefined || round >= roundsMax || isCancelled()) {
           return { retryAfterSeconds: Math.ceil(admitted / 1_000) };
         }
-        await sleep(clock, waitMs, call.clientGone);
+        await sleep(clock, waitMs, AbortSignal.any(signals));
         queuedMs += waitMs;
       }
     },

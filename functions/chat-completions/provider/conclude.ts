@@ -19,10 +19,14 @@ export function conclude(call: ModelCall, failures: readonly AttemptFailure[], f
   const [kind] = kinds;
   if (kinds.size === 1 && kind === 'invalid') return rejectedByAll(call, failures);
   if (kinds.size === 1 && kind === 'rate_limited') return limitedByAll(call, failures);
+  if (kind === 'client_gone' && call.stopped?.aborted === true)
+    return fail('no_available_provider', { message: stopped });
   const cause = new Error(failures.map((failure) => failure.cause).join(', '));
   const { isFinal = false, message: why = 'All eligible providers failed.' } = finalReason(call, failures);
   return fail('no_available_provider', { isFinal, message: `${why} ${whereToLook(call.correlationId)}`, cause });
 }
+
+const stopped = 'The gateway was stopped while the call ran: send it again.';
 
 /** `reason` and `param` only where every provider named the same. */
 function rejectedByAll(call: ModelCall, failures: readonly AttemptFailure[]): GatewayError {

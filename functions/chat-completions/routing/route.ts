@@ -105,7 +105,7 @@ export const toModelCall = (call: AdmittedChat): ModelCall => ({
   deadline: call.deadline,
   streamDeadline: call.streamDeadline,
   clientGone: call.scope.clientGone,
-  stopped: undefined,
+  stopped: call.scope.cut,
   queueMs: call.catalogue.service.queue_ms,
   schemaWork: call.schemaWork,
   acceptsUnfinished: call.scope.basePath === '/openai/v1',

@@ -55,12 +55,15 @@ const toModelCall = (
   // A function never streams.
   streamDeadline: call.deadline,
   clientGone: call.scope.clientGone,
-  stopped,
+  stopped: eitherOf(stopped, call.scope.cut),
   queueMs: call.catalogue.service.queue_ms,
   schemaWork: call.schemaWork,
   acceptsUnfinished: false,
   bill: call.bill,
 });
+
+const eitherOf = (one: AbortSignal | undefined, other: AbortSignal | undefined): AbortSignal | undefined =>
+  one && other ? AbortSignal.any([one, other]) : (one ?? other);
 
 function readAnswer(
   { execution }: AdmittedExecution,

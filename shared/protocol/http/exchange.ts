@@ -28,6 +28,8 @@ export interface RequestContext {
   readonly clientGone: AbortSignal;
   /** When the runtime ends this request, whatever still runs of it. Left out where nothing does. */
   readonly endsAtMs?: number | undefined;
+  /** Aborts when the server is closing and waits no longer: a call that runs is cut, and settled with what it has. */
+  readonly cut?: AbortSignal | undefined;
 }
 
 /**

@@ -24,6 +24,8 @@ export interface NodeExchange {
   readonly budget: BodyBudget;
   /** True once the server is closing: answers then end their connection. */
   readonly isClosing: () => boolean;
+  /** Aborts when calls that still run are cut. */
+  readonly cut: AbortSignal;
 }
 
 export async function runExchange(
@@ -31,7 +33,7 @@ export async function runExchange(
   exchange: NodeExchange,
   dependencies: AdapterDependencies,
 ): Promise<void> {
-  const { incoming, outgoing, expectsContinue, budget } = exchange;
+  const { incoming, outgoing, expectsContinue, budget, cut } = exchange;
   const { clock, log } = dependencies;
   const arrivedAtMs = clock.nowMs();
   const gone = new AbortController();
@@ -48,7 +50,7 @@ export async function runExchange(
     readBody: body.read,
     arrivedAtMs,
   };
-  const response = await gateway(request, { clientGone: gone.signal }).catch((cause) =>
+  const response = await gateway(request, { clientGone: gone.signal, cut }).catch((cause) =>
     internalErrorAnswer(cause, dependencies),
   );
   let flushed: Promise<void> | undefined;

@@ -6,7 +6,6 @@ import type { Duplex } from 'node:stream';
 import { fail } from '../../errors/index.ts';
 import { headersMaxBytes } from '../../foundation/constants/index.ts';
 import { settledWithin } from '../../foundation/time/index.ts';
-import { finishMaxMs } from './delivery.ts';
 import { errorAnswer, refuseMalformed } from './error-answers.ts';
 import type { AdapterDependencies, Gateway } from './exchange.ts';
 import { allBodiesMaxBytes, createBodyBudget } from './node-body.ts';
@@ -21,13 +20,18 @@ const timeoutCheckMs = 2_000;
 const keepAliveTimeoutMs = 65_000;
 /** Connections that wait until the process accepts them: 1,000 may come at once. */
 const listenBacklogMax = 4_096;
-/** What running requests get to end by themselves when the server closes. */
+/**
+ * When the server closes: what running requests get to end by themselves, then, once they are cut, to answer, and at last to
+ * settle. With what else a process stops this is less than the ten seconds after which containers are killed.
+ */
 const closeMaxMs = 5_000;
+const cutAnswerMaxMs = 1_000;
+const cutSettleMaxMs = 1_000;
 
 export interface NodeServer {
   /** Resolves with the port once requests are taken. Rejects where the port cannot be had (`code: EADDRINUSE`). */
   listen(port: number, host: string): Promise<number>;
-  /** Takes nothing new, lets running requests end for `closeMaxMs`, then destroys their connections. */
+  /** Takes nothing new, lets running requests end for `closeMaxMs`, then cuts them: they answer, settle, and are left. */
   close(): Promise<void>;
 }
 
@@ -51,10 +55,11 @@ export function createNodeServer(
   let closed: Promise<void> | undefined;
   let served = gateway;
   const isClosing = () => closed !== undefined;
+  const cutting = new AbortController();
 
   const serve = (expectsContinue: boolean) => (incoming: IncomingMessage, outgoing: ServerResponse) => {
     answers.set(incoming.socket, outgoing);
-    const exchange = { incoming, outgoing, expectsContinue, budget, isClosing };
+    const exchange = { incoming, outgoing, expectsContinue, budget, isClosing, cut: cutting.signal };
     const exchanged = runExchange(served, exchange, dependencies).finally(() => running.delete(exchanged));
     running.add(exchanged);
   };
@@ -67,10 +72,15 @@ export function createNodeServer(
 
   const close = async () => {
     const ended = new Promise<void>((resolve) => server.close(() => resolve()));
-    await settledWithin(clock, closeMaxMs, Promise.allSettled(running));
+    const settledIn = (limitMs: number) => settledWithin(clock, limitMs, Promise.allSettled(running));
+    if (!(await settledIn(closeMaxMs))) {
+      cutting.abort();
+      await settledIn(cutAnswerMaxMs);
+      // Of those that read slowly, or still send.
+      server.closeAllConnections();
+      await settledIn(cutSettleMaxMs);
+    }
     server.closeAllConnections();
-    // What was cut off still settles.
-    await settledWithin(clock, finishMaxMs, Promise.allSettled(running));
     await ended;
   };
   return {

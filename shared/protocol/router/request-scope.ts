@@ -24,6 +24,8 @@ export interface RequestScope {
   /** invalid_correlation, for the stage that checks it (contract 5). */
   readonly correlationFault: GatewayError | undefined;
   readonly clientGone: AbortSignal;
+  /** Aborts when the process ends and waits no longer. Undefined where it never does. */
+  readonly cut: AbortSignal | undefined;
   /** When the runtime ends this request: settlement must be over before. Undefined where nothing does. */
   readonly endsAtMs: number | undefined;
   readonly deferred: DeferredTasks;

@@ -62,7 +62,7 @@ export function createRouter(
 
 function openScope(
   request: GatewayRequest,
-  { clientGone, endsAtMs }: RequestContext,
+  { clientGone, endsAtMs, cut }: RequestContext,
   { basePath, isBelowBase, methods, pathParameter }: Location,
   { randomness, log, clock }: RouterDependencies,
 ): RequestScope {
@@ -77,7 +77,7 @@ function openScope(
   const deferred = createDeferredTasks(log, correlationId);
   const logContext = { fields: {}, metrics: {} };
   const ids = { correlationId, correlation, correlationFault: fault };
-  return { ...ids, basePath, pathParameter, errorFormat, clientGone, endsAtMs, deferred, logContext };
+  return { ...ids, basePath, pathParameter, errorFormat, clientGone, endsAtMs, cut, deferred, logContext };
 }
 
 /** Of the time that the runtime has left: settlement comes after the rest of a stream, and matters more. */

@@ -527,7 +527,37 @@ describe('closing', () => {
     await expect(call(port)).rejects.toThrow('ECONNREFUSED');
   });
 
-  it('cuts off a stream that does not end within the bound, and its finish still runs once before closing is done', async () => {
+  /** Advances the clock by each bound in turn, once the server waits for it. */
+  async function pass(clock: { advance(byMs: number): void }, ...boundsMs: readonly number[]): Promise<void> {
+    for (const boundMs of boundsMs) {
+      await nextTurn();
+      clock.advance(boundMs);
+    }
+    await nextTurn();
+  }
+
+  it('cuts a stream that does not end within five seconds: it may still say so, and its finish runs before closing is done', async () => {
+    const { finish, count } = counter();
+    const never = gate();
+    const { body } = waitingStream('data: 1\n\n', never.opened);
+    const { port, server, clock } = await serve(async (_request, { cut }) => {
+      cut?.addEventListener('abort', () => never.open());
+      return { status: 200, headers: eventStreamHeaders, body, finish };
+    });
+    const incoming = await open(port);
+    incoming.on('error', () => {});
+    await once(incoming, 'data');
+    const closed = server.close();
+    await nextTurn();
+    clock.advance(4_999);
+    expect(count.value).toBe(0);
+    clock.advance(1);
+    await closed;
+    expect(count.value).toBe(1);
+    expect(clock.pending()).toBe(0);
+  });
+
+  it('destroys, a second later, the connection of a stream that does not end when it is cut', async () => {
     const { finish, count } = counter();
     const never = gate();
     const { body } = waitingStream('data: 1\n\n', never.opened);
@@ -539,11 +569,27 @@ describe('closing', () => {
     incoming.on('error', () => {});
     await once(incoming, 'data');
     const closed = server.close();
-    await nextTurn();
-    clock.advance(5_000);
+    await pass(clock, 5_000, 1_000);
     await closed;
     expect(count.value).toBe(1);
-    expect(clock.pending()).toBe(0);
+  });
+
+  it('leaves after seven seconds in all what does not even settle', async () => {
+    const entered = gate();
+    const { port, server, clock } = await serve(async () => ({
+      status: 200,
+      headers: {},
+      body: '{}',
+      finish: () => {
+        entered.open();
+        return new Promise<void>(() => {});
+      },
+    }));
+    await call(port);
+    await entered.opened;
+    const closed = server.close();
+    await pass(clock, 5_000, 1_000, 1_000);
+    await closed;
   });
 
   it('twice is closing once', async () => {
