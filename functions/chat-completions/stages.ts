@@ -180,6 +180,8 @@ export type ReadyAnswer =
 /** All that the provider loop knows of a call, of a plain one or of a function's step. */
 export interface ModelCall {
   readonly correlationId: string;
+  /** Id of whose call it is. */
+  readonly workspace: string;
   readonly request: ChatRequest;
   readonly size: CallSize;
   readonly plan: Plan;

@@ -91,7 +91,10 @@ describe('status', () => {
     await hold('old', nowMs - 20_000);
     await hold('dead', nowMs - leaseMs - 1_000);
     const cooldowns = createCooldowns({ store: local.store, clock });
-    cooldowns.report({ provider: 'acme', model: 'acme/large' }, { callId: 'young', isRateLimited: true });
+    cooldowns.report(
+      { provider: 'acme', model: 'acme/large' },
+      { workspace: 'team', callId: 'young', isRateLimited: true },
+    );
     await cooldowns.flush();
 
     const status = await operateJson<object>(`status ${local.option}`, { clock });

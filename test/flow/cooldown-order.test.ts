@@ -19,6 +19,7 @@ const pair = (upstream: string): Route[] => [
 
 describe('a provider', () => {
   const otherKey = newKey();
+  const thirdKey = newKey();
   let clock: ManualClock;
   let gateway: Harness;
 
@@ -43,7 +44,10 @@ describe('a provider', () => {
       },
       providers: { first: { accepts_byok_header: true } },
       workspace: { features: { byok: true } },
-      moreWorkspaces: [{ id: 'other', credit_usd: '1', keys: [{ name: 'k', key: otherKey }] }],
+      moreWorkspaces: [
+        { id: 'other', credit_usd: '1', keys: [{ name: 'k', key: otherKey }] },
+        { id: 'third', credit_usd: '1', keys: [{ name: 'k', key: thirdKey }] },
+      ],
     });
   });
   afterEach(() => gateway.stop());
@@ -94,20 +98,26 @@ describe('a provider', () => {
     expect(await askedFor('acme/failing')).toEqual(moved);
   });
 
-  it('that failed one call does not move for another workspace; after a second call it does', async () => {
-    const other = { authorization: `Bearer ${otherKey}` };
-    expect(await askedFor('acme/failing')).toEqual(both);
-    expect(await askedFor('acme/failing', {}, other)).toEqual(both);
-    expect(await askedFor('acme/failing', {}, other)).toEqual(moved);
-    expect(await askedFor('acme/failing')).toEqual(moved);
-  });
+  it.each(['acme/failing', 'acme/limited'])(
+    'that failed calls of one workspace moves for nobody else; once it failed one of another, for all: %s',
+    async (model) => {
+      const [other, third] = [otherKey, thirdKey].map((key) => ({ authorization: `Bearer ${key}` }));
+      while ((await askedFor(model)).length > 1);
+      expect(await askedFor(model, {}, other)).toEqual(both);
+      expect(await askedFor(model, {}, third)).toEqual(moved);
+      expect(await askedFor(model, {}, other)).toEqual(moved);
+      clock.advance(30_001);
+      expect(await askedFor(model, {}, third)).toEqual(both);
+      expect(await askedFor(model, {}, other)).toEqual(both);
+    },
+  );
 
   it('that failed one call twice does not move: the attempts of one call count once', async () => {
     const entry = { provider: 'first', model: 'acme/well' };
     for (let time = 0; time < 3; time += 1)
-      gateway.composition.cooldowns.report(entry, { callId: 'one', isRateLimited: false });
+      gateway.composition.cooldowns.report(entry, { workspace: 'team', callId: 'one', isRateLimited: false });
     expect(await askedFor('acme/well')).toEqual(['first']);
-    gateway.composition.cooldowns.report(entry, { callId: 'another', isRateLimited: false });
+    gateway.composition.cooldowns.report(entry, { workspace: 'team', callId: 'another', isRateLimited: false });
     expect(await askedFor('acme/well')).toEqual(moved);
   });
 
@@ -131,7 +141,12 @@ describe('a provider', () => {
     expect(await askedFor('acme/limited')).toEqual(moved);
     for (const retryAfterMs of [20_000, 1_000]) {
       const entry = { provider: 'first', model: 'acme/limited' };
-      gateway.composition.cooldowns.report(entry, { callId: 'c', isRateLimited: true, retryAfterMs });
+      gateway.composition.cooldowns.report(entry, {
+        workspace: 'team',
+        callId: 'c',
+        isRateLimited: true,
+        retryAfterMs,
+      });
     }
     clock.advance(19_999);
     expect(await askedFor('acme/limited')).toEqual(moved);
@@ -158,7 +173,9 @@ describe('a provider', () => {
   it('that broke a stream after its first output cools too', async () => {
     const stream = { stream: true };
     for (const _call of [1, 2]) await readStream(await gateway.post(hello('acme/breaking', stream)));
-    await eventually(() => gateway.composition.cooldowns.isCooling({ provider: 'first', model: 'acme/breaking' }));
+    await eventually(() =>
+      gateway.composition.cooldowns.isCooling({ provider: 'first', model: 'acme/breaking' }, 'team'),
+    );
     expect(await askedFor('acme/breaking', stream)).toEqual(moved);
   });
 
@@ -188,7 +205,7 @@ describe('a provider', () => {
     });
     for (const _call of [1, 2, 3]) expect((await ourFault.post(hello('acme/model'))).status).toBe(200);
     expect(ourFault.simulator.calls.map(({ provider }) => provider)).toEqual(['second', 'second', 'second']);
-    expect(ourFault.composition.cooldowns.isCooling({ provider: 'first', model: 'acme/model' })).toBe(false);
+    expect(ourFault.composition.cooldowns.isCooling({ provider: 'first', model: 'acme/model' }, 'team')).toBe(false);
     const lines = ourFault.logLines.filter((line) => line.includes('attempt_not_made'));
     expect(lines).toHaveLength(3);
     expect(lines[0]).toContain('the signer is broken');
@@ -221,7 +238,7 @@ describe('a provider', () => {
     await (await impatient.get('/models')).text();
     sendJson(await answering.promise, completionOf({ content: 'Too late.' }));
     await impatient.stop();
-    expect(composition.cooldowns.isCooling({ provider: 'first', model: 'acme/model' })).toBe(false);
+    expect(composition.cooldowns.isCooling({ provider: 'first', model: 'acme/model' }, 'team')).toBe(false);
     expect(impatient.simulator.calls).toHaveLength(0);
     await patient.stop();
   });
@@ -239,26 +256,27 @@ describe('the memory of cooldowns', () => {
 
   const another = () => createCooldowns({ store: gateway.testStore.store, clock });
   const entry = { provider: 'first', model: 'acme/failing' };
-  const limited = (retryAfterMs = 0) => ({ callId: 'c', isRateLimited: true, retryAfterMs });
-  const failed = (callId: string) => ({ callId, isRateLimited: false });
+  const limited = (retryAfterMs = 0) => ({ workspace: 'team', callId: 'c', isRateLimited: true, retryAfterMs });
+  const failed = (callId: string, workspace = 'team') => ({ workspace, callId, isRateLimited: false });
   const readItem = async (): Promise<Item> => (await gateway.testStore.store.get('limits', 'COOLDOWNS')) ?? {};
   const coolingMark = `cooling_until first ${entry.model}`;
-  const failureMark = `failed_at first ${entry.model}`;
+  const failureMark = `failure_of team first ${entry.model}`;
 
   it('is shared: another instance knows after its next look, and the one that learnt of it at once', async () => {
     const other = another();
     await other.refresh();
     for (const _call of [1, 2]) await (await gateway.post(hello('acme/failing'))).text();
-    await eventually(async () => coolingMark in (await readItem()));
+    const coolingUntil = async () => ((await readItem())[failureMark] as { cooling_until?: number })?.cooling_until;
+    await eventually(async () => (await coolingUntil()) === clock.nowMs() + 10_000);
     await other.refresh();
-    expect(other.isCooling(entry)).toBe(false);
+    expect(other.isCooling(entry, 'team')).toBe(false);
     clock.advance(5_000);
     await other.refresh();
-    expect(other.isCooling(entry)).toBe(true);
+    expect(other.isCooling(entry, 'team')).toBe(true);
     clock.advance(5_000);
-    expect(other.isCooling(entry)).toBe(false);
+    expect(other.isCooling(entry, 'team')).toBe(false);
     await other.refresh();
-    expect(other.isCooling(entry)).toBe(false);
+    expect(other.isCooling(entry, 'team')).toBe(false);
   });
 
   it('is never shortened by a report that comes late', async () => {
@@ -270,7 +288,7 @@ describe('the memory of cooldowns', () => {
     const third = another();
     await third.refresh();
     clock.advance(59_999);
-    expect(third.isCooling(entry)).toBe(true);
+    expect(third.isCooling(entry, 'team')).toBe(true);
   });
 
   it('is not crowded out by what has long passed', async () => {
@@ -278,7 +296,7 @@ describe('the memory of cooldowns', () => {
     const item = { pk: 'COOLDOWNS', [coolingMark]: clock.nowMs() + 10_000, ...Object.fromEntries(past) };
     const cooldowns = createCooldowns({ store: { ...gateway.testStore.store, get: async () => item }, clock });
     await cooldowns.refresh();
-    expect(cooldowns.isCooling(entry)).toBe(true);
+    expect(cooldowns.isCooling(entry, 'team')).toBe(true);
   });
 
   it('adds up the failures of two calls on two instances, and not those of one call', async () => {
@@ -286,14 +304,45 @@ describe('the memory of cooldowns', () => {
     one.report(entry, failed('a'));
     await one.flush();
     await three.refresh();
-    expect(three.isCooling(entry)).toBe(false);
+    expect(three.isCooling(entry, 'team')).toBe(false);
     clock.advance(5_000);
     two.report(entry, failed('b'));
-    expect(two.isCooling(entry)).toBe(false);
+    expect(two.isCooling(entry, 'team')).toBe(false);
     await two.flush();
-    expect(two.isCooling(entry)).toBe(true);
+    expect(two.isCooling(entry, 'team')).toBe(true);
     await three.refresh();
-    expect(three.isCooling(entry)).toBe(true);
+    expect(three.isCooling(entry, 'team')).toBe(true);
+  });
+
+  it('adds up the failures of two workspaces on two instances for all, those of one for itself', async () => {
+    const [one, two, three] = [another(), another(), another()];
+    for (const callId of ['a', 'b']) one.report(entry, failed(callId));
+    await one.flush();
+    await three.refresh();
+    const coolsOn = (cooldowns: typeof one) => ['team', 'other', 'third'].map((id) => cooldowns.isCooling(entry, id));
+    expect([coolsOn(one), coolsOn(three)]).toEqual(Array(2).fill([true, false, false]));
+    expect(three.coolingFor(entry)).toEqual(['team']);
+    // It has not looked at the item: the answer to its own write tells it of the other workspace.
+    two.report(entry, failed('c', 'other'));
+    await two.flush();
+    clock.advance(5_000);
+    await three.refresh();
+    expect([coolsOn(two), coolsOn(three)]).toEqual(Array(2).fill([true, true, true]));
+    expect(three.coolingFor(entry)).toBe('all');
+    expect(await readItem()).toHaveProperty([coolingMark]);
+  });
+
+  it('keeps a workspace out of the way of all others however often and however long its calls fail', async () => {
+    const { written, cooldowns } = counting();
+    for (let time = 0; time < 100; time += 1) {
+      cooldowns.report(entry, { ...limited(600_000), callId: `limited-${time}` });
+      cooldowns.report(entry, failed(`failed-${time}`));
+      await cooldowns.flush();
+      clock.advance(7_000);
+    }
+    expect(cooldowns.coolingFor(entry)).toEqual(['team']);
+    expect(cooldowns.isCooling(entry, 'other')).toBe(false);
+    expect(written).toEqual([failureMark]);
   });
 
   it('does not add up failures of two instances that are more than 30 seconds apart', async () => {
@@ -303,7 +352,7 @@ describe('the memory of cooldowns', () => {
     clock.advance(30_001);
     two.report(entry, failed('b'));
     await two.flush();
-    expect(two.isCooling(entry)).toBe(false);
+    expect(two.isCooling(entry, 'team')).toBe(false);
   });
 
   it('takes a failure whose write was sent twice for one failure', async () => {
@@ -315,7 +364,7 @@ describe('the memory of cooldowns', () => {
     const cooldowns = createCooldowns({ store: { ...store, update }, clock });
     cooldowns.report(entry, failed('a'));
     await cooldowns.flush();
-    expect(cooldowns.isCooling(entry)).toBe(false);
+    expect(cooldowns.isCooling(entry, 'team')).toBe(false);
     expect(await readItem()).not.toHaveProperty([coolingMark]);
   });
 
@@ -340,11 +389,11 @@ describe('the memory of cooldowns', () => {
       await cooldowns.flush();
       clock.advance(1);
     }
-    expect(written).toEqual([coolingMark]);
+    expect(written).toEqual([failureMark]);
     clock.advance(60_000);
     cooldowns.report(entry, limited());
     await cooldowns.flush();
-    expect(written).toEqual([coolingMark, coolingMark]);
+    expect(written).toEqual([failureMark, failureMark]);
   });
 
   it('costs two writes for two failed calls: the failure, and the cooling', async () => {
@@ -353,7 +402,7 @@ describe('the memory of cooldowns', () => {
       cooldowns.report(entry, failed(callId));
       await cooldowns.flush();
     }
-    expect(written).toEqual([failureMark, coolingMark]);
+    expect(written).toEqual([failureMark, failureMark]);
   });
 
   it('forgets what is over: the next write removes it from the item', async () => {
@@ -368,7 +417,7 @@ describe('the memory of cooldowns', () => {
     late.report(entry, limited());
     await late.flush();
     const marks = Object.keys(await readItem()).filter((name) => name.includes(' '));
-    expect(marks.sort()).toEqual(['cooling_until first acme/d', coolingMark]);
+    expect(marks.sort()).toEqual(['failure_of team first acme/d', failureMark]);
   });
 
   it('writes its mark although another instance has renewed what was to be removed', async () => {
@@ -384,7 +433,7 @@ describe('the memory of cooldowns', () => {
     await stale.flush();
     const third = another();
     await third.refresh();
-    expect([third.isCooling(entry), third.isCooling(renewed)]).toEqual([true, true]);
+    expect([third.isCooling(entry, 'team'), third.isCooling(renewed, 'team')]).toEqual([true, true]);
   });
 
   it('has a time to live that DynamoDB deletes it by', async () => {
@@ -404,7 +453,7 @@ describe('the memory of cooldowns', () => {
     await cooldowns.refresh();
     cooldowns.report(entry, limited());
     await cooldowns.flush();
-    expect(cooldowns.isCooling(entry)).toBe(true);
-    expect(cooldowns.isCooling({ ...entry, model: 'acme/well' })).toBe(false);
+    expect(cooldowns.isCooling(entry, 'team')).toBe(true);
+    expect(cooldowns.isCooling({ ...entry, model: 'acme/well' }, 'team')).toBe(false);
   });
 });

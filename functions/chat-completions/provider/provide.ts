@@ -21,7 +21,7 @@ export async function provide(deps: ChatDependencies, call: ModelCall): Promise<
   const endAttempt = (admitted: AdmittedCandidate, outcome: Attempt['outcome'], endedAtMs: number, tokens = 0) => {
     const ended = { ...admitted, outcome, latencyMs: endedAtMs - admitted.startedAtMs, tokens };
     attempts.push(ended);
-    reportAttempt(deps, ended, call.correlationId);
+    reportAttempt(deps, ended, { workspace: call.workspace, callId: call.correlationId });
   };
 
   async function run(): Promise<ProviderRun['result']> {

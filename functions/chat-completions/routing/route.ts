@@ -37,7 +37,7 @@ export async function route(deps: ChatDependencies, identified: IdentifiedCall):
     byok,
     isConfigured: ({ provider }) => deps.credentials.find(provider) !== undefined,
     statsOf: ({ provider, model }) => statistics.of(model.id, provider.id),
-    isCooling: (candidate) => deps.cooldowns.isCooling(entryOf(candidate)),
+    isCooling: (candidate) => deps.cooldowns.isCooling(entryOf(candidate), workspace.id),
   });
   if (plan instanceof GatewayError) return plan;
   const policy = tighten(request.provider.policy, workspace.data_policy);
@@ -94,6 +94,7 @@ const sortsByStatistics = ({ provider: { sort } }: ChatRequest): boolean => sort
 
 export const toModelCall = (call: AdmittedChat): ModelCall => ({
   correlationId: call.scope.correlationId,
+  workspace: call.workspace.id,
   request: call.request,
   size: call.size,
   plan: call.plan,

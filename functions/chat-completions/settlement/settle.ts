@@ -35,7 +35,8 @@ export async function settle(
       log.error({ event: 'settlement_failed', settlement_step: name, correlation_id: call.scope.correlationId }, error);
     }
   };
-  if (stream !== undefined) reportAttempt(deps, stream.attempt, call.scope.correlationId);
+  const identity = { workspace: call.workspace.id, callId: call.scope.correlationId };
+  if (stream !== undefined) reportAttempt(deps, stream.attempt, identity);
   const attempts = stream === undefined ? run.attempts : [...run.attempts, stream.attempt];
   const { unusedPermit } = run;
 

@@ -42,6 +42,7 @@ const toModelCall = (
   stopped: AbortSignal | undefined,
 ): ModelCall => ({
   correlationId: call.scope.correlationId,
+  workspace: call.workspace.id,
   request,
   size,
   plan,

@@ -37,5 +37,5 @@ const planModel = (deps: ChatDependencies, call: IdentifiedCall, request: ChatRe
     isConfigured: ({ provider }) => deps.credentials.find(provider) !== undefined,
     // Revisions name their models: statistics are not needed to sort by.
     statsOf: () => undefined,
-    isCooling: (candidate) => deps.cooldowns.isCooling(entryOf(candidate)),
+    isCooling: (candidate) => deps.cooldowns.isCooling(entryOf(candidate), call.workspace.id),
   });

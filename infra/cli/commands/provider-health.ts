@@ -21,8 +21,8 @@ interface ProviderHealth {
   readonly isDisabled: boolean;
   /** The gateway has no credential for it, and passes it over. */
   readonly lacksCredential: boolean;
-  /** It failed or was rate limited lately, and stands at the end of every plan. */
-  readonly isCooling: boolean;
+  /** It failed or was rate limited lately, and stands at the end of the plans of these workspaces, or of all. */
+  readonly coolingFor: 'all' | readonly string[];
   /** Undefined: no call succeeded, failed or was limited lately. */
   readonly figures: Figures | undefined;
 }
@@ -50,7 +50,7 @@ export async function readProviderHealth(session: Session, opened: OpenTarget) {
         provider,
         isDisabled: isDisabled(provider),
         lacksCredential: missing(byId.get(provider)) !== undefined,
-        isCooling: cooldowns.isCooling({ model, provider }),
+        coolingFor: cooldowns.coolingFor({ model, provider }),
         figures: statistics.ofCandidate(model, provider),
       }),
     ),
@@ -77,14 +77,22 @@ async function readStatistics(store: Store, clock: Clock): Promise<Statistics> {
 type ProviderState = 'serving' | 'failing' | 'limited' | 'refusing' | 'no credential' | 'disabled' | 'unused';
 
 /** What the operator decided or forgot counts more than what happened in the last 15 to 30 minutes. */
-function stateOf({ isDisabled, lacksCredential, isCooling, figures }: ProviderHealth): ProviderState {
+function stateOf(health: ProviderHealth): ProviderState {
+  const { isDisabled, lacksCredential, figures } = health;
   if (isDisabled) return 'disabled';
   if (lacksCredential) return 'no credential';
   if (figures === undefined) return 'unused';
   // A provider that answered before it cooled does not serve now.
-  if (figures.medianLatencyMs !== undefined && !isCooling) return 'serving';
+  if (figures.medianLatencyMs !== undefined && !isCooling(health)) return 'serving';
   return mostFrequent(figures);
 }
+
+const isCooling = ({ coolingFor }: ProviderHealth): boolean => coolingFor.length > 0;
+
+/** Undefined: it cools for all, or not at all. */
+const coolingWorkspaces = ({ coolingFor }: ProviderHealth): string | undefined =>
+  coolingFor === 'all' || coolingFor.length === 0 ? undefined : coolingFor.join(', ');
+
 /** Of equals the one that the operator must act on. */
 function mostFrequent({ unsuccessful }: Figures): ProviderState {
   if (unsuccessful === undefined) return 'failing';
@@ -98,7 +106,13 @@ export const providerFields: readonly Field<ProviderHealth>[] = [
   { member: 'model', title: 'model', isFlexible: true, value: ({ model }) => model },
   { member: 'provider', title: 'provider', isFlexible: true, value: ({ provider }) => provider },
   { member: 'state', title: 'state', value: stateOf },
-  { member: 'cooling', title: 'cooling', value: ({ isCooling }) => isCooling },
+  {
+    member: 'cooling',
+    title: 'cooling',
+    value: isCooling,
+    shown: (health) => coolingWorkspaces(health) ?? isCooling(health),
+  },
+  { member: 'cooling_for', value: (health) => coolingWorkspaces(health) ?? (isCooling(health) ? 'all' : undefined) },
   { member: 'median_latency_ms', title: 'median ms', align: 'right', value: (p) => p.figures?.medianLatencyMs },
   { member: 'throughput_rpm', title: 'per minute', align: 'decimal', value: ({ figures }) => figures?.throughputRpm },
   { member: 'uptime', title: 'uptime', align: 'decimal', value: ({ figures }) => figures?.uptime },

@@ -1,24 +1,39 @@
 // The item that tells instances of each other's failures:
 //
-//   cooling_until <provider> <model>    written once per cooling, by the instance that begins it
-//   failed_at <provider> <model>        the last failure that began no cooling: the next one, of another call and within
-//                                       30 s, begins one, on whatever instance
+//   cooling_until <provider> <model>            for all workspaces; written once per cooling, by the instance that begins it
+//   failure_of <workspace> <provider> <model>   { failed_at, cooling_until }: the last failed call of one workspace, and
+//                                               how long that workspace waits because of its own calls (0: it does not)
 //
 // Every write removes what is over, so that the item stays as small as what is going on.
 import type { Clock } from '../../foundation/time/index.ts';
 import type { Item, Store } from '../../storage/store/index.ts';
 
-export interface CooldownItem {
-  read(): Promise<void>;
-  /** As of the last read or write, those that are over included. */
-  coolings(): [name: string, untilMs: number][];
-  /** Keeps the later of two ends. */
-  writeCooling(name: string, untilMs: number): Promise<void>;
-  /** Gives when another call failed there before. Undefined: none that is known. */
-  writeFailure(name: string, atMs: number): Promise<number | undefined>;
+/** The last failure of a workspace at one entry. */
+export interface FailureMark {
+  readonly workspace: string;
+  readonly failedAtMs: number;
+  /** How long the entry cools for this workspace. 0: it does not. */
+  readonly coolingUntilMs: number;
 }
 
-/** Contract 6: two calls that failed so close to each other begin a cooling. */
+export interface NamedMark extends FailureMark {
+  /** Provider and model. */
+  readonly name: string;
+}
+
+export interface CooldownItem {
+  read(): Promise<void>;
+  /** For all workspaces. As of the last read or write, those that are over included. */
+  coolings(): [name: string, untilMs: number][];
+  /** As of the last read or write, those that are over included. */
+  marks(): NamedMark[];
+  /** Keeps the later of two ends. */
+  writeCooling(name: string, untilMs: number): Promise<void>;
+  /** Gives the marks of the entry as they were before. */
+  writeMark(mark: NamedMark): Promise<FailureMark[]>;
+}
+
+/** Two calls that failed so close to each other begin a cooling. */
 export const failuresWithinMs = 30_000;
 
 const itemKey = 'COOLDOWNS';
@@ -28,20 +43,22 @@ const itemLifeSeconds = 3_600;
 const removedPerWriteMax = 20;
 
 const untilPrefix = 'cooling_until ';
-const failedPrefix = 'failed_at ';
+const markPrefix = 'failure_of ';
+
+/** As stored: an end, or what a workspace met. */
+type Value = number | { readonly failed_at: number; readonly cooling_until: number };
 
 export function createCooldownItem({ store, clock }: { readonly store: Store; readonly clock: Clock }): CooldownItem {
   let item: Item = {};
 
   /** The item as it was before, or as it stands where it has something later. */
-  async function write(attribute: string, value: number): Promise<Item> {
+  async function write(attribute: string, value: Value): Promise<Item> {
     const nowMs = clock.nowMs();
-    const over = Object.entries(item).filter(([name, at]) => name !== attribute && isOver(name, at, nowMs));
+    const over = Object.entries(item).filter(([name, seen]) => name !== attribute && isOver(name, seen, nowMs));
     const removed = over.slice(0, removedPerWriteMax);
     const result = await send(attribute, value, removed);
-    const isNewer = Number(result.item?.[attribute] ?? 0) >= value;
-    // Refused for what was to be removed: another instance has written it anew.
-    const last = result.kind === 'written' || isNewer ? result : await send(attribute, value, []);
+    // Perhaps refused for what was to be removed: another instance has written it anew.
+    const last = result.kind === 'written' || removed.length === 0 ? result : await send(attribute, value, []);
     const before = last.item ?? {};
     const gone = last === result ? new Set(removed.map(([name]) => name)) : new Set();
     const kept = Object.entries(before).filter(([name]) => !gone.has(name));
@@ -49,20 +66,21 @@ export function createCooldownItem({ store, clock }: { readonly store: Store; re
     return before;
   }
 
-  function send(attribute: string, value: number, removed: readonly (readonly [string, unknown])[]) {
+  function send(attribute: string, value: Value, removed: readonly (readonly [string, unknown])[]) {
     const names = removed.map(([name], at): [string, string] => [`#over${at}`, name]);
     const values = removed.map(([, seen], at): [string, unknown] => [`:over${at}`, seen]);
-    const isEarlier = '(attribute_not_exists(#name) OR #name < :value)';
+    const { condition, values: times } = isNoLater(value);
     const isAsSeen = removed.map((_each, at) => `(attribute_not_exists(#over${at}) OR #over${at} = :over${at})`);
     const removal = removed.length === 0 ? '' : ` REMOVE ${names.map(([placeholder]) => placeholder).join(', ')}`;
     return store.update({
       table: 'limits',
       key: itemKey,
       expression: `SET #name = :value, expires_at_epoch_seconds = :expires${removal}`,
-      condition: [isEarlier, ...isAsSeen].join(' AND '),
+      condition: [condition, ...isAsSeen].join(' AND '),
       names: { '#name': attribute, ...Object.fromEntries(names) },
       values: {
         ':value': value,
+        ...times,
         ':expires': Math.ceil(clock.nowMs() / 1_000) + itemLifeSeconds,
         ...Object.fromEntries(values),
       },
@@ -77,20 +95,45 @@ export function createCooldownItem({ store, clock }: { readonly store: Store; re
     },
     coolings: () =>
       Object.entries(item)
-        .filter(([name]) => name.startsWith(untilPrefix))
-        .map(([name, until]) => [name.slice(untilPrefix.length), Number(until)]),
+        .filter(([attribute]) => attribute.startsWith(untilPrefix))
+        .map(([attribute, until]) => [attribute.slice(untilPrefix.length), Number(until)]),
+    marks: () => marksIn(item),
     async writeCooling(name, untilMs) {
       await write(untilPrefix + name, untilMs);
     },
-    async writeFailure(name, atMs) {
-      const former = (await write(failedPrefix + name, atMs))[failedPrefix + name];
-      // A write whose answer was lost meets itself: that is one failure, not two.
-      return former === undefined || former === atMs ? undefined : Number(former);
+    async writeMark({ workspace, name, failedAtMs, coolingUntilMs }) {
+      const value = { failed_at: failedAtMs, cooling_until: coolingUntilMs };
+      return marksIn(await write(`${markPrefix}${workspace} ${name}`, value)).filter((mark) => mark.name === name);
     },
   };
 }
 
+const marksIn = (item: Item): NamedMark[] =>
+  Object.entries(item).flatMap(([attribute, value]) => {
+    if (!attribute.startsWith(markPrefix)) return [];
+    // Ids of workspaces have no spaces.
+    const end = attribute.indexOf(' ', markPrefix.length);
+    const { failed_at, cooling_until } = value as Record<string, unknown>;
+    return {
+      workspace: attribute.slice(markPrefix.length, end),
+      name: attribute.slice(end + 1),
+      failedAtMs: Number(failed_at),
+      coolingUntilMs: Number(cooling_until),
+    };
+  });
+
+/** What stands is replaced by nothing that ends earlier. */
+const isNoLater = (value: Value) =>
+  typeof value === 'number'
+    ? { condition: '(attribute_not_exists(#name) OR #name <= :value)', values: {} }
+    : {
+        condition: '(attribute_not_exists(#name) OR (#name.failed_at <= :failed AND #name.cooling_until <= :until))',
+        values: { ':failed': value.failed_at, ':until': value.cooling_until },
+      };
+
 function isOver(attribute: string, value: unknown, nowMs: number): boolean {
   if (attribute.startsWith(untilPrefix)) return Number(value) <= nowMs;
-  return attribute.startsWith(failedPrefix) && Number(value) + failuresWithinMs < nowMs;
+  if (!attribute.startsWith(markPrefix)) return false;
+  const { failed_at, cooling_until } = value as Record<string, unknown>;
+  return Number(cooling_until) <= nowMs && Number(failed_at) + failuresWithinMs < nowMs;
 }

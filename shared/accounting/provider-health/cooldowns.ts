@@ -1,10 +1,11 @@
-// Providers that limited a call, or failed two, wait at the end of every plan for a while (contract 6). What instances
-// learn of them is shared through one item. Losing it costs nothing but a slower first try, so no failure of the store
+// Providers that limited a call, or failed two, wait at the end of plans for a while: of the plans of one workspace as
+// long as only its calls failed, of all plans once those of two did. So no workspace moves a provider for another one. What
+// instances learn is shared through one item. Losing it costs nothing but a slower first try, so no failure of the store
 // is ever felt.
 import { type Cache, createCache } from '../../foundation/cache/index.ts';
 import type { Clock } from '../../foundation/time/index.ts';
 import type { Store } from '../../storage/store/index.ts';
-import { createCooldownItem, failuresWithinMs } from './cooldown-item.ts';
+import { createCooldownItem, type FailureMark, failuresWithinMs } from './cooldown-item.ts';
 
 /** What is cooled: one model of one provider. A limit on one model says nothing about the others. */
 export interface CooledEntry {
@@ -13,6 +14,8 @@ export interface CooledEntry {
 }
 
 export interface ReportedFailure {
+  /** Whose call it was. */
+  readonly workspace: string;
   /** Unique to the call of the client: the failures of one call count once. */
   readonly callId: string;
   readonly isRateLimited: boolean;
@@ -21,8 +24,10 @@ export interface ReportedFailure {
 }
 
 export interface Cooldowns {
-  /** Whether the entry cools now, as far as this instance knows. */
-  isCooling(entry: CooledEntry): boolean;
+  /** Whether the entry cools for calls of the workspace now, as far as this instance knows. */
+  isCooling(entry: CooledEntry, workspace: string): boolean;
+  /** The workspaces for which the entry cools now. */
+  coolingFor(entry: CooledEntry): 'all' | readonly string[];
   /** Asks the store what others reported, where that was long ago. Never rejects. */
   refresh(): Promise<void>;
   /** Of overlapping cooldowns the longest counts. Does no I/O. */
@@ -32,16 +37,17 @@ export interface Cooldowns {
 }
 
 const refreshAfterMs = 5_000;
-/** Contract 6. */
 const cooldownMs = 10_000;
 /** A provider that asks for more is asked again all the same: it moved to the end, it was not switched off. */
 const cooldownMaxMs = 600_000;
 /** Entries an instance remembers. Only failing ones are remembered at all. */
 const entriesMax = 1_000;
+/** The latest. More than two that are recent meet only where the entry cools for all already. */
+const workspacesPerEntryMax = 8;
 
-interface LastFailure {
-  readonly callId: string;
-  readonly atMs: number;
+interface Failure extends FailureMark {
+  /** Undefined: another instance reported it. */
+  readonly callId?: string;
   /** How long the entry cools if this failure turns out to be the second of two. */
   readonly coolMs: number;
 }
@@ -49,30 +55,50 @@ interface LastFailure {
 export function createCooldowns({ store, clock }: { readonly store: Store; readonly clock: Clock }): Cooldowns {
   const shared = createCooldownItem({ store, clock });
   const untilMs: Cache<number> = createCache({ sizeMax: entriesMax });
-  const failures: Cache<LastFailure> = createCache({ sizeMax: entriesMax });
+  /** One for each workspace, the latest first. */
+  const failures: Cache<readonly Failure[]> = createCache({ sizeMax: entriesMax });
   /** What the others do not know yet. */
   const newCoolings = new Set<string>();
-  const newFailures = new Set<string>();
+  const newFailures = new Map<string, Set<string>>();
   let askedAtMs = Number.NEGATIVE_INFINITY;
 
-  const isCooling = (name: string): boolean => (untilMs.get(name) ?? 0) > clock.nowMs();
+  const coolsForAll = (name: string): boolean => (untilMs.get(name) ?? 0) > clock.nowMs();
+  const coolsFor = ({ coolingUntilMs }: FailureMark): boolean => coolingUntilMs > clock.nowMs();
+  const failuresAt = (name: string): readonly Failure[] => failures.get(name) ?? [];
+  const failureOf = (name: string, workspace: string): Failure | undefined =>
+    failuresAt(name).find((failure) => failure.workspace === workspace);
 
   function learn(name: string, until: number): void {
     // What has passed must not crowd out what has not.
     if (until > Math.max(clock.nowMs(), untilMs.get(name) ?? 0)) untilMs.set(name, until);
   }
 
+  function remember(name: string, failure: Failure): void {
+    const others = failuresAt(name).filter(({ workspace }) => workspace !== failure.workspace);
+    failures.set(name, [failure, ...others].slice(0, workspacesPerEntryMax));
+  }
+
   function learnAll(): void {
     for (const [name, until] of shared.coolings()) learn(name, until);
+    for (const { name, ...mark } of shared.marks()) {
+      const known = failureOf(name, mark.workspace);
+      const coolingUntilMs = Math.max(mark.coolingUntilMs, known?.coolingUntilMs ?? 0);
+      if (known !== undefined && known.failedAtMs >= mark.failedAtMs) remember(name, { ...known, coolingUntilMs });
+      else if (isRecent(mark, clock.nowMs())) remember(name, { ...mark, coolingUntilMs, coolMs: cooldownMs });
+    }
   }
 
   /** Once per cooling: what is reported while the entry cools can make it longer here, and is not written. */
   function cool(name: string, until: number): void {
-    const isUnderWay = isCooling(name);
+    const isUnderWay = coolsForAll(name);
     learn(name, until);
     if (isUnderWay) return;
     newCoolings.add(name);
     newFailures.delete(name);
+  }
+
+  function noteNew(name: string, workspace: string): void {
+    newFailures.set(name, (newFailures.get(name) ?? new Set()).add(workspace));
   }
 
   async function sendCooling(name: string): Promise<void> {
@@ -80,19 +106,39 @@ export function createCooldowns({ store, clock }: { readonly store: Store; reado
     learnAll();
   }
 
-  /** Where another instance has noted a failure lately, the two begin a cooling. */
-  async function sendFailure(name: string): Promise<void> {
-    const failure = failures.get(name);
+  /** Together with what other instances have noted lately it may begin a cooling. */
+  async function sendFailure(name: string, workspace: string): Promise<void> {
+    const failure = failureOf(name, workspace);
     if (failure === undefined) return;
-    const otherAtMs = await shared.writeFailure(name, failure.atMs);
+    const before = (await shared.writeMark({ name, ...failure })).filter((mark) => isRecent(mark, failure.failedAtMs));
     learnAll();
-    if (otherAtMs === undefined || Math.abs(failure.atMs - otherAtMs) > failuresWithinMs || isCooling(name)) return;
-    learn(name, failure.atMs + failure.coolMs);
-    await sendCooling(name);
+    if (coolsForAll(name)) return;
+    const known = failureOf(name, workspace) ?? failure;
+    const until = failure.failedAtMs + failure.coolMs;
+    if (before.some((mark) => mark.workspace !== workspace)) {
+      learn(name, until);
+      return sendCooling(name);
+    }
+    // A write whose answer was lost meets itself: that is one failure, not two.
+    const isSecond = before.some(({ failedAtMs }) => failedAtMs !== failure.failedAtMs);
+    if (!isSecond || coolsFor(known)) return;
+    const cooled = { ...known, coolingUntilMs: until };
+    remember(name, cooled);
+    await shared.writeMark({ name, ...cooled });
   }
 
   return {
-    isCooling: (entry) => isCooling(nameOf(entry)),
+    isCooling(entry, workspace) {
+      const name = nameOf(entry);
+      const own = failureOf(name, workspace);
+      return coolsForAll(name) || (own !== undefined && coolsFor(own));
+    },
+
+    coolingFor(entry) {
+      const name = nameOf(entry);
+      if (coolsForAll(name)) return 'all';
+      return failuresAt(name).flatMap((failure) => (coolsFor(failure) ? failure.workspace : []));
+    },
 
     async refresh() {
       if (clock.nowMs() - askedAtMs < refreshAfterMs) return;
@@ -101,21 +147,31 @@ export function createCooldowns({ store, clock }: { readonly store: Store; reado
       await shared.read().then(learnAll, () => {});
     },
 
-    report(entry, { callId, isRateLimited, retryAfterMs = 0 }) {
+    report(entry, { workspace, callId, isRateLimited, retryAfterMs = 0 }) {
       const [name, nowMs] = [nameOf(entry), clock.nowMs()];
       const coolMs = Math.min(retryAfterMs || cooldownMs, cooldownMaxMs);
-      const last = failures.get(name);
-      const isSameCall = last?.callId === callId;
-      const isSecond = last !== undefined && !isSameCall && nowMs - last.atMs <= failuresWithinMs;
-      if (!isSameCall) failures.set(name, { callId, atMs: nowMs, coolMs });
+      const recent = failuresAt(name).filter((failure) => isRecent(failure, nowMs));
+      const own = recent.find((failure) => failure.workspace === workspace);
+      const isSameCall = own?.callId === callId;
+      const failedAtMs = isSameCall ? own.failedAtMs : nowMs;
+      const failure: Failure = { workspace, callId, failedAtMs, coolMs, coolingUntilMs: own?.coolingUntilMs ?? 0 };
+      remember(name, failure);
       // Failures of calls that were under way when the cooling began make it no longer; a named time does.
-      if (isCooling(name) && retryAfterMs === 0) return;
-      if (isRateLimited || isSecond) cool(name, nowMs + coolMs);
-      else if (!isSameCall) newFailures.add(name);
+      if (coolsForAll(name) && retryAfterMs === 0) return;
+      if (recent.some((other) => other.workspace !== workspace)) return cool(name, nowMs + coolMs);
+      const isUnderWay = coolsFor(failure);
+      if (isUnderWay && retryAfterMs === 0) return;
+      if (isRateLimited || (own !== undefined && !isSameCall)) {
+        remember(name, { ...failure, coolingUntilMs: Math.max(failure.coolingUntilMs, nowMs + coolMs) });
+        if (!isUnderWay) noteNew(name, workspace);
+      } else if (!isSameCall) noteNew(name, workspace);
     },
 
     async flush() {
-      const sendings = [...[...newCoolings].map(sendCooling), ...[...newFailures].map(sendFailure)];
+      const failed = [...newFailures].flatMap(([name, workspaces]) =>
+        [...workspaces].map((workspace) => sendFailure(name, workspace)),
+      );
+      const sendings = [...[...newCoolings].map(sendCooling), ...failed];
       newCoolings.clear();
       newFailures.clear();
       // The others will find out for themselves.
@@ -125,3 +181,7 @@ export function createCooldowns({ store, clock }: { readonly store: Store; reado
 }
 
 const nameOf = ({ provider, model }: CooledEntry): string => `${provider} ${model}`;
+
+/** It counts together with another failure at this time. */
+const isRecent = ({ failedAtMs, coolingUntilMs }: FailureMark, atMs: number): boolean =>
+  Math.abs(atMs - failedAtMs) <= failuresWithinMs || coolingUntilMs > atMs;

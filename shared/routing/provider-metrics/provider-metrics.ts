@@ -24,11 +24,17 @@ const countedOutcomes: Partial<Record<FailureKind, 'failed' | 'rate_limited' | '
   invalid: 'invalid',
 };
 
-/** In memory and at once, so that the next plan of this process knows it. `callId`: of the client's call. */
+/** The client's call: its workspace and correlation id. */
+export interface CallIdentity {
+  readonly workspace: string;
+  readonly callId: string;
+}
+
+/** In memory and at once, so that the next plan of this process knows it. */
 export function reportAttempt(
   { recorder, cooldowns }: ProviderMetricsDependencies,
   attempt: Attempt,
-  callId: string,
+  call: CallIdentity,
 ): void {
   if (attempt.permit === undefined) return;
   const { outcome, latencyMs, firstOutputMs, candidate } = attempt;
@@ -45,7 +51,11 @@ export function reportAttempt(
   // A request that the provider rejected as invalid cools nothing.
   const { kind, retryAfterSeconds = 0 } = outcome;
   if (kind !== 'failed' && kind !== 'rate_limited') return;
-  cooldowns.report(entry, { callId, isRateLimited: kind === 'rate_limited', retryAfterMs: retryAfterSeconds * 1_000 });
+  cooldowns.report(entry, {
+    ...call,
+    isRateLimited: kind === 'rate_limited',
+    retryAfterMs: retryAfterSeconds * 1_000,
+  });
 }
 
 /**
