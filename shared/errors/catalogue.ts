@@ -30,7 +30,7 @@ const retried = <Retry extends Exclude<RetryAdvice, 'none'>>(
 /** Spec 7.1. */
 const gateway = {
   invalid_request: entry(400, 'The request is not valid.'),
-  unknown_model: entry(400, 'No model with this id is in the catalogue; GET /v1/models lists those that are.', 'model'),
+  unknown_model: entry(400, 'No model with this id is in the catalogue; GET /v1/models lists those that are.'),
   model_not_routable: entry(400, 'The model has no provider that can be called now.', 'model'),
   invalid_sort: entry(400, 'provider.sort must be price, latency or throughput.', 'provider.sort'),
   feature_unsupported: entry(400, 'No provider of the model supports a feature that the request asks for.'),
@@ -55,11 +55,7 @@ const gateway = {
   idempotency_conflict: retried(409, 'The Idempotency-Key was used with other inputs.', 'never'),
   duplicate_span_id: retried(409, 'The span id is already used in the workspace.', 'never'),
   no_policy_compliant_provider: entry(422, 'No provider satisfies the data policy.'),
-  data_policy_loosening_forbidden: entry(
-    422,
-    'The request loosens a data policy that the workspace enforces.',
-    'provider',
-  ),
+  data_policy_loosening_forbidden: entry(422, 'The request loosens a data policy that the workspace enforces.'),
   structured_output_unsupported: entry(422, 'No selected provider supports json_schema.', 'response_format'),
   schema_validation_failed: entry(422, 'No output of the model satisfied the schema.'),
   rate_limited: retried(429, 'All eligible providers are rate limited.', 'wait'),
@@ -82,7 +78,6 @@ const functions = {
   invalid_function_alias: entry(
     400,
     'The model is not of the form gw/function/<id> or gw/function/<id>@<revision>, or the Idempotency-Key is not a UUID.',
-    'model',
   ),
   invalid_function_request: entry(400, 'The request does not match the input contract of the function.'),
   function_requires_managed_funding: entry(400, 'Functions use workspace credits; a BYOK key cannot pay for them.'),

@@ -66,22 +66,10 @@ const faults: readonly Fault[] = [
   fault('draft', 404, 'revision_not_available', ['alias'], withAlias('failing@draft')),
   fault('expired', 409, 'qualification_expired', ['alias'], withAlias('failing@old')),
   fault('option', 400, 'invalid_function_request', ['body'], withMember({ top_p: 1 })),
-  // What a function fixes is refused for being sent: its type has no code of its own, once the alias is one.
-  fault(
-    'option of another type',
-    400,
-    'invalid_function_request',
-    ['body', 'model'],
-    withMember({ temperature: 'hot' }),
-  ),
-  fault(
-    'sort of no kind',
-    400,
-    'invalid_function_request',
-    ['body', 'model'],
-    withMember({ provider: { sort: 'cheapest' } }),
-  ),
-  fault('broken schema', 400, 'invalid_function_request', ['body', 'model'], withMember({ ...broken, stream: true })),
+  // What a function fixes is refused for being sent: its type has no code of its own, also where the alias is none.
+  fault('option of another type', 400, 'invalid_function_request', ['body'], withMember({ temperature: 'hot' })),
+  fault('sort of no kind', 400, 'invalid_function_request', ['body'], withMember({ provider: { sort: 'cheapest' } })),
+  fault('broken schema', 400, 'invalid_function_request', ['body'], withMember({ ...broken, stream: true })),
   fault('no provider serves', 502, 'execution_failed', ['alias'], withAlias('unserved')),
   fault('key without money', 402, 'spend_limit_exceeded', ['key'], withKey('limited')),
   fault('no credit', 402, 'PAYMENT_REQUIRED', ['workspace'], withWorkspace('poor')),

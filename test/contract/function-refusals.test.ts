@@ -92,6 +92,14 @@ describe('a function call', () => {
     await refused(harness.post({ ...ask('echo'), model }), 400, 'invalid_function_alias');
   });
 
+  it.each(['gw/function/', 'gw/function/echo@r1@r1'])(
+    'whose model is no alias is told so before the types of what a function fixes: %s',
+    async (model) => {
+      const fixed = { temperature: 'hot', provider: 'acme', n: -1, response_format: { type: 'json_schema' }, Model: 1 };
+      await refused(harness.post({ ...ask('echo'), ...fixed, model }), 400, 'invalid_function_alias');
+    },
+  );
+
   it.each<[string, unknown]>([
     ['temperature', 'hot'],
     ['max_tokens', -1],

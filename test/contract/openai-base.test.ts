@@ -1,6 +1,6 @@
 // The base URL /openai/v1 (contract 20): the same gateway for clients that cannot be given a header.
 import { afterAll, beforeAll, describe, expect, it } from '#jest';
-import { promptFunction } from '../support/gateway-file.ts';
+import { newKey, promptFunction } from '../support/gateway-file.ts';
 import { dataLines, type Harness, hello, startHarness } from '../support/harness.ts';
 
 const schema = { type: 'object', required: ['a'], properties: { a: { type: 'string' } }, additionalProperties: false };
@@ -11,12 +11,23 @@ const upstreams = [
   'truncated-json',
   'error-after-chunks:2',
   'error-400:context_length_exceeded',
+  'error-500',
 ];
 
+const strict = newKey();
 let gateway: Harness;
 beforeAll(async () => {
   gateway = await startHarness({
-    models: Object.fromEntries(upstreams.map((upstream) => [`acme/${upstream}`, [{ provider: 'acme', upstream }]])),
+    models: {
+      ...Object.fromEntries(upstreams.map((upstream) => [`acme/${upstream}`, [{ provider: 'acme', upstream }]])),
+      'plain/echo': [{ provider: 'plain', upstream: 'echo', more: { supported_params: {} } }],
+      'unset/echo': [{ provider: 'unset', upstream: 'echo' }],
+      'acme/unpriced': [
+        { provider: 'acme', upstream: 'echo', more: { input_price_per_million: null, output_price_per_million: null } },
+      ],
+    },
+    providers: { unset: { auth: { bearer: { env: 'GW_TEST_VARIABLE_NOBODY_SETS' } } } },
+    moreWorkspaces: [{ id: 'strict', credit_usd: '1', data_policy: { zdr: true }, keys: [{ name: 'k', key: strict }] }],
     workspace: {
       functions: [promptFunction('label', 'acme/echo', { input: { type: 'text' } })],
     },
@@ -46,6 +57,72 @@ describe('an error', () => {
     expect(body.error).toMatchObject({ type: 'invalid_request_error', code: 'unknown_model', param: 'model' });
     expect(body.message).toBe(body.error.message);
     expect(body.correlation_id).toBe(response.headers.get('x-request-id'));
+  });
+
+  const image = { type: 'image_url', image_url: { url: 'https://images.example/a.png' } };
+  it.each<[string, object, string | null, Record<string, string>?]>([
+    ['unknown_model', hello('acme/echo', { models: ['acme/echo', 'acme/none'] }), 'models[1]'],
+    ['unknown_model', { ...hello(''), model: undefined, models: ['acme/none'] }, 'models[0]'],
+    ['model_not_routable', hello('acme/unpriced'), 'model'],
+    ['model_not_routable', hello('acme/echo', { provider: { only: 'plain' } }), 'provider.only'],
+    ['model_not_routable', hello('acme/echo', { provider: { ignore: ['acme'] } }), 'provider.ignore'],
+    [
+      'model_not_routable',
+      hello('acme/echo', { provider: { order: ['plain'], allow_fallbacks: false } }),
+      'provider.order',
+    ],
+    ['invalid_request', hello('acme/echo', { provider: { only: ['acme', 'nobody'] } }), 'provider.only[1]'],
+    ['invalid_request', hello('acme/echo', { temperature: 'hot' }), 'temperature'],
+    ['feature_unsupported', hello('plain/echo', { tools: [{ type: 'function' }] }), 'tools'],
+    ['feature_unsupported', hello('plain/echo', { response_format: { type: 'json_object' } }), 'response_format'],
+    [
+      'feature_unsupported',
+      hello('plain/echo', { messages: [{ role: 'user', content: [{ type: 'text', text: 'See:' }, image] }] }),
+      'messages[0].content[1]',
+    ],
+    ['feature_unsupported', hello('acme/echo', { service_tier: 'priority' }), 'service_tier'],
+    ['structured_output_unsupported', hello('plain/echo', structured), 'response_format'],
+    [
+      'no_policy_compliant_provider',
+      hello('acme/echo', { provider: { data_residency: 'eu' } }),
+      'provider.data_residency',
+    ],
+    ['no_policy_compliant_provider', hello('acme/echo', { provider: { zdr: true } }), 'provider.zdr'],
+    ['price_cap_exceeded', hello('acme/echo', { provider: { max_price: 0 } }), 'provider.max_price'],
+    ['invalid_sort', hello('acme/echo', { provider: { sort: 'luck' } }), 'provider.sort'],
+    ['preset_not_found', hello('acme/echo', { preset: 'none' }), 'preset'],
+    ['invalid_function_request', hello('gw/function/label', { temperature: 1 }), 'temperature'],
+    ['invalid_function_request', hello('gw/function/label', { user: 7 }), 'user'],
+    [
+      'invalid_function_request',
+      hello('gw/function/label', { messages: [{ role: 'system', content: 'x' }] }),
+      'messages',
+    ],
+    ['invalid_function_alias', hello('gw/function/'), 'model'],
+    ['function_not_found', hello('gw/function/none'), 'model'],
+    // A header is no member of the body.
+    ['invalid_function_alias', hello('gw/function/label'), null, { 'idempotency-key': 'no-uuid' }],
+    ['invalid_correlation', hello('acme/echo'), null, { 'x-gw-span-id': 'a b' }],
+    ['byok_not_enabled', hello('acme/echo', { provider: { only: 'acme' } }), null, { 'x-byok-key': 'sk-client' }],
+    ['provider_not_configured', hello('unset/echo'), null],
+    ['no_available_provider', hello('acme/error-500'), null],
+  ])('names the member of the body that is at fault, if one is: %s %j', async (code, body, param, headers = {}) => {
+    const { error } = (await (await post(body, headers)).json()) as OpenAiError;
+    expect({ code: error.code, param: error.param }).toEqual({ code, param });
+  });
+
+  it('names no member of the body where the workspace enforces what excludes every provider', async () => {
+    const response = await post(hello('acme/echo'), { authorization: `Bearer ${strict}` });
+    const { error } = (await response.json()) as OpenAiError;
+    expect({ code: error.code, param: error.param }).toEqual({ code: 'no_policy_compliant_provider', param: null });
+    for (const [more, param] of [
+      [{ provider: { zdr: false } }, 'provider.zdr'],
+      [{ store: true }, 'store'],
+    ] as const) {
+      const loosening = await post(hello('acme/echo', more), { authorization: `Bearer ${strict}` });
+      const { error: loosened } = (await loosening.json()) as OpenAiError;
+      expect(loosened).toMatchObject({ code: 'data_policy_loosening_forbidden', param });
+    }
   });
 
   it('has that form below /v1 only where the header asks for it', async () => {

@@ -83,6 +83,8 @@ describe('a preset', () => {
     expect((await sent({ preset: 'terse@2', provider: { sort: 'price' } })).provider).toBe('strict');
     const loosened = await harness.post(hello('acme/echo', { preset: 'terse@2', provider: { zdr: false } }));
     await expectError(loosened, 422, 'data_policy_loosening_forbidden');
+    const stored = await harness.post(hello('acme/echo', { preset: 'terse@2', store: true }));
+    await expectError(stored, 422, 'data_policy_loosening_forbidden');
     const nobody = await harness.post(hello('acme/echo', { preset: 'terse@2', provider: { only: 'loose' } }));
     await expectError(nobody, 422, 'no_policy_compliant_provider');
     const cached = await harness.post(hello('acme/echo', { preset: 'terse@2', cache: {} }));

@@ -207,6 +207,8 @@ describe('a cached answer', () => {
       { cache: own() },
       { provider: { only: 'acme' } },
       { provider: { ignore: ['nobody'] } },
+      { provider: { order: ['acme'], allow_fallbacks: false } },
+      { provider: { order: ['acme', 'nobody'], allow_fallbacks: false } },
       { provider: { data_collection: 'deny' } },
       { reasoning: { effort: 'low' } },
     ];

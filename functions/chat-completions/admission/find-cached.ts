@@ -18,8 +18,9 @@ export function findCached(
     // Nothing under an effective zdr is stored, so nothing can be found.
     if (cache?.enabled === false || call.policy.zdr === true) return cacheUse('BYPASS');
     const namespace = cache?.namespace ?? undefined;
-    const { only, ignore } = provider;
-    const parts = { workspace: call.workspace.id, policy: call.policy, namespace, only, ignore, body: raw };
+    const { only, ignore, order, allowFallbacks } = provider;
+    const choice = { only, ignore, order: allowFallbacks ? undefined : order };
+    const parts = { workspace: call.workspace.id, policy: call.policy, namespace, ...choice, body: raw };
     // With `auto` another model than the first may answer, and its answer is stored under its own key.
     const keyOf = (modelId: string) => cacheKey({ ...parts, model: modelId });
     const store = { keyOf, ttlSeconds: cache?.ttl ?? ttlDefaultSeconds };

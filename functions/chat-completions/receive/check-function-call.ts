@@ -10,7 +10,7 @@ export function checkFunctionCall(
   idempotencyKey: string | undefined,
   bodyBytes: number,
 ): GatewayError | undefined {
-  if (parseFunctionAlias(model) === undefined) return fail('invalid_function_alias');
+  if (parseFunctionAlias(model) === undefined) return fail('invalid_function_alias', { param: 'model' });
   if (idempotencyKey !== undefined && !uuidPattern.test(idempotencyKey)) {
     return fail('invalid_function_alias', { message: 'The Idempotency-Key of a function call must be a UUID.' });
   }

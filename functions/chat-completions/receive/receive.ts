@@ -3,9 +3,12 @@
 
 import { fingerprint } from '../../../shared/accounting/idempotency/index.ts';
 import { readCredential } from '../../../shared/configuration/keys/index.ts';
-import { parseFunctionAlias } from '../../../shared/configuration/stored-functions/index.ts';
 import { GatewayError } from '../../../shared/errors/index.ts';
-import { requestBudgetMs, reservedModelPrefix } from '../../../shared/foundation/constants/index.ts';
+import {
+  functionAliasPrefix,
+  requestBudgetMs,
+  reservedModelPrefix,
+} from '../../../shared/foundation/constants/index.ts';
 import { startDeadline } from '../../../shared/foundation/time/index.ts';
 import type { GatewayRequest } from '../../../shared/protocol/http/index.ts';
 import type { RequestScope } from '../../../shared/protocol/router/index.ts';
@@ -48,7 +51,8 @@ function readCall(
   if (scope.correlationFault !== undefined) return scope.correlationFault;
   if (body.kind === 'unreadable') return body.error;
   const { model } = body.value;
-  const isAlias = typeof model === 'string' && parseFunctionAlias(model) !== undefined;
+  // Also where the alias is none: its form is told before the types of what else was sent.
+  const isAlias = typeof model === 'string' && model.startsWith(functionAliasPrefix);
   const request = isAlias ? readFunctionRequest(body.value, scope) : readChatRequest(body.value);
   if (request instanceof GatewayError) return request;
   const callHeaders = readCallHeaders(headers, asksFunction);

@@ -81,12 +81,14 @@ export async function checkReadyModels(
 /** The error for the first of these models that is not in the key's list. */
 function findOtherModel(
   { keyCache }: ChatDependencies,
-  { credential, keyItem, catalogue }: IdentifiedCall,
+  { credential, keyItem, catalogue, request }: IdentifiedCall,
   called: readonly string[],
 ): GatewayError | undefined {
   const { models } = readKeyRules(keyCache.get(credential.publicId) ?? keyItem);
   const other = called.find((id) => id !== autoModelId && models !== null && !models.includes(id));
-  return models === null || other === undefined ? undefined : failUnknownModel(other, catalogue, { models });
+  return models === null || other === undefined
+    ? undefined
+    : failUnknownModel(other, { catalogue, workspace: { models } }, request);
 }
 
 /** Only these orders use statistics, and only they wait for them. */

@@ -38,7 +38,7 @@ async function findRevision(
   { request, workspace, catalogue }: IdentifiedCall,
 ): Promise<OpenRevision> {
   const alias = parseFunctionAlias(request.model);
-  if (alias === undefined) throw fail('invalid_function_alias');
+  if (alias === undefined) throw fail('invalid_function_alias', { param: 'model' });
   const executionEnabled = catalogue.service.function_execution === 'enabled';
   // Switched off, nothing is looked up: that is what the switch is for.
   const found = executionEnabled ? await deps.functions.read(workspace.id, alias) : undefined;

@@ -14,6 +14,8 @@ export interface CacheKeyParts {
   /** `provider.only` and `provider.ignore`. */
   readonly only?: readonly string[] | undefined;
   readonly ignore: readonly string[];
+  /** `provider.order`, where no other provider may serve. */
+  readonly order?: readonly string[] | undefined;
   /** The members of the request, a preset merged in. */
   readonly body: Readonly<Record<string, unknown>>;
 }
@@ -25,12 +27,12 @@ export interface CacheKeyParts {
 const gatewayMembers = new Set(['model', 'models', 'provider', 'cache', 'preset', 'usage']);
 
 /** SHA-256, hex. The order of members does not count, every value does. */
-export function cacheKey({ workspace, model, policy, namespace, only, ignore, body }: CacheKeyParts): string {
+export function cacheKey({ workspace, model, policy, namespace, only, ignore, order, body }: CacheKeyParts): string {
   const bound = Object.entries(body).filter(([name, value]) => !gatewayMembers.has(name) && !isAbsent(name, value));
   // fromEntries defines members, so that one called __proto__ counts like any other.
   const request = Object.fromEntries(bound);
   const effective = effectOf(policy);
-  return sha256Hex(canonicalJson({ workspace, model, policy: effective, namespace, only, ignore, request }));
+  return sha256Hex(canonicalJson({ workspace, model, policy: effective, namespace, only, ignore, order, request }));
 }
 
 /** What a policy forbids: an absent member and an empty one, and regions in another order, are the same policy. */

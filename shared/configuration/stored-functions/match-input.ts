@@ -49,12 +49,12 @@ function readCallMembers(content: RevisionContent, raw: Body): Body {
   const refused = sent.map(([name]) => name).filter((name) => !passedMembers.has(name));
   if (refused.length > 0) {
     const allowed = 'A function call takes model, messages, user and metadata only';
-    throw refuse(`${allowed}, not ${listNames(refused)}${fixedValues(content, refused)}.`);
+    throw refuse(`${allowed}, not ${listNames(refused)}${fixedValues(content, refused)}.`, refused[0]);
   }
   for (const [name, value] of sent) {
-    if (passedMembers.get(name)?.(value) !== true) throw refuse(`${name} is of the wrong type.`);
+    if (passedMembers.get(name)?.(value) !== true) throw refuse(`${name} is of the wrong type.`, name);
     if (modelCallsOf(content).some(({ options }) => changes(options, name, value))) {
-      throw refuse(`The function fixes ${name}.`);
+      throw refuse(`The function fixes ${name}.`, name);
     }
   }
   return Object.fromEntries(sent);

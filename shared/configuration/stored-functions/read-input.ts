@@ -97,7 +97,9 @@ function readText(message: Message): string {
 const textShownMax = 80;
 const namesShownMax = 5;
 
-export const refuse = (message: string): GatewayError => fail('invalid_function_request', { message });
+/** `member`: of the request, as a path. */
+export const refuse = (message: string, member = 'messages'): GatewayError =>
+  fail('invalid_function_request', { message, param: shorten(member) });
 
 export const shorten = (value: unknown): string => {
   const text = typeof value === 'string' ? value : JSON.stringify(value);

@@ -87,7 +87,8 @@ const codeOf = ({ source }: Reference): 'invalid_function_request' | 'execution_
 
 function missing(reference: Reference): GatewayError {
   const what = reference.source === 'input' ? 'input' : 'answer of the step';
-  return fail(codeOf(reference), { message: `The ${what} has nothing for ${formatReference(reference)}.` });
+  const message = `The ${what} has nothing for ${formatReference(reference)}.`;
+  return fail(codeOf(reference), { message, param: reference.source === 'input' ? 'messages' : undefined });
 }
 
 const tooLarge = (part: string | Reference): GatewayError =>

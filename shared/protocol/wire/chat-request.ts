@@ -2,7 +2,7 @@
 // only checks; `raw` keeps every member as it was sent, because what we do not use reaches the provider unchanged.
 import * as z from 'zod/mini';
 import { fail, GatewayError } from '../../errors/index.ts';
-import { choicesMax, functionAliasPrefix, idPattern } from '../../foundation/constants/index.ts';
+import { choicesMax } from '../../foundation/constants/index.ts';
 import { listOf, refuseFirstIssue } from './checked-members.ts';
 import { withPlainNumbers } from './json-body.ts';
 import { type ProviderPreferences, providerSchema, readProviderPreferences } from './provider-preferences.ts';
@@ -130,7 +130,7 @@ export function readChatRequest(raw: Record<string, unknown>): ChatRequest | Gat
 
 function checkMembers(raw: Record<string, unknown>): ChatRequest {
   refuseOtherCase(raw);
-  const { messages, ...options } = isFunctionAlias(raw.model) ? { messages: raw.messages, model: raw.model } : raw;
+  const { messages, ...options } = raw;
   const checked = chatRequestSchema.safeParse({ messages, ...(withPlainNumbers(options) as object) });
   if (!checked.success) throw refuseFirstIssue('invalid_request', checked.error);
   const body = checked.data;
@@ -151,13 +151,6 @@ function checkMembers(raw: Record<string, unknown>): ChatRequest {
     choices: body.n ?? 1,
     responseSchema: readResponseSchema(body),
   };
-}
-
-/** A function fixes every other member, so the types of those are not looked at: that they are sent is the fault. */
-function isFunctionAlias(model: unknown): boolean {
-  if (typeof model !== 'string' || !model.startsWith(functionAliasPrefix)) return false;
-  const ids = model.slice(functionAliasPrefix.length).split('@');
-  return ids.length <= 2 && ids.every((id) => idPattern.test(id));
 }
 
 /**

@@ -36,7 +36,7 @@ export const serveModel = (deps: ModelListingDependencies): Endpoint =>
     const found = id.startsWith(functionAliasPrefix)
       ? (await listFunctions(deps, facts)).find((one) => one.id === id)
       : findModel(id, facts);
-    if (found === undefined) throw failUnknownModel(id, facts.catalogue, facts.workspace);
+    if (found === undefined) throw failUnknownModel(id, facts);
     return found;
   });
 

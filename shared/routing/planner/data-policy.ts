@@ -1,13 +1,31 @@
 // Data policies (spec 2.2, contract 3): what a workspace enforces, what a request adds, what a provider declares.
 import type { DeclaredPolicy } from '../../configuration/catalogue/index.ts';
-import type { PolicyOptions } from '../../protocol/wire/index.ts';
+import type { ChatRequest, PolicyOptions } from '../../protocol/wire/index.ts';
 
-/** True where the request asks for less than the workspace enforces. Absent members ask for nothing. */
-export function loosens(asked: PolicyOptions, enforced: PolicyOptions): boolean {
-  if (enforced.zdr === true && asked.zdr === false) return true;
-  if (enforced.data_collection === 'deny' && asked.data_collection === 'allow') return true;
+/** The member by which a request asks for less than the workspace enforces. Absent members ask for nothing. */
+export function looseningMember(asked: PolicyOptions, enforced: PolicyOptions): string | undefined {
+  if (enforced.zdr === true && asked.zdr === false) return 'provider.zdr';
+  if (enforced.data_collection === 'deny' && asked.data_collection === 'allow') return 'provider.data_collection';
   const regions = enforced.data_residency;
-  return regions !== undefined && (asked.data_residency ?? []).some((region) => !regions.includes(region));
+  const isWider = regions !== undefined && (asked.data_residency ?? []).some((region) => !regions.includes(region));
+  return isWider ? 'provider.data_residency' : undefined;
+}
+
+/** The member that asks a provider to keep what `zdr` forbids it to keep. */
+export const storingMember = ({ store }: ChatRequest['raw'], { zdr }: PolicyOptions): string | undefined =>
+  zdr === true && (store ?? false) !== false ? 'store' : undefined;
+
+/** The member of the request that excludes these providers. Undefined: what the workspace enforces does it alone. */
+export function excludingMember(
+  declared: readonly DeclaredPolicy[],
+  asked: PolicyOptions,
+  enforced: PolicyOptions,
+): string | undefined {
+  const left = declared.filter((one) => satisfies(one, enforced));
+  const names = (['zdr', 'data_collection', 'data_residency'] as const).filter((name) => asked[name] !== undefined);
+  const excludes = (name: keyof PolicyOptions) => !left.some((one) => satisfies(one, { [name]: asked[name] }));
+  const name = left.length === 0 ? undefined : (names.find(excludes) ?? names[0]);
+  return name && `provider.${name}`;
 }
 
 /** What binds in the end: the stricter of both, member by member. Only for requests that loosen nothing. */

@@ -5,11 +5,11 @@ import { fail, GatewayError } from '../../errors/index.ts';
 import type { ChatRequest, PolicyOptions } from '../../protocol/wire/index.ts';
 import type { ByokFacts } from './byok.ts';
 import { probablyFits, promptTextBytes } from './context-length.ts';
-import { loosens, satisfies, tighten } from './data-policy.ts';
+import { excludingMember, looseningMember, satisfies, storingMember, tighten } from './data-policy.ts';
 import { failUnsupported, readNeeds, supportsAll } from './features.ts';
 import { type OrderFacts, orderCandidates } from './order.ts';
 import { isBillable, isUnderCap } from './prices.ts';
-import { findUnknownPin, readProviderChoice } from './provider-choice.ts';
+import { type ProviderChoice, readProviderChoice, refuseUnknownPin } from './provider-choice.ts';
 import { failUnknownModel } from './unknown-model.ts';
 import { type VisibilityFacts, visibleCandidates } from './visible-candidates.ts';
 
@@ -26,11 +26,11 @@ export type Plan = readonly [Candidate, ...Candidate[]];
 
 /** Candidates of the model, then those of its fallback models (contract 3): the first error counts where none is left. */
 export function makePlan(request: ChatRequest, facts: PlanFacts): Plan | GatewayError {
-  const unknownPin = findUnknownPin(request.provider, facts.catalogue);
-  if (unknownPin !== undefined) return refusePin(unknownPin);
+  const unknownPin = refuseUnknownPin(request, facts.catalogue);
+  if (unknownPin !== undefined) return unknownPin;
   const models = [request.model, ...request.fallbackModels];
   const unknown = models.find((model) => visibleCandidates(model, facts) === undefined);
-  if (unknown !== undefined) return failUnknownModel(unknown, facts.catalogue, facts.workspace);
+  if (unknown !== undefined) return failUnknownModel(unknown, facts, request);
   const plans = models.map((model) => planModel({ ...request, model }, facts));
   const [first, ...rest] = new Set(plans.flatMap((plan) => (plan instanceof GatewayError ? [] : plan)));
   const error = plans.find((plan) => plan instanceof GatewayError);
@@ -59,9 +59,9 @@ interface Condition {
 function readConditions(request: ChatRequest, facts: PlanFacts): readonly Condition[] {
   const { policy: asked, maxPrice } = request.provider;
   const { data_policy: enforced } = facts.workspace;
-  const isChosen = readProviderChoice(request.provider);
-  const isLoosened = loosens(asked, enforced);
+  const choice = readProviderChoice(request.provider);
   const policy = tighten(asked, enforced);
+  const loosening = looseningMember(asked, enforced) ?? storingMember(request.raw, policy);
   const needs = readNeeds(request);
   const mustBringKey = facts.byok?.isRequired ?? false;
   const bringsKey = (candidate: Candidate) => facts.byok?.sourceOf(candidate) !== undefined;
@@ -69,12 +69,18 @@ function readConditions(request: ChatRequest, facts: PlanFacts): readonly Condit
   const isPaid = (candidate: Candidate) => mustBringKey || bringsKey(candidate) || isBillable(candidate);
   return [
     {
-      refuse: (left) => failUnroutable(left.filter(({ provider }) => isChosen(provider.id))),
-      keeps: (candidate) => isChosen(candidate.provider.id) && isEnabled(candidate) && isPaid(candidate),
+      refuse: (left) => failUnroutable(left, choice, isPaid),
+      keeps: (candidate) => choice.admits(candidate.provider.id) && isEnabled(candidate) && isPaid(candidate),
     },
-    { refuse: () => fail('data_policy_loosening_forbidden'), keeps: () => !isLoosened },
     {
-      refuse: () => fail('no_policy_compliant_provider'),
+      refuse: () => fail('data_policy_loosening_forbidden', { param: loosening }),
+      keeps: () => loosening === undefined,
+    },
+    {
+      refuse: (left) => {
+        const declared = left.map(({ provider }) => provider.data_policy);
+        return fail('no_policy_compliant_provider', { param: excludingMember(declared, asked, enforced) });
+      },
       keeps: ({ provider }) => satisfies(provider.data_policy, policy),
     },
     {
@@ -105,19 +111,18 @@ const failUnconfigured = (left: readonly Candidate[]): GatewayError => {
 
 const isEnabled = ({ provider }: Candidate): boolean => provider.status === 'enabled';
 
-/** `candidates`: those that the request lets serve. */
-function failUnroutable(candidates: readonly Candidate[]): GatewayError {
-  const disabled = new Set(candidates.filter((candidate) => !isEnabled(candidate)).map(({ provider }) => provider.id));
-  if (disabled.size === 0) return fail('model_not_routable');
+function failUnroutable(
+  left: readonly Candidate[],
+  choice: ProviderChoice,
+  isPaid: (candidate: Candidate) => boolean,
+): GatewayError {
+  const usable = left.filter((candidate) => isEnabled(candidate) && isPaid(candidate));
+  const param = choice.excludingMember(usable.map(({ provider }) => provider.id));
+  const chosen = left.map(({ provider }) => provider).filter(({ id }) => choice.admits(id));
+  const disabled = new Set(chosen.filter(({ status }) => status !== 'enabled').map(({ id }) => id));
+  if (disabled.size === 0) return fail('model_not_routable', { param });
   return fail('model_not_routable', {
     message: `No provider can serve the model now: the operator of this gateway has disabled ${[...disabled].join(', ')}.`,
+    param,
   });
 }
-
-/** A client's text comes back shortened: it may be megabytes long. */
-const quotedCharactersMax = 64;
-
-const refusePin = (id: string): GatewayError =>
-  fail('invalid_request', {
-    message: `provider.only: no provider "${id.slice(0, quotedCharactersMax)}" is in the catalogue`,
-  });

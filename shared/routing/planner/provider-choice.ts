@@ -1,21 +1,48 @@
 // Which providers a client lets serve: `only`, `ignore`, and `order` where fallbacks are forbidden (contract 3).
 import type { Catalogue } from '../../configuration/catalogue/index.ts';
-import type { ProviderPreferences } from '../../protocol/wire/index.ts';
+import { fail, type GatewayError, quote } from '../../errors/index.ts';
+import { type ChatRequest, isJsonObject, type ProviderPreferences } from '../../protocol/wire/index.ts';
 
 /** The first id in `only` that no provider of the catalogue has: a slip of the pen, so the client should hear of it. */
-export const findUnknownPin = ({ only }: ProviderPreferences, { providers }: Catalogue): string | undefined =>
-  only?.find((id) => !providers.has(id));
+export function refuseUnknownPin({ raw, provider }: ChatRequest, { providers }: Catalogue): GatewayError | undefined {
+  const index = provider.only?.findIndex((id) => !providers.has(id)) ?? -1;
+  const id = provider.only?.[index];
+  if (id === undefined) return undefined;
+  const isList = isJsonObject(raw.provider) && Array.isArray(raw.provider.only);
+  return fail('invalid_request', {
+    message: `provider.only: no provider ${quote(id)} is in the catalogue`,
+    param: isList ? `provider.only[${index}]` : 'provider.only',
+  });
+}
 
-/** A test by provider id. `order` with `allow_fallbacks: false` means these providers only, as on OpenRouter. */
-export function readProviderChoice({
-  only,
-  ignore,
-  order,
-  allowFallbacks,
-}: ProviderPreferences): (providerId: string) => boolean {
-  const pins = [only, allowFallbacks || order.length === 0 ? undefined : order]
-    .filter((pin) => pin !== undefined)
-    .map((pin) => new Set(pin));
-  const ignored = new Set(ignore);
-  return (providerId) => pins.every((pin) => pin.has(providerId)) && !ignored.has(providerId);
+export interface ProviderChoice {
+  readonly admits: (providerId: string) => boolean;
+  /** The member that leaves none of these providers. Undefined: none does. */
+  readonly excludingMember: (providerIds: readonly string[]) => string | undefined;
+}
+
+/** `order` with `allow_fallbacks: false` means these providers only, as on OpenRouter. */
+export function readProviderChoice({ only, ignore, order, allowFallbacks }: ProviderPreferences): ProviderChoice {
+  const pinned = (ids: readonly string[]) => {
+    const pins = new Set(ids);
+    return (providerId: string) => pins.has(providerId);
+  };
+  const ignored = pinned(ignore);
+  const rules: [member: string, admits: (providerId: string) => boolean][] = [
+    ['provider.ignore', (providerId) => !ignored(providerId)],
+  ];
+  if (!allowFallbacks && order.length > 0) rules.unshift(['provider.order', pinned(order)]);
+  if (only !== undefined) rules.unshift(['provider.only', pinned(only)]);
+  return {
+    admits: (providerId) => rules.every(([, admits]) => admits(providerId)),
+    excludingMember(providerIds) {
+      let left = providerIds;
+      for (const [member, admits] of rules) {
+        if (left.length === 0) return undefined;
+        left = left.filter(admits);
+        if (left.length === 0) return member;
+      }
+      return undefined;
+    },
+  };
 }

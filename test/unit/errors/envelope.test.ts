@@ -72,7 +72,7 @@ describe('an error answer in the form of OpenAI', () => {
 
   it('names the member that is at fault, of the code or of the case, and null where there is none', () => {
     expect(bodyOf(fail('invalid_sort')).error.param).toBe('provider.sort');
-    expect(bodyOf(fail('unknown_model')).error.param).toBe('model');
+    expect(bodyOf(fail('model_not_routable')).error.param).toBe('model');
     expect(bodyOf(fail('invalid_request', { param: 'messages[0].role' })).error.param).toBe('messages[0].role');
     expect(bodyOf(fail('rate_limited')).error.param).toBeNull();
   });

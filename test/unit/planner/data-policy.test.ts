@@ -1,7 +1,7 @@
 import { describe, expect, it } from '#jest';
 import type { DeclaredPolicy } from '../../../shared/configuration/catalogue/index.ts';
 import type { PolicyOptions } from '../../../shared/protocol/wire/index.ts';
-import { loosens, tighten } from '../../../shared/routing/planner/index.ts';
+import { looseningMember, tighten } from '../../../shared/routing/planner/index.ts';
 import { entryOf, planFactsOf, planned, providerOf } from '../../support/planning.ts';
 
 /** Plans for one provider that declares this, in a workspace that enforces that. */
@@ -40,6 +40,26 @@ describe('a data policy that a request asks for', () => {
     for (const asked of [{}, { zdr: false }, { zdr: null }, { data_collection: 'allow' }, { data_residency: null }]) {
       expect(served({}, asked)).toEqual(['p']);
     }
+  });
+});
+
+describe('storing an answer at the provider', () => {
+  const servedStoring = (store: unknown, asked: Record<string, unknown>, enforced: PolicyOptions = {}) => {
+    const facts = planFactsOf([entryOf('p')], [providerOf('p', { data_policy: { zdr: true } })]);
+    const workspace = { models: 'all' as const, data_policy: enforced };
+    return planned({ store, provider: asked }, { ...facts, workspace });
+  };
+
+  it('is refused under zdr, whether the workspace enforces it or the request asks for it', () => {
+    for (const store of [true, 'true', 1]) {
+      expect(servedStoring(store, {}, { zdr: true })).toBe(forbidden);
+      expect(servedStoring(store, { zdr: true })).toBe(forbidden);
+    }
+  });
+
+  it('is the business of the provider otherwise', () => {
+    for (const store of [false, null]) expect(servedStoring(store, { zdr: true }, { zdr: true })).toEqual(['p']);
+    expect(servedStoring(true, { data_collection: 'allow' })).toEqual(['p']);
   });
 });
 
@@ -84,7 +104,7 @@ describe('the effective policy', () => {
   it('is the stricter of both, member by member', () => {
     const enforced = { zdr: true, data_residency: ['eu', 'ch'] };
     const asked = { data_collection: 'deny', data_residency: ['eu'] } as const;
-    expect(loosens(asked, enforced)).toBe(false);
+    expect(looseningMember(asked, enforced)).toBeUndefined();
     expect(tighten(asked, enforced)).toEqual({ zdr: true, data_collection: 'deny', data_residency: ['eu'] });
     expect(tighten({}, enforced)).toEqual({ zdr: true, data_collection: undefined, data_residency: ['eu', 'ch'] });
     expect(tighten({ data_collection: 'allow' }, { zdr: false })).toEqual({
