@@ -12,21 +12,26 @@ const painter =
 
 const gap = '  ';
 
-/** `200 ok  stream  demo/fallback  globex status_500 → acme  31 ms (first 30)  1+46 tokens  0.00004625 USD  ci  ID`. */
+/**
+ * `200 ok  stream  demo/fallback  globex status_500 → acme  31 ms (first 30)  1+46 tokens  0.00004625 USD  ci  ID`. Of a
+ * function its alias stands before the model that answered.
+ */
 export function requestLine(written: LogFields, isColoured: boolean): string {
   const fields = withoutControls(written);
   const paint = painter(isColoured);
   const { status, provider_path: path, key_name: keyName, cost_usd: cost, correlation_id: id } = fields;
-  const model = fields['gen_ai.response.model'] ?? fields['gen_ai.request.model'];
-  const isCall = model !== undefined;
+  const { 'gen_ai.request.model': asked, 'gen_ai.response.model': served = asked } = fields;
+  const alias = fields.function_id !== undefined && asked !== served ? asked : undefined;
+  const isReplay = fields.idempotent_replayed === true;
   return join([
     paint(colourOf(fields), `${status} ${codeOf(fields)}`),
     fields.stream === true ? 'stream' : undefined,
-    isCall ? model : `${fields.method} ${fields.route}`,
-    fields.idempotent_replayed === true ? 'replay' : path === '-' ? undefined : path,
+    alias,
+    served ?? `${fields.method} ${fields.route}`,
+    isReplay ? 'replay' : path === '-' ? undefined : path,
     timeOf(fields),
     tokensOf(fields),
-    cost === undefined ? undefined : `${cost} USD`,
+    cost === undefined ? undefined : `${cost} USD${fields.is_byok === true ? ' BYOK' : ''}`,
     keyName,
     paint('dim', String(id)),
   ]);

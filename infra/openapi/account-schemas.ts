@@ -35,7 +35,7 @@ const attempt: MembersOf<Generation['attempts'][number]> = {
   outcome: { ...text, description: '`ok`, or one word for the failure: `status_500`, `timeout`, `connection`.' },
   status: { ...count, description: 'Of the answer of the provider; left out where there was none.' },
   ms: count,
-  model: { ...text, description: 'Only where the call went to several models.' },
+  model: { ...text, description: 'Only where the call went to others than `model`.' },
 };
 
 const generation: MembersOf<Generation> = {

@@ -175,6 +175,36 @@ describe('the readable log', () => {
     ]);
   });
 
+  it('shows a function by its alias, then the model that answered, and who paid', () => {
+    const { log, lines } = logInto();
+    const call = {
+      ...request,
+      function_id: 'label',
+      'gen_ai.request.model': 'gw/function/label',
+      provider_path: 'acme',
+    };
+    log.info({ ...call, 'gen_ai.response.model': 'acme/one' });
+    log.info({ ...call, status: 502, outcome: 'execution_failed', provider_path: 'acme timeout' });
+    log.info({
+      ...request,
+      'gen_ai.request.model': 'auto',
+      'gen_ai.response.model': 'acme/one',
+      cost_usd: '0.1',
+      is_byok: true,
+    });
+    expect(lines.map((line) => line.slice(22))).toEqual([
+      '200 ok  gw/function/label  acme/one  acme  5 ms  id\n',
+      '502 execution_failed  gw/function/label  acme timeout  5 ms  id\n',
+      '200 ok  acme/one  5 ms  0.1 USD BYOK  id\n',
+    ]);
+  });
+
+  it('shows the path of what no route answers, and never calls a refusal ok', () => {
+    const { log, lines } = logInto();
+    log.info({ ...request, status: 404, outcome: 'not_found', method: 'POST', route: '/v1/chat' });
+    expect(lines[0]).toContain('404 not_found  POST /v1/chat  5 ms');
+  });
+
   it('lets nothing that a client wrote steer the terminal', () => {
     const { log, lines } = logInto(true);
     log.info({ ...request, 'gen_ai.request.model': 'a\u001b[2J\nb' });

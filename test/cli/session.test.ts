@@ -131,6 +131,8 @@ const stable = (line: string): string =>
     .replace(/\b\d{4}-\d\d-\d\d \d\d:\d\d:\d\d\b/g, '<time>')
     .replace(/127\.0\.0\.1:\d+/g, '<address>')
     .replace(/ \d+ +\d+ +(\d+\+\d+) /, ' <ms> <ms> $1 ')
+    // Percentiles of `usage`.
+    .replace(/( +\d+){4}(?=( +\d+){2} +[\d.]+ +█)/, ' <ms>')
     .replace(/ +/g, ' ');
 
 /** A line of `…` stands for any number of lines. */

@@ -1,5 +1,6 @@
 // Workflows through the front door: which steps run when, what they see, and who pays for them when one fails.
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '#jest';
+import { summarizeUsage } from '../../shared/accounting/call-records/index.ts';
 import { expectBalancedBooks } from '../support/balanced-books.ts';
 import { expectError } from '../support/expect-error.ts';
 import { answerOf, ask, jsonSchema, modelsFor, receivedIn, step, workflow } from '../support/function-calls.ts';
@@ -212,6 +213,20 @@ describe('a workflow', () => {
     const [record] = (await harness.records()).toReversed();
     expect(record).toMatchObject({ functionId: id, revisionId: 'r1', outcome: 'execution_failed', costPicoUsd: cost });
     expect(record?.attempts).toBe(calls.length);
+  });
+
+  it('is recorded with what each model of each provider answered, and what the first ones did is not lost in the last', async () => {
+    await answerOf(await run('unwilling'));
+    await harness.settled();
+    const [record] = (await harness.records()).toReversed();
+    expect(record).toMatchObject({ functionId: 'unwilling', attempts: 2 });
+    const [other, ...more] = record?.otherShares ?? [];
+    expect(more).toEqual([]);
+    expect(other?.model).not.toBe(record?.modelServed);
+    expect(record?.attemptLog?.map(({ model }) => model)).toEqual([other?.model, record?.modelServed]);
+    const { groups } = await summarizeUsage([record as NonNullable<typeof record>], 'model');
+    expect(new Set(groups.map(({ group }) => group))).toEqual(new Set([other?.model, record?.modelServed]));
+    expect(groups.every(({ calls, promptTokens }) => calls === 1 && promptTokens > 0n)).toBe(true);
   });
 
   it('fails with a step that refuses and has no fallback, and hands no refusal on', async () => {

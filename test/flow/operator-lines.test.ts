@@ -1,6 +1,7 @@
 // What the operator's log says of a call: its path through providers, a wrong key, the provider's own words. Nothing of the
 // latter reaches a client, and no line holds a credential, a prompt or an answer.
 import { afterAll, beforeAll, describe, expect, it } from '#jest';
+import { promptFunction } from '../support/gateway-file.ts';
 import { type Harness, hello, startHarness } from '../support/harness.ts';
 
 const credential = 'plain words as a key';
@@ -13,7 +14,10 @@ describe('the lines of a call', () => {
   beforeAll(async () => {
     const route = (provider: string, upstream: string) => ({ provider, upstream });
     harness = await startHarness({
-      providers: { globex: { auth: { bearer: { env: 'GW_TEST_OPERATOR_LINES' } } } },
+      providers: {
+        globex: { auth: { bearer: { env: 'GW_TEST_OPERATOR_LINES' } } },
+        stalled: { idle_timeout_ms: 1_000 },
+      },
       models: {
         'acme/echo': [route('acme', 'echo')],
         'acme/rescued': [route('globex', 'error-500'), route('acme', 'echo')],
@@ -22,14 +26,19 @@ describe('the lines of a call', () => {
         'acme/html': [route('globex', 'error-html')],
         'acme/late': [route('globex', 'error-after-chunks:2')],
         'acme/quota': [route('globex', 'error-429:insufficient_quota')],
+        'acme/stalled': [route('stalled', 'stall:3')],
+        'acme/reset': [route('acme', 'reset')],
       },
+      workspace: { functions: [promptFunction('label', 'acme/rescued')] },
       moreWorkspaces: [{ id: 'strict', credit_usd: '1', data_policy: { zdr: true } }],
     });
   });
   afterAll(() => harness?.stop());
 
-  async function linesOf(body: object, headers: Record<string, string> = {}) {
-    const response = await harness.post(body, headers);
+  const linesOf = async (body: object, headers: Record<string, string> = {}) =>
+    linesAbout(await harness.post(body, headers));
+
+  async function linesAbout(response: Response) {
     const text = await response.text();
     const id = response.headers.get('x-request-id');
     const isOfCall = (line: string) => line.includes(`"correlation_id":"${id}"`);
@@ -128,6 +137,41 @@ describe('the lines of a call', () => {
     const { request } = await linesOf(hello('acme/unknown'));
     expect(request).toMatchObject({ status: 400, key_name: 'first', 'gen_ai.request.model': 'acme/unknown' });
     expect(request).not.toHaveProperty('provider_path');
+  });
+
+  it('name the function that was called, and the model that answered', async () => {
+    const { request } = await linesOf(hello('gw/function/label'));
+    expect(request).toMatchObject({
+      outcome: 'ok',
+      function_id: 'label',
+      'gen_ai.request.model': 'gw/function/label',
+      'gen_ai.response.model': 'acme/rescued',
+    });
+    const refused = await linesOf(hello('gw/function/none'));
+    expect(refused.request).toMatchObject({
+      outcome: 'function_not_found',
+      'gen_ai.request.model': 'gw/function/none',
+    });
+  });
+
+  it.each([
+    ['acme/stalled', 'stalled timeout'],
+    ['acme/reset', 'acme connection'],
+  ])('say in one word how the provider of %s failed', async (model, path) => {
+    const { request, attempts } = await linesOf(hello(model));
+    expect(request).toMatchObject({ outcome: 'no_available_provider', provider_path: path });
+    expect(attempts).toMatchObject([{ outcome: path.split(' ')[1] }]);
+  });
+
+  it.each([
+    ['/chat/completions', 405, 'method_not_allowed', '/v1/chat/completions'],
+    ['/chat/completion?key=sk-gw-0123456789abcdefgh', 404, 'not_found', '/v1/chat/completion'],
+    ['/generation?id=none', 404, 'not_found', '/v1/generation'],
+    ['/sk-gw-0123456789abcdefgh', 404, 'not_found', '/v1/sk-…'],
+  ])('say that GET %s was refused, and its path without a key', async (path, status, outcome, route) => {
+    const { request } = await linesAbout(await harness.get(path));
+    expect(request).toMatchObject({ status, outcome, 'error.type': outcome, route, method: 'GET' });
+    expect(JSON.stringify(request)).not.toContain('0123456789');
   });
 
   it('hold no prompt and no answer', () => {

@@ -145,7 +145,7 @@ describe('the records of a busy workspace', () => {
     expect(partitions.size).toBe(8);
     const found = await read();
     expect(ids(found)).toEqual(ids(written));
-    const summaries = await summarizeUsage(found, 'provider');
+    const { groups: summaries } = await summarizeUsage(found, 'provider');
     expect(summaries.map(({ group, calls }) => [group, calls])).toEqual([
       ['acme', 50],
       ['apex', 50],

@@ -68,6 +68,9 @@ async function readOpening(batches: AsyncIterator<StreamChunk[]>): Promise<Strea
 export function readBrokenStream(error: unknown, watch: Watch): AttemptFailure {
   if (error instanceof StreamBroken) return error.failure;
   const endedBy = watch.endedBy();
-  if (endedBy === 'deadline' || endedBy === 'client_gone') return { kind: endedBy, cause: endedBy };
-  return { kind: 'failed', cause: endedBy ?? (error instanceof RangeError ? 'event_too_large' : 'connection') };
+  // A step of a workflow that is not needed any more is as good as a client that left.
+  if (endedBy === 'client_gone' || endedBy === 'stopped') return { kind: 'client_gone', cause: endedBy };
+  // One word for every kind of silence: the code of the call says which limit it was.
+  if (endedBy !== undefined) return { kind: endedBy === 'deadline' ? endedBy : 'failed', cause: 'timeout' };
+  return { kind: 'failed', cause: error instanceof RangeError ? 'event_too_large' : 'connection' };
 }

@@ -5,7 +5,7 @@ import { parseFunctionAlias } from '../../../shared/configuration/stored-functio
 import { type ErrorCode, okStatus } from '../../../shared/errors/index.ts';
 import { headerNames } from '../../../shared/foundation/constants/index.ts';
 import type { Deadline } from '../../../shared/foundation/time/index.ts';
-import { openBill } from '../../../shared/routing/billing/index.ts';
+import { openBill, type Payer } from '../../../shared/routing/billing/index.ts';
 import type { Attempt } from '../../../shared/routing/provider-metrics/index.ts';
 import { midStreamCodeOf } from '../../../shared/routing/providers/index.ts';
 import { retryWrite } from '../../../shared/storage/store/index.ts';
@@ -13,6 +13,7 @@ import type { ChatDependencies } from '../dependencies.ts';
 import type { AdmittedCall, EndedCall, Execution, IdentifiedCall, ReadyAnswer } from '../stages.ts';
 import { keepsProviderText, type PolicedCall } from './log-attempts.ts';
 import { addRecordToLog } from './log-record.ts';
+import { otherSharesOf } from './other-shares.ts';
 
 type RecordedCall = Omit<AdmittedCall, 'holdings' | 'names'> & PolicedCall & { readonly execution?: Execution };
 
@@ -70,6 +71,7 @@ function toRecord(call: RecordedCall, ended: EndedCall, nowMs: number): CallReco
   const { run, stream, error } = ended;
   const { attempts, firstOutputAtMs } = run;
   const served = error === undefined ? attempts.at(-1)?.candidate : undefined;
+  const payer = payerOf(call, ended);
   // The time of a stream behind its first output is the provider's and the reader's.
   const ownUntilMs = stream === undefined ? nowMs : (firstOutputAtMs ?? nowMs);
   return {
@@ -93,9 +95,11 @@ function toRecord(call: RecordedCall, ended: EndedCall, nowMs: number): CallReco
     attempts: run.attemptCount,
     attemptCauses: attempts.flatMap(({ outcome }) => (outcome === 'ok' ? [] : [outcome.cause])),
     errorMessage: error?.message,
-    attemptLog: toAttemptLog(call, attempts),
+    attemptLog: toAttemptLog(call, attempts, served?.model.id ?? request.model),
     ...bill.usage(),
-    ...costOf(call, ended),
+    isByok: payer === 'client',
+    costPicoUsd: bill.totalOf(payer),
+    otherShares: otherSharesOf(bill, served, payer),
     queuedMs: run.queuedMs,
     firstOutputMs: firstOutputAtMs === undefined ? undefined : firstOutputAtMs - arrivedAtMs,
     totalMs: nowMs - arrivedAtMs,
@@ -103,24 +107,24 @@ function toRecord(call: RecordedCall, ended: EndedCall, nowMs: number): CallReco
   };
 }
 
-function toAttemptLog(call: PolicedCall, attempts: readonly Attempt[]): CallAttempt[] {
-  const hasSeveralModels = new Set(attempts.map(({ candidate }) => candidate.model.id)).size > 1;
+/** Where all attempts were at `model`, none names it again. */
+function toAttemptLog(call: PolicedCall, attempts: readonly Attempt[], model: string): CallAttempt[] {
+  const hasOtherModels = attempts.some(({ candidate }) => candidate.model.id !== model);
   const keepsText = keepsProviderText(call);
   return attempts.map(({ candidate, outcome, latencyMs }) => ({
     provider: candidate.provider.id,
     ...(outcome === 'ok' ? { outcome, status: okStatus } : { outcome: outcome.cause, status: outcome.status }),
     ms: latencyMs,
-    ...(hasSeveralModels ? { model: candidate.model.id } : {}),
+    ...(hasOtherModels ? { model: candidate.model.id } : {}),
     ...(keepsText && outcome !== 'ok' ? { providerText: outcome.providerText } : {}),
   }));
 }
 
 /** Whose money it was: what credit paid, or else what a key of the client's did. The records of credit add up to it. */
-function costOf({ bill }: RecordedCall, { run: { attempts } }: EndedCall): Pick<CallRecord, 'isByok' | 'costPicoUsd'> {
-  const owed = bill.totalOf('workspace');
+function payerOf({ bill }: RecordedCall, { run: { attempts } }: EndedCall): Payer {
   const last = attempts.at(-1);
-  const isByok = last !== undefined && last.permit === undefined && owed === 0n;
-  return { isByok, costPicoUsd: isByok ? bill.totalOf('client') : owed };
+  const isByok = last !== undefined && last.permit === undefined && bill.totalOf('workspace') === 0n;
+  return isByok ? 'client' : 'workspace';
 }
 
 function outcomeOf(

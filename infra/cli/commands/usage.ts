@@ -1,9 +1,7 @@
 // `usage`: calls, tokens and cost from the call records, with bars. A bar is a group's share of the cost, or of the calls
 // where nothing was paid.
 import {
-  addSummaries,
   type CallRecord,
-  nothingIn,
   summarizeUsage,
   type UsageGrouping,
   type UsageSummary,
@@ -29,7 +27,11 @@ export function addUsage(program: CommandLine): void {
     .takesOption('--workspace <W>', 'of this workspace only', readId)
     .takesOption('--since <WHEN>', `7d, 12h, or a day of UTC such as 2026-11-01; default ${sinceDefault}`, readText)
     .takesOption('--by <GROUP>', `${usageGroupings.join(', ')}; default model`, readChoice(usageGroupings))
-    .notes('Records are kept for 90 days. Cost includes what callers paid with their own provider keys (BYOK).')
+    .notes(
+      'Latency (p50, p95) is that of calls that a provider answered, by provider that of the attempts there; first: until the',
+      'first output.',
+      'Records are kept for 90 days. Cost includes what callers paid with their own provider keys (BYOK).',
+    )
     .does(usage);
 }
 
@@ -49,26 +51,27 @@ async function usage(
   const workspaces = (await readWorkspaces(store, workspace)).map(({ id }) => id);
   const days = utcDaysBetween(sinceMs, nowMs);
   const { records, keys } = storesOn(store, session.clock);
-  const total = days.length * workspaces.length;
+  const parts = days.length * workspaces.length;
   let done = 0;
   async function* readDay(of: string, day: string): AsyncGenerator<CallRecord> {
     yield* records.read(of, day, { sinceMs });
     done += 1;
-    session.terminal.showProgress(`reading records: ${done} of ${total} days`);
+    session.terminal.showProgress(`reading records: ${done} of ${parts} days`);
   }
   const sources = workspaces.flatMap((of) => days.map((day) => readDay(of, day)));
-  const summaries = await summarizeUsage(mergeParallel(sources, parallelReads), by);
-  const groups = by === 'day' ? summaries : summaries.toSorted(dearestFirst);
+  const report = await summarizeUsage(mergeParallel(sources, parallelReads), by);
+  const groups = by === 'day' ? report.groups : report.groups.toSorted(dearestFirst);
+  const total: Total = { ...report.total, isTotal: true };
   const names = new Map<string | null, string>([[null, nullGroups[by] ?? '-']]);
   if (by === 'key') for await (const { publicId, name } of keys.list()) names.set(publicId, `${name} (${publicId})`);
   const [from, until] = [new Date(sinceMs).toISOString(), new Date(nowMs).toISOString()];
-  const fields = [groupField(by, names), ...figureFields(by)];
+  const fields = [groupField(by, names), ...figureFields(by, total)];
   const toJson = (summary: UsageSummary) => fieldJson(fields, summary);
   return {
-    json: { since: from, until, by, groups: groups.map(toJson), total: toJson(totalOf(groups)) },
+    json: { since: from, until, by, groups: groups.map(toJson), total: toJson(total) },
     lines: (style) => {
       if (groups.length === 0) return [`no calls since ${from}`];
-      const rows = groups.length > 1 ? [...groups, totalOf(groups)] : groups;
+      const rows = groups.length > 1 ? [...groups, total] : groups;
       return fieldTable([...fields, barField(groups)], rows, style);
     },
   };
@@ -79,17 +82,12 @@ function dearestFirst(a: UsageSummary, b: UsageSummary): number {
   return b.calls - a.calls;
 }
 
-/** The sum of all groups. */
+/** Of every call once: one that went to several models counts at each of them. */
 interface Total extends UsageSummary {
   readonly isTotal: true;
 }
 
 const isTotal = (summary: UsageSummary): summary is Total => 'isTotal' in summary;
-
-const totalOf = (summaries: readonly UsageSummary[]): Total => ({
-  ...summaries.reduce(addSummaries, nothingIn(null)),
-  isTotal: true,
-});
 
 const groupField = (by: UsageGrouping, names: ReadonlyMap<string | null, string>): Field<UsageSummary> => ({
   member: 'group',
@@ -102,23 +100,35 @@ const groupField = (by: UsageGrouping, names: ReadonlyMap<string | null, string>
 const nullGroups: Partial<Record<UsageGrouping, string>> = {
   model: '(refused)',
   provider: '(no provider answered)',
+  function: '(no function)',
   user: '(no user sent)',
   title: '(no title sent)',
 };
 
-/** By provider the attempts stand in the table too: a provider may only ever have failed. */
-const figureFields = (by: UsageGrouping): readonly Field<UsageSummary>[] => [
+/**
+ * By provider the attempts stand in the table too: a provider may only ever have failed. What callers paid themselves
+ * stands there where they did.
+ */
+const figureFields = (by: UsageGrouping, total: UsageSummary): readonly Field<UsageSummary>[] => [
   { member: 'calls', title: 'calls', align: 'right', value: ({ calls }) => calls },
   { member: 'ok_calls', title: 'ok', align: 'right', value: ({ okCalls }) => okCalls },
   { member: 'cache_hits', title: 'cached', align: 'right', value: ({ cacheHits }) => cacheHits },
   { member: 'estimated_calls', value: ({ estimatedCalls }) => estimatedCalls },
   { member: 'attempts', ...attemptColumn(by, 'attempts'), value: ({ attempts }) => attempts },
   { member: 'failed_attempts', ...attemptColumn(by, 'failures'), value: ({ failedAttempts }) => failedAttempts },
+  { member: 'p50_ms', title: 'p50 ms', align: 'right', value: ({ latencyMs }) => latencyMs.p50 },
+  { member: 'p95_ms', title: 'p95 ms', align: 'right', value: ({ latencyMs }) => latencyMs.p95 },
+  { member: 'p50_first_output_ms', title: 'first p50', align: 'right', value: (summary) => summary.firstOutputMs.p50 },
+  { member: 'p95_first_output_ms', title: 'first p95', align: 'right', value: (summary) => summary.firstOutputMs.p95 },
   { member: 'prompt_tokens', title: 'prompt tokens', align: 'right', value: ({ promptTokens }) => promptTokens },
   { member: 'cached_tokens', value: ({ cachedTokens }) => cachedTokens },
   { member: 'completion_tokens', title: 'completion', align: 'right', value: (summary) => summary.completionTokens },
+  {
+    member: 'byok_cost_usd',
+    ...(total.byokCostPicoUsd === 0n ? {} : { title: 'BYOK USD', align: 'decimal' }),
+    value: ({ byokCostPicoUsd }) => formatUsd(byokCostPicoUsd),
+  },
   { member: 'cost_usd', title: 'cost USD', align: 'decimal', value: ({ costPicoUsd }) => formatUsd(costPicoUsd) },
-  { member: 'byok_cost_usd', value: ({ byokCostPicoUsd }) => formatUsd(byokCostPicoUsd) },
 ];
 
 const attemptColumn = (by: UsageGrouping, title: string) =>

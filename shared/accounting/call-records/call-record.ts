@@ -19,10 +19,20 @@ export interface CallAttempt {
   /** Of the provider's answer; undefined: there was none. */
   readonly status?: number | undefined;
   readonly ms: number;
-  /** Catalogue id. Only where a call went to several models. */
+  /** Catalogue id. Only where a call went to others than the one that answered last, or was asked for. */
   readonly model?: string | undefined;
   /** What the provider said of its failure, as `describeProviderText` leaves it. For the operator alone. */
   readonly providerText?: string | undefined;
+}
+
+/** What one model of one provider answered, as part of a call. */
+export interface CallShare {
+  readonly model: string;
+  readonly provider: string;
+  readonly promptTokens: number;
+  readonly cachedTokens: number;
+  readonly completionTokens: number;
+  readonly costPicoUsd: PicoUsd;
 }
 
 /** Only scalars and lists of words. Texts are cut at the bound that `record-members.ts` gives them. */
@@ -81,6 +91,11 @@ export interface CallRecord {
   /** A count rests on bytes instead of the provider's word. */
   readonly estimated: boolean;
   readonly costPicoUsd: PicoUsd;
+  /**
+   * The part of tokens and cost that others than `modelServed` of `provider` answered: other steps of a workflow, answers
+   * that were no result. The rest belongs to those two. Undefined: there were no others.
+   */
+  readonly otherShares?: readonly CallShare[] | undefined;
 
   readonly queuedMs: number;
   /** From the arrival to the first output. Undefined: there was none. */

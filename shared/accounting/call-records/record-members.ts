@@ -12,6 +12,7 @@ import {
   instant,
   type Scalar,
   type StoredKind,
+  shares,
   text,
   textLike,
   toAttemptText,
@@ -51,6 +52,8 @@ const modelText = text(160);
 const errorMessageMaxCharacters = 512;
 /** A function may make many provider calls; the first ones show what was wrong. */
 const attemptsMax = 16;
+/** A workflow has fewer models as a rule; of more, the rest counts for the one that answered last. */
+const otherSharesMax = 16;
 
 const members: Members = {
   workspace: required('workspace', id),
@@ -86,6 +89,7 @@ const members: Members = {
   completionTokens: required('completion_tokens', count),
   estimated: required('estimated', flag),
   costPicoUsd: required('cost_pico_usd', amount),
+  otherShares: optional('other_shares', shares(otherSharesMax)),
   queuedMs: required('queued_ms', duration),
   firstOutputMs: optional('first_output_ms', duration),
   totalMs: required('total_ms', duration),

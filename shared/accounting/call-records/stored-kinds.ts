@@ -2,7 +2,7 @@
 // all: types hold at compile time only, and a body passed off as a text or a number must find no place here.
 
 import { maskKeys } from '../../foundation/log/index.ts';
-import type { CallAttempt } from './call-record.ts';
+import type { CallAttempt, CallShare } from './call-record.ts';
 
 export type Scalar = string | number | bigint | boolean;
 
@@ -71,6 +71,7 @@ function fromAttemptText(text: string): CallAttempt[] {
   return [{ provider, outcome, ...(status === undefined ? {} : { status: Number(status) }), ms: Number(ms) }];
 }
 
+const shareName = text(128);
 const attemptModel = text(128);
 const attemptProviderText = text(300);
 
@@ -143,3 +144,32 @@ export const flag: StoredKind<boolean> = {
   toScalar: (value) => (typeof value === 'boolean' ? value : undefined),
   fromScalar: (stored) => stored as boolean,
 };
+
+type StoredShare = [model: string, provider: string, prompt: number, cached: number, completion: number, cost: string];
+
+/** Stored as one JSON text. What is not of its kind in any member is left out. */
+export const shares = (countMax: number): StoredKind<readonly CallShare[]> => ({
+  toScalar: (value) => {
+    if (!Array.isArray(value) || value.length === 0) return undefined;
+    return JSON.stringify(value.slice(0, countMax).flatMap(toStoredShare));
+  },
+  fromScalar: (stored) => (JSON.parse(stored as string) as StoredShare[]).map(fromStoredShare),
+});
+
+function toStoredShare(value: unknown): StoredShare[] {
+  const share = (value ?? {}) as Partial<CallShare>;
+  const names = [shareName.toScalar(share.model), shareName.toScalar(share.provider)];
+  const counts = [share.promptTokens, share.cachedTokens, share.completionTokens].map(toCount);
+  const cost = amount.toScalar(share.costPicoUsd)?.toString();
+  const stored = [...names, ...counts, cost];
+  return stored.includes(undefined) ? [] : [stored as StoredShare];
+}
+
+const fromStoredShare = ([model, provider, prompt, cached, completion, cost]: StoredShare): CallShare => ({
+  model,
+  provider,
+  promptTokens: prompt,
+  cachedTokens: cached,
+  completionTokens: completion,
+  costPicoUsd: BigInt(cost),
+});

@@ -16,18 +16,18 @@ export interface EndedRequest {
   readonly coldStart: boolean;
 }
 
-/** A path is client text; what no route answers is all one path here. */
-const unknownRoute = 'unknown';
-
 export function logRequest({ clock, log }: { readonly clock: Clock; readonly log: Log }, ended: EndedRequest): void {
   const { request, scope, status, errorCode, coldStart } = ended;
   const { correlationId, correlation, clientGone, logContext } = scope;
   const totalMs = Math.max(0, clock.nowMs() - request.arrivedAtMs);
-  const outcome = String(logContext.fields.outcome ?? errorCode ?? 'ok');
+  const told = String(logContext.fields.outcome ?? 'ok');
+  // A call may have been told to be good before its answer failed.
+  const outcome = told === 'ok' && errorCode !== undefined ? errorCode : told;
   const provider = logContext.fields['gen_ai.provider.name'] as string | undefined;
   const fields: LogFields = {
     event: 'request',
-    route: errorCode === 'not_found' ? unknownRoute : request.path,
+    // Client text where no route answers. Never the query: some clients put their key there.
+    route: withoutKeys(request.path),
     method: request.method,
     status,
     correlation_id: correlationId,

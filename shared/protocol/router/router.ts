@@ -112,27 +112,29 @@ async function answer(
     if (methods === undefined || !comesThroughEdge(request.headers, originSecretHashes)) {
       throw fail('not_found', { message: describePaths(table) });
     }
-    return { response: await callEndpoint(methods, request, scope), errorCode: undefined };
+    return await callEndpoint(methods, request, scope);
   } catch (error) {
     return toErrorResponse(error, scope, log);
   }
 }
 
-function callEndpoint(
+async function callEndpoint(
   methods: Readonly<Record<string, Endpoint>>,
   request: GatewayRequest,
   scope: RequestScope,
-): Promise<GatewayResponse> {
-  if (request.method === 'OPTIONS') return Promise.resolve(preflight(Object.keys(methods)));
+): Promise<Answered> {
+  if (request.method === 'OPTIONS') return { response: preflight(Object.keys(methods)), errorCode: undefined };
   const endpoint = Object.hasOwn(methods, request.method) ? methods[request.method] : undefined;
-  if (endpoint === undefined) return Promise.resolve(refuseMethod(Object.keys(methods), scope));
-  return endpoint(request, scope);
+  if (endpoint === undefined) return refuseMethod(Object.keys(methods), scope);
+  return { response: await endpoint(request, scope), errorCode: undefined };
 }
 
 /** RFC 9110, 15.5.6: a 405 lists the allowed methods. */
-function refuseMethod(methods: readonly string[], { correlationId, errorFormat }: RequestScope): GatewayResponse {
-  const { headers, ...refusal } = toEnvelope(fail('method_not_allowed'), correlationId, errorFormat);
-  return { ...refusal, headers: { ...headers, allow: [...methods, 'OPTIONS'].join(', ') } };
+function refuseMethod(methods: readonly string[], { correlationId, errorFormat }: RequestScope): Answered {
+  const error = fail('method_not_allowed');
+  const { headers, ...refusal } = toEnvelope(error, correlationId, errorFormat);
+  const response = { ...refusal, headers: { ...headers, allow: [...methods, 'OPTIONS'].join(', ') } };
+  return { response, errorCode: error.code };
 }
 
 function toErrorResponse(error: unknown, { correlationId, errorFormat }: RequestScope, log: Log): Answered {

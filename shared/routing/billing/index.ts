@@ -1,4 +1,4 @@
-export { type Bill, type Charge, openBill } from './bill.ts';
+export { type Bill, type Charge, openBill, type Payer } from './bill.ts';
 export { costOf, noCost } from './cost.ts';
 export { sumUsage } from './sum-usage.ts';
 export { hasCounts, readUsage } from './usage.ts';

@@ -2,7 +2,7 @@
 // workflow that failed elsewhere.
 import type { Clock, Deadline } from '../../foundation/time/index.ts';
 
-type WatchEnd = 'silent' | 'idle' | 'deadline' | 'client_gone';
+type WatchEnd = 'silent' | 'idle' | 'deadline' | 'client_gone' | 'stopped';
 
 export interface WatchSignals {
   readonly clientGone: AbortSignal;
@@ -40,7 +40,7 @@ export function startWatch(
   let cancelSilence = () => {};
   let cancelGrace = () => {};
   let cancelDeadline = endAt(deadline);
-  const onStopped = () => end('client_gone');
+  const onStopped = () => end('stopped');
   const onGone = () => {
     if (graceMs === 0) end('client_gone');
     else if (Number.isFinite(graceMs)) cancelGrace = clock.after(graceMs, () => end('client_gone'));

@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from '#jest';
+import { addDuration, type Durations, percentileOf } from '../../../shared/accounting/call-records/durations.ts';
 import { type CallRecord, summarizeUsage, usageGroupings } from '../../../shared/accounting/call-records/index.ts';
 import { callRecord } from '../../support/call-record.ts';
 
@@ -30,7 +31,7 @@ describe('a usage summary', () => {
   it.each(usageGroupings)('by %s adds up to exactly what the records hold, to the last pico-USD', async (by) => {
     await fc.assert(
       fc.asyncProperty(fc.array(arbitraryRecord, { maxLength: 40 }), async (records) => {
-        const rows = await summarizeUsage(records, by);
+        const rows = (await summarizeUsage(records, by)).groups;
         const byok = records.filter(({ isByok }) => isByok);
         expect(sumOf(rows, (row) => row.costPicoUsd)).toBe(sumOf(records, (record) => record.costPicoUsd));
         expect(sumOf(rows, (row) => row.byokCostPicoUsd)).toBe(sumOf(byok, (record) => record.costPicoUsd));
@@ -61,12 +62,12 @@ describe('a usage summary', () => {
 
   it('groups by the model that answered, else by the one asked for', async () => {
     const refused = callRecord({ modelServed: undefined, provider: undefined, outcome: 'no_available_provider' });
-    const rows = await summarizeUsage([callRecord(), refused, callRecord()], 'model');
+    const { groups: rows } = await summarizeUsage([callRecord(), refused, callRecord()], 'model');
     expect(rows.map(({ group, calls, okCalls }) => [group, calls, okCalls])).toEqual([
       ['acme/large-1', 2, 2],
       ['auto', 1, 0],
     ]);
-    const byProvider = await summarizeUsage([callRecord(), refused], 'provider');
+    const { groups: byProvider } = await summarizeUsage([callRecord(), refused], 'provider');
     expect(byProvider.map(({ group }) => group)).toEqual([null, 'acme']);
   });
 
@@ -85,7 +86,7 @@ describe('a usage summary', () => {
       attemptLog: attemptLog.slice(0, 1),
       costPicoUsd: 0n,
     });
-    const rows = await summarizeUsage([rescued, refused], 'provider');
+    const { groups: rows } = await summarizeUsage([rescued, refused], 'provider');
     expect(rows.map((row) => [row.group, row.calls, row.attempts, row.failedAttempts, row.costPicoUsd])).toEqual([
       [null, 1, 0n, 0n, 0n],
       ['acme', 1, 1n, 0n, 7n],
@@ -93,10 +94,109 @@ describe('a usage summary', () => {
     ]);
   });
 
+  it('by model and by provider gives each what it answered, of a workflow and of a call that got no result', async () => {
+    const other = { model: 'apex/small', provider: 'apex', promptTokens: 200, cachedTokens: 0, completionTokens: 50 };
+    const workflow = callRecord({
+      functionId: 'report',
+      modelAsked: 'gw/function/report',
+      attempts: 3,
+      attemptCauses: ['timeout'],
+      attemptLog: [
+        { provider: 'globex', outcome: 'timeout', ms: 90, model: 'acme/large-1' },
+        { provider: 'apex', outcome: 'ok', status: 200, ms: 5, model: 'apex/small' },
+        { provider: 'acme', outcome: 'ok', status: 200, ms: 7, model: 'acme/large-1' },
+      ],
+      costPicoUsd: 100n,
+      otherShares: [{ ...other, costPicoUsd: 30n }],
+    });
+    const failed = {
+      ...workflow,
+      modelServed: undefined,
+      provider: undefined,
+      outcome: 'execution_failed' as const,
+      promptTokens: 200,
+      cachedTokens: 0,
+      completionTokens: 50,
+      costPicoUsd: 30n,
+      attemptLog: workflow.attemptLog?.slice(0, 2),
+    };
+    const rowsBy = async (by: 'model' | 'provider' | 'function') => {
+      const { groups, total } = await summarizeUsage([workflow, failed], by);
+      expect([total.calls, total.costPicoUsd, total.promptTokens]).toEqual([2, 130n, 1400n]);
+      return groups.map((row) => [
+        row.group,
+        row.calls,
+        row.okCalls,
+        row.attempts,
+        row.failedAttempts,
+        row.promptTokens,
+        row.completionTokens,
+        row.costPicoUsd,
+      ]);
+    };
+    expect(await rowsBy('model')).toEqual([
+      ['acme/large-1', 1, 1, 3n, 2n, 1000n, 300n, 70n],
+      ['apex/small', 2, 1, 2n, 0n, 400n, 100n, 60n],
+    ]);
+    expect(await rowsBy('provider')).toEqual([
+      ['acme', 1, 1, 1n, 0n, 1000n, 300n, 70n],
+      ['apex', 2, 1, 2n, 0n, 400n, 100n, 60n],
+      ['globex', 0, 0, 2n, 2n, 0n, 0n, 0n],
+    ]);
+    expect(await rowsBy('function')).toEqual([['report', 2, 1, 6n, 2n, 1400n, 400n, 130n]]);
+  });
+
+  it('puts calls that were refused before any model was called together, whatever they name as their model', async () => {
+    const refused = (modelAsked: string) =>
+      callRecord({
+        modelAsked,
+        modelServed: undefined,
+        provider: undefined,
+        outcome: 'unknown_model',
+        attempts: 0,
+        attemptLog: [],
+      });
+    const { groups } = await summarizeUsage([refused('a'), refused('b')], 'model');
+    expect(groups.map(({ group, calls, okCalls }) => [group, calls, okCalls])).toEqual([[null, 2, 0]]);
+  });
+
+  it('has the middle and the slowest of the calls that were answered, and of attempts by provider', async () => {
+    const answered = Array.from({ length: 100 }, (_none, index) =>
+      callRecord({
+        totalMs: (index + 1) * 10,
+        firstOutputMs: index + 1,
+        attemptLog: [{ provider: 'acme', outcome: 'ok', status: 200, ms: index }],
+      }),
+    );
+    const others = [
+      callRecord({ outcome: 'no_available_provider', totalMs: 1 }),
+      callRecord({ cacheHit: true, totalMs: 2 }),
+      callRecord({ replayOf: 'first', totalMs: 3 }),
+    ];
+    const { groups, total } = await summarizeUsage([...answered.toReversed(), ...others], 'key');
+    const percentiles = { latencyMs: { p50: 500, p95: 950 }, firstOutputMs: { p50: 50, p95: 95 } };
+    expect([groups[0], total]).toMatchObject([percentiles, percentiles]);
+    expect((await summarizeUsage(answered, 'provider')).groups).toMatchObject([
+      { group: 'acme', latencyMs: { p50: 49, p95: 94 }, firstOutputMs: { p50: 50, p95: 95 } },
+    ]);
+    expect((await summarizeUsage(others.slice(0, 1), 'key')).total.latencyMs).toEqual({
+      p50: undefined,
+      p95: undefined,
+    });
+  });
+
+  it('keeps durations of any length in bounded memory, exact below ten seconds', async () => {
+    const durations: Durations = new Map();
+    for (let ms = 0; ms < 900_000; ms += 1) addDuration(durations, ms);
+    expect(durations.size).toBeLessThan(30_000);
+    expect(percentileOf(durations, 0.01)).toBe(8_999);
+    expect(percentileOf(durations, 0.5)).toBe(450_000);
+  });
+
   it('groups by workspace, user and title as they were sent', async () => {
     const records = [callRecord(), callRecord({ workspace: 'team-b', user: 'u-1', title: 'Chat' })];
     const groupsBy = async (by: 'workspace' | 'user' | 'title') =>
-      (await summarizeUsage(records, by)).map(({ group, calls }) => [group, calls]);
+      (await summarizeUsage(records, by)).groups.map(({ group, calls }) => [group, calls]);
     expect(await groupsBy('workspace')).toEqual([
       ['team-a', 1],
       ['team-b', 1],
@@ -114,7 +214,7 @@ describe('a usage summary', () => {
   it('puts a call to the UTC day of its arrival', async () => {
     const midnightMs = Date.parse('2026-11-20T00:00:00Z');
     const around = [midnightMs - 1, midnightMs].map((arrivedAtMs) => callRecord({ arrivedAtMs }));
-    const rows = await summarizeUsage(around, 'day');
+    const { groups: rows } = await summarizeUsage(around, 'day');
     expect(rows.map(({ group }) => group)).toEqual(['2026-11-19', '2026-11-20']);
   });
 
@@ -123,9 +223,9 @@ describe('a usage summary', () => {
       yield callRecord({ costPicoUsd: 1n });
       yield callRecord({ costPicoUsd: 2n, isByok: true });
     }
-    expect(await summarizeUsage(reading(), 'key')).toMatchObject([
+    expect((await summarizeUsage(reading(), 'key')).groups).toMatchObject([
       { group: 'abcdefghij012345', calls: 2, costPicoUsd: 3n, byokCostPicoUsd: 2n },
     ]);
-    expect(await summarizeUsage([], 'key')).toEqual([]);
+    expect((await summarizeUsage([], 'key')).groups).toEqual([]);
   });
 });

@@ -1,0 +1,141 @@
+// What one call record adds to the groups of a report: one share as a rule; by model and by provider one for each that
+// took part in the call.
+import type { PicoUsd } from '../../foundation/money/index.ts';
+import type { CallAttempt, CallRecord, CallShare } from './call-record.ts';
+import { utcDayOf } from './utc-day.ts';
+
+export const usageGroupings = ['model', 'provider', 'key', 'function', 'day', 'workspace', 'user', 'title'] as const;
+export type UsageGrouping = (typeof usageGroupings)[number];
+
+export interface UsageShare {
+  /**
+   * Model: those that answered, else the one asked for; null where the call was refused before any was called. Key: its
+   * public id. Day: of the arrival, in UTC. Provider: null where none answered. Function, user, title: null where the call
+   * has none. By model and provider attempts count at the one that was called, all else at the one that answered.
+   */
+  readonly group: string | null;
+  readonly calls: number;
+  /** Calls with the outcome `ok`. */
+  readonly okCalls: number;
+  readonly cacheHits: number;
+  /** Calls whose tokens are in part an estimate. */
+  readonly estimatedCalls: number;
+  readonly attempts: number;
+  /** The part of attempts that failed. */
+  readonly failedAttempts: number;
+  readonly promptTokens: number;
+  /** Part of promptTokens. */
+  readonly cachedTokens: number;
+  readonly completionTokens: number;
+  readonly costPicoUsd: PicoUsd;
+  /** The part of costPicoUsd that the callers' own provider keys paid, not their credit. */
+  readonly byokCostPicoUsd: PicoUsd;
+  /** Of a call that a provider answered well: until its end. By provider of each such attempt. */
+  readonly latenciesMs: readonly number[];
+  /** Of such a call: from its arrival. */
+  readonly firstOutputMs: number | undefined;
+}
+
+const groupOf: Readonly<Record<UsageGrouping, (record: CallRecord) => string | null>> = {
+  model: (record) => record.modelServed ?? (isRefused(record) ? null : (record.modelAsked ?? null)),
+  provider: ({ provider }) => provider ?? null,
+  key: ({ keyPublicId }) => keyPublicId,
+  function: ({ functionId }) => functionId ?? null,
+  day: ({ arrivedAtMs }) => utcDayOf(arrivedAtMs),
+  workspace: ({ workspace }) => workspace,
+  user: ({ user }) => user ?? null,
+  title: ({ title }) => title ?? null,
+};
+
+/** Nothing was called for it, and what it names as its model may be none of the catalogue. */
+const isRefused = ({ outcome, attempts }: CallRecord): boolean =>
+  attempts === 0 && outcome !== 'ok' && outcome !== 'client_gone';
+
+export function sharesOf(record: CallRecord, by: UsageGrouping): UsageShare[] {
+  const own = shareOf(record, groupOf[by](record));
+  return by === 'model' || by === 'provider' ? splitShare(record, own, by) : [own];
+}
+
+/** The whole call as one share. */
+export function shareOf(record: CallRecord, group: string | null): UsageShare {
+  // An answer that was stored says nothing of how fast answers are.
+  const isAnswered = record.outcome === 'ok' && !record.cacheHit && record.replayOf === undefined;
+  return {
+    group,
+    calls: 1,
+    okCalls: record.outcome === 'ok' ? 1 : 0,
+    cacheHits: record.cacheHit ? 1 : 0,
+    estimatedCalls: record.estimated ? 1 : 0,
+    attempts: record.attempts,
+    failedAttempts: record.attemptCauses.length,
+    promptTokens: record.promptTokens,
+    cachedTokens: record.cachedTokens,
+    completionTokens: record.completionTokens,
+    costPicoUsd: record.costPicoUsd,
+    byokCostPicoUsd: record.isByok ? record.costPicoUsd : 0n,
+    latenciesMs: isAnswered ? [record.totalMs] : [],
+    firstOutputMs: isAnswered ? record.firstOutputMs : undefined,
+  };
+}
+
+function splitShare(record: CallRecord, whole: UsageShare, by: 'model' | 'provider'): UsageShare[] {
+  const { attemptLog, otherShares = [] } = record;
+  if (attemptLog === undefined) return [whole];
+  const groupOfAttempt = (attempt: CallAttempt) =>
+    by === 'provider' ? attempt.provider : (attempt.model ?? whole.group);
+  // Of a call that got no answer all tokens are those of answers that were no result.
+  const hasOwn = record.modelServed !== undefined || otherShares.length === 0;
+  const groups = new Set([
+    ...(hasOwn ? [whole.group] : []),
+    ...otherShares.map((share) => share[by]),
+    ...attemptLog.map(groupOfAttempt),
+  ]);
+  return [...groups].map((group) => {
+    const isOwn = hasOwn && group === whole.group;
+    const others = otherShares.filter((share) => share[by] === group);
+    const base = isOwn || others.length > 0 ? whole : nothingOf(whole);
+    const attempts = attemptLog.filter((attempt) => groupOfAttempt(attempt) === group);
+    const failedAttempts = attempts.filter(({ outcome }) => outcome !== 'ok');
+    const answered = attempts.filter(({ outcome }) => outcome === 'ok');
+    return {
+      ...base,
+      ...amountsOf(isOwn ? lessOthers(whole, otherShares) : noAmounts, others, record.isByok),
+      group,
+      attempts: attempts.length,
+      failedAttempts: failedAttempts.length,
+      latenciesMs: by === 'provider' ? answered.map(({ ms }) => ms) : base.latenciesMs,
+    };
+  });
+}
+
+type Amounts = Pick<CallShare, 'promptTokens' | 'cachedTokens' | 'completionTokens' | 'costPicoUsd'>;
+
+const noAmounts: Amounts = { promptTokens: 0, cachedTokens: 0, completionTokens: 0, costPicoUsd: 0n };
+
+const lessOthers = (whole: Amounts, others: readonly Amounts[]): Amounts => others.reduce(combine(-1), whole);
+
+function amountsOf(own: Amounts, others: readonly Amounts[], isByok: boolean) {
+  const sum = others.reduce(combine(1), own);
+  const { promptTokens, cachedTokens, completionTokens, costPicoUsd } = sum;
+  const byokCostPicoUsd = isByok ? costPicoUsd : 0n;
+  return { promptTokens, cachedTokens, completionTokens, costPicoUsd, byokCostPicoUsd };
+}
+
+const combine =
+  (sign: 1 | -1) =>
+  (sum: Amounts, part: Amounts): Amounts => ({
+    promptTokens: sum.promptTokens + sign * part.promptTokens,
+    cachedTokens: sum.cachedTokens + sign * part.cachedTokens,
+    completionTokens: sum.completionTokens + sign * part.completionTokens,
+    costPicoUsd: sum.costPicoUsd + BigInt(sign) * part.costPicoUsd,
+  });
+
+const nothingOf = (share: UsageShare): UsageShare => ({
+  ...share,
+  calls: 0,
+  okCalls: 0,
+  cacheHits: 0,
+  estimatedCalls: 0,
+  latenciesMs: [],
+  firstOutputMs: undefined,
+});
