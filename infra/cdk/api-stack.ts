@@ -22,7 +22,7 @@ import { countServerErrors, functionUrlErrors } from './constructs/gateway-metri
 import { OriginSecret } from './constructs/origin-secret.ts';
 import { chatTableActions } from './constructs/table-actions.ts';
 import { webCompute } from './constructs/web-compute.ts';
-import { dataStackName } from './resource-names.ts';
+import { commitOutput, dataStackName } from './resource-names.ts';
 import type { StageSettings } from './settings-schema.ts';
 
 export interface ApiStackProps extends StackProps {
@@ -30,12 +30,15 @@ export interface ApiStackProps extends StackProps {
   readonly settings: StageSettings;
   /** Folder with one folder of code per function. */
   readonly bundlesRoot: string;
+  /** What is deployed. */
+  readonly commit: string;
 }
 
 export class ApiStack extends Stack {
-  constructor(scope: Construct, id: string, { stage, settings, bundlesRoot, ...props }: ApiStackProps) {
+  constructor(scope: Construct, id: string, { stage, settings, bundlesRoot, commit, ...props }: ApiStackProps) {
     super(scope, id, props);
     // CloudFormation deletes no stack whose export another one imports: the data stack goes last.
+    new CfnOutput(this, commitOutput, { value: commit });
     new CfnOutput(this, 'DataStack', { value: Fn.importValue(dataStackName(stage)) });
     const originSecret =
       settings.edge === 'cloudfront' ? new OriginSecret(this, 'OriginSecret', { stage, settings }) : undefined;

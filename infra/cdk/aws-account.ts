@@ -4,6 +4,7 @@ import {
   CloudFormationClient,
   CloudFormationServiceException,
   DescribeStacksCommand,
+  paginateListStackResources,
 } from '@aws-sdk/client-cloudformation';
 import { GetCallerIdentityCommand, STSClient } from '@aws-sdk/client-sts';
 
@@ -11,6 +12,8 @@ export interface AccountOptions {
   /** Undefined: what the shell's environment names. */
   readonly profile?: string | undefined;
   readonly region?: string | undefined;
+  /** Where neither `region` nor the shell names one. */
+  readonly defaultRegion?: string | null | undefined;
 }
 
 export interface DeployedStack {
@@ -21,24 +24,61 @@ export interface DeployedStack {
 export interface AwsAccount {
   readonly account: string;
   readonly region: string;
+  /** `aws`, or that of another part of AWS such as `aws-cn`. */
+  readonly partition: string;
+  /** For clients of other services. */
+  readonly clientOptions: { readonly region: string; readonly profile?: string };
   /** Undefined where there is no stack of this name. */
   readStack(name: string): Promise<DeployedStack | undefined>;
+  /** Of a stack that exists. */
+  readResources(stackName: string): Promise<StackResource[]>;
+}
+
+export interface StackResource {
+  readonly type: string;
+  /** The name of a table or a bucket; empty while CloudFormation has not created it. */
+  readonly physicalId: string;
 }
 
 /** Rejects with one line that says what the shell lacks: a region, credentials, or the right to use them. */
-export async function openAwsAccount({ profile, region }: AccountOptions): Promise<AwsAccount> {
-  const options = { ...(profile === undefined ? {} : { profile }), ...(region === undefined ? {} : { region }) };
-  const [sts, cloudFormation] = [new STSClient(options), new CloudFormationClient(options)];
+export async function openAwsAccount({ profile, region, defaultRegion }: AccountOptions): Promise<AwsAccount> {
+  const shell = { ...(profile === undefined ? {} : { profile }), ...(region === undefined ? {} : { region }) };
   try {
-    const { Account: account = 'unknown' } = await sts.send(new GetCallerIdentityCommand({}));
+    const clientOptions = { ...shell, region: await regionOf(shell, defaultRegion) };
+    const { Account = 'unknown', Arn = '' } = await new STSClient(clientOptions).send(new GetCallerIdentityCommand({}));
+    const cloudFormation = new CloudFormationClient(clientOptions);
     return {
-      account,
-      region: await cloudFormation.config.region(),
+      account: Account,
+      region: clientOptions.region,
+      partition: Arn.split(':')[1] ?? 'aws',
+      clientOptions,
       readStack: (name) => readStack(cloudFormation, name),
+      readResources: (name) => readResources(cloudFormation, name),
     };
   } catch (error) {
     throw new Error(`AWS does not know this shell: ${oneLine(error)}`, { cause: error });
   }
+}
+
+const regionOf = (shell: Pick<AccountOptions, 'region'>, defaultRegion: AccountOptions['defaultRegion']) =>
+  new STSClient(shell as object).config.region().catch((error: unknown) => {
+    if (defaultRegion == null) throw error;
+    return defaultRegion;
+  });
+
+/** CloudFormation's limit for a stack is 500 resources; a page holds 100. */
+async function readResources(client: CloudFormationClient, StackName: string): Promise<StackResource[]> {
+  const resources: StackResource[] = [];
+  for await (const { StackResourceSummaries = [] } of paginateListStackResources({ client }, { StackName })) {
+    for (const {
+      ResourceType: type = '',
+      PhysicalResourceId: physicalId = '',
+      ResourceStatus,
+    } of StackResourceSummaries) {
+      if (ResourceStatus !== 'DELETE_COMPLETE') resources.push({ type, physicalId });
+    }
+  }
+  return resources;
 }
 
 async function readStack(client: CloudFormationClient, name: string): Promise<DeployedStack | undefined> {

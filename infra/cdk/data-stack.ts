@@ -5,28 +5,28 @@ import { type ISecret, Secret } from 'aws-cdk-lib/aws-secretsmanager';
 import type { Construct } from 'constructs';
 import { brand, tableNames } from '../../shared/foundation/constants/index.ts';
 import { GatewayTable } from './constructs/gateway-table.ts';
-import { spillBucket } from './constructs/spill-bucket.ts';
+import { type ImportPlace, spillBucket } from './constructs/spill-bucket.ts';
 import { connectionKeyAlias, dataStackName, providerSecretName } from './resource-names.ts';
 import type { StageSettings } from './settings-schema.ts';
-
-export { connectionKeyAlias, providerSecretName } from './resource-names.ts';
 
 type SecretReference = Pick<ISecret, 'secretArn'>;
 
 export interface DataStackProps extends StackProps {
   readonly stage: string;
   readonly settings: StageSettings;
+  /** Where this deployment imports tables and bucket that stand there already. */
+  readonly importsIn?: ImportPlace | undefined;
 }
 
 export class DataStack extends Stack {
-  constructor(scope: Construct, id: string, { stage, settings, ...props }: DataStackProps) {
+  constructor(scope: Construct, id: string, { stage, settings, importsIn, ...props }: DataStackProps) {
     super(scope, id, { ...props, terminationProtection: settings.terminationProtection });
-    const removalPolicy = removalPolicyOf(settings);
+    const removalPolicy = removalPolicyOf(settings, importsIn);
     for (const table of tableNames) {
       const { tableName } = new GatewayTable(this, `Table-${table}`, { stage, settings, table, removalPolicy });
       new CfnOutput(this, `Table${table}`, { value: tableName });
     }
-    const bucket = spillBucket(this, stage, settings.adopt, removalPolicy);
+    const bucket = spillBucket(this, stage, importsIn, removalPolicy);
     const connectionKey = this.#connectionKey(stage, settings.adopt?.keyArn, removalPolicy);
     const providerCredentials = this.#providerCredentials(stage, settings.adopt?.secretArn, removalPolicy);
     new CfnOutput(this, 'ProviderSecretArn', { value: providerCredentials.secretArn });
@@ -78,7 +78,7 @@ export class DataStack extends Stack {
  * A failed first deployment of a stage that retains removes what it has just created, so that the next one does not find
  * its names taken. A stage that adopts what exists never lets go of it.
  */
-function removalPolicyOf({ removal, adopt }: StageSettings): RemovalPolicy {
+function removalPolicyOf({ removal, adopt }: StageSettings, importsIn: ImportPlace | undefined): RemovalPolicy {
   if (removal === 'destroy') return RemovalPolicy.DESTROY;
-  return adopt === null ? RemovalPolicy.RETAIN_ON_UPDATE_OR_DELETE : RemovalPolicy.RETAIN;
+  return adopt === null && importsIn === undefined ? RemovalPolicy.RETAIN_ON_UPDATE_OR_DELETE : RemovalPolicy.RETAIN;
 }

@@ -4,8 +4,17 @@ import { brand } from '../../shared/foundation/constants/index.ts';
 export const dataStackName = (stage: string): string => `${brand}-${stage}-data`;
 export const apiStackName = (stage: string): string => `${brand}-${stage}-api`;
 
+/** Output of the api stack. */
+export const commitOutput = 'DeployedCommit';
+
 /** One secret per stage, a JSON object: provider credentials by the names that the gateway file gives them. */
 export const providerSecretName = (stage: string): string => `${brand}/${stage}/providers`;
+
+/** Of a Web Function. Lambda writes to the second one first, and would create both with logs that never expire. */
+export const webLogGroupNames = (stage: string): readonly [string, string] => [
+  `/${brand}/${stage}/web`,
+  `/${brand}/${stage}/web.local`,
+];
 
 /** What the command line seals with. Functions are given the key's ARN. */
 export const connectionKeyAlias = (stage: string): string => `alias/${brand}-${stage}-connections`;

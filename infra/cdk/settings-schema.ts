@@ -14,6 +14,8 @@ const shapes = {
   webAclArn: /^arn:aws[a-z-]*:wafv2:us-east-1:\d{12}:global\/webacl\/[\w-]+\/[\w-]+$/,
   keyArn: /^arn:aws[a-z-]*:kms:[a-z0-9-]+:\d{12}:key\/[\w-]+$/,
   secretArn: /^arn:aws[a-z-]*:secretsmanager:[a-z0-9-]+:\d{12}:secret:[\w/+=.@-]+-[A-Za-z0-9]{6}$/,
+  account: /^\d{12}$/,
+  ownRegion: /^[a-z]{2,4}(-[a-z]+)+-\d{1,2}$/,
   region: new RegExp(`^(${stageRegion}|[a-z]{2,4}(-[a-z]+)+-\\d{1,2})$`),
   domainName: /^(\*\.)?([a-z0-9-]+\.)+[a-z]{2,}$/,
   email: /^[^\s@]+@[^\s@]+\.[^\s@]+$/,
@@ -34,6 +36,9 @@ const wholeNumber = (min: number, max = Number.MAX_SAFE_INTEGER) =>
   );
 
 const members = z.strictObject({
+  /** The one account and the one region that this stage may be in: deploy, gw and --adopt refuse others. Left out: any. */
+  account: text(shapes.account, 'the twelve digits of an account').nullish(),
+  region: text(shapes.ownRegion, 'the name of a region, such as eu-west-1').nullish(),
   /** For what was never run on a live account. */
   experimental: switchedOn(),
   /**
@@ -138,8 +143,50 @@ const rules: ReadonlyArray<[member: string, isBroken: (settings: StageSettings) 
     ({ deletionProtection, removal }) => deletionProtection && removal === 'destroy',
     "needs removal: 'retain'",
   ],
+  [
+    'adopt',
+    (settings) => adoptedArns(settings).some((arn) => !isIn(settings, placeOf(arn))),
+    'names a key or a secret of another account or region than the stage',
+  ],
+  [
+    'adopt',
+    (settings) => new Set(adoptedArns(settings).map((arn) => Object.values(placeOf(arn)).join(' '))).size > 1,
+    'names a key and a secret of different accounts or regions',
+  ],
   ['adopt', ({ adopt, removal }) => adopt !== null && removal === 'destroy', "needs removal: 'retain'"],
 ];
+
+interface Place {
+  readonly account: string;
+  readonly region: string;
+}
+
+/** Whether the stage may be there. */
+const isIn = ({ account, region }: Pick<StageSettings, 'account' | 'region'>, place: Place): boolean =>
+  (account ?? place.account) === place.account && (region ?? place.region) === place.region;
+
+const adoptedArns = ({ adopt }: Pick<StageSettings, 'adopt'>): string[] =>
+  [adopt?.keyArn, adopt?.secretArn].filter((arn) => arn != null);
+
+function placeOf(arn: string): Place {
+  const [, , , region = '', account = ''] = arn.split(':');
+  return { account, region };
+}
+
+/** Throws one line where the stage, or what it adopts, belongs to another account or region than the shell's. */
+export function checkPlace(stage: string, settings: StageSettings, shell: Place): void {
+  const is = ({ account, region }: Place) => `account ${account}, region ${region}`;
+  if (!isIn(settings, shell)) {
+    const { account = null, region = null } = settings;
+    throw new Error(
+      `stage ${stage} belongs to ${is({ account: account ?? 'any', region: region ?? 'any' })} (stage-settings.ts); this shell is in ${is(shell)}`,
+    );
+  }
+  const foreign = adoptedArns(settings).find((arn) => !isIn(placeOf(arn), shell));
+  if (foreign !== undefined) {
+    throw new Error(`stage ${stage} adopts what is in ${is(placeOf(foreign))}; this shell is in ${is(shell)}`);
+  }
+}
 
 export type StageSettings = Readonly<z.infer<typeof members>>;
 

@@ -3,7 +3,9 @@ import { Stage, Tags } from 'aws-cdk-lib';
 import type { Construct } from 'constructs';
 import { brand } from '../../shared/foundation/constants/index.ts';
 import { ApiStack } from './api-stack.ts';
+import type { ImportPlace } from './constructs/spill-bucket.ts';
 import { DataStack } from './data-stack.ts';
+import { readCommit } from './deployment/commit.ts';
 import { apiStackName, dataStackName } from './resource-names.ts';
 import { checkSettings, type StageSettings } from './settings-schema.ts';
 
@@ -16,21 +18,27 @@ export interface GatewayStageProps {
    * protection of the stack, and deletion protection of tables that it creates.
    */
   readonly isFirstDeployment?: boolean;
+  /** Tables and bucket that stand there without belonging to the stack are imported by this deployment. */
+  readonly importsIn?: ImportPlace | undefined;
+  /** Default: that of the checkout. */
+  readonly commit?: string;
 }
 
 export class GatewayStage extends Stage {
   readonly data: DataStack;
   readonly api: ApiStack;
 
-  /** Account and region are those of the deploying credentials. Throws for settings that are not valid. */
+  /** Account and region are those of the deploying credentials unless the settings name them. Throws for settings that are not valid. */
   constructor(scope: Construct, stage: string, props: GatewayStageProps) {
-    super(scope, stage);
+    const { account, region } = props.settings;
+    super(scope, stage, { env: { ...(account == null ? {} : { account }), ...(region == null ? {} : { region }) } });
     checkSettings(stage, props.settings);
-    const settings = props.isFirstDeployment === true ? withoutProtection(props.settings) : props.settings;
+    const { bundlesRoot, importsIn, commit = readCommit() } = props;
+    const settings = props.isFirstDeployment === true ? withoutProtection(props.settings, importsIn) : props.settings;
     const tags = { application: brand, stage };
-    this.data = new DataStack(this, 'data', { stackName: dataStackName(stage), tags, stage, settings });
-    const { bundlesRoot } = props;
-    this.api = new ApiStack(this, 'api', { stackName: apiStackName(stage), tags, stage, settings, bundlesRoot });
+    const common = { tags, stage, settings };
+    this.data = new DataStack(this, 'data', { stackName: dataStackName(stage), ...common, importsIn });
+    this.api = new ApiStack(this, 'api', { stackName: apiStackName(stage), ...common, bundlesRoot, commit });
     this.api.addStackDependency(this.data);
     // CloudFormation hands the tags of a stack on to what takes them; not every region's dashboards do yet.
     const options = { excludeResourceTypes: ['AWS::CloudWatch::Dashboard'] };
@@ -39,8 +47,8 @@ export class GatewayStage extends Stage {
 }
 
 /** Adopted tables hold data already: those stay protected. */
-const withoutProtection = (settings: StageSettings): StageSettings => ({
+const withoutProtection = (settings: StageSettings, importsIn: ImportPlace | undefined): StageSettings => ({
   ...settings,
   terminationProtection: false,
-  deletionProtection: settings.deletionProtection && settings.adopt !== null,
+  deletionProtection: settings.deletionProtection && (settings.adopt !== null || importsIn !== undefined),
 });

@@ -1,6 +1,8 @@
 // What the command line calls on AWS, against the policy that it prints: a permission that is missing would show only on AWS,
 // one too many not at all.
 import { afterAll, beforeAll, describe, expect, it } from '#jest';
+import type { StageSettings } from '../../infra/cdk/settings-schema.ts';
+import { stageSettings } from '../../infra/cdk/stage-settings.ts';
 import { commandsIn, fullName } from '../../infra/cli/args/command-line.ts';
 import { createProgram } from '../../infra/cli/args/run.ts';
 import type { PolicyStatement } from '../../infra/cli/commands/policy.ts';
@@ -8,6 +10,7 @@ import { createTables } from '../../infra/local/create-tables.ts';
 import { type Simulator, startSimulator } from '../../infra/local/simulator/index.ts';
 import { createDynamoClient } from '../../shared/storage/store/index.ts';
 import { type AwsServices, account, startAwsServices } from './aws-services.ts';
+import { operateProcess } from './child-processes.ts';
 import { gatewayFile, type LocalStore, startLocalStore } from './local-store.ts';
 import { type Circumstances, operate, type Result } from './operator.ts';
 
@@ -124,6 +127,51 @@ describe('the policy of a stage', () => {
     const names = commandsIn(createProgram(async () => {})).map(fullName);
     const missed = names.filter((name) => !runs.some(({ line }) => line.startsWith(name)));
     expect(missed).toEqual(['calls show', 'policy']);
+  });
+});
+
+describe('the policy of a stage without credentials', () => {
+  const outside = (line: string, more: Record<string, string> = {}) =>
+    operateProcess(line, {
+      folder: local.folder,
+      variables: { AWS_EC2_METADATA_DISABLED: 'true', AWS_SHARED_CREDENTIALS_FILE: '/dev/null', ...more },
+    });
+  const arnsIn = (text: string) =>
+    (JSON.parse(text) as { Statement: PolicyStatement[] }).Statement.flatMap(({ Resource }) => Resource);
+
+  it('is the same but for the account, for which a * stands, and the region that the line names', async () => {
+    const { code, out, error } = await outside('policy --stage dev --region eu-west-1');
+    expect(code).toBe(0);
+    expect(error).toBe('note: * stands for an account or a region that neither shell nor settings name\n');
+    const signedIn = (await operate('policy --stage dev')).out;
+    expect(arnsIn(out)).toEqual(arnsIn(signedIn).map((arn) => arn.replace(account, '*')));
+  });
+});
+
+describe('a stage whose settings name an account and a region', () => {
+  const settings = { ...(stageSettings.dev as StageSettings), account: '999999999999', region: 'eu-west-1' };
+  beforeAll(() => void Object.assign(stageSettings, { pinned: settings }));
+  afterAll(() => void Reflect.deleteProperty(stageSettings, 'pinned'));
+
+  it('is not worked on from another: nothing is read or written there', async () => {
+    const before = aws.calls.length;
+    for (const line of ['keys list', 'credits add team 1', 'policy', 'status']) {
+      const { code, out, error } = await operate(`${line} --stage pinned`);
+      expect({ line, code, out }).toEqual({ line, code: 1, out: '' });
+      expect(error).toContain(
+        `stage pinned belongs to account 999999999999, region eu-west-1 (stage-settings.ts); this shell is in account ${account}`,
+      );
+    }
+    expect(new Set(aws.calls.slice(before).map(({ action }) => action))).toEqual(new Set(['sts:GetCallerIdentity']));
+  });
+
+  it('is worked on where it is', async () => {
+    Object.assign(stageSettings, { pinned: { ...settings, account } });
+    expect(await operate('keys list --stage pinned')).toMatchObject({
+      code: 1,
+      error: expect.stringContaining('stage pinned has no tables'),
+    });
+    expect((await operate('policy --stage pinned --region eu-west-2')).error).toContain('this shell is in account');
   });
 });
 

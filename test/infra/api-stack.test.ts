@@ -237,6 +237,25 @@ describe.each(Object.entries(stages))('the api stack of %s', (stage, { api, data
 });
 
 describe('settings of a stage', () => {
+  it('with an account and a region hold the stage there, and the api stack says which commit it runs', () => {
+    const commit = '0123456789abcdef0123456789abcdef01234567';
+    const settings = { account: '111122223333', region: 'eu-west-1' };
+    const { api, data, findings, environment } = synthesizeStage('prod', settings, { commit });
+    api.hasOutput('DeployedCommit', { Value: commit });
+    expect(environment).toBe('aws://111122223333/eu-west-1');
+    expect(findings).toEqual([]);
+    // Names stay what they are without: naming the place later replaces nothing.
+    const without = synthesizeStage('prod').data;
+    for (const type of ['AWS::DynamoDB::GlobalTable', 'AWS::S3::Bucket', 'AWS::KMS::Alias']) {
+      const names = [data, without].map((one) =>
+        resourcesOf(one, type).map(
+          ({ Properties }) => Properties.TableName ?? Properties.BucketName ?? Properties.AliasName,
+        ),
+      );
+      expect(names[0]).toEqual(names[1]);
+    }
+  });
+
   it('without a distribution make the chat URL the base URL and ask for no origin secret', () => {
     const { api, findings } = synthesizeStage('dev', { edge: 'none' });
     api.resourceCountIs('AWS::CloudFront::Distribution', 0);

@@ -1,6 +1,5 @@
 import { Match } from 'aws-cdk-lib/assertions';
 import { describe, expect, it } from '#jest';
-import type { StageSettings } from '../../infra/cdk/settings-schema.ts';
 import { stageSettings } from '../../infra/cdk/stage-settings.ts';
 import {
   physicalTableName,
@@ -148,7 +147,7 @@ describe.each(Object.keys(stageSettings))('the data stack of %s', (stage) => {
 });
 
 describe('the first deployment of a stage that retains', () => {
-  const first = synthesizeStage('prod', {}, true);
+  const first = synthesizeStage('prod', {}, { isFirstDeployment: true });
 
   it('can be removed by CloudFormation when it fails: nothing is protected, and what it created is not kept', () => {
     expect(first.terminationProtection).toBe(false);
@@ -190,17 +189,6 @@ describe('a stage that adopts what a former deployment left behind', () => {
     expect(api.toJSON()).toEqual(synthesizeStage('prod').api.toJSON());
   });
 
-  it('names tables and bucket by literals: CloudFormation imports nothing whose name it has to work out', () => {
-    for (const { Properties } of resourcesOf(data, 'AWS::DynamoDB::GlobalTable')) {
-      expect(Properties?.TableName).toEqual(expect.any(String));
-    }
-    const names = (adopt: StageSettings['adopt']) =>
-      resourcesOf(synthesizeStage('prod', { adopt }).data, 'AWS::S3::Bucket').map((it) => it.Properties?.BucketName);
-    const name = 'gw-prod-spill-123456789012-eu-west-1';
-    expect(names({ keyArn, secretArn })).toEqual([name]);
-    expect(names({ keyArn: null, secretArn })).toEqual([name]);
-  });
-
   it('never deletes an imported table or bucket, not even when this deployment fails', () => {
     for (const type of ['AWS::DynamoDB::GlobalTable', 'AWS::S3::Bucket']) {
       for (const { DeletionPolicy } of resourcesOf(data, type)) expect(DeletionPolicy).toBe('Retain');
@@ -208,7 +196,7 @@ describe('a stage that adopts what a former deployment left behind', () => {
   });
 
   it('stays protected in its first deployment, but for the stack that a failure would leave behind', () => {
-    const first = synthesizeStage('prod', { adopt: { keyArn, secretArn } }, true);
+    const first = synthesizeStage('prod', { adopt: { keyArn, secretArn } }, { isFirstDeployment: true });
     expect(first.terminationProtection).toBe(false);
     expect(JSON.stringify(first.data.toJSON())).not.toContain('"DeletionProtectionEnabled":false');
   });
@@ -216,6 +204,25 @@ describe('a stage that adopts what a former deployment left behind', () => {
   it('keeps the place of the alias, so that a stage may adopt its own key later', () => {
     const aliases = [data, synthesizeStage('prod').data].map((stack) => resourcesOf(stack, 'AWS::KMS::Alias')[0]?.id);
     expect(aliases[0]).toBe(aliases[1]);
+  });
+});
+
+describe('a deployment that imports what stands there (--adopt)', () => {
+  const importsIn = { account: '123456789012', region: 'eu-west-1' };
+  const { data } = synthesizeStage('prod', {}, { importsIn, isFirstDeployment: true });
+  const imported = [...resourcesOf(data, 'AWS::DynamoDB::GlobalTable'), ...resourcesOf(data, 'AWS::S3::Bucket')];
+
+  it('names tables and bucket by literals: CloudFormation imports nothing whose name it has to work out', () => {
+    const names = imported.map(({ Properties }) => Properties.TableName ?? Properties.BucketName);
+    expect(names).toEqual([
+      ...tableNames.map((table) => physicalTableName('prod', table)),
+      'gw-prod-spill-123456789012-eu-west-1',
+    ]);
+  });
+
+  it('never deletes what it imports, not even when it fails, and leaves its tables protected', () => {
+    for (const { DeletionPolicy } of imported) expect(DeletionPolicy).toBe('Retain');
+    expect(JSON.stringify(data.toJSON())).not.toContain('"DeletionProtectionEnabled":false');
   });
 });
 

@@ -1,12 +1,11 @@
 import { execFile } from 'node:child_process';
 import { describe, expect, it } from '#jest';
-import { cdkRuns, readDeployOptions } from '../../infra/cdk/deploy.ts';
+import { cdkRuns, readDeployOptions } from '../../infra/cdk/deployment/options.ts';
 import type { StageSettings } from '../../infra/cdk/settings-schema.ts';
 import { stageSettings } from '../../infra/cdk/stage-settings.ts';
 
 const { dev, prod } = stageSettings as Record<'dev' | 'prod', StageSettings>;
-const adopting: StageSettings = { ...prod, adopt: { keyArn: null, secretArn: null } };
-const stages = { dev, prod, adopting };
+const stages = { dev, prod };
 const read = (...args: string[]) => readDeployOptions(args, stages);
 
 describe('the arguments of a deployment', () => {
@@ -23,22 +22,52 @@ describe('the arguments of a deployment', () => {
     });
   });
 
-  it('ask nothing with --yes, and import what exists with --adopt where the settings say what is adopted', () => {
-    expect(read('--stage', 'dev', '--yes').flags).toEqual(['--yes', '--require-approval', 'never']);
-    expect(read('--stage', 'adopting', '--adopt').flags).toEqual(['--import-existing-resources']);
-    expect(() => read('--stage', 'prod', '--adopt')).toThrow('--adopt needs the member adopt in the settings of prod');
-  });
-
-  it('have no option for what the settings say: a later deployment would forget it', () => {
-    expect(read('--stage', 'dev', '--edge', 'none').flags).toEqual(['--edge', 'none']);
+  it('ask nothing with --yes, and import what exists with --adopt where the stage retains it', () => {
+    expect(read('--stage', 'dev', '--yes')).toMatchObject({
+      isConfirmed: true,
+      flags: ['--yes', '--require-approval', 'never'],
+    });
+    expect(read('--stage', 'prod', '--adopt')).toMatchObject({
+      isAdopting: true,
+      flags: ['--import-existing-resources'],
+    });
+    expect(() => read('--stage', 'dev', '--adopt')).toThrow("--adopt needs removal: 'retain' in the settings of dev");
   });
 
   it.each([
-    ['no stage', [], '--stage is missing (known: dev, prod, adopting)'],
+    ['no stage', [], '--stage is missing (known: dev, prod)'],
     ['a stage without a name', ['--stage'], '--stage needs a value'],
-    ['a stage that is in no settings', ['--stage', 'test'], 'there is no stage test (known: dev, prod, adopting)'],
+    ['a stage that is in no settings', ['--stage', 'test'], 'there is no stage test (known: dev, prod)'],
+    [
+      'an option that would not be heard: what a stage is stands in its settings',
+      ['--stage', 'dev', '--edge', 'none'],
+      'neither this script nor cdk deploy knows --edge',
+    ],
+    [
+      'a mistyped option of cdk',
+      ['--stage', 'dev', '--hot-swap'],
+      'neither this script nor cdk deploy knows --hot-swap',
+    ],
+    ['a letter that stands for nothing', ['--stage', 'dev', '-Z'], 'neither this script nor cdk deploy knows -Z'],
+    ['another stage beside the named one', ['--stage', 'dev', 'prod/*'], 'prod/* belongs to no option'],
+    ['an option of cdk without its value', ['--stage', 'dev', '--outputs-file'], '--outputs-file needs a value'],
   ])('stop at %s', (_case, args, message) => {
     expect(() => read(...args)).toThrow(message);
+  });
+
+  it('may be all that cdk deploy knows: short forms, negations, repeated values', () => {
+    const flags = [
+      '-vv',
+      '--no-rollback',
+      '--tags',
+      'a=b',
+      '-t',
+      'c=d',
+      '--concurrency=2',
+      '--require-approval',
+      'never',
+    ];
+    expect(read('--stage', 'dev', ...flags).flags).toEqual(flags);
   });
 
   it('stop at settings that are not valid', () => {
@@ -48,28 +77,29 @@ describe('the arguments of a deployment', () => {
 });
 
 describe('the runs of cdk', () => {
+  const place = { account: '111122223333', region: 'eu-west-1' };
   const all = (stage: string) => ['deploy', `${stage}/*`];
   const first = (stage: string) => ['deploy', `${stage}/data`, '--context', 'firstDeployment=true'];
 
   it('protect the data stack after its first success, not before', () => {
     for (const status of [undefined, 'ROLLBACK_COMPLETE', 'ROLLBACK_FAILED', 'REVIEW_IN_PROGRESS', 'CREATE_FAILED']) {
-      expect(cdkRuns(read('--stage', 'prod'), status)).toEqual([first('prod'), all('prod')]);
+      expect(cdkRuns(read('--stage', 'prod'), status, place)).toEqual([first('prod'), all('prod')]);
     }
     for (const status of ['CREATE_COMPLETE', 'UPDATE_COMPLETE', 'UPDATE_ROLLBACK_COMPLETE', 'IMPORT_COMPLETE']) {
-      expect(cdkRuns(read('--stage', 'prod'), status)).toEqual([all('prod')]);
+      expect(cdkRuns(read('--stage', 'prod'), status, place)).toEqual([all('prod')]);
     }
   });
 
   it('are one where nothing is protected', () => {
-    expect(cdkRuns(read('--stage', 'dev'), undefined)).toEqual([all('dev')]);
+    expect(cdkRuns(read('--stage', 'dev'), undefined, place)).toEqual([all('dev')]);
   });
 
-  it('adopt in the first run too', () => {
-    const runs = cdkRuns(read('--stage', 'adopting', '--adopt', '--yes'), undefined);
-    const flags = ['--yes', '--require-approval', 'never', '--import-existing-resources'];
-    expect(runs).toEqual([
-      [...first('adopting'), ...flags],
-      [...all('adopting'), ...flags],
+  it('adopt in the first run too, and say where the bucket is: CloudFormation imports only what has a literal name', () => {
+    const imports = ['--context', 'importsIn=111122223333/eu-west-1'];
+    const flags = [...imports, '--yes', '--require-approval', 'never', '--import-existing-resources'];
+    expect(cdkRuns(read('--stage', 'prod', '--adopt', '--yes'), undefined, place)).toEqual([
+      [...first('prod'), ...flags],
+      [...all('prod'), ...flags],
     ]);
   });
 });

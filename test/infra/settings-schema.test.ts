@@ -1,5 +1,5 @@
 import { describe, expect, it } from '#jest';
-import { checkSettings, type StageSettings } from '../../infra/cdk/settings-schema.ts';
+import { checkPlace, checkSettings, type StageSettings } from '../../infra/cdk/settings-schema.ts';
 import { stageSettings } from '../../infra/cdk/stage-settings.ts';
 
 const check = (overrides: Record<string, unknown>, stage = 'prod') => {
@@ -73,6 +73,18 @@ describe('the settings of a stage', () => {
     ['a member that is left out', { dashboard: undefined }, 'dashboard must be true or false'],
     ['a misspelt member', { memoryMB: 512 }, 'Unrecognized key: "memoryMB"'],
     ['an unproven target', { compute: 'web' }, "compute 'web' needs experimental: true"],
+    ['an account that is none', { account: '1234' }, 'account must be the twelve digits of an account'],
+    ['a region that is no region', { region: 'europe' }, 'region must be the name of a region'],
+    [
+      'a key of another account than the stage',
+      { account: '999999999999', adopt: { keyArn, secretArn: null } },
+      'adopt names a key or a secret of another account or region than the stage',
+    ],
+    [
+      'a secret of another region than the key',
+      { adopt: { keyArn, secretArn: secretArn.replace('eu-west-1', 'eu-north-1') } },
+      'adopt names a key and a secret of different accounts or regions',
+    ],
     ['tables that must be deleted and must not', { removal: 'destroy' }, "deletionProtection needs removal: 'retain'"],
     [
       'adopting what a later removal would delete',
@@ -91,6 +103,23 @@ describe('the settings of a stage', () => {
     ],
   ])('stop at %s, naming the member, before anything is synthesized', (_case, overrides, message) => {
     expect(check(overrides)).toThrow(`stage prod: ${message}`);
+  });
+
+  it('keep a stage in its account and its region, where it names them', () => {
+    const settings = { ...(stageSettings.prod as StageSettings), account: '111122223333', region: 'eu-west-1' };
+    const place = (account: string, region: string) => () => checkPlace('prod', settings, { account, region });
+    expect(place('111122223333', 'eu-west-1')).not.toThrow();
+    expect(place('111122223333', 'eu-north-1')).toThrow(
+      'stage prod belongs to account 111122223333, region eu-west-1 (stage-settings.ts); this shell is in account 111122223333, region eu-north-1',
+    );
+    expect(place('999999999999', 'eu-west-1')).toThrow('this shell is in account 999999999999');
+    const anywhere = { ...settings, account: undefined, region: null };
+    expect(() => checkPlace('prod', anywhere, { account: '1', region: 'x' })).not.toThrow();
+    const adopting = { ...anywhere, adopt: { keyArn, secretArn: null } };
+    expect(() => checkPlace('prod', adopting, { account: '123456789012', region: 'eu-west-1' })).not.toThrow();
+    expect(() => checkPlace('prod', adopting, { account: '123456789012', region: 'eu-west-2' })).toThrow(
+      'stage prod adopts what is in account 123456789012, region eu-west-1',
+    );
   });
 
   it('name every member that is wrong at once', () => {

@@ -7,7 +7,7 @@ import { App } from 'aws-cdk-lib';
 import { Template } from 'aws-cdk-lib/assertions';
 import { AwsSolutionsChecks } from 'cdk-nag';
 import type { StageSettings } from '../../infra/cdk/settings-schema.ts';
-import { GatewayStage } from '../../infra/cdk/stage.ts';
+import { GatewayStage, type GatewayStageProps } from '../../infra/cdk/stage.ts';
 import { stageSettings } from '../../infra/cdk/stage-settings.ts';
 
 export interface SynthesizedStage {
@@ -15,6 +15,8 @@ export interface SynthesizedStage {
   readonly data: Template;
   readonly api: Template;
   readonly terminationProtection: boolean;
+  /** Where it may be deployed, as cdk writes it. */
+  readonly environment: string;
   readonly stackTags: Readonly<Record<string, string>>;
   /** Findings of AwsSolutions without an acknowledgement, as `rule at construct`. */
   readonly findings: readonly string[];
@@ -39,19 +41,20 @@ const stubBundles = (): string => {
 export const synthesizeStage = (
   stage: string,
   overrides: Partial<StageSettings> = {},
-  isFirstDeployment = false,
+  more: Pick<GatewayStageProps, 'isFirstDeployment' | 'importsIn' | 'commit'> = {},
 ): SynthesizedStage => {
   const known = stageSettings[stage];
   if (known === undefined) throw new Error(`there is no stage ${stage}`);
   const settings = { ...known, ...overrides };
   const app = new App({ context: cdkJson.context, outdir: mkdtempSync(join(tmpdir(), 'gw-cdk-')) });
-  const { data, api } = new GatewayStage(app, stage, { settings, bundlesRoot: stubBundles(), isFirstDeployment });
+  const { data, api } = new GatewayStage(app, stage, { settings, bundlesRoot: stubBundles(), ...more });
   const report = new AwsSolutionsChecks(app).validateScope(app);
   return {
     settings,
     data: Template.fromStack(data),
     api: Template.fromStack(api),
     terminationProtection: data.terminationProtection,
+    environment: data.environment,
     stackTags: data.tags.tagValues(),
     findings: report.violations.flatMap(({ ruleName, violatingResources }) =>
       violatingResources.map(({ constructPath }) => `${ruleName} at ${constructPath}`),

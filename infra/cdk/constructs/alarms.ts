@@ -1,6 +1,6 @@
 // Alarms of a stage: failed answers, time spent in the gateway itself, errors of the URLs, refused invocations, a store
 // that cannot keep up. All of them notify one topic. None is raised by a few calls, nor by the start of an instance.
-import { ArnFormat, Aws, CfnCondition, CfnOutput, Fn, Stack } from 'aws-cdk-lib';
+import { ArnFormat, Aws, CfnCondition, CfnOutput, Fn, Stack, Token } from 'aws-cdk-lib';
 import {
   Alarm,
   type CfnAlarm,
@@ -36,6 +36,9 @@ const gatewayTimeMaxMs = 500;
 const timedCallsMin = 10 * (fewCallsMax + 1);
 /** Two of three periods: what is over after some minutes needs no operator. */
 const sustained = { evaluationPeriods: 3, datapointsToAlarm: 2 };
+
+/** Of CloudFront. */
+const metricsRegion = 'us-east-1';
 
 export interface AlarmsProps {
   readonly stage: string;
@@ -168,6 +171,9 @@ export class Alarms extends Construct {
 
   /** CloudFront's metrics are in us-east-1, and an alarm reads those of its own region only. */
   #addDistributionAlarm(distributionId: string): void {
+    const { region } = Stack.of(this);
+    // CDK refuses it in a region that it knows to be another.
+    if (!Token.isUnresolved(region) && region !== metricsRegion) return;
     const alarm = this.#create('DistributionErrors', {
       metric: new MathExpression({
         expression: `IF(percent * requests > ${100 * fewCallsMax}, percent, 0)`,
@@ -182,7 +188,7 @@ export class Alarms extends Construct {
       description: `the distribution answered more than ${failedPercentMax} % with a status from 500`,
     });
     (alarm.node.defaultChild as CfnAlarm).cfnOptions.condition = new CfnCondition(this, 'BesideItsMetrics', {
-      expression: Fn.conditionEquals(Aws.REGION, 'us-east-1'),
+      expression: Fn.conditionEquals(Aws.REGION, metricsRegion),
     });
   }
 

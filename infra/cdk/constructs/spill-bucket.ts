@@ -1,23 +1,27 @@
 // Results that are too large for a DynamoDB item: prompts and answers of customers. Only the chat function may read
 // them, and they are deleted once no record can name them.
-import { Arn, ArnFormat, Aws, Duration, RemovalPolicy, Validations } from 'aws-cdk-lib';
+import { Aws, Duration, RemovalPolicy, Validations } from 'aws-cdk-lib';
 import { BlockPublicAccess, Bucket, BucketEncryption, ObjectOwnership } from 'aws-cdk-lib/aws-s3';
 import { Construct } from 'constructs';
 import { spillBucketName } from '../resource-names.ts';
-import type { StageSettings } from '../settings-schema.ts';
 
 /** `blobLifeSeconds` of shared/storage/blobs in days, and one more: S3 counts from the midnight after an object was put. */
 const spillLifeDays = 3;
 
+export interface ImportPlace {
+  readonly account: string;
+  readonly region: string;
+}
+
 export function spillBucket(
   scope: Construct,
   stage: string,
-  adopt: StageSettings['adopt'],
+  importsIn: ImportPlace | undefined,
   removalPolicy: RemovalPolicy,
 ): Bucket {
   const autoDeleteObjects = removalPolicy === RemovalPolicy.DESTROY;
   const bucket = new Bucket(new Construct(scope, 'Spill'), 'Bucket', {
-    bucketName: bucketNameOf(stage, adopt),
+    bucketName: bucketNameOf(stage, importsIn),
     blockPublicAccess: BlockPublicAccess.BLOCK_ALL,
     objectOwnership: ObjectOwnership.BUCKET_OWNER_ENFORCED,
     encryption: BucketEncryption.S3_MANAGED,
@@ -37,10 +41,6 @@ export function spillBucket(
   return bucket;
 }
 
-/** CloudFormation imports only what has a literal name: account and region are then those of what is adopted beside it. */
-function bucketNameOf(stage: string, adopt: StageSettings['adopt']): string {
-  const adopted = adopt?.keyArn ?? adopt?.secretArn;
-  if (adopted == null) return spillBucketName(stage, Aws.ACCOUNT_ID, Aws.REGION);
-  const { account = '', region = '' } = Arn.split(adopted, ArnFormat.COLON_RESOURCE_NAME);
-  return spillBucketName(stage, account, region);
-}
+/** CloudFormation imports only what has a literal name. */
+const bucketNameOf = (stage: string, importsIn: ImportPlace | undefined): string =>
+  spillBucketName(stage, importsIn?.account ?? Aws.ACCOUNT_ID, importsIn?.region ?? Aws.REGION);

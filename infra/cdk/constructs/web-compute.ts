@@ -7,6 +7,7 @@ import { PolicyStatement } from 'aws-cdk-lib/aws-iam';
 import * as lambda from 'aws-cdk-lib/aws-lambda';
 import { Construct } from 'constructs';
 import { brand, callTimes, environmentNames } from '../../../shared/foundation/constants/index.ts';
+import { webLogGroupNames } from '../resource-names.ts';
 import { mergeAccess } from './access.ts';
 import type { Compute, ComputeProps } from './compute.ts';
 import { executionRole, stageLogGroup } from './node-function.ts';
@@ -18,10 +19,9 @@ export function webCompute(stack: Construct, props: ComputeProps): Compute {
   const { stage, settings, bundlesRoot, commonAccess, chatAccess } = props;
   const { functionTimeoutSeconds } = callTimes(settings.streamBudgetSeconds);
   const scope = new Construct(stack, 'Web');
-  // Lambda writes to a companion group first, and would create it with logs that never expire.
-  const logGroupName = `/${brand}/${stage}/web`;
+  const [logGroupName, companionName] = webLogGroupNames(stage);
   const logGroup = stageLogGroup(scope, 'Logs', settings, logGroupName);
-  const companion = stageLogGroup(scope, 'LocalLogs', settings, `${logGroupName}.local`);
+  const companion = stageLogGroup(scope, 'LocalLogs', settings, companionName);
   const role = executionRole(scope, logGroup, companion);
   const { statements, environment, acknowledgements = [] } = mergeAccess(commonAccess, chatAccess);
   for (const statement of statements) role.addToPolicy(new PolicyStatement(statement));

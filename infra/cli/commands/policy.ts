@@ -1,17 +1,18 @@
 // `policy`: the least that an IAM identity must be allowed so that every command works on a stage, as a policy document. The
 // calls stand in one table; its test runs every command and compares.
 import { brand, physicalTableName, type TableName, tableNames } from '../../../shared/foundation/constants/index.ts';
+import { connectionKeyAlias, providerSecretName } from '../../cdk/resource-names.ts';
 import type { CommandLine } from '../args/command-line.ts';
 import type { Outcome, Session } from '../args/session.ts';
 import { toJsonText } from '../output/format.ts';
 import type { AwsAccount } from '../target/shell-access.ts';
-import { requireStage } from '../target/target.ts';
+import { requireStage, type StageTarget } from '../target/target.ts';
 
 export function addPolicy(program: CommandLine): void {
   program
     .command('policy')
     .description('the IAM policy (JSON) that this command line needs on a stage')
-    .notes('Asks STS for the account; reads and changes nothing else.')
+    .notes('Asks STS for the account where the shell is signed in; reads and changes nothing else.')
     .does(policy);
 }
 
@@ -20,7 +21,7 @@ const tableActions: Readonly<Partial<Record<TableName, readonly string[]>>> = {
   config: ['GetItem', 'PutItem', 'Scan', 'UpdateItem'],
   keys: ['GetItem', 'PutItem', 'Scan', 'UpdateItem'],
   connections: ['GetItem', 'PutItem'],
-  functions: ['GetItem', 'PutItem', 'Scan'],
+  functions: ['GetItem', 'PutItem', 'Scan', 'UpdateItem'],
   ledger: ['GetItem', 'UpdateItem'],
   limits: ['GetItem'],
   statistics: ['GetItem'],
@@ -43,16 +44,42 @@ interface Place {
 
 async function policy(session: Session): Promise<Outcome> {
   const target = requireStage(session.target, 'a local store has no policies');
-  // Not at the head of the file: they bring SDK clients and the CDK library, which most commands do without.
-  const { readAccount, readShellAccess } = await import('../target/shell-access.ts');
-  const access = await readShellAccess(target);
-  const place = { account: await readAccount(access), region: access.region, stage: target.stage };
+  const place = await findPlace(target, session.variables.AWS_REGION);
+  if (place.account.id === anyPlace || place.region === anyPlace) {
+    session.terminal.writeError('note: * stands for an account or a region that neither shell nor settings name');
+  }
   const document = {
     Version: '2012-10-17',
-    Statement: [...tableStatements(place), ...(await sealingStatements(place))],
+    Statement: [...tableStatements(place), ...sealingStatements(place)],
   };
   return { json: document, lines: () => [toJsonText(document)] };
 }
+
+/** In an ARN of a policy. Identities reach what is in their own account whatever it says there. */
+const anyPlace = '*';
+
+/** To write a policy one need not be signed in: then the line and the settings say where the stage is, as far as they do. */
+async function findPlace(target: StageTarget, shellRegion: string | undefined): Promise<Place> {
+  // Not at the head of the file: they bring SDK clients, which most commands do without.
+  const { readAccount, signIn } = await import('../target/shell-access.ts');
+  const { checkPlace } = await import('../../cdk/settings-schema.ts');
+  const { stageSettings } = await import('../../cdk/stage-settings.ts');
+  const { stage } = target;
+  const settings = stageSettings[stage];
+  const signedIn = await signIn(target)
+    .then(async (access) => ({ account: await readAccount(access), region: access.region }))
+    .catch(() => undefined);
+  if (signedIn !== undefined) {
+    const { account, region } = signedIn;
+    if (settings !== undefined) checkPlace(stage, settings, { account: account.id, region });
+    return { stage, account, region };
+  }
+  const region = target.region ?? settings?.region ?? shellRegion ?? anyPlace;
+  return { stage, account: { partition: partitionOf(region), id: settings?.account ?? anyPlace }, region };
+}
+
+const partitionOf = (region: string): string =>
+  region.startsWith('cn-') ? 'aws-cn' : region.startsWith('us-gov-') ? 'aws-us-gov' : 'aws';
 
 function tableStatements(place: Place): PolicyStatement[] {
   const arnOf = (table: TableName) => arn(place, 'dynamodb', `table/${physicalTableName(place.stage, table)}`);
@@ -64,8 +91,7 @@ function tableStatements(place: Place): PolicyStatement[] {
 }
 
 /** The provider credentials of the stage, and the key that seals those of BYOK connections. */
-async function sealingStatements(place: Place): Promise<PolicyStatement[]> {
-  const { connectionKeyAlias, providerSecretName } = await import('../../cdk/data-stack.ts');
+function sealingStatements(place: Place): PolicyStatement[] {
   const secret = arn(place, 'secretsmanager', `secret:${providerSecretName(place.stage)}-??????`);
   return [
     allow('ProviderCredentials', 'secretsmanager', ['GetSecretValue', 'PutSecretValue'], [secret]),

@@ -7,6 +7,7 @@ import {
   SecretsManagerClient,
 } from '@aws-sdk/client-secrets-manager';
 import { awsClientSettings } from '../../../shared/storage/aws-clients/index.ts';
+import { providerSecretName } from '../../cdk/resource-names.ts';
 import type { ShellAccess } from './shell-access.ts';
 
 /** A secret is 64 KB at most; written as JSON inside JSON it may grow sixfold. */
@@ -21,8 +22,6 @@ export interface ProviderSecret {
 }
 
 export async function openProviderSecret(access: ShellAccess, stage: string): Promise<ProviderSecret> {
-  // Not at the head of the file: it brings the CDK library, which most commands do without.
-  const { providerSecretName } = await import('../../cdk/data-stack.ts');
   const client = new SecretsManagerClient(awsClientSettings(access, { socketsMax: 1, answerMaxBytes }));
   const SecretId = providerSecretName(stage);
   return {

@@ -4,6 +4,8 @@ import { SecretsManagerClient } from '@aws-sdk/client-secrets-manager';
 import { GetCallerIdentityCommand, STSClient } from '@aws-sdk/client-sts';
 import { fromIni } from '@aws-sdk/credential-providers';
 import { type AwsAccess, awsAccess, awsClientSettings } from '../../../shared/storage/aws-clients/index.ts';
+import { checkPlace } from '../../cdk/settings-schema.ts';
+import { stageSettings } from '../../cdk/stage-settings.ts';
 import { longTimeoutClock } from './long-timeout-clock.ts';
 import type { StageTarget } from './target.ts';
 
@@ -12,8 +14,21 @@ export type ShellAccess = AwsAccess;
 /** From another continent a connection takes longer than a whole call of a function. */
 const connectTimeoutMs = 5_000;
 
-/** Throws the SDK's error where the shell names no region or cannot sign in. Signing in may take seconds. */
-export async function readShellAccess({ profile, region }: Omit<StageTarget, 'kind' | 'stage'>): Promise<ShellAccess> {
+/**
+ * Throws the SDK's error where the shell names no region or cannot sign in, and an Error where the settings of the stage
+ * name another account or region. Signing in may take seconds.
+ */
+export async function readShellAccess(target: StageTarget): Promise<ShellAccess> {
+  const access = await signIn(target);
+  const settings = stageSettings[target.stage];
+  if (settings === undefined || (settings.account ?? settings.region) == null) return access;
+  const { id: account } = await readAccount(access);
+  checkPlace(target.stage, settings, { account, region: access.region });
+  return access;
+}
+
+/** The same, whatever the settings say. */
+export async function signIn({ stage, profile, region }: StageTarget): Promise<ShellAccess> {
   // Any client of the SDK would do: each looks for both in the same places.
   const { config } = new SecretsManagerClient({
     // A profile that the line names counts more than variables of the shell.
@@ -22,7 +37,12 @@ export async function readShellAccess({ profile, region }: Omit<StageTarget, 'ki
   });
   await config.credentials();
   const credentials = () => config.credentials();
-  return awsAccess({ region: await config.region(), credentials, connectTimeoutMs, clock: longTimeoutClock });
+  const shellRegion = await config.region().catch((error: unknown) => {
+    const own = stageSettings[stage]?.region;
+    if (own == null) throw error;
+    return own;
+  });
+  return awsAccess({ region: shellRegion, credentials, connectTimeoutMs, clock: longTimeoutClock });
 }
 
 export interface AwsAccount {

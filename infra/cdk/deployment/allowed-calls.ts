@@ -1,0 +1,53 @@
+// Calls to AWS before a deployment. Those that the shell's identity may not make are gathered, so that all of them are
+// told at once, by the names that a policy gives them.
+
+export class AllowedCalls {
+  readonly #refused = new Set<string>();
+
+  /** Undefined where the call was refused. Rejects with any other error. */
+  async try<Answer>(action: string, call: () => Promise<Answer>): Promise<Answer | undefined> {
+    try {
+      return await call();
+    } catch (error) {
+      if (!isRefusal(error)) throw error;
+      this.#refused.add(action);
+      return undefined;
+    }
+  }
+
+  refuse(action: string): void {
+    this.#refused.add(action);
+  }
+
+  /** Throws one line that names every action that is missing. */
+  check(): void {
+    if (this.#refused.size === 0) return;
+    const actions = [...this.#refused].toSorted().join(', ');
+    throw new Error(`this identity may not: ${actions} (infra/cdk/README.md, "What the account must allow")`);
+  }
+}
+
+interface ServiceError {
+  readonly name?: string;
+  readonly message?: string;
+  readonly cause?: unknown;
+  readonly $metadata?: { readonly httpStatusCode?: number };
+}
+
+/** Services name it differently. */
+export function isRefusal(error: unknown): boolean {
+  const { name = '', $metadata, cause } = error as ServiceError;
+  if (/^(AccessDenied|AccessDeniedException|UnauthorizedOperation|NotAuthorized)/.test(name)) return true;
+  return $metadata?.httpStatusCode === 403 || (cause !== undefined && isRefusal(cause));
+}
+
+/** Undefined in place of the error that says that a thing does not exist. */
+export async function unlessAbsent<Answer>(call: Promise<Answer>): Promise<Answer | undefined> {
+  try {
+    return await call;
+  } catch (error) {
+    const { name = '', $metadata } = error as ServiceError;
+    if (name === 'ResourceNotFoundException' || $metadata?.httpStatusCode === 404) return undefined;
+    throw error;
+  }
+}

@@ -1,0 +1,43 @@
+// Which commit a stage runs, and whether this checkout is behind it.
+import { execFileSync } from 'node:child_process';
+
+/** Of a copy that is no git repository. */
+export const unknownCommit = 'unknown';
+
+/** Behind the commit where files differ from it. */
+const changedMark = '-changed';
+
+function git(cwd: string, ...args: readonly string[]): string | undefined {
+  try {
+    return execFileSync('git', [...args], {
+      cwd,
+      encoding: 'utf8',
+      stdio: ['ignore', 'pipe', 'ignore'],
+    }).trim();
+  } catch {
+    return undefined;
+  }
+}
+
+/** Of the checkout that `folder` is in. */
+export function readCommit(folder = import.meta.dirname): string {
+  const commit = git(folder, 'rev-parse', 'HEAD');
+  if (!commit) return unknownCommit;
+  return git(folder, 'status', '--porcelain') === '' ? commit : `${commit}${changedMark}`;
+}
+
+/** `deployed` is what `readCommit` gave. Undefined: this checkout contains what is deployed, or nothing can be said. */
+export function describeStepBack(deployed: string | undefined, folder = import.meta.dirname): string | undefined {
+  if (deployed === undefined || deployed === unknownCommit) return undefined;
+  const [then, now] = [deployed, readCommit(folder)].map((commit) => commit.replace(changedMark, '')) as [
+    string,
+    string,
+  ];
+  if (then === now) return undefined;
+  const isOlder = git(folder, 'merge-base', '--is-ancestor', now, then) !== undefined;
+  if (isOlder) return `deploy ${short(now)}, which is older than the deployed ${short(then)}`;
+  const isNewer = git(folder, 'merge-base', '--is-ancestor', then, now) !== undefined;
+  return isNewer ? undefined : `deploy ${short(now)}, which does not contain the deployed ${short(then)}`;
+}
+
+const short = (commit: string): string => commit.slice(0, 12);

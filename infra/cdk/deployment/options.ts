@@ -1,0 +1,114 @@
+// The line of `npm run deploy`, and the runs of cdk that follow from it. An option that neither this script nor cdk knows
+// is refused: something else would be deployed than was asked for.
+import { parseArgs } from 'node:util';
+import { checkSettings, type StageSettings } from '../settings-schema.ts';
+import { readCdkOptions } from './cdk-options.ts';
+
+export const usage =
+  'npm run deploy -- --stage NAME [--profile NAME] [--region NAME] [--yes] [--adopt] [flags of cdk deploy]';
+
+export interface DeployOptions {
+  readonly stage: string;
+  readonly settings: StageSettings;
+  readonly profile: string | undefined;
+  readonly region: string | undefined;
+  /** No question is asked. */
+  readonly isConfirmed: boolean;
+  /** Imports what stands there without belonging to the stack. */
+  readonly isAdopting: boolean;
+  /** For cdk, after the stacks. */
+  readonly flags: readonly string[];
+}
+
+const ownOptions = {
+  stage: { type: 'string' },
+  profile: { type: 'string' },
+  region: { type: 'string' },
+  /** Asks no question: for unattended runs. */
+  yes: { type: 'boolean' },
+  /** Imports tables, bucket and log groups that a former deployment of this stage left behind. */
+  adopt: { type: 'boolean' },
+} as const;
+type OwnName = keyof typeof ownOptions;
+const isOwn = (name: string): name is OwnName => Object.hasOwn(ownOptions, name);
+
+/** Throws an Error with one line for the terminal. */
+export function readDeployOptions(
+  args: readonly string[],
+  stages: Readonly<Record<string, StageSettings>>,
+): DeployOptions {
+  const { own: values, flags: others } = splitArguments(args);
+  const { stage, profile, region, yes, adopt } = values;
+  const known = `known: ${Object.keys(stages).join(', ')}`;
+  if (stage === undefined) throw new Error(`--stage is missing (${known}); usage: ${usage}`);
+  const settings = stages[stage];
+  if (settings === undefined) {
+    throw new Error(`there is no stage ${stage} (${known}); add it to infra/cdk/stage-settings.ts`);
+  }
+  checkSettings(stage, settings);
+  if (adopt !== undefined && settings.removal === 'destroy') {
+    throw new Error(`--adopt needs removal: 'retain' in the settings of ${stage}: see infra/cdk/README.md`);
+  }
+  const flags = [
+    ...(profile === undefined ? [] : ['--profile', profile]),
+    ...(region === undefined ? [] : ['--region', region]),
+    ...(yes === undefined ? [] : ['--yes', '--require-approval', 'never']),
+    ...(adopt === undefined ? [] : ['--import-existing-resources']),
+    ...others,
+  ];
+  const [isConfirmed, isAdopting] = [yes !== undefined, adopt !== undefined];
+  return { stage, settings, profile, region, isConfirmed, isAdopting, flags };
+}
+
+function splitArguments(args: readonly string[]) {
+  const cdkOptions = readCdkOptions();
+  const takesValue = (name: string) =>
+    isOwn(name) ? ownOptions[name].type === 'string' : cdkOptions[name]?.takesValue === true;
+  const names = { ...cdkOptions, ...ownOptions };
+  const options = Object.fromEntries(
+    Object.keys(names).map((name) => {
+      const short = isOwn(name) && name !== 'yes' ? undefined : cdkOptions[name]?.short;
+      const type = takesValue(name) ? ('string' as const) : ('boolean' as const);
+      return [name, { type, ...(short === undefined ? {} : { short }) }];
+    }),
+  );
+  const { tokens } = parseArgs({ args: [...args], options, strict: false, tokens: true });
+  const own: Partial<Record<OwnName, string>> = {};
+  const ownPlaces = new Set<number>();
+  for (const token of tokens) {
+    if (token.kind === 'option-terminator') continue;
+    if (token.kind === 'positional') throw new Error(`${token.value} belongs to no option; usage: ${usage}`);
+    const { name, rawName, value, index, inlineValue } = token;
+    if (!Object.hasOwn(names, name)) {
+      throw new Error(
+        `neither this script nor cdk deploy knows ${rawName}; what a stage is stands in infra/cdk/stage-settings.ts; usage: ${usage}`,
+      );
+    }
+    if (takesValue(name) && value === undefined) throw new Error(`${rawName} needs a value; usage: ${usage}`);
+    if (!isOwn(name)) continue;
+    own[name] = value ?? '';
+    ownPlaces.add(index);
+    if (inlineValue === false) ownPlaces.add(index + 1);
+  }
+  return { own, flags: args.filter((_arg, index) => !ownPlaces.has(index)) };
+}
+
+/** Statuses of a stack that was never created successfully; cdk deletes what is left of it. */
+const neverCreated = ['REVIEW_IN_PROGRESS', 'CREATE_FAILED', 'ROLLBACK_COMPLETE', 'ROLLBACK_FAILED'];
+
+/**
+ * The arguments of each run of cdk. Protection of the data stack is switched on after its first success: a failed first
+ * deployment could not be removed otherwise, and would block every later one.
+ */
+export function cdkRuns(
+  { stage, settings, flags, isAdopting }: DeployOptions,
+  dataStackStatus: string | undefined,
+  { account, region }: { readonly account: string; readonly region: string },
+): string[][] {
+  const isFirst = dataStackStatus === undefined || neverCreated.includes(dataStackStatus);
+  const isProtected = settings.deletionProtection || settings.terminationProtection;
+  const imports = isAdopting ? ['--context', `importsIn=${account}/${region}`] : [];
+  const all = ['deploy', `${stage}/*`, ...imports, ...flags];
+  if (!isFirst || !isProtected) return [all];
+  return [['deploy', `${stage}/data`, '--context', 'firstDeployment=true', ...imports, ...flags], all];
+}

@@ -1,0 +1,115 @@
+// What stands in the account under a name that this stage is about to create, without belonging to its stacks. A stage
+// that retains leaves it behind: a destroyed stack does, and so does a roll-back to a release without the table.
+import { CloudWatchLogsClient, DescribeLogGroupsCommand } from '@aws-sdk/client-cloudwatch-logs';
+import { DescribeTableCommand, DynamoDBClient } from '@aws-sdk/client-dynamodb';
+import { HeadBucketCommand, S3Client } from '@aws-sdk/client-s3';
+import { DescribeSecretCommand, SecretsManagerClient } from '@aws-sdk/client-secrets-manager';
+import { physicalTableName, tableNames } from '../../../shared/foundation/constants/index.ts';
+import type { AwsAccount, StackResource } from '../aws-account.ts';
+import { providerSecretName, spillBucketName, webLogGroupNames } from '../resource-names.ts';
+import type { StageSettings } from '../settings-schema.ts';
+import { type AllowedCalls, unlessAbsent } from './allowed-calls.ts';
+
+export interface Orphan {
+  readonly kind: 'table' | 'bucket' | 'log group' | 'secret';
+  readonly name: string;
+  /** Of a secret: what the settings adopt. */
+  readonly arn?: string;
+}
+
+export interface StageOwnership {
+  readonly stage: string;
+  readonly settings: StageSettings;
+  /** Of both stacks. */
+  readonly resources: readonly StackResource[];
+}
+
+export async function findOrphans(
+  { account, region, clientOptions }: Pick<AwsAccount, 'account' | 'region' | 'clientOptions'>,
+  { stage, settings, resources }: StageOwnership,
+  allowed: AllowedCalls,
+): Promise<Orphan[]> {
+  const owned = new Set(resources.map(({ physicalId }) => physicalId));
+  const dynamo = new DynamoDBClient(clientOptions);
+  const hasTable = (name: string) =>
+    allowed.try('dynamodb:DescribeTable', () =>
+      unlessAbsent(dynamo.send(new DescribeTableCommand({ TableName: name }))),
+    );
+  const hasBucket = (name: string) =>
+    // Also refused where the bucket belongs to another account.
+    allowed.try(`s3:ListBucket on ${name}`, () =>
+      unlessAbsent(
+        new S3Client({ ...clientOptions, forcePathStyle: true }).send(new HeadBucketCommand({ Bucket: name })),
+      ),
+    );
+  const hasLogGroup = async (name: string) => {
+    const found = await allowed.try('logs:DescribeLogGroups', () =>
+      new CloudWatchLogsClient(clientOptions).send(new DescribeLogGroupsCommand({ logGroupNamePrefix: name })),
+    );
+    return found?.logGroups?.some(({ logGroupName }) => logGroupName === name) ? found : undefined;
+  };
+  type Candidate = readonly [kind: Orphan['kind'], name: string, find: (name: string) => Promise<unknown>];
+  const candidates: readonly Candidate[] = [
+    ...tableNames.map((table): Candidate => ['table', physicalTableName(stage, table), hasTable]),
+    ['bucket', spillBucketName(stage, account, region), hasBucket],
+    ...(settings.compute === 'web' ? webLogGroupNames(stage) : []).map(
+      (name): Candidate => ['log group', name, hasLogGroup],
+    ),
+  ];
+  const found = await Promise.all(
+    candidates.map(async ([kind, name, find]) =>
+      owned.has(name) || (await find(name)) === undefined ? [] : [{ kind, name }],
+    ),
+  );
+  const secret = settings.adopt?.secretArn == null ? await findSecret(stage, clientOptions, allowed) : undefined;
+  return [...found.flat(), ...(secret === undefined || owned.has(secret.arn) ? [] : [secret])];
+}
+
+async function findSecret(stage: string, clientOptions: AwsAccount['clientOptions'], allowed: AllowedCalls) {
+  const name = providerSecretName(stage);
+  const secret = await allowed.try('secretsmanager:DescribeSecret', () =>
+    unlessAbsent(new SecretsManagerClient(clientOptions).send(new DescribeSecretCommand({ SecretId: name }))),
+  );
+  return secret?.ARN === undefined ? undefined : { kind: 'secret' as const, name, arn: secret.ARN };
+}
+
+/** Throws one line with what stands in the way, and the command that takes it over. */
+export function refuseOrphans(
+  orphans: readonly Orphan[],
+  stage: string,
+  { removal }: StageSettings,
+  isAdopting: boolean,
+) {
+  const secret = orphans.find(({ kind }) => kind === 'secret');
+  const importable = orphans.filter((orphan) => orphan !== secret);
+  if (secret === undefined && (importable.length === 0 || isAdopting)) return;
+  const left = orphans.filter((orphan) => !isAdopting || orphan === secret);
+  const list = left.map(({ kind, name }) => `${kind} ${name}`).join(', ');
+  const steps = [
+    ...(secret === undefined
+      ? []
+      : [
+          `set adopt: { keyArn: null, secretArn: '${secret.arn}' } in the settings of ${stage} (keyArn: the key that wrapped stored BYOK keys, if there are any)`,
+        ]),
+    `run npm run deploy -- --stage ${stage}${importable.length > 0 ? ' --adopt' : ''}`,
+  ];
+  const solution =
+    removal === 'retain'
+      ? `to take over what is there, ${steps.join(', then ')}`
+      : `delete them, or set removal: 'retain'`;
+  throw new Error(`these stand there without belonging to the stacks of ${stage}: ${list}; ${solution}`);
+}
+
+/** Tables of the stack that this release does not know: they stay, outside of the stack, where the stage retains. */
+export const leftBehind = (
+  stage: string,
+  { removal }: StageSettings,
+  resources: readonly StackResource[],
+): string[] => {
+  const known = new Set(tableNames.map((table) => physicalTableName(stage, table)));
+  return resources.flatMap(({ type, physicalId }) =>
+    removal === 'retain' && type === 'AWS::DynamoDB::GlobalTable' && physicalId !== '' && !known.has(physicalId)
+      ? [physicalId]
+      : [],
+  );
+};

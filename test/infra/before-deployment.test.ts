@@ -1,0 +1,242 @@
+// What `npm run deploy` asks of an account before it builds anything. AWS is played by the SDK's own mock: none of it has
+// been asked of a real account.
+import { execFileSync } from 'node:child_process';
+import { mkdtempSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { CloudFormationClient, DescribeStacksCommand, ListStackResourcesCommand } from '@aws-sdk/client-cloudformation';
+import { CloudWatchLogsClient, DescribeLogGroupsCommand } from '@aws-sdk/client-cloudwatch-logs';
+import { DescribeTableCommand, DynamoDBClient, ResourceNotFoundException } from '@aws-sdk/client-dynamodb';
+import { GetAccountSettingsCommand, LambdaClient } from '@aws-sdk/client-lambda';
+import { HeadBucketCommand, S3Client } from '@aws-sdk/client-s3';
+import { DescribeSecretCommand, SecretsManagerClient } from '@aws-sdk/client-secrets-manager';
+import { AssumeRoleCommand, GetCallerIdentityCommand, STSClient } from '@aws-sdk/client-sts';
+import { mockClient } from 'aws-sdk-client-mock';
+import { afterAll, beforeEach, describe, expect, it } from '#jest';
+import { openAwsAccount } from '../../infra/cdk/aws-account.ts';
+import { checkBeforeDeployment } from '../../infra/cdk/deployment/check-before-deployment.ts';
+import { describeStepBack, readCommit } from '../../infra/cdk/deployment/commit.ts';
+import type { StageSettings } from '../../infra/cdk/settings-schema.ts';
+import { stageSettings } from '../../infra/cdk/stage-settings.ts';
+import { tableNames } from '../../shared/foundation/constants/index.ts';
+
+const account = '111122223333';
+const region = 'eu-west-1';
+const secretArn = `arn:aws:secretsmanager:${region}:${account}:secret:gw/prod/providers-a1B2c3`;
+const { dev, prod } = stageSettings as Record<'dev' | 'prod', StageSettings>;
+
+const mocks = {
+  sts: mockClient(STSClient),
+  cloudFormation: mockClient(CloudFormationClient),
+  dynamo: mockClient(DynamoDBClient),
+  s3: mockClient(S3Client),
+  secrets: mockClient(SecretsManagerClient),
+  lambda: mockClient(LambdaClient),
+  logs: mockClient(CloudWatchLogsClient),
+};
+const refusal = (status = 400) =>
+  Object.assign(new Error('not authorized'), { name: 'AccessDeniedException', $metadata: { httpStatusCode: status } });
+const notFound = Object.assign(new Error('NotFound'), { name: 'NotFound', $metadata: { httpStatusCode: 404 } });
+const noStack = (name: string) =>
+  Object.assign(
+    new (class extends Error {})(`Stack with id ${name} does not exist`),
+    // What the SDK makes of CloudFormation's answer.
+    { name: 'ValidationError' },
+  );
+
+/** An account where nothing stands yet, bootstrapped, with Lambda's default quota. */
+beforeEach(async () => {
+  const { CloudFormationServiceException } = await import('@aws-sdk/client-cloudformation');
+  for (const mock of Object.values(mocks)) mock.reset();
+  const { sts, cloudFormation, dynamo, s3, secrets, lambda, logs } = mocks;
+  sts.on(GetCallerIdentityCommand).resolves({ Account: account, Arn: `arn:aws:iam::${account}:user/operator` });
+  sts.on(AssumeRoleCommand).resolves({});
+  cloudFormation.on(DescribeStacksCommand).callsFake(({ StackName }: { StackName: string }) => {
+    const { message, name } = noStack(StackName);
+    throw new CloudFormationServiceException({ name, message, $fault: 'client', $metadata: {} });
+  });
+  dynamo.on(DescribeTableCommand).rejects(new ResourceNotFoundException({ message: 'none', $metadata: {} }));
+  s3.on(HeadBucketCommand).rejects(notFound);
+  secrets
+    .on(DescribeSecretCommand)
+    .rejects(Object.assign(new Error('none'), { name: 'ResourceNotFoundException', $metadata: {} }));
+  lambda.on(GetAccountSettingsCommand).resolves({ AccountLimit: { ConcurrentExecutions: 1_000 } });
+  logs.on(DescribeLogGroupsCommand).resolves({ logGroups: [] });
+});
+
+afterAll(() => {
+  for (const mock of Object.values(mocks)) mock.restore();
+});
+
+const haveTable = (TableName: string) =>
+  mocks.dynamo.on(DescribeTableCommand, { TableName }).resolves({ Table: { TableName, TableStatus: 'ACTIVE' } });
+const haveStack = (StackName: string, tables: readonly string[], outputs: Readonly<Record<string, string>> = {}) => {
+  const Outputs = Object.entries(outputs).map(([OutputKey, OutputValue]) => ({ OutputKey, OutputValue }));
+  const stack = { StackName, StackStatus: 'UPDATE_COMPLETE' as const, CreationTime: new Date(0), Outputs };
+  mocks.cloudFormation.on(DescribeStacksCommand, { StackName }).resolves({ Stacks: [stack] });
+  mocks.cloudFormation.on(ListStackResourcesCommand, { StackName }).resolves({
+    StackResourceSummaries: tables.map((name) => ({
+      LogicalResourceId: name,
+      PhysicalResourceId: name,
+      ResourceType: 'AWS::DynamoDB::GlobalTable',
+      ResourceStatus: 'CREATE_COMPLETE' as const,
+      LastUpdatedTimestamp: new Date(0),
+    })),
+  });
+};
+const allTables = tableNames.map((table) => `gw-prod-${table}`);
+
+const check = async (
+  more: { stage?: string; settings?: StageSettings; isAdopting?: boolean; region?: string } = {},
+) => {
+  const { stage = 'prod', settings = prod, isAdopting = false } = more;
+  const variables = { ...process.env };
+  Object.assign(process.env, { AWS_REGION: more.region ?? region, AWS_ACCESS_KEY_ID: 'a', AWS_SECRET_ACCESS_KEY: 'b' });
+  try {
+    return await checkBeforeDeployment(await openAwsAccount({}), { stage, settings, isAdopting });
+  } finally {
+    process.env = variables;
+  }
+};
+
+describe('before a deployment', () => {
+  it('a new stage in an account where nothing stands has no question and no objection', async () => {
+    expect(await check()).toEqual({ dataStackStatus: undefined, notes: [], questions: [] });
+  });
+
+  it('what belongs to the stacks is no orphan', async () => {
+    for (const name of allTables) haveTable(name);
+    haveStack('gw-prod-data', allTables);
+    expect(await check()).toMatchObject({ dataStackStatus: 'UPDATE_COMPLETE', questions: [] });
+  });
+
+  it('a table that a roll-back left behind is found, with the command that adopts it; with --adopt it is let through', async () => {
+    const [orphan = '', ...others] = allTables;
+    for (const name of allTables) haveTable(name);
+    haveStack('gw-prod-data', others);
+    await expect(check()).rejects.toThrow(
+      `these stand there without belonging to the stacks of prod: table ${orphan}; to take over what is there, run npm run deploy -- --stage prod --adopt`,
+    );
+    expect(await check({ isAdopting: true })).toMatchObject({ questions: [] });
+  });
+
+  it('bucket, secret and the named log groups of a Web Function are found too', async () => {
+    const bucket = `gw-prod-spill-${account}-${region}`;
+    mocks.s3.on(HeadBucketCommand, { Bucket: bucket }).resolves({});
+    mocks.secrets.on(DescribeSecretCommand, { SecretId: 'gw/prod/providers' }).resolves({ ARN: secretArn });
+    mocks.logs
+      .on(DescribeLogGroupsCommand, { logGroupNamePrefix: '/gw/prod/web.local' })
+      .resolves({ logGroups: [{ logGroupName: '/gw/prod/web.local' }] });
+    const web: StageSettings = { ...prod, compute: 'web', experimental: true };
+    await expect(check({ settings: web })).rejects.toThrow(
+      `bucket ${bucket}, log group /gw/prod/web.local, secret gw/prod/providers; to take over what is there, set adopt: { keyArn: null, secretArn: '${secretArn}' }`,
+    );
+    // A secret cannot be imported: --adopt alone does not do it, the settings do.
+    await expect(check({ settings: web, isAdopting: true })).rejects.toThrow('secret gw/prod/providers');
+    const adopting = { ...web, adopt: { keyArn: null, secretArn } };
+    expect(await check({ settings: adopting, isAdopting: true })).toMatchObject({ questions: [] });
+  });
+
+  it('a release that does not know a table of the stack asks, because the table stays behind', async () => {
+    haveStack('gw-prod-data', [...allTables, 'gw-prod-newer']);
+    expect((await check()).questions).toEqual([
+      'leave gw-prod-newer behind, outside of the stack (a later deployment takes it over with --adopt)',
+    ]);
+    haveStack('gw-dev-data', ['gw-dev-newer']);
+    expect((await check({ stage: 'dev', settings: dev })).questions).toEqual([]);
+  });
+
+  it('a commit that this checkout does not contain asks', async () => {
+    haveStack('gw-prod-data', allTables);
+    haveStack('gw-prod-api', [], { DeployedCommit: 'f'.repeat(40) });
+    expect((await check()).questions).toEqual([
+      expect.stringMatching(/^deploy \w+, which does not contain the deployed f{12}$/),
+    ]);
+  });
+
+  it('a region without function URLs stops a stage of functions, before any other call', async () => {
+    await expect(check({ region: 'eu-central-2' })).rejects.toThrow('region eu-central-2 has no Lambda function URLs');
+    expect(mocks.dynamo.calls()).toHaveLength(0);
+  });
+
+  it('a quota that the reserved concurrency does not fit into stops it; a small one without reservation is told', async () => {
+    mocks.lambda.on(GetAccountSettingsCommand).resolves({ AccountLimit: { ConcurrentExecutions: 10 } });
+    await expect(check()).rejects.toThrow(
+      /^stage prod reserves 520 concurrent executions, and of 10 in this account 100 must stay unreserved: raise/,
+    );
+    const { notes } = await check({ stage: 'dev', settings: dev });
+    expect(notes).toEqual([expect.stringMatching(/^only 10 calls run at once in this account: raise/)]);
+  });
+
+  it('a region that is not bootstrapped is told with the command', async () => {
+    mocks.sts.on(AssumeRoleCommand).rejects(refusal(403));
+    await expect(check()).rejects.toThrow(
+      `this region is not bootstrapped: npx cdk bootstrap aws://${account}/${region}`,
+    );
+  });
+
+  it('every action that the identity may not do is named at once', async () => {
+    haveStack('CDKToolkit', []);
+    mocks.sts.on(AssumeRoleCommand).rejects(refusal(403));
+    mocks.dynamo.on(DescribeTableCommand).rejects(refusal());
+    mocks.s3
+      .on(HeadBucketCommand)
+      .rejects(Object.assign(new Error('Forbidden'), { $metadata: { httpStatusCode: 403 } }));
+    mocks.secrets.on(DescribeSecretCommand).rejects(refusal());
+    mocks.lambda.on(GetAccountSettingsCommand).rejects(refusal(403));
+    const roles = ['deploy-role', 'file-publishing-role'].map(
+      (role) => `sts:AssumeRole on cdk-hnb659fds-${role}-${account}-${region}`,
+    );
+    const actions = [
+      'dynamodb:DescribeTable',
+      'lambda:GetAccountSettings',
+      `s3:ListBucket on gw-prod-spill-${account}-${region}`,
+      'secretsmanager:DescribeSecret',
+      ...roles,
+    ];
+    await expect(check()).rejects.toThrow(`this identity may not: ${actions.join(', ')} (`);
+  });
+});
+
+describe('the deployed commit', () => {
+  const folder = mkdtempSync(join(tmpdir(), 'gw-commits-'));
+  const git = (...args: string[]) =>
+    execFileSync(
+      'git',
+      ['-c', 'user.name=t', '-c', 'user.email=t@example.com', '-c', 'commit.gpgsign=false', ...args],
+      {
+        cwd: folder,
+        encoding: 'utf8',
+      },
+    ).trim();
+  const commit = (text: string) => {
+    writeFileSync(join(folder, 'file'), text);
+    git('add', '.');
+    git('commit', '-q', '-m', text);
+    return git('rev-parse', 'HEAD');
+  };
+  git('init', '-q');
+  const [older, newer] = [commit('one'), commit('two')];
+
+  it('asks before an older one or one beside it, and before no newer one', () => {
+    expect(readCommit(folder)).toBe(newer);
+    expect(describeStepBack(newer, folder)).toBeUndefined();
+    expect(describeStepBack(older, folder)).toBeUndefined();
+    git('checkout', '-q', older);
+    expect(describeStepBack(newer, folder)).toBe(
+      `deploy ${older.slice(0, 12)}, which is older than the deployed ${newer.slice(0, 12)}`,
+    );
+    const beside = commit('beside');
+    expect(describeStepBack(newer, folder)).toBe(
+      `deploy ${beside.slice(0, 12)}, which does not contain the deployed ${newer.slice(0, 12)}`,
+    );
+    expect(describeStepBack(undefined, folder)).toBeUndefined();
+    expect(describeStepBack('unknown', folder)).toBeUndefined();
+  });
+
+  it('says where files differ from it, and is unknown outside of a repository', () => {
+    writeFileSync(join(folder, 'file'), 'changed');
+    expect(readCommit(folder)).toMatch(/^[0-9a-f]{40}-changed$/);
+    expect(readCommit(tmpdir())).toBe('unknown');
+  });
+});
