@@ -22,14 +22,16 @@ const checkIntervalMs = 200;
 
 /** Resolves when every table is active. Rejects with the client's error, or when a table is not active after a minute. */
 export async function createTables(client: DynamoClient, stage: string): Promise<void> {
-  for (const table of tableNames) await createTable(client, physicalTableName(stage, table), tableDefinitions[table]);
+  await Promise.all(
+    tableNames.map((table) => createTable(client, physicalTableName(stage, table), tableDefinitions[table])),
+  );
 }
 
 async function createTable(client: DynamoClient, TableName: string, definition: TableDefinition): Promise<void> {
   const { partitionKey, sortKey, timeToLiveAttribute } = definition;
   const keyNames = sortKey === undefined ? [partitionKey] : [partitionKey, sortKey];
   try {
-    await client.send(
+    const { TableDescription: table } = await client.send(
       new CreateTableCommand({
         TableName,
         BillingMode: 'PAY_PER_REQUEST',
@@ -37,10 +39,11 @@ async function createTable(client: DynamoClient, TableName: string, definition: 
         KeySchema: keyNames.map((key) => ({ AttributeName: key, KeyType: key === sortKey ? 'RANGE' : 'HASH' })),
       }),
     );
+    if (table?.TableStatus !== 'ACTIVE') await untilActive(client, TableName);
   } catch (error) {
     if (!(error instanceof ResourceInUseException)) throw error;
+    await untilActive(client, TableName);
   }
-  await untilActive(client, TableName);
   if (timeToLiveAttribute !== undefined) await ensureTimeToLive(client, TableName, timeToLiveAttribute);
 }
 
@@ -55,7 +58,6 @@ async function untilActive(client: DynamoClient, TableName: string): Promise<voi
 
 /** DynamoDB refuses to switch on what is on, so a refusal only counts when it is still off. */
 async function ensureTimeToLive(client: DynamoClient, TableName: string, AttributeName: string): Promise<void> {
-  if (await hasTimeToLive(client, TableName)) return;
   try {
     const TimeToLiveSpecification = { AttributeName, Enabled: true };
     await client.send(new UpdateTimeToLiveCommand({ TableName, TimeToLiveSpecification }));

@@ -42,15 +42,23 @@ function open(access: DynamoClientOptions) {
   return { client, store: createDynamoStore({ client, stage: 'test', callTimeoutMs: patientCallTimeoutMs }) };
 }
 
-/** Process ids of this process's children that run the engine. */
-const enginesOf = (parent: number): number[] =>
+/** Process ids that run the engine for a process; on one folder, where it is named: other tests run theirs at the same time. */
+const enginesOf = (parent: number, folder = ''): number[] =>
   readdirSync('/proc')
     .filter((name) => /^\d+$/.test(name))
     .map(Number)
     .filter((pid) => {
       const { name, parentId } = statusOf(pid);
-      return name === 'dynoxide' && parentId === parent;
+      return name === 'dynoxide' && parentId === parent && commandOf(pid).includes(folder);
     });
+
+function commandOf(pid: number): string {
+  try {
+    return readFileSync(`/proc/${pid}/cmdline`, 'utf8');
+  } catch {
+    return '';
+  }
+}
 
 function statusOf(pid: number): { name?: string | undefined; parentId?: number } {
   try {
@@ -94,10 +102,11 @@ async function ends(pid: number): Promise<boolean> {
 
 describe('the store of a local run', () => {
   it('listens nowhere, so that nobody but the process that started it can call it', async () => {
-    const { client, store } = await start();
+    const folder = temporaryFolder();
+    const { client, store } = await start(folder);
     await createTables(client, 'test');
     await store.put({ table: 'keys', item: { pk: 'mine' } });
-    const [engine = 0, ...others] = enginesOf(process.pid);
+    const [engine = 0, ...others] = enginesOf(process.pid, folder);
     expect(others).toEqual([]);
     const listening = listeningSockets();
     expect(socketsOf(engine).filter((inode) => listening.has(inode))).toEqual([]);
@@ -105,8 +114,9 @@ describe('the store of a local run', () => {
   });
 
   it('is given no variable of the process, and so no key of a provider', async () => {
-    await start();
-    const [engine = 0] = enginesOf(process.pid);
+    const folder = temporaryFolder();
+    await start(folder);
+    const [engine = 0] = enginesOf(process.pid, folder);
     expect(engine).not.toBe(0);
     expect(readFileSync(`/proc/${engine}/environ`, 'utf8')).toBe('');
   });
@@ -118,7 +128,7 @@ describe('the store of a local run', () => {
     await first.store.put({ table: 'keys', item: { pk: 'a', n: 10n ** 20n } });
     await first.server.stop();
     await first.server.stop();
-    expect(enginesOf(process.pid)).toEqual([]);
+    expect(enginesOf(process.pid, folder)).toEqual([]);
     await expect(first.store.get('keys', 'a')).rejects.toThrow();
     expect(first.lines).toEqual([]);
     const second = await start(folder);
@@ -175,9 +185,10 @@ describe('the store of a local run', () => {
   });
 
   it('that ends unexpectedly is told, and every later call fails at once', async () => {
-    const { client, store, lines } = await start();
+    const folder = temporaryFolder();
+    const { client, store, lines } = await start(folder);
     await createTables(client, 'test');
-    const [engine = 0] = enginesOf(process.pid);
+    const [engine = 0] = enginesOf(process.pid, folder);
     process.kill(engine, 'SIGKILL');
     expect(await ends(engine)).toBe(true);
     await expect(store.get('keys', 'a')).rejects.toThrow();

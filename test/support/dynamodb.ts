@@ -1,10 +1,9 @@
-// A store with its tables on a real engine: one embedded server per test file, so that files cannot disturb each other.
-// GW_TEST_DYNAMODB_URL runs the same suites on another engine, under a stage of their own.
+// A store on a real engine, with tables of its own under a stage of its own. The files of one worker share an embedded
+// server, which ends with the process; GW_TEST_DYNAMODB_URL runs the same suites on another engine.
 import { gunzipSync } from 'node:zlib';
-import { DeleteTableCommand } from '@aws-sdk/client-dynamodb';
 import { createTables } from '../../infra/local/create-tables.ts';
 import { startEmbeddedDynamo } from '../../infra/local/embedded-dynamodb.ts';
-import { physicalTableName, tableNames } from '../../shared/foundation/constants/index.ts';
+import { tableNames } from '../../shared/foundation/constants/index.ts';
 import { systemRandomness } from '../../shared/foundation/ids/index.ts';
 import {
   createDynamoClient,
@@ -27,31 +26,29 @@ export interface TestStore {
 export const patientCallTimeoutMs = 600_000;
 
 export async function startTestStore(): Promise<TestStore> {
-  const engine = await startEngine(process.env.GW_TEST_DYNAMODB_URL);
+  const endpoint = process.env.GW_TEST_DYNAMODB_URL ?? (await sharedEngine());
   const stage = `test-${systemRandomness.uuid().slice(0, 8)}`;
-  const client = createDynamoClient({ endpoint: engine.endpoint });
+  const client = createDynamoClient({ endpoint });
   await createTables(client, stage);
   const store = createDynamoStore({ client, stage, callTimeoutMs: patientCallTimeoutMs });
   return {
     store,
     client,
-    endpoint: engine.endpoint,
+    endpoint,
     stage,
     dumpTables: () => dumpTables(store),
     async stop() {
-      for (const table of tableNames) {
-        await client.send(new DeleteTableCommand({ TableName: physicalTableName(stage, table) }));
-      }
       client.destroy();
-      await engine.stop();
     },
   };
 }
 
-const startEngine = async (url: string | undefined) =>
-  url === undefined
-    ? startEmbeddedDynamo({ log: (line) => process.stderr.write(`${line}\n`) })
-    : { endpoint: url, stop: async () => {} };
+let engine: Promise<string> | undefined;
+
+function sharedEngine(): Promise<string> {
+  engine ??= startEmbeddedDynamo({ log: (line) => process.stderr.write(`${line}\n`) }).then(({ endpoint }) => endpoint);
+  return engine;
+}
 
 async function dumpTables(store: Store): Promise<string> {
   const tables: Record<string, unknown[]> = {};
