@@ -125,8 +125,9 @@ async function configure(start: Start, file: NamedFile | undefined): Promise<rea
   const simulator = await startSimulator();
   started.push(() => simulator.stop());
   const demo = await planDemo(composition, simulator.urlOf, process.env);
-  await applyFile(start, { name: demoName, content: checkGatewayFile(demoName, demo.text) });
+  // Before: one active key of a workspace has a name.
   await revokeFormerKeys(composition, demo.key);
+  await applyFile(start, { name: demoName, content: checkGatewayFile(demoName, demo.text) });
   later.push(`demo key: ${demo.key}`, ...demo.notes.map((note) => `note: ${note}`));
   return [demo.key];
 }

@@ -1,6 +1,9 @@
 import { parse } from 'yaml';
 import { afterEach, beforeEach, describe, expect, it } from '#jest';
+import { collect } from '../../infra/cli/target/parallel.ts';
 import { readGatewayFile } from '../../shared/configuration/gateway-file/index.ts';
+import { createApiKey, createKeyStore, parseApiKey } from '../../shared/configuration/keys/index.ts';
+import { systemRandomness } from '../../shared/foundation/ids/index.ts';
 import { gatewayFile, type LocalStore, startLocalStore } from './local-store.ts';
 import { operate, operateJson } from './operator.ts';
 
@@ -106,8 +109,8 @@ describe('export', () => {
     await fillStore();
     const create = async (more: string) =>
       (await operateJson<{ public_id: string }>(`keys create --workspace team ${more} ${local.option}`)).public_id;
-    await create('--name twin --rpm 1');
     await operate(`keys revoke ${await create('--name twin --rpm 2')} --yes ${local.option}`);
+    await create('--name twin --rpm 1');
     const keysOf = async () =>
       (JSON.parse((await operate(`export ${local.option} --json`)).out) as Exported).workspaces[0]?.keys;
     expect(await keysOf()).toEqual(
@@ -116,7 +119,11 @@ describe('export', () => {
         { name: 'twin', rpm: 1, spend_limit_usd: null },
       ]),
     );
-    await create('--name twin --rpm 2');
+    // As they could be made before names were unique.
+    const keys = createKeyStore(local.store);
+    const [twin] = (await collect(keys.list())).filter(({ name, status }) => name === 'twin' && status === 'active');
+    const { publicId = '', secretSha256 = '' } = parseApiKey(createApiKey(systemRandomness)) ?? {};
+    await keys.write({ ...twin, workspace: 'team', name: 'twin', publicId, secretSha256, rpm: 2 });
     expect(await keysOf()).toEqual([{ name: 'ci', rpm: 7, spend_limit_usd: '2.50' }]);
     expect((await operate(`export ${local.option}`)).error).toBe(
       'note: keys twin of team differ in their limits and are left out',

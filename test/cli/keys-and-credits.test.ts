@@ -1,7 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from '#jest';
 import { storesOn } from '../../infra/cli/target/stores.ts';
-import { createKeyStore, parseApiKey } from '../../shared/configuration/keys/index.ts';
+import { createApiKey, createKeyStore, parseApiKey } from '../../shared/configuration/keys/index.ts';
 import { leaseMs } from '../../shared/foundation/constants/index.ts';
+import { systemRandomness } from '../../shared/foundation/ids/index.ts';
 import { systemClock } from '../../shared/foundation/time/index.ts';
 import { gatewayFile, type LocalStore, startLocalStore } from './local-store.ts';
 import { operate, operateJson } from './operator.ts';
@@ -24,12 +25,12 @@ beforeAll(async () => {
 });
 afterAll(() => local.stop());
 
-const createKey = (more = '') =>
-  operateJson<CreatedKey>(`keys create --workspace team --name build ${more} ${local.option}`);
+const createKey = (name: string, more = '') =>
+  operateJson<CreatedKey>(`keys create --workspace team --name ${name} ${more} ${local.option}`);
 
 describe('keys', () => {
   it('are created with their limits and shown once: no later line prints more than the public id', async () => {
-    const { key, public_id } = await createKey('--rpm 60 --spend-limit 2.5');
+    const { key, public_id } = await createKey('build', '--rpm 60 --spend-limit 2.5');
     expect(parseApiKey(key)?.publicId).toBe(public_id);
     expect(await createKeyStore(local.store).read(public_id)).toMatchObject({
       workspace: 'team',
@@ -58,27 +59,32 @@ describe('keys', () => {
   });
 
   it('are not revoked without a yes', async () => {
-    const { public_id } = await createKey();
+    const { public_id } = await createKey('kept');
     const line = `keys revoke ${public_id} ${local.option}`;
     expect(await operate(line)).toMatchObject({ code: 2, error: expect.stringContaining('pass --yes') });
     const declined = await operate(line, { answers: [''] });
-    expect(declined).toMatchObject({ code: 1, questions: [`Revoke key build of team (${public_id})? [y/N] `] });
+    expect(declined).toMatchObject({ code: 1, questions: [`Revoke key kept of team (${public_id})? [y/N] `] });
     expect((await createKeyStore(local.store).read(public_id))?.status).toBe('active');
   });
 
   it('are revoked once, by public id or by the whole key, which is not repeated', async () => {
-    const { key, public_id } = await createKey('--rpm 7');
+    const { key, public_id } = await createKey('given-up', '--rpm 7');
     const { code, out } = await operate(`keys revoke ${key} --yes ${local.option}`);
-    expect([code, out]).toEqual([0, `key build of team (${public_id}) is revoked`]);
+    expect([code, out]).toEqual([0, `key given-up of team (${public_id}) is revoked`]);
     expect(await createKeyStore(local.store).read(public_id)).toMatchObject({ status: 'revoked', rpm: 7 });
     const again = await operate(`keys revoke ${public_id} ${local.option}`);
-    expect([again.code, again.out]).toEqual([0, `key build of team (${public_id}) was revoked before`]);
+    expect([again.code, again.out]).toEqual([0, `key given-up of team (${public_id}) was revoked before`]);
   });
 
   it('are updated member by member, in use and without a new key', async () => {
-    const { public_id } = await createKey('--rpm 7 --spend-limit 2');
+    const { public_id } = await createKey('changing', '--rpm 7 --spend-limit 2');
     const update = (more: string) => operateJson<object>(`keys update ${public_id} ${more} ${local.option}`);
-    expect(await update('--rpm 60')).toMatchObject({ change: 'changed', name: 'build', rpm: 60, spend_limit_usd: '2' });
+    expect(await update('--rpm 60')).toMatchObject({
+      change: 'changed',
+      name: 'changing',
+      rpm: 60,
+      spend_limit_usd: '2',
+    });
     expect(await update('--rpm 60')).toMatchObject({ change: 'unchanged' });
     expect(await update('--spend-limit 4.50 --name nightly')).toMatchObject({
       name: 'nightly',
@@ -93,6 +99,7 @@ describe('keys', () => {
 
   it('have an expiry and a list of models, which keys update changes and takes away', async () => {
     const { public_id } = await createKey(
+      'ruled',
       '--expires 2099-01-01 --models acme/small,acme/large --spend-limit-reset weekly',
     );
     const update = (more: string) => operateJson<object>(`keys update ${public_id} ${more} ${local.option}`);
@@ -113,6 +120,29 @@ describe('keys', () => {
     await update('--expires 90d');
     const leftMs = ((await read())?.expiresAtMs ?? 0) - beforeMs;
     expect(Math.round(leftMs / 86_400_000)).toBe(90);
+  });
+
+  it('have a name of their own among the active ones of a workspace: another key gets it once its holder is revoked', async () => {
+    const { public_id } = await createKey('single');
+    const line = `keys create --workspace team --name single ${local.option}`;
+    const taken = `single is taken in team by the active key ${public_id}: give another name`;
+    expect(await operate(line)).toMatchObject({ code: 1, out: '', error: expect.stringContaining(taken) });
+    const other = await createKey('other');
+    const renamed = await operate(`keys update ${other.public_id} --name single ${local.option}`);
+    expect([renamed.code, renamed.error]).toEqual([1, expect.stringContaining(taken)]);
+    const given = gatewayFile({ key: { name: 'single', key: createApiKey(systemRandomness) } });
+    const applied = await operate(`apply -f ${local.write('taken.yaml', given)} ${local.option}`);
+    expect(applied).toMatchObject({
+      code: 1,
+      error: expect.stringContaining(
+        `workspaces[0].keys[0].name: "single" is already taken in team by the active key ${public_id}`,
+      ),
+    });
+    await operate(`keys revoke ${public_id} --yes ${local.option}`);
+    const second = await createKey('single');
+    // A revoked one keeps its name beside it.
+    expect((await operate(`keys update ${public_id} --rpm 5 ${local.option}`)).code).toBe(0);
+    expect((await createKeyStore(local.store).read(second.public_id))?.status).toBe('active');
   });
 
   it.each([

@@ -70,6 +70,7 @@ async function runEveryCommand(): Promise<void> {
   await gw(`apply -f ${fileOf('0.30')}`);
   const created = JSON.parse((await gw('keys create --workspace team --name x --spend-limit 1 --json')).out);
   await gw(`keys update ${created.public_id} --rpm 5`);
+  await gw('keys rotate x --workspace team');
   await gw(`keys revoke ${created.public_id} --yes`);
   await gw('credits add team 5');
   await gw('credits add team -1');

@@ -75,7 +75,7 @@ const variableName = (workspace: string, provider: string): string =>
 
 /** A file tells keys apart by their name: several active ones of one name are one entry, if they have the same limits. */
 function keysInFile(records: readonly KeyRecord[], { terminal }: Session): unknown[] {
-  const active = records.filter(({ status }) => status === 'active');
+  const active = records.filter(({ status, replacedBy }) => status === 'active' && replacedBy === null);
   const byName = Map.groupBy(active, ({ name }) => name);
   return [...byName].flatMap(([name, namesakes]) => {
     const entries = namesakes.map((record) => {

@@ -1,7 +1,14 @@
-// `keys create | list | revoke | update`: API keys with their limits and what they have spent. A key is printed when it is made, the
+// `keys create | list | revoke | rotate | update`: API keys with their limits and what they have spent. A key is printed when it is made, the
 // only time that its text is known.
 import { readKeySpending } from '../../../shared/accounting/holds/index.ts';
-import { createApiKey, type KeyRecord, type KeyStore, parseApiKey } from '../../../shared/configuration/keys/index.ts';
+import {
+  createApiKey,
+  holdersOf,
+  holdsName,
+  type KeyRecord,
+  type KeyStore,
+  parseApiKey,
+} from '../../../shared/configuration/keys/index.ts';
 import { formatUsd, type PicoUsd } from '../../../shared/foundation/money/index.ts';
 import { StoreUnavailable } from '../../../shared/storage/store/index.ts';
 import type { CommandLine } from '../args/command-line.ts';
@@ -20,6 +27,7 @@ import { type Field, fieldJson, fieldTable } from '../output/table.ts';
 import { collect, mapParallel, parallelReads } from '../target/parallel.ts';
 import { readWorkspace, storesOn } from '../target/stores.ts';
 import { expiresForm, type KeyRuleOptions, readExpires, readModels, readReset, toKeyRules } from './key-rules.ts';
+import { addRotate } from './rotate.ts';
 
 export function addKeys(program: CommandLine): void {
   const keys = program.command('keys').description('API keys');
@@ -27,7 +35,7 @@ export function addKeys(program: CommandLine): void {
     .command('create')
     .description('make an API key for a workspace and print it once')
     .requiresOption('--workspace <W>', 'the workspace that the key belongs to', readId)
-    .requiresOption('--name <N>', 'what people call it; several keys may share a name', readKeyName)
+    .requiresOption('--name <N>', 'what people call it; no other active key of the workspace has it', readKeyName)
     .takesOption('--rpm <N>', 'requests per minute; left out: no limit', readPositiveInteger)
     .takesOption('--spend-limit <USD>', 'what the key may spend; left out: no limit', readUsd)
     .takesOption('--spend-limit-reset <P>', 'daily, weekly or monthly (UTC): spending starts again', readReset)
@@ -48,6 +56,7 @@ export function addKeys(program: CommandLine): void {
     .asks()
     .notes('PUBLIC_ID is what keys list shows: the 16 characters behind sk-gw-.')
     .does(revokeKey);
+  addRotate(keys);
   keys
     .command('update')
     .description('change the name, the limits or the rules of a key')
@@ -77,6 +86,7 @@ async function createKey(session: Session, wanted: NewKey): Promise<Outcome> {
   const { keys, workspaceStore } = stores;
   await readWorkspace(workspaceStore, workspace);
   const rules = await toKeyRules(session, stores, wanted);
+  await checkName(session, keys, { workspace, name });
   const text = createApiKey(session.randomness);
   const parsed = parseApiKey(text);
   if (parsed === undefined) throw new Error('a key that was just made must be readable');
@@ -145,6 +155,8 @@ async function updateKey(session: Session, publicId: string, update: KeyUpdate):
     ...(spendLimit === undefined ? {} : { spendLimitUsd: spendLimit === 'none' ? null : formatUsd(spendLimit) }),
     ...rules,
   };
+  const willHold = holdsName({ ...record, ...wanted }, session.clock.nowMs());
+  if (willHold) await checkName(session, keys, { ...wanted, publicId });
   // Without the status: a revocation at the same time stays.
   const change = await keys.write(wanted);
   const [shown] = (await readKeys(keys, session.clock.nowMs(), record.workspace)).filter(
@@ -154,6 +166,20 @@ async function updateKey(session: Session, publicId: string, update: KeyUpdate):
     json: { change, ...(shown === undefined ? {} : fieldJson(keyFields, shown)) },
     lines: (style) => (shown === undefined ? [] : fieldTable(keyFields, [shown], style)),
   };
+}
+
+/** Throws an Error for the operator where another active key of the workspace has the name. */
+async function checkName(
+  { clock }: Session,
+  keys: KeyStore,
+  wanted: Pick<KeyRecord, 'workspace' | 'name'> & { readonly publicId?: string },
+): Promise<void> {
+  const { workspace, name, publicId } = wanted;
+  const holder = holdersOf(await collect(keys.list()), wanted, clock.nowMs()).find((one) => one.publicId !== publicId);
+  if (holder === undefined) return;
+  throw new Error(
+    `${name} is taken in ${workspace} by the active key ${holder.publicId}: give another name, rotate that key (keys rotate ${name} --workspace ${workspace}) or revoke it`,
+  );
 }
 
 /** A key with what it has spent and holds, as its own item says. */
@@ -185,7 +211,12 @@ export const keyFields: readonly Field<KeyFigures>[] = [
   { member: 'workspace', title: 'workspace', isFlexible: true, value: ({ workspace }) => workspace },
   { member: 'name', title: 'name', isFlexible: true, value: ({ name }) => name },
   { member: 'public_id', title: 'public id', value: ({ publicId }) => publicId },
-  { member: 'status', title: 'status', value: ({ status }) => status },
+  {
+    member: 'status',
+    title: 'status',
+    value: ({ status }) => status,
+    shown: ({ status, replacedBy }) => (status === 'active' && replacedBy !== null ? 'ending' : status),
+  },
   { member: 'rpm', title: 'rpm', align: 'right', value: ({ rpm }) => rpm },
   { member: 'spend_limit_usd', title: 'spend limit', align: 'decimal', value: ({ spendLimitUsd }) => spendLimitUsd },
   { member: 'spend_limit_reset', title: 'reset', value: ({ spendLimitReset }) => spendLimitReset },
@@ -193,4 +224,5 @@ export const keyFields: readonly Field<KeyFigures>[] = [
   { member: 'held_usd', title: 'held USD', align: 'decimal', value: ({ held }) => amountOf(held) },
   { member: 'expires_at', title: 'expires', value: ({ expiresAtMs }) => isoTime(expiresAtMs) },
   { member: 'models', title: 'models', isFlexible: true, value: ({ models }) => models },
+  { member: 'replaced_by', value: ({ replacedBy }) => replacedBy },
 ];

@@ -9,7 +9,7 @@ export {
 export { type Counters, createCounters, type SettleResult } from './counters.ts';
 export { type ItemWriter, queueWaitMaxMs } from './item-writer.ts';
 export type { KeyAdmission, KeyAdmissionRequest, KeyHold } from './key-admission.ts';
-export { readKeySpending } from './key-limits.ts';
+export { carriedSpending, readKeySpending } from './key-limits.ts';
 export { settlementRetryMs } from './settle-once.ts';
 export { UpdateDraft } from './update-draft.ts';
 export { requestsPerMinute, tokensPerDay, tokensPerMinute, type Window } from './windows.ts';

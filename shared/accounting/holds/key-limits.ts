@@ -67,6 +67,13 @@ export function readKeySpending(item: Item, nowMs: number): KeySpending | null {
   };
 }
 
+/** What a key starts with that takes the place of another: what that one has spent, this period and before; nothing is held. */
+export function carriedSpending(item: Item): Item {
+  const spent = readAmount(item[spentAttribute]);
+  const periods = readTimed(item, 'periodStart').map(({ name }) => [name, item[name]]);
+  return { [spentAttribute]: spent, [balanceAttribute]: -spent, ...Object.fromEntries(periods) };
+}
+
 /** By how much the balance may fall below 0. Null: nothing limits it. */
 export function balanceLimit(item: Item, nowMs: number): PicoUsd | null {
   const { spendLimitUsd } = readKeyLimits(item, nowMs);

@@ -110,8 +110,8 @@ function planCatalogue(
 }
 
 async function planKeySteps(planning: Planning): Promise<Step[]> {
-  const { file, stores, randomness, keepsRevoked = false } = planning;
-  const plan = await planKeys({ file, keys: stores.keys, randomness, keepsRevoked });
+  const { file, stores, randomness, nowMs, keepsRevoked = false } = planning;
+  const plan = await planKeys({ file, keys: stores.keys, randomness, nowMs, keepsRevoked });
   planning.issues.push(...plan.issues);
   planning.notes.push(...plan.notes);
   return plan.keys.map(({ former, wanted, createdText }): Step => {

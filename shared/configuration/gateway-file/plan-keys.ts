@@ -1,9 +1,18 @@
 // Which keys a file asks for. A key with a text is that key; one without is found by workspace and name, and made when
 // there is none.
 import type { Randomness } from '../../foundation/ids/index.ts';
-import { createApiKey, isSameKey, type KeyRecord, type KeyStore, parseApiKey, type WantedKey } from '../keys/index.ts';
+import {
+  createApiKey,
+  holdersOf,
+  holdsName,
+  isSameKey,
+  type KeyRecord,
+  type KeyStore,
+  parseApiKey,
+  type WantedKey,
+} from '../keys/index.ts';
 import type { GatewayFile, KeyInFile } from './gateway-file.ts';
-import type { Issue, Path } from './problems.ts';
+import { type Issue, type Path, quote } from './problems.ts';
 
 export interface PlannedKey {
   readonly former: KeyRecord | undefined;
@@ -15,7 +24,7 @@ export interface PlannedKey {
 export interface KeyPlan {
   readonly keys: readonly PlannedKey[];
   readonly issues: readonly Issue[];
-  /** Keys that stay revoked although the file asks for them, one line each. */
+  /** Keys that do not become what the file asks for, one line each. */
   readonly notes: readonly string[];
 }
 
@@ -23,11 +32,12 @@ export interface KeyPlanOptions {
   readonly file: GatewayFile;
   readonly keys: KeyStore;
   readonly randomness: Randomness;
+  readonly nowMs: number;
   /** A revoked key stays revoked whatever the file says. */
   readonly keepsRevoked: boolean;
 }
 
-export async function planKeys({ file, keys, randomness, keepsRevoked }: KeyPlanOptions): Promise<KeyPlan> {
+export async function planKeys({ file, keys, randomness, nowMs, keepsRevoked }: KeyPlanOptions): Promise<KeyPlan> {
   const wanted = file.workspaces.flatMap((workspace, index) =>
     workspace.keys.map((key, position) => ({
       key,
@@ -36,7 +46,7 @@ export async function planKeys({ file, keys, randomness, keepsRevoked }: KeyPlan
     })),
   );
   const stored: KeyRecord[] = [];
-  if (wanted.some(({ key }) => key.key === undefined)) for await (const record of keys.list()) stored.push(record);
+  if (wanted.length > 0) for await (const record of keys.list()) stored.push(record);
   const issues: Issue[] = [];
   const planned: PlannedKey[] = [];
   const notes: string[] = [];
@@ -46,7 +56,7 @@ export async function planKeys({ file, keys, randomness, keepsRevoked }: KeyPlan
     const found =
       key.key === undefined
         ? planNamed(key, workspace, stored, randomness, path)
-        : await planGiven(key, key.key, workspace, keys, path);
+        : await planGiven(key, key.key, workspace, { keys, stored, nowMs }, path);
     if ('message' in found) {
       issues.push(found);
       continue;
@@ -55,6 +65,7 @@ export async function planKeys({ file, keys, randomness, keepsRevoked }: KeyPlan
     if (keepsRevoked && written.status !== 'revoked' && found.some(({ former }) => former?.status === 'revoked')) {
       notes.push(`key ${key.name} of ${workspace} was revoked and stays revoked`);
     }
+    notes.push(...found.flatMap(({ former }) => (former === undefined ? [] : describeReplaced(former))));
   }
   return { keys: planned, issues, notes };
 }
@@ -63,15 +74,30 @@ async function planGiven(
   key: KeyInFile,
   text: string,
   workspace: string,
-  keys: KeyStore,
+  { keys, stored, nowMs }: Pick<KeyPlanOptions, 'keys' | 'nowMs'> & { readonly stored: readonly KeyRecord[] },
   path: Path,
 ): Promise<PlannedKey[] | Issue> {
   const given = { ...parse(text), workspace, name: key.name };
   const former = await keys.read(given.publicId);
   if (former !== undefined && !isSameKey(former, given)) {
-    return { path: [...path, 'key'], message: 'this key already exists with another secret or in another workspace' };
+    const message = `this key already exists (${given.publicId}) with another secret or in another workspace`;
+    return { path: [...path, 'key'], message };
+  }
+  const holder = holdersOf(stored, given, nowMs).find(({ publicId }) => publicId !== given.publicId);
+  const hasName = former !== undefined && former.name === key.name && holdsName(former, nowMs);
+  const takesName = !hasName && former?.replacedBy == null && (key.status ?? former?.status) !== 'revoked';
+  if (holder !== undefined && takesName) {
+    const message = `${quote(key.name)} is already taken in ${workspace} by the active key ${holder.publicId}; revoke that one first (gw keys revoke), or give this one another name`;
+    return { path: [...path, 'name'], message };
   }
   return [{ former, wanted: { ...given, ...settingsIn(key, former) } }];
+}
+
+/** The end that a rotation gave a key stays, whatever the file says. */
+function describeReplaced({ name, workspace, publicId, replacedBy, expiresAtMs }: KeyRecord): string[] {
+  if (replacedBy === null) return [];
+  const end = expiresAtMs === null ? '' : ` and ends ${new Date(expiresAtMs).toISOString()}`;
+  return [`the file gives the key ${publicId}, which was rotated${end}: ${name} of ${workspace} is ${replacedBy} now`];
 }
 
 function planNamed(
@@ -81,13 +107,16 @@ function planNamed(
   randomness: Randomness,
   path: Path,
 ): PlannedKey[] | Issue {
-  const named = stored.filter((record) => record.workspace === workspace && record.name === key.name);
+  // Those that were rotated only wait for their end.
+  const named = stored.filter(
+    (record) => record.workspace === workspace && record.name === key.name && record.replacedBy === null,
+  );
   if (named.length === 0) {
     const createdText = createApiKey(randomness);
     const wanted = { ...parse(createdText), workspace, name: key.name, ...settingsIn(key, undefined) };
     return [{ former: undefined, wanted, createdText }];
   }
-  // After a rotation several keys have the name. Settings go to those in use, and never bring an older one back.
+  // Revoked keys keep their name. Settings go to those in use, and never bring an older one back.
   const active = named.filter(({ status }) => status === 'active');
   if (active.length === 0 && named.length > 1 && key.status === 'active') {
     const message =
@@ -115,7 +144,8 @@ const settingsIn = (
   rpm,
   spendLimitUsd: spend_limit_usd,
   spendLimitReset: spend_limit_reset,
-  expiresAtMs: typeof expires_at === 'string' ? Date.parse(expires_at) : expires_at,
+  expiresAtMs:
+    former?.replacedBy != null ? undefined : typeof expires_at === 'string' ? Date.parse(expires_at) : expires_at,
   models: models === 'all' ? null : models,
   // Undefined where it is so already: a key that is revoked while the file is being applied stays revoked.
   status: status === former?.status ? undefined : status,

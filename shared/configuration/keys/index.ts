@@ -1,5 +1,6 @@
 export { type ApiKey, createApiKey, parseApiKey } from './api-key.ts';
 export { authenticate, type KeyReader, readCredential } from './authenticate.ts';
+export { holdersOf, holdsName } from './key-names.ts';
 export {
   isKeyExpired,
   type KeyRecord,

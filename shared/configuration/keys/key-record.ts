@@ -7,7 +7,8 @@
 //   requests_per_minute, spend_limit_usd
 //                         limits, which admission counts in attributes of its own beside them
 //   expires_at_ms, models, spend_limit_reset
-//                         rules of contract 16; null or absent: none
+//                         what it may be used for, and until when; null or absent: no such rule
+//   replaced_by           public id of the key that a rotation made beside it; null or absent: none
 import type { Item } from '../../storage/store/index.ts';
 
 export type SpendLimitReset = 'daily' | 'weekly' | 'monthly';
@@ -28,6 +29,8 @@ export interface KeySettings extends KeyRules {
   /** Requests per minute; null: no limit. */
   readonly rpm: number | null;
   readonly spendLimitUsd: string | null;
+  /** Public id of the key that took its name in a rotation. Null: none. */
+  readonly replacedBy: string | null;
 }
 
 export interface KeyRecord extends KeySettings {
@@ -51,6 +54,7 @@ const defaults: KeySettings = {
   expiresAtMs: null,
   models: null,
   spendLimitReset: null,
+  replacedBy: null,
 };
 
 export const attributes = {
@@ -61,6 +65,7 @@ export const attributes = {
   expiresAtMs: 'expires_at_ms',
   models: 'models',
   spendLimitReset: 'spend_limit_reset',
+  replacedBy: 'replaced_by',
 } as const satisfies Record<keyof KeySettings, string>;
 
 export const settingNames = Object.keys(attributes) as (keyof KeySettings)[];
@@ -80,6 +85,7 @@ export const recordOf = (item: Item): KeyRecord => ({
   status: item.status as KeyRecord['status'],
   rpm: item.requests_per_minute as number | null,
   spendLimitUsd: item.spend_limit_usd as string | null,
+  replacedBy: (item.replaced_by ?? null) as string | null,
   ...readKeyRules(item),
 });
 

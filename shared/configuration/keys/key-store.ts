@@ -12,10 +12,10 @@ export interface KeyStore {
   readItem(publicId: string): Promise<Item | undefined>;
   /**
    * Creates a key, or makes the settings of a stored one what is wanted, leaving its counters alone. Writes nothing
-   * where nothing changes. Throws an Error for the operator when the public id belongs to another secret or another
+   * where nothing changes. `counters` are what a new key starts with, none by default. Throws an Error for the operator when the public id belongs to another secret or another
    * workspace: a key never moves.
    */
-  write(wanted: WantedKey): Promise<KeyWrite>;
+  write(wanted: WantedKey, counters?: Item): Promise<KeyWrite>;
   /** Every key. For the operator, never on a request's path. */
   list(): AsyncIterable<KeyRecord>;
 }
@@ -27,10 +27,14 @@ export function createKeyStore(store: Store): KeyStore {
       return item === undefined ? undefined : recordOf(item);
     },
     readItem: (publicId) => store.get('keys', publicId),
-    async write(wanted) {
+    async write(wanted, counters = {}) {
       const item = await store.get('keys', wanted.publicId);
       if (item !== undefined) return change(store, recordOf(item), wanted);
-      const put = { table: 'keys', item: itemOf(wanted), condition: 'attribute_not_exists(pk)' } as const;
+      const put = {
+        table: 'keys',
+        item: { ...counters, ...itemOf(wanted) },
+        condition: 'attribute_not_exists(pk)',
+      } as const;
       const result = await store.put(put);
       if (result.kind === 'written') return 'created';
       // Refused by its own first try, or by another writer of the same file.

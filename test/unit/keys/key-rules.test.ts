@@ -44,6 +44,7 @@ describe('authentication', () => {
     status: 'active',
     rpm: null,
     spendLimitUsd: null,
+    replacedBy: null,
   };
   const authenticated = (stored: KeyRecord | undefined) =>
     authenticate({ read: async () => stored }, credential, nowMs).catch(({ code }: { code: string }) => code);

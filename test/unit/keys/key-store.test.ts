@@ -14,7 +14,7 @@ function newKey(more: Partial<KeyRecord> = {}): { text: string; record: KeyRecor
   const text = createApiKey(systemRandomness);
   const parsed = parseApiKey(text);
   if (parsed === undefined) throw new Error('a created key must parse');
-  const rules = { expiresAtMs: null, models: null, spendLimitReset: null };
+  const rules = { expiresAtMs: null, models: null, spendLimitReset: null, replacedBy: null };
   const settings = { workspace: 'w', name: 'ci', status: 'active', rpm: null, spendLimitUsd: null } as const;
   return { text, record: { ...parsed, ...settings, ...rules, ...more } };
 }
