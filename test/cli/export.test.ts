@@ -85,11 +85,36 @@ describe('export', () => {
       const applied = await operate(`apply -f ${other.write('exported.yaml', text)} ${other.option}`);
       expect(applied.code).toBe(0);
       expect(applied.out).toMatch(/^team +ci +sk-gw-/m);
-      expect(applied.out).toContain('BYOK_TEAM_ACME is not set');
+      expect(applied.out).toContain('ACME_BYOK is not set');
       expect((await operate(`export ${other.option}`)).out).toBe(text);
     } finally {
       await other.stop();
     }
+  });
+
+  it('names the key of a connection as the file did, and by workspace and provider where that was not kept', async () => {
+    await fillStore();
+    const connectionsOf = (text: string) =>
+      (parse(text) as { workspaces: { byok: { connections: unknown[] } }[] }).workspaces[0]?.byok.connections;
+    const other = { policy: 'allowed', budget_usd: '3' };
+    expect(connectionsOf(await exported())).toEqual([{ provider: 'acme', key: { env: 'ACME_BYOK' }, ...other }]);
+    const { connections } = (await local.store.get('connections', 'WORKSPACE#team')) as {
+      connections: { key_source?: unknown }[];
+    };
+    const former = connections.map(({ key_source: _source, ...connection }) => connection);
+    await local.store.put({
+      table: 'connections',
+      item: { pk: 'WORKSPACE#team', revision: 9, connections: former },
+      repeatable: true,
+    });
+    const text = await exported();
+    expect(connectionsOf(text)).toEqual([{ provider: 'acme', key: { env: 'BYOK_TEAM_ACME' }, ...other }]);
+    // Renaming the variable is a change that is shown; the stored key stays.
+    const renamed = await apply('exported.yaml', text.replace('BYOK_TEAM_ACME', 'RENAMED'));
+    expect(renamed.out).toContain(
+      'changed    byok connection to acme of team\n             key: (none) → {"env":"RENAMED"}',
+    );
+    expect(connectionsOf(await exported())).toEqual([{ provider: 'acme', key: { env: 'RENAMED' }, ...other }]);
   });
 
   it('holds no secret, no hash of one, and nothing that steers a terminal', async () => {

@@ -1,5 +1,5 @@
 // `export`: the gateway file of what is stored (contract 17). No secret is in it: of keys there are only hashes, and keys of
-// BYOK connections are named by a variable. Applied to the store that it came from it changes nothing.
+// BYOK connections are named as the file named them. Applied to the store that it came from it changes nothing.
 import { stringify } from 'yaml';
 import type { CatalogueDocument } from '../../../shared/configuration/catalogue/index.ts';
 import { writtenKey } from '../../../shared/configuration/gateway-file/index.ts';
@@ -20,7 +20,7 @@ export function addExport(program: CommandLine): void {
     .description('the gateway file (YAML) of what is stored, without secrets')
     .notes(
       'Applied to the same store it changes nothing; applied to another one it makes new keys.',
-      'Revoked keys are left out. Keys of BYOK connections are named by variables: set them before it is applied elsewhere.',
+      'Revoked keys are left out. Keys of BYOK connections are named, as in the file that was applied: set those variables before it is applied elsewhere.',
     )
     .does(exportFile);
 }
@@ -38,12 +38,14 @@ async function exportFile(session: Session): Promise<Outcome> {
   const workspaces: unknown[] = [];
   for (const workspace of await readWorkspaces(store)) {
     const isOwn = ({ workspace: owner }: { readonly workspace: string }) => owner === workspace.id;
-    const connections = (await connectionStore.read(workspace.id)).map(({ provider, policy, budgetPicoUsd }) => ({
-      provider,
-      key: { env: variableName(workspace.id, provider) },
-      policy,
-      budget_usd: budgetPicoUsd === null ? null : formatUsd(budgetPicoUsd),
-    }));
+    const connections = (await connectionStore.read(workspace.id)).map(
+      ({ provider, policy, budgetPicoUsd, keySource }) => ({
+        provider,
+        key: keySource ?? { env: variableName(workspace.id, provider) },
+        policy,
+        budget_usd: budgetPicoUsd === null ? null : formatUsd(budgetPicoUsd),
+      }),
+    );
     workspaces.push({
       ...(namesFirst(workspace) as object),
       keys: keysInFile(keys.filter(isOwn), session),
@@ -69,7 +71,7 @@ const catalogueInFile = (catalogue: CatalogueDocument | undefined) =>
         ),
       };
 
-/** `BYOK_TEAM_A_ACME` */
+/** `BYOK_TEAM_A_ACME`: for a connection that was stored before its source was kept. */
 const variableName = (workspace: string, provider: string): string =>
   `BYOK_${workspace}_${provider}`.toUpperCase().replace(/[^A-Z0-9]/g, '_');
 

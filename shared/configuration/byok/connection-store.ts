@@ -1,10 +1,18 @@
 // The connections of a workspace, read and written as one. Sealed texts differ each time, so whether a key changed is
 // found out by opening the stored one: no hash of a key, which could be guessed at, is stored.
-import { equalInConstantTime } from '../../foundation/ids/index.ts';
+import { canonicalJson, equalInConstantTime } from '../../foundation/ids/index.ts';
 import type { PicoUsd } from '../../foundation/money/index.ts';
 import type { Store } from '../../storage/store/index.ts';
 import { SealBroken } from './aes-gcm.ts';
-import { type Connection, type ConnectionPolicy, itemKey, readItem, revisionOf, toItem } from './connection.ts';
+import {
+  type Connection,
+  type ConnectionPolicy,
+  itemKey,
+  type KeySource,
+  readItem,
+  revisionOf,
+  toItem,
+} from './connection.ts';
 import type { KeyVault } from './key-vault.ts';
 
 /** A sealed key takes 1.5 KB at most, and DynamoDB refuses items over 400 KB. */
@@ -22,6 +30,8 @@ export interface WantedConnection {
   readonly budgetPicoUsd: PicoUsd | null | undefined;
   /** The clear key. Undefined: the stored one stays, if there is one. */
   readonly key: string | undefined;
+  /** Where the file says that the key is. */
+  readonly keySource?: KeySource | undefined;
 }
 
 export interface ConnectionChange {
@@ -105,9 +115,12 @@ async function planOne(
     return { change: { provider, change, former, next: undefined, hasNewKey: false }, newKey: undefined };
   }
   const { policy = former?.policy ?? 'allowed', budgetPicoUsd = former?.budgetPicoUsd ?? null } = settings;
-  const next = { workspace, provider, policy, budgetPicoUsd, sealed: former?.sealed };
+  const keySource = settings.keySource ?? former?.keySource;
+  const next = { workspace, provider, policy, budgetPicoUsd, sealed: former?.sealed, keySource };
   const newKey = key === undefined || (former !== undefined && (await holds(vault, former, key))) ? undefined : key;
-  const isSame = newKey === undefined && former?.policy === policy && former.budgetPicoUsd === budgetPicoUsd;
+  const hasSameSource = canonicalJson(keySource ?? null) === canonicalJson(former?.keySource ?? null);
+  const isSame =
+    newKey === undefined && former?.policy === policy && former.budgetPicoUsd === budgetPicoUsd && hasSameSource;
   const change = former === undefined ? 'created' : isSame ? 'unchanged' : 'changed';
   return { change: { provider, change, former, next, hasNewKey: newKey !== undefined }, newKey };
 }

@@ -3,7 +3,7 @@
 //
 //   pk                WORKSPACE#<id>
 //   revision          counts the writes; a write states the one it read
-//   connections       list of {provider, policy, budget_usd: decimal string or null,
+//   connections       list of {provider, policy, budget_usd: decimal string or null, key_source?: {env} or {secret},
 //                     key?: {v, wrapped_key, wrapped_by?, iv, tag, ciphertext}}
 import { formatUsd, type PicoUsd, parseUsd } from '../../foundation/money/index.ts';
 import type { Item } from '../../storage/store/index.ts';
@@ -11,6 +11,9 @@ import type { SealedKey } from './key-vault.ts';
 
 /** always: plain calls may use stored connections only. allowed: used when its provider is chosen. */
 export type ConnectionPolicy = 'always' | 'allowed';
+
+/** Where the file said that the key is. A name, never the key. */
+export type KeySource = { readonly env: string } | { readonly secret: string };
 
 export interface Connection {
   readonly workspace: string;
@@ -21,6 +24,8 @@ export interface Connection {
   readonly budgetPicoUsd: PicoUsd | null;
   /** Undefined: no key was available when the file was applied. The policy holds, but no call can be served by it. */
   readonly sealed: SealedKey | undefined;
+  /** Undefined: stored by a release that did not keep it. */
+  readonly keySource?: KeySource | undefined;
 }
 
 interface StoredConnection {
@@ -28,6 +33,7 @@ interface StoredConnection {
   readonly policy: ConnectionPolicy;
   readonly budget_usd: string | null;
   readonly key?: SealedKey | undefined;
+  readonly key_source?: KeySource | undefined;
 }
 
 export const itemKey = (workspace: string): string => `WORKSPACE#${workspace}`;
@@ -38,22 +44,26 @@ export const toItem = (workspace: string, revision: number, connections: readonl
   pk: itemKey(workspace),
   revision,
   connections: connections.map(
-    ({ provider, policy, budgetPicoUsd, sealed }): StoredConnection => ({
+    ({ provider, policy, budgetPicoUsd, sealed, keySource }): StoredConnection => ({
       provider,
       policy,
       budget_usd: budgetPicoUsd === null ? null : formatUsd(budgetPicoUsd),
       key: sealed,
+      key_source: keySource,
     }),
   ),
 });
 
 /** The workspace is the one that was asked for, not one that the item names: a copied item must not open. */
 export const readItem = (workspace: string, item: Item | undefined): Connection[] =>
-  ((item?.connections as StoredConnection[] | undefined) ?? []).map(({ provider, policy, budget_usd, key }) => ({
-    workspace,
-    provider,
-    policy,
-    // A budget that cannot be read must not become none.
-    budgetPicoUsd: budget_usd === null ? null : (parseUsd(budget_usd) ?? 0n),
-    sealed: key,
-  }));
+  ((item?.connections as StoredConnection[] | undefined) ?? []).map(
+    ({ provider, policy, budget_usd, key, key_source }) => ({
+      workspace,
+      provider,
+      policy,
+      // A budget that cannot be read must not become none.
+      budgetPicoUsd: budget_usd === null ? null : (parseUsd(budget_usd) ?? 0n),
+      sealed: key,
+      keySource: key_source,
+    }),
+  );

@@ -28,7 +28,14 @@ export function readConnection(
   readVariable: (name: string) => string | undefined,
 ): ReadConnection {
   const { key, reason } = state === 'absent' ? {} : readKey(reference, readVariable);
-  const wanted = { provider, isRemoved: state === 'absent', policy, budgetPicoUsd: readBudget(budget_usd), key };
+  const wanted = {
+    provider,
+    isRemoved: state === 'absent',
+    policy,
+    budgetPicoUsd: readBudget(budget_usd),
+    key,
+    keySource: reference,
+  };
   return { wanted, skippedKey: reason };
 }
 

@@ -11,7 +11,8 @@ export function connectionMembers({ former, next, hasNewKey }: ConnectionChange)
   return [...changedMembers(former && writtenConnection(former), next && writtenConnection(next)), ...key];
 }
 
-const writtenConnection = ({ policy, budgetPicoUsd }: Connection) => ({
+const writtenConnection = ({ policy, budgetPicoUsd, keySource }: Connection) => ({
+  key: keySource,
   policy,
   budget_usd: budgetPicoUsd === null ? null : formatUsd(budgetPicoUsd),
 });
