@@ -2,8 +2,8 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it } from '#jest';
 import { parse, stringify } from 'yaml';
+import { afterAll, beforeAll, describe, expect, it } from '#jest';
 import { parseApiKey } from '../../shared/configuration/keys/index.ts';
 import { type Clock, systemClock } from '../../shared/foundation/time/index.ts';
 import { type Harness, hello, startHarness } from '../support/harness.ts';
