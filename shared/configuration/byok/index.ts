@@ -1,6 +1,6 @@
 export { SealBroken } from './aes-gcm.ts';
 export { budgetExceeded, quoteBudget } from './budget.ts';
-export type { Connection, KeySource } from './connection.ts';
+export type { Connection } from './connection.ts';
 export {
   connectionFacts,
   requiresManagedFunding,
