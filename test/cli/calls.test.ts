@@ -15,6 +15,7 @@ const ids = {
   refused: '33333333-3333-4333-8333-333333333333',
   other: '44444444-4444-4444-8444-444444444444',
   old: '55555555-5555-4555-8555-555555555555',
+  report: '77777777-7777-4777-8777-777777777777',
 };
 
 let local: LocalStore;
@@ -65,6 +66,12 @@ beforeAll(async () => {
   });
   await write('other', 3 * hourMs, { workspace: 'other', title: 'Agent' });
   await write('old', 50 * hourMs);
+  await write('report', 60 * hourMs, {
+    modelAsked: 'gw/function/report@r1',
+    functionId: 'report',
+    isByok: true,
+    totalMs: 12_000,
+  });
 });
 afterAll(() => local.stop());
 
@@ -81,7 +88,15 @@ describe('calls', () => {
     ['--since 5m', ['plain', 'rescued']],
     ['--since 150m', ['plain', 'rescued', 'refused']],
     ['--since 3d --limit 1', ['plain']],
-    ['--since 7d --workspace team', ['plain', 'rescued', 'refused', 'old']],
+    ['--since 7d --workspace team', ['plain', 'rescued', 'refused', 'old', 'report']],
+    ['--since 7d --slow 5s', ['report']],
+    ['--slow 4210ms --limit 1', ['plain']],
+    ['--slow 4211ms', []],
+    ['--sort cost --workspace team', ['rescued', 'plain', 'refused']],
+    ['--since 7d --sort cost --limit 1', ['other']],
+    ['--since 7d --sort ms --limit 2', ['report', 'plain']],
+    ['--since 7d --sort time --limit 1', ['plain']],
+    ['--since 7d --model gw/function/report@r1', ['report']],
     ['--failed', ['refused']],
     ['--key build', ['refused']],
     ['--key BUILDBUILDBUILD1', ['refused']],
@@ -100,6 +115,30 @@ describe('calls', () => {
     );
     expect(out).toMatch(/no_available_provider +acme\/large +globex status_500 /);
     expect((await operate(`calls --key nobody ${local.option}`, { clock })).out).toMatch(/^no such calls since /);
+  });
+
+  it('show a function under its own id, and who paid where it was not the credit', async () => {
+    const { out } = await operate(`calls --since 7d --slow 5s ${local.option}`, { clock });
+    expect(out).toMatch(/ paid by +key +id$/m);
+    expect(out).toMatch(new RegExp(` gw/function/report@r1 .* BYOK +ci +${ids.report}$`, 'm'));
+    expect((await operate(`calls ${local.option}`, { clock })).out).not.toContain('BYOK');
+  });
+
+  it.each([80, 100, 120])('fit a terminal of %i columns, with the id of each whole', async (columns) => {
+    const style = { columns, isColoured: false };
+    for (const command of ['calls --since 7d', 'usage --since 7d', 'usage --since 7d --by provider', 'status']) {
+      const { out } = await operate(`${command} ${local.option}`, { clock, style });
+      expect(Math.max(...out.split('\n').map((line) => line.length))).toBeLessThanOrEqual(columns);
+      if (command.startsWith('calls')) for (const id of Object.values(ids)) expect(out).toContain(id);
+    }
+  });
+
+  it.each([
+    ['--slow', 'soon', '--slow is a length of time'],
+    ['--sort', 'size', '--sort is one of time, cost, ms'],
+  ])('take no %s %s', async (option, value, message) => {
+    const { code, error } = await operate(`calls ${option} ${value} ${local.option}`);
+    expect([code, error]).toEqual([2, expect.stringContaining(message)]);
   });
 
   it('cannot be asked for without a bound', async () => {
@@ -155,6 +194,26 @@ describe('usage', () => {
     ]);
     const { out } = await operate(`usage --since 1d --by provider ${local.option}`, { clock });
     expect(out).toMatch(/^globex +0 +0 +0 +2 +2 /m);
+  });
+
+  it('has p50 and p95 of latency and first output, by model, provider, key and function', async () => {
+    const rowsBy = async (by: string) =>
+      (
+        await operateJson<{ groups: Record<string, unknown>[]; total: object }>(
+          `usage --since 7d --by ${by} ${local.option}`,
+          { clock },
+        )
+      ).groups;
+    const usual = { p50_ms: 4210, p95_ms: 12_000, p50_first_output_ms: 380, p95_first_output_ms: 380 };
+    expect(await rowsBy('model')).toContainEqual(expect.objectContaining({ group: 'acme/small', ...usual }));
+    expect(await rowsBy('key')).toContainEqual(expect.objectContaining({ group: 'abcdefghij012345', ...usual }));
+    expect(await rowsBy('provider')).toContainEqual(expect.objectContaining({ group: 'acme', p95_ms: 12_000 }));
+    expect(await rowsBy('function')).toContainEqual(
+      expect.objectContaining({ group: 'report', calls: 1, p50_ms: 12_000, byok_cost_usd: '0.0065' }),
+    );
+    const { out } = await operate(`usage --since 7d --by function ${local.option}`, { clock });
+    expect(out).toMatch(/p50 ms +p95 ms +first p50 +first p95 .* BYOK USD/);
+    expect(out).toMatch(/^\(no function\) /m);
   });
 
   it('is known by workspace, user and title', async () => {

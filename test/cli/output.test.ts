@@ -34,6 +34,30 @@ describe('a table', () => {
     expect(lines[1]).toMatch(/^a-rather-long.*… {2}12\.345678901234$/);
   });
 
+  it('leaves out what matters least where the line is too narrow, says what, and lets a pipe have all of it', () => {
+    const wide = [
+      { title: 'name', isFlexible: true },
+      { title: 'note', leftOut: 1 },
+      { title: 'ms', leftOut: 2 },
+      { title: 'id' },
+    ];
+    const row = ['a-rather-long-name-of-a-model', 'a note of twenty-four ch', '1234', '01a20259-9ead-7c5b-9c24'];
+    const at = (width: number) => table(wide, [row], { columns: width, isColoured: false });
+    expect(at(Number.POSITIVE_INFINITY)[1]).toBe(row.join('  '));
+    expect(at(60)).toEqual([
+      'name                           ms    id',
+      'a-rather-long-name-of-a-model  1234  01a20259-9ead-7c5b-9c24',
+      'left out, the terminal is too narrow: note',
+    ]);
+    expect(at(40).slice(1)).toEqual([
+      'a-rather-long-…  01a20259-9ead-7c5b-9c24',
+      'left out, the terminal is too narrow: n…',
+    ]);
+    for (const width of [20, 40, 60, 80]) {
+      expect(Math.max(...at(width).map((line) => line.length))).toBeLessThanOrEqual(width);
+    }
+  });
+
   it('lets nothing through that steers a terminal', () => {
     const [, line] = table([{ title: 'model' }], [['\u001b[2Jgone\u009b1m\u202e']], plain);
     expect(line).toBe('·[2Jgone·1m·');

@@ -76,14 +76,21 @@ export const readChoice =
     throw new UsageError(`${name} is one of ${choices.join(', ')}`);
   };
 
-const unitMs = { s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 } as const;
+const unitMs = { ms: 1, s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 } as const;
 /** Call records are kept 90 days; where they are kept longer, a year is enough for one report. */
 const sinceDaysMax = 366;
 
-/** `7d`, `12h`, `15m`, `90s` in milliseconds. Undefined: no length of time. */
+/** `7d`, `12h`, `15m`, `90s`, `500ms` in milliseconds. Undefined: no length of time. */
 export function readDuration(text: string): number | undefined {
-  const [, count, unit] = /^(\d{1,6})([smhd])$/.exec(text) ?? [];
+  const [, count, unit] = /^(\d{1,6})(ms|[smhd])$/.exec(text) ?? [];
   return count === undefined ? undefined : Number(count) * unitMs[unit as keyof typeof unitMs];
+}
+
+/** A length of time in milliseconds. */
+export function readLength(name: string, text: string): number {
+  const lengthMs = readDuration(text);
+  if (lengthMs === undefined) throw new UsageError(`${name} is a length of time: 500ms, 5s, 1m`);
+  return lengthMs;
 }
 
 /** Epoch milliseconds. Throws UsageError for anything else than `7d`, `12h`, `15m`, `90s` or `2026-11-01`, and for more than a year. */

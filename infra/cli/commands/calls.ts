@@ -1,7 +1,9 @@
-// `calls` and `calls show`: finished calls from their records, newest first, and all of one. Never a prompt or an answer.
+// `calls` and `calls show`: finished calls from their records, and all of one. Never a prompt or an answer.
 import {
+  type CallOrder,
   type CallRecord,
   callDocument,
+  callOrders,
   describePath,
   findCall,
   findCalls,
@@ -10,7 +12,15 @@ import {
 import { refusalRecordsPerSecond } from '../../../shared/foundation/constants/index.ts';
 import { formatUsd } from '../../../shared/foundation/money/index.ts';
 import type { CommandLine } from '../args/command-line.ts';
-import { readId, readPositiveInteger, readSince, readText, UsageError } from '../args/option-values.ts';
+import {
+  readChoice,
+  readId,
+  readLength,
+  readPositiveInteger,
+  readSince,
+  readText,
+  UsageError,
+} from '../args/option-values.ts';
 import type { Outcome, Session } from '../args/session.ts';
 import { type Field, fieldTable, table } from '../output/table.ts';
 import { readWorkspaces, storesOn } from '../target/stores.ts';
@@ -22,7 +32,7 @@ const limitMax = 1_000;
 const recordLifeDays = '90d';
 
 export function addCalls(program: CommandLine): void {
-  const calls = program.command('calls').description('finished calls, newest first');
+  const calls = program.command('calls').description('finished and refused calls, newest first');
   calls
     .takesOption('--since <WHEN>', `90s, 15m, 1h, 7d, or a day of UTC; default ${sinceDefault}`, readText)
     .takesOption('--failed', 'only those whose client got no whole answer')
@@ -30,6 +40,12 @@ export function addCalls(program: CommandLine): void {
     .takesOption('--key <NAME>', 'of keys with this name or public id', readText)
     .takesOption('--model <M>', 'that asked for this model or were answered by it', readText)
     .takesOption('--provider <P>', 'with an attempt at this provider', readText)
+    .takesOption('--slow <TIME>', 'that took at least so long: 500ms, 5s, 1m', readLength)
+    .takesOption(
+      '--sort <ORDER>',
+      `${callOrders.join(', ')}: the newest, dearest or slowest first; default time`,
+      readOrder,
+    )
     .takesOption('--limit <N>', `at most so many, up to ${limitMax}; default ${limitDefault}`, readLimit)
     .does(listCalls);
   calls
@@ -38,6 +54,8 @@ export function addCalls(program: CommandLine): void {
     .takesArgument('ID', readId)
     .does(showCall);
 }
+
+const readOrder = readChoice(callOrders);
 
 function readLimit(name: string, text: string): number {
   const limit = readPositiveInteger(name, text);
@@ -52,6 +70,8 @@ interface CallFilter {
   readonly key?: string;
   readonly model?: string;
   readonly provider?: string;
+  readonly slow?: number;
+  readonly sort?: CallOrder;
   readonly limit?: number;
 }
 
@@ -67,6 +87,7 @@ async function listCalls(session: Session, filter: CallFilter): Promise<Outcome>
     // A call that arrived in this very millisecond, too.
     beforeMs: nowMs + 1,
     limit: filter.limit ?? limitDefault,
+    order: filter.sort ?? 'time',
     matches: (record) => matches(record, filter),
   });
   return {
@@ -74,12 +95,13 @@ async function listCalls(session: Session, filter: CallFilter): Promise<Outcome>
     lines: (style) =>
       calls.length === 0
         ? [`no such calls since ${new Date(sinceMs).toISOString()}`]
-        : fieldTable(callFields, calls, style),
+        : fieldTable(callFieldsOf(calls), calls, style),
   };
 }
 
-const matches = (record: CallRecord, { failed, key, model, provider }: CallFilter): boolean =>
+const matches = (record: CallRecord, { failed, key, model, provider, slow }: CallFilter): boolean =>
   (failed !== true || record.outcome !== 'ok') &&
+  (slow === undefined || record.totalMs >= slow) &&
   (key === undefined || key === record.keyName || key === record.keyPublicId) &&
   (model === undefined || model === record.modelServed || model === record.modelAsked) &&
   (provider === undefined || provider === record.provider || attempted(record, provider));
@@ -137,22 +159,37 @@ async function showCall(session: Session, id: string): Promise<Outcome> {
 
 const nameWidth = 18;
 
+/** A function stands there under its own id. */
+const modelOf = ({ functionId, modelServed, modelAsked }: CallRecord) =>
+  (functionId === undefined ? modelServed : undefined) ?? modelAsked;
+
+/** Who paid is said where some call was not paid with credit. */
+const callFieldsOf = (calls: readonly CallRecord[]): readonly Field<CallRecord>[] =>
+  callFields.filter(({ title }) => title !== 'paid by' || calls.some(({ isByok }) => isByok));
+
+/** What finds a call again is left out last: its time, outcome and id never are. */
 const callFields: readonly Field<CallRecord>[] = [
   {
     title: 'time (UTC)',
     value: ({ arrivedAtMs }) => new Date(arrivedAtMs).toISOString().slice(0, 19).replace('T', ' '),
   },
-  { title: 'outcome', value: ({ outcome, cutCode }) => (cutCode === undefined ? outcome : `${outcome} ${cutCode}`) },
-  { title: 'model', isFlexible: true, value: ({ modelServed, modelAsked }) => modelServed ?? modelAsked ?? '-' },
-  { title: 'path', isFlexible: true, value: describePath },
-  { title: 'ms', align: 'right', value: ({ totalMs }) => totalMs },
-  { title: 'first', align: 'right', value: ({ firstOutputMs }) => firstOutputMs },
+  {
+    title: 'outcome',
+    isFlexible: true,
+    value: ({ outcome, cutCode }) => (cutCode === undefined ? outcome : `${outcome} ${cutCode}`),
+  },
+  { title: 'model', isFlexible: true, leftOut: 8, value: modelOf },
+  { title: 'path', isFlexible: true, leftOut: 5, value: describePath },
+  { title: 'ms', align: 'right', leftOut: 7, value: ({ totalMs }) => totalMs },
+  { title: 'first', align: 'right', leftOut: 1, value: ({ firstOutputMs }) => firstOutputMs },
   {
     title: 'tokens',
     align: 'right',
+    leftOut: 2,
     value: ({ promptTokens, completionTokens }) => `${promptTokens}+${completionTokens}`,
   },
-  { title: 'cost USD', align: 'decimal', value: ({ costPicoUsd }) => formatUsd(costPicoUsd) },
-  { title: 'key', isFlexible: true, value: ({ keyName, keyPublicId }) => keyName ?? keyPublicId },
+  { title: 'cost USD', align: 'decimal', leftOut: 6, value: ({ costPicoUsd }) => formatUsd(costPicoUsd) },
+  { title: 'paid by', leftOut: 3, value: ({ isByok }) => (isByok ? 'BYOK' : '') },
+  { title: 'key', isFlexible: true, leftOut: 4, value: ({ keyName, keyPublicId }) => keyName ?? keyPublicId },
   { title: 'id', value: ({ correlationId }) => correlationId },
 ];

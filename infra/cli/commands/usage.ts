@@ -111,21 +111,45 @@ const nullGroups: Partial<Record<UsageGrouping, string>> = {
  */
 const figureFields = (by: UsageGrouping, total: UsageSummary): readonly Field<UsageSummary>[] => [
   { member: 'calls', title: 'calls', align: 'right', value: ({ calls }) => calls },
-  { member: 'ok_calls', title: 'ok', align: 'right', value: ({ okCalls }) => okCalls },
-  { member: 'cache_hits', title: 'cached', align: 'right', value: ({ cacheHits }) => cacheHits },
+  { member: 'ok_calls', title: 'ok', leftOut: 7, align: 'right', value: ({ okCalls }) => okCalls },
+  { member: 'cache_hits', title: 'cached', leftOut: 3, align: 'right', value: ({ cacheHits }) => cacheHits },
   { member: 'estimated_calls', value: ({ estimatedCalls }) => estimatedCalls },
   { member: 'attempts', ...attemptColumn(by, 'attempts'), value: ({ attempts }) => attempts },
   { member: 'failed_attempts', ...attemptColumn(by, 'failures'), value: ({ failedAttempts }) => failedAttempts },
-  { member: 'p50_ms', title: 'p50 ms', align: 'right', value: ({ latencyMs }) => latencyMs.p50 },
-  { member: 'p95_ms', title: 'p95 ms', align: 'right', value: ({ latencyMs }) => latencyMs.p95 },
-  { member: 'p50_first_output_ms', title: 'first p50', align: 'right', value: (summary) => summary.firstOutputMs.p50 },
-  { member: 'p95_first_output_ms', title: 'first p95', align: 'right', value: (summary) => summary.firstOutputMs.p95 },
-  { member: 'prompt_tokens', title: 'prompt tokens', align: 'right', value: ({ promptTokens }) => promptTokens },
+  { member: 'p50_ms', title: 'p50 ms', leftOut: 8, align: 'right', value: ({ latencyMs }) => latencyMs.p50 },
+  { member: 'p95_ms', title: 'p95 ms', leftOut: 8, align: 'right', value: ({ latencyMs }) => latencyMs.p95 },
+  {
+    member: 'p50_first_output_ms',
+    title: 'first p50',
+    leftOut: 2,
+    align: 'right',
+    value: (summary) => summary.firstOutputMs.p50,
+  },
+  {
+    member: 'p95_first_output_ms',
+    title: 'first p95',
+    leftOut: 2,
+    align: 'right',
+    value: (summary) => summary.firstOutputMs.p95,
+  },
+  {
+    member: 'prompt_tokens',
+    title: 'prompt tokens',
+    leftOut: 4,
+    align: 'right',
+    value: ({ promptTokens }) => promptTokens,
+  },
   { member: 'cached_tokens', value: ({ cachedTokens }) => cachedTokens },
-  { member: 'completion_tokens', title: 'completion', align: 'right', value: (summary) => summary.completionTokens },
+  {
+    member: 'completion_tokens',
+    title: 'completion',
+    leftOut: 5,
+    align: 'right',
+    value: (summary) => summary.completionTokens,
+  },
   {
     member: 'byok_cost_usd',
-    ...(total.byokCostPicoUsd === 0n ? {} : { title: 'BYOK USD', align: 'decimal' }),
+    ...(total.byokCostPicoUsd === 0n ? {} : { title: 'BYOK USD', leftOut: 6, align: 'decimal' }),
     value: ({ byokCostPicoUsd }) => formatUsd(byokCostPicoUsd),
   },
   { member: 'cost_usd', title: 'cost USD', align: 'decimal', value: ({ costPicoUsd }) => formatUsd(costPicoUsd) },
@@ -140,6 +164,7 @@ function barField(groups: readonly UsageSummary[]): Field<UsageSummary> {
   const heaviest = Math.max(...groups.map(weightOf));
   return {
     title: isPaid ? 'share of cost' : 'share of calls',
+    leftOut: 1,
     value: (summary) => (isTotal(summary) ? '' : bar(weightOf(summary) / heaviest, barWidth)),
   };
 }

@@ -8,6 +8,8 @@ export interface Column {
   readonly align?: 'left' | 'right' | 'decimal';
   /** May be cut where the line is too narrow. */
   readonly isFlexible?: boolean;
+  /** May be left out where the line is too narrow all the same: lower numbers go first. */
+  readonly leftOut?: number;
 }
 
 type Cell = string | number | bigint | boolean | readonly string[] | null | undefined;
@@ -37,29 +39,59 @@ export const fieldJson = <Row>(fields: readonly Field<Row>[], row: Row): Record<
 const gap = '  ';
 const flexibleWidthMin = 12;
 
-/** A title line and one line per row. What is null or undefined is shown as -. */
+/** A title line and one line per row, all within the terminal. What is null or undefined is shown as -. */
 export function table(columns: readonly Column[], rows: readonly (readonly Cell[])[], style: Style): string[] {
-  const texts = columns.map((column, index) =>
-    alignCells(
+  const sized = columns.map((column, index): SizedColumn => {
+    const texts = alignCells(
       column,
       rows.map((row) => clean(row[index])),
-    ),
-  );
-  const widths = narrow(
-    columns,
-    columns.map(({ title }, index) => Math.max(title.length, ...(texts[index] ?? []).map((text) => text.length))),
-    style.columns,
-  );
+    );
+    return { ...column, texts, width: Math.max(column.title.length, ...texts.map((text) => text.length)) };
+  });
+  const kept = leaveOut(sized, style.columns);
+  const widths = narrow(kept, style.columns);
   const line = (cells: readonly string[]) =>
-    cells
-      .map((text, index) => pad(cut(text, widths[index] ?? 0), columns[index]?.align, widths[index] ?? 0))
-      .join(gap)
-      .trimEnd();
-  const title = line(columns.map((column) => column.title));
+    cut(
+      cells
+        .map((text, index) => pad(cut(text, widths[index] ?? 0), kept[index]?.align, widths[index] ?? 0))
+        .join(gap)
+        .trimEnd(),
+      style.columns,
+    );
+  const title = line(kept.map((column) => column.title));
+  const missing = columns.filter(({ title }) => !kept.some((column) => column.title === title));
   return [
     style.isColoured ? `\u001b[1m${title}\u001b[22m` : title,
-    ...rows.map((_row, index) => line(texts.map((cells) => cells[index] ?? ''))),
+    ...rows.map((_row, index) => line(kept.map(({ texts }) => texts[index] ?? ''))),
+    ...(missing.length === 0
+      ? []
+      : [cut(`left out, the terminal is too narrow: ${missing.map(({ title }) => title).join(', ')}`, style.columns)]),
   ];
+}
+
+interface SizedColumn extends Column {
+  readonly texts: readonly string[];
+  readonly width: number;
+}
+
+const lineWidth = (widths: readonly number[]): number =>
+  widths.reduce((sum, width) => sum + width, 0) + gap.length * (widths.length - 1);
+
+/** One after the other, until the line fits with its flexible columns as narrow as they may be. */
+function leaveOut(columns: readonly SizedColumn[], available: number): readonly SizedColumn[] {
+  const least = columns.map(({ width, isFlexible }) =>
+    isFlexible === true ? Math.min(width, flexibleWidthMin) : width,
+  );
+  const next = columns.reduce<SizedColumn | undefined>(
+    (first, column) =>
+      (column.leftOut ?? Number.POSITIVE_INFINITY) < (first?.leftOut ?? Number.POSITIVE_INFINITY) ? column : first,
+    undefined,
+  );
+  if (lineWidth(least) <= available || next === undefined) return columns;
+  return leaveOut(
+    columns.filter((column) => column !== next),
+    available,
+  );
 }
 
 function clean(cell: Cell): string {
@@ -75,10 +107,9 @@ function alignCells({ align }: Column, cells: readonly string[]): string[] {
 }
 
 /** Takes from the widest flexible column until the line fits, or nothing more can be taken. */
-function narrow(columns: readonly Column[], natural: readonly number[], available: number): number[] {
-  const widths = [...natural];
-  const total = () => widths.reduce((sum, width) => sum + width, 0) + gap.length * (widths.length - 1);
-  while (total() > available) {
+function narrow(columns: readonly SizedColumn[], available: number): number[] {
+  const widths = columns.map(({ width }) => width);
+  while (lineWidth(widths) > available) {
     const flexible = widths.map((width, index) => (columns[index]?.isFlexible === true ? width : 0));
     const widest = flexible.indexOf(Math.max(...flexible));
     if ((flexible[widest] ?? 0) <= flexibleWidthMin) break;

@@ -1,4 +1,4 @@
-// Finds calls among their records: the newest ones that match, or one by its id. For the operator, never on the path of a
+// Finds calls among their records: the newest, dearest or slowest ones that match, or one by its id. For the operator, never on the path of a
 // call to a provider.
 import { timeOfUuidv7 } from '../../foundation/ids/index.ts';
 import type { CallRecord } from './call-record.ts';
@@ -13,7 +13,12 @@ export interface CallSearch {
   readonly beforeMs: number;
   readonly limit: number;
   readonly matches: (record: CallRecord) => boolean;
+  /** Which come first. Default: the newest. */
+  readonly order?: CallOrder;
 }
+
+export const callOrders = ['time', 'cost', 'ms'] as const;
+export type CallOrder = (typeof callOrders)[number];
 
 /** Days of workspaces that are read at a time. */
 const parallelReads = 16;
@@ -21,8 +26,11 @@ const parallelReads = 16;
 const windowMs = 15 * 60_000;
 const windowFactor = 4;
 
-/** Newest first. Reads no further back than the limit needs. */
+/** Of the newest it reads no further back than the limit needs; for any other order, all of the time. */
 export async function findCalls(search: CallSearch): Promise<CallRecord[]> {
+  if (search.order !== undefined && search.order !== 'time') {
+    return findInWindow(search, search.sinceMs, search.beforeMs);
+  }
   const found: CallRecord[] = [];
   let [untilMs, lengthMs] = [search.beforeMs, windowMs];
   while (untilMs > search.sinceMs && found.length < search.limit) {
@@ -34,27 +42,33 @@ export async function findCalls(search: CallSearch): Promise<CallRecord[]> {
 }
 
 async function findInWindow(search: CallSearch, sinceMs: number, beforeMs: number): Promise<CallRecord[]> {
-  const { records, workspaces, limit, matches } = search;
+  const { records, workspaces, limit, matches, order = 'time' } = search;
   const found: CallRecord[] = [];
-  const keepNewest = () => found.sort(newestFirst).splice(limit);
+  const keepFirst = () => found.sort(compareBy[order]).splice(limit);
   const days = utcDaysBetween(sinceMs, beforeMs - 1);
   // The readers draw from one iterator: each day of a workspace is read once.
   const parts = workspaces.flatMap((workspace) => days.map((day) => ({ workspace, day }))).values();
   const readRest = async () => {
     for (const { workspace, day } of parts) {
       for await (const record of records.read(workspace, day, { sinceMs, beforeMs })) {
-        if (matches(record) && found.push(record) > 2 * limit) keepNewest();
+        if (matches(record) && found.push(record) > 2 * limit) keepFirst();
       }
     }
   };
   await Promise.all(Array.from({ length: parallelReads }, readRest));
-  keepNewest();
+  keepFirst();
   return found;
 }
 
 function newestFirst(a: CallRecord, b: CallRecord): number {
   return b.arrivedAtMs - a.arrivedAtMs || (a.executionId < b.executionId ? 1 : -1);
 }
+
+const compareBy: Readonly<Record<CallOrder, (a: CallRecord, b: CallRecord) => number>> = {
+  time: newestFirst,
+  cost: (a, b) => (a.costPicoUsd === b.costPicoUsd ? newestFirst(a, b) : a.costPicoUsd < b.costPicoUsd ? 1 : -1),
+  ms: (a, b) => b.totalMs - a.totalMs || newestFirst(a, b),
+};
 
 /** The id of a call is made while it runs. */
 const idAgeMaxMs = 15 * 60_000;

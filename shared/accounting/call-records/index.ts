@@ -2,7 +2,7 @@ export { callDocument, operatorCallDocument } from './call-document.ts';
 export type { CallAttempt, CallOutcome, CallRecord, CallShare } from './call-record.ts';
 export { type CallRecords, createCallRecords } from './call-records.ts';
 export { describePath } from './describe-path.ts';
-export { type CallSearch, findCall, findCalls } from './find-calls.ts';
+export { type CallOrder, type CallSearch, callOrders, findCall, findCalls } from './find-calls.ts';
 export { attemptsText } from './record-members.ts';
 export { createRefusalQuota, type RefusalQuota } from './refusal-quota.ts';
 export { type UsageGrouping, usageGroupings } from './usage-shares.ts';

@@ -4,7 +4,7 @@ import type { PicoUsd } from '../../foundation/money/index.ts';
 import type { CallAttempt, CallRecord, CallShare } from './call-record.ts';
 import { utcDayOf } from './utc-day.ts';
 
-export const usageGroupings = ['model', 'provider', 'key', 'function', 'day', 'workspace', 'user', 'title'] as const;
+export const usageGroupings = ['model', 'provider', 'key', 'day', 'workspace', 'user', 'title', 'function'] as const;
 export type UsageGrouping = (typeof usageGroupings)[number];
 
 export interface UsageShare {
