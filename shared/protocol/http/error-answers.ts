@@ -1,5 +1,5 @@
 // Error answers that an adapter gives by itself: what the core never saw, or what escaped from it.
-import { type ServerResponse, STATUS_CODES } from 'node:http';
+import { STATUS_CODES } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { fail, type GatewayError, toEnvelope } from '../../errors/index.ts';
 import { headerNames } from '../../foundation/constants/index.ts';
@@ -22,17 +22,9 @@ export function internalErrorAnswer(
   return errorAnswer(fail('internal_error', { cause }), correlationId);
 }
 
-/**
- * Answers what the HTTP parser refuses (a broken request line, too many header bytes, a request that takes too long).
- * `current`: the answer under way on this connection, if any; nothing may be written into the middle of one.
- */
-export function refuseMalformed(socket: Duplex, current: ServerResponse | undefined, correlationId: string): void {
-  if (!socket.writable || current?.headersSent === true) {
-    socket.destroy();
-    return;
-  }
-  const error = fail('invalid_request', { message: 'The HTTP request is malformed, too large or too slow.' });
-  const { status, headers, body } = errorAnswer(error, correlationId);
+/** Writes an answer into a socket where there is no response object for it, and closes the connection. */
+export function writeRawAnswer(socket: Duplex, answer: GatewayResponse & { readonly body: string }): void {
+  const { status, headers, body } = answer;
   const all = { ...headers, 'content-length': String(Buffer.byteLength(body)), connection: 'close' };
   const lines = Object.entries(all).map(([name, value]) => `${name}: ${value}\r\n`);
   socket.end(`HTTP/1.1 ${status} ${STATUS_CODES[status] ?? ''}\r\n${lines.join('')}\r\n${body}`, () =>

@@ -22,8 +22,8 @@ export interface NodeExchange {
   /** The client sends its body only after a 100 (`Expect: 100-continue`). */
   readonly expectsContinue: boolean;
   readonly budget: BodyBudget;
-  /** True once the server is closing: answers then end their connection. */
-  readonly isClosing: () => boolean;
+  /** Whether the connection ends with this answer: the server is closing, say. */
+  readonly endsConnection: () => boolean;
   /** Aborts when calls that still run are cut. */
   readonly cut: AbortSignal;
 }
@@ -68,12 +68,12 @@ export async function runExchange(
 
 async function send(
   response: GatewayResponse,
-  { incoming, outgoing, isClosing }: NodeExchange,
+  { incoming, outgoing, endsConnection }: NodeExchange,
   times: { readonly arrivedAtMs: number; readonly clientGone: AbortSignal },
   dependencies: AdapterDependencies,
 ): Promise<void> {
   const closes = hasLongRest(incoming);
-  const started = startAnswer(response, outgoing, closes || isClosing(), dependencies);
+  const started = startAnswer(response, outgoing, closes || endsConnection(), dependencies);
   if (started !== response || incoming.method === 'HEAD') await releaseBody(response, dependencies);
   if (incoming.method !== 'HEAD') await deliverBody({ response: started, sink: outgoing, ...times }, dependencies);
   if (closes) await discardRest(incoming, dependencies.clock);

@@ -2,13 +2,13 @@
 // up. Nothing that a client sends ends the server.
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import type { Duplex } from 'node:stream';
 import { fail } from '../../errors/index.ts';
 import { headersMaxBytes } from '../../foundation/constants/index.ts';
 import { settledWithin } from '../../foundation/time/index.ts';
-import { errorAnswer, refuseMalformed } from './error-answers.ts';
+import { errorAnswer } from './error-answers.ts';
 import type { AdapterDependencies, Gateway } from './exchange.ts';
 import { allBodiesMaxBytes, createBodyBudget } from './node-body.ts';
+import { createNodeConnections, unansweredRequestsMax } from './node-connections.ts';
 import { runExchange } from './node-exchange.ts';
 
 /** A whole request: 4 MB in this time is 1.1 Mbit/s. */
@@ -50,7 +50,7 @@ export function createNodeServer(
 ): NodeServer {
   const { clock, randomness, log } = dependencies;
   const running = new Set<Promise<void>>();
-  const answers = new WeakMap<Duplex, ServerResponse>();
+  const connections = createNodeConnections();
   const budget = createBodyBudget(allBodiesMaxBytes);
   let closed: Promise<void> | undefined;
   let served = gateway;
@@ -58,9 +58,13 @@ export function createNodeServer(
   const cutting = new AbortController();
 
   const serve = (expectsContinue: boolean) => (incoming: IncomingMessage, outgoing: ServerResponse) => {
-    answers.set(incoming.socket, outgoing);
-    const exchange = { incoming, outgoing, expectsContinue, budget, isClosing, cut: cutting.signal };
-    const exchanged = runExchange(served, exchange, dependencies).finally(() => running.delete(exchanged));
+    const turn = connections.add(incoming, outgoing);
+    if (turn === 'ignore') return;
+    const isRefused = turn === 'refuse';
+    const endsConnection = isRefused ? () => true : isClosing;
+    const exchange = { incoming, outgoing, expectsContinue, budget, endsConnection, cut: cutting.signal };
+    const answering = isRefused ? refuseOneTooMany(dependencies) : served;
+    const exchanged = runExchange(answering, exchange, dependencies).finally(() => running.delete(exchanged));
     running.add(exchanged);
   };
 
@@ -68,7 +72,7 @@ export function createNodeServer(
   // Node would answer these three by itself, in another shape or too early.
   server.on('checkContinue', serve(true));
   server.on('checkExpectation', serve(false));
-  server.on('clientError', (_cause, socket) => refuseMalformed(socket, answers.get(socket), randomness.uuid()));
+  server.on('clientError', (_cause, socket) => connections.refuseMalformed(socket, randomness.uuid()));
 
   const close = async () => {
     const ended = new Promise<void>((resolve) => server.close(() => resolve()));
@@ -97,6 +101,14 @@ export function createNodeServer(
     },
   };
 }
+
+/** The connection ends with its answer, so that it has no further request. */
+const refuseOneTooMany =
+  ({ randomness }: AdapterDependencies): Gateway =>
+  async () => {
+    const message = `A connection may have ${unansweredRequestsMax} requests without an answer. It ends with this one.`;
+    return errorAnswer(fail('RATE_LIMITER_UNAVAILABLE', { message }), randomness.uuid());
+  };
 
 const onlyForLoopback =
   (gateway: Gateway, { randomness }: AdapterDependencies): Gateway =>

@@ -229,6 +229,64 @@ describe('a request', () => {
     expect((await call(port)).status).toBe(200);
   });
 
+  it.each([
+    ['no HTTP at all', 'hello\r\n\r\n'],
+    ['headers over the limit', `GET / HTTP/1.1\r\nA: ${'a'.repeat(17 * 1024)}\r\n\r\n`],
+    ['a broken chunk', 'POST / HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n'],
+  ])(
+    'of %s behind one whose answer is under way closes the connection and writes nothing into that',
+    async (_name, bytes) => {
+      const seen: string[] = [];
+      const { port } = await serve(async ({ path }, { clientGone }) => {
+        seen.push(path);
+        const gone = once(clientGone, 'abort');
+        if (path === '/stream') {
+          return { status: 200, headers: eventStreamHeaders, body: waitingStream('data: 1\n\n', gone).body };
+        }
+        await gone;
+        return { status: 200, headers: {}, body: 'too late' };
+      });
+      for (const first of ['/stream', '/whole']) {
+        const socket = await connected(port);
+        socket.write(`GET ${first} HTTP/1.1\r\n\r\n`);
+        while (!seen.includes(first)) await nextTurn();
+        socket.write(`GET /second HTTP/1.1\r\n\r\n${bytes}`);
+        expect(await text(socket)).not.toMatch(/400|invalid_request/);
+      }
+      expect(seen).toEqual(expect.arrayContaining(['/stream', '/whole', '/second']));
+    },
+  );
+
+  it('behind 16 of its connection without an answer is refused, and nothing behind it is served', async () => {
+    const { opened, open: answer } = gate();
+    let served = 0;
+    const { port } = await serve(async () => {
+      served += 1;
+      if (served === 16) answer();
+      await opened;
+      await nextTurn();
+      return { status: 200, headers: {}, body: '{}' };
+    });
+    const received = await exchangeBytes(port, 'GET / HTTP/1.1\r\n\r\n'.repeat(5_000));
+    expect(received.match(/HTTP\/1\.1 200 /g)).toHaveLength(16);
+    expect(received.match(/HTTP\/1\.1 /g)).toHaveLength(17);
+    expect(received).toMatch(/HTTP\/1\.1 503 .*connection: close.*RATE_LIMITER_UNAVAILABLE/s);
+    expect(served).toBe(16);
+    expect((await call(port)).status).toBe(200);
+  });
+
+  it('after 16 that were answered is served like the first', async () => {
+    const { requests, gateway } = recorder();
+    const { port } = await serve(gateway);
+    const socket = await connected(port);
+    for (let sent = 1; sent <= 40; sent += 1) {
+      socket.write('GET / HTTP/1.1\r\n\r\n');
+      expect(String((await once(socket, 'data'))[0])).toMatch(/^HTTP\/1\.1 200 /);
+      expect(requests).toHaveLength(sent);
+    }
+    socket.destroy();
+  });
+
   it('that asks for an unknown expectation or names no host is answered by the gateway all the same', async () => {
     const { requests, gateway } = recorder();
     const { port } = await serve(gateway);
