@@ -22,7 +22,7 @@ import { openExecution } from './stored-function/open-execution.ts';
 export const serveChatCompletion =
   (deps: ChatDependencies): Endpoint =>
   async (request, scope) => {
-    const received = await receive(deps, request, scope);
+    const received = receive(deps, request, scope);
     const key = findKey(deps, received);
     const serve = await open(deps, received, key).catch((error: unknown) => {
       scope.deferred.add(() => writeRefusal(deps, received, key, error));

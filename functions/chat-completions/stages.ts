@@ -39,11 +39,13 @@ export interface Call {
   readonly streamDeadline: Deadline;
 }
 
-/** A credential of the right shape, and the bytes of a body that is parsed when the key is known to exist. */
+/** A credential of the right shape, and a body that is read when the key is known to exist. */
 export interface ReceivedCall extends Pick<Call, 'scope' | 'attribution' | 'arrivedAtMs'> {
   readonly credential: ApiKey;
-  /** Parses and checks the body, once. */
-  readonly read: () => ReadCall;
+  /** Reads, parses and checks the body, once. Asked for with a key that exists. */
+  readonly read: () => Promise<ReadCall>;
+  /** What was read. Undefined: the call was refused before. */
+  readonly seen: () => ReadCall | undefined;
 }
 
 export interface ReadCall {

@@ -110,6 +110,32 @@ describe('a bad body', () => {
     }
   });
 
+  it('that never ends takes nothing from anybody, however many self-made keys send one', async () => {
+    const { hostname, port } = new URL(gateway.url);
+    const largest = Buffer.alloc(plainBodyMaxBytes - 1, ' ');
+    const sent = Array.from({ length: 40 }, async () => {
+      const socket = connect(Number(port), hostname).on('error', () => {});
+      const head = ['POST /v1/chat/completions HTTP/1.1', 'Host: localhost', `Authorization: Bearer ${newKey()}`];
+      socket.write([...head, `Content-Length: ${plainBodyMaxBytes}`, '', ''].join('\r\n'));
+      // A key is looked up as soon as the headers are there: the answer waits for no byte of the body.
+      const [answer] = (await once(socket, 'data')) as [Buffer];
+      socket.write(largest);
+      return { socket, status: answer.toString().slice(9, 12) };
+    });
+    const answered = await Promise.all(sent);
+    expect(new Set(answered.map(({ status }) => status))).toEqual(new Set(['401']));
+    expect((await raw(wellFormed + ' '.repeat(plainBodyMaxBytes - wellFormed.length))).status).toBe(200);
+    for (const { socket } of answered) socket.destroy();
+  });
+
+  it('of the largest size is served from the first calls of a process on, side by side', async () => {
+    const fresh = await gateway.open();
+    const largest = wellFormed + ' '.repeat(plainBodyMaxBytes - wellFormed.length);
+    const answers = await Promise.all(Array.from({ length: 12 }, () => fresh.post(largest)));
+    expect(answers.map(({ status }) => status)).toEqual(new Array(12).fill(200));
+    await Promise.all(answers.map((answer) => answer.text()));
+  });
+
   it('is not even asked for where the key is malformed', async () => {
     const { hostname, port } = new URL(gateway.url);
     const socket = connect(Number(port), hostname);

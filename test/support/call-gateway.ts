@@ -32,7 +32,8 @@ export async function callGateway(
 ): Promise<Reply> {
   const client = new AbortController();
   const bytes = Buffer.from(body);
-  const request = { method, path, query: '', headers, readBody: async () => bytes, arrivedAtMs };
+  const declaredBodyBytes = bytes.length;
+  const request = { method, path, query: '', headers, declaredBodyBytes, readBody: async () => bytes, arrivedAtMs };
   const response = await gateway(request, { clientGone: client.signal, endsAtMs });
   const isStream = typeof response.body !== 'string';
   const text = await readBody(response.body, disconnectsAfter, client);

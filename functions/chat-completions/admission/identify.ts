@@ -20,7 +20,7 @@ export async function identify(
   key: Promise<Item>,
 ): Promise<{ readonly call: IdentifiedCall; readonly admission: StoreTime }> {
   const admission = startStoreTime(deps.clock);
-  const call = await admission.wait(findCaller(deps, received, key));
+  const call = await findCaller(deps, received, key, admission);
   const fault = (await checkRequestSchema(call.request, schemaOptionsOf(call))) ?? call.aliasFault;
   if (fault !== undefined) throw await refuseFault(deps, received, call.keyItem, fault);
   return { call, admission };
@@ -32,15 +32,23 @@ const schemaOptionsOf = ({ scope, schemaWork: work }: IdentifiedCall) => ({
   work,
 });
 
-async function findCaller(deps: ChatDependencies, received: ReceivedCall, key: Promise<Item>): Promise<IdentifiedCall> {
+async function findCaller(
+  deps: ChatDependencies,
+  received: ReceivedCall,
+  key: Promise<Item>,
+  admission: StoreTime,
+): Promise<IdentifiedCall> {
   const { credential } = received;
   // Beside the other reads, not after them: where the key is remembered, all of them are one round.
-  const reading = key.then((item) => readWorkspace(deps, String(item.workspace)));
+  const reading = admission.wait(key.then((item) => readWorkspace(deps, String(item.workspace))));
   // A call that is refused first never asks for it.
   reading.catch(() => {});
-  const [keyItem, catalogue] = await Promise.all([key, deps.catalogue.current(), deps.cooldowns.refresh()]);
+  const [keyItem, catalogue] = await admission.wait(
+    Promise.all([key, deps.catalogue.current(), deps.cooldowns.refresh()]),
+  );
   deps.credentialCheck.look(catalogue);
-  const read = received.read();
+  // The time that the body takes is the client's, not the store's.
+  const read = await received.read();
   const { asksFunction, call } = read;
   nameCaller(received.scope.logContext, keyItem, read);
   if (call instanceof GatewayError) throw await refuseFault(deps, received, keyItem, call);

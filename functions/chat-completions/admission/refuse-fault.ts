@@ -13,7 +13,7 @@ export async function refuseFault(
 ): Promise<unknown> {
   const { resolution } = await reserveKey(
     deps,
-    { credential, asksFunction: read().asksFunction, isUnbounded: false },
+    { credential, asksFunction: (await read()).asksFunction, isUnbounded: false },
     undefined,
     {
       keyItem,

@@ -1,11 +1,12 @@
-// Request → call. Its body is read into memory behind a plausible credential only, and parsed behind a known key only
-// (contract 1). What is wrong with it is a value here: the key is asked first (contract 5).
+// Request → call. Its body is read and parsed in the name of a key that exists only. What is wrong with it is a value
+// here: whether the key may call at all is asked first.
 
 import { fingerprint } from '../../../shared/accounting/idempotency/index.ts';
 import { readCredential } from '../../../shared/configuration/keys/index.ts';
-import { GatewayError } from '../../../shared/errors/index.ts';
+import { fail, GatewayError } from '../../../shared/errors/index.ts';
 import {
   functionAliasPrefix,
+  plainBodyMaxBytes,
   requestBudgetMs,
   reservedModelPrefix,
 } from '../../../shared/foundation/constants/index.ts';
@@ -26,18 +27,22 @@ import { readAttribution, readCallHeaders } from './read-call-headers.ts';
 
 type Times = Pick<ChatDependencies, 'clock' | 'times'>;
 
-export async function receive(deps: Times, request: GatewayRequest, scope: RequestScope): Promise<ReceivedCall> {
+/** Needs the headers only: the key is looked up while the body is on its way. */
+export function receive(deps: Times, request: GatewayRequest, scope: RequestScope): ReceivedCall {
   const credential = readCredential(request.headers);
-  const bytes = await request.readBody();
-  const read = (): ReadCall => {
+  if (request.declaredBodyBytes > plainBodyMaxBytes) throw fail('request_too_large');
+  let seen: ReadCall | undefined;
+  const read = once(async (): Promise<ReadCall> => {
+    const bytes = await request.readBody(credential.publicId);
     const body = readRequestBody(bytes);
     const model = readModel(body);
     // On a function call a revoked key has its own code, whatever else is wrong with a readable body.
     const asksFunction = model?.startsWith(reservedModelPrefix) === true;
-    return { model, asksFunction, call: readCall(deps, request, scope, body, asksFunction, bytes.length) };
-  };
+    seen = { model, asksFunction, call: readCall(deps, request, scope, body, asksFunction, bytes.length) };
+    return seen;
+  });
   const { headers, arrivedAtMs } = request;
-  return { scope, credential, attribution: readAttribution(headers), arrivedAtMs, read: once(read) };
+  return { scope, credential, attribution: readAttribution(headers), arrivedAtMs, read, seen: () => seen };
 }
 
 function readCall(

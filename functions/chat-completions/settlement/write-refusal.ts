@@ -30,8 +30,8 @@ export async function writeRefusal(
 
 function toRecord(received: ReceivedCall, keyItem: Item, error: GatewayError, nowMs: number): CallRecord {
   const { scope, credential, attribution, arrivedAtMs } = received;
-  const { model, call } = received.read();
-  const request = call instanceof GatewayError ? undefined : call.request;
+  const { model, call } = received.seen() ?? {};
+  const request = call === undefined || call instanceof GatewayError ? undefined : call.request;
   const totalMs = nowMs - arrivedAtMs;
   return {
     workspace: String(keyItem.workspace),

@@ -14,11 +14,13 @@ export interface GatewayRequest {
   /** As sent, without the question mark; empty where there is none. */
   readonly query: string;
   readonly headers: HeaderValues;
+  /** As far as it is known before the body is read: 0 where the client did not say. */
+  readonly declaredBodyBytes: number;
   /**
-   * The bytes of the body, read when they are first asked for: a call without a plausible credential never has its body
-   * buffered. Rejects with a GatewayError where the body is over the hard size, was cut off, or there is no memory for it.
+   * The bytes of the body, read when they are first asked for, in the name of a key that exists: nobody else's body takes
+   * memory. Rejects with a GatewayError where it is over the hard size, was cut off, or there is no memory for it.
    */
-  readonly readBody: () => Promise<Buffer>;
+  readonly readBody: (keyId: string) => Promise<Buffer>;
   /** Epoch milliseconds at which the request arrived: the budget runs from here. */
   readonly arrivedAtMs: number;
 }

@@ -7,12 +7,15 @@ import { canonicalPath, type GatewayRequest, type HeaderValues } from './exchang
 
 export function toGatewayRequest(event: unknown, clock: Clock): GatewayRequest {
   const requestContext = objectIn(event, 'requestContext');
+  const body = textIn(event, 'body') ?? '';
+  const encoding = memberOf(event, 'isBase64Encoded') === true ? 'base64' : 'utf8';
   return {
     method: textIn(objectIn(requestContext, 'http'), 'method') ?? '',
     path: canonicalPath(textIn(event, 'rawPath') ?? ''),
     query: textIn(event, 'rawQueryString') ?? '',
     headers: readHeaders(objectIn(event, 'headers')),
-    readBody: async () => decodeBody(textIn(event, 'body') ?? '', memberOf(event, 'isBase64Encoded') === true),
+    declaredBodyBytes: Buffer.byteLength(body, encoding),
+    readBody: async () => decodeBody(body, encoding),
     arrivedAtMs: readArrival(memberOf(requestContext, 'timeEpoch'), clock),
   };
 }
@@ -28,9 +31,9 @@ function readHeaders(headers: object | undefined): HeaderValues {
   return values;
 }
 
-function decodeBody(text: string, isBase64: boolean): Buffer {
+function decodeBody(text: string, encoding: 'base64' | 'utf8'): Buffer {
   // An event holds 6 MB at most, so that decoding before counting is bounded.
-  const bytes = Buffer.from(text, isBase64 ? 'base64' : 'utf8');
+  const bytes = Buffer.from(text, encoding);
   if (bytes.length > plainBodyMaxBytes) throw fail('request_too_large');
   return bytes;
 }

@@ -1,43 +1,52 @@
 // The body of a node:http request: read when it is asked for, never more of it than the hard size, and never more of all
-// bodies together than one budget allows.
+// bodies together, or of one key's, than a budget allows.
 import type { IncomingMessage } from 'node:http';
 import { fail } from '../../errors/index.ts';
 import { plainBodyMaxBytes } from '../../foundation/constants/index.ts';
 import type { Clock } from '../../foundation/time/index.ts';
 
 /**
- * What the bodies of all running requests of a process may take together: 32 of the largest, or 1,700 of the 76 KB that a
- * coding agent sends. A body is kept for as long as its call runs, as bytes, parsed and as text: some seven times its size.
+ * What the bodies of all running calls of a process may take together: 32 of the largest, or 1,700 of the 76 KB that a
+ * coding agent sends. A body is kept for as long as its call runs.
  */
 export const allBodiesMaxBytes = 128 * 1024 * 1024;
+/** What the calls of one key may take of it, so that no key keeps the others out. */
+export const keyBodiesMaxBytes = allBodiesMaxBytes / 2;
 
 /** What is read and dropped behind a refused body, and for how long: a 16 MB upload still gets to see its answer. */
 const discardMaxBytes = 16 * 1024 * 1024;
 const discardMaxMs = 3_000;
 
 export interface BodyBudget {
-  /** False: so much more would exceed the budget. */
-  reserve(bytes: number): boolean;
-  release(bytes: number): void;
+  /** False: so much more would exceed what all keys, or this one, may take. */
+  reserve(keyId: string, bytes: number): boolean;
+  release(keyId: string, bytes: number): void;
 }
 
-export function createBodyBudget(maxBytes: number): BodyBudget {
+export function createBodyBudget(): BodyBudget {
   let reserved = 0;
+  /** Keys with a running call only. */
+  const reservedByKey = new Map<string, number>();
   return {
-    reserve(bytes) {
-      if (reserved + bytes > maxBytes) return false;
+    reserve(keyId, bytes) {
+      const ofKey = (reservedByKey.get(keyId) ?? 0) + bytes;
+      if (reserved + bytes > allBodiesMaxBytes || ofKey > keyBodiesMaxBytes) return false;
       reserved += bytes;
+      reservedByKey.set(keyId, ofKey);
       return true;
     },
-    release(bytes) {
+    release(keyId, bytes) {
       reserved -= bytes;
+      const ofKey = (reservedByKey.get(keyId) ?? 0) - bytes;
+      if (ofKey > 0) reservedByKey.set(keyId, ofKey);
+      else reservedByKey.delete(keyId);
     },
   };
 }
 
 export interface IncomingBody {
-  /** The whole body, read once. Rejects with the GatewayError that refuses it. */
-  read(): Promise<Buffer>;
+  /** The whole body, read once, in the name of a key that exists. Rejects with the GatewayError that refuses it. */
+  read(keyId: string): Promise<Buffer>;
   /** Returns its bytes to the budget. */
   release(): void;
 }
@@ -51,14 +60,19 @@ export function incomingBody(
   // A request that breaks off later shows by `close`; without a listener its error would end the process.
   request.on('error', () => {});
   let reading: Promise<Buffer> | undefined;
-  let reserved = 0;
+  let release = () => {};
 
-  const read = (): Promise<Buffer> =>
+  const read = (keyId: string): Promise<Buffer> =>
     new Promise((resolve, reject) => {
-      if (Number(request.headers['content-length'] ?? 0) > plainBodyMaxBytes) return reject(fail('request_too_large'));
+      if (declaredBytes(request) > plainBodyMaxBytes) return reject(fail('request_too_large'));
       if (request.destroyed && !request.readableEnded) return reject(cutOff());
       const chunks: Buffer[] = [];
       let size = 0;
+      let reserved = 0;
+      release = () => {
+        budget.release(keyId, reserved);
+        reserved = 0;
+      };
       const stop = () => request.off('data', onData).off('end', onEnd).off('close', onClose).pause();
       const refuse = (error: Error) => {
         stop();
@@ -67,7 +81,7 @@ export function incomingBody(
       const onData = (chunk: Buffer) => {
         size += chunk.length;
         if (size > plainBodyMaxBytes) return refuse(fail('request_too_large'));
-        if (!budget.reserve(chunk.length)) return refuse(noRoom());
+        if (!budget.reserve(keyId, chunk.length)) return refuse(noRoom());
         reserved += chunk.length;
         chunks.push(chunk);
       };
@@ -81,21 +95,21 @@ export function incomingBody(
     });
 
   return {
-    read() {
-      reading ??= read();
+    read(keyId) {
+      reading ??= read(keyId);
       return reading;
     },
-    release() {
-      budget.release(reserved);
-      reserved = 0;
-    },
+    release: () => release(),
   };
 }
 
 const cutOff = () => fail('invalid_request', { message: 'The body ended before it was complete.' });
 
 const noRoom = () =>
-  fail('RATE_LIMITER_UNAVAILABLE', { message: 'The bodies of running requests fill the memory set aside for them.' });
+  fail('RATE_LIMITER_UNAVAILABLE', { message: 'The bodies of running calls fill the memory set aside for them.' });
+
+/** What its headers say; 0 where they do not. */
+export const declaredBytes = ({ headers }: IncomingMessage): number => Number(headers['content-length'] ?? 0);
 
 /** The rest of a body that is not longer than this is left to Node, which reads it and keeps the connection. */
 const shortRestMaxBytes = 64 * 1024;

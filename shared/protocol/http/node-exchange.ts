@@ -11,7 +11,7 @@ import {
   type GatewayResponse,
   queryOf,
 } from './exchange.ts';
-import { type BodyBudget, discardRest, hasLongRest, incomingBody } from './node-body.ts';
+import { type BodyBudget, declaredBytes, discardRest, hasLongRest, incomingBody } from './node-body.ts';
 
 /** How long the last bytes may lie in our buffers before the connection of a reader that stopped is destroyed. */
 const flushMaxMs = 10_000;
@@ -47,6 +47,7 @@ export async function runExchange(
     path: pathOf(incoming.url ?? '/'),
     query: queryOf(incoming.url ?? '/'),
     headers: incoming.headersDistinct as GatewayRequest['headers'],
+    declaredBodyBytes: declaredBytes(incoming),
     readBody: body.read,
     arrivedAtMs,
   };

@@ -7,7 +7,7 @@ import { headersMaxBytes } from '../../foundation/constants/index.ts';
 import { settledWithin } from '../../foundation/time/index.ts';
 import { errorAnswer } from './error-answers.ts';
 import type { AdapterDependencies, Gateway } from './exchange.ts';
-import { allBodiesMaxBytes, createBodyBudget } from './node-body.ts';
+import { createBodyBudget } from './node-body.ts';
 import { createNodeConnections, unansweredRequestsMax } from './node-connections.ts';
 import { runExchange } from './node-exchange.ts';
 
@@ -51,7 +51,7 @@ export function createNodeServer(
   const { clock, randomness, log } = dependencies;
   const running = new Set<Promise<void>>();
   const connections = createNodeConnections();
-  const budget = createBodyBudget(allBodiesMaxBytes);
+  const budget = createBodyBudget();
   let closed: Promise<void> | undefined;
   let served = gateway;
   const isClosing = () => closed !== undefined;

@@ -4,7 +4,7 @@ import { toGatewayRequest } from '../../../shared/protocol/http/index.ts';
 import { chatEvent, manualClock, startMs } from './fixtures.ts';
 
 const read = (event: unknown) => toGatewayRequest(event, manualClock());
-const bodyOf = async (event: unknown) => (await read(event).readBody()).toString();
+const bodyOf = async (event: unknown) => (await read(event).readBody('any')).toString();
 const hardSize = 4 * 1024 * 1024;
 
 describe('a function URL event', () => {

@@ -34,7 +34,7 @@ function recorder() {
   const bodies: (Buffer | string)[] = [];
   const gateway: Gateway = async (request) => {
     requests.push(request);
-    const body = await request.readBody().catch(({ code }: GatewayError) => String(code));
+    const body = await request.readBody('key').catch(({ code }: GatewayError) => String(code));
     bodies.push(body);
     return { status: body === 'request_too_large' ? 413 : 200, headers: {}, body: '{}' };
   };
@@ -131,38 +131,39 @@ describe('a request', () => {
     refused.destroy();
   });
 
-  it('finds no room where the bodies of running requests fill the memory of the process, until those have ended', async () => {
+  it('finds no room where the bodies of its key take half the memory set aside, or those of all keys take all of it', async () => {
     const { opened, open: release } = gate();
     const largest = 4 * 1024 * 1024;
-    const most = (128 * 1024 * 1024) / largest;
-    const full = gate();
-    const statuses: string[] = [];
+    const most = (64 * 1024 * 1024) / largest;
     let kept = 0;
-    const gateway: Gateway = async (request) => {
+    const { port } = await serve(async ({ headers, method, readBody }) => {
       try {
-        await request.readBody();
+        await readBody(headers['x-key']?.[0] ?? '');
       } catch (error) {
         return { status: 503, headers: {}, body: (error as GatewayError).code };
       }
       kept += 1;
-      if (kept === most) full.open();
-      if (request.method === 'POST') await opened;
+      if (method === 'POST') await opened;
       return { status: 200, headers: {}, body: '{}' };
-    };
-    const { port } = await serve(gateway);
-    const body = Buffer.alloc(largest);
-    const send = async () => statuses.push(String((await call(port, { method: 'POST', body })).status));
-    const running = Array.from({ length: most }, send);
-    await full.opened;
-    expect(await call(port, { method: 'POST', body: 'x' })).toMatchObject({
-      status: 503,
-      body: 'RATE_LIMITER_UNAVAILABLE',
     });
+    const body = Buffer.alloc(largest);
+    const send = (key: string, sent: Buffer | string = body) =>
+      call(port, { method: 'POST', body: sent, headers: { 'x-key': key } });
+    const fill = async (key: string, keptThen: number) => {
+      const answers = Array.from({ length: most }, () => send(key));
+      while (kept < keptThen) await nextTurn();
+      return answers;
+    };
+    const first = await fill('first', most);
+    const refused = { status: 503, body: 'RATE_LIMITER_UNAVAILABLE' };
+    expect(await send('first', 'x')).toMatchObject(refused);
+    const second = await fill('second', 2 * most);
+    expect(await send('third', 'x')).toMatchObject(refused);
     expect((await call(port)).status).toBe(200);
     release();
-    await Promise.all(running);
-    expect(statuses).toEqual(new Array(most).fill('200'));
-    expect((await call(port, { method: 'POST', body })).status).toBe(200);
+    const answers = await Promise.all([...first, ...second]);
+    expect(answers.map(({ status }) => status)).toEqual(new Array(2 * most).fill(200));
+    expect((await send('first')).status).toBe(200);
   });
 
   it.each([
