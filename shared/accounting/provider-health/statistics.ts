@@ -16,7 +16,7 @@ export interface Figures {
 }
 
 /** Calls that gave no answer, by what the provider did. */
-export interface UnsuccessfulCalls {
+interface UnsuccessfulCalls {
   /** Those that were refused among them. */
   readonly failed: number;
   /** It refused our credential, or our account there has no quota left. */
