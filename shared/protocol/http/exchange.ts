@@ -17,7 +17,7 @@ export interface GatewayRequest {
   /** As far as it is known before the body is read: 0 where the client did not say. */
   readonly declaredBodyBytes: number;
   /**
-   * The bytes of the body, read when they are first asked for, in the name of a key that exists: nobody else's body takes
+   * The bytes of the body, read when they are first asked for, in the name of a key that exists: no other body takes
    * memory. Rejects with a GatewayError where it is over the hard size, was cut off, or there is no memory for it.
    */
   readonly readBody: (keyId: string) => Promise<Buffer>;
