@@ -164,15 +164,18 @@ describe('a function call', () => {
     });
 
     it.each<[string, Json[], RegExp]>([
-      ['changed', [{ ...system, content: 'You write poems.' }, user('x')], /messages\[0\].*You label support tickets/],
+      ['changed', [{ ...system, content: 'You write poems.' }, user('x')], /messages\[0\].*fixed message/],
       ['of another role', [{ ...system, role: 'developer' }, user('x')], /messages\[0\].*fixed message/],
       ['left out of two user messages', [user('x'), user('y')], /messages\[0\].*fixed message/],
       ['followed by two', [system, user('x'), user('y')], /3 messages were sent/],
       ['alone', [system], /role/],
       ['followed by an assistant', [system, { role: 'assistant', content: 'x' }], /role/],
     ])('a fixed message %s', async (_name, messages, message) => {
-      for (const alias of ['text', 'plain', 'ticket'])
-        expect(await refusal(ask(alias, '', { messages }))).toMatch(message);
+      for (const alias of ['text', 'plain', 'ticket']) {
+        const told = await refusal(ask(alias, '', { messages }));
+        expect(told).toMatch(message);
+        expect(told).not.toMatch(/label|support|tickets/);
+      }
     });
 
     it.each<[string, Json]>([

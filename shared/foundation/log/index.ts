@@ -6,4 +6,5 @@ export {
   type LogFields,
   type LogLevel,
 } from './log.ts';
-export { maskKeys, maskSecrets, redact } from './redact.ts';
+export { maskSecrets, maskSecretsAcross } from './mask-secrets.ts';
+export { maskKeys, redact } from './redact.ts';

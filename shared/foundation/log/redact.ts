@@ -1,6 +1,5 @@
 // Masks what looks like a credential in a text that others wrote, for the operator's log.
-
-const masked = '…';
+import { masked } from './mask-secrets.ts';
 
 /** In this order: a rule may see what the ones before it have left. */
 const rules: readonly (readonly [RegExp, string])[] = [
@@ -23,10 +22,6 @@ const keyLike = /\bsk-[\w-]{16,}/g;
 
 /** API keys alone: for names and ids of clients, some of which put their key there. */
 export const maskKeys = (text: string): string => text.replaceAll(keyLike, `sk-${masked}`);
-
-/** Masks known secrets wherever they stand, whatever they look like. */
-export const maskSecrets = (text: string, secrets: readonly string[]): string =>
-  secrets.filter((secret) => secret !== '').reduce((left, secret) => left.replaceAll(secret, masked), text);
 
 /** Takes time that grows with the square of the text: it is cut before. */
 export const redact = (text: string): string =>

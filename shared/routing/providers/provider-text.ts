@@ -1,9 +1,13 @@
 // What a provider says of its failure, for the operator's log alone: cut, and without what looks like a credential or
 // like text of the client's. Clients never get a word of it.
-import { maskSecrets, redact } from '../../foundation/log/index.ts';
+import { maskSecrets, maskSecretsAcross, redact } from '../../foundation/log/index.ts';
 import { isJsonObject } from '../../protocol/wire/index.ts';
 
-/** Some providers repeat the whole prompt. Patterns work on this much at most. */
+/** Some providers repeat the whole prompt. Of a body so much is looked at: characters, and members of an object at each depth. */
+const lookedAtMaxCharacters = 16_000;
+const membersMax = 100;
+const depthMax = 8;
+/** Patterns work on this much at most. */
 const readMaxCharacters = 2_000;
 const textMaxCharacters = 300;
 
@@ -17,10 +21,9 @@ const codeShape = /^[\w.-]{1,64}$/;
  * nothing.
  */
 export function describeProviderText(body: unknown, secrets: readonly string[]): string | undefined {
-  // Before anything is cut: half of a secret would not be found.
-  const whole = maskSecrets(wordsOf(body), secrets);
-  // The word at the cut may be half of a key.
-  const start = whole.length <= readMaxCharacters ? whole : whole.slice(0, readMaxCharacters).replace(/\S*$/, '');
+  // First in the texts of the body, which may hold one piece each, then in its words as they are shown.
+  const words = maskSecrets(wordsOf(maskTexts(body, secrets)), secrets);
+  const start = cut(words, readMaxCharacters);
   const text = redact(start)
     .replace(markup, ' ')
     .replace(quotedSentence, '"…"')
@@ -28,6 +31,34 @@ export function describeProviderText(body: unknown, secrets: readonly string[]):
     .trim();
   if (text === '') return undefined;
   return text.length <= textMaxCharacters ? text : `${text.slice(0, textMaxCharacters - 1)}…`;
+}
+
+/** The word at the cut may be half of a key. */
+const cut = (text: string, maxCharacters: number): string =>
+  text.length <= maxCharacters ? text : text.slice(0, maxCharacters).replace(/\S*$/, '');
+
+/** The body, cut, without the secrets that its texts hold each or together. */
+function maskTexts(body: unknown, secrets: readonly string[]): unknown {
+  const texts: string[] = [];
+  let left = lookedAtMaxCharacters;
+  mapTexts(body, (text) => {
+    const start = cut(text, left);
+    left -= start.length;
+    texts.push(start);
+    return start;
+  });
+  const masked = maskSecretsAcross(texts, secrets).values();
+  return mapTexts(body, () => masked.next().value ?? '');
+}
+
+function mapTexts(value: unknown, change: (text: string) => string, depth = 0): unknown {
+  if (typeof value === 'string') return change(value);
+  if (typeof value !== 'object' || value === null) return value;
+  if (depth === depthMax) return undefined;
+  const changeInside = (each: unknown) => mapTexts(each, change, depth + 1);
+  if (Array.isArray(value)) return value.slice(0, membersMax).map(changeInside);
+  const members = Object.entries(value).slice(0, membersMax);
+  return Object.fromEntries(members.map(([name, each]) => [name, changeInside(each)]));
 }
 
 /** OpenAI's form, those that look like it, or the whole text. */

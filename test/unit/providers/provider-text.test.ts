@@ -45,4 +45,56 @@ describe('what a provider says of its failure', () => {
       expect(describeProviderText(`${before}${key} ${key}`, [])).not.toMatch(/a1b2c3/);
     }
   });
+
+  // Letters, digits and every sign that one of the three escapes; without a digit it looks like no key.
+  const secret = 'open/sesame+door="quiet&green"<house>';
+  const escapeAll = (form: (code: number) => string) => (text: string) =>
+    [...text].map((character) => form(character.charCodeAt(0))).join('');
+  const percent = escapeAll((code) => `%${code.toString(16)}`);
+  const entities = escapeAll((code) => `&#x${code.toString(16)};`);
+  const unicode = escapeAll((code) => `\\u00${code.toString(16)}`);
+  const named = (text: string) =>
+    text.replaceAll('&', '&amp;').replaceAll('"', '&quot;').replaceAll('<', '&lt;').replaceAll('>', '&gt;');
+
+  it.each<[string, unknown]>([
+    ['as it is', `key ${secret} wrong`],
+    ['in JSON', JSON.stringify({ nested: JSON.stringify({ key: secret }) })],
+    ['with every character escaped for JSON', `{"key":"${unicode(secret)}"`],
+    ['with a slash escaped', `key ${secret.replaceAll('/', String.raw`\/`)}`],
+    ['in a URL', `https://host/path?a=1#${encodeURIComponent(secret)}`],
+    ['with every character escaped for a URL', `at ${percent(secret)}`],
+    ['escaped for a URL twice', `at ${encodeURIComponent(percent(secret))}`],
+    ['in HTML', `<p>key ${named(secret)}</p>`],
+    ['in HTML twice', `<p>key ${named(named(secret))}</p>`],
+    ['with every character escaped for HTML', `<p>${entities(secret)}</p>`],
+    ['escaped for a URL in HTML', `<p>${entities(percent(secret))}</p>`],
+    ['in capitals', `KEY ${secret.toUpperCase()}`],
+    ['in two texts', { error: { message: [{ text: secret.slice(0, 9) }, { text: secret.slice(9) }] } }],
+    ['in texts of a character each', { detail: [...secret] }],
+    ['in code and message', { error: { code: 'opensesamedoor', message: `quietgreenhouse` } }],
+    ['with a sign between its pieces', secret.match(/.{1,12}/g)?.join(' | ')],
+    ['as the name of a member', { [secret]: 1 }],
+    ['twice, behind a long text', `${'word '.repeat(50)}${percent(secret)}${secret}`],
+  ])('holds nothing of a credential %s', (_how, body) => {
+    const text = describeProviderText(body, [secret]) ?? '';
+    const plain = decodeURIComponent(text.replace(/%(?![\da-f]{2})/gi, '')).replace(/[^a-z]/gi, '');
+    expect(plain).not.toMatch(/sesam|esame|quiet|green|house/i);
+    expect(text).not.toMatch(/%6|u006|&#x/);
+    expect(text).toContain('…');
+  });
+
+  it('reads what stands beside a masked credential, and what only resembles one', () => {
+    expect(describeProviderText(`Key ${encodeURIComponent(secret)} is not known.`, [secret])).toBe(
+      'Key … is not known.',
+    );
+    const body = { error: { message: 'Open the house: 50% off &amp; \\u0041' } };
+    expect(describeProviderText(body, [secret])).toBe('Open the house: 50% off &amp; \\u0041');
+  });
+
+  it('is looked at in part however much a provider says', () => {
+    const nested = JSON.parse(`${'['.repeat(20_000)}1${']'.repeat(20_000)}`) as unknown;
+    expect(describeProviderText({ detail: nested, more: Array(50_000).fill('x') }, [secret])).toMatch(/^\{"detail":/);
+    const long = describeProviderText(`${'x '.repeat(1_000_000)}${secret}`, [secret]) ?? '';
+    expect(long).toHaveLength(300);
+  });
 });

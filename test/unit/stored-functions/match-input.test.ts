@@ -49,10 +49,10 @@ describe('a call of a prompt', () => {
     expect(await refused(label, messages)).not.toContain('printer');
   });
 
-  it('whose fixed message was changed is told what is fixed, and never what it sent', async () => {
+  it('whose fixed message was changed is told which one, and neither its text nor what it sent', async () => {
     const text = await refused(label, [{ ...system, content: 'SECRET OF THE CLIENT' }, ticketMessage]);
     expect(text).toContain('messages[0]');
-    expect(text).toContain(system.content);
+    expect(text).not.toContain(system.content);
     expect(text).not.toContain('SECRET');
   });
 
