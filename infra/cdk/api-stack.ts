@@ -61,6 +61,11 @@ export class ApiStack extends Stack {
     const url = edge === undefined ? compute.url : `https://${edge.domainName}/`;
     new CfnOutput(this, 'BaseUrl', { value: `${url}v1` });
     new CfnOutput(this, 'OpenAiBaseUrl', { value: `${url}openai/v1`, description: "For OpenAI's SDKs and frameworks" });
+    if (originSecret !== undefined) {
+      // For `npm run smoke`: the functions must refuse who calls this URL without the secret.
+      new CfnOutput(this, 'DirectUrl', { value: compute.url });
+      new CfnOutput(this, 'OriginSecretArn', { value: originSecret.secretArn });
+    }
     for (const [name, { logGroupName }] of Object.entries(compute.logGroups)) {
       new CfnOutput(this, `${name}LogGroup`, { value: logGroupName });
     }

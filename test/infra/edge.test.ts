@@ -32,6 +32,15 @@ const config = distribution?.Properties.DistributionConfig as unknown as Distrib
 const behaviours = [config.DefaultCacheBehavior, ...config.CacheBehaviors];
 
 describe('the distribution', () => {
+  it("has the function's own URL and the ARN of the origin secret beside it in the outputs, for the smoke test alone", () => {
+    const names = ['DirectUrl', 'OriginSecretArn'];
+    const outputsOf = (template: typeof api) => names.flatMap((name) => Object.keys(template.findOutputs(name)));
+    expect(outputsOf(api)).toEqual(names);
+    expect(JSON.stringify(api.findOutputs('DirectUrl'))).toContain('"FunctionUrl"');
+    expect(JSON.stringify(api.findOutputs('OriginSecretArn'))).toMatch(/\{"Ref":"OriginSecret\w*Secret1\w+"\}/);
+    expect(outputsOf(synthesizeStage('dev', { edge: 'none' }).api)).toEqual([]);
+  });
+
   it('is one, and its base URL is what clients are given', () => {
     expect(otherDistributions).toEqual([]);
     const outputOf = (name: string) => JSON.stringify((api.findOutputs(name)[name] as { Value: unknown }).Value);

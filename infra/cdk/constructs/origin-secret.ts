@@ -20,6 +20,8 @@ export interface OriginSecretProps {
 export class OriginSecret extends Construct {
   /** For the distribution: a reference that CloudFormation resolves, never the value. */
   readonly headerValue: string;
+  /** Of the one that the distribution sends. */
+  readonly secretArn: string;
   /** For the functions: SHA-256 in hex of every accepted secret, comma-separated. */
   readonly acceptedHashes: string;
 
@@ -27,6 +29,7 @@ export class OriginSecret extends Construct {
     super(scope, id);
     const secrets = settings.originSecrets.map((number) => this.#secret(stage, number)) as [Secret, ...Secret[]];
     const secretArns = secrets.map(({ secretArn }) => secretArn);
+    this.secretArn = secrets[0].secretArn;
     this.headerValue = secrets[0].secretValue.unsafeUnwrap();
 
     const hashing = new NodeFunction(this, 'Hashing', {

@@ -1,0 +1,156 @@
+// What the smoke test looks at, in this order, because each check uses what the former has shown.
+import { headerNames, plainBodyMaxBytes } from '../../../shared/foundation/constants/index.ts';
+import { systemRandomness } from '../../../shared/foundation/ids/index.ts';
+import { systemClock } from '../../../shared/foundation/time/index.ts';
+import { type Access, type Answer, type Arrival, createClient, describeArrival, expectThat } from './client.ts';
+
+export interface SmokeOptions extends Access {
+  readonly model: string;
+  /** A stored function and an input it accepts. Undefined: that check is left out, and says so. */
+  readonly storedFunction?: { readonly id: string; readonly input: string } | undefined;
+  /** Undefined: the checks of what only a deployed stage has are left out, and say so. */
+  readonly deployed?: DeployedStage | undefined;
+  /** False where the way to the gateway is known to hold streams back, as an emulated AWS does. */
+  readonly streamsArrive?: boolean;
+}
+
+/** What only a deployed stage has. */
+export interface DeployedStage {
+  /** The function's own base URL, where clients use a distribution. */
+  readonly directUrl: string | undefined;
+  /** What the distribution adds to its requests. */
+  readonly readOriginSecret: () => Promise<string>;
+  /** Waits until CloudWatch has counted so many requests since then; says how long that took. Rejects where it does not. */
+  readonly awaitMetrics: (requests: number, sinceMs: number) => Promise<string>;
+  /** Has an alarm notify the topic, where the operator agrees; says which. Rejects where the topic was not reached. */
+  readonly tryAlarm: () => Promise<string>;
+}
+
+/** So many bytes of headers and of other members of the body. */
+const spareBytes = 4_096;
+const leftOut = 'left out: only a deployed stage has it (--stage NAME)';
+/** Long enough to be sent in many parts, short enough to cost next to nothing. */
+const longAnswer = {
+  stream: true,
+  usage: { include: true },
+  max_tokens: 300,
+  messages: [{ role: 'user', content: 'Count from one to sixty in words, separated by commas.' }],
+};
+
+function readCostUsd(body: string): number {
+  const { usage } = JSON.parse(body) as { usage?: { readonly cost?: number; readonly cost_usd?: string } };
+  expectThat(typeof usage?.cost === 'number' && usage.cost >= 0, 'the answer has no cost');
+  expectThat(Number(usage.cost_usd) === usage.cost, `cost ${usage.cost} is not cost_usd ${usage.cost_usd}`);
+  return usage.cost;
+}
+
+/** The cost of a stream that ended well. Fails where it did not. */
+function readStreamCostUsd(body: string): { readonly costUsd: number; readonly chunks: number } {
+  const lines = body.split('\n').flatMap((line) => (line.startsWith('data: ') ? [line.slice('data: '.length)] : []));
+  expectThat(lines.at(-1) === '[DONE]' && lines.indexOf('[DONE]') === lines.length - 1, 'it does not end in [DONE]');
+  const errors = lines.filter((line) => line.startsWith('{"error"'));
+  expectThat(errors.length === 0, String(errors[0]));
+  const last = lines.findLast((line) => line.includes('"cost_usd"')) ?? '{}';
+  return { costUsd: readCostUsd(last), chunks: lines.length - 1 };
+}
+
+/** Name → check, which gives a few words on what was found. */
+export function smokeChecks(options: SmokeOptions) {
+  const { model, storedFunction, deployed, streamsArrive = true, clock = systemClock } = options;
+  const startedAtMs = clock.nowMs();
+  const client = createClient(options);
+  const chat = (members: object, headers?: Record<string, string>) =>
+    client.call('/chat/completions', { model, messages: [{ role: 'user', content: 'Hello' }], ...members }, headers);
+  const describe = (arrival: Arrival) =>
+    streamsArrive ? describeArrival(arrival) : 'its arrival is not measured: it is known to be held back';
+
+  const costsUsd: number[] = [];
+  let firstId: string | null = null;
+
+  return {
+    async list() {
+      const { data } = JSON.parse((await client.call('/models')).body) as { data: { id: string }[] };
+      expectThat(data[0]?.id === 'auto', 'the first model is not auto');
+      expectThat(
+        data.some(({ id }) => id === model),
+        `there is no model ${model}`,
+      );
+      return `${data.length} models`;
+    },
+    async json() {
+      const answer = await chat({});
+      const { object } = JSON.parse(answer.body) as { object: string };
+      expectThat(object === 'chat.completion', `the answer is ${object}`);
+      costsUsd.push(readCostUsd(answer.body));
+      firstId = answer.headers.get('x-request-id');
+      return `by ${answer.headers.get('x-gw-provider')}`;
+    },
+    async stream() {
+      const { body, arrival } = await client.stream('/chat/completions', { model, ...longAnswer });
+      const { costUsd, chunks } = readStreamCostUsd(body);
+      costsUsd.push(costUsd);
+      return `${chunks} chunks, ${describe(arrival)}`;
+    },
+    /** Lambda puts a body into an event as JSON, where each quote takes two bytes more. It costs nothing: no such model. */
+    async body() {
+      const quotes = '"'.repeat((plainBodyMaxBytes - spareBytes) / 2);
+      const message = { model: 'smoke/none', messages: [{ role: 'user', content: quotes }] };
+      const { status, body } = await client.request('/chat/completions', message);
+      const isRead = body.includes('"unknown_model"');
+      expectThat(isRead, `a body of 4 MiB full of quotes does not reach the gateway: ${status} ${body.slice(0, 200)}`);
+      return `${JSON.stringify(message).length} bytes, half of them quotes, are read`;
+    },
+    async function() {
+      if (storedFunction === undefined) return 'left out: name one with --function ID --input TEXT';
+      const messages = [{ role: 'user', content: storedFunction.input }];
+      const { body } = await chat({ model: `gw/function/${storedFunction.id}`, messages });
+      const { gw } = JSON.parse(body) as { gw?: { function_id: string; revision_id: string } };
+      expectThat(gw?.function_id === storedFunction.id, 'the answer does not name the function');
+      costsUsd.push(readCostUsd(body));
+      return `revision ${gw.revision_id}`;
+    },
+    async replay() {
+      const headers = { 'idempotency-key': systemRandomness.uuid() };
+      const [first, second]: Answer[] = [await chat({}, headers), await chat({}, headers)];
+      expectThat(first?.headers.get('idempotent-replayed') === null, 'the first answer is a replay');
+      expectThat(second?.headers.get('idempotent-replayed') === 'true', 'the second answer is not a replay');
+      expectThat(second.body === first.body, 'the replay differs from the answer');
+      costsUsd.push(readCostUsd(first.body));
+      return `${second.body.length} characters, the same twice`;
+    },
+    async account() {
+      const read = async (path: string) =>
+        (JSON.parse((await client.call(path)).body) as { data: Record<string, unknown> }).data;
+      const { name, workspace } = await read('/key');
+      const { remaining } = await read('/credits');
+      // Other calls were made since, so its record is there.
+      const { outcome } = await read(`/generation?id=${firstId}`);
+      expectThat(outcome === 'ok', `the record of the first call says ${outcome}`);
+      return `key ${name} of ${workspace}, ${remaining} USD left`;
+    },
+    async direct() {
+      if (deployed === undefined) return leftOut;
+      if (deployed.directUrl === undefined) return 'left out: clients use the URL of the function itself';
+      const direct = createClient({ ...options, baseUrl: deployed.directUrl });
+      const { status, body } = await direct.request('/models');
+      expectThat(
+        status === 404 && body.includes('"not_found"'),
+        `the URL of the function does not refuse callers who go around the distribution: ${status} ${body.slice(0, 200)}`,
+      );
+      const headers = { [headerNames.originSecret]: await deployed.readOriginSecret() };
+      const streamed = await direct.stream('/chat/completions', { model, ...longAnswer }, headers);
+      costsUsd.push(readStreamCostUsd(streamed.body).costUsd);
+      return `refused; as the distribution calls it: ${describe(streamed.arrival)}`;
+    },
+    async metrics() {
+      return deployed === undefined ? leftOut : deployed.awaitMetrics(client.requestCount(), startedAtMs);
+    },
+    async alarm() {
+      return deployed === undefined ? leftOut : deployed.tryAlarm();
+    },
+    async cost() {
+      const sum = costsUsd.reduce((total, cost) => total + cost, 0);
+      return `${sum.toFixed(9)} USD for ${costsUsd.length} calls`;
+    },
+  };
+}

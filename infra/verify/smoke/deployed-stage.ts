@@ -1,0 +1,131 @@
+// What the smoke test asks AWS about a deployed stage: whether its metrics arrive, and whether its alarms reach the topic.
+import {
+  CloudWatchClient,
+  DescribeAlarmHistoryCommand,
+  DescribeAlarmsCommand,
+  GetMetricStatisticsCommand,
+  type MetricAlarm,
+  SetAlarmStateCommand,
+} from '@aws-sdk/client-cloudwatch';
+import { GetSecretValueCommand, SecretsManagerClient } from '@aws-sdk/client-secrets-manager';
+import { brand } from '../../../shared/foundation/constants/index.ts';
+import { type Clock, sleep } from '../../../shared/foundation/time/index.ts';
+import type { AccountOptions } from '../../cdk/aws-account.ts';
+import { apiStackName } from '../../cdk/resource-names.ts';
+import type { DeployedStage } from './checks.ts';
+
+/** CloudWatch reads metrics out of log lines; most are there within a minute or two. */
+const metricsWaitMs = 300_000;
+const metricsEveryMs = 10_000;
+const metricPeriodSeconds = 60;
+const alarmWaitMs = 60_000;
+const alarmEveryMs = 2_000;
+
+export interface StageFacts {
+  readonly stage: string;
+  /** Of the api stack. */
+  readonly outputs: Readonly<Record<string, string>>;
+  readonly shell: AccountOptions;
+  readonly clock: Clock;
+  /** Undefined: there is no terminal to ask on, and nothing was agreed to beforehand. */
+  readonly confirm: ((question: string) => Promise<boolean>) | undefined;
+}
+
+export function openDeployedStage({ stage, outputs, shell, clock, confirm }: StageFacts): DeployedStage {
+  const { profile, region } = shell;
+  const options = { ...(profile === undefined ? {} : { profile }), ...(region === undefined ? {} : { region }) };
+  const cloudWatch = new CloudWatchClient(options);
+  const { DirectUrl: url, OriginSecretArn: secretArn, AlarmTopicArn: topicArn } = outputs;
+
+  async function countRequests(sinceMs: number): Promise<number> {
+    const { Datapoints: points = [] } = await cloudWatch.send(
+      new GetMetricStatisticsCommand({
+        Namespace: brand,
+        MetricName: 'Requests',
+        Dimensions: [{ Name: 'stage', Value: stage }],
+        // Whole minutes: those of the first and of the last request are among them.
+        StartTime: new Date(sinceMs - (sinceMs % (metricPeriodSeconds * 1_000))),
+        EndTime: new Date(clock.nowMs() + metricPeriodSeconds * 1_000),
+        Period: metricPeriodSeconds,
+        Statistics: ['Sum'],
+      }),
+    );
+    return points.reduce((total, { Sum = 0 }) => total + Sum, 0);
+  }
+
+  /** One that notifies the topic; of those, one that does not ring now. */
+  async function findAlarm(topic: string): Promise<string> {
+    const found: MetricAlarm[] = [];
+    let token: string | undefined;
+    do {
+      const { MetricAlarms = [], NextToken } = await cloudWatch.send(
+        new DescribeAlarmsCommand({ AlarmNamePrefix: apiStackName(stage), NextToken: token }),
+      );
+      found.push(...MetricAlarms.filter(({ AlarmActions = [] }) => AlarmActions.includes(topic)));
+      token = NextToken;
+    } while (token !== undefined);
+    const name = found.find(({ StateValue }) => StateValue !== 'ALARM')?.AlarmName;
+    if (name === undefined) {
+      throw new Error(found.length === 0 ? `no alarm notifies ${topic}` : 'every alarm of the stage rings already');
+    }
+    return name;
+  }
+
+  async function awaitAction(alarm: string, topic: string, sinceMs: number): Promise<string> {
+    for (const untilMs = sinceMs + alarmWaitMs; clock.nowMs() < untilMs; await sleep(clock, alarmEveryMs)) {
+      const { AlarmHistoryItems: items = [] } = await cloudWatch.send(
+        new DescribeAlarmHistoryCommand({
+          AlarmName: alarm,
+          HistoryItemType: 'Action',
+          StartDate: new Date(sinceMs),
+          EndDate: new Date(untilMs),
+        }),
+      );
+      const action = items.find(({ HistorySummary: summary = '' }) => summary.includes(topic));
+      if (action === undefined) continue;
+      if (!/^success/i.test(action.HistorySummary ?? '')) throw new Error(`${alarm}: ${action.HistorySummary}`);
+      return `${alarm} notified ${topic.split(':').at(-1)}`;
+    }
+    throw new Error(`${alarm} rang, and after ${alarmWaitMs / 1_000} s its history shows no message to ${topic}`);
+  }
+
+  return {
+    directUrl: url === undefined ? undefined : `${url.replace(/\/$/, '')}/v1`,
+    async readOriginSecret() {
+      const { SecretString: secret = '' } = await new SecretsManagerClient(options).send(
+        new GetSecretValueCommand({ SecretId: secretArn }),
+      );
+      return secret;
+    },
+    async awaitMetrics(requests, sinceMs) {
+      const startedAtMs = clock.nowMs();
+      let counted = await countRequests(sinceMs);
+      while (counted < requests) {
+        if (clock.nowMs() - startedAtMs >= metricsWaitMs) {
+          throw new Error(`after ${metricsWaitMs / 1_000} s CloudWatch has counted ${counted} of ${requests} requests`);
+        }
+        await sleep(clock, metricsEveryMs);
+        counted = await countRequests(sinceMs);
+      }
+      return `${counted} requests are counted`;
+    },
+    async tryAlarm() {
+      if (topicArn === undefined) return 'left out: this stage has no alarms';
+      if (confirm === undefined) return 'left out: an alarm has to ring for it; --yes agrees to that';
+      const alarm = await findAlarm(topicArn);
+      const question = `Let ${alarm} ring, so that all subscribers of the topic get a message?`;
+      if (!(await confirm(question))) return 'left out: declined';
+      const sinceMs = clock.nowMs();
+      const set = (StateValue: 'ALARM' | 'OK') =>
+        cloudWatch.send(
+          new SetAlarmStateCommand({ AlarmName: alarm, StateValue, StateReason: 'npm run smoke: a test of the topic' }),
+        );
+      await set('ALARM');
+      try {
+        return await awaitAction(alarm, topicArn, sinceMs);
+      } finally {
+        await set('OK');
+      }
+    },
+  };
+}
