@@ -1,11 +1,12 @@
 // The routes of the chat function. It answers GET /v1/models too: without a distribution there is still one base URL.
 
-import { routePaths } from '../../shared/foundation/constants/index.ts';
+import { rootPaths, routePaths } from '../../shared/foundation/constants/index.ts';
 import type { Gateway } from '../../shared/protocol/http/index.ts';
 import { createRouter, type RouterDependencies } from '../../shared/protocol/router/index.ts';
 import { serveModel, serveModels } from '../../shared/routing/model-listing/index.ts';
 import { serveCredits, serveGeneration, serveKey } from './account/serve-account.ts';
 import type { ChatDependencies } from './dependencies.ts';
+import { serveOpenApi } from './openapi/index.ts';
 import { serveChatCompletion } from './serve.ts';
 
 export const createChatGateway = (deps: ChatDependencies & RouterDependencies): Gateway =>
@@ -16,6 +17,7 @@ export const createChatGateway = (deps: ChatDependencies & RouterDependencies): 
         [routePaths.models]: { GET: serveModels(deps) },
         [routePaths.model]: { GET: serveModel(deps) },
       },
+      root: { [rootPaths.openapi]: { GET: serveOpenApi } },
       firstBase: {
         [routePaths.key]: { GET: serveKey(deps) },
         [routePaths.credits]: { GET: serveCredits(deps) },

@@ -1,8 +1,7 @@
-// `npm run openapi`: prints the description of the API. Nothing serves it.
+// `npm run openapi`: prints the description of the API, which a gateway serves at /openapi.json.
 import { parseArgs } from 'node:util';
 import { stringify } from 'yaml';
-import { defaultServerUrl, openApiDocument } from './document.ts';
-import { errorsPage } from './error-responses.ts';
+import { defaultServerUrl, errorsPage, openApiDocument } from '../../functions/chat-completions/openapi/index.ts';
 
 const usage = 'npm run --silent openapi -- [--yaml | --errors] [--server URL]';
 

@@ -73,7 +73,10 @@ const floors: readonly Readonly<Record<string, string>>[] = [
     [`${chat}/account`]: 'What a key may see of itself; calls no provider.',
     [`${chat}/stored-function`]: 'Runs provider calls of a function through the loop of plain calls.',
   },
-  { [`${chat}/serve.ts`]: 'The sequence of stages; no rules of its own.' },
+  {
+    [`${chat}/serve.ts`]: 'The sequence of stages; no rules of its own.',
+    [`${chat}/openapi`]: 'Describes what is checked and answered; loaded on demand.',
+  },
   { [`${chat}/routes.ts`]: 'Routes only.', 'functions/models/routes.ts': 'Routes only.' },
   {
     [`${chat}/handler.ts`]: 'Entry point: dependencies once, then the adapter.',
@@ -83,7 +86,7 @@ const floors: readonly Readonly<Record<string, string>>[] = [
   { 'infra/local': 'The local run may use everything below.' },
   {
     'infra/cli': 'The command line may use everything below.',
-    'infra/openapi': 'Describes; may use everything below.',
+    'infra/openapi': 'Prints the description; may use everything below.',
   },
   { 'infra/build': 'Bundles by path; checks them in the environment of the local run.' },
   { 'infra/bench': 'Measures; may use everything below.', 'infra/verify': 'Proofs for AWS; may use everything below.' },
@@ -132,7 +135,13 @@ export const powerHomes: readonly PowerHome[] = [
   {
     power: 'outgoing calls',
     sign: /\bfetch\(|\bimport \{[^}]*\brequest\b[^}]*\} from 'node:https?'|https?\.request\(/,
-    homes: ['shared/foundation/outgoing/', 'infra/bench/', 'infra/verify/'],
+    homes: [
+      'shared/foundation/outgoing/',
+      'infra/bench/',
+      'infra/verify/',
+      // It runs in a browser.
+      'shared/protocol/router/landing-script.ts',
+    ],
   },
   { power: 'threads', sign: /'node:worker_threads'|getBuiltinModule/, homes: ['shared/protocol/json-schema/'] },
   { power: 'bounded caches', sign: /from 'lru-cache'/, homes: ['shared/foundation/cache/'] },

@@ -5,8 +5,7 @@ import { join } from 'node:path';
 import { Validator } from '@seriousme/openapi-schema-validator';
 import { parse } from 'yaml';
 import { describe, expect, it } from '#jest';
-import { errorColumns, errorRows } from '../../infra/openapi/error-responses.ts';
-import { memberDescriptions } from '../../infra/openapi/request-body.ts';
+import { errorColumns, errorRows, memberDescriptions } from '../../functions/chat-completions/openapi/index.ts';
 import { errorCatalogue } from '../../shared/errors/index.ts';
 import { headerNames } from '../../shared/foundation/constants/index.ts';
 import { componentSchema, description, faultsOf, operationOf } from './api-description.ts';
@@ -106,7 +105,7 @@ describe('the description of the API', () => {
   });
 });
 
-/** Paths of all members below, as infra/openapi writes them. */
+/** Paths of all members below, as the description writes them. */
 function* memberPaths(schema: Json | undefined, path: string): Generator<string> {
   yield path;
   for (const branch of (schema?.anyOf as Json[] | undefined) ?? [schema]) {

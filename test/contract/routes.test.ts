@@ -81,7 +81,7 @@ describe('the routes', () => {
     const page = await fetch(`${origin()}/`, { headers: { accept: 'text/html,*/*' } });
     expect(page.headers.get('content-type')).toMatch(/^text\/html/);
     expect(page.headers.get('content-security-policy')).toContain("default-src 'none'");
-    expect(await page.text()).toContain(`${origin()}/openai/v1`);
+    expect(await page.text()).toContain('/openai/v1');
     const json = await (await fetch(`${origin()}/`)).json();
     expect(json).toEqual({ name: 'gw', base_url: `${origin()}/v1`, openai_base_url: `${origin()}/openai/v1` });
   });

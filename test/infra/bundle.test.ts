@@ -56,9 +56,16 @@ describe('the build of the project', () => {
   it('bundles everything small enough, ready to load, with nothing else in the folders that are uploaded', async () => {
     expect(bundles.map(({ name }) => name)).toEqual(['chat-completions', 'models', 'web']);
     const uploaded = {
-      'chat-completions': ['index.cjs', 'index.mjs', 's3-objects.cjs', 'schema-check.cjs', 'schema-worker.cjs'],
+      'chat-completions': [
+        'index.cjs',
+        'index.mjs',
+        'openapi.cjs',
+        's3-objects.cjs',
+        'schema-check.cjs',
+        'schema-worker.cjs',
+      ],
       models: ['index.cjs', 'index.mjs'],
-      web: ['index.js', 'package.json', 's3-objects.cjs', 'schema-check.cjs', 'schema-worker.cjs'],
+      web: ['index.js', 'openapi.cjs', 'package.json', 's3-objects.cjs', 'schema-check.cjs', 'schema-worker.cjs'],
     };
     for (const { name, file, bytes, beside } of bundles) {
       expect(file).toBe(join(output, name, String(uploaded[name][0])));
@@ -78,6 +85,18 @@ describe('the build of the project', () => {
       expect(await clients(name, 's3-objects.cjs')).toEqual(['@aws-sdk/client-s3']);
       const { createS3Objects } = await import(join(dirname(file), 's3-objects.cjs'));
       expect(createS3Objects).toBeInstanceOf(Function);
+    }
+  });
+
+  it('keeps the description of the interface in a file that a function loads from beside the index', async () => {
+    for (const { name, file } of bundles) {
+      const text = await readFile(file, 'utf8');
+      // A solution of the table of errors.
+      expect(text).not.toContain('Correct what');
+      if (name === 'models') continue;
+      expect(text).toContain('require("./openapi.cjs")');
+      const { openApiDocument } = await import(join(dirname(file), 'openapi.cjs'));
+      expect(openApiDocument('/')).toMatchObject({ openapi: '3.1.0', servers: [{ url: '/' }] });
     }
   });
 

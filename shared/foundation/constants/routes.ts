@@ -13,4 +13,4 @@ export const routePaths = {
 } as const;
 
 /** Paths of their own. */
-export const rootPaths = { landing: '/', health: '/health' } as const;
+export const rootPaths = { landing: '/', health: '/health', openapi: '/openapi.json' } as const;

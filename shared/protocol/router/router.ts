@@ -30,15 +30,15 @@ export interface RouterDependencies {
   readonly originSecretHashes: readonly string[];
 }
 
-/** `api`: the routes below the base paths; `firstBase`: those below `/v1` alone. */
+/** `api`: the routes below the base paths; `firstBase`: those below `/v1` alone; `root`: more paths of their own. */
 export function createRouter(
-  { api, firstBase = {} }: { readonly api: Routes; readonly firstBase?: Routes },
+  { api, firstBase = {}, root = {} }: { readonly api: Routes; readonly firstBase?: Routes; readonly root?: Routes },
   dependencies: RouterDependencies,
 ): Gateway {
   const table = {
     api,
     firstBase,
-    root: { [rootPaths.health]: { GET: serveHealth }, [rootPaths.landing]: { GET: serveLanding } },
+    root: { [rootPaths.health]: { GET: serveHealth }, [rootPaths.landing]: { GET: serveLanding }, ...root },
   };
   // A process is starting until its first answer is ready: what arrived before waited for modules and connections.
   let startedAtMs: number | undefined;

@@ -1,5 +1,5 @@
 // The errors: as answers of an operation, made by the very writer of error answers, and as the table of README.md.
-import { type ErrorCode, errorCatalogue, GatewayError, toEnvelope } from '../../shared/errors/index.ts';
+import { type ErrorCode, errorCatalogue, GatewayError, toEnvelope } from '../../../shared/errors/index.ts';
 import { errorGuide } from './error-guide.ts';
 import { responseHeaders } from './headers.ts';
 import { schemaReference } from './json-schema.ts';

@@ -1,7 +1,7 @@
 // What the interface answers with. Of a completion what the gateway guarantees is required, the rest is the provider's;
 // the models are typed member by member after the wire objects: a new member does not compile without its schema.
-import { errorCatalogue, rejectionReasons } from '../../shared/errors/index.ts';
-import { brand } from '../../shared/foundation/constants/index.ts';
+import { errorCatalogue, rejectionReasons } from '../../../shared/errors/index.ts';
+import { brand } from '../../../shared/foundation/constants/index.ts';
 import {
   autoModelObject,
   type FunctionModelObject,
@@ -10,7 +10,7 @@ import {
   midStreamCodes,
   type ProviderEntryObject,
   type StatsObject,
-} from '../../shared/protocol/wire/index.ts';
+} from '../../../shared/protocol/wire/index.ts';
 import { arrayOf, type JsonSchema, objectSchema, schemaReference } from './json-schema.ts';
 
 const text = { type: 'string' };

@@ -1,5 +1,5 @@
 // What a client can do about each error, in a sentence or two; the status and the retry advice stand in shared/errors.
-import type { ErrorCode, errorFamilies } from '../../shared/errors/index.ts';
+import type { ErrorCode, errorFamilies } from '../../../shared/errors/index.ts';
 
 export interface ErrorGuide {
   /** When the gateway answers so. */

@@ -1,5 +1,5 @@
 // Every header of the interface. A test compares this with the names in shared/foundation/constants.
-import { headerNames } from '../../shared/foundation/constants/index.ts';
+import { headerNames } from '../../../shared/foundation/constants/index.ts';
 import type { JsonSchema } from './json-schema.ts';
 
 type Name = keyof typeof headerNames;

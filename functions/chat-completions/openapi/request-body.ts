@@ -1,5 +1,5 @@
 // The body of a chat completion: the schema the gateway checks with, refined by what it checks in code, with words.
-import { chatRequestJsonSchema } from '../../shared/protocol/wire/index.ts';
+import { chatRequestJsonSchema } from '../../../shared/protocol/wire/index.ts';
 import type { JsonSchema } from './json-schema.ts';
 
 /** What `parseUsd` takes. */

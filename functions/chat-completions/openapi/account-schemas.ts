@@ -1,6 +1,7 @@
 // What a key may see of itself, typed member by member after the documents that the gateway answers with.
-import type { keyDocument } from '../../functions/chat-completions/account/serve-account.ts';
-import type { callDocument } from '../../shared/accounting/call-records/index.ts';
+
+import type { callDocument } from '../../../shared/accounting/call-records/index.ts';
+import type { keyDocument } from '../account/serve-account.ts';
 import { arrayOf, type JsonSchema, objectSchema } from './json-schema.ts';
 
 type MembersOf<Wire> = { readonly [Member in keyof Required<Wire>]: JsonSchema };

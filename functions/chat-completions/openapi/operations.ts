@@ -1,6 +1,6 @@
 // The operations of the interface (spec 4, contract 16).
-import { type ErrorCode, okStatus } from '../../shared/errors/index.ts';
-import { routePaths } from '../../shared/foundation/constants/index.ts';
+import { type ErrorCode, okStatus } from '../../../shared/errors/index.ts';
+import { routePaths } from '../../../shared/foundation/constants/index.ts';
 import { codesOf, errorResponses } from './error-responses.ts';
 import { parameters, responseHeaders } from './headers.ts';
 import { schemaReference } from './json-schema.ts';
