@@ -43,7 +43,7 @@ describe('apply', () => {
 
   it('reads keys of BYOK connections from the shell, says what is skipped and prints no key', async () => {
     const connections = [{ provider: 'acme', key: { env: 'ACME_BYOK' }, policy: 'allowed' }];
-    const line = applyLine(gatewayFile({ workspace: { byok: { connections } } })).replace(
+    const line = applyLine(gatewayFile({ workspace: { byok: { connections }, features: { byok: true } } })).replace(
       local.option,
       `--data ${join(local.folder, 'data')}`,
     );

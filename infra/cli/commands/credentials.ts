@@ -1,5 +1,6 @@
 // `credentials set`: puts a provider credential into the secret of a stage. It comes from standard input, so that it
 // stands in no process list and no shell history, and it is never printed.
+import { looksLikeCredential } from '../../../shared/configuration/gateway-file/index.ts';
 import { credentialName } from '../../../shared/routing/providers/index.ts';
 import type { CommandLine } from '../args/command-line.ts';
 import { UsageError } from '../args/option-values.ts';
@@ -25,8 +26,10 @@ export function addCredentials(program: CommandLine): void {
 
 /** As the gateway file writes names of secrets and of variables. */
 function readSecretName(name: string, text: string): string {
-  if (/^[A-Za-z0-9/_+=.@-]{1,256}$/.test(text)) return text;
-  throw new UsageError(`${name} is the name of a secret, 1 to 256 characters without blanks`);
+  if (/^[A-Za-z0-9/_+=.@-]{1,256}$/.test(text) && !looksLikeCredential(text)) return text;
+  throw new UsageError(
+    `${name} is the name of a secret, 1 to 256 characters without blanks; the credential itself is read from standard input`,
+  );
 }
 
 /** What functions accept: an Authorization header carries it. */

@@ -1,7 +1,17 @@
 // The small forms that many sections of the file share. Each message says what to write instead.
 import * as z from 'zod';
 import { idPattern } from '../../foundation/constants/index.ts';
-import { checkWith, type Issue, nearestName, notThis, suggest } from './problems.ts';
+import {
+  authAdvice,
+  checkWith,
+  credentialAdvice,
+  type Issue,
+  looksLikeCredential,
+  nearestName,
+  notThis,
+  type Path,
+  suggest,
+} from './problems.ts';
 import { isMapping } from './yaml-source.ts';
 
 /** Member name → the mappings that have it. */
@@ -19,11 +29,17 @@ export const mapping = <Shape extends z.ZodRawShape>(place: string, shape: Shape
 export const toIssues = (issues: readonly z.core.$ZodIssue[]): Issue[] =>
   issues.flatMap(({ path, message, ...issue }) =>
     issue.code === 'unrecognized_keys'
-      ? issue.keys.map((key) => ({ path: [...path, key], message: unknownMember(key, message.split(' ')) }))
+      ? issue.keys.map((key) => ({ path: [...path, key], message: unknownMember(key, path, message.split(' ')) }))
       : [{ path, message }],
   );
 
-function unknownMember(name: string, known: readonly string[]): string {
+/** Members by which other programs take a credential. */
+const credentialMember = /^(x-)?(api[-_]?)?(key|token|secret|password|credentials?|authorization|bearer)s?$/i;
+
+function unknownMember(name: string, path: Path, known: readonly string[]): string {
+  if (path[0] === 'providers' && credentialMember.test(name)) {
+    return `is not known here; ${authAdvice}`;
+  }
   const places = placesByMember.get(name)?.filter((place) => place !== '') ?? [];
   const isElsewhere = places.length > 0 && nearestName(name, known) === undefined;
   return `is not known here; ${isElsewhere ? `it is a member of ${places.join(' and ')}` : suggest(name, known)}`;
@@ -61,16 +77,24 @@ export const presetName = z
   .regex(/^[A-Za-z0-9._-]{1,64}$/, { error: 'must be 1 to 64 letters, digits, dots, hyphens or underscores' });
 export const region = matching(/^[a-z][a-z0-9-]{1,31}$/, 'a region or country code in lower case, such as eu');
 /** Where people write the secret itself: not a part of it is repeated. */
-const unquoted = (pattern: RegExp, form: string) => z.string().regex(pattern, { error: `must be ${form}` });
+const unquoted = (pattern: RegExp, form: string) => {
+  const error = `must be ${form}, not the credential itself: write ${credentialAdvice}`;
+  return z
+    .string()
+    .regex(pattern, { error })
+    .refine((written) => !looksLikeCredential(written), { error });
+};
 const environmentName = unquoted(/^[A-Za-z_][A-Za-z0-9_]{0,127}$/, 'the name of an environment variable');
 const secretName = unquoted(/^[A-Za-z0-9/_+=.@-]{1,256}$/, 'the name of a secret');
 
 /** Where a secret comes from; the secret itself never stands in the file. */
 const secretForm = mapping('', { secret: secretName });
 const environmentForm = mapping('', { env: environmentName });
-export const secretReference = chosenBy<{ env: string } | { secret: string }>((input) =>
-  typeof input === 'object' && input !== null && 'secret' in input ? secretForm : environmentForm,
-);
+export const secretReference = chosenBy<{ env: string } | { secret: string }>((input) => {
+  if (typeof input !== 'object' || input === null) return noReference;
+  return 'secret' in input ? secretForm : environmentForm;
+});
+const noReference = z.never({ error: `must not be the credential itself: write ${credentialAdvice}` });
 
 const wholeNumber = (least: number, most: number, message: string) =>
   z

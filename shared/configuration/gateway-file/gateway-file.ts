@@ -44,7 +44,8 @@ const key = mapping('workspaces[].keys[]', {
   key: z
     .string()
     .refine((written) => parseApiKey(written) !== undefined, {
-      error: 'must be a whole key of this gateway (its checksum is wrong or missing); leave it out and one is made',
+      error:
+        'must be a whole key of this gateway (its checksum is wrong or missing); leave it out and one is made. The key of a provider goes into byok.connections, key: { env: NAME }',
     })
     .optional(),
   rpm: limit.optional(),

@@ -1,6 +1,6 @@
 // The values of a file with the places they are written at. The checks across sections walk these, not the checked shape,
 // so that one wrong member never hides what is wrong elsewhere.
-import { type Path, quote, quoteName, suggest } from './problems.ts';
+import { looksLikeCredential, type Path, quote, suggest } from './problems.ts';
 import { isMapping } from './yaml-source.ts';
 
 export interface Node {
@@ -34,7 +34,8 @@ export function checkUnique(lists: readonly Node[], name: string, report: Report
   for (const at of lists.flatMap(entries).map((entry) => member(entry, name))) {
     const written = textOf(at);
     if (written === undefined) continue;
-    if (seen.has(written)) report(at, `${quoteName(written) ?? 'it'} is already taken by an earlier entry`);
+    const named = name === 'key' || looksLikeCredential(written) ? 'it' : quote(written);
+    if (seen.has(written)) report(at, `${named} is already taken by an earlier entry`);
     seen.add(written);
   }
 }

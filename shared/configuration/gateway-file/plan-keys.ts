@@ -12,7 +12,7 @@ import {
   type WantedKey,
 } from '../keys/index.ts';
 import type { GatewayFile, KeyInFile } from './gateway-file.ts';
-import { type Issue, type Path, quote } from './problems.ts';
+import { formatPath, type Issue, type Path, quote } from './problems.ts';
 
 export interface PlannedKey {
   readonly former: KeyRecord | undefined;
@@ -66,6 +66,11 @@ export async function planKeys({ file, keys, randomness, nowMs, keepsRevoked }: 
       notes.push(`key ${key.name} of ${workspace} was revoked and stays revoked`);
     }
     notes.push(...found.flatMap(({ former }) => (former === undefined ? [] : describeReplaced(former))));
+    const limitOf = ({ former, wanted: { spendLimitUsd = former?.spendLimitUsd ?? null } }: PlannedKey) =>
+      spendLimitUsd;
+    if (written.spend_limit_reset != null && found.some((one) => limitOf(one) === null)) {
+      notes.push(`${formatPath(path)}.spend_limit_reset has no effect on a key without spend_limit_usd`);
+    }
   }
   return { keys: planned, issues, notes };
 }

@@ -1,12 +1,12 @@
 // What a workspace of the file changes: its settings, its BYOK connections, its functions.
 import { parseUsd } from '../../foundation/money/index.ts';
 import { readConnection } from '../byok/index.ts';
-import { mergeWorkspace, type PresetDocument } from '../workspaces/index.ts';
+import { mergeWorkspace, type PresetDocument, type WorkspaceDocument } from '../workspaces/index.ts';
 import { changedMembers } from './changed-members.ts';
 import { connectionMembers, functionMembers } from './describe-changes.ts';
 import { settingsOf, type WorkspaceInFile } from './gateway-file.ts';
 import { attempt, changeOf, describe, type Planning, type Step } from './planning.ts';
-import { type Issue, type Path, quote, suggest } from './problems.ts';
+import { formatPath, type Issue, type Path, quote, suggest } from './problems.ts';
 
 export async function planWorkspace(planning: Planning, workspace: WorkspaceInFile, path: Path): Promise<Step[]> {
   return [
@@ -16,7 +16,7 @@ export async function planWorkspace(planning: Planning, workspace: WorkspaceInFi
   ].flatMap((step) => step ?? []);
 }
 
-async function planSettings({ stores, issues }: Planning, workspace: WorkspaceInFile, path: Path) {
+async function planSettings({ stores, issues, notes }: Planning, workspace: WorkspaceInFile, path: Path) {
   const { workspaceStore, credit } = stores;
   const changes = settingsOf(workspace);
   const former = await workspaceStore.read(workspace.id);
@@ -31,6 +31,7 @@ async function planSettings({ stores, issues }: Planning, workspace: WorkspaceIn
       ),
     );
   }
+  notes.push(...withoutEffect(former, next, workspace).map((line) => `${formatPath(path)}.${line}`));
   const members = changedMembers(former, next);
   const change = former === undefined ? 'created' : changeOf(members);
   return {
@@ -41,6 +42,33 @@ async function planSettings({ stores, issues }: Planning, workspace: WorkspaceIn
       return [await workspaceStore.write(changes)];
     },
   };
+}
+
+/** What the file says of this workspace and nothing will come of, with what to do instead. */
+function withoutEffect(
+  former: WorkspaceDocument | undefined,
+  next: WorkspaceDocument,
+  { id, credit_usd, presets = [], byok, keys }: WorkspaceInFile,
+): string[] {
+  const isWritten = ({ state }: { readonly state?: 'absent' | undefined }) => state !== 'absent';
+  const isOtherCredit =
+    former !== undefined && credit_usd !== undefined && parseUsd(credit_usd) !== parseUsd(former.credit_usd);
+  const isUsable = (model: string) => next.models === 'all' || next.models.includes(model);
+  const excluded = keys.flatMap(({ models }, index) =>
+    Array.isArray(models) && models.some((model) => !isUsable(model))
+      ? [`keys[${index}].models names models that the workspace itself may not use: add them to its own models`]
+      : [],
+  );
+  return [
+    ...(isOtherCredit ? [`credit_usd has no effect, the workspace exists: use gw credits add ${id} AMOUNT`] : []),
+    ...(presets.some(isWritten) && !next.features.presets
+      ? ['presets have no effect while the workspace has not features: { presets: true }']
+      : []),
+    ...(byok.connections.some(isWritten) && !next.features.byok
+      ? ['byok.connections have no effect while the workspace has not features: { byok: true }']
+      : []),
+    ...excluded,
+  ];
 }
 
 /** What only the merged preset can tell: its versions may be in the file or stored. */
@@ -75,7 +103,11 @@ async function planConnections(planning: Planning, { id, byok: { connections } }
   };
 }
 
-async function planFunctions({ stores, issues, nowMs }: Planning, { id, functions }: WorkspaceInFile, path: Path) {
+async function planFunctions(
+  { stores, issues, notes, nowMs }: Planning,
+  { id, functions }: WorkspaceInFile,
+  path: Path,
+) {
   const { functionStore } = stores;
   const steps: Step[] = [];
   for (const [index, declared] of functions.entries()) {
@@ -83,6 +115,12 @@ async function planFunctions({ stores, issues, nowMs }: Planning, { id, function
     const planned = await attempt(issues, place, () => functionStore.plan(id, declared, nowMs));
     if (planned === undefined) continue;
     const members = await functionMembers(functionStore, declared, planned);
+    for (const { id: revision, state } of declared.revisions) {
+      if (state !== 'draft' || planned.next.revisions.get(revision)?.state !== 'activated') continue;
+      notes.push(
+        `revision ${revision} of function ${declared.id} of ${id} is activated and stays so: state: draft has no effect`,
+      );
+    }
     steps.push({
       planned: [describe(`function ${declared.id} of ${id}`, planned.change, members)],
       write: async () => [await functionStore.apply(id, declared, nowMs)],

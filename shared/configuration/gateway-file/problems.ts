@@ -75,6 +75,19 @@ function oneOf(known: readonly string[], written: unknown): string {
 /** Short, and without a run of digits: keys are neither. */
 const plainWord = /^(?!.*\d{4})[A-Za-z0-9][A-Za-z0-9 ._-]{0,23}$/;
 
+/** Keys of well-known providers begin so. Names of variables and of models do not. */
+const credentialShape =
+  /^(?:(?:sk|pk|rk|gsk|csk|xai|hf|ghp|pplx|nvapi)[-_](?=.*\d)\S{16,}|AIza[\w-]{20,}|A[KS]IA[A-Z0-9]{12,})$/;
+
+/** A secret in the place of its name: it must not be taken for one, and then be printed. */
+export const looksLikeCredential = (text: string): boolean => credentialShape.test(text);
+
+/** What to write where a credential was about to stand in the file. */
+export const credentialAdvice = '{ env: NAME }, the credential itself in the variable NAME of the gateway';
+
+export const authAdvice =
+  'write auth: { bearer: { env: NAME } }, the credential itself in the variable NAME of the gateway';
+
 /** Undefined: it may be a secret, or is no name at all. */
 export const quoteName = (written: unknown): string | undefined =>
   typeof written === 'string' && plainWord.test(written) ? quote(written) : undefined;

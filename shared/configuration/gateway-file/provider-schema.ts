@@ -3,6 +3,7 @@ import * as z from 'zod';
 import { connectTimeoutDefaultMs, idleTimeoutDefaultMs } from '../../foundation/constants/index.ts';
 import type { DeclaredPolicy, ProviderAuth, ProviderDocument } from '../catalogue/index.ts';
 import { chosenBy, mapping, providerId, region, secretReference, text, timeoutMs } from './fields.ts';
+import { authAdvice } from './problems.ts';
 
 /** An empty list would satisfy every policy: refused. */
 export const regions = z.array(region).min(1, { error: 'must name a region, or be left out' });
@@ -18,7 +19,9 @@ const auth = chosenBy<ProviderAuth>((input) => {
   if (typeof input !== 'object' || input === null) return noAuth;
   return 'sigv4' in input ? signed : bearer;
 });
-const noAuth = z.literal('none', { error: 'must be none, { bearer: … } or { sigv4: … }' });
+const noAuth = z.literal('none', {
+  error: `must be none, { bearer: … } or { sigv4: … }, never the credential itself: ${authAdvice}`,
+});
 const bearer = mapping('providers[].auth', { bearer: secretReference });
 const signed = mapping('providers[].auth', { sigv4: mapping('providers[].auth.sigv4', { service: text(64), region }) });
 
@@ -35,8 +38,8 @@ function faultOfBaseUrl(written: string): string | undefined {
   if (/\s/.test(written) || !URL.canParse(written)) return 'must be a URL, such as https://api.acme.example/v1';
   const url = new URL(written);
   if (url.protocol !== 'https:' && url.protocol !== 'http:') return 'must begin with https:// or http://';
-  if (url.username !== '' || url.password !== '') return 'must not hold credentials: use auth';
-  if (/[?#]/.test(written)) return 'must not have a query or a fragment';
+  if (url.username !== '' || url.password !== '') return `must not hold credentials, use auth: ${authAdvice}`;
+  if (/[?#]/.test(written)) return `must not have a query or a fragment; for a key, ${authAdvice}`;
   if (written.endsWith(completionsPath)) return `must end before ${completionsPath}: the gateway appends it`;
   return undefined;
 }

@@ -1,5 +1,15 @@
 // From text to plain values, bounded: a file may be large, deep, or an alias bomb, and still costs little to refuse.
-import { type Document, isAlias, isMap, isScalar, isSeq, LineCounter, parseDocument, type YAMLError } from 'yaml';
+import {
+  type Document,
+  type ErrorCode,
+  isAlias,
+  isMap,
+  isScalar,
+  isSeq,
+  LineCounter,
+  parseDocument,
+  type YAMLError,
+} from 'yaml';
 import type { Issue, Path } from './problems.ts';
 
 /** The catalogue is stored in one item of 400 KB, compressed: four mebibytes of YAML are far above what fits. */
@@ -28,8 +38,8 @@ export function readYaml(text: string): YamlSource {
   try {
     return parse(text);
   } catch {
-    // Aliases beyond the bound, or nesting beyond the stack: the only ways this parser throws.
-    return unreadable('cannot be read: too many aliases, a cycle of aliases, or nested too deeply');
+    // Aliases of nothing or beyond the bound, or nesting beyond the stack: the only ways this parser throws.
+    return unreadable('cannot be read: an alias without its anchor, too many aliases, or nested too deeply');
   }
 }
 
@@ -42,11 +52,8 @@ function parse(text: string): YamlSource {
     stringKeys: true,
     logLevel: 'error',
   });
-  const faults = [...document.errors, ...document.warnings];
-  if (faults.length > 0) {
-    const issues = faults.slice(0, syntaxProblemsMax).map((fault) => syntaxIssue(fault, lines));
-    return { kind: 'unreadable', issues };
-  }
+  const faults = syntaxFaults([...document.errors, ...document.warnings]);
+  if (faults.length > 0) return { kind: 'unreadable', issues: faults.map((fault) => syntaxIssue(fault, lines)) };
   const value: unknown = document.toJS({ maxAliasCount: aliasCountMax });
   if (value === null || value === undefined) return unreadable('is empty');
   const walk: Walk = { issues: [], values: 0 };
@@ -56,9 +63,27 @@ function parse(text: string): YamlSource {
 
 const unreadable = (message: string): YamlSource => ({ kind: 'unreadable', issues: [{ path: [], message }] });
 
-function syntaxIssue(fault: YAMLError, lines: LineCounter): Issue {
-  const { line, col } = lines.linePos(fault.pos[0]);
-  return { path: [], message: `line ${line}, column ${col}: ${fault.message}` };
+/**
+ * The first one alone: what the parser says of the lines behind it follows from it. Names that are written twice leave the
+ * rest as it is, so all of them are shown.
+ */
+function syntaxFaults(all: readonly YAMLError[]): readonly YAMLError[] {
+  const [first] = all.filter(({ code }) => code !== 'DUPLICATE_KEY').toSorted((a, b) => a.pos[0] - b.pos[0]);
+  return first === undefined ? all.slice(0, syntaxProblemsMax) : [first];
+}
+
+/** Where the parser's words do not say what to do. */
+const adviceByCode: Partial<Record<ErrorCode, string>> = {
+  TAB_AS_INDENT: 'a tab stands where YAML takes spaces only: indent with spaces',
+  BLOCK_AS_IMPLICIT_KEY: 'a text with a colon in it must stand in quotes, or the line is indented wrongly',
+  DUPLICATE_KEY:
+    'the names of a mapping are unique, and this one is written twice: write it once, with all that belongs to it',
+  MULTIPLE_DOCS: 'the file holds multiple documents: a gateway file is one, without --- in it',
+};
+
+function syntaxIssue({ pos: [offset], code, message }: YAMLError, lines: LineCounter): Issue {
+  const { line, col } = lines.linePos(offset);
+  return { path: [], message: `line ${line}, column ${col}: ${adviceByCode[code] ?? message}` };
 }
 
 /** Undefined for the file as a whole. */
