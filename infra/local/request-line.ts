@@ -52,6 +52,13 @@ export function attemptLine(written: LogFields, isColoured: boolean): string {
   ]);
 }
 
+/** A charge of more than was held for its input. */
+export function chargeLine(written: LogFields, isColoured: boolean): string {
+  const { event, provider, message, model, correlation_id: id } = withoutControls(written);
+  const paint = painter(isColoured);
+  return join([paint('yellow', `${provider} ${event}`), model, String(message), paint('dim', String(id))]);
+}
+
 const sentences: Readonly<Record<string, string>> = {
   key_refused: 'the provider refused the key it was called with: is it the right one?',
   no_quota: 'the account of the key has no quota left',

@@ -2,7 +2,7 @@
 // failed, and errors. The same fields that a deployed stage writes as JSON.
 import { describeError, type Log, type LogFields } from '../../shared/foundation/log/index.ts';
 import type { Clock } from '../../shared/foundation/time/index.ts';
-import { attemptLine, requestLine } from './request-line.ts';
+import { attemptLine, chargeLine, requestLine } from './request-line.ts';
 
 export interface TerminalLogOptions {
   readonly clock: Clock;
@@ -30,6 +30,7 @@ export function createTerminalLog({ clock, isColoured, write }: TerminalLogOptio
     info(fields) {
       if (fields.event === 'request') emit([requestLine(fields, isColoured)]);
       else if (fields.event === 'attempt_failed') emit([attemptLine(fields, isColoured)]);
+      else if (fields.event === 'charge_over_hold') emit([chargeLine(fields, isColoured)]);
     },
     error(fields, cause) {
       if (!saidByAttempts.has(fields.error_code)) emit(errorLines(fields, cause));
@@ -37,14 +38,11 @@ export function createTerminalLog({ clock, isColoured, write }: TerminalLogOptio
   };
 }
 
-function errorLines(
-  { event, error_code: code, provider, message, correlation_id: id }: LogFields,
-  cause: unknown,
-): string[] {
+function errorLines({ event, error_code: code, provider, correlation_id: id }: LogFields, cause: unknown): string[] {
   const head = ['error', event, code, provider].filter((part) => part !== undefined).join(' ');
-  if (cause === undefined) return [[head, message, id].filter((part) => part !== undefined).join('  ')];
-  const { name, code: causeCode, message: causeMessage, causes, stack } = describeError(cause);
-  const what = `${[name, causeCode].filter((part) => part !== undefined).join(' ')}: ${causeMessage}`;
+  if (cause === undefined) return [[head, id].filter((part) => part !== undefined).join('  ')];
+  const { name, code: causeCode, message, causes, stack } = describeError(cause);
+  const what = `${[name, causeCode].filter((part) => part !== undefined).join(' ')}: ${message}`;
   const why = causes === undefined ? what : `${what} (${causes})`;
   const frames = stack?.split(' | ').slice(0, framesMax) ?? [];
   return [[head, why, id].filter((part) => part !== undefined).join('  '), ...frames.map((frame) => `    ${frame}`)];

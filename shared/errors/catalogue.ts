@@ -47,7 +47,7 @@ const gateway = {
   invalid_correlation: entry(400, 'A session, span or trace header is malformed or conflicts with another.'),
   UNAUTHORIZED: entry(
     401,
-    'The API key is missing, malformed, unknown or revoked; it is sent as `Authorization: Bearer <key>`.',
+    'The API key is missing, malformed, unknown, revoked or expired; it is sent as `Authorization: Bearer <key>`.',
   ),
   PAYMENT_REQUIRED: entry(402, 'No credit is available, or a spend limit is reached.'),
   price_cap_exceeded: entry(402, 'No provider is available under provider.max_price.', 'provider.max_price'),
@@ -81,7 +81,7 @@ const functions = {
   ),
   invalid_function_request: entry(400, 'The request does not match the input contract of the function.'),
   function_requires_managed_funding: entry(400, 'Functions use workspace credits; a BYOK key cannot pay for them.'),
-  api_key_revoked: entry(401, 'The API key is revoked.'),
+  api_key_revoked: entry(401, 'The API key is revoked or expired.'),
   spend_limit_exceeded: entry(402, 'The call could exceed the spend limit of the key.'),
   function_not_found: entry(404, 'The workspace has no such function.', 'model'),
   revision_not_available: entry(

@@ -205,6 +205,13 @@ describe('the readable log', () => {
     expect(lines[0]).toContain('404 not_found  POST /v1/chat  5 ms');
   });
 
+  it('names a charge of more than was held', () => {
+    const { log, lines } = logInto();
+    const charge = { event: 'charge_over_hold', provider: 'acme', model: 'a', message: 'Too many.' };
+    log.info({ ...charge, correlation_id: 'id' });
+    expect(lines).toEqual(['2027-01-15T08:00:00Z  acme charge_over_hold  a  Too many.  id\n']);
+  });
+
   it('lets nothing that a client wrote steer the terminal', () => {
     const { log, lines } = logInto(true);
     log.info({ ...request, 'gen_ai.request.model': 'a\u001b[2J\nb' });

@@ -1,5 +1,6 @@
 // What a key may see of itself: its limits, the credit of its workspace, one of its calls (contract 16).
 import { afterAll, beforeAll, describe, expect, it } from '#jest';
+import { parseApiKey } from '../../shared/configuration/keys/index.ts';
 import { StoreUnavailable } from '../../shared/storage/store/index.ts';
 import { expectError } from '../support/expect-error.ts';
 import { newKey } from '../support/gateway-file.ts';
@@ -7,7 +8,14 @@ import { type Harness, hello, startHarness } from '../support/harness.ts';
 import { aroundStore } from '../support/wrapped-store.ts';
 import { differencesOf, operationOf } from './api-description.ts';
 
-const [main, limited, slow, other, expired] = [newKey(), newKey(), newKey(), newKey(), newKey()];
+const [main, limited, slow, other, expired, holding] = Array.from({ length: 6 }, newKey) as [
+  string,
+  string,
+  string,
+  string,
+  string,
+  string,
+];
 const as = (key: string) => ({ authorization: `Bearer ${key}` });
 
 let gateway: Harness;
@@ -36,7 +44,10 @@ beforeAll(async () => {
         { name: 'expired', key: expired, expires_at: '2020-01-01T00:00:00Z' },
       ],
     },
-    moreWorkspaces: [{ id: 'elsewhere', credit_usd: '1', keys: [{ name: 'k', key: other }] }],
+    moreWorkspaces: [
+      { id: 'elsewhere', credit_usd: '1', keys: [{ name: 'k', key: other }] },
+      { id: 'holding', credit_usd: '1', keys: [{ name: 'k', key: holding, spend_limit_usd: '1' }] },
+    ],
   });
 });
 afterAll(() => gateway?.stop());
@@ -118,6 +129,26 @@ describe('GET /v1/credits', () => {
       total_usage: '0',
       remaining: '1',
     });
+  });
+});
+
+describe('a hold', () => {
+  it('counts until it has expired, in what a key and its workspace have left', async () => {
+    const { credit, counters } = gateway.composition;
+    const account = { workspace: 'holding', spendLimit: null };
+    const usd = (amount: number) => BigInt(amount * 100) * 10_000_000_000n;
+    const keyOf = parseApiKey(holding);
+    if (keyOf === undefined) throw new Error('the key of the test is one');
+    for (const [owner, amount, expiresInMs] of [
+      ['live', 0.25, 60_000],
+      ['over', 0.5, -60_000],
+    ] as const) {
+      const hold = { owner, amount: usd(amount), expiresAtMs: Date.now() + expiresInMs };
+      expect(await credit.take(account, hold)).toMatchObject({ kind: 'taken' });
+      expect(await counters.admitKey({ ...keyOf, hold, countsRequest: false })).toMatchObject({ kind: 'admitted' });
+    }
+    expect((await read('/credits', holding)).body.data).toMatchObject({ total_usage: '0', remaining: '0.75' });
+    expect((await read('/key', holding)).body.data).toMatchObject({ usage_usd: '0', limit_remaining_usd: '0.75' });
   });
 });
 

@@ -154,10 +154,10 @@ describe('a provider', () => {
     expect(await askedFor('acme/limited')).toEqual(both);
   });
 
-  it('that cools is asked first where the request says so, and only then', async () => {
+  it('that cools is asked first where the request names it first, and only then', async () => {
     await failTwice('acme/failing');
     expect(await askedFor('acme/failing', { provider: { order: ['first', 'second'] } })).toEqual(both);
-    expect(await askedFor('acme/failing', { provider: { sort: 'price' } })).toEqual(both);
+    expect(await askedFor('acme/failing', { provider: { sort: 'price' } })).toEqual(moved);
     expect(await askedFor('acme/failing', { provider: { ignore: ['nobody'] } })).toEqual(moved);
     expect(await askedFor('acme/failing', { provider: { allow_fallbacks: false } })).toEqual(moved);
     expect(await askedFor('acme/failing', { provider: { order: ['first'], allow_fallbacks: false } })).toEqual([

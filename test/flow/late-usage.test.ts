@@ -61,6 +61,20 @@ it.each([
   expect((await credit()).spent - before).toBe(BigInt(10 * 1 + tokens * 2) * 1_000_000n);
 });
 
+it('is whole once every choice has finished, however the connection then ends', async () => {
+  script = { lines: [delta('Hello'), end({ usage: early })], isCut: true };
+  const response = await gateway.post(hello('acme/model', { stream: true }), { 'idempotency-key': 'a-whole-stream' });
+  const text = await response.text();
+  expect(text).not.toContain('error');
+  expect(text.endsWith('data: [DONE]\n\n')).toBe(true);
+  await gateway.settled();
+  expect((await gateway.records()).at(-1)).toMatchObject({ outcome: 'ok' });
+  const calls = scripted.provider.bodies.length;
+  const again = await gateway.post(hello('acme/model', { stream: true }), { 'idempotency-key': 'a-whole-stream' });
+  expect([again.headers.get('idempotent-replayed'), await again.text()]).toEqual(['true', text]);
+  expect(scripted.provider.bodies).toHaveLength(calls);
+});
+
 it('keeps the counts of a report when a later one has none', async () => {
   const usage = await usageOf([
     delta('a'),

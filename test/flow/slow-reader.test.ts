@@ -19,6 +19,7 @@ function open(pieces: readonly (Buffer | Promise<Buffer>)[]) {
     idleTimeoutMs: 15_000,
     deadline,
     describe: () => undefined,
+    choices: 1,
   });
   return { clock, watch, opened };
 }

@@ -56,6 +56,28 @@ describe('a stream', () => {
     expect(lines).toEqual([...unknownMembersTexts.chunks, unknownMembersTexts.usageChunk]);
   });
 
+  it.each(['no-usage', 'echo'])(
+    'has one chunk of estimated usage for a client that asked for usage, where its provider sends none: %s',
+    async (upstream) => {
+      const asked = { stream_options: { include_usage: true }, cache: { namespace: `usage ${upstream}` } };
+      for (const cache of ['MISS', 'HIT']) {
+        const { lines, headers } = await stream(upstream, asked);
+        expect(headers.get('x-gw-cache')).toBe(cache);
+        const chunks = lines.filter((line) => line !== '[DONE]').map((line) => JSON.parse(line));
+        const reports = chunks.filter(({ usage }) => (usage ?? null) !== null);
+        expect(reports).toEqual([chunks.at(-1)]);
+        const { choices, usage } = reports[0];
+        expect(choices).toEqual([]);
+        expect(usage.total_tokens).toBe(usage.prompt_tokens + usage.completion_tokens);
+        expect(usage.completion_tokens).toBeGreaterThan(0);
+        expect(usage.estimated ?? false).toBe(upstream === 'no-usage');
+        await gateway.settled();
+      }
+      const { lines } = await stream(upstream);
+      expect(lines.some((line) => line.includes('"estimated":true'))).toBe(false);
+    },
+  );
+
   it('ends with one chunk of ours for a client that asked for merged usage', async () => {
     const { lines } = await stream('unknown-members', { usage: { include: true } });
     expect(lines.slice(0, -1)).toEqual(unknownMembersTexts.chunks);

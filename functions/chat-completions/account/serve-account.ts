@@ -52,14 +52,17 @@ export function keyDocument({ record, item }: OwnKey, nowMs: number) {
   };
 }
 
-async function readCredits({ credit, workspaces }: ChatDependencies, { record }: OwnKey) {
+async function readCredits({ credit, workspaces, clock }: ChatDependencies, { record }: OwnKey) {
   const { id, credit_shards: shards, spend_limit_usd: limit } = await workspaces.read(record.workspace);
   const spendLimit = limit === null ? null : (parseUsd(limit) ?? null);
-  const { granted, spent, available } = await credit.show({ workspace: id, shards, spendLimit });
+  const { granted, spent, available, holds } = await credit.show({ workspace: id, shards, spendLimit });
+  const nowMs = clock.nowMs();
+  // Given back by the next call that meets it.
+  const expired = holds.filter(({ expiresAtMs }) => expiresAtMs <= nowMs).reduce((sum, { amount }) => sum + amount, 0n);
   return {
     total_credits: formatUsd(granted),
     total_usage: formatUsd(spent),
-    remaining: formatUsd(atLeastNothing(available)),
+    remaining: formatUsd(atLeastNothing(available + expired)),
   };
 }
 

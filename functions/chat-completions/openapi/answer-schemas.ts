@@ -33,7 +33,11 @@ const usage = objectSchema(
     model: { ...text, description: 'The catalogue id of the model that served.' },
     attempts: { ...count, description: 'Provider calls made for this answer.' },
     cache_hit: { type: 'boolean', description: 'The answer came from the response cache.' },
-    estimated: { type: 'boolean', description: 'The provider gave no usable counts: these are counted from bytes.' },
+    estimated: {
+      type: 'boolean',
+      description:
+        'The provider gave no usable counts: these are estimated from bytes of text and the sizes of media, or cut to what the call can have used.',
+    },
   },
   {
     optional: ['prompt_tokens', 'completion_tokens', 'total_tokens', 'estimated'],

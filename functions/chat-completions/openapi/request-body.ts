@@ -52,7 +52,8 @@ export const memberDescriptions: Readonly<Record<string, string>> = {
   'messages[].role': '`system`, `developer`, `user`, `assistant` or `tool`.',
   stream: 'Server-sent events in place of one JSON answer.',
   stream_options: 'Standard options of a stream.',
-  'stream_options.include_usage': 'Relays the usage chunk of the provider.',
+  'stream_options.include_usage':
+    'Relays the usage chunk of the provider; one of estimated usage where the provider sends none.',
   temperature: 'Reaches the provider.',
   top_p: 'Reaches the provider.',
   max_tokens: 'The most tokens of output. The worst case of a call is counted from it.',
@@ -77,7 +78,8 @@ export const memberDescriptions: Readonly<Record<string, string>> = {
   'usage.include': 'Adds one chunk with the merged usage at the end of a stream. A JSON answer always has it.',
   provider:
     'Which providers may serve, in which order, under which policy. Members that are not listed are refused: a restriction that is not understood must not be dropped.',
-  'provider.sort': 'What comes first. Without it, and without `order`: the lowest price.',
+  'provider.sort':
+    'What comes first. Without it, and without `order`: the lowest price. Providers that failed lately come last.',
   'provider.max_price': 'The highest price per million tokens, in USD: one for prompt and completion, or one each.',
   'provider.max_price.prompt': 'For a million tokens of the prompt.',
   'provider.max_price.completion': 'For a million tokens of the output.',
@@ -98,7 +100,8 @@ export const memberDescriptions: Readonly<Record<string, string>> = {
   'cache.ttl': 'How long an answer may be given again, in seconds. Default 300.',
   'cache.refresh': 'Asks a provider all the same, and stores the new answer.',
   'cache.namespace': 'Keeps answers apart that would otherwise be the same.',
-  preset: 'Members stored under a slug; the request wins where both have one. `slug`, `slug@version` or an object.',
+  preset:
+    'Members stored under a slug; the request wins where both have one, in `provider` member by member. `slug`, `slug@version` or an object.',
   'preset.slug': 'The slug of a preset of the workspace.',
   'preset.version': 'Left out: the designated version.',
   reasoning: 'How much the model should think, sent in the style of each provider. Either `effort` or `max_tokens`.',

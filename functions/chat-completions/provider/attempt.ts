@@ -84,7 +84,8 @@ async function readOutcome(
 ): Promise<Answer | Failure> {
   const isSuccess = answer.status >= 200 && answer.status < 300;
   if (isSuccess && request.stream && !isJson(answer)) {
-    const options = { idleTimeoutMs: provider.idle_timeout_ms, deadline: streamDeadline, describe };
+    const { choices } = request;
+    const options = { idleTimeoutMs: provider.idle_timeout_ms, deadline: streamDeadline, describe, choices };
     return { kind: 'stream', stream: await openStream(answer, watch, options) };
   }
   const reading = readBoundedBody(answer.body, isSuccess ? upstreamBodyMaxBytes : upstreamErrorMaxBytes, onBytes);

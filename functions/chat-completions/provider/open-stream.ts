@@ -18,15 +18,17 @@ interface OpenStreamOptions {
   /** From the first output on. */
   readonly deadline: Deadline;
   readonly describe: DescribeText;
+  /** `n` of the request. */
+  readonly choices: number;
 }
 
 /** Throws StreamBroken where the stream fails, or ends, before its first output. */
 export async function openStream(
   answer: UpstreamAnswer,
   watch: Watch,
-  { idleTimeoutMs, deadline, describe }: OpenStreamOptions,
+  { idleTimeoutMs, deadline, describe, choices }: OpenStreamOptions,
 ): Promise<OpenStream> {
-  const batches = readStream(answer.body, describe);
+  const batches = readStream(answer.body, { describe, choices });
   const opening = await readOpening(batches);
   watch.pause();
   watch.extend(deadline);

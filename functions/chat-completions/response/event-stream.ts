@@ -21,8 +21,10 @@ export interface RelayOptions {
   readonly includeUsage: boolean;
   /** `reasoning.exclude`: the client sees no reasoning. */
   readonly excludeReasoning: boolean;
-  /** Makes the members of the added usage chunk. */
-  readonly mergedUsage: (() => Record<string, unknown>) | undefined;
+  /** The client gets a usage chunk of ours in its place. */
+  readonly asksMergedUsage: boolean;
+  /** Makes the members of a usage chunk of ours. */
+  readonly mergedUsage: () => Record<string, unknown>;
   /** Called with every chunk of the provider. */
   readonly onChunk?: ((text: string) => void) | undefined;
   /** Runs when the stream is complete, before the end marker: what must be stored before the client knows. */
@@ -107,7 +109,7 @@ async function* relay(
       options.onChunk?.(text);
       options.schemaCheck?.add(head);
       // With the merged usage too, only that one: clients add up what they see (contract 4).
-      const isRelayed = !facts.isUsageOnly || (options.includeUsage && options.mergedUsage === undefined);
+      const isRelayed = !facts.isUsageOnly || (options.includeUsage && !options.asksMergedUsage);
       if (isRelayed) lines += chunkLine(chunk, options.excludeReasoning);
     }
     return send(lines);
@@ -127,7 +129,7 @@ async function* relay(
       return;
     }
     relayed.end = 'complete';
-    if (options.mergedUsage !== undefined) yield send(usageLine(head, options.mergedUsage()));
+    if (addsUsage(options, relayed.usage)) yield send(usageLine(head, options.mergedUsage()));
     const text = transcript.text();
     if (text !== undefined) await options.onComplete?.(text + doneLine);
   } catch (error) {
@@ -171,6 +173,12 @@ export function chunkLine(chunk: StreamChunk, excludeReasoning: boolean): string
   const text = excludeReasoning ? withoutReasoningDeltas(chunk) : chunk.text;
   return text === undefined ? '' : toEventLine(text);
 }
+
+/** Whether a stream ends with a usage chunk of ours: asked for, or in place of the one that the provider did not send. */
+export const addsUsage = (
+  { includeUsage, asksMergedUsage }: Pick<RelayOptions, 'includeUsage' | 'asksMergedUsage'>,
+  reported: Record<string, unknown> | undefined,
+): boolean => asksMergedUsage || (includeUsage && (reported === undefined || !hasCounts(reported)));
 
 /** A chunk of ours: the head of the provider's last one, no choice, the merged usage. */
 export function usageLine({ id, created, model }: Record<string, unknown>, usage: Record<string, unknown>): string {

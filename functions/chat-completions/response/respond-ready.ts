@@ -9,7 +9,7 @@ import { jsonHeaders, streamHeaders } from '../../../shared/protocol/router/inde
 import { doneLine, isJsonObject, readStreamChunk } from '../../../shared/protocol/wire/index.ts';
 import { mergeUsage, noCost } from '../../../shared/routing/billing/index.ts';
 import type { IdentifiedCall, ReadyAnswer, RoutedCall, StoredAnswer } from '../stages.ts';
-import { asksMergedUsage, chunkLine, usageLine } from './event-stream.ts';
+import { addsUsage, asksMergedUsage, chunkLine, usageLine } from './event-stream.ts';
 
 export async function respondReady({ scope, workspace }: IdentifiedCall, ready: ReadyAnswer): Promise<GatewayResponse> {
   const source = ready.kind === 'cached' ? { cache: 'HIT' } : { idempotent_replayed: true };
@@ -41,14 +41,14 @@ function respondCached(call: RoutedCall, answer: CachedAnswer): GatewayResponse 
 
 /** The chunks as they came, with the usage chunks that this client asked for. */
 function cachedStream(call: RoutedCall, answer: CachedAnswer, texts: readonly string[]): string {
-  const { request } = call;
-  const addsUsage = asksMergedUsage(call);
+  const { includeUsage, reasoning } = call.request;
+  const asked = { includeUsage, asksMergedUsage: asksMergedUsage(call) };
   const chunks = texts.flatMap((text) => readStreamChunk(text) ?? []);
-  const relayed = chunks.filter(({ facts }) => !facts.isUsageOnly || (request.includeUsage && !addsUsage));
+  const relayed = chunks.filter(({ facts }) => !facts.isUsageOnly || (includeUsage && !asked.asksMergedUsage));
   const reported = chunks.findLast(({ facts }) => facts.usage !== undefined)?.facts.usage;
-  const added = addsUsage ? usageLine(chunks.at(-1)?.head ?? {}, cachedUsage(answer, reported)) : '';
-  const excludesReasoning = request.reasoning?.exclude === true;
-  return relayed.map((chunk) => chunkLine(chunk, excludesReasoning)).join('') + added + doneLine;
+  const head = chunks.at(-1)?.head ?? {};
+  const added = addsUsage(asked, reported) ? usageLine(head, cachedUsage(answer, reported)) : '';
+  return relayed.map((chunk) => chunkLine(chunk, reasoning?.exclude === true)).join('') + added + doneLine;
 }
 
 function cachedUsage(

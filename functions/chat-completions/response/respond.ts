@@ -71,7 +71,8 @@ function streamResponse(deps: ChatDependencies, answered: Answered, stream: Open
     clock: deps.clock,
     includeUsage: request.includeUsage,
     excludeReasoning: request.reasoning?.exclude === true,
-    mergedUsage: asksMergedUsage(call) ? () => usageOf(answered, charge(), relayed.usage) : undefined,
+    asksMergedUsage: asksMergedUsage(call),
+    mergedUsage: () => usageOf(answered, charge(), relayed.usage),
     onChunk: holdings.cache?.store === undefined ? undefined : keepChunk,
     onComplete:
       call.idempotencyKey === undefined ? undefined : (transcript) => names.store({ ...answer, body: transcript }),

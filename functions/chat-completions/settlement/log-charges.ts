@@ -9,7 +9,7 @@ export function logChargesOverHold(log: Log, { scope, workspace, bill, holdings 
   for (const { candidate, usage, reported, cost, payer, inputTokensMax } of bill.charges) {
     const provider = candidate.provider.id;
     if (usage.promptTokens <= inputTokensMax || (payer === 'client' && !holdsBudget(provider))) continue;
-    log.error({
+    log.info({
       event: 'charge_over_hold',
       message: `The provider reported ${reported?.prompt_tokens} input tokens for a body that can have ${inputTokensMax}.`,
       correlation_id: scope.correlationId,

@@ -63,7 +63,9 @@ export function readKeySpending(item: Item, nowMs: number): KeySpending | null {
   return {
     limit: readLimit(spendLimitUsd),
     spent: readAmount(item[spentAttribute]) - spentBeforePeriod(item, nowMs),
-    held: readHeld(item).reduce((sum, { amount }) => sum + amount, 0n),
+    held: readHeld(item)
+      .filter(({ expiresAtMs }) => expiresAtMs > nowMs)
+      .reduce((sum, { amount }) => sum + amount, 0n),
   };
 }
 

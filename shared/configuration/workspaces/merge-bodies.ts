@@ -1,12 +1,11 @@
-// The shallow merge of contract 3. Members of the request replace those of the preset whole, with one exception: inside
-// `provider` a data policy of the preset stays unless the request states that policy itself.
+// The merge of a preset and a request. Members of the request replace those of the preset whole, but `provider` is merged
+// member by member: a request that sorts does not drop the providers or the policies that the preset names.
 import { isJsonObject, outputBoundNames } from '../../protocol/wire/index.ts';
 
 type Body = Readonly<Record<string, unknown>>;
 
 /** Contract 3: null for a gateway member means absent. Elsewhere null is a value, and reaches the provider. */
 const gatewayMembers = ['provider', 'models', 'cache', 'reasoning', 'usage'];
-const policyMembers = ['zdr', 'data_collection', 'data_residency'];
 /** Names of one setting: with two in the body, the preset's could override the request's. */
 const sameSetting: readonly (readonly string[])[] = [outputBoundNames, ['reasoning', 'reasoning_effort']];
 
@@ -34,6 +33,6 @@ function withoutOverridden(preset: Body, request: Body): Body {
 
 function mergeProvider(preset: unknown, request: unknown): unknown {
   if (!isJsonObject(preset) || !isJsonObject(request)) return request;
-  const inherited = policyMembers.filter((name) => isAbsent(request[name]) && !isAbsent(preset[name]));
-  return { ...request, ...Object.fromEntries(inherited.map((name) => [name, preset[name]])) };
+  const stated = Object.entries(request).filter(([, value]) => !isAbsent(value));
+  return { ...preset, ...Object.fromEntries(stated) };
 }

@@ -27,9 +27,9 @@ const sortRanks: Record<SortOrder, (stats: CandidateStats | undefined) => number
 type Rank = readonly (number | bigint)[];
 
 /**
- * Named providers as named, then by `sort`, then the cheapest. Where a request asks for neither, cooling candidates come
- * last and those with a doubtful chance before them (contract 3): who names an order gets it. Without fallbacks and
- * without names, the first alone.
+ * Named providers as named, then by `sort`, then the cheapest. Cooling candidates come last, under `sort` too: only who
+ * names an order gets it as it is. Before them stand those with a doubtful chance, where a request asks for neither.
+ * Without fallbacks and without names, the first alone.
  */
 export function orderCandidates(
   candidates: readonly Candidate[],
@@ -38,10 +38,11 @@ export function orderCandidates(
   isDoubtful: (candidate: Candidate) => boolean = () => false,
 ): readonly Candidate[] {
   const placeOf = readPlaces(preferences.order);
-  const isDefault = preferences.sort === undefined && preferences.order.length === 0;
+  const namesOrder = preferences.order.length > 0;
+  const isDefault = preferences.sort === undefined && !namesOrder;
   const sortRank = sortRanks[preferences.sort ?? 'price'];
   const rankOf = (candidate: Candidate): Rank => [
-    Number(isDefault && facts.isCooling(candidate)),
+    Number(!namesOrder && facts.isCooling(candidate)),
     Number(isDefault && isDoubtful(candidate)),
     placeOf(candidate.provider.id),
     sortRank(facts.statsOf(candidate)),
@@ -53,7 +54,7 @@ export function orderCandidates(
     .map((candidate) => ({ candidate, rank: rankOf(candidate) }))
     .toSorted((a, b) => compareRanks(a.rank, b.rank))
     .map(({ candidate }) => candidate);
-  return preferences.allowFallbacks || preferences.order.length > 0 ? sorted : sorted.slice(0, 1);
+  return preferences.allowFallbacks || namesOrder ? sorted : sorted.slice(0, 1);
 }
 
 /** The place of a provider in `order`; behind all of them where it is not named. Its first mention counts. */

@@ -16,16 +16,44 @@ export class StreamBroken extends Error {
 /** The words of an error for the operator's log. */
 export type DescribeText = (body: unknown) => string | undefined;
 
+export interface StreamReading {
+  readonly describe?: DescribeText;
+  /** `n` of the request. */
+  readonly choices?: number;
+}
+
 /**
- * Yields chunks in batches as they came off the wire and returns after the provider's end marker, or after a body that
- * ended with every choice finished. What came before a fault is yielded before the fault is thrown. An empty batch is a
- * comment or an event without text: no output, but a sign that the provider lives.
+ * Yields chunks in batches as they came off the wire and returns after the provider's end marker, or where the stream ends,
+ * in whatever way, after every choice has finished. What came before a fault is yielded before the fault is thrown. An
+ * empty batch is a comment or an event without text: no output, but a sign that the provider lives.
  */
 export async function* readStream(
   body: AsyncIterable<Uint8Array>,
-  describe: DescribeText = () => undefined,
+  { describe = () => undefined, choices = 1 }: StreamReading = {},
 ): AsyncGenerator<StreamChunk[], void, undefined> {
   const finished = new Map<number, boolean>();
+  const isComplete = () => finished.size >= choices && [...finished.values()].every((isFinished) => isFinished);
+  const batches = readBatches(body, finished, describe);
+  while (true) {
+    const next = await batches.next().catch((error: unknown) => {
+      if (isComplete()) return { done: true, value: false } as const;
+      throw error;
+    });
+    if (next.done !== true) {
+      yield next.value;
+      continue;
+    }
+    if (next.value || isComplete()) return;
+    throw new StreamBroken({ kind: 'failed', cause: 'truncated_stream' });
+  }
+}
+
+/** Returns whether the end marker came. */
+async function* readBatches(
+  body: AsyncIterable<Uint8Array>,
+  finished: Map<number, boolean>,
+  describe: DescribeText,
+): AsyncGenerator<StreamChunk[], boolean, undefined> {
   for await (const texts of readEventTexts(body, upstreamEventMaxBytes)) {
     const batch: StreamChunk[] = [];
     let fault: AttemptFailure | undefined;
@@ -38,10 +66,9 @@ export async function* readStream(
     }
     if (batch.length > 0 || (fault === undefined && !done)) yield batch;
     if (fault !== undefined) throw new StreamBroken(fault);
-    if (done) return;
+    if (done) return true;
   }
-  const complete = finished.size > 0 && [...finished.values()].every((isFinished) => isFinished);
-  if (!complete) throw new StreamBroken({ kind: 'failed', cause: 'truncated_stream' });
+  return false;
 }
 
 /** Adds the chunk to the batch, or says what is wrong with it. */

@@ -107,13 +107,16 @@ function isAffordable({ entry }: Runner, { provider = {} }: Body): boolean {
   );
 }
 
-/** Contract 3: what is said of cooling providers is said of the order without `sort` and `order`. */
-export const asksForNoOrder = ({ provider }: Body): boolean =>
+/** Only a written order stands, whoever cools. */
+export const namesNoOrder = ({ provider }: Body): boolean => (provider?.order ?? []).length === 0;
+
+/** What is said of long prompts is said of the order without `sort` and `order`. */
+const asksForNoOrder = ({ provider }: Body): boolean =>
   (provider?.sort ?? null) === null && (provider?.order ?? []).length === 0;
 
 /** Whether the first is to be tried before the second: rule by rule, the first that tells them apart decides. */
 export function mayPrecede(first: Runner, second: Runner, body: Body, configuration: Configuration): boolean {
-  const cools = ({ entry }: Runner) => asksForNoOrder(body) && configuration.cooling.includes(entry.provider);
+  const cools = ({ entry }: Runner) => namesNoOrder(body) && configuration.cooling.includes(entry.provider);
   if (cools(first) !== cools(second)) return cools(second);
   const overflows = ({ entry }: Runner) =>
     asksForNoOrder(body) && JSON.stringify(body).includes('x'.repeat(100)) && entry.context_length < 20;

@@ -5,7 +5,7 @@ import { GatewayError } from '../../../shared/errors/index.ts';
 import { makePlan, type PlanFacts } from '../../../shared/routing/planner/index.ts';
 import { requestOf } from '../../support/planning.ts';
 import { anyBody, anyConfiguration, type Body, type Configuration } from './arbitrary-configurations.ts';
-import { asksForNoOrder, hurdlesOf, mayPrecede, naiveVerdict, type Runner } from './naive-plan.ts';
+import { hurdlesOf, mayPrecede, naiveVerdict, namesNoOrder, type Runner } from './naive-plan.ts';
 
 const runs = { numRuns: 2_000 };
 
@@ -94,9 +94,9 @@ describe('whatever the catalogue and the request', () => {
     });
   });
 
-  it('those who cool come last, unless the request asks for an order', () => {
+  it('those who cool come last, unless the request names an order', () => {
     ofEveryPlan((planned, body, { cooling }) => {
-      if (!asksForNoOrder(body)) return;
+      if (!namesNoOrder(body)) return;
       const cools = planned.map(({ entry }) => cooling.includes(entry.provider));
       expect(cools).toEqual(cools.toSorted((a, b) => Number(a) - Number(b)));
     });

@@ -48,6 +48,31 @@ describe('reading a provider’s stream', () => {
     expect(await read('data:\n\n', events(word, ' ', '[DONE] '))).toEqual({ texts: [word] });
   });
 
+  it('ends well once every choice has finished, however the connection then ends', async () => {
+    async function* broken(): AsyncGenerator<Uint8Array> {
+      yield Buffer.from(events(role, word, stop));
+      throw new Error('the connection was reset');
+    }
+    const texts: string[] = [];
+    for await (const batch of readStream(broken())) texts.push(...batch.map(({ text }) => text));
+    expect(texts).toEqual([role, word, stop]);
+    for (const rest of ['data: {"id":"half a', events('{"error":{"message":"x"}}'), events('not JSON')]) {
+      expect(await read(events(role, word, stop), rest)).toEqual({ texts: [role, word, stop] });
+    }
+  });
+
+  it('waits for as many choices as were asked for', async () => {
+    async function* body(...texts: string[]): AsyncGenerator<Uint8Array> {
+      yield Buffer.from(events(...texts));
+    }
+    const readTwo = async (...texts: string[]) => {
+      for await (const _batch of readStream(body(...texts), { choices: 2 }));
+    };
+    await expect(readTwo(word, stop)).rejects.toThrow(StreamBroken);
+    await readTwo(word, stop, chunk({ content: 'Hi' }, 'stop', 1));
+    await readTwo(word, stop, '[DONE]');
+  });
+
   it.each([
     ['nothing at all', []],
     ['only comments', [': ping\n\n: ping\n\n']],

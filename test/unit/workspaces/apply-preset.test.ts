@@ -92,13 +92,15 @@ describe('the merged body', () => {
     });
   });
 
-  it('is merged shallowly: a member of the request replaces that of the preset whole', () => {
+  it('is merged shallowly, but provider member by member: no sort of the request drops an only of the preset', () => {
     const preset = { cache: { enabled: true, ttl: 60 }, provider: { sort: 'price', only: ['a'] } };
-    expect(merged(preset, { cache: { ttl: 5 }, provider: { sort: 'latency' } })).toMatchObject({
+    expect(merged(preset, { cache: { ttl: 5 }, provider: { sort: 'latency', ignore: ['b'] } })).toEqual({
+      model: 'm',
+      messages,
       cache: { ttl: 5 },
-      provider: { sort: 'latency' },
+      provider: { sort: 'latency', only: ['a'], ignore: ['b'] },
     });
-    expect(merged(preset, { provider: { sort: 'latency' } }).provider).toEqual({ sort: 'latency' });
+    expect(merged(preset, { provider: { only: 'c', sort: null } }).provider).toEqual({ sort: 'price', only: 'c' });
   });
 
   it('takes null of a gateway member for absent, and null of any other for a value', () => {
