@@ -72,7 +72,7 @@ describe('the description of a request', () => {
         seen[accepted ? 'accepted' : 'refused'] += 1;
         expect(isDescribed(body)).toBe(accepted);
       }),
-      { numRuns: 3_000 },
+      { numRuns: 1_500 },
     );
     expect(Math.min(seen.accepted, seen.refused)).toBeGreaterThan(100);
   });

@@ -1,4 +1,4 @@
-// 200 mixed calls in each kind of weather, and what holds afterwards. GW_FAULT_SEED=n makes other weather.
+// 100 mixed calls in each kind of weather, and what holds afterwards. GW_FAULT_SEED=n makes other weather.
 import { afterAll, beforeAll, describe, expect, it } from '#jest';
 import { checkWellAnswered } from '../support/well-answered.ts';
 import { retryAll, standingAfterTheLease } from './after-the-lease.ts';
@@ -9,7 +9,7 @@ import { faultSeed, seededRandom } from './seeded-random.ts';
 import { type SentCall, serve } from './send-calls.ts';
 import { storms } from './storms.ts';
 
-const callsPerStorm = 200;
+const callsPerStorm = 100;
 const atOnce = 20;
 
 /** What every storm must show, or the calls were not mixed. */
