@@ -2,24 +2,15 @@
 // Before anything is built it prints account and region and checks what would fail, or lose something, later.
 import { spawn } from 'node:child_process';
 import { delimiter, dirname, join, resolve } from 'node:path';
-import { createInterface } from 'node:readline/promises';
 import { openAwsAccount } from './aws-account.ts';
 import { checkBeforeDeployment } from './deployment/check-before-deployment.ts';
+import { confirm } from './deployment/confirm.ts';
 import { cdkRuns, readDeployOptions } from './deployment/options.ts';
 import { checkPlace } from './settings-schema.ts';
 import { stageSettings } from './stage-settings.ts';
 
 const projectRoot = resolve(import.meta.dirname, '../..');
 const print = (line: string) => process.stdout.write(`${line}\n`);
-
-/** Throws where the answer is not yes. */
-async function confirm(question: string): Promise<void> {
-  if (!process.stdin.isTTY) throw new Error(`this would ${question}: pass --yes, as there is no terminal to ask on`);
-  const terminal = createInterface({ input: process.stdin, output: process.stdout });
-  const answer = await terminal.question(`This would ${question}. Go on? [y/N] `);
-  terminal.close();
-  if (!/^y(es)?$/i.test(answer.trim())) throw new Error('nothing was deployed');
-}
 
 /** Resolves with the exit code of cdk, which writes to this terminal. */
 function runCdk(args: readonly string[]): Promise<number> {
@@ -42,10 +33,7 @@ async function deploy(): Promise<void> {
   print(`stage ${stage}: account ${aws.account}, region ${aws.region}`);
   const { dataStackStatus, notes, questions } = await checkBeforeDeployment(aws, options);
   for (const note of notes) print(note);
-  for (const question of questions) {
-    if (options.isConfirmed) print(`--yes was passed: this will ${question}`);
-    else await confirm(question);
-  }
+  for (const question of questions) await confirm(question, options.isConfirmed);
   for (const args of cdkRuns(options, dataStackStatus, aws)) {
     process.exitCode = await runCdk(args);
     if (process.exitCode !== 0) throw new Error(`${stage} was not deployed; cdk says why above`);

@@ -9,6 +9,7 @@ import { AwsSolutionsChecks } from 'cdk-nag';
 import type { StageSettings } from '../../infra/cdk/settings-schema.ts';
 import { GatewayStage, type GatewayStageProps } from '../../infra/cdk/stage.ts';
 import { stageSettings } from '../../infra/cdk/stage-settings.ts';
+import type { TableName } from '../../shared/foundation/constants/index.ts';
 
 export interface SynthesizedStage {
   readonly settings: StageSettings;
@@ -37,17 +38,25 @@ const stubBundles = (): string => {
   return root;
 };
 
+interface SynthesisOptions extends Pick<GatewayStageProps, 'isFirstDeployment' | 'importsIn' | 'commit'> {
+  readonly withoutTables?: readonly TableName[];
+}
+
 /** A stage of the settings table, with `overrides` in place of some of its settings. */
 export const synthesizeStage = (
   stage: string,
   overrides: Partial<StageSettings> = {},
-  more: Pick<GatewayStageProps, 'isFirstDeployment' | 'importsIn' | 'commit'> = {},
+  { withoutTables = [], ...more }: SynthesisOptions = {},
 ): SynthesizedStage => {
   const known = stageSettings[stage];
   if (known === undefined) throw new Error(`there is no stage ${stage}`);
   const settings = { ...known, ...overrides };
   const app = new App({ context: cdkJson.context, outdir: mkdtempSync(join(tmpdir(), 'gw-cdk-')) });
   const { data, api } = new GatewayStage(app, stage, { settings, bundlesRoot: stubBundles(), ...more });
+  // As a release from before these tables.
+  for (const table of withoutTables) {
+    for (const id of [`Table-${table}`, `Table${table}`]) data.node.tryRemoveChild(id);
+  }
   const report = new AwsSolutionsChecks(app).validateScope(app);
   return {
     settings,

@@ -11,7 +11,7 @@ import {
 import type { StageSettings } from '../settings-schema.ts';
 
 /** Their contents live a day at most, or are rebuilt by themselves: a restored copy would be of no use. */
-const unrecoveredTables: ReadonlySet<TableName> = new Set(['cache', 'idempotency', 'limits', 'statistics']);
+export const unrecoveredTables: ReadonlySet<TableName> = new Set(['cache', 'idempotency', 'limits', 'statistics']);
 
 /**
  * DynamoDB's own quota of a table, unless AWS has raised it. It is written out: a table may keep a former limit when the

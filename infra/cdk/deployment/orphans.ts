@@ -62,7 +62,10 @@ export async function findOrphans(
     ),
   );
   const secret = settings.adopt?.secretArn == null ? await findSecret(stage, clientOptions, allowed) : undefined;
-  return [...found.flat(), ...(secret === undefined || owned.has(secret.arn) ? [] : [secret])];
+  return [
+    ...found.flat(),
+    ...(secret === undefined || [...owned].some((id) => id.includes(secret.name)) ? [] : [secret]),
+  ];
 }
 
 async function findSecret(stage: string, clientOptions: AwsAccount['clientOptions'], allowed: AllowedCalls) {

@@ -46,8 +46,11 @@ async function leaveObjectInBucket({ clientSettings, readStack }: Operator): Pro
 
 export async function liveProtected(operator: Operator, project: ProjectCopy): Promise<void> {
   const hasTables = async () => (await operator.tables('prod')).length > 0;
+  // The emulator's quota of concurrent executions depends on this machine.
+  const concurrency = { chatReservedConcurrency: 5, modelsReservedConcurrency: 2 };
+  project.writeSettings({ prod: concurrency });
   const failed = await operator.tryDeploy('prod', failingDeployment);
-  check(failed.code !== 0, 'a deployment with a resource that cannot be created succeeded');
+  check(failed.output.includes('cdk says why'), `a resource that cannot be created: ${failed.output.slice(-500)}`);
   check(!(await hasTables()), 'a failed first deployment left tables behind');
 
   await operator.deploy('prod');
@@ -58,11 +61,12 @@ export async function liveProtected(operator: Operator, project: ProjectCopy): P
   await operator.tryDestroy('prod');
   check((await operator.readStack(dataStackName('prod'))).stack !== undefined, 'a protected stack was destroyed');
 
-  project.writeSettings({ prod: { terminationProtection: false } });
+  project.writeSettings({ prod: { ...concurrency, terminationProtection: false } });
   await operator.deploy('prod');
   await operator.destroy('prod');
   check(await hasTables(), 'destroying a stage that retains took its tables');
   const blocked = await operator.tryDeploy('prod');
-  check(blocked.code !== 0, 'a deployment over existing tables succeeded');
+  const command = 'npm run deploy -- --stage prod --adopt';
+  check(blocked.output.includes('table gw-prod-keys') && blocked.output.includes(command), blocked.output.slice(-500));
   check(await hasTables(), 'a deployment that failed took existing tables');
 }

@@ -1,0 +1,15 @@
+// Asks the operator before something is done that takes something away.
+import { createInterface } from 'node:readline/promises';
+
+/** `question` is what would be done, a sentence without its subject. Throws where the answer is not yes. */
+export async function confirm(question: string, isConfirmed: boolean): Promise<void> {
+  if (isConfirmed) {
+    process.stdout.write(`--yes was passed: this will ${question}\n`);
+    return;
+  }
+  if (!process.stdin.isTTY) throw new Error(`this would ${question}: pass --yes, as there is no terminal to ask on`);
+  const terminal = createInterface({ input: process.stdin, output: process.stdout });
+  const answer = await terminal.question(`This would ${question}. Go on? [y/N] `);
+  terminal.close();
+  if (!/^y(es)?$/i.test(answer.trim())) throw new Error('nothing was done');
+}
