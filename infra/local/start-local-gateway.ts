@@ -20,13 +20,19 @@ import { createDynamoClient, createDynamoStore, type Store } from '../../shared/
 import { checkGatewayFile, InvalidGatewayFile, readConfigFile } from './config-file.ts';
 import { createTables } from './create-tables.ts';
 import { writeCredentialReport } from './credential-report.ts';
-import { isDemoStore, planDemo, revokeFormerKeys, revokePublishedKey } from './demo/demo-gateway.ts';
+import {
+  isDemoStore,
+  type ProviderAddress,
+  planDemo,
+  revokeFormerKeys,
+  revokePublishedKey,
+} from './demo/demo-gateway.ts';
 import { describeStart } from './describe-start.ts';
 import { baseUrl, checkAddress, hostDefault, isWildcard, orOneLine } from './listen-address.ts';
 import { localAdapters } from './local-adapters.ts';
 import type { LocalOptions } from './options.ts';
 import { type PrivateDynamo, startPrivateDynamo } from './private-dynamodb.ts';
-import { startSimulator } from './simulator/index.ts';
+import { type Simulator, startSimulator } from './simulator/index.ts';
 import { createTerminalLog } from './terminal-log.ts';
 
 const localStage = 'local';
@@ -65,8 +71,9 @@ export async function startLocalGateway(options: StartOptions, say: Say): Promis
       onCredentialsChecked: (checked) => void report(composition, checked),
     });
     started.push(() => composition.transport.close());
-    const keyTexts = await configure({ composition, say, later, started }, file);
-    later.push(...(await revokePublishedKey(composition)).map((note) => `note: ${note}`));
+    const { keyTexts, simulator } = await configure({ composition, say, later, started }, file);
+    const isSimulated = ({ id, base_url }: ProviderAddress) => simulator?.urlOf(id) === base_url;
+    later.push(...(await revokePublishedKey(composition, isSimulated)).map((note) => `note: ${note}`));
     await lookAtCredentials(composition);
     const server = createNodeServer(createChatGateway(composition), composition);
     const url = baseUrl(host, await orOneLine(port, host, () => server.listen(port, host)));
@@ -114,13 +121,19 @@ interface Start {
   readonly started: Stop[];
 }
 
-/** Gives the texts of keys that are active from now on, as far as this start knows them. */
-async function configure(start: Start, file: NamedFile | undefined): Promise<readonly string[]> {
+interface Configured {
+  /** Of keys that are active from now on, as far as this start knows them. */
+  readonly keyTexts: readonly string[];
+  /** Undefined: this start simulates no provider. */
+  readonly simulator?: Simulator;
+}
+
+async function configure(start: Start, file: NamedFile | undefined): Promise<Configured> {
   const { composition, later, started } = start;
-  if (file !== undefined) return applyFile(start, file);
+  if (file !== undefined) return { keyTexts: await applyFile(start, file) };
   if (!(await isDemoStore(composition))) {
     later.push('serving what the store holds, without a change; --config FILE applies a gateway file');
-    return [];
+    return { keyTexts: [] };
   }
   const simulator = await startSimulator();
   started.push(() => simulator.stop());
@@ -129,7 +142,7 @@ async function configure(start: Start, file: NamedFile | undefined): Promise<rea
   await revokeFormerKeys(composition, demo.key);
   await applyFile(start, { name: demoName, content: checkGatewayFile(demoName, demo.text) });
   later.push(`demo key: ${demo.key}`, ...demo.notes.map((note) => `note: ${note}`));
-  return [demo.key];
+  return { keyTexts: [demo.key], simulator };
 }
 
 async function applyFile({ composition, say, later }: Start, { name, content }: NamedFile): Promise<readonly string[]> {

@@ -12,6 +12,7 @@ import {
   restoredKeys,
 } from '../../../shared/configuration/gateway-file/index.ts';
 import type { Store } from '../../../shared/storage/store/index.ts';
+import { revokeBeforeNewProviders } from '../../local/demo/demo-gateway.ts';
 import type { CommandLine } from '../args/command-line.ts';
 import { readText } from '../args/option-values.ts';
 import { confirm, type Outcome, type Session } from '../args/session.ts';
@@ -21,7 +22,7 @@ import { readCredentialsFor } from '../target/credential-facts.ts';
 import { emptyStore } from '../target/dry-run-store.ts';
 import { lazyKeyWrapper } from '../target/key-wrappers.ts';
 import type { OpenTarget } from '../target/open-target.ts';
-import { sealingStoresOn } from '../target/stores.ts';
+import { sealingStoresOn, storesOn } from '../target/stores.ts';
 import { describeTarget } from '../target/target.ts';
 
 export function addApply(program: CommandLine): void {
@@ -57,7 +58,10 @@ async function apply(session: Session, { file: path, dryRun: isDry = false }: Ap
   if (isDry) return applyOutcome({ ...plan, isDry, createdKeys: [] });
   await confirmChanges(session, plan);
   session.terminal.showProgress('applying …');
-  return carryOut(session, plan);
+  const { providers } = plan.catalogue;
+  const isStage = session.target.kind === 'stage';
+  const revoked = isStage ? [] : await revokeBeforeNewProviders(storesOn(opened.store), providers);
+  return carryOut(session, { ...plan, notes: [...plan.notes, ...revoked] });
 }
 
 async function confirmChanges(session: Session, { changes }: GatewayFilePlan): Promise<void> {

@@ -49,16 +49,39 @@ export async function planDemo(
   return { text, key: key.key, notes };
 }
 
-/**
- * Revokes the published key once money can be spent with it: a provider that asks for a credential can be called. Gives a
- * line where it did.
- */
-export async function revokePublishedKey({ keys, catalogue, credentials }: Composition): Promise<string[]> {
-  const record = await keys.read(publishedPublicId);
-  if (record?.status !== 'active') return [];
+export interface ProviderAddress {
+  readonly id: string;
+  readonly base_url: string;
+}
+
+/** Revokes the published key once a call can reach a provider that this process does not simulate. Gives a line where it did. */
+export async function revokePublishedKey(
+  { keys, catalogue, credentials }: Composition,
+  isSimulated: (provider: ProviderAddress) => boolean,
+): Promise<string[]> {
   await credentials.ready();
   const providers = [...(await catalogue.current()).providers.values()];
-  if (!providers.some((provider) => provider.auth !== 'none' && credentials.find(provider) !== undefined)) return [];
+  const isReal = providers.some((provider) => !isSimulated(provider) && credentials.find(provider) !== undefined);
+  return isReal ? revokePublished(keys) : [];
+}
+
+/**
+ * Before a file is applied to a store on this machine, which a running demo may serve: the published key goes when a
+ * provider comes that the store has not had at this address. As long as the key was active, those before were simulated.
+ */
+export async function revokeBeforeNewProviders(
+  { keys, catalogues }: Pick<Stores, 'keys' | 'catalogues'>,
+  providers: readonly ProviderAddress[],
+): Promise<string[]> {
+  const before = (await catalogues.read())?.providers ?? [];
+  const isKnown = ({ id, base_url }: ProviderAddress) =>
+    before.some((known) => known.id === id && known.base_url === base_url);
+  return providers.every(isKnown) ? [] : revokePublished(keys);
+}
+
+async function revokePublished(keys: Stores['keys']): Promise<string[]> {
+  const record = await keys.read(publishedPublicId);
+  if (record?.status !== 'active') return [];
   await keys.write({ ...record, status: 'revoked' });
   return ['the published demo key is revoked: it could call a real provider'];
 }
