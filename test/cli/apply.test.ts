@@ -1,6 +1,7 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from '#jest';
+import { startLocalGateway } from '../../infra/local/start-local-gateway.ts';
 import { gatewayFile, type LocalStore, startLocalStore } from './local-store.ts';
 import { operate, operateJson } from './operator.ts';
 
@@ -54,6 +55,28 @@ describe('apply', () => {
     expect(withKey.out).toContain('changed    byok connection to acme of team\n             key: another one');
     expect(withKey.out + withKey.error).not.toContain(variables.ACME_BYOK);
     expect((await operate(line, { variables })).out).toBe('4 unchanged');
+  });
+});
+
+describe('the published key of a demo that runs on the store', () => {
+  const publishedKey = 'sk-gw-demodemodemodemo-demodemodemodemodemodemodemodemodemodemokey2Jc7YM';
+  const revoked = 'the published demo key is revoked: it could call a real provider';
+
+  it('ends when a file brings a provider that is not simulated, and not before', async () => {
+    const options = { port: 0, config: undefined, data: undefined, dynamodb: local.url };
+    const demo = await startLocalGateway(options, () => {});
+    const headers = { authorization: `Bearer ${publishedKey}` };
+    const status = async () => (await fetch(`${demo.url}/models`, { headers })).status;
+    try {
+      const exported = (await operate(`export ${local.option}`)).out;
+      const edited = local.write('edited.yaml', exported.replace('data_collection: allow', 'data_collection: deny'));
+      expect((await operate(`apply -f ${edited} --yes ${local.option}`)).out).not.toContain(revoked);
+      expect(await status()).toBe(200);
+      expect((await operate(`${applyLine(gatewayFile())} --yes`)).out).toContain(revoked);
+      expect(await status()).toBe(401);
+    } finally {
+      await demo.stop();
+    }
   });
 });
 
