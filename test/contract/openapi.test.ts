@@ -7,7 +7,15 @@ import { parse } from 'yaml';
 import { describe, expect, it } from '#jest';
 import { errorColumns, errorRows, memberDescriptions } from '../../functions/chat-completions/openapi/index.ts';
 import { errorCatalogue } from '../../shared/errors/index.ts';
-import { headerNames } from '../../shared/foundation/constants/index.ts';
+import {
+  configFreshMs,
+  connectTimeoutDefaultMs,
+  firstChunkTimeoutDefaultMs,
+  headerNames,
+  idleTimeoutDefaultMs,
+  refusalRecordsPerSecond,
+  requestBudgetMs,
+} from '../../shared/foundation/constants/index.ts';
 import { componentSchema, description, faultsOf, operationOf } from './api-description.ts';
 
 const projectRoot = join(import.meta.dirname, '../..');
@@ -94,6 +102,21 @@ describe('the description of the API', () => {
     const table = tableIn(section('Every error'));
     expect(table).toEqual([[...errorColumns], ...errorRows()]);
     expect(tableIn(print('--errors'))).toEqual(table);
+  });
+
+  it('is not contradicted by the pages on bounds: they have the numbers of the constants', () => {
+    const seconds = (ms: number) => `${ms / 1_000} s`;
+    const security = readFileSync(join(projectRoot, 'shared/protocol/http/README.md'), 'utf8');
+    for (const words of [
+      `${seconds(connectTimeoutDefaultMs)} to connect, ${seconds(idleTimeoutDefaultMs)} between parts`,
+      `${seconds(firstChunkTimeoutDefaultMs)} for a stream`,
+      `${seconds(requestBudgetMs)} from its arrival`,
+      `${refusalRecordsPerSecond} in a second, for each key and process`,
+    ])
+      expect(security).toContain(words);
+    const chat = readFileSync(join(projectRoot, 'functions/chat-completions/README.md'), 'utf8');
+    expect(chat).toContain(`are read again after ${seconds(configFreshMs)}:`);
+    expect(chat).toContain(`at most ${refusalRecordsPerSecond} in any second`);
   });
 
   it('names one code for each cause of a 402, and no code of a 402 is missing', () => {

@@ -3,6 +3,7 @@ import { text } from 'node:stream/consumers';
 import { afterAll, beforeAll, describe, expect, it } from '#jest';
 import { expectError, uuid } from '../support/expect-error.ts';
 import { type Harness, hello, startHarness } from '../support/harness.ts';
+import { description, differencesOf, operationOf } from './api-description.ts';
 
 describe('the routes', () => {
   let gateway: Harness;
@@ -36,6 +37,40 @@ describe('the routes', () => {
       else expect(await response.json()).toMatchObject({ error: { code: 'not_found' }, message: expect.any(String) });
       expect(response.status).toBe(404);
     }
+  });
+
+  it('are all described, with their methods, below exactly the base URLs that serve them', async () => {
+    const { message } = (await (await send('GET', '/v1/nothing')).json()) as { message: string };
+    const served = message
+      .slice(message.indexOf('There are: ') + 'There are: '.length)
+      .split('; ')
+      .map((route) => (route.startsWith('/') ? `GET ${route}` : route).replace('*', '{id}'));
+    const isOfClients = (route: string) => / \/(v1\/|health$)/.test(route);
+    const described = Object.entries(description.paths).flatMap(([path, item]) =>
+      Object.keys(item)
+        .filter((member) => !member.startsWith('x-'))
+        .map((method) => `${method.toUpperCase()} ${path}`),
+    );
+    expect(described.filter(isOfClients).toSorted()).toEqual(served.filter(isOfClients).toSorted());
+    expect(described.length).toBeGreaterThan(6);
+    for (const [path, item] of Object.entries(description.paths)) {
+      const bases = item['x-gw-base-urls'] as unknown as string[] | undefined;
+      if (bases === undefined) continue;
+      for (const base of ['/v1', '/openai/v1']) {
+        // A method that no path takes tells a path that there is from one that there is not.
+        const response = await send('PUT', path.replace('/v1', base).replace('{id}', 'auto'));
+        await response.text();
+        expect([base, path, response.status]).toEqual([base, path, bases.includes(base) ? 405 : 404]);
+      }
+    }
+  });
+
+  it('answer as they are described: one model, and the health of the process', async () => {
+    for (const id of ['auto', 'acme/echo', 'acme/none']) {
+      const operation = operationOf('GET', '/v1/models/{id}');
+      expect(await differencesOf(operation, await send('GET', `/v1/models/${id}`))).toEqual([]);
+    }
+    expect(await differencesOf(operationOf('GET', '/health'), await fetch(`${origin()}/health`))).toEqual([]);
   });
 
   it('take repeated and trailing slashes for one path', async () => {

@@ -1,5 +1,5 @@
-// Finds the key, its workspace and the catalogue. A warm instance has them in memory; nothing remembered lets a call
-// pass: the reservation of the key compares it with the store.
+// Finds the key, its workspace and the catalogue. A warm instance has them in memory. What it remembers of the key lets no
+// call pass, as its reservation compares it with the store; the others may be some seconds old.
 import { fail, GatewayError } from '../../../shared/errors/index.ts';
 import { equalInConstantTime } from '../../../shared/foundation/ids/index.ts';
 import { maskKeys } from '../../../shared/foundation/log/index.ts';

@@ -76,13 +76,14 @@ const chunk = objectSchema(
   { ...completionHead, choices: arrayOf({ type: 'object' }), usage: { type: ['object', 'null'] } },
   {
     optional: [...Object.keys(completionHead), 'choices', 'usage'],
-    description: 'A standard `chat.completion.chunk`, byte for byte as the provider sent it.',
+    description:
+      'A standard `chat.completion.chunk`, byte for byte as the provider sent it, less reasoning where `reasoning.exclude` is set. With `usage.include` one more chunk comes from the gateway.',
   },
 );
 
 const streamError = objectSchema(
   { error: objectSchema({ code: { ...text, enum: midStreamCodes }, message: text }) },
-  { description: 'Stands before the end marker of a stream that broke after its first output.' },
+  { description: 'Says how a stream broke after its first output. Behind it comes at most the end marker.' },
 );
 
 const reason = { ...text, enum: rejectionReasons, description: 'Only on 400: what every provider objected to.' };
@@ -118,7 +119,7 @@ const openAiError = objectSchema(
     message: text,
     correlation_id: { ...text, format: 'uuid' },
   },
-  { description: 'The same with the header `X-Gw-Error-Format: openai`.' },
+  { description: 'The same with the header `X-Gw-Error-Format: openai`, and below `/openai/v1`.' },
 );
 
 type MembersOf<Wire> = { readonly [Member in keyof Required<Wire>]: JsonSchema };

@@ -80,7 +80,7 @@ const gatewayErrors: GuideOf<typeof errorFamilies.gateway> = {
   duplicate_span_id: {
     cause: 'Another call of the workspace used this `X-Gw-Span-Id` in the last 30 days.',
     solution:
-      'Take a new span id for every call. A retry of a failed call, or one with the same Idempotency-Key, may keep its own.',
+      'Take a new span id for every call. A retry with the same Idempotency-Key may keep its own, and so may one of a call that no provider saw or that ended with a 429, a 5xx or a broken stream: after any other answer of a provider it stays used.',
   },
   no_policy_compliant_provider: {
     cause:

@@ -22,6 +22,8 @@ const accountCodes: readonly ErrorCode[] = [...modelsCodes, 'api_key_rate_limit'
 export const codesOf = {
   chat: errorCodes,
   models: modelsCodes,
+  model: ['unknown_model', ...modelsCodes] satisfies ErrorCode[],
+  health: ['not_found', 'method_not_allowed', 'internal_error'] satisfies ErrorCode[],
   account: accountCodes,
   generation: ['invalid_request', ...accountCodes] satisfies ErrorCode[],
 };

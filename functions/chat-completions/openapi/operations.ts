@@ -1,9 +1,9 @@
-// The operations of the interface (spec 4, contract 16).
+// The operations of the interface.
 import { type ErrorCode, okStatus } from '../../../shared/errors/index.ts';
-import { routePaths } from '../../../shared/foundation/constants/index.ts';
+import { basePaths, rootPaths, routePaths } from '../../../shared/foundation/constants/index.ts';
 import { codesOf, errorResponses } from './error-responses.ts';
 import { parameters, responseHeaders } from './headers.ts';
-import { schemaReference } from './json-schema.ts';
+import { objectSchema, schemaReference } from './json-schema.ts';
 
 const hello = { messages: [{ role: 'user', content: 'Hello' }] };
 
@@ -37,7 +37,7 @@ const eventStream = {
   schema: {
     type: 'string',
     description:
-      'Server-sent events. Every `data` is a `ChatCompletionChunk`, or a `StreamError` where the stream broke, and the last is `[DONE]`.',
+      'Server-sent events. Every `data` is a `ChatCompletionChunk`, or a `StreamError` where the stream broke, and the last is `[DONE]`; below `/openai/v1` a stream that broke ends with its `StreamError`.',
   },
   /** OpenAPI 3.1 has no word for the schema of one event. */
   'x-gw-event-data': {
@@ -94,6 +94,47 @@ const listModels = {
   },
 };
 
+const readModel = {
+  operationId: 'readModel',
+  summary: 'One model of the workspace',
+  description: 'As it stands in the list; also `auto`, and a function under its alias.',
+  parameters: [
+    {
+      name: 'id',
+      in: 'path',
+      required: true,
+      description: 'As in the list. Its slashes may stand as they are, or encoded.',
+      schema: { type: 'string' },
+    },
+    ...parameters.models,
+  ],
+  responses: {
+    [okStatus]: {
+      description: 'The model.',
+      headers: responseHeaders.onEvery,
+      content: {
+        'application/json': { schema: { anyOf: ['AutoModel', 'Model', 'FunctionModel'].map(schemaReference) } },
+      },
+    },
+    ...errorResponses(codesOf.model),
+  },
+};
+
+const readHealth = {
+  operationId: 'readHealth',
+  summary: 'Whether the process answers',
+  description: 'Needs no key and asks no store.',
+  security: [],
+  responses: {
+    [okStatus]: {
+      description: 'It does.',
+      headers: responseHeaders.onEvery,
+      content: { 'application/json': { schema: objectSchema({ status: { const: 'ok' } }) } },
+    },
+    ...errorResponses(codesOf.health),
+  },
+};
+
 const accountAnswer = (schema: string, codes: readonly ErrorCode[]) => ({
   [okStatus]: {
     description: 'The answer.',
@@ -137,10 +178,16 @@ const readGeneration = {
   responses: accountAnswer('GenerationAnswer', codesOf.generation),
 };
 
+/** OpenAPI has no word for a path below several base URLs. */
+const belowAll = { 'x-gw-base-urls': basePaths };
+const belowFirst = { 'x-gw-base-urls': [basePaths[0]] };
+
 export const paths = {
-  [`/v1${routePaths.chatCompletions}`]: { post: chatCompletion },
-  [`/v1${routePaths.models}`]: { get: listModels },
-  [`/v1${routePaths.key}`]: { get: readKey },
-  [`/v1${routePaths.credits}`]: { get: readCredits },
-  [`/v1${routePaths.generation}`]: { get: readGeneration },
+  [`/v1${routePaths.chatCompletions}`]: { ...belowAll, post: chatCompletion },
+  [`/v1${routePaths.models}`]: { ...belowAll, get: listModels },
+  [`/v1${routePaths.model.replace('*', '{id}')}`]: { ...belowAll, get: readModel },
+  [`/v1${routePaths.key}`]: { ...belowFirst, get: readKey },
+  [`/v1${routePaths.credits}`]: { ...belowFirst, get: readCredits },
+  [`/v1${routePaths.generation}`]: { ...belowFirst, get: readGeneration },
+  [rootPaths.health]: { get: readHealth },
 };
