@@ -73,6 +73,34 @@ describe('the catalogue at rest', () => {
     expect(await expiryOf(second.version)).toBe(nowMs / 1000 + sevenDaysSeconds);
   });
 
+  it('has the status of a provider beside its version: one write, and a later document of the same content has it still', async () => {
+    const { store, writes } = countingWrites(database.store);
+    const catalogues = createCatalogueStore(store);
+    const withStatus = (status: 'enabled' | 'disabled', queueMs = 20): CatalogueDocument => ({
+      ...documentWith(queueMs),
+      providers: documentWith(queueMs).providers.map((provider) => ({ ...provider, status })),
+    });
+    const { version } = await catalogues.write(() => withStatus('enabled'), nowMs);
+    const before = writes();
+    expect(await catalogues.write(() => withStatus('disabled'), nowMs)).toEqual({ version, change: 'changed' });
+    expect(writes()).toBe(before + 1);
+    expect(await catalogues.readPointer()).toEqual({ version, disabledProviders: ['acme'] });
+    // Nothing ends that the pointer still names.
+    expect(await expiryOf(version)).toBeUndefined();
+    expect(await catalogues.write(() => withStatus('disabled'), nowMs)).toEqual({ version, change: 'unchanged' });
+    expect(
+      (
+        await catalogues.write(
+          (former) => ({ ...withStatus('enabled', 21), providers: former?.providers ?? [] }),
+          nowMs,
+        )
+      ).change,
+    ).toBe('changed');
+    expect((await catalogues.read())?.providers).toMatchObject([{ id: 'acme', status: 'disabled' }]);
+    await catalogues.write(() => withStatus('enabled'), nowMs);
+    expect(await catalogues.readPointer()).toEqual({ version, disabledProviders: [] });
+  });
+
   it('that does not fit one item is refused with its size, and nothing is written', async () => {
     const { store, writes } = countingWrites(database.store);
     const catalogues = createCatalogueStore(store);
