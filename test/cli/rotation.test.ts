@@ -53,6 +53,7 @@ interface Listed {
   readonly keys: readonly {
     readonly name: string;
     readonly public_id: string;
+    readonly status: string;
     readonly rpm: number | null;
     readonly models: readonly string[] | null;
     readonly spent_usd: string | null;
@@ -135,6 +136,21 @@ describe('keys rotate', () => {
     expect(third.former.public_id).toBe(second);
     aheadMs += hourMs;
     expect([await statusWith(former), await statusWith(third.key)]).toEqual([401, 200]);
+  });
+
+  it('at the same moment by several operators leaves one key the name: who has none is told, and makes none', async () => {
+    await create('shared');
+    const results = await Promise.all([1, 2, 3].map(() => gw('keys rotate shared --workspace team')));
+    const done = results.filter(({ code }) => code === 0);
+    expect(done.length).toBeGreaterThan(0);
+    for (const { code, out, error } of results.filter((result) => result.code !== 0)) {
+      expect([code, out]).toEqual([1, '']);
+      expect(error).toMatch(/was rotated or revoked at the same moment|several active keys of team are called shared/);
+    }
+    const active = (await listed('shared')).filter((key) => key.status === 'active' && key.replaced_by === null);
+    expect(active).toHaveLength(1);
+    const printed = done.map(({ out }) => publicIdOf(out.split('\n').at(-1) ?? ''));
+    expect(printed).toContain(active[0]?.public_id);
   });
 
   it.each([

@@ -58,15 +58,17 @@ async function rotateKey(session: Session, name: string, options: RotateOptions)
     throw new Error(`the store gave no answer; should keys list show ${publicId}, revoke it: its text is lost`);
   });
   const endsAtMs = Math.min(nowMs + graceMs, former.expiresAtMs ?? Number.POSITIVE_INFINITY);
-  const { publicId: formerId, secretSha256 } = former;
-  const failure = await keys
-    .write({ publicId: formerId, secretSha256, workspace, name, replacedBy: publicId, expiresAtMs: endsAtMs })
-    // The new key is there and its text is known nowhere else: it is printed all the same.
-    .then(
-      () => undefined,
-      () =>
-        `the new key ${publicId} was made, and the former ${formerId} has no end yet: give it one with keys update ${formerId} --expires`,
-    );
+  const { publicId: formerId } = former;
+  const isReplaced = await keys.replace(formerId, publicId, endsAtMs).catch(() => undefined);
+  if (isReplaced === false) {
+    await keys.write({ ...parsed, workspace, name, status: 'revoked' });
+    throw new Error(`key ${name} of ${workspace} was rotated or revoked at the same moment: look at keys list`);
+  }
+  // The new key is there and its text is known nowhere else: it is printed all the same.
+  const failure =
+    isReplaced === true
+      ? undefined
+      : `the new key ${publicId} was made, and the former ${formerId} may have no end yet: give it one with keys update ${formerId} --expires`;
   const ends = isoTime(endsAtMs);
   return {
     json: {

@@ -12,10 +12,15 @@ export interface KeyStore {
   readItem(publicId: string): Promise<Item | undefined>;
   /**
    * Creates a key, or makes the settings of a stored one what is wanted, leaving its counters alone. Writes nothing
-   * where nothing changes. `counters` are what a new key starts with, none by default. Throws an Error for the operator when the public id belongs to another secret or another
-   * workspace: a key never moves.
+   * where nothing changes. `counters` are what a new key starts with, none by default. Throws an Error for the operator
+   * when the public id belongs to another secret or another workspace: a key never moves.
    */
   write(wanted: WantedKey, counters?: Item): Promise<KeyWrite>;
+  /**
+   * Gives an active key its successor and its end. False: it is not active any more, or has another successor, and is
+   * left as it is.
+   */
+  replace(publicId: string, by: string, expiresAtMs: number): Promise<boolean>;
   /** Every key. For the operator, never on a request's path. */
   list(): AsyncIterable<KeyRecord>;
 }
@@ -41,6 +46,23 @@ export function createKeyStore(store: Store): KeyStore {
       if (result.item === undefined) throw conflict(wanted);
       const written = await change(store, recordOf(result.item), wanted);
       return written === 'unchanged' ? 'created' : written;
+    },
+    async replace(publicId, by, expiresAtMs) {
+      const result = await store.update({
+        table: 'keys',
+        key: publicId,
+        expression: 'SET #replacedBy = :by, #expiresAtMs = :end',
+        // Of two rotations at one moment the second finds the successor of the first.
+        condition: '#status = :active AND (attribute_not_exists(#replacedBy) OR #replacedBy = :none)',
+        names: {
+          '#status': attributes.status,
+          '#replacedBy': attributes.replacedBy,
+          '#expiresAtMs': attributes.expiresAtMs,
+        },
+        values: { ':active': 'active', ':none': null, ':by': by, ':end': expiresAtMs },
+        repeatable: true,
+      });
+      return result.kind === 'written' || result.item?.[attributes.replacedBy] === by;
     },
     async *list() {
       for await (const item of store.scan('keys')) yield recordOf(item);
