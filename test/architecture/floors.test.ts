@@ -1,8 +1,8 @@
 import { readdirSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { describe, expect, it } from '#jest';
+import { projectRoot, readSourceFiles, type SourceFile } from '../support/source-files.ts';
 import { type Floor, floorMap, powerHomes } from './floor-map.ts';
-import { projectRoot, readSourceFiles, type SourceFile } from './source-files.ts';
 
 const sources = readSourceFiles(['shared', 'functions', 'infra']);
 const tests = readSourceFiles(['test']);

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from '#jest';
-import { projectRoot } from './source-files.ts';
+import { projectRoot } from '../support/source-files.ts';
 
 interface LockedPackage {
   readonly optionalDependencies?: Readonly<Record<string, string>>;

@@ -3,7 +3,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from '#jest';
-import { projectRoot, readMarkdownFiles, readSourceFiles } from './source-files.ts';
+import { projectRoot, readMarkdownFiles, readSourceFiles } from '../support/source-files.ts';
 
 const shipped = [...readSourceFiles(['shared', 'functions', 'infra']), ...readMarkdownFiles()];
 

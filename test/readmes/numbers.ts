@@ -1,0 +1,135 @@
+// The numbers of the pages: phrases with the constants that they state, and those that no constant stands for.
+import { basename } from 'node:path';
+import { stageSettings } from '../../infra/cdk/stage-settings.ts';
+import * as constants from '../../shared/foundation/constants/index.ts';
+import type { SourceFile } from '../support/source-files.ts';
+
+const times = constants.callTimes();
+const seconds = (ms: number): number => ms / 1_000;
+const kib = (bytes: number): number => bytes / 1024;
+const mib = (bytes: number): number => bytes / 1024 ** 2;
+const grouped = (value: number): string => value.toLocaleString('en-US');
+
+/** A number of a source file, wherever the file stands: `name = 4 * 1024` or `name: 192`. */
+export const numbersOf =
+  (sources: readonly SourceFile[]) =>
+  (file: string, name: string): number => {
+    const found = sources
+      .filter(({ path }) => basename(path) === file)
+      .flatMap(({ text }) => [...text.matchAll(new RegExp(`\\b${name}(?: =|:) ([\\d_]+(?: \\* [\\d_]+)*)[,; ]`, 'g'))])
+      .map(([, product = '']) => product.replaceAll('_', '').split(' * ').map(Number));
+    const [factors, ...others] = found;
+    if (factors === undefined || others.length > 0) throw new Error(`${file} has ${found.length} numbers ${name}`);
+    return factors.reduce((product, factor) => product * factor, 1);
+  };
+
+/** By page: what it says, with the numbers of the code. Code in backticks is one backtick here. */
+export function statedNumbers(number: ReturnType<typeof numbersOf>): Readonly<Record<string, readonly string[]>> {
+  const { minSeconds, maxSeconds } = constants.streamBudget;
+  const budget = seconds(constants.requestBudgetMs);
+  const comment = seconds(constants.keepAliveCommentMs);
+  const bounds = (name: string) => number('bounds.ts', name);
+  const alarm = (name: string) => number('alarms.ts', name);
+  const few = alarm('fewCallsMax');
+  const timed = 10 * (few + 1);
+  const lease = seconds(constants.leaseMs) - budget;
+  const [chat, models] = [
+    stageSettings.prod?.chatReservedConcurrency ?? 0,
+    stageSettings.prod?.modelsReservedConcurrency ?? 0,
+  ];
+  const heap =
+    number('schema-workers.ts', 'maxOldGenerationSizeMb') + number('schema-workers.ts', 'maxYoungGenerationSizeMb');
+  return {
+    'README.md': [`what ${budget} seconds mean for long answers`],
+    functions: [
+      `All rounds together have ${seconds(constants.admissionTimeoutMs)} seconds`,
+      `expires by itself ${seconds(constants.leaseMs)} seconds after its call arrived (${lease} seconds past the stream budget`,
+      `at most ${seconds(constants.streamReadOnMaxMs)} s for a stream`,
+      `a process records at most ${constants.refusalRecordsPerSecond} in any second`,
+      `up to ${number('chat-request.ts', 'fallbackModelsMax')} further models`,
+      `kept ${number('record.ts', 'recordLifeSeconds') / 3_600} hours`,
+      `A call has ${budget} seconds`,
+      `are read again after ${seconds(constants.configFreshMs)} s`,
+      `silent for ${comment} seconds gets a comment`,
+    ],
+    'infra/cdk/README.md': [
+      `(Lambda keeps ${number('account-checks.ts', 'unreservedMin')} unreserved)`,
+      `\` reserves ${chat + models} of it: ${chat} for chat, ${models} for the model list`,
+      `\`: ${grouped(number('gateway-table.ts', 'unlimitedUnits'))}`,
+      `Answers kept for an Idempotency-Key (${number('record.ts', 'recordLifeSeconds') / 3_600} hours)`,
+      `environments of ${number('web-compute.ts', 'requestsPerEnvironment')} requests`,
+      `how long a stream may take, ${minSeconds} to ${maxSeconds}`,
+      `A call has ${budget} seconds from its arrival`,
+      `At the default of ${constants.streamBudget.defaultSeconds} that is where JSON ends too`,
+      `the chat function (budget + ${times.functionTimeoutSeconds - budget} s)`,
+      `a whole answer at CloudFront (+ ${times.completionTimeoutSeconds - budget} s)`,
+      `Its read timeout stays ${constants.originReadTimeoutSeconds} s`,
+      `silent for ${comment} s gets a comment`,
+      `it comes back ${lease} s past the budget`,
+      `at ${stageSettings.prod?.memoryMb} MB $${(1_000 * 0.5 * 0.0000133334).toFixed(4)} for a thousand seconds`,
+      `(${seconds(constants.idleTimeoutDefaultMs)} s without a chunk or a comment of the provider)`,
+      `and \` (${seconds(constants.firstChunkTimeoutDefaultMs)} s)`,
+      `Functions never stream and keep ${budget} s`,
+      `A body near ${mib(constants.plainBodyMaxBytes)} MiB`,
+      `more than ${alarm('failedPercentMax')} % of the answers, and more than ${few}, had a status from 500`,
+      `more than ${alarm('gatewayTimeMaxMs')} ms in the gateway itself, of at least ${timed}`,
+      `with more than ${few} errors`,
+      `more than ${alarm('failedPercentMax')} % of CloudFront's answers, and more than ${few}, had a status from 500`,
+      `more than ${few} calls were refused`,
+      `reached its time limit more than ${few} times`,
+      `refused more than ${few} invocations`,
+      `or failed, more than ${few} times`,
+    ],
+    'infra/cli/README.md': [`are kept for ${number('call-records.ts', 'lifeDaysDefault')} days`],
+    'shared/README.md': [
+      `stays for ${seconds(number('settlement-mark.ts', 'lifeMs'))} s`,
+      `in slices of ${number('answer-time.ts', 'sliceMs')} ms`,
+      `two calls within ${seconds(number('cooldown-item.ts', 'failuresWithinMs'))} s`,
+      `work beyond ${bounds('eventLoopMaxMs')} ms of the event loop`,
+    ],
+    'shared/protocol/http/README.md': [
+      `${kib(constants.headersMaxBytes)} KiB, ${seconds(number('node-server.ts', 'headersTimeoutMs'))} s to arrive`,
+      `| whole request | ${seconds(number('node-server.ts', 'requestTimeoutMs'))} s to arrive`,
+      `${mib(constants.plainBodyMaxBytes)} MiB (functions ${kib(constants.functionBodyMaxBytes)} KiB)`,
+      `without an answer | ${number('node-connections.ts', 'unansweredRequestsMax')} |`,
+      `up to ${mib(number('node-body.ts', 'discardMaxBytes'))} MiB or ${seconds(number('node-body.ts', 'discardMaxMs'))} s of it`,
+      `${mib(number('node-body.ts', 'allBodiesMaxBytes'))} MiB, one key at most half`,
+      `${grouped(number('json-body.ts', 'valuesMax'))} JSON values, ${number('json-body.ts', 'depthMax')} levels`,
+      `${number('json-body.ts', 'listItemsMax')} items (\` ${number('chat-request.ts', 'fallbackModelsMax')})`,
+      `choices of an answer | ${constants.choicesMax} |`,
+      `response schema | ${kib(bounds('schemaMaxBytes'))} KiB, ${bounds('schemaMaxDepth')} levels`,
+      `${grouped(bounds('patternMaxCharacters'))} characters each; ${grouped(bounds('evaluationsPerValueMax'))} subschemas`,
+      `on the event loop | ${bounds('eventLoopMaxMs')} ms`,
+      `${bounds('workerJobMaxMs')} ms and ${heap} MB a job, ${seconds(bounds('workerCallMaxMs'))} s a call`,
+      `${bounds('workersMax')} jobs, 1 for each key; ${bounds('waitingJobsPerKeyMax')} waiting for each key`,
+      `${mib(bounds('answerMaxCharacters'))} Mi characters, ${bounds('answerMaxDepth')} levels`,
+      `${mib(constants.upstreamBodyMaxBytes)} MiB, ${mib(constants.upstreamEventMaxBytes)} MiB, ${kib(constants.upstreamErrorMaxBytes)} KiB`,
+      `before the first output | ${kib(constants.heldBackMaxBytes)} KiB`,
+      `${seconds(constants.connectTimeoutDefaultMs)} s to connect, ${seconds(constants.idleTimeoutDefaultMs)} s between parts of an answer`,
+      `before the first output | ${seconds(constants.firstChunkTimeoutDefaultMs)} s for a stream`,
+      `records of refused calls | ${constants.refusalRecordsPerSecond} in a second`,
+      `whole call | ${budget} s from its arrival`,
+      `delivery | ${seconds(times.deliveryMs.text) - budget} s longer than that`,
+      `behind the last byte | ${seconds(number('settle.ts', 'settlementBudgetMs'))} s`,
+      `${grouped(number('engine-connection.ts', 'waitingMax'))} waiting calls of ${seconds(number('engine-connection.ts', 'callTimeoutMs'))} s each`,
+    ],
+  };
+}
+
+/** Facts of others, and what was measured once: no constant of the code stands for them. */
+export const otherNumbers: readonly RegExp[] = [
+  /\b(status|a|A|an|is a|with a|One|a status from) [1-5]\d\d\b|\bstatus 1xx other than 100 and 103\b|\(429\)|\(\d{3}\)|\b\d{3} `/g,
+  /\bNode (20|24)\b|\bOpenAPI 3\.1\b|\bmiddy 7\b|\bTypeScript 7\b|` 6\.41\b/g,
+  /new accounts have 10\b|1,000 at 10 s are 100 a second, and a new account's 10 are one/g,
+  /3,000 to 5,000 tokens of a usual model|OpenAI's SDKs is 10 minutes|Lambda's 900 s|Lambda's event holds 6 MB/g,
+  /with exit 1\b|Exit 0: done\. 1: it failed, in one line, or was declined\. 2:/g,
+  /\(120 KB\)|with 200 calls in flight such an item had 14 KB|exact to the specification, 5 KB|some 20 ms/g,
+  /L-B99A9384|any second of the last 35 days|a reserved concurrency of 0\b|every call with 429/g,
+  /of the last 15 to 30 minutes/g,
+];
+
+/** Sections whose numbers are measured, or compared by a test of their own: costs, performance. */
+export const otherSections = ['Performance and cost', 'Costs of calls', 'Costs by the month', 'Performance'];
+
+/** Stated by the first page, and compared with what they cost by test/infra/costs.test.ts. */
+export const costsOnTheFirstPage = /\$\d+\.\d\d/g;

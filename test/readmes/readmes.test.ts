@@ -1,0 +1,171 @@
+// What the pages name: settings, options, commands, names and numbers, against the code. A page that says something new
+// needs nothing here but a number, which wants its constant in numbers.ts.
+import { existsSync, readFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { describe, expect, it } from '#jest';
+import { readOptions as readBenchOptions } from '../../infra/bench/options.ts';
+import { readDeployOptions } from '../../infra/cdk/deployment/options.ts';
+import { checkSettings, type StageSettings } from '../../infra/cdk/settings-schema.ts';
+import { stageSettings } from '../../infra/cdk/stage-settings.ts';
+import type { CommandLine } from '../../infra/cli/args/command-line.ts';
+import { createProgram } from '../../infra/cli/args/run.ts';
+import { readOptions as readLocalOptions } from '../../infra/local/options.ts';
+import { readSmokeArgs } from '../../infra/verify/smoke.ts';
+import { projectRoot, readMarkdownFiles, readSourceFiles } from '../support/source-files.ts';
+import { costsOnTheFirstPage, numbersOf, otherNumbers, otherSections, statedNumbers } from './numbers.ts';
+
+const sources = readSourceFiles(['shared', 'functions', 'infra']);
+const pages = readMarkdownFiles();
+const development = stageSettings.dev as StageSettings;
+const { scripts } = JSON.parse(readFileSync(join(projectRoot, 'package.json'), 'utf8')) as {
+  readonly scripts: Readonly<Record<string, string>>;
+};
+
+const fences = /^```.*\n[\s\S]*?^```/gm;
+const spansOf = (text: string): string[] => [
+  ...new Set([...text.replaceAll(fences, '').matchAll(/`([^`\n]+)`/g)].map(([, span = '']) => span)),
+];
+/** Lines of code blocks and inline code, without what a comment says. */
+const codeOf = (text: string): string[] =>
+  [...(text.match(fences) ?? []).flatMap((block) => block.split('\n')), ...spansOf(text)].map((line) =>
+    line.replace(/(^| )#.*$/, '').replace(/;.*$/, ''),
+  );
+
+/** Options of every command of `gw`. */
+const optionsOf = (command: CommandLine): string[] => [
+  ...command.options.map(({ long }) => String(long)),
+  ...(command.commands as CommandLine[]).flatMap(optionsOf),
+];
+const operatorOptions = new Set([...optionsOf(createProgram(async () => {})), '--help']);
+
+const wordsOf = (line: string): string[] =>
+  line
+    .trim()
+    .split(/\s+/)
+    .filter((word) => word !== '' && word !== '…');
+const withStage = (words: readonly string[]) => words.map((word) => (word === 'NAME' ? 'dev' : word));
+/** By script: reads what stands behind its name, and throws where it knows an option not. */
+const readers: Readonly<Record<string, (words: readonly string[]) => unknown>> = {
+  start: (words) => readLocalOptions(words.map((word) => ({ URL: 'http://127.0.0.1:8000', N: '60' })[word] ?? word)),
+  deploy: (words) => readDeployOptions(withStage(words), { dev: { ...development, removal: 'retain' } }),
+  smoke: (words) => readSmokeArgs(words.includes('--stage') ? words : ['--stage', 'dev', ...words]),
+  bench: (words) => readBenchOptions(words),
+  gw(words) {
+    const unknown = words.filter((word) => /^--\w/.test(word) && !operatorOptions.has(word.replace(/=.*/, '')));
+    if (unknown.length > 0) throw new Error(`gw has no option ${unknown.join(', ')}`);
+  },
+};
+
+describe.each(pages.map(({ path, text }) => [path, text] as const))('%s', (path, text) => {
+  it('links to files that are there', () => {
+    const targets = [...text.matchAll(/\]\(([^)#\s]+)[^)]*\)/g)].map(([, target = '']) => target);
+    const missing = targets.filter(
+      (target) => !/^https?:/.test(target) && !existsSync(join(projectRoot, dirname(path), target)),
+    );
+    expect(missing).toEqual([]);
+  });
+
+  it('names scripts that package.json has, with options that they take', () => {
+    const problems = codeOf(text).flatMap((line) => {
+      const [, run, shortcut, rest = ''] =
+        /npm (?:run (?:--silent )?(?!--)([\w:-]+)|(start|test))\b(?: -- ([^|<>"]*))?/.exec(line) ?? [];
+      const name = run ?? shortcut;
+      if (name === undefined) return [];
+      if (scripts[name] === undefined) return [`${line}: there is no script ${name}`];
+      // What stands in brackets may be left out.
+      const words = wordsOf(rest.replaceAll(/\[[^\]]*\]/g, ''));
+      if (words.length === 0) return [];
+      try {
+        readers[name]?.(words);
+        return [];
+      } catch (error) {
+        return [`${line}: ${(error as Error).message}`];
+      }
+    });
+    expect(problems).toEqual([]);
+  });
+
+  it('names options, members and names that stand in the code', () => {
+    const known = new Set(
+      [...sources.map((file) => file.text), JSON.stringify(scripts)]
+        .flatMap((code) => code.match(/[A-Za-z_][\w-]*/g) ?? [])
+        .map((word) => word.toLowerCase()),
+    );
+    const names = spansOf(text).flatMap((span) => {
+      const option = /^(--[\w-]+)/.exec(span)?.[1];
+      if (option !== undefined) return [option.slice(2)];
+      // snake_case, camelCase and CAPITALS_; a plain word may be anything.
+      return /^[A-Za-z][\w.]*$/.test(span) && /[a-z][A-Z]|_/.test(span) ? span.split('.') : [];
+    });
+    expect(names.filter((name) => !known.has(name.toLowerCase()))).toEqual([]);
+  });
+
+  it('gives settings of a stage values that they take', () => {
+    const refused = spansOf(text).flatMap((span) => {
+      const [, member = '', value = ''] = /^(\w+): ('[^']*'|\d+|true|false|null|\[[\d, ]+\])$/.exec(span) ?? [];
+      if (!Object.hasOwn(development, member)) return [];
+      const settings = {
+        ...development,
+        experimental: true,
+        removal: 'retain',
+        [member]: JSON.parse(value.replaceAll("'", '"')),
+      };
+      try {
+        checkSettings('dev', settings as StageSettings);
+        return [];
+      } catch (error) {
+        return [`${span}: ${(error as Error).message}`];
+      }
+    });
+    expect(refused).toEqual([]);
+  });
+});
+
+describe('the settings of a stage', () => {
+  it('are all in the table of the page on deploying, and nothing else is', () => {
+    const page = pages.find(({ path }) => path === 'infra/cdk/README.md')?.text ?? '';
+    const section = /^## Settings$([\s\S]*?)^## /m.exec(page)?.[1] ?? '';
+    const rows = section.split('\n').filter((line) => /^\| `/.test(line));
+    const named = rows.flatMap((line) => spansOf(line.split('|')[1] ?? ''));
+    const isMember = (name: string) => {
+      if (Object.hasOwn(development, name)) return true;
+      // Those that may be left out. Of any other the schema says that there is no such member.
+      expect(() => checkSettings('dev', { ...development, [name]: undefined })).not.toThrow();
+      return true;
+    };
+    expect(named.filter((name) => !isMember(name))).toEqual([]);
+    expect(Object.keys(development).filter((name) => !named.includes(name))).toEqual([]);
+  });
+});
+
+describe('the numbers of the pages', () => {
+  const number = numbersOf(sources);
+  /** Without code, addresses, and the sections whose numbers come from elsewhere; each run of spaces is one. */
+  const proseOf = (path: string): string => {
+    const found = pages.find((page) =>
+      path === 'functions' ? page.path.startsWith('functions/') : page.path === path,
+    );
+    return `\n${found?.text ?? ''}`
+      .replaceAll(fences, '')
+      .split(/\n(?=## )/)
+      .filter((section) => !otherSections.some((title) => section.startsWith(`## ${title}\n`)))
+      .join('\n')
+      .replaceAll(/^\d+\. /gm, '')
+      .replaceAll(/`[^`\n]+`/g, '`')
+      .replaceAll(/\]\([^)]*\)/g, ']')
+      .replaceAll(/[ \n]+/g, ' ');
+  };
+
+  it.each(Object.entries(statedNumbers(number)))('of %s are those of the code, each of them', (path, phrases) => {
+    const prose = proseOf(path);
+    expect(phrases.filter((phrase) => !prose.includes(phrase))).toEqual([]);
+    const patterns = path === 'README.md' ? [...otherNumbers, costsOnTheFirstPage] : otherNumbers;
+    const known = [...phrases].sort((a, b) => b.length - a.length);
+    const rest = patterns.reduce(
+      (left, pattern) => left.replaceAll(pattern, ''),
+      known.reduce((left, phrase) => left.replaceAll(phrase, ''), prose),
+    );
+    // A number that is left wants its constant in numbers.ts.
+    expect(rest.match(/.{0,40}(?<![\w.-])\d[\d,.]*(?![\w-]).{0,20}/g) ?? []).toEqual([]);
+  });
+});
