@@ -25,7 +25,7 @@ const tableActions: Readonly<Partial<Record<TableName, readonly string[]>>> = {
   ledger: ['GetItem', 'UpdateItem'],
   limits: ['GetItem'],
   statistics: ['GetItem'],
-  records: ['Query'],
+  records: ['GetItem', 'Query'],
 };
 
 export interface PolicyStatement {

@@ -20,7 +20,7 @@ export interface CallSearch {
 export const callOrders = ['time', 'cost', 'ms'] as const;
 export type CallOrder = (typeof callOrders)[number];
 
-/** Days of workspaces that are read at a time. */
+/** Reads at a time. */
 const parallelReads = 16;
 /** The newest calls are read first: a window of this length, then windows that grow by the factor. */
 const windowMs = 15 * 60_000;
@@ -70,23 +70,33 @@ const compareBy: Readonly<Record<CallOrder, (a: CallRecord, b: CallRecord) => nu
   ms: (a, b) => b.totalMs - a.totalMs || newestFirst(a, b),
 };
 
-/** The id of a call is made while it runs. */
-const idAgeMaxMs = 15 * 60_000;
+export interface CallLookup extends Omit<CallSearch, 'records' | 'limit' | 'matches' | 'order'> {
+  readonly records: Pick<CallRecords, 'read' | 'find'>;
+}
 
 /**
- * By the `x-request-id` of the answer or the execution id. An id that carries its time (UUIDv7) is looked for around that
- * time; any other one from `sinceMs` on.
+ * By the `x-request-id` of the answer, which is the execution id. One that carries its time (UUIDv7) is one read in each
+ * workspace; any other one is looked for from `sinceMs` on.
  */
 export async function findCall(
-  { records, workspaces, sinceMs, beforeMs }: Omit<CallSearch, 'limit' | 'matches'>,
+  { records, workspaces, sinceMs, beforeMs }: CallLookup,
   id: string,
 ): Promise<CallRecord | undefined> {
-  const matches = ({ correlationId, executionId }: CallRecord) => correlationId === id || executionId === id;
-  const madeAtMs = timeOfUuidv7(id);
-  const range =
-    madeAtMs === undefined
-      ? { sinceMs, beforeMs }
-      : { sinceMs: madeAtMs - idAgeMaxMs, beforeMs: madeAtMs + idAgeMaxMs };
-  const [found] = await findCalls({ records, workspaces, ...range, limit: 1, matches });
+  const uuid = id.toLowerCase();
+  if (timeOfUuidv7(uuid) === undefined) {
+    const matches = ({ correlationId, executionId }: CallRecord) => correlationId === id || executionId === id;
+    const [found] = await findCalls({ records, workspaces, sinceMs, beforeMs, limit: 1, matches });
+    return found;
+  }
+  let found: CallRecord | undefined;
+  const rest = workspaces.values();
+  const readRest = async () => {
+    for (const workspace of rest) {
+      if (found !== undefined) return;
+      const record = await records.find(workspace, uuid);
+      if (record !== undefined) found = record;
+    }
+  };
+  await Promise.all(Array.from({ length: parallelReads }, readRest));
   return found;
 }
