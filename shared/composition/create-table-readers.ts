@@ -1,6 +1,7 @@
 // What lists models: the tables that are read for it, and what every process has. What counts calls or sends them stands
 // in create-composition.ts, so that the bundle of that function does not carry it.
 import { createStatisticsReader, type StatisticsReader } from '../accounting/provider-health/index.ts';
+import { type ConnectionList, createConnectionList, readConnections } from '../configuration/byok/index.ts';
 import {
   type CatalogueReader,
   type CatalogueStore,
@@ -33,6 +34,7 @@ export interface TableReaders {
   readonly catalogue: CatalogueReader;
   readonly workspaceStore: WorkspaceStore;
   readonly workspaces: WorkspaceReader;
+  readonly connections: ConnectionList;
   readonly functionList: FunctionList;
   readonly statistics: StatisticsReader;
   readonly originSecretHashes: readonly string[];
@@ -66,6 +68,7 @@ export function createTableReaders(options: TableReadersOptions): TableReaders {
     catalogue: createCatalogueReader({ catalogues, clock }),
     workspaceStore,
     workspaces: createWorkspaceReader({ workspaces: workspaceStore, clock }),
+    connections: createConnectionList({ read: (workspace) => readConnections(store, workspace), clock }),
     functionList: createFunctionList({ store, clock }),
     statistics: createStatisticsReader({ store, clock, onFailure }),
     originSecretHashes,

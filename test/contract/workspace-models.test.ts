@@ -4,11 +4,24 @@ import { expectError } from '../support/expect-error.ts';
 import { newKey } from '../support/gateway-file.ts';
 import { type Harness, hello, startHarness } from '../support/harness.ts';
 
-const [strict, open] = [newKey(), newKey()];
+const [strict, open, connected, bound, off] = Array.from({ length: 5 }, newKey) as [
+  string,
+  string,
+  string,
+  string,
+  string,
+];
+const byokVariable = 'GW_TEST_LISTED_BYOK_KEY';
+const withConnection = (id: string, policy: string) => ({
+  id,
+  credit_usd: '1',
+  byok: { connections: [{ provider: 'careful', key: { env: byokVariable }, policy }] },
+});
 const unpriced = { input_price_per_million: null, output_price_per_million: null };
 
 let gateway: Harness;
 beforeAll(async () => {
+  process.env[byokVariable] = 'sk-key-of-the-client';
   gateway = await startHarness({
     models: {
       'acme/mixed': [
@@ -17,15 +30,22 @@ beforeAll(async () => {
       ],
       'acme/cheap-only': [{ provider: 'cheap', upstream: 'echo' }],
       'acme/unpriced': [{ provider: 'careful', upstream: 'echo', more: unpriced }],
+      'acme/by-header': [{ provider: 'taking', upstream: 'echo', more: unpriced }],
     },
-    providers: { careful: { data_policy: { zdr: true } } },
+    providers: { careful: { data_policy: { zdr: true } }, taking: { accepts_byok_header: true } },
     moreWorkspaces: [
       { id: 'strict', credit_usd: '1', data_policy: { zdr: true }, keys: [{ name: 'k', key: strict }] },
       { id: 'open', credit_usd: '1', features: { byok: true }, keys: [{ name: 'k', key: open }] },
+      { ...withConnection('connected', 'allowed'), features: { byok: true }, keys: [{ name: 'k', key: connected }] },
+      { ...withConnection('bound', 'always'), features: { byok: true }, keys: [{ name: 'k', key: bound }] },
+      { ...withConnection('off', 'allowed'), keys: [{ name: 'k', key: off }] },
     ],
   });
 });
-afterAll(() => gateway.stop());
+afterAll(async () => {
+  delete process.env[byokVariable];
+  await gateway.stop();
+});
 
 interface Listed {
   readonly id: string;
@@ -55,9 +75,18 @@ describe('the model list of a workspace', () => {
     expect(list[0]?.input_price_per_million).toBe('1.00');
   });
 
-  it('counts an entry without prices as routable only where BYOK is enabled', async () => {
-    const routableIn = async (key: string) => (await listOf(key)).find(({ id }) => id === 'acme/unpriced')?.routable;
-    expect([await routableIn(gateway.key), await routableIn(open)]).toEqual([false, true]);
+  it.each<[string, () => string, unpriced: boolean, byHeader: boolean]>([
+    ['BYOK is not enabled', () => gateway.key, false, false],
+    ['BYOK is not enabled, though a connection is stored', () => off, false, false],
+    ['only a header may bring a key', () => open, false, true],
+    ['a stored connection serves one provider', () => connected, true, true],
+    ['stored connections alone may be used', () => bound, true, false],
+  ])('counts an entry without prices as routable where a key can be brought: %s', async (_name, key, ...routable) => {
+    const list = await listOf(key());
+    const found = ['acme/unpriced', 'acme/by-header'].map((id) => list.find((model) => model.id === id));
+    expect(found.map((model) => [model?.routable, model?.providers[0]?.routable])).toEqual(
+      routable.map((isRoutable) => [isRoutable, isRoutable]),
+    );
   });
 
   it('has the object of one model under its id, slashes included, and auto', async () => {

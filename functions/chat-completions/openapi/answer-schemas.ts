@@ -166,7 +166,11 @@ const model: MembersOf<ModelObject> = {
   input_price_per_million: price,
   output_price_per_million: price,
   modalities: arrayOf(text),
-  routable: { ...flag, description: '`false`: a call would get `model_not_routable`.' },
+  routable: {
+    ...flag,
+    description:
+      '`false`: a call would get `model_not_routable`, or `no_policy_compliant_provider` by the policy of the workspace.',
+  },
   providers: arrayOf(schemaReference('ProviderEntry')),
   stats: schemaReference('Stats'),
 };

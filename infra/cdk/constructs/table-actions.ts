@@ -23,6 +23,8 @@ export const chatTableActions = {
 export const modelsTableActions = {
   config: ['GetItem'],
   keys: ['GetItem'],
+  // Which providers a workspace has keys for. They are sealed, and this function may not open them.
+  connections: ['GetItem'],
   // The list of a workspace's functions.
   functions: ['GetItem'],
   // A process that finds an old snapshot of the statistics makes the next one.

@@ -13,6 +13,7 @@ import {
   revisionOf,
   toItem,
 } from './connection.ts';
+import { readConnections } from './connection-list.ts';
 import type { KeyVault } from './key-vault.ts';
 
 /** A sealed key takes 1.5 KB at most, and DynamoDB refuses items over 400 KB. */
@@ -73,7 +74,7 @@ export function createConnectionStore(store: Store, vault: KeyVault): Connection
   const changesIn = (planned: readonly PlannedChange[]) => planned.map(({ change }) => change);
 
   return {
-    read: async (workspace) => readItem(workspace, await store.get('connections', itemKey(workspace))),
+    read: (workspace) => readConnections(store, workspace),
     plan: async (workspace, wanted) => {
       const item = await store.get('connections', itemKey(workspace));
       return changesIn(await planAll(readItem(workspace, item), workspace, wanted));

@@ -3,8 +3,10 @@ export { budgetExceeded, quoteBudget } from './budget.ts';
 export type { Connection } from './connection.ts';
 export {
   connectionFacts,
+  type PlannedConnection,
   requiresManagedFunding,
 } from './connection-facts.ts';
+export { type ConnectionList, createConnectionList, readConnections } from './connection-list.ts';
 export { type ConnectionReader, createConnectionReader } from './connection-reader.ts';
 export {
   type ConnectionChange,

@@ -14,7 +14,7 @@ import {
   type ProviderEntryObject,
   type StatsObject,
 } from '../../protocol/wire/index.ts';
-import { isBillable, satisfies, totalPrice } from '../planner/index.ts';
+import { type ByokConnection, isBillable, mayBringKey, satisfies, totalPrice } from '../planner/index.ts';
 
 /** What stands for a price that is not set: such an entry cannot be billed (contract 6). */
 const noPrice = '0';
@@ -26,33 +26,26 @@ export interface ListingFacts {
   readonly catalogue: Catalogue;
   readonly statistics: Statistics;
   readonly workspace: ListingWorkspace;
+  /** Of the workspace. Only an entry without prices asks for them. */
+  readonly connections: readonly ByokConnection[];
 }
 
-export function listModels(
-  { catalogue, statistics, workspace }: ListingFacts,
-  functions: readonly FunctionModelObject[],
-): ModelListObject {
-  const visible = [...catalogue.models.values()].flatMap(
-    (model) => toVisibleObject(model, statistics, workspace) ?? [],
-  );
+export function listModels(facts: ListingFacts, functions: readonly FunctionModelObject[]): ModelListObject {
+  const visible = [...facts.catalogue.models.values()].flatMap((model) => toVisibleObject(model, facts) ?? []);
   return { object: 'list', data: [autoModelObject, ...visible, ...functions] };
 }
 
 /** Undefined: no such model for this workspace. */
-export function findModel(
-  id: string,
-  { catalogue, statistics, workspace }: ListingFacts,
-): typeof autoModelObject | ModelObject | undefined {
+export function findModel(id: string, facts: ListingFacts): typeof autoModelObject | ModelObject | undefined {
   if (id === autoModelId) return autoModelObject;
-  const model = catalogue.models.get(id);
-  return model && toVisibleObject(model, statistics, workspace);
+  const model = facts.catalogue.models.get(id);
+  return model && toVisibleObject(model, facts);
 }
 
-/** Contract 13: a model without an entry that the workspace could ever use is not listed. */
+/** A model whose entries the policy of the workspace excludes, whatever is switched on, is not listed. */
 function toVisibleObject(
   model: CatalogueModel,
-  statistics: Statistics,
-  workspace: ListingWorkspace,
+  { statistics, workspace, connections }: ListingFacts,
 ): ModelObject | undefined {
   const { models, data_policy: policy, features } = workspace;
   if (models !== 'all' && !models.includes(model.model.id)) return undefined;
@@ -60,7 +53,9 @@ function toVisibleObject(
   if (!model.candidates.some(isAllowed)) return undefined;
   const isEnabled = ({ provider }: Candidate) => provider.status === 'enabled';
   const isRoutable = (candidate: Candidate) =>
-    isEnabled(candidate) && isAllowed(candidate) && (isBillable(candidate) || features.byok);
+    isEnabled(candidate) &&
+    isAllowed(candidate) &&
+    (isBillable(candidate) || mayBringKey(candidate, { isEnabled: features.byok, connections }));
   return toModelObject(model, statistics, isRoutable);
 }
 

@@ -1,17 +1,18 @@
 // GET /v1/models and /v1/models/{id}: their own function behind the distribution, and routes of the chat function where there is none.
 
 import type { StatisticsReader } from '../../accounting/provider-health/index.ts';
-import type { CatalogueReader } from '../../configuration/catalogue/index.ts';
+import { type ConnectionList, connectionFacts, type PlannedConnection } from '../../configuration/byok/index.ts';
+import type { Catalogue, CatalogueReader } from '../../configuration/catalogue/index.ts';
 import { authenticate, type KeyReader, modelsOfKey, readCredential } from '../../configuration/keys/index.ts';
 import { type FunctionList, isCallable, type ListedFunction } from '../../configuration/stored-functions/index.ts';
-import type { WorkspaceReader } from '../../configuration/workspaces/index.ts';
+import type { WorkspaceDocument, WorkspaceReader } from '../../configuration/workspaces/index.ts';
 import { okStatus } from '../../errors/index.ts';
 import { brand, functionAliasPrefix } from '../../foundation/constants/index.ts';
 import type { Clock } from '../../foundation/time/index.ts';
 import type { GatewayRequest } from '../../protocol/http/index.ts';
 import { type Endpoint, jsonHeaders } from '../../protocol/router/index.ts';
 import type { FunctionModelObject } from '../../protocol/wire/index.ts';
-import { failUnknownModel } from '../planner/index.ts';
+import { failUnknownModel, isBillable } from '../planner/index.ts';
 import { findModel, type ListingFacts, listModels } from './list-models.ts';
 
 export interface ModelListingDependencies {
@@ -19,6 +20,7 @@ export interface ModelListingDependencies {
   readonly keys: KeyReader;
   readonly catalogue: CatalogueReader;
   readonly workspaces: WorkspaceReader;
+  readonly connections: ConnectionList;
   readonly functionList: FunctionList;
   readonly statistics: StatisticsReader;
 }
@@ -66,9 +68,21 @@ function toFunctionModel({ id, kind, active }: ListedFunction): FunctionModelObj
 
 type Read = (facts: CallerFacts, request: GatewayRequest, pathParameter: string) => Promise<object>;
 
+/** Read only where they decide anything: an entry without prices waits for a key of the client's own. */
+async function readConnections(
+  { connections }: ModelListingDependencies,
+  workspace: WorkspaceDocument,
+  { models }: Catalogue,
+): Promise<readonly PlannedConnection[]> {
+  const hasUnpriced = [...models.values()].some(({ candidates }) => !candidates.every(isBillable));
+  if (!workspace.features.byok || !hasUnpriced) return [];
+  return connectionFacts(workspace, await connections.connectionsOf(workspace.id)).connections;
+}
+
 const serveListing =
-  ({ clock, keys, catalogue, workspaces, statistics }: ModelListingDependencies, read: Read): Endpoint =>
+  (deps: ModelListingDependencies, read: Read): Endpoint =>
   async (request, scope) => {
+    const { clock, keys, catalogue, workspaces, statistics } = deps;
     const credential = readCredential(request.headers);
     const [key, current, figures] = await Promise.all([
       authenticate(keys, credential, clock.nowMs()),
@@ -81,7 +95,14 @@ const serveListing =
     if (scope.correlationFault !== undefined) throw scope.correlationFault;
     const workspace = await workspaces.read(key.workspace);
     const asked = { ...workspace, models: modelsOfKey(workspace.models, key) };
-    const facts = { catalogue: current, statistics: figures, workspace: asked, workspaceId: key.workspace };
+    const connections = await readConnections(deps, workspace, current);
+    const facts = {
+      catalogue: current,
+      statistics: figures,
+      workspace: asked,
+      connections,
+      workspaceId: key.workspace,
+    };
     const body = JSON.stringify(await read(facts, request, scope.pathParameter));
     return { status: okStatus, headers: jsonHeaders, body, finish: () => statistics.settled() };
   };

@@ -46,6 +46,15 @@ export function readByokFacts({ hasHeaderKey, connections }: ByokKeys): ByokFact
 const isAlwaysBound = (connections: readonly ByokConnection[]): boolean =>
   connections.some(({ policy }) => policy === 'always');
 
+/** Whether a call of the workspace may reach this candidate with a key of the client's own: a stored one, or its header. */
+export const mayBringKey = (
+  { provider }: Candidate,
+  { isEnabled, connections }: Pick<ByokHeaderFacts, 'isEnabled' | 'connections'>,
+): boolean =>
+  isEnabled &&
+  (connections.some((known) => known.provider === provider.id && known.isAuthorised) ||
+    (provider.accepts_byok_header && !isAlwaysBound(connections)));
+
 export interface ByokHeaderFacts extends VisibilityFacts {
   readonly isEnabled: boolean;
   readonly connections: readonly ByokConnection[];

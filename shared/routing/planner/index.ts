@@ -2,6 +2,7 @@ export {
   type ByokConnection,
   type ByokFacts,
   checkByokHeader,
+  mayBringKey,
   payerOf,
   readByokFacts,
 } from './byok.ts';
