@@ -9,6 +9,8 @@ import { projectRoot, pythonProgram, runCommand, runTests, Skipped, type Step } 
 
 /** Resources that depend on what they already refer to: CDK writes such lines, and they do no harm. */
 const ignoredChecks = 'W3005';
+/** Property values and resource types differ between regions: an old one, two of Europe, a younger one. */
+const lintedRegions = ['us-east-1', 'eu-west-1', 'eu-central-1', 'ap-southeast-3'];
 
 const steps: readonly Step[] = [
   {
@@ -25,8 +27,9 @@ const steps: readonly Step[] = [
       const cfnLint = await pythonProgram('cfn-lint==1.51.0', 'cfn-lint');
       await runCommand('npm', ['run', '--silent', 'synth']);
       const templates = 'cdk.out/assembly-*/*.template.json';
-      await runCommand(cfnLint, ['--ignore-checks', ignoredChecks, '--', templates], { cwd: projectRoot });
-      return 'no finding in any template';
+      const options = ['--ignore-checks', ignoredChecks, '--regions', ...lintedRegions];
+      await runCommand(cfnLint, [...options, '--', templates], { cwd: projectRoot });
+      return `no finding in any template in ${lintedRegions.join(', ')}`;
     },
   },
   secondEngine,

@@ -1,5 +1,16 @@
-import { CreateTableCommand, type DynamoDBClient, PutItemCommand, ScanCommand } from '@aws-sdk/client-dynamodb';
+import {
+  CreateTableCommand,
+  DescribeTableCommand,
+  DynamoDBClient,
+  PutItemCommand,
+  ResourceNotFoundException,
+  RestoreTableToPointInTimeCommand,
+  ScanCommand,
+} from '@aws-sdk/client-dynamodb';
+import { DeleteFunctionConcurrencyCommand, LambdaClient, PutFunctionConcurrencyCommand } from '@aws-sdk/client-lambda';
+import { mockClient } from 'aws-sdk-client-mock';
 import { afterAll, beforeAll, describe, expect, it } from '#jest';
+import { awsSteps } from '../../infra/cdk/restoration/aws-steps.ts';
 import { copyTable } from '../../infra/cdk/restoration/copy-table.ts';
 import {
   checkMoment,
@@ -129,5 +140,53 @@ describe('restoring a stage', () => {
     const web: StageSettings = { ...prod, compute: 'web', experimental: true };
     await expect(checkMoment({ ...restoration, settings: web }, steps)).rejects.toThrow('cannot be paused');
     expect([...done, ...off.done]).toEqual([]);
+  });
+});
+
+describe('its steps on AWS', () => {
+  // Not while the tests above call a real engine.
+  const mockDynamo = () => mockClient(DynamoDBClient);
+  const mockLambda = () => mockClient(LambdaClient);
+  let dynamo: ReturnType<typeof mockDynamo>;
+  let lambda: ReturnType<typeof mockLambda>;
+  beforeAll(() => {
+    dynamo = mockDynamo();
+    lambda = mockLambda();
+  });
+  afterAll(() => {
+    dynamo.restore();
+    lambda.restore();
+  });
+  const outputs = { ChatFunctionName: 'chat', ModelsFunctionName: 'models' };
+  const account = {
+    clientOptions: { region: 'eu-west-1' },
+    readStack: async () => ({ status: 'UPDATE_COMPLETE', outputs }),
+  };
+
+  it('restore into a table of another name, and begin nothing that was begun before', async () => {
+    const absent = new ResourceNotFoundException({ message: 'none', $metadata: {} });
+    dynamo.on(DescribeTableCommand).rejects(absent);
+    dynamo.on(DescribeTableCommand, { TableName: 'begun' }).resolves({ Table: { TableStatus: 'CREATING' } });
+    dynamo.on(RestoreTableToPointInTimeCommand).resolves({});
+    const steps = await awsSteps(account, 'prod', prod);
+    await steps.startRestore('live', 'restored', atMs);
+    await steps.startRestore('live', 'begun', atMs);
+    expect(dynamo.commandCalls(RestoreTableToPointInTimeCommand).map(({ args: [{ input }] }) => input)).toEqual([
+      { SourceTableName: 'live', TargetTableName: 'restored', RestoreDateTime: new Date(atMs) },
+    ]);
+  });
+
+  it('pause calls by a reserved concurrency of 0 and give back that of the settings, or none', async () => {
+    lambda.on(PutFunctionConcurrencyCommand).resolves({});
+    lambda.on(DeleteFunctionConcurrencyCommand).resolves({});
+    const steps = await awsSteps(account, 'prod', { ...prod, modelsReservedConcurrency: null });
+    await steps.pauseCalls();
+    await steps.resumeCalls();
+    expect(lambda.calls().map(({ args: [{ input }] }) => input)).toEqual([
+      { FunctionName: 'chat', ReservedConcurrentExecutions: 0 },
+      { FunctionName: 'models', ReservedConcurrentExecutions: 0 },
+      { FunctionName: 'chat', ReservedConcurrentExecutions: prod.chatReservedConcurrency },
+      { FunctionName: 'models' },
+    ]);
   });
 });
