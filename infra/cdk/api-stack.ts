@@ -37,9 +37,7 @@ export interface ApiStackProps extends StackProps {
 export class ApiStack extends Stack {
   constructor(scope: Construct, id: string, { stage, settings, bundlesRoot, commit, ...props }: ApiStackProps) {
     super(scope, id, props);
-    // CloudFormation deletes no stack whose export another one imports: the data stack goes last.
     new CfnOutput(this, commitOutput, { value: commit });
-    new CfnOutput(this, 'DataStack', { value: Fn.importValue(dataStackName(stage)) });
     const originSecret =
       settings.edge === 'cloudfront' ? new OriginSecret(this, 'OriginSecret', { stage, settings }) : undefined;
     const commonAccess: Access = {
@@ -56,7 +54,9 @@ export class ApiStack extends Stack {
       bedrockAccess(settings.bedrockRegions),
     );
     const createCompute = settings.compute === 'web' ? webCompute : functionCompute;
-    const compute = createCompute(this, { stage, settings, bundlesRoot, commonAccess, chatAccess });
+    // CloudFormation deletes no stack whose export another one imports: the data stack goes last.
+    const dataStack = Fn.importValue(dataStackName(stage));
+    const compute = createCompute(this, { stage, settings, bundlesRoot, dataStack, commonAccess, chatAccess });
     const edge = originSecret === undefined ? undefined : this.#edge({ stage, settings }, compute, originSecret);
     const url = edge === undefined ? compute.url : `https://${edge.domainName}/`;
     new CfnOutput(this, 'BaseUrl', { value: `${url}v1` });

@@ -139,6 +139,8 @@ describe.each(Object.keys(stageSettings))('the data stack of %s', (stage) => {
     expect(exports).toEqual([{ Value: `gw-${stage}-data`, Export: { Name: `gw-${stage}-data` } }]);
     const imports = JSON.stringify(api.toJSON()).match(/\{"Fn::(ImportValue|GetStackOutput)":[^}]*\}/g);
     expect(imports).toEqual([`{"Fn::ImportValue":"gw-${stage}-data"}`]);
+    // In a resource, where it counts for certain.
+    expect(JSON.stringify(resourcesOf(api, 'AWS::Lambda::Function'))).toContain(String(imports));
   });
 
   it('leaves no security finding without a reason', () => {

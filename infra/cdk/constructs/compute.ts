@@ -18,6 +18,8 @@ export interface ComputeProps {
   readonly settings: StageSettings;
   /** Folder with one folder of code per function. */
   readonly bundlesRoot: string;
+  /** Its name, imported from it: for a description. */
+  readonly dataStack: string;
   /** What every function needs. */
   readonly commonAccess: Access;
   readonly chatAccess: Access;
@@ -38,12 +40,12 @@ export interface Compute {
 
 /** The constructs stand directly in the stack: their path is part of their identity in a deployed stage. */
 export function functionCompute(scope: Construct, props: ComputeProps): Compute {
-  const { stage, settings, bundlesRoot, commonAccess, chatAccess } = props;
+  const { stage, settings, bundlesRoot, dataStack, commonAccess, chatAccess } = props;
   const chat = new NodeFunction(scope, 'ChatCompletions', {
     stage,
     settings,
     codeFolder: join(bundlesRoot, 'chat-completions'),
-    description: `${brand} ${stage}: POST /v1/chat/completions, streaming`,
+    description: `${brand} ${stage}: POST /v1/chat/completions, streaming; data in ${dataStack}`,
     timeoutSeconds: callTimes(settings.streamBudgetSeconds).functionTimeoutSeconds,
     reservedConcurrency: settings.chatReservedConcurrency,
   });

@@ -3,7 +3,7 @@
 import { join } from 'node:path';
 import { Aws, Duration, Stack, Validations } from 'aws-cdk-lib';
 import { HttpOrigin } from 'aws-cdk-lib/aws-cloudfront-origins';
-import { PolicyStatement } from 'aws-cdk-lib/aws-iam';
+import { type CfnRole, PolicyStatement } from 'aws-cdk-lib/aws-iam';
 import * as lambda from 'aws-cdk-lib/aws-lambda';
 import { Construct } from 'constructs';
 import { brand, callTimes, environmentNames } from '../../../shared/foundation/constants/index.ts';
@@ -16,13 +16,14 @@ import { executionRole, stageLogGroup } from './node-function.ts';
 const requestsPerEnvironment = 64;
 
 export function webCompute(stack: Construct, props: ComputeProps): Compute {
-  const { stage, settings, bundlesRoot, commonAccess, chatAccess } = props;
+  const { stage, settings, bundlesRoot, dataStack, commonAccess, chatAccess } = props;
   const { functionTimeoutSeconds } = callTimes(settings.streamBudgetSeconds);
   const scope = new Construct(stack, 'Web');
   const [logGroupName, companionName] = webLogGroupNames(stage);
   const logGroup = stageLogGroup(scope, 'Logs', settings, logGroupName);
   const companion = stageLogGroup(scope, 'LocalLogs', settings, companionName);
   const role = executionRole(scope, logGroup, companion);
+  (role.node.defaultChild as CfnRole).description = `${brand} ${stage}: data in ${dataStack}`;
   const { statements, environment, acknowledgements = [] } = mergeAccess(commonAccess, chatAccess);
   for (const statement of statements) role.addToPolicy(new PolicyStatement(statement));
   const target = new lambda.WebFunction(scope, 'Function', {
