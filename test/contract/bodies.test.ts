@@ -95,6 +95,39 @@ describe('a bad body', () => {
     }
   });
 
+  const names = (count: number) => Array.from({ length: count }, (_, index) => `"k${index.toString(36)}":1`).join(',');
+  const greeting = '"model":"acme/echo","messages":[{"role":"user","content":"Hello"}]';
+  const large: [string, string][] = [
+    ['95,000 members of its own', `{${greeting},${names(95_000)}}`],
+    [
+      '95,000 members in a message',
+      `{"model":"acme/echo","messages":[{"role":"user","content":"Hello",${names(95_000)}}]}`,
+    ],
+    ['95,000 members in another member', `{${greeting},"metadata":{${names(95_000)}}}`],
+    ['95,000 numbers beyond 2^53', `{${greeting},"metadata":[${new Array(95_000).fill('1e99')}]}`],
+  ];
+
+  it.each(large)('is read no further than the gateway needs, and sent on as it came: %s', async (_name, body) => {
+    gateway.simulator.clear();
+    const [parse, stringify] = [jest.spyOn(JSON, 'parse'), jest.spyOn(JSON, 'stringify')];
+    let handled = 0;
+    try {
+      const headers = { 'idempotency-key': crypto.randomUUID() };
+      const response = await raw(body, headers);
+      expect(response.status).toBe(200);
+      // The answer repeats nothing of the body, so what was parsed and made text again is what the gateway itself needs.
+      const texts = [...parse.mock.calls.map(([text]) => text), ...stringify.mock.results.map(({ value }) => value)];
+      handled = texts.filter((text) => String(text).includes('"kz') || String(text).includes('1e99,1e99')).length;
+      await response.text();
+    } finally {
+      parse.mockRestore();
+      stringify.mockRestore();
+    }
+    // Once by the simulator, which is a provider in the same process.
+    expect(handled).toBeLessThanOrEqual(1);
+    expect(gateway.simulator.calls).toHaveLength(1);
+  });
+
   it('is not even parsed where its key is unknown, and not received where it has none', async () => {
     const parse = jest.spyOn(JSON, 'parse');
     const marked = JSON.stringify(hello('acme/echo', { mark: 'of this very body' }));

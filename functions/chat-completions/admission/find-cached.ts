@@ -12,7 +12,7 @@ export function findCached(
   owner: string,
   names: CallNames,
 ): Reservation | undefined {
-  const { cache, provider, raw } = call.request;
+  const { cache, provider, text } = call.request;
   if (cache === undefined) return undefined;
   async function reserve(): Promise<Reserved> {
     // Nothing under an effective zdr is stored, so nothing can be found.
@@ -20,7 +20,7 @@ export function findCached(
     const namespace = cache?.namespace ?? undefined;
     const { only, ignore, order, allowFallbacks } = provider;
     const choice = { only, ignore, order: allowFallbacks ? undefined : order };
-    const parts = { workspace: call.workspace.id, policy: call.policy, namespace, ...choice, body: raw };
+    const parts = { workspace: call.workspace.id, policy: call.policy, namespace, ...choice, body: text() };
     // With `auto` another model than the first may answer, and its answer is stored under its own key.
     const keyOf = (modelId: string) => cacheKey({ ...parts, model: modelId });
     const store = { keyOf, ttlSeconds: cache?.ttl ?? ttlDefaultSeconds };

@@ -33,7 +33,7 @@ function rejectedByAll(call: ModelCall, failures: readonly AttemptFailure[]): Ga
   const [reason, ...others] = new Set(failures.map((failure) => failure.reason));
   return failRejected({
     reason: others.length === 0 ? reason : undefined,
-    param: agreedParam(failures, call.request.raw),
+    param: agreedParam(failures, call.request.text()),
     contextLength: Math.max(...call.plan.map(({ entry }) => entry.context_length)),
   });
 }

@@ -6,16 +6,20 @@ import { readCredential } from '../../../shared/configuration/keys/index.ts';
 import { fail, GatewayError } from '../../../shared/errors/index.ts';
 import {
   functionAliasPrefix,
+  functionBodyMaxBytes,
   plainBodyMaxBytes,
   requestBudgetMs,
   reservedModelPrefix,
 } from '../../../shared/foundation/constants/index.ts';
-import { startDeadline } from '../../../shared/foundation/time/index.ts';
+import { nextTurn, startDeadline } from '../../../shared/foundation/time/index.ts';
 import type { GatewayRequest } from '../../../shared/protocol/http/index.ts';
 import type { RequestScope } from '../../../shared/protocol/router/index.ts';
 import {
+  type BodyText,
   type ChatRequest,
-  type JsonBody,
+  findMember,
+  type JsonText,
+  parseJson,
   readChatRequest,
   readRequestBody,
 } from '../../../shared/protocol/wire/index.ts';
@@ -24,6 +28,9 @@ import type { Call, ReadCall, ReceivedCall } from '../stages.ts';
 import { checkFunctionCall } from './check-function-call.ts';
 import { withoutIdleMembers } from './idle-members.ts';
 import { readAttribution, readCallHeaders } from './read-call-headers.ts';
+
+/** Between two steps that go through a longer body, whatever else waits for the event loop has its turn. */
+const longBodyBytes = 64 * 1024;
 
 type Times = Pick<ChatDependencies, 'clock' | 'times'>;
 
@@ -35,10 +42,12 @@ export function receive(deps: Times, request: GatewayRequest, scope: RequestScop
   const read = once(async (): Promise<ReadCall> => {
     const bytes = await request.readBody(credential.publicId);
     const body = readRequestBody(bytes);
+    if (bytes.length > longBodyBytes) await nextTurn();
     const model = readModel(body);
     // On a function call a revoked key has its own code, whatever else is wrong with a readable body.
     const asksFunction = model?.startsWith(reservedModelPrefix) === true;
     seen = { model, asksFunction, call: readCall(deps, request, scope, body, asksFunction, bytes.length) };
+    if (bytes.length > longBodyBytes) await nextTurn();
     return seen;
   });
   const { headers, arrivedAtMs } = request;
@@ -49,16 +58,17 @@ function readCall(
   { clock, times }: Times,
   { headers, arrivedAtMs }: GatewayRequest,
   scope: RequestScope,
-  body: JsonBody,
+  body: BodyText,
   asksFunction: boolean,
   bodyBytes: number,
 ): Call | GatewayError {
   if (scope.correlationFault !== undefined) return scope.correlationFault;
   if (body.kind === 'unreadable') return body.error;
-  const { model } = body.value;
+  const { json } = body;
+  const model = readModel(body);
   // Also where the alias is none: its form is told before the types of what else was sent.
-  const isAlias = typeof model === 'string' && model.startsWith(functionAliasPrefix);
-  const request = isAlias ? readFunctionRequest(body.value, scope) : readChatRequest(body.value);
+  const isAlias = model?.startsWith(functionAliasPrefix) === true;
+  const request = isAlias ? readFunctionRequest(json, bodyBytes, scope) : readChatRequest(json);
   if (request instanceof GatewayError) return request;
   const callHeaders = readCallHeaders(headers, asksFunction);
   if (callHeaders instanceof GatewayError) return callHeaders;
@@ -69,7 +79,7 @@ function readCall(
     // A UUID is the same in either letter case (contract 7).
     idempotencyKey: asksFunction ? callHeaders.idempotencyKey?.toLowerCase() : callHeaders.idempotencyKey,
     attribution: readAttribution(headers),
-    fingerprint: once(() => fingerprint(body.value, headers)),
+    fingerprint: once(() => fingerprint(json, headers)),
     aliasFault: asksFunction ? checkFunctionCall(request.model, callHeaders.idempotencyKey, bodyBytes) : undefined,
     arrivedAtMs,
     deadline: startDeadline(clock, arrivedAtMs, requestBudgetMs),
@@ -81,17 +91,27 @@ function readCall(
  * Only the members that a function does not fix are checked here: any other is invalid_function_request, whatever its
  * type (contract 5).
  */
-function readFunctionRequest(raw: Record<string, unknown>, { basePath }: RequestScope): ChatRequest | GatewayError {
+function readFunctionRequest(
+  json: JsonText,
+  bodyBytes: number,
+  { basePath }: RequestScope,
+): ChatRequest | GatewayError {
+  // A larger one is refused for its size.
+  const isWithinSize = bodyBytes <= functionBodyMaxBytes;
+  const raw = isWithinSize ? (parseJson(json.text) as Record<string, unknown>) : { model: readModelOf(json) };
   const { model, messages } = raw;
-  const request = readChatRequest({ model, messages });
+  const request = readChatRequest({ model, messages: isWithinSize ? messages : [{ role: 'user' }] });
   if (request instanceof GatewayError) return request;
   return { ...request, raw: basePath === '/openai/v1' ? withoutIdleMembers(raw) : raw };
 }
 
-function readModel(body: JsonBody): string | undefined {
-  if (body.kind === 'unreadable') return undefined;
-  const { model } = body.value;
-  return typeof model === 'string' ? model : undefined;
+const readModel = (body: BodyText): string | undefined =>
+  body.kind === 'unreadable' ? undefined : readModelOf(body.json);
+
+function readModelOf(json: JsonText): string | undefined {
+  const member = findMember(json, 'model');
+  const text = member === undefined ? '' : json.slice(member);
+  return text.startsWith('"') ? (JSON.parse(text) as string) : undefined;
 }
 
 function once<Value>(make: () => Value): () => Value {

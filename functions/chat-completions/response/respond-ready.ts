@@ -3,10 +3,9 @@
 import type { CachedAnswer } from '../../../shared/accounting/response-cache/index.ts';
 import { okStatus } from '../../../shared/errors/index.ts';
 import { headerNames } from '../../../shared/foundation/constants/index.ts';
-import { parseJson } from '../../../shared/foundation/ids/index.ts';
 import type { GatewayResponse } from '../../../shared/protocol/http/index.ts';
 import { jsonHeaders, streamHeaders } from '../../../shared/protocol/router/index.ts';
-import { doneLine, isJsonObject, readStreamChunk } from '../../../shared/protocol/wire/index.ts';
+import { doneLine, isJsonObject, parseJson, readStreamChunk } from '../../../shared/protocol/wire/index.ts';
 import { mergeUsage, noCost } from '../../../shared/routing/billing/index.ts';
 import type { IdentifiedCall, ReadyAnswer, RoutedCall, StoredAnswer } from '../stages.ts';
 import { addsUsage, asksMergedUsage, chunkLine, usageLine } from './event-stream.ts';

@@ -8,7 +8,13 @@ import { applyPreset } from '../../../shared/configuration/workspaces/index.ts';
 import { fail, GatewayError } from '../../../shared/errors/index.ts';
 import { autoModelId, headerNames } from '../../../shared/foundation/constants/index.ts';
 import { checkRequestSchema } from '../../../shared/protocol/json-schema/index.ts';
-import { type ChatRequest, readChatRequest } from '../../../shared/protocol/wire/index.ts';
+import {
+  type ChatRequest,
+  findMember,
+  readChatRequest,
+  readRequestBody,
+  rewriteMembers,
+} from '../../../shared/protocol/wire/index.ts';
 import {
   type ByokFacts,
   callSizeOf,
@@ -130,11 +136,23 @@ function readByok(call: IdentifiedCall): ByokFacts | GatewayError | undefined {
 async function mergePreset(
   call: IdentifiedCall,
 ): Promise<Pick<IdentifiedCall, 'request' | 'workspace'> | GatewayError> {
-  const applied = applyPreset({ ...call.request.raw }, call.workspace, call.request.preset);
+  const { request: sent } = call;
+  const applied = applyPreset({ ...sent.raw }, call.workspace, sent.preset);
   if (applied instanceof GatewayError) return applied;
   if (applied.kind === 'none') return call;
-  const request = readChatRequest(applied.body);
+  const body = readRequestBody(Buffer.from(mergedText(sent, applied.body)));
+  if (body.kind === 'unreadable') return body.error;
+  const request = readChatRequest(body.json);
   if (request instanceof GatewayError) return request;
   const options = { allowsStream: call.scope.basePath === '/openai/v1', work: call.schemaWork };
   return (await checkRequestSchema(request, options)) ?? { request, workspace: applied.workspace };
+}
+
+/** The body as sent, with what the preset adds or changes. Of members that the gateway does not read the request's wins. */
+function mergedText({ raw, text }: ChatRequest, merged: Readonly<Record<string, unknown>>): string {
+  const json = text();
+  const added = Object.entries(merged).filter(
+    ([name, value]) => value !== raw[name] && (Object.hasOwn(raw, name) || findMember(json, name) === undefined),
+  );
+  return rewriteMembers(json, new Map([['preset', undefined], ...added]));
 }

@@ -3,17 +3,18 @@
 
 import { headerNames } from '../../foundation/constants/index.ts';
 import { canonicalJson, sha256Hex } from '../../foundation/ids/index.ts';
+import { canonicalText, type JsonText } from '../../protocol/wire/index.ts';
 
 /** Header values as sent, by lower-case name. */
 export type SentHeaders = Readonly<Record<string, readonly string[]>>;
 
-/** SHA-256, hex. `body` is the parsed body: the order of members and white space do not count, every value does. */
-export function fingerprint(body: unknown, headers: SentHeaders): string {
+/** SHA-256, hex. The order of members and white space do not count, every value does. */
+export function fingerprint(body: JsonText, headers: SentHeaders): string {
   const sent = (name: string): string | undefined => headers[name]?.[0];
   const byokKey = sent(headerNames.byokKey);
   return sha256Hex(
     canonicalJson({
-      body,
+      body_sha256: sha256Hex(canonicalText(body)),
       correlation: {
         trace: sent(headerNames.traceId),
         span: sent(headerNames.spanId),

@@ -1,7 +1,7 @@
 // Which requests may share an answer (contract 3): those that are alike in everything that could change it. What is
 // left out is listed; whatever else a client sends counts, members unknown to the gateway included.
 import { canonicalJson, sha256Hex } from '../../foundation/ids/index.ts';
-import type { PolicyOptions } from '../../protocol/wire/index.ts';
+import { canonicalText, findMember, type JsonText, type PolicyOptions } from '../../protocol/wire/index.ts';
 
 export interface CacheKeyParts {
   readonly workspace: string;
@@ -17,7 +17,7 @@ export interface CacheKeyParts {
   /** `provider.order`, where no other provider may serve. */
   readonly order?: readonly string[] | undefined;
   /** The members of the request, a preset merged in. */
-  readonly body: Readonly<Record<string, unknown>>;
+  readonly body: JsonText;
 }
 
 /**
@@ -28,11 +28,11 @@ const gatewayMembers = new Set(['model', 'models', 'provider', 'cache', 'preset'
 
 /** SHA-256, hex. The order of members does not count, every value does. */
 export function cacheKey({ workspace, model, policy, namespace, only, ignore, order, body }: CacheKeyParts): string {
-  const bound = Object.entries(body).filter(([name, value]) => !gatewayMembers.has(name) && !isAbsent(name, value));
-  // fromEntries defines members, so that one called __proto__ counts like any other.
-  const request = Object.fromEntries(bound);
+  const request_sha256 = sha256Hex(canonicalText(body, isReasoningAbsent(body) ? withoutReasoning : gatewayMembers));
   const effective = effectOf(policy);
-  return sha256Hex(canonicalJson({ workspace, model, policy: effective, namespace, only, ignore, order, request }));
+  return sha256Hex(
+    canonicalJson({ workspace, model, policy: effective, namespace, only, ignore, order, request_sha256 }),
+  );
 }
 
 /** What a policy forbids: an absent member and an empty one, and regions in another order, are the same policy. */
@@ -42,5 +42,10 @@ const effectOf = ({ zdr, data_collection, data_residency }: PolicyOptions) => ({
   regions: data_residency && [...new Set(data_residency)].sort(),
 });
 
+const withoutReasoning: ReadonlySet<string> = new Set([...gatewayMembers, 'reasoning']);
+
 /** `reasoning` reaches the provider in its own style, and null means absent. Any other null is sent on as it is. */
-const isAbsent = (name: string, value: unknown): boolean => name === 'reasoning' && value === null;
+function isReasoningAbsent(body: JsonText): boolean {
+  const member = findMember(body, 'reasoning');
+  return member !== undefined && body.slice(member) === 'null';
+}

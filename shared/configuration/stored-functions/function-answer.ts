@@ -1,8 +1,7 @@
 // What a function call answers (spec 2.3): a chat.completion with the member `gw`. Pure.
 import { brand } from '../../foundation/constants/index.ts';
-import { parseJson } from '../../foundation/ids/index.ts';
 import { readAnswerText } from '../../protocol/json-schema/index.ts';
-import { isJsonObject } from '../../protocol/wire/index.ts';
+import { isJsonObject, parseJson } from '../../protocol/wire/index.ts';
 
 export interface ExecutionFacts {
   readonly functionId: string;

@@ -7,6 +7,9 @@ export const functionBodyMaxBytes = 256 * 1024;
 /** Headers of one request, all together: the default of Node's server, so that every entry point takes the same. */
 export const headersMaxBytes = 16 * 1024;
 
+/** JSON values in the body of a request, and in an answer of a provider or one event of it. */
+export const jsonValuesMax = 100_000;
+
 /** `n` (contract 3), and so the choices that an answer may hold. */
 export const choicesMax = 128;
 

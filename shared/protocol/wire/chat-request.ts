@@ -4,8 +4,11 @@ import * as z from 'zod/mini';
 import { fail, GatewayError } from '../../errors/index.ts';
 import { choicesMax } from '../../foundation/constants/index.ts';
 import { listOf, refuseFirstIssue } from './checked-members.ts';
-import { withPlainNumbers } from './json-body.ts';
+import { isJsonObject } from './json-body.ts';
+import { JsonText } from './json-text.ts';
 import { type ProviderPreferences, providerSchema, readProviderPreferences } from './provider-preferences.ts';
+import { jsonTextOf, withPlainNumbers } from './read-json-text.ts';
+import { readMembers } from './read-members.ts';
 
 /** `models`: each may be tried within one budget. */
 const fallbackModelsMax = 8;
@@ -19,6 +22,8 @@ export const outputBoundNames = [
   'n_predict',
   'max_length',
 ] as const;
+
+const hasRole = (message: unknown): boolean => isJsonObject(message) && typeof message.role === 'string';
 
 const count = z.int().check(z.positive());
 /** Read as far as it can be read: its type is the provider's business. */
@@ -54,7 +59,7 @@ const reasoningSchema = z
 export const chatRequestSchema = z.looseObject({
   model: z.optional(text),
   models: z.nullish(listOf(text, { itemsMin: 1, itemsMax: fallbackModelsMax })),
-  messages: listOf(z.looseObject({ role: z.string() }), { itemsMin: 1 }),
+  messages: listOf(z.looseObject({ role: z.string() }), { itemsMin: 1, isGood: hasRole }),
   stream: flag,
   stream_options: z.nullish(z.looseObject({ include_usage: flag })),
   temperature: z.nullish(z.number()),
@@ -71,7 +76,7 @@ export const chatRequestSchema = z.looseObject({
   web_search_options: anything,
   plugins: anything,
   stop: z.nullish(z.union([z.string(), listOf(z.string())])),
-  tools: z.nullish(listOf(z.looseObject({}))),
+  tools: z.nullish(listOf(z.looseObject({}), { isGood: isJsonObject })),
   response_format: z.nullish(z.looseObject({ type: z.string() })),
   usage: z.nullish(z.looseObject({ include: flag })),
   provider: z.nullish(providerSchema),
@@ -88,14 +93,23 @@ export type PresetOption = z.infer<typeof presetSchema>;
 /** Members that are read or set elsewhere: by the planner for features and policies, or for a provider's style. */
 const otherUsedNames = ['functions', 'modalities', 'audio', 'store', 'reasoning_effort', 'prediction'];
 
+/** `user` is recorded, and no provider takes another name for it. */
+const readNames: ReadonlySet<string> = new Set([...Object.keys(chatRequestSchema.shape), ...otherUsedNames, 'user']);
+
 /** Lower case → the name as the gateway knows it. */
 const usedNames: ReadonlyMap<string, string> = new Map(
   [...Object.keys(chatRequestSchema.shape), ...otherUsedNames].map((name) => [name.toLowerCase(), name]),
 );
 
+/** Such a name is a used one itself, or none. */
+const lowerCase = /^[a-z0-9_]*$/;
+const usedNameMaxCharacters = Math.max(...[...usedNames.keys()].map(({ length }) => length));
+
 export interface ChatRequest {
-  /** Every member as sent. Never changed. */
+  /** The members that the gateway reads, and of these what it reads. Never changed. */
   readonly raw: Readonly<Record<string, unknown>>;
+  /** The text of all members as they were sent: what is sent on, counted and compared. */
+  readonly text: () => JsonText;
   readonly model: string;
   /** `models` less `model`: tried in this order after it. */
   readonly fallbackModels: readonly string[];
@@ -118,18 +132,28 @@ export interface ChatRequest {
   readonly responseSchema: unknown;
 }
 
-/** Reads a parsed body. An error is returned, not thrown: a key that is refused wins over it (contract 5). */
-export function readChatRequest(raw: Record<string, unknown>): ChatRequest | GatewayError {
+/** Reads the text of a body, or its members. An error is returned, not thrown: a key that is refused wins over it. */
+export function readChatRequest(body: JsonText | Readonly<Record<string, unknown>>): ChatRequest | GatewayError {
   try {
-    return checkMembers(raw);
+    return body instanceof JsonText
+      ? checkText(body)
+      : checkMembers(
+          body,
+          once(() => jsonTextOf(body)),
+        );
   } catch (cause) {
     // Whatever a body makes a check throw (a stack that is too deep, say) is the body's fault.
     return cause instanceof GatewayError ? cause : fail('invalid_request', { cause });
   }
 }
 
-function checkMembers(raw: Record<string, unknown>): ChatRequest {
-  refuseOtherCase(raw);
+function checkText(json: JsonText): ChatRequest {
+  refuseOtherCase(json.members().values());
+  return checkMembers(readMembers(json, readNames), () => json);
+}
+
+function checkMembers(raw: Readonly<Record<string, unknown>>, text: () => JsonText): ChatRequest {
+  refuseOtherCase(Object.keys(raw));
   const { messages, ...options } = raw;
   const checked = chatRequestSchema.safeParse({ messages, ...(withPlainNumbers(options) as object) });
   if (!checked.success) throw refuseFirstIssue('invalid_request', checked.error);
@@ -138,6 +162,7 @@ function checkMembers(raw: Record<string, unknown>): ChatRequest {
   if (model === undefined) throw fail('invalid_request', { message: 'model: is missing', param: 'model' });
   return {
     raw,
+    text,
     model,
     fallbackModels,
     stream: body.stream ?? false,
@@ -157,8 +182,9 @@ function checkMembers(raw: Record<string, unknown>): ChatRequest {
  * Contract 3: a provider that reads names without case (many Go servers) would see another `model` or `max_tokens` than
  * the one that was checked and paid for. Upper case first, because Go takes a long s for an s.
  */
-function refuseOtherCase(raw: Record<string, unknown>): void {
-  for (const name of Object.keys(raw)) {
+function refuseOtherCase(names: Iterable<string>): void {
+  for (const name of names) {
+    if (name.length > usedNameMaxCharacters || lowerCase.test(name)) continue;
     const used = usedNames.get(name.toUpperCase().toLowerCase());
     if (used === undefined || used === name) continue;
     throw fail('invalid_request', { message: `${used}: was also sent in another letter case`, param: used });
@@ -184,3 +210,11 @@ function readResponseSchema(body: CheckedBody): unknown {
 }
 
 const schemaCarrier = z.looseObject({ schema: z.union([z.looseObject({}), z.boolean()]) });
+
+function once<Value>(make: () => Value): () => Value {
+  let made: { readonly value: Value } | undefined;
+  return () => {
+    made ??= { value: make() };
+    return made.value;
+  };
+}

@@ -16,7 +16,7 @@ export {
   readEventTexts,
   toEventLine,
 } from './event-stream.ts';
-export { gatewayMembers, isJsonObject, type JsonBody, readJsonBody, readRequestBody } from './json-body.ts';
+export { type BodyText, gatewayMembers, isJsonObject, readJsonBody, readRequestBody } from './json-body.ts';
 export {
   autoModelObject,
   type FunctionModelObject,
@@ -35,4 +35,5 @@ export {
   withoutReasoningDeltas,
 } from './provider-answer.ts';
 export type { PolicyOptions, ProviderPreferences, SortOrder } from './provider-preferences.ts';
+export * from './read-json-text.ts';
 export { chatRequestJsonSchema } from './request-json-schema.ts';

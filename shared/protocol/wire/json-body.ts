@@ -1,11 +1,13 @@
 // The body of a request as JSON, within bounds (contract 3).
 import { isUtf8 } from 'node:buffer';
 import { fail, type GatewayError } from '../../errors/index.ts';
-import { isRawNumber, parseJson } from '../../foundation/ids/index.ts';
-import { type BoundsFault, findBoundsFault, type JsonBounds } from './json-bounds.ts';
+import { jsonValuesMax } from '../../foundation/constants/index.ts';
+import { isRawNumber } from '../../foundation/ids/index.ts';
+import { type BoundsFault, type JsonBounds, type JsonText, scanJson } from './json-text.ts';
+import { parseJson } from './read-json-text.ts';
 
 const depthMax = 64;
-const valuesMax = 100_000;
+const valuesMax = jsonValuesMax;
 /** Items of a list inside a member of the gateway. */
 export const listItemsMax = 256;
 
@@ -24,29 +26,36 @@ const refusals: Readonly<Record<BoundsFault['kind'], string>> = {
   items: `a list in it holds more than ${listItemsMax} items`,
 };
 
-export type JsonBody =
-  | { readonly kind: 'object'; readonly value: Record<string, unknown> }
-  | { readonly kind: 'unreadable'; readonly error: GatewayError };
+export type Unreadable = { readonly kind: 'unreadable'; readonly error: GatewayError };
 
-/** Reads bytes as one JSON object. Never throws: a key that is refused wins over an unreadable body (contract 5). */
-export function readJsonBody(bytes: Buffer, within: JsonBounds = bounds): JsonBody {
-  // Decoded all the same, a prompt would reach the provider with other characters than were sent.
-  if (!isUtf8(bytes)) return unreadable('The body is not valid UTF-8.');
-  const text = bytes.toString('utf8');
-  const fault = findBoundsFault(text, within);
-  if (fault !== undefined) return { kind: 'unreadable', error: refuse(fault) };
-  try {
-    const value = parseJson(text);
-    return isJsonObject(value) ? { kind: 'object', value } : unreadable('The body must be a JSON object.');
-  } catch {
-    return unreadable('The body is not valid JSON.');
-  }
+export type JsonBody = { readonly kind: 'object'; readonly value: Record<string, unknown> } | Unreadable;
+
+/** Reads bytes as one JSON object. Never throws: a key that is refused wins over an unreadable body. */
+export function readJsonBody(bytes: Buffer): JsonBody {
+  const read = scanBody(bytes, bounds);
+  return read.kind === 'text' ? { kind: 'object', value: parseJson(read.json.text) as Record<string, unknown> } : read;
 }
 
-/** The body of a request of a client. */
-export const readRequestBody = (bytes: Buffer): JsonBody => readJsonBody(bytes, requestBounds);
+/** The text of a request of a client, which is one JSON object within bounds. Never throws. */
+export const readRequestBody = (bytes: Buffer): BodyText => scanBody(bytes, requestBounds);
 
-const unreadable = (message: string): JsonBody => ({ kind: 'unreadable', error: fail('invalid_request', { message }) });
+export type BodyText = { readonly kind: 'text'; readonly json: JsonText } | Unreadable;
+
+function scanBody(bytes: Buffer, within: JsonBounds): BodyText {
+  // Decoded all the same, a prompt would reach the provider with other characters than were sent.
+  if (!isUtf8(bytes)) return unreadable('The body is not valid UTF-8.');
+  const scanned = scanJson(bytes.toString('utf8'), within);
+  if (scanned.kind === 'fault') return { kind: 'unreadable', error: refuse(scanned.fault) };
+  if (scanned.kind === 'malformed') return unreadable('The body is not valid JSON.');
+  return scanned.json.isObject(0)
+    ? { kind: 'text', json: scanned.json }
+    : unreadable('The body must be a JSON object.');
+}
+
+const unreadable = (message: string): Unreadable => ({
+  kind: 'unreadable',
+  error: fail('invalid_request', { message }),
+});
 
 function refuse({ kind, member }: BoundsFault): GatewayError {
   // A schema has a code of its own, however little of the body can be read (contract 3).
@@ -59,11 +68,3 @@ function refuse({ kind, member }: BoundsFault): GatewayError {
 
 export const isJsonObject = (value: unknown): value is Record<string, unknown> =>
   typeof value === 'object' && value !== null && !Array.isArray(value) && !isRawNumber(value);
-
-/** A copy in which integers beyond 2^53 are numbers again, rounded: a type check takes raw text for an object. */
-export function withPlainNumbers(value: unknown): unknown {
-  if (isRawNumber(value)) return Number(value.rawJSON);
-  if (Array.isArray(value)) return value.map(withPlainNumbers);
-  if (!isJsonObject(value)) return value;
-  return Object.fromEntries(Object.entries(value).map(([name, member]) => [name, withPlainNumbers(member)]));
-}

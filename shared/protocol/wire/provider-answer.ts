@@ -1,9 +1,9 @@
 // What a provider answers, whole as JSON or in chunks of a stream. Lenient: an object with one choice or more is an answer,
 // and a member that is not known changes nothing.
-import { choicesMax } from '../../foundation/constants/index.ts';
-import { parseJson } from '../../foundation/ids/index.ts';
+import { choicesMax, jsonValuesMax } from '../../foundation/constants/index.ts';
 import { isJsonObject } from './json-body.ts';
-import { findBoundsFault } from './json-bounds.ts';
+import { scanJson } from './json-text.ts';
+import { parseJson } from './read-json-text.ts';
 
 export interface JsonAnswer {
   readonly body: Record<string, unknown>;
@@ -18,25 +18,24 @@ type ReadAnswer =
   | { readonly kind: 'unreadable' };
 
 /** Above any real answer; everything behind this file may recurse. */
-const answerBounds = { depthMax: 512 };
+const answerBounds = { depthMax: 512, valuesMax: jsonValuesMax };
 
 export function readJsonAnswer(text: string): ReadAnswer {
-  if (findBoundsFault(text, answerBounds) !== undefined) return { kind: 'unreadable' };
-  let body: unknown;
-  try {
-    body = parseJson(text);
-  } catch {
-    return { kind: 'unreadable' };
-  }
+  if (scanJson(text, answerBounds).kind !== 'json') return { kind: 'unreadable' };
+  const body = parseJson(text);
   if (!isJsonObject(body)) return { kind: 'unreadable' };
   if ((body.error ?? null) !== null || body.object === 'error') return { kind: 'error', error: body };
   const choices = Array.isArray(body.choices) ? body.choices : [];
   // More than any request can ask for is no answer, and each of them is work.
-  if (choices.length === 0 || choices.length > choicesMax) return { kind: 'unreadable' };
+  if (choices.length === 0 || choices.length > choicesMax || !choices.every(hasValidIndex))
+    return { kind: 'unreadable' };
   const usage = isJsonObject(body.usage) ? body.usage : undefined;
   const messages = choices.map((choice) => (isJsonObject(choice) ? choice.message : undefined));
   return { kind: 'answer', answer: { body, usage, outputBytes: outputBytesOf(messages) } };
 }
+
+const hasValidIndex = (choice: unknown, position: number): boolean =>
+  !isJsonObject(choice) || isChoiceIndex(indexOf(choice, position));
 
 /** `reasoning.exclude` (contract 3): the answer without any member of a message whose name begins with reasoning. */
 export function withoutReasoning(body: Record<string, unknown>): Record<string, unknown> {
@@ -73,8 +72,12 @@ export interface StreamChunk {
   readonly head: Record<string, unknown>;
 }
 
-/** Reads one event. Undefined: it is no JSON object, or holds more choices than there can be, so the stream is broken. */
+/** A shorter event can neither hold many values nor take long to parse. */
+const shortEventMaxCharacters = 4 * 1024;
+
+/** Reads one event. Undefined: it is no JSON object, or beyond what an answer may hold, so the stream is broken. */
 export function readStreamChunk(text: string): StreamChunk | undefined {
+  if (text.length > shortEventMaxCharacters && scanJson(text, answerBounds).kind !== 'json') return undefined;
   let json: unknown;
   try {
     json = JSON.parse(text);
@@ -82,8 +85,17 @@ export function readStreamChunk(text: string): StreamChunk | undefined {
     return undefined;
   }
   const facts = isJsonObject(json) ? factsOf(json) : undefined;
-  if (facts === undefined || !facts.choices.every(({ index }) => index >= 0 && index < choicesMax)) return undefined;
+  if (facts === undefined || !facts.choices.every(({ index }) => isChoiceIndex(index))) return undefined;
   return { text, head: json as Record<string, unknown>, facts };
+}
+
+/** Each index is remembered until its choice has finished, so there must not be ever new ones. */
+const isChoiceIndex = (index: number): boolean => Number.isInteger(index) && index >= 0 && index < choicesMax;
+
+/** Where a choice names none, its place says which it is. */
+function indexOf({ index }: Record<string, unknown>, position: number): number {
+  if (index === undefined || index === null) return position;
+  return typeof index === 'number' ? index : Number.NaN;
 }
 
 function factsOf(json: Record<string, unknown>): ChunkFacts {
@@ -91,7 +103,7 @@ function factsOf(json: Record<string, unknown>): ChunkFacts {
   const usage = isJsonObject(json.usage) ? json.usage : undefined;
   const deltas = choices.map((choice) => (isJsonObject(choice.delta) ? choice.delta : {}));
   const read = choices.map((choice, position) => ({
-    index: typeof choice.index === 'number' ? choice.index : position,
+    index: indexOf(choice, position),
     finished: typeof choice.finish_reason === 'string' && choice.finish_reason !== '',
   }));
   return {

@@ -1,6 +1,6 @@
 // A provider's failure becomes data here, once. Its words are not inspected later, and never relayed.
 import type { RejectionReason } from '../../errors/index.ts';
-import { isJsonObject } from '../../protocol/wire/index.ts';
+import { findMember, isJsonObject, type JsonText } from '../../protocol/wire/index.ts';
 
 /**
  * invalid       the provider rejected the request itself: another provider may still take it
@@ -107,10 +107,10 @@ function paramOf(body: unknown): string | undefined {
  * The member that all of them complain about, where it is the request's own: a provider may name what it was sent
  * under another name.
  */
-export function agreedParam(failures: readonly AttemptFailure[], request: object): string | undefined {
+export function agreedParam(failures: readonly AttemptFailure[], json: JsonText): string | undefined {
   const [param, ...others] = new Set(failures.map((failure) => failure.param));
   if (param === undefined || others.length > 0) return undefined;
-  return Object.hasOwn(request, /^\w+/.exec(param)?.[0] ?? '') ? param : undefined;
+  return findMember(json, /^\w+/.exec(param)?.[0] ?? '') === undefined ? undefined : param;
 }
 
 /** From the surest sign to the vaguest: the first that matches names the reason. */

@@ -1,15 +1,18 @@
 // The body a provider receives: the client's, member for member, less what is ours (contract 3).
 import type { Candidate } from '../../configuration/catalogue/index.ts';
 import type { ChatRequest, ReasoningOptions } from '../../protocol/wire/index.ts';
-import { gatewayMembers, isJsonObject } from '../../protocol/wire/index.ts';
+import { gatewayMembers, isJsonObject, rewriteMembers } from '../../protocol/wire/index.ts';
 
 export function toUpstreamBody(request: ChatRequest, { entry, provider }: Candidate): string {
-  const body: Record<string, unknown> = { ...request.raw };
-  for (const name of gatewayMembers) delete body[name];
-  body.model = entry.upstream_model;
-  Object.assign(body, reasoningMembers(request, provider.reasoning_style));
-  if (request.stream) body.stream_options = streamOptions(body.stream_options, provider.stream_usage !== false);
-  return JSON.stringify(body);
+  const changes = new Map<string, unknown>(gatewayMembers.map((name) => [name, undefined]));
+  changes.set('model', entry.upstream_model);
+  for (const [name, value] of Object.entries(reasoningMembers(request, provider.reasoning_style))) {
+    changes.set(name, value);
+  }
+  if (request.stream) {
+    changes.set('stream_options', streamOptions(request.raw.stream_options, provider.stream_usage !== false));
+  }
+  return rewriteMembers(request.text(), changes);
 }
 
 /** The gateway must bill, so it asks for usage on every stream that a provider can report it on. */

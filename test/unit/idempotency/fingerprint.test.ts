@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from '#jest';
-import { fingerprint, type SentHeaders } from '../../../shared/accounting/idempotency/index.ts';
-import { parseJson } from '../../../shared/foundation/ids/index.ts';
+import { fingerprint as fingerprintOf, type SentHeaders } from '../../../shared/accounting/idempotency/index.ts';
+import { jsonTextOf, parseJson } from '../../../shared/protocol/wire/index.ts';
 
 const body = { model: 'acme/large-1', messages: [{ role: 'user', content: 'hi' }] };
 const headers: SentHeaders = {
@@ -12,6 +12,7 @@ const headers: SentHeaders = {
   traceparent: ['00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01'],
   'x-byok-key': ['secret'],
 };
+const fingerprint = (sent: unknown, headersSent: SentHeaders): string => fingerprintOf(jsonTextOf(sent), headersSent);
 const plain = fingerprint(body, headers);
 
 describe('a fingerprint', () => {

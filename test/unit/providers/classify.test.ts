@@ -2,6 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from '#jest';
 import { errorBody } from '../../../infra/local/simulator/error-bodies.ts';
 import { rejectionReasons } from '../../../shared/errors/index.ts';
+import { jsonTextOf } from '../../../shared/protocol/wire/index.ts';
 import {
   agreedParam,
   classifyErrorObject,
@@ -78,7 +79,7 @@ describe('a failing status', () => {
 
   it('names a member where all providers complain about it and the request has it', () => {
     const about = (param?: string) => classifyStatus(400, { error: { param } });
-    const request = { temperature: 7, messages: [] };
+    const request = jsonTextOf({ temperature: 7, messages: [] });
     expect(agreedParam([about('temperature'), about('temperature')], request)).toBe('temperature');
     expect(agreedParam([about('messages[0].content')], request)).toBe('messages[0].content');
     expect(agreedParam([about('temperature'), about('messages')], request)).toBeUndefined();

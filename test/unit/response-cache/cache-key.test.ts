@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from '#jest';
 import { type CacheKeyParts, cacheKey } from '../../../shared/accounting/response-cache/index.ts';
-import { parseJson } from '../../../shared/foundation/ids/index.ts';
+import { jsonTextOf, parseJson } from '../../../shared/protocol/wire/index.ts';
 
 const body = {
   model: 'auto',
@@ -21,10 +21,11 @@ const parts: CacheKeyParts = {
   namespace: 'n',
   only: ['acme'],
   ignore: ['zen'],
-  body,
+  body: jsonTextOf(body),
 };
 const plain = cacheKey(parts);
-const keyWith = (more: Record<string, unknown>): string => cacheKey({ ...parts, body: { ...body, ...more } });
+const keyWith = (more: Record<string, unknown>): string =>
+  cacheKey({ ...parts, body: jsonTextOf({ ...body, ...more }) });
 
 describe('the key of a cached answer', () => {
   it.each<[string, Partial<CacheKeyParts>]>([
@@ -44,14 +45,14 @@ describe('the key of a cached answer', () => {
 
   it.each(Object.keys(body).filter((name) => name !== 'model'))('changes without the member %s', (name) => {
     const { [name as keyof typeof body]: _left, ...rest } = body;
-    expect(cacheKey({ ...parts, body: rest })).not.toBe(plain);
+    expect(cacheKey({ ...parts, body: jsonTextOf(rest) })).not.toBe(plain);
   });
 
   it.each(Object.keys(body).filter((name) => !['model', 'reasoning'].includes(name)))(
     'tells null under %s from its absence',
     (name) => {
       const { [name as keyof typeof body]: _left, ...rest } = body;
-      expect(keyWith({ [name]: null })).not.toBe(cacheKey({ ...parts, body: rest }));
+      expect(keyWith({ [name]: null })).not.toBe(cacheKey({ ...parts, body: jsonTextOf(rest) }));
     },
   );
 
@@ -77,7 +78,7 @@ describe('the key of a cached answer', () => {
 
   it('takes reasoning of null for absent', () => {
     const { reasoning: _left, ...rest } = body;
-    expect(keyWith({ reasoning: null })).toBe(cacheKey({ ...parts, body: rest }));
+    expect(keyWith({ reasoning: null })).toBe(cacheKey({ ...parts, body: jsonTextOf(rest) }));
   });
 
   it('counts integers beyond 2^53 to the last digit', () => {
@@ -88,7 +89,7 @@ describe('the key of a cached answer', () => {
 
   it('counts a member with a name that objects treat in their own way', () => {
     const odd = ['{"__proto__":{"a":1}}', '{"__proto__":{"a":2}}', '{"constructor":1}', '{"toString":1}'];
-    const keys = odd.map((text) => cacheKey({ ...parts, body: JSON.parse(text) }));
+    const keys = odd.map((text) => cacheKey({ ...parts, body: jsonTextOf(JSON.parse(text)) }));
     expect(new Set(keys).size).toBe(odd.length);
   });
 
@@ -107,7 +108,9 @@ describe('the key of a cached answer', () => {
     fc.assert(
       fc.property(fc.dictionary(fc.string(), fc.jsonValue()), (members) => {
         const turned = turn(members) as Record<string, unknown>;
-        expect(cacheKey({ ...parts, body: turned })).toBe(cacheKey({ ...parts, body: members }));
+        expect(cacheKey({ ...parts, body: jsonTextOf(turned) })).toBe(
+          cacheKey({ ...parts, body: jsonTextOf(members) }),
+        );
       }),
     );
   });
@@ -117,7 +120,9 @@ describe('the key of a cached answer', () => {
       fc.property(fc.dictionary(fc.string(), fc.jsonValue(), { minKeys: 1 }), fc.nat(), (members, where) => {
         fc.pre(Object.keys(members).every((name) => !gatewayMembers.includes(name)));
         const changed = changeOne(members, where) as Record<string, unknown>;
-        expect(cacheKey({ ...parts, body: changed })).not.toBe(cacheKey({ ...parts, body: members }));
+        expect(cacheKey({ ...parts, body: jsonTextOf(changed) })).not.toBe(
+          cacheKey({ ...parts, body: jsonTextOf(members) }),
+        );
       }),
     );
   });

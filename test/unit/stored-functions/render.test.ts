@@ -7,7 +7,7 @@ import {
   renderMessages,
   renderTemplate,
 } from '../../../shared/configuration/stored-functions/render.ts';
-import { parseJson } from '../../../shared/foundation/ids/index.ts';
+import { parseJson } from '../../../shared/protocol/wire/index.ts';
 import { message, refusalOf } from '../../support/function-revisions.ts';
 
 const withInput = (input: unknown): RenderScope => ({ input, steps: noSteps });

@@ -1,4 +1,4 @@
-import { describe, expect, it } from '#jest';
+import { describe, expect, it, jest } from '#jest';
 import { readJsonAnswer, withoutReasoning } from '../../../shared/protocol/wire/index.ts';
 
 describe('a provider’s JSON answer', () => {
@@ -20,6 +20,26 @@ describe('a provider’s JSON answer', () => {
   it('is unreadable with more choices than a request can ask for', () => {
     const answer = (choices: number) => JSON.stringify({ choices: new Array(choices).fill({ message: {} }) });
     expect([readJsonAnswer(answer(128)).kind, readJsonAnswer(answer(129)).kind]).toEqual(['answer', 'unreadable']);
+  });
+
+  it('is unreadable beyond 100,000 values, found without reading on', () => {
+    const answer = (values: number) => `{"choices":[{}],"x":[${new Array(values - 4).fill('{}')}]}`;
+    expect([readJsonAnswer(answer(100_000)).kind, readJsonAnswer(answer(100_001)).kind]).toEqual([
+      'answer',
+      'unreadable',
+    ]);
+    const parse = jest.spyOn(JSON, 'parse');
+    expect(readJsonAnswer(answer(5_000_000)).kind).toBe('unreadable');
+    expect(parse).not.toHaveBeenCalled();
+    parse.mockRestore();
+  });
+
+  it.each([0.5, -1, 128, 1e99, '0', {}])('is unreadable with a choice whose index is none: %j', (index) => {
+    expect(readJsonAnswer(JSON.stringify({ choices: [{ index, message: {} }] })).kind).toBe('unreadable');
+  });
+
+  it.each([0, 127, null, undefined])('is an answer with a choice of index %j', (index) => {
+    expect(readJsonAnswer(JSON.stringify({ choices: [{ index, message: {} }] })).kind).toBe('answer');
   });
 
   it.each(['{"error":{"message":"x"}}', '{"error":"x","choices":[{}]}', '{"object":"error","message":"x","code":400}'])(

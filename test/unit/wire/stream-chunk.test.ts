@@ -1,10 +1,23 @@
-import { describe, expect, it } from '#jest';
+import { describe, expect, it, jest } from '#jest';
 import { readStreamChunk, withoutReasoningDeltas } from '../../../shared/protocol/wire/index.ts';
 
 const factsOf = (chunk: object) => readStreamChunk(JSON.stringify(chunk))?.facts;
 const withDelta = (delta: object, more: object = {}) => factsOf({ choices: [{ index: 0, delta, ...more }] });
 
 describe('a chunk of a stream', () => {
+  it.each([0.5, 1 / 3, -1, 128, 1e99, '0'])('is broken with a choice whose index is none: %j', (index) => {
+    expect(factsOf({ choices: [{ index, delta: { content: 'x' } }] })).toBeUndefined();
+  });
+
+  it('is broken beyond 100,000 values, and is not parsed then', () => {
+    const chunk = (values: number) => `{"choices":[],"x":[${new Array(values - 3).fill('{}')}]}`;
+    expect(readStreamChunk(chunk(100_000))).toBeDefined();
+    const parse = jest.spyOn(JSON, 'parse');
+    expect(readStreamChunk(chunk(100_001))).toBeUndefined();
+    expect(parse).not.toHaveBeenCalled();
+    parse.mockRestore();
+  });
+
   it.each([
     { content: 'x' },
     { content: ' ' },

@@ -1,0 +1,121 @@
+// Where the tokens of JSON text end. Each look costs what it passes over.
+
+export const quote = 0x22;
+const backslash = 0x5c;
+const space = 0x20;
+
+export function endOfBlanks(text: string, from: number): number {
+  let at = from;
+  for (let code = text.charCodeAt(at); isBlank(code); code = text.charCodeAt(at)) at += 1;
+  return at;
+}
+
+const isBlank = (code: number): boolean => code === space || code === 0x0a || code === 0x0d || code === 0x09;
+
+/** Strings are searched by V8 beyond so many characters; shorter ones are over before a search has begun. */
+const searchBeyondCharacters = 48;
+
+/** Looks for one thing from ever later places, so that all looks together go through the text once. */
+function createSearch(find: (from: number) => number): (from: number) => number {
+  let found = -1;
+  return (from) => {
+    if (found < from) found = find(from);
+    return found;
+  };
+}
+
+type StringEnd = { readonly end: number; readonly saved: number };
+
+/** Finds where the string that begins behind the quote at `from` ends, quote included; -1 where it is none. */
+export function createStringReader(text: string): (from: number) => StringEnd {
+  const { length } = text;
+  const orEnd = (at: number) => (at < 0 ? length : at);
+  const nextBackslash = createSearch((from) => orEnd(text.indexOf('\\', from)));
+  const controls = /\p{Cc}/gu;
+  const nextControl = createSearch((from) => {
+    // Those above the blank may stand in a string: the loop below goes on behind them.
+    controls.lastIndex = from;
+    return controls.exec(text)?.index ?? length;
+  });
+
+  return (from) => {
+    let saved = 0;
+    let searchFrom = from + searchBeyondCharacters;
+    for (let at = from; at < length; at += 1) {
+      if (at === searchFrom) {
+        at = Math.min(orEnd(text.indexOf('"', at)), nextBackslash(at), nextControl(at));
+        if (at >= length) break;
+        searchFrom = at + searchBeyondCharacters;
+      }
+      const code = text.charCodeAt(at);
+      if (code === quote) return { end: at + 1, saved };
+      if (code < space) break;
+      if (code !== backslash) continue;
+      at += 1;
+      const letter = text.charCodeAt(at);
+      if (letter === 0x75) {
+        const unit = readHex(text, at + 1);
+        if (unit < 0) break;
+        saved += unit < space ? 0 : 6 - utf8Bytes(unit);
+        at += 4;
+      } else if (!isEscapeLetter(letter)) break;
+      searchFrom = at + searchBeyondCharacters;
+    }
+    return { end: -1, saved };
+  };
+}
+
+/** One of `"\/bfnrt`. */
+const isEscapeLetter = (code: number): boolean =>
+  code === quote ||
+  code === backslash ||
+  code === 0x2f ||
+  code === 0x62 ||
+  code === 0x66 ||
+  code === 0x6e ||
+  code === 0x72 ||
+  code === 0x74;
+
+/** Half of a surrogate pair is half of four bytes. */
+const utf8Bytes = (unit: number): number => {
+  if (unit < 0x80) return 1;
+  return unit < 0x800 || (unit >= 0xd800 && unit <= 0xdfff) ? 2 : 3;
+};
+
+function readHex(text: string, from: number): number {
+  let unit = 0;
+  for (let at = from; at < from + 4; at += 1) {
+    const code = text.charCodeAt(at);
+    const letter = code | 0x20;
+    if (code >= 0x30 && code <= 0x39) unit = unit * 16 + code - 0x30;
+    else if (letter >= 0x61 && letter <= 0x66) unit = unit * 16 + letter - 0x57;
+    else return -1;
+  }
+  return unit;
+}
+
+/** Where the number, `true`, `false` or `null` at `from` ends; -1 where it is none. */
+export function endOfScalar(text: string, from: number): number {
+  for (const word of ['true', 'false', 'null']) if (text.startsWith(word, from)) return from + word.length;
+  let at = from;
+  let isNumber = true;
+  const skipDigits = () => {
+    const first = at;
+    for (let code = text.charCodeAt(at); code >= 0x30 && code <= 0x39; code = text.charCodeAt(at)) at += 1;
+    if (at === first) isNumber = false;
+  };
+  if (text.charCodeAt(at) === 0x2d) at += 1;
+  if (text.charCodeAt(at) === 0x30) at += 1;
+  else skipDigits();
+  if (text.charCodeAt(at) === 0x2e) {
+    at += 1;
+    skipDigits();
+  }
+  if ((text.charCodeAt(at) | 0x20) === 0x65) {
+    at += 1;
+    const sign = text.charCodeAt(at);
+    if (sign === 0x2b || sign === 0x2d) at += 1;
+    skipDigits();
+  }
+  return isNumber ? at : -1;
+}

@@ -1,0 +1,184 @@
+// Values and texts from a JSON text: as much of it as is asked for.
+import { isRawNumber, rawNumber } from '../../foundation/ids/index.ts';
+import { type JsonText, scanJson } from './json-text.ts';
+
+export type { JsonText };
+
+/** What is read of a value. Of an object the members named here, of a list each item; without them an object is `{}`. */
+export interface Shape {
+  readonly members?: ReadonlyMap<string, Shape>;
+  readonly items?: Shape;
+}
+
+/** A member that is read stands twice in its object: the gateway and a provider might each take another one. */
+export class NameTwice extends Error {
+  readonly path: string;
+  constructor(path: string) {
+    super(path);
+    this.path = path;
+  }
+}
+
+/** Throws NameTwice. */
+export function pick(json: JsonText, value: number, { members, items }: Shape, path: string): unknown {
+  if (json.isArray(value)) {
+    const list: unknown[] = [];
+    for (const inner of json.inside(value)) list.push(pick(json, inner, items ?? {}, `${path}[${list.length}]`));
+    return list;
+  }
+  if (!json.isObject(value)) return JSON.parse(json.slice(value));
+  const object: Record<string, unknown> = {};
+  if (members === undefined) return object;
+  for (const inner of json.inside(value)) {
+    const name = json.name(inner);
+    const shape = members.get(name);
+    if (shape === undefined) continue;
+    const innerPath = `${path}.${name}`;
+    if (Object.hasOwn(object, name)) throw new NameTwice(innerPath);
+    object[name] = pick(json, inner, shape, innerPath);
+  }
+  return object;
+}
+
+/** The last member of the whole text with this name. */
+export function findMember(json: JsonText, name: string): number | undefined {
+  let found: number | undefined;
+  for (const [member, known] of json.members()) if (known === name) found = member;
+  return found;
+}
+
+/** An object text with some members left out, and others in their place or added; undefined leaves one out. */
+export function rewriteMembers(json: JsonText, changes: ReadonlyMap<string, unknown>): string {
+  const pieces: string[] = [];
+  let from = -1;
+  let to = -1;
+  const flush = () => {
+    if (from >= 0) pieces.push(json.text.slice(from, to));
+    from = -1;
+  };
+  for (const [inner, name] of json.members()) {
+    if (changes.has(name)) flush();
+    else {
+      if (from < 0) from = json.nameStart(inner);
+      to = json.end(inner);
+    }
+  }
+  flush();
+  for (const [name, value] of changes) {
+    if (value !== undefined) pieces.push(`${JSON.stringify(name)}:${JSON.stringify(value)}`);
+  }
+  return `{${pieces.join(',')}}`;
+}
+
+/** One text for one value: members in code-point order at every depth, no blanks, numbers and strings in one form. */
+export function canonicalText(json: JsonText, withoutMembers?: ReadonlySet<string>): string {
+  const canonical = (value: number, isLeftOut?: (inner: number) => boolean): string => {
+    if (json.isArray(value)) {
+      const items: string[] = [];
+      for (const inner of json.inside(value)) items.push(canonical(inner));
+      return `[${items.join(',')}]`;
+    }
+    if (!json.isObject(value)) return canonicalScalar(json.slice(value));
+    const members: string[] = [];
+    for (const inner of json.inside(value)) {
+      if (isLeftOut?.(inner) !== true) members.push(`${canonicalScalar(json.quotedName(inner))}:${canonical(inner)}`);
+    }
+    return `{${members.sort().join(',')}}`;
+  };
+  return canonical(0, withoutMembers && ((inner) => withoutMembers.has(json.name(inner))));
+}
+
+function canonicalScalar(text: string): string {
+  const first = text.charCodeAt(0);
+  if (first === 0x22) return text.includes('\\') ? JSON.stringify(JSON.parse(text)) : text;
+  const isWord = first > 0x39;
+  if (isWord || isPlainInteger(text)) return text;
+  const value = Number(text);
+  return isUnsafe(value) ? text : JSON.stringify(value);
+}
+
+const safeDigits = 15;
+
+function isPlainInteger(text: string): boolean {
+  if (text.length > safeDigits) return false;
+  for (let at = 0; at < text.length; at += 1) {
+    const code = text.charCodeAt(at);
+    if (code < 0x30 || code > 0x39) return false;
+  }
+  return true;
+}
+
+/** Rounded, or beyond what a double can hold. */
+const isUnsafe = (value: number): boolean =>
+  !Number.isFinite(value) || (Number.isInteger(value) && !Number.isSafeInteger(value));
+
+/** Without one of these no number can be unsafe, and the parser of V8 reads the text. */
+const maybeUnsafeNumber = /\d{16}|\d[eE]\+?\d{2}/;
+
+/** Parses JSON, keeping integers beyond 2^53 as raw text. Throws SyntaxError like JSON.parse. */
+export function parseJson(text: string): unknown {
+  const parsed: unknown = JSON.parse(text);
+  if (!maybeUnsafeNumber.test(text)) return parsed;
+  const scanned = scanJson(text, { depthMax: parseDepthMax });
+  return scanned.kind === 'json' ? withRawNumbers(scanned.json, parsed) : parsed;
+}
+
+/** Far above what any bound lets through. */
+const parseDepthMax = 1_024;
+
+/** Puts raw text in the place of each number that the parser has rounded. Only what leads to one is walked. */
+function withRawNumbers(json: JsonText, parsed: unknown): unknown {
+  const rounded = roundedNumbers(json);
+  let next = 0;
+  const isAhead = (value: number) => (rounded[next] ?? Number.POSITIVE_INFINITY) < json.next(value);
+  const restore = (value: number, read: unknown): unknown => {
+    if (rounded[next] === value) {
+      next += 1;
+      const text = json.slice(value);
+      // Of a name that stands twice the parser keeps the last value only.
+      return Number(isRawNumber(read) ? read.rawJSON : read) === Number(text) ? rawNumber(text) : read;
+    }
+    const holder = (typeof read === 'object' && read !== null ? read : {}) as Record<string | number, unknown>;
+    let index = 0;
+    for (const inner of json.inside(value)) {
+      if (!isAhead(value)) break;
+      const name = json.isArray(value) ? index : json.name(inner);
+      index += 1;
+      if (!isAhead(inner)) continue;
+      const restored = restore(inner, Object.hasOwn(holder, name) ? holder[name] : undefined);
+      if (restored === undefined) continue;
+      // Defined, so that a member called __proto__ is one like any other.
+      if (name === '__proto__') Object.defineProperty(holder, name, { value: restored });
+      else holder[name] = restored;
+    }
+    return read;
+  };
+  return rounded.length === 0 ? parsed : restore(0, parsed);
+}
+
+/** A number of fewer characters is never rounded. */
+const roundedMinCharacters = 4;
+
+function roundedNumbers(json: JsonText): number[] {
+  const rounded: number[] = [];
+  for (let value = 0; value < json.next(0); value += 1) {
+    const isShort = json.end(value) - json.start(value) < roundedMinCharacters;
+    if (!isShort && json.isNumber(value) && isUnsafe(Number(json.slice(value)))) rounded.push(value);
+  }
+  return rounded;
+}
+
+/** The text of a value that is there already. */
+export function jsonTextOf(value: unknown): JsonText {
+  const scanned = scanJson(JSON.stringify(value), { depthMax: parseDepthMax });
+  if (scanned.kind !== 'json') throw new Error('a value has no JSON text');
+  return scanned.json;
+}
+
+/** A copy in which integers beyond 2^53 are numbers again, rounded: a type check takes raw text for an object. */
+export function withPlainNumbers(value: unknown): unknown {
+  if (isRawNumber(value)) return Number(value.rawJSON);
+  if (Array.isArray(value)) return value.map(withPlainNumbers);
+  if (typeof value !== 'object' || value === null) return value;
+  return Object.fromEntries(Object.entries(value).map(([name, member]) => [name, withPlainNumbers(member)]));
+}
