@@ -15,6 +15,7 @@ const ids = {
   refused: '33333333-3333-4333-8333-333333333333',
   other: '44444444-4444-4444-8444-444444444444',
   old: '55555555-5555-4555-8555-555555555555',
+  unasked: '88888888-8888-4888-8888-888888888888',
   report: '77777777-7777-4777-8777-777777777777',
 };
 
@@ -66,6 +67,16 @@ beforeAll(async () => {
   });
   await write('other', 3 * hourMs, { workspace: 'other', title: 'Agent' });
   await write('old', 50 * hourMs);
+  await write('unasked', 70 * hourMs, {
+    modelAsked: 'acme/none',
+    modelServed: undefined,
+    provider: undefined,
+    outcome: 'unknown_model',
+    errorMessage: 'There is no model "acme/none".',
+    attempts: 0,
+    attemptLog: [],
+    costPicoUsd: 0n,
+  });
   await write('report', 60 * hourMs, {
     modelAsked: 'gw/function/report@r1',
     functionId: 'report',
@@ -88,7 +99,7 @@ describe('calls', () => {
     ['--since 5m', ['plain', 'rescued']],
     ['--since 150m', ['plain', 'rescued', 'refused']],
     ['--since 3d --limit 1', ['plain']],
-    ['--since 7d --workspace team', ['plain', 'rescued', 'refused', 'old', 'report']],
+    ['--since 7d --workspace team', ['plain', 'rescued', 'refused', 'old', 'report', 'unasked']],
     ['--since 7d --slow 5s', ['report']],
     ['--slow 4210ms --limit 1', ['plain']],
     ['--slow 4211ms', []],
@@ -167,6 +178,13 @@ describe('calls show', () => {
     });
     const { out } = await operate(`calls show ${id} ${local.option}`, { clock });
     expect(out).toMatch(/^ +1 +globex +status_500 +500 +31 +out of order\n +2 +acme +ok +200 +12$/m);
+  });
+
+  it('says in one word how a call went that called no provider', async () => {
+    const { out } = await operate(`calls show ${ids.unasked} ${local.option}`, { clock });
+    expect(out).toMatch(/^status +400$/m);
+    expect(out).toMatch(/^error_message +There is no model "acme\/none"\.$/m);
+    expect(out).toMatch(/^attempts: -$/m);
   });
 
   it('finds one of any day, and says that there is none', async () => {

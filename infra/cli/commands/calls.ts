@@ -132,7 +132,7 @@ async function showCall(session: Session, id: string): Promise<Outcome> {
         value === null || typeof value === 'object' ? [] : [`${name.padEnd(nameWidth)}${String(value)}`],
       ),
       '',
-      ...(record.attemptLog === undefined
+      ...(record.attemptLog === undefined || record.attemptLog.length === 0
         ? [`attempts: ${describePath(record)}`]
         : table(
             [
