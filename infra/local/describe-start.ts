@@ -80,8 +80,16 @@ function describeAccount({ workspace: { id }, available }: Account, facts: Start
   return [`note: workspace ${id} has no credit: ${solution}`];
 }
 
+/** How the operator's command line reaches this gateway, or how to start one that it reaches. */
+export function commandLineHint(facts: Pick<StartFacts, 'data' | 'dynamodb'>): string {
+  const store = storeOption(facts);
+  return store === undefined
+    ? 'command line: this gateway is in memory; start it with --data .gw, then: npm run gw -- status --data .gw'
+    : `command line: npm run gw -- status ${store}`;
+}
+
 /** How the command line reaches the store; undefined where it is in the memory of this process. */
-function storeOption({ data, dynamodb }: StartFacts): string | undefined {
+function storeOption({ data, dynamodb }: Pick<StartFacts, 'data' | 'dynamodb'>): string | undefined {
   if (dynamodb !== undefined) return `--dynamodb ${dynamodb}`;
   return data === undefined ? undefined : `--data ${data}`;
 }

@@ -11,7 +11,8 @@ const { startLocalGateway } = await import('./start-local-gateway.ts');
 /** How soon the end of npm is noticed. */
 const parentLookMs = 250;
 
-const say = (line: string) => process.stdout.write(`${line}\n`);
+/** Standard output is for the log where that is read by a program. */
+const sayOn = (output: NodeJS.WriteStream) => (line: string) => void output.write(`${line}\n`);
 
 // A reader of the output that is gone takes no request with it.
 for (const output of [process.stdout, process.stderr]) output.on('error', () => {});
@@ -19,11 +20,11 @@ for (const output of [process.stdout, process.stderr]) output.on('error', () => 
 try {
   const options = readOptions(process.argv.slice(2));
   if (options === 'help') {
-    say(usage);
+    sayOn(process.stdout)(usage);
     process.exit(0);
   }
   const parent = process.ppid;
-  const gateway = await startLocalGateway(options, say);
+  const gateway = await startLocalGateway(options, sayOn(options.log === 'json' ? process.stderr : process.stdout));
   let isStopping = false;
   const stop = () => {
     if (!isStopping) void gateway.stop().then(() => process.exit(0));

@@ -36,7 +36,7 @@ where the store is empty.
   --stream-budget N seconds that a stream may take (default ${streamBudget.defaultSeconds}, at most ${streamBudget.maxSeconds})
   --log text|json|off
                      a readable line per request on standard error (default), the JSON lines of a deployed stage on
-                     standard output, or nothing
+                     standard output (what a start says is then on standard error), or nothing
   --help            print this`;
 
 const isLog = (text: string): text is LocalOptions['log'] => ['text', 'json', 'off'].includes(text);

@@ -27,7 +27,8 @@ import {
   revokeFormerKeys,
   revokePublishedKey,
 } from './demo/demo-gateway.ts';
-import { describeStart } from './describe-start.ts';
+import { commandLineHint, describeStart } from './describe-start.ts';
+import { lockFolder } from './folder-lock.ts';
 import { baseUrl, checkAddress, hostDefault, isWildcard, orOneLine } from './listen-address.ts';
 import { localAdapters } from './local-adapters.ts';
 import type { LocalOptions } from './options.ts';
@@ -82,6 +83,7 @@ export async function startLocalGateway(options: StartOptions, say: Say): Promis
     if (isWildcard(host)) say(`listening on ${host}: other machines can call this gateway`);
     for (const line of later.splice(0)) say(line);
     for (const line of await describeStart(composition, { ...options, url, keyTexts })) say(line);
+    say(commandLineHint(options));
     say(`base URL for OpenAI's SDKs and frameworks: ${new URL(basePaths[1], url)}`);
     return { url, stop };
   } catch (error) {
@@ -178,6 +180,7 @@ async function openStore({ data, dynamodb }: StartOptions, say: Say, started: St
 }
 
 async function startDynamo(dataDir: string | undefined, say: Say, started: Stop[]): Promise<PrivateDynamo['access']> {
+  if (dataDir !== undefined) started.push(lockFolder(dataDir));
   const { access, stop } = await startPrivateDynamo({ dataDir, log: say });
   started.push(stop);
   return access;

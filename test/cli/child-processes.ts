@@ -22,14 +22,19 @@ export async function startGateway(
 ): Promise<RunningGateway> {
   const child = start('infra/local/main.ts', ['--port', '0', ...line.split(' ').filter(Boolean)], folder, variables);
   let [out, error] = ['', ''];
-  child.stderr?.on('data', (chunk: Buffer) => {
-    error += chunk.toString();
-  });
   const url = await new Promise<string>((resolve, reject) => {
+    const look = () => {
+      // With `--log json` a start says it on standard error.
+      const ready = /^ready (\S+)$/m.exec(`${out}\n${error}`)?.[1];
+      if (ready !== undefined) resolve(ready);
+    };
     child.stdout?.on('data', (chunk: Buffer) => {
       out += chunk.toString();
-      const ready = /^ready (\S+)$/m.exec(out)?.[1];
-      if (ready !== undefined) resolve(ready);
+      look();
+    });
+    child.stderr?.on('data', (chunk: Buffer) => {
+      error += chunk.toString();
+      look();
     });
     child.once('exit', () => reject(new Error(`the gateway ended: ${out}${error}`)));
   });

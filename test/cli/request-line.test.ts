@@ -15,8 +15,9 @@ afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
 /** What a start prints behind its ready line. Each round is a request, so the output has time to come through its pipe. */
 async function printed(gateway: RunningGateway, pattern: RegExp): Promise<string> {
-  while (pattern.exec(gateway.out()) === null) await (await fetch(`${gateway.url}/models`)).text();
-  return pattern.exec(gateway.out())?.[1] ?? '';
+  const all = () => `${gateway.out()}\n${gateway.error()}`;
+  while (pattern.exec(all()) === null) await (await fetch(`${gateway.url}/models`)).text();
+  return pattern.exec(all())?.[1] ?? '';
 }
 
 const keyOf = (gateway: RunningGateway) => printed(gateway, /^demo key: (\S+)$/m);
@@ -82,7 +83,7 @@ describe('npm start', () => {
     }
   });
 
-  it('--log json writes the JSON line of a deployed stage to standard output', async () => {
+  it('--log json writes the JSON lines of a deployed stage, and nothing else, to standard output', async () => {
     const gateway = await startGateway('--log json', folder);
     try {
       const line = await lineWith(gateway.out, await call(gateway, 'demo/chat'), gateway);
@@ -95,7 +96,9 @@ describe('npm start', () => {
         cost_usd: '0.00004625',
         _aws: { CloudWatchMetrics: expect.any(Array) },
       });
-      expect(gateway.error()).toBe('');
+      // Nothing but log lines is there for the program that reads it.
+      for (const written of gateway.out().trimEnd().split('\n')) expect(JSON.parse(written)).toHaveProperty('event');
+      expect(gateway.error()).toContain(`ready ${gateway.url}`);
     } finally {
       await gateway.stop();
     }

@@ -1,5 +1,5 @@
 // What a start of the local run does to a store that is not empty, and what it says.
-import { mkdirSync, mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { cpSync, mkdirSync, mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -181,6 +181,7 @@ describe('the demo key', () => {
     expect(keyOf(started)).toBe(publishedKey);
     expect(started.lines.slice(0, 2)).toEqual([`ready ${started.url}`, `demo key: ${publishedKey}`]);
     const openAiUrl = started.url.replace(/\/v1$/, '/openai/v1');
+    expect(started.lines.at(-2)).toBe(`command line: npm run gw -- status --dynamodb ${dynamo.endpoint}`);
     expect(started.lines.at(-1)).toBe(`base URL for OpenAI's SDKs and frameworks: ${openAiUrl}`);
   });
 
@@ -372,6 +373,30 @@ describe('the address', () => {
     const started = await start({ host: '0.0.0.0' });
     expect(started.url).toMatch(/^http:\/\/127\.0\.0\.1:\d+\/v1$/);
     expect(started.lines).toContainEqual('listening on 0.0.0.0: other machines can call this gateway');
+  });
+});
+
+describe('the folder of --data', () => {
+  it('is served by one gateway at a time: a second one is refused in one line, and serves it once the first has ended', async () => {
+    const data = join(folder, 'shared');
+    const first = await start({ data, dynamodb: undefined });
+    await expect(start({ data, dynamodb: undefined })).rejects.toThrow(
+      `another gateway runs on the folder ${data}: stop it, choose another folder, or let both share a server with --dynamodb URL`,
+    );
+    expect(await statusOf(first.url, publishedKey)).toBe(200);
+    await first.stop();
+    const second = await start({ data, dynamodb: undefined });
+    expect(await statusOf(second.url, publishedKey)).toBe(200);
+  });
+
+  it('copied whole while no gateway runs is the same gateway elsewhere', async () => {
+    const data = join(folder, 'original');
+    const key = newKey();
+    const running = await start({ data, dynamodb: undefined, config: writeFile(ownFile(key)) });
+    await running.stop();
+    cpSync(data, join(folder, 'restored'), { recursive: true });
+    const restored = await start({ data: join(folder, 'restored'), dynamodb: undefined });
+    expect(await modelsOf(restored.url, key)).toEqual(['auto', 'own/chat']);
   });
 });
 

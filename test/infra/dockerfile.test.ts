@@ -1,12 +1,11 @@
 // The image of the local gateway. It cannot be built here: it is linted, and what it would hold is put into a folder and run.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { cpSync, globSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync } from 'node:fs';
+import { cpSync, existsSync, globSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { validate } from 'dockerfile-utils';
 import { afterAll, beforeAll, describe, expect, it } from '#jest';
-import { startEmbeddedDynamo } from '../../infra/local/embedded-dynamodb.ts';
 
 const root = join(import.meta.dirname, '../..');
 const read = (path: string) => readFileSync(join(root, path), 'utf8');
@@ -39,6 +38,8 @@ describe('the Dockerfile', () => {
     const user = instructions.findIndex(([name]) => name === 'USER');
     expect(instructions.slice(user).map(([name]) => name)).not.toEqual(expect.arrayContaining(['RUN', 'COPY']));
     expect(all('RUN')[0]).toContain('--omit=dev');
+    // The embedded store is optional for those who have another; here it is all there is.
+    expect(all('RUN')[0]).not.toContain('--omit=optional');
   });
 
   it('has a health check of the path that needs no key and no store', () => {
@@ -87,37 +88,56 @@ describe('what the image holds', () => {
     expect(Object.keys(packageFile.dependencies)).toEqual(expect.arrayContaining([...packages]));
   });
 
-  it('starts with the entry point on another DynamoDB server, answers its health check, and ends with SIGTERM', async () => {
-    const server = await startEmbeddedDynamo({ log: () => {} });
-    const [entry = ''] = all('ENTRYPOINT');
-    const args = (JSON.parse(entry) as string[])
+  it('starts with entry point and command alone, answers its health check, ends with SIGTERM, and keeps its data in the volume', async () => {
+    const words = [...all('ENTRYPOINT'), ...all('CMD')].flatMap((list) => JSON.parse(list) as string[]);
+    const volume = join(folder, 'volume');
+    const args = words
       .slice(1)
-      .map((arg) => arg.replace('/app', folder).replace('8787', '0').replace('0.0.0.0', '127.0.0.1'));
+      .map((arg) => arg.replace('/app', folder).replace('8787', '0').replace('0.0.0.0', '127.0.0.1'))
+      .map((arg) => (arg === all('VOLUME')[0] ? volume : arg));
+    for (const keepsKeys of [false, true]) {
+      const { url, text, end } = await startImage(args);
+      const check = /"(fetch.*)"\]$/.exec(all('HEALTHCHECK')[0] ?? '')?.[1] ?? '';
+      const probe = spawn(process.execPath, ['-e', check.replace('8787', new URL(url).port)], { stdio: 'inherit' });
+      expect(await once(probe, 'exit')).toEqual([0, null]);
+      expect(existsSync(join(volume, 'gw.sqlite'))).toBe(true);
+      const [, key = ''] = /^demo key: (\S+)$/m.exec(text()) ?? [];
+      const usage = await fetch(`${url}/credits`, { headers: { authorization: `Bearer ${key}` } });
+      const { data } = (await usage.json()) as { data: { total_usage: string } };
+      // The second container finds what the first one has charged.
+      expect(Number(data.total_usage) > 0).toBe(keepsKeys);
+      const call = await fetch(`${url}/chat/completions`, {
+        method: 'POST',
+        headers: { authorization: `Bearer ${key}` },
+        body: JSON.stringify({ model: 'demo/chat', messages: [{ role: 'user', content: 'Hello' }] }),
+      });
+      expect([call.status, (await call.text()) !== '']).toEqual([200, true]);
+      expect(await end()).toEqual([0, null]);
+    }
+  });
+
+  async function startImage(args: readonly string[]) {
     const { PATH } = process.env;
-    const child = spawn(process.execPath, [...args, '--log', 'off', '--dynamodb', server.endpoint], {
+    const child = spawn(process.execPath, [...args, '--log', 'off'], {
       cwd: folder,
       env: { PATH, NODE_ENV: 'production' },
       stdio: ['ignore', 'pipe', 'inherit'],
     });
-    try {
-      let text = '';
-      const url = await new Promise<string>((found, reject) => {
-        child.stdout.on('data', (chunk: Buffer) => {
-          text += chunk.toString();
-          const ready = /^ready (\S+)$/m.exec(text)?.[1];
-          if (ready !== undefined) found(ready);
-        });
-        child.once('exit', () => reject(new Error(`it ended: ${text}`)));
+    let text = '';
+    const url = await new Promise<string>((found, reject) => {
+      child.stdout.on('data', (chunk: Buffer) => {
+        text += chunk.toString();
+        // What it prints last.
+        const ready = /^ready (\S+)$/m.exec(text)?.[1];
+        if (ready !== undefined && text.includes('base URL for')) found(ready);
       });
-      const check = /"(fetch.*)"\]$/.exec(all('HEALTHCHECK')[0] ?? '')?.[1] ?? '';
-      const probe = spawn(process.execPath, ['-e', check.replace('8787', new URL(url).port)], { stdio: 'inherit' });
-      expect(await once(probe, 'exit')).toEqual([0, null]);
+      child.once('exit', () => reject(new Error(`it ended: ${text}`)));
+    });
+    const end = () => {
       const ended = once(child, 'exit');
       child.kill('SIGTERM');
-      expect(await ended).toEqual([0, null]);
-    } finally {
-      child.kill('SIGKILL');
-      await server.stop();
-    }
-  });
+      return ended;
+    };
+    return { url, text: () => text, end };
+  }
 });

@@ -1,4 +1,4 @@
-// The simulator as a process of its own: `node infra/local/simulator/main.ts --port 9000`.
+// The simulator as a process of its own: `npm run simulator -- --port 9000`, which brings the Node that it needs.
 // Prints `simulator http://127.0.0.1:9000/v1` once it answers; SIGINT and SIGTERM stop it.
 import { parseArgs } from 'node:util';
 import { startSimulator } from './start-simulator.ts';

@@ -14,6 +14,8 @@ export interface ReadRequest {
   readonly bodyText: string;
   /** Undefined where the text is not JSON. */
   readonly body: unknown;
+  /** The body is over `bodyHardBytes`: nothing of it was kept. */
+  readonly isTooLarge: boolean;
 }
 
 const chatCompletionPath = /^(?:\/.*)?\/v1\/chat\/completions$/;
@@ -23,7 +25,8 @@ export const pathOf = (request: IncomingMessage): string => (request.url ?? '/')
 export async function readRequest(request: IncomingMessage): Promise<ReadRequest> {
   const path = pathOf(request);
   const method = request.method ?? 'GET';
-  const bodyText = await readText(request);
+  const text = await readText(request);
+  const bodyText = text ?? '';
   return {
     provider: /([^/]+)\/v1(?:\/|$)/.exec(path)?.[1] ?? 'simulator',
     method,
@@ -37,18 +40,20 @@ export async function readRequest(request: IncomingMessage): Promise<ReadRequest
     ),
     bodyText,
     body: parse(bodyText),
+    isTooLarge: text === undefined,
   };
 }
 
-async function readText(request: IncomingMessage): Promise<string> {
-  const pieces: Buffer[] = [];
+/** Undefined beyond `bodyHardBytes`: what follows is read and dropped, so that the client gets to see its answer. */
+async function readText(request: IncomingMessage): Promise<string | undefined> {
+  let pieces: Buffer[] = [];
   let bytes = 0;
   for await (const piece of request as AsyncIterable<Buffer>) {
     bytes += piece.length;
-    if (bytes > bodyHardBytes) throw new Error(`a request body over ${bodyHardBytes} bytes`);
-    pieces.push(piece);
+    if (bytes > bodyHardBytes) pieces = [];
+    else pieces.push(piece);
   }
-  return Buffer.concat(pieces).toString('utf8');
+  return bytes > bodyHardBytes ? undefined : Buffer.concat(pieces).toString('utf8');
 }
 
 function parse(text: string): unknown {

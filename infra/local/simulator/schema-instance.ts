@@ -17,22 +17,37 @@ const optionalDepth = 6;
 /** A schema that requires itself has no instance; here the attempt ends. */
 const hardDepth = 32;
 
-export const schemaInstance = (schema: unknown): unknown => instanceOf(schema, schema, 0);
+/** Values and characters of one instance. */
+const sizeMax = 1_000_000;
 
-function instanceOf(given: unknown, root: unknown, depth: number): unknown {
+interface Making {
+  readonly root: unknown;
+  sizeLeft: number;
+}
+
+/** Throws a RangeError where the instance would be larger than `sizeMax`. */
+export const schemaInstance = (schema: unknown): unknown => instanceOf(schema, { root: schema, sizeLeft: sizeMax }, 0);
+
+function take(making: Making, size: number): void {
+  making.sizeLeft -= size;
+  if (!(making.sizeLeft >= 0)) throw new RangeError(`an instance of the schema has more than ${sizeMax} characters`);
+}
+
+function instanceOf(given: unknown, making: Making, depth: number): unknown {
+  take(making, 1);
   if (!isSchema(given) || depth > hardDepth) return given === true ? 'anything' : null;
-  const schema = resolve(given, root);
+  const schema = resolve(given, making.root);
   if ('const' in schema) return schema.const;
   if (Array.isArray(schema.enum)) return schema.enum[0];
   const alternatives = [schema.anyOf, schema.oneOf].find(Array.isArray);
-  if (alternatives !== undefined) return instanceOf(alternatives[0], root, depth + 1);
+  if (alternatives !== undefined) return instanceOf(alternatives[0], making, depth + 1);
   switch (typeOf(schema)) {
     case 'object':
-      return objectOf(schema, root, depth);
+      return objectOf(schema, making, depth);
     case 'array':
-      return arrayOf(schema, root, depth);
+      return arrayOf(schema, making, depth);
     case 'string':
-      return stringOf(schema);
+      return stringOf(schema, making);
     case 'number':
     case 'integer':
       return numberOf(schema, typeOf(schema) === 'integer');
@@ -72,19 +87,20 @@ function typeOf(schema: Schema): unknown {
   return schema.items === undefined ? 'string' : 'array';
 }
 
-function objectOf(schema: Schema, root: unknown, depth: number): unknown {
+function objectOf(schema: Schema, making: Making, depth: number): unknown {
   const properties = members(schema);
   const wanted = depth < optionalDepth ? [...Object.keys(properties), ...names(schema)] : names(schema);
   return Object.fromEntries(
-    [...new Set(wanted)].map((name) => [name, instanceOf(properties[name] ?? { type: 'string' }, root, depth + 1)]),
+    [...new Set(wanted)].map((name) => [name, instanceOf(properties[name] ?? { type: 'string' }, making, depth + 1)]),
   );
 }
 
-function arrayOf(schema: Schema, root: unknown, depth: number): unknown {
+function arrayOf(schema: Schema, making: Making, depth: number): unknown {
   const first = Array.isArray(schema.prefixItems) ? schema.prefixItems : [];
   const atLeast = numeric(schema.minItems, depth < optionalDepth && isSchema(schema.items) ? 1 : 0);
   const length = Math.min(Math.max(atLeast, first.length), numeric(schema.maxItems, Number.POSITIVE_INFINITY));
-  return Array.from({ length }, (_, index) => instanceOf(first[index] ?? schema.items ?? true, root, depth + 1));
+  take(making, length);
+  return Array.from({ length }, (_, index) => instanceOf(first[index] ?? schema.items ?? true, making, depth + 1));
 }
 
 const isSchema = (value: unknown): value is Schema =>
@@ -92,9 +108,11 @@ const isSchema = (value: unknown): value is Schema =>
 
 const numeric = (value: unknown, otherwise: number): number => (typeof value === 'number' ? value : otherwise);
 
-function stringOf(schema: Schema): string {
+function stringOf(schema: Schema, making: Making): string {
   const text = formats[String(schema.format)] ?? 'text';
-  return text.padEnd(numeric(schema.minLength, 0), '.').slice(0, numeric(schema.maxLength, Number.POSITIVE_INFINITY));
+  const lengthMin = numeric(schema.minLength, 0);
+  take(making, lengthMin);
+  return text.padEnd(lengthMin, '.').slice(0, numeric(schema.maxLength, Number.POSITIVE_INFINITY));
 }
 
 /** The number nearest to 1 that fits, on a grid of `multipleOf` where there is one. */

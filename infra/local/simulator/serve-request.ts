@@ -56,7 +56,7 @@ function answerRequest(read: ReadRequest, credential: string | undefined): Answe
   if (credential !== undefined && headers.authorization !== `Bearer ${credential}`) {
     return refusal('wrong-credential', 401, 'Incorrect API key provided.', 'invalid_api_key');
   }
-  const invalid = whyInvalid(read.body);
+  const invalid = read.isTooLarge ? 'The body is too large.' : whyInvalid(read.body);
   if (invalid !== null) return refusal('invalid-request', 400, invalid, null);
   const request = read.body as ChatRequest;
   const { name, parameters, behaviour } = chooseBehaviour(request.model);
@@ -73,7 +73,7 @@ export function serveLog(state: ServerState, request: IncomingMessage, response:
 }
 
 function receivedCall(read: ReadRequest, behaviour: string, receivedAtMs: number): ReceivedCall {
-  const { isChatCompletion: _answered, ...received } = read;
+  const { isChatCompletion: _answered, isTooLarge: _refused, ...received } = read;
   const model = (read.body as { model?: unknown } | null | undefined)?.model;
   return {
     ...received,
@@ -108,9 +108,10 @@ function perform(state: ServerState, steps: Steps, response: ServerResponse, cal
   return play(steps, { response, clock: state.clock, gone: gone.signal, breaking });
 }
 
-/** A fault of the simulator itself must be seen, not taken for a behaviour. */
+/** What is too large or too deep to be answered is the request's fault; any other fault must be seen, not taken for a behaviour. */
 export function answerFault(response: ServerResponse, fault: unknown): void {
   if (response.headersSent || response.destroyed) return void response.socket?.destroy();
-  response.writeHead(500, { 'content-type': 'application/json' });
-  response.end(JSON.stringify({ error: { message: `${fault}`, type: 'simulator_fault', param: null, code: null } }));
+  const [status, type] = fault instanceof RangeError ? [400, 'invalid_request_error'] : [500, 'simulator_fault'];
+  response.writeHead(status, { 'content-type': 'application/json' });
+  response.end(JSON.stringify({ error: { message: `${fault}`, type, param: null, code: null } }));
 }

@@ -75,11 +75,19 @@ export async function startSimulator(options: SimulatorOptions = {}): Promise<Si
 }
 
 function createSimulatorServer(state: ServerState, running: Set<Promise<void>>): Server {
-  return createServer((request, response) => {
+  const server = createServer((request, response) => {
+    // A write that meets a closed connection ends nothing but its own request.
+    response.on('error', () => {});
     const serve = pathOf(request) === logPath ? serveLog : serveRequest;
     const work = serve(state, request, response)
       .catch((fault: unknown) => answerFault(response, fault))
       .finally(() => running.delete(work));
     running.add(work);
   });
+  // Headers that are too large, a body without an end: Node would answer some of them with 431, others with nothing.
+  server.on('clientError', (_cause, socket) => {
+    if (socket.writable) socket.end('HTTP/1.1 400 Bad Request\r\nconnection: close\r\ncontent-length: 0\r\n\r\n');
+    else socket.destroy();
+  });
+  return server;
 }

@@ -24,7 +24,10 @@ export const cut: Step = { kind: 'cut' };
 export const reset: Step = { kind: 'reset' };
 export const silence: Step = { kind: 'silence' };
 export const raw = (text: string): Step => ({ kind: 'raw', text });
-export const wait = (delayMs: number): Step => ({ kind: 'wait', delayMs });
+/** A timer of Node that is set for longer fires at once. */
+const delayMaxMs = 2 ** 31 - 1;
+
+export const wait = (delayMs: number): Step => ({ kind: 'wait', delayMs: Math.min(delayMs, delayMaxMs) });
 export const write = (bytes: string | Uint8Array): Step => ({ kind: 'write', bytes });
 export const head = (status: number, headers: Readonly<Record<string, string>>): Step => ({
   kind: 'head',

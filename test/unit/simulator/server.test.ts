@@ -1,6 +1,7 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
+import { connect } from 'node:net';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from '#jest';
@@ -53,6 +54,31 @@ describe('the server', () => {
       expect(simulator.calls[0]?.behaviour).toBe(status === 404 ? 'not-found' : 'invalid-request');
     }),
   );
+
+  it('answers what is too large with a 400, and goes on serving', () =>
+    withSimulator(async (simulator) => {
+      const url = `${simulator.url}/chat/completions`;
+      const asking = (schema: object) => ({
+        ...{ model: 'echo', messages },
+        response_format: { type: 'json_schema', json_schema: { name: 'x', schema } },
+      });
+      const tooLarge = [
+        'x'.repeat(64 * 1024 * 1024 + 1),
+        asking({ type: 'array', minItems: 1e9 }),
+        asking({ type: 'string', minLength: 1e12 }),
+        asking({ type: 'array', minItems: 1_000, items: { type: 'array', minItems: 1_000, items: { $ref: '#' } } }),
+      ];
+      for (const body of tooLarge) {
+        const answer = await send(url, body);
+        expect([answer.status, JSON.parse(answer.text).error.type]).toEqual([400, 'invalid_request_error']);
+      }
+      const socket = connect(simulator.port, '127.0.0.1');
+      socket.write(`POST /v1/chat/completions HTTP/1.1\r\nhost: x\r\nx: ${'a'.repeat(100_000)}\r\n\r\n`);
+      const [head] = (await once(socket, 'data')) as [Buffer];
+      expect(head.toString()).toMatch(/^HTTP\/1\.1 400 /);
+      socket.destroy();
+      expect((await send(url, { model: 'echo', messages })).status).toBe(200);
+    }));
 
   it('refuses every credential but its own, before any behaviour', () =>
     withSimulator(
