@@ -41,7 +41,7 @@ async function open(deps: ChatDependencies, received: ReceivedCall, key: Promise
 }
 
 async function openChat(deps: ChatDependencies, call: IdentifiedCall, admission: StoreTime): Promise<Serve> {
-  const routed = await route(deps, call);
+  const routed = await route(deps, call, admission);
   const planned = routed instanceof GatewayError ? routed : ({ kind: 'chat', routed } as const);
   const admitted = await admit(deps, call, planned, admission);
   if ('ready' in admitted) {

@@ -20,7 +20,7 @@ import type { Bill, CallSize } from '../../shared/routing/billing/index.ts';
 import type { ByokFacts, Plan } from '../../shared/routing/planner/index.ts';
 import type { AdmittedCandidate, Attempt } from '../../shared/routing/provider-metrics/index.ts';
 import type { AttemptFailure } from '../../shared/routing/providers/index.ts';
-import type { Item } from '../../shared/storage/store/index.ts';
+import type { Item, StoreTime } from '../../shared/storage/store/index.ts';
 
 /** A request that could be read. Whose it is, is not known yet. */
 export interface Call {
@@ -151,6 +151,8 @@ export interface AdmittedCall extends IdentifiedCall {
   readonly owner: string;
   readonly holdings: Holdings;
   readonly names: CallNames;
+  /** What is left of the time that everything has before a provider is called. */
+  readonly admission: StoreTime;
   /** What every provider call of this request adds up to. */
   readonly bill: Bill;
 }
@@ -184,6 +186,8 @@ export interface ModelCall {
   readonly correlationId: string;
   /** Id of whose call it is. */
   readonly workspace: string;
+  /** For what has to answer before a provider is called. */
+  readonly admission: StoreTime;
   readonly request: ChatRequest;
   readonly size: CallSize;
   readonly plan: Plan;

@@ -6,6 +6,7 @@ import { expectError } from '../support/expect-error.ts';
 import { newKey } from '../support/gateway-file.ts';
 import { type Harness, hello, startHarness } from '../support/harness.ts';
 import { countOutcomes, outcomeOf } from '../support/outcomes.ts';
+import { watchedClock } from '../support/watched-clock.ts';
 
 const headerKey = 'sk-client-header-key-4711';
 const storedKey = 'sk-client-stored-key-4712';
@@ -209,7 +210,7 @@ describe('a stored connection', () => {
     expect(harness.simulator.calls).toHaveLength(0);
   });
 
-  it('that KMS does not open serves no call, and the log says why', async () => {
+  it('that KMS does not open is the gateway’s own failure, in no provider’s name, and the log says why', async () => {
     const refusal = Object.assign(new Error('not authorized to perform kms:Decrypt'), {
       name: 'AccessDeniedException',
     });
@@ -221,8 +222,12 @@ describe('a stored connection', () => {
         connections: { ...connections, openKey: () => Promise.reject(new StoreUnavailable(refusal)) },
       }),
     });
-    await expectError(await harness.post(hello('acme/paid')), 502, 'no_available_provider');
+    const refused = await harness.post(hello('acme/paid'));
+    await expectError(refused, 503, 'RATE_LIMITER_UNAVAILABLE');
+    expect(refused.headers.get('retry-after')).toBe('1');
     expect(harness.simulator.calls).toHaveLength(0);
+    await harness.settled();
+    expect((await harness.credit()).held).toBe(0n);
     const [line, ...others] = harness.logLines.filter((text) => text.includes('connection_key_unavailable'));
     expect(others).toEqual([]);
     expect(JSON.parse(line ?? '{}')).toMatchObject({
@@ -231,6 +236,37 @@ describe('a stored connection', () => {
       error: { name: 'AccessDeniedException', message: 'not authorized to perform kms:Decrypt' },
     });
   });
+
+  it.each(['stored', 'signed'] as const)(
+    'whose key is not there within two seconds, with all that came before, calls no provider: %s',
+    async (kind) => {
+      const clock = watchedClock();
+      const asking = Promise.withResolvers<void>();
+      const silence = () => {
+        asking.resolve();
+        return new Promise<never>(() => {});
+      };
+      harness = await startHarness({
+        clock,
+        models,
+        providers,
+        workspace: kind === 'stored' ? withConnections(connection()) : {},
+        replace: ({ connections, credentials }) => ({
+          connections: { ...connections, openKey: silence },
+          credentials: {
+            ...credentials,
+            find: (provider) =>
+              kind === 'signed' ? { authorization: undefined, sign: silence } : credentials.find(provider),
+          },
+        }),
+      });
+      const answer = harness.post(hello('closed/only', kind === 'stored' ? { model: 'acme/paid' } : {}));
+      await asking.promise;
+      clock.advance(1_999);
+      await expectError(await answer, 503, 'RATE_LIMITER_UNAVAILABLE');
+      expect(harness.simulator.calls).toHaveLength(0);
+    },
+  );
 
   it('has a budget that holds for any number of calls at once, and is settled to what was used', async () => {
     // Ten times 50 tokens of output at 2 USD a million, and the bytes of the body at 1 USD.

@@ -1,9 +1,11 @@
 // The store that counts fails, or does not answer: no provider whose limits are unknown is called, and no call waits long.
 import { afterEach, beforeEach, describe, expect, it } from '#jest';
 import { createCounters } from '../../shared/accounting/holds/index.ts';
+import { createIdempotencyStore } from '../../shared/accounting/idempotency/index.ts';
 import { createProviderLimiter } from '../../shared/accounting/limits/index.ts';
 import { createCooldowns } from '../../shared/accounting/provider-health/index.ts';
 import { systemRandomness } from '../../shared/foundation/ids/index.ts';
+import { memoryBlobs } from '../../shared/storage/blobs/index.ts';
 import { type Store, StoreUnavailable } from '../../shared/storage/store/index.ts';
 import { expectError } from '../support/expect-error.ts';
 import { type Harness, hello, startHarness } from '../support/harness.ts';
@@ -102,5 +104,86 @@ describe('a table of limits that is out of order', () => {
       // It has failed two calls.
       'bolt',
     ]);
+  });
+});
+
+describe('what has to answer before a provider is called', () => {
+  let clock: WatchedClock;
+  let gateway: Harness;
+  let asking: PromiseWithResolvers<void>;
+  let isSilent: boolean;
+  let silence: PromiseWithResolvers<never>;
+  const blobs = memoryBlobs();
+  /** Answers as usual until the part of the test that is silent. */
+  const orSilence = <Value>(answer: () => Promise<Value>): Promise<Value> => {
+    if (!isSilent) return answer();
+    asking.resolve();
+    return silence.promise;
+  };
+
+  async function start(silent: 'secrets' | 'statistics' | 'bucket' | 'store'): Promise<void> {
+    clock = watchedClock();
+    asking = Promise.withResolvers();
+    silence = Promise.withResolvers();
+    silence.promise.catch(() => {});
+    isSilent = false;
+    gateway = await startHarness({
+      clock,
+      models: { 'acme/model': [{ provider: 'acme', upstream: 'echo-request' }] },
+      key: { rpm: 60 },
+      wrapStore: (store) =>
+        silent === 'store' ? { ...store, update: (update) => orSilence(() => store.update(update)) } : store,
+      replace: ({ credentials, statistics, store }) => ({
+        ...(silent === 'secrets'
+          ? { credentials: { ...credentials, ready: () => orSilence(() => credentials.ready()) } }
+          : {}),
+        ...(silent === 'statistics'
+          ? { statistics: { ...statistics, current: () => orSilence(() => statistics.current()) } }
+          : {}),
+        idempotency: createIdempotencyStore({
+          store,
+          blobs: { ...blobs, get: (name) => orSilence(() => blobs.get(name)) },
+        }),
+      }),
+    });
+  }
+  afterEach(async () => {
+    // No call of a service lasts for ever, and what a refused call leaves behind waits for it.
+    isSilent = false;
+    silence.reject(new StoreUnavailable(new Error('no answer')));
+    await gateway.stop();
+  });
+
+  it.each([
+    ['secrets', hello('acme/model')],
+    ['statistics', hello('acme/model', { provider: { sort: 'latency' } })],
+    ['store', { model: 'acme/model', messages: 'refused for what it is, counted all the same' }],
+  ] as const)('is waited for less than two seconds: %s', async (silent, body) => {
+    await start(silent);
+    isSilent = true;
+    const answer = gateway.post(body);
+    await asking.promise;
+    clock.advance(1_999);
+    await expectError(await answer, 503, 'RATE_LIMITER_UNAVAILABLE');
+    expect(gateway.simulator.calls).toHaveLength(0);
+  });
+
+  it('is waited for less than two seconds: the bucket of a stored answer, which is neither charged nor asked for again', async () => {
+    await start('bucket');
+    const large = systemRandomness.bytes(400_000).toString('base64');
+    const body = hello('acme/model', { messages: [{ role: 'user', content: large }] });
+    const keyed = { 'idempotency-key': 'large' };
+    const first = await (await gateway.post(body, keyed)).text();
+    await gateway.settled();
+    const { spent } = await gateway.credit();
+    isSilent = true;
+    const answer = gateway.post(body, keyed);
+    await asking.promise;
+    clock.advance(1_999);
+    await expectError(await answer, 503, 'RATE_LIMITER_UNAVAILABLE');
+    isSilent = false;
+    expect(await (await gateway.post(body, keyed)).text()).toBe(first);
+    expect(gateway.simulator.calls).toHaveLength(1);
+    expect((await gateway.credit()).spent).toBe(spent);
   });
 });

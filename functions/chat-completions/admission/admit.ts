@@ -21,5 +21,7 @@ export async function admit(
   const names = createCallNames(deps, call, owner);
   const rounds = reservationsOf(deps, call, planned, { owner, names });
   const reserved = await reserveAll(rounds, { clock, deferred: call.scope.deferred, admission });
-  return 'ready' in reserved ? reserved : { ...call, owner, names, holdings: reserved.holdings, bill: openBill() };
+  return 'ready' in reserved
+    ? reserved
+    : { ...call, owner, names, admission, holdings: reserved.holdings, bill: openBill() };
 }

@@ -22,7 +22,7 @@ export async function identify(
   const admission = startStoreTime(deps.clock);
   const call = await findCaller(deps, received, key, admission);
   const fault = (await checkRequestSchema(call.request, schemaOptionsOf(call))) ?? call.aliasFault;
-  if (fault !== undefined) throw await refuseFault(deps, received, call.keyItem, fault);
+  if (fault !== undefined) throw await admission.wait(refuseFault(deps, received, call.keyItem, fault));
   return { call, admission };
 }
 
@@ -51,7 +51,7 @@ async function findCaller(
   const read = await received.read();
   const { asksFunction, call } = read;
   nameCaller(received.scope.logContext, keyItem, read);
-  if (call instanceof GatewayError) throw await refuseFault(deps, received, keyItem, call);
+  if (call instanceof GatewayError) throw await admission.wait(refuseFault(deps, received, keyItem, call));
   const [workspace, connections] = await reading;
   const schemaWork = startSchemaWork(credential.publicId);
   return { ...call, credential, asksFunction, keyItem, schemaWork, workspace, catalogue, connections };

@@ -30,14 +30,17 @@ export function createCandidateQueue(deps: ChatDependencies, call: ModelCall): C
   const candidates = [...call.plan];
   let { firstCandidate: reserved } = call;
   let queuedMs = 0;
+  /** A provider was called: from then on each wait for the store has its own time. */
+  let hasCalled = false;
 
   async function ask(candidate: Candidate): Promise<AdmittedCandidate | number> {
     if (payerOf(call.byok, candidate) === 'client') {
       return { candidate, permit: undefined, startedAtMs: clock.nowMs() };
     }
     const asking = limiter.admit(entryOf(candidate), limitsOf(candidate), estimateTokens(call.size, candidate));
-    // Contract 6: a store is waited for no longer than this, and never past the deadline.
-    const answered = startStoreTime(clock).wait(asking);
+    // Never past the deadline.
+    const storeTime = hasCalled ? startStoreTime(clock) : call.admission;
+    const answered = storeTime.wait(asking);
     const { deadline } = call;
     const admission = await within(clock, deadline.remainingMs(), answered, () => fail('request_deadline_exceeded'));
     if (admission.kind === 'limited') return admission.retryAfterMs;
@@ -75,6 +78,7 @@ export function createCandidateQueue(deps: ChatDependencies, call: ModelCall): C
         const admitted = takeReserved() ?? (await askAll());
         if (typeof admitted !== 'number') {
           candidates.splice(candidates.indexOf(admitted.candidate), 1);
+          hasCalled = true;
           return admitted;
         }
         const waitMs = nextTry(admitted, queuedMs, call.queueMs, call.deadline.remainingMs());

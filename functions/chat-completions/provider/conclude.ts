@@ -13,6 +13,10 @@ export interface LoopFacts {
 }
 
 export function conclude(call: ModelCall, failures: readonly AttemptFailure[], facts: LoopFacts): GatewayError {
+  const [unavailable] = failures.filter(({ isUnavailable }) => isUnavailable);
+  if (unavailable !== undefined && failures.every(({ isOurFault }) => isOurFault)) {
+    return fail('RATE_LIMITER_UNAVAILABLE', { cause: new Error(unavailable.cause) });
+  }
   const kinds = new Set(failures.map(({ kind }) => kind));
   if (facts.deadlineIsOver || kinds.has('deadline')) return fail('request_deadline_exceeded');
   if (facts.outputMisses > 0) return fail('schema_validation_failed', { attempts: facts.attempts });

@@ -26,8 +26,10 @@ export async function prepareCall(
     const url = new URL(`${candidate.provider.base_url}/chat/completions`);
     const body = toUpstreamBody(call.request, candidate);
     const headers = upstreamHeaders(call, credential.authorization);
-    return { url, headers: (await credential.sign?.({ url, headers, body })) ?? headers, body };
+    const signed = credential.sign && (await call.admission.wait(credential.sign({ url, headers, body })));
+    return { url, headers: signed ?? headers, body };
   } catch (error) {
+    if (error instanceof StoreUnavailable) return ourFault('not_ready', { isUnavailable: true });
     const { correlationId } = call;
     deps.log.error(
       { event: 'attempt_not_made', correlation_id: correlationId, provider: candidate.provider.id },
@@ -37,8 +39,8 @@ export async function prepareCall(
   }
 }
 
-const ourFault = (cause: string): { readonly failure: AttemptFailure } => ({
-  failure: { kind: 'failed', cause, isOurFault: true },
+const ourFault = (cause: string, more: Partial<AttemptFailure> = {}): { readonly failure: AttemptFailure } => ({
+  failure: { kind: 'failed', cause, isOurFault: true, ...more },
 });
 
 /** Built from the plan alone: nothing a client sends decides where or how a provider is called. */
@@ -70,13 +72,13 @@ async function findCredential(
   const connection = call.connections.find((known) => known.provider === provider.id);
   if (connection === undefined) return undefined;
   try {
-    return { authorization: `Bearer ${await deps.connections.openKey(connection)}` };
+    return { authorization: `Bearer ${await call.admission.wait(deps.connections.openKey(connection))}` };
   } catch (error) {
     const cause = error instanceof StoreUnavailable && error.cause instanceof Error ? error.cause : error;
     const event = 'connection_key_unavailable';
     deps.log.error({ event, workspace_id: connection.workspace, provider: provider.id }, cause);
-    // A key that cannot be opened, or a store that is unavailable: the next candidate may still serve.
-    if (error instanceof SealBroken || error instanceof StoreUnavailable) return undefined;
+    // A key that cannot be opened: the next candidate may still serve.
+    if (error instanceof SealBroken) return undefined;
     throw error;
   }
 }

@@ -33,9 +33,9 @@ export async function provide(deps: ChatDependencies, call: ModelCall): Promise<
         failures.push({ kind: 'rate_limited', retryAfterSeconds: admitted.retryAfterSeconds, cause: 'own_limit' });
         break;
       }
-      attemptCount += 1;
       const silenceMs = silenceLimitMs(call.deadline.remainingMs(), queue.waiting());
       const outcome = await attempt(deps, call, admitted, silenceMs);
+      if (outcome.kind !== 'failure' || outcome.failure.isUnavailable !== true) attemptCount += 1;
       if (outcome.kind === 'failure') {
         endAttempt(admitted, outcome.failure, clock.nowMs());
         failures.push(outcome.failure);

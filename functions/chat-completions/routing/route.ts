@@ -25,18 +25,23 @@ import {
   readByokFacts,
   tighten,
 } from '../../../shared/routing/planner/index.ts';
+import type { StoreTime } from '../../../shared/storage/store/index.ts';
 import type { ChatDependencies } from '../dependencies.ts';
 import type { AdmittedChat, IdentifiedCall, ModelCall, ReadyAnswer, RoutedCall } from '../stages.ts';
 
-export async function route(deps: ChatDependencies, identified: IdentifiedCall): Promise<RoutedCall | GatewayError> {
+export async function route(
+  deps: ChatDependencies,
+  identified: IdentifiedCall,
+  admission: StoreTime,
+): Promise<RoutedCall | GatewayError> {
   const call = forKey(identified);
   const byok = readByok(call);
   if (byok instanceof GatewayError) return byok;
   const preset = await mergePreset(call);
   if (preset instanceof GatewayError) return preset;
   const { request, workspace } = preset;
-  await deps.credentials.ready();
-  const statistics = sortsByStatistics(request) ? await deps.statistics.current() : noStatistics;
+  await admission.wait(deps.credentials.ready());
+  const statistics = sortsByStatistics(request) ? await admission.wait(deps.statistics.current()) : noStatistics;
   const plan = makePlan(request, {
     catalogue: call.catalogue,
     workspace,
@@ -103,6 +108,7 @@ const sortsByStatistics = ({ provider: { sort } }: ChatRequest): boolean => sort
 export const toModelCall = (call: AdmittedChat): ModelCall => ({
   correlationId: call.scope.correlationId,
   workspace: call.workspace.id,
+  admission: call.admission,
   request: call.request,
   size: call.size,
   plan: call.plan,

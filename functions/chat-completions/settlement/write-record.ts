@@ -15,7 +15,8 @@ import { keepsProviderText, type PolicedCall } from './log-attempts.ts';
 import { addRecordToLog } from './log-record.ts';
 import { otherSharesOf } from './other-shares.ts';
 
-type RecordedCall = Omit<AdmittedCall, 'holdings' | 'names'> & PolicedCall & { readonly execution?: Execution };
+type RecordedCall = Omit<AdmittedCall, 'holdings' | 'names' | 'admission'> &
+  PolicedCall & { readonly execution?: Execution };
 
 export const writeRecord = (
   deps: ChatDependencies,

@@ -5,6 +5,7 @@ import { outputTextOf, type StepAnswer } from '../../../shared/configuration/sto
 import { fail, GatewayError } from '../../../shared/errors/index.ts';
 import { withoutReasoning } from '../../../shared/protocol/wire/index.ts';
 import type { Plan } from '../../../shared/routing/planner/index.ts';
+import { startStoreTime } from '../../../shared/storage/store/index.ts';
 import type { ChatDependencies } from '../dependencies.ts';
 import { provide } from '../provider/provide.ts';
 import type { AdmittedExecution, ModelCall, PlannedModelCall, ProvidedAnswer, ProviderRun } from '../stages.ts';
@@ -25,7 +26,7 @@ export async function callModel(
 ): Promise<ModelAnswer> {
   // Each round leaves one model behind.
   for (let { plan } = planned; ; ) {
-    const run = await provide(deps, toModelCall(call, { ...planned, plan }, stopped));
+    const run = await provide(deps, toModelCall(deps, call, { ...planned, plan }, stopped));
     onRun(run);
     const { result } = run;
     const answer = result.kind === 'failed' ? result : readAnswer(call, planned, result);
@@ -37,12 +38,15 @@ export async function callModel(
 }
 
 const toModelCall = (
+  { clock }: ChatDependencies,
   call: AdmittedExecution,
   { request, size, plan }: PlannedModelCall,
   stopped: AbortSignal | undefined,
 ): ModelCall => ({
   correlationId: call.scope.correlationId,
   workspace: call.workspace.id,
+  // Steps of a workflow begin when others have called providers.
+  admission: call.execution.prompt === undefined ? startStoreTime(clock) : call.admission,
   request,
   size,
   plan,

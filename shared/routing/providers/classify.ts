@@ -24,6 +24,8 @@ export interface AttemptFailure {
   readonly hasNoQuota?: boolean | undefined;
   /** A fault of the gateway itself: it is logged, and counts neither in statistics nor for cooling. */
   readonly isOurFault?: boolean | undefined;
+  /** What is needed before the provider can be called did not answer: it was not called. */
+  readonly isUnavailable?: boolean | undefined;
   /** Of an answer that came. */
   readonly status?: number | undefined;
   /** One word for the log: never a provider's text. */

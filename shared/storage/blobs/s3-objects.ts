@@ -6,7 +6,9 @@ import { type AwsAccess, awsClientSettings } from '../aws-clients/index.ts';
 import { type AttemptOptions, callWithAttempts } from '../store/index.ts';
 
 /** Some megabytes at the pace of a small function. It stands between a whole answer and its end, so not longer. */
-const callTimeoutMs = 3_000;
+const putTimeoutMs = 3_000;
+/** Within the time that a call has before it is refused, other reads of it included. */
+const getTimeoutMs = 1_500;
 const socketsMax = 64;
 /** Of answers that are no object: errors. */
 const answerMaxBytes = 64 * 1024;
@@ -34,19 +36,19 @@ export function createS3Objects({ access, bucket, isBucketInPath, randomness, ma
     requestChecksumCalculation: 'WHEN_REQUIRED',
     responseChecksumValidation: 'WHEN_REQUIRED',
   });
-  const attempts = (callerSignal: AbortSignal | undefined): AttemptOptions => {
+  const attempts = (limitMs: number, callerSignal: AbortSignal | undefined): AttemptOptions => {
     const { clock } = access;
-    return { clock, randomness, limitMs: callTimeoutMs, kind: 'repeatable', callerSignal };
+    return { clock, randomness, limitMs, kind: 'repeatable', callerSignal };
   };
   return {
     async put(key, bytes, signal) {
       const input = { Bucket: bucket, Key: key, Body: bytes, ContentType: 'application/octet-stream' };
-      await callWithAttempts(attempts(signal), (abortSignal) =>
+      await callWithAttempts(attempts(putTimeoutMs, signal), (abortSignal) =>
         client.send(new PutObjectCommand(input), { abortSignal }),
       );
     },
     get: (key, signal) =>
-      callWithAttempts(attempts(signal), async (abortSignal) => {
+      callWithAttempts(attempts(getTimeoutMs, signal), async (abortSignal) => {
         try {
           const { Body } = await client.send(new GetObjectCommand({ Bucket: bucket, Key: key }), { abortSignal });
           return await readBytes(Body as AsyncIterable<Uint8Array>, maxBytes);
