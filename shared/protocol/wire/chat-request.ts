@@ -148,7 +148,7 @@ export function readChatRequest(body: JsonText | Readonly<Record<string, unknown
 }
 
 function checkText(json: JsonText): ChatRequest {
-  refuseOtherCase(json.members().values());
+  refuseOtherCase(json.members().map(({ name }) => name));
   return checkMembers(readMembers(json, readNames), () => json);
 }
 

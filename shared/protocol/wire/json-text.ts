@@ -32,12 +32,17 @@ class Refused extends Error {
   }
 }
 
+interface Member {
+  readonly value: number;
+  readonly name: string;
+}
+
 export class JsonText {
   readonly text: string;
   /** Bytes of the text without blanks between its values, and with characters in place of `\u` escapes. */
   readonly compactBytes: number;
   readonly #table: Int32Array;
-  #members: ReadonlyMap<number, string> | undefined;
+  #members: Member[] | undefined;
 
   constructor(text: string, table: Int32Array, compactBytes: number) {
     this.text = text;
@@ -68,8 +73,12 @@ export class JsonText {
   }
 
   /** The members of the whole text, each with its name. */
-  members(): ReadonlyMap<number, string> {
-    this.#members ??= new Map([...this.inside(0)].map((member) => [member, this.name(member)]));
+  members(): readonly Member[] {
+    if (this.#members === undefined) {
+      this.#members = [];
+      const end = this.next(0);
+      for (let value = 1; value < end; value = this.next(value)) this.#members.push({ value, name: this.name(value) });
+    }
     return this.#members;
   }
 

@@ -43,7 +43,7 @@ export function pick(json: JsonText, value: number, { members, items }: Shape, p
 /** The last member of the whole text with this name. */
 export function findMember(json: JsonText, name: string): number | undefined {
   let found: number | undefined;
-  for (const [member, known] of json.members()) if (known === name) found = member;
+  for (const member of json.members()) if (member.name === name) found = member.value;
   return found;
 }
 
@@ -56,7 +56,7 @@ export function rewriteMembers(json: JsonText, changes: ReadonlyMap<string, unkn
     if (from >= 0) pieces.push(json.text.slice(from, to));
     from = -1;
   };
-  for (const [inner, name] of json.members()) {
+  for (const { value: inner, name } of json.members()) {
     if (changes.has(name)) flush();
     else {
       if (from < 0) from = json.nameStart(inner);

@@ -26,7 +26,7 @@ const indivisible: ReadonlySet<string> = new Set([...gatewayMembers, 'stream_opt
 /** Throws invalid_request. */
 export function readMembers(json: JsonText, names: ReadonlySet<string>): Record<string, unknown> {
   const members: Record<string, unknown> = {};
-  for (const [member, name] of json.members()) {
+  for (const { value: member, name } of json.members()) {
     if (!names.has(name)) continue;
     if (Object.hasOwn(members, name)) throw standsTwice(name);
     members[name] = readMember(json, member, name);
