@@ -35,8 +35,8 @@ export const { handler } = bundle;
 const schemaWorker = { 'schema-worker.cjs': 'shared/protocol/json-schema/schema-worker.ts' };
 
 const definitions = {
-  'chat-completions': {
-    entry: 'functions/chat-completions/handler.ts',
+  gateway: {
+    entry: 'functions/gateway/handler.ts',
     file: 'index.cjs',
     beside: preparedHandler,
     workers: schemaWorker,
@@ -49,7 +49,7 @@ const definitions = {
     exportsHandler: true,
   },
   web: {
-    entry: 'functions/chat-completions/web.ts',
+    entry: 'functions/gateway/web.ts',
     file: 'index.js',
     // What `.js` means is settled by the nearest package.json: on this machine that would be the project's own.
     beside: { 'package.json': '{"type":"commonjs"}\n' },
@@ -60,7 +60,7 @@ const definitions = {
 
 export type BundleName = keyof typeof definitions;
 /** Those that answer invocations. */
-export const functionNames = ['chat-completions', 'models'] as const satisfies readonly BundleName[];
+export const functionNames = ['gateway', 'models'] as const satisfies readonly BundleName[];
 export const bundleNames = Object.keys(definitions) as BundleName[];
 /** Where each file of a bundle starts, as a path in the sources. */
 export const bundleEntries = Object.values<BundleDefinition>(definitions).flatMap(({ entry, workers = {} }) => [
@@ -72,7 +72,7 @@ export const bundleEntries = Object.values<BundleDefinition>(definitions).flatMa
 const onDemand: Readonly<Record<string, string>> = {
   's3-objects.cjs': 'shared/storage/blobs/s3-objects.ts',
   'schema-check.cjs': 'shared/protocol/json-schema/check.ts',
-  'openapi.cjs': 'functions/chat-completions/openapi/document.ts',
+  'openapi.cjs': 'functions/gateway/openapi/document.ts',
 };
 
 /** Imported by a part of the SDK that no call here reaches. Bundled, it would wrap most of the SDK in lazy functions. */

@@ -1,6 +1,6 @@
 // Brings up store, tables, gateway file and server in this order, and says how to call it. A failure on the way stops what
 // was started before.
-import { createChatGateway } from '../../functions/chat-completions/routes.ts';
+import { createChatGateway } from '../../functions/gateway/routes.ts';
 import { type Composition, createComposition } from '../../shared/composition/index.ts';
 import {
   ApplyInterrupted,

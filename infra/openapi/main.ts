@@ -1,7 +1,7 @@
 // `npm run openapi`: prints the description of the API, which a gateway serves at /openapi.json.
 import { parseArgs } from 'node:util';
 import { stringify } from 'yaml';
-import { defaultServerUrl, errorsPage, openApiDocument } from '../../functions/chat-completions/openapi/index.ts';
+import { defaultServerUrl, errorsPage, openApiDocument } from '../../functions/gateway/openapi/index.ts';
 
 const usage = 'npm run --silent openapi -- [--yaml | --errors] [--server URL]';
 

@@ -174,7 +174,7 @@ async function run(): Promise<string> {
     const [key = ''] = /sk-gw-[\w-]+/.exec(await gw(['apply', '-f', file, '--yes'])) ?? [];
 
     const target = await startFunction({
-      name: 'chat-completions',
+      name: 'gateway',
       client: runtime.main,
       stage,
       dynamodbUrl: dynamo.endpoint,

@@ -11,7 +11,7 @@ export interface Floor {
 const ground = 'The ground floor imports nothing above it: move what needs more to a folder above.';
 const rules = 'A rule or a store: take what you need as a parameter, or move the code up.';
 const stage = 'A stage imports shared folders and stages.ts; what two stages share is a type there or a rule below.';
-const chat = 'functions/chat-completions';
+const gateway = 'functions/gateway';
 
 /** From the ground up: the groups of `shared` in their order, then the functions, then infra. Folders on one floor do not import each other. */
 const floors: readonly Readonly<Record<string, string>>[] = [
@@ -60,27 +60,27 @@ const floors: readonly Readonly<Record<string, string>>[] = [
     'shared/routing/provider-metrics': 'Learns of ended attempts; decides nothing about a call.',
   },
   { 'shared/composition': 'Puts real dependencies together; no rules of its own.' },
-  { [`${chat}/stages.ts`]: 'Types only.', [`${chat}/dependencies.ts`]: 'Types only.' },
+  { [`${gateway}/stages.ts`]: 'Types only.', [`${gateway}/dependencies.ts`]: 'Types only.' },
   {
-    [`${chat}/admission`]: stage,
-    [`${chat}/provider`]: stage,
-    [`${chat}/receive`]: stage,
-    [`${chat}/response`]: stage,
-    [`${chat}/routing`]: stage,
-    [`${chat}/settlement`]: stage,
+    [`${gateway}/admission`]: stage,
+    [`${gateway}/provider`]: stage,
+    [`${gateway}/receive`]: stage,
+    [`${gateway}/response`]: stage,
+    [`${gateway}/routing`]: stage,
+    [`${gateway}/settlement`]: stage,
   },
   {
-    [`${chat}/account`]: 'What a key may see of itself; calls no provider.',
-    [`${chat}/stored-function`]: 'Runs provider calls of a function through the loop of plain calls.',
+    [`${gateway}/account`]: 'What a key may see of itself; calls no provider.',
+    [`${gateway}/stored-function`]: 'Runs provider calls of a function through the loop of plain calls.',
   },
   {
-    [`${chat}/serve.ts`]: 'The sequence of stages; no rules of its own.',
-    [`${chat}/openapi`]: 'Describes what is checked and answered; loaded on demand.',
+    [`${gateway}/serve.ts`]: 'The sequence of stages; no rules of its own.',
+    [`${gateway}/openapi`]: 'Describes what is checked and answered; loaded on demand.',
   },
-  { [`${chat}/routes.ts`]: 'Routes only.', 'functions/models/routes.ts': 'Routes only.' },
+  { [`${gateway}/routes.ts`]: 'Routes only.', 'functions/models/routes.ts': 'Routes only.' },
   {
-    [`${chat}/handler.ts`]: 'Entry point: dependencies once, then the adapter.',
-    [`${chat}/web.ts`]: 'Entry point of the web target: dependencies once, then the adapter.',
+    [`${gateway}/handler.ts`]: 'Entry point: dependencies once, then the adapter.',
+    [`${gateway}/web.ts`]: 'Entry point of the web target: dependencies once, then the adapter.',
     'functions/models/handler.ts': 'Entry point: dependencies once, then the adapter.',
   },
   { 'infra/local': 'The local run may use everything below.' },

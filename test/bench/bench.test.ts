@@ -48,7 +48,7 @@ describe('a tiny run of the bench', () => {
     const rowsOf = (section: keyof Results, table = 0) => sections[section]?.tables[table]?.rows ?? [];
     expect(text).toMatch(/^Load of the machine/);
     expect(text.lastIndexOf('\n\nTargets\n')).toBe(text.lastIndexOf('\n\n') - '\n\nTargets'.length);
-    expect(rowsOf('start').map(([name]) => name)).toEqual(['empty handler', 'chat-completions', 'models']);
+    expect(rowsOf('start').map(([name]) => name)).toEqual(['empty handler', 'gateway', 'models']);
     expect(rowsOf('latency').map(([name, kind, connections]) => `${name} ${kind} ${connections}`)).toEqual(
       ['JSON 1', 'JSON 32', 'stream 1', 'stream 32'].flatMap((kind) => [`provider itself ${kind}`, `gw ${kind}`]),
     );

@@ -1,5 +1,5 @@
 // A gateway that tells a client of another process how many requests it has got.
-import { createChatGateway } from '../../functions/chat-completions/routes.ts';
+import { createChatGateway } from '../../functions/gateway/routes.ts';
 import type { Gateway } from '../../shared/protocol/http/index.ts';
 import { type GatewayServer, serveGateway } from '../support/serve-gateway.ts';
 import { startClientGateway } from './client-gateway.ts';

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { Validator } from '@seriousme/openapi-schema-validator';
 import { parse } from 'yaml';
 import { describe, expect, it } from '#jest';
-import { errorColumns, errorRows, memberDescriptions } from '../../functions/chat-completions/openapi/index.ts';
+import { errorColumns, errorRows, memberDescriptions } from '../../functions/gateway/openapi/index.ts';
 import { errorCatalogue } from '../../shared/errors/index.ts';
 import {
   configFreshMs,
@@ -114,7 +114,7 @@ describe('the description of the API', () => {
       `${refusalRecordsPerSecond} in a second, for each key and process`,
     ])
       expect(security).toContain(words);
-    const chat = readFileSync(join(projectRoot, 'functions/chat-completions/README.md'), 'utf8');
+    const chat = readFileSync(join(projectRoot, 'functions/gateway/README.md'), 'utf8');
     expect(chat).toContain(`are read again after ${seconds(configFreshMs)}:`);
     expect(chat).toContain(`at most ${refusalRecordsPerSecond} in any second`);
   });

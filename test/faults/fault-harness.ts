@@ -1,5 +1,5 @@
 // Several gateways on one store: each meets the store faults of its plan, and all share one clock that a test can advance.
-import { createChatGateway } from '../../functions/chat-completions/routes.ts';
+import { createChatGateway } from '../../functions/gateway/routes.ts';
 import type { Simulator } from '../../infra/local/simulator/index.ts';
 import type { Composition } from '../../shared/composition/index.ts';
 import { systemRandomness } from '../../shared/foundation/ids/index.ts';

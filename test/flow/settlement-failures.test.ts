@@ -1,6 +1,6 @@
 // A store that is away when a call settles: the client has its answer, and the call is charged once all the same.
 import { afterEach, describe, expect, it } from '#jest';
-import { createChatGateway } from '../../functions/chat-completions/routes.ts';
+import { createChatGateway } from '../../functions/gateway/routes.ts';
 import { leaseMs } from '../../shared/foundation/constants/index.ts';
 import { type Clock, systemClock } from '../../shared/foundation/time/index.ts';
 import { StoreUnavailable } from '../../shared/storage/store/index.ts';

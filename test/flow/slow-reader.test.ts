@@ -1,6 +1,6 @@
 // A client that reads slowly: its pause is not the provider's silence.
 import { describe, expect, it } from '#jest';
-import { openStream } from '../../functions/chat-completions/provider/open-stream.ts';
+import { openStream } from '../../functions/gateway/provider/open-stream.ts';
 import { startDeadline } from '../../shared/foundation/time/index.ts';
 import { startWatch } from '../../shared/routing/providers/index.ts';
 import { manualClock } from '../support/manual-clock.ts';

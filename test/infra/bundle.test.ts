@@ -54,16 +54,9 @@ describe('the build of the project', () => {
   });
 
   it('bundles everything small enough, ready to load, with nothing else in the folders that are uploaded', async () => {
-    expect(bundles.map(({ name }) => name)).toEqual(['chat-completions', 'models', 'web']);
+    expect(bundles.map(({ name }) => name)).toEqual(['gateway', 'models', 'web']);
     const uploaded = {
-      'chat-completions': [
-        'index.cjs',
-        'index.mjs',
-        'openapi.cjs',
-        's3-objects.cjs',
-        'schema-check.cjs',
-        'schema-worker.cjs',
-      ],
+      gateway: ['index.cjs', 'index.mjs', 'openapi.cjs', 's3-objects.cjs', 'schema-check.cjs', 'schema-worker.cjs'],
       models: ['index.cjs', 'index.mjs'],
       web: ['index.js', 'openapi.cjs', 'package.json', 's3-objects.cjs', 'schema-check.cjs', 'schema-worker.cjs'],
     };
@@ -116,7 +109,7 @@ describe('the build of the project', () => {
 
   it('puts the thread that checks schemas beside the code that starts it, ready to work', async () => {
     for (const [name, main] of [
-      ['chat-completions', 'index.cjs'],
+      ['gateway', 'index.cjs'],
       ['web', 'index.js'],
     ] as const) {
       expect(await readFile(join(output, name, main), 'utf8')).toContain('"schema-worker.cjs"');
@@ -184,7 +177,7 @@ describe('the build', () => {
     [
       'is too large',
       `export const handler = () => '${'x'.repeat(bundleMaxBytes)}';`,
-      /chat-completions\/index\.cjs has \d+ bytes, 614400 are allowed/,
+      /gateway\/index\.cjs has \d+ bytes, 614400 are allowed/,
     ],
   ])('fails on a bundle that %s', async (_fault, handler, reason) => {
     await expect(buildBundles(await sourcesWith(handler), await temporaryFolder())).rejects.toThrow(reason);

@@ -4,7 +4,7 @@ import { randomBytes } from 'node:crypto';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it } from '#jest';
-import { createChatGateway } from '../../functions/chat-completions/routes.ts';
+import { createChatGateway } from '../../functions/gateway/routes.ts';
 import { chatTableActions, modelsTableActions, type TableAction } from '../../infra/cdk/constructs/table-actions.ts';
 import { spillBucketName } from '../../infra/cdk/resource-names.ts';
 import { localAdapters } from '../../infra/local/local-adapters.ts';

@@ -28,7 +28,7 @@ const cdkJson = createRequire(import.meta.url)('../../cdk.json') as { context: R
 const stubBundles = (): string => {
   const root = mkdtempSync(join(tmpdir(), 'gw-bundles-'));
   for (const [name, file] of Object.entries({
-    'chat-completions': 'index.cjs',
+    gateway: 'index.cjs',
     models: 'index.cjs',
     web: 'index.js',
   })) {

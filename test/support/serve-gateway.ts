@@ -1,5 +1,5 @@
 // A gateway behind a real HTTP server that can say when every request has been settled.
-import { createChatGateway } from '../../functions/chat-completions/routes.ts';
+import { createChatGateway } from '../../functions/gateway/routes.ts';
 import type { Composition } from '../../shared/composition/index.ts';
 import { createNodeServer, type Gateway } from '../../shared/protocol/http/index.ts';
 

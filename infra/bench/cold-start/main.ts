@@ -19,7 +19,7 @@ import { cpuQuota, removeGroups } from './cpu-quota.ts';
 /** 512 MB of the 1,769 that have a whole core. */
 const quotaCores = 0.29;
 const startsDefault = 15;
-const name = 'chat-completions';
+const name = 'gateway';
 const projectRoot = resolve(import.meta.dirname, '../../..');
 const say = (line: string) => process.stdout.write(`${line}\n`);
 

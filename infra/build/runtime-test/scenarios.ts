@@ -10,7 +10,7 @@ import type { RunningFunction } from './start-function.ts';
 
 export interface Scenario {
   readonly title: string;
-  readonly bundle: 'chat-completions' | 'models';
+  readonly bundle: 'gateway' | 'models';
   /** Throws for what does not hold. Gives a short note on the answer. */
   readonly run: (target: RunningFunction, stage: Pick<PreparedStage, 'key' | 'bucket'>) => Promise<string>;
 }
@@ -45,7 +45,7 @@ const seen = ({ status, body, pieces }: Answer): string => `${status}, ${body.le
 export const scenarios: readonly Scenario[] = [
   {
     title: 'JSON: a whole answer with its status and headers before it',
-    bundle: 'chat-completions',
+    bundle: 'gateway',
     async run(target, { key }) {
       const answer = await chat(target, key, { model: 'test/echo' });
       assert.equal(answer.status, 200);
@@ -59,7 +59,7 @@ export const scenarios: readonly Scenario[] = [
   },
   {
     title: 'stream: every chunk leaves when it comes, and the last is [DONE]',
-    bundle: 'chat-completions',
+    bundle: 'gateway',
     async run(target, { key }) {
       const answer = await chat(target, key, { model: 'test/echo', stream: true });
       assert.equal(answer.status, 200);
@@ -72,7 +72,7 @@ export const scenarios: readonly Scenario[] = [
   },
   {
     title: 'error: a refusal is an envelope with its own status',
-    bundle: 'chat-completions',
+    bundle: 'gateway',
     async run(target) {
       const answer = await chat(target, undefined, { model: 'test/echo' });
       assert.equal(answer.status, 401);
@@ -82,7 +82,7 @@ export const scenarios: readonly Scenario[] = [
   },
   {
     title: 'error: what is no event of a function URL is answered too, and the process lives',
-    bundle: 'chat-completions',
+    bundle: 'gateway',
     async run(target) {
       const answer = readStreamed(await target.invoke({}));
       assert.ok(answer.status >= 400 && answer.status < 500, `the status is ${answer.status}`);
@@ -91,7 +91,7 @@ export const scenarios: readonly Scenario[] = [
   },
   {
     title: 'cut stream: a provider that dies leaves an error event, [DONE] and a process that lives',
-    bundle: 'chat-completions',
+    bundle: 'gateway',
     async run(target, { key }) {
       const answer = await chat(target, key, { model: 'test/cut', stream: true });
       assert.equal(answer.status, 200);
@@ -106,7 +106,7 @@ export const scenarios: readonly Scenario[] = [
   },
   {
     title: 'afterwards: the same process answers again',
-    bundle: 'chat-completions',
+    bundle: 'gateway',
     async run(target, { key }) {
       const answer = await chat(target, key, { model: 'test/echo' });
       assert.equal(answer.status, 200);
@@ -115,7 +115,7 @@ export const scenarios: readonly Scenario[] = [
   },
   {
     title: 'large result: kept in the bucket by the client that is loaded on demand, and replayed from there',
-    bundle: 'chat-completions',
+    bundle: 'gateway',
     async run(target, { key, bucket }) {
       // What does not compress to the size of an item.
       const content = systemRandomness.bytes(600_000).toString('base64');
@@ -132,7 +132,7 @@ export const scenarios: readonly Scenario[] = [
   },
   {
     title: 'generation: the record of a call is found by its id, in the query string of the event',
-    bundle: 'chat-completions',
+    bundle: 'gateway',
     async run(target, { key }) {
       const { headers } = await chat(target, key, { model: 'test/echo' });
       const path = `/v1${routePaths.generation}?id=${headers['x-request-id']}`;

@@ -44,7 +44,7 @@ export function functionCompute(scope: Construct, props: ComputeProps): Compute 
   const chat = new NodeFunction(scope, 'ChatCompletions', {
     stage,
     settings,
-    codeFolder: join(bundlesRoot, 'chat-completions'),
+    codeFolder: join(bundlesRoot, 'gateway'),
     description: `${brand} ${stage}: POST /v1/chat/completions, streaming; data in ${dataStack}`,
     timeoutSeconds: callTimes(settings.streamBudgetSeconds).functionTimeoutSeconds,
     reservedConcurrency: settings.chatReservedConcurrency,
