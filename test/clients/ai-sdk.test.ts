@@ -49,7 +49,9 @@ describe('the AI SDK', () => {
     const { text, usage } = await generateText({ model: gw('acme/echo'), prompt: 'Hello', providerOptions });
     expect(text).toContain('Hello');
     expect(usage.raw).toMatchObject({ cost: expect.any(Number), provider: 'acme', model: 'acme/echo', attempts: 1 });
-    expect(gateway.simulator.calls.map(({ body }) => Object.keys(body as object))).toEqual([['model', 'messages']]);
+    expect(gateway.simulator.calls.map(({ body }) => Object.keys(body as object).toSorted())).toEqual([
+      ['messages', 'model'],
+    ]);
   });
 
   it('reads a stream token by token, and its cost at the end when it asks for it', async () => {
@@ -117,5 +119,13 @@ describe('the AI SDK', () => {
       execution_id: expect.stringMatching(uuidPattern),
     });
     expect(usage.raw).toMatchObject({ cost: expect.any(Number), attempts: 1 });
+  });
+
+  it('sends an Idempotency-Key as a header of the call', async () => {
+    const ask = () =>
+      generateText({ model: gw('acme/echo'), prompt: 'Hello', headers: { 'Idempotency-Key': 'sent-by-ai-sdk' } });
+    const [first, again] = [await ask(), await ask()];
+    expect(again.response.id).toBe(first.response.id);
+    expect(gateway.simulator.calls).toHaveLength(1);
   });
 });

@@ -84,4 +84,12 @@ describe('LangChain', () => {
     expect(answer.content).toContain('Label this: Help me');
     expect(answer.response_metadata.usage).toMatchObject({ cost: expect.any(Number), attempts: 1 });
   });
+
+  it('sends an Idempotency-Key as a header of the call', async () => {
+    const options = { options: { headers: { 'Idempotency-Key': 'sent-by-langchain' } } };
+    const ask = () => chat('acme/echo').invoke('Hello', options);
+    const [first, again] = [await ask(), await ask()];
+    expect(again.id).toBe(first.id);
+    expect(gateway.simulator.calls).toHaveLength(1);
+  });
 });

@@ -111,4 +111,16 @@ describe('the stock openai client', () => {
     expect(again).toEqual(first);
     expect(gateway.simulator.calls).toHaveLength(1);
   });
+
+  it('sends an Idempotency-Key as a header of the request; its option idempotencyKey sends nothing', async () => {
+    const body = { model: 'acme/echo', messages };
+    const ask = (options: OpenAI.RequestOptions) => client.chat.completions.create({ ...body, stream: false }, options);
+    const dropped = { idempotencyKey: 'dropped' };
+    const [one, other] = [await ask(dropped), await ask(dropped)];
+    expect(one.id).not.toBe(other.id);
+    const sent = { headers: { 'Idempotency-Key': 'sent-by-openai' } };
+    const [first, again] = [await ask(sent), await ask(sent)];
+    expect(again).toEqual(first);
+    expect(gateway.simulator.calls).toHaveLength(3);
+  });
 });
