@@ -23,8 +23,20 @@ export const numbersOf =
     return factors.reduce((product, factor) => product * factor, 1);
   };
 
+/** `functions`: the one page of that folder. */
+export const numberedPages = [
+  'README.md',
+  'functions',
+  'infra/cdk/README.md',
+  'infra/cli/README.md',
+  'shared/README.md',
+  'shared/protocol/http/README.md',
+] as const;
+
 /** By page: what it says, with the numbers of the code. Code in backticks is one backtick here. */
-export function statedNumbers(number: ReturnType<typeof numbersOf>): Readonly<Record<string, readonly string[]>> {
+export function statedNumbers(
+  number: ReturnType<typeof numbersOf>,
+): Readonly<Record<(typeof numberedPages)[number], readonly string[]>> {
   const { minSeconds, maxSeconds } = constants.streamBudget;
   const budget = seconds(constants.requestBudgetMs);
   const comment = seconds(constants.keepAliveCommentMs);
@@ -94,8 +106,12 @@ export function statedNumbers(number: ReturnType<typeof numbersOf>): Readonly<Re
       `without an answer | ${number('node-connections.ts', 'unansweredRequestsMax')} |`,
       `up to ${mib(number('node-body.ts', 'discardMaxBytes'))} MiB or ${seconds(number('node-body.ts', 'discardMaxMs'))} s of it`,
       `${mib(number('node-body.ts', 'allBodiesMaxBytes'))} MiB, one key at most half`,
-      `${grouped(number('json-body.ts', 'valuesMax'))} JSON values, ${number('json-body.ts', 'depthMax')} levels`,
+      `${grouped(constants.jsonValuesMax)} JSON values, ${number('json-body.ts', 'depthMax')} levels`,
       `${number('json-body.ts', 'listItemsMax')} items (\` ${number('chat-request.ts', 'fallbackModelsMax')})`,
+      `once in its object; ${kib(number('read-members.ts', 'wholeMaxCharacters'))} Ki characters`,
+      `answer or event | ${grouped(constants.jsonValuesMax)} JSON values, ${number('provider-answer.ts', 'depthMax')} levels`,
+      `an integer from 0 to ${constants.choicesMax - 1}`,
+      `one pass over a body longer than ${kib(number('receive.ts', 'longBodyBytes'))} KiB`,
       `choices of an answer | ${constants.choicesMax} |`,
       `response schema | ${kib(bounds('schemaMaxBytes'))} KiB, ${bounds('schemaMaxDepth')} levels`,
       `${grouped(bounds('patternMaxCharacters'))} characters each; ${grouped(bounds('evaluationsPerValueMax'))} subschemas`,
@@ -108,6 +124,8 @@ export function statedNumbers(number: ReturnType<typeof numbersOf>): Readonly<Re
       `${seconds(constants.connectTimeoutDefaultMs)} s to connect, ${seconds(constants.idleTimeoutDefaultMs)} s between parts of an answer`,
       `before the first output | ${seconds(constants.firstChunkTimeoutDefaultMs)} s for a stream`,
       `records of refused calls | ${constants.refusalRecordsPerSecond} in a second`,
+      // Some of the two seconds are left for the answer.
+      `a signer: ${Math.ceil(seconds(constants.admissionTimeoutMs))} s, all waits together`,
       `whole call | ${budget} s from its arrival`,
       `delivery | ${seconds(times.deliveryMs.text) - budget} s longer than that`,
       `behind the last byte | ${seconds(number('settle.ts', 'settlementBudgetMs'))} s`,
@@ -128,8 +146,14 @@ export const otherNumbers: readonly RegExp[] = [
   /of the last 15 to 30 minutes/g,
 ];
 
-/** Sections whose numbers are measured, or compared by a test of their own: costs, performance. */
-export const otherSections = ['Performance and cost', 'Costs of calls', 'Costs by the month', 'Performance'];
+/** Sections whose numbers are measured, are those of others or of earlier versions, or have a test of their own. */
+export const otherSections = [
+  'Performance and cost',
+  'Costs of calls',
+  'Costs by the month',
+  'What changed',
+  'Beside others',
+];
 
 /** Stated by the first page, and compared with what they cost by test/infra/costs.test.ts. */
 export const costsOnTheFirstPage = /\$\d+\.\d\d/g;
