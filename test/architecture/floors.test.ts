@@ -1,7 +1,9 @@
-import { readdirSync } from 'node:fs';
-import { dirname } from 'node:path';
+import { spawnSync } from 'node:child_process';
+import { readdirSync, readFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
 import { describe, expect, it } from '#jest';
 import { projectRoot, readSourceFiles, type SourceFile } from '../support/source-files.ts';
+import { temporaryFolder } from '../support/temporary-folder.ts';
 import { type Floor, floorMap, powerHomes } from './floor-map.ts';
 
 const sources = readSourceFiles(['shared', 'functions', 'infra']);
@@ -100,6 +102,35 @@ describe('the source tree', () => {
     const limitOf = (path: string) => limits[path] ?? (path.endsWith('/index.ts') ? indexLimit : lineLimit);
     const long = sources.filter(({ path, text }) => text.split('\n').length > limitOf(path));
     expect(long.map(({ path }) => path)).toEqual([]);
+  });
+});
+
+describe('a run of the tests', () => {
+  const { jest } = JSON.parse(readFileSync(join(projectRoot, 'package.json'), 'utf8'));
+  const module = jest.globalSetup.replace('<rootDir>', projectRoot);
+
+  it.each([
+    ['ends', ''],
+    ['fails', 'throw new Error("failed");'],
+    ['is interrupted', 'process.kill(process.pid, "SIGINT"); await new Promise((done) => setTimeout(done, 60_000));'],
+  ])('leaves nothing in the folder for temporary files when it %s', (_how, end) => {
+    const folder = temporaryFolder();
+    const child = `import { mkdtempSync } from 'node:fs'; import { tmpdir } from 'node:os'; mkdtempSync(tmpdir() + '/');`;
+    const script = `
+      import { spawnSync } from 'node:child_process';
+      import { readdirSync } from 'node:fs';
+      import start, { temporaryFolder } from '${module}';
+      start();
+      temporaryFolder();
+      spawnSync(process.execPath, ['--input-type=module', '--eval', "${child}"]);
+      console.log(readdirSync(process.env.TMPDIR).length, readdirSync('${folder}').length);
+      ${end}`;
+    const { stdout } = spawnSync(process.execPath, ['--input-type=module', '--eval', script], {
+      env: { ...process.env, TMPDIR: folder },
+      encoding: 'utf8',
+    });
+    expect(stdout).toBe('2 1\n');
+    expect(readdirSync(folder)).toEqual([]);
   });
 });
 

@@ -1,7 +1,4 @@
 // That the parts of `npm run bench` work and count right. No time is asserted: figures are for the bench to show.
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { beforeAll, describe, expect, it } from '#jest';
 import { writeUnitsPerCall } from '../../infra/bench/costs.ts';
 import { quickPlan, readOptions } from '../../infra/bench/options.ts';
@@ -14,6 +11,7 @@ import { startStoreProxy } from '../../infra/bench/test-bed/store-proxy.ts';
 import type { StageSettings } from '../../infra/cdk/settings-schema.ts';
 import { stageSettings } from '../../infra/cdk/stage-settings.ts';
 import { startEmbeddedDynamo } from '../../infra/local/embedded-dynamodb.ts';
+import { temporaryFolder } from '../support/temporary-folder.ts';
 
 const tinyPlan = {
   ...quickPlan,
@@ -24,14 +22,9 @@ const tinyPlan = {
 type Results = Awaited<ReturnType<typeof runBench>>['sections'];
 
 async function runTiny(): Promise<{ readonly text: string; readonly sections: Results }> {
-  const folder = await mkdtemp(join(tmpdir(), 'gw-bench-test-'));
   let text = '';
-  try {
-    const { sections } = await runBench(readOptions([]), folder, (part) => (text += part), tinyPlan);
-    return { text, sections };
-  } finally {
-    await rm(folder, { recursive: true, force: true });
-  }
+  const { sections } = await runBench(readOptions([]), temporaryFolder(), (part) => (text += part), tinyPlan);
+  return { text, sections };
 }
 
 /** It takes some 30 seconds, most of them waits, and several times that where others use the machine: only a run that hangs ends here. */

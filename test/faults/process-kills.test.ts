@@ -2,8 +2,7 @@
 // What they leave behind is met by a gateway of this process, whose clock can be moved past the leases.
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { createInterface } from 'node:readline';
 import { afterAll, beforeAll, describe, expect, it } from '#jest';
@@ -13,6 +12,7 @@ import { createDynamoClient } from '../../shared/storage/store/index.ts';
 import type { Reply } from '../support/call-gateway.ts';
 import type { Tables } from '../support/gateway-backends.ts';
 import { readRecords } from '../support/read-records.ts';
+import { temporaryFolder } from '../support/temporary-folder.ts';
 import { checkWellAnswered } from '../support/well-answered.ts';
 import { retryAll, standingAfterTheLease } from './after-the-lease.ts';
 import { askGateway } from './ask-gateway.ts';
@@ -101,7 +101,7 @@ async function killInTurn(): Promise<void> {
 }
 
 beforeAll(async () => {
-  folder = mkdtempSync(join(tmpdir(), 'gw-kills-'));
+  folder = temporaryFolder();
   tables = await startLocalTables();
   harness = await startFaultHarness({ tables, folder: join(folder, '.gw') });
   writeFileSync(join(folder, 'gateway.yaml'), fileText(harness.keys, harness.simulator));
@@ -109,7 +109,6 @@ beforeAll(async () => {
 });
 afterAll(async () => {
   await harness.stop();
-  rmSync(folder, { recursive: true, force: true });
   const lost = answers.filter(({ reply }) => reply === undefined).length;
   process.stderr.write(
     `kills: ${kills} × SIGKILL, seed ${faultSeed}: ${answers.length} calls, ${lost} died with their process\n`,

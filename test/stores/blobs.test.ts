@@ -1,7 +1,6 @@
-import { chmodSync, mkdirSync, mkdtempSync, readdirSync, rmSync, statSync, utimesSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { chmodSync, mkdirSync, readdirSync, statSync, utimesSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterEach, describe, expect, it } from '#jest';
+import { describe, expect, it } from '#jest';
 import { systemRandomness } from '../../shared/foundation/ids/index.ts';
 import {
   type BlobStore,
@@ -12,17 +11,7 @@ import {
   unpackText,
 } from '../../shared/storage/blobs/index.ts';
 import { manualClock } from '../support/manual-clock.ts';
-
-const folders: string[] = [];
-afterEach(() => {
-  for (const folder of folders.splice(0)) rmSync(folder, { recursive: true, force: true });
-});
-
-function temporaryFolder(): string {
-  const folder = mkdtempSync(join(tmpdir(), 'gw-blobs-'));
-  folders.push(folder);
-  return folder;
-}
+import { temporaryFolder } from '../support/temporary-folder.ts';
 
 const bytes = systemRandomness.bytes(100_000);
 const places: readonly [string, () => BlobStore][] = [

@@ -1,8 +1,7 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdirSync, mkdtempSync, readdirSync, readFileSync, readlinkSync, rmSync } from 'node:fs';
+import { mkdirSync, readdirSync, readFileSync, readlinkSync } from 'node:fs';
 import { connect } from 'node:net';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DescribeTimeToLiveCommand } from '@aws-sdk/client-dynamodb';
 import { afterEach, describe, expect, it } from '#jest';
@@ -17,17 +16,12 @@ import {
   type Item,
 } from '../../shared/storage/store/index.ts';
 import { patientCallTimeoutMs } from '../support/dynamodb.ts';
+import { temporaryFolder } from '../support/temporary-folder.ts';
 
 const cleanups: (() => unknown)[] = [];
 afterEach(async () => {
   for (const clean of cleanups.splice(0).reverse()) await clean();
 });
-
-function temporaryFolder(): string {
-  const folder = mkdtempSync(join(tmpdir(), 'gw-test-'));
-  cleanups.push(() => rmSync(folder, { recursive: true, force: true }));
-  return folder;
-}
 
 async function start(dataDir?: string) {
   const lines: string[] = [];

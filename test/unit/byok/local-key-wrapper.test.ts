@@ -1,16 +1,15 @@
-import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, it } from '#jest';
+import { beforeEach, describe, expect, it } from '#jest';
 import { localKeyWrapper } from '../../../shared/configuration/byok/index.ts';
 import { systemRandomness } from '../../../shared/foundation/ids/index.ts';
+import { temporaryFolder } from '../../support/temporary-folder.ts';
 import { place, vaultOn } from './support.ts';
 
 let root: string;
 beforeEach(() => {
-  root = mkdtempSync(join(tmpdir(), 'gw-byok-'));
+  root = temporaryFolder();
 });
-afterEach(() => rmSync(root, { recursive: true, force: true }));
 
 const permissions = (path: string): number => statSync(path).mode & 0o777;
 
