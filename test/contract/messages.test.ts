@@ -91,12 +91,12 @@ describe('a name that does not exist', () => {
     ['weather-report', 'GET /v1/models?functions=true lists the functions there are.'],
   ])('of a function brings the nearest: %s', async (id, hint) => {
     const { message } = await expectError(await gateway.post(callFunction(id), withUuid()), 404, 'function_not_found');
-    expect(message).toBe(`There is no function "gw/function/${id}". ${hint}`);
+    expect(message).toBe(`The workspace has no such function. ${hint}`);
   });
 
   it('of a revision brings the nearest', async () => {
     const message = await messageOf(callFunction('label-ticket@r2'), withUuid());
-    expect(message).toBe('The function has no activated revision "r2". Did you mean "r1"?');
+    expect(message).toBe('The function has no such activated revision. Did you mean "r1"?');
   });
 
   it.each([

@@ -1,6 +1,6 @@
 // Which revision a function call runs, if it may run (contract 5): execution off, found, disabled, revision, expired, in
 // this order. The input contract is checked after this. Pure.
-import { fail, type GatewayError, nearestOf, quote, suggest } from '../../errors/index.ts';
+import { fail, type GatewayError, nearestOf, suggest } from '../../errors/index.ts';
 import { functionAliasPrefix, idPattern } from '../../foundation/constants/index.ts';
 import type { RevisionContent } from './document.ts';
 import type { FunctionRecord, RevisionRecord } from './function-record.ts';
@@ -70,7 +70,7 @@ function failUnknownFunction({ functionId }: FunctionAlias, knownIds: readonly s
     nearest === undefined
       ? 'GET /v1/models?functions=true lists the functions there are.'
       : `Did you mean "${functionAliasPrefix}${nearest}"?`;
-  return fail('function_not_found', { message: `There is no function "${functionAliasPrefix}${functionId}". ${hint}` });
+  return fail('function_not_found', { message: `The workspace has no such function. ${hint}` });
 }
 
 /** A revision that does not exist and one that was never activated are the same to a client. */
@@ -78,7 +78,7 @@ function unavailableMessage({ revisions }: FunctionRecord, pinned: string | unde
   if (pinned === undefined) return 'The function has no active revision.';
   const callable = [...revisions.values()].filter(({ state }) => state === 'activated').map(({ id }) => id);
   const hint = suggest(pinned, callable, 'Without a revision the active one runs.');
-  return `The function has no activated revision ${quote(pinned)}. ${hint}`;
+  return `The function has no such activated revision. ${hint}`;
 }
 
 /** The pinned revision, else the active one. */

@@ -83,8 +83,7 @@ describe('a call is refused with', () => {
 
   it('revision_not_available where the pinned one was never activated or does not exist, with the same words', async () => {
     const never = await refused('revision_not_available', facts('draft'));
-    expect(never).toContain('"draft"');
-    expect(await refused('revision_not_available', facts('unknown'))).toBe(never.replace('draft', 'unknown'));
+    expect(await refused('revision_not_available', facts('unknown'))).toBe(never);
   });
 
   it('qualification_expired where the active or the pinned revision has expired', async () => {
