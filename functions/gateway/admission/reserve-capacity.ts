@@ -48,7 +48,7 @@ interface Level {
 function levelOf(whose: string, key: string, limit: number | null): Level | undefined {
   if (limit === null) return undefined;
   const counter: Counter = { table: 'ledger', key, balances: [{ attribute: 'balance_slots', limit: BigInt(limit) }] };
-  const message = `${whose} may run ${limit} functions at once (function_concurrency), and so many are running; try again in ${retryAfterSeconds} s.`;
+  const message = `${whose} may run ${limit} functions at once, its function_concurrency, and so many are running; try again in ${retryAfterSeconds} s.`;
   return { counter, message };
 }
 
