@@ -26,6 +26,7 @@ const floors: readonly Readonly<Record<string, string>>[] = [
     'shared/foundation/log': ground,
     'shared/foundation/outgoing': 'Connections and bytes: knows no service and no provider.',
     'shared/foundation/cache': ground,
+    'shared/foundation/parallel': ground,
     'infra/cdk': 'Stacks import only the constants and point at bundles by path.',
   },
   { 'shared/errors': 'One table of codes, and the envelope made from it.' },
@@ -42,7 +43,12 @@ const floors: readonly Readonly<Record<string, string>>[] = [
     'shared/accounting/response-cache': rules,
     'shared/accounting/call-records': rules,
   },
-  { 'shared/accounting/credit': rules, 'shared/accounting/limits': rules },
+  {
+    'shared/accounting/credit': rules,
+    'shared/accounting/limits': rules,
+    'shared/accounting/reports':
+      'Reads what was counted, for operators: workspaces and configured providers come in as values.',
+  },
   { 'shared/configuration/catalogue': rules, 'shared/configuration/keys': rules },
   {
     'shared/configuration/stored-functions': 'Everything about functions that needs no provider.',
@@ -145,6 +151,13 @@ export const powerHomes: readonly PowerHome[] = [
   },
   { power: 'threads', sign: /'node:worker_threads'|getBuiltinModule/, homes: ['shared/protocol/json-schema/'] },
   { power: 'bounded caches', sign: /from 'lru-cache'/, homes: ['shared/foundation/cache/'] },
+  {
+    power: 'YAML',
+    sign: /(from|import\() ?'yaml'/,
+    homes: ['shared/configuration/gateway-file/', 'infra/'],
+  },
+  { power: 'commander', sign: /(from|import\() ?'commander'/, homes: ['infra/cli/'] },
+  { power: 'the CDK library', sign: /(from|import\() ?'(aws-cdk-lib|constructs)/, homes: ['infra/'] },
   { power: 'middy', sign: /from '@middy\//, homes: ['shared/protocol/http/'] },
   {
     power: 'zod',

@@ -1,9 +1,9 @@
 import { parse } from 'yaml';
 import { afterEach, beforeEach, describe, expect, it } from '#jest';
-import { collect } from '../../infra/cli/target/parallel.ts';
 import { readGatewayFile } from '../../shared/configuration/gateway-file/index.ts';
 import { createApiKey, createKeyStore, parseApiKey } from '../../shared/configuration/keys/index.ts';
 import { systemRandomness } from '../../shared/foundation/ids/index.ts';
+import { collect } from '../../shared/foundation/parallel/index.ts';
 import { gatewayFile, type LocalStore, startLocalStore } from './local-store.ts';
 import { operate, operateJson } from './operator.ts';
 

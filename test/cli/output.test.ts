@@ -2,8 +2,8 @@ import { describe, expect, it } from '#jest';
 import { readSince } from '../../infra/cli/args/option-values.ts';
 import { bar, formatAge, toJsonText } from '../../infra/cli/output/format.ts';
 import { table } from '../../infra/cli/output/table.ts';
-import { mapParallel, mergeParallel } from '../../infra/cli/target/parallel.ts';
 import { utcDaysBetween } from '../../shared/accounting/call-records/index.ts';
+import { mapParallel, mergeParallel } from '../../shared/foundation/parallel/index.ts';
 import { plain } from './operator.ts';
 
 describe('a table', () => {

@@ -1,6 +1,6 @@
 // Workflows through the front door: which steps run when, what they see, and who pays for them when one fails.
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '#jest';
-import { summarizeUsage } from '../../shared/accounting/call-records/index.ts';
+import { summarizeUsage } from '../../shared/accounting/reports/index.ts';
 import { expectBalancedBooks } from '../support/balanced-books.ts';
 import { expectError } from '../support/expect-error.ts';
 import { answerOf, ask, jsonSchema, modelsFor, receivedIn, step, workflow } from '../support/function-calls.ts';

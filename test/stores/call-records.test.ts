@@ -1,6 +1,7 @@
 // On a real engine: who is in the way of a repeated write, and what a partition gives back, no fake can tell.
 import { afterAll, beforeAll, describe, expect, it } from '#jest';
-import { type CallRecord, createCallRecords, summarizeUsage } from '../../shared/accounting/call-records/index.ts';
+import { type CallRecord, createCallRecords } from '../../shared/accounting/call-records/index.ts';
+import { summarizeUsage } from '../../shared/accounting/reports/index.ts';
 import { systemRandomness } from '../../shared/foundation/ids/index.ts';
 import { type Item, type Store, StoreUnavailable } from '../../shared/storage/store/index.ts';
 import { callRecord } from '../support/call-record.ts';

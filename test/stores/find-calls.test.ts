@@ -1,12 +1,7 @@
 // Finding calls among records on a real engine: sort keys and partitions decide what a search reads.
 import { afterAll, beforeAll, describe, expect, it } from '#jest';
-import {
-  type CallRecord,
-  type CallSearch,
-  createCallRecords,
-  findCall,
-  findCalls,
-} from '../../shared/accounting/call-records/index.ts';
+import { type CallRecord, createCallRecords } from '../../shared/accounting/call-records/index.ts';
+import { type CallSearch, findCall, findCalls } from '../../shared/accounting/reports/index.ts';
 import { systemRandomness, uuidv7 } from '../../shared/foundation/ids/index.ts';
 import type { Store } from '../../shared/storage/store/index.ts';
 import { callRecord } from '../support/call-record.ts';

@@ -1,14 +1,18 @@
 // `calls` and `calls show`: finished calls from their records, and all of one. Never a prompt or an answer.
 import {
-  type CallOrder,
   type CallRecord,
   callDocument,
-  callOrders,
   describePath,
-  findCall,
-  findCalls,
   operatorCallDocument,
 } from '../../../shared/accounting/call-records/index.ts';
+import {
+  type CallFilter,
+  type CallOrder,
+  callOrders,
+  findCall,
+  findCalls,
+  matchesFilter,
+} from '../../../shared/accounting/reports/index.ts';
 import { refusalRecordsPerSecond } from '../../../shared/foundation/constants/index.ts';
 import { formatUsd } from '../../../shared/foundation/money/index.ts';
 import type { CommandLine } from '../args/command-line.ts';
@@ -63,32 +67,29 @@ function readLimit(name: string, text: string): number {
   throw new UsageError(`${name} is at most ${limitMax}`);
 }
 
-interface CallFilter {
+interface ListOptions extends Omit<CallFilter, 'totalMsMin'> {
   readonly since?: string;
-  readonly failed?: boolean;
   readonly workspace?: string;
-  readonly key?: string;
-  readonly model?: string;
-  readonly provider?: string;
   readonly slow?: number;
   readonly sort?: CallOrder;
   readonly limit?: number;
 }
 
-async function listCalls(session: Session, filter: CallFilter): Promise<Outcome> {
+async function listCalls(session: Session, options: ListOptions): Promise<Outcome> {
+  const { since = sinceDefault, workspace, slow: totalMsMin, sort: order = 'time', limit = limitDefault } = options;
   const nowMs = session.clock.nowMs();
-  const sinceMs = readSince('--since', filter.since ?? sinceDefault, nowMs);
+  const sinceMs = readSince('--since', since, nowMs);
   const { store } = await session.open();
   session.terminal.showProgress('reading records …');
   const calls = await findCalls({
     records: storesOn(store, session.clock).records,
-    workspaces: (await readWorkspaces(store, filter.workspace)).map(({ id }) => id),
+    workspaces: (await readWorkspaces(store, workspace)).map(({ id }) => id),
     sinceMs,
     // A call that arrived in this very millisecond, too.
     beforeMs: nowMs + 1,
-    limit: filter.limit ?? limitDefault,
-    order: filter.sort ?? 'time',
-    matches: (record) => matches(record, filter),
+    limit,
+    order,
+    matches: (record) => matchesFilter(record, { ...options, totalMsMin }),
   });
   return {
     json: calls.map(callDocument),
@@ -98,16 +99,6 @@ async function listCalls(session: Session, filter: CallFilter): Promise<Outcome>
         : fieldTable(callFieldsOf(calls), calls, style),
   };
 }
-
-const matches = (record: CallRecord, { failed, key, model, provider, slow }: CallFilter): boolean =>
-  (failed !== true || record.outcome !== 'ok') &&
-  (slow === undefined || record.totalMs >= slow) &&
-  (key === undefined || key === record.keyName || key === record.keyPublicId) &&
-  (model === undefined || model === record.modelServed || model === record.modelAsked) &&
-  (provider === undefined || provider === record.provider || attempted(record, provider));
-
-const attempted = ({ attemptLog = [] }: CallRecord, provider: string): boolean =>
-  attemptLog.some((attempt) => attempt.provider === provider);
 
 async function showCall(session: Session, id: string): Promise<Outcome> {
   const { store } = await session.open();

@@ -2,12 +2,12 @@
 import type { CreditSummary } from '../../../shared/accounting/credit/index.ts';
 import type { WorkspaceDocument } from '../../../shared/configuration/workspaces/index.ts';
 import { formatUsd, type PicoUsd } from '../../../shared/foundation/money/index.ts';
+import { mapParallel, parallelReads } from '../../../shared/foundation/parallel/index.ts';
 import { StoreUnavailable } from '../../../shared/storage/store/index.ts';
 import type { CommandLine } from '../args/command-line.ts';
 import { readId, readUsdChange } from '../args/option-values.ts';
 import type { Outcome, Session } from '../args/session.ts';
 import { type Field, fieldJson, fieldTable } from '../output/table.ts';
-import { mapParallel, parallelReads } from '../target/parallel.ts';
 import { accountOf, readWorkspace, readWorkspaces, storesOn } from '../target/stores.ts';
 
 export function addCredits(program: CommandLine): void {

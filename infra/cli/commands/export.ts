@@ -7,11 +7,11 @@ import type { KeyRecord } from '../../../shared/configuration/keys/index.ts';
 import type { FunctionRecord } from '../../../shared/configuration/stored-functions/index.ts';
 import { canonicalJson } from '../../../shared/foundation/ids/index.ts';
 import { formatUsd } from '../../../shared/foundation/money/index.ts';
+import { collect } from '../../../shared/foundation/parallel/index.ts';
 import type { CommandLine } from '../args/command-line.ts';
 import type { Outcome, Session } from '../args/session.ts';
 import { escapeControls } from '../output/format.ts';
 import { lazyKeyWrapper } from '../target/key-wrappers.ts';
-import { collect } from '../target/parallel.ts';
 import { readWorkspaces, type Stores, sealingStoresOn, storesOn } from '../target/stores.ts';
 
 export function addExport(program: CommandLine): void {

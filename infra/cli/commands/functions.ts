@@ -3,13 +3,13 @@
 import { stringify } from 'yaml';
 import type { FunctionRecord, RevisionRecord } from '../../../shared/configuration/stored-functions/index.ts';
 import { configFreshMs } from '../../../shared/foundation/constants/index.ts';
+import { collect } from '../../../shared/foundation/parallel/index.ts';
 import type { CommandLine } from '../args/command-line.ts';
 import { readId } from '../args/option-values.ts';
 import { confirm, type Outcome, type Session } from '../args/session.ts';
 import { isoTime, printable } from '../output/format.ts';
 import { type Field, fieldJson, fieldTable } from '../output/table.ts';
 import type { OpenOptions } from '../target/open-target.ts';
-import { collect } from '../target/parallel.ts';
 import { storesOn } from '../target/stores.ts';
 import { addQualify } from './qualify.ts';
 

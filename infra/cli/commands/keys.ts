@@ -10,6 +10,7 @@ import {
   parseApiKey,
 } from '../../../shared/configuration/keys/index.ts';
 import { formatUsd, type PicoUsd } from '../../../shared/foundation/money/index.ts';
+import { collect, mapParallel, parallelReads } from '../../../shared/foundation/parallel/index.ts';
 import { StoreUnavailable } from '../../../shared/storage/store/index.ts';
 import type { CommandLine } from '../args/command-line.ts';
 import {
@@ -24,7 +25,6 @@ import {
 import { confirm, type Outcome, type Session } from '../args/session.ts';
 import { isoTime } from '../output/format.ts';
 import { type Field, fieldJson, fieldTable } from '../output/table.ts';
-import { collect, mapParallel, parallelReads } from '../target/parallel.ts';
 import { readWorkspace, storesOn } from '../target/stores.ts';
 import { expiresForm, type KeyRuleOptions, readExpires, readModels, readReset, toKeyRules } from './key-rules.ts';
 import { addRotate } from './rotate.ts';

@@ -1,12 +1,12 @@
 // `keys rotate`: a second key beside the first, which ends when every client had the time to take the new one.
 import { carriedSpending } from '../../../shared/accounting/holds/index.ts';
 import { createApiKey, holdersOf, type KeyRecord, parseApiKey } from '../../../shared/configuration/keys/index.ts';
+import { collect } from '../../../shared/foundation/parallel/index.ts';
 import { StoreUnavailable } from '../../../shared/storage/store/index.ts';
 import type { CommandLine } from '../args/command-line.ts';
 import { readDuration, readId, readKeyName, UsageError } from '../args/option-values.ts';
 import type { Outcome, Session } from '../args/session.ts';
 import { isoTime } from '../output/format.ts';
-import { collect } from '../target/parallel.ts';
 import { storesOn } from '../target/stores.ts';
 import { expiresForm, type KeyRuleOptions, readExpires, toKeyRules } from './key-rules.ts';
 

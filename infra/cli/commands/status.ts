@@ -4,6 +4,7 @@ import type { CreditSummary } from '../../../shared/accounting/credit/index.ts';
 import type { WorkspaceDocument } from '../../../shared/configuration/workspaces/index.ts';
 import { callTimes } from '../../../shared/foundation/constants/index.ts';
 import { formatUsd, type PicoUsd } from '../../../shared/foundation/money/index.ts';
+import { mapParallel, parallelReads } from '../../../shared/foundation/parallel/index.ts';
 import type { Store } from '../../../shared/storage/store/index.ts';
 import { stageSettings } from '../../cdk/stage-settings.ts';
 import type { CommandLine } from '../args/command-line.ts';
@@ -11,11 +12,10 @@ import type { Outcome, Session } from '../args/session.ts';
 import { formatAge } from '../output/format.ts';
 import { type Field, fieldJson, fieldTable } from '../output/table.ts';
 import type { TableFacts } from '../target/open-target.ts';
-import { mapParallel, parallelReads } from '../target/parallel.ts';
 import { accountOf, readWorkspaces, storesOn } from '../target/stores.ts';
 import { describeTarget, type Target } from '../target/target.ts';
 import { keyFields, readKeys } from './keys.ts';
-import { providerFields, readProviderHealth } from './provider-health.ts';
+import { providerFields, readProviders } from './provider-health.ts';
 
 export function addStatus(program: CommandLine): void {
   program
@@ -47,7 +47,7 @@ async function status(session: Session): Promise<Outcome> {
   terminal.showProgress('reading keys …');
   const keys = await readKeys(storesOn(store).keys, clock.nowMs());
   terminal.showProgress('reading statistics …');
-  const { version, statistics, providers, notes } = await readProviderHealth(session, opened);
+  const { version, statistics, providers, notes } = await readProviders(session, opened);
   const ageMs = statistics.measuredAtMs === undefined ? null : clock.nowMs() - statistics.measuredAtMs;
   return {
     json: {

@@ -1,20 +1,17 @@
 // `usage`: calls, tokens and cost from the call records, with bars. A bar is a group's share of the cost, or of the calls
 // where nothing was paid.
 import {
-  type CallRecord,
-  summarizeUsage,
+  readUsage,
   type UsageGrouping,
   type UsageSummary,
   usageGroupings,
-  utcDaysBetween,
-} from '../../../shared/accounting/call-records/index.ts';
+} from '../../../shared/accounting/reports/index.ts';
 import { formatUsd } from '../../../shared/foundation/money/index.ts';
 import type { CommandLine } from '../args/command-line.ts';
 import { readChoice, readId, readSince, readText } from '../args/option-values.ts';
 import type { Outcome, Session } from '../args/session.ts';
 import { bar } from '../output/format.ts';
 import { type Field, fieldJson, fieldTable } from '../output/table.ts';
-import { mergeParallel, parallelReads } from '../target/parallel.ts';
 import { readWorkspaces, storesOn } from '../target/stores.ts';
 
 const sinceDefault = '7d';
@@ -49,18 +46,11 @@ async function usage(
   const sinceMs = readSince('--since', since, nowMs);
   const { store } = await session.open();
   const workspaces = (await readWorkspaces(store, workspace)).map(({ id }) => id);
-  const days = utcDaysBetween(sinceMs, nowMs);
   const { records, keys } = storesOn(store, session.clock);
-  const parts = days.length * workspaces.length;
-  let done = 0;
-  async function* readDay(of: string, day: string): AsyncGenerator<CallRecord> {
-    yield* records.read(of, day, { sinceMs });
-    done += 1;
-    session.terminal.showProgress(`reading records: ${done} of ${parts} days`);
-  }
-  const sources = workspaces.flatMap((of) => days.map((day) => readDay(of, day)));
-  const report = await summarizeUsage(mergeParallel(sources, parallelReads), by);
-  const groups = by === 'day' ? report.groups : report.groups.toSorted(dearestFirst);
+  const onProgress = (done: number, all: number) =>
+    session.terminal.showProgress(`reading records: ${done} of ${all} days`);
+  const report = await readUsage({ records, workspaces, sinceMs, untilMs: nowMs, by, onProgress });
+  const { groups } = report;
   const total: Total = { ...report.total, isTotal: true };
   const names = new Map<string | null, string>([[null, nullGroups[by] ?? '-']]);
   if (by === 'key') for await (const { publicId, name } of keys.list()) names.set(publicId, `${name} (${publicId})`);
@@ -75,11 +65,6 @@ async function usage(
       return fieldTable([...fields, barField(groups)], rows, style);
     },
   };
-}
-
-function dearestFirst(a: UsageSummary, b: UsageSummary): number {
-  if (a.costPicoUsd !== b.costPicoUsd) return a.costPicoUsd > b.costPicoUsd ? -1 : 1;
-  return b.calls - a.calls;
 }
 
 /** Of every call once: one that went to several models counts at each of them. */

@@ -5,6 +5,7 @@ import { DescribeTableCommand, ResourceNotFoundException } from '@aws-sdk/client
 import type { KeyWrapper } from '../../../shared/configuration/byok/index.ts';
 import { physicalTableName, type TableName, tableNames } from '../../../shared/foundation/constants/index.ts';
 import { systemRandomness } from '../../../shared/foundation/ids/index.ts';
+import { mapParallel, parallelReads } from '../../../shared/foundation/parallel/index.ts';
 import {
   createDynamoClient,
   createDynamoStore,
@@ -17,7 +18,6 @@ import { localAdapters } from '../../local/local-adapters.ts';
 import { startPrivateDynamo } from '../../local/private-dynamodb.ts';
 import type { Terminal } from '../output/terminal.ts';
 import { longTimeoutClock } from './long-timeout-clock.ts';
-import { mapParallel, parallelReads } from './parallel.ts';
 import type { ShellAccess } from './shell-access.ts';
 import { stageKeyWrapper } from './stage-key-wrapper.ts';
 import type { StageTarget, Target } from './target.ts';

@@ -15,10 +15,10 @@ import {
 } from '../../../shared/configuration/workspaces/index.ts';
 import { systemRandomness } from '../../../shared/foundation/ids/index.ts';
 import { parseUsd } from '../../../shared/foundation/money/index.ts';
+import { mapParallel, parallelReads } from '../../../shared/foundation/parallel/index.ts';
 import { type Clock, systemClock } from '../../../shared/foundation/time/index.ts';
 import type { Store } from '../../../shared/storage/store/index.ts';
 import { longTimeoutClock } from './long-timeout-clock.ts';
-import { mapParallel, parallelReads } from './parallel.ts';
 
 export interface Stores {
   readonly keys: KeyStore;

@@ -1,7 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, it } from '#jest';
-import { addDuration, type Durations, percentileOf } from '../../../shared/accounting/call-records/durations.ts';
-import { type CallRecord, summarizeUsage, usageGroupings } from '../../../shared/accounting/call-records/index.ts';
+import type { CallRecord } from '../../../shared/accounting/call-records/index.ts';
+import { addDuration, type Durations, percentileOf } from '../../../shared/accounting/reports/durations.ts';
+import { summarizeUsage, usageGroupings } from '../../../shared/accounting/reports/index.ts';
 import { callRecord } from '../../support/call-record.ts';
 
 const count = fc.nat({ max: 1_000_000_000 });

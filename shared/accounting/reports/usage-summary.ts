@@ -1,6 +1,6 @@
 // What call records add up to. Exact: tokens and money are summed as integers of any size.
 import type { PicoUsd } from '../../foundation/money/index.ts';
-import type { CallRecord } from './call-record.ts';
+import type { CallRecord } from '../call-records/index.ts';
 import { addDuration, type Durations, percentileOf } from './durations.ts';
 import { shareOf, sharesOf, type UsageGrouping, type UsageShare } from './usage-shares.ts';
 

@@ -1,8 +1,7 @@
 // What one call record adds to the groups of a report: one share as a rule; by model and by provider one for each that
 // took part in the call.
 import type { PicoUsd } from '../../foundation/money/index.ts';
-import type { CallAttempt, CallRecord, CallShare } from './call-record.ts';
-import { utcDayOf } from './utc-day.ts';
+import { type CallAttempt, type CallRecord, type CallShare, utcDayOf } from '../call-records/index.ts';
 
 export const usageGroupings = ['model', 'provider', 'key', 'day', 'workspace', 'user', 'title', 'function'] as const;
 export type UsageGrouping = (typeof usageGroupings)[number];

@@ -1,9 +1,7 @@
-// Finds calls among their records: the newest, dearest or slowest ones that match, or one by its id. For the operator, never on the path of a
-// call to a provider.
+// Finds calls among their records: the newest, dearest or slowest ones that match, or one by its id.
 import { timeOfUuidv7 } from '../../foundation/ids/index.ts';
-import type { CallRecord } from './call-record.ts';
-import type { CallRecords } from './call-records.ts';
-import { utcDaysBetween } from './utc-day.ts';
+import { mapParallel, mergeParallel, parallelReads } from '../../foundation/parallel/index.ts';
+import { type CallRecord, type CallRecords, utcDaysBetween } from '../call-records/index.ts';
 
 export interface CallSearch {
   readonly records: Pick<CallRecords, 'read'>;
@@ -20,8 +18,6 @@ export interface CallSearch {
 export const callOrders = ['time', 'cost', 'ms'] as const;
 export type CallOrder = (typeof callOrders)[number];
 
-/** Reads at a time. */
-const parallelReads = 16;
 /** The newest calls are read first: a window of this length, then windows that grow by the factor. */
 const windowMs = 15 * 60_000;
 const windowFactor = 4;
@@ -46,16 +42,12 @@ async function findInWindow(search: CallSearch, sinceMs: number, beforeMs: numbe
   const found: CallRecord[] = [];
   const keepFirst = () => found.sort(compareBy[order]).splice(limit);
   const days = utcDaysBetween(sinceMs, beforeMs - 1);
-  // The readers draw from one iterator: each day of a workspace is read once.
-  const parts = workspaces.flatMap((workspace) => days.map((day) => ({ workspace, day }))).values();
-  const readRest = async () => {
-    for (const { workspace, day } of parts) {
-      for await (const record of records.read(workspace, day, { sinceMs, beforeMs })) {
-        if (matches(record) && found.push(record) > 2 * limit) keepFirst();
-      }
-    }
-  };
-  await Promise.all(Array.from({ length: parallelReads }, readRest));
+  const sources = workspaces.flatMap((workspace) =>
+    days.map((day) => records.read(workspace, day, { sinceMs, beforeMs })),
+  );
+  for await (const record of mergeParallel(sources, parallelReads)) {
+    if (matches(record) && found.push(record) > 2 * limit) keepFirst();
+  }
   keepFirst();
   return found;
 }
@@ -89,14 +81,8 @@ export async function findCall(
     return found;
   }
   let found: CallRecord | undefined;
-  const rest = workspaces.values();
-  const readRest = async () => {
-    for (const workspace of rest) {
-      if (found !== undefined) return;
-      const record = await records.find(workspace, uuid);
-      if (record !== undefined) found = record;
-    }
-  };
-  await Promise.all(Array.from({ length: parallelReads }, readRest));
+  await mapParallel(workspaces, parallelReads, async (workspace) => {
+    if (found === undefined) found = (await records.find(workspace, uuid)) ?? found;
+  });
   return found;
 }

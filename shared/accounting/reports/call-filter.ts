@@ -1,0 +1,24 @@
+// Which calls are asked for. A filter that is left out lets every call through.
+import type { CallRecord } from '../call-records/index.ts';
+
+export interface CallFilter {
+  /** The client got no whole answer. */
+  readonly failed?: boolean | undefined;
+  /** Name or public id of its key. */
+  readonly key?: string | undefined;
+  /** The model that was asked for, or that answered. */
+  readonly model?: string | undefined;
+  /** That of any attempt. */
+  readonly provider?: string | undefined;
+  readonly totalMsMin?: number | undefined;
+}
+
+export const matchesFilter = (record: CallRecord, { failed, key, model, provider, totalMsMin }: CallFilter): boolean =>
+  (failed !== true || record.outcome !== 'ok') &&
+  (totalMsMin === undefined || record.totalMs >= totalMsMin) &&
+  (key === undefined || key === record.keyName || key === record.keyPublicId) &&
+  (model === undefined || model === record.modelServed || model === record.modelAsked) &&
+  (provider === undefined || provider === record.provider || attempted(record, provider));
+
+const attempted = ({ attemptLog = [] }: CallRecord, provider: string): boolean =>
+  attemptLog.some((attempt) => attempt.provider === provider);

@@ -1,0 +1,58 @@
+// How each provider of each model does, in one word: what an operator sees first in an outage. Pure.
+import type { Cooldowns, Figures, Statistics } from '../provider-health/index.ts';
+
+/** A model at one of its providers, as it is configured. */
+export interface ConfiguredProvider {
+  readonly model: string;
+  readonly provider: string;
+  readonly isDisabled: boolean;
+  /** The gateway has no credential for it, and passes it over. */
+  readonly lacksCredential: boolean;
+}
+
+/** Of the last 15 to 30 minutes, but for what the operator decided or forgot. */
+export type ProviderState = 'serving' | 'failing' | 'limited' | 'refusing' | 'no credential' | 'disabled' | 'unused';
+
+export interface ProviderHealth extends ConfiguredProvider {
+  readonly state: ProviderState;
+  /** It failed or was rate limited lately, and stands at the end of the plans of these workspaces, or of all. */
+  readonly coolingFor: 'all' | readonly string[];
+  /** Undefined: no call succeeded, failed or was limited lately. */
+  readonly figures: Figures | undefined;
+}
+
+export interface MeasuredHealth {
+  readonly statistics: Statistics;
+  readonly cooldowns: Pick<Cooldowns, 'coolingFor'>;
+}
+
+export function readProviderHealth(
+  configured: readonly ConfiguredProvider[],
+  { statistics, cooldowns }: MeasuredHealth,
+): ProviderHealth[] {
+  return configured.map((one) => {
+    const { model, provider } = one;
+    const coolingFor = cooldowns.coolingFor({ model, provider });
+    const figures = statistics.ofCandidate(model, provider);
+    return { ...one, coolingFor, figures, state: stateOf({ ...one, coolingFor, figures }) };
+  });
+}
+
+/** What the operator decided or forgot counts more than what happened lately. */
+function stateOf({ isDisabled, lacksCredential, coolingFor, figures }: Omit<ProviderHealth, 'state'>): ProviderState {
+  if (isDisabled) return 'disabled';
+  if (lacksCredential) return 'no credential';
+  if (figures === undefined) return 'unused';
+  // A provider that answered before it cooled does not serve now.
+  if (figures.medianLatencyMs !== undefined && coolingFor.length === 0) return 'serving';
+  return mostFrequent(figures);
+}
+
+/** Of equals the one that the operator must act on. */
+function mostFrequent({ unsuccessful }: Figures): ProviderState {
+  if (unsuccessful === undefined) return 'failing';
+  const { refused, rateLimited } = unsuccessful;
+  const failed = unsuccessful.failed - refused;
+  if (refused > 0 && refused >= Math.max(failed, rateLimited)) return 'refusing';
+  return rateLimited > failed ? 'limited' : 'failing';
+}

@@ -1,0 +1,1 @@
+export { collect, mapParallel, mergeParallel, parallelReads } from './parallel.ts';
