@@ -1,5 +1,5 @@
-// Names of a stage's resources. Without the CDK library, so that the command line and the scripts load fast.
-import { brand } from '../../shared/foundation/constants/index.ts';
+// Names of a stage's resources, and what else is known of them everywhere. Without the CDK library, so that the command line and the scripts load fast.
+import { brand, type TableName } from '../../shared/foundation/constants/index.ts';
 
 export const dataStackName = (stage: string): string => `${brand}-${stage}-data`;
 export const apiStackName = (stage: string): string => `${brand}-${stage}-api`;
@@ -22,3 +22,6 @@ export const connectionKeyAlias = (stage: string): string => `alias/${brand}-${s
 /** Bucket names are shared by all accounts of a partition, so this one carries account and region. */
 export const spillBucketName = (stage: string, account: string, region: string): string =>
   `${brand}-${stage}-spill-${account}-${region}`;
+
+/** Without point-in-time recovery: their contents live a day at most, or are rebuilt by themselves. */
+export const unrecoveredTables: ReadonlySet<TableName> = new Set(['cache', 'idempotency', 'limits', 'statistics']);

@@ -1,5 +1,6 @@
 // The process of the DynamoDB engine: which program it is, what it knows, and whether it has started.
 import type { ChildProcess } from 'node:child_process';
+import { existsSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import { sleep, systemClock } from '../../shared/foundation/time/index.ts';
@@ -18,8 +19,13 @@ const npxVariables = ['PATH', 'HOME', 'HTTPS_PROXY', 'https_proxy', 'npm_config_
 export interface EngineOptions {
   /** The folder of its tables. Left out: they are kept in memory. */
   readonly dataDir?: string | undefined;
+  /** False: the folder holds tables, and neither it nor the modes of its files are touched. Default true. */
+  readonly makesPrivate?: boolean;
   readonly log: (line: string) => void;
 }
+
+/** Whether a gateway has kept its tables there. */
+export const hasTables = (folder: string): boolean => existsSync(join(folder, databaseFile));
 
 interface EngineStart extends EngineOptions {
   readonly args: readonly string[];
@@ -28,8 +34,10 @@ interface EngineStart extends EngineOptions {
 }
 
 /** Throws an Error whose message is one line for the person at the terminal. */
-export async function startEngine({ args, dataDir, log, untilReady }: EngineStart): Promise<BoundChild> {
-  const storage = dataDir === undefined ? [] : ['--db-path', join(ensureFolder(dataDir), databaseFile)];
+export async function startEngine(start: EngineStart): Promise<BoundChild> {
+  const { args, dataDir, makesPrivate = true, log, untilReady } = start;
+  if (dataDir !== undefined && makesPrivate) ensureFolder(dataDir);
+  const storage = dataDir === undefined ? [] : ['--db-path', join(dataDir, databaseFile)];
   const { command, args: commandArgs, env, startTimeoutMs } = installedBinary() ?? viaNpx();
   const isNpx = command === 'npx';
   if (isNpx) log('the embedded DynamoDB is not installed for this platform: starting it with npx');
@@ -42,10 +50,9 @@ export async function startEngine({ args, dataDir, log, untilReady }: EngineStar
   throw new Error(`the embedded DynamoDB did not start (${reason}); pass --dynamodb URL of a running one`);
 }
 
-function ensureFolder(path: string): string {
+function ensureFolder(path: string): void {
   try {
     makePrivate(path, databaseFile);
-    return path;
   } catch (error) {
     throw new Error(`the folder ${path} cannot be used for data (${(error as Error).message})`);
   }

@@ -10,11 +10,17 @@ import type { LocalOptions } from './options.ts';
 /** Gateways that share a store must share these too: where no folder is named, this one of the working folder serves. */
 const sharedFolder = '.gw';
 
+type Place = Partial<Pick<LocalOptions, 'data' | 'dynamodb'>>;
+
+/** Undefined: nothing is kept. */
+export const sharedFolderOf = ({ data, dynamodb }: Place): string | undefined =>
+  data ?? (dynamodb === undefined ? undefined : resolve(sharedFolder));
+
 export function localAdapters({
   data,
   dynamodb,
-}: Pick<LocalOptions, 'data' | 'dynamodb'>): Pick<CompositionOptions, 'blobs' | 'wrapper' | 'credentials'> {
-  const folder = data ?? (dynamodb === undefined ? undefined : resolve(sharedFolder));
+}: Place): Pick<CompositionOptions, 'blobs' | 'wrapper' | 'credentials'> {
+  const folder = sharedFolderOf({ data, dynamodb });
   return {
     blobs: folder === undefined ? memoryBlobs() : folderBlobs(join(folder, 'blobs')),
     wrapper: localKeyWrapper({ folder }),

@@ -1,7 +1,7 @@
 // `npm run verify:aws [-- NAME…]`: what can be shown of a stage without an AWS account, from cheap to dear, one line per
 // step. A step whose tool is absent is skipped and says so. `templates` and `permissions` run in `npm test` too.
 
-import { systemClock } from '../../shared/foundation/time/index.ts';
+import { startStopwatch } from '../../shared/foundation/time/index.ts';
 import { awsServices } from './aws-services.ts';
 import { emulatedStage } from './emulated-stage/emulated-stage.ts';
 import { secondEngine } from './second-engine.ts';
@@ -38,9 +38,9 @@ const steps: readonly Step[] = [
 ];
 
 async function runStep(step: Step): Promise<boolean> {
-  const startedAtMs = systemClock.nowMs();
+  const passedMs = startStopwatch();
   const print = (verdict: string, text: string) => {
-    const seconds = `${((systemClock.nowMs() - startedAtMs) / 1_000).toFixed(0)} s`;
+    const seconds = `${(passedMs() / 1_000).toFixed(0)} s`;
     process.stdout.write(`${verdict.padEnd(8)}${step.name.padEnd(13)}${seconds.padEnd(7)}${text}\n`);
   };
   try {

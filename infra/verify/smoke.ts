@@ -2,7 +2,7 @@
 // line per check, and an exit code. It writes nothing but the calls themselves, and lets an alarm ring only where the
 // operator agrees. The API key is read from GW_API_KEY.
 import { parseArgs } from 'node:util';
-import { systemClock } from '../../shared/foundation/time/index.ts';
+import { startStopwatch, systemClock } from '../../shared/foundation/time/index.ts';
 import { openAwsAccount } from '../cdk/aws-account.ts';
 import { apiStackName } from '../cdk/resource-names.ts';
 import { processTerminal } from '../cli/output/terminal.ts';
@@ -15,9 +15,9 @@ const usage = `GW_API_KEY=sk-gw-… npm run smoke -- (--stage NAME [--profile NA
 /** Stops at the first check that fails. Resolves with whether all of them passed. */
 export async function runSmoke(options: SmokeOptions, print: (line: string) => void): Promise<boolean> {
   for (const [name, check] of Object.entries(smokeChecks(options))) {
-    const startedAtMs = systemClock.nowMs();
+    const passedMs = startStopwatch();
     const line = (verdict: string, text: string) =>
-      print(`${verdict.padEnd(6)}${name.padEnd(10)}${`${systemClock.nowMs() - startedAtMs} ms`.padEnd(10)}${text}`);
+      print(`${verdict.padEnd(6)}${name.padEnd(10)}${`${passedMs().toFixed(0)} ms`.padEnd(10)}${text}`);
     try {
       line('ok', await check());
     } catch (error) {

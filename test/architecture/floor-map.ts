@@ -112,8 +112,13 @@ export interface PowerHome {
 export const powerHomes: readonly PowerHome[] = [
   {
     power: 'the clock and timers',
-    sign: /\bDate\.now\(|\bset(Timeout|Interval|Immediate)\(/,
-    homes: ['shared/foundation/time/'],
+    // A clock that is made elsewhere would show another time, or run at another speed.
+    sign: /\bDate\.now\b|\bset(Timeout|Interval|Immediate)\(|\bnowMs: (\(\) => (?!number)|\w+\.nowMs,)|\bafter: \(/,
+    homes: [
+      'shared/foundation/time/',
+      // So that a minute of measured calls takes seconds.
+      'infra/bench/test-bed/inspect-process.ts',
+    ],
   },
   { power: 'randomness', sign: /\bMath\.random\(|\brandom(UUID|Bytes)\(/, homes: ['shared/foundation/ids/'] },
   { power: 'process.env', sign: /\bprocess\.env\b/, homes: ['shared/foundation/environment/', 'infra/'] },

@@ -60,6 +60,25 @@ describe('the source tree', () => {
     expect(findCycle(sources)).toBeUndefined();
   });
 
+  it('loads the CDK library for the app alone: neither the command line nor deploy, restore, smoke and bench', () => {
+    const byPath = new Map(sources.map((source) => [source.path, source]));
+    const isLoaded = (path: string, seen: Set<string>): boolean => {
+      const source = byPath.get(path);
+      if (source === undefined || seen.has(path)) return false;
+      seen.add(path);
+      return /from '(aws-cdk-lib|constructs)/.test(source.text) || source.imports.some((next) => isLoaded(next, seen));
+    };
+    const isStart = /^infra\/(.*\/)?(main|deploy|restore|smoke|app)\.ts$/;
+    // The emulated stage writes such an import into a copy of the app.
+    const starts = sources
+      .map(({ path }) => path)
+      .filter((path) => isStart.test(path) && path !== 'infra/verify/main.ts');
+    expect(starts).toEqual(
+      expect.arrayContaining(['infra/cli/main.ts', 'infra/cdk/deploy.ts', 'infra/cdk/restore.ts']),
+    );
+    expect(starts.filter((path) => isLoaded(path, new Set()))).toEqual(['infra/cdk/app.ts']);
+  });
+
   it('lets nothing that ships import a test', () => {
     const guilty = sources.filter(({ imports }) => imports.some((target) => target.startsWith('test/')));
     expect(guilty.map(({ path }) => path)).toEqual([]);

@@ -1,6 +1,8 @@
-import { existsSync } from 'node:fs';
+import { createHash } from 'node:crypto';
+import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from '#jest';
+import { readOnly } from '../../infra/cli/target/read-only-store.ts';
 import { startLocalGateway } from '../../infra/local/start-local-gateway.ts';
 import { gatewayFile, type LocalStore, startLocalStore } from './local-store.ts';
 import { operate, operateJson } from './operator.ts';
@@ -149,5 +151,74 @@ describe('what takes something away', () => {
     await operate(applyLine(gatewayFile()));
     const { code, questions } = await operate(`${applyLine(smaller())} --yes`, { answers: [] });
     expect([code, questions]).toEqual([0, []]);
+  });
+});
+
+describe('a command that only reads', () => {
+  /** Names, modes and contents; in `-shm` the engine notes who has the file open. */
+  const stateOf = (folder: string) =>
+    readdirSync(folder).map((name) => {
+      const path = join(folder, name);
+      const bytes = name.endsWith('-shm') ? '' : readFileSync(path);
+      return [name, statSync(path).mode, createHash('sha256').update(bytes).digest('hex')];
+    });
+  const readers = [
+    'status',
+    'keys list',
+    'credits show',
+    'usage',
+    'calls',
+    'providers list',
+    'functions list',
+    'export',
+  ];
+
+  it('changes no item, no file and no mode of the folder of a gateway, and makes no master key', async () => {
+    const folder = join(local.folder, 'data');
+    const file = local.write('gateway.yaml', gatewayFile());
+    expect((await operate(`apply -f ${file} --data ${folder}`)).code).toBe(0);
+    // As it is after the copy of a backup.
+    chmodSync(folder, 0o755);
+    const before = stateOf(folder);
+    for (const line of [...readers, `apply -f ${file} --dry-run`]) {
+      expect({ line, code: (await operate(`${line} --data ${folder}`)).code }).toEqual({ line, code: 0 });
+    }
+    expect(stateOf(folder)).toEqual(before);
+    expect(statSync(folder).mode & 0o777).toBe(0o755);
+    expect(before.map(([name]) => name)).not.toContain('byok-master.key');
+  });
+
+  it('leaves a folder that holds no gateway as it is', async () => {
+    const folder = join(local.folder, 'pictures');
+    mkdirSync(folder, { mode: 0o755 });
+    expect((await operate(`keys list --data ${folder}`)).error).toContain('apply a gateway file first');
+    expect([readdirSync(folder), statSync(folder).mode & 0o777]).toEqual([[], 0o755]);
+  });
+
+  it('looks at a connection whose master key is not here without making one', async () => {
+    const byok = { connections: [{ provider: 'acme', key: { env: 'ACME_BYOK' }, policy: 'allowed' }] };
+    const variables = { ACME_BYOK: 'the-key' };
+    const folder = join(local.folder, 'data');
+    const file = local.write('gateway.yaml', gatewayFile({ workspace: { byok, features: { byok: true } } }));
+    expect((await operate(`apply -f ${file} --data ${folder}`, { variables })).code).toBe(0);
+    rmSync(join(folder, 'byok-master.key'));
+    const { code, out } = await operate(`apply -f ${file} --data ${folder} --dry-run`, { variables });
+    expect([code, out]).toEqual([0, expect.stringMatching(/^changed .*acme/m)]);
+    expect(readdirSync(folder)).not.toContain('byok-master.key');
+  });
+
+  it('has every write of the store refused', async () => {
+    const store = readOnly(local.store);
+    const key = { table: 'config', key: 'x', expression: 'REMOVE x' } as const;
+    const item = { table: 'config', item: { pk: 'x' } } as const;
+    const writes = [
+      () => store.put(item),
+      () => store.batchPut([item]),
+      () => store.update(key),
+      () => store.delete('config', 'x'),
+    ];
+    for (const write of writes) await expect(write()).rejects.toThrow('the store was opened for reading');
+    const reads = ['get', 'scan', 'query'];
+    expect(Object.keys(local.store).filter((name) => !reads.includes(name))).toHaveLength(writes.length);
   });
 });

@@ -8,10 +8,8 @@ import {
   type TableName,
   tableDefinitions,
 } from '../../../shared/foundation/constants/index.ts';
+import { unrecoveredTables } from '../resource-names.ts';
 import type { StageSettings } from '../settings-schema.ts';
-
-/** Their contents live a day at most, or are rebuilt by themselves: a restored copy would be of no use. */
-export const unrecoveredTables: ReadonlySet<TableName> = new Set(['cache', 'idempotency', 'limits', 'statistics']);
 
 /**
  * DynamoDB's own quota of a table, unless AWS has raised it. It is written out: a table may keep a former limit when the

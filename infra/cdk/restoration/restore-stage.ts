@@ -8,7 +8,7 @@ import {
   tableDefinitions,
   tableNames,
 } from '../../../shared/foundation/constants/index.ts';
-import { unrecoveredTables } from '../constructs/gateway-table.ts';
+import { unrecoveredTables } from '../resource-names.ts';
 import type { StageSettings } from '../settings-schema.ts';
 import type { Copied, Tables } from './copy-table.ts';
 

@@ -19,9 +19,8 @@ import { confirm, type Outcome, type Session } from '../args/session.ts';
 import { applyOutcome, problemsOutcome } from '../output/apply-outcome.ts';
 import { describeFailure, isTableMissing } from '../output/describe-failure.ts';
 import { readCredentialsFor } from '../target/credential-facts.ts';
-import { emptyStore } from '../target/dry-run-store.ts';
-import { lazyKeyWrapper } from '../target/key-wrappers.ts';
 import type { OpenTarget } from '../target/open-target.ts';
+import { emptyStore } from '../target/read-only-store.ts';
 import { sealingStoresOn, storesOn } from '../target/stores.ts';
 import { describeTarget } from '../target/target.ts';
 
@@ -97,14 +96,13 @@ async function readFileAt(path: string): Promise<ReadResult> {
 
 async function planFile(session: Session, opened: OpenTarget, file: GatewayFile): Promise<GatewayFilePlan> {
   const { variables, randomness, clock } = session;
-  const wrapper = lazyKeyWrapper(() => opened.openKeyWrapper());
   const planOn = (store: Store) =>
     planGatewayFile({
       file,
       readVariable: (name) => variables[name],
       randomness,
       nowMs: clock.nowMs(),
-      stores: sealingStoresOn(store, opened.stage, wrapper),
+      stores: sealingStoresOn(store, opened.stage, opened.wrapper),
     });
   try {
     return await planOn(opened.store);

@@ -11,7 +11,6 @@ import { collect } from '../../../shared/foundation/parallel/index.ts';
 import type { CommandLine } from '../args/command-line.ts';
 import type { Outcome, Session } from '../args/session.ts';
 import { escapeControls } from '../output/format.ts';
-import { lazyKeyWrapper } from '../target/key-wrappers.ts';
 import { readWorkspaces, type Stores, sealingStoresOn, storesOn } from '../target/stores.ts';
 
 export function addExport(program: CommandLine): void {
@@ -28,9 +27,9 @@ export function addExport(program: CommandLine): void {
 const lineWidth = 120;
 
 async function exportFile(session: Session): Promise<Outcome> {
-  const { store, stage, openKeyWrapper } = await session.open();
+  const { store, stage, wrapper } = await session.open();
   const stores = storesOn(store);
-  const { connectionStore } = sealingStoresOn(store, stage, lazyKeyWrapper(openKeyWrapper));
+  const { connectionStore } = sealingStoresOn(store, stage, wrapper);
   session.terminal.showProgress('reading what is stored …');
   const catalogue = await stores.catalogues.read();
   const keys = await collect(stores.keys.list());

@@ -11,8 +11,8 @@ import type { Store } from '../../../shared/storage/store/index.ts';
 import type { Session } from '../args/session.ts';
 import type { Field } from '../output/table.ts';
 import { readCredentialFacts } from '../target/credential-facts.ts';
-import { withoutWrites } from '../target/dry-run-store.ts';
 import type { OpenTarget } from '../target/open-target.ts';
+import { withoutWrites } from '../target/read-only-store.ts';
 import { storesOn } from '../target/stores.ts';
 
 /** Of every provider of the applied catalogue. `notes`: what is missing where, one line each. */

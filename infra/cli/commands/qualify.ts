@@ -7,7 +7,6 @@ import { readId, UsageError } from '../args/option-values.ts';
 import type { Outcome, Session } from '../args/session.ts';
 import { printable } from '../output/format.ts';
 import { table } from '../output/table.ts';
-import { longTimeoutClock } from '../target/long-timeout-clock.ts';
 import { type Stores, storesOn } from '../target/stores.ts';
 import { callGateway, runCases } from './run-cases.ts';
 
@@ -45,7 +44,7 @@ async function qualify(
     throw new Error(`workspace ${workspace} has no revision ${revision} of a function ${id}`);
   }
   if (content.cases.length === 0) throw new Error(`revision ${revision} of function ${id} carries no cases`);
-  const transport = createTransport(longTimeoutClock);
+  const transport = createTransport(session.clock);
   const onProgress = (done: number) =>
     session.terminal.showProgress(`running case ${done + 1} of ${content.cases.length} …`);
   const cases = await runCases(

@@ -1,17 +1,25 @@
-// Key wrappers that open the real one no earlier than it is needed: most files hold no BYOK connection, and opening
-// it makes a master key on this machine, or needs a right on the KMS key of a stage.
-import type { KeyWrapper } from '../../../shared/configuration/byok/index.ts';
+// What seals the keys of BYOK connections.
+import { type KeyWrapper, kmsKeyWrapper } from '../../../shared/configuration/byok/index.ts';
+import { systemRandomness } from '../../../shared/foundation/ids/index.ts';
+import { connectionKeyAlias } from '../../cdk/resource-names.ts';
+import type { ShellAccess } from './shell-access.ts';
 
-type Open = () => Promise<KeyWrapper>;
+/** The KMS key of a stage, used with the credentials of the shell. Calls nothing yet. */
+export const stageKeyWrapper = (access: ShellAccess, stage: string): KeyWrapper =>
+  kmsKeyWrapper({ access, randomness: systemRandomness, keyId: connectionKeyAlias(stage) });
 
-export function lazyKeyWrapper(open: Open): KeyWrapper {
-  let opening: Promise<KeyWrapper> | undefined;
-  const opened = () => {
-    opening ??= open();
-    return opening;
+/**
+ * Opens the real one no earlier than it is needed: most files hold no BYOK connection, and opening it makes a master key
+ * on this machine.
+ */
+export function lazyKeyWrapper(open: () => KeyWrapper): KeyWrapper {
+  let opened: KeyWrapper | undefined;
+  const wrapper = () => {
+    opened ??= open();
+    return opened;
   };
   return {
-    createDataKey: async (context) => (await opened()).createDataKey(context),
-    unwrap: async (wrapped, context) => (await opened()).unwrap(wrapped, context),
+    createDataKey: async (context) => wrapper().createDataKey(context),
+    unwrap: async (wrapped, context) => wrapper().unwrap(wrapped, context),
   };
 }

@@ -1,10 +1,8 @@
 // Opens the store that the line names. What was started for it ends with `close`.
 
-import { existsSync } from 'node:fs';
 import { DescribeTableCommand, ResourceNotFoundException } from '@aws-sdk/client-dynamodb';
-import type { KeyWrapper } from '../../../shared/configuration/byok/index.ts';
+import { type KeyWrapper, localKeyWrapper } from '../../../shared/configuration/byok/index.ts';
 import { physicalTableName, type TableName, tableNames } from '../../../shared/foundation/constants/index.ts';
-import { systemRandomness } from '../../../shared/foundation/ids/index.ts';
 import { mapParallel, parallelReads } from '../../../shared/foundation/parallel/index.ts';
 import {
   createDynamoClient,
@@ -14,16 +12,21 @@ import {
   type Store,
 } from '../../../shared/storage/store/index.ts';
 import { createTables } from '../../local/create-tables.ts';
-import { localAdapters } from '../../local/local-adapters.ts';
+import { hasTables } from '../../local/dynamodb-process.ts';
+import { sharedFolderOf } from '../../local/local-adapters.ts';
 import { startPrivateDynamo } from '../../local/private-dynamodb.ts';
 import type { Terminal } from '../output/terminal.ts';
-import { longTimeoutClock } from './long-timeout-clock.ts';
+import { commandCallTimeoutMs } from './call-timeout.ts';
+import { lazyKeyWrapper, stageKeyWrapper } from './key-wrappers.ts';
+import { readOnly, refuseWrite } from './read-only-store.ts';
 import type { ShellAccess } from './shell-access.ts';
-import { stageKeyWrapper } from './stage-key-wrapper.ts';
 import type { StageTarget, Target } from './target.ts';
 
 export interface OpenOptions {
-  /** The command writes. For a stage the account and the region are printed first; without it every write is refused. */
+  /**
+   * The command writes. For a stage the account and the region are printed first. Without it every write is refused, and
+   * nothing is made or changed on this machine.
+   */
   readonly writes?: boolean;
   /** A local store that does not exist yet is made. Without it, an empty one takes its place. */
   readonly creates?: boolean;
@@ -49,8 +52,8 @@ export interface OpenTarget {
   prepareTables(): Promise<void>;
   /** The AWS identity of the shell; undefined for a local store. */
   readonly access: ShellAccess | undefined;
-  /** What seals the keys of BYOK connections there. May make the master key of a local store. */
-  openKeyWrapper(): Promise<KeyWrapper>;
+  /** What seals the keys of BYOK connections there. A command that writes makes the master key of a local store with it. */
+  readonly wrapper: KeyWrapper;
   close(): Promise<void>;
 }
 
@@ -61,14 +64,7 @@ export async function openTarget(
   { writes = false, creates = false }: OpenOptions = {},
 ): Promise<OpenTarget> {
   const opened = await open(target, terminal, writes, creates);
-  return writes ? opened : { ...opened, store: readOnly(opened.store) };
-}
-
-function readOnly(store: Store): Store {
-  const refuse = async () => {
-    throw new Error('the store was opened for reading');
-  };
-  return { ...store, put: refuse, update: refuse, delete: refuse };
+  return writes ? opened : { ...opened, store: readOnly(opened.store), prepareTables: refuseWrite };
 }
 
 async function open(
@@ -79,11 +75,14 @@ async function open(
 ): Promise<OpenTarget> {
   if (target.kind === 'stage') return openStage(target, terminal, writes);
   if (target.kind === 'server') {
-    return openLocal(target.stage, { endpoint: target.url }, { dynamodb: target.url }, async () => {});
+    const folder = sharedFolderOf({ dynamodb: target.url });
+    return openLocal({ stage: target.stage, access: { endpoint: target.url }, folder, writes, stop: async () => {} });
   }
-  const dataDir = creates || existsSync(target.folder) ? target.folder : undefined;
-  const { access, stop } = await startPrivateDynamo({ dataDir, log: (line) => terminal.writeError(line) });
-  return openLocal(target.stage, access, { data: target.folder }, stop);
+  const { stage, folder } = target;
+  const dataDir = creates || hasTables(folder) ? folder : undefined;
+  const log = (line: string) => terminal.writeError(line);
+  const { access, stop } = await startPrivateDynamo({ dataDir, makesPrivate: writes, log });
+  return openLocal({ stage, access, folder, writes, stop });
 }
 
 async function openStage(
@@ -105,28 +104,27 @@ async function openStage(
     ...opened(client, stage),
     access,
     prepareTables: async () => {},
-    openKeyWrapper: () => stageKeyWrapper(access, stage),
+    wrapper: stageKeyWrapper(access, stage),
     close: async () => client.destroy(),
   };
 }
 
 interface LocalPlace {
-  readonly data?: string;
-  readonly dynamodb?: string;
+  readonly stage: string;
+  readonly access: DynamoClientOptions;
+  /** Where the master key is. */
+  readonly folder: string | undefined;
+  readonly writes: boolean;
+  stop(): Promise<void>;
 }
 
-function openLocal(
-  stage: string,
-  access: DynamoClientOptions,
-  place: LocalPlace,
-  stop: () => Promise<void>,
-): OpenTarget {
+function openLocal({ stage, access, folder, writes, stop }: LocalPlace): OpenTarget {
   const client = createDynamoClient(access);
   return {
     ...opened(client, stage),
     access: undefined,
     prepareTables: () => createTables(client, stage),
-    openKeyWrapper: async () => localAdapters({ data: place.data, dynamodb: place.dynamodb }).wrapper,
+    wrapper: lazyKeyWrapper(() => localKeyWrapper({ folder, makesKey: writes })),
     async close() {
       client.destroy();
       await stop();
@@ -137,7 +135,7 @@ function openLocal(
 function opened(client: DynamoClient, stage: string): Pick<OpenTarget, 'stage' | 'store' | 'describeTables'> {
   return {
     stage,
-    store: createDynamoStore({ client, stage, clock: longTimeoutClock, randomness: systemRandomness }),
+    store: createDynamoStore({ client, stage, callTimeoutMs: commandCallTimeoutMs }),
     describeTables: () => mapParallel(tableNames, parallelReads, (table) => describeTable(client, stage, table)),
   };
 }

@@ -6,7 +6,7 @@ import { fromIni } from '@aws-sdk/credential-providers';
 import { type AwsAccess, awsAccess, awsClientSettings } from '../../../shared/storage/aws-clients/index.ts';
 import { checkPlace } from '../../cdk/settings-schema.ts';
 import { stageSettings } from '../../cdk/stage-settings.ts';
-import { longTimeoutClock } from './long-timeout-clock.ts';
+import { commandCallTimeoutMs } from './call-timeout.ts';
 import type { StageTarget } from './target.ts';
 
 export type ShellAccess = AwsAccess;
@@ -42,7 +42,7 @@ export async function signIn({ stage, profile, region }: StageTarget): Promise<S
     if (own == null) throw error;
     return own;
   });
-  return awsAccess({ region: shellRegion, credentials, connectTimeoutMs, clock: longTimeoutClock });
+  return awsAccess({ region: shellRegion, credentials, connectTimeoutMs, callTimeoutMs: commandCallTimeoutMs });
 }
 
 export interface AwsAccount {

@@ -18,7 +18,7 @@ import { parseUsd } from '../../../shared/foundation/money/index.ts';
 import { mapParallel, parallelReads } from '../../../shared/foundation/parallel/index.ts';
 import { type Clock, systemClock } from '../../../shared/foundation/time/index.ts';
 import type { Store } from '../../../shared/storage/store/index.ts';
-import { longTimeoutClock } from './long-timeout-clock.ts';
+import { commandCallTimeoutMs } from './call-timeout.ts';
 
 export interface Stores {
   readonly keys: KeyStore;
@@ -45,7 +45,8 @@ export const storesOn = (store: Store, clock: Clock = systemClock): Stores => ({
 
 /** With the one that seals keys: for applying a file. */
 export function sealingStoresOn(store: Store, stage: string, wrapper: KeyWrapper): ConfigurationStores {
-  const vault = createKeyVault({ wrapper, stage, clock: longTimeoutClock, randomness: systemRandomness });
+  const waits = { clock: systemClock, callTimeoutMs: commandCallTimeoutMs };
+  const vault = createKeyVault({ wrapper, stage, ...waits, randomness: systemRandomness });
   return { ...storesOn(store), connectionStore: createConnectionStore(store, vault) };
 }
 

@@ -31,7 +31,14 @@ interface Entry {
   isDropped: boolean;
 }
 
-export function createDataKeys({ wrapper, clock }: { wrapper: KeyWrapper; clock: Clock }): DataKeys {
+export interface DataKeysOptions {
+  readonly wrapper: KeyWrapper;
+  readonly clock: Clock;
+  /** Of one call of the wrapper. */
+  readonly callTimeoutMs?: number;
+}
+
+export function createDataKeys({ wrapper, clock, callTimeoutMs = storeCallTimeoutMs }: DataKeysOptions): DataKeys {
   const entries = createCache<Entry>({
     sizeMax: dataKeysMax,
     age: { freshMs: dataKeyLifeMs, clock },
@@ -48,7 +55,7 @@ export function createDataKeys({ wrapper, clock }: { wrapper: KeyWrapper; clock:
       wipeUnused(entry);
       return clear;
     });
-    const key = within(clock, storeCallTimeoutMs, unwrapping, () => new StoreUnavailable('key wrapper timeout'));
+    const key = within(clock, callTimeoutMs, unwrapping, () => new StoreUnavailable('key wrapper timeout'));
     const entry: Entry = { key, clear: undefined, users: 0, isDropped: false };
     entries.set(id, entry);
     key.catch(() => {

@@ -40,17 +40,20 @@ export interface KeyVaultOptions {
   readonly stage: string;
   readonly clock: Clock;
   readonly randomness: Randomness;
+  /** Of one call of the wrapper. Default `storeCallTimeoutMs`. */
+  readonly callTimeoutMs?: number;
 }
 
-export function createKeyVault({ wrapper, stage, clock, randomness }: KeyVaultOptions): KeyVault {
-  const dataKeys = createDataKeys({ wrapper, clock });
+export function createKeyVault(options: KeyVaultOptions): KeyVault {
+  const { wrapper, stage, clock, randomness, callTimeoutMs = storeCallTimeoutMs } = options;
+  const dataKeys = createDataKeys({ wrapper, clock, callTimeoutMs });
   const contextOf = ({ workspace, provider }: KeyPlace): SealContext => ({ workspace, connection: provider, stage });
   return {
     async seal(place, key) {
       const context = contextOf(place);
       const asked = wrapper.createDataKey(context);
       const late = () => new StoreUnavailable('key wrapper timeout');
-      const { clear, wrapped, wrappedBy } = await within(clock, storeCallTimeoutMs, asked, late);
+      const { clear, wrapped, wrappedBy } = await within(clock, callTimeoutMs, asked, late);
       try {
         const encrypted = encrypt(clear, Buffer.from(key), contextText(context), randomness);
         const named = wrappedBy === undefined ? {} : { wrapped_by: wrappedBy };

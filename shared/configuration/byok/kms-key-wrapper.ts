@@ -7,7 +7,6 @@ import {
   InvalidCiphertextException,
   KMSClient,
 } from '@aws-sdk/client-kms';
-import { storeCallTimeoutMs } from '../../foundation/constants/index.ts';
 import type { Randomness } from '../../foundation/ids/index.ts';
 import { type AwsAccess, awsClientSettings } from '../../storage/aws-clients/index.ts';
 import { callWithAttempts } from '../../storage/store/index.ts';
@@ -34,8 +33,8 @@ export function kmsKeyWrapper({ access, randomness, keyId }: KmsKeyWrapperOption
     client ??= new KMSClient(awsClientSettings(access, { socketsMax, answerMaxBytes }));
     return client;
   };
-  const { clock } = access;
-  const attempts = { clock, randomness, limitMs: storeCallTimeoutMs, kind: 'repeatable' } as const;
+  const { clock, callTimeoutMs: limitMs } = access;
+  const attempts = { clock, randomness, limitMs, kind: 'repeatable' } as const;
   return {
     async createDataKey(context): Promise<DataKey> {
       const input = { KeyId: keyId, KeySpec: 'AES_256', EncryptionContext: contextOf(context) } as const;

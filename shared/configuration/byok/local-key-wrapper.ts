@@ -14,11 +14,14 @@ export interface LocalKeyWrapperOptions {
   /** Keeps the master key between runs; made where it does not exist. Undefined: the key ends with the process. */
   readonly folder?: string | undefined;
   readonly randomness?: Randomness;
+  /** False: where there is no master key none is made, and nothing opens. Default true. */
+  readonly makesKey?: boolean;
 }
 
 /** Reads or makes the master key at once. Throws an Error for the operator when the file cannot be used. */
-export function localKeyWrapper({ folder, randomness = systemRandomness }: LocalKeyWrapperOptions = {}): KeyWrapper {
-  const master = folder === undefined ? randomness.bytes(keyBytes) : masterKeyIn(folder, randomness);
+export function localKeyWrapper(options: LocalKeyWrapperOptions = {}): KeyWrapper {
+  const { folder, randomness = systemRandomness, makesKey = true } = options;
+  const master = folder === undefined ? randomness.bytes(keyBytes) : masterKeyIn(folder, randomness, makesKey);
   return {
     async createDataKey(context) {
       const clear = randomness.bytes(keyBytes);
@@ -30,9 +33,9 @@ export function localKeyWrapper({ folder, randomness = systemRandomness }: Local
   };
 }
 
-function masterKeyIn(folder: string, randomness: Randomness): Buffer {
+function masterKeyIn(folder: string, randomness: Randomness, makesKey: boolean): Buffer {
   const path = join(folder, masterKeyFile);
-  const master = readIfThere(path) ?? create(folder, path, randomness);
+  const master = readIfThere(path) ?? (makesKey ? create(folder, path, randomness) : randomness.bytes(keyBytes));
   if (master.byteLength !== keyBytes) {
     throw new Error(
       `${path} does not hold a master key of ${keyBytes} bytes; without it, stored BYOK keys cannot open`,

@@ -6,7 +6,6 @@ import {
   ResourceNotFoundException,
   SecretsManagerClient,
 } from '@aws-sdk/client-secrets-manager';
-import { storeCallTimeoutMs } from '../../foundation/constants/index.ts';
 import type { Randomness } from '../../foundation/ids/index.ts';
 import { type AwsAccess, awsClientSettings } from '../../storage/aws-clients/index.ts';
 import { callWithAttempts } from '../../storage/store/index.ts';
@@ -38,8 +37,8 @@ const answerMaxBytes = 512 * 1024;
 /** Calls nothing yet. */
 export function providerSecret({ access, randomness, secretId }: ProviderSecretOptions): ReadSecret {
   const client = new SecretsManagerClient(awsClientSettings(access, { socketsMax, answerMaxBytes }));
-  const { clock } = access;
-  const attempts = { clock, randomness, limitMs: storeCallTimeoutMs, kind: 'repeatable' } as const;
+  const { clock, callTimeoutMs: limitMs } = access;
+  const attempts = { clock, randomness, limitMs, kind: 'repeatable' } as const;
   return async () => {
     try {
       const { SecretString } = await callWithAttempts(attempts, (abortSignal) =>

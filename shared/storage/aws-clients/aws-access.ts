@@ -1,5 +1,6 @@
 // Who calls AWS, and from where: what every client of the SDK is made with.
 import { fromNodeProviderChain } from '@aws-sdk/credential-providers';
+import { storeCallTimeoutMs } from '../../foundation/constants/index.ts';
 import { readRegion } from '../../foundation/environment/index.ts';
 import { type Clock, systemClock } from '../../foundation/time/index.ts';
 
@@ -10,6 +11,8 @@ export interface AwsAccess {
   readonly region: string;
   readonly credentials: AwsCredentialProvider;
   readonly connectTimeoutMs: number;
+  /** Of one call with all its attempts, to whatever service. */
+  readonly callTimeoutMs: number;
   readonly clock: Clock;
 }
 
@@ -27,5 +30,6 @@ export const awsAccess = ({
   region = readRegion(),
   credentials = processCredentials(),
   connectTimeoutMs = connectTimeoutDefaultMs,
+  callTimeoutMs = storeCallTimeoutMs,
   clock = systemClock,
-}: Partial<AwsAccess> = {}): AwsAccess => ({ region, credentials, connectTimeoutMs, clock });
+}: Partial<AwsAccess> = {}): AwsAccess => ({ region, credentials, connectTimeoutMs, callTimeoutMs, clock });

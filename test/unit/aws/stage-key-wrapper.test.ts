@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, it } from '#jest';
-import { stageKeyWrapper } from '../../../infra/cli/target/stage-key-wrapper.ts';
+import { stageKeyWrapper } from '../../../infra/cli/target/key-wrappers.ts';
 import { awsAccess } from '../../../shared/storage/aws-clients/index.ts';
 import { answer, type ScriptedServer, startScriptedServer } from '../../support/scripted-server.ts';
 import { awsIdentity } from './support.ts';
@@ -16,10 +16,7 @@ describe('the key wrapper of the command line', () => {
     const dataKey = { Plaintext: Buffer.alloc(32, 1).toString('base64'), CiphertextBlob: 'c2VhbGVk' };
     server = await startScriptedServer([answer(dataKey)]);
     process.env[variable] = server.endpoint;
-    const wrapper = await stageKeyWrapper(
-      awsAccess({ region: 'eu-west-1', credentials: async () => awsIdentity }),
-      'dev',
-    );
+    const wrapper = stageKeyWrapper(awsAccess({ region: 'eu-west-1', credentials: async () => awsIdentity }), 'dev');
     const { clear } = await wrapper.createDataKey({ workspace: 'team', connection: 'acme', stage: 'dev' });
     expect(clear).toEqual(Buffer.alloc(32, 1));
     expect(server.operations()).toEqual(['GenerateDataKey']);

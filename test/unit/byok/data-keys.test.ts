@@ -1,4 +1,5 @@
 import { describe, expect, it } from '#jest';
+import { commandCallTimeoutMs } from '../../../infra/cli/target/call-timeout.ts';
 import { SealBroken } from '../../../shared/configuration/byok/aes-gcm.ts';
 import { createDataKeys, dataKeyLifeMs, dataKeysMax } from '../../../shared/configuration/byok/data-keys.ts';
 import type { KeyWrapper } from '../../../shared/configuration/byok/index.ts';
@@ -13,7 +14,7 @@ const wrappedAs = (name: string): Uint8Array => Buffer.from(name);
 const isWhole = (clear: Buffer): boolean => clear.length === 32 && clear.every((byte) => byte === 7);
 
 /** Unwraps anything to 32 sevens; remembers the buffers. */
-function setUp(unwrap: (name: string) => Promise<Buffer> = async () => Buffer.alloc(32, 7)) {
+function setUp(unwrap: (name: string) => Promise<Buffer> = async () => Buffer.alloc(32, 7), callTimeoutMs?: number) {
   const clock = manualClock();
   const asked: string[] = [];
   const buffers: Buffer[] = [];
@@ -27,7 +28,7 @@ function setUp(unwrap: (name: string) => Promise<Buffer> = async () => Buffer.al
       return clear;
     },
   };
-  return { clock, asked, buffers, keys: createDataKeys({ wrapper, clock }) };
+  return { clock, asked, buffers, keys: createDataKeys({ wrapper, clock, ...(callTimeoutMs && { callTimeoutMs }) }) };
 }
 
 describe('a data key', () => {
@@ -120,5 +121,15 @@ describe('a wrapper in trouble', () => {
     late.resolve(key);
     await nextTurn();
     expect(isWiped(key)).toBe(true);
+  });
+
+  it('is waited for as long as the command line says, by a clock that tells the time', async () => {
+    const late = Promise.withResolvers<Buffer>();
+    const { keys, clock } = setUp(() => late.promise, commandCallTimeoutMs);
+    const using = keys.use(wrappedAs('a'), context, isWhole);
+    clock.advance(commandCallTimeoutMs - 1);
+    late.resolve(Buffer.alloc(32, 7));
+    expect(await using).toBe(true);
+    expect(commandCallTimeoutMs).toBeGreaterThan(storeCallTimeoutMs);
   });
 });

@@ -1,0 +1,37 @@
+// Stores for commands that write nothing. Each names every operation, so that a new one is no way around it.
+import type { Item, Store } from '../../../shared/storage/store/index.ts';
+
+type Reads = Pick<Store, 'get' | 'scan' | 'query'>;
+
+const readsOf = (store: Reads): Reads => ({
+  get: (table, key, options) => store.get(table, key, options),
+  scan: (table, options) => store.scan(table, options),
+  query: (table, key, options) => store.query(table, key, options),
+});
+
+export async function refuseWrite(): Promise<never> {
+  throw new Error('the store was opened for reading');
+}
+
+/** Every write is refused. */
+export const readOnly = (store: Reads): Store => ({
+  ...readsOf(store),
+  put: refuseWrite,
+  update: refuseWrite,
+  batchPut: refuseWrite,
+  delete: refuseWrite,
+});
+
+/** Every write is answered as done and goes nowhere: for what would write in passing, and for a dry run. */
+export const withoutWrites = (store: Reads): Store => ({
+  ...readsOf(store),
+  put: async ({ item }) => ({ kind: 'written', item }),
+  update: async () => ({ kind: 'written', item: undefined }),
+  batchPut: async () => {},
+  delete: async () => {},
+});
+
+async function* nothing(): AsyncGenerator<Item> {}
+
+/** Before there are any tables. */
+export const emptyStore = withoutWrites({ get: async () => undefined, scan: nothing, query: nothing });
