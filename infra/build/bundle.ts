@@ -72,7 +72,7 @@ export const bundleEntries = Object.values<BundleDefinition>(definitions).flatMa
 const onDemand: Readonly<Record<string, string>> = {
   's3-objects.cjs': 'shared/storage/blobs/s3-objects.ts',
   'schema-check.cjs': 'shared/protocol/json-schema/check.ts',
-  'openapi.cjs': 'functions/gateway/openapi/document.ts',
+  'openapi.cjs': 'functions/gateway/openapi/openapi-document.ts',
 };
 
 /** Imported by a part of the SDK that no call here reaches. Bundled, it would wrap most of the SDK in lazy functions. */

@@ -1,6 +1,6 @@
 // One error class. Three texts that are never mixed: the code (clients branch on it), the message (people read it)
 // and the cause (only our log sees it).
-import { type ErrorCode, type ErrorEntry, errorCatalogue } from './catalogue.ts';
+import { type ErrorCode, type ErrorEntry, errorCatalogue } from './error-table.ts';
 
 /** What providers may agree on when they reject a request (contract 4). */
 export const rejectionReasons = [

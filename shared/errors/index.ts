@@ -1,5 +1,5 @@
-export { type ErrorCode, errorCatalogue, errorFamilies, okStatus } from './catalogue.ts';
 export { type ErrorFormat, readErrorFormat, toEnvelope } from './envelope.ts';
+export { type ErrorCode, errorCatalogue, errorFamilies, okStatus } from './error-table.ts';
 export {
   fail,
   failRejected,

@@ -6,7 +6,7 @@ let text: string | undefined;
 
 /** Needs no key: the document is the same for every caller. */
 export const serveOpenApi: Endpoint = async () => {
-  const { openApiDocument } = await import('./document.ts');
+  const { openApiDocument } = await import('./openapi-document.ts');
   // Relative to the document itself: behind the distribution the gateway does not know its own address.
   text ??= JSON.stringify(openApiDocument('/'));
   return { status: okStatus, headers: jsonHeaders, body: text };

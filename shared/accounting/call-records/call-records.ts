@@ -11,7 +11,7 @@ import {
   shardCount,
   sortKeyAt,
   timeOfExecution,
-} from './record-item.ts';
+} from './call-record-item.ts';
 import { isUtcDay } from './utc-day.ts';
 
 const lifeDaysDefault = 90;

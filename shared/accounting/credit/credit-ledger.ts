@@ -5,9 +5,9 @@ import type { PicoUsd } from '../../foundation/money/index.ts';
 import { type Item, type Store, StoreUnavailable } from '../../storage/store/index.ts';
 import type { Counters, Hold, SettleResult } from '../holds/index.ts';
 import { type CreditAccount, creditCounter, isInDebt, readBalance, shardCount } from './credit-account.ts';
+import { gather, level, readAll, readShards, type ShardContext } from './credit-shards.ts';
 import { type CreditSummary, summarize } from './credit-summary.ts';
 import { type Addition, addCredit, createCredit } from './grants.ts';
-import { gather, level, readAll, readShards, type ShardContext } from './shards.ts';
 import { type CreditHold, type CreditTake, createCreditTake } from './take-credit.ts';
 
 export interface CreditLedger {

@@ -3,7 +3,7 @@
 import type { PicoUsd } from '../../foundation/money/index.ts';
 import { type HeldAmount, readAmount, readHeld } from '../holds/index.ts';
 import { type CreditAccount, creditAttributes, readBalance } from './credit-account.ts';
-import type { Shard } from './shards.ts';
+import type { Shard } from './credit-shards.ts';
 import { readTransfer, type Transfer } from './transfer.ts';
 
 export interface CreditSummary {

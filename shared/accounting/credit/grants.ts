@@ -9,7 +9,7 @@ import type { PicoUsd } from '../../foundation/money/index.ts';
 import type { Item, Store } from '../../storage/store/index.ts';
 import { readAmount, UpdateDraft } from '../holds/index.ts';
 import { creditAttributes, creditKey } from './credit-account.ts';
-import { gather, readShards, type ShardContext } from './shards.ts';
+import { gather, readShards, type ShardContext } from './credit-shards.ts';
 
 /** How long an addition is remembered by its id. An operator who repeats one does it within days. */
 const additionKeptMs = 30 * 86_400_000;

@@ -12,7 +12,7 @@ import {
   type ShardBalance,
   shardCount,
 } from './credit-account.ts';
-import { gather, readShards, type Shard } from './shards.ts';
+import { gather, readShards, type Shard } from './credit-shards.ts';
 
 /** Shards that are tried one after the other before all are looked at. */
 const probesMax = 3;

@@ -1,7 +1,7 @@
-export { fingerprint, type SentHeaders } from './fingerprint.ts';
 export { recordLifeSeconds, type StoredResult } from './record.ts';
 export {
   createIdempotencyStore,
   type IdempotencyStore,
 } from './record-store.ts';
+export { fingerprint, type SentHeaders } from './request-fingerprint.ts';
 export { createSpanStore, type SpanClaim, type SpanStore } from './spans.ts';

@@ -2,8 +2,8 @@
 // race is decided there, and the loser learns the winner's record from the same call.
 import type { BlobStore } from '../../storage/blobs/index.ts';
 import type { CallOptions, Store } from '../../storage/store/index.ts';
+import { claimPut, completeUpdate, recordKey, recordOf, releaseUpdate } from './idempotency-item.ts';
 import { type DoneRecord, isOwnCompletion, judge, type StoredResult } from './record.ts';
-import { claimPut, completeUpdate, recordKey, recordOf, releaseUpdate } from './record-item.ts';
 import { loadBody, storeBody } from './stored-body.ts';
 
 /** An Idempotency-Key as sent, within its workspace, and the call that acts on it. */

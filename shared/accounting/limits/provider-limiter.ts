@@ -7,8 +7,8 @@
 import type { Randomness } from '../../foundation/ids/index.ts';
 import type { Clock } from '../../foundation/time/index.ts';
 import { type ItemWriter, requestsPerMinute, type UpdateDraft } from '../holds/index.ts';
+import { shardCountOf, shardLimitsOf } from './limit-shards.ts';
 import { demandsOf, type EntryLimits, hasNoLimit, type LimitDemand, type LimitedEntry } from './limits.ts';
-import { shardCountOf, shardLimitsOf } from './shards.ts';
 
 /** What one call has taken. Settle it or give it back to the limiter that gave it, once. */
 export interface Permit {

@@ -4,7 +4,7 @@
 import { canonicalJson, sha256Hex } from '../../foundation/ids/index.ts';
 import { packText, unpackText } from '../../storage/blobs/index.ts';
 import type { Item, Store } from '../../storage/store/index.ts';
-import type { CatalogueDocument, ProviderDocument } from './document.ts';
+import type { CatalogueDocument, ProviderDocument } from './catalogue-document.ts';
 
 /** DynamoDB refuses items over 400 KB; the rest is for the other attributes. */
 const catalogueBodyMaxBytes = 380 * 1024;

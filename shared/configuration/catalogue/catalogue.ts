@@ -6,7 +6,7 @@ import type {
   ModelProviderDocument,
   ProviderDocument,
   ServiceDocument,
-} from './document.ts';
+} from './catalogue-document.ts';
 
 /** Pico-USD per token. Null: the entry cannot be billed. */
 export interface CandidatePrices {

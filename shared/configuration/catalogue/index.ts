@@ -5,8 +5,6 @@ export {
   type CatalogueModel,
   loadCatalogue,
 } from './catalogue.ts';
-export { type CatalogueReader, createCatalogueReader } from './catalogue-reader.ts';
-export { type CataloguePointer, type CatalogueStore, createCatalogueStore } from './catalogue-store.ts';
 export {
   type CatalogueDocument,
   type DeclaredPolicy,
@@ -18,4 +16,6 @@ export {
   type ProviderDocument,
   type ServiceDocument,
   type SupportedParams,
-} from './document.ts';
+} from './catalogue-document.ts';
+export { type CatalogueReader, createCatalogueReader } from './catalogue-reader.ts';
+export { type CataloguePointer, type CatalogueStore, createCatalogueStore } from './catalogue-store.ts';

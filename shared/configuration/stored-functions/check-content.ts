@@ -3,7 +3,7 @@
 import { GatewayError } from '../../errors/index.ts';
 import { checkResponseSchema } from '../../protocol/json-schema/index.ts';
 import { readChatRequest } from '../../protocol/wire/index.ts';
-import type { ModelCall, RevisionContent } from './document.ts';
+import type { ModelCall, RevisionContent } from './function-document.ts';
 import { toRequest } from './request.ts';
 
 /** Throws an Error that names the place. */

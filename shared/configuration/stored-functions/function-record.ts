@@ -9,7 +9,7 @@
 //
 // The workspace is part of every key, so a function of another workspace is as unknown as one that does not exist.
 import type { Item } from '../../storage/store/index.ts';
-import type { FunctionDocument, FunctionStatus, RevisionState } from './document.ts';
+import type { FunctionDocument, FunctionStatus, RevisionState } from './function-document.ts';
 
 export interface RevisionRecord {
   readonly id: string;

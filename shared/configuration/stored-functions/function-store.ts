@@ -2,7 +2,7 @@
 // it.
 import type { CallOptions, Store } from '../../storage/store/index.ts';
 import { checkContent } from './check-content.ts';
-import type { FunctionDocument, RevisionContent } from './document.ts';
+import type { FunctionDocument, RevisionContent } from './function-document.ts';
 import {
   contentKey,
   type FunctionRecord,

@@ -1,5 +1,5 @@
-export type * from './document.ts';
 export { outputTextOf, toFunctionAnswer } from './function-answer.ts';
+export type * from './function-document.ts';
 export {
   createFunctionList,
   type FunctionList,

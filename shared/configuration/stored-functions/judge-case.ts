@@ -1,8 +1,8 @@
 // Qualification: compares an answer with what a test case expects. Pure.
 import { canonicalJson } from '../../foundation/ids/index.ts';
 import { checkAnswer } from '../../protocol/json-schema/index.ts';
-import type { Expectation } from './document.ts';
 import { jsonIn } from './function-answer.ts';
+import type { Expectation } from './function-document.ts';
 
 export type CaseVerdict =
   | { readonly passed: true }

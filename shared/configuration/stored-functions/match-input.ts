@@ -7,7 +7,7 @@
 import { canonicalJson } from '../../foundation/ids/index.ts';
 import type { SchemaWork } from '../../protocol/json-schema/index.ts';
 import { isJsonObject } from '../../protocol/wire/index.ts';
-import type { RevisionContent } from './document.ts';
+import type { RevisionContent } from './function-document.ts';
 import { type FunctionInput, listNames, readDeclaredInput, readInputMessage, refuse, shorten } from './read-input.ts';
 import { fixedMessages, modelCallsOf } from './template.ts';
 

@@ -2,7 +2,7 @@
 // this order. The input contract is checked after this. Pure.
 import { fail, type GatewayError, nearestOf, suggest } from '../../errors/index.ts';
 import { functionAliasPrefix, idPattern } from '../../foundation/constants/index.ts';
-import type { RevisionContent } from './document.ts';
+import type { RevisionContent } from './function-document.ts';
 import type { FunctionRecord, RevisionRecord } from './function-record.ts';
 import { isExpired } from './transitions.ts';
 

@@ -1,6 +1,6 @@
 // What a function of the gateway file makes of the stored one. Pure. What the file leaves out stays: status, active revision,
 // and revisions that it does not name. An activated revision never changes and never becomes a draft again.
-import type { FunctionDocument } from './document.ts';
+import type { FunctionDocument } from './function-document.ts';
 import { type FunctionRecord, type RevisionRecord, revisionsMax } from './function-record.ts';
 import { contentOf, type DeclaredRevision, type RevisionText, toText } from './revision-content.ts';
 import { activateRevision, durationMs } from './transitions.ts';

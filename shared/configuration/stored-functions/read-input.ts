@@ -4,7 +4,7 @@ import { fail, type GatewayError } from '../../errors/index.ts';
 import { canonicalJson } from '../../foundation/ids/index.ts';
 import { checkValue, type SchemaWork } from '../../protocol/json-schema/index.ts';
 import { isJsonObject, readJsonBody } from '../../protocol/wire/index.ts';
-import type { MessageTemplate, RevisionContent } from './document.ts';
+import type { MessageTemplate, RevisionContent } from './function-document.ts';
 import { noSteps, valueAt } from './render.ts';
 import { revisionReferences } from './template.ts';
 

@@ -3,7 +3,7 @@
 import { fail, type GatewayError } from '../../errors/index.ts';
 import { plainBodyMaxBytes } from '../../foundation/constants/index.ts';
 import { isJsonObject } from '../../protocol/wire/index.ts';
-import type { MessageTemplate } from './document.ts';
+import type { MessageTemplate } from './function-document.ts';
 import { formatReference, type Reference, readTemplate } from './template.ts';
 
 /** All texts of one provider call together: the largest body that a client itself may send on a plain call. */

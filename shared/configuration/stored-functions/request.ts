@@ -1,7 +1,7 @@
 // From a revision and its input to request bodies in the chat-completions form, which are read and checked like the body
 // of any client.
 
-import type { MessageTemplate, ModelCall, PromptContent } from './document.ts';
+import type { MessageTemplate, ModelCall, PromptContent } from './function-document.ts';
 import type { MatchedInput } from './match-input.ts';
 import type { FunctionInput } from './read-input.ts';
 import { noSteps, renderMessages } from './render.ts';

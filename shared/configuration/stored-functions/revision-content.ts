@@ -3,7 +3,7 @@
 import { canonicalJson, sha256Hex } from '../../foundation/ids/index.ts';
 import { inlineMaxBytes, packText, unpackText } from '../../storage/blobs/index.ts';
 import type { Item, Put } from '../../storage/store/index.ts';
-import type { FunctionDocument, RevisionContent } from './document.ts';
+import type { FunctionDocument, RevisionContent } from './function-document.ts';
 import { contentKey, type FunctionRecord } from './function-record.ts';
 
 export interface RevisionText {

@@ -1,5 +1,5 @@
 // The steps of a workflow as a graph. A step needs the steps whose output its templates name.
-import type { WorkflowStep } from './document.ts';
+import type { WorkflowStep } from './function-document.ts';
 import { messageReferences } from './template.ts';
 
 /** Workflows are small; the bound keeps both walks below trivial. */

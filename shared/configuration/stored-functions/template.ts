@@ -1,6 +1,6 @@
 // Templates of stored functions (contract 8): text with `{{input}}`, `{{input.a.b}}`, `{{steps.ID.output}}` or
 // `{{steps.ID.output.a}}`. Blanks inside the braces do not count. This is the only reader of templates.
-import type { MessageTemplate, ModelCall, RevisionContent } from './document.ts';
+import type { MessageTemplate, ModelCall, RevisionContent } from './function-document.ts';
 
 export interface Reference {
   readonly source: 'input' | 'step';

@@ -3,8 +3,8 @@
 import { fail, GatewayError, quote, suggest } from '../../errors/index.ts';
 import { type PolicyOptions, type PresetOption, readChatRequest } from '../../protocol/wire/index.ts';
 import type { DeclaredPolicy } from '../catalogue/index.ts';
-import type { WorkspaceDocument } from './document.ts';
 import { mergeBodies } from './merge-bodies.ts';
+import type { WorkspaceDocument } from './workspace-document.ts';
 
 type Body = Readonly<Record<string, unknown>>;
 

@@ -1,6 +1,6 @@
 // What a gateway file makes of a stored workspace (contract 9): what it leaves out stays, entries and members alike, and
 // what it writes wins. Pure.
-import type { PresetChanges, PresetDocument, WorkspaceChanges, WorkspaceDocument } from './document.ts';
+import type { PresetChanges, PresetDocument, WorkspaceChanges, WorkspaceDocument } from './workspace-document.ts';
 
 const defaults: Omit<WorkspaceDocument, 'id'> = {
   credit_usd: '0',

@@ -3,7 +3,7 @@
 import { createReadCache } from '../../foundation/cache/index.ts';
 import { cachedWorkspacesMax, configFreshMs } from '../../foundation/constants/index.ts';
 import type { Clock } from '../../foundation/time/index.ts';
-import type { WorkspaceDocument } from './document.ts';
+import type { WorkspaceDocument } from './workspace-document.ts';
 import type { WorkspaceStore } from './workspace-store.ts';
 
 export interface WorkspaceReader {

@@ -1,8 +1,8 @@
 // Workspaces at rest: one item each, its document as canonical JSON beside its hash, by which a change is recognised.
 import { canonicalJson, sha256Hex } from '../../foundation/ids/index.ts';
 import type { Item, Store } from '../../storage/store/index.ts';
-import type { WorkspaceChanges, WorkspaceDocument } from './document.ts';
 import { mergeWorkspace } from './merge-workspace.ts';
+import type { WorkspaceChanges, WorkspaceDocument } from './workspace-document.ts';
 
 const keyPrefix = 'WORKSPACE#';
 const workspaceKey = (id: string): string => `${keyPrefix}${id}`;

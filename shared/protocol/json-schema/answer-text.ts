@@ -1,6 +1,7 @@
 // The JSON inside the text of an answer. Models put it into a code fence now and then without being asked to.
-import { answerMaxCharacters, answerMaxDepth } from './bounds.ts';
+
 import { nestsDeeperThan } from './json-value.ts';
+import { answerMaxCharacters, answerMaxDepth } from './schema-bounds.ts';
 
 export type AnswerJson =
   /** `text` is the JSON alone, its bytes as they came. */

@@ -4,7 +4,6 @@ import { type OutputUnit, validate } from '@cfworker/json-schema';
 import { startStopwatch } from '../../foundation/time/index.ts';
 import { readAnswerText } from './answer-text.ts';
 import { runBounded } from './bounded-run.ts';
-import { answerMaxDepth } from './bounds.ts';
 import { nestsDeeperThan, plainCopy } from './json-value.ts';
 import {
   PatternsTooHeavy,
@@ -13,6 +12,7 @@ import {
   prepareSchema,
   type SchemaFault,
 } from './prepare-schema.ts';
+import { answerMaxDepth } from './schema-bounds.ts';
 import { UnusableSchema } from './unusable-schema.ts';
 
 export interface ValueProblem {

@@ -1,16 +1,16 @@
 // The entry to this folder. What stands behind it, the validator included, is loaded with the first schema that comes: most
 // requests bring none. Work begins on the event loop; what is not done there in a moment goes to a worker.
 import { startStopwatch } from '../../foundation/time/index.ts';
+import type { AnswerCheck, Limits, Timed, ValueProblem } from './check.ts';
+import { jsonText } from './json-value.ts';
+import type { SchemaFault } from './prepare-schema.ts';
 import {
   busyEventLoopMaxMs,
   eventLoopMaxMs,
   eventLoopPatternWeightMax,
   workerCallMaxMs,
   workerJobMaxMs,
-} from './bounds.ts';
-import type { AnswerCheck, Limits, Timed, ValueProblem } from './check.ts';
-import { jsonText } from './json-value.ts';
-import type { SchemaFault } from './prepare-schema.ts';
+} from './schema-bounds.ts';
 import { schemaWorkers } from './schema-workers.ts';
 
 /** The schema work of one call: what it has used, and by whose key. */

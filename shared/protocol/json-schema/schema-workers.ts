@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import type { Worker } from 'node:worker_threads';
 import { fail } from '../../errors/index.ts';
 import { systemClock, within } from '../../foundation/time/index.ts';
-import { waitingJobsPerKeyMax, workerJobMaxMs, workersMax } from './bounds.ts';
+import { waitingJobsPerKeyMax, workerJobMaxMs, workersMax } from './schema-bounds.ts';
 
 /** As it goes to a worker, as JSON text. */
 export type SchemaJob = { readonly schema: unknown; readonly maxMs: number } & (

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from '#jest';
+import { recordOf, recordPut } from '../../../shared/accounting/call-records/call-record-item.ts';
 import type { CallRecord } from '../../../shared/accounting/call-records/index.ts';
-import { recordOf, recordPut } from '../../../shared/accounting/call-records/record-item.ts';
 import { callRecord } from '../../support/call-record.ts';
 
 const itemOf = (more: Record<string, unknown> = {}) =>

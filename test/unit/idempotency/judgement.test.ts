@@ -3,8 +3,8 @@
 
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from '#jest';
+import { claimPut, recordOf } from '../../../shared/accounting/idempotency/idempotency-item.ts';
 import { type Claimant, type IdempotencyRecord, judge } from '../../../shared/accounting/idempotency/record.ts';
-import { claimPut, recordOf } from '../../../shared/accounting/idempotency/record-item.ts';
 import { systemRandomness } from '../../../shared/foundation/ids/index.ts';
 import type { Item } from '../../../shared/storage/store/index.ts';
 import { startTestStore, type TestStore } from '../../support/dynamodb.ts';

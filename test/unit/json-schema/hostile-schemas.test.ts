@@ -4,19 +4,19 @@ import { dereference } from '@cfworker/json-schema';
 import { describe, expect, it } from '#jest';
 import { nextTurn } from '../../../shared/foundation/time/index.ts';
 import {
-  evaluationsPerValueMax,
-  eventLoopMaxMs,
-  schemaMaxBytes,
-  schemaMaxDepth,
-  workerCallMaxMs,
-} from '../../../shared/protocol/json-schema/bounds.ts';
-import {
   checkAnswer,
   checkResponseSchema,
   checkValue,
   startSchemaWork,
 } from '../../../shared/protocol/json-schema/index.ts';
 import { evaluationCounter } from '../../../shared/protocol/json-schema/prepare-schema.ts';
+import {
+  evaluationsPerValueMax,
+  eventLoopMaxMs,
+  schemaMaxBytes,
+  schemaMaxDepth,
+  workerCallMaxMs,
+} from '../../../shared/protocol/json-schema/schema-bounds.ts';
 
 const faultOf = async (schema: unknown): Promise<string | undefined> => (await checkResponseSchema(schema))?.message;
 

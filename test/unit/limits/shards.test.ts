@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from '#jest';
+import { shardCountOf, shardLimitsOf } from '../../../shared/accounting/limits/limit-shards.ts';
 import { type EntryLimits, hasNoLimit } from '../../../shared/accounting/limits/limits.ts';
-import { shardCountOf, shardLimitsOf } from '../../../shared/accounting/limits/shards.ts';
 
 const limit = fc.option(
   fc.oneof(
