@@ -42,6 +42,14 @@ describe('a JSON answer', () => {
       models: {
         ...Object.fromEntries(routes),
         'acme/additive': [{ provider: 'additive', upstream: 'usage:1000:500:0:300', more }],
+        'acme/written': [
+          {
+            provider: 'acme',
+            upstream: 'usage:1000:500:200:0:300',
+            more: { ...more, cache_write_input_price_per_million: '3.10' },
+          },
+        ],
+        'acme/written-unpriced': [{ provider: 'acme', upstream: 'usage:1000:500:200:0:300', more }],
         'acme/free': [
           {
             provider: 'acme',
@@ -110,6 +118,9 @@ describe('a JSON answer', () => {
     // Reasoning is part of the completion, unless the provider says that it comes on top: 800 at 2.20.
     ['usage:1000:500:0:300', 0.0022, '0.0022'],
     ['additive', 0.00286, '0.00286'],
+    // 500 at 1.10, 200 cached at 0.10, 300 written at 3.10, 500 at 2.20; then all but the cached ones at the input price.
+    ['written', 0.0026, '0.0026'],
+    ['written-unpriced', 0.002, '0.002'],
     ['free', 0, '0'],
     ['zero-usage', 0, '0'],
   ])('costs exactly what its tokens cost: %s', async (model, cost, costUsd) => {

@@ -1,15 +1,16 @@
-// The stream a client sees (spec 6, contract 4): chunks unchanged, an error line where it broke, one end marker, last.
+// The stream a client sees: chunks unchanged, an error line where it broke, one end marker, last.
 // Its body never throws: on Lambda an error inside a body kills the process.
 import { collectedStreamMaxBytes } from '../../../shared/foundation/constants/index.ts';
 import type { Clock } from '../../../shared/foundation/time/index.ts';
 import {
   doneLine,
   errorLine,
+  hasCounts,
   type StreamChunk,
   toEventLine,
+  type UsageReport,
   withoutReasoningDeltas,
 } from '../../../shared/protocol/wire/index.ts';
-import { hasCounts } from '../../../shared/routing/billing/index.ts';
 import { midStreamCodeOf } from '../../../shared/routing/providers/index.ts';
 import type { IdentifiedCall, OpenStream, StreamEnd } from '../stages.ts';
 import { withKeepAlive } from './keep-alive.ts';
@@ -40,7 +41,7 @@ export interface RelayOptions {
 /** What was seen of a stream while it was relayed. */
 export interface RelayedStream {
   /** The last that was reported. */
-  usage: Record<string, unknown> | undefined;
+  usage: UsageReport | undefined;
   outputBytes: number;
   /** Of them what came after that report, and is not in it. */
   outputBytesAfterUsage: number;
@@ -53,7 +54,7 @@ export interface StreamRelay {
   readonly body: AsyncIterable<string>;
   /** So far; final when `readOn` has resolved. */
   readonly relayed: Readonly<RelayedStream>;
-  /** Reads what the client did not: it left, and pays for what it used (contract 6). Never rejects. */
+  /** Reads what the client did not: it left, and pays for what it used. Never rejects. */
   readonly readOn: () => Promise<void>;
 }
 
@@ -108,7 +109,7 @@ async function* relay(
       count(relayed, facts);
       options.onChunk?.(text);
       options.schemaCheck?.add(head);
-      // With the merged usage too, only that one: clients add up what they see (contract 4).
+      // With the merged usage too, only that one: clients add up what they see.
       const isRelayed = !facts.isUsageOnly || (options.includeUsage && !options.asksMergedUsage);
       if (isRelayed) lines += chunkLine(chunk, options.excludeReasoning);
     }
@@ -159,9 +160,9 @@ function collectText(): { readonly add: (lines: string) => void; readonly text: 
 }
 
 function count(relayed: RelayedStream, { outputBytes, usage: reported }: StreamChunk['facts']): void {
-  // A report without counts never replaces one with counts (contract 6).
+  // A report without counts never replaces one with counts.
   const usage = reported !== undefined && (relayed.usage === undefined || hasCounts(reported)) ? reported : undefined;
-  const countsOutput = Number(usage?.completion_tokens) > 0;
+  const countsOutput = (usage?.tokens.output ?? 0) > 0;
   relayed.outputBytes += outputBytes;
   relayed.outputBytesAfterUsage = usage === undefined ? relayed.outputBytesAfterUsage + outputBytes : 0;
   relayed.outputBytesAfterCount = countsOutput ? 0 : relayed.outputBytesAfterCount + outputBytes;
@@ -177,7 +178,7 @@ export function chunkLine(chunk: StreamChunk, excludeReasoning: boolean): string
 /** Whether a stream ends with a usage chunk of ours: asked for, or in place of the one that the provider did not send. */
 export const addsUsage = (
   { includeUsage, asksMergedUsage }: Pick<RelayOptions, 'includeUsage' | 'asksMergedUsage'>,
-  reported: Record<string, unknown> | undefined,
+  reported: UsageReport | undefined,
 ): boolean => asksMergedUsage || (includeUsage && (reported === undefined || !hasCounts(reported)));
 
 /** A chunk of ours: the head of the provider's last one, no choice, the merged usage. */

@@ -5,7 +5,13 @@ import { okStatus } from '../../../shared/errors/index.ts';
 import { headerNames } from '../../../shared/foundation/constants/index.ts';
 import type { GatewayResponse } from '../../../shared/protocol/http/index.ts';
 import { jsonHeaders, streamHeaders } from '../../../shared/protocol/router/index.ts';
-import { doneLine, isJsonObject, parseJson, readStreamChunk } from '../../../shared/protocol/wire/index.ts';
+import {
+  doneLine,
+  parseJson,
+  readStreamChunk,
+  readUsageReport,
+  type UsageReport,
+} from '../../../shared/protocol/wire/index.ts';
 import { mergeUsage, noCost } from '../../../shared/routing/billing/index.ts';
 import type { IdentifiedCall, ReadyAnswer, RoutedCall, StoredAnswer } from '../stages.ts';
 import { addsUsage, asksMergedUsage, chunkLine, usageLine } from './event-stream.ts';
@@ -34,7 +40,7 @@ function respondCached(call: RoutedCall, answer: CachedAnswer): GatewayResponse 
     };
   }
   const body = parseJson(content.text) as Record<string, unknown>;
-  const usage = cachedUsage(answer, isJsonObject(body.usage) ? body.usage : undefined);
+  const usage = cachedUsage(answer, readUsageReport(body.usage));
   return { status: okStatus, headers: { ...headers, ...jsonHeaders }, body: JSON.stringify({ ...body, usage }) };
 }
 
@@ -52,8 +58,8 @@ function cachedStream(call: RoutedCall, answer: CachedAnswer, texts: readonly st
 
 function cachedUsage(
   { provider, model, usage }: CachedAnswer,
-  reported: Record<string, unknown> | undefined,
+  reported: UsageReport | undefined,
 ): Record<string, unknown> {
   const served = { provider, model, attempts: 0, isByok: false, cacheHit: true };
-  return mergeUsage(reported, usage, { total: 0n, upstream: noCost }, served);
+  return mergeUsage(reported?.members, usage, { total: 0n, upstream: noCost }, served);
 }

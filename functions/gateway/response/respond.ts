@@ -4,7 +4,7 @@ import { okStatus } from '../../../shared/errors/index.ts';
 import { collectedStreamMaxBytes, headerNames } from '../../../shared/foundation/constants/index.ts';
 import type { GatewayResponse } from '../../../shared/protocol/http/index.ts';
 import { jsonHeaders, streamHeaders } from '../../../shared/protocol/router/index.ts';
-import { type JsonAnswer, withoutReasoning } from '../../../shared/protocol/wire/index.ts';
+import { type JsonAnswer, type UsageReport, withoutReasoning } from '../../../shared/protocol/wire/index.ts';
 import { type Charge, mergeUsage } from '../../../shared/routing/billing/index.ts';
 import { payerOf } from '../../../shared/routing/planner/index.ts';
 import type { ChatDependencies } from '../dependencies.ts';
@@ -117,13 +117,13 @@ function chargeStream(call: AdmittedChat, { admitted: { candidate } }: ProvidedA
 function usageOf(
   { call, run, provided }: Answered,
   { usage, payer }: Charge,
-  reported: Record<string, unknown> | undefined,
+  reported: UsageReport | undefined,
 ): Record<string, unknown> {
   const { provider, model } = provided.admitted.candidate;
   const charged = { total: call.bill.totalOf('workspace'), upstream: call.bill.upstreamCost() };
   const isByok = payer === 'client';
   const served = { provider: provider.id, model: model.id, attempts: run.attemptCount, isByok, cacheHit: false };
-  return mergeUsage(reported, usage, charged, served);
+  return mergeUsage(reported?.members, usage, charged, served);
 }
 
 function servedHeaders(

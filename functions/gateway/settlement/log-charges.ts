@@ -11,7 +11,7 @@ export function logChargesOverHold(log: Log, { scope, workspace, bill, holdings 
     if (usage.promptTokens <= inputTokensMax || (payer === 'client' && !holdsBudget(provider))) continue;
     log.info({
       event: 'charge_over_hold',
-      message: `The provider reported ${reported?.prompt_tokens} input tokens for a body that can have ${inputTokensMax}.`,
+      message: `The provider reported ${reported?.tokens.input} input tokens for a body that can have ${inputTokensMax}.`,
       correlation_id: scope.correlationId,
       workspace_id: workspace.id,
       provider,

@@ -1,4 +1,4 @@
-// `usage` of a function call: summed over all provider calls (contract 8), with the members of every answer.
+// `usage` of a function call: summed over all provider calls, with the members of every answer.
 
 import { mergeUsage, sumUsage } from '../../../shared/routing/billing/index.ts';
 import type { AdmittedExecution } from '../stages.ts';
@@ -7,7 +7,7 @@ export function executionUsage({ bill }: AdmittedExecution, attempts: number): R
   const { charges } = bill;
   const last = charges.at(-1)?.candidate;
   if (last === undefined) throw new Error('a function answered without any provider call');
-  const reported = sumUsage(charges.map((charge) => charge.reported));
+  const reported = sumUsage(charges.map(({ reported }) => reported?.members));
   const charged = { total: bill.totalOf('workspace'), upstream: bill.upstreamCost() };
   const served = {
     provider: last.provider.id,

@@ -73,12 +73,20 @@ const sum = (choices: readonly Choice[], tokens: (choice: Choice) => number) =>
   choices.reduce((total, choice) => total + tokens(choice), 0);
 
 /** A usage object as OpenAI writes it. */
-export function usage(prompt: number, completion: number, details: { cached?: number; reasoning?: number } = {}) {
+export function usage(
+  prompt: number,
+  completion: number,
+  details: { cached?: number; reasoning?: number; written?: number } = {},
+) {
   return {
     prompt_tokens: prompt,
     completion_tokens: completion,
     total_tokens: prompt + completion,
-    prompt_tokens_details: { cached_tokens: details.cached ?? 0, audio_tokens: 0 },
+    prompt_tokens_details: {
+      cached_tokens: details.cached ?? 0,
+      audio_tokens: 0,
+      ...(details.written ? { cache_write_tokens: details.written } : {}),
+    },
     completion_tokens_details: { reasoning_tokens: details.reasoning ?? 0, audio_tokens: 0 },
   };
 }

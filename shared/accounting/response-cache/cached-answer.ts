@@ -1,6 +1,6 @@
 // An answer that may be given again, as the provider gave it: our own members are added anew for every reader.
 
-/** Tokens as they were billed, the ground of the usage members. Structurally the usage of shared/routing/billing. */
+/** Tokens as they were billed, the ground of the usage members. */
 export interface CachedUsage {
   readonly promptTokens: number;
   readonly cachedTokens: number;

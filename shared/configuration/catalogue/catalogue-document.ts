@@ -7,7 +7,7 @@ export type ProviderAuth =
   | { sigv4: { service: string; region: string } }
   | 'none';
 
-/** What a provider declares. A missing member is unknown, and unknown satisfies no policy (spec 2.2). */
+/** What a provider declares. A missing member is unknown, and unknown satisfies no policy. */
 export interface DeclaredPolicy {
   zdr?: boolean | undefined;
   data_collection?: 'allow' | 'deny' | undefined;
@@ -31,7 +31,7 @@ export interface ProviderDocument {
   reasoning_style: 'effort' | 'object' | 'none';
   /** False: it refuses `stream_options.include_usage`, so a stream is billed by estimate. */
   stream_usage?: boolean | undefined;
-  /** additive: reasoning tokens come on top of completion tokens (contract 6). */
+  /** additive: reasoning tokens come on top of completion tokens. */
   reasoning_tokens: 'included' | 'additive';
 }
 
@@ -52,10 +52,14 @@ export interface SupportedParams {
 export interface ModelProviderDocument {
   provider: string;
   upstream_model: string;
-  /** USD per million tokens. Null cannot be billed: BYOK only (contract 6). */
+  /** USD per million tokens. Null cannot be billed: BYOK only. */
   input_price_per_million: string | null;
   output_price_per_million: string | null;
   cached_input_price_per_million?: string | undefined;
+  /** Of input that the provider writes into its cache. */
+  cache_write_input_price_per_million?: string | undefined;
+  /** Of that which it keeps there for an hour. */
+  cache_write_1h_input_price_per_million?: string | undefined;
   context_length: number;
   max_output_tokens: number;
   supported_params: SupportedParams;

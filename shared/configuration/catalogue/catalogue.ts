@@ -14,6 +14,10 @@ export interface CandidatePrices {
   readonly output: TokenPrice | null;
   /** Price of cached prompt tokens; the input price where the entry names none. */
   readonly cachedInput: TokenPrice | null;
+  /** Price of prompt tokens that are written into a cache; the input price where the entry names none. */
+  readonly cacheWrite: TokenPrice | null;
+  /** Of those that are kept there for an hour; `cacheWrite` where the entry names none. */
+  readonly cacheWrite1h: TokenPrice | null;
 }
 
 /** One provider that can serve one model: what a plan is made of. */
@@ -56,13 +60,19 @@ function toCandidate(
 ): Candidate[] {
   if (provider === undefined) return [];
   const input = readPrice(entry.input_price_per_million);
+  const cacheWrite = readPriceOr(input, entry.cache_write_input_price_per_million);
   const prices = {
     input,
     output: readPrice(entry.output_price_per_million),
-    cachedInput: entry.cached_input_price_per_million ? readPrice(entry.cached_input_price_per_million) : input,
+    cachedInput: readPriceOr(input, entry.cached_input_price_per_million),
+    cacheWrite,
+    cacheWrite1h: readPriceOr(cacheWrite, entry.cache_write_1h_input_price_per_million),
   };
   return [{ model, provider, entry, prices }];
 }
+
+const readPriceOr = (unwritten: TokenPrice | null, text: string | undefined): TokenPrice | null =>
+  text === undefined ? unwritten : readPrice(text);
 
 const readPrice = (text: string | null): TokenPrice | null =>
   text === null ? null : (parsePricePerMillion(text) ?? null);

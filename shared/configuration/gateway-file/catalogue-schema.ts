@@ -26,6 +26,8 @@ const modelProvider = mapping('models[].providers[]', {
   input_price_per_million: price.nullable(),
   output_price_per_million: price.nullable(),
   cached_input_price_per_million: price.optional(),
+  cache_write_input_price_per_million: price.optional(),
+  cache_write_1h_input_price_per_million: price.optional(),
   context_length: positiveInteger.optional(),
   max_output_tokens: positiveInteger.optional(),
   supported_params: supportedParams.prefault({}),

@@ -5,17 +5,8 @@ export {
   type ReasoningOptions,
   readChatRequest,
 } from './chat-request.ts';
-export {
-  brokenStreamEnding,
-  doneLine,
-  doneText,
-  errorLine,
-  keepAliveLine,
-  type MidStreamCode,
-  midStreamCodes,
-  readEventTexts,
-  toEventLine,
-} from './event-stream.ts';
+export { readUsageReport } from './chat-usage.ts';
+export * from './event-stream.ts';
 export { type BodyText, gatewayMembers, isJsonObject, readJsonBody, readRequestBody } from './json-body.ts';
 export {
   autoModelObject,
@@ -37,3 +28,4 @@ export {
 export type { PolicyOptions, ProviderPreferences, SortOrder } from './provider-preferences.ts';
 export * from './read-json-text.ts';
 export { chatRequestJsonSchema } from './request-json-schema.ts';
+export * from './usage-report.ts';

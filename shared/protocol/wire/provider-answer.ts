@@ -1,13 +1,15 @@
 // What a provider answers, whole as JSON or in chunks of a stream. Lenient: an object with one choice or more is an answer,
 // and a member that is not known changes nothing.
 import { choicesMax, jsonValuesMax } from '../../foundation/constants/index.ts';
+import { readUsageReport } from './chat-usage.ts';
 import { isJsonObject } from './json-body.ts';
 import { scanJson } from './json-text.ts';
 import { parseJson } from './read-json-text.ts';
+import type { UsageReport } from './usage-report.ts';
 
 export interface JsonAnswer {
   readonly body: Record<string, unknown>;
-  readonly usage: Record<string, unknown> | undefined;
+  readonly usage: UsageReport | undefined;
   readonly outputBytes: number;
 }
 
@@ -29,7 +31,7 @@ export function readJsonAnswer(text: string): ReadAnswer {
   // More than any request can ask for is no answer, and each of them is work.
   if (choices.length === 0 || choices.length > choicesMax || !choices.every(hasValidIndex))
     return { kind: 'unreadable' };
-  const usage = isJsonObject(body.usage) ? body.usage : undefined;
+  const usage = readUsageReport(body.usage);
   const messages = choices.map((choice) => (isJsonObject(choice) ? choice.message : undefined));
   return { kind: 'answer', answer: { body, usage, outputBytes: outputBytesOf(messages) } };
 }
@@ -37,7 +39,7 @@ export function readJsonAnswer(text: string): ReadAnswer {
 const hasValidIndex = (choice: unknown, position: number): boolean =>
   !isJsonObject(choice) || isChoiceIndex(indexOf(choice, position));
 
-/** `reasoning.exclude` (contract 3): the answer without any member of a message whose name begins with reasoning. */
+/** `reasoning.exclude`: the answer without any member of a message whose name begins with reasoning. */
 export function withoutReasoning(body: Record<string, unknown>): Record<string, unknown> {
   if (!Array.isArray(body.choices)) return body;
   const choices = body.choices.map((choice) =>
@@ -52,11 +54,11 @@ const withoutReasoningMembers = (message: Record<string, unknown>): Record<strin
   Object.fromEntries(Object.entries(message).filter(([name]) => !name.startsWith('reasoning')));
 
 interface ChunkFacts {
-  /** Content, reasoning, a tool call, a refusal, audio or a finish reason: what a client can use (contract 4). */
+  /** Content, reasoning, a tool call, a refusal, audio or a finish reason: what a client can use. */
   readonly hasOutput: boolean;
   /** No choice in it, only usage: goes to clients that asked for it. */
   readonly isUsageOnly: boolean;
-  readonly usage: Record<string, unknown> | undefined;
+  readonly usage: UsageReport | undefined;
   /** The provider's error object, of whatever shape. */
   readonly error: unknown;
   /** Choice index → whether this chunk finished it. */
@@ -100,7 +102,7 @@ function indexOf({ index }: Record<string, unknown>, position: number): number {
 
 function factsOf(json: Record<string, unknown>): ChunkFacts {
   const choices = Array.isArray(json.choices) ? json.choices.filter(isJsonObject) : [];
-  const usage = isJsonObject(json.usage) ? json.usage : undefined;
+  const usage = readUsageReport(json.usage);
   const deltas = choices.map((choice) => (isJsonObject(choice.delta) ? choice.delta : {}));
   const read = choices.map((choice, position) => ({
     index: indexOf(choice, position),
@@ -140,7 +142,7 @@ function outputBytesOf(value: unknown): number {
 const structuralMembers = new Set(['role', 'id', 'type', 'index']);
 
 /**
- * `reasoning.exclude` (contract 3): the text of a chunk without any member of a delta whose name begins with reasoning.
+ * `reasoning.exclude`: the text of a chunk without any member of a delta whose name begins with reasoning.
  * Undefined: nothing is left in it. A chunk that has none stays as it came, byte for byte.
  */
 export function withoutReasoningDeltas({ text, facts }: StreamChunk): string | undefined {

@@ -2,6 +2,7 @@
 // structured output). Belongs to one request; written by the stages that call providers, read by settlement.
 import type { Candidate } from '../../configuration/catalogue/index.ts';
 import type { PicoUsd } from '../../foundation/money/index.ts';
+import type { UsageReport } from '../../protocol/wire/index.ts';
 import { addCosts, type Cost, costOf, noCost } from './cost.ts';
 import { type BilledUsage, type ObservedOutput, readUsage, sumBilledUsage } from './usage.ts';
 import { type CallSize, estimateInputTokens, inputTokensMax, outputTokensMax } from './worst-case.ts';
@@ -12,8 +13,7 @@ export type Payer = 'workspace' | 'client';
 export interface Charge {
   readonly candidate: Candidate;
   readonly usage: BilledUsage;
-  /** As the provider reported it. */
-  readonly reported: Record<string, unknown> | undefined;
+  readonly reported: UsageReport | undefined;
   /** At catalogue prices, paid by the workspace or by the client. */
   readonly cost: Cost;
   readonly payer: Payer;
@@ -24,8 +24,7 @@ export interface Charge {
 /** An answer to be charged. */
 export interface ChargedAnswer {
   readonly candidate: Candidate;
-  /** Usage as the provider reported it. */
-  readonly reported: Record<string, unknown> | undefined;
+  readonly reported: UsageReport | undefined;
   readonly output: ObservedOutput;
   readonly payer: Payer;
   /** Of the call: the ground of estimates, and the bound of what is billed. */
@@ -50,7 +49,7 @@ export function openBill(): Bill {
       const { provider, entry, prices } = candidate;
       const observed = { ...output, promptTokens: estimateInputTokens(entry, size) };
       const bounds = { promptTokens: entry.context_length, completionTokens: outputTokensMax(candidate, size) };
-      const usage = readUsage(reported, provider.reasoning_tokens, observed, bounds);
+      const usage = readUsage(reported?.tokens, provider.reasoning_tokens, observed, bounds);
       const cost = costOf(usage, prices);
       const charge = { candidate, usage, reported, cost, payer, inputTokensMax: inputTokensMax(entry, size) };
       charges.push(charge);

@@ -11,8 +11,12 @@ export interface Cost {
 
 /** A price of null cannot be billed and costs nothing here: such an entry serves BYOK calls only. */
 export function costOf(usage: BilledUsage, prices: CandidatePrices): Cost {
-  const uncached = priceOf(usage.promptTokens - usage.cachedTokens, prices.input ?? 0n);
-  const prompt = uncached + priceOf(usage.cachedTokens, prices.cachedInput ?? 0n);
+  const { promptTokens, cachedTokens, cacheWriteTokens, cacheWrite1hTokens } = usage;
+  const prompt =
+    priceOf(promptTokens - cachedTokens - cacheWriteTokens, prices.input ?? 0n) +
+    priceOf(cachedTokens, prices.cachedInput ?? 0n) +
+    priceOf(cacheWriteTokens - cacheWrite1hTokens, prices.cacheWrite ?? 0n) +
+    priceOf(cacheWrite1hTokens, prices.cacheWrite1h ?? 0n);
   const completion = priceOf(usage.completionTokens, prices.output ?? 0n);
   return { prompt, completion, total: prompt + completion };
 }

@@ -1,7 +1,11 @@
-// The members merged into a provider's `usage` (contract 4).
+// The members merged into a provider's `usage`.
 import { formatUsd, type PicoUsd, toUsdNumber } from '../../foundation/money/index.ts';
+import type { UsageReport } from '../../protocol/wire/index.ts';
 import type { Cost } from './cost.ts';
 import type { BilledUsage } from './usage.ts';
+
+/** What of the counts is told where the provider gave none. */
+type ToldTokens = Pick<BilledUsage, 'promptTokens' | 'completionTokens' | 'estimated'>;
 
 export interface ServedBy {
   readonly provider: string;
@@ -22,8 +26,8 @@ export interface Charged {
 
 /** The provider's own usage with our members. `cost` is a number: a popular client rejects the answer otherwise. */
 export function mergeUsage(
-  reported: Record<string, unknown> | undefined,
-  billed: BilledUsage,
+  reported: UsageReport['members'] | undefined,
+  billed: ToldTokens,
   charged: Charged,
   served: ServedBy,
 ): Record<string, unknown> {
@@ -45,7 +49,7 @@ export function mergeUsage(
 }
 
 /** Where the provider gave no usable count, clients still find the standard members, and that they are estimates. */
-const tokenMembers = (billed: BilledUsage): Record<string, unknown> => ({
+const tokenMembers = (billed: ToldTokens): Record<string, unknown> => ({
   prompt_tokens: billed.promptTokens,
   completion_tokens: billed.completionTokens,
   total_tokens: billed.promptTokens + billed.completionTokens,

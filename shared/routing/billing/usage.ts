@@ -1,11 +1,15 @@
 // What a provider says was used, made safe to bill: negative and non-numeric counts are estimated from what the gateway saw
 // itself, and a count beyond what the call can have used is billed at that bound.
-import { isJsonObject } from '../../protocol/wire/index.ts';
+import type { TokenReport } from '../../protocol/wire/index.ts';
 
 export interface BilledUsage {
   readonly promptTokens: number;
   /** Part of promptTokens. */
   readonly cachedTokens: number;
+  /** Part of promptTokens, and none of cachedTokens. */
+  readonly cacheWriteTokens: number;
+  /** Part of cacheWriteTokens. */
+  readonly cacheWrite1hTokens: number;
   /** Everything generated, reasoning included. */
   readonly completionTokens: number;
   /** True where a count rests on an estimate instead of the provider's word. */
@@ -36,15 +40,12 @@ const tokensMax = 1_000_000_000;
 const widestBounds: UsageBounds = { promptTokens: tokensMax, completionTokens: tokensMax };
 
 export function readUsage(
-  reported: Record<string, unknown> | undefined,
+  reported: TokenReport | undefined,
   reasoningTokens: 'included' | 'additive',
   observed: Observed,
   bounds: UsageBounds = widestBounds,
 ): BilledUsage {
-  const prompt = toCount(reported?.prompt_tokens);
-  const completion = toCount(reported?.completion_tokens);
-  const cached = toCount(memberOf(reported?.prompt_tokens_details, 'cached_tokens')) ?? 0;
-  const reasoning = toCount(memberOf(reported?.completion_tokens_details, 'reasoning_tokens')) ?? 0;
+  const { input: prompt, output: completion, cached, cacheWrite, cacheWrite1h, reasoning } = reported ?? nothing;
   const unreportedBytes = completion === undefined ? observed.outputBytes : (observed.bytesAfterUsage ?? 0);
   const used = {
     prompt: prompt ?? observed.promptTokens,
@@ -56,27 +57,34 @@ export function readUsage(
   const promptTokens = Math.min(used.prompt, bounds.promptTokens);
   const completionTokens = Math.min(used.completion, bounds.completionTokens);
   const isBounded = promptTokens < used.prompt || completionTokens < used.completion;
+  const cachedTokens = partOf(promptTokens, cached);
+  const cacheWriteTokens = partOf(promptTokens - cachedTokens, cacheWrite);
   return {
     promptTokens,
-    cachedTokens: Math.min(cached > tokensMax ? 0 : cached, promptTokens),
+    cachedTokens,
+    cacheWriteTokens,
+    cacheWrite1hTokens: partOf(cacheWriteTokens, cacheWrite1h),
     completionTokens,
     estimated: prompt === undefined || completion === undefined || unreportedBytes > 0 || isBounded,
   };
 }
 
+const nothing: TokenReport = {
+  input: undefined,
+  cached: 0,
+  cacheWrite: 0,
+  cacheWrite1h: 0,
+  output: undefined,
+  reasoning: 0,
+};
+
+const partOf = (whole: number, part: number): number => Math.min(part > tokensMax ? 0 : part, whole);
+
 export const sumBilledUsage = (usages: readonly BilledUsage[]): BilledUsage => ({
   promptTokens: usages.reduce((sum, { promptTokens }) => sum + promptTokens, 0),
   cachedTokens: usages.reduce((sum, { cachedTokens }) => sum + cachedTokens, 0),
+  cacheWriteTokens: usages.reduce((sum, { cacheWriteTokens }) => sum + cacheWriteTokens, 0),
+  cacheWrite1hTokens: usages.reduce((sum, { cacheWrite1hTokens }) => sum + cacheWrite1hTokens, 0),
   completionTokens: usages.reduce((sum, { completionTokens }) => sum + completionTokens, 0),
   estimated: usages.some(({ estimated }) => estimated),
 });
-
-/** Zero is a count; a missing, negative or fractional number is none. */
-const toCount = (value: unknown): number | undefined =>
-  typeof value === 'number' && Number.isInteger(value) && value >= 0 ? value : undefined;
-
-/** Whether a report names a count at all. One without must not replace one that does (contract 6). */
-export const hasCounts = (reported: Record<string, unknown>): boolean =>
-  toCount(reported.prompt_tokens) !== undefined || toCount(reported.completion_tokens) !== undefined;
-
-const memberOf = (value: unknown, name: string): unknown => (isJsonObject(value) ? value[name] : undefined);

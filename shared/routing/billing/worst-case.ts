@@ -1,7 +1,7 @@
 // The most a call can cost: what is held before any provider is called, so that no number of parallel calls can spend
 // more than there is. An estimate of what a call has used rests on the same size, and is never more.
-import type { Candidate } from '../../configuration/catalogue/index.ts';
-import { type PicoUsd, priceOf } from '../../foundation/money/index.ts';
+import type { Candidate, CandidatePrices } from '../../configuration/catalogue/index.ts';
+import { type PicoUsd, priceOf, type TokenPrice } from '../../foundation/money/index.ts';
 
 /** How much output a call may ask for: the ground of the hold, and the bound of what is billed. */
 export interface OutputSize {
@@ -41,12 +41,17 @@ export function worstCaseCost(candidates: readonly Candidate[], size: CallSize):
 }
 
 function costAt({ entry, provider, prices }: Candidate, size: CallSize): PicoUsd {
-  const input = priceOf(inputTokensMax(entry, size), dearer(prices.input ?? 0n, prices.cachedInput ?? 0n));
+  const input = priceOf(inputTokensMax(entry, size), dearestInput(prices));
   const output = priceOf(outputTokensMax({ entry, provider }, size), prices.output ?? 0n);
   return (input + output) * BigInt(size.answersMax);
 }
 
-const dearer = (one: bigint, other: bigint): bigint => (one > other ? one : other);
+/** What of an input a provider reads from its cache, and what it writes there, is known afterwards only. */
+const dearestInput = ({ input, cachedInput, cacheWrite, cacheWrite1h }: CandidatePrices): TokenPrice =>
+  [input, cachedInput, cacheWrite, cacheWrite1h].reduce<TokenPrice>(
+    (dearest, price) => (price !== null && price > dearest ? price : dearest),
+    0n,
+  );
 
 type Entry = Pick<Candidate['entry'], 'context_length'>;
 

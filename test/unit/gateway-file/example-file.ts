@@ -33,6 +33,8 @@ models:
         input_price_per_million: "2.50"
         output_price_per_million: "10.00"
         cached_input_price_per_million: "1.25"
+        cache_write_input_price_per_million: "3.125"
+        cache_write_1h_input_price_per_million: "5.00"
         context_length: 128000
         max_output_tokens: 16384
         supported_params: { tools: true, vision: true, json_mode: true, json_schema: true }

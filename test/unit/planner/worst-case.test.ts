@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from '#jest';
 import { GatewayError } from '../../../shared/errors/index.ts';
+import { readUsageReport } from '../../../shared/protocol/wire/index.ts';
 import { openBill, worstCaseCost } from '../../../shared/routing/billing/index.ts';
 import { callSizeOf, makePlan } from '../../../shared/routing/planner/index.ts';
 import { catalogueOf, entryOf, modelOf, planFactsOf, priced, providerOf, requestOf } from '../../support/planning.ts';
@@ -38,6 +39,21 @@ describe('what a call holds for its input', () => {
     expect(held(user(image(remote, 'low')), 'input')).toBeLessThan(10_000);
   });
 
+  it('is at the dearest price that a token of input can have: read from a cache, written into one, kept there', () => {
+    const request = requestOf({ messages: [{ role: 'user', content: 'x'.repeat(1_000) }], max_tokens: 1 });
+    const heldAt = (more: Record<string, string>) => {
+      const plan = makePlan(request, planFactsOf([entryOf('acme', { ...priced('2', '0'), ...more })]));
+      if (plan instanceof GatewayError) throw plan;
+      return worstCaseCost(plan, callSizeOf(request));
+    };
+    const plain = heldAt({});
+    expect(plain).toBeGreaterThan(0n);
+    expect(heldAt({ cached_input_price_per_million: '6' })).toBe(3n * plain);
+    expect(heldAt({ cache_write_input_price_per_million: '6' })).toBe(3n * plain);
+    expect(heldAt({ cache_write_1h_input_price_per_million: '6' })).toBe(3n * plain);
+    expect(heldAt({ cache_write_input_price_per_million: '1', cached_input_price_per_million: '0' })).toBe(plain);
+  });
+
   it('is the whole context with audio, also where an assistant message only refers to it', () => {
     const audio = { messages: [{ role: 'assistant', audio: { id: 'audio-1' } }] };
     expect(held(audio, 'input')).toBe(contextLength);
@@ -67,6 +83,8 @@ describe('an estimate of what a call has used', () => {
     input_price_per_million: fc.constantFrom('0', '0.50', '3'),
     output_price_per_million: fc.constantFrom('0', '2', '15'),
     cached_input_price_per_million: fc.constantFrom('0.10', '5', undefined),
+    cache_write_input_price_per_million: fc.constantFrom('0.20', '6', undefined),
+    cache_write_1h_input_price_per_million: fc.constantFrom('0.30', '7', undefined),
   });
   const members = fc.record(
     { max_tokens: fc.integer({ min: 1, max: 10_000 }), n: fc.integer({ min: 1, max: 4 }), prediction: fc.object() },
@@ -77,6 +95,7 @@ describe('an estimate of what a call has used', () => {
     {},
     { completion_tokens: 1e9 },
     { prompt_tokens_details: { cached_tokens: 1e6 } },
+    { prompt_tokens_details: { cache_write_tokens: 1e6 } },
   );
 
   it('never exceeds what the call holds, whatever is in it and however much was relayed', () => {
@@ -103,7 +122,7 @@ describe('an estimate of what a call has used', () => {
           for (const candidate of plan) {
             const { cost, usage } = bill.charge({
               candidate,
-              reported,
+              reported: readUsageReport(reported),
               output: { outputBytes },
               payer: 'workspace',
               size,

@@ -56,7 +56,7 @@ describe('a chunk of a stream', () => {
 
   it('is usage only without any choice', () => {
     const usage = { prompt_tokens: 1 };
-    expect(factsOf({ choices: [], usage })).toMatchObject({ isUsageOnly: true, usage });
+    expect(factsOf({ choices: [], usage })).toMatchObject({ isUsageOnly: true, usage: { members: usage } });
     expect(factsOf({ usage })?.isUsageOnly).toBe(true);
     expect(factsOf({ choices: [{ delta: {} }], usage })?.isUsageOnly).toBe(false);
     expect(factsOf({ choices: [], usage: null })?.isUsageOnly).toBe(false);

@@ -33,11 +33,12 @@ const cached = reporting((call, { usage: counted }) => {
   return { ...counted, prompt_tokens_details: { cached_tokens: hit, audio_tokens: 0 } };
 });
 
-/** `usage:PROMPT:COMPLETION:CACHED:REASONING`, so that a test can choose what a call costs. */
+/** `usage:PROMPT:COMPLETION:CACHED:REASONING:WRITTEN` (into a cache), so that a test can choose what a call costs. */
 const exact = reporting((call) =>
   usage(numberParameter(call, 0, 0), numberParameter(call, 1, 0), {
     cached: numberParameter(call, 2, 0),
     reasoning: numberParameter(call, 3, 0),
+    written: numberParameter(call, 4, 0),
   }),
 );
 

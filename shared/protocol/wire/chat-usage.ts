@@ -1,0 +1,20 @@
+// `usage` of a chat completion, as the report that billing reads.
+import { isJsonObject } from './json-body.ts';
+import { toCount, type UsageReport } from './usage-report.ts';
+
+/** Undefined: it is no object, so nothing was reported. */
+export function readUsageReport(usage: unknown): UsageReport | undefined {
+  if (!isJsonObject(usage)) return undefined;
+  const input = isJsonObject(usage.prompt_tokens_details) ? usage.prompt_tokens_details : {};
+  const output = isJsonObject(usage.completion_tokens_details) ? usage.completion_tokens_details : {};
+  const tokens = {
+    input: toCount(usage.prompt_tokens),
+    cached: toCount(input.cached_tokens) ?? 0,
+    cacheWrite: toCount(input.cache_write_tokens) ?? 0,
+    // No provider of this interface says for how long.
+    cacheWrite1h: 0,
+    output: toCount(usage.completion_tokens),
+    reasoning: toCount(output.reasoning_tokens) ?? 0,
+  };
+  return { tokens, members: usage };
+}

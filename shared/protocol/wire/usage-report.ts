@@ -1,0 +1,31 @@
+// What a provider says a call has used, in one shape for every interface: billing knows no other.
+
+/** Counts that are no whole number, or less than nothing, are none. */
+export interface TokenReport {
+  /** All of the input, with what came from a cache and what was written into one. Undefined: not reported. */
+  readonly input: number | undefined;
+  /** Part of the input. */
+  readonly cached: number;
+  /** Part of the input. */
+  readonly cacheWrite: number;
+  /** Part of what was written: what is kept for an hour. */
+  readonly cacheWrite1h: number;
+  /** Undefined: not reported. */
+  readonly output: number | undefined;
+  /** Part of the output, or beside it: the provider's entry says which. */
+  readonly reasoning: number;
+}
+
+export interface UsageReport {
+  readonly tokens: TokenReport;
+  /** As the provider wrote it: what a client sees of it. */
+  readonly members: Record<string, unknown>;
+}
+
+/** Zero is a count; a missing, negative or fractional number is none. */
+export const toCount = (value: unknown): number | undefined =>
+  typeof value === 'number' && Number.isInteger(value) && value >= 0 ? value : undefined;
+
+/** Whether a report names a count at all. One without must not replace one that does. */
+export const hasCounts = ({ tokens }: UsageReport): boolean =>
+  tokens.input !== undefined || tokens.output !== undefined;
