@@ -30,10 +30,10 @@ type StringEnd = { readonly end: number; readonly saved: number };
 export function createStringReader(text: string): (from: number) => StringEnd {
   const { length } = text;
   const orEnd = (at: number) => (at < 0 ? length : at);
+  const nextQuote = createSearch((from) => orEnd(text.indexOf('"', from)));
   const nextBackslash = createSearch((from) => orEnd(text.indexOf('\\', from)));
-  const controls = /\p{Cc}/gu;
+  const controls = /[^ -\uffff]/g;
   const nextControl = createSearch((from) => {
-    // Those above the blank may stand in a string: the loop below goes on behind them.
     controls.lastIndex = from;
     return controls.exec(text)?.index ?? length;
   });
@@ -43,7 +43,7 @@ export function createStringReader(text: string): (from: number) => StringEnd {
     let searchFrom = from + searchBeyondCharacters;
     for (let at = from; at < length; at += 1) {
       if (at === searchFrom) {
-        at = Math.min(orEnd(text.indexOf('"', at)), nextBackslash(at), nextControl(at));
+        at = Math.min(nextQuote(at), nextBackslash(at), nextControl(at));
         if (at >= length) break;
         searchFrom = at + searchBeyondCharacters;
       }

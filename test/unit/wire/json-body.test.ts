@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { describe, expect, it } from '#jest';
+import { describe, expect, it, jest } from '#jest';
 import { canonicalJson } from '../../../shared/foundation/ids/index.ts';
 import {
   canonicalText,
@@ -129,6 +129,22 @@ describe('JSON text', () => {
         expect(scanned.kind === 'json' && scanned.json.compactBytes).toBe(bytes);
       }),
     );
+  });
+
+  it('is searched from its beginning to its end once, however its strings are made', () => {
+    for (const line of [`\\n${'a'.repeat(80)}`, `\x7f${'a'.repeat(80)}`, `\\"${'a'.repeat(80)}`]) {
+      const text = `["${line.repeat(1_000)}"]`;
+      const search = jest.spyOn(String.prototype, 'indexOf');
+      const { kind } = scanJson(text, bounds);
+      const searched = search.mock.calls.map(([, from = 0], call) => {
+        const found = search.mock.results[call]?.value as number;
+        return (found < 0 ? text.length : found) - from;
+      });
+      search.mockRestore();
+      expect(kind).toBe('json');
+      // Once for a quote, once for a backslash.
+      expect(searched.reduce((sum, characters) => sum + characters, 0)).toBeLessThanOrEqual(2 * text.length);
+    }
   });
 
   it('has one canonical form, that of its value', () => {
