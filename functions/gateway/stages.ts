@@ -42,6 +42,8 @@ export interface Call {
 /** A credential of the right shape, and a body that is read when the key is known to exist. */
 export interface ReceivedCall extends Pick<Call, 'scope' | 'attribution' | 'arrivedAtMs'> {
   readonly credential: ApiKey;
+  /** Its headers announce a body that is larger than any may be. */
+  readonly isOversized: boolean;
   /** Reads, parses and checks the body, once. Asked for with a key that exists. */
   readonly read: () => Promise<ReadCall>;
   /** What was read. Undefined: the call was refused before. */

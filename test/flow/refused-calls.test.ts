@@ -1,6 +1,7 @@
 // What is found of a call that was refused: any `x-request-id` that a client holds says why, to its owner and to the operator.
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '#jest';
 import { operatorCallDocument } from '../../shared/accounting/call-records/index.ts';
+import { plainBodyMaxBytes } from '../../shared/foundation/constants/index.ts';
 import { StoreUnavailable } from '../../shared/storage/store/index.ts';
 import type { ErrorBody } from '../support/expect-error.ts';
 import { newKey, promptFunction } from '../support/gateway-file.ts';
@@ -68,6 +69,7 @@ describe('a call that was refused', () => {
   it.each([
     ['a body that is no JSON', 400, 'invalid_request', '{', null],
     ['a member of the wrong type', 400, 'invalid_request', hello('acme/echo', { stream: 'yes' }), 'acme/echo'],
+    ['a body over the hard size', 413, 'request_too_large', 'x'.repeat(plainBodyMaxBytes + 1), null],
     ['a model that is none', 400, 'unknown_model', hello('acme/none'), 'acme/none'],
     ['too little money', 402, 'PAYMENT_REQUIRED', hello('acme/echo', { max_tokens: 2 ** 50 }), 'acme/echo'],
     ['an unknown preset', 404, 'preset_not_found', hello('acme/echo', { preset: 'none' }), 'acme/echo'],
@@ -98,6 +100,8 @@ describe('a call that was refused', () => {
         function_id: model === 'gw/function/off' ? 'off' : null,
       },
     });
+    const line = harness.logLines.find((text) => text.includes(refused.id) && text.includes('"event":"request"')) ?? '';
+    expect(JSON.parse(line)).toMatchObject({ outcome: code, workspace_id: 'team', key_name: 'first' });
   });
 
   it('for its limits, or a name that is taken, is found under its own id', async () => {
@@ -137,6 +141,7 @@ describe('a call that was refused', () => {
       tables.push(call.table);
       return run();
     };
+    expect(await refusedBy('x'.repeat(plainBodyMaxBytes + 1), newKey())).toMatchObject({ status: 413 });
     for (const key of [newKey(), revoked, 'no-key-at-all']) {
       expect(await refusedBy(hello('acme/echo'), key)).toMatchObject({ status: 401 });
       expect(await refusedBy(hello('gw/function/off'), key)).toMatchObject({ status: 401 });

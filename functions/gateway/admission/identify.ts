@@ -38,7 +38,10 @@ async function findCaller(
   key: Promise<Item>,
   admission: StoreTime,
 ): Promise<IdentifiedCall> {
-  const { credential } = received;
+  const { credential, isOversized } = received;
+  // Also told to a key that does not exist; one that does has a record of it.
+  key.catch(() => {});
+  if (isOversized) throw fail('request_too_large');
   // Beside the other reads, not after them: where the key is remembered, all of them are one round.
   const reading = admission.wait(key.then((item) => readWorkspace(deps, String(item.workspace))));
   // A call that is refused first never asks for it.

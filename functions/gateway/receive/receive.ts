@@ -3,7 +3,7 @@
 
 import { fingerprint } from '../../../shared/accounting/idempotency/index.ts';
 import { readCredential } from '../../../shared/configuration/keys/index.ts';
-import { fail, GatewayError } from '../../../shared/errors/index.ts';
+import { GatewayError } from '../../../shared/errors/index.ts';
 import {
   functionAliasPrefix,
   functionBodyMaxBytes,
@@ -37,7 +37,6 @@ type Times = Pick<ChatDependencies, 'clock' | 'times'>;
 /** Needs the headers only: the key is looked up while the body is on its way. */
 export function receive(deps: Times, request: GatewayRequest, scope: RequestScope): ReceivedCall {
   const credential = readCredential(request.headers);
-  if (request.declaredBodyBytes > plainBodyMaxBytes) throw fail('request_too_large');
   let seen: ReadCall | undefined;
   const read = once(async (): Promise<ReadCall> => {
     const bytes = await request.readBody(credential.publicId);
@@ -51,7 +50,8 @@ export function receive(deps: Times, request: GatewayRequest, scope: RequestScop
     return seen;
   });
   const { headers, arrivedAtMs } = request;
-  return { scope, credential, attribution: readAttribution(headers), arrivedAtMs, read, seen: () => seen };
+  const isOversized = request.declaredBodyBytes > plainBodyMaxBytes;
+  return { scope, credential, attribution: readAttribution(headers), arrivedAtMs, isOversized, read, seen: () => seen };
 }
 
 function readCall(

@@ -22,7 +22,12 @@ export async function writeRefusal(
   const error = toGatewayError(cause);
   if (keyItem === undefined || error.entry.status === errorCatalogue.UNAUTHORIZED.status) return;
   const { logContext } = received.scope;
-  logContext.fields = { ...logContext.fields, message: maskKeys(error.message) };
+  const caller = {
+    workspace_id: String(keyItem.workspace),
+    key_id: String(keyItem.pk),
+    key_name: String(keyItem.name),
+  };
+  logContext.fields = { ...caller, ...logContext.fields, message: maskKeys(error.message) };
   if (!refusalQuota.take(received.credential.publicId)) return;
   const record = toRecord(received, keyItem, error, clock.nowMs());
   await retryWrite(clock, () => records.write(record));
