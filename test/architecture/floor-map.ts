@@ -54,7 +54,10 @@ const floors: readonly Readonly<Record<string, string>>[] = [
     'shared/configuration/stored-functions': 'Everything about functions that needs no provider.',
     'shared/configuration/workspaces': rules,
   },
-  { 'shared/configuration/byok': rules },
+  {
+    'shared/configuration/byok': rules,
+    'shared/configuration/administration': 'What operators change: asks and prints nothing, and knows no file.',
+  },
   { 'shared/configuration/gateway-file': 'Operator side: never imported by a function.' },
   {
     'shared/routing/billing': rules,

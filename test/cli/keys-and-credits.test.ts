@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from '#jest';
-import { storesOn } from '../../infra/cli/target/stores.ts';
+import { createAdministration } from '../../shared/configuration/administration/index.ts';
 import { createApiKey, createKeyStore, parseApiKey } from '../../shared/configuration/keys/index.ts';
 import { leaseMs } from '../../shared/foundation/constants/index.ts';
 import { systemRandomness } from '../../shared/foundation/ids/index.ts';
@@ -189,7 +189,11 @@ describe('credits', () => {
     expect(await operateJson<Credit>(line)).toMatchObject({ change: 'unchanged' });
     expect(Number(await credit())).toBeCloseTo(before - 1);
 
-    const ledger = storesOn(local.store).credit;
+    const ledger = createAdministration({
+      store: local.store,
+      clock: systemClock,
+      randomness: systemRandomness,
+    }).credit;
     const nowMs = systemClock.nowMs();
     const hold = { owner: 'running', amount: 1_000_000_000_000n, expiresAtMs: nowMs + leaseMs };
     expect((await ledger.take({ workspace: 'team', spendLimit: null }, hold)).kind).toBe('taken');

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from '#jest';
-import { storesOn } from '../../infra/cli/target/stores.ts';
 import { type CallRecord, createCallRecords, utcDayOf } from '../../shared/accounting/call-records/index.ts';
 import { createCooldowns, createStatisticsRecorder } from '../../shared/accounting/provider-health/index.ts';
+import { createAdministration } from '../../shared/configuration/administration/index.ts';
 import { leaseMs } from '../../shared/foundation/constants/index.ts';
 import { systemRandomness } from '../../shared/foundation/ids/index.ts';
 import { type Clock, systemClock } from '../../shared/foundation/time/index.ts';
@@ -83,7 +83,7 @@ describe('usage', () => {
 
 describe('status', () => {
   it('shows tables, open holds with their age, expired ones apart, limits and cooling providers; and writes nothing', async () => {
-    const credit = storesOn(local.store, clock).credit;
+    const credit = createAdministration({ store: local.store, clock, randomness: systemRandomness }).credit;
     const account = { workspace: 'team', spendLimit: null };
     const hold = (owner: string, arrivedAtMs: number) =>
       credit.take(account, { owner, amount: 1_000_000_000_000n, expiresAtMs: arrivedAtMs + leaseMs });

@@ -54,7 +54,7 @@ describe('the credit of a workspace', () => {
     const results = await Promise.all(Array.from({ length: 5 }, () => ledger.add(addition)));
     expect(results.toSorted()).toEqual(['added', 'known', 'known', 'known', 'known']);
     expect(await ledger.add({ ...addition, id: 'invoice-2' })).toBe('added');
-    await expect(ledger.add({ ...addition, amount: 6n })).rejects.toThrow('another amount');
+    expect(await ledger.add({ ...addition, amount: 6n })).toBe('other_amount');
     await expect(ledger.add({ ...addition, amount: 0n })).rejects.toThrow(RangeError);
     expect(await ledger.show(account)).toMatchObject({ granted: 20n, available: 20n });
     expect(await ledger.add({ ...addition, workspace: 'nobody' })).toBe('absent');

@@ -1,6 +1,7 @@
 // What a key may see of itself and of its workspace (contract 16): its limits, the credit, the record of one call. No secret,
 // no prompt, no answer, nothing of another workspace.
 import { callDocument } from '../../../shared/accounting/call-records/index.ts';
+import { heldAt } from '../../../shared/accounting/credit/index.ts';
 import { readKeySpending } from '../../../shared/accounting/holds/index.ts';
 import { fail, okStatus } from '../../../shared/errors/index.ts';
 import { refusalRecordsPerSecond } from '../../../shared/foundation/constants/index.ts';
@@ -56,9 +57,7 @@ async function readCredits({ credit, workspaces, clock }: ChatDependencies, { re
   const { id, credit_shards: shards, spend_limit_usd: limit } = await workspaces.read(record.workspace);
   const spendLimit = limit === null ? null : (parseUsd(limit) ?? null);
   const { granted, spent, available, holds } = await credit.show({ workspace: id, shards, spendLimit });
-  const nowMs = clock.nowMs();
-  // Given back by the next call that meets it.
-  const expired = holds.filter(({ expiresAtMs }) => expiresAtMs <= nowMs).reduce((sum, { amount }) => sum + amount, 0n);
+  const { expired } = heldAt({ holds }, clock.nowMs());
   return {
     total_credits: formatUsd(granted),
     total_usage: formatUsd(spent),

@@ -21,7 +21,7 @@ import { describeFailure, isTableMissing } from '../output/describe-failure.ts';
 import { readCredentialsFor } from '../target/credential-facts.ts';
 import type { OpenTarget } from '../target/open-target.ts';
 import { emptyStore } from '../target/read-only-store.ts';
-import { sealingStoresOn, storesOn } from '../target/stores.ts';
+import { openAdministration, sealingStoresOn } from '../target/stores.ts';
 import { describeTarget } from '../target/target.ts';
 
 export function addApply(program: CommandLine): void {
@@ -59,7 +59,7 @@ async function apply(session: Session, { file: path, dryRun: isDry = false }: Ap
   session.terminal.showProgress('applying …');
   const { providers } = plan.catalogue;
   const isStage = session.target.kind === 'stage';
-  const revoked = isStage ? [] : await revokeBeforeNewProviders(storesOn(opened.store), providers);
+  const revoked = isStage ? [] : await revokeBeforeNewProviders(await openAdministration(session), providers);
   return carryOut(session, { ...plan, notes: [...plan.notes, ...revoked] });
 }
 

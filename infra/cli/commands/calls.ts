@@ -13,6 +13,7 @@ import {
   findCalls,
   matchesFilter,
 } from '../../../shared/accounting/reports/index.ts';
+import { readWorkspaces } from '../../../shared/configuration/administration/index.ts';
 import { refusalRecordsPerSecond } from '../../../shared/foundation/constants/index.ts';
 import { formatUsd } from '../../../shared/foundation/money/index.ts';
 import type { CommandLine } from '../args/command-line.ts';
@@ -27,7 +28,7 @@ import {
 } from '../args/option-values.ts';
 import type { Outcome, Session } from '../args/session.ts';
 import { type Field, fieldTable, table } from '../output/table.ts';
-import { readWorkspaces, storesOn } from '../target/stores.ts';
+import { openAdministration } from '../target/stores.ts';
 
 const sinceDefault = '1d';
 const limitDefault = 50;
@@ -79,11 +80,11 @@ async function listCalls(session: Session, options: ListOptions): Promise<Outcom
   const { since = sinceDefault, workspace, slow: totalMsMin, sort: order = 'time', limit = limitDefault } = options;
   const nowMs = session.clock.nowMs();
   const sinceMs = readSince('--since', since, nowMs);
-  const { store } = await session.open();
+  const administration = await openAdministration(session);
   session.terminal.showProgress('reading records …');
   const calls = await findCalls({
-    records: storesOn(store, session.clock).records,
-    workspaces: (await readWorkspaces(store, workspace)).map(({ id }) => id),
+    records: administration.records,
+    workspaces: (await readWorkspaces(administration, workspace)).map(({ id }) => id),
     sinceMs,
     // A call that arrived in this very millisecond, too.
     beforeMs: nowMs + 1,
@@ -101,12 +102,12 @@ async function listCalls(session: Session, options: ListOptions): Promise<Outcom
 }
 
 async function showCall(session: Session, id: string): Promise<Outcome> {
-  const { store } = await session.open();
+  const administration = await openAdministration(session);
   const nowMs = session.clock.nowMs();
   session.terminal.showProgress('reading records …');
   const search = {
-    records: storesOn(store, session.clock).records,
-    workspaces: (await readWorkspaces(store)).map((workspace) => workspace.id),
+    records: administration.records,
+    workspaces: (await readWorkspaces(administration)).map((workspace) => workspace.id),
     sinceMs: readSince('', recordLifeDays, nowMs),
     beforeMs: nowMs + 1,
   };

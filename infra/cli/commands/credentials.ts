@@ -5,8 +5,7 @@ import { credentialName } from '../../../shared/routing/providers/index.ts';
 import type { CommandLine } from '../args/command-line.ts';
 import { UsageError } from '../args/option-values.ts';
 import { confirm, type Outcome, type Session } from '../args/session.ts';
-import type { OpenTarget } from '../target/open-target.ts';
-import { storesOn } from '../target/stores.ts';
+import { openAdministration } from '../target/stores.ts';
 import { requireStage } from '../target/target.ts';
 
 export function addCredentials(program: CommandLine): void {
@@ -56,7 +55,7 @@ async function setCredential(session: Session, name: string): Promise<Outcome> {
     const change = former === undefined ? 'created' : former === credential ? 'unchanged' : 'changed';
     if (change === 'changed') await confirm(session, `replace the credential ${name} of stage ${target.stage}`);
     if (change !== 'unchanged') await secret.write(credentials.set(name, credential));
-    const note = (await isNamed(opened, name)) ? [] : [`note: no provider of the applied gateway file names ${name}`];
+    const note = (await isNamed(session, name)) ? [] : [`note: no provider of the applied gateway file names ${name}`];
     return {
       json: { stage: target.stage, name, change, notes: note },
       lines: () => [`credential ${name} of stage ${target.stage}: ${change}`, ...note],
@@ -67,8 +66,8 @@ async function setCredential(session: Session, name: string): Promise<Outcome> {
 }
 
 /** True also where the catalogue cannot be read: the credential is stored, and the note is only a hint. */
-async function isNamed({ store }: OpenTarget, name: string): Promise<boolean> {
-  const { catalogues } = storesOn(store);
+async function isNamed(session: Session, name: string): Promise<boolean> {
+  const { catalogues } = await openAdministration(session);
   const document = await catalogues.read().catch(() => undefined);
   return document === undefined || document.providers.some(({ auth }) => credentialName(auth) === name);
 }

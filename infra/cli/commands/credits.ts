@@ -1,14 +1,11 @@
 // `credits add | show`: the credit of workspaces, to the last digit.
-import type { CreditSummary } from '../../../shared/accounting/credit/index.ts';
-import type { WorkspaceDocument } from '../../../shared/configuration/workspaces/index.ts';
+import { addCredit, readCredits, type WorkspaceCredit } from '../../../shared/configuration/administration/index.ts';
 import { formatUsd, type PicoUsd } from '../../../shared/foundation/money/index.ts';
-import { mapParallel, parallelReads } from '../../../shared/foundation/parallel/index.ts';
-import { StoreUnavailable } from '../../../shared/storage/store/index.ts';
 import type { CommandLine } from '../args/command-line.ts';
 import { readId, readUsdChange } from '../args/option-values.ts';
 import type { Outcome, Session } from '../args/session.ts';
 import { type Field, fieldJson, fieldTable } from '../output/table.ts';
-import { accountOf, readWorkspace, readWorkspaces, storesOn } from '../target/stores.ts';
+import { openAdministration } from '../target/stores.ts';
 
 export function addCredits(program: CommandLine): void {
   const credits = program.command('credits').description('the credit of workspaces');
@@ -22,7 +19,7 @@ export function addCredits(program: CommandLine): void {
       'An addition is remembered by its id for 30 days: repeating it within them adds nothing.',
       'A negative amount takes credit away, never what running calls hold or what was spent.',
     )
-    .does(addCredit);
+    .does(addToCredit);
   credits
     .command('show')
     .description('the credit of a workspace, or of all: granted, spent, held, available')
@@ -30,53 +27,31 @@ export function addCredits(program: CommandLine): void {
     .does(showCredits);
 }
 
-async function addCredit(
+async function addToCredit(
   session: Session,
   workspace: string,
   amount: PicoUsd,
   { id = session.randomness.uuid() }: { readonly id?: string },
 ): Promise<Outcome> {
-  const { workspaceStore, credit } = storesOn((await session.open({ writes: true })).store);
-  const document = await readWorkspace(workspaceStore, workspace);
-  const addition = { workspace, shards: document.credit_shards, amount, id, nowMs: session.clock.nowMs() };
-  const result = await credit.add(addition).catch((error: unknown) => {
-    if (!(error instanceof StoreUnavailable)) throw error;
-    throw new Error(`the store gave no answer; repeat with --id ${id}, which adds once`);
-  });
-  if (result === 'absent')
-    throw new Error(`workspace ${workspace} has no credit account: apply its gateway file again`);
-  if (result === 'insufficient') {
-    const { available } = await credit.show(accountOf(document));
-    throw new Error(`nothing was taken away: ${formatUsd(available)} USD are neither spent nor held by running calls`);
-  }
-  const shown = { workspace: document, summary: await credit.show(accountOf(document)) };
-  const change = result === 'added' ? 'added' : 'unchanged';
+  const administration = await openAdministration(session, { writes: true });
+  const { change, ...credit } = await addCredit(administration, { workspace, amount, id });
   return {
-    json: { id, amount_usd: formatUsd(amount), change, ...fieldJson(creditFields, shown) },
+    json: { id, amount_usd: formatUsd(amount), change, ...fieldJson(creditFields, credit) },
     lines: (style) => [
-      result === 'added' ? `added ${formatUsd(amount)} USD (id ${id})` : `the addition ${id} was made before`,
-      ...fieldTable(creditFields, [shown], style),
+      change === 'added' ? `added ${formatUsd(amount)} USD (id ${id})` : `the addition ${id} was made before`,
+      ...fieldTable(creditFields, [credit], style),
     ],
   };
 }
 
-async function showCredits(session: Session, id: string | undefined): Promise<Outcome> {
-  const { store } = await session.open();
-  const { credit } = storesOn(store);
+async function showCredits(session: Session, workspace: string | undefined): Promise<Outcome> {
+  const administration = await openAdministration(session);
   session.terminal.showProgress('reading credit …');
-  const credits = await mapParallel(await readWorkspaces(store, id), parallelReads, async (workspace) => ({
-    workspace,
-    summary: await credit.show(accountOf(workspace)),
-  }));
+  const credits = await readCredits(administration, workspace);
   return {
     json: { credits: credits.map((one) => fieldJson(creditFields, one)) },
     lines: (style) => (credits.length === 0 ? ['there are no workspaces'] : fieldTable(creditFields, credits, style)),
   };
-}
-
-interface WorkspaceCredit {
-  readonly workspace: WorkspaceDocument;
-  readonly summary: CreditSummary;
 }
 
 const amount = (

@@ -1,6 +1,7 @@
 // `export`: the gateway file of what is stored (contract 17). No secret is in it: of keys there are only hashes, and keys of
 // BYOK connections are named as the file named them. Applied to the store that it came from it changes nothing.
 import { stringify } from 'yaml';
+import { type OperatorStores, readWorkspaces } from '../../../shared/configuration/administration/index.ts';
 import type { CatalogueDocument } from '../../../shared/configuration/catalogue/index.ts';
 import { writtenKey } from '../../../shared/configuration/gateway-file/index.ts';
 import type { KeyRecord } from '../../../shared/configuration/keys/index.ts';
@@ -11,7 +12,7 @@ import { collect } from '../../../shared/foundation/parallel/index.ts';
 import type { CommandLine } from '../args/command-line.ts';
 import type { Outcome, Session } from '../args/session.ts';
 import { escapeControls } from '../output/format.ts';
-import { readWorkspaces, type Stores, sealingStoresOn, storesOn } from '../target/stores.ts';
+import { openAdministration, sealingStoresOn } from '../target/stores.ts';
 
 export function addExport(program: CommandLine): void {
   program
@@ -28,14 +29,14 @@ const lineWidth = 120;
 
 async function exportFile(session: Session): Promise<Outcome> {
   const { store, stage, wrapper } = await session.open();
-  const stores = storesOn(store);
+  const stores = await openAdministration(session);
   const { connectionStore } = sealingStoresOn(store, stage, wrapper);
   session.terminal.showProgress('reading what is stored …');
   const catalogue = await stores.catalogues.read();
   const keys = await collect(stores.keys.list());
   const functions = await collect(stores.functionStore.list());
   const workspaces: unknown[] = [];
-  for (const workspace of await readWorkspaces(store)) {
+  for (const workspace of await readWorkspaces(stores)) {
     const isOwn = ({ workspace: owner }: { readonly workspace: string }) => owner === workspace.id;
     const connections = (await connectionStore.read(workspace.id)).map(
       ({ provider, policy, budgetPicoUsd, keySource }) => ({
@@ -96,7 +97,10 @@ function keysInFile(records: readonly KeyRecord[], { terminal }: Session): unkno
   });
 }
 
-async function functionInFile(record: FunctionRecord, { functionStore }: Stores): Promise<unknown> {
+async function functionInFile(
+  record: FunctionRecord,
+  { functionStore }: Pick<OperatorStores, 'functionStore'>,
+): Promise<unknown> {
   const { id, kind, status, active, revisions } = record;
   const contents = await Promise.all(
     [...revisions.values()].map(async (revision) => {

@@ -1,16 +1,20 @@
 // `functions list | show | activate | disable | enable`: stored functions and the transitions that an operator asks for.
 // Which transitions are allowed is decided in the store of functions.
 import { stringify } from 'yaml';
+import {
+  changeFunction,
+  readFunction,
+  readFunctions,
+  showFunction,
+} from '../../../shared/configuration/administration/index.ts';
 import type { FunctionRecord, RevisionRecord } from '../../../shared/configuration/stored-functions/index.ts';
 import { configFreshMs } from '../../../shared/foundation/constants/index.ts';
-import { collect } from '../../../shared/foundation/parallel/index.ts';
 import type { CommandLine } from '../args/command-line.ts';
 import { readId } from '../args/option-values.ts';
 import { confirm, type Outcome, type Session } from '../args/session.ts';
 import { isoTime, printable } from '../output/format.ts';
 import { type Field, fieldJson, fieldTable } from '../output/table.ts';
-import type { OpenOptions } from '../target/open-target.ts';
-import { storesOn } from '../target/stores.ts';
+import { openAdministration } from '../target/stores.ts';
 import { addQualify } from './qualify.ts';
 
 export function addFunctions(program: CommandLine): void {
@@ -19,14 +23,14 @@ export function addFunctions(program: CommandLine): void {
     .command('list')
     .description('every stored function and the revision that serves')
     .takesOption('--workspace <W>', 'of this workspace only', readId)
-    .does(listFunctions);
+    .does(list);
   functions
     .command('show')
     .description('a function with the states of its revisions')
     .takesArgument('WORKSPACE', readId)
     .takesArgument('FUNCTION', readId)
     .takesOption('--revision <R>', 'print what this revision holds, as the gateway file writes it', readId)
-    .does(showFunction);
+    .does(show);
   functions
     .command('activate')
     .description('make a revision the one that serves, and the function serve again')
@@ -38,8 +42,8 @@ export function addFunctions(program: CommandLine): void {
       'A revision that carries cases must be qualified first.',
     )
     .does(async (session, workspace: string, id: string, revision: string) => {
-      const { functionStore } = await storesOf(session, { writes: true });
-      return changed(session, await functionStore.activate(workspace, id, revision, session.clock.nowMs()));
+      const administration = await openAdministration(session, { writes: true });
+      return changed(session, await changeFunction(administration, { workspace, id }, { kind: 'activate', revision }));
     });
   functions
     .command('disable')
@@ -48,10 +52,10 @@ export function addFunctions(program: CommandLine): void {
     .takesArgument('FUNCTION', readId)
     .asks()
     .does(async (session, workspace: string, id: string) => {
-      const { functionStore } = await storesOf(session, { writes: true });
-      if ((await functionStore.read(workspace, id)) === undefined) throw absent(workspace, id);
+      const administration = await openAdministration(session, { writes: true });
+      await readFunction(administration, { workspace, id });
       await confirm(session, `disable function ${id} of ${workspace}`);
-      const outcome = changed(session, await functionStore.disable(workspace, id));
+      const outcome = changed(session, await changeFunction(administration, { workspace, id }, { kind: 'disable' }));
       const seconds = configFreshMs / 1_000;
       return {
         ...outcome,
@@ -68,36 +72,30 @@ export function addFunctions(program: CommandLine): void {
     .takesArgument('WORKSPACE', readId)
     .takesArgument('FUNCTION', readId)
     .does(async (session, workspace: string, id: string) => {
-      const { functionStore } = await storesOf(session, { writes: true });
-      return changed(session, await functionStore.enable(workspace, id));
+      const administration = await openAdministration(session, { writes: true });
+      return changed(session, await changeFunction(administration, { workspace, id }, { kind: 'enable' }));
     });
   addQualify(functions);
 }
 
-const storesOf = async (session: Session, options: OpenOptions = {}) => storesOn((await session.open(options)).store);
-
-const absent = (workspace: string, id: string) => new Error(`workspace ${workspace} has no function ${id}`);
-
-async function listFunctions(session: Session, { workspace }: { readonly workspace?: string }): Promise<Outcome> {
-  const { functionStore } = await storesOf(session);
+async function list(session: Session, { workspace }: { readonly workspace?: string }): Promise<Outcome> {
+  const administration = await openAdministration(session);
   session.terminal.showProgress('reading functions …');
-  const records = await collect(functionStore.list(workspace));
-  records.sort((a, b) => (`${a.workspace}/${a.id}` < `${b.workspace}/${b.id}` ? -1 : 1));
+  const records = await readFunctions(administration, workspace);
   return {
     json: { functions: records.map((record) => functionJson(record, session.clock.nowMs())) },
     lines: (style) => (records.length === 0 ? ['there are no functions'] : fieldTable(functionFields, records, style)),
   };
 }
 
-async function showFunction(
+async function show(
   session: Session,
   workspace: string,
   id: string,
   { revision: wanted }: { readonly revision?: string },
 ): Promise<Outcome> {
-  const shown = await (await storesOf(session)).functionStore.show(workspace, id);
-  if (shown === undefined) throw absent(workspace, id);
-  const { record, contents } = shown;
+  const administration = await openAdministration(session);
+  const { record, contents } = await showFunction(administration, { workspace, id });
   const nowMs = session.clock.nowMs();
   const content = contents.get(wanted ?? '');
   if (wanted !== undefined && content === undefined) {

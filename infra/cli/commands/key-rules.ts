@@ -1,17 +1,21 @@
-// What a key may be used for, and until when (contract 16), as options of `keys create` and `keys update`.
-import type { KeyRecord } from '../../../shared/configuration/keys/index.ts';
+// What a key may be used for, and until when, as options of `keys create`, `keys rotate` and `keys update`.
+import type { KeyChanges } from '../../../shared/configuration/administration/index.ts';
+import { isKeyExpired, spendLimitResets } from '../../../shared/configuration/keys/index.ts';
+import { formatUsd, type PicoUsd } from '../../../shared/foundation/money/index.ts';
 import { readChoice, readDuration, readOrNone, UsageError } from '../args/option-values.ts';
 import type { Session } from '../args/session.ts';
-import type { Stores } from '../target/stores.ts';
 
-export interface KeyRuleOptions {
+/** What is left out stays, or has its default. */
+export interface KeyOptions {
+  readonly name?: string;
+  readonly rpm?: number | 'none';
+  readonly spendLimit?: PicoUsd | 'none';
+  readonly spendLimitReset?: NonNullable<KeyChanges['spendLimitReset']> | 'none';
   readonly expires?: Expiry | 'none';
   /** Model ids. */
   readonly models?: readonly string[] | 'all';
-  readonly spendLimitReset?: Reset | 'none';
 }
 
-type Reset = NonNullable<KeyRecord['spendLimitReset']>;
 type Expiry = { readonly inMs: number } | { readonly atMs: number };
 
 export const expiresForm = '2027-01-01, 2027-01-01T12:00:00Z, or a length of time such as 90d';
@@ -25,10 +29,7 @@ export const readExpires = readOrNone((name: string, text: string): Expiry => {
   return { atMs };
 });
 
-export const readReset = readChoice(['daily', 'weekly', 'monthly', 'none'] as const satisfies readonly (
-  | Reset
-  | 'none'
-)[]);
+export const readReset = readChoice([...spendLimitResets, 'none'] as const);
 
 export function readModels(name: string, text: string): readonly string[] | 'all' {
   if (text === 'all') return 'all';
@@ -37,33 +38,26 @@ export function readModels(name: string, text: string): readonly string[] | 'all
   return ids;
 }
 
-/** Throws for an expiry that is over and for a model that is not in the catalogue. */
-export async function toKeyRules(
-  { clock }: Session,
-  { catalogues }: Pick<Stores, 'catalogues'>,
-  { expires, models, spendLimitReset }: KeyRuleOptions,
-): Promise<Partial<Pick<KeyRecord, 'expiresAtMs' | 'models' | 'spendLimitReset'>>> {
+export const toKeyChanges = (session: Session, options: KeyOptions): KeyChanges => ({
+  name: options.name,
+  rpm: orNull(options.rpm),
+  spendLimitUsd: options.spendLimit === undefined ? undefined : toUsd(orNull(options.spendLimit) ?? null),
+  spendLimitReset: orNull(options.spendLimitReset),
+  expiresAtMs: toExpiry(session, options.expires),
+  models: options.models === 'all' ? null : options.models,
+});
+
+const orNull = <Value>(value: Value | 'none' | undefined): Value | null | undefined =>
+  value === 'none' ? null : value;
+
+const toUsd = (amount: PicoUsd | null): string | null => (amount === null ? null : formatUsd(amount));
+
+/** Epoch milliseconds; null: never. Throws UsageError for what is over. */
+export function toExpiry({ clock }: Session, expires: KeyOptions['expires']): number | null | undefined {
+  if (expires === undefined) return undefined;
+  if (expires === 'none') return null;
   const nowMs = clock.nowMs();
-  const expiresAtMs = toExpiry(expires, nowMs);
-  if (typeof expiresAtMs === 'number' && expiresAtMs <= nowMs) {
-    throw new UsageError('--expires is not in the future; keys revoke ends a key now');
-  }
-  if (Array.isArray(models)) await checkModels(catalogues, models);
-  return {
-    ...(expiresAtMs === undefined ? {} : { expiresAtMs }),
-    ...(models === undefined ? {} : { models: models === 'all' ? null : models }),
-    ...(spendLimitReset === undefined ? {} : { spendLimitReset: spendLimitReset === 'none' ? null : spendLimitReset }),
-  };
-}
-
-function toExpiry(expires: Expiry | 'none' | undefined, nowMs: number): number | null | undefined {
-  if (expires === undefined || expires === 'none') return expires === undefined ? undefined : null;
-  return 'inMs' in expires ? nowMs + expires.inMs : expires.atMs;
-}
-
-async function checkModels(catalogues: Stores['catalogues'], ids: readonly string[]): Promise<void> {
-  const catalogue = await catalogues.read();
-  const known = new Set(catalogue?.models.map(({ id }) => id));
-  const unknown = ids.find((id) => !known.has(id));
-  if (unknown !== undefined) throw new Error(`there is no model ${unknown} in the catalogue`);
+  const expiresAtMs = 'inMs' in expires ? nowMs + expires.inMs : expires.atMs;
+  if (!isKeyExpired({ expiresAtMs }, nowMs)) return expiresAtMs;
+  throw new UsageError('--expires is not in the future; keys revoke ends a key now');
 }

@@ -5,6 +5,7 @@ import {
   type Statistics,
 } from '../../../shared/accounting/provider-health/index.ts';
 import { type ProviderHealth, readProviderHealth } from '../../../shared/accounting/reports/index.ts';
+import { configuredProviders } from '../../../shared/configuration/administration/index.ts';
 import type { ProviderDocument } from '../../../shared/configuration/catalogue/index.ts';
 import type { Clock } from '../../../shared/foundation/time/index.ts';
 import type { Store } from '../../../shared/storage/store/index.ts';
@@ -13,12 +14,12 @@ import type { Field } from '../output/table.ts';
 import { readCredentialFacts } from '../target/credential-facts.ts';
 import type { OpenTarget } from '../target/open-target.ts';
 import { withoutWrites } from '../target/read-only-store.ts';
-import { storesOn } from '../target/stores.ts';
+import { openAdministration } from '../target/stores.ts';
 
 /** Of every provider of the applied catalogue. `notes`: what is missing where, one line each. */
 export async function readProviders(session: Session, opened: OpenTarget) {
   const { store } = opened;
-  const { catalogues } = storesOn(store);
+  const { catalogues } = await openAdministration(session);
   const pointer = await catalogues.readPointer();
   const document = pointer === undefined ? undefined : await catalogues.readDocument(pointer);
   const all = document?.providers ?? [];
@@ -28,17 +29,8 @@ export async function readProviders(session: Session, opened: OpenTarget) {
     readCredentialFacts(session, opened, all),
     cooldowns.refresh(),
   ]);
-  const byId = new Map(all.map((provider) => [provider.id, provider]));
-  const isDisabled = (id: string) => byId.get(id)?.status === 'disabled';
-  const missing = (provider: ProviderDocument | undefined) => provider && credentials.missing(provider);
-  const configured = (document?.models ?? []).flatMap(({ id: model, providers }) =>
-    providers.map(({ provider }) => ({
-      model,
-      provider,
-      isDisabled: isDisabled(provider),
-      lacksCredential: missing(byId.get(provider)) !== undefined,
-    })),
-  );
+  const missing = (provider: ProviderDocument) => credentials.missing(provider);
+  const configured = configuredProviders(document, (provider) => missing(provider) !== undefined);
   const providers = readProviderHealth(configured, { statistics, cooldowns });
   const lacking = all.filter((provider) => provider.status === 'enabled' && missing(provider) !== undefined);
   const notes = [

@@ -1,7 +1,6 @@
-// `providers list | disable | enable`: takes a provider out of every plan, and back. Running gateways read it with the
-// catalogue's pointer, so it reaches all of them without a deployment or a restart.
-import type { CatalogueDocument, ProviderDocument } from '../../../shared/configuration/catalogue/index.ts';
-import { nearestName } from '../../../shared/configuration/gateway-file/index.ts';
+// `providers list | disable | enable`: takes a provider out of every plan, and back.
+import { modelsServedBy, planProviderStatus } from '../../../shared/configuration/administration/index.ts';
+import type { ProviderDocument } from '../../../shared/configuration/catalogue/index.ts';
 import { configFreshMs } from '../../../shared/foundation/constants/index.ts';
 import { credentialName } from '../../../shared/routing/providers/index.ts';
 import type { CommandLine } from '../args/command-line.ts';
@@ -9,7 +8,7 @@ import { readProviderId } from '../args/option-values.ts';
 import { confirm, type Outcome, type Session } from '../args/session.ts';
 import { type Field, fieldJson, fieldTable } from '../output/table.ts';
 import { readCredentialFacts } from '../target/credential-facts.ts';
-import { storesOn } from '../target/stores.ts';
+import { openAdministration } from '../target/stores.ts';
 
 export function addProviders(program: CommandLine): void {
   const providers = program.command('providers').description('providers of the applied gateway file, on and off');
@@ -43,12 +42,12 @@ interface ListedProvider {
 async function listProviders(session: Session): Promise<Outcome> {
   const opened = await session.open();
   session.terminal.showProgress('reading providers …');
-  const document = await storesOn(opened.store).catalogues.read();
+  const document = await (await openAdministration(session)).catalogues.read();
   const all = document?.providers ?? [];
   const credentials = await readCredentialFacts(session, opened, all);
   const listed = all.map((provider) => ({
     provider,
-    models: modelsOf(document, provider.id),
+    models: modelsServedBy(document, provider.id),
     missing: credentials.missing(provider),
   }));
   const notes = credentials.unknown === undefined ? [] : [`credentials could not be looked at: ${credentials.unknown}`];
@@ -59,22 +58,13 @@ async function listProviders(session: Session): Promise<Outcome> {
   };
 }
 
-const modelsOf = (document: CatalogueDocument | undefined, id: string): string[] =>
-  document?.models.flatMap(({ id: model, providers }) =>
-    providers.some(({ provider }) => provider === id) ? [model] : [],
-  ) ?? [];
-
 async function setStatus(session: Session, id: string, status: ProviderDocument['status']): Promise<Outcome> {
-  const { catalogues } = storesOn((await session.open({ writes: true })).store);
-  const document = await catalogues.read();
-  if (document === undefined) throw new Error('there are no providers: apply a gateway file first');
-  const provider = document.providers.find((known) => known.id === id);
-  if (provider === undefined) throw new Error(`there is no provider ${id}${hint(document, id)}`);
-  const unserved = status === 'disabled' ? onlyServedBy(document, id) : [];
-  if (provider.status !== status && unserved.length > 0 && session.terminal.canAsk) {
+  const administration = await openAdministration(session, { writes: true });
+  const { isChange, unserved, write } = await planProviderStatus(administration, id, status);
+  if (isChange && unserved.length > 0 && session.terminal.canAsk) {
     await confirm(session, `leave ${unserved.join(', ')} without a provider by disabling ${id}`);
   }
-  const { change } = await catalogues.write((former) => withStatus(former, id, status), session.clock.nowMs());
+  const change = await write();
   const seconds = configFreshMs / 1_000;
   return {
     json: { provider: id, status, change, models_without_provider: unserved, effective_within_seconds: seconds },
@@ -85,34 +75,6 @@ async function setStatus(session: Session, id: string, status: ProviderDocument[
             `provider ${id} is ${status}, in every gateway within ${seconds} s`,
             ...(unserved.length === 0 ? [] : [`models without a provider now: ${unserved.join(', ')}`]),
           ],
-  };
-}
-
-function hint({ providers }: CatalogueDocument, id: string): string {
-  const known = providers.map((provider) => provider.id);
-  const nearest = nearestName(id, known);
-  return nearest === undefined ? `; there are ${known.join(', ') || 'none'}` : `; did you mean ${nearest}?`;
-}
-
-/** Models that no other enabled provider serves. */
-const onlyServedBy = ({ providers, models }: CatalogueDocument, id: string): string[] => {
-  const enabled = new Set(providers.flatMap((provider) => (provider.status === 'enabled' ? [provider.id] : [])));
-  return models.flatMap(({ id: model, providers: entries }) => {
-    const serving = entries.map(({ provider }) => provider);
-    return serving.includes(id) && !serving.some((other) => other !== id && enabled.has(other)) ? [model] : [];
-  });
-};
-
-/** The file may have been applied anew in between. */
-function withStatus(
-  former: CatalogueDocument | undefined,
-  id: string,
-  status: ProviderDocument['status'],
-): CatalogueDocument {
-  if (former?.providers.some((provider) => provider.id === id) !== true) throw new Error(`there is no provider ${id}`);
-  return {
-    ...former,
-    providers: former.providers.map((provider) => (provider.id === id ? { ...provider, status } : provider)),
   };
 }
 

@@ -1,5 +1,6 @@
 // `functions qualify`: runs the test cases of a revision through a running gateway and, when all pass, notes that. The
 // calls are real: the workspace pays for them like for any others.
+import type { AdministrationDependencies } from '../../../shared/configuration/administration/index.ts';
 import { parseApiKey } from '../../../shared/configuration/keys/index.ts';
 import { createTransport } from '../../../shared/routing/providers/index.ts';
 import type { CommandLine } from '../args/command-line.ts';
@@ -7,7 +8,7 @@ import { readId, UsageError } from '../args/option-values.ts';
 import type { Outcome, Session } from '../args/session.ts';
 import { printable } from '../output/format.ts';
 import { table } from '../output/table.ts';
-import { type Stores, storesOn } from '../target/stores.ts';
+import { openAdministration } from '../target/stores.ts';
 import { callGateway, runCases } from './run-cases.ts';
 
 const keyVariable = 'GW_API_KEY';
@@ -36,9 +37,9 @@ async function qualify(
   revision: string,
   { url }: { readonly url: string },
 ): Promise<Outcome> {
-  const stores = storesOn((await session.open({ writes: true })).store);
-  const key = await readKey(session, stores, workspace);
-  const shown = await stores.functionStore.show(workspace, id);
+  const administration = await openAdministration(session, { writes: true });
+  const key = await readKey(session, administration, workspace);
+  const shown = await administration.functionStore.show(workspace, id);
   const [record, content] = [shown?.record.revisions.get(revision), shown?.contents.get(revision)];
   if (record === undefined || content === undefined) {
     throw new Error(`workspace ${workspace} has no revision ${revision} of a function ${id}`);
@@ -56,7 +57,7 @@ async function qualify(
   if (failed === 0) {
     // What was judged is named: a draft that changed meanwhile is refused.
     const judged = { revisionId: revision, textSha256: record.textSha256 };
-    await stores.functionStore.qualify(workspace, id, judged, session.clock.nowMs());
+    await administration.functionStore.qualify(workspace, id, judged, session.clock.nowMs());
   }
   return {
     json: { workspace, function: id, revision, qualified: failed === 0, cases },
@@ -76,7 +77,11 @@ async function qualify(
 }
 
 /** With a key of another workspace the cases would run under other models, policies and prices. */
-async function readKey({ variables }: Session, { keys }: Stores, workspace: string): Promise<string> {
+async function readKey(
+  { variables }: Session,
+  { keys }: Pick<AdministrationDependencies, 'keys'>,
+  workspace: string,
+): Promise<string> {
   const key = variables[keyVariable] ?? '';
   const publicId = parseApiKey(key)?.publicId;
   if (publicId === undefined) throw new Error(`${keyVariable} must hold an API key of workspace ${workspace}`);

@@ -1,20 +1,18 @@
 // `status`: tables, limits, open holds and provider health at a glance. Reads only.
 
-import type { CreditSummary } from '../../../shared/accounting/credit/index.ts';
-import type { WorkspaceDocument } from '../../../shared/configuration/workspaces/index.ts';
+import { heldAt } from '../../../shared/accounting/credit/index.ts';
+import { readCredits, readKeys, type WorkspaceCredit } from '../../../shared/configuration/administration/index.ts';
 import { callTimes } from '../../../shared/foundation/constants/index.ts';
 import { formatUsd, type PicoUsd } from '../../../shared/foundation/money/index.ts';
-import { mapParallel, parallelReads } from '../../../shared/foundation/parallel/index.ts';
-import type { Store } from '../../../shared/storage/store/index.ts';
 import { stageSettings } from '../../cdk/stage-settings.ts';
 import type { CommandLine } from '../args/command-line.ts';
 import type { Outcome, Session } from '../args/session.ts';
 import { formatAge } from '../output/format.ts';
 import { type Field, fieldJson, fieldTable } from '../output/table.ts';
 import type { TableFacts } from '../target/open-target.ts';
-import { accountOf, readWorkspaces, storesOn } from '../target/stores.ts';
+import { openAdministration } from '../target/stores.ts';
 import { describeTarget, type Target } from '../target/target.ts';
-import { keyFields, readKeys } from './keys.ts';
+import { keyFields } from './keys.ts';
 import { providerFields, readProviders } from './provider-health.ts';
 
 export function addStatus(program: CommandLine): void {
@@ -28,7 +26,7 @@ export function addStatus(program: CommandLine): void {
 async function status(session: Session): Promise<Outcome> {
   const { terminal, target, clock, open } = session;
   const opened = await open();
-  const { store, describeTables } = opened;
+  const { describeTables } = opened;
   const place = describeTarget(target);
   terminal.showProgress('looking at tables …');
   const tables = await describeTables();
@@ -43,9 +41,11 @@ async function status(session: Session): Promise<Outcome> {
     };
   }
   terminal.showProgress('reading workspaces …');
-  const workspaces = await readHolds(store, clock.nowMs(), leaseMsOf(target));
+  const administration = await openAdministration(session);
+  const credits = await readCredits(administration);
+  const workspaces = credits.map((credit) => withHolds(credit, clock.nowMs(), leaseMsOf(target)));
   terminal.showProgress('reading keys …');
-  const keys = await readKeys(storesOn(store).keys, clock.nowMs());
+  const keys = await readKeys(administration);
   terminal.showProgress('reading statistics …');
   const { version, statistics, providers, notes } = await readProviders(session, opened);
   const ageMs = statistics.measuredAtMs === undefined ? null : clock.nowMs() - statistics.measuredAtMs;
@@ -86,37 +86,22 @@ const tableFields: readonly Field<TableFacts>[] = [
   { member: 'bytes', title: 'bytes', align: 'right', value: ({ bytes }) => bytes },
 ];
 
-interface WorkspaceHolds {
-  readonly workspace: WorkspaceDocument;
-  readonly summary: CreditSummary;
-  /** By calls that may still be running. */
-  readonly held: PicoUsd;
-  /** Since the arrival of the oldest of them, to five seconds. */
-  readonly oldestAgeMs: number | undefined;
-  /** Held by calls that died: the next call of the workspace gives it back. */
+interface WorkspaceHolds extends WorkspaceCredit {
+  readonly running: PicoUsd;
   readonly expired: PicoUsd;
+  /** Since the arrival of the oldest call that may still be running, to five seconds. */
+  readonly oldestAgeMs: number | undefined;
 }
 
 /** Of a local run the default: nothing says what it was started with. */
 const leaseMsOf = (target: Target): number =>
   callTimes(target.kind === 'stage' ? stageSettings[target.stage]?.streamBudgetSeconds : undefined).leaseMs;
 
-async function readHolds(store: Store, nowMs: number, leaseMs: number): Promise<WorkspaceHolds[]> {
-  const { credit } = storesOn(store);
-  return mapParallel(await readWorkspaces(store), parallelReads, async (workspace) => {
-    const summary = await credit.show(accountOf(workspace));
-    const open = summary.holds.filter(({ expiresAtMs }) => expiresAtMs > nowMs);
-    const held = open.reduce((sum, { amount }) => sum + amount, 0n);
-    // A hold lasts a lease from the arrival of its call.
-    const oldest = Math.min(...open.map(({ expiresAtMs }) => expiresAtMs - leaseMs));
-    return {
-      workspace,
-      summary,
-      held,
-      oldestAgeMs: open.length === 0 ? undefined : Math.max(0, nowMs - oldest),
-      expired: summary.held - held,
-    };
-  });
+function withHolds(credit: WorkspaceCredit, nowMs: number, leaseMs: number): WorkspaceHolds {
+  const { firstEndMs, running, expired } = heldAt(credit.summary, nowMs);
+  // A hold lasts a lease from the arrival of its call.
+  const oldestAgeMs = firstEndMs === undefined ? undefined : Math.max(0, nowMs - (firstEndMs - leaseMs));
+  return { ...credit, running, expired, oldestAgeMs };
 }
 
 const concurrencyOf = ({ workspace }: WorkspaceHolds) => workspace.function_concurrency;
@@ -126,7 +111,7 @@ const workspaceFields: readonly Field<WorkspaceHolds>[] = [
   { member: 'available_usd', title: 'available USD', align: 'decimal', value: (w) => formatUsd(w.summary.available) },
   { member: 'spend_limit_usd', title: 'spend limit', align: 'decimal', value: (w) => w.workspace.spend_limit_usd },
   { member: 'function_concurrency', title: 'functions at once', align: 'right', value: concurrencyOf },
-  { member: 'held_usd', title: 'held USD', align: 'decimal', value: ({ held }) => formatUsd(held) },
+  { member: 'held_usd', title: 'held USD', align: 'decimal', value: ({ running }) => formatUsd(running) },
   {
     member: 'oldest_hold_age_ms',
     title: 'oldest',

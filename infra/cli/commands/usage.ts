@@ -6,13 +6,14 @@ import {
   type UsageSummary,
   usageGroupings,
 } from '../../../shared/accounting/reports/index.ts';
+import { readWorkspaces } from '../../../shared/configuration/administration/index.ts';
 import { formatUsd } from '../../../shared/foundation/money/index.ts';
 import type { CommandLine } from '../args/command-line.ts';
 import { readChoice, readId, readSince, readText } from '../args/option-values.ts';
 import type { Outcome, Session } from '../args/session.ts';
 import { bar } from '../output/format.ts';
 import { type Field, fieldJson, fieldTable } from '../output/table.ts';
-import { readWorkspaces, storesOn } from '../target/stores.ts';
+import { openAdministration } from '../target/stores.ts';
 
 const sinceDefault = '7d';
 const barWidth = 20;
@@ -44,9 +45,9 @@ async function usage(
 ): Promise<Outcome> {
   const nowMs = session.clock.nowMs();
   const sinceMs = readSince('--since', since, nowMs);
-  const { store } = await session.open();
-  const workspaces = (await readWorkspaces(store, workspace)).map(({ id }) => id);
-  const { records, keys } = storesOn(store, session.clock);
+  const administration = await openAdministration(session);
+  const { records, keys } = administration;
+  const workspaces = (await readWorkspaces(administration, workspace)).map(({ id }) => id);
   const onProgress = (done: number, all: number) =>
     session.terminal.showProgress(`reading records: ${done} of ${all} days`);
   const report = await readUsage({ records, workspaces, sinceMs, untilMs: nowMs, by, onProgress });

@@ -19,6 +19,30 @@ export interface CreditSummary {
   readonly holds: readonly HeldAmount[];
 }
 
+/** What is held at a moment. */
+export interface HeldCredit {
+  /** By calls that may still be running. */
+  readonly running: PicoUsd;
+  /** By calls that died: the next call of the workspace gives it back. */
+  readonly expired: PicoUsd;
+  /** Of those that may still be running, the end of the oldest, to five seconds. Undefined: there are none. */
+  readonly firstEndMs: number | undefined;
+}
+
+export function heldAt({ holds }: Pick<CreditSummary, 'holds'>, nowMs: number): HeldCredit {
+  const [running, expired] = [
+    holds.filter((hold) => hold.expiresAtMs > nowMs),
+    holds.filter((hold) => hold.expiresAtMs <= nowMs),
+  ];
+  const amountOf = (some: readonly HeldAmount[]) => sum(some.map(({ amount }) => amount));
+  const ends = running.map(({ expiresAtMs }) => expiresAtMs);
+  return {
+    running: amountOf(running),
+    expired: amountOf(expired),
+    firstEndMs: ends.length === 0 ? undefined : Math.min(...ends),
+  };
+}
+
 export function summarize(account: CreditAccount, shards: readonly Shard[]): CreditSummary {
   const balances = shards.map(({ index, item }) => readBalance(account, index, item));
   const moving = shards

@@ -49,13 +49,13 @@ export async function createCredit(store: Store, workspace: string, credit: Pico
 }
 
 /**
- * 'known': this id was added before. 'absent': the workspace has no credit yet, create it first. 'insufficient': less than
+ * 'known': this id was added before; 'other_amount': it was, with another amount. 'absent': the workspace has no credit yet, create it first. 'insufficient': less than
  * what should be taken away is neither held nor spent; nothing was.
  */
 export async function addCredit(
   context: Omit<ShardContext, 'account'>,
   addition: Addition,
-): Promise<'added' | 'known' | 'absent' | 'insufficient'> {
+): Promise<'added' | 'known' | 'other_amount' | 'absent' | 'insufficient'> {
   const { workspace, amount, id } = addition;
   const { store } = context;
   const entry = additionPrefix + id;
@@ -67,8 +67,7 @@ export async function addCredit(
     seen = await finishAddition(context, workspace, seen);
     const former = seen[entry] as { amount: unknown } | undefined;
     if (former !== undefined) {
-      if (readAmount(former.amount) === amount) return 'known';
-      throw new Error(`the addition ${id} was made before, of another amount`);
+      return readAmount(former.amount) === amount ? 'known' : 'other_amount';
     }
     const note = noteAddition(addition, seen).toUpdate('ledger', additionsKey(workspace), { repeatable: false });
     const { kind, item = {} } = await store.update(note);

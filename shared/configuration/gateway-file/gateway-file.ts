@@ -3,7 +3,7 @@
 import * as z from 'zod';
 import { parseUsd } from '../../foundation/money/index.ts';
 import { type ConnectionInFile, connectionsPerWorkspaceMax } from '../byok/index.ts';
-import { parseApiKey } from '../keys/index.ts';
+import { parseApiKey, spendLimitResets } from '../keys/index.ts';
 import type { WorkspaceChanges } from '../workspaces/index.ts';
 import { catalogueSections } from './catalogue-schema.ts';
 import {
@@ -50,7 +50,7 @@ const key = mapping('workspaces[].keys[]', {
     .optional(),
   rpm: limit.optional(),
   spend_limit_usd: usd.nullable().optional(),
-  spend_limit_reset: z.enum(['daily', 'weekly', 'monthly']).nullable().optional(),
+  spend_limit_reset: z.enum(spendLimitResets).nullable().optional(),
   expires_at: instant.nullable().optional(),
   models: modelChoice.optional(),
   status: z.enum(['active', 'revoked']).optional(),

@@ -11,5 +11,5 @@ export {
   planGatewayFile,
 } from './plan-gateway-file.ts';
 export type { ConfigurationStores, CreatedKey, PlannedChange } from './planning.ts';
-export { formatProblem, looksLikeCredential, nearestName, type Problem } from './problems.ts';
+export { formatProblem, looksLikeCredential, type Problem } from './problems.ts';
 export { type ReadResult, readGatewayFile } from './read-gateway-file.ts';

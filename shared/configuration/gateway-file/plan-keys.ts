@@ -2,12 +2,12 @@
 // there is none.
 import type { Randomness } from '../../foundation/ids/index.ts';
 import {
-  createApiKey,
   holdersOf,
   holdsName,
   isSameKey,
   type KeyRecord,
   type KeyStore,
+  newApiKey,
   parseApiKey,
   type WantedKey,
 } from '../keys/index.ts';
@@ -117,8 +117,8 @@ function planNamed(
     (record) => record.workspace === workspace && record.name === key.name && record.replacedBy === null,
   );
   if (named.length === 0) {
-    const createdText = createApiKey(randomness);
-    const wanted = { ...parse(createdText), workspace, name: key.name, ...settingsIn(key, undefined) };
+    const { text: createdText, publicId, secretSha256 } = newApiKey(randomness);
+    const wanted = { publicId, secretSha256, workspace, name: key.name, ...settingsIn(key, undefined) };
     return [{ former: undefined, wanted, createdText }];
   }
   // Revoked keys keep their name. Settings go to those in use, and never bring an older one back.

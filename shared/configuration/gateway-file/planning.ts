@@ -1,23 +1,16 @@
 // What the parts of a plan share: where they read, what they give, and how a refusal of a store becomes a problem of the file.
-import type { CreditLedger } from '../../accounting/credit/index.ts';
 import type { Randomness } from '../../foundation/ids/index.ts';
+import type { OperatorStores } from '../administration/index.ts';
 import type { ConnectionStore } from '../byok/index.ts';
-import type { CatalogueStore } from '../catalogue/index.ts';
-import type { KeyStore } from '../keys/index.ts';
-import type { FunctionStore } from '../stored-functions/index.ts';
-import type { WorkspaceStore } from '../workspaces/index.ts';
 import type { MemberChange } from './changed-members.ts';
 import type { GatewayFile } from './gateway-file.ts';
 import type { Issue, Path } from './problems.ts';
 
 /** A composition has them all. */
-export interface ConfigurationStores {
-  readonly catalogues: CatalogueStore;
-  readonly workspaceStore: WorkspaceStore;
-  readonly keys: KeyStore;
-  readonly credit: Pick<CreditLedger, 'create'>;
+export interface ConfigurationStores extends Pick<OperatorStores, 'catalogues' | 'workspaceStore' | 'keys'> {
+  readonly credit: Pick<OperatorStores['credit'], 'create'>;
+  readonly functionStore: Pick<OperatorStores['functionStore'], 'plan' | 'apply' | 'readContent'>;
   readonly connectionStore: ConnectionStore;
-  readonly functionStore: Pick<FunctionStore, 'plan' | 'apply' | 'readContent'>;
 }
 
 export interface ApplyOptions {

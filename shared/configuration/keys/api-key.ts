@@ -30,6 +30,14 @@ export function createApiKey(randomness: Randomness): string {
   return unsigned + checksumOf(unsigned);
 }
 
+/** A new key with what is stored of it. */
+export function newApiKey(randomness: Randomness): ApiKey & { readonly text: string } {
+  const text = createApiKey(randomness);
+  const parsed = parseApiKey(text);
+  if (parsed === undefined) throw new Error('a key that was just made must be readable');
+  return { ...parsed, text };
+}
+
 function checksumOf(text: string): string {
   let rest = crc32(text);
   let digits = '';

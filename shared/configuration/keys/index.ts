@@ -1,12 +1,14 @@
-export { type ApiKey, createApiKey, parseApiKey } from './api-key.ts';
+export { type ApiKey, createApiKey, newApiKey, parseApiKey } from './api-key.ts';
 export { authenticate, type KeyReader, readCredential } from './authenticate.ts';
 export { holdersOf, holdsName } from './key-names.ts';
 export {
   isKeyExpired,
   type KeyRecord,
+  type KeySettings,
   modelsOfKey,
   readKeyRules,
   recordOf as readKeyRecord,
+  spendLimitResets,
   type WantedKey,
 } from './key-record.ts';
-export { changedSettings, createKeyStore, isSameKey, type KeyStore } from './key-store.ts';
+export { changedSettings, createKeyStore, isSameKey, type KeyStore, type KeyWrite } from './key-store.ts';

@@ -11,7 +11,8 @@
 //   replaced_by           public id of the key that a rotation made beside it; null or absent: none
 import type { Item } from '../../storage/store/index.ts';
 
-export type SpendLimitReset = 'daily' | 'weekly' | 'monthly';
+export const spendLimitResets = ['daily', 'weekly', 'monthly'] as const;
+export type SpendLimitReset = (typeof spendLimitResets)[number];
 
 /** What a key may be used for, and until when (contract 16). */
 export interface KeyRules {

@@ -8,7 +8,7 @@ export {
 } from './function-list.ts';
 export { createFunctionReader, type FunctionReader } from './function-reader.ts';
 export type { FunctionRecord, RevisionRecord } from './function-record.ts';
-export { createFunctionStore, type FunctionStore, type PlannedFunction } from './function-store.ts';
+export { createFunctionStore, type FunctionStore, type PlannedFunction, type ShownFunction } from './function-store.ts';
 export { judgeCase } from './judge-case.ts';
 export { type MatchedInput, matchInput } from './match-input.ts';
 export {

@@ -1,0 +1,64 @@
+// The credit of workspaces: what it is, and what an operator adds or takes away.
+import type { CreditSummary } from '../../accounting/credit/index.ts';
+import { formatUsd, type PicoUsd } from '../../foundation/money/index.ts';
+import { mapParallel, parallelReads } from '../../foundation/parallel/index.ts';
+import { StoreUnavailable } from '../../storage/store/index.ts';
+import type { WorkspaceDocument } from '../workspaces/index.ts';
+import { ChangeFailed } from './change-failed.ts';
+import type { AdministrationDependencies } from './dependencies.ts';
+import { accountOf, readWorkspace, readWorkspaces } from './workspaces.ts';
+
+type Dependencies = Pick<AdministrationDependencies, 'workspaceStore' | 'credit' | 'clock'>;
+
+export interface WorkspaceCredit {
+  readonly workspace: WorkspaceDocument;
+  readonly summary: CreditSummary;
+}
+
+/** Of every workspace by id, or of the one that is named. */
+export const readCredits = async (
+  deps: Pick<Dependencies, 'workspaceStore' | 'credit'>,
+  workspace?: string,
+): Promise<WorkspaceCredit[]> =>
+  mapParallel(await readWorkspaces(deps, workspace), parallelReads, (document) => readCredit(deps, document));
+
+const readCredit = async ({ credit }: Pick<Dependencies, 'credit'>, workspace: WorkspaceDocument) => ({
+  workspace,
+  summary: await credit.show(accountOf(workspace)),
+});
+
+export interface CreditAddition {
+  readonly workspace: string;
+  /** Below 0: takes credit away, never what is held or spent. */
+  readonly amount: PicoUsd;
+  /** The same id adds once, within 30 days. */
+  readonly id: string;
+}
+
+/** Throws ChangeFailed. */
+export async function addCredit(
+  deps: Dependencies,
+  { workspace, amount, id }: CreditAddition,
+): Promise<WorkspaceCredit & { readonly change: 'added' | 'unchanged' }> {
+  const document = await readWorkspace(deps, workspace);
+  const addition = { workspace, shards: document.credit_shards, amount, id, nowMs: deps.clock.nowMs() };
+  const result = await deps.credit.add(addition).catch((cause: unknown) => {
+    if (!(cause instanceof StoreUnavailable)) throw cause;
+    throw new ChangeFailed('unanswered', `the store gave no answer; repeat with --id ${id}, which adds once`, {
+      cause,
+    });
+  });
+  if (result === 'absent') {
+    throw new ChangeFailed('absent', `workspace ${workspace} has no credit account: apply its gateway file again`);
+  }
+  if (result === 'other_amount') {
+    throw new ChangeFailed('conflict', `the addition ${id} was made before, of another amount`);
+  }
+  const credit = await readCredit(deps, document);
+  if (result === 'insufficient') {
+    const available = formatUsd(credit.summary.available);
+    const message = `nothing was taken away: ${available} USD are neither spent nor held by running calls`;
+    throw new ChangeFailed('insufficient', message);
+  }
+  return { ...credit, change: result === 'added' ? 'added' : 'unchanged' };
+}

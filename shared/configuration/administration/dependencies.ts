@@ -1,0 +1,46 @@
+// What operators work on. A composition has all of it, and the command line makes it on the store that a line names.
+import { type CallRecords, createCallRecords } from '../../accounting/call-records/index.ts';
+import { type CreditLedger, createCreditLedger } from '../../accounting/credit/index.ts';
+import { createCounters } from '../../accounting/holds/index.ts';
+import type { Randomness } from '../../foundation/ids/index.ts';
+import type { Clock } from '../../foundation/time/index.ts';
+import type { Store } from '../../storage/store/index.ts';
+import { type CatalogueStore, createCatalogueStore } from '../catalogue/index.ts';
+import { createKeyStore, type KeyStore } from '../keys/index.ts';
+import { createFunctionStore, type FunctionStore } from '../stored-functions/index.ts';
+import { createWorkspaceStore, type WorkspaceStore } from '../workspaces/index.ts';
+
+export interface OperatorStores {
+  readonly keys: KeyStore;
+  readonly catalogues: CatalogueStore;
+  readonly workspaceStore: WorkspaceStore;
+  readonly credit: CreditLedger;
+  readonly functionStore: FunctionStore;
+  readonly records: CallRecords;
+}
+
+export interface AdministrationDependencies extends OperatorStores {
+  readonly clock: Clock;
+  readonly randomness: Randomness;
+}
+
+export interface AdministrationOptions {
+  readonly store: Store;
+  /** Also tells which call records and holds have expired. */
+  readonly clock: Clock;
+  readonly randomness: Randomness;
+}
+
+export function createAdministration({ store, clock, randomness }: AdministrationOptions): AdministrationDependencies {
+  const counters = createCounters({ store, clock, randomness });
+  return {
+    clock,
+    randomness,
+    keys: createKeyStore(store),
+    catalogues: createCatalogueStore(store),
+    workspaceStore: createWorkspaceStore(store),
+    credit: createCreditLedger({ store, counters, randomness }),
+    functionStore: createFunctionStore(store),
+    records: createCallRecords({ store, clock }),
+  };
+}

@@ -1,0 +1,67 @@
+// Stored functions, and the transitions that an operator asks for. Which are allowed is decided beside their records.
+import { collect } from '../../foundation/parallel/index.ts';
+import type { FunctionRecord, ShownFunction } from '../stored-functions/index.ts';
+import { ChangeFailed } from './change-failed.ts';
+import type { AdministrationDependencies } from './dependencies.ts';
+
+type Dependencies = Pick<AdministrationDependencies, 'functionStore' | 'clock'>;
+
+export interface FunctionName {
+  readonly workspace: string;
+  readonly id: string;
+}
+
+/** `activate` makes a revision the one that serves, and the function serve again. */
+export type FunctionChange =
+  | { readonly kind: 'enable' }
+  | { readonly kind: 'disable' }
+  | { readonly kind: 'activate'; readonly revision: string };
+
+/** Of every workspace or of one; by workspace and id. */
+export async function readFunctions(
+  { functionStore }: Pick<Dependencies, 'functionStore'>,
+  workspace?: string,
+): Promise<FunctionRecord[]> {
+  const records = await collect(functionStore.list(workspace));
+  return records.sort((a, b) => (`${a.workspace}/${a.id}` < `${b.workspace}/${b.id}` ? -1 : 1));
+}
+
+/** With what its revisions hold. Throws ChangeFailed where there is none. */
+export const showFunction = async (
+  { functionStore }: Pick<Dependencies, 'functionStore'>,
+  name: FunctionName,
+): Promise<ShownFunction> => present(await functionStore.show(name.workspace, name.id), name);
+
+/** Throws ChangeFailed where there is none. */
+export const readFunction = async (
+  { functionStore }: Pick<Dependencies, 'functionStore'>,
+  name: FunctionName,
+): Promise<FunctionRecord> => present(await functionStore.read(name.workspace, name.id), name);
+
+function present<Found>(found: Found | undefined, { workspace, id }: FunctionName): Found {
+  if (found === undefined) throw new ChangeFailed('absent', `workspace ${workspace} has no function ${id}`);
+  return found;
+}
+
+/** Throws ChangeFailed, also where the function is in no state for the change. */
+export async function changeFunction(
+  deps: Dependencies,
+  name: FunctionName,
+  change: FunctionChange,
+): Promise<FunctionRecord> {
+  await readFunction(deps, name);
+  return carryOut(deps, name, change).catch((cause: unknown) => {
+    // A store that gave no answer, and a fault of ours, have names of their own.
+    if (!(cause instanceof Error) || cause.name !== 'Error') throw cause;
+    throw new ChangeFailed('invalid', cause.message, { cause });
+  });
+}
+
+function carryOut(
+  { functionStore, clock }: Dependencies,
+  { workspace, id }: FunctionName,
+  change: FunctionChange,
+): Promise<FunctionRecord> {
+  if (change.kind === 'activate') return functionStore.activate(workspace, id, change.revision, clock.nowMs());
+  return functionStore[change.kind](workspace, id);
+}

@@ -1,0 +1,10 @@
+export { ChangeFailed, type ChangeFailure } from './change-failed.ts';
+export { addCredit, readCredits, type WorkspaceCredit } from './credits.ts';
+export { type AdministrationDependencies, createAdministration, type OperatorStores } from './dependencies.ts';
+export { changeFunction, readFunction, readFunctions, showFunction } from './functions.ts';
+export { type KeyFigures, readKeys } from './key-figures.ts';
+export type { KeyChanges } from './key-rules.ts';
+export { createKey, readKey, revokeKey, updateKey } from './keys.ts';
+export { configuredProviders, modelsServedBy, planProviderStatus } from './providers.ts';
+export { rotateKey } from './rotate-key.ts';
+export { readWorkspaces } from './workspaces.ts';

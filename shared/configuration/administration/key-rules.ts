@@ -1,0 +1,48 @@
+// What holds of every key that is made or changed: its name means it alone, it has not ended, its models exist.
+import { collect } from '../../foundation/parallel/index.ts';
+import { StoreUnavailable } from '../../storage/store/index.ts';
+import { holdersOf, isKeyExpired, type KeyRecord, type KeySettings } from '../keys/index.ts';
+import { ChangeFailed } from './change-failed.ts';
+import type { AdministrationDependencies } from './dependencies.ts';
+
+/** Settings that operators give a key. What is left out stays, or has its default. */
+export type KeyChanges = {
+  readonly [Name in Exclude<keyof KeySettings, 'status' | 'replacedBy'>]?: KeySettings[Name] | undefined;
+};
+
+/** Throws ChangeFailed for an end that is over and for a model that is not in the catalogue. */
+export async function checkKeyRules(
+  { catalogues, clock }: Pick<AdministrationDependencies, 'catalogues' | 'clock'>,
+  { expiresAtMs, models }: KeyChanges,
+): Promise<void> {
+  if (expiresAtMs !== undefined && isKeyExpired({ expiresAtMs }, clock.nowMs())) {
+    throw new ChangeFailed('invalid', 'the end of the key is not in the future; revoke it to end it now');
+  }
+  if (models === undefined || models === null) return;
+  const known = new Set((await catalogues.read())?.models.map(({ id }) => id));
+  const unknown = models.find((id) => !known.has(id));
+  if (unknown !== undefined) throw new ChangeFailed('invalid', `there is no model ${unknown} in the catalogue`);
+}
+
+/** Throws ChangeFailed where another active key of the workspace has the name. */
+export async function checkKeyName(
+  { keys, clock }: Pick<AdministrationDependencies, 'keys' | 'clock'>,
+  wanted: Pick<KeyRecord, 'workspace' | 'name'> & { readonly publicId?: string },
+): Promise<void> {
+  const { workspace, name, publicId } = wanted;
+  const holder = holdersOf(await collect(keys.list()), wanted, clock.nowMs()).find((one) => one.publicId !== publicId);
+  if (holder === undefined) return;
+  throw new ChangeFailed(
+    'taken',
+    `${name} is taken in ${workspace} by the active key ${holder.publicId}: give another name, rotate that key (keys rotate ${name} --workspace ${workspace}) or revoke it`,
+  );
+}
+
+/** Of a new key: its text was shown to no caller, so that it can only be revoked. */
+export function refuseUnanswered(publicId: string): (error: unknown) => never {
+  return (cause) => {
+    if (!(cause instanceof StoreUnavailable)) throw cause;
+    const advice = `should keys list show ${publicId}, revoke it: its text is lost`;
+    throw new ChangeFailed('unanswered', `the store gave no answer; ${advice}`, { cause });
+  };
+}

@@ -1,0 +1,58 @@
+// Making, changing and revoking API keys. Only what makes a key knows its text.
+import { holdsName, type KeyRecord, type KeyWrite, newApiKey } from '../keys/index.ts';
+import { ChangeFailed } from './change-failed.ts';
+import type { AdministrationDependencies } from './dependencies.ts';
+import { type KeyFigures, readFigures } from './key-figures.ts';
+import { checkKeyName, checkKeyRules, type KeyChanges, refuseUnanswered } from './key-rules.ts';
+import { readWorkspace } from './workspaces.ts';
+
+type Dependencies = Pick<AdministrationDependencies, 'keys' | 'catalogues' | 'workspaceStore' | 'clock' | 'randomness'>;
+
+export interface WantedNewKey extends KeyChanges {
+  readonly workspace: string;
+  readonly name: string;
+}
+
+export interface NewKey {
+  readonly publicId: string;
+  /** Stored nowhere: show it once. */
+  readonly text: string;
+}
+
+/** Throws ChangeFailed. */
+export async function createKey(deps: Dependencies, wanted: WantedNewKey): Promise<NewKey> {
+  await readWorkspace(deps, wanted.workspace);
+  await checkKeyRules(deps, wanted);
+  await checkKeyName(deps, wanted);
+  const { text, publicId, secretSha256 } = newApiKey(deps.randomness);
+  const record = { ...wanted, publicId, secretSha256, status: 'active' } as const;
+  await deps.keys.write(record).catch(refuseUnanswered(publicId));
+  return { publicId, text };
+}
+
+/** Throws ChangeFailed where there is none. */
+export async function readKey({ keys }: Pick<Dependencies, 'keys'>, publicId: string): Promise<KeyRecord> {
+  const record = await keys.read(publicId);
+  if (record === undefined) throw new ChangeFailed('absent', `there is no key ${publicId}`);
+  return record;
+}
+
+/** Counts from the next request on. Throws ChangeFailed. */
+export async function updateKey(
+  deps: Dependencies,
+  publicId: string,
+  changes: KeyChanges,
+): Promise<{ readonly change: KeyWrite; readonly key: KeyFigures }> {
+  await checkKeyRules(deps, changes);
+  // Without the status: a revocation at the same time stays.
+  const { status, ...stored } = await readKey(deps, publicId);
+  const given = Object.fromEntries(Object.entries(changes).filter(([, value]) => value !== undefined)) as KeyChanges;
+  const wanted = { ...stored, ...given } as Omit<KeyRecord, 'status'>;
+  if (holdsName({ ...wanted, status }, deps.clock.nowMs())) await checkKeyName(deps, wanted);
+  const change = await deps.keys.write(wanted);
+  return { change, key: await readFigures(deps, await readKey(deps, publicId)) };
+}
+
+/** Refused from its next request on. A revoked key stays in the list, and its spending counts. */
+export const revokeKey = ({ keys }: Pick<Dependencies, 'keys'>, record: KeyRecord): Promise<KeyWrite> =>
+  keys.write({ ...record, status: 'revoked' });

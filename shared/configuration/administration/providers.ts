@@ -1,0 +1,89 @@
+// Providers on and off. Running gateways read it with the catalogue's pointer, so it reaches all of them without a
+// deployment or a restart.
+import type { ConfiguredProvider } from '../../accounting/reports/index.ts';
+import { nearestOf } from '../../errors/index.ts';
+import type { CatalogueDocument, ProviderDocument } from '../catalogue/index.ts';
+import { ChangeFailed } from './change-failed.ts';
+import type { AdministrationDependencies } from './dependencies.ts';
+
+type Dependencies = Pick<AdministrationDependencies, 'catalogues' | 'clock'>;
+type Status = ProviderDocument['status'];
+
+export interface StatusChange {
+  readonly isChange: boolean;
+  /** Models that no enabled provider would serve. */
+  readonly unserved: readonly string[];
+  /** Whether something was written: another operator may have been faster. Throws ChangeFailed. */
+  write(): Promise<'changed' | 'unchanged'>;
+}
+
+/** What the change would do; nothing is written yet. Throws ChangeFailed. */
+export async function planProviderStatus(
+  { catalogues, clock }: Dependencies,
+  id: string,
+  status: Status,
+): Promise<StatusChange> {
+  const document = await catalogues.read();
+  if (document === undefined) throw new ChangeFailed('absent', 'there are no providers: apply a gateway file first');
+  const provider = document.providers.find((known) => known.id === id);
+  if (provider === undefined) throw absent(id, hint(document, id));
+  return {
+    isChange: provider.status !== status,
+    unserved: status === 'disabled' ? onlyServedBy(document, id) : [],
+    async write() {
+      const { change } = await catalogues.write((former) => withStatus(former, id, status), clock.nowMs());
+      return change === 'unchanged' ? 'unchanged' : 'changed';
+    },
+  };
+}
+
+/** Models that a provider serves, by id. */
+export const modelsServedBy = (document: CatalogueDocument | undefined, id: string): string[] =>
+  document?.models.flatMap(({ id: model, providers }) =>
+    providers.some(({ provider }) => provider === id) ? [model] : [],
+  ) ?? [];
+
+/** Each model at each of its providers. `lacksCredential`: whether the gateway passes the provider over. */
+export function configuredProviders(
+  document: CatalogueDocument | undefined,
+  lacksCredential: (provider: ProviderDocument) => boolean,
+): ConfiguredProvider[] {
+  const byId = new Map(document?.providers.map((provider) => [provider.id, provider]));
+  return (document?.models ?? []).flatMap(({ id: model, providers }) =>
+    providers.map(({ provider: id }) => {
+      const provider = byId.get(id);
+      return {
+        model,
+        provider: id,
+        isDisabled: provider?.status === 'disabled',
+        lacksCredential: provider !== undefined && lacksCredential(provider),
+      };
+    }),
+  );
+}
+
+const absent = (id: string, hint = '') => new ChangeFailed('absent', `there is no provider ${id}${hint}`);
+
+function hint({ providers }: CatalogueDocument, id: string): string {
+  const known = providers.map((provider) => provider.id);
+  const nearest = nearestOf(id, known);
+  return nearest === undefined ? `; there are ${known.join(', ') || 'none'}` : `; did you mean ${nearest}?`;
+}
+
+/** Models that no other enabled provider serves. */
+function onlyServedBy({ providers, models }: CatalogueDocument, id: string): string[] {
+  const enabled = new Set(providers.flatMap((provider) => (provider.status === 'enabled' ? [provider.id] : [])));
+  return models.flatMap(({ id: model, providers: entries }) => {
+    const serving = entries.map(({ provider }) => provider);
+    return serving.includes(id) && !serving.some((other) => other !== id && enabled.has(other)) ? [model] : [];
+  });
+}
+
+/** The file may have been applied anew in between. */
+function withStatus(former: CatalogueDocument | undefined, id: string, status: Status): CatalogueDocument {
+  if (former?.providers.some((provider) => provider.id === id) !== true) throw absent(id);
+  return {
+    ...former,
+    providers: former.providers.map((provider) => (provider.id === id ? { ...provider, status } : provider)),
+  };
+}

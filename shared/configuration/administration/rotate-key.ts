@@ -1,0 +1,75 @@
+// A second key beside an active one, which ends when every client had the time to take the new one.
+import { carriedSpending } from '../../accounting/holds/index.ts';
+import { collect } from '../../foundation/parallel/index.ts';
+import { holdersOf, type KeyRecord, newApiKey } from '../keys/index.ts';
+import { ChangeFailed } from './change-failed.ts';
+import type { AdministrationDependencies } from './dependencies.ts';
+import { checkKeyRules, refuseUnanswered } from './key-rules.ts';
+import type { NewKey } from './keys.ts';
+
+type Dependencies = Pick<AdministrationDependencies, 'keys' | 'catalogues' | 'clock' | 'randomness'>;
+
+export interface Rotation {
+  readonly workspace: string;
+  /** Of the key that is replaced; the new one has it too. */
+  readonly name: string;
+  /** How long the former key goes on. */
+  readonly graceMs: number;
+  /** Of the new key. Left out: as the former. */
+  readonly expiresAtMs?: number | null | undefined;
+}
+
+export interface RotatedKey extends NewKey {
+  readonly expiresAtMs: number | null;
+  /** With its end. */
+  readonly former: Pick<KeyRecord, 'publicId' | 'expiresAtMs'>;
+  /** False: the store gave no answer, and the former key may have no end yet. */
+  readonly isFormerEnding: boolean;
+}
+
+/** The new key has the settings of the former, and what that one has spent counts on it too. Throws ChangeFailed. */
+export async function rotateKey(deps: Dependencies, rotation: Rotation): Promise<RotatedKey> {
+  const { keys, clock, randomness } = deps;
+  const { workspace, name, graceMs } = rotation;
+  await checkKeyRules(deps, { expiresAtMs: rotation.expiresAtMs });
+  const nowMs = clock.nowMs();
+  const former = findOnly(await collect(keys.list()), rotation, nowMs);
+  const { expiresAtMs = former.expiresAtMs } = rotation;
+  const { text, publicId, secretSha256 } = newApiKey(randomness);
+  const successor = { ...former, expiresAtMs, publicId, secretSha256 };
+  // The successor first: a rotation that breaks off takes no key away.
+  const counters = carriedSpending((await keys.readItem(former.publicId)) ?? {});
+  await keys.write(successor, counters).catch(refuseUnanswered(publicId));
+  const endsAtMs = Math.min(nowMs + graceMs, former.expiresAtMs ?? Number.POSITIVE_INFINITY);
+  // The new key is there and its text is known nowhere else: it is handed out all the same.
+  const isReplaced = await keys.replace(former.publicId, publicId, endsAtMs).catch(() => undefined);
+  if (isReplaced === false) {
+    await keys.write({ workspace, name, publicId, secretSha256, status: 'revoked' });
+    const message = `key ${name} of ${workspace} was rotated or revoked at the same moment: look at keys list`;
+    throw new ChangeFailed('conflict', message);
+  }
+  const isFormerEnding = isReplaced === true;
+  const formerEnd = isFormerEnding ? endsAtMs : former.expiresAtMs;
+  return { publicId, text, expiresAtMs, former: { publicId: former.publicId, expiresAtMs: formerEnd }, isFormerEnding };
+}
+
+/** Throws ChangeFailed unless one active key has the name. */
+function findOnly(
+  records: readonly KeyRecord[],
+  { workspace, name }: Pick<KeyRecord, 'workspace' | 'name'>,
+  nowMs: number,
+): KeyRecord {
+  const [holder, ...others] = holdersOf(records, { workspace, name }, nowMs);
+  if (holder === undefined) {
+    const active = records.filter((record) => holdersOf([record], { ...record, workspace }, nowMs).length > 0);
+    const names = active.map((record) => record.name).sort();
+    const message = `workspace ${workspace} has no active key ${name}; there are ${names.join(', ') || 'none'}`;
+    throw new ChangeFailed('absent', message);
+  }
+  if (others.length === 0) return holder;
+  const ids = [holder, ...others].map(({ publicId }) => publicId).join(', ');
+  throw new ChangeFailed(
+    'conflict',
+    `several active keys of ${workspace} are called ${name} (${ids}): rename or revoke all but one first`,
+  );
+}

@@ -1,0 +1,159 @@
+// What operators change, called as a function would: without the command line.
+import { afterAll, beforeAll, describe, expect, it } from '#jest';
+import {
+  type AdministrationDependencies,
+  addCredit,
+  ChangeFailed,
+  type ChangeFailure,
+  changeFunction,
+  createAdministration,
+  createKey,
+  planProviderStatus,
+  readKey,
+  readKeys,
+  rotateKey,
+  updateKey,
+} from '../../shared/configuration/administration/index.ts';
+import { parseApiKey } from '../../shared/configuration/keys/index.ts';
+import { systemRandomness } from '../../shared/foundation/ids/index.ts';
+import { parseUsd } from '../../shared/foundation/money/index.ts';
+import { StoreUnavailable } from '../../shared/storage/store/index.ts';
+import { startTestStore, type TestStore } from '../support/dynamodb.ts';
+import { manualClock } from '../support/manual-clock.ts';
+
+const clock = manualClock(Date.parse('2026-11-20T12:00:00Z'));
+const usd = (text: string) => parseUsd(text) ?? 0n;
+
+let database: TestStore;
+let administration: AdministrationDependencies;
+
+beforeAll(async () => {
+  database = await startTestStore();
+  administration = createAdministration({ store: database.store, clock, randomness: systemRandomness });
+  await administration.credit.create('team', usd('5'));
+  await administration.workspaceStore.write({ id: 'team' });
+});
+afterAll(() => database.stop());
+
+/** The failure and the message of a change that is not made. */
+async function failureOf(change: Promise<unknown>): Promise<readonly [ChangeFailure, string]> {
+  const error = await change.then(
+    () => undefined,
+    (cause: unknown) => cause,
+  );
+  if (error instanceof ChangeFailed) return [error.failure, error.message];
+  throw new Error('the change was made, or failed otherwise', { cause: error });
+}
+
+describe('a change that cannot be made', () => {
+  const attempts: [string, () => Promise<unknown>, ChangeFailure, RegExp][] = [
+    [
+      'a key of a workspace that is not there',
+      () => createKey(administration, { workspace: 'none', name: 'x' }),
+      'absent',
+      /no workspace none/,
+    ],
+    [
+      'a key that has ended already',
+      () => createKey(administration, { workspace: 'team', name: 'x', expiresAtMs: clock.nowMs() }),
+      'invalid',
+      /not in the future/,
+    ],
+    [
+      'a key for a model that is not in the catalogue',
+      () => createKey(administration, { workspace: 'team', name: 'x', models: ['acme/none'] }),
+      'invalid',
+      /no model acme\/none/,
+    ],
+    ['rules of a key that is not there', () => updateKey(administration, 'none', { rpm: 1 }), 'absent', /no key none/],
+    [
+      'the rotation of a name that no key has',
+      () => rotateKey(administration, { workspace: 'team', name: 'none', graceMs: 1 }),
+      'absent',
+      /no active key none/,
+    ],
+    [
+      'credit beyond what is neither held nor spent',
+      () => addCredit(administration, { workspace: 'team', amount: -usd('6'), id: 'too-much' }),
+      'insufficient',
+      /nothing was taken away: 5 USD/,
+    ],
+    [
+      'a function that is not there',
+      () => changeFunction(administration, { workspace: 'team', id: 'none' }, { kind: 'enable' }),
+      'absent',
+      /no function none/,
+    ],
+    [
+      'a provider before there is a catalogue',
+      () => planProviderStatus(administration, 'acme', 'disabled'),
+      'absent',
+      /apply a gateway file first/,
+    ],
+  ];
+  it.each(attempts)(
+    'is told apart by its failure, and writes nothing: %s',
+    async (_title, attempt, failure, message) => {
+      const before = await readKeys(administration);
+      expect(await failureOf(attempt())).toEqual([failure, expect.stringMatching(message)]);
+      expect(await readKeys(administration)).toEqual(before);
+      expect((await administration.credit.show({ workspace: 'team', spendLimit: null })).available).toBe(usd('5'));
+    },
+  );
+
+  it('because another active key has the name is "taken", for a new key and for a new name', async () => {
+    await createKey(administration, { workspace: 'team', name: 'single' });
+    const { publicId } = await createKey(administration, { workspace: 'team', name: 'other' });
+    const taken = ['taken', expect.stringContaining('single is taken in team')];
+    expect(await failureOf(createKey(administration, { workspace: 'team', name: 'single' }))).toEqual(taken);
+    expect(await failureOf(updateKey(administration, publicId, { name: 'single' }))).toEqual(taken);
+    expect((await readKey(administration, publicId)).name).toBe('other');
+  });
+
+  it('because its id stands for another amount is a "conflict" and adds nothing', async () => {
+    const addition = { workspace: 'team', amount: usd('1'), id: 'invoice' };
+    expect(await addCredit(administration, addition)).toMatchObject({
+      change: 'added',
+      summary: { available: usd('6') },
+    });
+    expect(await addCredit(administration, addition)).toMatchObject({ change: 'unchanged' });
+    const other = addCredit(administration, { ...addition, amount: usd('2') });
+    expect(await failureOf(other)).toEqual(['conflict', expect.stringContaining('of another amount')]);
+    expect((await administration.credit.show({ workspace: 'team', spendLimit: null })).available).toBe(usd('6'));
+  });
+
+  it('because the store gave no answer is "unanswered", and names the key that may exist', async () => {
+    const written: string[] = [];
+    const write: AdministrationDependencies['keys']['write'] = async ({ publicId }) => {
+      written.push(publicId);
+      throw new StoreUnavailable('no answer');
+    };
+    const cut = { ...administration, keys: { ...administration.keys, write } };
+    const creating = createKey(cut, { workspace: 'team', name: 'lost' });
+    const [failure, message] = await failureOf(creating);
+    expect([failure, message]).toEqual(['unanswered', expect.stringContaining(`should keys list show ${written[0]}`)]);
+    expect(written).toHaveLength(1);
+  });
+});
+
+describe('a key', () => {
+  it('is handed out as a text that no list has, with the settings that were asked for', async () => {
+    const settings = { rpm: 7, spendLimitUsd: '3', spendLimitReset: 'daily' } as const;
+    const { text, publicId } = await createKey(administration, { workspace: 'team', name: 'ci', ...settings });
+    expect(parseApiKey(text)?.publicId).toBe(publicId);
+    const listed = (await readKeys(administration, 'team')).find((key) => key.publicId === publicId);
+    expect(listed).toMatchObject({ ...settings, status: 'active', spent: 0n, held: 0n, models: null });
+    expect(JSON.stringify(listed, (_name, value) => String(value))).not.toContain(text.slice(-49, -6));
+  });
+
+  it('keeps what an update does not name', async () => {
+    const { publicId } = await createKey(administration, {
+      workspace: 'team',
+      name: 'kept',
+      rpm: 7,
+      spendLimitUsd: '3',
+    });
+    const { change, key } = await updateKey(administration, publicId, { rpm: null });
+    expect([change, key.rpm, key.spendLimitUsd, key.name]).toEqual(['changed', null, '3', 'kept']);
+  });
+});
