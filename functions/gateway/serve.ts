@@ -1,9 +1,10 @@
 // The sequence of a chat completion. Every stage hands the next a bigger value and fails by throwing `fail(code)`; the
 // router turns that into the envelope. What was reserved is settled after the last byte, however the call ends.
 import { GatewayError } from '../../shared/errors/index.ts';
+import type { TimeBudget } from '../../shared/foundation/time/index.ts';
 import type { GatewayResponse } from '../../shared/protocol/http/index.ts';
 import type { Endpoint } from '../../shared/protocol/router/index.ts';
-import type { Item, StoreTime } from '../../shared/storage/store/index.ts';
+import type { Item } from '../../shared/storage/store/index.ts';
 import { admit } from './admission/admit.ts';
 import { findKey, identify } from './admission/identify.ts';
 import type { ChatDependencies } from './dependencies.ts';
@@ -36,14 +37,14 @@ type Serve = () => Promise<GatewayResponse>;
 
 /** Rejects where the call is refused. */
 async function open(deps: ChatDependencies, received: ReceivedCall, key: Promise<Item>): Promise<Serve> {
-  const { call, admission } = await identify(deps, received, key);
-  return call.asksFunction ? openFunction(deps, call, admission) : openChat(deps, call, admission);
+  const { call, admissionTime } = await identify(deps, received, key);
+  return call.asksFunction ? openFunction(deps, call, admissionTime) : openChat(deps, call, admissionTime);
 }
 
-async function openChat(deps: ChatDependencies, call: IdentifiedCall, admission: StoreTime): Promise<Serve> {
-  const routed = await route(deps, call, admission);
+async function openChat(deps: ChatDependencies, call: IdentifiedCall, admissionTime: TimeBudget): Promise<Serve> {
+  const routed = await route(deps, call, admissionTime);
   const planned = routed instanceof GatewayError ? routed : ({ kind: 'chat', routed } as const);
-  const admitted = await admit(deps, call, planned, admission);
+  const admitted = await admit(deps, call, planned, admissionTime);
   if ('ready' in admitted) {
     await checkReadyModels(deps, call, admitted.ready);
     return () => serveReady(deps, call, admitted.ready);
@@ -61,10 +62,10 @@ async function answerChat(deps: ChatDependencies, call: AdmittedChat): Promise<S
   return { response, end: () => ({ run, error: undefined, ...end() }) };
 }
 
-async function openFunction(deps: ChatDependencies, call: IdentifiedCall, admission: StoreTime): Promise<Serve> {
-  const opened = await admission.wait(openExecution(deps, call));
+async function openFunction(deps: ChatDependencies, call: IdentifiedCall, admissionTime: TimeBudget): Promise<Serve> {
+  const opened = await admissionTime.wait(openExecution(deps, call));
   const planned = opened instanceof GatewayError ? opened : ({ kind: 'function', execution: opened } as const);
-  const admitted = await admit(deps, call, planned, admission);
+  const admitted = await admit(deps, call, planned, admissionTime);
   if ('ready' in admitted) return () => serveReady(deps, call, admitted.ready);
   if (opened instanceof GatewayError) throw opened;
   return () => settled(deps, { ...admitted, execution: opened }, execute);

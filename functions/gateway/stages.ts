@@ -11,7 +11,7 @@ import type { MatchedInput, OpenRevision } from '../../shared/configuration/stor
 import type { WorkspaceDocument } from '../../shared/configuration/workspaces/index.ts';
 import type { GatewayError } from '../../shared/errors/index.ts';
 import type { PicoUsd } from '../../shared/foundation/money/index.ts';
-import type { Deadline } from '../../shared/foundation/time/index.ts';
+import type { Deadline, TimeBudget } from '../../shared/foundation/time/index.ts';
 import type { GatewayResponse } from '../../shared/protocol/http/index.ts';
 import type { SchemaWork } from '../../shared/protocol/json-schema/index.ts';
 import type { RequestScope } from '../../shared/protocol/router/index.ts';
@@ -20,7 +20,7 @@ import type { Bill, CallSize } from '../../shared/routing/billing/index.ts';
 import type { ByokFacts, Plan } from '../../shared/routing/planner/index.ts';
 import type { AdmittedCandidate, Attempt } from '../../shared/routing/provider-metrics/index.ts';
 import type { AttemptFailure } from '../../shared/routing/providers/index.ts';
-import type { Item, StoreTime } from '../../shared/storage/store/index.ts';
+import type { Item } from '../../shared/storage/store/index.ts';
 
 /** A request that could be read. Whose it is, is not known yet. */
 export interface Call {
@@ -29,13 +29,13 @@ export interface Call {
   readonly idempotencyKey: string | undefined;
   readonly byokKey: string | undefined;
   readonly attribution: { readonly referer: string | undefined; readonly title: string | undefined };
-  /** SHA-256 of everything a retry must repeat (contract 7). Computed on first use. */
+  /** SHA-256 of everything a retry must repeat. Computed on first use. */
   readonly fingerprint: () => string;
   /** Of a function call: what is wrong with its form. A fault of the body wins over it. */
   readonly aliasFault: GatewayError | undefined;
   readonly arrivedAtMs: number;
   readonly deadline: Deadline;
-  /** Of a stream whose first output came within `deadline` (contract 6). */
+  /** Of a stream whose first output came within `deadline`. */
   readonly streamDeadline: Deadline;
 }
 
@@ -55,7 +55,7 @@ export interface ReadCall {
   readonly model: string | undefined;
   /** The body names a function, as far as it can be read: then a revoked key has a code of its own. */
   readonly asksFunction: boolean;
-  /** The call or what is wrong with it: a bad key wins (contract 5). */
+  /** The call or what is wrong with it: a bad key wins. */
   readonly call: Call | GatewayError;
 }
 
@@ -154,7 +154,7 @@ export interface AdmittedCall extends IdentifiedCall {
   readonly holdings: Holdings;
   readonly names: CallNames;
   /** What is left of the time that everything has before a provider is called. */
-  readonly admission: StoreTime;
+  readonly admissionTime: TimeBudget;
   /** What every provider call of this request adds up to. */
   readonly bill: Bill;
 }
@@ -189,7 +189,7 @@ export interface ModelCall {
   /** Id of whose call it is. */
   readonly workspace: string;
   /** For what has to answer before a provider is called. */
-  readonly admission: StoreTime;
+  readonly admissionTime: TimeBudget;
   readonly request: ChatRequest;
   readonly size: CallSize;
   readonly plan: Plan;
@@ -201,13 +201,13 @@ export interface ModelCall {
   readonly traceparent: string | undefined;
   readonly deadline: Deadline;
   readonly streamDeadline: Deadline;
-  /** Aborts when the client left: no further candidate is called, and the one that works is read on (contract 6). */
+  /** Aborts when the client left: no further candidate is called, and the one that works is read on. */
   readonly clientGone: AbortSignal;
   /** Aborts when another step of the workflow has failed, or the process ends: the attempt under way ends too. */
   readonly stopped: AbortSignal | undefined;
   /** How long the call may wait for a slot of a provider. */
   readonly queueMs: number;
-  /** An answer that was cut is the client's to read: it is not held against the schema (contract 20). */
+  /** An answer that was cut is the client's to read: it is not held against the schema. */
   readonly acceptsUnfinished: boolean;
   readonly schemaWork: SchemaWork;
   readonly bill: Bill;

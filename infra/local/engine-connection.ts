@@ -2,7 +2,7 @@
 // JSON-RPC, answered in any order.
 import type { ChildProcess } from 'node:child_process';
 import type { Socket } from 'node:net';
-import { systemClock, within } from '../../shared/foundation/time/index.ts';
+import { systemClock, waitAtMost } from '../../shared/foundation/time/index.ts';
 
 const protocolVersion = '2025-06-18';
 /** For calls without a limit of their own, such as those that create tables. The store ends its calls much earlier. */
@@ -46,8 +46,10 @@ export async function connectEngine(engine: ChildProcess): Promise<EngineConnect
     // An idle engine does not keep this process running; a call does.
     output.ref();
     send({ id, method, params });
-    const timeoutError = () => new Error(`no answer of the embedded DynamoDB within ${callTimeoutMs} ms`);
-    return within(systemClock, callTimeoutMs, answer.promise, timeoutError).finally(() => {
+    const giveUp = () => {
+      throw new Error(`no answer of the embedded DynamoDB within ${callTimeoutMs} ms`);
+    };
+    return waitAtMost(systemClock, callTimeoutMs, answer.promise, giveUp).finally(() => {
       waiting.delete(id);
       if (waiting.size === 0) output.unref();
     });

@@ -95,7 +95,7 @@ export function statedNumbers(
     'infra/cli/README.md': [`are kept for ${number('call-records.ts', 'lifeDaysDefault')} days`],
     'shared/README.md': [
       `stays for ${seconds(number('settlement-mark.ts', 'lifeMs'))} s`,
-      `in slices of ${number('answer-time.ts', 'sliceMs')} ms`,
+      `in slices of ${number('time-budget.ts', 'sliceMs')} ms`,
       `two calls within ${seconds(number('cooldown-item.ts', 'failuresWithinMs'))} s`,
       `work beyond ${bounds('eventLoopMaxMs')} ms of the event loop`,
     ],

@@ -8,7 +8,7 @@ import { refusalRecordsPerSecond } from '../../../shared/foundation/constants/in
 import { formatUsd, type PicoUsd, parseUsd } from '../../../shared/foundation/money/index.ts';
 import type { GatewayRequest } from '../../../shared/protocol/http/index.ts';
 import { type Endpoint, jsonHeaders } from '../../../shared/protocol/router/index.ts';
-import { startStoreTime } from '../../../shared/storage/store/index.ts';
+import { startAdmissionTime } from '../../../shared/storage/store/index.ts';
 import type { ChatDependencies } from '../dependencies.ts';
 import { identifyKey, type OwnKey } from './identify-key.ts';
 
@@ -28,8 +28,8 @@ const serve =
   (deps: ChatDependencies, read: Read): Endpoint =>
   async (request, scope) => {
     const reading = identifyKey(deps, request, scope).then((key) => read(deps, key, request));
-    // Contract 6: what the store cannot answer within two seconds is not waited for.
-    const data = await startStoreTime(deps.clock).wait(reading);
+    // What the store cannot answer within two seconds is not waited for.
+    const data = await startAdmissionTime(deps.clock).wait(reading);
     return { status: okStatus, headers: jsonHeaders, body: JSON.stringify({ data }) };
   };
 

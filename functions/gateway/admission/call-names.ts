@@ -1,4 +1,4 @@
-// The end of a call's Idempotency-Key and span id (contract 7). A complete answer is stored under the key; every failure
+// The end of a call's Idempotency-Key and span id. A complete answer is stored under the key; every failure
 // releases it, so that the same key may run again. A span is free again only after a failure that a client may retry.
 import { headerNames } from '../../../shared/foundation/constants/index.ts';
 import type { Deadline } from '../../../shared/foundation/time/index.ts';

@@ -1,4 +1,4 @@
-// The response cache (contract 3): where an answer is stored, nothing else is needed, credit included.
+// The response cache: where an answer is stored, nothing else is needed, credit included.
 import { cacheKey } from '../../../shared/accounting/response-cache/index.ts';
 import type { ChatDependencies } from '../dependencies.ts';
 import type { CallNames, RoutedCall } from '../stages.ts';

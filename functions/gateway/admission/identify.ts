@@ -3,30 +3,31 @@
 import { fail, GatewayError } from '../../../shared/errors/index.ts';
 import { equalInConstantTime } from '../../../shared/foundation/ids/index.ts';
 import { maskKeys } from '../../../shared/foundation/log/index.ts';
+import type { TimeBudget } from '../../../shared/foundation/time/index.ts';
 import { checkRequestSchema, startSchemaWork } from '../../../shared/protocol/json-schema/index.ts';
 import type { LogContext } from '../../../shared/protocol/router/index.ts';
-import { type Item, type StoreTime, startStoreTime } from '../../../shared/storage/store/index.ts';
+import { type Item, startAdmissionTime } from '../../../shared/storage/store/index.ts';
 import type { ChatDependencies } from '../dependencies.ts';
 import type { IdentifiedCall, ReadCall, ReceivedCall } from '../stages.ts';
 import { refuseFault } from './refuse-fault.ts';
 
 /**
- * The call, and the time of the store (contract 6: what it cannot answer within 2 seconds, all rounds together, is
+ * The call, and the time of its admission (what the store cannot answer within 2 seconds, all rounds together, is
  * not waited for). A schema that needs a worker may wait for one longer than that.
  */
 export async function identify(
   deps: ChatDependencies,
   received: ReceivedCall,
   key: Promise<Item>,
-): Promise<{ readonly call: IdentifiedCall; readonly admission: StoreTime }> {
-  const admission = startStoreTime(deps.clock);
-  const call = await findCaller(deps, received, key, admission);
+): Promise<{ readonly call: IdentifiedCall; readonly admissionTime: TimeBudget }> {
+  const admissionTime = startAdmissionTime(deps.clock);
+  const call = await findCaller(deps, received, key, admissionTime);
   const fault = (await checkRequestSchema(call.request, schemaOptionsOf(call))) ?? call.aliasFault;
-  if (fault !== undefined) throw await admission.wait(refuseFault(deps, received, call.keyItem, fault));
-  return { call, admission };
+  if (fault !== undefined) throw await admissionTime.wait(refuseFault(deps, received, call.keyItem, fault));
+  return { call, admissionTime };
 }
 
-/** Contract 20: below /openai/v1 a streamed answer is held against its schema at the end. */
+/** Below /openai/v1 a streamed answer is held against its schema at the end. */
 const schemaOptionsOf = ({ scope, schemaWork: work }: IdentifiedCall) => ({
   allowsStream: scope.basePath === '/openai/v1',
   work,
@@ -36,17 +37,17 @@ async function findCaller(
   deps: ChatDependencies,
   received: ReceivedCall,
   key: Promise<Item>,
-  admission: StoreTime,
+  admissionTime: TimeBudget,
 ): Promise<IdentifiedCall> {
   const { credential, isOversized } = received;
   // Also told to a key that does not exist; one that does has a record of it.
   key.catch(() => {});
   if (isOversized) throw fail('request_too_large');
   // Beside the other reads, not after them: where the key is remembered, all of them are one round.
-  const reading = admission.wait(key.then((item) => readWorkspace(deps, String(item.workspace))));
+  const reading = admissionTime.wait(key.then((item) => readWorkspace(deps, String(item.workspace))));
   // A call that is refused first never asks for it.
   reading.catch(() => {});
-  const [keyItem, catalogue] = await admission.wait(
+  const [keyItem, catalogue] = await admissionTime.wait(
     Promise.all([key, deps.catalogue.current(), deps.cooldowns.refresh()]),
   );
   deps.credentialCheck.look(catalogue);
@@ -54,7 +55,7 @@ async function findCaller(
   const read = await received.read();
   const { asksFunction, call } = read;
   nameCaller(received.scope.logContext, keyItem, read);
-  if (call instanceof GatewayError) throw await admission.wait(refuseFault(deps, received, keyItem, call));
+  if (call instanceof GatewayError) throw await admissionTime.wait(refuseFault(deps, received, keyItem, call));
   const [workspace, connections] = await reading;
   const schemaWork = startSchemaWork(credential.publicId);
   return { ...call, credential, asksFunction, keyItem, schemaWork, workspace, catalogue, connections };

@@ -7,7 +7,7 @@ export interface Shortage {
   readonly isUnbounded: boolean;
 }
 
-/** Contract 6: a 402 names what the call may cost and what is available. */
+/** A 402 names what the call may cost and what is available. */
 export function insufficientMessage(what: string, { needed, available, isUnbounded }: Shortage): string {
   const amounts = `The call may cost ${formatUsd(needed)} USD, and ${formatUsd(available < 0n ? 0n : available)} USD of ${what} is available.`;
   return isUnbounded

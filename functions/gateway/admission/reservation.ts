@@ -1,11 +1,11 @@
 // Reserving: what a call takes from the store before a provider is called. The reservations of a call are one list; this
-// file runs it, finds the error that wins (contract 5), and releases what a call that does not run has taken.
-import type { Clock } from '../../../shared/foundation/time/index.ts';
+// file runs it, finds the error that wins, and releases what a call that does not run has taken.
+import type { Clock, TimeBudget } from '../../../shared/foundation/time/index.ts';
 import type { DeferredTasks } from '../../../shared/protocol/router/index.ts';
-import { retryWrite, type StoreTime, StoreUnavailable } from '../../../shared/storage/store/index.ts';
+import { retryWrite, StoreUnavailable } from '../../../shared/storage/store/index.ts';
 import type { Holdings, ReadyAnswer } from '../stages.ts';
 
-/** The order in which errors win, whatever order the answers of the store came in (contract 5). */
+/** The order in which errors win, whatever order the answers of the store came in. */
 export const ranks = ['key', 'idempotency', 'span', 'plan', 'cache', 'money', 'capacity', 'candidate'] as const;
 export type Rank = (typeof ranks)[number];
 
@@ -42,8 +42,8 @@ export const refused = (rank: Rank, error: unknown): Reserved => ({ resolution: 
 export interface ReserveContext {
   readonly clock: Clock;
   readonly deferred: DeferredTasks;
-  /** Contract 6: what the store cannot answer within two seconds is not waited for. */
-  readonly admission: StoreTime;
+  /** What the store cannot answer within two seconds is not waited for. */
+  readonly admissionTime: TimeBudget;
 }
 
 interface Started {
@@ -54,7 +54,7 @@ interface Started {
 /** The rounds run one after the other, the reservations of a round side by side. Throws the error that wins. */
 export async function reserveAll(
   rounds: readonly (readonly Reservation[])[],
-  { clock, deferred, admission }: ReserveContext,
+  { clock, deferred, admissionTime }: ReserveContext,
 ): Promise<{ readonly holdings: Holdings } | { readonly ready: ReadyAnswer }> {
   const started: Started[] = [];
   const releaseLater = (some: readonly Started[], resolution: Resolution | undefined) =>
@@ -66,7 +66,7 @@ export async function reserveAll(
     let outcomes: readonly Reserved[];
     try {
       const answers = Promise.all(running.map(({ reserved }) => reserved));
-      outcomes = await admission.wait(answers);
+      outcomes = await admissionTime.wait(answers);
     } catch (error) {
       releaseLater(started, undefined);
       throw error;

@@ -1,4 +1,4 @@
-// What a call reserves, as one list in the order of contract 5.
+// What a call reserves, as one list in the order in which their errors win.
 import { GatewayError } from '../../../shared/errors/index.ts';
 import type { PicoUsd } from '../../../shared/foundation/money/index.ts';
 import { worstCaseCost } from '../../../shared/routing/billing/index.ts';
@@ -15,7 +15,7 @@ import { isUnbounded, reserveCredit } from './reserve-credit.ts';
 import { reserveKey, reserveSpend } from './reserve-key.ts';
 import { reserveIdempotencyKey, reserveSpan } from './reserve-names.ts';
 
-/** A planned call, or why it cannot be planned: what stands before that in contract 5 still wins, a stored answer too. */
+/** A planned call, or why it cannot be planned: what stands before that in the order of errors still wins, a stored answer too. */
 export type Planned =
   | { readonly kind: 'chat'; readonly routed: RoutedCall }
   | { readonly kind: 'function'; readonly execution: Execution };

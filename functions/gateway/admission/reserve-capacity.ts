@@ -1,4 +1,4 @@
-// Concurrency of functions (spec 8): a slot of the workspace and one of the service. A slot is a hold of amount 1, so
+// Concurrency of functions: a slot of the workspace and one of the service. A slot is a hold of amount 1, so
 // that of a dead instance comes back with its lease. Slots are released when the execution ends, before the client
 // knows: its next call must find them free.
 import type { Counter } from '../../../shared/accounting/holds/index.ts';

@@ -1,4 +1,4 @@
-// The names of a call: its Idempotency-Key (contract 7) and its span id (spec 4.1).
+// The names of a call: its Idempotency-Key and its span id.
 import { fail, GatewayError } from '../../../shared/errors/index.ts';
 import type { ChatDependencies } from '../dependencies.ts';
 import type { IdentifiedCall } from '../stages.ts';
@@ -39,7 +39,7 @@ export function reserveIdempotencyKey(
   return { rank: 'idempotency', order: 'names', reserve, releaseUnknown: release, releasesFirst: true };
 }
 
-/** A span is used once per workspace, but a retry may bring its own again (contract 7). */
+/** A span is used once per workspace, but a retry may bring its own again. */
 export function reserveSpan(
   { spans, clock }: ChatDependencies,
   call: IdentifiedCall,

@@ -3,10 +3,10 @@
 import { nextTry, type Permit } from '../../../shared/accounting/limits/index.ts';
 import type { Candidate } from '../../../shared/configuration/catalogue/index.ts';
 import { fail } from '../../../shared/errors/index.ts';
-import { sleep, within } from '../../../shared/foundation/time/index.ts';
+import { sleep, waitAtMost } from '../../../shared/foundation/time/index.ts';
 import { entryOf, estimateTokens, limitsOf, payerOf } from '../../../shared/routing/planner/index.ts';
 import type { AdmittedCandidate } from '../../../shared/routing/provider-metrics/index.ts';
-import { startStoreTime } from '../../../shared/storage/store/index.ts';
+import { startAdmissionTime } from '../../../shared/storage/store/index.ts';
 import type { ChatDependencies } from '../dependencies.ts';
 import type { ModelCall } from '../stages.ts';
 
@@ -39,10 +39,10 @@ export function createCandidateQueue(deps: ChatDependencies, call: ModelCall): C
     }
     const asking = limiter.admit(entryOf(candidate), limitsOf(candidate), estimateTokens(call.size, candidate));
     // Never past the deadline.
-    const storeTime = hasCalled ? startStoreTime(clock) : call.admission;
-    const answered = storeTime.wait(asking);
-    const { deadline } = call;
-    const admission = await within(clock, deadline.remainingMs(), answered, () => fail('request_deadline_exceeded'));
+    const admissionTime = hasCalled ? startAdmissionTime(clock) : call.admissionTime;
+    const admission = await waitAtMost(clock, call.deadline.remainingMs(), admissionTime.wait(asking), () => {
+      throw fail('request_deadline_exceeded');
+    });
     if (admission.kind === 'limited') return admission.retryAfterMs;
     return { candidate, permit: admission.permit, startedAtMs: clock.nowMs() };
   }

@@ -26,7 +26,7 @@ export async function prepareCall(
     const url = new URL(`${candidate.provider.base_url}/chat/completions`);
     const body = toUpstreamBody(call.request, candidate);
     const headers = upstreamHeaders(call, credential.authorization);
-    const signed = credential.sign && (await call.admission.wait(credential.sign({ url, headers, body })));
+    const signed = credential.sign && (await call.admissionTime.wait(credential.sign({ url, headers, body })));
     return { url, headers: signed ?? headers, body };
   } catch (error) {
     if (error instanceof StoreUnavailable) return ourFault('not_ready', { isUnavailable: true });
@@ -72,7 +72,7 @@ async function findCredential(
   const connection = call.connections.find((known) => known.provider === provider.id);
   if (connection === undefined) return undefined;
   try {
-    return { authorization: `Bearer ${await call.admission.wait(deps.connections.openKey(connection))}` };
+    return { authorization: `Bearer ${await call.admissionTime.wait(deps.connections.openKey(connection))}` };
   } catch (error) {
     const cause = error instanceof StoreUnavailable && error.cause instanceof Error ? error.cause : error;
     const event = 'connection_key_unavailable';

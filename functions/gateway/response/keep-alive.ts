@@ -1,7 +1,7 @@
 // Comments in a stream that is silent for long: CloudFront and other proxies close a connection on which nothing comes.
 // Clients skip them, and no transcript holds them.
 import { keepAliveCommentMs } from '../../../shared/foundation/constants/index.ts';
-import { type Clock, settledWithin } from '../../../shared/foundation/time/index.ts';
+import { type Clock, waitAtMost } from '../../../shared/foundation/time/index.ts';
 import { keepAliveLine } from '../../../shared/protocol/wire/index.ts';
 
 /** The same lines, with a comment wherever the next one lets its reader wait. */
@@ -9,8 +9,8 @@ export function withKeepAlive(clock: Clock, lines: AsyncIterator<string, void>):
   let pending: Promise<IteratorResult<string>> | undefined;
   return async () => {
     pending ??= lines.next();
-    if (!(await settledWithin(clock, keepAliveCommentMs, pending))) return { value: keepAliveLine };
-    const next = await pending;
+    const next = await waitAtMost(clock, keepAliveCommentMs, pending, () => undefined);
+    if (next === undefined) return { value: keepAliveLine };
     pending = undefined;
     return next;
   };

@@ -7,6 +7,7 @@ import { modelsOfKey, readKeyRules } from '../../../shared/configuration/keys/in
 import { applyPreset } from '../../../shared/configuration/workspaces/index.ts';
 import { fail, GatewayError } from '../../../shared/errors/index.ts';
 import { autoModelId, headerNames } from '../../../shared/foundation/constants/index.ts';
+import type { TimeBudget } from '../../../shared/foundation/time/index.ts';
 import { checkRequestSchema } from '../../../shared/protocol/json-schema/index.ts';
 import {
   type ChatRequest,
@@ -25,14 +26,13 @@ import {
   readByokFacts,
   tighten,
 } from '../../../shared/routing/planner/index.ts';
-import type { StoreTime } from '../../../shared/storage/store/index.ts';
 import type { ChatDependencies } from '../dependencies.ts';
 import type { AdmittedChat, IdentifiedCall, ModelCall, ReadyAnswer, RoutedCall } from '../stages.ts';
 
 export async function route(
   deps: ChatDependencies,
   identified: IdentifiedCall,
-  admission: StoreTime,
+  admissionTime: TimeBudget,
 ): Promise<RoutedCall | GatewayError> {
   const call = forKey(identified);
   const byok = readByok(call);
@@ -40,8 +40,8 @@ export async function route(
   const preset = await mergePreset(call);
   if (preset instanceof GatewayError) return preset;
   const { request, workspace } = preset;
-  await admission.wait(deps.credentials.ready());
-  const statistics = sortsByStatistics(request) ? await admission.wait(deps.statistics.current()) : noStatistics;
+  await admissionTime.wait(deps.credentials.ready());
+  const statistics = sortsByStatistics(request) ? await admissionTime.wait(deps.statistics.current()) : noStatistics;
   const plan = makePlan(request, {
     catalogue: call.catalogue,
     workspace,
@@ -108,7 +108,7 @@ const sortsByStatistics = ({ provider: { sort } }: ChatRequest): boolean => sort
 export const toModelCall = (call: AdmittedChat): ModelCall => ({
   correlationId: call.scope.correlationId,
   workspace: call.workspace.id,
-  admission: call.admission,
+  admissionTime: call.admissionTime,
   request: call.request,
   size: call.size,
   plan: call.plan,

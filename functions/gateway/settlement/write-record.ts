@@ -15,7 +15,7 @@ import { keepsProviderText, type PolicedCall } from './log-attempts.ts';
 import { addRecordToLog } from './log-record.ts';
 import { otherSharesOf } from './other-shares.ts';
 
-type RecordedCall = Omit<AdmittedCall, 'holdings' | 'names' | 'admission'> &
+type RecordedCall = Omit<AdmittedCall, 'holdings' | 'names' | 'admissionTime'> &
   PolicedCall & { readonly execution?: Execution };
 
 export const writeRecord = (

@@ -5,7 +5,7 @@ import { outputTextOf, type StepAnswer } from '../../../shared/configuration/sto
 import { fail, GatewayError } from '../../../shared/errors/index.ts';
 import { withoutReasoning } from '../../../shared/protocol/wire/index.ts';
 import type { Plan } from '../../../shared/routing/planner/index.ts';
-import { startStoreTime } from '../../../shared/storage/store/index.ts';
+import { startAdmissionTime } from '../../../shared/storage/store/index.ts';
 import type { ChatDependencies } from '../dependencies.ts';
 import { provide } from '../provider/provide.ts';
 import type { AdmittedExecution, ModelCall, PlannedModelCall, ProvidedAnswer, ProviderRun } from '../stages.ts';
@@ -46,7 +46,7 @@ const toModelCall = (
   correlationId: call.scope.correlationId,
   workspace: call.workspace.id,
   // Steps of a workflow begin when others have called providers.
-  admission: call.execution.prompt === undefined ? startStoreTime(clock) : call.admission,
+  admissionTime: call.execution.prompt === undefined ? startAdmissionTime(clock) : call.admissionTime,
   request,
   size,
   plan,

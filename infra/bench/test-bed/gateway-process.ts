@@ -2,7 +2,7 @@
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
-import { systemClock, within } from '../../../shared/foundation/time/index.ts';
+import { systemClock, waitAtMost } from '../../../shared/foundation/time/index.ts';
 import type { Inspection, ProcessFigures } from './inspect-process.ts';
 
 /** For each of them: to start, to answer, and to end. So long that only a process that hangs reaches it: others may use the machine. */
@@ -28,18 +28,20 @@ export async function startGateway(configFile: string, storeUrl: string, folder:
       if (url !== undefined) ready.resolve(url);
     });
   }
-  const failed = () => new Error(`the gateway did not start or has ended: ${output}`);
-  void ended.then(() => ready.reject(failed()));
+  const fail = () => {
+    throw new Error(`the gateway did not start or has ended: ${output}`);
+  };
+  ended.then(fail).catch(ready.reject);
   const stop = async () => {
     child.kill('SIGTERM');
-    await within(systemClock, timeoutMs, ended, failed).catch(() => child.kill('SIGKILL'));
+    await waitAtMost(systemClock, timeoutMs, ended, () => child.kill('SIGKILL'));
   };
   const inspect = async (inspection: Inspection = {}): Promise<ProcessFigures> => {
     const answer = once(child, 'message');
     child.send(inspection);
-    return (await within(systemClock, timeoutMs, answer, failed))[0];
+    return (await waitAtMost(systemClock, timeoutMs, answer, fail))[0];
   };
-  const started = within(systemClock, timeoutMs, ready.promise, failed);
+  const started = waitAtMost(systemClock, timeoutMs, ready.promise, fail);
   const url = await started.catch((error) => stop().then(() => Promise.reject(error)));
   return { name: 'gw', url, inspect, stop };
 }

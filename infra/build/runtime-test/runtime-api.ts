@@ -3,7 +3,7 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { systemRandomness } from '../../../shared/foundation/ids/index.ts';
-import { systemClock, within } from '../../../shared/foundation/time/index.ts';
+import { systemClock, waitAtMost } from '../../../shared/foundation/time/index.ts';
 
 const host = '127.0.0.1';
 const prefix = '/2018-06-01/runtime/';
@@ -87,7 +87,9 @@ export async function startRuntimeApi(): Promise<RuntimeApi> {
       const { promise, resolve, reject } = Promise.withResolvers<Delivery>();
       queue.push({ id: systemRandomness.uuid(), event: JSON.stringify(event), resolve, reject });
       handOut();
-      return within(systemClock, invocationMaxMs, promise, () => new Error('the function did not answer in time'));
+      return waitAtMost(systemClock, invocationMaxMs, promise, () => {
+        throw new Error('the function did not answer in time');
+      });
     },
     stop: () =>
       new Promise((resolve) => {

@@ -6,7 +6,7 @@
 //
 // A rebuilder that dies at 30 s is replaced at 40 to 42 s: its lease takes 10, and instances look every 2.
 import { type Randomness, systemRandomness } from '../../foundation/ids/index.ts';
-import { type Clock, sleep, within } from '../../foundation/time/index.ts';
+import { type Clock, sleep, waitAtMost } from '../../foundation/time/index.ts';
 import type { Store } from '../../storage/store/index.ts';
 import { measure } from './measure.ts';
 import { createSnapshotStore, type StoredSnapshot } from './snapshot-store.ts';
@@ -93,7 +93,7 @@ export function createStatisticsReader(options: StatisticsReaderOptions): Statis
       const waitMs = waitUntilMs - clock.nowMs();
       if (copyAge() > servedAgeMaxMs && refreshing !== undefined && waitMs > 0) {
         // Past the wait it goes on for those who come later.
-        await within(clock, waitMs, refreshing, () => new Error('no statistics in time')).catch(() => undefined);
+        await waitAtMost(clock, waitMs, refreshing, () => {});
       }
       return copyAge() <= servedAgeMaxMs ? copy : noStatistics;
     },

@@ -4,7 +4,7 @@
 import { createCache } from '../../foundation/cache/index.ts';
 import { storeCallTimeoutMs } from '../../foundation/constants/index.ts';
 import { sha256Hex } from '../../foundation/ids/index.ts';
-import { type Clock, within } from '../../foundation/time/index.ts';
+import { type Clock, waitAtMost } from '../../foundation/time/index.ts';
 import { StoreUnavailable } from '../../storage/store/index.ts';
 import { SealBroken } from './aes-gcm.ts';
 import { contextText, type KeyWrapper, type SealContext } from './key-wrapper.ts';
@@ -55,7 +55,9 @@ export function createDataKeys({ wrapper, clock, callTimeoutMs = storeCallTimeou
       wipeUnused(entry);
       return clear;
     });
-    const key = within(clock, callTimeoutMs, unwrapping, () => new StoreUnavailable('key wrapper timeout'));
+    const key = waitAtMost(clock, callTimeoutMs, unwrapping, () => {
+      throw new StoreUnavailable('key wrapper timeout');
+    });
     const entry: Entry = { key, clear: undefined, users: 0, isDropped: false };
     entries.set(id, entry);
     key.catch(() => {

@@ -3,7 +3,7 @@
 
 import { storeCallTimeoutMs } from '../../foundation/constants/index.ts';
 import type { Randomness } from '../../foundation/ids/index.ts';
-import { type Clock, within } from '../../foundation/time/index.ts';
+import { type Clock, waitAtMost } from '../../foundation/time/index.ts';
 import { StoreUnavailable } from '../../storage/store/index.ts';
 import { decrypt, type Encrypted, encrypt, SealBroken } from './aes-gcm.ts';
 import { createDataKeys } from './data-keys.ts';
@@ -52,8 +52,9 @@ export function createKeyVault(options: KeyVaultOptions): KeyVault {
     async seal(place, key) {
       const context = contextOf(place);
       const asked = wrapper.createDataKey(context);
-      const late = () => new StoreUnavailable('key wrapper timeout');
-      const { clear, wrapped, wrappedBy } = await within(clock, callTimeoutMs, asked, late);
+      const { clear, wrapped, wrappedBy } = await waitAtMost(clock, callTimeoutMs, asked, () => {
+        throw new StoreUnavailable('key wrapper timeout');
+      });
       try {
         const encrypted = encrypt(clear, Buffer.from(key), contextText(context), randomness);
         const named = wrappedBy === undefined ? {} : { wrapped_by: wrappedBy };

@@ -1,4 +1,4 @@
-// One deadline is carried through queueing, attempts and stores (spec 1.4). It only says whether time is
+// One deadline is carried through queueing, attempts and stores. It only says whether time is
 // left: the stage that asks decides between request_deadline_exceeded and execution_deadline_exceeded.
 import type { Clock } from './clock.ts';
 

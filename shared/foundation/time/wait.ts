@@ -1,14 +1,9 @@
-// The one way to bound a wait: by time, or by a signal. The work itself continues; what it brings too late, a failure
-// included, is dropped and never becomes an unhandled rejection.
+// Waits that end: after a time by the clock, on a signal, or with a TimeBudget. The work itself continues; what it brings
+// too late, a failure included, is dropped and never becomes an unhandled rejection.
 import type { Clock } from './clock.ts';
 
 /** Registers what to call at the end of a wait; returns how to cancel that. */
 type EndOfWait = (end: () => void) => () => void;
-
-const afterMs =
-  (clock: Clock, limitMs: number): EndOfWait =>
-  (end) =>
-    clock.after(limitMs, end);
 
 const onAbort =
   (signal: AbortSignal): EndOfWait =>
@@ -19,12 +14,12 @@ const onAbort =
   };
 
 /** What the promise brings, or what `otherwise` returns or throws where the wait ends first. */
-export function bounded<Value, Otherwise>(
+export function boundedWait<Value, Otherwise>(
   promise: Promise<Value>,
   endOfWait: EndOfWait,
   otherwise: () => Otherwise,
 ): Promise<Value | Otherwise> {
-  const { promise: settled, resolve, reject } = Promise.withResolvers<Value | Otherwise>();
+  const { promise: ended, resolve, reject } = Promise.withResolvers<Value | Otherwise>();
   const cancel = endOfWait(() => {
     try {
       resolve(otherwise());
@@ -32,32 +27,31 @@ export function bounded<Value, Otherwise>(
       reject(error);
     }
   });
-  promise.then(resolve, reject).finally(cancel);
-  return settled;
+  // Cancelled before the caller goes on: its next wait may count on what this one has left.
+  promise.then(
+    (value) => {
+      cancel();
+      resolve(value);
+    },
+    (error) => {
+      cancel();
+      reject(error);
+    },
+  );
+  return ended;
 }
 
-/** The promise, or an error of the caller's choice once `limitMs` have passed. */
-export const within = <Value>(
+/** What the promise brings; once `limitMs` have passed by the clock, what `otherwise` returns or throws. */
+export const waitAtMost = <Value, Otherwise>(
   clock: Clock,
   limitMs: number,
   promise: Promise<Value>,
-  timeoutError: () => Error,
-): Promise<Value> =>
-  bounded(promise, afterMs(clock, limitMs), () => {
-    throw timeoutError();
-  });
-
-/** True when the promise settled within `limitMs`, false when it did not. Rejects as the promise does. */
-export const settledWithin = (clock: Clock, limitMs: number, promise: Promise<unknown>): Promise<boolean> =>
-  bounded(
-    promise.then(() => true),
-    afterMs(clock, limitMs),
-    () => false,
-  );
+  otherwise: () => Otherwise,
+): Promise<Value | Otherwise> => boundedWait(promise, (end) => clock.after(limitMs, end), otherwise);
 
 /** What the promise brings, or `undefined` as soon as the signal aborts. Rejects as the promise does. */
 export const untilAborted = <Value>(promise: Promise<Value>, signal: AbortSignal): Promise<Value | undefined> =>
-  bounded(promise, onAbort(signal), () => undefined);
+  boundedWait(promise, onAbort(signal), () => undefined);
 
 /** Resolves after `delayMs`, or at once when `signal` aborts: the caller looks at the signal. */
 export async function sleep(clock: Clock, delayMs: number, signal?: AbortSignal): Promise<void> {

@@ -1,6 +1,6 @@
 // Writes the body of an answer into a server's stream and runs what follows its last byte. Nothing here rejects: a
 // failure after the first byte belongs into the stream or the log, and one thrown into the Lambda runtime kills it.
-import { settledWithin, untilAborted } from '../../foundation/time/index.ts';
+import { untilAborted, waitAtMost } from '../../foundation/time/index.ts';
 import { brokenStreamEnding } from '../wire/index.ts';
 import type { AdapterDependencies, GatewayResponse } from './exchange.ts';
 
@@ -93,8 +93,9 @@ export async function runFinish(response: GatewayResponse, { clock, log }: Waits
   if (response.finish === undefined) return;
   const leftMs = endsAtMs === undefined ? finishMaxMs : endsAtMs - lastLineMs - clock.nowMs();
   try {
-    const done = await settledWithin(clock, Math.max(0, Math.min(finishMaxMs, leftMs)), response.finish());
-    if (!done) log.error({ event: 'finish_over_time' });
+    await waitAtMost(clock, Math.max(0, Math.min(finishMaxMs, leftMs)), response.finish(), () =>
+      log.error({ event: 'finish_over_time' }),
+    );
   } catch (cause) {
     log.error({ event: 'finish_failed' }, cause);
   }
@@ -132,9 +133,8 @@ async function drained(sink: TextSink, stop: AbortSignal): Promise<void> {
 async function release(iterator: AsyncIterator<string>, { clock, log }: Waits): Promise<void> {
   try {
     const returned = iterator.return?.();
-    if (returned !== undefined && !(await settledWithin(clock, releaseMaxMs, returned))) {
-      log.error({ event: 'body_not_released' });
-    }
+    if (returned === undefined) return;
+    await waitAtMost(clock, releaseMaxMs, returned, () => log.error({ event: 'body_not_released' }));
   } catch (cause) {
     log.error({ event: 'body_not_released' }, cause);
   }

@@ -1,6 +1,6 @@
 // One request of the node:http server: handed to the gateway, answered, finished. Never rejects.
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { settledWithin } from '../../foundation/time/index.ts';
+import { waitAtMost } from '../../foundation/time/index.ts';
 import { deliverBody, releaseBody, runFinish } from './delivery.ts';
 import { internalErrorAnswer } from './error-answers.ts';
 import {
@@ -113,7 +113,7 @@ async function endAnswer(outgoing: ServerResponse, clock: AdapterDependencies['c
     outgoing.once('finish', resolve).once('close', resolve);
     outgoing.end();
   });
-  if (!(await settledWithin(clock, flushMaxMs, flushed))) outgoing.destroy();
+  await waitAtMost(clock, flushMaxMs, flushed, () => outgoing.destroy());
 }
 
 /** The path of a request line, which may also be a whole URL (a client that takes the gateway for its proxy). */

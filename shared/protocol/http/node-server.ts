@@ -4,7 +4,7 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { AddressInfo } from 'node:net';
 import { fail } from '../../errors/index.ts';
 import { headersMaxBytes } from '../../foundation/constants/index.ts';
-import { settledWithin } from '../../foundation/time/index.ts';
+import { waitAtMost } from '../../foundation/time/index.ts';
 import { errorAnswer } from './error-answers.ts';
 import type { AdapterDependencies, Gateway } from './exchange.ts';
 import { createBodyBudget } from './node-body.ts';
@@ -76,13 +76,19 @@ export function createNodeServer(
 
   const close = async () => {
     const ended = new Promise<void>((resolve) => server.close(() => resolve()));
-    const settledIn = (limitMs: number) => settledWithin(clock, limitMs, Promise.allSettled(running));
-    if (!(await settledIn(closeMaxMs))) {
+    const isIdleIn = (limitMs: number) =>
+      waitAtMost(
+        clock,
+        limitMs,
+        Promise.allSettled(running).then(() => true),
+        () => false,
+      );
+    if (!(await isIdleIn(closeMaxMs))) {
       cutting.abort();
-      await settledIn(cutAnswerMaxMs);
+      await isIdleIn(cutAnswerMaxMs);
       // Of those that read slowly, or still send.
       server.closeAllConnections();
-      await settledIn(cutSettleMaxMs);
+      await isIdleIn(cutSettleMaxMs);
     }
     server.closeAllConnections();
     await ended;

@@ -2,7 +2,7 @@
 import { join } from 'node:path';
 import type { Worker } from 'node:worker_threads';
 import { fail } from '../../errors/index.ts';
-import { systemClock, within } from '../../foundation/time/index.ts';
+import { systemClock, waitAtMost } from '../../foundation/time/index.ts';
 import { waitingJobsPerKeyMax, workerJobMaxMs, workersMax } from './schema-bounds.ts';
 
 /** As it goes to a worker, as JSON text. */
@@ -104,8 +104,8 @@ async function runJob({ text, resolve, reject }: WaitingJob, worker: Worker): Pr
   worker.ref();
   worker.postMessage(text);
   try {
-    const answered = await within(systemClock, workerJobMaxMs + jobGraceMs, reply, () => {
-      return new Error('a schema worker did not answer');
+    const answered = await waitAtMost(systemClock, workerJobMaxMs + jobGraceMs, reply, () => {
+      throw new Error('a schema worker did not answer');
     });
     if ('error' in answered) reject(new Error(answered.error));
     else resolve(answered);

@@ -5,7 +5,7 @@ import { type ErrorCode, fail, GatewayError, readErrorFormat, toEnvelope } from 
 import { headerNames, rootPaths } from '../../foundation/constants/index.ts';
 import { type Randomness, uuidv7 } from '../../foundation/ids/index.ts';
 import type { Log } from '../../foundation/log/index.ts';
-import { type Clock, settledWithin } from '../../foundation/time/index.ts';
+import { type Clock, waitAtMost } from '../../foundation/time/index.ts';
 import { StoreUnavailable } from '../../storage/store/index.ts';
 import {
   comesThroughEdge,
@@ -87,7 +87,7 @@ const settlementReserveMs = 3_000;
 async function readOn({ finish }: GatewayResponse, { endsAtMs }: RequestScope, { clock }: RouterDependencies) {
   if (finish === undefined) return;
   if (endsAtMs === undefined) await finish();
-  else await settledWithin(clock, Math.max(0, endsAtMs - settlementReserveMs - clock.nowMs()), finish());
+  else await waitAtMost(clock, Math.max(0, endsAtMs - settlementReserveMs - clock.nowMs()), finish(), () => {});
 }
 
 const idHeaders = ({ correlationId, correlation }: RequestScope): Record<string, string> => ({

@@ -1,7 +1,7 @@
 // How often a call to AWS is sent, and when it is given up. The SDK sends each request once; this decides about the next.
 import { isServerError, isThrottlingError, isTransientError } from '@smithy/core/retry';
 import type { Randomness } from '../../foundation/ids/index.ts';
-import { type Clock, countAnswerTime, sleep } from '../../foundation/time/index.ts';
+import { type Clock, sleep, startTimeBudget } from '../../foundation/time/index.ts';
 
 /** One for a socket that died while the process was frozen, and one more: a throttled service needs less load, not more. */
 const attemptsMax = 3;
@@ -35,7 +35,11 @@ export async function callWithAttempts<Value>(
 ): Promise<Value> {
   callerSignal?.throwIfAborted();
   const timeout = new AbortController();
-  const stopTimer = countAnswerTime(clock, limitMs, () => timeout.abort(new Error(`no answer within ${limitMs} ms`)));
+  const budget = startTimeBudget(clock, limitMs, () => {
+    const error = new Error(`no answer within ${limitMs} ms`);
+    timeout.abort(error);
+    return error;
+  });
   const signal = callerSignal === undefined ? timeout.signal : AbortSignal.any([timeout.signal, callerSignal]);
   const attempts = async (): Promise<Value> => {
     for (let attempt = 1; ; attempt += 1) {
@@ -48,12 +52,8 @@ export async function callWithAttempts<Value>(
       signal.throwIfAborted();
     }
   };
-  try {
-    // The race also bounds what ignores the signal, such as credentials that do not arrive.
-    return await Promise.race([attempts(), rejectionOf(signal)]);
-  } finally {
-    stopTimer();
-  }
+  // Both bound also what ignores the signal, such as credentials that do not arrive.
+  return budget.wait(callerSignal === undefined ? attempts() : Promise.race([attempts(), rejectionOf(signal)]));
 }
 
 const rejectionOf = (signal: AbortSignal): Promise<never> =>

@@ -1,8 +1,9 @@
+export { startAdmissionTime } from './admission-time.ts';
 export { type AttemptOptions, callWithAttempts, neverConnected } from './attempts.ts';
 export { createDynamoClient, type DynamoClient, type DynamoClientOptions } from './dynamodb-client.ts';
 export { createDynamoStore } from './dynamodb-store.ts';
+export { gatherRuns, shareRuns } from './gather-runs.ts';
 export { retryWrite } from './retry-write.ts';
-export { shareRuns } from './share-runs.ts';
 export {
   type BatchPut,
   type CallOptions,
@@ -14,4 +15,3 @@ export {
   StoreUnavailable,
   type Update,
 } from './store.ts';
-export { type StoreTime, startStoreTime } from './store-time.ts';

@@ -1,0 +1,57 @@
+// Time that another party has to answer, shared by waits that follow each other. A process that is too busy to hear an
+// answer must not take it for a missing one: such time does not count.
+import type { Clock } from './clock.ts';
+import { boundedWait } from './wait.ts';
+
+/** Time is counted in slices. One that ends late, because the event loop was busy, counts as no longer than this. */
+const sliceMs = 100;
+/** One wait ends after this by the clock, however busy the process is, or after the budget where that is longer. */
+const waitMaxMs = 10_000;
+
+export interface TimeBudget {
+  /** What the promise brings; throws the timeout error once this wait and those before it have used up the budget. */
+  wait<Value>(promise: Promise<Value>): Promise<Value>;
+}
+
+export function startTimeBudget(clock: Clock, limitMs: number, timeoutError: () => Error): TimeBudget {
+  let leftMs = limitMs;
+  return {
+    wait: (promise) =>
+      boundedWait(
+        promise,
+        (end) => {
+          const stop = countDown(clock, leftMs, end);
+          return () => {
+            leftMs = Math.min(leftMs, stop());
+          };
+        },
+        () => {
+          leftMs = 0;
+          throw timeoutError();
+        },
+      ),
+  };
+}
+
+/** Calls back when `limitMs` are used up. Returns what stops it and tells what is left. */
+function countDown(clock: Clock, limitMs: number, onEnd: () => void): () => number {
+  const untilMs = clock.nowMs() + Math.max(limitMs, waitMaxMs);
+  let leftMs = limitMs;
+  let sliceStartedAtMs = clock.nowMs();
+  let cancel = () => {};
+  const next = () => {
+    sliceStartedAtMs = clock.nowMs();
+    if (leftMs > 0 && sliceStartedAtMs >= untilMs) leftMs = 0;
+    if (leftMs === 0) return onEnd();
+    const slice = Math.min(leftMs, sliceMs);
+    cancel = clock.after(slice, () => {
+      leftMs -= slice;
+      next();
+    });
+  };
+  next();
+  return () => {
+    cancel();
+    return Math.max(0, leftMs - Math.min(sliceMs, clock.nowMs() - sliceStartedAtMs));
+  };
+}
