@@ -1,13 +1,15 @@
 // Admission of a key on a real engine, against the items that the key store writes.
+import { readFileSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, it } from '#jest';
 import {
   createCounters,
-  type KeyAdmissionRequest,
   type KeyHold,
+  type PaidKeyRequest,
   readHeld,
   readKeySpending,
 } from '../../shared/accounting/holds/index.ts';
 import { createApiKey, createKeyStore, type KeyRecord, parseApiKey } from '../../shared/configuration/keys/index.ts';
+import { leaseMs } from '../../shared/foundation/constants/index.ts';
 import { systemRandomness } from '../../shared/foundation/ids/index.ts';
 import { parseUsd } from '../../shared/foundation/money/index.ts';
 import type { Item, Store } from '../../shared/storage/store/index.ts';
@@ -64,7 +66,7 @@ async function newKey(limits: Partial<KeyRecord> = {}) {
     const counters = createCounters({ store, clock, randomness: systemRandomness });
     return {
       counters,
-      admit: (more: Partial<KeyAdmissionRequest> = {}) => counters.admitKey({ ...key, ...more }),
+      admit: (more: Partial<PaidKeyRequest> = {}) => counters.admitKey({ ...key, ...more }),
     };
   };
   const { counters, admit } = process();
@@ -358,3 +360,38 @@ const setAttribute = (publicId: string, attribute: string, value: string | numbe
     names: { '#attribute': attribute },
     values: { ':value': value },
   });
+
+describe('the page of the folder', () => {
+  it('shows the item of a key as the calls it tells of leave it', async () => {
+    const clock = manualClock(Date.parse('2026-11-22T08:22:31.200Z'));
+    const randomness = { ...systemRandomness, bytes: (length: number) => Buffer.alloc(length, 7) };
+    const secretSha256 = '0'.repeat(64);
+    const publicId = 'pageExample00001';
+    const limits = { rpm: 60, spendLimitUsd: '5.00', spendLimitReset: 'monthly' } as const;
+    await createKeyStore(test.store).write({
+      publicId,
+      secretSha256,
+      workspace: 'team-a',
+      name: 'ci',
+      status: 'active',
+      ...limits,
+    });
+    const counters = createCounters({ store: test.store, clock, randomness });
+    const call = (owner: string, amount: string) =>
+      counters.admitKey({
+        publicId,
+        secretSha256,
+        hold: { owner, amount: usd(amount), expiresAtMs: clock.nowMs() + leaseMs },
+      });
+    const first = await call('first', '0.03');
+    clock.advance(1_500);
+    await call('second', '0.02');
+    if (first.kind !== 'admitted' || first.hold === undefined) throw new Error('it was not held');
+    await counters.settleKey(first.hold, usd('0.0125'));
+    const { secret_sha256: _secret, ...item } = (await test.store.get('keys', publicId)) ?? {};
+    const page = readFileSync(new URL('../../shared/accounting/holds/README.md', import.meta.url), 'utf8');
+    const [, shown = ''] = /```json\n([\s\S]*?)```/.exec(page) ?? [];
+    const asJson = (value: unknown) => (value instanceof Set ? [...value] : value);
+    expect(JSON.parse(shown)).toEqual(Object.fromEntries(Object.entries(item).map(([k, v]) => [k, asJson(v)])));
+  });
+});

@@ -3,7 +3,7 @@ import { type KeyRecord, readCredential, readKeyRecord } from '../../../shared/c
 import type { GatewayRequest } from '../../../shared/protocol/http/index.ts';
 import type { RequestScope } from '../../../shared/protocol/router/index.ts';
 import type { Item } from '../../../shared/storage/store/index.ts';
-import { admitKey, keyErrorOf } from '../admission/admit-key.ts';
+import { countKeyRequest, keyErrorOf } from '../admission/admit-key.ts';
 import type { ChatDependencies } from '../dependencies.ts';
 
 export interface OwnKey {
@@ -19,7 +19,7 @@ export async function identifyKey(
   { correlationFault, logContext }: RequestScope,
 ): Promise<OwnKey> {
   const { publicId, secretSha256 } = readCredential(headers);
-  const admission = await admitKey(deps, { publicId, secretSha256, known: deps.keyCache.get(publicId) });
+  const admission = await countKeyRequest(deps, { publicId, secretSha256, known: deps.keyCache.get(publicId) });
   const error = keyErrorOf(admission, false);
   if (admission.kind === 'unknown') throw error;
   const { item } = admission;
@@ -27,7 +27,6 @@ export async function identifyKey(
   const { workspace, name } = record;
   logContext.fields = { ...logContext.fields, workspace_id: workspace, key_id: publicId, key_name: name };
   if (error !== undefined) throw error;
-  if (admission.kind === 'spend_limit') throw new Error('a request that holds no money met a spend limit');
   if (correlationFault !== undefined) throw correlationFault;
   return { record, item };
 }

@@ -1,20 +1,27 @@
 // Asks the store about a key, and keeps what it says of it: the next call of this instance starts from there.
-import type { KeyAdmission, KeyAdmissionRequest } from '../../../shared/accounting/holds/index.ts';
+import type { KeyAdmission, KeyCount, KeyRequest, PaidKeyRequest } from '../../../shared/accounting/holds/index.ts';
 import { fail, type GatewayError } from '../../../shared/errors/index.ts';
 import type { ChatDependencies } from '../dependencies.ts';
 
-export async function admitKey(
-  { counters, keyCache }: ChatDependencies,
-  request: KeyAdmissionRequest,
-): Promise<KeyAdmission> {
-  const admission = await counters.admitKey(request);
-  if (admission.kind === 'unknown') keyCache.delete(request.publicId);
-  else keyCache.set(request.publicId, admission.item);
-  return admission;
+export const admitKey = async (deps: ChatDependencies, request: PaidKeyRequest): Promise<KeyAdmission> =>
+  remember(deps, request, await deps.counters.admitKey(request));
+
+/** For a request that costs nothing. */
+export const countKeyRequest = async (deps: ChatDependencies, request: KeyRequest): Promise<KeyCount> =>
+  remember(deps, request, await deps.counters.countKeyRequest(request));
+
+function remember<Answer extends KeyAdmission | KeyCount>(
+  { keyCache }: ChatDependencies,
+  { publicId }: KeyRequest,
+  answer: Answer,
+): Answer {
+  if (answer.kind === 'unknown') keyCache.delete(publicId);
+  else keyCache.set(publicId, answer.item);
+  return answer;
 }
 
 /** Undefined: the key itself is in order, whatever money it has. */
-export function keyErrorOf(admission: KeyAdmission, asksFunction: boolean): GatewayError | undefined {
+export function keyErrorOf(admission: KeyAdmission | KeyCount, asksFunction: boolean): GatewayError | undefined {
   switch (admission.kind) {
     case 'unknown':
       return fail('UNAUTHORIZED');

@@ -3,7 +3,7 @@
 import type { Randomness } from '../../foundation/ids/index.ts';
 import type { PicoUsd } from '../../foundation/money/index.ts';
 import { type Item, type Store, StoreUnavailable } from '../../storage/store/index.ts';
-import type { Counters, Hold, SettleResult } from '../holds/index.ts';
+import type { Counters, Hold, SettlementOutcome } from '../holds/index.ts';
 import { type CreditAccount, creditCounter, isInDebt, readBalance, shardCount } from './credit-account.ts';
 import { gather, level, readAll, readShards, type ShardContext } from './credit-shards.ts';
 import { type CreditSummary, summarize } from './credit-summary.ts';
@@ -18,9 +18,9 @@ export interface CreditLedger {
   /** Throws StoreUnavailable, and a RangeError for an amount that is not above 0. */
   take(account: CreditAccount, hold: Hold): Promise<CreditTake>;
   /** Charges the real cost and gives back the rest, exactly once. Throws StoreUnavailable; asking again is safe. */
-  settle(hold: CreditHold, actual: PicoUsd): Promise<SettleResult>;
+  settle(hold: CreditHold, actual: PicoUsd): Promise<SettlementOutcome>;
   /** Gives all of it back. */
-  release(hold: CreditHold): Promise<SettleResult>;
+  release(hold: CreditHold): Promise<SettlementOutcome>;
   /** For the operator. Exact while nothing moves between shards. */
   show(account: CreditAccount): Promise<CreditSummary>;
 }
@@ -34,7 +34,7 @@ export interface CreditLedgerOptions {
 export function createCreditLedger(options: CreditLedgerOptions): CreditLedger {
   const { store, counters } = options;
 
-  async function settle(hold: CreditHold, actual: PicoUsd): Promise<SettleResult> {
+  async function settle(hold: CreditHold, actual: PicoUsd): Promise<SettlementOutcome> {
     const { account, shard } = hold;
     const result = await counters.settle(creditCounter(account, shard), hold, actual);
     if (result.kind === 'settled' && shardCount(account) > 1)

@@ -13,36 +13,38 @@ import {
   readHeld,
 } from './counter.ts';
 import { createItemWriter, type ItemWriter, type ItemWriterOptions } from './item-writer.ts';
-import { admitKey, type KeyAdmission, type KeyAdmissionRequest, type KeyHold, keySettlement } from './key-admission.ts';
-import type { Settlement } from './requests.ts';
+import {
+  admitKey,
+  countKeyRequest,
+  type KeyAdmission,
+  type KeyCount,
+  type KeyHold,
+  type KeyRequest,
+  keySettlement,
+  type PaidKeyRequest,
+} from './key-admission.ts';
+import type { Insufficient, Settlement, SettlementOutcome } from './requests.ts';
 
 export interface Counters {
   /** Throws StoreUnavailable: a settlement of this owner then does nothing, and what may have been taken expires. */
-  take(counter: Counter, hold: Hold): Promise<TakeResult>;
+  take(counter: Counter, hold: Hold): Promise<TakeOutcome>;
   /**
    * Ends a hold at its real cost, exactly once however often it is asked: 0 gives all back, more than was held is
    * charged too. Throws StoreUnavailable, and asking again is safe; a RangeError for a negative cost.
    */
-  settle(counter: Counter, hold: Hold, actual: bigint): Promise<SettleResult>;
+  settle(counter: Counter, hold: Hold, actual: bigint): Promise<SettlementOutcome>;
   /** Gives back what has expired. Returns the item as it stands then. */
   giveBackExpired(counter: Counter): Promise<Item>;
   /** One write for a key with limits, and one read for a key without. Throws StoreUnavailable. */
-  admitKey(request: KeyAdmissionRequest): Promise<KeyAdmission>;
-  settleKey(hold: KeyHold, actual: bigint): Promise<SettleResult>;
+  admitKey(request: PaidKeyRequest): Promise<KeyAdmission>;
+  /** The same for a request that holds no money. */
+  countKeyRequest(request: KeyRequest): Promise<KeyCount>;
+  settleKey(hold: KeyHold, actual: bigint): Promise<SettlementOutcome>;
   /** For counters of other modules. */
   readonly writer: ItemWriter;
 }
 
-export type TakeResult =
-  | { readonly kind: 'taken'; readonly item: Item }
-  /** `available` counts what expired holds give back. */
-  | { readonly kind: 'insufficient'; readonly available: bigint; readonly item: Item };
-
-export type SettleResult =
-  /** `wasLate`: the hold had expired and was given back, so the cost was charged without cover. */
-  | { readonly kind: 'settled'; readonly wasLate: boolean; readonly item: Item }
-  /** Settled before, or not known to be taken. */
-  | { readonly kind: 'gone' };
+export type TakeOutcome = { readonly kind: 'taken'; readonly item: Item } | Insufficient;
 
 export interface CountersOptions extends ItemWriterOptions {
   /** How long after its arrival a call may hold something. */
@@ -62,13 +64,11 @@ export function createCounters({ leaseMs = leaseDefaultMs, ...options }: Counter
     hold: Hold,
     actual: bigint,
     prepare?: Settlement['prepare'],
-  ): Promise<SettleResult> {
+  ): Promise<SettlementOutcome> {
     if (actual < 0n) throw new RangeError(`a cost of ${actual}: it must not be negative`);
     const { table, key } = counter;
-    const request = { kind: 'settle', counter, bucket: bucketOf(hold), held: hold.amount, actual, prepare } as const;
-    const answer = await writer.settle({ table, key, owner: hold.owner }, request);
-    if (answer.kind === 'settled' || answer.kind === 'gone') return answer;
-    throw new Error(`a settlement ended as ${answer.kind}`);
+    const settlement = { kind: 'settle', counter, bucket: bucketOf(hold), held: hold.amount, actual, prepare } as const;
+    return writer.settle({ table, key, owner: hold.owner }, settlement);
   }
 
   return {
@@ -79,24 +79,20 @@ export function createCounters({ leaseMs = leaseDefaultMs, ...options }: Counter
       checkHold(hold);
       const { table, key, balances } = counter;
       const demand = { hold: { bucket: bucketOf(hold), amount: hold.amount }, balances };
-      const reservation = { kind: 'reserve', assess: () => demand } as const;
-      const answer = await writer.reserve({ table, key, owner: hold.owner }, reservation);
-      if (answer.kind === 'reserved') return { kind: 'taken', item: answer.item };
-      if (answer.kind === 'insufficient') return answer;
-      throw new Error(`a take ended as ${answer.kind}`);
+      const outcome = await writer.reserve({ table, key, owner: hold.owner }, () => demand);
+      return outcome.kind === 'reserved' ? { kind: 'taken', item: outcome.item } : outcome;
     },
 
     async giveBackExpired({ table, key, balances }) {
       for (let look = 1; ; look += 1) {
-        const answer = await writer.reserve({ table, key }, { kind: 'reserve', assess: () => ({ balances }) });
-        if (answer.kind !== 'reserved') throw new Error(`a look at a counter ended as ${answer.kind}`);
-        const { item } = answer;
+        const { item } = await writer.reserve({ table, key }, () => ({ balances }));
         const isOver = ({ amount, expiresAtMs }: HeldAmount) => amount > 0n && expiresAtMs <= clock.nowMs();
         if (look === looksMax || !readHeld(item).some(isOver)) return item;
       }
     },
 
     admitKey: (request) => admitKey(writer, request, request.hold && bucketOf(request.hold)),
+    countKeyRequest: (request) => countKeyRequest(writer, request),
 
     settleKey(hold, actual) {
       const { counter, prepare } = keySettlement(hold, clock.nowMs);

@@ -6,10 +6,11 @@ export {
   readAvailable,
   readHeld,
 } from './counter.ts';
-export { type Counters, createCounters, type SettleResult } from './counters.ts';
+export { type Counters, createCounters } from './counters.ts';
 export { type ItemWriter, queueWaitMaxMs } from './item-writer.ts';
-export type { KeyAdmission, KeyAdmissionRequest, KeyHold } from './key-admission.ts';
+export type { KeyAdmission, KeyCount, KeyHold, KeyRequest, PaidKeyRequest } from './key-admission.ts';
 export { carriedSpending, readKeySpending } from './key-limits.ts';
+export type { SettlementOutcome } from './requests.ts';
 export { settlementRetryMs } from './settle-once.ts';
 export { UpdateDraft } from './update-draft.ts';
 export { requestsPerMinute, tokensPerDay, tokensPerMinute, type Window } from './windows.ts';

@@ -4,15 +4,16 @@
 import { createCache } from '../../foundation/cache/index.ts';
 import { admissionTimeoutMs, storeCallTimeoutMs } from '../../foundation/constants/index.ts';
 import type { Randomness } from '../../foundation/ids/index.ts';
-import { type Clock, nextTurn } from '../../foundation/time/index.ts';
-import { type Item, type Store, StoreUnavailable } from '../../storage/store/index.ts';
+import type { Clock } from '../../foundation/time/index.ts';
+import { gatherRuns, type Item, type Store, StoreUnavailable } from '../../storage/store/index.ts';
 import type { ItemAddress, SeenItem } from './counter.ts';
-import { planWrite, type Waiting } from './plan-write.ts';
-import type { Answer, Request, Reservation } from './requests.ts';
+import { planWrite } from './plan-write.ts';
+import type { Assess, Assessment, Correction, ReservationOutcome, Settlement, SettlementOutcome } from './requests.ts';
 import { contended, createSettleOnce } from './settle-once.ts';
 import { addMark, createMark, deleteMark, type Mark } from './settlement-mark.ts';
+import { isReservation, isSettlement, type Ticket, type TicketsWrite, type Turn, ticketsOf } from './tickets.ts';
 
-/** How long a request may wait in the process for its turn (contract 19). */
+/** How long a request may wait in the process for its turn. */
 export const queueWaitMaxMs = 10_000;
 /** Behind a store that does not answer: one more call must fit into the time of an admission. */
 const unansweredMaxMs = admissionTimeoutMs - storeCallTimeoutMs;
@@ -29,15 +30,18 @@ export interface ItemWriter {
    * was taken, and it cannot be settled: what was taken ends by itself. `owner`: who is to settle it. `known`: an older
    * copy of the item, which saves a read and decides nothing.
    */
-  reserve<Reason>(
+  reserve<Assessed extends Assessment>(
     address: ItemAddress & { readonly owner?: string | undefined; readonly known?: Item | undefined },
-    reservation: Reservation<Reason>,
-  ): Promise<Answer<Reason>>;
+    assess: Assess<Assessed>,
+  ): Promise<ReservationOutcome<Assessed>>;
   /**
    * Once per owner and item, however often it is asked; 'gone': done before, or this process has made no such
    * reservation. Throws StoreUnavailable: ask again.
    */
-  settle(address: ItemAddress & { readonly owner: string }, request: Request<never>): Promise<Answer<never>>;
+  settle(
+    address: ItemAddress & { readonly owner: string },
+    settlement: Settlement | Correction,
+  ): Promise<SettlementOutcome>;
 }
 
 export interface ItemWriterOptions {
@@ -46,22 +50,8 @@ export interface ItemWriterOptions {
   readonly randomness: Pick<Randomness, 'bytes'>;
 }
 
-/** Callers with reasons of their own share a queue, and each gets its own back. */
-type Reason = unknown;
-
-interface Ticket extends Waiting<Reason> {
-  readonly owner: string | undefined;
-  readonly number: number;
-  readonly arrivedAtMs: number;
-  isSeenAfter: boolean;
-  asks: number;
-  readonly resolve: (answer: Answer<Reason>) => void;
-  readonly reject: (error: unknown) => void;
-}
-
 interface Line extends ItemAddress {
-  waiting: Ticket[];
-  isBusy: boolean;
+  readonly enter: (ticket: Ticket) => void;
   seen: (SeenItem & { readonly number: number }) | undefined;
   /** Of this process's last settlement here, which was answered. */
   deletableMark: Mark | undefined;
@@ -77,74 +67,84 @@ export function createItemWriter({ store, clock, randomness }: ItemWriterOptions
     const name = `${table} ${key}`;
     const known = lines.get(name);
     if (known !== undefined) return known;
-    const line: Line = { table, key, waiting: [], isBusy: false, seen: undefined, deletableMark: undefined };
+    const enter = gatherRuns<Ticket>((tickets) => serve(line, tickets));
+    const line: Line = { table, key, enter, seen: undefined, deletableMark: undefined };
     lines.set(name, line);
     return line;
   }
 
-  function submit(line: Line, request: Request<Reason>, owner: string | undefined): Promise<Answer<Reason>> {
-    const { promise, ...settlers } = Promise.withResolvers<Answer<Reason>>();
+  function startTurn(reject: Turn['reject']): Turn {
     number += 1;
-    const unasked = { isSeenAfter: false, asks: 0 };
-    line.waiting.push({ request, owner, number, arrivedAtMs: clock.nowMs(), ...unasked, ...settlers });
-    if (!line.isBusy) void serve(line);
-    return promise;
+    return { number, arrivedAtMs: clock.nowMs(), asks: 0, reject };
   }
 
-  async function serve(line: Line): Promise<void> {
-    line.isBusy = true;
-    while (line.waiting.length > 0) {
-      try {
-        await serveNext(line);
-      } catch (error) {
-        // A mistake of ours, such as a stored limit that is no amount: no later try would end better.
-        for (const { reject } of line.waiting.splice(0)) reject(error);
+  /** One question to the store at most. Returns those that are not answered yet. */
+  async function serve(line: Line, tickets: readonly Ticket[]): Promise<readonly Ticket[]> {
+    try {
+      const nowMs = clock.nowMs();
+      const { write, left } = decide(line, tickets, nowMs);
+      if (write === undefined) {
+        if (left.length > 0) await ask(line, left, async () => ({ item: await store.get(line.table, line.key) }));
+        return left;
       }
-      // What else wants this item in the same turn of the event loop goes into the same write.
-      if (line.waiting.length > 0) await nextTurn();
+      const sent = await send(line, write, nowMs);
+      if (sent.kind === 'again') return [...sent.tickets, ...left];
+      const { item } = sent;
+      for (const { waiting, wasLate } of write.settled) waiting.resolve({ kind: 'settled', item, wasLate });
+      for (const { resolve } of write.reserved) resolve({ kind: 'reserved', item, atMs: nowMs });
+      return left;
+    } catch (error) {
+      // The item could not be read; or a mistake of ours, such as a stored limit that is no amount.
+      for (const { reject } of tickets) reject(error);
+      return [];
     }
-    line.isBusy = false;
   }
 
-  async function serveNext(line: Line): Promise<void> {
-    const nowMs = clock.nowMs();
-    line.waiting = line.waiting.filter((ticket) => !isRefused(ticket, nowMs));
+  /** Answers those that need no write. */
+  function decide(line: Line, tickets: readonly Ticket[], nowMs: number) {
+    const inTime = tickets.filter((ticket) => !isRefused(ticket, nowMs));
     if (line.seen !== undefined && line.seen.number > 0 && nowMs - line.seen.atMs > rememberedMs) line.seen = undefined;
-    for (const ticket of line.waiting) ticket.isSeenAfter = line.seen !== undefined && line.seen.number > ticket.number;
-    const { answered, write } = planWrite<Reason, Ticket>(line.waiting, line.seen, nowMs);
-    for (const [{ resolve }, answer] of answered) resolve(answer);
-    const gone = new Set([...answered.map(([ticket]) => ticket), ...(write?.entries ?? [])]);
-    line.waiting = line.waiting.filter((ticket) => !gone.has(ticket));
-    if (write === undefined) return line.waiting.length === 0 ? undefined : look(line);
+    const reservations = inTime.filter(isReservation);
+    for (const ticket of reservations) ticket.isSeenAfter = line.seen !== undefined && line.seen.number > ticket.number;
+    const { answered, gone, write } = planWrite(reservations, inTime.filter(isSettlement), line.seen, nowMs);
+    for (const [{ resolve }, outcome] of answered) resolve(outcome);
+    for (const { resolve } of gone) resolve({ kind: 'gone' });
+    const done = new Set<Ticket>([...answered.map(([ticket]) => ticket), ...gone, ...ticketsOf(write)]);
+    return { write, left: inTime.filter((ticket) => !done.has(ticket)) };
+  }
 
-    const { draft, entries, answer } = write;
-    const settlements = entries.filter(({ request }) => request.kind !== 'reserve');
-    const mark = settlements.length === 0 ? undefined : createMark(randomness, nowMs, line.deletableMark);
+  /** 'again': by newer knowledge of the item. What is in no answer was rejected. */
+  async function send(
+    line: Line,
+    write: TicketsWrite,
+    nowMs: number,
+  ): Promise<
+    { readonly kind: 'written'; readonly item: Item } | { readonly kind: 'again'; readonly tickets: readonly Ticket[] }
+  > {
+    const { draft, reserved, settled } = write;
+    const written = ticketsOf(write);
+    const mark = settled.length === 0 ? undefined : createMark(randomness, nowMs, line.deletableMark);
     if (mark !== undefined) addMark(draft, mark);
     if (line.deletableMark !== undefined) deleteMark(draft, line.deletableMark);
     const update = draft.toUpdate(line.table, line.key, { repeatable: mark === undefined });
     try {
-      const { kind, item = {} } = await ask(line, entries, () => store.update(update));
-      if (kind === 'refused') return again(line, entries);
+      const { kind, item = {} } = await ask(line, written, () => store.update(update));
+      if (kind === 'refused') return { kind: 'again', tickets: written };
       line.deletableMark = mark;
-      for (const entry of entries) {
-        if (entry.request.kind === 'reserve' && entry.owner !== undefined) settleOnce.taken(line, entry.owner);
-        entry.resolve(answer(entry, item));
-      }
+      for (const { owner } of reserved) if (owner !== undefined) settleOnce.taken(line, owner);
+      return { kind, item };
     } catch (error) {
       // The write may have been made. Beside settlements it was sent once: a reservation is sent again without them, and
       // at worst it holds twice.
+      const settlements = settled.map(({ waiting }) => waiting);
       if (mark !== undefined) settleOnce.doubt(line, mark, settlements);
-      const maySendAgain = ({ request, arrivedAtMs }: Ticket) =>
-        mark !== undefined && request.kind === 'reserve' && clock.nowMs() - arrivedAtMs <= unansweredMaxMs;
-      for (const entry of entries) if (!maySendAgain(entry)) entry.reject(error);
-      again(line, entries.filter(maySendAgain));
+      for (const { reject } of settlements) reject(error);
+      const maySendAgain = ({ arrivedAtMs }: Ticket) =>
+        mark !== undefined && clock.nowMs() - arrivedAtMs <= unansweredMaxMs;
+      for (const ticket of reserved) if (!maySendAgain(ticket)) ticket.reject(error);
+      return { kind: 'again', tickets: reserved.filter(maySendAgain) };
     }
   }
-
-  const again = (line: Line, tickets: readonly Ticket[]): void => {
-    line.waiting = [...tickets, ...line.waiting];
-  };
 
   /** Asks the store, and remembers what it says of the item. */
   async function ask<Result extends { readonly item: Item | undefined }>(
@@ -160,16 +160,6 @@ export function createItemWriter({ store, clock, randomness }: ItemWriterOptions
     return result;
   }
 
-  async function look(line: Line): Promise<void> {
-    const asking = [...line.waiting];
-    try {
-      await ask(line, asking, async () => ({ item: await store.get(line.table, line.key) }));
-    } catch (error) {
-      line.waiting = line.waiting.filter((ticket) => !asking.includes(ticket));
-      for (const ticket of asking) ticket.reject(error);
-    }
-  }
-
   function isRefused({ arrivedAtMs, asks, reject }: Ticket, nowMs: number): boolean {
     const isOverdue = nowMs - arrivedAtMs > queueWaitMaxMs;
     if (asks >= asksMax) reject(contended());
@@ -179,17 +169,24 @@ export function createItemWriter({ store, clock, randomness }: ItemWriterOptions
   }
 
   return {
-    reserve(address, reservation) {
+    reserve<Assessed extends Assessment>(
+      { owner, known, ...address }: Parameters<ItemWriter['reserve']>[0],
+      assess: Assess<Assessed>,
+    ) {
       const line = lineOf(address);
       // Of unknown age.
-      if (address.known !== undefined) line.seen ??= { item: address.known, atMs: 0, number: 0 };
-      return submit(line, reservation as Reservation<Reason>, address.owner) as Promise<Answer<never>>;
+      if (known !== undefined) line.seen ??= { item: known, atMs: 0, number: 0 };
+      const { promise, resolve, reject } = Promise.withResolvers<ReservationOutcome>();
+      line.enter({ ...startTurn(reject), assess, owner, isSeenAfter: false, resolve });
+      // A line serves reservations of all kinds, and refuses each only for what it asked for.
+      return promise as Promise<ReservationOutcome<Assessed>>;
     },
-    settle: (address, request) =>
-      settleOnce.settle(
-        address,
-        request,
-        () => submit(lineOf(address), request, address.owner) as Promise<Answer<never>>,
-      ),
+
+    settle: (address, settlement) =>
+      settleOnce.settle(address, settlement, () => {
+        const { promise, resolve, reject } = Promise.withResolvers<SettlementOutcome>();
+        lineOf(address).enter({ ...startTurn(reject), settlement, owner: address.owner, resolve });
+        return promise;
+      }),
   };
 }

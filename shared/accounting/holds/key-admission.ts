@@ -1,16 +1,16 @@
 // Admits a request of an API key: one UpdateItem sees that the key is active, counts the request and takes its spend
 // hold, so no limit is passed by requests that look at the same time. The order of the checks is the precedence of
-// their errors (contract 5): unknown, revoked, requests per minute, money.
+// their errors: unknown, revoked, requests per minute, money.
 import { equalInConstantTime } from '../../foundation/ids/index.ts';
 import type { Item } from '../../storage/store/index.ts';
 import { checkHold, type Hold, type SeenItem } from './counter.ts';
 import type { ItemWriter } from './item-writer.ts';
 import { balanceLimit, keyAttributes, keyCounter, openPeriod, readKeyLimits } from './key-limits.ts';
-import type { Demand, Refusal } from './requests.ts';
+import type { Demand, Limited, Refusal, Refused } from './requests.ts';
 import type { UpdateDraft } from './update-draft.ts';
 import { requestsPerMinute } from './windows.ts';
 
-export interface KeyAdmissionRequest {
+export interface KeyRequest {
   readonly publicId: string;
   /** A key with another secret is unknown, and nothing is counted. */
   readonly secretSha256: string;
@@ -18,6 +18,9 @@ export interface KeyAdmissionRequest {
   readonly known?: Item | undefined;
   /** Default true. False where an earlier call has counted this request and only the hold is wanted. */
   readonly countsRequest?: boolean;
+}
+
+export interface PaidKeyRequest extends KeyRequest {
   readonly hold?: Hold | undefined;
 }
 
@@ -26,9 +29,7 @@ export interface KeyHold extends Hold {
   readonly publicId: string;
 }
 
-export type KeyAdmission =
-  /** `hold` is undefined where none was asked for, or the key has no spend limit. */
-  | { readonly kind: 'admitted'; readonly item: Item; readonly hold: KeyHold | undefined }
+export type KeyRefusal =
   /** No such key, or another secret. */
   | { readonly kind: 'unknown' }
   /** Or expired. */
@@ -38,66 +39,93 @@ export type KeyAdmission =
       readonly requestsPerMinute: number;
       readonly retryAfterMs: number;
       readonly item: Item;
-    }
-  | { readonly kind: 'spend_limit'; readonly needed: bigint; readonly available: bigint; readonly item: Item };
+    };
+
+/** Of a request that holds no money. */
+export type KeyCount = { readonly kind: 'counted'; readonly item: Item } | KeyRefusal;
+
+export type KeyAdmission =
+  /** `hold` is undefined where none was asked for, or the key has no spend limit. */
+  | { readonly kind: 'admitted'; readonly item: Item; readonly hold: KeyHold | undefined }
+  | { readonly kind: 'spend_limit'; readonly needed: bigint; readonly available: bigint; readonly item: Item }
+  | KeyRefusal;
+
+export async function countKeyRequest(writer: ItemWriter, request: KeyRequest): Promise<KeyCount> {
+  const { publicId, known } = request;
+  const address = { table: 'keys', key: publicId, known } as const;
+  const outcome = await writer.reserve(address, (seen, nowMs) => assess(request, seen, nowMs));
+  return outcome.kind === 'reserved' ? { kind: 'counted', item: outcome.item } : refusalOf(outcome);
+}
 
 /** `bucket`: where the hold is counted. */
 export async function admitKey(
   writer: ItemWriter,
-  request: KeyAdmissionRequest,
+  request: PaidKeyRequest,
   bucket: string | undefined,
 ): Promise<KeyAdmission> {
   const { publicId, known, hold } = request;
   if (hold !== undefined) checkHold(hold);
   const address = { table: 'keys', key: publicId, known, owner: hold?.owner } as const;
-  const answer = await writer.reserve(address, {
-    kind: 'reserve',
-    assess: (seen, nowMs) => (seen === undefined ? 'look' : assess(request, bucket, seen, nowMs)),
-  });
-  switch (answer.kind) {
-    case 'reserved': {
-      const isHeld = hold !== undefined && readKeyLimits(answer.item, answer.atMs).spendLimitUsd !== null;
-      return { kind: 'admitted', item: answer.item, hold: isHeld ? { ...hold, publicId } : undefined };
-    }
-    case 'refused':
-      return answer.reason === 'unknown' ? { kind: 'unknown' } : { kind: 'revoked', item: answer.item };
-    case 'limited':
-      return {
-        ...answer,
-        kind: 'rate_limited',
-        requestsPerMinute: Number(answer.item[keyAttributes.requestsPerMinute]),
-      };
-    case 'insufficient':
-      return { ...answer, kind: 'spend_limit', needed: hold?.amount ?? 0n };
-    default:
-      throw new Error(`a key admission ended as ${answer.kind}`);
-  }
+  const outcome = await writer.reserve(address, (seen, nowMs) => assessWithHold(request, bucket, seen, nowMs));
+  if (outcome.kind === 'insufficient') return { ...outcome, kind: 'spend_limit', needed: hold?.amount ?? 0n };
+  if (outcome.kind !== 'reserved') return refusalOf(outcome);
+  const isHeld = hold !== undefined && readKeyLimits(outcome.item, outcome.atMs).spendLimitUsd !== null;
+  return { kind: 'admitted', item: outcome.item, hold: isHeld ? { ...hold, publicId } : undefined };
 }
 
+type Unusable = 'unknown' | 'revoked';
+
+function refusalOf(outcome: Refused<Unusable> | Limited): KeyRefusal {
+  const { item } = outcome;
+  if (outcome.kind === 'limited') {
+    return { ...outcome, kind: 'rate_limited', requestsPerMinute: Number(item[keyAttributes.requestsPerMinute]) };
+  }
+  return outcome.reason === 'unknown' ? { kind: 'unknown' } : { kind: 'revoked', item };
+}
+
+interface CountDemand extends Required<Pick<Demand, 'balances' | 'counts' | 'prepare'>> {}
+
 function assess(
-  { secretSha256, countsRequest = true, hold }: KeyAdmissionRequest,
-  bucket: string | undefined,
-  { item }: SeenItem,
+  { secretSha256, countsRequest = true }: KeyRequest,
+  seen: SeenItem | undefined,
   nowMs: number,
-): Demand | Refusal<'unknown' | 'revoked'> {
+): CountDemand | Refusal<Unusable> | 'look' {
+  if (seen === undefined) return 'look';
+  const { item } = seen;
   const secret = item[keyAttributes.secretSha256];
   // A key never changes its secret, so an old copy of the item answers this as well as a new one.
   if (!equalInConstantTime(String(secret), secretSha256)) return { reason: 'unknown', isFinal: secret !== undefined };
   const { isActive, requestsPerMinute: rpm } = readKeyLimits(item, nowMs);
   if (!isActive) return { reason: 'revoked', isFinal: false };
-  const limit = balanceLimit(item, nowMs);
-  const isHeld = hold !== undefined && bucket !== undefined && limit !== null;
+  const configuration = [
+    keyAttributes.status,
+    keyAttributes.expiresAtMs,
+    ...(countsRequest ? [keyAttributes.requestsPerMinute] : []),
+  ];
   return {
-    hold: isHeld ? { bucket, amount: hold.amount } : undefined,
-    balances: keyCounter('', limit).balances,
+    balances: keyCounter('', balanceLimit(item, nowMs)).balances,
     counts: countsRequest && rpm !== null ? [{ window: requestsPerMinute, amount: 1n, limit: BigInt(rpm) }] : [],
+    prepare: (draft) => requireAsSeen(draft, item, configuration),
+  };
+}
+
+function assessWithHold(
+  { hold, ...request }: PaidKeyRequest,
+  bucket: string | undefined,
+  seen: SeenItem | undefined,
+  nowMs: number,
+): (CountDemand & Pick<Demand, 'hold'>) | Refusal<Unusable> | 'look' {
+  const assessed = assess(request, seen, nowMs);
+  if (assessed === 'look' || 'reason' in assessed || seen === undefined) return assessed;
+  if (hold === undefined || bucket === undefined) return assessed;
+  const { item } = seen;
+  const isHeld = readKeyLimits(item, nowMs).spendLimitUsd !== null;
+  return {
+    ...assessed,
+    hold: isHeld ? { bucket, amount: hold.amount } : undefined,
     prepare: (draft) => {
-      requireAsSeen(draft, item, [
-        keyAttributes.status,
-        keyAttributes.expiresAtMs,
-        ...(countsRequest ? [keyAttributes.requestsPerMinute] : []),
-        ...(hold === undefined ? [] : [keyAttributes.spendLimitUsd, keyAttributes.spendLimitReset]),
-      ]);
+      assessed.prepare(draft);
+      requireAsSeen(draft, item, [keyAttributes.spendLimitUsd, keyAttributes.spendLimitReset]);
       if (isHeld) openPeriod(draft, item, nowMs);
     },
   };

@@ -20,7 +20,7 @@ export const keyAttributes = {
 const balanceAttribute = 'balance_pico_usd';
 const spentAttribute = 'spent_pico_usd';
 
-/** When the spend that counts against the limit starts again (contract 16). Weeks begin on Monday. */
+/** When the spend that counts against the limit starts again. Weeks begin on Monday. */
 export type SpendLimitReset = 'daily' | 'weekly' | 'monthly';
 
 export interface KeyLimits {

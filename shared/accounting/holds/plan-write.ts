@@ -8,28 +8,33 @@
 //   3. A settlement takes its amount out of its bucket. Where the bucket no longer has it the owner is late: the amount
 //      was given back, and the cost is charged without cover, because the provider was really paid.
 //   4. A bucket that is over is given back once: the write compares it with the amount that it gives back.
-import type { Item } from '../../storage/store/index.ts';
 import type { SeenItem } from './counter.ts';
-import type { Answer, Demand, Refusal, Request } from './requests.ts';
+import type { Assess, Assessment, Correction, Demand, ReservationOutcome, Settlement } from './requests.ts';
 import type { UpdateDraft } from './update-draft.ts';
 import { WriteGroup } from './write-group.ts';
 
-export interface Waiting<Reason> {
-  readonly request: Request<Reason>;
-  /** The item was asked for after the request came: what the item says may refuse it. */
+export interface WaitingReservation {
+  readonly assess: Assess;
+  /** The item was asked for after the reservation came: what the item says may refuse it. */
   readonly isSeenAfter: boolean;
 }
 
-export interface WritePlan<Reason, Entry extends Waiting<Reason>> {
-  readonly answered: readonly (readonly [Entry, Answer<Reason>])[];
-  /** What is written for whom, and how each is answered when it is done. */
-  readonly write:
-    | {
-        readonly draft: UpdateDraft;
-        readonly entries: readonly Entry[];
-        readonly answer: (entry: Entry, item: Item) => Answer<Reason>;
-      }
-    | undefined;
+export interface WaitingSettlement {
+  readonly settlement: Settlement | Correction;
+}
+
+export interface WritePlan<Reservation, Settling> {
+  /** Those that need no write. */
+  readonly answered: readonly (readonly [Reservation, ReservationOutcome])[];
+  readonly gone: readonly Settling[];
+  readonly write: PlannedWrite<Reservation, Settling> | undefined;
+}
+
+/** What is written, and for whom. */
+export interface PlannedWrite<Reservation, Settling> {
+  readonly draft: UpdateDraft;
+  readonly reserved: readonly Reservation[];
+  readonly settled: readonly { readonly waiting: Settling; readonly wasLate: boolean }[];
 }
 
 /**
@@ -38,47 +43,41 @@ export interface WritePlan<Reason, Entry extends Waiting<Reason>> {
  * write where it came later, then with all behind it, or where others of this write stand in its way. Neither answered
  * nor written: the item must be read first.
  */
-export function planWrite<Reason, Entry extends Waiting<Reason>>(
-  waiting: readonly Entry[],
+export function planWrite<Reservation extends WaitingReservation, Settling extends WaitingSettlement>(
+  reservations: readonly Reservation[],
+  settlements: readonly Settling[],
   seen: SeenItem | undefined,
   nowMs: number,
-): WritePlan<Reason, Entry> {
+): WritePlan<Reservation, Settling> {
   const group = new WriteGroup(seen, nowMs);
-  const answered: [Entry, Answer<Reason>][] = [];
-  const entries: Entry[] = [];
-  const late = new Set<Entry>();
-  for (const entry of waiting) {
-    const { request } = entry;
-    if (request.kind === 'reserve') continue;
-    const outcome = request.kind === 'correct' ? group.correct(request) : group.settle(request);
-    if (outcome === 'late') late.add(entry);
-    if (outcome === 'gone') answered.push([entry, { kind: 'gone' }]);
-    else entries.push(entry);
+  const gone: Settling[] = [];
+  const settled: { readonly waiting: Settling; readonly wasLate: boolean }[] = [];
+  for (const waiting of settlements) {
+    const { settlement } = waiting;
+    const outcome = settlement.kind === 'correct' ? group.correct(settlement) : group.settle(settlement);
+    if (outcome === 'gone') gone.push(waiting);
+    else settled.push({ waiting, wasLate: outcome === 'late' });
   }
-  const assessed = waiting.flatMap((entry) =>
-    entry.request.kind === 'reserve' ? [{ entry, assessment: entry.request.assess(seen, nowMs) }] : [],
-  );
-  const counters = waiting.flatMap(({ request }) => (request.kind === 'settle' ? request.counter : []));
+  const assessed = reservations.map((reservation) => ({ reservation, assessment: reservation.assess(seen, nowMs) }));
+  const counters = settlements.flatMap(({ settlement }) => (settlement.kind === 'settle' ? settlement.counter : []));
   const demands = assessed.flatMap(({ assessment }) => (isDemand(assessment) ? assessment : []));
   group.giveBackExpired([...counters, ...demands]);
-  for (const { entry, assessment } of assessed) {
-    const verdict = isDemand(assessment) ? group.judge(assessment, entries.length > 0) : assessment;
+  const answered: [Reservation, ReservationOutcome][] = [];
+  const reserved: Reservation[] = [];
+  for (const { reservation, assessment } of assessed) {
+    const isWriting = settled.length > 0 || reserved.length > 0;
+    const verdict = isDemand(assessment) ? group.judge(assessment, isWriting) : assessment;
     if (verdict === 'fits') {
-      entries.push(entry);
+      reserved.push(reservation);
       continue;
     }
     if (verdict === 'wait') continue;
-    if (verdict === 'look' || !(entry.isSeenAfter || ('isFinal' in verdict && verdict.isFinal))) break;
+    if (verdict === 'look' || !(reservation.isSeenAfter || ('isFinal' in verdict && verdict.isFinal))) break;
     const item = seen?.item ?? {};
-    answered.push([entry, 'reason' in verdict ? { kind: 'refused', item, reason: verdict.reason } : verdict]);
+    answered.push([reservation, 'reason' in verdict ? { kind: 'refused', item, reason: verdict.reason } : verdict]);
   }
-  if (entries.length === 0) return { answered, write: undefined };
-  const answer = (entry: Entry, item: Item): Answer<Reason> =>
-    entry.request.kind === 'reserve'
-      ? { kind: 'reserved', item, atMs: nowMs }
-      : { kind: 'settled', item, wasLate: late.has(entry) };
-  return { answered, write: { draft: group.finish(), entries, answer } };
+  const isEmpty = settled.length === 0 && reserved.length === 0;
+  return { answered, gone, write: isEmpty ? undefined : { draft: group.finish(), reserved, settled } };
 }
 
-const isDemand = <Reason>(assessment: Demand | Refusal<Reason> | 'look'): assessment is Demand =>
-  assessment !== 'look' && !('reason' in assessment);
+const isDemand = (assessment: Assessment): assessment is Demand => assessment !== 'look' && !('reason' in assessment);

@@ -1,10 +1,10 @@
-// What callers ask of an item, and how they are answered.
+// What callers ask of an item, and how each question can end.
 import type { Item } from '../../storage/store/index.ts';
 import type { Balance, Counter, SeenItem } from './counter.ts';
 import type { UpdateDraft } from './update-draft.ts';
 import type { Window } from './windows.ts';
 
-/** What a request wants of an item: a hold, counts under a limit, or both or neither. */
+/** What a reservation wants of an item: a hold, counts under a limit, or both or neither. */
 export interface Demand {
   readonly hold?: { readonly bucket: string; readonly amount: bigint } | undefined;
   readonly balances?: readonly Balance[];
@@ -19,18 +19,53 @@ export interface Count {
   readonly limit: bigint;
 }
 
-export interface Refusal<Reason> {
+export interface Refusal<Reason = unknown> {
   readonly reason: Reason;
   /** No newer copy of the item would change it. */
   readonly isFinal: boolean;
 }
 
-export interface Reservation<Reason> {
-  readonly kind: 'reserve';
-  /** By the item as it was seen; undefined: it is not known. 'look': it must be. */
-  readonly assess: (seen: SeenItem | undefined, nowMs: number) => Demand | Refusal<Reason> | 'look';
+/** 'look': the item must be known. */
+export type Assessment = Demand | Refusal | 'look';
+
+/** A reservation is asked by the item as it was seen; undefined: it is not known. */
+export type Assess<Assessed extends Assessment = Assessment> = (seen: SeenItem | undefined, nowMs: number) => Assessed;
+
+/** `atMs`: the moment that its counts belong to. */
+export interface Reserved {
+  readonly kind: 'reserved';
+  readonly item: Item;
+  readonly atMs: number;
 }
 
+export interface Limited {
+  readonly kind: 'limited';
+  readonly item: Item;
+  readonly retryAfterMs: number;
+}
+
+/** `available` counts what expired holds give back. */
+export interface Insufficient {
+  readonly kind: 'insufficient';
+  readonly item: Item;
+  readonly available: bigint;
+}
+
+export interface Refused<Reason = unknown> {
+  readonly kind: 'refused';
+  readonly item: Item;
+  readonly reason: Reason;
+}
+
+/** A reservation without counts is never limited, one without a hold never insufficient, one without reasons never refused. */
+export type ReservationOutcome<Assessed extends Assessment = Assessment> = Reserved | Obstacle<Assessed>;
+
+type Obstacle<Assessed> =
+  Assessed extends Refusal<infer Reason>
+    ? Refused<Reason>
+    : ('counts' extends keyof Assessed ? Limited : never) | ('hold' extends keyof Assessed ? Insufficient : never);
+
+/** Ends a hold at its real cost. */
 export interface Settlement {
   readonly kind: 'settle';
   readonly counter: Counter;
@@ -47,16 +82,16 @@ export interface Correction {
   readonly changes: readonly { readonly window: Window; readonly change: bigint }[];
 }
 
-export type Request<Reason> = Reservation<Reason> | Settlement | Correction;
+/** `wasLate`: the hold had expired and was given back, so the cost was charged without cover. */
+export interface Settled {
+  readonly kind: 'settled';
+  readonly item: Item;
+  readonly wasLate: boolean;
+}
 
-export type Answer<Reason> =
-  /** `atMs`: the moment that its counts belong to. */
-  | { readonly kind: 'reserved'; readonly item: Item; readonly atMs: number }
-  | { readonly kind: 'limited'; readonly item: Item; readonly retryAfterMs: number }
-  /** `available` counts what expired holds give back. */
-  | { readonly kind: 'insufficient'; readonly item: Item; readonly available: bigint }
-  | { readonly kind: 'refused'; readonly item: Item; readonly reason: Reason }
-  /** `wasLate`: the hold had expired and was given back, so the cost was charged without cover. */
-  | { readonly kind: 'settled'; readonly item: Item; readonly wasLate: boolean }
-  /** There is nothing any more that could be settled or corrected. */
-  | { readonly kind: 'gone' };
+/** Settled or corrected before, or not known to be taken. */
+export interface Gone {
+  readonly kind: 'gone';
+}
+
+export type SettlementOutcome = Settled | Gone;

@@ -3,9 +3,9 @@
 import { createCache } from '../../foundation/cache/index.ts';
 import type { Clock } from '../../foundation/time/index.ts';
 import { type Store, StoreUnavailable } from '../../storage/store/index.ts';
-import type { ItemAddress } from './counter.ts';
+import type { ItemAddress, SeenItem } from './counter.ts';
 import { planWrite } from './plan-write.ts';
-import type { Answer, Request } from './requests.ts';
+import type { Correction, Settlement, SettlementOutcome } from './requests.ts';
 import { addMark, hasMark, type Mark } from './settlement-mark.ts';
 
 /** From the first try on. Callers repeat a settlement within the 10 s of `finish`. */
@@ -22,27 +22,27 @@ export const contended = () => new StoreUnavailable(new Error('other writes came
 
 interface DoubtfulWrite {
   readonly mark: Mark;
-  readonly settlements: readonly OwnedRequest[];
+  readonly settlements: readonly OwnedSettlement[];
   readonly retryUntilMs: number;
   retrying: Promise<void> | undefined;
 }
 
-export interface OwnedRequest {
-  readonly owner: string | undefined;
-  readonly request: Request<unknown>;
+export interface OwnedSettlement {
+  readonly owner: string;
+  readonly settlement: Settlement | Correction;
 }
 
 export interface SettleOnce {
   /** From here on a settlement of this owner is written. */
   taken(address: ItemAddress, owner: string): void;
   /** The write of these settlements may have been made. */
-  doubt(address: ItemAddress, mark: Mark, settlements: readonly OwnedRequest[]): void;
+  doubt(address: ItemAddress, mark: Mark, settlements: readonly OwnedSettlement[]): void;
   /** `write`: makes the first try. */
   settle(
     address: ItemAddress & { readonly owner: string },
-    request: Request<never>,
-    write: () => Promise<Answer<never>>,
-  ): Promise<Answer<never>>;
+    settlement: Settlement | Correction,
+    write: () => Promise<SettlementOutcome>,
+  ): Promise<SettlementOutcome>;
 }
 
 const nameOf = ({ table, key }: ItemAddress, owner = ''): string => `${table} ${key} ${owner}`;
@@ -63,10 +63,9 @@ export function createSettleOnce({
 
   async function retry(address: ItemAddress, { mark, settlements, retryUntilMs }: DoubtfulWrite): Promise<void> {
     if (clock.nowMs() > retryUntilMs) throw new Error('a settlement was repeated too late to count once');
-    const waiting = settlements.map(({ request }) => ({ request, isSeenAfter: true }));
-    let seen: { readonly item: Record<string, unknown>; readonly atMs: number } | undefined;
+    let seen: SeenItem | undefined;
     for (let tried = 0; tried < writesMax; tried += 1) {
-      const { write } = planWrite(waiting, seen, clock.nowMs());
+      const { write } = planWrite([], settlements, seen, clock.nowMs());
       if (write === undefined) return;
       addMark(write.draft, mark);
       const update = write.draft.toUpdate(address.table, address.key, { repeatable: true });
@@ -88,8 +87,8 @@ export function createSettleOnce({
 
   async function settleNow(
     address: ItemAddress & { readonly owner: string },
-    write: () => Promise<Answer<never>>,
-  ): Promise<Answer<never>> {
+    write: () => Promise<SettlementOutcome>,
+  ): Promise<SettlementOutcome> {
     const name = nameOf(address, address.owner);
     const doubt = doubtful.get(name);
     if (doubt === undefined) {
@@ -121,7 +120,7 @@ export function createSettleOnce({
       for (const { owner } of settlements) doubtful.set(nameOf(address, owner), write);
     },
 
-    async settle(address, request, write) {
+    async settle(address, settlement, write) {
       const name = nameOf(address, address.owner);
       const running = underWay.get(name);
       if (running !== undefined) {
@@ -129,7 +128,7 @@ export function createSettleOnce({
         return { kind: 'gone' };
       }
       // A hold that was not taken must not be taken out of its bucket: it holds those of others.
-      const isKnown = request.kind !== 'settle' || open.has(name);
+      const isKnown = settlement.kind !== 'settle' || open.has(name);
       if (!isKnown || resolved.has(name)) return { kind: 'gone' };
       const settled = settleNow(address, write).finally(() => underWay.delete(name));
       underWay.set(name, settled);

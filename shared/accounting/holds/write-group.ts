@@ -1,12 +1,12 @@
 // One write in the making, and what is left while requests go into it one after the other.
 import { type Balance, readAmount, readAvailable, readHeld, readTimed, type SeenItem } from './counter.ts';
-import type { Answer, Correction, Count, Demand, Settlement } from './requests.ts';
+import type { Correction, Count, Demand, Insufficient, Limited, Reserved, Settlement } from './requests.ts';
 import { UpdateDraft } from './update-draft.ts';
 import { addCount, correctCount, readWindow, type Window, type WindowUse, waitMs } from './windows.ts';
 
-type SettleOutcome = 'covered' | 'late' | 'gone';
+type Coverage = 'covered' | 'late' | 'gone';
 /** 'wait': it would fit without the others of this write, which may not be written. 'look': the item is not known. */
-type Verdict = 'fits' | 'wait' | 'look' | Extract<Answer<never>, { kind: 'reserved' | 'limited' | 'insufficient' }>;
+type Verdict = 'fits' | 'wait' | 'look' | Reserved | Limited | Insufficient;
 
 export class WriteGroup {
   readonly #draft = new UpdateDraft();
@@ -26,7 +26,7 @@ export class WriteGroup {
   }
 
   /** By what the item said after the hold was taken; unknown: the bucket is expected to have it. */
-  settle({ counter: { balances, spentAttribute }, bucket, held, actual, prepare }: Settlement): SettleOutcome {
+  settle({ counter: { balances, spentAttribute }, bucket, held, actual, prepare }: Settlement): Coverage {
     const draft = this.#draft;
     const item = this.#seen?.item;
     if (item !== undefined && balances.some(({ attribute }) => item[attribute] === undefined)) return 'gone';
@@ -46,7 +46,7 @@ export class WriteGroup {
     return isLate ? 'late' : 'covered';
   }
 
-  correct({ changes, countedAtMs }: Correction): SettleOutcome {
+  correct({ changes, countedAtMs }: Correction): Coverage {
     const corrected = changes.filter(({ window, change }) => {
       const isCorrected = correctCount(this.#draft, window, change, countedAtMs, this.#nowMs, this.#seen?.item);
       const use = isCorrected ? this.#useOf(window) : undefined;

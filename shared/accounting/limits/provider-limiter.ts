@@ -58,11 +58,9 @@ export function createProviderLimiter({ writer, clock, randomness }: ProviderLim
     const key = `provider#${entry.provider}#${entry.model}#${shard}`;
     const demands = demandsOf(shardLimitsOf(limits, shard, shardCount), tokens);
     const prepare = (draft: UpdateDraft) => draft.set('expires_at_epoch_seconds', expiryOf(clock.nowMs()));
-    const assess = () => ({ counts: demands, prepare });
-    const answer = await writer.reserve({ table: 'limits', key }, { kind: 'reserve', assess });
-    if (answer.kind === 'limited') return { kind: 'limited', retryAfterMs: answer.retryAfterMs };
-    if (answer.kind !== 'reserved') throw new Error(`an admission ended as ${answer.kind}`);
-    return { kind: 'admitted', permit: { key, id: randomness.uuid(), countedAtMs: answer.atMs, demands } };
+    const outcome = await writer.reserve({ table: 'limits', key }, () => ({ counts: demands, prepare }));
+    if (outcome.kind === 'limited') return { kind: 'limited', retryAfterMs: outcome.retryAfterMs };
+    return { kind: 'admitted', permit: { key, id: randomness.uuid(), countedAtMs: outcome.atMs, demands } };
   }
 
   /** `amountOf`: what the call has really taken of a limit. */

@@ -166,6 +166,27 @@ describe('requests that want one item', () => {
 });
 
 describe('a request', () => {
+  it('can end only as what it asked for can: the types of the answers say so', async () => {
+    const { asked, counters } = start();
+    const address = { table: 'ledger', key: 'unit' } as const;
+    const hold = { bucket: 'H0', amount: 1n };
+    const outcomes = [
+      counters.writer.reserve(address, () => ({ balances: [] })).then(({ kind }) => kind satisfies 'reserved'),
+      counters.writer
+        .reserve(address, () => ({ counts: [] }))
+        .then(({ kind }) => kind satisfies 'reserved' | 'limited'),
+      counters.writer.reserve(address, () => ({ hold })).then(({ kind }) => kind satisfies 'reserved' | 'insufficient'),
+      counters.writer
+        .reserve(address, () => ({ reason: 'closed' as const, isFinal: true }))
+        .then((outcome) => (outcome.kind === 'refused' ? (outcome.reason satisfies 'closed') : outcome.kind)),
+    ];
+    for (let question = 0; question < 5; question += 1) {
+      asked[question]?.answer(written({}));
+      await gatheredWrite();
+    }
+    expect(await Promise.all(outcomes)).toEqual(['reserved', 'reserved', 'reserved', 'closed']);
+  });
+
   it('is refused when it has waited ten seconds in the process', async () => {
     const { asked, take, kindOf, clock } = start();
     const first = kindOf(take(1n).result);

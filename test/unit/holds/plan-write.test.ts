@@ -3,8 +3,12 @@
 import fc from 'fast-check';
 import { describe, expect, it } from '#jest';
 import { requestsPerMinute, tokensPerMinute, UpdateDraft } from '../../../shared/accounting/holds/index.ts';
-import { planWrite } from '../../../shared/accounting/holds/plan-write.ts';
-import type { Request } from '../../../shared/accounting/holds/requests.ts';
+import {
+  planWrite,
+  type WaitingReservation,
+  type WaitingSettlement,
+} from '../../../shared/accounting/holds/plan-write.ts';
+import type { Assess, Correction, Settlement } from '../../../shared/accounting/holds/requests.ts';
 import type { Item, Update } from '../../../shared/storage/store/index.ts';
 
 const nowMs = 1_800_000_000_000;
@@ -13,15 +17,15 @@ const bucket = name('H', nowMs + 70_000);
 const counter = (limit: bigint | null) =>
   ({ table: 'ledger', key: 'unit', balances: [{ attribute: 'b', limit }], spentAttribute: 's' }) as const;
 
-const take = (amount: bigint, limit: bigint | null = 100n): Request<never> => ({
-  kind: 'reserve',
-  assess: () => ({ hold: { bucket, amount }, balances: counter(limit).balances }),
-});
-const count = (amount: bigint, limit: bigint): Request<never> => ({
-  kind: 'reserve',
-  assess: () => ({ counts: [{ window: requestsPerMinute, amount, limit }] }),
-});
-const settle = (held: bigint, actual: bigint): Request<never> => ({
+type Asked = Assess | Settlement | Correction;
+
+const take =
+  (amount: bigint, limit: bigint | null = 100n): Assess =>
+  () => ({ hold: { bucket, amount }, balances: counter(limit).balances });
+const count =
+  (amount: bigint, limit: bigint): Assess =>
+  () => ({ counts: [{ window: requestsPerMinute, amount, limit }] });
+const settle = (held: bigint, actual: bigint): Settlement => ({
   kind: 'settle',
   counter: counter(100n),
   bucket,
@@ -29,12 +33,23 @@ const settle = (held: bigint, actual: bigint): Request<never> => ({
   actual,
 });
 
-function plan(requests: readonly Request<never>[], item?: Item, seenAtMs = nowMs, isSeenAfter = true) {
-  const waiting = requests.map((request) => ({ request, isSeenAfter }));
-  const { answered, write } = planWrite(waiting, item && { item, atMs: seenAtMs }, nowMs);
-  const kinds = waiting.map((entry) => {
-    const answer = answered.find(([answeredEntry]) => answeredEntry === entry)?.[1];
-    return answer?.kind ?? (write?.entries.includes(entry) ? 'written' : 'waits');
+function plan(asked: readonly Asked[], item?: Item, seenAtMs = nowMs, isSeenAfter = true) {
+  const entries = asked.map((one): WaitingReservation | WaitingSettlement =>
+    typeof one === 'function' ? { assess: one, isSeenAfter } : { settlement: one },
+  );
+  const reservations = entries.filter((entry) => 'assess' in entry);
+  const settlements = entries.filter((entry) => 'settlement' in entry);
+  const seen = item && { item, atMs: seenAtMs };
+  const { answered, gone, write } = planWrite(reservations, settlements, seen, nowMs);
+  const written: readonly object[] = [
+    ...(write?.reserved ?? []),
+    ...(write?.settled ?? []).map(({ waiting }) => waiting),
+  ];
+  const kinds = entries.map((entry) => {
+    const answer = answered.find(([reservation]) => reservation === entry)?.[1];
+    if (answer !== undefined) return answer.kind;
+    if ('settlement' in entry && gone.includes(entry)) return 'gone';
+    return written.includes(entry) ? 'written' : 'waits';
   });
   const update = write?.draft.toUpdate('ledger', 'unit', { repeatable: true });
   return { kinds, answers: answered.map(([, answer]) => answer), update };

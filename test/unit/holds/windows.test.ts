@@ -13,8 +13,8 @@ const startMs = 1_800_000_000_000;
 /** One request of a caller that sees the item as it stands. */
 function request(item: Item, limit: number, nowMs: number): { item: Item; retryAfterMs: number | undefined } {
   const demand = { counts: [{ window: requestsPerMinute, amount: 1n, limit: BigInt(limit) }] };
-  const waiting = [{ request: { kind: 'reserve', assess: () => demand }, isSeenAfter: true } as const];
-  const { answered, write } = planWrite(waiting, { item, atMs: nowMs }, nowMs);
+  const reservation = { assess: () => demand, isSeenAfter: true };
+  const { answered, write } = planWrite([reservation], [], { item, atMs: nowMs }, nowMs);
   const answer = answered[0]?.[1];
   if (answer?.kind === 'limited') return { item, retryAfterMs: answer.retryAfterMs };
   const update = write?.draft.toUpdate('limits', 'unit', { repeatable: true });
