@@ -40,7 +40,7 @@ export function statedNumbers(
   const { minSeconds, maxSeconds } = constants.streamBudget;
   const budget = seconds(constants.requestBudgetMs);
   const comment = seconds(constants.keepAliveCommentMs);
-  const bounds = (name: string) => number('bounds.ts', name);
+  const bounds = (name: string) => number('schema-bounds.ts', name);
   const alarm = (name: string) => number('alarms.ts', name);
   const few = alarm('fewCallsMax');
   const timed = 10 * (few + 1);
