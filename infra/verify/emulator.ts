@@ -1,8 +1,8 @@
 // Servers that stand in for AWS: started as children of this process, on a free port, and gone with it.
-import { type AddressInfo, createServer } from 'node:net';
 import { dirname } from 'node:path';
 import { sleep, systemClock } from '../../shared/foundation/time/index.ts';
 import { hasEnded, spawnBoundChild } from '../local/bound-child.ts';
+import { freePort } from '../local/embedded-dynamodb.ts';
 
 const host = '127.0.0.1';
 const startTimeoutMs = 30_000;
@@ -17,17 +17,16 @@ export interface Emulator {
 
 export interface EmulatorOptions {
   readonly program: string;
-  readonly argsOf?: (port: number) => readonly string[];
-  readonly variablesOf?: (port: number) => Readonly<Record<string, string>>;
+  readonly variablesOf: (port: number) => Readonly<Record<string, string>>;
 }
 
 /** Resolves once it answers. The project's own Node comes first on its PATH. */
-export async function startEmulator({ program, argsOf, variablesOf }: EmulatorOptions): Promise<Emulator> {
+export async function startEmulator({ program, variablesOf }: EmulatorOptions): Promise<Emulator> {
   const port = await freePort();
   const url = `http://${host}:${port}`;
-  const variables = { PATH: `${dirname(process.execPath)}:${process.env.PATH ?? ''}`, ...variablesOf?.(port) };
+  const variables = { PATH: `${dirname(process.execPath)}:${process.env.PATH ?? ''}`, ...variablesOf(port) };
   const settings = Object.entries(variables).map(([name, value]) => `${name}=${value}`);
-  const child = spawnBoundChild('/usr/bin/env', [...settings, program, ...(argsOf?.(port) ?? [])]);
+  const child = spawnBoundChild('/usr/bin/env', [...settings, program]);
   const written: string[] = [];
   for (const pipe of [child.process.stdout, child.process.stderr]) {
     pipe?.on('data', (chunk: Buffer) => void written.push(chunk.toString('utf8')));
@@ -43,12 +42,4 @@ export async function startEmulator({ program, argsOf, variablesOf }: EmulatorOp
   }
   await child.stop();
   throw new Error(`${program} did not start: ${output().trimEnd().split('\n').at(-1)}`);
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer();
-  await new Promise<void>((resolve) => server.listen(0, host, resolve));
-  const { port } = server.address() as AddressInfo;
-  await new Promise((resolve) => server.close(resolve));
-  return port;
 }

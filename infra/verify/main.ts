@@ -1,11 +1,10 @@
 // `npm run verify:aws [-- NAME…]`: what can be shown of a stage without an AWS account, from cheap to dear, one line per
-// step. A step whose tool is absent is skipped and says so. `templates` and `permissions` run in `npm test` too.
-
+// step. A step whose tool is absent is skipped and says so. None of them shows what `npm test` shows.
 import { startStopwatch } from '../../shared/foundation/time/index.ts';
-import { awsServices } from './aws-services.ts';
 import { emulatedStage } from './emulated-stage/emulated-stage.ts';
+import { runtime } from './runtime/runtime.ts';
 import { secondEngine } from './second-engine.ts';
-import { projectRoot, pythonProgram, runCommand, runTests, Skipped, type Step } from './step.ts';
+import { projectRoot, pythonProgram, runCommand, Skipped, type Step } from './step.ts';
 
 /** Resources that depend on what they already refer to: CDK writes such lines, and they do no harm. */
 const ignoredChecks = 'W3005';
@@ -13,14 +12,6 @@ const ignoredChecks = 'W3005';
 const lintedRegions = ['us-east-1', 'eu-west-1', 'eu-central-1', 'ap-southeast-3'];
 
 const steps: readonly Step[] = [
-  {
-    name: 'templates',
-    run: async () => `${await runTests(['test/infra/template-spec'])}: every property, against CloudFormation's types`,
-  },
-  {
-    name: 'permissions',
-    run: async () => `${await runTests(['test/infra/permissions'])}: every recorded call, against the roles`,
-  },
   {
     name: 'cfn-lint',
     async run() {
@@ -32,8 +23,8 @@ const steps: readonly Step[] = [
       return `no finding in any template in ${lintedRegions.join(', ')}`;
     },
   },
+  runtime,
   secondEngine,
-  awsServices,
   emulatedStage,
 ];
 

@@ -15,8 +15,6 @@ export interface Delivery {
   readonly contentType: string;
   /** As they arrived: one per write, unless the network put some together. */
   readonly chunks: readonly Buffer[];
-  /** When the first of them came, by `performance.now()`. */
-  readonly firstAtMs: number;
   /** Set when the function failed before it wrote anything. */
   readonly errorType: string | undefined;
 }
@@ -24,8 +22,6 @@ export interface Delivery {
 export interface RuntimeApi {
   /** host:port */
   readonly address: string;
-  /** Resolves when the function asks for its first event: it is loaded. */
-  readonly loaded: Promise<void>;
   /** Rejects when the function reports a failure of its own, dies or takes too long. */
   invoke(event: object): Promise<Delivery>;
   stop(): Promise<void>;
@@ -42,7 +38,6 @@ export async function startRuntimeApi(): Promise<RuntimeApi> {
   const queue: Waiting[] = [];
   const running = new Map<string, Waiting>();
   let idle: ServerResponse | undefined;
-  const loaded = Promise.withResolvers<void>();
 
   const handOut = () => {
     if (idle === undefined) return;
@@ -62,7 +57,6 @@ export async function startRuntimeApi(): Promise<RuntimeApi> {
     const path = request.url ?? '';
     if (path === `${prefix}invocation/next`) {
       idle = response;
-      loaded.resolve();
       handOut();
       return;
     }
@@ -82,7 +76,6 @@ export async function startRuntimeApi(): Promise<RuntimeApi> {
 
   return {
     address: `${host}:${(server.address() as AddressInfo).port}`,
-    loaded: loaded.promise,
     invoke(event) {
       const { promise, resolve, reject } = Promise.withResolvers<Delivery>();
       queue.push({ id: systemRandomness.uuid(), event: JSON.stringify(event), resolve, reject });
@@ -109,15 +102,10 @@ const invocationHeaders = (id: string) => ({
 /** Rejects when the connection ends before the answer does: the process died on it. */
 async function take(request: IncomingMessage): Promise<Delivery> {
   const chunks: Buffer[] = [];
-  let firstAtMs = Number.NaN;
-  for await (const chunk of request) {
-    if (chunks.length === 0) firstAtMs = performance.now();
-    chunks.push(chunk as Buffer);
-  }
+  for await (const chunk of request) chunks.push(chunk as Buffer);
   return {
     contentType: request.headers['content-type'] ?? '',
     chunks,
-    firstAtMs,
     errorType: request.trailers['lambda-runtime-function-error-type'],
   };
 }

@@ -6,8 +6,7 @@ import { type RuntimeApi, startRuntimeApi } from './runtime-api.ts';
 
 const dist = resolve(import.meta.dirname, '../../../dist');
 
-export interface RunningFunction extends Pick<RuntimeApi, 'invoke' | 'loaded'> {
-  readonly pid: number;
+export interface RunningFunction extends Pick<RuntimeApi, 'invoke'> {
   /** Whether the process that took the first event still takes them. */
   isAlive(): boolean;
   /** What it wrote, its log lines among it. */
@@ -16,32 +15,29 @@ export interface RunningFunction extends Pick<RuntimeApi, 'invoke' | 'loaded'> {
 }
 
 export interface FunctionOptions {
-  /** Folder of the bundle under `bundlesRoot`. */
+  /** Folder of the bundle in dist. */
   readonly name: string;
-  /** Default: dist. */
-  readonly bundlesRoot?: string;
   /** Main file of the runtime client. */
   readonly client: string;
   readonly stage: string;
   readonly dynamodbUrl: string;
   /** More variables of its environment. */
-  readonly variables?: Readonly<Record<string, string>>;
+  readonly variables: Readonly<Record<string, string>>;
 }
 
 export async function startFunction({
   name,
-  bundlesRoot = dist,
   client,
   stage,
   dynamodbUrl,
-  variables = {},
+  variables,
 }: FunctionOptions): Promise<RunningFunction> {
   const api = await startRuntimeApi();
   const environment = {
     ...lambdaEnvironment({ stage, dynamodbUrl }),
     AWS_LAMBDA_RUNTIME_API: api.address,
     _HANDLER: 'index.handler',
-    LAMBDA_TASK_ROOT: join(bundlesRoot, name),
+    LAMBDA_TASK_ROOT: join(dist, name),
     AWS_LAMBDA_FUNCTION_NAME: `gw-test-${name}`,
     AWS_LAMBDA_FUNCTION_VERSION: '$LATEST',
     AWS_LAMBDA_FUNCTION_MEMORY_SIZE: '512',
@@ -58,8 +54,6 @@ export async function startFunction({
   }
   return {
     invoke: (event) => api.invoke(event),
-    loaded: api.loaded,
-    pid: child.process.pid ?? Number.NaN,
     isAlive: () => !hasEnded(child.process),
     output: () => written.join(''),
     async stop() {

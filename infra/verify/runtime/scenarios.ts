@@ -15,7 +15,7 @@ export interface Scenario {
   readonly run: (target: RunningFunction, stage: Pick<PreparedStage, 'key' | 'bucket'>) => Promise<string>;
 }
 
-export const event = (method: string, path: string, key: string | undefined, body?: object, headers = {}) => ({
+const event = (method: string, path: string, key: string | undefined, body?: object, headers = {}) => ({
   version: '2.0',
   rawPath: path.split('?')[0],
   rawQueryString: path.split('?')[1] ?? '',
@@ -25,7 +25,7 @@ export const event = (method: string, path: string, key: string | undefined, bod
     ...headers,
   },
   requestContext: {
-    http: { method, path, sourceIp: '127.0.0.1', userAgent: 'runtime-test' },
+    http: { method, path, sourceIp: '127.0.0.1', userAgent: 'verify' },
     timeEpoch: systemClock.nowMs(),
   },
   ...(body === undefined ? {} : { body: JSON.stringify(body) }),
