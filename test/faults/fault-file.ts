@@ -20,6 +20,9 @@ const parameters: Readonly<Record<string, string>> = {
 /** Nothing but their client ends these. */
 export const endlessBehaviours: readonly string[] = ['trickle-comments', 'endless'];
 
+/** These send nothing that counts, and never end. */
+export const silentBehaviours: readonly string[] = ['silent', 'stall-after-role'];
+
 export const behaviours = behaviourNames;
 export const aloneModel = (behaviour: string): string => `alone/${behaviour}`;
 export const spareModel = (behaviour: string): string => `spare/${behaviour}`;

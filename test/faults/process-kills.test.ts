@@ -23,8 +23,9 @@ import { mixCalls, type PlannedCall } from './mixed-calls.ts';
 import { faultSeed, seededRandom } from './seeded-random.ts';
 import { sendOne } from './send-calls.ts';
 
-const kills = 5;
-const callsPerKill = 20;
+/** The first leaves what the others meet; each process takes a second to start. */
+const kills = 3;
+const callsPerKill = 25;
 /** The most that a call of the suite can cost: 64 tokens of output and a short prompt, thrice. */
 const callMaxPicoUsd = 2_000_000_000n;
 const behaviours = ['echo', 'reasoning', 'slow', 'slow-chunks'];

@@ -2,7 +2,7 @@
 import { sleep, systemClock } from '../../shared/foundation/time/index.ts';
 import type { Reply } from '../support/call-gateway.ts';
 import { type GatewayServer, serveGateway } from '../support/serve-gateway.ts';
-import type { Keys } from './fault-file.ts';
+import { aloneModel, type Keys, silentBehaviours } from './fault-file.ts';
 import type { FaultyGateway } from './fault-harness.ts';
 import type { PlannedCall } from './mixed-calls.ts';
 
@@ -16,12 +16,22 @@ export interface Server extends GatewayServer {
   send(calls: readonly PlannedCall[], atOnce: number): Promise<readonly SentCall[]>;
 }
 
-/** So long a call has been on its way: a silent provider that is the last one ends with its budget of 55 s. */
+/** So long a call has been on its way, of the 55 s that are its budget. */
 const arrivedBeforeMs = 45_000;
+/** Where no more is to come from a silent provider, and nothing but the budget ends the call. */
+const silentArrivedBeforeMs = 54_000;
+const silentModels: readonly unknown[] = silentBehaviours.map(aloneModel);
+const silentQuery = 'silent';
 
 export async function serve({ gateway, composition }: FaultyGateway, keys: Keys): Promise<Server> {
   const server = await serveGateway(composition, (request, context) =>
-    gateway({ ...request, arrivedAtMs: request.arrivedAtMs - arrivedBeforeMs }, context),
+    gateway(
+      {
+        ...request,
+        arrivedAtMs: request.arrivedAtMs - (request.query === silentQuery ? silentArrivedBeforeMs : arrivedBeforeMs),
+      },
+      context,
+    ),
   );
   return {
     ...server,
@@ -47,8 +57,9 @@ export async function sendOne(url: string, call: PlannedCall, keys: Keys): Promi
   if (call.leavesAfterMs !== undefined) {
     void sleep(systemClock, call.leavesAfterMs, done.signal).then(() => client.abort());
   }
+  const query = silentModels.includes(call.body.model) ? `?${silentQuery}` : '';
   try {
-    const response = await fetch(`${url}/chat/completions`, {
+    const response = await fetch(`${url}/chat/completions${query}`, {
       method: 'POST',
       headers: { authorization: `Bearer ${keys[call.key]}`, 'content-type': 'application/json', ...call.headers },
       body: JSON.stringify(call.body),

@@ -1,15 +1,19 @@
-// 100 mixed calls in each kind of weather, and what holds afterwards. GW_FAULT_SEED=n makes other weather.
+// 60 mixed calls in each kind of weather, and what holds afterwards. GW_FAULT_SEED=n makes other weather.
 import { afterAll, beforeAll, describe, expect, it } from '#jest';
 import { checkWellAnswered } from '../support/well-answered.ts';
 import { retryAll, standingAfterTheLease } from './after-the-lease.ts';
-import { brokenSums, overspent, readAccounts, workspaces } from './books.ts';
+import { askGateway } from './ask-gateway.ts';
+import { brokenSums, overspent, readAccounts, standingHolds, workspaces } from './books.ts';
+import { aloneModel } from './fault-file.ts';
 import { type FaultHarness, shardCredit, startFaultHarness } from './fault-harness.ts';
+import type { FaultPlan } from './faulty-client.ts';
 import { mixCalls } from './mixed-calls.ts';
 import { faultSeed, seededRandom } from './seeded-random.ts';
 import { type SentCall, serve } from './send-calls.ts';
 import { storms } from './storms.ts';
 
-const callsPerStorm = 100;
+/** Every kind of call several times. */
+const callsPerStorm = 60;
 const atOnce = 20;
 
 /** What every storm must show, or the calls were not mixed. */
@@ -121,6 +125,29 @@ describe.each(storms.map((storm, index) => ({ ...storm, index })))('while $name'
     expect(statuses).not.toContain(409);
     expect(statuses.filter((status) => status === 200).length).toBeGreaterThan(0);
     expect({ ...told, broken: await brokenSums(harness) }).toEqual({ ...told, broken: [] });
+  });
+});
+
+describe('a call that its key cannot pay for', () => {
+  /** A call to the store is sent three times: this many refusals fail two of them. */
+  const refusals = 6;
+
+  it('leaves no hold on the credit, though the store throttles the return: that does not wait for the lease', async () => {
+    const harness = await startFaultHarness();
+    let left = refusals;
+    const plan: FaultPlan = ({ table, input }) => {
+      const gives = table === 'ledger' && /\bADD\b/.test(String(input.UpdateExpression));
+      if (!gives || left === 0) return undefined;
+      left -= 1;
+      return 'throttled';
+    };
+    const { gateway } = harness.open({ plan });
+    const body = { model: aloneModel('echo'), messages: [{ role: 'user', content: 'Hello' }], max_tokens: 4_096 };
+    const { status } = await askGateway(gateway, { key: 'limited', body, headers: {} }, harness.keys, harness.clock);
+    expect({ status, left }).toEqual({ status: 402, left: 0 });
+    expect(await standingHolds(harness)).toEqual([]);
+    expect(harness.simulator.calls).toEqual([]);
+    await harness.stop();
   });
 });
 

@@ -7,6 +7,7 @@ import { checkWellAnswered, type Expectation } from '../support/well-answered.ts
 import { type Asked, startFuzzGateway, type Upstream } from './fuzz-gateway.ts';
 
 const seed = Number(process.env.GW_FUZZ_SEED ?? 20_260_601);
+const times = Number(process.env.GW_FUZZ_TIMES ?? 1);
 /** Requests that run side by side. */
 const batch = 50;
 
@@ -56,7 +57,7 @@ export async function startFuzzRun(): Promise<FuzzRun> {
       fc.asyncProperty(fc.array(cases, { minLength: batch, maxLength: batch }), async (some) => {
         await Promise.all(some.map(run));
       }),
-      { seed, numRuns: requests / batch, endOnFailure: true },
+      { seed, numRuns: (times * requests) / batch, endOnFailure: true },
     );
 
   async function overAll(end: number, judge: (at: number) => Promise<void>): Promise<void> {

@@ -43,11 +43,11 @@ export interface Framing {
   readonly prefix: string;
 }
 
-export const framings: Readonly<Record<string, Framing>> = {
+export const framings = {
   'in the common form': { lineEnd: '\n', prefix: 'data: ' },
   'with CRLF and comments': { lineEnd: '\r\n', prefix: ': still here\r\nid: 7\r\ndata:' },
   'with CR': { lineEnd: '\r', prefix: 'data: ' },
-};
+} satisfies Record<string, Framing>;
 
 export const streamBytes = (texts: readonly string[], { lineEnd, prefix }: Framing): Buffer =>
   Buffer.from([...texts, '[DONE]'].map((text) => `${prefix}${text}${lineEnd}${lineEnd}`).join(''));
