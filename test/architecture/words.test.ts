@@ -38,6 +38,20 @@ describe('what ships', () => {
   });
 });
 
+describe('the pages', () => {
+  it('have no cell of a table above 200 characters', () => {
+    const cells = readMarkdownFiles().flatMap(({ path, text }) =>
+      text
+        .split('\n')
+        .filter((line) => line.startsWith('|'))
+        .flatMap((line) => line.split(/(?<!\\)\|/).map((cell) => ({ path, cell: cell.trim() }))),
+    );
+    expect(cells.length).toBeGreaterThan(100);
+    const long = cells.filter(({ cell }) => cell.length > 200 && !/^-+:?$/.test(cell));
+    expect(long.map(({ path, cell }) => `${path}: ${cell.slice(0, 60)}`)).toEqual([]);
+  });
+});
+
 describe('README.md', () => {
   it('is read to its end: at most 200 lines, and no line of a table above 160 characters', () => {
     const lines = readFileSync(join(projectRoot, 'README.md'), 'utf8').trimEnd().split('\n');

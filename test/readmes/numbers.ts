@@ -29,8 +29,10 @@ export const numberedPages = [
   'functions',
   'infra/cdk/README.md',
   'infra/cli/README.md',
-  'shared/README.md',
+  'shared/accounting/README.md',
+  'shared/protocol/README.md',
   'shared/protocol/http/README.md',
+  'shared/storage/README.md',
 ] as const;
 
 /** By page: what it says, with the numbers of the code. Code in backticks is one backtick here. */
@@ -93,12 +95,12 @@ export function statedNumbers(
       `or failed, more than ${few} times`,
     ],
     'infra/cli/README.md': [`are kept for ${number('call-records.ts', 'lifeDaysDefault')} days`],
-    'shared/README.md': [
+    'shared/accounting/README.md': [
       `stays for ${seconds(number('settlement-mark.ts', 'lifeMs'))} s`,
-      `in slices of ${number('time-budget.ts', 'sliceMs')} ms`,
       `two calls within ${seconds(number('cooldown-item.ts', 'failuresWithinMs'))} s`,
-      `work beyond ${bounds('eventLoopMaxMs')} ms of the event loop`,
     ],
+    'shared/protocol/README.md': [`work beyond ${bounds('eventLoopMaxMs')} ms of the event loop`],
+    'shared/storage/README.md': [`in slices of ${number('time-budget.ts', 'sliceMs')} ms`],
     'shared/protocol/http/README.md': [
       `${kib(constants.headersMaxBytes)} KiB, ${seconds(number('node-server.ts', 'headersTimeoutMs'))} s to arrive`,
       `| whole request | ${seconds(number('node-server.ts', 'requestTimeoutMs'))} s to arrive`,
@@ -141,9 +143,9 @@ export const otherNumbers: readonly RegExp[] = [
   /new accounts have 10\b|1,000 at 10 s are 100 a second, and a new account's 10 are one/g,
   /3,000 to 5,000 tokens of a usual model|OpenAI's SDKs is 10 minutes|Lambda's 900 s|Lambda's event holds 6 MB/g,
   /with exit 1\b|Exit 0: done\. 1: it failed, in one line, or was declined\. 2:/g,
-  /\(120 KB\)|with 200 calls in flight such an item had 14 KB|exact to the specification, 5 KB|some 20 ms/g,
+  /\(120 KB\)|exact to the specification, 5 KB|some 20 ms/g,
   /L-B99A9384|any second of the last 35 days|a reserved concurrency of 0\b|every call with 429/g,
-  /of the last 15 to 30 minutes/g,
+  /of the last 15 to 30 minutes|drafts 2020-12, 2019-09, 7, 6 and 4/g,
 ];
 
 /** Sections whose numbers are measured, are those of others or of earlier versions, or have a test of their own. */

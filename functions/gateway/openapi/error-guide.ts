@@ -15,7 +15,7 @@ type GuideOf<Family extends object> = { readonly [Code in keyof Family]: ErrorGu
 const gatewayErrors: GuideOf<typeof errorFamilies.gateway> = {
   invalid_request: {
     cause:
-      'The body is no JSON object or over its bounds, `model` or `messages` is missing, a member or header is malformed, unknown (inside `provider`) or sent in another letter case, `provider.only` names no known provider, or every provider rejected the request.',
+      'A body that is no JSON object or over its bounds; a member or header that is missing, malformed, unknown inside `provider`, or in another letter case; or every provider rejected the request.',
     solution: 'Correct what `message` names. Where providers agree on what they object to, `reason` says it.',
   },
   unknown_model: {
@@ -35,9 +35,9 @@ const gatewayErrors: GuideOf<typeof errorFamilies.gateway> = {
   },
   feature_unsupported: {
     cause:
-      'No provider of the model that may serve the call supports its tools, images, audio, JSON mode or streaming, or the call would cost more than the prices of the catalogue: `service_tier`, `web_search_options`, `plugins`, `best_of`.',
+      'No provider of the model supports the tools, images, audio, JSON mode or streaming, or what costs more than the catalogue says: `service_tier`, `web_search_options`, `plugins`, `best_of`.',
     solution:
-      'Leave the feature out, or take a model whose `supported_params` and `modalities` have it; `auto` looks for one by itself. What costs more is for the operator to allow: `supported_params.extras` of the gateway file.',
+      'Leave it out, or take a model whose `supported_params` and `modalities` have it; `auto` looks for one. The operator allows what costs more: `supported_params.extras` in the gateway file.',
   },
   invalid_response_schema: {
     cause:
@@ -60,7 +60,7 @@ const gatewayErrors: GuideOf<typeof errorFamilies.gateway> = {
   },
   PAYMENT_REQUIRED: {
     cause:
-      'The worst case of the call is more than the credit of the workspace, the spend limit of the workspace or, on a plain call, the spend limit of the key still covers. Other calls that run hold their part.',
+      "The worst case of the call is more than the workspace's credit, its spend limit or, on a plain call, the key's spend limit still covers. Other calls that run hold their part.",
     solution:
       'Set a smaller `max_tokens`, or ask the operator for credit or a higher limit: `message` names both amounts.',
   },
@@ -80,7 +80,7 @@ const gatewayErrors: GuideOf<typeof errorFamilies.gateway> = {
   duplicate_span_id: {
     cause: 'Another call of the workspace used this `X-Gw-Span-Id` in the last 30 days.',
     solution:
-      'Take a new span id for every call. A retry with the same Idempotency-Key may keep its own, and so may one of a call that no provider saw or that ended with a 429, a 5xx or a broken stream: after any other answer of a provider it stays used.',
+      'Take a new span id for every call. A retry may keep its own with the same Idempotency-Key, where no provider was called, and after a 429, a 5xx or a broken stream; otherwise it stays used.',
   },
   no_policy_compliant_provider: {
     cause:
@@ -107,7 +107,7 @@ const gatewayErrors: GuideOf<typeof errorFamilies.gateway> = {
   no_available_provider: {
     cause: 'Every eligible provider failed, or some failed and others were limited.',
     solution:
-      'Try again a little later, unless `x-should-retry` is `false`, or let more providers serve. `GET /v1/generation?id=` with the correlation id shows each attempt, and `gw calls show` what the providers said.',
+      'Try again later, unless `x-should-retry` is `false`, or let more providers serve. `GET /v1/generation?id=` shows each attempt, and `gw calls show` what the providers said.',
   },
   RATE_LIMITER_UNAVAILABLE: {
     cause:
@@ -121,7 +121,7 @@ const gatewayErrors: GuideOf<typeof errorFamilies.gateway> = {
   },
   request_deadline_exceeded: {
     cause:
-      'A JSON answer was not finished, or a stream had no output, within 55 seconds of the arrival of the call, queueing and fallback included. As an error line: the stream was not finished within its budget.',
+      "Within 55 seconds of the call's arrival, queueing and fallback included, a JSON answer was not finished or a stream had no output. As an error line: the stream was over its budget.",
     solution:
       'Ask for less output, or take a faster model: `provider.sort: latency` helps. `stream: true` helps where the operator has raised the stream budget above its 55 seconds.',
   },
