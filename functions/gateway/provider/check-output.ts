@@ -3,7 +3,7 @@
 
 import { chargedAnswersMax } from '../../../shared/foundation/constants/index.ts';
 import { checkAnswer } from '../../../shared/protocol/json-schema/index.ts';
-import { isJsonObject, type JsonAnswer } from '../../../shared/protocol/wire/index.ts';
+import { isJsonObject, type JsonAnswer, readChoices, withContents } from '../../../shared/protocol/wire/index.ts';
 import { payerOf } from '../../../shared/routing/planner/index.ts';
 import type { AdmittedCandidate } from '../../../shared/routing/provider-metrics/index.ts';
 import type { ModelCall } from '../stages.ts';
@@ -66,22 +66,20 @@ async function checkChoices(
   answer: JsonAnswer,
   { acceptsUnfinished, schemaWork }: Pick<ModelCall, 'acceptsUnfinished' | 'schemaWork'>,
 ): Promise<Checked> {
-  const choices: unknown[] = [];
-  for (const choice of answer.body.choices as unknown[]) {
+  const contents = new Map<number, string>();
+  const choices = readChoices(answer.json).choices as unknown[];
+  for (const [place, choice] of choices.entries()) {
     const message = isJsonObject(choice) && isJsonObject(choice.message) ? choice.message : undefined;
     if (!isJsonObject(choice) || message === undefined) return { kind: 'invalid', wasCut: false };
-    if (isOtherKind(message) || (acceptsUnfinished && choice.finish_reason !== 'stop')) {
-      choices.push(choice);
-      continue;
-    }
+    if (isOtherKind(message) || (acceptsUnfinished && choice.finish_reason !== 'stop')) continue;
     const text = textOf(message.content);
     const checked = await checkAnswer(schema, text, schemaWork);
     if (checked.kind === 'invalid') return { kind: 'invalid', wasCut: choice.finish_reason === 'length' };
     // What a client can parse as it is stays as it is: only what is around the JSON and is none is taken off.
     const isFine = text === message.content && isJson(text);
-    choices.push(isFine ? choice : { ...choice, message: { ...message, content: checked.text } });
+    if (!isFine) contents.set(place, checked.text);
   }
-  return { kind: 'valid', answer: { ...answer, body: { ...answer.body, choices } } };
+  return { kind: 'valid', answer: { ...answer, json: withContents(answer.json, contents) } };
 }
 
 /** A tool call or a refusal: the schema does not speak of it. Many providers put an empty text beside either. */

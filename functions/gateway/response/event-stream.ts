@@ -108,7 +108,7 @@ async function* relay(
       head = chunk.head;
       count(relayed, facts);
       options.onChunk?.(text);
-      options.schemaCheck?.add(head);
+      options.schemaCheck?.add(chunk.json);
       // With the merged usage too, only that one: clients add up what they see.
       const isRelayed = !facts.isUsageOnly || (options.includeUsage && !options.asksMergedUsage);
       if (isRelayed) lines += chunkLine(chunk, options.excludeReasoning);

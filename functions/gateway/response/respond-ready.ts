@@ -6,10 +6,11 @@ import { headerNames } from '../../../shared/foundation/constants/index.ts';
 import type { GatewayResponse } from '../../../shared/protocol/http/index.ts';
 import { jsonHeaders, streamHeaders } from '../../../shared/protocol/router/index.ts';
 import {
+  answerJson,
   doneLine,
-  parseJson,
+  readReportedUsage,
   readStreamChunk,
-  readUsageReport,
+  rewriteMembers,
   type UsageReport,
 } from '../../../shared/protocol/wire/index.ts';
 import { mergeUsage, noCost } from '../../../shared/routing/billing/index.ts';
@@ -39,9 +40,10 @@ function respondCached(call: RoutedCall, answer: CachedAnswer): GatewayResponse 
       body: cachedStream(call, answer, content.chunks),
     };
   }
-  const body = parseJson(content.text) as Record<string, unknown>;
-  const usage = cachedUsage(answer, readUsageReport(body.usage));
-  return { status: okStatus, headers: { ...headers, ...jsonHeaders }, body: JSON.stringify({ ...body, usage }) };
+  const json = answerJson(content.text);
+  const usage = cachedUsage(answer, readReportedUsage(json));
+  const body = rewriteMembers(json, new Map([['usage', usage]]));
+  return { status: okStatus, headers: { ...headers, ...jsonHeaders }, body };
 }
 
 /** The chunks as they came, with the usage chunks that this client asked for. */

@@ -4,7 +4,12 @@ import { okStatus } from '../../../shared/errors/index.ts';
 import { collectedStreamMaxBytes, headerNames } from '../../../shared/foundation/constants/index.ts';
 import type { GatewayResponse } from '../../../shared/protocol/http/index.ts';
 import { jsonHeaders, streamHeaders } from '../../../shared/protocol/router/index.ts';
-import { type JsonAnswer, type UsageReport, withoutReasoning } from '../../../shared/protocol/wire/index.ts';
+import {
+  type JsonAnswer,
+  rewriteMembers,
+  type UsageReport,
+  withoutReasoning,
+} from '../../../shared/protocol/wire/index.ts';
 import { type Charge, mergeUsage } from '../../../shared/routing/billing/index.ts';
 import { payerOf } from '../../../shared/routing/planner/index.ts';
 import type { ChatDependencies } from '../dependencies.ts';
@@ -41,13 +46,13 @@ export async function respond(
 
 async function jsonResponse(deps: ChatDependencies, answered: Answered, answer: JsonAnswer): Promise<Responded> {
   const { call, headers } = answered;
-  const kept = call.request.reasoning?.exclude === true ? withoutReasoning(answer.body) : answer.body;
+  const json = call.request.reasoning?.exclude === true ? withoutReasoning(answer.json) : answer.json;
   const charge = call.bill.charges.at(-1);
   if (charge === undefined) throw new Error('an answer was given that nothing was charged for');
-  const body = JSON.stringify({ ...kept, usage: usageOf(answered, charge, answer.usage) });
+  const body = rewriteMembers(json, new Map([['usage', usageOf(answered, charge, answer.usage)]]));
   const response = { status: okStatus, headers: { ...headers, ...jsonHeaders }, body };
   await call.names.store(response);
-  const readContent = () => ({ kind: 'json', text: JSON.stringify(kept) }) as const;
+  const readContent = () => ({ kind: 'json', text: json.text }) as const;
   return { response, end: () => ({ stream: undefined, writeCache: cacheWriter(deps, call, charge, readContent) }) };
 }
 

@@ -2,11 +2,11 @@
 // that does not satisfy the schema ends with an error line, is billed, and is not asked for again.
 import { collectedStreamMaxBytes } from '../../../shared/foundation/constants/index.ts';
 import { checkAnswer, type SchemaWork } from '../../../shared/protocol/json-schema/index.ts';
-import { isJsonObject } from '../../../shared/protocol/wire/index.ts';
+import { isJsonObject, type JsonText, readChoices } from '../../../shared/protocol/wire/index.ts';
 
 export interface StreamSchemaCheck {
   /** A chunk of the provider. */
-  readonly add: (chunk: Readonly<Record<string, unknown>>) => void;
+  readonly add: (chunk: JsonText) => void;
   /** A choice that calls tools, refuses or was cut is not held against the schema: it is the client's to read. */
   readonly isSatisfied: () => Promise<boolean>;
 }
@@ -35,7 +35,8 @@ export function createStreamSchemaCheck(schema: unknown, work: SchemaWork): Stre
   }
 
   return {
-    add({ choices: list }) {
+    add(chunk) {
+      const list = readChoices(chunk).choices;
       for (const choice of Array.isArray(list) ? list : []) if (isJsonObject(choice)) addChoice(choice);
     },
     async isSatisfied() {

@@ -3,7 +3,7 @@
 import type { Candidate } from '../../../shared/configuration/catalogue/index.ts';
 import { outputTextOf, type StepAnswer } from '../../../shared/configuration/stored-functions/index.ts';
 import { fail, GatewayError } from '../../../shared/errors/index.ts';
-import { withoutReasoning } from '../../../shared/protocol/wire/index.ts';
+import { type JsonText, readChoices, withoutReasoning } from '../../../shared/protocol/wire/index.ts';
 import type { Plan } from '../../../shared/routing/planner/index.ts';
 import { startAdmissionTime } from '../../../shared/storage/store/index.ts';
 import type { ChatDependencies } from '../dependencies.ts';
@@ -11,7 +11,7 @@ import { provide } from '../provider/provide.ts';
 import type { AdmittedExecution, ModelCall, PlannedModelCall, ProvidedAnswer, ProviderRun } from '../stages.ts';
 
 export interface ModelAnswer extends StepAnswer {
-  readonly body: Readonly<Record<string, unknown>>;
+  readonly json: JsonText;
   readonly candidate: Candidate;
   readonly fallbackUsed: boolean;
 }
@@ -76,13 +76,13 @@ function readAnswer(
   provided: ProvidedAnswer,
 ): ModelAnswer | { readonly error: unknown } {
   if (provided.kind === 'stream') throw new Error('a function never streams');
-  const { body } = provided.answer;
+  const { json } = provided.answer;
   // An answer without text, a refusal say, is a result of a prompt, but feeds no step.
-  const output = outputTextOf(body);
+  const output = outputTextOf(readChoices(json));
   if (output === undefined && execution.prompt === undefined) return { error: fail('execution_failed') };
   const { candidate } = provided.admitted;
   return {
-    body: request.reasoning?.exclude === true ? withoutReasoning(body) : body,
+    json: request.reasoning?.exclude === true ? withoutReasoning(json) : json,
     output: output ?? '',
     candidate,
     fallbackUsed: fallbacks.has(candidate),

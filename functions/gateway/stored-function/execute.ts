@@ -41,13 +41,13 @@ export async function execute(deps: ChatDependencies, call: AdmittedExecution): 
   const gatewayMs = Math.max(0, clock.nowMs() - call.arrivedAtMs - upstreamMs);
   const timing = { [headerNames.serverTiming]: `gw;dur=${gatewayMs}` };
   const headers = { ...executed.headers, ...timing, ...jsonHeaders };
-  const response = { status: okStatus, headers, body: JSON.stringify(executed.answer) };
+  const response = { status: okStatus, headers, body: executed.answer };
   await Promise.all([call.names.store(response), slotsAreFree]);
   return { response, end: () => end(undefined) };
 }
 
 interface Executed {
-  readonly answer: Readonly<Record<string, unknown>>;
+  readonly answer: string;
   readonly headers: Readonly<Record<string, string>>;
 }
 
@@ -60,9 +60,9 @@ async function runFunction(deps: ChatDependencies, call: AdmittedExecution, runs
   const usage = () => executionUsage(call, sumRuns(runs).attemptCount);
   if (content.kind === 'prompt') {
     if (prompt === undefined) throw new Error('a prompt was admitted without its plan');
-    const { body, candidate, fallbackUsed } = await callModel(deps, call, prompt, undefined, onRun);
+    const { json, candidate, fallbackUsed } = await callModel(deps, call, prompt, undefined, onRun);
     return {
-      answer: toFunctionAnswer({ ...facts, fallbackUsed }, { kind: 'prompt', body }, usage()),
+      answer: toFunctionAnswer({ ...facts, fallbackUsed }, { kind: 'prompt', json }, usage()),
       headers: { [headerNames.model]: candidate.model.id, [headerNames.provider]: candidate.provider.id },
     };
   }

@@ -1,7 +1,7 @@
 // What a function call answers (spec 2.3): a chat.completion with the member `gw`. Pure.
 import { brand } from '../../foundation/constants/index.ts';
 import { readAnswerText } from '../../protocol/json-schema/index.ts';
-import { isJsonObject, parseJson } from '../../protocol/wire/index.ts';
+import { isJsonObject, type JsonText, parseJson, rewriteMembers } from '../../protocol/wire/index.ts';
 
 export interface ExecutionFacts {
   readonly functionId: string;
@@ -15,7 +15,7 @@ export interface ExecutionFacts {
 
 export type FunctionResult =
   /** The provider's own body: all of it stays as it is. */
-  | { readonly kind: 'prompt'; readonly body: Readonly<Record<string, unknown>> }
+  | { readonly kind: 'prompt'; readonly json: JsonText }
   | {
       readonly kind: 'workflow';
       readonly output: string;
@@ -26,17 +26,18 @@ export type FunctionResult =
 
 type Body = Readonly<Record<string, unknown>>;
 
-/** `usage` covers every provider call of the execution. */
-export const toFunctionAnswer = (facts: ExecutionFacts, result: FunctionResult, usage: Body): Body => ({
-  ...(result.kind === 'prompt' ? result.body : completionOf(facts, result)),
-  usage,
-  [brand]: {
+/** As JSON text. `usage` covers every provider call of the execution. */
+export function toFunctionAnswer(facts: ExecutionFacts, result: FunctionResult, usage: Body): string {
+  const execution = {
     function_id: facts.functionId,
     revision_id: facts.revisionId,
     fallback_used: facts.fallbackUsed,
     execution_id: facts.executionId,
-  },
-});
+  };
+  const members = { usage, [brand]: execution };
+  if (result.kind === 'workflow') return JSON.stringify({ ...completionOf(facts, result), ...members });
+  return rewriteMembers(result.json, new Map(Object.entries(members)));
+}
 
 /** No single provider answered, so the gateway writes the completion. */
 const completionOf = (

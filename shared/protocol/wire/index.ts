@@ -18,10 +18,14 @@ export {
   type StatsObject,
 } from './model-list.ts';
 export {
+  answerJson,
   type JsonAnswer,
+  readChoices,
   readJsonAnswer,
+  readReportedUsage,
   readStreamChunk,
   type StreamChunk,
+  withContents,
   withoutReasoning,
   withoutReasoningDeltas,
 } from './provider-answer.ts';

@@ -62,9 +62,10 @@ export class JsonText {
     const code = this.text.charCodeAt(this.start(value));
     return code === 0x2d || (code >= 0x30 && code <= 0x39);
   }
+  isString = (value: number): boolean => this.text.charCodeAt(this.start(value)) === quote;
   isArray = (value: number): boolean => this.text.charCodeAt(this.start(value)) === 0x5b;
 
-  /** The name as written, quotes included. */
+  /** The name as written, quotes included; empty where the value is no member. */
   quotedName = (value: number): string => this.text.slice(this.nameStart(value), this.#field(value, fields.nameEnd));
 
   name(value: number): string {
@@ -72,14 +73,14 @@ export class JsonText {
     return quoted.includes('\\') ? (JSON.parse(quoted) as string) : quoted.slice(1, -1);
   }
 
-  /** The members of the whole text, each with its name. */
-  members(): readonly Member[] {
-    if (this.#members === undefined) {
-      this.#members = [];
-      const end = this.next(0);
-      for (let value = 1; value < end; value = this.next(value)) this.#members.push({ value, name: this.name(value) });
-    }
-    return this.#members;
+  /** The members of the whole text, or of an object in it, each with its name. */
+  members(object = 0): readonly Member[] {
+    if (object === 0 && this.#members !== undefined) return this.#members;
+    const members: Member[] = [];
+    const end = this.next(object);
+    for (let value = object + 1; value < end; value = this.next(value)) members.push({ value, name: this.name(value) });
+    if (object === 0) this.#members = members;
+    return members;
   }
 
   /** The values directly inside an object or array. */

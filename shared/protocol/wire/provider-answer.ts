@@ -1,14 +1,14 @@
 // What a provider answers, whole as JSON or in chunks of a stream. Lenient: an object with one choice or more is an answer,
-// and a member that is not known changes nothing.
-import { choicesMax, jsonValuesMax } from '../../foundation/constants/index.ts';
+// and a member that is not known changes nothing. Only what the gateway reads of it is made a value.
+import { choicesMax, jsonValuesMax, upstreamErrorMaxBytes } from '../../foundation/constants/index.ts';
 import { readUsageReport } from './chat-usage.ts';
 import { isJsonObject } from './json-body.ts';
-import { scanJson } from './json-text.ts';
-import { parseJson } from './read-json-text.ts';
+import { type JsonText, scanJson } from './json-text.ts';
+import { findMember, parseJson, pick, replaceValues, rewriteMembers, type Shape } from './read-json-text.ts';
 import type { UsageReport } from './usage-report.ts';
 
 export interface JsonAnswer {
-  readonly body: Record<string, unknown>;
+  readonly json: JsonText;
   readonly usage: UsageReport | undefined;
   readonly outputBytes: number;
 }
@@ -21,37 +21,112 @@ type ReadAnswer =
 
 /** Above any real answer; everything behind this file may recurse. */
 const answerBounds = { depthMax: 512, valuesMax: jsonValuesMax };
+/** Ten times what any provider reports. A longer one is none. */
+const usageMaxCharacters = 16 * 1024;
+
+const nothing: Shape = {};
+const membersOf = (shapes: Readonly<Record<string, Shape>>): Shape => ({ members: new Map(Object.entries(shapes)) });
+
+const factsShape = membersOf({
+  id: nothing,
+  created: nothing,
+  model: nothing,
+  object: nothing,
+  error: nothing,
+  choices: { items: membersOf({ index: nothing, finish_reason: nothing }) },
+});
+
+/** Text that was accepted before. */
+export function answerJson(text: string): JsonText {
+  const scanned = scanJson(text, answerBounds);
+  if (scanned.kind !== 'json') throw new Error('an answer that was read is no JSON');
+  return scanned.json;
+}
 
 export function readJsonAnswer(text: string): ReadAnswer {
-  if (scanJson(text, answerBounds).kind !== 'json') return { kind: 'unreadable' };
-  const body = parseJson(text);
-  if (!isJsonObject(body)) return { kind: 'unreadable' };
-  if ((body.error ?? null) !== null || body.object === 'error') return { kind: 'error', error: body };
-  const choices = Array.isArray(body.choices) ? body.choices : [];
+  const scanned = scanJson(text, answerBounds);
+  if (scanned.kind !== 'json' || !scanned.json.isObject(0)) return { kind: 'unreadable' };
+  const { json } = scanned;
+  const facts = pick(json, 0, factsShape) as Record<string, unknown>;
+  if (isError(facts)) return { kind: 'error', error: readError(json) };
+  const choices = Array.isArray(facts.choices) ? facts.choices : [];
   // More than any request can ask for is no answer, and each of them is work.
   if (choices.length === 0 || choices.length > choicesMax || !choices.every(hasValidIndex))
     return { kind: 'unreadable' };
-  const usage = readUsageReport(body.usage);
-  const messages = choices.map((choice) => (isJsonObject(choice) ? choice.message : undefined));
-  return { kind: 'answer', answer: { body, usage, outputBytes: outputBytesOf(messages) } };
+  const outputBytes = messagesIn(json, 'message').reduce((sum, message) => sum + outputBytesOf(json, message), 0);
+  return { kind: 'answer', answer: { json, usage: readReportedUsage(json), outputBytes } };
+}
+
+/** Some servers send the error itself, `{"object": "error", "message": …}`, without a member around it. */
+const isError = ({ error, object }: Record<string, unknown>): boolean => (error ?? null) !== null || object === 'error';
+
+const errorFacts = { code: nothing, type: nothing, status: nothing, param: nothing, message: nothing };
+const errorShape = membersOf({ ...errorFacts, object: nothing, error: membersOf(errorFacts) });
+
+/** As much as is read of an error that comes with a status of its own; of a longer one what classifies it. */
+const readError = (json: JsonText): unknown =>
+  json.text.length <= upstreamErrorMaxBytes ? JSON.parse(json.text) : pick(json, 0, errorShape);
+
+export function readReportedUsage(json: JsonText): UsageReport | undefined {
+  const member = findMember(json, 'usage');
+  if (member === undefined || json.end(member) - json.start(member) > usageMaxCharacters) return undefined;
+  return readUsageReport(parseJson(json.slice(member)));
+}
+
+const part = membersOf({ type: nothing, text: nothing });
+const message = membersOf({
+  content: { items: part },
+  refusal: nothing,
+  tool_calls: { items: nothing },
+  function_call: nothing,
+});
+const choicesShape = membersOf({
+  choices: { items: membersOf({ index: nothing, finish_reason: nothing, message, delta: message }) },
+});
+
+/** The choices of an answer or a chunk with what a schema or a function asks of them. */
+export const readChoices = (json: JsonText): { readonly choices?: unknown } =>
+  pick(json, 0, choicesShape) as { choices?: unknown };
+
+/** Of each choice that has one; undefined for the others. */
+function messageOfChoices(json: JsonText, name: 'message' | 'delta'): readonly (number | undefined)[] {
+  const list = findMember(json, 'choices');
+  if (list === undefined || !json.isArray(list)) return [];
+  const messageOf = (choice: number) => (json.isObject(choice) ? findMember(json, name, choice) : undefined);
+  return Array.from(json.inside(list), messageOf);
+}
+
+const messagesIn = (json: JsonText, name: 'message' | 'delta'): readonly number[] =>
+  messageOfChoices(json, name).filter((found) => found !== undefined);
+
+/** The answer with other texts as contents of some choices, by their place. */
+export function withContents(json: JsonText, contents: ReadonlyMap<number, string>): JsonText {
+  const replaced = messageOfChoices(json, 'message').flatMap((found, place) => {
+    const content = found === undefined ? undefined : findMember(json, 'content', found);
+    const text = contents.get(place);
+    return content === undefined || text === undefined ? [] : [[content, JSON.stringify(text)] as const];
+  });
+  return replaced.length === 0 ? json : answerJson(replaceValues(json, replaced));
 }
 
 const hasValidIndex = (choice: unknown, position: number): boolean =>
   !isJsonObject(choice) || isChoiceIndex(indexOf(choice, position));
 
 /** `reasoning.exclude`: the answer without any member of a message whose name begins with reasoning. */
-export function withoutReasoning(body: Record<string, unknown>): Record<string, unknown> {
-  if (!Array.isArray(body.choices)) return body;
-  const choices = body.choices.map((choice) =>
-    isJsonObject(choice) && isJsonObject(choice.message)
-      ? { ...choice, message: withoutReasoningMembers(choice.message) }
-      : choice,
-  );
-  return { ...body, choices };
+export function withoutReasoning(json: JsonText): JsonText {
+  const replaced = messagesWithoutReasoning(json, 'message');
+  return replaced.length === 0 ? json : answerJson(replaceValues(json, replaced));
 }
 
-const withoutReasoningMembers = (message: Record<string, unknown>): Record<string, unknown> =>
-  Object.fromEntries(Object.entries(message).filter(([name]) => !name.startsWith('reasoning')));
+/** The messages that have any, as they are without it. */
+const messagesWithoutReasoning = (json: JsonText, name: 'message' | 'delta') =>
+  messagesIn(json, name).flatMap((found) => {
+    const names = json.isObject(found) ? json.members(found).map((member) => member.name) : [];
+    const removed = names.filter(isReasoning).map((name) => [name, undefined] as const);
+    return removed.length === 0 ? [] : [[found, rewriteMembers(json, new Map(removed), found)] as const];
+  });
+
+const isReasoning = (name: string): boolean => name.startsWith('reasoning');
 
 interface ChunkFacts {
   /** Content, reasoning, a tool call, a refusal, audio or a finish reason: what a client can use. */
@@ -59,7 +134,7 @@ interface ChunkFacts {
   /** No choice in it, only usage: goes to clients that asked for it. */
   readonly isUsageOnly: boolean;
   readonly usage: UsageReport | undefined;
-  /** The provider's error object, of whatever shape. */
+  /** What the provider sent, where that is an error, of whatever shape. */
   readonly error: unknown;
   /** Choice index → whether this chunk finished it. */
   readonly choices: readonly { readonly index: number; readonly finished: boolean }[];
@@ -70,25 +145,20 @@ interface ChunkFacts {
 export interface StreamChunk {
   /** The JSON text as it came: relayed byte for byte. */
   readonly text: string;
+  readonly json: JsonText;
   readonly facts: ChunkFacts;
+  /** Members of a chunk that do not change from one to the next: `id`, `created`, `model`. */
   readonly head: Record<string, unknown>;
 }
 
-/** A shorter event can neither hold many values nor take long to parse. */
-const shortEventMaxCharacters = 4 * 1024;
-
 /** Reads one event. Undefined: it is no JSON object, or beyond what an answer may hold, so the stream is broken. */
 export function readStreamChunk(text: string): StreamChunk | undefined {
-  if (text.length > shortEventMaxCharacters && scanJson(text, answerBounds).kind !== 'json') return undefined;
-  let json: unknown;
-  try {
-    json = JSON.parse(text);
-  } catch {
-    return undefined;
-  }
-  const facts = isJsonObject(json) ? factsOf(json) : undefined;
-  if (facts === undefined || !facts.choices.every(({ index }) => isChoiceIndex(index))) return undefined;
-  return { text, head: json as Record<string, unknown>, facts };
+  const scanned = scanJson(text, answerBounds);
+  if (scanned.kind !== 'json' || !scanned.json.isObject(0)) return undefined;
+  const { json } = scanned;
+  const head = pick(json, 0, factsShape) as Record<string, unknown>;
+  const facts = factsOf(json, head);
+  return facts.choices.every(({ index }) => isChoiceIndex(index)) ? { text, json, head, facts } : undefined;
 }
 
 /** Each index is remembered until its choice has finished, so there must not be ever new ones. */
@@ -100,22 +170,21 @@ function indexOf({ index }: Record<string, unknown>, position: number): number {
   return typeof index === 'number' ? index : Number.NaN;
 }
 
-function factsOf(json: Record<string, unknown>): ChunkFacts {
-  const choices = Array.isArray(json.choices) ? json.choices.filter(isJsonObject) : [];
-  const usage = readUsageReport(json.usage);
-  const deltas = choices.map((choice) => (isJsonObject(choice.delta) ? choice.delta : {}));
+function factsOf(json: JsonText, head: Record<string, unknown>): ChunkFacts {
+  const choices = Array.isArray(head.choices) ? head.choices.filter(isJsonObject) : [];
+  const usage = readReportedUsage(json);
+  const deltas = messagesIn(json, 'delta').filter(json.isObject);
   const read = choices.map((choice, position) => ({
     index: indexOf(choice, position),
     finished: typeof choice.finish_reason === 'string' && choice.finish_reason !== '',
   }));
   return {
-    hasOutput: read.some((choice) => choice.finished) || deltas.some(hasOutput),
+    hasOutput: read.some((choice) => choice.finished) || deltas.some((delta) => hasOutput(json, delta)),
     isUsageOnly: choices.length === 0 && usage !== undefined,
     usage,
-    // Some servers send the error itself, `{"object": "error", "message": …}`, without a member around it.
-    error: json.error ?? (json.object === 'error' ? json : undefined),
+    error: isError(head) ? readError(json) : undefined,
     choices: read,
-    outputBytes: deltas.reduce((sum, delta) => sum + outputBytesOf(delta), 0),
+    outputBytes: deltas.reduce((sum, delta) => sum + outputBytesOf(json, delta), 0),
   };
 }
 
@@ -123,42 +192,45 @@ function factsOf(json: Record<string, unknown>): ChunkFacts {
 const outputMember = /^(content|refusal|reasoning|thinking|tool_calls|function_call|audio|image)/;
 
 /** A role, an id or a tier is no output: a provider may fail right after it. */
-const hasOutput = (delta: Record<string, unknown>): boolean =>
-  Object.entries(delta).some(([name, value]) => outputMember.test(name) && !isEmpty(value));
+const hasOutput = (json: JsonText, delta: number): boolean =>
+  json.members(delta).some(({ name, value }) => outputMember.test(name) && !isEmpty(json, value));
 
-const isEmpty = (value: unknown): boolean =>
-  value === null || value === undefined || value === '' || (Array.isArray(value) && value.length === 0);
-
-/** Text of content, refusal, reasoning, or tool call arguments, whatever a provider calls them. */
-function outputBytesOf(value: unknown): number {
-  if (typeof value === 'string') return Buffer.byteLength(value);
-  if (Array.isArray(value)) return value.reduce<number>((sum, item) => sum + outputBytesOf(item), 0);
-  if (!isJsonObject(value)) return 0;
-  return Object.entries(value)
-    .filter(([name]) => !structuralMembers.has(name))
-    .reduce((sum, [, member]) => sum + outputBytesOf(member), 0);
+function isEmpty(json: JsonText, value: number): boolean {
+  if (json.isArray(value)) return json.next(value) === value + 1;
+  const text = json.slice(value);
+  return text === 'null' || text === '""';
 }
 
-const structuralMembers = new Set(['role', 'id', 'type', 'index']);
+/** Names of members that hold no text of the model, as they are written. */
+const structuralNames = new Set(['"role"', '"id"', '"type"', '"index"']);
+
+/** Text of content, refusal, reasoning, or tool call arguments, whatever a provider calls them. */
+function outputBytesOf(json: JsonText, value: number): number {
+  const end = json.next(value);
+  let bytes = 0;
+  for (let inner = value; inner < end; ) {
+    const isStructural = inner !== value && structuralNames.has(json.quotedName(inner));
+    if (!isStructural && json.isString(inner)) bytes += stringBytes(json.slice(inner));
+    inner = isStructural ? json.next(inner) : inner + 1;
+  }
+  return bytes;
+}
+
+const stringBytes = (quoted: string): number =>
+  quoted.includes('\\') ? Buffer.byteLength(JSON.parse(quoted) as string) : Buffer.byteLength(quoted) - 2;
 
 /**
- * `reasoning.exclude`: the text of a chunk without any member of a delta whose name begins with reasoning.
- * Undefined: nothing is left in it. A chunk that has none stays as it came, byte for byte.
+ * `reasoning.exclude`: the text of a chunk without any member of a delta whose name begins with reasoning. Undefined:
+ * nothing is left in it. A chunk that has none stays as it came, byte for byte.
  */
-export function withoutReasoningDeltas({ text, facts }: StreamChunk): string | undefined {
-  if (!text.includes('reasoning')) return text;
-  const chunk = parseJson(text) as Record<string, unknown>;
-  if (!Array.isArray(chunk.choices)) return text;
-  let isLeft =
-    facts.usage !== undefined || chunk.choices.length === 0 || facts.choices.some(({ finished }) => finished);
-  let isChanged = false;
-  const choices = chunk.choices.map((choice) => {
-    if (!isJsonObject(choice) || !isJsonObject(choice.delta)) return choice;
-    const delta = withoutReasoningMembers(choice.delta);
-    isChanged ||= Object.keys(delta).length < Object.keys(choice.delta).length;
-    isLeft ||= !Object.values(delta).every(isEmpty);
-    return { ...choice, delta };
-  });
-  if (!isChanged) return text;
-  return isLeft ? JSON.stringify({ ...chunk, choices }) : undefined;
+export function withoutReasoningDeltas({ text, json, facts }: StreamChunk): string | undefined {
+  const replaced = text.includes('reasoning') ? messagesWithoutReasoning(json, 'delta') : [];
+  if (replaced.length === 0) return text;
+  const isLeft = (delta: number): boolean =>
+    json.isObject(delta) && json.members(delta).some(({ name, value }) => !isReasoning(name) && !isEmpty(json, value));
+  const keepsChunk =
+    facts.usage !== undefined ||
+    facts.choices.some(({ finished }) => finished) ||
+    messagesIn(json, 'delta').some(isLeft);
+  return keepsChunk ? replaceValues(json, replaced) : undefined;
 }

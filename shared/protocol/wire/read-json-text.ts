@@ -19,11 +19,13 @@ export class NameTwice extends Error {
   }
 }
 
-/** Throws NameTwice. */
-export function pick(json: JsonText, value: number, { members, items }: Shape, path: string): unknown {
+/** `path`: of the value. Throws NameTwice; without a path the last of two members counts, as it does for JSON.parse. */
+export function pick(json: JsonText, value: number, { members, items }: Shape, path?: string): unknown {
   if (json.isArray(value)) {
     const list: unknown[] = [];
-    for (const inner of json.inside(value)) list.push(pick(json, inner, items ?? {}, `${path}[${list.length}]`));
+    for (const inner of json.inside(value)) {
+      list.push(pick(json, inner, items ?? {}, path === undefined ? path : `${path}[${list.length}]`));
+    }
     return list;
   }
   if (!json.isObject(value)) return JSON.parse(json.slice(value));
@@ -33,22 +35,22 @@ export function pick(json: JsonText, value: number, { members, items }: Shape, p
     const name = json.name(inner);
     const shape = members.get(name);
     if (shape === undefined) continue;
-    const innerPath = `${path}.${name}`;
-    if (Object.hasOwn(object, name)) throw new NameTwice(innerPath);
+    const innerPath = path === undefined ? path : `${path}.${name}`;
+    if (innerPath !== undefined && Object.hasOwn(object, name)) throw new NameTwice(innerPath);
     object[name] = pick(json, inner, shape, innerPath);
   }
   return object;
 }
 
-/** The last member of the whole text with this name. */
-export function findMember(json: JsonText, name: string): number | undefined {
+/** The last member of the whole text, or of an object in it, with this name. */
+export function findMember(json: JsonText, name: string, object = 0): number | undefined {
   let found: number | undefined;
-  for (const member of json.members()) if (member.name === name) found = member.value;
+  for (const member of json.members(object)) if (member.name === name) found = member.value;
   return found;
 }
 
 /** An object text with some members left out, and others in their place or added; undefined leaves one out. */
-export function rewriteMembers(json: JsonText, changes: ReadonlyMap<string, unknown>): string {
+export function rewriteMembers(json: JsonText, changes: ReadonlyMap<string, unknown>, object = 0): string {
   const pieces: string[] = [];
   let from = -1;
   let to = -1;
@@ -56,7 +58,7 @@ export function rewriteMembers(json: JsonText, changes: ReadonlyMap<string, unkn
     if (from >= 0) pieces.push(json.text.slice(from, to));
     from = -1;
   };
-  for (const { value: inner, name } of json.members()) {
+  for (const { value: inner, name } of json.members(object)) {
     if (changes.has(name)) flush();
     else {
       if (from < 0) from = json.nameStart(inner);
@@ -68,6 +70,17 @@ export function rewriteMembers(json: JsonText, changes: ReadonlyMap<string, unkn
     if (value !== undefined) pieces.push(`${JSON.stringify(name)}:${JSON.stringify(value)}`);
   }
   return `{${pieces.join(',')}}`;
+}
+
+/** The text with others in the places of some values, which come in their order. */
+export function replaceValues(json: JsonText, replaced: Iterable<readonly [value: number, text: string]>): string {
+  const pieces: string[] = [];
+  let from = 0;
+  for (const [value, text] of replaced) {
+    pieces.push(json.text.slice(from, json.start(value)), text);
+    from = json.end(value);
+  }
+  return pieces.join('') + json.text.slice(from);
 }
 
 /** One text for one value: members in code-point order at every depth, no blanks, numbers and strings in one form. */

@@ -81,7 +81,7 @@ function takeChunk(
   const chunk = readStreamChunk(text);
   if (chunk === undefined) return { kind: 'failed', cause: 'unreadable_event' };
   if (chunk.facts.error !== undefined) {
-    return { ...classifyErrorObject(chunk.head), providerText: describe(chunk.head) };
+    return { ...classifyErrorObject(chunk.facts.error), providerText: describe(chunk.facts.error) };
   }
   for (const { index, finished: isFinished } of chunk.facts.choices) {
     finished.set(index, isFinished || (finished.get(index) ?? false));

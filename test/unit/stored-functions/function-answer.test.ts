@@ -1,5 +1,6 @@
 import { describe, expect, it } from '#jest';
 import { outputTextOf, toFunctionAnswer } from '../../../shared/configuration/stored-functions/index.ts';
+import { jsonTextOf } from '../../../shared/protocol/wire/index.ts';
 import { sumUsage } from '../../../shared/routing/billing/index.ts';
 
 const facts = { functionId: 'f', revisionId: 'r2', fallbackUsed: true, executionId: '0192-id' };
@@ -16,13 +17,13 @@ describe('the answer of a function', () => {
       vendor: { a: 1 },
       gw: 'x',
     };
-    expect(toFunctionAnswer(facts, { kind: 'prompt', body }, usage)).toEqual({ ...body, usage, gw });
-    expect(body.gw).toBe('x');
+    const result = { kind: 'prompt', json: jsonTextOf(body) } as const;
+    expect(JSON.parse(toFunctionAnswer(facts, result, usage))).toEqual({ ...body, usage, gw });
   });
 
   it('of a workflow is a chat.completion with the output as its only choice', () => {
     const result = { kind: 'workflow', output: 'done', model: 'gw/function/f@r2', nowMs: 1_800_000_000_999 } as const;
-    expect(toFunctionAnswer(facts, result, usage)).toEqual({
+    expect(JSON.parse(toFunctionAnswer(facts, result, usage))).toEqual({
       id: 'chatcmpl-0192-id',
       object: 'chat.completion',
       created: 1_800_000_000,
