@@ -1,8 +1,10 @@
 // A JSON answer that fails: the next provider answers, or the client gets the one code that says what it can do.
-import { afterAll, beforeAll, describe, expect, it } from '#jest';
+import { afterAll, beforeAll, describe, expect, it, jest } from '#jest';
+import { expectBalancedBooks } from '../support/balanced-books.ts';
 import { credentialsOf } from '../support/credentials.ts';
 import { expectError } from '../support/expect-error.ts';
 import { type Harness, hello, startHarness } from '../support/harness.ts';
+import { type ScriptedProvider, sendJson, startScriptedProvider } from '../support/scripted-provider.ts';
 
 const failing = [
   'error-401',
@@ -139,5 +141,79 @@ describe('a JSON answer that fails', () => {
   it('never follows a redirect: the text of a request goes to the address of the plan or nowhere', async () => {
     await expectError(await post('alone/redirect'), 502, 'no_available_provider');
     expect(gateway.simulator.calls.map(({ path }) => path)).toEqual(['/bad/v1/chat/completions']);
+  });
+});
+
+describe('a JSON answer', () => {
+  let gateway: Harness;
+  let provider: ScriptedProvider;
+  let answer = '';
+
+  beforeAll(async () => {
+    provider = await startScriptedProvider((outgoing) => sendJson(outgoing, answer));
+    const odd = { provider: 'odd', upstream: 'odd' };
+    const good = { provider: 'good', upstream: 'echo', more: { input_price_per_million: '9' } };
+    gateway = await startHarness({
+      models: { 'alone/odd': [odd], 'backed/odd': [odd, good], 'alone/good': [good] },
+      providers: { odd: { base_url: provider.url } },
+    });
+  });
+  afterAll(async () => {
+    await gateway.stop();
+    await provider.stop();
+  });
+
+  const values = (count: number) =>
+    `{"choices":[{"message":{}}],"usage":{},"x":[${new Array(count - 6).fill('{}').join(',')}]}`;
+  const indexed = (index: string) => `{"choices":[{"index":${index},"message":{"content":"x"}}],"usage":{}}`;
+
+  it.each([
+    ['100,001 values', values(100_001)],
+    ['a choice of index 0.5', indexed('0.5')],
+    ['a choice of index -1', indexed('-1')],
+    ['a choice of index 128', indexed('128')],
+    ['a choice of index "0"', indexed('"0"')],
+  ])(
+    'with %s is none: the next provider answers, and where there is no other one nothing is charged',
+    async (_name, text) => {
+      answer = text;
+      const spent = await expectBalancedBooks(gateway);
+      const calls = provider.bodies.length;
+      await expectError(await gateway.post(hello('alone/odd')), 502, 'no_available_provider');
+      await gateway.settled();
+      expect(await expectBalancedBooks(gateway)).toBe(spent);
+      const response = await gateway.post(hello('backed/odd'));
+      expect(response.status).toBe(200);
+      expect(((await response.json()) as { usage: object }).usage).toMatchObject({ provider: 'good' });
+      expect(provider.bodies.length).toBeGreaterThan(calls);
+    },
+  );
+
+  const names = Array.from({ length: 95_000 }, (_, index) => `"k${index.toString(36)}" : 1.0`).join(',');
+  const choices = '"choices":[{"index":0,"message":{"content":"x"},"finish_reason":"stop"}]';
+  it.each([
+    ['100,000 values', values(100_000)],
+    ['95,000 members of its own', `{"usage":{},${choices},${names}}`],
+    ['95,000 members in a message', `{"usage":{},"choices":[{"index":0,"message":{"content":"x",${names}}}]}`],
+    ['95,000 numbers beyond 2^53', `{"usage":{},${choices},"x":[${new Array(95_000).fill('1e99').join(',')}]}`],
+  ])('of %s is relayed as it came, and read no further than the gateway needs', async (_name, text) => {
+    answer = text;
+    const [parse, stringify] = [jest.spyOn(JSON, 'parse'), jest.spyOn(JSON, 'stringify')];
+    let relayed = '';
+    let handled: unknown[] = [];
+    try {
+      const response = await gateway.post(hello('alone/odd'), { 'idempotency-key': crypto.randomUUID() });
+      expect(response.status).toBe(200);
+      relayed = await response.text();
+      const texts = [...parse.mock.calls.map(([each]) => each), ...stringify.mock.results.map(({ value }) => value)];
+      handled = texts.filter((each) => /"kz|1e99,1e99|\{\},\{\}/.test(String(each)));
+    } finally {
+      parse.mockRestore();
+      stringify.mockRestore();
+    }
+    expect(handled).toHaveLength(0);
+    const [before, after] = text.split('"usage":{},', 2) as [string, string];
+    expect(relayed.startsWith(`${before}${after.slice(0, -1)},"usage":{`)).toBe(true);
+    expect((JSON.parse(relayed) as { usage: object }).usage).toMatchObject({ estimated: true, provider: 'odd' });
   });
 });
