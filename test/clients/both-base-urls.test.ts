@@ -1,4 +1,6 @@
 // Every client library on both base URLs: what works is the same.
+import { Agent, OpenAIChatCompletionsModel, Runner } from '@openai/agents';
+import OpenAI from 'openai';
 import { afterAll, beforeAll, describe, expect, it } from '#jest';
 import { basePaths } from '../../shared/foundation/constants/index.ts';
 import type { Harness } from '../support/harness.ts';
@@ -50,5 +52,22 @@ describe.each(Object.entries(nodeClients))('%s', (name, open) => {
       if (base === '/openai/v1') expect(await streamed).toEqual({ label: 'text' });
       else await expect(streamed).rejects.toBeDefined();
     });
+  });
+});
+
+describe('@openai/agents', () => {
+  it('sends an Idempotency-Key as a default header of a client of its own', async () => {
+    const ask = async (key: string) => {
+      const defaultHeaders = { 'Idempotency-Key': key };
+      const client = new OpenAI({ baseURL: baseUrlOf(gateway, '/openai/v1'), apiKey: gateway.key, defaultHeaders });
+      const agent = new Agent({ name: 'helper', model: new OpenAIChatCompletionsModel(client, 'acme/echo') });
+      const { rawResponses } = await new Runner({ tracingDisabled: true }).run(agent, 'Hello');
+      return rawResponses[0]?.responseId;
+    };
+    gateway.simulator.clear();
+    const [first, again, other] = [await ask('one'), await ask('one'), await ask('two')];
+    expect([first, other]).toEqual([expect.stringMatching(/^chatcmpl/), expect.stringMatching(/^chatcmpl/)]);
+    expect([again === first, other === first]).toEqual([true, false]);
+    expect(gateway.simulator.calls).toHaveLength(2);
   });
 });

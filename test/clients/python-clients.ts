@@ -23,12 +23,28 @@ type SeenOfClient = Readonly<Record<(typeof basePaths)[number], Seen>>;
 const label = { label: 'text' };
 const failureIn = (outcome: unknown): string => String((outcome as { failed?: string } | undefined)?.failed);
 
+/** Ids of three answers: two of one Idempotency-Key, one of another. */
+function checkKeyed([first = '', again, other]: readonly string[]): void {
+  assert.match(first, /^chatcmpl/);
+  assert.equal(again, first, 'the same Idempotency-Key gets the stored answer');
+  assert.notEqual(other, first);
+}
+
 function checkFeatures(base: string, { features }: Seen): void {
-  const { answer, stream, tools, schema, streamed_schema: streamedSchema, broken_stream: brokenStream } = features;
+  const {
+    answer,
+    stream,
+    tools,
+    schema,
+    streamed_schema: streamedSchema,
+    broken_stream: brokenStream,
+    keyed,
+  } = features;
   assert.match(String(answer), /^Hello! /);
   if (stream !== undefined) assert.match(String(stream), /^Hello! You wrote “Hello”/);
   if (stream !== undefined) assert.match(failureIn(brokenStream), /The stream broke off after its first output/);
   if (tools !== undefined) assert.match(String(tools), /^The tools answered “sunny”/);
+  if (keyed !== undefined) checkKeyed(keyed as readonly string[]);
   assert.deepEqual(schema, label);
   if (base === '/openai/v1') assert.deepEqual(streamedSchema, label);
   else assert.match(failureIn(streamedSchema), /400/);

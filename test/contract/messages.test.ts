@@ -65,7 +65,7 @@ describe('a refusal for a limit says the limit and the wait', () => {
   it('and the true wait where the provider itself refused for longer than the header can say', async () => {
     const refused = await gateway.post(hello('acme/busy'));
     const { message } = await expectError(refused, 429, 'rate_limited');
-    expect(message).toBe('Every provider asked to be called later; try again in 90 s.');
+    expect(message).toBe('All eligible providers are rate limited; try again in 90 s.');
     expect(refused.headers.get('retry-after')).toBe('60');
   });
 });

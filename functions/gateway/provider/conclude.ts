@@ -49,7 +49,7 @@ function limitedByAll({ plan }: ModelCall, failures: readonly AttemptFailure[]):
   const isOwnLimit = failures.some(({ cause }) => cause === 'own_limit');
   const limits = isOwnLimit ? plan.map(limitsText).filter((text) => text !== undefined) : [];
   const why =
-    limits.length === 0 ? 'Every provider asked to be called later' : `Limits are reached: ${limits.join('; ')}`;
+    limits.length === 0 ? 'All eligible providers are rate limited' : `Limits are reached: ${limits.join('; ')}`;
   return fail('rate_limited', { retryAfterSeconds, message: `${why}; try again in ${retryAfterSeconds} s.` });
 }
 

@@ -11,6 +11,7 @@ import os
 import sys
 import time
 import urllib.request
+import uuid
 import warnings
 
 import anyio
@@ -51,6 +52,9 @@ def features(client):
         method = getattr(client, name)
         if method is not None:
             seen[name] = outcome(lambda: method("acme/echo"))
+    if hasattr(client, "keyed"):
+        keys = [uuid.uuid4().hex] * 2 + [uuid.uuid4().hex]
+        seen["keyed"] = [outcome(lambda: client.keyed("acme/echo", key)) for key in keys]
     if client.stream is not None:
         seen["broken_stream"] = outcome(lambda: client.stream("acme/broken"))
     return seen

@@ -38,6 +38,10 @@ class OpenAiSdk:
         answer = self.completions.create(model=model, messages=[{"role": "user", "content": QUESTION}])
         return answer.choices[0].message.content, answer.usage.model_extra.get("cost")
 
+    def keyed(self, model, key):
+        messages = [{"role": "user", "content": QUESTION}]
+        return self.completions.create(model=model, messages=messages, extra_headers={"Idempotency-Key": key}).id
+
     def stream(self, model):
         messages = [{"role": "user", "content": QUESTION}]
         chunks = self.completions.create(model=model, messages=messages, stream=True)
@@ -187,6 +191,9 @@ class LiteLlm:
         answer = self.complete(model, QUESTION)
         return answer.choices[0].message.content, getattr(answer.usage, "cost", None)
 
+    def keyed(self, model, key):
+        return self.complete(model, QUESTION, extra_headers={"Idempotency-Key": key}).id
+
     def stream(self, model):
         chunks = self.complete(model, QUESTION, stream=True)
         return "".join(chunk.choices[0].delta.content or "" for chunk in chunks if chunk.choices)
@@ -276,6 +283,15 @@ class Instructor:
             model=model, messages=[{"role": "user", "content": QUESTION}], response_model=Label
         )
         return f"Hello! {label.label}", completion.usage.model_extra.get("cost")
+
+    def keyed(self, model, key):
+        _label, completion = self.client.chat.completions.create_with_completion(
+            model=model,
+            messages=[{"role": "user", "content": QUESTION}],
+            response_model=Label,
+            extra_headers={"Idempotency-Key": key},
+        )
+        return completion.id
 
     stream = None
     tools = None
