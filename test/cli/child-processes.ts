@@ -1,7 +1,11 @@
 // The gateway and the operator's command line as a person starts them: processes of their own.
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import type { Duplex } from 'node:stream';
+import { temporaryFolder } from '../support/temporary-folder.ts';
+import { operate } from './operator.ts';
 
 export const projectRoot = join(import.meta.dirname, '../..');
 
@@ -82,26 +86,36 @@ export interface Shell {
   stop(): void;
 }
 
-/** One bash in the folder of the project, so that a command sees the variables and functions of those before it. */
+/**
+ * One bash in the folder of the project, so that a command sees the variables and functions of those before it. Lines of
+ * `npm run gw` run in this process, as forty processes would take most of the time of a session.
+ */
 export function startShell(): Shell {
-  const child = spawn('bash', ['--noprofile', '--norc'], { cwd: projectRoot, env: bareShell(), stdio: 'pipe' });
+  const stdio = ['pipe', 'pipe', 'pipe', 'pipe', 'pipe'] as const;
+  const child = spawn('bash', ['--noprofile', '--norc'], { cwd: projectRoot, env: bareShell(), stdio: [...stdio] });
+  const printed = temporaryFolder();
+  answerLines(child.stdio[3] as Duplex, child.stdio[4] as Duplex, printed);
   let text = '';
   let onText = () => {};
   for (const output of [child.stdout, child.stderr]) {
-    output.on('data', (chunk: Buffer) => {
+    output?.on('data', (chunk: Buffer) => {
       text += chunk.toString();
       onText();
     });
   }
-  // As `npm run --silent gw -- …` does, without the half second that npm takes for it.
-  child.stdin.write(
-    `npm() { [ "$1 $2 $3 $4" = "run --silent gw --" ] || return 127; shift 4; "${process.execPath}" infra/cli/main.ts "$@"; }\n`,
-  );
+  child.stdin?.write(`npm() {
+    [ "$1 $2 $3 $4" = "run --silent gw --" ] || return 127
+    shift 4
+    printf '%s\\0' "$@" '' >&3
+    local code; read -r code <&4
+    cat "${printed}/error" >&2; cat "${printed}/out"; return "$code"
+  }
+`);
   const end = '--- end of the command ---';
   return {
     run(command) {
       text = '';
-      child.stdin.write(`{ ${command}\n} 2>&1 </dev/null\necho; echo "${end}"\n`);
+      child.stdin?.write(`{ ${command}\n} 2>&1 </dev/null\necho; echo "${end}"\n`);
       return new Promise((resolve) => {
         onText = () => {
           if (text.includes(end)) resolve(text.slice(0, text.indexOf(end)).trimEnd().split('\n').filter(Boolean));
@@ -112,10 +126,26 @@ export function startShell(): Shell {
   };
 }
 
+/** Runs each line, whose words end in an empty one: what it prints is in two files once its exit code is answered. */
+function answerLines(lines: Duplex, codes: Duplex, printed: string): void {
+  let text = '';
+  lines.on('data', async (chunk: Buffer) => {
+    text += chunk.toString();
+    if (!text.endsWith('\0\0')) return;
+    const words = text.slice(0, -2).split('\0');
+    text = '';
+    const { code, out, error } = await operate(words, { variables: bareShell() });
+    for (const [name, content] of Object.entries({ out, error })) {
+      writeFileSync(join(printed, name), content === '' ? '' : `${content}\n`);
+    }
+    codes.write(`${code}\n`);
+  });
+}
+
 /** Nothing of the machine's own AWS set-up. */
-function bareShell(): NodeJS.ProcessEnv {
-  const { PATH, HOME, NODE_COMPILE_CACHE } = process.env;
-  return { PATH, HOME, NODE_COMPILE_CACHE, AWS_EC2_METADATA_DISABLED: 'true', AWS_CONFIG_FILE: '/dev/null' };
+export function bareShell(): NodeJS.ProcessEnv {
+  const { PATH, HOME, TMPDIR, NODE_COMPILE_CACHE } = process.env;
+  return { PATH, HOME, TMPDIR, NODE_COMPILE_CACHE, AWS_EC2_METADATA_DISABLED: 'true', AWS_CONFIG_FILE: '/dev/null' };
 }
 
 function start(script: string, args: readonly string[], cwd: string, variables: Record<string, string>): ChildProcess {

@@ -23,8 +23,8 @@ export interface Result {
 
 export const plain: Style = { columns: Number.POSITIVE_INFINITY, isColoured: false };
 
-/** `line` is cut at blanks. */
-export async function operate(line: string, circumstances: Circumstances = {}): Promise<Result> {
+/** A line is cut at blanks. */
+export async function operate(line: string | readonly string[], circumstances: Circumstances = {}): Promise<Result> {
   const { answers, standardInput = '', variables = {}, clock = systemClock, style = plain } = circumstances;
   const [out, error, questions, progress] = [[], [], [], []] as string[][] as [string[], string[], string[], string[]];
   const waiting = [...(answers ?? [])];
@@ -40,7 +40,7 @@ export async function operate(line: string, circumstances: Circumstances = {}): 
     },
     readSecret: async () => standardInput,
   };
-  const words = line.split(' ').filter((word) => word !== '');
+  const words = typeof line === 'string' ? line.split(' ').filter((word) => word !== '') : line;
   const randomness = systemRandomness;
   const code = await run(words, { terminal, clock, randomness, variables });
   return { code, out: out.join('\n'), error: error.join('\n'), questions, progress };

@@ -4,6 +4,7 @@ import { createDynamoClient } from '../../shared/storage/store/index.ts';
 import { type AwsServices, account, startAwsServices } from './aws-services.ts';
 import { operateProcess } from './child-processes.ts';
 import { gatewayFile, type LocalStore, startLocalStore } from './local-store.ts';
+import { operate } from './operator.ts';
 
 const secretName = 'gw/dev/providers';
 let aws: AwsServices;
@@ -27,20 +28,26 @@ beforeAll(async () => {
   const client = createDynamoClient({ endpoint: local.url });
   await createTables(client, 'dev');
   client.destroy();
+  Object.assign(process.env, variables);
 });
-afterAll(() => Promise.all([aws.stop(), local.stop()]));
+afterAll(async () => {
+  for (const name of Object.keys(variables)) delete process.env[name];
+  await Promise.all([aws.stop(), local.stop()]);
+});
 afterEach(() => {
   aws.secrets.clear();
   aws.secretWrites.length = 0;
 });
 
-const gw = (line: string, input = '') => operateProcess(line, { folder: local.folder, input, variables });
+const gw = (line: string, standardInput = '') => operate(line, { standardInput });
+/** As a shell runs it: what it reads and prints goes through pipes. */
+const gwProcess = (line: string, input = '') => operateProcess(line, { folder: local.folder, input, variables });
 const credential = 'provider-key-0123456789';
 
 describe('a stage', () => {
   it('is worked on with the profile of the shell, and no other stage is touched', async () => {
     const file = local.write('gateway.yaml', gatewayFile());
-    const applied = await gw(`apply -f ${file} --stage dev`);
+    const applied = await gwProcess(`apply -f ${file} --stage dev`);
     expect([applied.error, applied.out]).toEqual([
       `stage dev: account ${account}, region us-east-1\n`,
       expect.stringContaining('3 created'),
@@ -60,7 +67,7 @@ describe('a stage', () => {
     const state = async () => /initech +(no credential|unused)/.exec((await gw('status --stage dev')).out)?.[1];
     aws.secrets.set(secretName, JSON.stringify({ other: credential }));
     expect(await apply()).toContain(
-      'warning: provider initech has no credential, no call goes there: INITECH_API_KEY is not stored: npm run gw -- credentials set INITECH_API_KEY --stage dev\n',
+      'warning: provider initech has no credential, no call goes there: INITECH_API_KEY is not stored: npm run gw -- credentials set INITECH_API_KEY --stage dev',
     );
     expect(await state()).toBe('no credential');
     aws.secrets.set(secretName, JSON.stringify({ INITECH_API_KEY: credential }));
@@ -87,7 +94,7 @@ describe('a stage', () => {
 describe('credentials set', () => {
   it('puts the credential into the secret of the stage, beside the others, and never prints it', async () => {
     aws.secrets.set(secretName, '{"other":"stays"}');
-    const { code, out, error } = await gw('credentials set acme --stage dev', `${credential}\n`);
+    const { code, out, error } = await gwProcess('credentials set acme --stage dev', `${credential}\n`);
     expect(code).toBe(0);
     expect(JSON.parse(aws.secretWrites[0] ?? '')).toEqual({ other: 'stays', acme: credential });
     expect(out).toContain('credential acme of stage dev: created');

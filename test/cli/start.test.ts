@@ -19,13 +19,14 @@ beforeAll(() => {
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
 /** Nothing of the machine's own keys: a real one would change the demo. */
-const { PATH, HOME } = process.env;
+const { PATH, HOME, TMPDIR, NODE_COMPILE_CACHE } = process.env;
+const env = { PATH, HOME, TMPDIR, NODE_COMPILE_CACHE };
 
 /** The command of `npm start` alone, which needs no npm to be tried. */
 function start(...args: string[]) {
   const { status, stdout, stderr } = spawnSync(process.execPath, ['infra/local/main.ts', ...args], {
     cwd: root,
-    env: { PATH, HOME },
+    env,
     encoding: 'utf8',
   });
   return { status, stdout, lines: stderr.trimEnd().split('\n') };
@@ -152,7 +153,7 @@ interface Npm {
 async function startNpm(...args: string[]): Promise<Npm> {
   const npm = spawn('npm', ['start', '--', '--port', '0', ...args], {
     cwd: root,
-    env: { PATH, HOME },
+    env,
     stdio: 'pipe',
     detached: true,
   });
