@@ -1,10 +1,10 @@
 // An empty DynamoDB for the operator's lines, and gateway files in a folder of their own.
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { stringify } from 'yaml';
 import { startEmbeddedDynamo } from '../../infra/local/embedded-dynamodb.ts';
 import { createDynamoClient, createDynamoStore, type Store } from '../../shared/storage/store/index.ts';
+import { temporaryFolder } from '../support/temporary-folder.ts';
 
 export interface LocalStore {
   /** `--dynamodb URL` */
@@ -20,7 +20,7 @@ export interface LocalStore {
 
 export async function startLocalStore(): Promise<LocalStore> {
   const server = await startEmbeddedDynamo({ log: () => {} });
-  const folder = mkdtempSync(join(tmpdir(), 'gw-cli-'));
+  const folder = temporaryFolder();
   const client = createDynamoClient({ endpoint: server.endpoint });
   return {
     option: `--dynamodb ${server.endpoint}`,
@@ -35,7 +35,6 @@ export async function startLocalStore(): Promise<LocalStore> {
     async stop() {
       client.destroy();
       await server.stop();
-      rmSync(folder, { recursive: true, force: true });
     },
   };
 }

@@ -1,7 +1,6 @@
 // An operator takes providers out of a running gateway and sees what each of them does: the lines as they are typed, a
 // gateway behind HTTP on the same store.
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '#jest';
 import { configFreshMs } from '../../shared/foundation/constants/index.ts';
@@ -9,6 +8,7 @@ import { type Clock, systemClock } from '../../shared/foundation/time/index.ts';
 import { expectError } from '../support/expect-error.ts';
 import { type FileParts, gatewayFileText, promptFunction } from '../support/gateway-file.ts';
 import { type Harness, hello, startHarness } from '../support/harness.ts';
+import { temporaryFolder } from '../support/temporary-folder.ts';
 import { operate } from './operator.ts';
 
 const unset = 'GW_TEST_UNSET_KEY';
@@ -37,12 +37,11 @@ let folder: string;
 let aheadMs = 0;
 const clock: Clock = { ...systemClock, nowMs: () => systemClock.nowMs() + aheadMs };
 beforeAll(async () => {
-  folder = mkdtempSync(join(tmpdir(), 'gw-providers-'));
+  folder = temporaryFolder();
   gateway = await startHarness({ clock, ...parts });
 });
 afterAll(async () => {
   await gateway.stop();
-  rmSync(folder, { recursive: true, force: true });
 });
 afterEach(async () => {
   await apply({ acme: { status: 'enabled' } });

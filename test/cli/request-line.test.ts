@@ -1,17 +1,13 @@
 // What a person sees of calls where `npm start` runs: a line for each, or JSON, or nothing.
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it } from '#jest';
+import { describe, expect, it } from '#jest';
 import { createTerminalLog } from '../../infra/local/terminal-log.ts';
 import { fail } from '../../shared/errors/index.ts';
+import { temporaryFolder } from '../support/temporary-folder.ts';
 import { type RunningGateway, startGateway } from './child-processes.ts';
 
-let folder: string;
-beforeAll(() => {
-  folder = mkdtempSync(join(tmpdir(), 'gw-lines-'));
-});
-afterAll(() => rmSync(folder, { recursive: true, force: true }));
+const folder = temporaryFolder();
 
 /** What a start prints behind its ready line. Each round is a request, so the output has time to come through its pipe. */
 async function printed(gateway: RunningGateway, pattern: RegExp): Promise<string> {

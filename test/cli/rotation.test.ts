@@ -1,12 +1,12 @@
 // A key is rotated while its clients go on: the lines as they are typed, a gateway behind HTTP on the same store.
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parse, stringify } from 'yaml';
 import { afterAll, beforeAll, describe, expect, it } from '#jest';
 import { parseApiKey } from '../../shared/configuration/keys/index.ts';
 import { type Clock, systemClock } from '../../shared/foundation/time/index.ts';
 import { type Harness, hello, startHarness } from '../support/harness.ts';
+import { temporaryFolder } from '../support/temporary-folder.ts';
 import { operate } from './operator.ts';
 
 const hourMs = 3_600_000;
@@ -15,12 +15,11 @@ let folder: string;
 let aheadMs = 0;
 const clock: Clock = { ...systemClock, nowMs: () => systemClock.nowMs() + aheadMs };
 beforeAll(async () => {
-  folder = mkdtempSync(join(tmpdir(), 'gw-rotation-'));
+  folder = temporaryFolder();
   gateway = await startHarness({ clock, models: { 'acme/echo': [{ provider: 'acme', upstream: 'echo' }] } });
 });
 afterAll(async () => {
   await gateway.stop();
-  rmSync(folder, { recursive: true, force: true });
 });
 
 const gw = (line: string) =>

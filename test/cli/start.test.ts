@@ -1,22 +1,18 @@
 // `npm start` as a person types it: processes, signals, exit codes.
 import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
-import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it } from '#jest';
+import { describe, expect, it } from '#jest';
 import { readOptions } from '../../infra/local/options.ts';
 import { startSimulator } from '../../infra/local/simulator/index.ts';
 import { gatewayFileText, newKey } from '../support/gateway-file.ts';
 import { hello } from '../support/harness.ts';
+import { temporaryFolder } from '../support/temporary-folder.ts';
 
 const root = resolve('.');
-let folder: string;
-beforeAll(() => {
-  folder = mkdtempSync(join(tmpdir(), 'gw-npm-'));
-});
-afterAll(() => rmSync(folder, { recursive: true, force: true }));
+const folder = temporaryFolder();
 
 /** Nothing of the machine's own keys: a real one would change the demo. */
 const { PATH, HOME, TMPDIR, NODE_COMPILE_CACHE } = process.env;

@@ -43,7 +43,7 @@ export const errorKinds: readonly ErrorKind[] = [
   kind('no credential set up (503)', 'acme/unconfigured', 'provider_not_configured', 'credential'),
   kind('provider refuses ours (502)', 'acme/refused', 'no_available_provider', 'credential'),
   kind('our account has no quota (502)', 'acme/no-quota', 'no_available_provider', 'quota'),
-  kind('limited for 90 s (429)', 'acme/limited-for-long', 'rate_limited', 'rate limited'),
-  kind('limited for 30 s (429)', 'acme/limited', 'rate_limited', 'rate limited', { isFinal: false }),
+  kind('limited for 90 s (429)', 'acme/limited-for-long', 'rate_limited', 'try again in 90 s'),
+  kind('limited for 30 s (429)', 'acme/limited', 'rate_limited', 'try again in 30 s', { isFinal: false }),
   kind('provider fails (502)', 'acme/failing', 'no_available_provider', 'failed', { isFinal: false }),
 ];

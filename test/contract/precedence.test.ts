@@ -1,5 +1,5 @@
-// Contract 5: which error wins, as far as the checks reach today. The base request is refused only by the last check of
-// all; every fault is tried alone and together with every later one, and the earlier must win.
+// Which error wins. The base request is refused only by the last check of all; every fault is tried alone and together with
+// every later one, and the earlier must win. The one that sends megabytes is tried with as many later ones as fit together.
 import { afterAll, beforeAll, describe, expect, it } from '#jest';
 import { plainBodyMaxBytes } from '../../shared/foundation/constants/index.ts';
 import { expectError } from '../support/expect-error.ts';
@@ -41,6 +41,9 @@ const preferring = (preferences: object): Fault['apply'] => {
   return ({ body }) => void Object.assign(body, { provider: { ...(body.provider as object), ...preferences } });
 };
 
+const padding = member('padding', 'x'.repeat(plainBodyMaxBytes));
+const oversized = fault('body over the hard size', 413, 'request_too_large', ['padding'], padding);
+
 const faults: readonly Fault[] = [
   fault('unknown path', 404, 'not_found', ['path'], (sent) => {
     sent.path = '/nothing';
@@ -51,13 +54,7 @@ const faults: readonly Fault[] = [
   fault('malformed key', 401, 'UNAUTHORIZED', ['key'], (sent) => {
     sent.key = `${sent.key}x`;
   }),
-  fault(
-    'body over the hard size',
-    413,
-    'request_too_large',
-    ['padding'],
-    member('padding', 'x'.repeat(plainBodyMaxBytes)),
-  ),
+  oversized,
   fault('unknown key', 401, 'UNAUTHORIZED', ['key'], (sent) => {
     sent.key = newKey();
   }),
@@ -91,12 +88,22 @@ const faults: readonly Fault[] = [
   fault('not configured', 503, 'provider_not_configured', [], () => {}),
 ];
 
+const canBeSentTogether = (first: Fault, second: Fault) => !first.places.some((place) => second.places.includes(place));
+
 const pairs = faults.flatMap((first, position) =>
   faults
     .slice(position + 1)
-    .filter((second) => !first.places.some((place) => second.places.includes(place)))
+    .filter((second) => first !== oversized && canBeSentTogether(first, second))
     .map((second): [string, Fault, Fault] => [`${first.name} wins over ${second.name}`, first, second]),
 );
+
+/** All that come behind it, in as few requests as can hold them. */
+const behindOversized: Fault[][] = [];
+for (const one of faults.slice(faults.indexOf(oversized) + 1)) {
+  const group = behindOversized.find((others) => others.every((other) => canBeSentTogether(other, one)));
+  if (group === undefined) behindOversized.push([one]);
+  else group.push(one);
+}
 
 describe('the order of errors', () => {
   let gateway: Harness;
@@ -127,6 +134,12 @@ describe('the order of errors', () => {
 
   it.each(pairs)('is the one of the contract: %s', async (_name, first, second) => {
     await expectError(await send(second, first), first.status, first.code);
+  });
+
+  it('is that of the size, whatever else a body and its headers hold', async () => {
+    for (const others of behindOversized) {
+      await expectError(await send(...others, oversized), oversized.status, oversized.code);
+    }
   });
 
   it('calls no provider for any of them', () => {

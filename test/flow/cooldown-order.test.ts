@@ -1,15 +1,17 @@
 // Providers that limited a call or failed two wait at the end of the plan for a while. They are moved, never switched off.
 import type { ServerResponse } from 'node:http';
-import { afterEach, beforeEach, describe, expect, it } from '#jest';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from '#jest';
 import { createCooldowns } from '../../shared/accounting/provider-health/index.ts';
 import { type Item, type Store, StoreUnavailable } from '../../shared/storage/store/index.ts';
 import { newKey, type Route } from '../support/gateway-file.ts';
 import { type Harness, hello, startHarness } from '../support/harness.ts';
-import { type ManualClock, manualClock } from '../support/manual-clock.ts';
+import { manualClock } from '../support/manual-clock.ts';
 import { readStream } from '../support/read-stream.ts';
 import { completionOf, sendJson, startScriptedProvider } from '../support/scripted-provider.ts';
 import { eventually } from '../support/watched-clock.ts';
 
+/** Longer than any cooldown, and than what is stored of one lives. */
+const forgottenMs = 2 * 3_600_000;
 const dear = { input_price_per_million: '9', output_price_per_million: '9' };
 /** `first` is the cheaper one, so it is asked first unless it cools. */
 const pair = (upstream: string): Route[] => [
@@ -20,11 +22,10 @@ const pair = (upstream: string): Route[] => [
 describe('a provider', () => {
   const otherKey = newKey();
   const thirdKey = newKey();
-  let clock: ManualClock;
+  const clock = manualClock();
   let gateway: Harness;
 
-  beforeEach(async () => {
-    clock = manualClock();
+  beforeAll(async () => {
     gateway = await startHarness({
       clock,
       models: {
@@ -50,7 +51,8 @@ describe('a provider', () => {
       ],
     });
   });
-  afterEach(() => gateway.stop());
+  afterAll(() => gateway.stop());
+  beforeEach(() => clock.advance(forgottenMs));
 
   /** Who was asked, in order. */
   async function askedFor(
@@ -245,14 +247,17 @@ describe('a provider', () => {
 });
 
 describe('the memory of cooldowns', () => {
-  let clock: ManualClock;
+  const clock = manualClock();
   let gateway: Harness;
 
-  beforeEach(async () => {
-    clock = manualClock();
+  beforeAll(async () => {
     gateway = await startHarness({ clock, models: { 'acme/failing': pair('error-500') } });
   });
-  afterEach(() => gateway.stop());
+  afterAll(() => gateway.stop());
+  beforeEach(async () => {
+    clock.advance(forgottenMs);
+    await gateway.testStore.store.delete('limits', 'COOLDOWNS');
+  });
 
   const another = () => createCooldowns({ store: gateway.testStore.store, clock });
   const entry = { provider: 'first', model: 'acme/failing' };

@@ -1,7 +1,6 @@
 // What a start of the local run does to a store that is not empty, and what it says.
-import { cpSync, mkdirSync, mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { cpSync, mkdirSync, readdirSync, statSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { stringify } from 'yaml';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '#jest';
@@ -13,6 +12,7 @@ import { createWorkspaceStore } from '../../shared/configuration/workspaces/inde
 import { canonicalJson, sha256Hex } from '../../shared/foundation/ids/index.ts';
 import { createDynamoClient, createDynamoStore, type Store } from '../../shared/storage/store/index.ts';
 import { newKey } from '../support/gateway-file.ts';
+import { temporaryFolder } from '../support/temporary-folder.ts';
 
 const publishedKey = 'sk-gw-demodemodemodemo-demodemodemodemodemodemodemodemodemodemokey2Jc7YM';
 const realKeyName = 'OPENAI_API_KEY';
@@ -36,13 +36,12 @@ beforeEach(async () => {
   const client = createDynamoClient({ endpoint: dynamo.endpoint });
   store = createDynamoStore({ client, stage: 'local' });
   closeStore = () => client.destroy();
-  folder = mkdtempSync(join(tmpdir(), 'gw-start-'));
+  folder = temporaryFolder();
 });
 afterEach(async () => {
   for (const gateway of running.splice(0)) await gateway.stop();
   closeStore();
   await dynamo.stop();
-  rmSync(folder, { recursive: true, force: true });
   for (const [name, value] of former) {
     if (value === undefined) delete process.env[name];
     else process.env[name] = value;

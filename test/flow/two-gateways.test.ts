@@ -2,8 +2,7 @@
 // together, because neither knows of the other but through the store.
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { createInterface } from 'node:readline';
 import { afterAll, beforeAll, describe, expect, it } from '#jest';
@@ -11,6 +10,7 @@ import { type EmbeddedDynamo, startEmbeddedDynamo } from '../../infra/local/embe
 import { createDynamoClient, createDynamoStore, type Store } from '../../shared/storage/store/index.ts';
 import { gatewayFileText, newKey } from '../support/gateway-file.ts';
 import { hello } from '../support/harness.ts';
+import { temporaryFolder } from '../support/temporary-folder.ts';
 import { eventually } from '../support/watched-clock.ts';
 
 const calls = 50;
@@ -31,7 +31,7 @@ interface Received {
 }
 
 describe('two gateways on one store', () => {
-  const folder = mkdtempSync(join(tmpdir(), 'gw-two-'));
+  const folder = temporaryFolder();
   const children: ChildProcess[] = [];
   const key = newKey();
   const rateLimitedKey = newKey();
@@ -108,7 +108,6 @@ describe('two gateways on one store', () => {
     );
     client.destroy();
     await dynamo.stop();
-    rmSync(folder, { recursive: true });
   });
 
   const post = (at: number, model: string, more: Record<string, unknown> = {}, bearer = key) =>

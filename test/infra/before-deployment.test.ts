@@ -1,7 +1,7 @@
 // What `npm run deploy` asks of an account before it builds anything. AWS is played by the SDK's own mock: none of it has
 // been asked of a real account.
 import { execFileSync } from 'node:child_process';
-import { mkdtempSync, writeFileSync } from 'node:fs';
+import { writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { CloudFormationClient, DescribeStacksCommand, ListStackResourcesCommand } from '@aws-sdk/client-cloudformation';
@@ -19,6 +19,7 @@ import { describeStepBack, readCommit } from '../../infra/cdk/deployment/commit.
 import type { StageSettings } from '../../infra/cdk/settings-schema.ts';
 import { stageSettings } from '../../infra/cdk/stage-settings.ts';
 import { tableNames } from '../../shared/foundation/constants/index.ts';
+import { temporaryFolder } from '../support/temporary-folder.ts';
 
 const account = '111122223333';
 const region = 'eu-west-1';
@@ -199,7 +200,7 @@ describe('before a deployment', () => {
 });
 
 describe('the deployed commit', () => {
-  const folder = mkdtempSync(join(tmpdir(), 'gw-commits-'));
+  const folder = temporaryFolder();
   const git = (...args: string[]) =>
     execFileSync(
       'git',

@@ -1,9 +1,8 @@
 import { execFile } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdir, mkdtemp, readdir, readFile, writeFile } from 'node:fs/promises';
+import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { tmpdir } from 'node:os';
 import { basename, dirname, join } from 'node:path';
 import { promisify } from 'node:util';
 import { Worker } from 'node:worker_threads';
@@ -16,16 +15,17 @@ import {
   bundleMaxBytes,
   functionNames,
 } from '../../infra/build/bundle.ts';
+import { readArguments } from '../../infra/local/lambda-env.ts';
 import { environmentNames } from '../../shared/foundation/constants/index.ts';
+import { temporaryFolder } from '../support/temporary-folder.ts';
 
 const projectRoot = new URL('../..', import.meta.url).pathname;
-const temporaryFolder = (): Promise<string> => mkdtemp(join(tmpdir(), 'gw-build-'));
 
 const server = "import { createServer } from 'node:net'; createServer().listen(0);";
 
 /** A source tree in which both functions have this handler. */
 const sourcesWith = async (handler: string, web = server): Promise<string> => {
-  const root = await temporaryFolder();
+  const root = temporaryFolder();
   for (const entry of bundleEntries) {
     const file = join(root, entry);
     await mkdir(dirname(file), { recursive: true });
@@ -49,7 +49,7 @@ describe('the build of the project', () => {
   let output: string;
   let bundles: readonly Bundle[];
   beforeAll(async () => {
-    output = await temporaryFolder();
+    output = temporaryFolder();
     bundles = await buildBundles(projectRoot, output);
   });
 
@@ -159,7 +159,7 @@ describe('the build of the project', () => {
 
 describe('the build', () => {
   it('leaves the runtime’s own global as it is', async () => {
-    const output = await temporaryFolder();
+    const output = temporaryFolder();
     const handler = 'export const handler = awslambda.streamifyResponse(async (event: object) => event);';
     const [bundle] = await buildBundles(await sourcesWith(handler), output);
     expect(await readFile(String(bundle?.file), 'utf8')).toContain('awslambda.streamifyResponse(');
@@ -167,7 +167,7 @@ describe('the build', () => {
 
   it('fails on a Web Function that binds no address', async () => {
     const sources = await sourcesWith('export const handler = () => 1;', 'export const other = 1;');
-    await expect(buildBundles(sources, await temporaryFolder())).rejects.toThrow(/web.*it binds no address/);
+    await expect(buildBundles(sources, temporaryFolder())).rejects.toThrow(/web.*it binds no address/);
   });
 
   it.each([
@@ -180,6 +180,41 @@ describe('the build', () => {
       /gateway\/index\.cjs has \d+ bytes, 614400 are allowed/,
     ],
   ])('fails on a bundle that %s', async (_fault, handler, reason) => {
-    await expect(buildBundles(await sourcesWith(handler), await temporaryFolder())).rejects.toThrow(reason);
+    await expect(buildBundles(await sourcesWith(handler), temporaryFolder())).rejects.toThrow(reason);
+  });
+});
+
+describe('the environment in which bundles run on this machine', () => {
+  const script = join(projectRoot, 'infra/local/lambda-env.ts');
+  const print = (...args: string[]) => promisify(execFile)(process.execPath, [script, ...args]);
+
+  it('is printed as KEY=VALUE lines, and nothing else', async () => {
+    const { stdout, stderr } = await print('--stage', 'local', '--dynamodb', 'http://127.0.0.1:8000/');
+    expect(stderr).toBe('');
+    expect(stdout.trimEnd().split('\n').toSorted()).toEqual([
+      'AWS_ACCESS_KEY_ID=local',
+      'AWS_ENDPOINT_URL_DYNAMODB=http://127.0.0.1:8000',
+      'AWS_REGION=us-east-1',
+      'AWS_SECRET_ACCESS_KEY=local',
+      'GW_STAGE=local',
+    ]);
+  });
+
+  it('is not printed where a line says why not, exit 1', async () => {
+    await expect(print('--stage', 'local')).rejects.toMatchObject({
+      code: 1,
+      stdout: '',
+      stderr: expect.stringMatching(/^lambda-env: [^\n]+\n$/),
+    });
+  });
+
+  it.each([
+    ['no stage', ['--dynamodb', 'http://127.0.0.1:8000'], '--stage needs a name'],
+    ['a stage that no table name can hold', ['--stage', 'a b', '--dynamodb', 'http://127.0.0.1:8000'], '--stage needs'],
+    ['no server', ['--stage', 'local'], '--dynamodb needs the URL'],
+    ['a server that is no URL', ['--stage', 'local', '--dynamodb', '127.0.0.1:8000'], '--dynamodb needs the URL'],
+    ['an unknown option', ['--stage', 'local', '--table', 'x'], '--table'],
+  ])('is not made of %s', (_case, args, reason) => {
+    expect(() => readArguments(args)).toThrow(reason);
   });
 });

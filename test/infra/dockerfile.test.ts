@@ -1,11 +1,11 @@
 // The image of the local gateway. It cannot be built here: it is linted, and what it would hold is put into a folder and run.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { cpSync, existsSync, globSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { cpSync, existsSync, globSync, mkdirSync, readFileSync, symlinkSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { validate } from 'dockerfile-utils';
-import { afterAll, beforeAll, describe, expect, it } from '#jest';
+import { beforeAll, describe, expect, it } from '#jest';
+import { temporaryFolder } from '../support/temporary-folder.ts';
 
 const root = join(import.meta.dirname, '../..');
 const read = (path: string) => readFileSync(join(root, path), 'utf8');
@@ -60,14 +60,13 @@ describe('the Dockerfile', () => {
 describe('what the image holds', () => {
   let folder: string;
   beforeAll(() => {
-    folder = mkdtempSync(join(tmpdir(), 'gw-image-'));
+    folder = temporaryFolder();
     for (const path of ['package.json', 'shared', 'functions', 'infra/local']) {
       mkdirSync(dirname(join(folder, path)), { recursive: true });
       cpSync(join(root, path), join(folder, path), { recursive: true });
     }
     symlinkSync(join(root, 'node_modules'), join(folder, 'node_modules'));
   });
-  afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
   it('imports packages that are there without development tools, and no other', () => {
     const files = globSync('{shared,functions,infra/local}/**/*.ts', { cwd: folder });
@@ -117,10 +116,10 @@ describe('what the image holds', () => {
   });
 
   async function startImage(args: readonly string[]) {
-    const { PATH } = process.env;
+    const { PATH, TMPDIR, NODE_COMPILE_CACHE } = process.env;
     const child = spawn(process.execPath, [...args, '--log', 'off'], {
       cwd: folder,
-      env: { PATH, NODE_ENV: 'production' },
+      env: { PATH, TMPDIR, NODE_COMPILE_CACHE, NODE_ENV: 'production' },
       stdio: ['ignore', 'pipe', 'inherit'],
     });
     let text = '';

@@ -1,3 +1,5 @@
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import {
   CloudWatchClient,
   DescribeAlarmHistoryCommand,
@@ -8,30 +10,38 @@ import {
 import { GetSecretValueCommand, SecretsManagerClient } from '@aws-sdk/client-secrets-manager';
 import { mockClient } from 'aws-sdk-client-mock';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '#jest';
+import { type Simulator, startSimulator } from '../../infra/local/simulator/index.ts';
 import { type LocalGateway, startLocalGateway } from '../../infra/local/start-local-gateway.ts';
 import type { DeployedStage, SmokeOptions } from '../../infra/verify/smoke/checks.ts';
 import { describeArrival } from '../../infra/verify/smoke/client.ts';
 import { openDeployedStage } from '../../infra/verify/smoke/deployed-stage.ts';
 import { readSmokeArgs, runSmoke } from '../../infra/verify/smoke.ts';
 import type { Clock } from '../../shared/foundation/time/index.ts';
+import { modelsFor, prompt } from '../support/function-calls.ts';
+import { gatewayFileText, newKey } from '../support/gateway-file.ts';
+import { temporaryFolder } from '../support/temporary-folder.ts';
 
 describe('the smoke test', () => {
+  let simulator: Simulator;
   let gateway: LocalGateway;
   let options: SmokeOptions;
   beforeAll(async () => {
-    const said: string[] = [];
-    const local = { port: 0, config: undefined, data: undefined, dynamodb: undefined };
-    gateway = await startLocalGateway(local, (line) => void said.push(line));
-    options = {
-      baseUrl: gateway.url,
-      apiKey: /sk-gw-[\w-]+/.exec(said.join('\n'))?.[0] ?? '',
-      model: 'demo/chat',
-      storedFunction: { id: 'label-ticket', input: '{"ticket": "The printer is on fire"}' },
-    };
+    // A stream of fifty parts takes a fifth of a second: twice what tells it from one that was held back.
+    simulator = await startSimulator({ paceMs: 5 });
+    const config = join(temporaryFolder(), 'gateway.yaml');
+    const apiKey = newKey();
+    const parts = { models: modelsFor(['echo']), workspace: { functions: [prompt('label')] } };
+    writeFileSync(config, gatewayFileText(parts, simulator.urlOf, apiKey));
+    gateway = await startLocalGateway({ port: 0, config, data: undefined, dynamodb: undefined }, () => {});
+    const storedFunction = { id: 'label', input: 'The printer is on fire' };
+    options = { baseUrl: gateway.url, apiKey, model: 'acme/echo', storedFunction };
   });
-  afterAll(() => gateway?.stop());
+  afterAll(async () => {
+    await gateway?.stop();
+    await simulator.stop();
+  });
 
-  /** A stream takes its second once: where it is not what a test looks at, its text is given again. */
+  /** Of a stream: where it is not what a test looks at, its text is given again. */
   let streamText: string | undefined;
   const streamOnce: typeof fetch = async (url, init) => {
     streamText ??= await (await fetch(url, init)).text();

@@ -1,7 +1,7 @@
-// Stages as the deployment sees them: each is synthesized once per test file, around a stub in place of the bundles.
-import { mkdirSync, mkdtempSync, writeFileSync } from 'node:fs';
+// Stages as the deployment sees them, around a stub in place of the bundles. The test files of one worker share each of
+// them: no test changes one.
+import { mkdirSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { App } from 'aws-cdk-lib';
 import { Template } from 'aws-cdk-lib/assertions';
@@ -10,6 +10,7 @@ import type { StageSettings } from '../../infra/cdk/settings-schema.ts';
 import { GatewayStage, type GatewayStageProps } from '../../infra/cdk/stage.ts';
 import { stageSettings } from '../../infra/cdk/stage-settings.ts';
 import type { TableName } from '../../shared/foundation/constants/index.ts';
+import { temporaryFolder } from '../support/temporary-folder.ts';
 
 export interface SynthesizedStage {
   readonly settings: StageSettings;
@@ -25,8 +26,8 @@ export interface SynthesizedStage {
 
 const cdkJson = createRequire(import.meta.url)('../../cdk.json') as { context: Record<string, unknown> };
 
-const stubBundles = (): string => {
-  const root = mkdtempSync(join(tmpdir(), 'gw-bundles-'));
+const createStubBundles = (): string => {
+  const root = temporaryFolder();
   for (const [name, file] of Object.entries({
     gateway: 'index.cjs',
     models: 'index.cjs',
@@ -38,21 +39,36 @@ const stubBundles = (): string => {
   return root;
 };
 
+let stubBundles: string | undefined;
+const synthesized = new Map<string, SynthesizedStage>();
+
 interface SynthesisOptions extends Pick<GatewayStageProps, 'isFirstDeployment' | 'importsIn' | 'commit'> {
   readonly withoutTables?: readonly TableName[];
 }
 
 /** A stage of the settings table, with `overrides` in place of some of its settings. */
-export const synthesizeStage = (
+export function synthesizeStage(
   stage: string,
   overrides: Partial<StageSettings> = {},
-  { withoutTables = [], ...more }: SynthesisOptions = {},
-): SynthesizedStage => {
+  options: SynthesisOptions = {},
+): SynthesizedStage {
+  const id = JSON.stringify([stage, overrides, options]);
+  const found = synthesized.get(id) ?? synthesize(stage, overrides, options);
+  synthesized.set(id, found);
+  return found;
+}
+
+function synthesize(
+  stage: string,
+  overrides: Partial<StageSettings>,
+  { withoutTables = [], ...more }: SynthesisOptions,
+): SynthesizedStage {
   const known = stageSettings[stage];
   if (known === undefined) throw new Error(`there is no stage ${stage}`);
   const settings = { ...known, ...overrides };
-  const app = new App({ context: cdkJson.context, outdir: mkdtempSync(join(tmpdir(), 'gw-cdk-')) });
-  const { data, api } = new GatewayStage(app, stage, { settings, bundlesRoot: stubBundles(), ...more });
+  const app = new App({ context: cdkJson.context, outdir: temporaryFolder() });
+  stubBundles ??= createStubBundles();
+  const { data, api } = new GatewayStage(app, stage, { settings, bundlesRoot: stubBundles, ...more });
   // As a release from before these tables.
   for (const table of withoutTables) {
     for (const id of [`Table-${table}`, `Table${table}`]) data.node.tryRemoveChild(id);
@@ -69,7 +85,7 @@ export const synthesizeStage = (
       violatingResources.map(({ constructPath }) => `${ruleName} at ${constructPath}`),
     ),
   };
-};
+}
 
 interface Resource {
   readonly Type: string;
