@@ -14,7 +14,25 @@ const isDescribed = (body: unknown): boolean => faultsOf(componentSchema('ChatCo
 const isAccepted = (body: Record<string, unknown>): boolean => !(readChatRequest(body) instanceof GatewayError);
 
 const value = fc.oneof(
-  fc.constantFrom(null, true, false, 0, 1, -1, 2.5, 100_000, 1e21, '', 'x', 'price', '1.50', '-1', '1e3', 'low'),
+  fc.constantFrom(
+    null,
+    true,
+    false,
+    0,
+    1,
+    -1,
+    2.5,
+    100_000,
+    1e21,
+    '',
+    'x',
+    'price',
+    '1.50',
+    '0.0000000000001',
+    '-1',
+    '1e3',
+    'low',
+  ),
   fc.constantFrom('a@1', 'a@', 'deny', 'eu', 'EU', 'x'.repeat(65), 'auto', 'json_schema'),
   fc.constantFrom<unknown>([], ['x'], [''], [1], {}, { schema: {} }, { schema: true }, { schema: 1 }, [
     { role: 'user' },
@@ -88,8 +106,8 @@ describe('the description of a request', () => {
     const pattern = new RegExp(String(described?.schema.pattern));
     const hex = (length: number) => fc.stringMatching(new RegExp(`^[0-9a-f]{${length}}$`));
     const traceparents = fc
-      .tuple(fc.constantFrom('00', 'ff', '0g'), hex(32), hex(16), hex(2))
-      .map((parts) => parts.join('-'));
+      .tuple(fc.constantFrom('00', '01', 'ff', '0g'), hex(32), hex(16), hex(2), fc.constantFrom([], ['more']))
+      .map(([version, trace, parent, flags, more]) => [version, trace, parent, flags, ...more].join('-'));
     const values = fc.oneof(fc.string({ maxLength: 300 }), fc.stringMatching(/^[\w.:-]{1,140}$/), traceparents);
     fc.assert(
       fc.property(values, (text) => {

@@ -2,14 +2,9 @@
 
 import type { callDocument } from '../../../shared/accounting/call-records/index.ts';
 import type { keyDocument } from '../account/serve-account.ts';
-import { arrayOf, type JsonSchema, objectSchema } from './json-schema.ts';
+import { arrayOf, count, flag, type JsonSchema, type MembersOf, objectSchema, text } from './json-schema.ts';
 
-type MembersOf<Wire> = { readonly [Member in keyof Required<Wire>]: JsonSchema };
-
-const text = { type: 'string' };
 const textOrNull = { type: ['string', 'null'] };
-const flag = { type: 'boolean' };
-const count = { type: 'integer', minimum: 0 };
 const countOrNull = { type: ['integer', 'null'], minimum: 0 };
 const amount = { type: 'string', pattern: '^-?\\d+(\\.\\d+)?$' };
 const amountOrNull = { type: ['string', 'null'], pattern: '^-?\\d+(\\.\\d+)?$' };

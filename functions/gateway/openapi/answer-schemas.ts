@@ -11,11 +11,19 @@ import {
   type ProviderEntryObject,
   type StatsObject,
 } from '../../../shared/protocol/wire/index.ts';
-import { arrayOf, type JsonSchema, objectSchema, schemaReference } from './json-schema.ts';
+import {
+  arrayOf,
+  count,
+  decimal,
+  flag,
+  type JsonSchema,
+  type MembersOf,
+  objectSchema,
+  schemaReference,
+  text,
+} from './json-schema.ts';
 
-const text = { type: 'string' };
 const usd = { type: 'number', minimum: 0 };
-const count = { type: 'integer', minimum: 0 };
 
 const usage = objectSchema(
   {
@@ -23,16 +31,16 @@ const usage = objectSchema(
     completion_tokens: count,
     total_tokens: count,
     cost: { ...usd, description: 'What the workspace pays, in USD.' },
-    cost_usd: { ...text, pattern: '^\\d+(\\.\\d+)?$', description: 'The same as an exact decimal.' },
+    cost_usd: { ...decimal, description: 'The same as an exact decimal.' },
     cost_details: objectSchema(
       { upstream_inference_prompt_cost: usd, upstream_inference_completions_cost: usd },
       { description: 'What the provider charges, in USD, also where a key of the client’s own pays it.' },
     ),
-    is_byok: { type: 'boolean', description: 'A key of the client’s own paid the provider.' },
+    is_byok: { ...flag, description: 'A key of the client’s own paid the provider.' },
     provider: { ...text, description: 'The id of the provider that served.' },
     model: { ...text, description: 'The catalogue id of the model that served.' },
     attempts: { ...count, description: 'Provider calls made for this answer.' },
-    cache_hit: { type: 'boolean', description: 'The answer came from the response cache.' },
+    cache_hit: { ...flag, description: 'The answer came from the response cache.' },
     estimated: {
       type: 'boolean',
       description:
@@ -49,7 +57,7 @@ const functionFacts = objectSchema(
   {
     function_id: text,
     revision_id: text,
-    fallback_used: { type: 'boolean', description: 'A fallback model produced the result.' },
+    fallback_used: { ...flag, description: 'A fallback model produced the result.' },
     execution_id: { ...text, format: 'uuid', description: 'A UUID of version 7.' },
   },
   { description: 'Of function calls only.' },
@@ -122,10 +130,6 @@ const openAiError = objectSchema(
   { description: 'The same with the header `X-Gw-Error-Format: openai`, and below `/openai/v1`.' },
 );
 
-type MembersOf<Wire> = { readonly [Member in keyof Required<Wire>]: JsonSchema };
-
-const flag = { type: 'boolean' };
-const decimal = { type: 'string', pattern: '^\\d+(\\.\\d+)?$' };
 const price = { ...decimal, description: 'USD per million tokens, as an exact decimal. "0" where no price is set.' };
 const limit = { type: ['integer', 'null'], minimum: 0, description: 'Null: no such limit is set.' };
 

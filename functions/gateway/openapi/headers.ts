@@ -1,5 +1,7 @@
 // Every header of the interface. A test compares this with the names in shared/foundation/constants.
 import { headerNames } from '../../../shared/foundation/constants/index.ts';
+import { correlationShapes } from '../../../shared/protocol/http/index.ts';
+import { callHeaderShapes } from '../receive/read-call-headers.ts';
 import type { JsonSchema } from './json-schema.ts';
 
 type Name = keyof typeof headerNames;
@@ -14,8 +16,9 @@ const text = (description: string, schema: JsonSchema = {}): Header => ({
   schema: { type: 'string', ...schema },
 });
 
-const id = { pattern: '^[A-Za-z0-9._:-]{1,128}$' };
-const session = { pattern: '^[\\x21-\\x7e]{1,256}$' };
+const patternOf = ({ source }: RegExp) => ({ pattern: source });
+const id = patternOf(correlationShapes.id);
+const session = patternOf(correlationShapes.session);
 
 const correlationHeaders = {
   traceId: text('The trace of the call; comes back, made by the gateway where none is sent.', id),
@@ -23,9 +26,10 @@ const correlationHeaders = {
   parentSpanId: text('Needs a trace, and differs from the span.', id),
   sessionId: text('The session that the call belongs to.', session),
   sessionIdAlias: text('Another name of the session header. They must agree.', session),
-  traceparent: text('W3C Trace Context. Its trace id must agree with the trace header. Reaches the provider.', {
-    pattern: '^(?!ff)[0-9a-f]{2}-(?!0{32})[0-9a-f]{32}-(?!0{16})[0-9a-f]{16}-[0-9a-f]{2}$',
-  }),
+  traceparent: text(
+    'W3C Trace Context. Its trace id must agree with the trace header. Reaches the provider.',
+    patternOf(correlationShapes.traceparent),
+  ),
 } satisfies Partial<Record<Name, Header>>;
 
 const commonHeaders = {
@@ -42,12 +46,13 @@ const commonHeaders = {
 const chatHeaders = {
   idempotencyKey: text(
     'A retry with the same key and inputs gets the stored answer for 24 hours. On function calls a UUID.',
-    { pattern: '^[\\x21-\\x7e]{1,255}$' },
+    patternOf(callHeaderShapes.idempotencyKey),
   ),
   ...commonHeaders,
-  byokKey: text('A key of your own for the one provider that `provider.only` names, where the feature is on.', {
-    pattern: '^[\\x21-\\x7e]{1,1024}$',
-  }),
+  byokKey: text(
+    'A key of your own for the one provider that `provider.only` names, where the feature is on.',
+    patternOf(callHeaderShapes.byokKey),
+  ),
   referer: text('Attribution: recorded, never sent on.'),
   title: text('Attribution: recorded, never sent on.'),
 } satisfies Partial<Record<Name, Header>>;

@@ -1,42 +1,22 @@
 // The body of a chat completion: the schema the gateway checks with, refined by what it checks in code, with words.
-import { chatRequestJsonSchema } from '../../../shared/protocol/wire/index.ts';
+import { chatRequestJsonSchema, schemaCarrierJsonSchema } from '../../../shared/protocol/wire/index.ts';
 import type { JsonSchema } from './json-schema.ts';
 
-/** What `parseUsd` takes. */
-const decimalString = { pattern: '^\\d{1,15}(\\.\\d{1,12})?$' };
+const { $schema: _carrierDialect, ...schemaCarrier } = schemaCarrierJsonSchema();
 const isSet = { not: { type: 'null' } };
 
-/** Path of a member → type of the branch of its union (`any`: no type) → keywords to add. */
-const refinements: Readonly<Record<string, Readonly<Record<string, JsonSchema>>>> = {
+/** Path of a member → keywords to add where it is an object. */
+const refinements: Readonly<Record<string, JsonSchema>> = {
   '': {
-    object: {
-      if: { not: { required: ['model'] } },
-      // biome-ignore lint/suspicious/noThenProperty: a keyword of JSON Schema.
-      then: { required: ['models'], properties: { models: isSet } },
-    },
+    if: { not: { required: ['model'] } },
+    // biome-ignore lint/suspicious/noThenProperty: a keyword of JSON Schema.
+    then: { required: ['models'], properties: { models: isSet } },
   },
-  'provider.sort': { any: { enum: ['price', 'latency', 'throughput', null] } },
-  'provider.max_price': { string: decimalString },
-  'provider.max_price.prompt': { string: decimalString },
-  'provider.max_price.completion': { string: decimalString },
-  reasoning: {
-    object: { not: { required: ['effort', 'max_tokens'], properties: { effort: isSet, max_tokens: isSet } } },
-  },
+  reasoning: { not: { required: ['effort', 'max_tokens'], properties: { effort: isSet, max_tokens: isSet } } },
   response_format: {
-    object: {
-      if: { properties: { type: { const: 'json_schema' } } },
-      // biome-ignore lint/suspicious/noThenProperty: a keyword of JSON Schema.
-      then: {
-        required: ['json_schema'],
-        properties: {
-          json_schema: {
-            type: 'object',
-            required: ['schema'],
-            properties: { schema: { type: ['object', 'boolean'] } },
-          },
-        },
-      },
-    },
+    if: { properties: { type: { const: 'json_schema' } } },
+    // biome-ignore lint/suspicious/noThenProperty: a keyword of JSON Schema.
+    then: { required: ['json_schema'], properties: { json_schema: schemaCarrier } },
   },
 };
 
@@ -131,7 +111,7 @@ const branchesOf = (schema: JsonSchema): readonly JsonSchema[] =>
   Array.isArray(schema.anyOf) ? schema.anyOf.flatMap(branchesOf) : [schema];
 
 function refineBranch({ properties, items, additionalProperties, ...rest }: JsonSchema, path: string): JsonSchema {
-  const added = refinements[path]?.[typeof rest.type === 'string' ? rest.type : 'any'] ?? {};
+  const added = rest.type === 'object' ? refinements[path] : {};
   return {
     ...rest,
     ...(properties === undefined ? {} : { properties: refineMembers(properties as JsonSchema, path) }),

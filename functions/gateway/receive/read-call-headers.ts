@@ -9,7 +9,7 @@ export interface CallHeaders {
 }
 
 /** Visible ASCII, bounded (contract 2). */
-const shapes = { idempotencyKey: /^[\x21-\x7e]{1,255}$/, byokKey: /^[\x21-\x7e]{1,1024}$/ } as const;
+export const callHeaderShapes = { idempotencyKey: /^[\x21-\x7e]{1,255}$/, byokKey: /^[\x21-\x7e]{1,1024}$/ } as const;
 
 export function readCallHeaders(headers: HeaderValues, asksFunction: boolean): CallHeaders | GatewayError {
   const read = { idempotencyKey: undefined, byokKey: undefined } as Record<keyof CallHeaders, string | undefined>;
@@ -18,7 +18,7 @@ export function readCallHeaders(headers: HeaderValues, asksFunction: boolean): C
     if (value === undefined) continue;
     // Contract 2: on a function call this key has to be a UUID, and a code of its own says so later.
     const isForAlias = asksFunction && header === 'idempotencyKey';
-    if (!isForAlias && (more.length > 0 || !shapes[header].test(value))) {
+    if (!isForAlias && (more.length > 0 || !callHeaderShapes[header].test(value))) {
       return fail('invalid_request', { message: `The header ${headerNames[header]} is malformed.` });
     }
     // Joined, as Lambda hands out a header that was sent twice: no UUID either way.

@@ -1,9 +1,45 @@
-export {
-  formatUsd,
-  type PicoUsd,
-  parsePricePerMillion,
-  parseUsd,
-  priceOf,
-  type TokenPrice,
-  toUsdNumber,
-} from './money.ts';
+// Money is an integer number of pico-USD (1e-12 USD): a price per million tokens with six decimals times a number of
+// tokens stays exact (contract 6). Decimal strings outside; a float only where the contract asks for a JSON number.
+
+export type PicoUsd = bigint;
+
+const fractionDigits = 12;
+const picoPerUsd = 10n ** BigInt(fractionDigits);
+const decimalPattern = /^(\d{1,15})(?:\.(\d{1,12}))?$/;
+
+/** Reads a non-negative decimal string of USD, such as "25.00". Undefined when it is none. */
+export function parseUsd(text: string): PicoUsd | undefined {
+  const match = decimalPattern.exec(text);
+  if (match === null) return undefined;
+  const [, whole = '0', fraction = ''] = match;
+  return BigInt(whole) * picoPerUsd + BigInt(fraction.padEnd(fractionDigits, '0'));
+}
+
+/** The exact decimal string without trailing zeros: 1_500_000_000_000n is "1.5", 0n is "0". */
+export function formatUsd(amount: PicoUsd): string {
+  const sign = amount < 0n ? '-' : '';
+  const digits = (amount < 0n ? -amount : amount).toString().padStart(fractionDigits + 1, '0');
+  const fraction = digits.slice(-fractionDigits).replace(/0+$/, '');
+  return `${sign}${digits.slice(0, -fractionDigits)}${fraction === '' ? '' : `.${fraction}`}`;
+}
+
+/** The nearest JSON number. Only for answers: `usage.cost` must be a number (contract 4). */
+export const toUsdNumber = (amount: PicoUsd): number => Number(formatUsd(amount));
+
+// Prices are USD per million tokens with up to six decimals, so a price per token is a whole number of pico-USD.
+
+/** Pico-USD per token. */
+export type TokenPrice = bigint;
+
+const tokensPerPrice = 1_000_000n;
+const priceDecimalsMax = 6;
+
+/** Reads "2.50" (USD per million tokens). Undefined when it is no decimal or has more than six decimals. */
+export function parsePricePerMillion(text: string): TokenPrice | undefined {
+  const decimals = text.split('.')[1]?.length ?? 0;
+  const perMillion = decimals > priceDecimalsMax ? undefined : parseUsd(text);
+  return perMillion === undefined ? undefined : perMillion / tokensPerPrice;
+}
+
+/** The price of some tokens. Exact: both factors are integers. */
+export const priceOf = (tokens: number, perToken: TokenPrice): PicoUsd => BigInt(tokens) * perToken;

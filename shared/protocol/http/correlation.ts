@@ -21,6 +21,7 @@ export interface ReadCorrelation {
   readonly fault: GatewayError | undefined;
 }
 
+/** What each header may be; the API description takes them from here. */
 const idShape = /^[A-Za-z0-9._:-]{1,128}$/;
 const sessionShape = /^[\x21-\x7e]{1,256}$/;
 /**
@@ -29,6 +30,8 @@ const sessionShape = /^[\x21-\x7e]{1,256}$/;
  */
 const traceparentShape =
   /^(?!ff)[0-9a-f]{2}-(?!0{32})([0-9a-f]{32})-(?!0{16})[0-9a-f]{16}-[0-9a-f]{2}(?:(?<!^00.{53})-[\x21-\x7e]{0,200})?$/;
+
+export const correlationShapes = { id: idShape, session: sessionShape, traceparent: traceparentShape } as const;
 
 export interface CorrelationOptions {
   /** A malformed `traceparent` counts as absent (contract 20). */

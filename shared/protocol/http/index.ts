@@ -1,4 +1,4 @@
-export { type Correlation, readCorrelation } from './correlation.ts';
+export { type Correlation, correlationShapes, readCorrelation } from './correlation.ts';
 export type {
   AdapterDependencies,
   Gateway,

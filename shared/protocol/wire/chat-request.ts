@@ -209,7 +209,7 @@ function readResponseSchema(body: CheckedBody): unknown {
   throw refuseFirstIssue('invalid_response_schema', checked.error, ['response_format', 'json_schema']);
 }
 
-const schemaCarrier = z.looseObject({ schema: z.union([z.looseObject({}), z.boolean()]) });
+export const schemaCarrier = z.looseObject({ schema: z.union([z.looseObject({}), z.boolean()]) });
 
 function once<Value>(make: () => Value): () => Value {
   let made: { readonly value: Value } | undefined;

@@ -31,5 +31,5 @@ export {
 } from './provider-answer.ts';
 export type { PolicyOptions, ProviderPreferences, SortOrder } from './provider-preferences.ts';
 export * from './read-json-text.ts';
-export { chatRequestJsonSchema } from './request-json-schema.ts';
+export { chatRequestJsonSchema, schemaCarrierJsonSchema } from './request-json-schema.ts';
 export * from './usage-report.ts';

@@ -6,9 +6,10 @@ import { listOf } from './checked-members.ts';
 import { listItemsMax } from './json-body.ts';
 
 const picoDecimals = 12;
+const capShape = /^\d{1,15}(\.\d+)?$/;
 /** No price has more decimals, so those of a cap behind them change nothing. */
 const parseCap = (text: string): PicoUsd | undefined =>
-  parseUsd(/^\d+\.\d+$/.test(text) ? text.slice(0, text.indexOf('.') + 1 + picoDecimals) : text);
+  parseUsd(text.includes('.') ? text.slice(0, text.indexOf('.') + 1 + picoDecimals) : text);
 
 const id = z.string().check(z.minLength(1));
 const ids = listOf(id, { itemsMax: listItemsMax });
@@ -16,14 +17,16 @@ const someIds = listOf(id, { itemsMin: 1, itemsMax: listItemsMax });
 const region = z.string().check(z.regex(/^[a-z0-9-]+$/, 'must be a lower-case region'));
 /** A number or a decimal string in USD per million tokens, not negative. */
 const price = z.union(
-  [z.number().check(z.minimum(0)), z.string().check(z.refine((text) => parseCap(text) !== undefined))],
+  [z.number().check(z.minimum(0)), z.string().check(z.regex(capShape))],
   'must be a number or a decimal string, not negative',
 );
 
+/** Its values have a code of their own, invalid_sort, so any value passes here. */
+export const sortSchema = z.optional(z.unknown());
+
 /** Strict: a restriction that is not understood must not be dropped (contract 3). */
 export const providerSchema = z.strictObject({
-  // Its values have a code of their own, invalid_sort, so any value passes here.
-  sort: z.optional(z.unknown()),
+  sort: sortSchema,
   max_price: z.nullish(z.union([price, z.object({ prompt: z.nullish(price), completion: z.nullish(price) })])),
   only: z.nullish(z.union([id, someIds])),
   order: z.nullish(ids),
@@ -36,7 +39,7 @@ export const providerSchema = z.strictObject({
   data_residency: z.nullish(z.union([region, listOf(region, { itemsMin: 1, itemsMax: listItemsMax })])),
 });
 
-const sortOrders = ['price', 'latency', 'throughput'] as const;
+export const sortOrders = ['price', 'latency', 'throughput'] as const;
 export type SortOrder = (typeof sortOrders)[number];
 
 /** Data policies as asked or enforced. An absent member asks for nothing. */

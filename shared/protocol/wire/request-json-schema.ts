@@ -1,13 +1,15 @@
 // The request body as JSON Schema, for the description of the API. In a file of its own, so that no bundle carries it.
 import * as z from 'zod/mini';
-import { chatRequestSchema } from './chat-request.ts';
+import { chatRequestSchema, schemaCarrier } from './chat-request.ts';
 import { itemSchemas } from './checked-members.ts';
+import { sortOrders, sortSchema } from './provider-preferences.ts';
 
 const toJsonSchema = (schema: z.core.$ZodType): Record<string, unknown> =>
   z.toJSONSchema(schema, {
     target: 'draft-2020-12',
     io: 'input',
     override({ zodSchema, jsonSchema }) {
+      if (zodSchema === sortSchema) jsonSchema.enum = [...sortOrders, null];
       const item = itemSchemas.get(zodSchema);
       if (item === undefined) return;
       const { $schema: _dialect, ...items } = toJsonSchema(item);
@@ -17,7 +19,10 @@ const toJsonSchema = (schema: z.core.$ZodType): Record<string, unknown> =>
 
 /**
  * Draft 2020-12, of what `readChatRequest` checks by schema. What it checks in code is not in it: names that differ only
- * in case, `provider.sort`, the form of price strings, `reasoning.effort` beside `reasoning.max_tokens`, `model` beside
- * `models`, and the schema of a json_schema format.
+ * in case, `reasoning.effort` beside `reasoning.max_tokens`, `model` beside `models`, and that a json_schema format has
+ * its schema.
  */
 export const chatRequestJsonSchema = (): Record<string, unknown> => toJsonSchema(chatRequestSchema);
+
+/** Of `response_format.json_schema`. */
+export const schemaCarrierJsonSchema = (): Record<string, unknown> => toJsonSchema(schemaCarrier);
