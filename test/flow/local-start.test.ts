@@ -2,6 +2,7 @@
 import { cpSync, mkdirSync, readdirSync, statSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
+import { backup, DatabaseSync } from 'node:sqlite';
 import { stringify } from 'yaml';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '#jest';
 import { type EmbeddedDynamo, startEmbeddedDynamo } from '../../infra/local/embedded-dynamodb.ts';
@@ -395,6 +396,19 @@ describe('the folder of --data', () => {
     await running.stop();
     cpSync(data, join(folder, 'restored'), { recursive: true });
     const restored = await start({ data: join(folder, 'restored'), dynamodb: undefined });
+    expect(await modelsOf(restored.url, key)).toEqual(['auto', 'own/chat']);
+  });
+
+  it('backed up by SQLite while a gateway runs holds the last write, which stands in the write-ahead log alone', async () => {
+    const [data, copy] = [join(folder, 'in-use'), join(folder, 'backup')];
+    const key = newKey();
+    await start({ data, dynamodb: undefined, config: writeFile(ownFile(key)) });
+    mkdirSync(copy, { mode: 0o700 });
+    const tables = new DatabaseSync(join(data, 'gw.sqlite'), { readOnly: true });
+    await backup(tables, join(copy, 'gw.sqlite'));
+    tables.close();
+    cpSync(join(data, 'byok-master.key'), join(copy, 'byok-master.key'));
+    const restored = await start({ data: copy, dynamodb: undefined });
     expect(await modelsOf(restored.url, key)).toEqual(['auto', 'own/chat']);
   });
 });
