@@ -6,9 +6,9 @@ import { isKeyExpired, type KeyRecord, parseApiKey } from '../../shared/configur
 import type { WorkspaceDocument } from '../../shared/configuration/workspaces/index.ts';
 import { GatewayError } from '../../shared/errors/index.ts';
 import { type PicoUsd, parseUsd } from '../../shared/foundation/money/index.ts';
-import { readChatRequest } from '../../shared/protocol/wire/index.ts';
+import { readChatRequest } from '../../shared/protocol/interfaces/chat-completions/index.ts';
 import { worstCaseCost } from '../../shared/routing/billing/index.ts';
-import { callSizeOf, makePlan, readByokFacts } from '../../shared/routing/planner/index.ts';
+import { makePlan, readByokFacts } from '../../shared/routing/planner/index.ts';
 
 /** A start looks at so many workspaces and keys: it describes a gateway, it does not audit one. */
 const workspacesMax = 50;
@@ -162,7 +162,7 @@ async function findCallableModel(
     if (request instanceof GatewayError) return false;
     const plan = makePlan(request, facts);
     if (plan instanceof GatewayError) return false;
-    const cost = worstCaseCost(plan, callSizeOf(request));
+    const cost = worstCaseCost(plan, request.size());
     return cost <= available && cost <= limit;
   });
 }

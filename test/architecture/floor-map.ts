@@ -34,6 +34,10 @@ const floors: readonly Readonly<Record<string, string>>[] = [
   { 'shared/storage/store': rules },
   { 'shared/storage/blobs': 'Bytes under opaque names: knows no table and no caller.' },
   { 'shared/protocol/json-schema': rules, 'shared/protocol/wire': 'Wire shapes know no store and no provider.' },
+  {
+    'shared/protocol/interfaces/chat-completions':
+      'What the interface of a client is: no stage, no store, no other interface.',
+  },
   { 'shared/protocol/http': 'Adapters know the exchange, never the business behind it.' },
   { 'shared/protocol/router': 'The router knows routes and errors, not what is behind them.' },
   {
@@ -172,6 +176,7 @@ export const powerHomes: readonly PowerHome[] = [
     sign: /from 'zod/,
     homes: [
       'shared/protocol/wire/',
+      'shared/protocol/interfaces/',
       'shared/foundation/environment/',
       'shared/configuration/gateway-file/',
       'infra/cdk/',

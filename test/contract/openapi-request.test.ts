@@ -7,7 +7,7 @@ import { GatewayError } from '../../shared/errors/index.ts';
 import { headerNames } from '../../shared/foundation/constants/index.ts';
 import { systemRandomness } from '../../shared/foundation/ids/index.ts';
 import { readCorrelation } from '../../shared/protocol/http/index.ts';
-import { readChatRequest } from '../../shared/protocol/wire/index.ts';
+import { readChatRequest } from '../../shared/protocol/interfaces/chat-completions/index.ts';
 import { componentSchema, faultsOf } from './api-description.ts';
 
 const isDescribed = (body: unknown): boolean => faultsOf(componentSchema('ChatCompletionRequest'), body).length === 0;

@@ -8,7 +8,7 @@ import {
   type ProviderDocument,
 } from '../../shared/configuration/catalogue/index.ts';
 import { GatewayError } from '../../shared/errors/index.ts';
-import { type ChatRequest, readChatRequest } from '../../shared/protocol/wire/index.ts';
+import { type ChatRequest, readChatRequest } from '../../shared/protocol/interfaces/chat-completions/index.ts';
 import { makePlan, type PlanFacts } from '../../shared/routing/planner/index.ts';
 
 export const providerOf = (id: string, more: Partial<ProviderDocument> = {}): ProviderDocument => ({

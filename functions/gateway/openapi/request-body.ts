@@ -1,5 +1,8 @@
 // The body of a chat completion: the schema the gateway checks with, refined by what it checks in code, with words.
-import { chatRequestJsonSchema, schemaCarrierJsonSchema } from '../../../shared/protocol/wire/index.ts';
+import {
+  chatRequestJsonSchema,
+  schemaCarrierJsonSchema,
+} from '../../../shared/protocol/interfaces/chat-completions/index.ts';
 import type { JsonSchema } from './json-schema.ts';
 
 const { $schema: _carrierDialect, ...schemaCarrier } = schemaCarrierJsonSchema();

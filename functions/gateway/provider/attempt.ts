@@ -6,7 +6,7 @@ import {
   upstreamBodyMaxBytes,
   upstreamErrorMaxBytes,
 } from '../../../shared/foundation/constants/index.ts';
-import { type JsonAnswer, readJsonAnswer } from '../../../shared/protocol/wire/index.ts';
+import { type JsonAnswer, readJsonAnswer } from '../../../shared/protocol/interfaces/chat-completions/index.ts';
 import type { AdmittedCandidate } from '../../../shared/routing/provider-metrics/index.ts';
 import {
   type AttemptFailure,

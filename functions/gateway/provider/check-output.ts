@@ -2,8 +2,13 @@
 // answer is charged, also one that no client sees.
 
 import { chargedAnswersMax } from '../../../shared/foundation/constants/index.ts';
+import {
+  type JsonAnswer,
+  readChoices,
+  withContents,
+} from '../../../shared/protocol/interfaces/chat-completions/index.ts';
 import { checkAnswer } from '../../../shared/protocol/json-schema/index.ts';
-import { isJsonObject, type JsonAnswer, readChoices, withContents } from '../../../shared/protocol/wire/index.ts';
+import { isJsonObject } from '../../../shared/protocol/wire/index.ts';
 import { payerOf } from '../../../shared/routing/planner/index.ts';
 import type { AdmittedCandidate } from '../../../shared/routing/provider-metrics/index.ts';
 import type { ModelCall } from '../stages.ts';

@@ -1,8 +1,8 @@
 // Holds a stream back until its first real output: until then its failure is an ordinary failure and the next candidate
-// may answer (contract 4). The 200 goes to the client only with what this returns.
+// may answer. The 200 goes to the client only with what this returns.
 import { heldBackMaxBytes } from '../../../shared/foundation/constants/index.ts';
 import type { Deadline } from '../../../shared/foundation/time/index.ts';
-import type { StreamChunk } from '../../../shared/protocol/wire/index.ts';
+import type { StreamChunk } from '../../../shared/protocol/interfaces/chat-completions/index.ts';
 import {
   type AttemptFailure,
   type DescribeText,

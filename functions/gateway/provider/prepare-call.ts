@@ -1,13 +1,11 @@
 // Everything before a provider is asked: whose credential, which URL, headers and body.
+
 import { SealBroken } from '../../../shared/configuration/byok/index.ts';
 import type { Candidate } from '../../../shared/configuration/catalogue/index.ts';
 import { headerNames } from '../../../shared/foundation/constants/index.ts';
-import {
-  type AttemptFailure,
-  type Credential,
-  toUpstreamBody,
-  type UpstreamRequest,
-} from '../../../shared/routing/providers/index.ts';
+import { toUpstreamBody } from '../../../shared/protocol/interfaces/chat-completions/index.ts';
+import type { UpstreamTarget } from '../../../shared/protocol/wire/index.ts';
+import type { AttemptFailure, Credential, UpstreamRequest } from '../../../shared/routing/providers/index.ts';
 import { StoreUnavailable } from '../../../shared/storage/store/index.ts';
 import type { ChatDependencies } from '../dependencies.ts';
 import type { ModelCall } from '../stages.ts';
@@ -24,7 +22,7 @@ export async function prepareCall(
     const credential = await findCredential(deps, call, candidate);
     if (credential === undefined) return ourFault('no_usable_credential');
     const url = new URL(`${candidate.provider.base_url}/chat/completions`);
-    const body = toUpstreamBody(call.request, candidate);
+    const body = toUpstreamBody(call.request, targetOf(candidate));
     const headers = upstreamHeaders(call, credential.authorization);
     const signed = credential.sign && (await call.admissionTime.wait(credential.sign({ url, headers, body })));
     return { url, headers: signed ?? headers, body };
@@ -38,6 +36,12 @@ export async function prepareCall(
     return ourFault('internal');
   }
 }
+
+const targetOf = ({ entry, provider }: Candidate): UpstreamTarget => ({
+  model: entry.upstream_model,
+  reasoningStyle: provider.reasoning_style,
+  reportsStreamUsage: provider.stream_usage !== false,
+});
 
 const ourFault = (cause: string, more: Partial<AttemptFailure> = {}): { readonly failure: AttemptFailure } => ({
   failure: { kind: 'failed', cause, isOurFault: true, ...more },

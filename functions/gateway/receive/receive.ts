@@ -13,14 +13,17 @@ import {
 } from '../../../shared/foundation/constants/index.ts';
 import { nextTurn, startDeadline } from '../../../shared/foundation/time/index.ts';
 import type { GatewayRequest } from '../../../shared/protocol/http/index.ts';
+import {
+  type ChatRequest,
+  gatewayMembers,
+  readChatRequest,
+} from '../../../shared/protocol/interfaces/chat-completions/index.ts';
 import type { RequestScope } from '../../../shared/protocol/router/index.ts';
 import {
   type BodyText,
-  type ChatRequest,
   findMember,
   type JsonText,
   parseJson,
-  readChatRequest,
   readRequestBody,
 } from '../../../shared/protocol/wire/index.ts';
 import type { ChatDependencies } from '../dependencies.ts';
@@ -40,7 +43,7 @@ export function receive(deps: Times, request: GatewayRequest, scope: RequestScop
   let seen: ReadCall | undefined;
   const read = once(async (): Promise<ReadCall> => {
     const bytes = await request.readBody(credential.publicId);
-    const body = readRequestBody(bytes);
+    const body = readRequestBody(bytes, gatewayMembers);
     if (bytes.length > longBodyBytes) await nextTurn();
     const model = readModel(body);
     // On a function call a revoked key has its own code, whatever else is wrong with a readable body.
@@ -76,7 +79,7 @@ function readCall(
     scope,
     request,
     ...callHeaders,
-    // A UUID is the same in either letter case (contract 7).
+    // A UUID is the same in either letter case.
     idempotencyKey: asksFunction ? callHeaders.idempotencyKey?.toLowerCase() : callHeaders.idempotencyKey,
     attribution: readAttribution(headers),
     fingerprint: once(() => fingerprint(json, headers)),
@@ -89,7 +92,7 @@ function readCall(
 
 /**
  * Only the members that a function does not fix are checked here: any other is invalid_function_request, whatever its
- * type (contract 5).
+ * type.
  */
 function readFunctionRequest(
   json: JsonText,

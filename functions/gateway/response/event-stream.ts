@@ -3,14 +3,10 @@
 import { collectedStreamMaxBytes } from '../../../shared/foundation/constants/index.ts';
 import type { Clock } from '../../../shared/foundation/time/index.ts';
 import {
-  doneLine,
-  errorLine,
-  hasCounts,
   type StreamChunk,
-  toEventLine,
-  type UsageReport,
   withoutReasoningDeltas,
-} from '../../../shared/protocol/wire/index.ts';
+} from '../../../shared/protocol/interfaces/chat-completions/index.ts';
+import { doneLine, errorLine, hasCounts, toEventLine, type UsageReport } from '../../../shared/protocol/wire/index.ts';
 import { midStreamCodeOf } from '../../../shared/routing/providers/index.ts';
 import type { IdentifiedCall, OpenStream, StreamEnd } from '../stages.ts';
 import { withKeepAlive } from './keep-alive.ts';

@@ -1,15 +1,12 @@
 // The answer: JSON or an event stream, with the members and headers of contract 4, and what settlement must know of its
 // end.
+
 import { okStatus } from '../../../shared/errors/index.ts';
 import { collectedStreamMaxBytes, headerNames } from '../../../shared/foundation/constants/index.ts';
 import type { GatewayResponse } from '../../../shared/protocol/http/index.ts';
+import { type JsonAnswer, withoutReasoning } from '../../../shared/protocol/interfaces/chat-completions/index.ts';
 import { jsonHeaders, streamHeaders } from '../../../shared/protocol/router/index.ts';
-import {
-  type JsonAnswer,
-  rewriteMembers,
-  type UsageReport,
-  withoutReasoning,
-} from '../../../shared/protocol/wire/index.ts';
+import { rewriteMembers, type UsageReport } from '../../../shared/protocol/wire/index.ts';
 import { type Charge, mergeUsage } from '../../../shared/routing/billing/index.ts';
 import { payerOf } from '../../../shared/routing/planner/index.ts';
 import type { ChatDependencies } from '../dependencies.ts';

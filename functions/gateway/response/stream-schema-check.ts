@@ -1,8 +1,9 @@
 // A streamed answer is held against its schema when it is complete (contract 20). It has been relayed by then, so one
 // that does not satisfy the schema ends with an error line, is billed, and is not asked for again.
 import { collectedStreamMaxBytes } from '../../../shared/foundation/constants/index.ts';
+import { readChoices } from '../../../shared/protocol/interfaces/chat-completions/index.ts';
 import { checkAnswer, type SchemaWork } from '../../../shared/protocol/json-schema/index.ts';
-import { isJsonObject, type JsonText, readChoices } from '../../../shared/protocol/wire/index.ts';
+import { isJsonObject, type JsonText } from '../../../shared/protocol/wire/index.ts';
 
 export interface StreamSchemaCheck {
   /** A chunk of the provider. */

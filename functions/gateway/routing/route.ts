@@ -8,17 +8,15 @@ import { applyPreset } from '../../../shared/configuration/workspaces/index.ts';
 import { fail, GatewayError } from '../../../shared/errors/index.ts';
 import { autoModelId, headerNames } from '../../../shared/foundation/constants/index.ts';
 import type { TimeBudget } from '../../../shared/foundation/time/index.ts';
-import { checkRequestSchema } from '../../../shared/protocol/json-schema/index.ts';
 import {
   type ChatRequest,
-  findMember,
+  gatewayMembers,
   readChatRequest,
-  readRequestBody,
-  rewriteMembers,
-} from '../../../shared/protocol/wire/index.ts';
+} from '../../../shared/protocol/interfaces/chat-completions/index.ts';
+import { checkRequestSchema } from '../../../shared/protocol/json-schema/index.ts';
+import { findMember, readRequestBody, rewriteMembers } from '../../../shared/protocol/wire/index.ts';
 import {
   type ByokFacts,
-  callSizeOf,
   checkByokHeader,
   entryOf,
   failUnknownModel,
@@ -52,7 +50,7 @@ export async function route(
   });
   if (plan instanceof GatewayError) return plan;
   const policy = tighten(request.provider.policy, workspace.data_policy);
-  return { ...call, request, workspace, plan, size: callSizeOf(request), byok, policy };
+  return { ...call, request, workspace, plan, size: request.size(), byok, policy };
 }
 
 /**
@@ -146,7 +144,7 @@ async function mergePreset(
   const applied = applyPreset({ ...sent.raw }, call.workspace, sent.preset);
   if (applied instanceof GatewayError) return applied;
   if (applied.kind === 'none') return call;
-  const body = readRequestBody(Buffer.from(mergedText(sent, applied.body)));
+  const body = readRequestBody(Buffer.from(mergedText(sent, applied.body)), gatewayMembers);
   if (body.kind === 'unreadable') return body.error;
   const request = readChatRequest(body.json);
   if (request instanceof GatewayError) return request;

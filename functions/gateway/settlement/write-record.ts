@@ -82,7 +82,7 @@ function toRecord(call: RecordedCall, ended: EndedCall, nowMs: number): CallReco
     keyPublicId: credential.publicId,
     keyName: String(keyItem.name),
     ...attribution,
-    user: typeof request.raw.user === 'string' ? request.raw.user : undefined,
+    user: request.user,
     correlationId: scope.correlationId,
     ...scope.correlation,
     functionId: execution?.revision.functionId,

@@ -45,7 +45,7 @@ function toRecord(received: ReceivedCall, keyItem: Item, error: GatewayError, no
     keyPublicId: credential.publicId,
     keyName: String(keyItem.name),
     ...attribution,
-    user: typeof request?.raw.user === 'string' ? request.raw.user : undefined,
+    user: request?.user,
     correlationId: scope.correlationId,
     ...scope.correlation,
     functionId: model === undefined ? undefined : parseFunctionAlias(model)?.functionId,

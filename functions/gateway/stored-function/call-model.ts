@@ -1,9 +1,11 @@
 // One model call of a function, fallback models included. The provider loop goes on to them where a provider fails;
 // where a model answers and its answer is no result, the models behind it are called here.
+
 import type { Candidate } from '../../../shared/configuration/catalogue/index.ts';
 import { outputTextOf, type StepAnswer } from '../../../shared/configuration/stored-functions/index.ts';
 import { fail, GatewayError } from '../../../shared/errors/index.ts';
-import { type JsonText, readChoices, withoutReasoning } from '../../../shared/protocol/wire/index.ts';
+import { readChoices, withoutReasoning } from '../../../shared/protocol/interfaces/chat-completions/index.ts';
+import type { JsonText } from '../../../shared/protocol/wire/index.ts';
 import type { Plan } from '../../../shared/routing/planner/index.ts';
 import { startAdmissionTime } from '../../../shared/storage/store/index.ts';
 import type { ChatDependencies } from '../dependencies.ts';

@@ -13,8 +13,7 @@ import {
 } from '../../../shared/configuration/stored-functions/index.ts';
 import { fail, GatewayError } from '../../../shared/errors/index.ts';
 import type { PicoUsd } from '../../../shared/foundation/money/index.ts';
-import { worstCaseCost } from '../../../shared/routing/billing/index.ts';
-import { withUnknownInput } from '../../../shared/routing/planner/index.ts';
+import { withUnknownInput, worstCaseCost } from '../../../shared/routing/billing/index.ts';
 import type { ChatDependencies } from '../dependencies.ts';
 import type { Execution, IdentifiedCall, PlannedModelCall } from '../stages.ts';
 import { planModelCall } from './plan-model-call.ts';

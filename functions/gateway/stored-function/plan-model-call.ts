@@ -3,12 +3,12 @@
 
 import type { FunctionRequest } from '../../../shared/configuration/stored-functions/index.ts';
 import { fail, GatewayError } from '../../../shared/errors/index.ts';
-import { type ChatRequest, readChatRequest } from '../../../shared/protocol/wire/index.ts';
-import { callSizeOf, entryOf, makePlan, type Plan } from '../../../shared/routing/planner/index.ts';
+import { type ChatRequest, readChatRequest } from '../../../shared/protocol/interfaces/chat-completions/index.ts';
+import { entryOf, makePlan, type Plan } from '../../../shared/routing/planner/index.ts';
 import type { ChatDependencies } from '../dependencies.ts';
 import type { IdentifiedCall, PlannedModelCall } from '../stages.ts';
 
-/** execution_failed where no model of it can serve: inside a function every such failure is this one (contract 5). */
+/** execution_failed where no model of it can serve: inside a function every such failure is this one. */
 export function planModelCall(
   deps: ChatDependencies,
   call: IdentifiedCall,
@@ -24,7 +24,7 @@ export function planModelCall(
   const [candidate, ...rest] = [...new Set([...primary, ...fallbacks])];
   if (candidate === undefined) return failed(first);
   const only = fallbacks.filter((fallback) => !primary.includes(fallback));
-  return { request, size: callSizeOf(request), plan: [candidate, ...rest], fallbacks: new Set(only) };
+  return { request, size: request.size(), plan: [candidate, ...rest], fallbacks: new Set(only) };
 }
 
 /** No provider can be called, so a retry would end the same way. */

@@ -1,8 +1,8 @@
 // Schemas that cannot be used, and options that no provider call can have. Checked when a revision is saved, so that no
 // call of a client meets them.
 import { GatewayError } from '../../errors/index.ts';
+import { readChatRequest } from '../../protocol/interfaces/chat-completions/index.ts';
 import { checkResponseSchema } from '../../protocol/json-schema/index.ts';
-import { readChatRequest } from '../../protocol/wire/index.ts';
 import type { ModelCall, RevisionContent } from './function-document.ts';
 import { toRequest } from './request.ts';
 

@@ -1,7 +1,8 @@
-// A preset (contract 3) is a part of requests that the workspace has stored. Pure: the merged body is read and checked
+// A preset is a part of requests that the workspace has stored. Pure: the merged body is read and checked
 // like one that the client sent. The request wins, member by member, but it cannot loosen a data policy.
 import { fail, GatewayError, quote, suggest } from '../../errors/index.ts';
-import { type PolicyOptions, type PresetOption, readChatRequest } from '../../protocol/wire/index.ts';
+import { type PresetOption, readChatRequest } from '../../protocol/interfaces/chat-completions/index.ts';
+import type { PolicyOptions } from '../../protocol/wire/index.ts';
 import type { DeclaredPolicy } from '../catalogue/index.ts';
 import { mergeBodies } from './merge-bodies.ts';
 import type { WorkspaceDocument } from './workspace-document.ts';
@@ -17,7 +18,7 @@ export interface AppliedPreset<Workspace> {
   readonly body: Record<string, unknown>;
   /**
    * The workspace for this call: its data policy and that of the preset together, so a request that loosens either is
-   * refused where every loosening is (contract 5), after unknown models.
+   * refused where every loosening is, after unknown models.
    */
   readonly workspace: Workspace;
 }

@@ -1,6 +1,7 @@
 // The merge of a preset and a request. Members of the request replace those of the preset whole, but `provider` is merged
 // member by member: a request that sorts does not drop the providers or the policies that the preset names.
-import { isJsonObject, outputBoundNames } from '../../protocol/wire/index.ts';
+import { outputBoundNames } from '../../protocol/interfaces/chat-completions/index.ts';
+import { isJsonObject } from '../../protocol/wire/index.ts';
 
 type Body = Readonly<Record<string, unknown>>;
 

@@ -1,4 +1,4 @@
-// Server-sent events, both ways (spec 6). Reading: bytes cut anywhere become whole events, bounded. Writing: one
+// Server-sent events, both ways. Reading: bytes cut anywhere become whole events, bounded. Writing: one
 // `data:` line an event, its text unchanged, and every way in which a stream ends.
 import { createParser } from 'eventsource-parser';
 
@@ -14,7 +14,7 @@ export const doneLine = toEventLine(doneText);
 /** A comment: readers of event streams skip it. */
 export const keepAliveLine = ': keep-alive\n\n';
 
-/** What a stream that failed after its first output tells its client (contract 4). */
+/** What a stream that failed after its first output tells its client. */
 const brokenStreamMessages = {
   no_available_provider: 'The stream broke off after its first output: the provider failed.',
   request_deadline_exceeded: 'The stream was cut off: it was not finished within its time budget.',
@@ -26,7 +26,7 @@ const brokenStreamMessages = {
 export type MidStreamCode = keyof typeof brokenStreamMessages;
 export const midStreamCodes = Object.keys(brokenStreamMessages) as MidStreamCode[];
 
-/** Spec 6: the error line. Nested, so that SDKs find code and message. */
+/** The error line. Nested, so that SDKs find code and message. */
 export const errorLine = (code: MidStreamCode): string =>
   toEventLine(JSON.stringify({ error: { code, message: brokenStreamMessages[code] } }));
 

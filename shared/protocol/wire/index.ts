@@ -1,13 +1,8 @@
-export {
-  type ChatRequest,
-  outputBoundNames,
-  type PresetOption,
-  type ReasoningOptions,
-  readChatRequest,
-} from './chat-request.ts';
-export { readUsageReport } from './chat-usage.ts';
+export { itemSchemas, listOf, refuseFirstIssue } from './checked-members.ts';
 export * from './event-stream.ts';
-export { type BodyText, gatewayMembers, isJsonObject, readJsonBody, readRequestBody } from './json-body.ts';
+export { cacheSchema } from './gateway-options.ts';
+export { type BodyText, isJsonObject, readJsonBody, readRequestBody } from './json-body.ts';
+export { JsonText, scanJson } from './json-text.ts';
 export {
   autoModelObject,
   type FunctionModelObject,
@@ -17,19 +12,7 @@ export {
   type ProviderEntryObject,
   type StatsObject,
 } from './model-list.ts';
-export {
-  answerJson,
-  type JsonAnswer,
-  readChoices,
-  readJsonAnswer,
-  readReportedUsage,
-  readStreamChunk,
-  type StreamChunk,
-  withContents,
-  withoutReasoning,
-  withoutReasoningDeltas,
-} from './provider-answer.ts';
-export type { PolicyOptions, ProviderPreferences, SortOrder } from './provider-preferences.ts';
+export * from './provider-preferences.ts';
 export * from './read-json-text.ts';
-export { chatRequestJsonSchema, schemaCarrierJsonSchema } from './request-json-schema.ts';
+export type * from './routed-request.ts';
 export * from './usage-report.ts';

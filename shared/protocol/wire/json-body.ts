@@ -1,4 +1,4 @@
-// The body of a request as JSON, within bounds (contract 3).
+// The body of a request as JSON, within bounds.
 import { isUtf8 } from 'node:buffer';
 import { fail, type GatewayError } from '../../errors/index.ts';
 import { jsonValuesMax } from '../../foundation/constants/index.ts';
@@ -11,15 +11,7 @@ const valuesMax = jsonValuesMax;
 /** Items of a list inside a member of the gateway. */
 export const listItemsMax = 256;
 
-/** Members that are the gateway's own and never reach a provider as they were sent. */
-export const gatewayMembers = ['provider', 'models', 'cache', 'preset', 'usage', 'reasoning'] as const;
-
 const bounds: JsonBounds = { depthMax, valuesMax };
-const requestBounds: JsonBounds = {
-  ...bounds,
-  itemsMax: { count: listItemsMax, members: new Set<string>(gatewayMembers) },
-};
-
 const refusals: Readonly<Record<BoundsFault['kind'], string>> = {
   depth: `The body is nested deeper than ${depthMax} levels.`,
   values: `The body holds more than ${valuesMax} JSON values.`,
@@ -36,8 +28,9 @@ export function readJsonBody(bytes: Buffer): JsonBody {
   return read.kind === 'text' ? { kind: 'object', value: parseJson(read.json.text) as Record<string, unknown> } : read;
 }
 
-/** The text of a request of a client, which is one JSON object within bounds. Never throws. */
-export const readRequestBody = (bytes: Buffer): BodyText => scanBody(bytes, requestBounds);
+/** The text of a request of a client, which is one JSON object within bounds; `lists`: members with short lists. Never throws. */
+export const readRequestBody = (bytes: Buffer, lists: ReadonlySet<string>): BodyText =>
+  scanBody(bytes, { ...bounds, itemsMax: { count: listItemsMax, members: lists } });
 
 export type BodyText = { readonly kind: 'text'; readonly json: JsonText } | Unreadable;
 
@@ -58,7 +51,7 @@ const unreadable = (message: string): Unreadable => ({
 });
 
 function refuse({ kind, member }: BoundsFault): GatewayError {
-  // A schema has a code of its own, however little of the body can be read (contract 3).
+  // A schema has a code of its own, however little of the body can be read.
   if (kind === 'depth' && member === 'response_format') {
     return fail('invalid_response_schema', { message: refusals.depth, param: member });
   }

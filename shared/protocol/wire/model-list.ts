@@ -1,4 +1,4 @@
-// The wire objects of GET /v1/models, member for member as in spec 2.5 to 2.7.
+// The wire objects of GET /v1/models.
 import { autoModelId, brand } from '../../foundation/constants/index.ts';
 
 export interface ProviderEntryObject {
@@ -40,10 +40,10 @@ export interface ModelObject {
   stats: StatsObject;
 }
 
-/** Spec 2.5: always first, with no other members. */
+/** Always first, with no other members. */
 export const autoModelObject = { id: autoModelId, object: 'model', created: 0, owned_by: brand } as const;
 
-/** Spec 2.7, without data. */
+/** Without data. */
 export const noStats: StatsObject = { median_latency_ms: 0, throughput_rpm: '0', uptime: '1' };
 
 /** A stored function that a call without a revision would run. Listed only where it is asked for. */

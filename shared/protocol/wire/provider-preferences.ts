@@ -1,4 +1,4 @@
-// The `provider` member (spec 2.2, contract 3): which provider may serve, in which order, under which policy.
+// The `provider` member: which provider may serve, in which order, under which policy.
 import * as z from 'zod/mini';
 import { fail } from '../../errors/index.ts';
 import { type PicoUsd, parseUsd } from '../../foundation/money/index.ts';
@@ -24,7 +24,7 @@ const price = z.union(
 /** Its values have a code of their own, invalid_sort, so any value passes here. */
 export const sortSchema = z.optional(z.unknown());
 
-/** Strict: a restriction that is not understood must not be dropped (contract 3). */
+/** Strict: a restriction that is not understood must not be dropped. */
 export const providerSchema = z.strictObject({
   sort: sortSchema,
   max_price: z.nullish(z.union([price, z.object({ prompt: z.nullish(price), completion: z.nullish(price) })])),
@@ -54,6 +54,8 @@ export interface ProviderPreferences {
   /** Caps in pico-USD per million tokens. */
   readonly maxPrice: { readonly prompt: PicoUsd | undefined; readonly completion: PicoUsd | undefined };
   readonly only: readonly string[] | undefined;
+  /** `only` was sent as a list. */
+  readonly isOnlyList: boolean;
   readonly order: readonly string[];
   readonly ignore: readonly string[];
   readonly allowFallbacks: boolean;
@@ -68,6 +70,7 @@ export function readProviderPreferences(provider: z.infer<typeof providerSchema>
     sort,
     maxPrice: readMaxPrice(provider.max_price ?? {}),
     only: typeof provider.only === 'string' ? [provider.only] : (provider.only ?? undefined),
+    isOnlyList: Array.isArray(provider.only),
     order: provider.order ?? [],
     ignore: provider.ignore ?? [],
     allowFallbacks: provider.allow_fallbacks ?? true,

@@ -2,8 +2,6 @@
 import { isRawNumber, rawNumber } from '../../foundation/ids/index.ts';
 import { type JsonText, scanJson } from './json-text.ts';
 
-export type { JsonText };
-
 /** What is read of a value. Of an object the members named here, of a list each item; without them an object is `{}`. */
 export interface Shape {
   readonly members?: ReadonlyMap<string, Shape>;

@@ -2,10 +2,10 @@
 // structured output). Belongs to one request; written by the stages that call providers, read by settlement.
 import type { Candidate } from '../../configuration/catalogue/index.ts';
 import type { PicoUsd } from '../../foundation/money/index.ts';
-import type { UsageReport } from '../../protocol/wire/index.ts';
+import type { CallSize, UsageReport } from '../../protocol/wire/index.ts';
 import { addCosts, type Cost, costOf, noCost } from './cost.ts';
 import { type BilledUsage, type ObservedOutput, readUsage, sumBilledUsage } from './usage.ts';
-import { type CallSize, estimateInputTokens, inputTokensMax, outputTokensMax } from './worst-case.ts';
+import { estimateInputTokens, inputTokensMax, outputTokensMax } from './worst-case.ts';
 
 /** `client`: paid with a key of the client's own, to the provider directly. */
 export type Payer = 'workspace' | 'client';

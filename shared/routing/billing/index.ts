@@ -3,4 +3,4 @@ export { costOf, noCost } from './cost.ts';
 export { sumUsage } from './sum-usage.ts';
 export { readUsage } from './usage.ts';
 export { mergeUsage } from './usage-members.ts';
-export { askedOutputTokens, type CallSize, estimateInputTokens, worstCaseCost } from './worst-case.ts';
+export { askedOutputTokens, estimateInputTokens, withUnknownInput, worstCaseCost } from './worst-case.ts';

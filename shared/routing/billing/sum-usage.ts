@@ -1,4 +1,4 @@
-// The usage of several provider calls as one (contract 8): counts are added, at any depth, under the names that the
+// The usage of several provider calls as one: counts are added, at any depth, under the names that the
 // providers use. The members of the gateway itself are merged in afterwards.
 import { isJsonObject } from '../../protocol/wire/index.ts';
 
@@ -26,5 +26,5 @@ function add(sum: Usage, usage: Usage, depth: number): Usage {
   return Object.fromEntries(members);
 }
 
-/** Negative numbers and NaN never give credit (contract 6). */
+/** Negative numbers and NaN never give credit. */
 const isCount = (value: unknown): value is number => typeof value === 'number' && Number.isFinite(value) && value >= 0;

@@ -2,30 +2,7 @@
 // more than there is. An estimate of what a call has used rests on the same size, and is never more.
 import type { Candidate, CandidatePrices } from '../../configuration/catalogue/index.ts';
 import { type PicoUsd, priceOf, type TokenPrice } from '../../foundation/money/index.ts';
-
-/** How much output a call may ask for: the ground of the hold, and the bound of what is billed. */
-export interface OutputSize {
-  /** Output tokens the client asked for at most. Undefined: no number was sent. */
-  readonly maxOutputTokens: number | undefined;
-  /** The provider's own limit counts, where it is more. */
-  readonly isOutputOpen: boolean;
-  /** `n`. */
-  readonly choices: number;
-  /** Bytes of a predicted output: what of it is rejected is billed as output, beside what was asked for. */
-  readonly predictionBytes: number;
-}
-
-export interface InputSize {
-  /** Bytes of the body without its images. A token is at least one byte of it, whatever the tokenizer. */
-  readonly textBytes: number;
-  /** Tokens of its images at most. Undefined: media that only the context bounds (audio, files, other kinds). */
-  readonly mediaTokens: number | undefined;
-}
-
-export interface CallSize extends InputSize, OutputSize {
-  /** Answers that may be charged: more than one where an output is checked and asked for again. */
-  readonly answersMax: number;
-}
+import type { CallSize, InputSize, OutputSize } from '../../protocol/wire/index.ts';
 
 /** A quintillion dollars: no credit covers it, and the store keeps numbers of up to 38 digits. */
 const worstCaseMax: PicoUsd = 10n ** 30n;
@@ -79,3 +56,6 @@ export function outputTokensMax({ entry, provider }: Pick<Candidate, 'entry' | '
   const reasoning = provider.reasoning_tokens === 'additive' ? entry.max_output_tokens : 0;
   return (askedOutputTokens(entry, size) + reasoning + size.predictionBytes) * size.choices;
 }
+
+/** Of a workflow's step before it runs: answers of other steps come into its messages, so only the context bounds them. */
+export const withUnknownInput = (size: CallSize): CallSize => ({ ...size, mediaTokens: undefined });

@@ -1,7 +1,7 @@
-// Bring your own key (spec 5.6, contract 9): what the planner must know of it, and the rules of the key header.
+// Bring your own key: what the planner must know of it, and the rules of the key header.
 import type { Candidate } from '../../configuration/catalogue/index.ts';
 import { fail, type GatewayError } from '../../errors/index.ts';
-import type { ChatRequest } from '../../protocol/wire/index.ts';
+import type { RoutedRequest } from '../../protocol/wire/index.ts';
 import { type VisibilityFacts, visibleCandidates } from './visible-candidates.ts';
 
 /** Where a credential of the client's own comes from. */
@@ -61,7 +61,10 @@ export interface ByokHeaderFacts extends VisibilityFacts {
 }
 
 /** What is wrong with a key header beside this request. Undefined: nothing. An unknown model is not its business. */
-export function checkByokHeader({ provider, model }: ChatRequest, facts: ByokHeaderFacts): GatewayError | undefined {
+export function checkByokHeader(
+  { provider, model }: Pick<RoutedRequest, 'provider' | 'model'>,
+  facts: ByokHeaderFacts,
+): GatewayError | undefined {
   if (!facts.isEnabled) return fail('byok_not_enabled');
   if (isAlwaysBound(facts.connections)) return fail('byok_credential_conflict');
   const [id, ...others] = new Set(provider.only);

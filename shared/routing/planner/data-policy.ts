@@ -1,6 +1,6 @@
-// Data policies (spec 2.2, contract 3): what a workspace enforces, what a request adds, what a provider declares.
+// Data policies: what a workspace enforces, what a request adds, what a provider declares.
 import type { DeclaredPolicy } from '../../configuration/catalogue/index.ts';
-import type { ChatRequest, PolicyOptions } from '../../protocol/wire/index.ts';
+import type { PolicyOptions } from '../../protocol/wire/index.ts';
 
 /** The member by which a request asks for less than the workspace enforces. Absent members ask for nothing. */
 export function looseningMember(asked: PolicyOptions, enforced: PolicyOptions): string | undefined {
@@ -10,10 +10,6 @@ export function looseningMember(asked: PolicyOptions, enforced: PolicyOptions): 
   const isWider = regions !== undefined && (asked.data_residency ?? []).some((region) => !regions.includes(region));
   return isWider ? 'provider.data_residency' : undefined;
 }
-
-/** The member that asks a provider to keep what `zdr` forbids it to keep. */
-export const storingMember = ({ store }: ChatRequest['raw'], { zdr }: PolicyOptions): string | undefined =>
-  zdr === true && (store ?? false) !== false ? 'store' : undefined;
 
 /** The member of the request that excludes these providers. Undefined: what the workspace enforces does it alone. */
 export function excludingMember(
@@ -36,7 +32,7 @@ export const tighten = (asked: PolicyOptions, enforced: PolicyOptions): PolicyOp
   data_residency: asked.data_residency ?? enforced.data_residency,
 });
 
-/** A policy that a provider does not declare counts as not satisfied (spec 2.2). */
+/** A policy that a provider does not declare counts as not satisfied. */
 export function satisfies(declared: DeclaredPolicy, policy: PolicyOptions): boolean {
   if (policy.zdr === true && declared.zdr !== true) return false;
   if (policy.data_collection === 'deny' && declared.data_collection !== 'deny') return false;

@@ -6,9 +6,7 @@ export {
   payerOf,
   readByokFacts,
 } from './byok.ts';
-export { callSizeOf, withUnknownInput } from './call-size.ts';
 export { looseningMember, satisfies, tighten } from './data-policy.ts';
-export { hasMedia } from './media.ts';
 export type { CandidateStats } from './order.ts';
 export { makePlan, type Plan, type PlanFacts } from './plan.ts';
 export { isBillable, totalPrice } from './prices.ts';

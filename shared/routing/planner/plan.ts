@@ -1,12 +1,12 @@
 // The planner: facts in, an ordered list of candidates or the one right error out. No I/O. The conditions stand in the
-// order of contract 5, so the first check that leaves no candidate names the error. A provider outside the plan gets nothing of a request.
+// order of precedence of errors, so the first check that leaves no candidate names the error. A provider outside the plan gets nothing of a request.
 import type { Candidate } from '../../configuration/catalogue/index.ts';
 import { fail, GatewayError } from '../../errors/index.ts';
-import type { ChatRequest, PolicyOptions } from '../../protocol/wire/index.ts';
+import type { PolicyOptions, RoutedRequest } from '../../protocol/wire/index.ts';
 import type { ByokFacts } from './byok.ts';
-import { probablyFits, promptTextBytes } from './context-length.ts';
-import { excludingMember, looseningMember, satisfies, storingMember, tighten } from './data-policy.ts';
-import { failUnsupported, readNeeds, supportsAll } from './features.ts';
+import { probablyFits } from './context-length.ts';
+import { excludingMember, looseningMember, satisfies, tighten } from './data-policy.ts';
+import { failUnsupported, supportsAll } from './features.ts';
 import { type OrderFacts, orderCandidates } from './order.ts';
 import { isBillable, isUnderCap } from './prices.ts';
 import { type ProviderChoice, readProviderChoice, refuseUnknownPin } from './provider-choice.ts';
@@ -24,8 +24,8 @@ export interface PlanFacts extends OrderFacts, VisibilityFacts {
 /** Never empty. In the order of trying. */
 export type Plan = readonly [Candidate, ...Candidate[]];
 
-/** Candidates of the model, then those of its fallback models (contract 3): the first error counts where none is left. */
-export function makePlan(request: ChatRequest, facts: PlanFacts): Plan | GatewayError {
+/** Candidates of the model, then those of its fallback models: the first error counts where none is left. */
+export function makePlan(request: RoutedRequest, facts: PlanFacts): Plan | GatewayError {
   const unknownPin = refuseUnknownPin(request, facts.catalogue);
   if (unknownPin !== undefined) return unknownPin;
   const models = [request.model, ...request.fallbackModels];
@@ -34,19 +34,19 @@ export function makePlan(request: ChatRequest, facts: PlanFacts): Plan | Gateway
   const plans = models.map((model) => planModel({ ...request, model }, facts));
   const [first, ...rest] = new Set(plans.flatMap((plan) => (plan instanceof GatewayError ? [] : plan)));
   const error = plans.find((plan) => plan instanceof GatewayError);
-  if (first !== undefined) return [first, ...rest];
+  if (first !== undefined) return request.firstCandidateOnly ? [first] : [first, ...rest];
   if (error === undefined) throw new Error('a plan without candidates gave no error');
   return error;
 }
 
-function planModel(request: ChatRequest, facts: PlanFacts): readonly Candidate[] | GatewayError {
+function planModel(request: RoutedRequest, facts: PlanFacts): readonly Candidate[] | GatewayError {
   let left = visibleCandidates(request.model, facts) ?? [];
   for (const { refuse, keeps } of readConditions(request, facts)) {
     const kept = left.filter(keeps);
     if (kept.length === 0) return refuse(left);
     left = kept;
   }
-  const promptBytes = promptTextBytes(request);
+  const { promptBytes } = request.needs();
   return orderCandidates(left, request.provider, facts, (candidate) => !probablyFits(candidate, promptBytes));
 }
 
@@ -56,13 +56,13 @@ interface Condition {
   readonly keeps: (candidate: Candidate) => boolean;
 }
 
-function readConditions(request: ChatRequest, facts: PlanFacts): readonly Condition[] {
+function readConditions(request: RoutedRequest, facts: PlanFacts): readonly Condition[] {
   const { policy: asked, maxPrice } = request.provider;
   const { data_policy: enforced } = facts.workspace;
   const choice = readProviderChoice(request.provider);
   const policy = tighten(asked, enforced);
-  const loosening = looseningMember(asked, enforced) ?? storingMember(request.raw, policy);
-  const needs = readNeeds(request);
+  const needs = request.needs();
+  const loosening = looseningMember(asked, enforced) ?? (policy.zdr === true ? needs.storingMember : undefined);
   const mustBringKey = facts.byok?.isRequired ?? false;
   const bringsKey = (candidate: Candidate) => facts.byok?.sourceOf(candidate) !== undefined;
   // Where the client must bring a key, our prices do not matter, and a missing key has a code of its own.
@@ -91,7 +91,7 @@ function readConditions(request: ChatRequest, facts: PlanFacts): readonly Condit
       refuse: () => fail('structured_output_unsupported'),
       keeps: ({ entry }) => !needs.jsonSchema || entry.supported_params.json_schema,
     },
-    // Spec 7.3 asks for a connection that can serve the model and the features, so it is looked for among those.
+    // A connection must be able to serve the model and the features, so it is looked for among those.
     {
       refuse: () => fail('byok_no_eligible_connection'),
       keeps: (candidate) => !mustBringKey || bringsKey(candidate),

@@ -1,8 +1,8 @@
-// What a candidate costs, as far as planning asks. A price that is null is unknown, never free (contract 6).
+// What a candidate costs, as far as planning asks. A price that is null is unknown, never free.
 import type { Candidate } from '../../configuration/catalogue/index.ts';
 import type { ProviderPreferences } from '../../protocol/wire/index.ts';
 
-/** Without both prices nothing can be billed, so such an entry serves BYOK calls only (contract 6). */
+/** Without both prices nothing can be billed, so such an entry serves BYOK calls only. */
 export const isBillable = ({ prices }: Candidate): boolean => prices.input !== null && prices.output !== null;
 
 /** Input plus output price, in pico-USD per token: what `auto` and the default order go by. Unknown prices add nothing. */

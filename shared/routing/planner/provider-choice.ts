@@ -1,17 +1,16 @@
-// Which providers a client lets serve: `only`, `ignore`, and `order` where fallbacks are forbidden (contract 3).
+// Which providers a client lets serve: `only`, `ignore`, and `order` where fallbacks are forbidden.
 import type { Catalogue } from '../../configuration/catalogue/index.ts';
 import { fail, type GatewayError, quote } from '../../errors/index.ts';
-import { type ChatRequest, isJsonObject, type ProviderPreferences } from '../../protocol/wire/index.ts';
+import type { ProviderPreferences, RoutedRequest } from '../../protocol/wire/index.ts';
 
 /** The first id in `only` that no provider of the catalogue has: a slip of the pen, so the client should hear of it. */
-export function refuseUnknownPin({ raw, provider }: ChatRequest, { providers }: Catalogue): GatewayError | undefined {
+export function refuseUnknownPin({ provider }: RoutedRequest, { providers }: Catalogue): GatewayError | undefined {
   const index = provider.only?.findIndex((id) => !providers.has(id)) ?? -1;
   const id = provider.only?.[index];
   if (id === undefined) return undefined;
-  const isList = isJsonObject(raw.provider) && Array.isArray(raw.provider.only);
   return fail('invalid_request', {
     message: `provider.only: no provider ${quote(id)} is in the catalogue`,
-    param: isList ? `provider.only[${index}]` : 'provider.only',
+    param: provider.isOnlyList ? `provider.only[${index}]` : 'provider.only',
   });
 }
 

@@ -1,7 +1,8 @@
 // What the provider limiter is asked for a candidate.
 import type { EntryLimits, LimitedEntry } from '../../accounting/limits/index.ts';
 import type { Candidate } from '../../configuration/catalogue/index.ts';
-import { askedOutputTokens, type CallSize, estimateInputTokens } from '../billing/index.ts';
+import type { CallSize } from '../../protocol/wire/index.ts';
+import { askedOutputTokens, estimateInputTokens } from '../billing/index.ts';
 
 /**
  * What a call may take of a provider's token limits: its prompt, and all the output it may ask for, up to what the

@@ -9,7 +9,7 @@ export interface VisibilityFacts {
 
 /**
  * In catalogue order. Undefined: no such model. `auto` is always there, and stands for every model marked so; where the
- * whole catalogue marks none, for every model (contract 3).
+ * whole catalogue marks none, for every model.
  */
 export function visibleCandidates(
   modelId: string,

@@ -26,5 +26,4 @@ export {
   type UpstreamAnswer,
   type UpstreamRequest,
 } from './transport.ts';
-export { toUpstreamBody } from './upstream-body.ts';
 export { startWatch, type Watch } from './watch.ts';

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from '#jest';
-import { readUsageReport } from '../../../shared/protocol/wire/index.ts';
+import { readUsageReport } from '../../../shared/protocol/interfaces/chat-completions/index.ts';
 import { readUsage } from '../../../shared/routing/billing/index.ts';
 
 const observed = { promptTokens: 100, outputBytes: 81 };

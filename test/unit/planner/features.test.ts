@@ -1,7 +1,7 @@
 import { describe, expect, it } from '#jest';
 import type { SupportedParams } from '../../../shared/configuration/catalogue/index.ts';
 import type { GatewayError } from '../../../shared/errors/index.ts';
-import { hasMedia, makePlan } from '../../../shared/routing/planner/index.ts';
+import { makePlan } from '../../../shared/routing/planner/index.ts';
 import {
   ableTo,
   catalogueOf,
@@ -69,6 +69,9 @@ const askingNothing: readonly (readonly [string, Record<string, unknown>])[] = [
   ['an empty list of plugins', { plugins: [] }],
   ['as many answers as n', { best_of: 3, n: 3 }],
 ];
+
+/** Of a token count that is not that of its text alone. */
+const hasMedia = (request: ReturnType<typeof requestOf>) => request.size().mediaTokens !== 0;
 
 describe('a requested feature', () => {
   it.each(unableTo)('needs a provider that has it: %s', (_, members, entry) => {

@@ -1,6 +1,7 @@
 import { describe, expect, it } from '#jest';
 import type { CandidateStats, PlanFacts } from '../../../shared/routing/planner/index.ts';
-import { entryOf, isOneOf, planFactsOf, planned, priced } from '../../support/planning.ts';
+import { makePlan } from '../../../shared/routing/planner/index.ts';
+import { entryOf, isOneOf, planFactsOf, planned, priced, requestOf } from '../../support/planning.ts';
 
 const sorted = (facts: PlanFacts, provider: Record<string, unknown> = {}) => planned({ provider }, facts);
 
@@ -10,6 +11,14 @@ const statsFrom =
     table[provider.id];
 
 describe('the order of trying', () => {
+  it('ends with the first candidate where the request refers to what one provider keeps', () => {
+    const facts = planFactsOf([entryOf('dear', priced('3', '6')), entryOf('cheap', priced('1', '2'))]);
+    expect(makePlan(requestOf(), facts)).toHaveLength(2);
+    expect(makePlan({ ...requestOf(), firstCandidateOnly: true }, facts)).toMatchObject([
+      { provider: { id: 'cheap' } },
+    ]);
+  });
+
   const defaultFacts = planFactsOf([
     entryOf('dear', priced('3', '6')),
     entryOf('cheap', priced('1', '2')),

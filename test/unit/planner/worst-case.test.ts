@@ -1,9 +1,9 @@
 import fc from 'fast-check';
 import { describe, expect, it } from '#jest';
 import { GatewayError } from '../../../shared/errors/index.ts';
-import { readUsageReport } from '../../../shared/protocol/wire/index.ts';
+import { readUsageReport } from '../../../shared/protocol/interfaces/chat-completions/index.ts';
 import { openBill, worstCaseCost } from '../../../shared/routing/billing/index.ts';
-import { callSizeOf, makePlan } from '../../../shared/routing/planner/index.ts';
+import { makePlan } from '../../../shared/routing/planner/index.ts';
 import { catalogueOf, entryOf, modelOf, planFactsOf, priced, providerOf, requestOf } from '../../support/planning.ts';
 import { png } from '../../support/png.ts';
 
@@ -17,7 +17,7 @@ function held(members: Record<string, unknown>, kind: 'input' | 'output'): numbe
   const request = requestOf({ max_tokens: 10, ...members });
   const plan = makePlan(request, planFactsOf([entryOf('acme', { ...prices, context_length: contextLength })]));
   if (plan instanceof GatewayError) throw plan;
-  return Number(worstCaseCost(plan, callSizeOf(request)));
+  return Number(worstCaseCost(plan, request.size()));
 }
 
 const user = (...content: object[]) => ({ messages: [{ role: 'user', content }] });
@@ -44,7 +44,7 @@ describe('what a call holds for its input', () => {
     const heldAt = (more: Record<string, string>) => {
       const plan = makePlan(request, planFactsOf([entryOf('acme', { ...priced('2', '0'), ...more })]));
       if (plan instanceof GatewayError) throw plan;
-      return worstCaseCost(plan, callSizeOf(request));
+      return worstCaseCost(plan, request.size());
     };
     const plain = heldAt({});
     expect(plain).toBeGreaterThan(0n);
@@ -117,7 +117,7 @@ describe('an estimate of what a call has used', () => {
             catalogue: catalogueOf([modelOf('m', { modalities: ['text', 'audio'], providers: listed })], providers),
           });
           if (plan instanceof GatewayError) throw plan;
-          const size = callSizeOf(request);
+          const size = request.size();
           const bill = openBill();
           for (const candidate of plan) {
             const { cost, usage } = bill.charge({

@@ -1,5 +1,6 @@
 import { describe, expect, it, jest } from '#jest';
-import { jsonTextOf, readJsonAnswer, withoutReasoning } from '../../../shared/protocol/wire/index.ts';
+import { readJsonAnswer, withoutReasoning } from '../../../shared/protocol/interfaces/chat-completions/index.ts';
+import { jsonTextOf } from '../../../shared/protocol/wire/index.ts';
 
 describe('a provider’s JSON answer', () => {
   it('is one with a choice, whatever else it carries', () => {

@@ -1,11 +1,11 @@
 import fc from 'fast-check';
 import { describe, expect, it, jest } from '#jest';
 import { canonicalJson } from '../../../shared/foundation/ids/index.ts';
+import { gatewayMembers, readChatRequest } from '../../../shared/protocol/interfaces/chat-completions/index.ts';
 import {
   canonicalText,
   jsonTextOf,
   parseJson,
-  readChatRequest,
   readJsonBody,
   readRequestBody,
   rewriteMembers,
@@ -36,7 +36,7 @@ describe('the body of a request', () => {
   });
 
   it('may hold lists of any length, but of 256 items inside the members of the gateway', () => {
-    const request = (text: string) => readRequestBody(Buffer.from(text));
+    const request = (text: string) => readRequestBody(Buffer.from(text), gatewayMembers);
     expect(request(`{"provider":{"only":${listed(256)}}}`).kind).toBe('text');
     expect(request(`{"provider":{"only":${listed(257)}}}`)).toMatchObject({
       kind: 'unreadable',
@@ -189,7 +189,7 @@ describe('JSON text', () => {
     ['model', '{"model":"a","messages":[{"role":"user"}],"mod\\u0065l":"b"}'],
     ['messages[1].content', '{"model":"a","messages":[{"role":"user"},{"role":"user","content":"a","content":"b"}]}'],
   ])('in which %s stands twice is refused: a provider might read the other one', (param, text) => {
-    const body = readRequestBody(Buffer.from(text));
+    const body = readRequestBody(Buffer.from(text), gatewayMembers);
     if (body.kind !== 'text') throw new Error('not accepted');
     expect(readChatRequest(body.json)).toMatchObject({ code: 'invalid_request', param });
   });

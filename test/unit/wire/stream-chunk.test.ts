@@ -1,5 +1,5 @@
 import { describe, expect, it, jest } from '#jest';
-import { readStreamChunk, withoutReasoningDeltas } from '../../../shared/protocol/wire/index.ts';
+import { readStreamChunk, withoutReasoningDeltas } from '../../../shared/protocol/interfaces/chat-completions/index.ts';
 
 const factsOf = (chunk: object) => readStreamChunk(JSON.stringify(chunk))?.facts;
 const withDelta = (delta: object, more: object = {}) => factsOf({ choices: [{ index: 0, delta, ...more }] });

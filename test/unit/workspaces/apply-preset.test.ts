@@ -4,7 +4,7 @@ import { loadCatalogue } from '../../../shared/configuration/catalogue/index.ts'
 import type { WorkspaceDocument } from '../../../shared/configuration/workspaces/index.ts';
 import { applyPreset } from '../../../shared/configuration/workspaces/index.ts';
 import { GatewayError } from '../../../shared/errors/index.ts';
-import { readChatRequest } from '../../../shared/protocol/wire/index.ts';
+import { readChatRequest } from '../../../shared/protocol/interfaces/chat-completions/index.ts';
 import { makePlan } from '../../../shared/routing/planner/index.ts';
 
 type Json = Record<string, unknown>;

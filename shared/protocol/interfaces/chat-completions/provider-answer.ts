@@ -1,11 +1,19 @@
 // What a provider answers, whole as JSON or in chunks of a stream. Lenient: an object with one choice or more is an answer,
 // and a member that is not known changes nothing. Only what the gateway reads of it is made a value.
-import { choicesMax, jsonValuesMax, upstreamErrorMaxBytes } from '../../foundation/constants/index.ts';
-import { readUsageReport } from './chat-usage.ts';
-import { isJsonObject } from './json-body.ts';
-import { type JsonText, scanJson } from './json-text.ts';
-import { findMember, parseJson, pick, replaceValues, rewriteMembers, type Shape } from './read-json-text.ts';
-import type { UsageReport } from './usage-report.ts';
+import { choicesMax, jsonValuesMax, upstreamErrorMaxBytes } from '../../../foundation/constants/index.ts';
+import {
+  findMember,
+  isJsonObject,
+  type JsonText,
+  parseJson,
+  pick,
+  replaceValues,
+  rewriteMembers,
+  type Shape,
+  scanJson,
+  type UsageReport,
+} from '../../wire/index.ts';
+import { readUsageReport } from './read-usage.ts';
 
 export interface JsonAnswer {
   readonly json: JsonText;

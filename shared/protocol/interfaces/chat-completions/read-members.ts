@@ -1,8 +1,7 @@
 // What the gateway reads of the body of a chat completion. What it does not read is never made a value.
-import { fail } from '../../errors/index.ts';
-import { gatewayMembers } from './json-body.ts';
-import type { JsonText } from './json-text.ts';
-import { NameTwice, pick, type Shape } from './read-json-text.ts';
+import { fail } from '../../../errors/index.ts';
+import { type JsonText, NameTwice, pick, type Shape } from '../../wire/index.ts';
+import { gatewayMembers } from './gateway-members.ts';
 
 const nothing: Shape = {};
 const membersOf = (shapes: Readonly<Record<string, Shape>>): Shape => ({ members: new Map(Object.entries(shapes)) });

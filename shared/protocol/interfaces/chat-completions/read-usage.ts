@@ -1,6 +1,5 @@
 // `usage` of a chat completion, as the report that billing reads.
-import { isJsonObject } from './json-body.ts';
-import { toCount, type UsageReport } from './usage-report.ts';
+import { isJsonObject, toCount, type UsageReport } from '../../wire/index.ts';
 
 /** Undefined: it is no object, so nothing was reported. */
 export function readUsageReport(usage: unknown): UsageReport | undefined {

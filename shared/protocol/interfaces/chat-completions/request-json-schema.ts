@@ -1,8 +1,7 @@
 // The request body as JSON Schema, for the description of the API. In a file of its own, so that no bundle carries it.
 import * as z from 'zod/mini';
+import { itemSchemas, sortOrders, sortSchema } from '../../wire/index.ts';
 import { chatRequestSchema, schemaCarrier } from './chat-request.ts';
-import { itemSchemas } from './checked-members.ts';
-import { sortOrders, sortSchema } from './provider-preferences.ts';
 
 const toJsonSchema = (schema: z.core.$ZodType): Record<string, unknown> =>
   z.toJSONSchema(schema, {

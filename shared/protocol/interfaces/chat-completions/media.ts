@@ -1,7 +1,8 @@
 // How many tokens the media of a request may take. The bytes of an image say nothing about them, so a documented bound
 // does: it decides what is held, and what is billed where a provider reports no usage.
 import { imageSize } from 'image-size';
-import { type ChatRequest, isJsonObject } from '../../protocol/wire/index.ts';
+import { isJsonObject } from '../../wire/index.ts';
+import type { ChatMembers } from './chat-request.ts';
 
 /**
  * The most that an image takes in any model known in November 2026 (the prices of gpt-4o-mini: 2,833 tokens, and 5,667
@@ -25,7 +26,7 @@ export interface Media {
   readonly dataCharacters: number;
 }
 
-export function mediaOf({ raw }: ChatRequest): Media {
+export function mediaOf({ raw }: Pick<ChatMembers, 'raw'>): Media {
   let tokens: number | undefined = 0;
   let dataCharacters = 0;
   for (const message of Array.isArray(raw.messages) ? raw.messages : []) {
@@ -44,8 +45,6 @@ export function mediaOf({ raw }: ChatRequest): Media {
   }
   return { tokens, dataCharacters };
 }
-
-export const hasMedia = (request: ChatRequest): boolean => mediaOf(request).tokens !== 0;
 
 const isTextPart = (part: unknown): boolean => isJsonObject(part) && (part.type === 'text' || part.type === 'refusal');
 

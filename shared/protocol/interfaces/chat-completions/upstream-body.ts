@@ -1,17 +1,16 @@
-// The body a provider receives: the client's, member for member, less what is ours (contract 3).
-import type { Candidate } from '../../configuration/catalogue/index.ts';
-import type { ChatRequest, ReasoningOptions } from '../../protocol/wire/index.ts';
-import { gatewayMembers, isJsonObject, rewriteMembers } from '../../protocol/wire/index.ts';
+// The body a provider receives: the client's, member for member, less what is ours.
+import { isJsonObject, rewriteMembers, type UpstreamTarget } from '../../wire/index.ts';
+import type { ChatRequest, ReasoningOptions } from './chat-request.ts';
+import { gatewayMembers } from './gateway-members.ts';
 
-export function toUpstreamBody(request: ChatRequest, { entry, provider }: Candidate): string {
-  const changes = new Map<string, unknown>(gatewayMembers.map((name) => [name, undefined]));
-  changes.set('model', entry.upstream_model);
-  for (const [name, value] of Object.entries(reasoningMembers(request, provider.reasoning_style))) {
-    changes.set(name, value);
-  }
-  if (request.stream) {
-    changes.set('stream_options', streamOptions(request.raw.stream_options, provider.stream_usage !== false));
-  }
+export function toUpstreamBody(
+  request: ChatRequest,
+  { model, reasoningStyle, reportsStreamUsage }: UpstreamTarget,
+): string {
+  const changes = new Map<string, unknown>([...gatewayMembers].map((name) => [name, undefined]));
+  changes.set('model', model);
+  for (const [name, value] of Object.entries(reasoningMembers(request, reasoningStyle))) changes.set(name, value);
+  if (request.stream) changes.set('stream_options', streamOptions(request.raw.stream_options, reportsStreamUsage));
   return rewriteMembers(request.text(), changes);
 }
 
@@ -22,11 +21,11 @@ function streamOptions(sent: unknown, reportsUsage: boolean): object | undefined
   return Object.keys(options).length === 0 ? undefined : options;
 }
 
-type ReasoningStyle = Candidate['provider']['reasoning_style'];
-
-function reasoningMembers({ raw, reasoning: options }: ChatRequest, style: ReasoningStyle): Record<string, unknown> {
+function reasoningMembers(
+  { raw, reasoning: options }: ChatRequest,
+  style: UpstreamTarget['reasoningStyle'],
+): Record<string, unknown> {
   if (options === undefined || style === 'none') return {};
-  // Contract 9: as sent.
   if (style === 'object') return { reasoning: raw.reasoning };
   const effort = toEffort(options);
   return effort === undefined ? {} : { reasoning_effort: effort };

@@ -1,0 +1,99 @@
+// The members of a chat completion that the gateway reads: their schema, and the request that is made of them.
+import * as z from 'zod/mini';
+import { choicesMax } from '../../../foundation/constants/index.ts';
+import { cacheSchema, isJsonObject, listOf, providerSchema, type RoutedRequest } from '../../wire/index.ts';
+
+/** `models`: each may be tried within one budget. */
+const fallbackModelsMax = 8;
+
+/** Names of the output bound. A provider takes the one that it knows, so the largest of those sent counts. */
+export const outputBoundNames = [
+  'max_tokens',
+  'max_completion_tokens',
+  'max_output_tokens',
+  'max_new_tokens',
+  'n_predict',
+  'max_length',
+] as const;
+
+const hasRole = (message: unknown): boolean => isJsonObject(message) && typeof message.role === 'string';
+
+const count = z.int().check(z.positive());
+/** Read as far as it can be read: its type is the provider's business. */
+const anything = z.optional(z.unknown());
+const flag = z.nullish(z.boolean());
+const text = z.string().check(z.minLength(1));
+
+/** Any text: one that names no preset is preset_not_found. */
+const presetSchema = z.union([z.string(), z.object({ slug: z.string(), version: z.nullish(z.string()) })]);
+
+const reasoningSchema = z
+  .object({
+    effort: z.nullish(z.enum(['none', 'minimal', 'low', 'medium', 'high', 'xhigh', 'max'])),
+    max_tokens: z.nullish(z.int().check(z.nonnegative())),
+    exclude: flag,
+    enabled: flag,
+    summary: z.nullish(z.enum(['auto', 'concise', 'detailed'])),
+  })
+  .check(
+    z.refine(({ effort, max_tokens }) => (effort ?? null) === null || (max_tokens ?? null) === null, {
+      message: 'takes effort or max_tokens, not both',
+    }),
+  );
+
+/** Members the gateway reads. Loose: any other member reaches the provider as it is. */
+export const chatRequestSchema = z.looseObject({
+  model: z.optional(text),
+  models: z.nullish(listOf(text, { itemsMin: 1, itemsMax: fallbackModelsMax })),
+  messages: listOf(z.looseObject({ role: z.string() }), { itemsMin: 1, isGood: hasRole }),
+  stream: flag,
+  stream_options: z.nullish(z.looseObject({ include_usage: flag })),
+  temperature: z.nullish(z.number()),
+  top_p: z.nullish(z.number()),
+  max_tokens: z.nullish(count),
+  max_completion_tokens: z.nullish(count),
+  max_output_tokens: anything,
+  max_new_tokens: anything,
+  n_predict: anything,
+  max_length: anything,
+  n: z.nullish(count.check(z.maximum(choicesMax))),
+  best_of: anything,
+  service_tier: anything,
+  web_search_options: anything,
+  plugins: anything,
+  stop: z.nullish(z.union([z.string(), listOf(z.string())])),
+  tools: z.nullish(listOf(z.looseObject({}), { isGood: isJsonObject })),
+  response_format: z.nullish(z.looseObject({ type: z.string() })),
+  usage: z.nullish(z.looseObject({ include: flag })),
+  provider: z.nullish(providerSchema),
+  cache: z.nullish(cacheSchema),
+  preset: z.nullish(presetSchema),
+  reasoning: z.nullish(reasoningSchema),
+});
+
+/** What `json_schema` of a response format must hold. */
+export const schemaCarrier = z.looseObject({ schema: z.union([z.looseObject({}), z.boolean()]) });
+
+export type CheckedBody = z.infer<typeof chatRequestSchema>;
+export type ReasoningOptions = z.infer<typeof reasoningSchema>;
+export type PresetOption = z.infer<typeof presetSchema>;
+
+export interface ChatRequest extends RoutedRequest {
+  /** The members that the gateway reads, and of these what it reads. Never changed. */
+  readonly raw: Readonly<Record<string, unknown>>;
+  /** The client asked for the provider's usage chunk itself. */
+  readonly includeUsage: boolean;
+  /** The client asked for our merged usage at the end of a stream: `usage: {include: true}`. */
+  readonly includeMergedUsage: boolean;
+  readonly reasoning: ReasoningOptions | undefined;
+  readonly preset: PresetOption | undefined;
+  /** Tokens of output the client asked for at most: the largest bound that was sent. Undefined: none was. */
+  readonly maxOutputTokens: number | undefined;
+  /** No bound was sent, or one that is no number of tokens (`-1`): what the provider ever writes counts too. */
+  readonly isOutputOpen: boolean;
+  /** `n`: answers in one. */
+  readonly choices: number;
+}
+
+/** A request without what is read from it on first use. */
+export type ChatMembers = Omit<ChatRequest, 'needs' | 'size'>;

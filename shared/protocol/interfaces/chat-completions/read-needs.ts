@@ -1,0 +1,66 @@
+// What a chat completion needs a candidate to be able to do, and which of its members asks for that.
+import { type FeatureName, isJsonObject, type RequestNeeds } from '../../wire/index.ts';
+import type { ChatMembers } from './chat-request.ts';
+
+/** Only what asks for a feature counts: an empty list of tools or a `tool_choice` alone reaches the provider as it is. */
+export function readNeeds({ raw, stream, choices }: ChatMembers): RequestNeeds {
+  const format = isJsonObject(raw.response_format) ? raw.response_format.type : undefined;
+  const needed: Record<FeatureName, string | false | undefined> = {
+    tools: firstOf([isFilled(raw.tools), 'tools'], [isFilled(raw.functions), 'functions']),
+    vision: pathOfPart(raw.messages, ['image_url', 'input_image']),
+    audio:
+      pathOfPart(raw.messages, ['input_audio']) ??
+      firstOf([isJsonObject(raw.audio), 'audio'], [includesAudio(raw.modalities), 'modalities']),
+    json_mode: format === 'json_object' && 'response_format',
+    streaming: stream && 'stream',
+    service_tier: isDearerTier(raw.service_tier) && 'service_tier',
+    web_search: isSent(raw.web_search_options) && 'web_search_options',
+    plugins: isSent(raw.plugins) && !isEmptyList(raw.plugins) && 'plugins',
+    best_of: isSent(raw.best_of) && !isAtMost(raw.best_of, choices) && 'best_of',
+  };
+  const features = (Object.keys(needed) as FeatureName[]).flatMap((name) => {
+    const member = needed[name];
+    return typeof member === 'string' ? [{ name, member }] : [];
+  });
+  const storingMember = (raw.store ?? false) === false ? undefined : 'store';
+  return { features, jsonSchema: format === 'json_schema', storingMember, promptBytes: promptBytesOf(raw.messages) };
+}
+
+const firstOf = (...asked: readonly (readonly [boolean, string])[]): string | undefined =>
+  asked.find(([isAsked]) => isAsked)?.[1];
+
+const isSent = (value: unknown): boolean => value !== undefined && value !== null;
+const isFilled = (value: unknown): boolean => Array.isArray(value) && value.length > 0;
+const isEmptyList = (value: unknown): boolean => Array.isArray(value) && value.length === 0;
+const isAtMost = (value: unknown, max: number): boolean => typeof value === 'number' && value <= max;
+
+const includesAudio = (modalities: unknown): boolean => Array.isArray(modalities) && modalities.includes('audio');
+
+/** Tiers at the catalogue's prices or below. */
+const usualTiers: readonly unknown[] = ['auto', 'default', 'flex'];
+const isDearerTier = (tier: unknown): boolean => isSent(tier) && !usualTiers.includes(tier);
+
+/** The first part of one of these types in the messages. */
+function pathOfPart(messages: unknown, types: readonly unknown[]): string | undefined {
+  for (const [index, message] of (Array.isArray(messages) ? messages : []).entries()) {
+    const content = isJsonObject(message) && Array.isArray(message.content) ? message.content : [];
+    const part = content.findIndex((one) => isJsonObject(one) && types.includes(one.type));
+    if (part >= 0) return `messages[${index}].content[${part}]`;
+  }
+  return undefined;
+}
+
+function promptBytesOf(messages: unknown): number {
+  if (!Array.isArray(messages)) return 0;
+  return messages.reduce<number>(
+    (sum, message) => sum + (isJsonObject(message) ? contentBytes(message.content) : 0),
+    0,
+  );
+}
+
+function contentBytes(content: unknown): number {
+  if (!Array.isArray(content)) return textBytes(content);
+  return content.reduce<number>((sum, part) => sum + (isJsonObject(part) ? textBytes(part.text) : 0), 0);
+}
+
+const textBytes = (text: unknown): number => (typeof text === 'string' ? Buffer.byteLength(text) : 0);

@@ -1,0 +1,92 @@
+// What planner, holds, limits, cache and provider loop know of a request, whatever the interface of its client. Each
+// interface makes it from a body of its own.
+
+import type { CacheOptions } from './gateway-options.ts';
+import type { JsonText } from './json-text.ts';
+import type { ProviderPreferences } from './provider-preferences.ts';
+
+export interface RoutedRequest {
+  /** All members as they were sent: counted and compared. */
+  readonly text: () => JsonText;
+  readonly model: string;
+  /** `models` less `model`: tried in this order after it. */
+  readonly fallbackModels: readonly string[];
+  /** Of a model id: the member of the body that names it. */
+  readonly memberOfModel: (id: string) => string;
+  readonly stream: boolean;
+  /** It bounds its output by no number of tokens. */
+  readonly isOutputOpen: boolean;
+  readonly provider: ProviderPreferences;
+  readonly cache: CacheOptions | undefined;
+  /** What an answer must satisfy. */
+  readonly responseSchema: unknown;
+  /** It refers to what one provider keeps, so that no other can serve it. */
+  readonly firstCandidateOnly: boolean;
+  /** `user`, for the record. */
+  readonly user: string | undefined;
+  /** Read from the body on first use, as is the size. */
+  readonly needs: () => RequestNeeds;
+  readonly size: () => CallSize;
+}
+
+/** The features of feature_unsupported. A response schema is none of them: it has a code of its own. */
+export type FeatureName =
+  | 'tools'
+  | 'vision'
+  | 'audio'
+  | 'json_mode'
+  | 'streaming'
+  | 'service_tier'
+  | 'web_search'
+  | 'plugins'
+  | 'best_of';
+
+/** A feature, and the member of the request that asks for it. */
+export interface Feature {
+  readonly name: FeatureName;
+  readonly member: string;
+}
+
+/** What a candidate must be able to do. */
+export interface RequestNeeds {
+  readonly features: readonly Feature[];
+  readonly jsonSchema: boolean;
+  /** The member that asks a provider to keep what it was sent. Undefined: none does. */
+  readonly storingMember: string | undefined;
+  /** Bytes of the prompt's text: images and audio are counted by other rules, so their bytes say nothing. */
+  readonly promptBytes: number;
+}
+
+/** How much output a call may ask for: the ground of the hold, and the bound of what is billed. */
+export interface OutputSize {
+  /** Output tokens the client asked for at most. Undefined: no number was sent. */
+  readonly maxOutputTokens: number | undefined;
+  /** The provider's own limit counts, where it is more. */
+  readonly isOutputOpen: boolean;
+  /** `n`. */
+  readonly choices: number;
+  /** Bytes of a predicted output: what of it is rejected is billed as output, beside what was asked for. */
+  readonly predictionBytes: number;
+}
+
+export interface InputSize {
+  /** Bytes of the body without its images. A token is at least one byte of it, whatever the tokenizer. */
+  readonly textBytes: number;
+  /** Tokens of its images at most. Undefined: media that only the context bounds (audio, files, other kinds). */
+  readonly mediaTokens: number | undefined;
+}
+
+/** How much goes in and how much may come out: what is held, estimated and counted by limits rests on these figures. */
+export interface CallSize extends InputSize, OutputSize {
+  /** Answers that may be charged: more than one where an output is checked and asked for again. */
+  readonly answersMax: number;
+}
+
+/** What the body that a provider receives depends on, besides the request. */
+export interface UpstreamTarget {
+  /** As the provider names it. */
+  readonly model: string;
+  readonly reasoningStyle: 'effort' | 'object' | 'none';
+  /** It can report what a stream has used. */
+  readonly reportsStreamUsage: boolean;
+}
