@@ -2,6 +2,7 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from '#jest';
+import { startSimulator } from '../../infra/local/simulator/index.ts';
 import { createTerminalLog } from '../../infra/local/terminal-log.ts';
 import { fail } from '../../shared/errors/index.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
@@ -113,15 +114,14 @@ describe('npm start', () => {
 
   it('says that a provider refused its key, and never prints it', async () => {
     const file = join(folder, 'wrong-key.yaml');
-    // The simulator of the demo is not there, so the provider is this very gateway: it knows no such key.
-    const key = 'not-a-key-of-this-gateway';
-    const gateway = await startGateway('', folder);
+    const key = 'not-a-key-of-this-provider';
+    const simulator = await startSimulator({ paceMs: 0 });
     writeFileSync(
       file,
-      `providers: [{ id: acme, base_url: "${gateway.url}", auth: { bearer: { env: ACME_API_KEY } } }]
+      `providers: [{ id: acme, base_url: "${simulator.urlOf('acme')}", auth: { bearer: { env: ACME_API_KEY } } }]
 models:
   - id: acme/one
-    providers: [{ provider: acme, input_price_per_million: "1", output_price_per_million: "1", context_length: 1000 }]
+    providers: [{ provider: acme, upstream_model: error-401, input_price_per_million: "1", output_price_per_million: "1", context_length: 1000 }]
 workspaces: [{ id: team, credit_usd: "1", keys: [{ name: ci }] }]
 `,
     );
@@ -140,7 +140,7 @@ workspaces: [{ id: team, credit_usd: "1", keys: [{ name: ci }] }]
       expect(second.error()).toMatch(/502 no_available_provider {2}acme\/one {2}acme status_401 \(key refused\)/);
       expect(second.error()).not.toContain(key);
     } finally {
-      await Promise.all([gateway.stop(), second.stop()]);
+      await Promise.all([simulator.stop(), second.stop()]);
     }
   });
 });

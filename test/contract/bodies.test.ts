@@ -6,17 +6,17 @@ import { expectError } from '../support/expect-error.ts';
 import { newKey } from '../support/gateway-file.ts';
 import { type Harness, hello, startHarness } from '../support/harness.ts';
 
+let gateway: Harness;
+
+beforeAll(async () => {
+  gateway = await startHarness({ models: { 'acme/echo': [{ provider: 'acme', upstream: 'echo' }] } });
+});
+afterAll(async () => {
+  expect(gateway.logLines.filter((line) => line.includes('internal_error'))).toEqual([]);
+  await gateway.stop();
+});
+
 describe('a bad body', () => {
-  let gateway: Harness;
-
-  beforeAll(async () => {
-    gateway = await startHarness({ models: { 'acme/echo': [{ provider: 'acme', upstream: 'echo' }] } });
-  });
-  afterAll(async () => {
-    expect(gateway.logLines.filter((line) => line.includes('internal_error'))).toEqual([]);
-    await gateway.stop();
-  });
-
   const raw = (body: string | Uint8Array<ArrayBuffer>, headers: Record<string, string> = {}) =>
     fetch(`${gateway.url}/chat/completions`, {
       method: 'POST',
@@ -85,13 +85,14 @@ describe('a bad body', () => {
     expect(gateway.simulator.calls).toHaveLength(0);
   });
 
-  it('of 100,000 values and 64 levels is taken', async () => {
+  it('of 100,000 values and 64 levels is taken, and sent on whole', async () => {
     const many = JSON.stringify({ model: 'acme/echo', messages: [message], metadata: new Array(100_000 - 7).fill(0) });
     const deep = JSON.stringify({ model: 'acme/echo', messages: [message], metadata: nestedLists(63) });
     for (const body of [many, deep]) {
       const response = await raw(body);
       expect(response.status).toBe(200);
       await response.text();
+      expect(gateway.simulator.calls.at(-1)?.body).toMatchObject({ metadata: JSON.parse(body).metadata });
     }
   });
 
@@ -146,7 +147,7 @@ describe('a bad body', () => {
   it('that never ends takes nothing from anybody, however many self-made keys send one', async () => {
     const { hostname, port } = new URL(gateway.url);
     const largest = Buffer.alloc(plainBodyMaxBytes - 1, ' ');
-    const sent = Array.from({ length: 40 }, async () => {
+    const sent = Array.from({ length: 16 }, async () => {
       const socket = connect(Number(port), hostname).on('error', () => {});
       const head = ['POST /v1/chat/completions HTTP/1.1', 'Host: localhost', `Authorization: Bearer ${newKey()}`];
       socket.write([...head, `Content-Length: ${plainBodyMaxBytes}`, '', ''].join('\r\n'));
@@ -209,13 +210,6 @@ describe('a bad body', () => {
 });
 
 describe('a good body', () => {
-  let gateway: Harness;
-
-  beforeAll(async () => {
-    gateway = await startHarness({ models: { 'acme/echo': [{ provider: 'acme', upstream: 'echo' }] } });
-  });
-  afterAll(() => gateway.stop());
-
   it.each(['text/plain', 'application/json; charset=utf-8', 'application/x-www-form-urlencoded'])(
     'is read as JSON whatever its declared type: %s',
     async (type) => {
@@ -224,13 +218,4 @@ describe('a good body', () => {
       await response.text();
     },
   );
-
-  it('may nest as deep as real requests do', async () => {
-    let nested: unknown = 'leaf';
-    for (let depth = 0; depth < 60; depth += 1) nested = { nested };
-    const response = await gateway.post(hello('acme/echo', { metadata: nested }));
-    expect(response.status).toBe(200);
-    await response.text();
-    expect(gateway.simulator.calls.at(-1)?.body).toMatchObject({ metadata: nested });
-  });
 });

@@ -13,7 +13,7 @@ import { hello } from '../support/harness.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
 import { eventually } from '../support/watched-clock.ts';
 
-const calls = 50;
+const calls = 24;
 const stage = 'local';
 
 /** RATE_LIMITER_UNAVAILABLE. */
