@@ -182,5 +182,6 @@ export const powerHomes: readonly PowerHome[] = [
       'infra/cdk/',
     ],
   },
+  { power: 'what differs by base URL', sign: /[!=]== '\/(openai\/)?v1'/, homes: [] },
   { power: 'statuses of answers', sign: /\bstatus(Code)?: [1-5]\d\d\b/, homes: ['shared/errors/', 'infra/'] },
 ];

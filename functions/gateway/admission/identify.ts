@@ -29,7 +29,7 @@ export async function identify(
 
 /** Below /openai/v1 a streamed answer is held against its schema at the end. */
 const schemaOptionsOf = ({ scope, schemaWork: work }: IdentifiedCall) => ({
-  allowsStream: scope.basePath === '/openai/v1',
+  allowsStream: scope.conventions.streamsSchemas,
   work,
 });
 

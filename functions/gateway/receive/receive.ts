@@ -97,7 +97,7 @@ function readCall(
 function readFunctionRequest(
   json: JsonText,
   bodyBytes: number,
-  { basePath }: RequestScope,
+  { conventions }: RequestScope,
 ): ChatRequest | GatewayError {
   // A larger one is refused for its size.
   const isWithinSize = bodyBytes <= functionBodyMaxBytes;
@@ -105,7 +105,7 @@ function readFunctionRequest(
   const { model, messages } = raw;
   const request = readChatRequest({ model, messages: isWithinSize ? messages : [{ role: 'user' }] });
   if (request instanceof GatewayError) return request;
-  return { ...request, raw: basePath === '/openai/v1' ? withoutIdleMembers(raw) : raw };
+  return { ...request, raw: conventions.dropsIdleMembers ? withoutIdleMembers(raw) : raw };
 }
 
 const readModel = (body: BodyText): string | undefined =>

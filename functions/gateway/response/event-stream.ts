@@ -30,7 +30,7 @@ export interface RelayOptions {
   readonly onBroken: () => Promise<void>;
   /** Holds the whole answer against its schema. Undefined: there is none. */
   readonly schemaCheck: StreamSchemaCheck | undefined;
-  /** Contract 20: false where nothing follows an error line, because clients took a broken answer for a whole one. */
+  /** False where nothing follows an error line. */
   readonly endsBrokenStreamWithDone: boolean;
 }
 
@@ -80,9 +80,9 @@ export function relayStream(stream: OpenStream, options: RelayOptions): StreamRe
  */
 export const asksMergedUsage = ({
   request: { includeUsage, includeMergedUsage },
-  scope: { basePath },
+  scope: { conventions },
 }: Pick<IdentifiedCall, 'request' | 'scope'>): boolean =>
-  includeMergedUsage || (includeUsage && basePath === '/openai/v1');
+  includeMergedUsage || (includeUsage && conventions.mergesUsageChunk);
 
 const ended = { done: true, value: undefined } as const;
 

@@ -57,7 +57,7 @@ function streamResponse(deps: ChatDependencies, answered: Answered, stream: Open
   const { call, run, provided, headers } = answered;
   const { request, holdings, names } = call;
   const answer = { status: okStatus, headers: { ...headers, ...streamHeaders } };
-  const endsBrokenStreamWithDone = call.scope.basePath !== '/openai/v1';
+  const { endsBrokenStreamWithDone } = call.scope.conventions;
   const chunks: string[] = [];
   let chunkBytes = 0;
   const keepChunk = (text: string) => {

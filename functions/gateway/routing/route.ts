@@ -121,7 +121,7 @@ export const toModelCall = (call: AdmittedChat): ModelCall => ({
   stopped: call.scope.cut,
   queueMs: call.catalogue.service.queue_ms,
   schemaWork: call.schemaWork,
-  acceptsUnfinished: call.scope.basePath === '/openai/v1',
+  acceptsUnfinished: call.scope.conventions.acceptsUnfinished,
   bill: call.bill,
 });
 
@@ -148,7 +148,7 @@ async function mergePreset(
   if (body.kind === 'unreadable') return body.error;
   const request = readChatRequest(body.json);
   if (request instanceof GatewayError) return request;
-  const options = { allowsStream: call.scope.basePath === '/openai/v1', work: call.schemaWork };
+  const options = { allowsStream: call.scope.conventions.streamsSchemas, work: call.schemaWork };
   return (await checkRequestSchema(request, options)) ?? { request, workspace: applied.workspace };
 }
 

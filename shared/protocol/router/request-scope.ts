@@ -1,8 +1,8 @@
 // What every stage may know of the request it serves. Types only.
 import type { ErrorFormat, GatewayError } from '../../errors/index.ts';
-import type { BasePath } from '../../foundation/constants/index.ts';
 import type { LogFields, Metrics } from '../../foundation/log/index.ts';
 import type { Correlation } from '../http/index.ts';
+import type { Conventions } from './conventions.ts';
 import type { DeferredTasks } from './deferred-tasks.ts';
 
 /** Fields and metrics of the request's log line, added by the stages. Nothing in it is text of a prompt or an answer. */
@@ -12,16 +12,16 @@ export interface LogContext {
 }
 
 export interface RequestScope {
-  /** The base URL that the client uses: what differs between the two is contract 20. */
-  readonly basePath: BasePath;
+  /** Of the base URL that the client uses. */
+  readonly conventions: Conventions;
   /** What stands for the `*` of the route, decoded. Empty where the route has none. */
   readonly pathParameter: string;
-  /** The form of its errors (contract 2). */
+  /** The form of its errors: that of its base URL, or the one that a header asks for. */
   readonly errorFormat: ErrorFormat;
   /** UUIDv7: `correlation_id` of an error, `x-request-id` of every answer, and the execution id of an admitted call. */
   readonly correlationId: string;
   readonly correlation: Correlation;
-  /** invalid_correlation, for the stage that checks it (contract 5). */
+  /** invalid_correlation, for the stage that checks it. */
   readonly correlationFault: GatewayError | undefined;
   readonly clientGone: AbortSignal;
   /** Aborts when the process ends and waits no longer. Undefined where it never does. */

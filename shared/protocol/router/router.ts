@@ -15,6 +15,7 @@ import {
   type RequestContext,
   readCorrelation,
 } from '../http/index.ts';
+import { conventionsOf } from './conventions.ts';
 import { corsHeaders, preflight } from './cors.ts';
 import { createDeferredTasks } from './deferred-tasks.ts';
 import { logRequest } from './log-request.ts';
@@ -66,18 +67,19 @@ function openScope(
   { basePath, isBelowBase, methods, pathParameter }: Location,
   { randomness, log, clock }: RouterDependencies,
 ): RequestScope {
-  // Clients of that base URL, and their errors, are OpenAI's.
-  const isOpenAi = basePath === '/openai/v1';
-  // So is, as a rule, a client that asks for a path below neither: its base URL lacks a part, and it shows only this form.
+  const conventions = conventionsOf[basePath];
+  // A client that asks for a path below neither is OpenAI's, as a rule: its base URL lacks a part, and it shows only this form.
   const isMisplaced = !isBelowBase && methods === undefined;
-  const errorFormat = isOpenAi || isMisplaced ? 'openai' : readErrorFormat(request.headers);
-  const { correlation, fault } = readCorrelation(request.headers, randomness, { ignoresTraceparent: isOpenAi });
-  // Contract 16: the record of a call is found by it, and a UUIDv7 says when that was.
+  const isOpenAi = isMisplaced || conventions.errorFormat === 'openai';
+  const errorFormat = isOpenAi ? 'openai' : readErrorFormat(request.headers);
+  const ignoresTraceparent = conventions.ignoresMalformedTraceparent;
+  const { correlation, fault } = readCorrelation(request.headers, randomness, { ignoresTraceparent });
+  // The record of a call is found by it, and a UUIDv7 says when that was.
   const correlationId = uuidv7(randomness, clock.nowMs());
   const deferred = createDeferredTasks(log, correlationId);
   const logContext = { fields: {}, metrics: {} };
   const ids = { correlationId, correlation, correlationFault: fault };
-  return { ...ids, basePath, pathParameter, errorFormat, clientGone, endsAtMs, cut, deferred, logContext };
+  return { ...ids, conventions, pathParameter, errorFormat, clientGone, endsAtMs, cut, deferred, logContext };
 }
 
 /** Of the time that the runtime has left: settlement comes after the rest of a stream, and matters more. */
@@ -145,7 +147,7 @@ function toErrorResponse(error: unknown, { correlationId, errorFormat }: Request
   return { response: toEnvelope(known, correlationId, errorFormat), errorCode: known.code };
 }
 
-/** Any error as the client sees it. Contract 6: a store that cannot answer is RATE_LIMITER_UNAVAILABLE. */
+/** Any error as the client sees it: a store that cannot answer is RATE_LIMITER_UNAVAILABLE. */
 export function toGatewayError(error: unknown): GatewayError {
   if (error instanceof GatewayError) return error;
   if (error instanceof StoreUnavailable) return fail('RATE_LIMITER_UNAVAILABLE', { cause: error });

@@ -1,0 +1,42 @@
+// What differs between the two base URLs, and nothing else does: clients of the second one are OpenAI's SDKs and the
+// frameworks on them, which cannot all be given a header.
+import type { ErrorFormat } from '../../errors/index.ts';
+import type { BasePath } from '../../foundation/constants/index.ts';
+
+export interface Conventions {
+  /** Of errors, where no header names another. */
+  readonly errorFormat: ErrorFormat;
+  /** False: nothing follows the error line of a stream. Clients that skip lines they do not know took a broken answer for a whole one. */
+  readonly endsBrokenStreamWithDone: boolean;
+  /** A streamed answer is held against its schema at its end. Otherwise such a request is refused. */
+  readonly streamsSchemas: boolean;
+  /** An answer that was cut is the client's to read: it is not held against its schema. */
+  readonly acceptsUnfinished: boolean;
+  /** Members of a function call that ask for nothing are dropped: frameworks always send them. */
+  readonly dropsIdleMembers: boolean;
+  /** The usage chunk of a stream is the merged one: its clients know no other way to ask for the cost. */
+  readonly mergesUsageChunk: boolean;
+  /** A `traceparent` that is malformed counts as absent. */
+  readonly ignoresMalformedTraceparent: boolean;
+}
+
+export const conventionsOf: Readonly<Record<BasePath, Conventions>> = {
+  '/v1': {
+    errorFormat: 'gateway',
+    endsBrokenStreamWithDone: true,
+    streamsSchemas: false,
+    acceptsUnfinished: false,
+    dropsIdleMembers: false,
+    mergesUsageChunk: false,
+    ignoresMalformedTraceparent: false,
+  },
+  '/openai/v1': {
+    errorFormat: 'openai',
+    endsBrokenStreamWithDone: false,
+    streamsSchemas: true,
+    acceptsUnfinished: true,
+    dropsIdleMembers: true,
+    mergesUsageChunk: true,
+    ignoresMalformedTraceparent: true,
+  },
+};
