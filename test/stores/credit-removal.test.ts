@@ -34,7 +34,7 @@ describe.each([1, 4])('credit in %i shards', (shards) => {
     const { ledger, account, remove } = await newAccount('once', 100n);
     const results = await Promise.all(Array.from({ length: 4 }, () => remove(30n, 'refund')));
     expect(results.toSorted()).toEqual(['added', 'known', 'known', 'known']);
-    await expect(remove(31n, 'refund')).rejects.toThrow('another amount');
+    expect(await remove(31n, 'refund')).toBe('other_amount');
     expect(await ledger.show(account)).toMatchObject({ granted: 70n, available: 70n, held: 0n });
   });
 
