@@ -252,7 +252,7 @@ describe('two who apply at the same time', () => {
       await apply(id, [inFile('acme', { budget_usd: String(others) })], { ACME_BYOK: 'theirs' });
     });
     const failure = await apply(id, [inFile('acme')], { ACME_BYOK: canary }, { store }).catch((error: Error) => error);
-    expect(String(failure)).toContain('apply the file again');
+    expect(String(failure)).toContain('do it again');
     expect(String(failure)).not.toContain(canary);
     expect(puts()).toBe(3);
     expect(await read(id)).toMatchObject([{ budgetPicoUsd: parseUsd('3') }]);

@@ -13,16 +13,17 @@ export interface KnownProvider {
   readonly models: readonly { readonly id: string }[];
 }
 
-interface KnownModel {
-  readonly id: string;
-  readonly upstream: string;
-  readonly name: string;
-  readonly input: string;
-  readonly output: string;
-  readonly context: number;
-  readonly maxOutput: number;
-  readonly vision?: boolean;
-}
+/** Prices are those of a million tokens. */
+type KnownModel = readonly [
+  id: string,
+  upstreamModel: string,
+  name: string,
+  inputPrice: string,
+  outputPrice: string,
+  contextLength: number,
+  outputTokensMax: number,
+  vision?: 'vision',
+];
 
 function known(
   id: string,
@@ -38,99 +39,47 @@ function known(
   };
 }
 
-const toModel = (provider: string, { vision = false, ...model }: KnownModel) => ({
-  id: `${provider}/${model.id}`,
-  display_name: model.name,
+const toModel = (
+  provider: string,
+  [id, upstream_model, display_name, input, output, context_length, max_output_tokens, vision]: KnownModel,
+) => ({
+  id: `${provider}/${id}`,
+  display_name,
   created: 1_740_000_000,
-  context_length: model.context,
+  context_length,
   modalities: vision ? ['text', 'image'] : ['text'],
   providers: [
     {
       provider,
-      upstream_model: model.upstream,
-      input_price_per_million: model.input,
-      output_price_per_million: model.output,
-      context_length: model.context,
-      max_output_tokens: model.maxOutput,
-      supported_params: { tools: true, vision, json_mode: true, json_schema: provider !== 'deepseek' },
+      upstream_model,
+      input_price_per_million: input,
+      output_price_per_million: output,
+      context_length,
+      max_output_tokens,
+      supported_params: {
+        tools: true,
+        vision: vision !== undefined,
+        json_mode: true,
+        json_schema: provider !== 'deepseek',
+      },
     },
   ],
 });
 
 export const knownProviders: readonly KnownProvider[] = [
   known('openai', 'OpenAI', 'OPENAI_API_KEY', 'https://api.openai.com/v1', [
-    {
-      id: 'gpt-4.1',
-      upstream: 'gpt-4.1',
-      name: 'GPT-4.1',
-      input: '2.00',
-      output: '8.00',
-      context: 1_047_576,
-      maxOutput: 32_768,
-      vision: true,
-    },
-    {
-      id: 'gpt-4.1-mini',
-      upstream: 'gpt-4.1-mini',
-      name: 'GPT-4.1 mini',
-      input: '0.40',
-      output: '1.60',
-      context: 1_047_576,
-      maxOutput: 32_768,
-      vision: true,
-    },
+    ['gpt-4.1', 'gpt-4.1', 'GPT-4.1', '2.00', '8.00', 1_047_576, 32_768, 'vision'],
+    ['gpt-4.1-mini', 'gpt-4.1-mini', 'GPT-4.1 mini', '0.40', '1.60', 1_047_576, 32_768, 'vision'],
   ]),
   known('groq', 'Groq', 'GROQ_API_KEY', 'https://api.groq.com/openai/v1', [
-    {
-      id: 'gpt-oss-20b',
-      upstream: 'openai/gpt-oss-20b',
-      name: 'GPT-OSS 20B',
-      input: '0.10',
-      output: '0.50',
-      context: 131_072,
-      maxOutput: 65_536,
-    },
-    {
-      id: 'gpt-oss-120b',
-      upstream: 'openai/gpt-oss-120b',
-      name: 'GPT-OSS 120B',
-      input: '0.15',
-      output: '0.75',
-      context: 131_072,
-      maxOutput: 65_536,
-    },
+    ['gpt-oss-20b', 'openai/gpt-oss-20b', 'GPT-OSS 20B', '0.10', '0.50', 131_072, 65_536],
+    ['gpt-oss-120b', 'openai/gpt-oss-120b', 'GPT-OSS 120B', '0.15', '0.75', 131_072, 65_536],
   ]),
   known('mistral', 'Mistral AI', 'MISTRAL_API_KEY', 'https://api.mistral.ai/v1', [
-    {
-      id: 'mistral-small',
-      upstream: 'mistral-small-latest',
-      name: 'Mistral Small',
-      input: '0.10',
-      output: '0.30',
-      context: 128_000,
-      maxOutput: 32_768,
-      vision: true,
-    },
-    {
-      id: 'mistral-medium',
-      upstream: 'mistral-medium-latest',
-      name: 'Mistral Medium',
-      input: '0.40',
-      output: '2.00',
-      context: 128_000,
-      maxOutput: 32_768,
-      vision: true,
-    },
+    ['mistral-small', 'mistral-small-latest', 'Mistral Small', '0.10', '0.30', 128_000, 32_768, 'vision'],
+    ['mistral-medium', 'mistral-medium-latest', 'Mistral Medium', '0.40', '2.00', 128_000, 32_768, 'vision'],
   ]),
   known('deepseek', 'DeepSeek', 'DEEPSEEK_API_KEY', 'https://api.deepseek.com/v1', [
-    {
-      id: 'deepseek-chat',
-      upstream: 'deepseek-chat',
-      name: 'DeepSeek Chat',
-      input: '0.28',
-      output: '0.42',
-      context: 128_000,
-      maxOutput: 8_192,
-    },
+    ['deepseek-chat', 'deepseek-chat', 'DeepSeek Chat', '0.28', '0.42', 128_000, 8_192],
   ]),
 ];

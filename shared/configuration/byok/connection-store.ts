@@ -2,7 +2,7 @@
 // found out by opening the stored one: no hash of a key, which could be guessed at, is stored.
 import { canonicalJson, equalInConstantTime } from '../../foundation/ids/index.ts';
 import type { PicoUsd } from '../../foundation/money/index.ts';
-import type { Store } from '../../storage/store/index.ts';
+import { type Store, writeOptimistically } from '../../storage/store/index.ts';
 import { SealBroken } from './aes-gcm.ts';
 import {
   type Connection,
@@ -18,8 +18,6 @@ import type { KeyVault } from './key-vault.ts';
 
 /** A sealed key takes 1.5 KB at most, and DynamoDB refuses items over 400 KB. */
 export const connectionsPerWorkspaceMax = 100;
-/** Gateways that start together apply the same file together; the second read shows each that the work is done. */
-const writeAttemptsMax = 3;
 
 /** What a file says of a connection: what is left out stays as it is stored. */
 export interface WantedConnection {
@@ -79,8 +77,8 @@ export function createConnectionStore(store: Store, vault: KeyVault): Connection
       const item = await store.get('connections', itemKey(workspace));
       return changesIn(await planAll(readItem(workspace, item), workspace, wanted));
     },
-    async write(workspace, wanted) {
-      for (let attempt = 0; attempt < writeAttemptsMax; attempt += 1) {
+    write: (workspace, wanted) =>
+      writeOptimistically(`the byok connections of ${workspace} are`, async () => {
         const item = await store.get('connections', itemKey(workspace));
         const stored = readItem(workspace, item);
         const planned = await planAll(stored, workspace, wanted);
@@ -98,10 +96,8 @@ export function createConnectionStore(store: Store, vault: KeyVault): Connection
           condition: item === undefined ? 'attribute_not_exists(pk)' : 'revision = :former',
           values: item === undefined ? {} : { ':former': revisionOf(item) },
         });
-        if (result.kind === 'written') return changes;
-      }
-      throw new Error(`the byok connections of ${workspace} are being changed by another writer: apply the file again`);
-    },
+        return result.kind === 'written' ? changes : undefined;
+      }),
   };
 }
 

@@ -3,16 +3,13 @@
 // are disabled: the one read that finds the version finds them too.
 import { canonicalJson, sha256Hex } from '../../foundation/ids/index.ts';
 import { packText, unpackText } from '../../storage/blobs/index.ts';
-import type { Item, Store } from '../../storage/store/index.ts';
+import { type Item, type Store, writeOptimistically } from '../../storage/store/index.ts';
 import type { CatalogueDocument, ProviderDocument } from './catalogue-document.ts';
 
 /** DynamoDB refuses items over 400 KB; the rest is for the other attributes. */
 const catalogueBodyMaxBytes = 380 * 1024;
 /** A former version can be taken back this long, and instances that still serve it can still read it. */
 const supersededLifeSeconds = 7 * 24 * 60 * 60;
-
-/** Gateways that start together apply the same file together; the second read shows each that the work is done. */
-const writeAttemptsMax = 3;
 
 const pointerKey = 'CATALOGUE';
 const bodyKey = (version: string): string => `${pointerKey}#${version}`;
@@ -62,8 +59,8 @@ export function createCatalogueStore(store: Store): CatalogueStore {
   }
 
   return {
-    async write(plan, nowMs) {
-      for (let attempt = 0; attempt < writeAttemptsMax; attempt += 1) {
+    write: (plan, nowMs) =>
+      writeOptimistically('the catalogue is', async (): Promise<CatalogueWrite | undefined> => {
         const former = await readPointer();
         const document = plan(former === undefined ? undefined : await readDocument(former));
         const json = canonicalJson(bodyOf(document));
@@ -76,12 +73,10 @@ export function createCatalogueStore(store: Store): CatalogueStore {
           const body = await packBody(json);
           await store.put({ table: 'config', item: { pk: bodyKey(version), body_gzip: body }, repeatable: true });
         }
-        if (!(await movePointer(store, former, next))) continue;
+        if (!(await movePointer(store, former, next))) return undefined;
         if (former !== undefined && isNewVersion) await expire(store, former.version, nowMs);
         return { version, change: former === undefined ? 'created' : 'changed' };
-      }
-      throw new Error('the catalogue is being changed by another writer: do it again');
-    },
+      }),
     async read() {
       const pointer = await readPointer();
       return pointer === undefined ? undefined : readDocument(pointer);

@@ -2,15 +2,12 @@
 // one that is missing. The former content of a draft stays, some kilobytes that no record names: deleting it could remove
 // what another write has just named again.
 import { canonicalJson } from '../../foundation/ids/index.ts';
-import type { Store } from '../../storage/store/index.ts';
+import { type Store, writeOptimistically } from '../../storage/store/index.ts';
 import { listFunction } from './function-list.ts';
 import type { FunctionRecord } from './function-record.ts';
 import { fromItem, functionKey, toItem, versionOf } from './function-record.ts';
 import type { ApplyPlan } from './plan-apply.ts';
 import { contentPut } from './revision-content.ts';
-
-/** Gateways that start together apply the same file together; the second read shows each that the work is done. */
-const writeAttemptsMax = 3;
 
 export type FunctionChange = 'created' | 'changed' | 'unchanged';
 
@@ -20,13 +17,13 @@ export interface WrittenFunction {
 }
 
 /** `plan` throws to refuse. Throws an Error for the operator when other writes keep coming in between. */
-export async function writeFunction(
+export function writeFunction(
   store: Pick<Store, 'get' | 'put' | 'update'>,
   workspace: string,
   id: string,
   plan: (former: FunctionRecord | undefined) => ApplyPlan,
 ): Promise<WrittenFunction> {
-  for (let attempt = 0; attempt < writeAttemptsMax; attempt += 1) {
+  return writeOptimistically(`function ${id} of ${workspace} is`, async () => {
     const item = await store.get('functions', functionKey(workspace, id));
     const former = item === undefined ? undefined : fromItem(item);
     const { record, newTexts } = plan(former);
@@ -45,12 +42,10 @@ export async function writeFunction(
         ? { condition: 'attribute_not_exists(pk)' }
         : { condition: 'version = :former', values: { ':former': version } }),
     });
-    if (result.kind === 'written') {
-      await listFunction(store, record, version + 1);
-      return { record, change };
-    }
-  }
-  throw new Error(`function ${id} of ${workspace} is being changed by another writer: try again`);
+    if (result.kind !== 'written') return undefined;
+    await listFunction(store, record, version + 1);
+    return { record, change };
+  });
 }
 
 export function changeOf(former: FunctionRecord | undefined, next: FunctionRecord): FunctionChange {

@@ -1,14 +1,11 @@
 // Workspaces at rest: one item each, its document as canonical JSON beside its hash, by which a change is recognised.
 import { canonicalJson, sha256Hex } from '../../foundation/ids/index.ts';
-import type { Item, Store } from '../../storage/store/index.ts';
+import { type Item, type Store, writeOptimistically } from '../../storage/store/index.ts';
 import { mergeWorkspace } from './merge-workspace.ts';
 import type { WorkspaceChanges, WorkspaceDocument } from './workspace-document.ts';
 
 const keyPrefix = 'WORKSPACE#';
 const workspaceKey = (id: string): string => `${keyPrefix}${id}`;
-
-/** Gateways that start together apply the same file together; the second read shows each that the work is done. */
-const writeAttemptsMax = 3;
 
 export type WorkspaceWrite = 'created' | 'changed' | 'unchanged';
 
@@ -30,19 +27,18 @@ export function createWorkspaceStore(store: Store): WorkspaceStore {
       const item = await store.get('config', workspaceKey(id));
       return item === undefined ? undefined : documentOf(item);
     },
-    async write(changes) {
-      const key = workspaceKey(changes.id);
-      for (let attempt = 0; attempt < writeAttemptsMax; attempt += 1) {
+    write: (changes) =>
+      writeOptimistically(`workspace ${changes.id} is`, async () => {
+        const key = workspaceKey(changes.id);
         const former = await store.get('config', key);
         const json = canonicalJson(mergeWorkspace(former && documentOf(former), changes));
         const sha256 = sha256Hex(json);
         if (former?.sha256 === sha256) return 'unchanged';
         const item = { pk: key, sha256, document_json: json };
         const result = await store.put({ table: 'config', item, ...ifStill(former) });
-        if (result.kind === 'written') return former === undefined ? 'created' : 'changed';
-      }
-      throw new Error(`workspace ${changes.id} is being changed by another writer: apply the file again`);
-    },
+        if (result.kind !== 'written') return undefined;
+        return former === undefined ? 'created' : 'changed';
+      }),
     async *list() {
       for await (const item of store.scan('config')) {
         if (String(item.pk).startsWith(keyPrefix)) yield documentOf(item);

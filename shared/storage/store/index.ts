@@ -15,3 +15,4 @@ export {
   StoreUnavailable,
   type Update,
 } from './store.ts';
+export { writeOptimistically } from './write-optimistically.ts';
