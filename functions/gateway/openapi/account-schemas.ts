@@ -1,14 +1,13 @@
 // What a key may see of itself, typed member by member after the documents that the gateway answers with.
 
-import type { callDocument } from '../../../shared/accounting/call-records/index.ts';
+import { type CallDocument, callDocumentSchemas } from '../../../shared/accounting/call-records/index.ts';
 import type { keyDocument } from '../account/serve-account.ts';
-import { arrayOf, count, flag, type JsonSchema, type MembersOf, objectSchema, text } from './json-schema.ts';
+import { type JsonSchema, type MembersOf, objectSchema, text } from './json-schema.ts';
 
 const textOrNull = { type: ['string', 'null'] };
 const countOrNull = { type: ['integer', 'null'], minimum: 0 };
 const amount = { type: 'string', pattern: '^-?\\d+(\\.\\d+)?$' };
 const amountOrNull = { type: ['string', 'null'], pattern: '^-?\\d+(\\.\\d+)?$' };
-const instant = { type: 'string', format: 'date-time' };
 
 const key: MembersOf<ReturnType<typeof keyDocument>> = {
   name: text,
@@ -24,55 +23,43 @@ const key: MembersOf<ReturnType<typeof keyDocument>> = {
   is_free_tier: { const: false },
 };
 
-type Generation = ReturnType<typeof callDocument>;
+type AttemptMember = keyof CallDocument['attempts'][number];
 
-const attempt: MembersOf<Generation['attempts'][number]> = {
-  provider: text,
-  outcome: { ...text, description: '`ok`, or one word for the failure: `status_500`, `timeout`, `connection`.' },
-  status: { ...count, description: 'Of the answer of the provider; left out where there was none.' },
-  ms: count,
-  model: { ...text, description: 'Only where the call went to others than `model`.' },
+/** What needs words; the schemas are those of the record. */
+const attemptDescriptions: Readonly<Partial<Record<AttemptMember, string>>> = {
+  outcome: '`ok`, or one word for the failure: `status_500`, `timeout`, `connection`.',
+  status: 'Of the answer of the provider; left out where there was none.',
+  model: 'Only where the call went to others than `model`.',
 };
 
-const generation: MembersOf<Generation> = {
-  id: { ...text, description: 'The `x-request-id` of the answer.' },
-  execution_id: text,
-  workspace: text,
-  created_at: instant,
-  outcome: { ...text, description: '`ok`, `cut`, `client_gone`, or the code of the error that the client got.' },
-  status: { ...countOrNull, description: 'Of the answer. Null: the client left before its end.' },
-  error_code: { ...textOrNull, description: 'Of the error that the client got, or that ended its stream.' },
-  error_message: { ...textOrNull, description: 'Of the error that the client got in place of an answer.' },
-  replay_of: { ...textOrNull, description: 'The id of the call whose stored answer this one got.' },
-  model: { ...textOrNull, description: 'Null: no model answered.' },
-  model_asked: { ...textOrNull, description: 'Null: the body names none that could be read.' },
-  provider: textOrNull,
-  attempts: arrayOf(objectSchema(attempt, { optional: ['status', 'model'] })),
-  attempt_count: count,
-  function_id: textOrNull,
-  revision_id: textOrNull,
-  stream: flag,
-  cache_hit: flag,
-  is_byok: flag,
-  prompt_tokens: count,
-  cached_tokens: count,
-  completion_tokens: count,
-  estimated: flag,
-  cost_usd: amount,
-  total_ms: count,
-  first_output_ms: countOrNull,
-  queued_ms: count,
-  gateway_ms: count,
-  key_name: textOrNull,
-  key_public_id: text,
-  user: textOrNull,
-  title: textOrNull,
-  referer: textOrNull,
-  trace_id: text,
-  span_id: textOrNull,
-  parent_span_id: textOrNull,
-  session_id: textOrNull,
+const generationDescriptions: Readonly<Partial<Record<keyof CallDocument, string>>> = {
+  id: 'The `x-request-id` of the answer.',
+  outcome: '`ok`, `cut`, `client_gone`, or the code of the error that the client got.',
+  status: 'Of the answer. Null: the client left before its end.',
+  error_code: 'Of the error that the client got, or that ended its stream.',
+  error_message: 'Of the error that the client got in place of an answer.',
+  replay_of: 'The id of the call whose stored answer this one got.',
+  model: 'Null: no model answered.',
+  model_asked: 'Null: the body names none that could be read.',
 };
+
+const described = (
+  schemas: Readonly<Record<string, JsonSchema>>,
+  descriptions: Readonly<Record<string, string | undefined>>,
+): Readonly<Record<string, JsonSchema>> =>
+  Object.fromEntries(
+    Object.entries(schemas).map(([name, schema]) => {
+      const description = descriptions[name];
+      return [name, description === undefined ? schema : { ...schema, description }];
+    }),
+  );
+
+function generation(): Readonly<Record<string, JsonSchema>> {
+  const { attempts, ...schemas } = callDocumentSchemas();
+  const { items, ...list } = attempts as { readonly items: { readonly properties: Record<AttemptMember, JsonSchema> } };
+  const properties = described(items.properties, attemptDescriptions);
+  return described({ ...schemas, attempts: { ...list, items: { ...items, properties } } }, generationDescriptions);
+}
 
 const dataOf = (members: Readonly<Record<string, JsonSchema>>): JsonSchema =>
   objectSchema({ data: { ...objectSchema(members), additionalProperties: false } });
@@ -80,5 +67,5 @@ const dataOf = (members: Readonly<Record<string, JsonSchema>>): JsonSchema =>
 export const accountSchemas: Readonly<Record<string, JsonSchema>> = {
   KeyAnswer: dataOf(key),
   CreditsAnswer: dataOf({ total_credits: amount, total_usage: amount, remaining: amount }),
-  GenerationAnswer: dataOf(generation),
+  GenerationAnswer: dataOf(generation()),
 };

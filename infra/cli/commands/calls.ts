@@ -1,5 +1,6 @@
 // `calls` and `calls show`: finished calls from their records, and all of one. Never a prompt or an answer.
 import {
+  type CallDocument,
   type CallRecord,
   callDocument,
   describePath,
@@ -15,7 +16,6 @@ import {
 } from '../../../shared/accounting/reports/index.ts';
 import { readWorkspaces } from '../../../shared/configuration/administration/index.ts';
 import { refusalRecordsPerSecond } from '../../../shared/foundation/constants/index.ts';
-import { formatUsd } from '../../../shared/foundation/money/index.ts';
 import type { CommandLine } from '../args/command-line.ts';
 import {
   readChoice,
@@ -92,12 +92,13 @@ async function listCalls(session: Session, options: ListOptions): Promise<Outcom
     order,
     matches: (record) => matchesFilter(record, { ...options, totalMsMin }),
   });
+  const shown = calls.map(shownCall);
   return {
     json: calls.map(callDocument),
     lines: (style) =>
       calls.length === 0
         ? [`no such calls since ${new Date(sinceMs).toISOString()}`]
-        : fieldTable(callFieldsOf(calls), calls, style),
+        : fieldTable(callFieldsOf(shown), shown, style),
   };
 }
 
@@ -151,37 +152,41 @@ async function showCall(session: Session, id: string): Promise<Outcome> {
 
 const nameWidth = 18;
 
+/** The document of a call, and its way through providers. */
+interface ShownCall extends CallDocument {
+  readonly path: string;
+}
+
+const shownCall = (record: CallRecord): ShownCall => ({ ...callDocument(record), path: describePath(record) });
+
 /** A function stands there under its own id. */
-const modelOf = ({ functionId, modelServed, modelAsked }: CallRecord) =>
-  (functionId === undefined ? modelServed : undefined) ?? modelAsked;
+const modelOf = ({ function_id, model, model_asked }: ShownCall) =>
+  (function_id === null ? model : null) ?? model_asked;
 
 /** Who paid is said where some call was not paid with credit. */
-const callFieldsOf = (calls: readonly CallRecord[]): readonly Field<CallRecord>[] =>
-  callFields.filter(({ title }) => title !== 'paid by' || calls.some(({ isByok }) => isByok));
+const callFieldsOf = (calls: readonly ShownCall[]): readonly Field<ShownCall>[] =>
+  callFields.filter(({ title }) => title !== 'paid by' || calls.some(({ is_byok }) => is_byok));
 
 /** What finds a call again is left out last: its time, outcome and id never are. */
-const callFields: readonly Field<CallRecord>[] = [
-  {
-    title: 'time (UTC)',
-    value: ({ arrivedAtMs }) => new Date(arrivedAtMs).toISOString().slice(0, 19).replace('T', ' '),
-  },
+const callFields: readonly Field<ShownCall>[] = [
+  { title: 'time (UTC)', value: ({ created_at }) => created_at.slice(0, 19).replace('T', ' ') },
   {
     title: 'outcome',
     isFlexible: true,
-    value: ({ outcome, cutCode }) => (cutCode === undefined ? outcome : `${outcome} ${cutCode}`),
+    value: ({ outcome, error_code }) => (outcome === 'cut' && error_code !== null ? `cut ${error_code}` : outcome),
   },
   { title: 'model', isFlexible: true, leftOut: 8, value: modelOf },
-  { title: 'path', isFlexible: true, leftOut: 5, value: describePath },
-  { title: 'ms', align: 'right', leftOut: 7, value: ({ totalMs }) => totalMs },
-  { title: 'first', align: 'right', leftOut: 1, value: ({ firstOutputMs }) => firstOutputMs },
+  { title: 'path', isFlexible: true, leftOut: 5, value: ({ path }) => path },
+  { title: 'ms', align: 'right', leftOut: 7, value: ({ total_ms }) => total_ms },
+  { title: 'first', align: 'right', leftOut: 1, value: ({ first_output_ms }) => first_output_ms },
   {
     title: 'tokens',
     align: 'right',
     leftOut: 2,
-    value: ({ promptTokens, completionTokens }) => `${promptTokens}+${completionTokens}`,
+    value: ({ prompt_tokens, completion_tokens }) => `${prompt_tokens}+${completion_tokens}`,
   },
-  { title: 'cost USD', align: 'decimal', leftOut: 6, value: ({ costPicoUsd }) => formatUsd(costPicoUsd) },
-  { title: 'paid by', leftOut: 3, value: ({ isByok }) => (isByok ? 'BYOK' : '') },
-  { title: 'key', isFlexible: true, leftOut: 4, value: ({ keyName, keyPublicId }) => keyName ?? keyPublicId },
-  { title: 'id', value: ({ correlationId }) => correlationId },
+  { title: 'cost USD', align: 'decimal', leftOut: 6, value: ({ cost_usd }) => cost_usd },
+  { title: 'paid by', leftOut: 3, value: ({ is_byok }) => (is_byok ? 'BYOK' : '') },
+  { title: 'key', isFlexible: true, leftOut: 4, value: ({ key_name, key_public_id }) => key_name ?? key_public_id },
+  { title: 'id', value: ({ id }) => id },
 ];

@@ -1,49 +1,100 @@
 // A call record as its owner and the operator read it: decimal strings for money, ISO instants, null for what does not
-// apply.
+// apply. Most members are those of the record; here are the ones that follow from several of them.
 import { type ErrorCode, errorCatalogue, okStatus } from '../../errors/index.ts';
-import { formatUsd } from '../../foundation/money/index.ts';
-import type { CallAttempt, CallRecord } from './call-record.ts';
+import type { CallAttempt } from './call-record.ts';
+import { type CallRecord, type MemberName, type Members, memberNames, members as recorded } from './record-members.ts';
+import { count, orNull, type Schema, type StoredKind } from './stored-kinds.ts';
+
+type ShownName = { [One in MemberName]: Members[One]['document'] extends string ? One : never }[MemberName];
+type JsonOf<One extends MemberName> =
+  | ReturnType<Members[One]['kind']['toJson']>
+  | (Members[One]['isRequired'] extends true ? never : null);
+
+/** What stands in the document of a call as it stands in its record. */
+type RecordedMembers = {
+  readonly [One in ShownName as NonNullable<Members[One]['document']>]: JsonOf<One>;
+};
+
+interface DerivedMembers {
+  /** Of the error that the client got, or with which its stream was cut. */
+  readonly error_code: ErrorCode | null;
+  /** Of the answer. A stream that was cut had begun as a good one. Null: the client did not wait for it. */
+  readonly status: number | null;
+  readonly attempts: readonly Omit<CallAttempt, 'providerText'>[];
+}
 
 /** `id` is the `x-request-id` of the answer. */
-export const callDocument = (record: CallRecord) => ({
-  id: record.correlationId,
-  execution_id: record.executionId,
-  workspace: record.workspace,
-  created_at: new Date(record.arrivedAtMs).toISOString(),
-  outcome: record.outcome,
-  error_code: errorCodeOf(record) ?? null,
-  model: record.modelServed ?? null,
-  model_asked: record.modelAsked ?? null,
-  provider: record.provider ?? null,
-  status: statusOf(record),
-  error_message: record.errorMessage ?? null,
-  replay_of: record.replayOf ?? null,
-  attempts: (record.attemptLog ?? []).map(withoutProviderText),
-  attempt_count: record.attempts,
-  function_id: record.functionId ?? null,
-  revision_id: record.revisionId ?? null,
-  stream: record.stream,
-  cache_hit: record.cacheHit,
-  is_byok: record.isByok,
-  prompt_tokens: record.promptTokens,
-  cached_tokens: record.cachedTokens,
-  completion_tokens: record.completionTokens,
-  estimated: record.estimated,
-  cost_usd: formatUsd(record.costPicoUsd),
-  total_ms: record.totalMs,
-  first_output_ms: record.firstOutputMs ?? null,
-  queued_ms: record.queuedMs,
-  gateway_ms: record.gatewayMs,
-  key_name: record.keyName ?? null,
-  key_public_id: record.keyPublicId,
-  user: record.user ?? null,
-  title: record.title ?? null,
-  referer: record.referer ?? null,
-  trace_id: record.traceId,
-  span_id: record.spanId ?? null,
-  parent_span_id: record.parentSpanId ?? null,
-  session_id: record.sessionId ?? null,
+export type CallDocument = RecordedMembers & DerivedMembers;
+
+interface DocumentMember {
+  readonly document: keyof CallDocument;
+  readonly schema: Schema;
+  readonly toJson: (record: CallRecord) => unknown;
+}
+
+type Derived = {
+  readonly [Name in keyof DerivedMembers]: {
+    /** The member of the record that it stands behind. */
+    readonly after: keyof CallRecord;
+    readonly schema: Schema;
+    readonly toJson: (record: CallRecord) => DerivedMembers[Name];
+  };
+};
+
+const word: Schema = { type: 'string' };
+const attemptMembers: Readonly<Record<keyof DerivedMembers['attempts'][number], Schema>> = {
+  provider: word,
+  outcome: word,
+  status: count.schema,
+  ms: count.schema,
+  model: word,
+};
+
+const derived: Derived = {
+  error_code: { after: 'outcome', schema: orNull(word), toJson: (record) => errorCodeOf(record) ?? null },
+  status: { after: 'provider', schema: orNull(count.schema), toJson: (record) => statusOf(record) },
+  attempts: {
+    after: 'replayOf',
+    schema: {
+      type: 'array',
+      items: { type: 'object', properties: attemptMembers, required: ['provider', 'outcome', 'ms'] },
+    },
+    toJson: ({ attemptLog = [] }) => attemptLog.map(({ providerText: _providerText, ...attempt }) => attempt),
+  },
+};
+const derivedNames = Object.keys(derived) as (keyof DerivedMembers)[];
+
+interface ShownMember {
+  readonly name: MemberName;
+  readonly document: keyof RecordedMembers;
+  readonly schema: Schema;
+  readonly toJson: (record: CallRecord) => unknown;
+}
+
+/** The members of a document that a record has, in their order. */
+const shownMembers = memberNames.flatMap((name): ShownMember[] => {
+  const { document, isRequired } = recorded[name];
+  // Each member's kind takes its own values, which a loop over all of them cannot say.
+  const kind = recorded[name].kind as StoredKind<unknown, unknown>;
+  if (document === undefined) return [];
+  const schema = isRequired ? kind.schema : orNull(kind.schema);
+  const toJson = (record: CallRecord) => (record[name] === undefined ? null : kind.toJson(record[name]));
+  return [{ name, document, schema, toJson }];
 });
+
+const members: readonly DocumentMember[] = shownMembers.flatMap((shown) => [
+  shown,
+  ...derivedNames
+    .filter((name) => derived[name].after === shown.name)
+    .map((name) => ({ document: name, ...derived[name] })),
+]);
+
+export const callDocument = (record: CallRecord): CallDocument =>
+  Object.fromEntries(members.map(({ document, toJson }) => [document, toJson(record)])) as unknown as CallDocument;
+
+/** What a description of the interface says of each member. */
+export const callDocumentSchemas = () =>
+  Object.fromEntries(members.map(({ document, schema }) => [document, schema])) as Record<keyof CallDocument, Schema>;
 
 /** The same for the operator: with what providers said of their failures. */
 export const operatorCallDocument = (record: CallRecord) => ({
@@ -54,15 +105,11 @@ export const operatorCallDocument = (record: CallRecord) => ({
   })),
 });
 
-const withoutProviderText = ({ providerText: _providerText, ...attempt }: CallAttempt) => attempt;
-
-/** Of the error that the client got, or with which its stream was cut. */
 function errorCodeOf({ outcome, cutCode }: CallRecord): ErrorCode | undefined {
   if (cutCode !== undefined) return cutCode;
   return outcome === 'ok' || outcome === 'cut' || outcome === 'client_gone' ? undefined : outcome;
 }
 
-/** Of the answer. A stream that was cut had begun as a good one. Null: the client did not wait for it. */
 function statusOf(record: CallRecord): number | null {
   if (record.outcome === 'client_gone') return null;
   const code = record.cutCode === undefined ? errorCodeOf(record) : undefined;

@@ -6,7 +6,7 @@
 // record is. All of it follows from the record, so a write that is repeated replaces its own first try.
 import { sha256Hex, timeOfUuidv7 } from '../../foundation/ids/index.ts';
 import type { BatchPut, Item } from '../../storage/store/index.ts';
-import type { CallRecord } from './call-record.ts';
+import type { CallRecord } from './record-members.ts';
 import { fromScalars, toScalars } from './record-members.ts';
 import { instantMaxMs } from './stored-kinds.ts';
 import { utcDayOf } from './utc-day.ts';

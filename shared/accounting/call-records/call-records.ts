@@ -1,7 +1,6 @@
 // The records behind usage reports: written after the last byte of a call, many at a time, and read by the operator.
 import { type Clock, systemClock } from '../../foundation/time/index.ts';
 import { type BatchPut, type CallOptions, type Store, shareRuns } from '../../storage/store/index.ts';
-import type { CallRecord } from './call-record.ts';
 import {
   isExpired,
   partitionOf,
@@ -12,6 +11,7 @@ import {
   sortKeyAt,
   timeOfExecution,
 } from './call-record-item.ts';
+import type { CallRecord } from './record-members.ts';
 import { isUtcDay } from './utc-day.ts';
 
 const lifeDaysDefault = 90;

@@ -1,5 +1,6 @@
 // The way of a call through its providers in one line, for people: `globex status_500 → acme`.
-import type { CallAttempt, CallRecord } from './call-record.ts';
+import type { CallAttempt } from './call-record.ts';
+import type { CallRecord } from './record-members.ts';
 
 /** What is not known of an attempt is left out. */
 export function describePath({ attemptLog, attemptCauses, provider, cacheHit, replayOf }: CallRecord): string {

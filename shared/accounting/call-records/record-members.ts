@@ -1,7 +1,9 @@
-// Every member of a call record: its attribute, its kind and its bound. What is not in this table is not kept.
+// What is remembered of a call of a known key, also of one that was refused: the ledger behind usage reports. Who, what,
+// how long and how much; never a prompt, an answer or a key. This table is the only list of members: the type of a record, its
+// item and its document follow from it.
 import { type ErrorCode, errorCatalogue } from '../../errors/index.ts';
 import { idPattern } from '../../foundation/constants/index.ts';
-import type { CallOutcome, CallRecord } from './call-record.ts';
+import type { CallOutcome } from './call-record.ts';
 import {
   address,
   amount,
@@ -19,22 +21,33 @@ import {
   words,
 } from './stored-kinds.ts';
 
-interface Member<Value, IsRequired extends boolean> {
+interface Member<Value, Json, Document extends string | undefined, IsRequired extends boolean> {
   readonly attribute: string;
-  readonly kind: StoredKind<Value>;
+  readonly kind: StoredKind<Value, Json>;
+  /** Its name in documents. Undefined: it stands in none. */
+  readonly document: Document;
   readonly isRequired: IsRequired;
 }
 
-type Members = {
-  readonly [Name in keyof CallRecord]-?: undefined extends CallRecord[Name]
-    ? Member<Exclude<CallRecord[Name], undefined>, false>
-    : Member<CallRecord[Name], true>;
-};
-
-const required = <Value>(attribute: string, kind: StoredKind<Value>) =>
-  ({ attribute, kind, isRequired: true }) as const;
-const optional = <Value>(attribute: string, kind: StoredKind<Value>) =>
-  ({ attribute, kind, isRequired: false }) as const;
+/** `document` defaults to the name of the attribute. */
+const required = <Value, Json, Attribute extends string, Document extends string | undefined = Attribute>(
+  attribute: Attribute,
+  kind: StoredKind<Value, Json>,
+  options: { readonly document?: Document } = {},
+): Member<Value, Json, Document, true> => ({ ...named(attribute, options), kind, isRequired: true });
+const optional = <Value, Json, Attribute extends string, Document extends string | undefined = Attribute>(
+  attribute: Attribute,
+  kind: StoredKind<Value, Json>,
+  options: { readonly document?: Document } = {},
+): Member<Value, Json, Document, false> => ({ ...named(attribute, options), kind, isRequired: false });
+const named = <Document extends string | undefined>(
+  attribute: string,
+  options: { readonly document?: Document },
+): { readonly attribute: string; readonly document: Document } => ({
+  attribute,
+  document: ('document' in options ? options.document : attribute) as Document,
+});
+const hidden = { document: undefined } as const;
 
 /** Workspaces, keys, functions, UUIDs. Also keeps the separator of the table's keys out of them. */
 const id = textLike<string>((value) => idPattern.test(value));
@@ -42,7 +55,6 @@ const errorCode = textLike<ErrorCode>((value) => Object.hasOwn(errorCatalogue, v
 const outcome = textLike<CallOutcome>(
   (value) => value === 'ok' || value === 'cut' || value === 'client_gone' || Object.hasOwn(errorCatalogue, value),
 );
-/** Contract 2. */
 const correlationText = text(128);
 const sessionText = text(256);
 const attributionMaxCharacters = 512;
@@ -55,52 +67,91 @@ const attemptsMax = 16;
 /** A workflow has fewer models as a rule; of more, the rest counts for the one that answered last. */
 const otherSharesMax = 16;
 
-const members: Members = {
-  workspace: required('workspace', id),
+/** In the order of a document. Texts are cut at the bound of their kind. */
+export const members = {
+  correlationId: required('correlation_id', id, { document: 'id' }),
+  /** Unique to the call: a record is kept once for it. A call of no function may take its correlation id. */
   executionId: required('execution_id', id),
-  arrivedAtMs: required('arrived_at_ms', instant),
-  keyPublicId: required('key_id', id),
-  keyName: optional('key_name', text(128)),
-  referer: optional('referer', address(attributionMaxCharacters)),
-  title: optional('title', text(attributionMaxCharacters)),
-  user: optional('user', text(attributionMaxCharacters)),
-  correlationId: required('correlation_id', id),
-  traceId: required('trace_id', correlationText),
-  spanId: optional('span_id', correlationText),
-  parentSpanId: optional('parent_span_id', correlationText),
-  sessionId: optional('session_id', sessionText),
-  modelAsked: optional('model_asked', modelText),
+  workspace: required('workspace', id),
+  arrivedAtMs: required('arrived_at_ms', instant, { document: 'created_at' }),
+
+  outcome: required('outcome', outcome),
+  cutCode: optional('cut_code', errorCode, hidden),
+  /** Catalogue id of the model that answered. Undefined: none did. */
   modelServed: optional('model', modelText),
+  /** `auto` and function aliases included. Undefined: the body names none that could be read. */
+  modelAsked: optional('model_asked', modelText),
+  /** Undefined: no provider answered. */
   provider: optional('provider', text(64)),
+  /** The message of the error that the client got instead of an answer. */
+  errorMessage: optional('error_message', text(errorMessageMaxCharacters)),
+  /** The answer is the stored one of this call, by its execution id: nothing was done or charged for it. */
+  replayOf: optional('replay_of', id),
+  /** The attempts in their order, the failed ones too. Undefined: not recorded. */
+  attemptLog: optional('attempt_log', attempts(attemptsMax), hidden),
+  /** Provider calls made. */
+  attempts: required('attempts', count, { document: 'attempt_count' }),
+  /** Why the attempts that failed did so, one short word each, such as `status_503`. */
+  attemptCauses: required('attempt_causes', words(attemptsMax), hidden),
   functionId: optional('function_id', id),
   revisionId: optional('revision_id', id),
   stream: required('stream', flag),
   cacheHit: required('cache_hit', flag),
+  /** Paid with a provider key of the caller, not with credit. */
   isByok: required('is_byok', flag),
-  outcome: required('outcome', outcome),
-  cutCode: optional('cut_code', errorCode),
-  errorMessage: optional('error_message', text(errorMessageMaxCharacters)),
-  replayOf: optional('replay_of', id),
-  attempts: required('attempts', count),
-  attemptCauses: required('attempt_causes', words(attemptsMax)),
-  attemptLog: optional('attempt_log', attempts(attemptsMax)),
+
   promptTokens: required('prompt_tokens', count),
+  /** Part of promptTokens. */
   cachedTokens: required('cached_tokens', count),
   completionTokens: required('completion_tokens', count),
+  /** A count rests on bytes instead of the provider's word. */
   estimated: required('estimated', flag),
-  costPicoUsd: required('cost_pico_usd', amount),
-  otherShares: optional('other_shares', shares(otherSharesMax)),
-  queuedMs: required('queued_ms', duration),
-  firstOutputMs: optional('first_output_ms', duration),
+  costPicoUsd: required('cost_pico_usd', amount, { document: 'cost_usd' }),
+  /**
+   * The part of tokens and cost that others than `modelServed` of `provider` answered: other steps of a workflow, answers
+   * that were no result. The rest belongs to those two. Undefined: there were no others.
+   */
+  otherShares: optional('other_shares', shares(otherSharesMax), hidden),
+
   totalMs: required('total_ms', duration),
+  /** From the arrival to the first output. Undefined: there was none. */
+  firstOutputMs: optional('first_output_ms', duration),
+  queuedMs: required('queued_ms', duration),
+  /** The part of totalMs that the gateway itself took. */
   gatewayMs: required('gateway_ms', duration),
+
+  keyName: optional('key_name', text(128)),
+  keyPublicId: required('key_id', id, { document: 'key_public_id' }),
+  /** The request's own member `user` as sent. */
+  user: optional('user', text(attributionMaxCharacters)),
+  /** The X-Title header as sent. */
+  title: optional('title', text(attributionMaxCharacters)),
+  /** The HTTP-Referer header as sent, without credentials, query and fragment: they may hold secrets. */
+  referer: optional('referer', address(attributionMaxCharacters)),
+  traceId: required('trace_id', correlationText),
+  /** This and the next two: as sent. */
+  spanId: optional('span_id', correlationText),
+  parentSpanId: optional('parent_span_id', correlationText),
+  sessionId: optional('session_id', sessionText),
 };
+
+export type Members = typeof members;
+export type MemberName = keyof Members;
+type Named<IsRequired extends boolean> = {
+  [One in MemberName]: Members[One]['isRequired'] extends IsRequired ? One : never;
+}[MemberName];
+type ValueOf<One extends MemberName> = ReturnType<Members[One]['kind']['fromScalar']>;
+type RequiredMembers = { readonly [One in Named<true>]: ValueOf<One> };
+type OptionalMembers = { readonly [One in Named<false>]?: ValueOf<One> | undefined };
+
+/** Only scalars and lists of words. */
+export interface CallRecord extends RequiredMembers, OptionalMembers {}
+
+export const memberNames = Object.keys(members) as MemberName[];
 
 /** `globex:status_500:500:31 acme:ok:200:12`, for a log line. */
 export const attemptsText = (attempts: CallRecord['attemptLog']): string | undefined =>
   attempts?.slice(0, attemptsMax).flatMap(toAttemptText).join(' ');
-
-const memberNames = Object.keys(members) as (keyof CallRecord)[];
 
 /** Throws a TypeError that names a required member whose value is not of its kind: a mistake of the caller. */
 export function toScalars(record: CallRecord): Record<string, Scalar> {

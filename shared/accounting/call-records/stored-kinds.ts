@@ -2,19 +2,34 @@
 // all: types hold at compile time only, and a body passed off as a text or a number must find no place here.
 
 import { maskKeys } from '../../foundation/log/index.ts';
+import { formatUsd } from '../../foundation/money/index.ts';
 import type { CallAttempt, CallShare } from './call-record.ts';
 
 export type Scalar = string | number | bigint | boolean;
 
-export interface StoredKind<Value> {
+/** JSON Schema of what stands in a document. */
+export type Schema = Readonly<Record<string, unknown>>;
+
+export const orNull = ({ type, ...schema }: Schema): Schema => ({ type: [type, 'null'], ...schema });
+
+export interface StoredKind<Value, Json = unknown> {
   /** Undefined: the value is not of this kind. */
   readonly toScalar: (value: unknown) => Scalar | undefined;
   /** Of what `toScalar` gave. */
   readonly fromScalar: (stored: unknown) => Value;
+  /** In a document. */
+  readonly toJson: (value: Value) => Json;
+  readonly schema: Schema;
 }
 
+const asItIs = <Value>(value: Value): Value => value;
+const shownAsText = { toJson: asItIs<string>, schema: { type: 'string' } };
+/** Of what no document shows as it is stored. */
+const notShown = { toJson: () => undefined, schema: {} };
+
 /** Client text and names; some clients put their API key there. Cut first, then made well-formed: half a surrogate pair is no text for the store. */
-export const text = (maxCharacters: number): StoredKind<string> => ({
+export const text = (maxCharacters: number): StoredKind<string, string> => ({
+  ...shownAsText,
   toScalar: (value) => (typeof value === 'string' ? maskKeys(value.slice(0, maxCharacters)).toWellFormed() : undefined),
   fromScalar: (stored) => stored as string,
 });
@@ -23,7 +38,7 @@ const credentialsInUrl = /\/\/[^/?#]*@/;
 const queryAndFragment = /[?#].*$/s;
 
 /** A web address down to its path. */
-export const address = (maxCharacters: number): StoredKind<string> => {
+export const address = (maxCharacters: number): StoredKind<string, string> => {
   const cut = text(maxCharacters);
   return {
     ...cut,
@@ -35,7 +50,9 @@ export const address = (maxCharacters: number): StoredKind<string> => {
 };
 
 /** One of a fixed set of texts, or of a fixed shape; never cut. */
-export const textLike = <Text extends string>(fits: (value: string) => boolean): StoredKind<Text> => ({
+export const textLike = <Text extends string>(fits: (value: string) => boolean): StoredKind<Text, Text> => ({
+  ...shownAsText,
+  toJson: asItIs,
   toScalar: (value) => (typeof value === 'string' && fits(value) ? value : undefined),
   fromScalar: (stored) => stored as Text,
 });
@@ -43,7 +60,8 @@ export const textLike = <Text extends string>(fits: (value: string) => boolean):
 const shortWord = /^[a-z0-9_]{1,40}$/;
 
 /** Short words, stored as one text. What is no such word (a provider's sentence, say) leaves only a mark. */
-export const words = (countMax: number): StoredKind<readonly string[]> => ({
+export const words = (countMax: number): StoredKind<readonly string[], undefined> => ({
+  ...notShown,
   toScalar: (value) =>
     Array.isArray(value)
       ? value
@@ -79,7 +97,8 @@ const attemptProviderText = text(300);
  * Stored as one text: a JSON list of `provider:outcome:status:ms`, each followed by its model and by what the provider
  * said, where they are kept. An outcome that is no short word leaves only a mark; what names no provider is left out.
  */
-export const attempts = (countMax: number): StoredKind<readonly CallAttempt[]> => ({
+export const attempts = (countMax: number): StoredKind<readonly CallAttempt[], undefined> => ({
+  ...notShown,
   toScalar: (value) => {
     if (!Array.isArray(value)) return undefined;
     const stored = value.slice(0, countMax).flatMap((attempt: Partial<CallAttempt>) => {
@@ -104,7 +123,9 @@ const fromStoredAttempt = ([facts, model, providerText]: [string, string | null,
 const toCount = (value: unknown): number | undefined =>
   Number.isSafeInteger(value) && (value as number) >= 0 ? (value as number) : undefined;
 
-export const count: StoredKind<number> = {
+export const count: StoredKind<number, number> = {
+  toJson: asItIs,
+  schema: { type: 'integer', minimum: 0 },
   toScalar: toCount,
   fromScalar: (stored) => stored as number,
 };
@@ -113,8 +134,10 @@ export const count: StoredKind<number> = {
 export const instantMaxMs = 253_402_300_799_999;
 
 /** Milliseconds since the epoch. */
-export const instant: StoredKind<number> = {
+export const instant: StoredKind<number, string> = {
   ...count,
+  toJson: (epochMs) => new Date(epochMs).toISOString(),
+  schema: { type: 'string', format: 'date-time' },
   toScalar: (value) => {
     const epochMs = toCount(value);
     return epochMs !== undefined && epochMs <= instantMaxMs ? epochMs : undefined;
@@ -125,7 +148,8 @@ export const instant: StoredKind<number> = {
 const durationMaxMs = 365 * 24 * 60 * 60 * 1000;
 
 /** Whole milliseconds. A clock that was set back makes negative ones: they count as none. */
-export const duration: StoredKind<number> = {
+export const duration: StoredKind<number, number> = {
+  ...count,
   toScalar: (value) =>
     Number.isFinite(value) ? Math.min(Math.max(0, Math.round(value as number)), durationMaxMs) : undefined,
   fromScalar: (stored) => stored as number,
@@ -135,12 +159,16 @@ export const duration: StoredKind<number> = {
 const amountMax = 10n ** 38n - 1n;
 
 /** An exact amount. The store hands small ones out as numbers. */
-export const amount: StoredKind<bigint> = {
+export const amount: StoredKind<bigint, string> = {
+  toJson: formatUsd,
+  schema: { type: 'string', pattern: '^-?\\d+(\\.\\d+)?$' },
   toScalar: (value) => (typeof value === 'bigint' && value >= 0n && value <= amountMax ? value : undefined),
   fromScalar: (stored) => BigInt(stored as number | bigint),
 };
 
-export const flag: StoredKind<boolean> = {
+export const flag: StoredKind<boolean, boolean> = {
+  toJson: asItIs,
+  schema: { type: 'boolean' },
   toScalar: (value) => (typeof value === 'boolean' ? value : undefined),
   fromScalar: (stored) => stored as boolean,
 };
@@ -148,7 +176,8 @@ export const flag: StoredKind<boolean> = {
 type StoredShare = [model: string, provider: string, prompt: number, cached: number, completion: number, cost: string];
 
 /** Stored as one JSON text. What is not of its kind in any member is left out. */
-export const shares = (countMax: number): StoredKind<readonly CallShare[]> => ({
+export const shares = (countMax: number): StoredKind<readonly CallShare[], undefined> => ({
+  ...notShown,
   toScalar: (value) => {
     if (!Array.isArray(value) || value.length === 0) return undefined;
     return JSON.stringify(value.slice(0, countMax).flatMap(toStoredShare));

@@ -1,29 +1,30 @@
 import fc from 'fast-check';
 import { describe, expect, it } from '#jest';
 import { recordOf, recordPut } from '../../../shared/accounting/call-records/call-record-item.ts';
-import type { CallRecord } from '../../../shared/accounting/call-records/index.ts';
+import { type CallRecord, callDocument } from '../../../shared/accounting/call-records/index.ts';
 import { callRecord } from '../../support/call-record.ts';
 
 const itemOf = (more: Record<string, unknown> = {}) =>
   recordPut({ ...callRecord(), ...more } as CallRecord, 90).item as Record<string, unknown>;
 
-const memberNames = Object.keys(
-  callRecord({
-    keyName: 'ci',
-    referer: 'r',
-    title: 't',
-    spanId: 's',
-    parentSpanId: 'p',
-    sessionId: 's',
-    functionId: 'f',
-    revisionId: 'r',
-    cutCode: 'no_available_provider',
-    user: 'u',
-    errorMessage: 'e',
-    replayOf: 'r',
-    attemptLog: [],
-  }),
-);
+const everyMember: CallRecord = callRecord({
+  keyName: 'ci',
+  referer: 'r',
+  title: 't',
+  spanId: 's',
+  parentSpanId: 'p',
+  sessionId: 's',
+  functionId: 'f',
+  revisionId: 'r',
+  cutCode: 'no_available_provider',
+  user: 'u',
+  errorMessage: 'e',
+  replayOf: 'r',
+  attemptLog: [],
+  firstOutputMs: 3,
+  otherShares: [{ model: 'm', provider: 'p', promptTokens: 1, cachedTokens: 0, completionTokens: 1, costPicoUsd: 1n }],
+});
+const memberNames = Object.keys(everyMember) as (keyof CallRecord)[];
 
 const isScalar = (value: unknown): boolean => ['string', 'number', 'bigint', 'boolean'].includes(typeof value);
 
@@ -89,6 +90,25 @@ describe('the item of a call record', () => {
       { provider: 'acme', outcome: 'ok', status: 200, ms: 12 },
       { provider: 'acme', outcome: 'connection', ms: 3 },
     ]);
+  });
+
+  it('has the attributes of former releases, and its document the members that clients read', () => {
+    expect(Object.keys(recordPut(everyMember, 90).item).toSorted()).toEqual(
+      (
+        'arrived_at_ms attempt_causes attempt_log attempts cache_hit cached_tokens completion_tokens correlation_id ' +
+        'cost_pico_usd cut_code error_message estimated execution_id expires_at_epoch_seconds first_output_ms function_id ' +
+        'gateway_ms is_byok key_id key_name model model_asked other_shares outcome parent_span_id pk prompt_tokens provider ' +
+        'queued_ms referer replay_of revision_id session_id sk span_id stream title total_ms trace_id user workspace'
+      ).split(' '),
+    );
+    expect(Object.keys(callDocument(everyMember))).toEqual(
+      (
+        'id execution_id workspace created_at outcome error_code model model_asked provider status error_message replay_of ' +
+        'attempts attempt_count function_id revision_id stream cache_hit is_byok prompt_tokens cached_tokens ' +
+        'completion_tokens estimated cost_usd total_ms first_output_ms queued_ms gateway_ms key_name key_public_id user title ' +
+        'referer trace_id span_id parent_span_id session_id'
+      ).split(' '),
+    );
   });
 
   it('has no attribute for a member that is not in the table', () => {
