@@ -145,6 +145,24 @@ describe('keys', () => {
     expect((await createKeyStore(local.store).read(second.public_id))?.status).toBe('active');
   });
 
+  it('of one name made at the same moment by commands and a file are one key, and the others are told who has the name', async () => {
+    const workspace = { file: gatewayFile({ key: { name: 'raced', key: createApiKey(systemRandomness) } }) };
+    const lines = [
+      ...Array.from({ length: 4 }, () => `keys create --workspace team --name raced ${local.option}`),
+      `apply -f ${local.write('raced.yaml', workspace.file)} --yes ${local.option}`,
+      `keys update ${(await createKey('renamed')).public_id} --name raced ${local.option}`,
+    ];
+    const results = await Promise.all(lines.map((line) => operate(line)));
+    const active: string[] = [];
+    for await (const key of createKeyStore(local.store).list()) {
+      if (key.name === 'raced' && key.status === 'active') active.push(key.publicId);
+    }
+    expect(active).toHaveLength(1);
+    const failed = results.filter(({ code }) => code !== 0);
+    expect(failed).toHaveLength(lines.length - 1);
+    for (const { error } of failed) expect(error).toMatch(/raced"? is (already )?taken in team by the (active )?key/);
+  });
+
   it.each([
     ['--expires 2020-01-01', 2, '--expires is not in the future'],
     ['--expires soon', 2, '--expires is 2027-01-01'],

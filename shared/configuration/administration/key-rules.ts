@@ -1,7 +1,7 @@
 // What holds of every key that is made or changed: its name means it alone, it has not ended, its models exist.
 import { collect } from '../../foundation/parallel/index.ts';
 import { StoreUnavailable } from '../../storage/store/index.ts';
-import { holdersOf, isKeyExpired, type KeyRecord, type KeySettings } from '../keys/index.ts';
+import { holdersOf, isKeyExpired, type KeySettings, type NamedKey } from '../keys/index.ts';
 import { ChangeFailed } from './change-failed.ts';
 import type { AdministrationDependencies } from './dependencies.ts';
 
@@ -24,17 +24,19 @@ export async function checkKeyRules(
   if (unknown !== undefined) throw new ChangeFailed('invalid', `there is no model ${unknown} in the catalogue`);
 }
 
-/** Throws ChangeFailed where another active key of the workspace has the name. */
-export async function checkKeyName(
+/** Throws ChangeFailed where another active key of the workspace has the name, or gets it at this moment. */
+export async function claimKeyName(
   { keys, clock }: Pick<AdministrationDependencies, 'keys' | 'clock'>,
-  wanted: Pick<KeyRecord, 'workspace' | 'name'> & { readonly publicId?: string },
+  wanted: NamedKey,
 ): Promise<void> {
   const { workspace, name, publicId } = wanted;
-  const holder = holdersOf(await collect(keys.list()), wanted, clock.nowMs()).find((one) => one.publicId !== publicId);
-  if (holder === undefined) return;
+  const nowMs = clock.nowMs();
+  const holders = holdersOf(await collect(keys.list()), wanted, nowMs);
+  const holder = holders.find((one) => one.publicId !== publicId)?.publicId ?? (await keys.claimName(wanted, nowMs));
+  if (holder === publicId) return;
   throw new ChangeFailed(
     'taken',
-    `${name} is taken in ${workspace} by the active key ${holder.publicId}: give another name, rotate that key (keys rotate ${name} --workspace ${workspace}) or revoke it`,
+    `${name} is taken in ${workspace} by the active key ${holder}: give another name, rotate that key (keys rotate ${name} --workspace ${workspace}) or revoke it`,
   );
 }
 

@@ -3,7 +3,7 @@ import { holdsName, type KeyRecord, type KeyWrite, newApiKey } from '../keys/ind
 import { ChangeFailed } from './change-failed.ts';
 import type { AdministrationDependencies } from './dependencies.ts';
 import { type KeyFigures, readFigures } from './key-figures.ts';
-import { checkKeyName, checkKeyRules, type KeyChanges, refuseUnanswered } from './key-rules.ts';
+import { checkKeyRules, claimKeyName, type KeyChanges, refuseUnanswered } from './key-rules.ts';
 import { readWorkspace } from './workspaces.ts';
 
 type Dependencies = Pick<AdministrationDependencies, 'keys' | 'catalogues' | 'workspaceStore' | 'clock' | 'randomness'>;
@@ -23,8 +23,8 @@ export interface NewKey {
 export async function createKey(deps: Dependencies, wanted: WantedNewKey): Promise<NewKey> {
   await readWorkspace(deps, wanted.workspace);
   await checkKeyRules(deps, wanted);
-  await checkKeyName(deps, wanted);
   const { text, publicId, secretSha256 } = newApiKey(deps.randomness);
+  await claimKeyName(deps, { ...wanted, publicId });
   const record = { ...wanted, publicId, secretSha256, status: 'active' } as const;
   await deps.keys.write(record).catch(refuseUnanswered(publicId));
   return { publicId, text };
@@ -48,7 +48,7 @@ export async function updateKey(
   const { status, ...stored } = await readKey(deps, publicId);
   const given = Object.fromEntries(Object.entries(changes).filter(([, value]) => value !== undefined)) as KeyChanges;
   const wanted = { ...stored, ...given } as Omit<KeyRecord, 'status'>;
-  if (holdsName({ ...wanted, status }, deps.clock.nowMs())) await checkKeyName(deps, wanted);
+  if (holdsName({ ...wanted, status }, deps.clock.nowMs())) await claimKeyName(deps, wanted);
   const change = await deps.keys.write(wanted);
   return { change, key: await readFigures(deps, await readKey(deps, publicId)) };
 }

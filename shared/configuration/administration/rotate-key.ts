@@ -37,6 +37,7 @@ export async function rotateKey(deps: Dependencies, rotation: Rotation): Promise
   const { expiresAtMs = former.expiresAtMs } = rotation;
   const { text, publicId, secretSha256 } = newApiKey(randomness);
   const successor = { ...former, expiresAtMs, publicId, secretSha256 };
+  if ((await keys.claimName(successor, nowMs, former.publicId)) !== publicId) throw atTheSameMoment(rotation);
   // The successor first: a rotation that breaks off takes no key away.
   const counters = carriedSpending((await keys.readItem(former.publicId)) ?? {});
   await keys.write(successor, counters).catch(refuseUnanswered(publicId));
@@ -45,13 +46,18 @@ export async function rotateKey(deps: Dependencies, rotation: Rotation): Promise
   const isReplaced = await keys.replace(former.publicId, publicId, endsAtMs).catch(() => undefined);
   if (isReplaced === false) {
     await keys.write({ workspace, name, publicId, secretSha256, status: 'revoked' });
-    const message = `key ${name} of ${workspace} was rotated or revoked at the same moment: look at keys list`;
-    throw new ChangeFailed('conflict', message);
+    throw atTheSameMoment(rotation);
   }
   const isFormerEnding = isReplaced === true;
   const formerEnd = isFormerEnding ? endsAtMs : former.expiresAtMs;
   return { publicId, text, expiresAtMs, former: { publicId: former.publicId, expiresAtMs: formerEnd }, isFormerEnding };
 }
+
+const atTheSameMoment = ({ workspace, name }: Rotation) =>
+  new ChangeFailed(
+    'conflict',
+    `key ${name} of ${workspace} was rotated or revoked at the same moment: look at keys list`,
+  );
 
 /** Throws ChangeFailed unless one active key has the name. */
 function findOnly(

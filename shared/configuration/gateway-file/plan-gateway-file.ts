@@ -5,7 +5,7 @@ import { changedSettings } from '../keys/index.ts';
 import { catalogueOf } from './catalogue-schema.ts';
 import { changedMembers } from './changed-members.ts';
 import { keyMembers } from './describe-changes.ts';
-import { planKeys } from './plan-keys.ts';
+import { claimPlannedName, planKeys } from './plan-keys.ts';
 import { planWorkspace } from './plan-workspace.ts';
 import {
   type ApplyOptions,
@@ -120,7 +120,10 @@ async function planKeySteps(planning: Planning): Promise<Step[]> {
     const change = former === undefined ? 'created' : isChanged ? 'changed' : 'unchanged';
     return {
       planned: [describe(`key ${name} of ${workspace}`, change, keyMembers(former, wanted))],
-      write: async () => [await stores.keys.write(wanted)],
+      async write() {
+        await claimPlannedName(stores.keys, { former, wanted }, nowMs);
+        return [await stores.keys.write(wanted)];
+      },
       createdKey: createdText === undefined ? undefined : { workspace, name, key: createdText },
     };
   });

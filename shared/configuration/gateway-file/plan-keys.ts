@@ -98,6 +98,21 @@ async function planGiven(
   return [{ former, wanted: { ...given, ...settingsIn(key, former) } }];
 }
 
+/** Throws an Error for the operator where another writer gave the name away since the file was planned. */
+export async function claimPlannedName(
+  keys: KeyStore,
+  { former, wanted }: Pick<PlannedKey, 'former' | 'wanted'>,
+  nowMs: number,
+): Promise<void> {
+  const { workspace, name, publicId } = wanted;
+  const { expiresAtMs = former?.expiresAtMs ?? null, replacedBy = former?.replacedBy ?? null } = wanted;
+  const status = wanted.status ?? former?.status ?? 'active';
+  if (!holdsName({ status, replacedBy, expiresAtMs }, nowMs)) return;
+  if (former?.name === name && holdsName(former, nowMs)) return;
+  const holder = await keys.claimName({ workspace, name, publicId }, nowMs);
+  if (holder !== publicId) throw new Error(`${quote(name)} is taken in ${workspace} by the key ${holder} since then`);
+}
+
 /** The end that a rotation gave a key stays, whatever the file says. */
 function describeReplaced({ name, workspace, publicId, replacedBy, expiresAtMs }: KeyRecord): string[] {
   if (replacedBy === null) return [];

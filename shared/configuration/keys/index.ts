@@ -1,6 +1,6 @@
 export { type ApiKey, createApiKey, newApiKey, parseApiKey } from './api-key.ts';
 export { authenticate, type KeyReader, readCredential } from './authenticate.ts';
-export { holdersOf, holdsName } from './key-names.ts';
+export { holdersOf, holdsName, type NamedKey } from './key-names.ts';
 export {
   isKeyExpired,
   type KeyRecord,

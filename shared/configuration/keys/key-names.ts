@@ -1,8 +1,9 @@
 // A name means one key of a workspace: the one that can be used and was not replaced in a rotation. Revoked and expired keys
 // keep their names beside it, for the records of their calls.
-import { isKeyExpired, type KeyRecord } from './key-record.ts';
+import type { Item, Store } from '../../storage/store/index.ts';
+import { isKeyExpired, type KeyRecord, recordOf } from './key-record.ts';
 
-export const holdsName = (record: KeyRecord, nowMs: number): boolean =>
+export const holdsName = (record: Pick<KeyRecord, 'status' | 'replacedBy' | 'expiresAtMs'>, nowMs: number): boolean =>
   record.status === 'active' && record.replacedBy === null && !isKeyExpired(record, nowMs);
 
 /** The key that has this name. Several where they were made before names were unique. */
@@ -12,3 +13,45 @@ export const holdersOf = (
   nowMs: number,
 ): KeyRecord[] =>
   records.filter((record) => record.workspace === workspace && record.name === name && holdsName(record, nowMs));
+
+/** Items of names stand in the table of keys. No public id has this character. */
+const namePrefix = 'name#';
+export const isNameItem = ({ pk }: Item): boolean => String(pk).startsWith(namePrefix);
+
+/** How long a writer may take from the claim of a name to the key that has it. */
+const claimMs = 10_000;
+/** Writers that one claim meets: each attempt takes the name from a key that lost it. */
+const attemptsMax = 3;
+
+export type NamedKey = Pick<KeyRecord, 'workspace' | 'name' | 'publicId'>;
+
+/**
+ * One conditional write, made before a key gets a name: of writers at the same moment one gets it. `from`: the key that is
+ * replaced, which gives the name away. Returns the public id of the key that has the name, which may be about to be made.
+ */
+export async function claimName(
+  store: Store,
+  { workspace, name, publicId }: NamedKey,
+  nowMs: number,
+  from = publicId,
+): Promise<string> {
+  const item = { pk: `${namePrefix}${workspace}#${name}`, public_id: publicId, claimed_at_ms: nowMs };
+  let former = from;
+  for (let attempt = 1; ; attempt += 1) {
+    const result = await store.put({
+      table: 'keys',
+      item,
+      condition: 'attribute_not_exists(pk) OR public_id = :own OR public_id = :former',
+      values: { ':own': publicId, ':former': former },
+      repeatable: true,
+    });
+    if (result.kind === 'written') return publicId;
+    const holder = String(result.item?.public_id);
+    const held = await store.get('keys', holder);
+    const record = held === undefined ? undefined : recordOf(held);
+    const isMeant = record?.name === name;
+    const isYoung = Number(result.item?.claimed_at_ms) > nowMs - claimMs;
+    if (attempt === attemptsMax || (isMeant ? holdsName(record, nowMs) : isYoung)) return holder;
+    former = holder;
+  }
+}

@@ -1,6 +1,7 @@
 // Keys at rest. Nothing here is kept in memory: a revoked key ends with the next request.
 import { canonicalJson } from '../../foundation/ids/index.ts';
 import type { Item, Store } from '../../storage/store/index.ts';
+import { claimName, isNameItem, type NamedKey } from './key-names.ts';
 import { attributes, itemOf, type KeyRecord, recordOf, settingNames, type WantedKey } from './key-record.ts';
 
 export type KeyWrite = 'created' | 'changed' | 'unchanged';
@@ -21,6 +22,11 @@ export interface KeyStore {
    * left as it is.
    */
   replace(publicId: string, by: string, expiresAtMs: number): Promise<boolean>;
+  /**
+   * Asked before a write by which a key gets its name. Returns the public id of the key that has the name then: another one
+   * where that is taken. `from`: the key whose successor this one is.
+   */
+  claimName(key: NamedKey, nowMs: number, from?: string): Promise<string>;
   /** Every key. For the operator, never on a request's path. */
   list(): AsyncIterable<KeyRecord>;
 }
@@ -64,8 +70,9 @@ export function createKeyStore(store: Store): KeyStore {
       });
       return result.kind === 'written' || result.item?.[attributes.replacedBy] === by;
     },
+    claimName: (key, nowMs, from) => claimName(store, key, nowMs, from),
     async *list() {
-      for await (const item of store.scan('keys')) yield recordOf(item);
+      for await (const item of store.scan('keys')) if (!isNameItem(item)) yield recordOf(item);
     },
   };
 }

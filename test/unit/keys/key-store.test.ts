@@ -102,3 +102,34 @@ describe('keys at rest', () => {
     expect(names).toContain('listed');
   });
 });
+
+describe('a name', () => {
+  const claimed = async (name: string, more: Partial<KeyRecord> = {}) => {
+    const keys = createKeyStore(database.store);
+    const [{ record: first }, { record: second }] = [newKey({ name, ...more }), newKey({ name })];
+    expect(await keys.claimName(first, 0)).toBe(first.publicId);
+    return { keys, first, second };
+  };
+
+  it('that is claimed waits ten seconds for its key, and is free again where none came', async () => {
+    const { keys, first, second } = await claimed('abandoned');
+    expect(await keys.claimName(second, 9_999)).toBe(first.publicId);
+    expect(await keys.claimName(first, 9_999)).toBe(first.publicId);
+    expect(await keys.claimName(second, 19_999)).toBe(second.publicId);
+  });
+
+  it('belongs to its key for as long as that can be used, and to the next one from then on', async () => {
+    const { keys, first, second } = await claimed('used', { expiresAtMs: 50_000 });
+    await keys.write(first);
+    expect(await keys.claimName(second, 49_999)).toBe(first.publicId);
+    expect(await keys.claimName(second, 50_000)).toBe(second.publicId);
+  });
+
+  it('goes to the successor of its key, once, and is no key itself', async () => {
+    const { keys, first, second } = await claimed('rotated');
+    await keys.write(first);
+    expect(await keys.claimName(second, 1, first.publicId)).toBe(second.publicId);
+    expect(await keys.claimName(newKey({ name: 'rotated' }).record, 1, first.publicId)).toBe(second.publicId);
+    for await (const { publicId } of keys.list()) expect(publicId).toHaveLength(16);
+  });
+});
