@@ -8,7 +8,7 @@ import {
   withContents,
 } from '../../../shared/protocol/interfaces/chat-completions/index.ts';
 import { checkAnswer } from '../../../shared/protocol/json-schema/index.ts';
-import { isJsonObject } from '../../../shared/protocol/wire/index.ts';
+import { isJsonObject, isJsonText } from '../../../shared/protocol/wire/index.ts';
 import { payerOf } from '../../../shared/routing/planner/index.ts';
 import type { AdmittedCandidate } from '../../../shared/routing/provider-metrics/index.ts';
 import type { ModelCall } from '../stages.ts';
@@ -81,7 +81,7 @@ async function checkChoices(
     const checked = await checkAnswer(schema, text, schemaWork);
     if (checked.kind === 'invalid') return { kind: 'invalid', wasCut: choice.finish_reason === 'length' };
     // What a client can parse as it is stays as it is: only what is around the JSON and is none is taken off.
-    const isFine = text === message.content && isJson(text);
+    const isFine = text === message.content && isJsonText(text);
     if (!isFine) contents.set(place, checked.text);
   }
   return { kind: 'valid', answer: { ...answer, json: withContents(answer.json, contents) } };
@@ -99,13 +99,4 @@ function textOf(content: unknown): string {
   if (typeof content === 'string') return content;
   if (!Array.isArray(content)) return '';
   return content.map((part) => (isJsonObject(part) && typeof part.text === 'string' ? part.text : '')).join('');
-}
-
-function isJson(text: string): boolean {
-  try {
-    JSON.parse(text);
-    return true;
-  } catch {
-    return false;
-  }
 }

@@ -1,7 +1,8 @@
 // The input of a function call: found among its messages, then read as the revision declares it, free text or one JSON
 // object that satisfies a schema.
+import { isDeepStrictEqual } from 'node:util';
 import { fail, type GatewayError } from '../../errors/index.ts';
-import { canonicalJson } from '../../foundation/ids/index.ts';
+import { nextTurn } from '../../foundation/time/index.ts';
 import { checkValue, type SchemaWork } from '../../protocol/json-schema/index.ts';
 import { isJsonObject, readJsonBody } from '../../protocol/wire/index.ts';
 import type { MessageTemplate, RevisionContent } from './function-document.ts';
@@ -10,6 +11,9 @@ import { revisionReferences } from './template.ts';
 
 export type FunctionInput = string | Readonly<Record<string, unknown>>;
 
+/** Before a longer input is read, and before it is checked, whatever else waits for the event loop has its turn. */
+const longInputCharacters = 32 * 1024;
+
 /** What the text of an input message declares. Throws invalid_function_request. */
 export async function readDeclaredInput(
   content: RevisionContent,
@@ -17,8 +21,10 @@ export async function readDeclaredInput(
   work?: SchemaWork,
 ): Promise<FunctionInput> {
   if (content.input.type === 'text') return text;
+  if (text.length > longInputCharacters) await nextTurn();
   const read = readJsonBody(Buffer.from(text));
   if (read.kind === 'unreadable') throw refuse('The input message must hold exactly one JSON object and nothing else.');
+  if (text.length > longInputCharacters) await nextTurn();
   await checkInput(content, read.value, work);
   return read.value;
 }
@@ -68,8 +74,9 @@ function wayToCall(fixed: readonly MessageTemplate[]): string {
   return `Send one user message that holds the input, alone or after ${prefix} of the function`;
 }
 
+/** Goes no further into what was sent than the fixed message does. */
 const isSameMessage = (expected: MessageTemplate, sent: unknown): boolean =>
-  canonicalJson(plain(expected)) === canonicalJson(plain(sent));
+  isDeepStrictEqual(plain(expected), plain(sent));
 
 /** The same message has several forms: members may be null, and a content of one text part is that text. */
 function plain(message: unknown): unknown {

@@ -11,6 +11,8 @@ export const evaluationsPerValueMax = 10_000;
 
 /** Twice the text of 128,000 tokens, the longest output of today's models. */
 export const answerMaxCharacters = 1024 * 1024;
+/** Of them what is parsed on the event loop: at its worst, made of ever new names, for some 15 ms. */
+export const eventLoopAnswerMaxCharacters = 256 * 1024;
 /** Deeper than answers in practice, and in reach of the stack for a schema that refers to itself. */
 export const answerMaxDepth = 256;
 

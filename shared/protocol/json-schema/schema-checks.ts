@@ -5,7 +5,9 @@ import type { AnswerCheck, Limits, Timed, ValueProblem } from './check.ts';
 import { jsonText } from './json-value.ts';
 import type { SchemaFault } from './prepare-schema.ts';
 import {
+  answerMaxCharacters,
   busyEventLoopMaxMs,
+  eventLoopAnswerMaxCharacters,
   eventLoopMaxMs,
   eventLoopPatternWeightMax,
   workerCallMaxMs,
@@ -44,6 +46,8 @@ export const checkAnswer = (schema: unknown, answer: string, work = operatorWork
     schema,
     job: { kind: 'answer', answer },
     here: ({ answerCheck }, limits) => answerCheck(schema, answer, limits),
+    // One that is too long is refused unread.
+    isLarge: answer.length > eventLoopAnswerMaxCharacters && answer.length <= answerMaxCharacters,
     outOfMemory: { kind: 'invalid', problem: 'takes too much memory to be checked' },
   });
 
@@ -60,6 +64,8 @@ interface Question<Value> {
   readonly schema: unknown;
   readonly job: object;
   readonly here: (check: typeof import('./check.ts'), limits: Limits) => Timed<Value>;
+  /** Not even begun on the event loop: a parser cannot be interrupted. */
+  readonly isLarge?: boolean;
   readonly outOfMemory: Value;
 }
 
@@ -68,12 +74,15 @@ let check: typeof import('./check.ts') | undefined;
 /** Schemas that took too long to be prepared on the event loop. */
 const forWorkers = new WeakSet<object>();
 
-async function run<Value>(work: SchemaWork, { schema, job, here, outOfMemory }: Question<Value>): Promise<Value> {
+async function run<Value>(
+  work: SchemaWork,
+  { schema, job, here, isLarge = false, outOfMemory }: Question<Value>,
+): Promise<Value> {
   const key = typeof schema === 'object' && schema !== null ? schema : undefined;
   check ??= await import('./check.ts');
   const availableMs = schemaWorkers.isBusy(work.owner) ? busyEventLoopMaxMs : eventLoopMaxMs;
   const maxMs = availableMs - work.eventLoopMs;
-  if (maxMs >= 1 && !(key && forWorkers.has(key))) {
+  if (!isLarge && maxMs >= 1 && !(key && forWorkers.has(key))) {
     const elapsedMs = startStopwatch();
     const { value, over } = here(check, { maxMs, patternWeightMax: eventLoopPatternWeightMax });
     work.eventLoopMs += elapsedMs();

@@ -21,7 +21,7 @@ export interface BoundsFault {
 /** Of a value: where its text begins and ends, the index of the next value outside it, and where its name begins and ends. */
 const fields = { start: 0, end: 1, next: 2, nameStart: 3, nameEnd: 4 } as const;
 const stride = 5;
-const valuesAtFirst = 64;
+const valuesAtFirst = 16;
 
 /** Thrown inside: what is wrong with a text. */
 class Refused extends Error {
@@ -51,22 +51,40 @@ export class JsonText {
   }
 
   /** The first value inside another one, which may be none: compare with `next` of the outer one. */
-  next = (value: number): number => this.#field(value, fields.next);
-  start = (value: number): number => this.#field(value, fields.start);
-  end = (value: number): number => this.#field(value, fields.end);
+  next(value: number): number {
+    return this.#field(value, fields.next);
+  }
+  start(value: number): number {
+    return this.#field(value, fields.start);
+  }
+  end(value: number): number {
+    return this.#field(value, fields.end);
+  }
   /** Where the name of a member begins, its quote included. */
-  nameStart = (value: number): number => this.#field(value, fields.nameStart);
-  slice = (value: number): string => this.text.slice(this.start(value), this.end(value));
-  isObject = (value: number): boolean => this.text.charCodeAt(this.start(value)) === 0x7b;
+  nameStart(value: number): number {
+    return this.#field(value, fields.nameStart);
+  }
+  slice(value: number): string {
+    return this.text.slice(this.start(value), this.end(value));
+  }
+  isObject(value: number): boolean {
+    return this.text.charCodeAt(this.start(value)) === 0x7b;
+  }
   isNumber(value: number): boolean {
     const code = this.text.charCodeAt(this.start(value));
     return code === 0x2d || (code >= 0x30 && code <= 0x39);
   }
-  isString = (value: number): boolean => this.text.charCodeAt(this.start(value)) === quote;
-  isArray = (value: number): boolean => this.text.charCodeAt(this.start(value)) === 0x5b;
+  isString(value: number): boolean {
+    return this.text.charCodeAt(this.start(value)) === quote;
+  }
+  isArray(value: number): boolean {
+    return this.text.charCodeAt(this.start(value)) === 0x5b;
+  }
 
   /** The name as written, quotes included; empty where the value is no member. */
-  quotedName = (value: number): string => this.text.slice(this.nameStart(value), this.#field(value, fields.nameEnd));
+  quotedName(value: number): string {
+    return this.text.slice(this.nameStart(value), this.#field(value, fields.nameEnd));
+  }
 
   name(value: number): string {
     const quoted = this.quotedName(value);
@@ -89,7 +107,9 @@ export class JsonText {
     for (let inner = value + 1; inner < end; inner = this.next(inner)) yield inner;
   }
 
-  #field = (value: number, field: number): number => this.#table[value * stride + field] as number;
+  #field(value: number, field: number): number {
+    return this.#table[value * stride + field] as number;
+  }
 }
 
 export type Scanned =

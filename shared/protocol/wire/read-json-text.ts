@@ -134,6 +134,8 @@ export function parseJson(text: string): unknown {
   return scanned.kind === 'json' ? withRawNumbers(scanned.json, parsed) : parsed;
 }
 
+export const isJsonText = (text: string): boolean => scanJson(text, { depthMax: parseDepthMax }).kind === 'json';
+
 /** Far above what any bound lets through. */
 const parseDepthMax = 1_024;
 

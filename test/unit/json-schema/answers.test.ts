@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { describe, expect, it } from '#jest';
+import { describe, expect, it, jest } from '#jest';
 import { checkAnswer, checkValue } from '../../../shared/protocol/json-schema/index.ts';
 
 const step = {
@@ -78,6 +78,18 @@ describe('an answer that does not satisfy its schema', () => {
     expect(await checkAnswer({}, '['.repeat(257) + ']'.repeat(257))).toMatchObject({ kind: 'invalid' });
     expect(await checkAnswer({}, '['.repeat(500_000))).toMatchObject({ kind: 'invalid' });
     expect(await checkAnswer({}, '['.repeat(256) + ']'.repeat(256))).toMatchObject({ kind: 'valid' });
+  });
+
+  it('is not parsed on the event loop where it is large: a parser cannot be interrupted', async () => {
+    const parse = jest.spyOn(JSON, 'parse');
+    const parsed = async (length: number) => {
+      parse.mockClear();
+      const checked = await checkAnswer({ type: 'integer' }, JSON.stringify(`MARK${'x'.repeat(length)}`));
+      expect(checked).toEqual({ kind: 'invalid', problem: expect.stringContaining('its root') });
+      return parse.mock.calls.some(([text]) => String(text).includes('MARK'));
+    };
+    expect([await parsed(200_000), await parsed(300_000)]).toEqual([true, false]);
+    parse.mockRestore();
   });
 
   it('does not repeat itself in the problem beyond a short text', async () => {

@@ -1,4 +1,4 @@
-import { describe, expect, it } from '#jest';
+import { describe, expect, it, jest } from '#jest';
 import { matchInput, type RevisionContent } from '../../../shared/configuration/stored-functions/index.ts';
 import { message, promptOf, refusalOf, stepOf, workflowOf } from '../../support/function-revisions.ts';
 
@@ -47,6 +47,36 @@ describe('a call of a prompt', () => {
     ['no message', []],
   ])('with %s is refused', async (_title, messages) => {
     expect(await refused(label, messages)).not.toContain('printer');
+  });
+
+  const names = Object.fromEntries(Array.from({ length: 20_000 }, (_, index) => [`k${index}`, 1]));
+
+  it('is compared with a fixed message no further than that goes', async () => {
+    const stringify = jest.spyOn(JSON, 'stringify');
+    for (const sent of [
+      { ...system, content: names },
+      { ...system, ...names },
+    ]) {
+      await refused(label, [sent, ticketMessage]);
+    }
+    const calls = stringify.mock.calls.length;
+    stringify.mockRestore();
+    expect(calls).toBeLessThan(10);
+  });
+
+  it('with a long input lets others have the event loop before it is read, and before it is checked', async () => {
+    let turns = 0;
+    const count = () => {
+      turns += 1;
+      next = setImmediate(count);
+    };
+    let next = setImmediate(count);
+    const ofLength = (length: number) => user(JSON.stringify({ ticket: 'x'.repeat(length) }));
+    await match(label, [ofLength(1_000)]);
+    expect(turns).toBe(0);
+    await match(label, [ofLength(100_000)]);
+    clearImmediate(next);
+    expect(turns).toBe(2);
   });
 
   it('whose fixed message was changed is told which one, and neither its text nor what it sent', async () => {

@@ -181,7 +181,7 @@ function indexOf({ index }: Record<string, unknown>, position: number): number {
 function factsOf(json: JsonText, head: Record<string, unknown>): ChunkFacts {
   const choices = Array.isArray(head.choices) ? head.choices.filter(isJsonObject) : [];
   const usage = readReportedUsage(json);
-  const deltas = messagesIn(json, 'delta').filter(json.isObject);
+  const deltas = messagesIn(json, 'delta').filter((delta) => json.isObject(delta));
   const read = choices.map((choice, position) => ({
     index: indexOf(choice, position),
     finished: typeof choice.finish_reason === 'string' && choice.finish_reason !== '',
