@@ -1,6 +1,5 @@
 // The sequence of a chat completion. Every stage hands the next a bigger value and fails by throwing `fail(code)`; the
 // router turns that into the envelope. What was reserved is settled after the last byte, however the call ends.
-import { GatewayError } from '../../shared/errors/index.ts';
 import type { TimeBudget } from '../../shared/foundation/time/index.ts';
 import type { GatewayResponse } from '../../shared/protocol/http/index.ts';
 import type { Endpoint } from '../../shared/protocol/router/index.ts';
@@ -42,16 +41,13 @@ async function open(deps: ChatDependencies, received: ReceivedCall, key: Promise
 }
 
 async function openChat(deps: ChatDependencies, call: IdentifiedCall, admissionTime: TimeBudget): Promise<Serve> {
-  const routed = await route(deps, call, admissionTime);
-  const planned = routed instanceof GatewayError ? routed : ({ kind: 'chat', routed } as const);
-  const admitted = await admit(deps, call, planned, admissionTime);
+  const admitted = await admit(deps, call, await route(deps, call, admissionTime), admissionTime);
   if ('ready' in admitted) {
     await checkReadyModels(deps, call, admitted.ready);
     return () => serveReady(deps, call, admitted.ready);
   }
-  if (routed instanceof GatewayError) throw routed;
-  const plan = admitted.holdings.budgets?.plan ?? routed.plan;
-  return () => settled(deps, { ...admitted, ...routed, plan }, answerChat);
+  const plan = admitted.holdings.budgets?.plan ?? admitted.plan;
+  return () => settled(deps, { ...admitted, plan }, answerChat);
 }
 
 async function answerChat(deps: ChatDependencies, call: AdmittedChat): Promise<Served> {
@@ -64,11 +60,9 @@ async function answerChat(deps: ChatDependencies, call: AdmittedChat): Promise<S
 
 async function openFunction(deps: ChatDependencies, call: IdentifiedCall, admissionTime: TimeBudget): Promise<Serve> {
   const opened = await admissionTime.wait(openExecution(deps, call));
-  const planned = opened instanceof GatewayError ? opened : ({ kind: 'function', execution: opened } as const);
-  const admitted = await admit(deps, call, planned, admissionTime);
+  const admitted = await admit(deps, call, opened, admissionTime);
   if ('ready' in admitted) return () => serveReady(deps, call, admitted.ready);
-  if (opened instanceof GatewayError) throw opened;
-  return () => settled(deps, { ...admitted, execution: opened }, execute);
+  return () => settled(deps, admitted, execute);
 }
 
 /** An answer that exists already. */

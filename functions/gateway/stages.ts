@@ -90,6 +90,10 @@ export interface Execution {
   readonly worstCase: PicoUsd;
 }
 
+export interface OpenedCall extends IdentifiedCall {
+  readonly execution: Execution;
+}
+
 /** One model call of a function. */
 export interface PlannedModelCall {
   readonly request: ChatRequest;
@@ -162,9 +166,7 @@ export interface AdmittedCall extends IdentifiedCall {
 
 export interface AdmittedChat extends AdmittedCall, RoutedCall {}
 
-export interface AdmittedExecution extends AdmittedCall {
-  readonly execution: Execution;
-}
+export interface AdmittedExecution extends AdmittedCall, OpenedCall {}
 
 /** An answer, or the error in its place; and how the call has ended, to be asked once, after the last byte. */
 export type Served = { readonly end: () => EndedCall } & (

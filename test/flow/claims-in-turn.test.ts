@@ -10,7 +10,7 @@ import { aroundStore } from '../support/wrapped-store.ts';
 /** Covers the worst case of one call, and not of two. */
 const forOneCall = '0.000300';
 const model = [{ provider: 'acme', upstream: 'echo', more: { rate_limit_rpm: 1_000 } }];
-const [poor, revoked, busy, thrifty] = [newKey(), newKey(), newKey(), newKey()];
+const [poor, revoked, busy, thrifty, frugal] = [newKey(), newKey(), newKey(), newKey(), newKey()];
 const as = (key: string) => ({ authorization: `Bearer ${key}` });
 
 let harness: Harness;
@@ -38,6 +38,7 @@ beforeAll(async () => {
           { name: 'revoked', key: revoked, status: 'revoked' },
           { name: 'busy', key: busy, rpm: 1 },
           { name: 'thrifty', key: thrifty, spend_limit_usd: '0.000001' },
+          { name: 'frugal', key: frugal, spend_limit_usd: '0.000001' },
         ],
       },
     ],
@@ -94,6 +95,13 @@ describe('a call that is refused', () => {
   it('for the spend limit of its key takes no credit and no slot, from the second on', async () => {
     expect(await call(as(thrifty))).toBe('PAYMENT_REQUIRED');
     const taken = await writesOf(async () => expect(await call(as(thrifty))).toBe('PAYMENT_REQUIRED'));
+    expect(takesFromOthers(taken)).toEqual([]);
+    expect(harness.simulator.calls).toHaveLength(0);
+  });
+
+  it('for the spend limit of its key takes neither where it has a name, from the first on', async () => {
+    const named = () => call({ ...as(frugal), 'idempotency-key': 'refused', 'x-gw-span-id': 'refused' });
+    const taken = await writesOf(async () => expect(await named()).toBe('PAYMENT_REQUIRED'));
     expect(takesFromOthers(taken)).toEqual([]);
     expect(harness.simulator.calls).toHaveLength(0);
   });

@@ -1,4 +1,4 @@
-// Admission on a warm instance is one round to the store, or two where it is in doubt whether the call runs.
+// Admission on a warm instance is one round to the store, or two where the call is likely to end in the first.
 import { afterEach, describe, expect, it } from '#jest';
 import { nextTurn } from '../../shared/foundation/time/index.ts';
 import type { Store } from '../../shared/storage/store/index.ts';
@@ -104,5 +104,42 @@ describe('the admission of a call', () => {
     await startWatched({});
     await callTwice(hello('acme/plain'), () => ({}));
     expect(rounds()).toEqual({ first: ['ask keys get', 'ask ledger update'], later: [] });
+  });
+
+  /** How often something was asked for after an answer had come, before the provider was called. */
+  const roundCount = () => {
+    const before = events.slice(0, events.indexOf('provider'));
+    return before.filter((event, at) => event.startsWith('ask') && (at === 0 || before[at - 1] === 'answer')).length;
+  };
+  const limited = { 'acme/limited': [{ provider: 'acme', upstream: 'echo', more: limits }] };
+  /** Covers a call of few tokens. */
+  const little = '0.000300';
+
+  it.each([
+    ['the spend limit of the key', { key: { rpm: 60, spend_limit_usd: little } }, ['ask keys update']],
+    ['the credit', { workspace: { credit_usd: little } }, ['ask keys get', 'ask ledger update']],
+  ])('asks for %s in the first of two rounds where it has just refused another call', async (_name, parts, asked) => {
+    await startWatched({ models: limited, ...parts });
+    const body = hello('acme/limited', { max_tokens: 5 });
+    await callTwice(body, () => ({}));
+    expect(roundCount()).toBe(1);
+    expect(await outcomeOf(await harness.post({ ...body, max_tokens: 4_096 }))).toBe('PAYMENT_REQUIRED');
+    await callTwice(body, () => ({}));
+    const { first, later } = rounds();
+    expect(first).toEqual(asked);
+    expect(later).toContain('ask limits update');
+    expect(roundCount()).toBe(2);
+    await expectBalancedBooks(harness);
+  });
+
+  it('takes two rounds after a refusal for money too where what is stored may be the answer', async () => {
+    await startWatched({ models: limited, key: { rpm: 60, spend_limit_usd: little } });
+    const body = hello('acme/limited', { max_tokens: 5 });
+    expect(await outcomeOf(await harness.post({ ...body, max_tokens: 4_096 }))).toBe('PAYMENT_REQUIRED');
+    await callTwice(body, (id) => ({ 'idempotency-key': id, 'x-gw-span-id': id }));
+    const { first, later } = rounds();
+    expect(first).toEqual(['ask idempotency put', 'ask keys update', 'ask spans put']);
+    expect(later.toSorted()).toEqual(['ask keys update', 'ask ledger update', 'ask limits update']);
+    expect(roundCount()).toBe(2);
   });
 });

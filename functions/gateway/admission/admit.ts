@@ -1,27 +1,33 @@
 // Admission: reserves everything that a call needs before a provider is called. As a rule it is one round to the store.
-import type { GatewayError } from '../../../shared/errors/index.ts';
+import { GatewayError } from '../../../shared/errors/index.ts';
 import type { TimeBudget } from '../../../shared/foundation/time/index.ts';
 import { openBill } from '../../../shared/routing/billing/index.ts';
 import type { ChatDependencies } from '../dependencies.ts';
 import type { AdmittedCall, IdentifiedCall, ReadyAnswer } from '../stages.ts';
 import { createCallNames } from './call-names.ts';
-import { reserveAll } from './reservation.ts';
-import { type Planned, reservationsOf } from './reservations.ts';
+import { reserveAll, reserveRefused } from './reservation.ts';
+import { type PlannedCall, reservationsOf, reservationsOfRefused } from './reservations.ts';
 
-/** Throws the error that wins. */
-export async function admit(
+type Admitted<Planned> = Planned & Omit<AdmittedCall, keyof IdentifiedCall>;
+
+/**
+ * The admitted call, or an answer that is ready; throws the error that wins. A call that could not be planned is never
+ * admitted: its refusal is thrown, unless an answer is stored for it or another error stands before it.
+ */
+export async function admit<Planned extends PlannedCall>(
   deps: ChatDependencies,
   call: IdentifiedCall,
   planned: Planned | GatewayError,
   admissionTime: TimeBudget,
-): Promise<AdmittedCall | { readonly ready: ReadyAnswer }> {
-  const { clock } = deps;
+): Promise<Admitted<Planned> | { readonly ready: ReadyAnswer }> {
+  const context = { clock: deps.clock, deferred: call.scope.deferred, admissionTime };
   // Execution ids are UUIDv7, and the id of the request is one.
   const owner = call.scope.correlationId;
+  if (planned instanceof GatewayError) {
+    return reserveRefused(reservationsOfRefused(deps, call, owner), planned, context);
+  }
   const names = createCallNames(deps, call, owner);
-  const rounds = reservationsOf(deps, call, planned, { owner, names });
-  const reserved = await reserveAll(rounds, { clock, deferred: call.scope.deferred, admissionTime });
-  return 'ready' in reserved
-    ? reserved
-    : { ...call, owner, names, admissionTime, holdings: reserved.holdings, bill: openBill() };
+  const reserved = await reserveAll(reservationsOf(deps, planned, { owner, names }), context);
+  if ('ready' in reserved) return reserved;
+  return { ...planned, owner, names, admissionTime, holdings: reserved.holdings, bill: openBill() };
 }

@@ -29,7 +29,7 @@ export function findCached(
     if (answer === undefined) return cacheUse('MISS', store);
     return { resolution: { rank: 'cache', ready: { kind: 'cached', answer, call, owner, names } } };
   }
-  return { rank: 'cache', order: 'names', reserve };
+  return { rank: 'cache', reserve };
 }
 
 type CacheUse = NonNullable<NonNullable<Reserved['holdings']>['cache']>;

@@ -14,10 +14,8 @@ export async function refuseFault(
   const { resolution } = await reserveKey(
     deps,
     { credential, asksFunction: (await read()).asksFunction, isUnbounded: false },
-    undefined,
-    {
-      keyItem,
-    },
+    {},
+    { keyItem },
   ).reserve();
   return resolution === undefined ? fault : resolution.error;
 }

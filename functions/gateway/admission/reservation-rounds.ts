@@ -1,32 +1,30 @@
-// How many rounds the reservations of a call take. One, as a rule. But what a call reserves and releases again is missing
-// to others meanwhile: a call that may not run at all reserves no money and no slot before that is known.
+// What of a call's reservations is asked for first. What a call reserves and releases again is missing to others meanwhile:
+// so where a call is likely to end, the rest waits for a second round. As a rule all is one round.
 import type { ChatDependencies } from '../dependencies.ts';
 import type { IdentifiedCall } from '../stages.ts';
-import type { Order, Reservation } from './reservation.ts';
 
-export interface Doubts {
-  /** It may be answered from what is stored, or be refused for its key, its Idempotency-Key or its span. */
-  readonly runs: boolean;
-  /** It may be refused for money. */
-  readonly pays: boolean;
-}
+export type FirstRound =
+  | 'everything'
+  /** The key and the names of the call: what is stored may be its answer, or one of them may refuse it. */
+  | 'names'
+  /** The spend limit of the key has just refused another call. */
+  | 'spend_limit'
+  /** The credit of the workspace has just refused another call. */
+  | 'credit';
 
-export function doubtsOf({ recentRefusals }: ChatDependencies, call: IdentifiedCall, asksCache: boolean): Doubts {
+export function firstRoundOf(
+  { recentRefusals }: ChatDependencies,
+  call: IdentifiedCall,
+  asksCache: boolean,
+): FirstRound {
   const { idempotencyKey, scope, credential, workspace } = call;
   const hasName = idempotencyKey !== undefined || scope.correlation.spanId !== undefined;
-  return {
-    runs: hasName || asksCache || recentRefusals.has(keyRefusal(credential.publicId)),
-    pays: recentRefusals.has(spendRefusal(credential.publicId)) || recentRefusals.has(creditRefusal(workspace.id)),
-  };
+  if (hasName || asksCache || recentRefusals.has(keyRefusal(credential.publicId))) return 'names';
+  if (recentRefusals.has(spendRefusal(credential.publicId))) return 'spend_limit';
+  return recentRefusals.has(creditRefusal(workspace.id)) ? 'credit' : 'everything';
 }
 
 /** How `recentRefusals` names a refused key, its refused spending, and a workspace whose credit was refused. */
 export const keyRefusal = (publicId: string): string => `key ${publicId}`;
 export const spendRefusal = (publicId: string): string => `spend ${publicId}`;
 export const creditRefusal = (workspaceId: string): string => `credit ${workspaceId}`;
-
-export function inRounds(reservations: readonly Reservation[], { runs, pays }: Doubts): Reservation[][] {
-  const ofOrder = (...orders: Order[]) => reservations.filter(({ order }) => orders.includes(order));
-  if (pays) return [ofOrder('names'), ofOrder('spend'), ofOrder('credit'), ofOrder('rest')];
-  return runs ? [ofOrder('names'), ofOrder('spend', 'credit', 'rest')] : [[...reservations]];
-}

@@ -1,5 +1,6 @@
 // Reserving: what a call takes from the store before a provider is called. The reservations of a call are one list; this
 // file runs it, finds the error that wins, and releases what a call that does not run has taken.
+import type { GatewayError } from '../../../shared/errors/index.ts';
 import type { Clock, TimeBudget } from '../../../shared/foundation/time/index.ts';
 import type { DeferredTasks } from '../../../shared/protocol/router/index.ts';
 import { retryWrite, StoreUnavailable } from '../../../shared/storage/store/index.ts';
@@ -24,12 +25,8 @@ export interface Reserved {
   readonly release?: Release | undefined;
 }
 
-/** In doubt, reservations are made in this order, each after the one before. */
-export type Order = 'names' | 'spend' | 'credit' | 'rest';
-
 export interface Reservation {
   readonly rank: Rank;
-  readonly order: Order;
   reserve(): Promise<Reserved>;
   /** For a write whose answer was lost: it may have been made. */
   readonly releaseUnknown?: Release | undefined;
@@ -51,44 +48,71 @@ interface Started {
   readonly reserved: Promise<Reserved>;
 }
 
-/** The rounds run one after the other, the reservations of a round side by side. Throws the error that wins. */
+/** The rounds run one after the other. An answer that is ready, or what all of them hold; throws the error that wins. */
 export async function reserveAll(
   rounds: readonly (readonly Reservation[])[],
-  { clock, deferred, admissionTime }: ReserveContext,
+  context: ReserveContext,
 ): Promise<{ readonly holdings: Holdings } | { readonly ready: ReadyAnswer }> {
   const started: Started[] = [];
-  const releaseLater = (some: readonly Started[], resolution: Resolution | undefined) =>
-    deferred.add(() => releaseAll(some, resolution, (release) => retryWrite(clock, release)));
   let holdings: Holdings = {};
   for (const round of rounds) {
-    const running = round.map((reservation) => ({ reservation, reserved: reserveOne(reservation) }));
-    started.push(...running);
-    let outcomes: readonly Reserved[];
-    try {
-      const answers = Promise.all(running.map(({ reserved }) => reserved));
-      outcomes = await admissionTime.wait(answers);
-    } catch (error) {
-      releaseLater(started, undefined);
-      throw error;
-    }
-    const resolution = resolve(outcomes);
-    if (resolution !== undefined) {
-      const first = started.filter(({ reservation }) => reservation.releasesFirst === true);
-      releaseLater(
-        started.filter((one) => !first.includes(one)),
-        resolution,
-      );
-      if (resolution.ready !== undefined) {
-        releaseLater(first, resolution);
-        return { ready: resolution.ready };
-      }
-      await releaseAll(first, resolution, (release) => release()).catch(() => releaseLater(first, resolution));
-      throw resolution.error;
-    }
+    const outcomes = await reserveRound(started, round, context);
+    const resolution = firstResolution(outcomes);
+    if (resolution !== undefined) return end(started, resolution, context);
     holdings = Object.assign({}, holdings, ...outcomes.map((outcome) => outcome.holdings));
   }
   return { holdings };
 }
+
+/** Of a call whose plan is refused: what ranks before it is asked. An answer that is ready; throws the error that wins. */
+export async function reserveRefused(
+  round: readonly Reservation[],
+  refusal: GatewayError,
+  context: ReserveContext,
+): Promise<{ readonly ready: ReadyAnswer }> {
+  const started: Started[] = [];
+  const outcomes = await reserveRound(started, round, context);
+  return end(started, firstResolution(outcomes) ?? { rank: 'plan', error: refusal }, context);
+}
+
+/** Side by side. Adds them to those that were started before. */
+async function reserveRound(
+  started: Started[],
+  round: readonly Reservation[],
+  context: ReserveContext,
+): Promise<readonly Reserved[]> {
+  const running = round.map((reservation) => ({ reservation, reserved: reserveOne(reservation) }));
+  started.push(...running);
+  try {
+    return await context.admissionTime.wait(Promise.all(running.map(({ reserved }) => reserved)));
+  } catch (error) {
+    releaseLater(started, undefined, context);
+    throw error;
+  }
+}
+
+/** Releases what the call has taken, and gives the ready answer or throws the error. */
+async function end(
+  started: readonly Started[],
+  resolution: Resolution,
+  context: ReserveContext,
+): Promise<{ readonly ready: ReadyAnswer }> {
+  const first = started.filter(({ reservation }) => reservation.releasesFirst === true);
+  const others = started.filter((one) => !first.includes(one));
+  releaseLater(others, resolution, context);
+  if (resolution.ready !== undefined) {
+    releaseLater(first, resolution, context);
+    return { ready: resolution.ready };
+  }
+  await releaseAll(first, resolution, (release) => release()).catch(() => releaseLater(first, resolution, context));
+  throw resolution.error;
+}
+
+const releaseLater = (
+  some: readonly Started[],
+  resolution: Resolution | undefined,
+  { clock, deferred }: ReserveContext,
+): void => deferred.add(() => releaseAll(some, resolution, (release) => retryWrite(clock, release)));
 
 /** A store that fails is an error like any other: one of a better rank may still win over it. */
 async function reserveOne({ rank, reserve, releaseUnknown }: Reservation): Promise<Reserved> {
@@ -100,7 +124,8 @@ async function reserveOne({ rank, reserve, releaseUnknown }: Reservation): Promi
   }
 }
 
-const resolve = (outcomes: readonly Reserved[]): Resolution | undefined =>
+/** The one of the best rank. */
+const firstResolution = (outcomes: readonly Reserved[]): Resolution | undefined =>
   outcomes
     .flatMap(({ resolution }) => resolution ?? [])
     .toSorted((a, b) => ranks.indexOf(a.rank) - ranks.indexOf(b.rank))[0];

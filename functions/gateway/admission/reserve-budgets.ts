@@ -17,7 +17,6 @@ export function reserveBudgets(deps: ChatDependencies, call: RoutedCall, owner: 
   };
   return {
     rank: 'money',
-    order: 'rest',
     reserve: () => takeBudgets(deps, call, quotes, holds, release),
     // Some may have been taken before another failed.
     releaseUnknown: release,

@@ -7,7 +7,6 @@ import type { Reservation, Reserved } from './reservation.ts';
 
 export const reserveCandidate = (deps: ChatDependencies, call: RoutedCall): Reservation => ({
   rank: 'candidate',
-  order: 'rest',
   reserve: () => admitFirst(deps, call),
   // What was taken without an answer comes free with its window.
 });

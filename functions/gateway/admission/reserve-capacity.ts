@@ -35,7 +35,7 @@ export function reserveCapacity(
     }
     return { release, holdings: { releaseSlots: release } };
   }
-  return { rank: 'capacity', order: 'rest', reserve, releaseUnknown: release };
+  return { rank: 'capacity', reserve, releaseUnknown: release };
 }
 
 interface Level {

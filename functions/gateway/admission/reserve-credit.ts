@@ -30,7 +30,7 @@ export function reserveCredit(
     const creditHold = take.hold;
     return { holdings: { creditHold }, release: () => credit.release(creditHold) };
   }
-  return { rank: 'money', order: 'credit', reserve };
+  return { rank: 'money', reserve };
 }
 
 /** The request of a function is fixed by its revision: its caller could not bound it. */

@@ -3,6 +3,7 @@
 import { type Hold, type KeyAdmission, readKeySpending } from '../../../shared/accounting/holds/index.ts';
 import type { ApiKey } from '../../../shared/configuration/keys/index.ts';
 import { fail } from '../../../shared/errors/index.ts';
+import type { PicoUsd } from '../../../shared/foundation/money/index.ts';
 import type { Item } from '../../../shared/storage/store/index.ts';
 import type { ChatDependencies } from '../dependencies.ts';
 import { admitKey, keyErrorOf } from './admit-key.ts';
@@ -22,21 +23,32 @@ export interface SeenKey {
   keyItem: Item;
 }
 
+/** `later`: what `reserveSpend` will hold. A key that cannot cover it as it is now refuses the call before others are asked. */
 export const reserveKey = (
   deps: ChatDependencies,
   facts: KeyFacts,
-  hold: Hold | undefined,
+  { hold, later }: { readonly hold?: Hold | undefined; readonly later?: Hold | undefined },
   seen: SeenKey,
 ): Reservation => ({
   rank: 'key',
-  order: 'names',
   reserve: async () => {
     const admission = await askKey(deps, facts, hold, seen);
+    if (admission.kind === 'admitted' && later !== undefined) {
+      const available = availableOf(admission.item, deps.clock.nowMs());
+      const needed = later.amount;
+      if (available !== null && available < needed) return refuseSpend(deps, facts, { needed, available });
+    }
     if (admission.kind !== 'spend_limit') return toReserved(deps, facts, admission);
     const counted = toReserved(deps, facts, await askKey(deps, facts, undefined, seen));
     return counted.resolution === undefined ? refuseSpend(deps, facts, admission) : counted;
   },
 });
+
+/** Null: the key has no spend limit. */
+function availableOf(item: Item, nowMs: number): PicoUsd | null {
+  const spending = readKeySpending(item, nowMs);
+  return spending && spending.limit - spending.spent - spending.held;
+}
 
 /** The spend limit by itself, for a call whose key was reserved without it. */
 export const reserveSpend = (
@@ -47,7 +59,6 @@ export const reserveSpend = (
 ): Reservation | undefined =>
   hold && {
     rank: 'money',
-    order: 'spend',
     reserve: async () => {
       if (readKeySpending(seen.keyItem, deps.clock.nowMs()) === null) return {};
       return toReserved(deps, facts, await askKey(deps, facts, hold, seen, false));
@@ -83,7 +94,7 @@ function refuseKey({ recentRefusals }: ChatDependencies, { publicId }: ApiKey, e
 function refuseSpend(
   { recentRefusals }: ChatDependencies,
   { credential, asksFunction, isUnbounded }: KeyFacts,
-  { needed, available }: Extract<KeyAdmission, { kind: 'spend_limit' }>,
+  { needed, available }: Pick<Extract<KeyAdmission, { kind: 'spend_limit' }>, 'needed' | 'available'>,
 ): Reserved {
   recentRefusals.set(spendRefusal(credential.publicId), true);
   const message = insufficientMessage('the spend limit of the key', { needed, available, isUnbounded });

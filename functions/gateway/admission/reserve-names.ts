@@ -36,7 +36,7 @@ export function reserveIdempotencyKey(
         return { resolution: { rank: 'idempotency', ready: { ...outcome, kind: 'replay' } } };
     }
   }
-  return { rank: 'idempotency', order: 'names', reserve, releaseUnknown: release, releasesFirst: true };
+  return { rank: 'idempotency', reserve, releaseUnknown: release, releasesFirst: true };
 }
 
 /** A span is used once per workspace, but a retry may bring its own again. */
@@ -60,7 +60,7 @@ export function reserveSpan(
     const { kind } = await spans.claim({ ...spanOwner, idempotencyKey, fingerprint: call.fingerprint(), nowMs });
     return kind === 'duplicate' ? refused('span', fail('duplicate_span_id')) : { release };
   }
-  return { rank: 'span', order: 'names', reserve, releaseUnknown: release, releasesFirst: true };
+  return { rank: 'span', reserve, releaseUnknown: release, releasesFirst: true };
 }
 
 const isRunning = (resolution: Resolution): boolean =>

@@ -15,17 +15,18 @@ import { fail, GatewayError } from '../../../shared/errors/index.ts';
 import type { PicoUsd } from '../../../shared/foundation/money/index.ts';
 import { withUnknownInput, worstCaseCost } from '../../../shared/routing/billing/index.ts';
 import type { ChatDependencies } from '../dependencies.ts';
-import type { Execution, IdentifiedCall, PlannedModelCall } from '../stages.ts';
+import type { Execution, IdentifiedCall, OpenedCall, PlannedModelCall } from '../stages.ts';
 import { planModelCall } from './plan-model-call.ts';
 
-export async function openExecution(deps: ChatDependencies, call: IdentifiedCall): Promise<Execution | GatewayError> {
+export async function openExecution(deps: ChatDependencies, call: IdentifiedCall): Promise<OpenedCall | GatewayError> {
   if (requiresManagedFunding(call.byokKey, call.workspace, call.connections)) {
     return fail('function_requires_managed_funding');
   }
   try {
     const [revision] = await Promise.all([findRevision(deps, call), deps.credentials.ready()]);
     const matched = await matchInput(revision.content, call.request.raw, call.schemaWork);
-    return prepare(deps, call, revision, matched);
+    const execution = prepare(deps, call, revision, matched);
+    return execution instanceof GatewayError ? execution : { ...call, execution };
   } catch (error) {
     if (error instanceof GatewayError) return error;
     throw error;
