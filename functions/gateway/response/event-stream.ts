@@ -3,10 +3,12 @@
 import { collectedStreamMaxBytes } from '../../../shared/foundation/constants/index.ts';
 import type { Clock } from '../../../shared/foundation/time/index.ts';
 import {
+  brokenStreamEnd,
+  doneLine,
   type StreamChunk,
   withoutReasoningDeltas,
 } from '../../../shared/protocol/interfaces/chat-completions/index.ts';
-import { doneLine, errorLine, hasCounts, toEventLine, type UsageReport } from '../../../shared/protocol/wire/index.ts';
+import { hasCounts, toEventLine, type UsageReport } from '../../../shared/protocol/wire/index.ts';
 import { midStreamCodeOf } from '../../../shared/routing/providers/index.ts';
 import type { IdentifiedCall, OpenStream, StreamEnd } from '../stages.ts';
 import { withKeepAlive } from './keep-alive.ts';
@@ -121,8 +123,7 @@ async function* relay(
     if ((await options.schemaCheck?.isSatisfied()) === false) {
       relayed.end = 'schema_mismatch';
       await options.onBroken();
-      yield errorLine('schema_validation_failed');
-      if (options.endsBrokenStreamWithDone) yield doneLine;
+      yield brokenStreamEnd('schema_validation_failed', options.endsBrokenStreamWithDone);
       return;
     }
     relayed.end = 'complete';
@@ -133,8 +134,8 @@ async function* relay(
     const failure = stream.failureOf(error);
     relayed.end = failure;
     await options.onBroken();
-    yield errorLine(midStreamCodeOf[failure.kind]);
-    if (!options.endsBrokenStreamWithDone) return;
+    yield brokenStreamEnd(midStreamCodeOf[failure.kind], options.endsBrokenStreamWithDone);
+    return;
   } finally {
     stream.abort();
   }

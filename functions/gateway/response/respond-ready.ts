@@ -6,11 +6,12 @@ import { headerNames } from '../../../shared/foundation/constants/index.ts';
 import type { GatewayResponse } from '../../../shared/protocol/http/index.ts';
 import {
   answerJson,
+  doneLine,
   readReportedUsage,
   readStreamChunk,
 } from '../../../shared/protocol/interfaces/chat-completions/index.ts';
 import { jsonHeaders, streamHeaders } from '../../../shared/protocol/router/index.ts';
-import { doneLine, rewriteMembers, type UsageReport } from '../../../shared/protocol/wire/index.ts';
+import { rewriteMembers, type UsageReport } from '../../../shared/protocol/wire/index.ts';
 import { mergeUsage, noCost } from '../../../shared/routing/billing/index.ts';
 import type { IdentifiedCall, ReadyAnswer, RoutedCall, StoredAnswer } from '../stages.ts';
 import { addsUsage, asksMergedUsage, chunkLine, usageLine } from './event-stream.ts';

@@ -4,7 +4,11 @@
 import { okStatus } from '../../../shared/errors/index.ts';
 import { collectedStreamMaxBytes, headerNames } from '../../../shared/foundation/constants/index.ts';
 import type { GatewayResponse } from '../../../shared/protocol/http/index.ts';
-import { type JsonAnswer, withoutReasoning } from '../../../shared/protocol/interfaces/chat-completions/index.ts';
+import {
+  closeBrokenStream,
+  type JsonAnswer,
+  withoutReasoning,
+} from '../../../shared/protocol/interfaces/chat-completions/index.ts';
 import { jsonHeaders, streamHeaders } from '../../../shared/protocol/router/index.ts';
 import { rewriteMembers, type UsageReport } from '../../../shared/protocol/wire/index.ts';
 import { type Charge, mergeUsage } from '../../../shared/routing/billing/index.ts';
@@ -85,7 +89,13 @@ function streamResponse(deps: ChatDependencies, answered: Answered, stream: Open
     endsBrokenStreamWithDone,
     onBroken: () => names.release({ isRetryable: true, reachedProvider: true }).catch(() => {}),
   });
-  const response = { ...answer, body, endsBrokenStreamWithDone, finish: readOn };
+  const closeBroken = (tail: string, why: 'failed' | 'over_time') =>
+    closeBrokenStream(
+      tail,
+      why === 'failed' ? 'no_available_provider' : 'request_deadline_exceeded',
+      endsBrokenStreamWithDone,
+    );
+  const response = { ...answer, body, closeBroken, finish: readOn };
   const end = () => {
     const { usage } = charge();
     const { startedAtMs } = provided.admitted;

@@ -1,4 +1,4 @@
-// A streamed answer is held against its schema when it is complete (contract 20). It has been relayed by then, so one
+// A streamed answer is held against its schema when it is complete. It has been relayed by then, so one
 // that does not satisfy the schema ends with an error line, is billed, and is not asked for again.
 import { collectedStreamMaxBytes } from '../../../shared/foundation/constants/index.ts';
 import { readChoices } from '../../../shared/protocol/interfaces/chat-completions/index.ts';

@@ -1,7 +1,6 @@
 // Writes the body of an answer into a server's stream and runs what follows its last byte. Nothing here rejects: a
 // failure after the first byte belongs into the stream or the log, and one thrown into the Lambda runtime kills it.
 import { untilAborted, waitAtMost } from '../../foundation/time/index.ts';
-import { brokenStreamEnding } from '../wire/index.ts';
 import type { AdapterDependencies, GatewayResponse } from './exchange.ts';
 
 /** What `finish` may take: reading on a stream whose client left (10 s), then every retry of its settlement (9 s). */
@@ -78,9 +77,8 @@ async function writeStream(
     if (!stop.aborted) waits.log.error({ event: 'body_failed' }, cause);
   }
   await release(iterator, waits);
-  if (clientGone.aborted || !isEventStream(response)) return;
-  const code = hasFailed ? 'no_available_provider' : 'request_deadline_exceeded';
-  await writeText(brokenStreamEnding(tail, code, response.endsBrokenStreamWithDone !== false), sink, stop);
+  if (clientGone.aborted || response.closeBroken === undefined) return;
+  await writeText(response.closeBroken(tail, hasFailed ? 'failed' : 'over_time'), sink, stop);
 }
 
 /** Releases a body that is not going to be read, so that its provider call ends. */
@@ -139,6 +137,3 @@ async function release(iterator: AsyncIterator<string>, { clock, log }: Waits): 
     log.error({ event: 'body_not_released' }, cause);
   }
 }
-
-const isEventStream = ({ headers }: GatewayResponse): boolean =>
-  headers['content-type']?.startsWith('text/event-stream') === true;

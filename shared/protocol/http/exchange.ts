@@ -1,4 +1,4 @@
-// What the core sees of the outside: it knows neither Lambda nor HTTP servers (contract 12).
+// What the core sees of the outside: it knows neither Lambda nor HTTP servers.
 import type { CallTimes } from '../../foundation/constants/index.ts';
 import type { Randomness } from '../../foundation/ids/index.ts';
 import type { Log } from '../../foundation/log/index.ts';
@@ -43,8 +43,11 @@ export interface GatewayResponse {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string | AsyncIterable<string>;
-  /** False: nothing follows the error line of a stream, not even its end marker (contract 20). */
-  readonly endsBrokenStreamWithDone?: boolean;
+  /**
+   * What closes a body that was broken off before its end; `tail`: the last characters that were written of it. Left
+   * out: nothing does.
+   */
+  readonly closeBroken?: (tail: string, why: 'failed' | 'over_time') => string;
   readonly finish?: () => Promise<void>;
 }
 
@@ -62,7 +65,7 @@ export interface AdapterDependencies {
 /** The query string of a request target. */
 export const queryOf = (target: string): string => /\?([^#]*)/.exec(target)?.[1] ?? '';
 
-/** The path of a request target, query string left out. Repeated and trailing slashes name the same path (contract 1). */
+/** The path of a request target, query string left out. Repeated and trailing slashes name the same path. */
 export const canonicalPath = (target: string): string =>
   target
     .replace(/[?#].*$/s, '')

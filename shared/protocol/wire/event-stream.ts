@@ -1,21 +1,16 @@
 // Server-sent events, both ways. Reading: bytes cut anywhere become whole events, bounded. Writing: one
-// `data:` line an event, its text unchanged, and every way in which a stream ends.
+// `data:` line an event, its text unchanged.
 import { createParser } from 'eventsource-parser';
-
-export const doneText = '[DONE]';
 
 /** One `data:` line. A newline inside JSON can only stand between tokens, so a blank keeps the text one line. */
 export const toEventLine = (text: string): string =>
   `data: ${text.includes('\n') ? text.replaceAll('\n', ' ') : text}\n\n`;
 
-/** The end marker, the last line of every stream. */
-export const doneLine = toEventLine(doneText);
-
 /** A comment: readers of event streams skip it. */
 export const keepAliveLine = ': keep-alive\n\n';
 
 /** What a stream that failed after its first output tells its client. */
-const brokenStreamMessages = {
+export const brokenStreamMessages = {
   no_available_provider: 'The stream broke off after its first output: the provider failed.',
   request_deadline_exceeded: 'The stream was cut off: it was not finished within its time budget.',
   rate_limited: 'The stream broke off after its first output: the provider is rate limited.',
@@ -25,21 +20,6 @@ const brokenStreamMessages = {
 
 export type MidStreamCode = keyof typeof brokenStreamMessages;
 export const midStreamCodes = Object.keys(brokenStreamMessages) as MidStreamCode[];
-
-/** The error line. Nested, so that SDKs find code and message. */
-export const errorLine = (code: MidStreamCode): string =>
-  toEventLine(JSON.stringify({ error: { code, message: brokenStreamMessages[code] } }));
-
-/**
- * What closes a stream whose last characters were `tail`: the error line, then the end marker, behind which SDKs would
- * not see it. Nothing, when the end marker was already written. SDKs take a stream that just stops for a success.
- */
-export function brokenStreamEnding(tail: string, code: MidStreamCode, endsWithDone: boolean): string {
-  if (tail.endsWith(doneLine)) return '';
-  // A line cut in the middle must not swallow the error line.
-  const gap = tail === '' || tail.endsWith('\n\n') ? '' : '\n\n';
-  return gap + errorLine(code) + (endsWithDone ? doneLine : '');
-}
 
 /**
  * The `data` texts of an event stream, batched as they came off the wire. Comments give an empty batch: they are no

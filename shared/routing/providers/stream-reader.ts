@@ -1,8 +1,8 @@
 // A provider's event stream as chunks. It ends well or throws StreamBroken: a stream that just stops is never a
 // success, or clients would store half an answer.
 import { upstreamEventMaxBytes } from '../../foundation/constants/index.ts';
-import { readStreamChunk, type StreamChunk } from '../../protocol/interfaces/chat-completions/index.ts';
-import { doneText, readEventTexts } from '../../protocol/wire/index.ts';
+import { doneText, readStreamChunk, type StreamChunk } from '../../protocol/interfaces/chat-completions/index.ts';
+import { readEventTexts } from '../../protocol/wire/index.ts';
 import { type AttemptFailure, classifyErrorObject } from './classify.ts';
 
 export class StreamBroken extends Error {

@@ -3,6 +3,7 @@
 import { callTimes } from '../../../shared/foundation/constants/index.ts';
 import { createLog } from '../../../shared/foundation/log/index.ts';
 import type { AdapterDependencies, Gateway, GatewayResponse } from '../../../shared/protocol/http/index.ts';
+import { closeBrokenStream } from '../../../shared/protocol/interfaces/chat-completions/index.ts';
 
 export const startMs = 1_800_000_000_000;
 export const correlationId = '00000000-0000-4000-8000-000000000001';
@@ -53,6 +54,13 @@ export const answering =
   async () => ({ status: 200, headers: {}, body: '', ...response });
 
 export const eventStreamHeaders = { 'content-type': 'text/event-stream; charset=utf-8' };
+
+/** As the gateway streams a chat completion. */
+export const eventStream: Pick<GatewayResponse, 'headers' | 'closeBroken'> = {
+  headers: eventStreamHeaders,
+  closeBroken: (tail, why) =>
+    closeBrokenStream(tail, why === 'failed' ? 'no_available_provider' : 'request_deadline_exceeded', true),
+};
 
 /** A promise and the function that fulfils it. */
 export function gate<T = void>() {

@@ -8,6 +8,7 @@ import {
   answering,
   chatEvent,
   correlationId,
+  eventStream,
   eventStreamHeaders,
   gate,
   startMs,
@@ -46,7 +47,7 @@ describe('bytes of an answer', () => {
   it('of a stream are the prelude, eight NULs and every chunk as it came', async () => {
     const { dependencies, clock } = adapterDependencies();
     const body = events('data: {"a":"é"}\n\n', 'data: [DONE]\n\n');
-    const handler = createStreamingHandler(answering({ headers: eventStreamHeaders, body }), dependencies);
+    const handler = createStreamingHandler(answering({ ...eventStream, body }), dependencies);
 
     const invocation = await invoke(handler, chatEvent());
 
@@ -85,7 +86,7 @@ describe('bytes of an answer', () => {
     // Pitfall 26: a stored stream needs no wrapper around the response, it is a text with the headers of a stream.
     const { dependencies } = adapterDependencies();
     const body = 'data: {"id":"1"}\n\ndata: [DONE]\n\n';
-    const handler = createStreamingHandler(answering({ headers: eventStreamHeaders, body }), dependencies);
+    const handler = createStreamingHandler(answering({ ...eventStream, body }), dependencies);
     const invocation = await invoke(handler, chatEvent());
     expect(invocation.bodyText()).toBe(body);
     expect(invocation.prelude().headers).toEqual(eventStreamHeaders);
@@ -120,7 +121,7 @@ describe('a failure', () => {
       throw new Error('upstream said sk-secret');
     })();
     const finish = async () => void finished++;
-    const handler = createStreamingHandler(answering({ headers: eventStreamHeaders, body, finish }), dependencies);
+    const handler = createStreamingHandler(answering({ ...eventStream, body, finish }), dependencies);
 
     const invocation = await invoke(handler, chatEvent());
 
@@ -144,9 +145,20 @@ describe('a failure', () => {
       yield 'NE]\n\n';
       throw new Error('too late to matter');
     })();
-    const handler = createStreamingHandler(answering({ headers: eventStreamHeaders, body }), dependencies);
+    const handler = createStreamingHandler(answering({ ...eventStream, body }), dependencies);
     const invocation = await invoke(handler, chatEvent());
     expect(invocation.bodyText()).toBe('data: {"n":1}\n\ndata: [DONE]\n\n');
+  });
+
+  it('inside a body that says nothing of its end adds nothing to it, whatever its type', async () => {
+    const { dependencies } = adapterDependencies();
+    const body = (async function* () {
+      yield 'data: 1\n\n';
+      throw new Error('cut');
+    })();
+    const handler = createStreamingHandler(answering({ headers: eventStreamHeaders, body }), dependencies);
+    const invocation = await invoke(handler, chatEvent());
+    expect(invocation.bodyText()).toBe('data: 1\n\n');
   });
 
   it('in the middle of a line does not swallow the error line', async () => {
@@ -155,7 +167,7 @@ describe('a failure', () => {
       yield 'data: {"n":';
       throw new Error('cut');
     })();
-    const handler = createStreamingHandler(answering({ headers: eventStreamHeaders, body }), dependencies);
+    const handler = createStreamingHandler(answering({ ...eventStream, body }), dependencies);
     const invocation = await invoke(handler, chatEvent());
     expect(invocation.bodyText()).toMatch(/^data: \{"n":\n\ndata: \{"error":\{"code":"no_available_provider".*\n\n/);
   });
@@ -255,7 +267,7 @@ describe('an invocation', () => {
   it('waits for a slow reader, and writes the rest in order when it reads again', async () => {
     const { dependencies, clock } = adapterDependencies();
     const body = events('data: 1\n\n', 'data: 2\n\n', 'data: [DONE]\n\n');
-    const handler = createStreamingHandler(answering({ headers: eventStreamHeaders, body }), dependencies);
+    const handler = createStreamingHandler(answering({ ...eventStream, body }), dependencies);
     const given = gate<StreamControl>();
     const running = invoke(handler, chatEvent(), {}, (control) => {
       control.block();
@@ -285,7 +297,7 @@ describe('an invocation', () => {
       }
     })();
     const finish = async () => void seen.push('finished');
-    const handler = createStreamingHandler(answering({ headers: eventStreamHeaders, body, finish }), dependencies);
+    const handler = createStreamingHandler(answering({ ...eventStream, body, finish }), dependencies);
     const running = invoke(handler, chatEvent(), {}, (control) => control.block());
     await nextTurn();
     expect(seen).toEqual([]);
@@ -303,7 +315,7 @@ describe('an invocation', () => {
     const gateway = async () => {
       clock.advance(50_000);
       const finish = async () => void seen.push('finished');
-      return { status: 200, headers: eventStreamHeaders, body: events('data: 1\n\n', 'data: 2\n\n'), finish };
+      return { status: 200, ...eventStream, body: events('data: 1\n\n', 'data: 2\n\n'), finish };
     };
     const running = invoke(createStreamingHandler(gateway, dependencies), chatEvent(), {}, (control) =>
       control.block(),
@@ -320,7 +332,7 @@ describe('an invocation', () => {
   it('follows the stream budget for a stream, and not for a text', async () => {
     const { dependencies, clock } = adapterDependencies(300);
     const never = { [Symbol.asyncIterator]: () => ({ next: () => new Promise<never>(() => {}) }) };
-    const stream = createStreamingHandler(answering({ headers: eventStreamHeaders, body: never }), dependencies);
+    const stream = createStreamingHandler(answering({ ...eventStream, body: never }), dependencies);
     const body = 'y'.repeat(100_000);
     const text = createStreamingHandler(answering({ body }), dependencies);
     let isOver = false;
@@ -358,7 +370,7 @@ describe('an invocation', () => {
       await late.opened;
       yield 'data: late\n\n';
     })();
-    const handler = createStreamingHandler(answering({ headers: eventStreamHeaders, body }), dependencies);
+    const handler = createStreamingHandler(answering({ ...eventStream, body }), dependencies);
     const running = invoke(handler, chatEvent());
     await nextTurn();
     clock.advance(deliveryMaxMs);
@@ -378,7 +390,7 @@ describe('an invocation', () => {
     let finished = 0;
     const body = events('data: 1\n\n', 'data: 2\n\n');
     const finish = async () => void finished++;
-    const handler = createStreamingHandler(answering({ headers: eventStreamHeaders, body, finish }), dependencies);
+    const handler = createStreamingHandler(answering({ ...eventStream, body, finish }), dependencies);
     const given = gate<StreamControl>();
     const running = invoke(handler, chatEvent(), {}, (control) => {
       control.block();

@@ -11,7 +11,7 @@ import {
   type GatewayRequest,
   type NodeServer,
 } from '../../../shared/protocol/http/index.ts';
-import { adapterDependencies, answering, correlationId, eventStreamHeaders, gate, startMs } from './fixtures.ts';
+import { adapterDependencies, answering, correlationId, eventStream, gate, startMs } from './fixtures.ts';
 import { call, connected, exchangeBytes, open } from './node-client.ts';
 
 const hardSize = 4 * 1024 * 1024;
@@ -242,7 +242,7 @@ describe('a request', () => {
         seen.push(path);
         const gone = once(clientGone, 'abort');
         if (path === '/stream') {
-          return { status: 200, headers: eventStreamHeaders, body: waitingStream('data: 1\n\n', gone).body };
+          return { status: 200, ...eventStream, body: waitingStream('data: 1\n\n', gone).body };
         }
         await gone;
         return { status: 200, headers: {}, body: 'too late' };
@@ -364,7 +364,7 @@ describe('an answer', () => {
       await opened;
       yield 'data: [DONE]\n\n';
     }
-    const { port } = await serve(answering({ headers: eventStreamHeaders, body: body() }));
+    const { port } = await serve(answering({ ...eventStream, body: body() }));
     const incoming = await open(port);
     expect(incoming.headers['content-type']).toBe('text/event-stream; charset=utf-8');
     expect(incoming.headers['content-length']).toBeUndefined();
@@ -378,7 +378,7 @@ describe('an answer', () => {
       throw new Error('broken');
     }
     const { finish, count, called } = counter();
-    const { port, events } = await serve(answering({ headers: eventStreamHeaders, body: body(), finish }));
+    const { port, events } = await serve(answering({ ...eventStream, body: body(), finish }));
     const { body: received } = await call(port);
     expect(received).toMatch(
       /^data: 1\n\ndata: \{"error":\{"code":"no_available_provider",.*\}\}\n\ndata: \[DONE\]\n\n$/,
@@ -468,7 +468,7 @@ describe('an answer', () => {
         released.open();
       }
     }
-    const { port, clock } = await serve(answering({ headers: eventStreamHeaders, body: body(), finish }));
+    const { port, clock } = await serve(answering({ ...eventStream, body: body(), finish }));
     const socket = await connected(port);
     socket.write('GET / HTTP/1.1\r\n\r\n');
     await once(socket, 'readable');
@@ -500,7 +500,7 @@ describe('a client that hangs up', () => {
       entered();
       await once(clientGone, 'abort');
       aborted.open();
-      return { status: 200, headers: eventStreamHeaders, body: body(), finish };
+      return { status: 200, ...eventStream, body: body(), finish };
     });
     const socket = await connected(port);
     socket.write('GET / HTTP/1.1\r\n\r\n');
@@ -517,7 +517,7 @@ describe('a client that hangs up', () => {
     const { body, released } = waitingStream('data: 1\n\n', gone.opened);
     const { port, events } = await serve(async (_request, { clientGone }) => {
       clientGone.addEventListener('abort', () => gone.open());
-      return { status: 200, headers: eventStreamHeaders, body, finish };
+      return { status: 200, ...eventStream, body, finish };
     });
     const incoming = await open(port);
     await once(incoming, 'data');
@@ -534,7 +534,7 @@ describe('a client that hangs up', () => {
     const gone = gate();
     const { port, clock, events } = await serve(async (_request, { clientGone }) => {
       clientGone.addEventListener('abort', () => gone.open());
-      return { status: 200, headers: eventStreamHeaders, body, finish };
+      return { status: 200, ...eventStream, body, finish };
     });
     const incoming = await open(port);
     await once(incoming, 'data');
@@ -601,7 +601,7 @@ describe('closing', () => {
     const { body } = waitingStream('data: 1\n\n', never.opened);
     const { port, server, clock } = await serve(async (_request, { cut }) => {
       cut?.addEventListener('abort', () => never.open());
-      return { status: 200, headers: eventStreamHeaders, body, finish };
+      return { status: 200, ...eventStream, body, finish };
     });
     const incoming = await open(port);
     incoming.on('error', () => {});
@@ -622,7 +622,7 @@ describe('closing', () => {
     const { body } = waitingStream('data: 1\n\n', never.opened);
     const { port, server, clock } = await serve(async (_request, { clientGone }) => {
       clientGone.addEventListener('abort', () => never.open());
-      return { status: 200, headers: eventStreamHeaders, body, finish };
+      return { status: 200, ...eventStream, body, finish };
     });
     const incoming = await open(port);
     incoming.on('error', () => {});

@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from '#jest';
-import { doneLine, errorLine, readEventTexts, toEventLine } from '../../../shared/protocol/wire/index.ts';
+import { brokenStreamEnd, doneLine } from '../../../shared/protocol/interfaces/chat-completions/index.ts';
+import { readEventTexts, toEventLine } from '../../../shared/protocol/wire/index.ts';
 
 const maxBytes = 1_000_000;
 
@@ -100,7 +101,7 @@ describe('an event line', () => {
   });
 
   it('of a failure holds code and message, nested, as SDKs read it', () => {
-    expect(errorLine('rate_limited')).toMatch(
+    expect(brokenStreamEnd('rate_limited', false)).toMatch(
       /^data: \{"error":\{"code":"rate_limited","message":"The stream broke [^"]+"\}\}\n\n$/,
     );
     expect(doneLine).toBe('data: [DONE]\n\n');

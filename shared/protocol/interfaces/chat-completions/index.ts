@@ -15,4 +15,5 @@ export {
 export { readChatRequest } from './read-chat-request.ts';
 export { readUsageReport } from './read-usage.ts';
 export { chatRequestJsonSchema, schemaCarrierJsonSchema } from './request-json-schema.ts';
+export { brokenStreamEnd, closeBrokenStream, doneLine, doneText } from './stream-ending.ts';
 export { toUpstreamBody } from './upstream-body.ts';
