@@ -6,6 +6,7 @@ import { openAwsAccount } from './aws-account.ts';
 import { checkBeforeDeployment } from './deployment/check-before-deployment.ts';
 import { confirm } from './deployment/confirm.ts';
 import { cdkRuns, readDeployOptions } from './deployment/options.ts';
+import { runScript } from './run-script.ts';
 import { checkPlace } from './settings-schema.ts';
 import { stageSettings } from './stage-settings.ts';
 
@@ -40,12 +41,4 @@ async function deploy(): Promise<void> {
   }
 }
 
-if (import.meta.main) {
-  try {
-    await deploy();
-  } catch (error) {
-    const [reason] = (error instanceof Error ? error.message : String(error)).split('\n', 1);
-    process.stderr.write(`deploy: ${reason}\n`);
-    process.exitCode = 1;
-  }
-}
+if (import.meta.main) await runScript('deploy', deploy);

@@ -5,6 +5,7 @@ import { openAwsAccount } from './aws-account.ts';
 import { confirm } from './deployment/confirm.ts';
 import { awsSteps } from './restoration/aws-steps.ts';
 import { checkMoment, restoredTables, restoreStage } from './restoration/restore-stage.ts';
+import { runScript } from './run-script.ts';
 import { checkPlace, checkSettings } from './settings-schema.ts';
 import { stageSettings } from './stage-settings.ts';
 
@@ -45,10 +46,4 @@ async function restore(): Promise<void> {
   }
 }
 
-try {
-  await restore();
-} catch (error) {
-  const [reason] = (error instanceof Error ? error.message : String(error)).split('\n', 1);
-  process.stderr.write(`restore: ${reason}\n`);
-  process.exitCode = 1;
-}
+await runScript('restore', restore);

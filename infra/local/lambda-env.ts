@@ -2,6 +2,7 @@
 // Lambda bundles run against the tables that `npm start -- --dynamodb URL` created. Nothing in it is secret.
 import { parseArgs } from 'node:util';
 import { environmentNames } from '../../shared/foundation/constants/index.ts';
+import { runScript } from '../cdk/run-script.ts';
 
 /**
  * DynamoDB's local servers want signed requests, check no signature, and some keep separate tables per key and region:
@@ -46,13 +47,9 @@ export const readArguments = (args: readonly string[]): LocalTables => {
 };
 
 if (import.meta.main) {
-  try {
+  await runScript('lambda-env', async () => {
     for (const [name, value] of Object.entries(lambdaEnvironment(readArguments(process.argv.slice(2))))) {
       process.stdout.write(`${name}=${value}\n`);
     }
-  } catch (error) {
-    const reason = error instanceof Error ? error.message : String(error);
-    process.stderr.write(`lambda-env: ${reason.split('\n', 1)[0]}\n`);
-    process.exitCode = 1;
-  }
+  });
 }

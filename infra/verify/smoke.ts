@@ -5,12 +5,13 @@ import { parseArgs } from 'node:util';
 import { startStopwatch, systemClock } from '../../shared/foundation/time/index.ts';
 import { openAwsAccount } from '../cdk/aws-account.ts';
 import { apiStackName } from '../cdk/resource-names.ts';
+import { runScript } from '../cdk/run-script.ts';
 import { processTerminal } from '../cli/output/terminal.ts';
 import { type SmokeOptions, smokeChecks } from './smoke/checks.ts';
 import { openDeployedStage } from './smoke/deployed-stage.ts';
 
-const usage = `GW_API_KEY=sk-gw-… npm run smoke -- (--stage NAME [--profile NAME] [--region NAME] [--yes] | --url BASE_URL)
-  [--model ID] [--function ID --input TEXT]`;
+const usage =
+  'GW_API_KEY=sk-gw-… npm run smoke -- (--stage NAME [--profile NAME] [--region NAME] [--yes] | --url BASE_URL) [--model ID] [--function ID --input TEXT]';
 
 /** Stops at the first check that fails. Resolves with whether all of them passed. */
 export async function runSmoke(options: SmokeOptions, print: (line: string) => void): Promise<boolean> {
@@ -61,14 +62,11 @@ function askOnTerminal(): ((question: string) => Promise<boolean>) | undefined {
   return async (question) => /^y(es)?$/i.test((await terminal.ask(`${question} [y/N] `)).trim());
 }
 
-if (import.meta.main) {
+async function smoke(): Promise<void> {
   const print = (line: string) => process.stdout.write(`${line}\n`);
-  try {
-    const options = await readOptions(process.argv.slice(2));
-    print(`smoke test of ${options.baseUrl}`);
-    process.exitCode = (await runSmoke(options, print)) ? 0 : 1;
-  } catch (error) {
-    process.stderr.write(`smoke: ${error instanceof Error ? error.message : error}\n`);
-    process.exitCode = 1;
-  }
+  const options = await readOptions(process.argv.slice(2));
+  print(`smoke test of ${options.baseUrl}`);
+  process.exitCode = (await runSmoke(options, print)) ? 0 : 1;
 }
+
+if (import.meta.main) await runScript('smoke', smoke);
