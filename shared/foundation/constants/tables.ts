@@ -53,7 +53,7 @@ export const tableDefinitions = {
     timeToLiveAttribute: 'expires_at_epoch_seconds',
   },
   records: {
-    purpose: 'one record per call that was bound for a provider: who, what, how long, how much; kept 90 days',
+    purpose: 'one record per call of a known key, refused ones too: who, what, how long, how much; kept 90 days',
     partitionKey: 'pk',
     sortKey: 'sk',
     timeToLiveAttribute: 'expires_at_epoch_seconds',
