@@ -1,6 +1,7 @@
-// Which requests may share an answer (contract 3): those that are alike in everything that could change it. What is
+// Which requests may share an answer: those that are alike in everything that could change it. What is
 // left out is listed; whatever else a client sends counts, members unknown to the gateway included.
 import { canonicalJson, sha256Hex } from '../../foundation/ids/index.ts';
+import { gatewayMembers } from '../../protocol/interfaces/chat-completions/index.ts';
 import { canonicalText, findMember, type JsonText, type PolicyOptions } from '../../protocol/wire/index.ts';
 
 export interface CacheKeyParts {
@@ -24,11 +25,14 @@ export interface CacheKeyParts {
  * No provider sees these: what of `provider` and `cache` matters stands in the parts, and `usage` changes only what is
  * added on the way out. `model` goes out as the resolved one.
  */
-const gatewayMembers = new Set(['model', 'models', 'provider', 'cache', 'preset', 'usage']);
+const withoutReasoning: ReadonlySet<string> = new Set(['model', ...gatewayMembers]);
+/** It reaches the provider in its own style, and null means absent. Any other null is sent on as it is. */
+const reasoning = 'reasoning';
+const withReasoning: ReadonlySet<string> = new Set([...withoutReasoning].filter((name) => name !== reasoning));
 
 /** SHA-256, hex. The order of members does not count, every value does. */
 export function cacheKey({ workspace, model, policy, namespace, only, ignore, order, body }: CacheKeyParts): string {
-  const request_sha256 = sha256Hex(canonicalText(body, isReasoningAbsent(body) ? withoutReasoning : gatewayMembers));
+  const request_sha256 = sha256Hex(canonicalText(body, isReasoningAbsent(body) ? withoutReasoning : withReasoning));
   const effective = effectOf(policy);
   return sha256Hex(
     canonicalJson({ workspace, model, policy: effective, namespace, only, ignore, order, request_sha256 }),
@@ -42,10 +46,7 @@ const effectOf = ({ zdr, data_collection, data_residency }: PolicyOptions) => ({
   regions: data_residency && [...new Set(data_residency)].sort(),
 });
 
-const withoutReasoning: ReadonlySet<string> = new Set([...gatewayMembers, 'reasoning']);
-
-/** `reasoning` reaches the provider in its own style, and null means absent. Any other null is sent on as it is. */
 function isReasoningAbsent(body: JsonText): boolean {
-  const member = findMember(body, 'reasoning');
+  const member = findMember(body, reasoning);
   return member !== undefined && body.slice(member) === 'null';
 }

@@ -1,18 +1,17 @@
 // The merge of a preset and a request. Members of the request replace those of the preset whole, but `provider` is merged
 // member by member: a request that sorts does not drop the providers or the policies that the preset names.
-import { outputBoundNames } from '../../protocol/interfaces/chat-completions/index.ts';
+import { gatewayMembers, outputBoundNames } from '../../protocol/interfaces/chat-completions/index.ts';
 import { isJsonObject } from '../../protocol/wire/index.ts';
 
 type Body = Readonly<Record<string, unknown>>;
 
-/** Contract 3: null for a gateway member means absent. Elsewhere null is a value, and reaches the provider. */
-const gatewayMembers = ['provider', 'models', 'cache', 'reasoning', 'usage'];
 /** Names of one setting: with two in the body, the preset's could override the request's. */
 const sameSetting: readonly (readonly string[])[] = [outputBoundNames, ['reasoning', 'reasoning_effort']];
 
 export function mergeBodies(preset: Body, request: Body): Record<string, unknown> {
   const defaults = withoutOverridden(preset, request);
   const merged: Record<string, unknown> = { ...defaults, ...request };
+  // Null for a member of the gateway means absent. Elsewhere null is a value, and reaches the provider.
   for (const name of gatewayMembers) {
     if (isAbsent(request[name]) && Object.hasOwn(defaults, name)) merged[name] = defaults[name];
   }
