@@ -5,11 +5,11 @@ import type { Gateway } from '../../shared/protocol/http/index.ts';
 import { createRouter, type RouterDependencies } from '../../shared/protocol/router/index.ts';
 import { serveModel, serveModels } from '../../shared/routing/model-listing/index.ts';
 import { serveCredits, serveGeneration, serveKey } from './account/serve-account.ts';
-import type { ChatDependencies } from './dependencies.ts';
+import type { GatewayDependencies } from './dependencies.ts';
 import { serveOpenApi } from './openapi/index.ts';
 import { serveChatCompletion } from './serve.ts';
 
-export const createChatGateway = (deps: ChatDependencies & RouterDependencies): Gateway =>
+export const createChatGateway = (deps: GatewayDependencies & RouterDependencies): Gateway =>
   createRouter(
     {
       api: {

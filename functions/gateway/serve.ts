@@ -6,7 +6,7 @@ import type { Endpoint } from '../../shared/protocol/router/index.ts';
 import type { Item } from '../../shared/storage/store/index.ts';
 import { admit } from './admission/admit.ts';
 import { findKey, identify } from './admission/identify.ts';
-import type { ChatDependencies } from './dependencies.ts';
+import type { GatewayDependencies } from './dependencies.ts';
 import { provide } from './provider/provide.ts';
 import { receive } from './receive/receive.ts';
 import { respond } from './response/respond.ts';
@@ -20,7 +20,7 @@ import { execute } from './stored-function/execute.ts';
 import { openExecution } from './stored-function/open-execution.ts';
 
 export const serveChatCompletion =
-  (deps: ChatDependencies): Endpoint =>
+  (deps: GatewayDependencies): Endpoint =>
   async (request, scope) => {
     const received = receive(deps, request, scope);
     const key = findKey(deps, received);
@@ -35,12 +35,12 @@ export const serveChatCompletion =
 type Serve = () => Promise<GatewayResponse>;
 
 /** Rejects where the call is refused. */
-async function open(deps: ChatDependencies, received: ReceivedCall, key: Promise<Item>): Promise<Serve> {
+async function open(deps: GatewayDependencies, received: ReceivedCall, key: Promise<Item>): Promise<Serve> {
   const { call, admissionTime } = await identify(deps, received, key);
   return call.asksFunction ? openFunction(deps, call, admissionTime) : openChat(deps, call, admissionTime);
 }
 
-async function openChat(deps: ChatDependencies, call: IdentifiedCall, admissionTime: TimeBudget): Promise<Serve> {
+async function openChat(deps: GatewayDependencies, call: IdentifiedCall, admissionTime: TimeBudget): Promise<Serve> {
   const admitted = await admit(deps, call, await route(deps, call, admissionTime), admissionTime);
   if ('ready' in admitted) {
     await checkReadyModels(deps, call, admitted.ready);
@@ -50,7 +50,7 @@ async function openChat(deps: ChatDependencies, call: IdentifiedCall, admissionT
   return () => settled(deps, { ...admitted, plan }, answerChat);
 }
 
-async function answerChat(deps: ChatDependencies, call: AdmittedChat): Promise<Served> {
+async function answerChat(deps: GatewayDependencies, call: AdmittedChat): Promise<Served> {
   checkKeyModels(deps, call);
   const { result, ...run } = await provide(deps, toModelCall(call));
   if (result.kind === 'failed') return failed(run, result.error);
@@ -58,7 +58,11 @@ async function answerChat(deps: ChatDependencies, call: AdmittedChat): Promise<S
   return { response, end: () => ({ run, error: undefined, ...end() }) };
 }
 
-async function openFunction(deps: ChatDependencies, call: IdentifiedCall, admissionTime: TimeBudget): Promise<Serve> {
+async function openFunction(
+  deps: GatewayDependencies,
+  call: IdentifiedCall,
+  admissionTime: TimeBudget,
+): Promise<Serve> {
   const opened = await admissionTime.wait(openExecution(deps, call));
   const admitted = await admit(deps, call, opened, admissionTime);
   if ('ready' in admitted) return () => serveReady(deps, call, admitted.ready);
@@ -66,7 +70,11 @@ async function openFunction(deps: ChatDependencies, call: IdentifiedCall, admiss
 }
 
 /** An answer that exists already. */
-async function serveReady(deps: ChatDependencies, call: IdentifiedCall, ready: ReadyAnswer): Promise<GatewayResponse> {
+async function serveReady(
+  deps: GatewayDependencies,
+  call: IdentifiedCall,
+  ready: ReadyAnswer,
+): Promise<GatewayResponse> {
   // The call as it was routed knows the data policy that holds for it.
   const recorded = ready.kind === 'cached' ? ready.call : call;
   call.scope.deferred.add(() => writeReadyRecord(deps, recorded, ready));

@@ -1,12 +1,7 @@
 // The real dependencies of a process that serves calls, put together once: for its Lambda handler and for the local run.
 
-import {
-  type CallRecords,
-  createCallRecords,
-  createRefusalQuota,
-  type RefusalQuota,
-} from '../accounting/call-records/index.ts';
-import { type CreditLedger, createCreditLedger } from '../accounting/credit/index.ts';
+import { createCallRecords, createRefusalQuota, type RefusalQuota } from '../accounting/call-records/index.ts';
+import { createCreditLedger } from '../accounting/credit/index.ts';
 import { type Counters, createCounters } from '../accounting/holds/index.ts';
 import {
   createIdempotencyStore,
@@ -14,14 +9,10 @@ import {
   type IdempotencyStore,
   type SpanStore,
 } from '../accounting/idempotency/index.ts';
-import { createProviderLimiter, type ProviderLimiter } from '../accounting/limits/index.ts';
-import {
-  type Cooldowns,
-  createCooldowns,
-  createStatisticsRecorder,
-  type StatisticsRecorder,
-} from '../accounting/provider-health/index.ts';
+import { createProviderLimiter } from '../accounting/limits/index.ts';
+import { createCooldowns, createStatisticsRecorder } from '../accounting/provider-health/index.ts';
 import { createResponseCache, type ResponseCache } from '../accounting/response-cache/index.ts';
+import type { AdministrationDependencies } from '../configuration/administration/index.ts';
 import {
   type ConnectionReader,
   type ConnectionStore,
@@ -34,10 +25,10 @@ import {
   createFunctionReader,
   createFunctionStore,
   type FunctionReader,
-  type FunctionStore,
 } from '../configuration/stored-functions/index.ts';
 import { type Cache, createCache } from '../foundation/cache/index.ts';
 import { cachedKeysMax, recentRefusalMs } from '../foundation/constants/index.ts';
+import type { ProviderMetricsDependencies } from '../routing/provider-metrics/index.ts';
 import {
   type CheckedCredentials,
   type CredentialCheck,
@@ -50,28 +41,26 @@ import type { BlobStore } from '../storage/blobs/index.ts';
 import type { Item } from '../storage/store/index.ts';
 import { createTableReaders, type TableReaders, type TableReadersOptions } from './create-table-readers.ts';
 
-/** Everything that the stages of a call may use. */
-export interface Composition extends TableReaders {
+/**
+ * Everything that a process has which serves calls: the only list of it. The stages of a call, the administration and the
+ * local run pick from it.
+ */
+export interface Composition extends TableReaders, AdministrationDependencies, ProviderMetricsDependencies {
   /** Saves the read of a key. It never decides: the write that admits a call compares it with the item. */
   readonly keyCache: Cache<Item>;
+  /** Keys and workspaces that were refused lately: their next calls reserve in two rounds. */
   readonly recentRefusals: Cache<true>;
+  /** Which refused calls leave a record. */
   readonly refusalQuota: RefusalQuota;
   readonly connectionStore: ConnectionStore;
   readonly connections: ConnectionReader;
-  readonly functionStore: FunctionStore;
   readonly functions: FunctionReader;
   readonly counters: Counters;
-  readonly credit: CreditLedger;
   readonly idempotency: IdempotencyStore;
   readonly spans: SpanStore;
   readonly responseCache: ResponseCache;
-  readonly records: CallRecords;
-  readonly credentials: CredentialSource;
   readonly credentialCheck: CredentialCheck;
   readonly transport: Transport;
-  readonly limiter: ProviderLimiter;
-  readonly cooldowns: Cooldowns;
-  readonly recorder: StatisticsRecorder;
 }
 
 export interface CompositionOptions extends TableReadersOptions {

@@ -1,38 +1,29 @@
 // What lists models: the tables that are read for it, and what every process has. What counts calls or sends them stands
 // in create-composition.ts, so that the bundle of that function does not carry it.
 import { createStatisticsReader, type StatisticsReader } from '../accounting/provider-health/index.ts';
+import type { AdministrationDependencies } from '../configuration/administration/index.ts';
 import { type ConnectionList, createConnectionList, readConnections } from '../configuration/byok/index.ts';
-import {
-  type CatalogueReader,
-  type CatalogueStore,
-  createCatalogueReader,
-  createCatalogueStore,
-} from '../configuration/catalogue/index.ts';
-import { createKeyStore, type KeyStore } from '../configuration/keys/index.ts';
+import { type CatalogueReader, createCatalogueReader, createCatalogueStore } from '../configuration/catalogue/index.ts';
+import { createKeyStore } from '../configuration/keys/index.ts';
 import { createFunctionList, type FunctionList } from '../configuration/stored-functions/index.ts';
 import {
   createWorkspaceReader,
   createWorkspaceStore,
   type WorkspaceReader,
-  type WorkspaceStore,
 } from '../configuration/workspaces/index.ts';
 import { type CallTimes, callTimes } from '../foundation/constants/index.ts';
 import type { Environment } from '../foundation/environment/index.ts';
-import { type Randomness, systemRandomness } from '../foundation/ids/index.ts';
+import { systemRandomness } from '../foundation/ids/index.ts';
 import { createLog, type Log } from '../foundation/log/index.ts';
 import { type Clock, systemClock } from '../foundation/time/index.ts';
 import { createDynamoClient, createDynamoStore, type Store } from '../storage/store/index.ts';
 
-export interface TableReaders {
-  readonly clock: Clock;
+export interface TableReaders
+  extends Pick<AdministrationDependencies, 'clock' | 'randomness' | 'keys' | 'catalogues' | 'workspaceStore'> {
   readonly times: CallTimes;
-  readonly randomness: Randomness;
   readonly log: Log;
   readonly store: Store;
-  readonly keys: KeyStore;
-  readonly catalogues: CatalogueStore;
   readonly catalogue: CatalogueReader;
-  readonly workspaceStore: WorkspaceStore;
   readonly workspaces: WorkspaceReader;
   readonly connections: ConnectionList;
   readonly functionList: FunctionList;

@@ -4,7 +4,7 @@ import type { GatewayRequest } from '../../../shared/protocol/http/index.ts';
 import type { RequestScope } from '../../../shared/protocol/router/index.ts';
 import type { Item } from '../../../shared/storage/store/index.ts';
 import { countKeyRequest, keyErrorOf } from '../admission/admit-key.ts';
-import type { ChatDependencies } from '../dependencies.ts';
+import type { GatewayDependencies } from '../dependencies.ts';
 
 export interface OwnKey {
   readonly record: KeyRecord;
@@ -14,7 +14,7 @@ export interface OwnKey {
 
 /** Throws in the order of contract 5: key, requests per minute, correlation headers. */
 export async function identifyKey(
-  deps: ChatDependencies,
+  deps: GatewayDependencies,
   { headers }: GatewayRequest,
   { correlationFault, logContext }: RequestScope,
 ): Promise<OwnKey> {

@@ -9,23 +9,23 @@ import { formatUsd, type PicoUsd, parseUsd } from '../../../shared/foundation/mo
 import type { GatewayRequest } from '../../../shared/protocol/http/index.ts';
 import { type Endpoint, jsonHeaders } from '../../../shared/protocol/router/index.ts';
 import { startAdmissionTime } from '../../../shared/storage/store/index.ts';
-import type { ChatDependencies } from '../dependencies.ts';
+import type { GatewayDependencies } from '../dependencies.ts';
 import { identifyKey, type OwnKey } from './identify-key.ts';
 
-type Read = (deps: ChatDependencies, key: OwnKey, request: GatewayRequest) => object | Promise<object>;
+type Read = (deps: GatewayDependencies, key: OwnKey, request: GatewayRequest) => object | Promise<object>;
 
 /** GET /key. */
-export const serveKey = (deps: ChatDependencies): Endpoint =>
+export const serveKey = (deps: GatewayDependencies): Endpoint =>
   serve(deps, ({ clock }, key) => keyDocument(key, clock.nowMs()));
 
 /** GET /credits. */
-export const serveCredits = (deps: ChatDependencies): Endpoint => serve(deps, readCredits);
+export const serveCredits = (deps: GatewayDependencies): Endpoint => serve(deps, readCredits);
 
 /** GET /generation?id=. */
-export const serveGeneration = (deps: ChatDependencies): Endpoint => serve(deps, readGeneration);
+export const serveGeneration = (deps: GatewayDependencies): Endpoint => serve(deps, readGeneration);
 
 const serve =
-  (deps: ChatDependencies, read: Read): Endpoint =>
+  (deps: GatewayDependencies, read: Read): Endpoint =>
   async (request, scope) => {
     const reading = identifyKey(deps, request, scope).then((key) => read(deps, key, request));
     // What the store cannot answer within two seconds is not waited for.
@@ -53,7 +53,7 @@ export function keyDocument({ record, item }: OwnKey, nowMs: number) {
   };
 }
 
-async function readCredits({ credit, workspaces, clock }: ChatDependencies, { record }: OwnKey) {
+async function readCredits({ credit, workspaces, clock }: GatewayDependencies, { record }: OwnKey) {
   const { id, credit_shards: shards, spend_limit_usd: limit } = await workspaces.read(record.workspace);
   const spendLimit = limit === null ? null : (parseUsd(limit) ?? null);
   const { granted, spent, available, holds } = await credit.show({ workspace: id, shards, spendLimit });
@@ -67,7 +67,7 @@ async function readCredits({ credit, workspaces, clock }: ChatDependencies, { re
 
 const atLeastNothing = (amount: PicoUsd): PicoUsd => (amount > 0n ? amount : 0n);
 
-async function readGeneration({ records }: ChatDependencies, { record }: OwnKey, { query }: GatewayRequest) {
+async function readGeneration({ records }: GatewayDependencies, { record }: OwnKey, { query }: GatewayRequest) {
   const [id, ...more] = new URLSearchParams(query).getAll('id');
   if (id === undefined || id === '' || more.length > 0) {
     throw fail('invalid_request', {

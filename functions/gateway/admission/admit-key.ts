@@ -1,17 +1,17 @@
 // Asks the store about a key, and keeps what it says of it: the next call of this instance starts from there.
 import type { KeyAdmission, KeyCount, KeyRequest, PaidKeyRequest } from '../../../shared/accounting/holds/index.ts';
 import { fail, type GatewayError } from '../../../shared/errors/index.ts';
-import type { ChatDependencies } from '../dependencies.ts';
+import type { GatewayDependencies } from '../dependencies.ts';
 
-export const admitKey = async (deps: ChatDependencies, request: PaidKeyRequest): Promise<KeyAdmission> =>
+export const admitKey = async (deps: GatewayDependencies, request: PaidKeyRequest): Promise<KeyAdmission> =>
   remember(deps, request, await deps.counters.admitKey(request));
 
 /** For a request that costs nothing. */
-export const countKeyRequest = async (deps: ChatDependencies, request: KeyRequest): Promise<KeyCount> =>
+export const countKeyRequest = async (deps: GatewayDependencies, request: KeyRequest): Promise<KeyCount> =>
   remember(deps, request, await deps.counters.countKeyRequest(request));
 
 function remember<Answer extends KeyAdmission | KeyCount>(
-  { keyCache }: ChatDependencies,
+  { keyCache }: GatewayDependencies,
   { publicId }: KeyRequest,
   answer: Answer,
 ): Answer {

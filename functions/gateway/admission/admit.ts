@@ -2,7 +2,7 @@
 import { GatewayError } from '../../../shared/errors/index.ts';
 import type { TimeBudget } from '../../../shared/foundation/time/index.ts';
 import { openBill } from '../../../shared/routing/billing/index.ts';
-import type { ChatDependencies } from '../dependencies.ts';
+import type { GatewayDependencies } from '../dependencies.ts';
 import type { AdmittedCall, IdentifiedCall, ReadyAnswer } from '../stages.ts';
 import { createCallNames } from './call-names.ts';
 import { reserveAll, reserveRefused } from './reservation.ts';
@@ -15,7 +15,7 @@ type Admitted<Planned> = Planned & Omit<AdmittedCall, keyof IdentifiedCall>;
  * admitted: its refusal is thrown, unless an answer is stored for it or another error stands before it.
  */
 export async function admit<Planned extends PlannedCall>(
-  deps: ChatDependencies,
+  deps: GatewayDependencies,
   call: IdentifiedCall,
   planned: Planned | GatewayError,
   admissionTime: TimeBudget,

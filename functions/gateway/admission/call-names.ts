@@ -3,7 +3,7 @@
 import { headerNames } from '../../../shared/foundation/constants/index.ts';
 import type { Deadline } from '../../../shared/foundation/time/index.ts';
 import { retryWrite, StoreUnavailable } from '../../../shared/storage/store/index.ts';
-import type { ChatDependencies } from '../dependencies.ts';
+import type { GatewayDependencies } from '../dependencies.ts';
 import type { CallNames, IdentifiedCall, NamesEnd, StoredAnswer } from '../stages.ts';
 
 /** A replay repeats these headers of the answer; all others belong to the request. */
@@ -18,7 +18,7 @@ const storedHeaders: readonly string[] = [
 /** A large answer goes to the blob store first, which may take three seconds to fail: two tries are within the 10 s. */
 const storeTriesMax = 2;
 
-export function createCallNames(deps: ChatDependencies, call: IdentifiedCall, owner: string): CallNames {
+export function createCallNames(deps: GatewayDependencies, call: IdentifiedCall, owner: string): CallNames {
   const { idempotency, spans, clock, log } = deps;
   const { idempotencyKey: key, workspace, asksFunction, scope } = call;
   const { spanId } = scope.correlation;

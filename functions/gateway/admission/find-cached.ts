@@ -1,13 +1,13 @@
 // The response cache: where an answer is stored, nothing else is needed, credit included.
 import { cacheKey } from '../../../shared/accounting/response-cache/index.ts';
-import type { ChatDependencies } from '../dependencies.ts';
+import type { GatewayDependencies } from '../dependencies.ts';
 import type { CallNames, RoutedCall } from '../stages.ts';
 import type { Reservation, Reserved } from './reservation.ts';
 
 const ttlDefaultSeconds = 300;
 
 export function findCached(
-  { responseCache, clock }: ChatDependencies,
+  { responseCache, clock }: GatewayDependencies,
   call: RoutedCall,
   owner: string,
   names: CallNames,

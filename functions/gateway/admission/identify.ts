@@ -7,7 +7,7 @@ import type { TimeBudget } from '../../../shared/foundation/time/index.ts';
 import { checkRequestSchema, startSchemaWork } from '../../../shared/protocol/json-schema/index.ts';
 import type { LogContext } from '../../../shared/protocol/router/index.ts';
 import { type Item, startAdmissionTime } from '../../../shared/storage/store/index.ts';
-import type { ChatDependencies } from '../dependencies.ts';
+import type { GatewayDependencies } from '../dependencies.ts';
 import type { IdentifiedCall, ReadCall, ReceivedCall } from '../stages.ts';
 import { refuseFault } from './refuse-fault.ts';
 
@@ -16,7 +16,7 @@ import { refuseFault } from './refuse-fault.ts';
  * not waited for). A schema that needs a worker may wait for one longer than that.
  */
 export async function identify(
-  deps: ChatDependencies,
+  deps: GatewayDependencies,
   received: ReceivedCall,
   key: Promise<Item>,
 ): Promise<{ readonly call: IdentifiedCall; readonly admissionTime: TimeBudget }> {
@@ -34,7 +34,7 @@ const schemaOptionsOf = ({ scope, schemaWork: work }: IdentifiedCall) => ({
 });
 
 async function findCaller(
-  deps: ChatDependencies,
+  deps: GatewayDependencies,
   received: ReceivedCall,
   key: Promise<Item>,
   admissionTime: TimeBudget,
@@ -76,11 +76,11 @@ function nameCaller(logContext: LogContext, keyItem: Item, { model, call }: Read
   };
 }
 
-const readWorkspace = ({ workspaces, connections }: ChatDependencies, id: string) =>
+const readWorkspace = ({ workspaces, connections }: GatewayDependencies, id: string) =>
   Promise.all([workspaces.read(id), connections.connectionsOf(id)]);
 
 /** Throws UNAUTHORIZED for a key that does not exist or has another secret: neither ever changes. */
-export async function findKey({ keys, keyCache }: ChatDependencies, { credential }: ReceivedCall): Promise<Item> {
+export async function findKey({ keys, keyCache }: GatewayDependencies, { credential }: ReceivedCall): Promise<Item> {
   const { publicId, secretSha256 } = credential;
   const item = keyCache.get(publicId) ?? (await keys.readItem(publicId));
   if (item === undefined || !equalInConstantTime(String(item.secret_sha256), secretSha256)) throw fail('UNAUTHORIZED');

@@ -1,12 +1,12 @@
 import type { GatewayError } from '../../../shared/errors/index.ts';
 import type { Item } from '../../../shared/storage/store/index.ts';
-import type { ChatDependencies } from '../dependencies.ts';
+import type { GatewayDependencies } from '../dependencies.ts';
 import type { ReceivedCall } from '../stages.ts';
 import { reserveKey } from './reserve-key.ts';
 
 /** A call that cannot be served still counts for its key, and a revoked or rate-limited key wins over its fault. */
 export async function refuseFault(
-  deps: ChatDependencies,
+  deps: GatewayDependencies,
   { credential, read }: ReceivedCall,
   keyItem: Item,
   fault: GatewayError,

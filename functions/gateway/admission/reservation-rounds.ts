@@ -1,6 +1,6 @@
 // What of a call's reservations is asked for first. What a call reserves and releases again is missing to others meanwhile:
 // so where a call is likely to end, the rest waits for a second round. As a rule all is one round.
-import type { ChatDependencies } from '../dependencies.ts';
+import type { GatewayDependencies } from '../dependencies.ts';
 import type { IdentifiedCall } from '../stages.ts';
 
 export type FirstRound =
@@ -13,7 +13,7 @@ export type FirstRound =
   | 'credit';
 
 export function firstRoundOf(
-  { recentRefusals }: ChatDependencies,
+  { recentRefusals }: GatewayDependencies,
   call: IdentifiedCall,
   asksCache: boolean,
 ): FirstRound {

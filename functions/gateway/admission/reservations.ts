@@ -2,7 +2,7 @@
 import type { PicoUsd } from '../../../shared/foundation/money/index.ts';
 import { worstCaseCost } from '../../../shared/routing/billing/index.ts';
 import { payerOf } from '../../../shared/routing/planner/index.ts';
-import type { ChatDependencies } from '../dependencies.ts';
+import type { GatewayDependencies } from '../dependencies.ts';
 import type { AdmittedCall, IdentifiedCall, OpenedCall, RoutedCall } from '../stages.ts';
 import { findCached } from './find-cached.ts';
 import type { Reservation } from './reservation.ts';
@@ -17,7 +17,7 @@ import { reserveIdempotencyKey, reserveSpan } from './reserve-names.ts';
 export type PlannedCall = RoutedCall | OpenedCall;
 
 export function reservationsOf(
-  deps: ChatDependencies,
+  deps: GatewayDependencies,
   call: PlannedCall,
   { owner, names }: Pick<AdmittedCall, 'owner' | 'names'>,
 ): Reservation[][] {
@@ -50,13 +50,13 @@ const made = (reservations: readonly (Reservation | undefined)[]): Reservation[]
   reservations.filter((reservation) => reservation !== undefined);
 
 /** Of a call that cannot be planned: its request is counted, and what is stored or in use under its names is found. */
-export const reservationsOfRefused = (deps: ChatDependencies, call: IdentifiedCall, owner: string): Reservation[] =>
+export const reservationsOfRefused = (deps: GatewayDependencies, call: IdentifiedCall, owner: string): Reservation[] =>
   made([
     reserveKey(deps, { ...call, isUnbounded: isUnbounded(call) }, {}, { keyItem: call.keyItem }),
     ...reserveNames(deps, call, owner),
   ]);
 
-const reserveNames = (deps: ChatDependencies, call: IdentifiedCall, owner: string) => [
+const reserveNames = (deps: GatewayDependencies, call: IdentifiedCall, owner: string) => [
   reserveIdempotencyKey(deps, call, owner),
   reserveSpan(deps, call, owner),
 ];

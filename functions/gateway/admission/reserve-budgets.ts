@@ -4,11 +4,11 @@ import { budgetExceeded, quoteBudget } from '../../../shared/configuration/byok/
 import { GatewayError } from '../../../shared/errors/index.ts';
 import { worstCaseCost } from '../../../shared/routing/billing/index.ts';
 import { isBillable } from '../../../shared/routing/planner/index.ts';
-import type { ChatDependencies } from '../dependencies.ts';
+import type { GatewayDependencies } from '../dependencies.ts';
 import type { BudgetHold, RoutedCall } from '../stages.ts';
 import { type Release, type Reservation, type Reserved, refused } from './reservation.ts';
 
-export function reserveBudgets(deps: ChatDependencies, call: RoutedCall, owner: string): Reservation | undefined {
+export function reserveBudgets(deps: GatewayDependencies, call: RoutedCall, owner: string): Reservation | undefined {
   const quotes = quotesOf(deps, call, owner);
   if (quotes.length === 0) return undefined;
   const holds: BudgetHold[] = [];
@@ -25,7 +25,7 @@ export function reserveBudgets(deps: ChatDependencies, call: RoutedCall, owner: 
 
 /** Adds to `holds` what was taken. */
 async function takeBudgets(
-  { counters }: ChatDependencies,
+  { counters }: GatewayDependencies,
   call: RoutedCall,
   quotes: readonly Quote[],
   holds: BudgetHold[],
@@ -54,7 +54,7 @@ interface Quote {
   readonly error?: GatewayError | undefined;
 }
 
-function quotesOf({ times }: ChatDependencies, call: RoutedCall, owner: string): readonly Quote[] {
+function quotesOf({ times }: GatewayDependencies, call: RoutedCall, owner: string): readonly Quote[] {
   const expiresAtMs = call.arrivedAtMs + times.leaseMs;
   const connected = call.plan.filter((candidate) => call.byok?.sourceOf(candidate) === 'connection');
   return [...new Set(connected.map(({ provider }) => provider.id))].map((provider) =>

@@ -3,7 +3,7 @@
 // knows: its next call must find them free.
 import type { Counter } from '../../../shared/accounting/holds/index.ts';
 import { fail } from '../../../shared/errors/index.ts';
-import type { ChatDependencies } from '../dependencies.ts';
+import type { GatewayDependencies } from '../dependencies.ts';
 import type { IdentifiedCall } from '../stages.ts';
 import { type Reservation, type Reserved, refused } from './reservation.ts';
 
@@ -11,7 +11,7 @@ import { type Reservation, type Reserved, refused } from './reservation.ts';
 const retryAfterSeconds = 1;
 
 export function reserveCapacity(
-  { counters, times }: ChatDependencies,
+  { counters, times }: GatewayDependencies,
   { workspace, catalogue, arrivedAtMs }: IdentifiedCall,
   owner: string,
 ): Reservation {

@@ -3,14 +3,14 @@ import type { CreditAccount } from '../../../shared/accounting/credit/index.ts';
 import type { Hold } from '../../../shared/accounting/holds/index.ts';
 import { fail } from '../../../shared/errors/index.ts';
 import { parseUsd } from '../../../shared/foundation/money/index.ts';
-import type { ChatDependencies } from '../dependencies.ts';
+import type { GatewayDependencies } from '../dependencies.ts';
 import type { IdentifiedCall } from '../stages.ts';
 import { insufficientMessage } from './money-message.ts';
 import { type Reservation, type Reserved, refused } from './reservation.ts';
 import { creditRefusal } from './reservation-rounds.ts';
 
 export function reserveCredit(
-  deps: ChatDependencies,
+  deps: GatewayDependencies,
   call: IdentifiedCall,
   hold: Hold | undefined,
 ): Reservation | undefined {

@@ -5,7 +5,7 @@ import type { ApiKey } from '../../../shared/configuration/keys/index.ts';
 import { fail } from '../../../shared/errors/index.ts';
 import type { PicoUsd } from '../../../shared/foundation/money/index.ts';
 import type { Item } from '../../../shared/storage/store/index.ts';
-import type { ChatDependencies } from '../dependencies.ts';
+import type { GatewayDependencies } from '../dependencies.ts';
 import { admitKey, keyErrorOf } from './admit-key.ts';
 import { insufficientMessage } from './money-message.ts';
 import { type Reservation, type Reserved, refused } from './reservation.ts';
@@ -25,7 +25,7 @@ export interface SeenKey {
 
 /** `later`: what `reserveSpend` will hold. A key that cannot cover it as it is now refuses the call before others are asked. */
 export const reserveKey = (
-  deps: ChatDependencies,
+  deps: GatewayDependencies,
   facts: KeyFacts,
   { hold, later }: { readonly hold?: Hold | undefined; readonly later?: Hold | undefined },
   seen: SeenKey,
@@ -52,7 +52,7 @@ function availableOf(item: Item, nowMs: number): PicoUsd | null {
 
 /** The spend limit by itself, for a call whose key was reserved without it. */
 export const reserveSpend = (
-  deps: ChatDependencies,
+  deps: GatewayDependencies,
   facts: KeyFacts,
   hold: Hold | undefined,
   seen: SeenKey,
@@ -66,7 +66,7 @@ export const reserveSpend = (
   };
 
 async function askKey(
-  deps: ChatDependencies,
+  deps: GatewayDependencies,
   { credential: { publicId, secretSha256 } }: KeyFacts,
   hold: Hold | undefined,
   seen: SeenKey,
@@ -77,7 +77,7 @@ async function askKey(
   return admission;
 }
 
-function toReserved(deps: ChatDependencies, facts: KeyFacts, admission: KeyAdmission): Reserved {
+function toReserved(deps: GatewayDependencies, facts: KeyFacts, admission: KeyAdmission): Reserved {
   const error = keyErrorOf(admission, facts.asksFunction);
   if (error !== undefined) return refuseKey(deps, facts.credential, error);
   if (admission.kind === 'spend_limit') return refuseSpend(deps, facts, admission);
@@ -86,13 +86,13 @@ function toReserved(deps: ChatDependencies, facts: KeyFacts, admission: KeyAdmis
   return { holdings: { keyHold: hold }, release: () => deps.counters.settleKey(hold, 0n) };
 }
 
-function refuseKey({ recentRefusals }: ChatDependencies, { publicId }: ApiKey, error: Error): Reserved {
+function refuseKey({ recentRefusals }: GatewayDependencies, { publicId }: ApiKey, error: Error): Reserved {
   recentRefusals.set(keyRefusal(publicId), true);
   return refused('key', error);
 }
 
 function refuseSpend(
-  { recentRefusals }: ChatDependencies,
+  { recentRefusals }: GatewayDependencies,
   { credential, asksFunction, isUnbounded }: KeyFacts,
   { needed, available }: Pick<Extract<KeyAdmission, { kind: 'spend_limit' }>, 'needed' | 'available'>,
 ): Reserved {

@@ -1,6 +1,6 @@
 // The names of a call: its Idempotency-Key and its span id.
 import { fail, GatewayError } from '../../../shared/errors/index.ts';
-import type { ChatDependencies } from '../dependencies.ts';
+import type { GatewayDependencies } from '../dependencies.ts';
 import type { IdentifiedCall } from '../stages.ts';
 import { type Release, type Reservation, type Reserved, type Resolution, refused } from './reservation.ts';
 
@@ -9,7 +9,7 @@ const retryAfterMaxSeconds = 2;
 
 /** Runs, replays, conflicts, or is still running. */
 export function reserveIdempotencyKey(
-  { idempotency, clock, times }: ChatDependencies,
+  { idempotency, clock, times }: GatewayDependencies,
   call: IdentifiedCall,
   owner: string,
 ): Reservation | undefined {
@@ -41,7 +41,7 @@ export function reserveIdempotencyKey(
 
 /** A span is used once per workspace, but a retry may bring its own again. */
 export function reserveSpan(
-  { spans, clock }: ChatDependencies,
+  { spans, clock }: GatewayDependencies,
   call: IdentifiedCall,
   owner: string,
 ): Reservation | undefined {

@@ -20,7 +20,7 @@ import {
   type UpstreamAnswer,
   type Watch,
 } from '../../../shared/routing/providers/index.ts';
-import type { ChatDependencies } from '../dependencies.ts';
+import type { GatewayDependencies } from '../dependencies.ts';
 import type { ModelCall, OpenStream } from '../stages.ts';
 import { openStream, readBrokenStream } from './open-stream.ts';
 import { type PreparedCall, prepareCall } from './prepare-call.ts';
@@ -34,7 +34,7 @@ type Failure = { readonly kind: 'failure'; readonly failure: AttemptFailure };
 export type AttemptOutcome = (Answer & { readonly answeredAtMs: number }) | Failure;
 
 export async function attempt(
-  deps: ChatDependencies,
+  deps: GatewayDependencies,
   call: ModelCall,
   { candidate }: AdmittedCandidate,
   silenceLimitMs: number,
@@ -78,7 +78,7 @@ interface Reading {
 }
 
 async function readOutcome(
-  deps: ChatDependencies,
+  deps: GatewayDependencies,
   { request, streamDeadline }: ModelCall,
   { candidate: { provider }, answer, watch, onBytes, describe }: Reading,
 ): Promise<Answer | Failure> {

@@ -7,7 +7,7 @@ import { sleep, waitAtMost } from '../../../shared/foundation/time/index.ts';
 import { entryOf, estimateTokens, limitsOf, payerOf } from '../../../shared/routing/planner/index.ts';
 import type { AdmittedCandidate } from '../../../shared/routing/provider-metrics/index.ts';
 import { startAdmissionTime } from '../../../shared/storage/store/index.ts';
-import type { ChatDependencies } from '../dependencies.ts';
+import type { GatewayDependencies } from '../dependencies.ts';
 import type { ModelCall } from '../stages.ts';
 
 export interface CandidateQueue {
@@ -25,7 +25,7 @@ export interface CandidateQueue {
 /** Rounds of asking: each is one write per limited candidate, so many waiting calls must not multiply into many writes. */
 const roundsMax = 10;
 
-export function createCandidateQueue(deps: ChatDependencies, call: ModelCall): CandidateQueue {
+export function createCandidateQueue(deps: GatewayDependencies, call: ModelCall): CandidateQueue {
   const { clock, limiter } = deps;
   const candidates = [...call.plan];
   let { firstCandidate: reserved } = call;

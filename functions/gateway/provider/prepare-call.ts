@@ -7,14 +7,14 @@ import { toUpstreamBody } from '../../../shared/protocol/interfaces/chat-complet
 import type { UpstreamTarget } from '../../../shared/protocol/wire/index.ts';
 import type { AttemptFailure, Credential, UpstreamRequest } from '../../../shared/routing/providers/index.ts';
 import { StoreUnavailable } from '../../../shared/storage/store/index.ts';
-import type { ChatDependencies } from '../dependencies.ts';
+import type { GatewayDependencies } from '../dependencies.ts';
 import type { ModelCall } from '../stages.ts';
 
 export type PreparedCall = Pick<UpstreamRequest, 'url' | 'headers' | 'body'>;
 
 /** What throws in here is a fault of the gateway, never the provider's. */
 export async function prepareCall(
-  deps: ChatDependencies,
+  deps: GatewayDependencies,
   call: ModelCall,
   candidate: Candidate,
 ): Promise<PreparedCall | { readonly failure: AttemptFailure }> {
@@ -65,7 +65,7 @@ const upstreamHeaders = (
  * connection that cannot be opened is not replaced by our credential.
  */
 async function findCredential(
-  deps: ChatDependencies,
+  deps: GatewayDependencies,
   call: ModelCall,
   candidate: Candidate,
 ): Promise<Credential | undefined> {

@@ -3,14 +3,14 @@
 import { reservePerCandidateMs } from '../../../shared/foundation/constants/index.ts';
 import { type AdmittedCandidate, type Attempt, reportAttempt } from '../../../shared/routing/provider-metrics/index.ts';
 import type { AttemptFailure } from '../../../shared/routing/providers/index.ts';
-import type { ChatDependencies } from '../dependencies.ts';
+import type { GatewayDependencies } from '../dependencies.ts';
 import type { ModelCall, ProviderRun } from '../stages.ts';
 import { attempt } from './attempt.ts';
 import { createCandidateQueue } from './candidate-queue.ts';
 import { createOutputCheck } from './check-output.ts';
 import { conclude } from './conclude.ts';
 
-export async function provide(deps: ChatDependencies, call: ModelCall): Promise<ProviderRun> {
+export async function provide(deps: GatewayDependencies, call: ModelCall): Promise<ProviderRun> {
   const { clock } = deps;
   const startedAtMs = clock.nowMs();
   const queue = createCandidateQueue(deps, call);

@@ -26,7 +26,7 @@ import {
   parseJson,
   readRequestBody,
 } from '../../../shared/protocol/wire/index.ts';
-import type { ChatDependencies } from '../dependencies.ts';
+import type { GatewayDependencies } from '../dependencies.ts';
 import type { Call, ReadCall, ReceivedCall } from '../stages.ts';
 import { checkFunctionCall } from './check-function-call.ts';
 import { withoutIdleMembers } from './idle-members.ts';
@@ -35,7 +35,7 @@ import { readAttribution, readCallHeaders } from './read-call-headers.ts';
 /** Between two steps that go through a longer body, whatever else waits for the event loop has its turn. */
 const longBodyBytes = 64 * 1024;
 
-type Times = Pick<ChatDependencies, 'clock' | 'times'>;
+type Times = Pick<GatewayDependencies, 'clock' | 'times'>;
 
 /** Needs the headers only: the key is looked up while the body is on its way. */
 export function receive(deps: Times, request: GatewayRequest, scope: RequestScope): ReceivedCall {

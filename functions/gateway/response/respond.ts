@@ -13,7 +13,7 @@ import { jsonHeaders, streamHeaders } from '../../../shared/protocol/router/inde
 import { rewriteMembers, type UsageReport } from '../../../shared/protocol/wire/index.ts';
 import { type Charge, mergeUsage } from '../../../shared/routing/billing/index.ts';
 import { payerOf } from '../../../shared/routing/planner/index.ts';
-import type { ChatDependencies } from '../dependencies.ts';
+import type { GatewayDependencies } from '../dependencies.ts';
 import type { AdmittedChat, EndedCall, OpenStream, ProvidedAnswer, ProviderRun } from '../stages.ts';
 import { asksMergedUsage, type RelayedStream, relayStream } from './event-stream.ts';
 import { createStreamSchemaCheck } from './stream-schema-check.ts';
@@ -34,7 +34,7 @@ interface Answered {
 }
 
 export async function respond(
-  deps: ChatDependencies,
+  deps: GatewayDependencies,
   call: AdmittedChat,
   run: ProviderRun,
   provided: ProvidedAnswer,
@@ -45,7 +45,7 @@ export async function respond(
     : streamResponse(deps, answered, provided.stream);
 }
 
-async function jsonResponse(deps: ChatDependencies, answered: Answered, answer: JsonAnswer): Promise<Responded> {
+async function jsonResponse(deps: GatewayDependencies, answered: Answered, answer: JsonAnswer): Promise<Responded> {
   const { call, headers } = answered;
   const json = call.request.reasoning?.exclude === true ? withoutReasoning(answer.json) : answer.json;
   const charge = call.bill.charges.at(-1);
@@ -57,7 +57,7 @@ async function jsonResponse(deps: ChatDependencies, answered: Answered, answer: 
   return { response, end: () => ({ stream: undefined, writeCache: cacheWriter(deps, call, charge, readContent) }) };
 }
 
-function streamResponse(deps: ChatDependencies, answered: Answered, stream: OpenStream): Responded {
+function streamResponse(deps: GatewayDependencies, answered: Answered, stream: OpenStream): Responded {
   const { call, run, provided, headers } = answered;
   const { request, holdings, names } = call;
   const answer = { status: okStatus, headers: { ...headers, ...streamHeaders } };
@@ -139,7 +139,7 @@ function usageOf(
 }
 
 function servedHeaders(
-  { clock }: ChatDependencies,
+  { clock }: GatewayDependencies,
   { arrivedAtMs, holdings: { cache } }: AdmittedChat,
   { upstreamMs }: ProviderRun,
   { admitted: { candidate } }: ProvidedAnswer,

@@ -2,12 +2,12 @@ import type { CachedAnswer } from '../../../shared/accounting/response-cache/ind
 import { okStatus } from '../../../shared/errors/index.ts';
 import { jsonHeaders, streamHeaders } from '../../../shared/protocol/router/index.ts';
 import type { Charge } from '../../../shared/routing/billing/index.ts';
-import type { ChatDependencies } from '../dependencies.ts';
+import type { GatewayDependencies } from '../dependencies.ts';
 import type { AdmittedChat } from '../stages.ts';
 
 /** Writes a complete answer into the response cache. Undefined: it is not to be kept. */
 export function cacheWriter(
-  { responseCache, clock }: ChatDependencies,
+  { responseCache, clock }: GatewayDependencies,
   { holdings: { cache } }: AdmittedChat,
   { candidate: { provider, model }, usage }: Charge,
   readContent: () => CachedAnswer['content'],

@@ -24,11 +24,11 @@ import {
   readByokFacts,
   tighten,
 } from '../../../shared/routing/planner/index.ts';
-import type { ChatDependencies } from '../dependencies.ts';
+import type { GatewayDependencies } from '../dependencies.ts';
 import type { AdmittedChat, IdentifiedCall, ModelCall, ReadyAnswer, RoutedCall } from '../stages.ts';
 
 export async function route(
-  deps: ChatDependencies,
+  deps: GatewayDependencies,
   identified: IdentifiedCall,
   admissionTime: TimeBudget,
 ): Promise<RoutedCall | GatewayError> {
@@ -66,7 +66,7 @@ function forKey(call: IdentifiedCall): IdentifiedCall {
  * The plan may have been made with a key as it was remembered. Its admission has left it as the store has it now: a model
  * that was taken from its list is not called any more.
  */
-export function checkKeyModels(deps: ChatDependencies, call: AdmittedChat): void {
+export function checkKeyModels(deps: GatewayDependencies, call: AdmittedChat): void {
   const models = call.plan.map(({ model }) => model.id);
   const other = findOtherModel(deps, call, models);
   if (other !== undefined) throw other;
@@ -74,7 +74,7 @@ export function checkKeyModels(deps: ChatDependencies, call: AdmittedChat): void
 
 /** A stored answer is not for a key that may not call the model that gave it, or one that the request names. */
 export async function checkReadyModels(
-  deps: ChatDependencies,
+  deps: GatewayDependencies,
   call: IdentifiedCall,
   ready: ReadyAnswer,
 ): Promise<void> {
@@ -89,7 +89,7 @@ export async function checkReadyModels(
 
 /** The error for the first of these models that is not in the key's list. */
 function findOtherModel(
-  { keyCache }: ChatDependencies,
+  { keyCache }: GatewayDependencies,
   { credential, keyItem, catalogue, request }: IdentifiedCall,
   called: readonly string[],
 ): GatewayError | undefined {

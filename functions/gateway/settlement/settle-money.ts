@@ -2,11 +2,11 @@
 // the deadline; after that the hold comes back with its lease.
 import type { Deadline } from '../../../shared/foundation/time/index.ts';
 import { retryWrite } from '../../../shared/storage/store/index.ts';
-import type { ChatDependencies } from '../dependencies.ts';
+import type { GatewayDependencies } from '../dependencies.ts';
 import type { AdmittedCall } from '../stages.ts';
 
 /** Rejects with the first failure, after every hold was tried. */
-export async function settleMoney(deps: ChatDependencies, call: AdmittedCall, deadline: Deadline): Promise<void> {
+export async function settleMoney(deps: GatewayDependencies, call: AdmittedCall, deadline: Deadline): Promise<void> {
   const { counters, credit, clock } = deps;
   const { bill } = call;
   const { keyHold, creditHold, budgets } = call.holdings;

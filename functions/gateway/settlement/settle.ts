@@ -5,7 +5,7 @@ import { startDeadline } from '../../../shared/foundation/time/index.ts';
 import type { PolicyOptions } from '../../../shared/protocol/wire/index.ts';
 import { reportAttempt, settleAttempts } from '../../../shared/routing/provider-metrics/index.ts';
 import { retryWrite } from '../../../shared/storage/store/index.ts';
-import type { ChatDependencies } from '../dependencies.ts';
+import type { GatewayDependencies } from '../dependencies.ts';
 import type { AdmittedCall, EndedCall, NamesEnd } from '../stages.ts';
 import { logFailedAttempts } from './log-attempts.ts';
 import { logChargesOverHold } from './log-charges.ts';
@@ -18,7 +18,7 @@ const settlementBudgetMs = 9_000;
 const lastWriteMs = 1_000;
 
 export async function settle(
-  deps: ChatDependencies,
+  deps: GatewayDependencies,
   call: AdmittedCall & { readonly policy?: PolicyOptions },
   ended: EndedCall,
 ): Promise<void> {

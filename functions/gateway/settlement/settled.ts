@@ -1,14 +1,14 @@
 // Serves an admitted call so that a fault anywhere still settles it.
 import type { GatewayResponse } from '../../../shared/protocol/http/index.ts';
 import { toGatewayError } from '../../../shared/protocol/router/index.ts';
-import type { ChatDependencies } from '../dependencies.ts';
+import type { GatewayDependencies } from '../dependencies.ts';
 import type { AdmittedCall, EndedCall, Served } from '../stages.ts';
 import { namesEndOf, settle } from './settle.ts';
 
 export async function settled<Admitted extends AdmittedCall>(
-  deps: ChatDependencies,
+  deps: GatewayDependencies,
   call: Admitted,
-  serve: (deps: ChatDependencies, call: Admitted) => Promise<Served>,
+  serve: (deps: GatewayDependencies, call: Admitted) => Promise<Served>,
 ): Promise<GatewayResponse> {
   const unusedPermit = call.holdings.firstCandidate?.permit;
   const notRun = { attempts: [], attemptCount: 0, queuedMs: 0, upstreamMs: 0, firstOutputAtMs: undefined };

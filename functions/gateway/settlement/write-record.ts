@@ -9,7 +9,7 @@ import { openBill, type Payer } from '../../../shared/routing/billing/index.ts';
 import type { Attempt } from '../../../shared/routing/provider-metrics/index.ts';
 import { midStreamCodeOf } from '../../../shared/routing/providers/index.ts';
 import { retryWrite } from '../../../shared/storage/store/index.ts';
-import type { ChatDependencies } from '../dependencies.ts';
+import type { GatewayDependencies } from '../dependencies.ts';
 import type { AdmittedCall, EndedCall, Execution, IdentifiedCall, ReadyAnswer } from '../stages.ts';
 import { keepsProviderText, type PolicedCall } from './log-attempts.ts';
 import { addRecordToLog } from './log-record.ts';
@@ -19,14 +19,14 @@ type RecordedCall = Omit<AdmittedCall, 'holdings' | 'names' | 'admissionTime'> &
   PolicedCall & { readonly execution?: Execution };
 
 export const writeRecord = (
-  deps: ChatDependencies,
+  deps: GatewayDependencies,
   call: RecordedCall,
   ended: EndedCall,
   deadline: Deadline,
 ): Promise<void> => write(deps, call, toRecord(call, ended, deps.clock.nowMs()), deadline);
 
 /** An answer that exists already cost nothing, and is found like any other, under its own id. */
-export function writeReadyRecord(deps: ChatDependencies, call: IdentifiedCall, ready: ReadyAnswer): Promise<void> {
+export function writeReadyRecord(deps: GatewayDependencies, call: IdentifiedCall, ready: ReadyAnswer): Promise<void> {
   const recorded = { ...call, owner: call.scope.correlationId, bill: openBill() };
   const record = toRecord(recorded, notRun, deps.clock.nowMs());
   if (ready.kind === 'cached') {
@@ -58,7 +58,7 @@ const notRun: EndedCall = {
 };
 
 async function write(
-  { records, clock }: ChatDependencies,
+  { records, clock }: GatewayDependencies,
   { scope }: RecordedCall,
   record: CallRecord,
   deadline?: Deadline,

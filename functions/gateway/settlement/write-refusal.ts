@@ -5,7 +5,7 @@ import { errorCatalogue, GatewayError } from '../../../shared/errors/index.ts';
 import { maskKeys } from '../../../shared/foundation/log/index.ts';
 import { toGatewayError } from '../../../shared/protocol/router/index.ts';
 import { type Item, retryWrite } from '../../../shared/storage/store/index.ts';
-import type { ChatDependencies } from '../dependencies.ts';
+import type { GatewayDependencies } from '../dependencies.ts';
 import type { ReceivedCall } from '../stages.ts';
 
 /**
@@ -13,7 +13,7 @@ import type { ReceivedCall } from '../stages.ts';
  * refused many times a second leaves a record of a few of them, and a log line of each.
  */
 export async function writeRefusal(
-  { records, refusalQuota, clock }: ChatDependencies,
+  { records, refusalQuota, clock }: GatewayDependencies,
   received: ReceivedCall,
   key: Promise<Item>,
   cause: unknown,

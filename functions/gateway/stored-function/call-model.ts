@@ -8,7 +8,7 @@ import { readChoices, withoutReasoning } from '../../../shared/protocol/interfac
 import type { JsonText } from '../../../shared/protocol/wire/index.ts';
 import type { Plan } from '../../../shared/routing/planner/index.ts';
 import { startAdmissionTime } from '../../../shared/storage/store/index.ts';
-import type { ChatDependencies } from '../dependencies.ts';
+import type { GatewayDependencies } from '../dependencies.ts';
 import { provide } from '../provider/provide.ts';
 import type { AdmittedExecution, ModelCall, PlannedModelCall, ProvidedAnswer, ProviderRun } from '../stages.ts';
 
@@ -20,7 +20,7 @@ export interface ModelAnswer extends StepAnswer {
 
 /** `onRun` is called with each run of the provider loop, also with those that failed. */
 export async function callModel(
-  deps: ChatDependencies,
+  deps: GatewayDependencies,
   call: AdmittedExecution,
   planned: PlannedModelCall,
   stopped: AbortSignal | undefined,
@@ -40,7 +40,7 @@ export async function callModel(
 }
 
 const toModelCall = (
-  { clock }: ChatDependencies,
+  { clock }: GatewayDependencies,
   call: AdmittedExecution,
   { request, size, plan }: PlannedModelCall,
   stopped: AbortSignal | undefined,

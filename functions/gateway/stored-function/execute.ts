@@ -11,13 +11,13 @@ import {
 } from '../../../shared/errors/index.ts';
 import { headerNames } from '../../../shared/foundation/constants/index.ts';
 import { jsonHeaders, toGatewayError } from '../../../shared/protocol/router/index.ts';
-import type { ChatDependencies } from '../dependencies.ts';
+import type { GatewayDependencies } from '../dependencies.ts';
 import type { AdmittedExecution, EndedCall, ProviderRun, Served } from '../stages.ts';
 import { callModel } from './call-model.ts';
 import { executionUsage } from './execution-usage.ts';
 import { planModelCall } from './plan-model-call.ts';
 
-export async function execute(deps: ChatDependencies, call: AdmittedExecution): Promise<Served> {
+export async function execute(deps: GatewayDependencies, call: AdmittedExecution): Promise<Served> {
   const { clock } = deps;
   const startedAtMs = clock.nowMs();
   const runs: ProviderRun[] = [];
@@ -52,7 +52,7 @@ interface Executed {
 }
 
 /** Adds each run of the provider loop to `runs`, those of failed steps included. */
-async function runFunction(deps: ChatDependencies, call: AdmittedExecution, runs: ProviderRun[]): Promise<Executed> {
+async function runFunction(deps: GatewayDependencies, call: AdmittedExecution, runs: ProviderRun[]): Promise<Executed> {
   const { revision, matched, prompt } = call.execution;
   const { content, functionId, revisionId } = revision;
   const facts = { functionId, revisionId, executionId: call.owner };

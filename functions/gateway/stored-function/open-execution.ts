@@ -14,11 +14,14 @@ import {
 import { fail, GatewayError } from '../../../shared/errors/index.ts';
 import type { PicoUsd } from '../../../shared/foundation/money/index.ts';
 import { withUnknownInput, worstCaseCost } from '../../../shared/routing/billing/index.ts';
-import type { ChatDependencies } from '../dependencies.ts';
+import type { GatewayDependencies } from '../dependencies.ts';
 import type { Execution, IdentifiedCall, OpenedCall, PlannedModelCall } from '../stages.ts';
 import { planModelCall } from './plan-model-call.ts';
 
-export async function openExecution(deps: ChatDependencies, call: IdentifiedCall): Promise<OpenedCall | GatewayError> {
+export async function openExecution(
+  deps: GatewayDependencies,
+  call: IdentifiedCall,
+): Promise<OpenedCall | GatewayError> {
   if (requiresManagedFunding(call.byokKey, call.workspace, call.connections)) {
     return fail('function_requires_managed_funding');
   }
@@ -34,7 +37,7 @@ export async function openExecution(deps: ChatDependencies, call: IdentifiedCall
 }
 
 async function findRevision(
-  deps: ChatDependencies,
+  deps: GatewayDependencies,
   { request, workspace, catalogue }: IdentifiedCall,
 ): Promise<OpenRevision> {
   const alias = parseFunctionAlias(request.model);
@@ -48,7 +51,7 @@ async function findRevision(
 }
 
 function prepare(
-  deps: ChatDependencies,
+  deps: GatewayDependencies,
   call: IdentifiedCall,
   revision: OpenRevision,
   matched: MatchedInput,

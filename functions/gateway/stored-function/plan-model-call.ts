@@ -5,12 +5,12 @@ import type { FunctionRequest } from '../../../shared/configuration/stored-funct
 import { fail, GatewayError } from '../../../shared/errors/index.ts';
 import { type ChatRequest, readChatRequest } from '../../../shared/protocol/interfaces/chat-completions/index.ts';
 import { entryOf, makePlan, type Plan } from '../../../shared/routing/planner/index.ts';
-import type { ChatDependencies } from '../dependencies.ts';
+import type { GatewayDependencies } from '../dependencies.ts';
 import type { IdentifiedCall, PlannedModelCall } from '../stages.ts';
 
 /** execution_failed where no model of it can serve: inside a function every such failure is this one. */
 export function planModelCall(
-  deps: ChatDependencies,
+  deps: GatewayDependencies,
   call: IdentifiedCall,
   { body, fallbackModels }: FunctionRequest,
 ): PlannedModelCall | GatewayError {
@@ -30,7 +30,7 @@ export function planModelCall(
 /** No provider can be called, so a retry would end the same way. */
 const failed = (cause: unknown): GatewayError => fail('execution_failed', { cause, isFinal: true });
 
-const planModel = (deps: ChatDependencies, call: IdentifiedCall, request: ChatRequest): Plan | GatewayError =>
+const planModel = (deps: GatewayDependencies, call: IdentifiedCall, request: ChatRequest): Plan | GatewayError =>
   makePlan(request, {
     catalogue: call.catalogue,
     workspace: call.workspace,
