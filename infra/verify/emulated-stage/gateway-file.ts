@@ -12,24 +12,12 @@ export const byokVariable = 'GW_VERIFY_BYOK_KEY';
 export const models = { withCredential: 'acme/echo', withByok: 'bolt/echo' };
 export const storedFunction = { id: 'shout', input: 'Hello' };
 
+const entry = { input_price_per_million: '1.00', output_price_per_million: '2.00', context_length: 128_000 };
+
 const model = (id: string, provider: string) => ({
   id,
-  display_name: provider,
-  created: 1_760_000_000,
-  context_length: 128_000,
-  modalities: ['text'],
   auto: id === models.withCredential,
-  providers: [
-    {
-      provider,
-      upstream_model: 'echo',
-      input_price_per_million: '1.00',
-      output_price_per_million: '2.00',
-      context_length: 128_000,
-      max_output_tokens: 4_096,
-      supported_params: { tools: true, vision: true, json_mode: true, json_schema: true },
-    },
-  ],
+  providers: [{ provider, upstream_model: 'echo', ...entry }],
 });
 
 const revision = {

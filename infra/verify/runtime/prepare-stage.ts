@@ -63,25 +63,13 @@ export async function prepareStage(say: (line: string) => void): Promise<Prepare
   };
 }
 
+const entry = { input_price_per_million: '1.00', output_price_per_million: '2.00', context_length: 128_000 };
+
 const fileOf = (baseUrl: string, key: string) => ({
   providers: [{ id: 'acme', display_name: 'Acme', base_url: baseUrl, auth: 'none' }],
-  models: Object.entries(models).map(([id, behaviour]) => ({
+  models: Object.entries(models).map(([id, upstream_model]) => ({
     id,
-    display_name: id,
-    created: 1_760_000_000,
-    context_length: 128_000,
-    modalities: ['text'],
-    providers: [
-      {
-        provider: 'acme',
-        upstream_model: behaviour,
-        input_price_per_million: '1.00',
-        output_price_per_million: '2.00',
-        context_length: 128_000,
-        max_output_tokens: 4_096,
-        supported_params: { tools: true, vision: true, json_mode: true, json_schema: true },
-      },
-    ],
+    providers: [{ provider: 'acme', upstream_model, ...entry }],
   })),
   workspaces: [{ id: 'team', credit_usd: '100', keys: [{ name: 'first', key }] }],
 });
