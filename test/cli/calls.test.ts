@@ -99,15 +99,15 @@ describe('calls', () => {
     ['--since 5m', ['plain', 'rescued']],
     ['--since 150m', ['plain', 'rescued', 'refused']],
     ['--since 3d --limit 1', ['plain']],
-    ['--since 7d --workspace team', ['plain', 'rescued', 'refused', 'old', 'report', 'unasked']],
-    ['--since 7d --slow 5s', ['report']],
+    ['--since 3d --workspace team', ['plain', 'rescued', 'refused', 'old', 'report', 'unasked']],
+    ['--since 3d --slow 5s', ['report']],
     ['--slow 4210ms --limit 1', ['plain']],
     ['--slow 4211ms', []],
     ['--sort cost --workspace team', ['rescued', 'plain', 'refused']],
-    ['--since 7d --sort cost --limit 1', ['other']],
-    ['--since 7d --sort ms --limit 2', ['report', 'plain']],
-    ['--since 7d --sort time --limit 1', ['plain']],
-    ['--since 7d --model gw/function/report@r1', ['report']],
+    ['--since 3d --sort cost --limit 1', ['other']],
+    ['--since 3d --sort ms --limit 2', ['report', 'plain']],
+    ['--since 3d --sort time --limit 1', ['plain']],
+    ['--since 3d --model gw/function/report@r1', ['report']],
     ['--failed', ['refused']],
     ['--key build', ['refused']],
     ['--key BUILDBUILDBUILD1', ['refused']],
@@ -129,15 +129,15 @@ describe('calls', () => {
   });
 
   it('show a function under its own id, and who paid where it was not the credit', async () => {
-    const { out } = await operate(`calls --since 7d --slow 5s ${local.option}`, { clock });
+    const { out } = await operate(`calls --since 3d --slow 5s ${local.option}`, { clock });
     expect(out).toMatch(/ paid by +key +id$/m);
     expect(out).toMatch(new RegExp(` gw/function/report@r1 .* BYOK +ci +${ids.report}$`, 'm'));
     expect((await operate(`calls ${local.option}`, { clock })).out).not.toContain('BYOK');
   });
 
-  it.each([80, 100, 120])('fit a terminal of %i columns, with the id of each whole', async (columns) => {
+  it.each([80, 120])('fit a terminal of %i columns, with the id of each whole', async (columns) => {
     const style = { columns, isColoured: false };
-    for (const command of ['calls --since 7d', 'usage --since 7d', 'usage --since 7d --by provider', 'status']) {
+    for (const command of ['calls --since 3d', 'usage --since 3d', 'usage --since 3d --by provider', 'status']) {
       const { out } = await operate(`${command} ${local.option}`, { clock, style });
       expect(Math.max(...out.split('\n').map((line) => line.length))).toBeLessThanOrEqual(columns);
       if (command.startsWith('calls')) for (const id of Object.values(ids)) expect(out).toContain(id);
@@ -218,7 +218,7 @@ describe('usage', () => {
     const rowsBy = async (by: string) =>
       (
         await operateJson<{ groups: Record<string, unknown>[]; total: object }>(
-          `usage --since 7d --by ${by} ${local.option}`,
+          `usage --since 3d --by ${by} ${local.option}`,
           { clock },
         )
       ).groups;
@@ -229,7 +229,7 @@ describe('usage', () => {
     expect(await rowsBy('function')).toContainEqual(
       expect.objectContaining({ group: 'report', calls: 1, p50_ms: 12_000, byok_cost_usd: '0.0065' }),
     );
-    const { out } = await operate(`usage --since 7d --by function ${local.option}`, { clock });
+    const { out } = await operate(`usage --since 3d --by function ${local.option}`, { clock });
     expect(out).toMatch(/p50 ms +p95 ms +first p50 +first p95 .* BYOK USD/);
     expect(out).toMatch(/^\(no function\) /m);
   });
