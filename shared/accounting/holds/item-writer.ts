@@ -11,7 +11,7 @@ import { planWrite } from './plan-write.ts';
 import type { Assess, Assessment, Correction, ReservationOutcome, Settlement, SettlementOutcome } from './requests.ts';
 import { contended, createSettleOnce } from './settle-once.ts';
 import { addMark, createMark, deleteMark, type Mark } from './settlement-mark.ts';
-import { isReservation, isSettlement, type Ticket, type TicketsWrite, type Turn, ticketsOf } from './tickets.ts';
+import { isReservation, isSettlement, type Ticket, type TicketsWrite, ticketsOf } from './tickets.ts';
 
 /** How long a request may wait in the process for its turn. */
 export const queueWaitMaxMs = 10_000;
@@ -73,11 +73,6 @@ export function createItemWriter({ store, clock, randomness }: ItemWriterOptions
     return line;
   }
 
-  function startTurn(reject: Turn['reject']): Turn {
-    number += 1;
-    return { number, arrivedAtMs: clock.nowMs(), asks: 0, reject };
-  }
-
   /** One question to the store at most. Returns those that are not answered yet. */
   async function serve(line: Line, tickets: readonly Ticket[]): Promise<readonly Ticket[]> {
     try {
@@ -109,8 +104,10 @@ export function createItemWriter({ store, clock, randomness }: ItemWriterOptions
     const { answered, gone, write } = planWrite(reservations, inTime.filter(isSettlement), line.seen, nowMs);
     for (const [{ resolve }, outcome] of answered) resolve(outcome);
     for (const { resolve } of gone) resolve({ kind: 'gone' });
-    const done = new Set<Ticket>([...answered.map(([ticket]) => ticket), ...gone, ...ticketsOf(write)]);
-    return { write, left: inTime.filter((ticket) => !done.has(ticket)) };
+    const done = [...answered.map(([ticket]) => ticket), ...gone, ...ticketsOf(write)];
+    if (done.length === inTime.length) return { write, left: [] };
+    const isDone = new Set<Ticket>(done);
+    return { write, left: inTime.filter((ticket) => !isDone.has(ticket)) };
   }
 
   /** 'again': by newer knowledge of the item. What is in no answer was rejected. */
@@ -170,14 +167,17 @@ export function createItemWriter({ store, clock, randomness }: ItemWriterOptions
 
   return {
     reserve<Assessed extends Assessment>(
-      { owner, known, ...address }: Parameters<ItemWriter['reserve']>[0],
+      address: Parameters<ItemWriter['reserve']>[0],
       assess: Assess<Assessed>,
-    ) {
+    ): Promise<ReservationOutcome<Assessed>> {
       const line = lineOf(address);
+      const { owner, known } = address;
       // Of unknown age.
       if (known !== undefined) line.seen ??= { item: known, atMs: 0, number: 0 };
       const { promise, resolve, reject } = Promise.withResolvers<ReservationOutcome>();
-      line.enter({ ...startTurn(reject), assess, owner, isSeenAfter: false, resolve });
+      number += 1;
+      const turn = { number, arrivedAtMs: clock.nowMs(), asks: 0, isSeenAfter: false };
+      line.enter({ assess, owner, resolve, reject, ...turn });
       // A line serves reservations of all kinds, and refuses each only for what it asked for.
       return promise as Promise<ReservationOutcome<Assessed>>;
     },
@@ -185,7 +185,9 @@ export function createItemWriter({ store, clock, randomness }: ItemWriterOptions
     settle: (address, settlement) =>
       settleOnce.settle(address, settlement, () => {
         const { promise, resolve, reject } = Promise.withResolvers<SettlementOutcome>();
-        lineOf(address).enter({ ...startTurn(reject), settlement, owner: address.owner, resolve });
+        number += 1;
+        const turn = { number, arrivedAtMs: clock.nowMs(), asks: 0 };
+        lineOf(address).enter({ settlement, owner: address.owner, resolve, reject, ...turn });
         return promise;
       }),
   };
