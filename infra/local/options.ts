@@ -1,4 +1,4 @@
-// `npm start -- …` (contract 10).
+// `npm start -- …`.
 import { parseArgs } from 'node:util';
 import { distance } from 'fastest-levenshtein';
 import { isStreamBudget, streamBudget } from '../../shared/foundation/constants/index.ts';

@@ -101,7 +101,7 @@ const floors: readonly Readonly<Record<string, string>>[] = [
     'infra/cli': 'The command line may use everything below.',
     'infra/openapi': 'Prints the description; may use everything below.',
   },
-  { 'infra/build': 'Bundles by path; checks them in the environment of the local run.' },
+  { 'infra/build': 'Bundles by path, and loads each of them once.' },
   { 'infra/bench': 'Measures; may use everything below.', 'infra/verify': 'Proofs for AWS; may use everything below.' },
 ];
 

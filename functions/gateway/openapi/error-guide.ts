@@ -11,7 +11,7 @@ export interface ErrorGuide {
 /** A code without its guide does not compile. */
 type GuideOf<Family extends object> = { readonly [Code in keyof Family]: ErrorGuide };
 
-/** Spec 7.1: errors of every call. */
+/** Errors of every call. */
 const gatewayErrors: GuideOf<typeof errorFamilies.gateway> = {
   invalid_request: {
     cause:
@@ -127,7 +127,7 @@ const gatewayErrors: GuideOf<typeof errorFamilies.gateway> = {
   },
 };
 
-/** Spec 7.2: errors of calls whose model is a function alias. */
+/** Errors of calls whose model is a function alias. */
 const functionErrors: GuideOf<typeof errorFamilies.functions> = {
   invalid_function_alias: {
     cause:
@@ -202,7 +202,7 @@ const functionErrors: GuideOf<typeof errorFamilies.functions> = {
   },
 };
 
-/** Spec 7.3: errors of keys that a client brings. */
+/** Errors of keys that a client brings. */
 const byokErrors: GuideOf<typeof errorFamilies.byok> = {
   byok_provider_required: {
     cause: '`x-byok-key` was sent, and `provider.only` does not name exactly one known provider that serves the model.',
@@ -234,7 +234,7 @@ const byokErrors: GuideOf<typeof errorFamilies.byok> = {
   },
 };
 
-/** Contract 1. */
+/** Errors of paths, methods and sizes, and faults of the gateway itself. */
 const addedErrors: GuideOf<typeof errorFamilies.additions> = {
   not_found: {
     cause:

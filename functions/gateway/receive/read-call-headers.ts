@@ -8,7 +8,7 @@ export interface CallHeaders {
   readonly byokKey: string | undefined;
 }
 
-/** Visible ASCII, bounded (contract 2). */
+/** Visible ASCII, bounded. */
 export const callHeaderShapes = { idempotencyKey: /^[\x21-\x7e]{1,255}$/, byokKey: /^[\x21-\x7e]{1,1024}$/ } as const;
 
 export function readCallHeaders(headers: HeaderValues, asksFunction: boolean): CallHeaders | GatewayError {
@@ -16,7 +16,7 @@ export function readCallHeaders(headers: HeaderValues, asksFunction: boolean): C
   for (const header of ['idempotencyKey', 'byokKey'] as const) {
     const [value, ...more] = headers[headerNames[header]] ?? [];
     if (value === undefined) continue;
-    // Contract 2: on a function call this key has to be a UUID, and a code of its own says so later.
+    // On a function call this key has to be a UUID, and a code of its own says so later.
     const isForAlias = asksFunction && header === 'idempotencyKey';
     if (!isForAlias && (more.length > 0 || !callHeaderShapes[header].test(value))) {
       return fail('invalid_request', { message: `The header ${headerNames[header]} is malformed.` });
@@ -27,7 +27,7 @@ export function readCallHeaders(headers: HeaderValues, asksFunction: boolean): C
   return read;
 }
 
-/** Attribution is free text, so it is cut; it is recorded and goes nowhere else (contract 2). */
+/** Attribution is free text, so it is cut; it is recorded and goes nowhere else. */
 const attributionMaxCharacters = 512;
 
 export function readAttribution(headers: HeaderValues): {

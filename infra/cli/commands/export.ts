@@ -1,4 +1,4 @@
-// `export`: the gateway file of what is stored (contract 17). No secret is in it: of keys there are only hashes, and keys of
+// `export`: the gateway file of what is stored. No secret is in it: of keys there are only hashes, and keys of
 // BYOK connections are named as the file named them. Applied to the store that it came from it changes nothing.
 import { stringify } from 'yaml';
 import { type OperatorStores, readWorkspaces } from '../../../shared/configuration/administration/index.ts';

@@ -38,7 +38,7 @@ export function quoteBudget(connection: Budgeted, worstCase: PicoUsd | null): Bu
   return { kind: 'held', counter: budgetCounter(connection, limit), amount: worstCase };
 }
 
-/** The error of a refused hold. Its message names both amounts, as that of every 402 does (contract 6). */
+/** The error of a refused hold. Its message names both amounts, as that of every 402 does. */
 export const budgetExceeded = (needed: PicoUsd, available: PicoUsd): GatewayError =>
   fail('byok_budget_exceeded', {
     message: `The request may cost ${formatUsd(needed)} USD, and ${formatUsd(atLeastNothing(available))} USD of the BYOK budget is available.`,

@@ -16,7 +16,7 @@ export interface ConnectionFacts {
   connectionTo(provider: string): Connection | undefined;
 }
 
-/** For plain calls. Where BYOK is not enabled no stored connection means anything (spec 1.9). */
+/** For plain calls. Where BYOK is not enabled no stored connection means anything. */
 export function connectionFacts(
   { features }: Pick<WorkspaceDocument, 'features'>,
   stored: readonly Connection[],
@@ -33,7 +33,7 @@ export function connectionFacts(
 }
 
 /**
- * For function calls: function_requires_managed_funding (contract 5). A key header always, a stored connection where BYOK
+ * For function calls: function_requires_managed_funding. A key header always, a stored connection where BYOK
  * is enabled.
  */
 export const requiresManagedFunding = (

@@ -1,4 +1,4 @@
-// A stored BYOK connection: the workspace's own credential at one provider (spec 5.6, contract 9). Table `connections`, one
+// A stored BYOK connection: the workspace's own credential at one provider. Table `connections`, one
 // item per workspace, so that all of them are one read:
 //
 //   pk                WORKSPACE#<id>

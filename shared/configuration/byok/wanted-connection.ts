@@ -1,5 +1,5 @@
 // A connection as a gateway file writes it, with its key read from the environment. A variable that is not set is never an
-// error (contract 11): the policy of the connection holds, and a key that was stored earlier stays.
+// error: the policy of the connection holds, and a key that was stored earlier stays.
 import { parseUsd } from '../../foundation/money/index.ts';
 import type { ConnectionPolicy } from './connection.ts';
 import type { WantedConnection } from './connection-store.ts';
@@ -20,7 +20,7 @@ export interface ReadConnection {
   readonly skippedKey: string | undefined;
 }
 
-/** What a header may carry, as for `x-byok-key` (contract 2). */
+/** What a header may carry, as for `x-byok-key`. */
 const keyShape = /^[\x21-\x7e]{1,1024}$/;
 
 export function readConnection(

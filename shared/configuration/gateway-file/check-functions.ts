@@ -128,7 +128,7 @@ const scalarTypes: ReadonlySet<unknown> = new Set(['string', 'number', 'integer'
 
 /**
  * Whether a JSON Schema makes it certain that a path is missing. An optional member, a reference or a choice between schemas
- * may hold it, and then the call decides (contract 8).
+ * may hold it, and then the call decides.
  */
 function isCertainlyMissing(schema: unknown, path: readonly string[]): boolean {
   const [name, ...below] = path;

@@ -1,4 +1,4 @@
-// Stored functions (contract 8): the shape of a function, its revisions, and the steps of a workflow. A revision is one value
+// Stored functions: the shape of a function, its revisions, and the steps of a workflow. A revision is one value
 // with its defaults; of the function around it what is left out stays as it is stored.
 import * as z from 'zod';
 import { type FunctionDocument, stepsMax } from '../stored-functions/index.ts';
@@ -10,7 +10,7 @@ const messagesMax = 64;
 const fallbackModelsMax = 8;
 const schemaMaxBytes = 64 * 1024;
 
-/** Have a place of their own in a revision, or no meaning in a function (contract 8). */
+/** Have a place of their own in a revision, or no meaning in a function. */
 const reservedOptions = [
   'model',
   'messages',

@@ -1,4 +1,4 @@
-// The whole file (contract 9): the catalogue's sections and the workspaces with what belongs to them. In workspaces what is
+// The whole file: the catalogue's sections and the workspaces with what belongs to them. In workspaces what is
 // left out stays as it is stored, so nothing has a default here.
 import * as z from 'zod';
 import { parseUsd } from '../../foundation/money/index.ts';

@@ -1,8 +1,8 @@
-// Fixed limits of the service. Every number here is a promise of spec 8 or of the contract, or says why it is this one.
+// Fixed limits of the service. Every number here is a promise to clients, or says why it is this one.
 
 /** Plain calls. Lambda refuses bodies over 6 MB with an answer of its own; base64 adds a third to ours. */
 export const plainBodyMaxBytes = 4 * 1024 * 1024;
-/** Spec 8: function calls. */
+/** Of the body of a function call. */
 export const functionBodyMaxBytes = 256 * 1024;
 /** Headers of one request, all together: the default of Node's server, so that every entry point takes the same. */
 export const headersMaxBytes = 16 * 1024;
@@ -10,12 +10,12 @@ export const headersMaxBytes = 16 * 1024;
 /** JSON values in the body of a request, and in an answer of a provider or one event of it. */
 export const jsonValuesMax = 100_000;
 
-/** `n` (contract 3), and so the choices that an answer may hold. */
+/** `n`, and so the choices that an answer may hold. */
 export const choicesMax = 128;
 
-/** Time that a silent provider leaves to each candidate after it (contract 6). */
+/** Time that a silent provider leaves to each candidate after it. */
 export const reservePerCandidateMs = 10_000;
-/** Defaults of a provider entry (contract 9). */
+/** Defaults of a provider entry. */
 export const connectTimeoutDefaultMs = 3_000;
 export const firstChunkTimeoutDefaultMs = 20_000;
 export const idleTimeoutDefaultMs = 15_000;
@@ -32,14 +32,14 @@ export const upstreamBodyMaxBytes = 16 * 1024 * 1024;
 export const upstreamEventMaxBytes = 4 * 1024 * 1024;
 /** Chunks kept back before the first real output: a role chunk and some empty deltas are a few hundred bytes. */
 export const heldBackMaxBytes = 256 * 1024;
-/** How long a stream is read on for a client that left: it pays for what it used (contract 6). */
+/** How long a stream is read on for a client that left: it pays for what it used. */
 export const streamReadOnMaxMs = 10_000;
 /** A stream that is collected for the response cache or for replays. Beyond it the stream is relayed and not stored. */
 export const collectedStreamMaxBytes = 8 * 1024 * 1024;
 /** What of a provider's error body is read to classify it. */
 export const upstreamErrorMaxBytes = 64 * 1024;
 
-/** Any store call, and all that must succeed before a provider is called (contract 6: 503 within 2 seconds). */
+/** Any store call, and all that must succeed before a provider is called: 503 within 2 seconds. */
 export const storeCallTimeoutMs = 800;
 export const admissionTimeoutMs = 1_900;
 

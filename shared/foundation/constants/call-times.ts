@@ -1,12 +1,12 @@
 // How long a call may take, and everything that must outlast it. All of it follows from the stream budget of a stage.
 
 /**
- * What `streamBudgetSeconds` of a stage may be (contract 6). Lambda ends every function after 900 s, and the limits behind
+ * What `streamBudgetSeconds` of a stage may be. Lambda ends every function after 900 s, and the limits behind
  * the budget need some of them.
  */
 export const streamBudget = { defaultSeconds: 55, minSeconds: 55, maxSeconds: 840 } as const;
 
-/** Spec 8: the budget of a plain call, queueing and fallback included, and of a stream until its first output. */
+/** The budget of a plain call, queueing and fallback included, and of a stream until its first output. */
 export const requestBudgetMs = 55_000;
 
 /**

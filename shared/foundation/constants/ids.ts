@@ -1,9 +1,9 @@
 /** The brand token of the interface (spec, naming note). */
 export const brand = 'gw';
-/** Spec 1.3: always available, never in the catalogue. */
+/** Always available, never in the catalogue. */
 export const autoModelId = 'auto';
-/** Model ids under this prefix are function aliases or nothing (spec 2.4): no catalogue model may take one. */
+/** Model ids under this prefix are function aliases or nothing: no catalogue model may take one. */
 export const reservedModelPrefix = 'gw/';
 export const functionAliasPrefix = 'gw/function/';
-/** Function and revision ids (contract 1). */
+/** Function and revision ids. */
 export const idPattern = /^[A-Za-z0-9_-]{1,64}$/;

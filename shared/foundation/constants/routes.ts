@@ -1,8 +1,8 @@
-/** The two base URLs of the interface (contract 1 and 20): the same gateway, the second in OpenAI's error form. */
+/** The two base URLs of the interface: the same gateway, the second in OpenAI's error form. */
 export const basePaths = ['/v1', '/openai/v1'] as const;
 export type BasePath = (typeof basePaths)[number];
 
-/** Paths below a base path (spec 4, contract 1), or below the first one alone (contract 16). `*`: one more part, which may hold slashes. */
+/** Paths below a base path, or below the first one alone. `*`: one more part, which may hold slashes. */
 export const routePaths = {
   chatCompletions: '/chat/completions',
   models: '/models',

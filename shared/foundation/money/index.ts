@@ -1,5 +1,5 @@
 // Money is an integer number of pico-USD (1e-12 USD): a price per million tokens with six decimals times a number of
-// tokens stays exact (contract 6). Decimal strings outside; a float only where the contract asks for a JSON number.
+// tokens stays exact. Decimal strings outside; a float only where clients expect a JSON number.
 
 export type PicoUsd = bigint;
 
@@ -23,7 +23,7 @@ export function formatUsd(amount: PicoUsd): string {
   return `${sign}${digits.slice(0, -fractionDigits)}${fraction === '' ? '' : `.${fraction}`}`;
 }
 
-/** The nearest JSON number. Only for answers: `usage.cost` must be a number (contract 4). */
+/** The nearest JSON number. Only for answers: `usage.cost` must be a number: a popular client rejects a string. */
 export const toUsdNumber = (amount: PicoUsd): number => Number(formatUsd(amount));
 
 // Prices are USD per million tokens with up to six decimals, so a price per token is a whole number of pico-USD.

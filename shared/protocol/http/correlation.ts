@@ -1,4 +1,4 @@
-// Session, span and trace headers (contract 2). A malformed one is an error of the client, and the answer still needs
+// Session, span and trace headers. A malformed one is an error of the client, and the answer still needs
 // a trace id: so reading gives the ids to answer with and the fault.
 import { fail, type GatewayError } from '../../errors/index.ts';
 import { headerNames } from '../../foundation/constants/index.ts';
@@ -17,7 +17,7 @@ export interface Correlation {
 
 export interface ReadCorrelation {
   readonly correlation: Correlation;
-  /** invalid_correlation, thrown once the key is known (contract 5). */
+  /** invalid_correlation, thrown once the key is known. */
   readonly fault: GatewayError | undefined;
 }
 
@@ -34,7 +34,7 @@ const traceparentShape =
 export const correlationShapes = { id: idShape, session: sessionShape, traceparent: traceparentShape } as const;
 
 export interface CorrelationOptions {
-  /** A malformed `traceparent` counts as absent (contract 20). */
+  /** A malformed `traceparent` counts as absent. */
   readonly ignoresTraceparent?: boolean;
 }
 

@@ -7,12 +7,12 @@ export interface SchemaRequest {
 }
 
 export interface SchemaOptions {
-  /** A streamed answer is held against the schema at its end (contract 20). */
+  /** A streamed answer is held against the schema at its end. */
   readonly allowsStream: boolean;
   readonly work: SchemaWork;
 }
 
-/** Spec 2.1. Called only for a key that exists: checking a schema is work. */
+/** Called only for a key that exists: checking a schema is work. */
 export async function checkRequestSchema(
   { responseSchema, stream }: SchemaRequest,
   { allowsStream, work }: SchemaOptions,

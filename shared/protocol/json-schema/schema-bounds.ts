@@ -1,8 +1,8 @@
 // Every bound that a hostile schema or answer meets, with why it is this one.
 
-/** Contract 3. Of the schema as compact JSON. */
+/** Of the schema as compact JSON. */
 export const schemaMaxBytes = 64 * 1024;
-/** Contract 3. Objects and arrays inside each other, the schema itself being the first. */
+/** Objects and arrays inside each other, the schema itself being the first. */
 export const schemaMaxDepth = 32;
 /** Compiling one regular expression cannot be interrupted. Common ones stay below 1,000 characters. */
 export const patternMaxCharacters = 2_048;

@@ -29,7 +29,7 @@ export const startSchemaWork = (owner: string): SchemaWork => ({ owner, eventLoo
 const operatorWork = () => startSchemaWork('operator');
 
 /**
- * Why this cannot be the schema of an answer or of an input (contract 3), or undefined when it can. A schema must not be
+ * Why this cannot be the schema of an answer or of an input, or undefined when it can. A schema must not be
  * changed after it was handed in: it is prepared once for as long as its object lives.
  */
 export const checkResponseSchema = (schema: unknown, work = operatorWork()): Promise<SchemaFault | undefined> =>

@@ -1,7 +1,7 @@
 // A place for bytes that do not fit into an item. Keys are opaque names chosen by us, what stands under a key never
 // changes, and nothing is ever deleted by a caller: blobs expire by age, a day after the last record that names them.
 
-/** Contract 7: records that name blobs are kept 24 hours. The day on top covers clocks and slow deletion. */
+/** Records that name blobs are kept 24 hours. The day on top covers clocks and slow deletion. */
 export const blobLifeSeconds = 2 * 24 * 60 * 60;
 
 /** Safe as a file name, as a URL path and as an object key. */
