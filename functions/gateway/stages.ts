@@ -10,6 +10,7 @@ import type { ApiKey } from '../../shared/configuration/keys/index.ts';
 import type { MatchedInput, OpenRevision } from '../../shared/configuration/stored-functions/index.ts';
 import type { WorkspaceDocument } from '../../shared/configuration/workspaces/index.ts';
 import type { GatewayError } from '../../shared/errors/index.ts';
+import type { InterfaceId } from '../../shared/foundation/constants/index.ts';
 import type { PicoUsd } from '../../shared/foundation/money/index.ts';
 import type { Deadline, TimeBudget } from '../../shared/foundation/time/index.ts';
 import type { GatewayResponse } from '../../shared/protocol/http/index.ts';
@@ -25,6 +26,8 @@ import type { Item } from '../../shared/storage/store/index.ts';
 
 /** A request that could be read. Whose it is, is not known yet. */
 export interface Call {
+  /** Of its client: part of every name under which an answer is stored. */
+  readonly interfaceId: InterfaceId;
   readonly scope: RequestScope;
   readonly request: ChatRequest;
   readonly idempotencyKey: string | undefined;
@@ -41,7 +44,7 @@ export interface Call {
 }
 
 /** A credential of the right shape, and a body that is read when the key is known to exist. */
-export interface ReceivedCall extends Pick<Call, 'scope' | 'attribution' | 'arrivedAtMs'> {
+export interface ReceivedCall extends Pick<Call, 'interfaceId' | 'scope' | 'attribution' | 'arrivedAtMs'> {
   readonly credential: ApiKey;
   /** Its headers announce a body that is larger than any may be. */
   readonly isOversized: boolean;

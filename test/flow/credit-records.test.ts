@@ -45,6 +45,7 @@ describe('the record of a call', () => {
     expect(others).toEqual([]);
     expect(record).toEqual({
       workspace: 'team',
+      interfaceId: 'chat-completions',
       executionId: expect.stringMatching(uuid),
       arrivedAtMs: clock.nowMs(),
       keyPublicId: parseApiKey(harness.key)?.publicId,

@@ -3,6 +3,7 @@ import type { CallRecord } from '../../shared/accounting/call-records/index.ts';
 /** A complete answer of one provider, as most calls end. */
 export const callRecord = (more: Partial<CallRecord> = {}): CallRecord => ({
   workspace: 'team-a',
+  interfaceId: 'chat-completions',
   executionId: '019aa1f2-7c1e-7d57-9a53-0d5b7c2f9e11',
   arrivedAtMs: 1_795_176_000_123,
   keyPublicId: 'abcdefghij012345',

@@ -20,7 +20,14 @@ export function findCached(
     const namespace = cache?.namespace ?? undefined;
     const { only, ignore, order, allowFallbacks } = provider;
     const choice = { only, ignore, order: allowFallbacks ? undefined : order };
-    const parts = { workspace: call.workspace.id, policy: call.policy, namespace, ...choice, body: text() };
+    const parts = {
+      interfaceId: call.interfaceId,
+      workspace: call.workspace.id,
+      policy: call.policy,
+      namespace,
+      ...choice,
+      body: text(),
+    };
     // With `auto` another model than the first may answer, and its answer is stored under its own key.
     const keyOf = (modelId: string) => cacheKey({ ...parts, model: modelId });
     const store = { keyOf, ttlSeconds: cache?.ttl ?? ttlDefaultSeconds };

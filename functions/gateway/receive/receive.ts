@@ -35,6 +35,9 @@ import { readAttribution, readCallHeaders } from './read-call-headers.ts';
 /** Between two steps that go through a longer body, whatever else waits for the event loop has its turn. */
 const longBodyBytes = 64 * 1024;
 
+/** The one that this endpoint serves. */
+const interfaceId = 'chat-completions';
+
 type Times = Pick<GatewayDependencies, 'clock' | 'times'>;
 
 /** Needs the headers only: the key is looked up while the body is on its way. */
@@ -54,7 +57,8 @@ export function receive(deps: Times, request: GatewayRequest, scope: RequestScop
   });
   const { headers, arrivedAtMs } = request;
   const isOversized = request.declaredBodyBytes > plainBodyMaxBytes;
-  return { scope, credential, attribution: readAttribution(headers), arrivedAtMs, isOversized, read, seen: () => seen };
+  const attribution = readAttribution(headers);
+  return { interfaceId, scope, credential, attribution, arrivedAtMs, isOversized, read, seen: () => seen };
 }
 
 function readCall(
@@ -76,13 +80,14 @@ function readCall(
   const callHeaders = readCallHeaders(headers, asksFunction);
   if (callHeaders instanceof GatewayError) return callHeaders;
   return {
+    interfaceId,
     scope,
     request,
     ...callHeaders,
     // A UUID is the same in either letter case.
     idempotencyKey: asksFunction ? callHeaders.idempotencyKey?.toLowerCase() : callHeaders.idempotencyKey,
     attribution: readAttribution(headers),
-    fingerprint: once(() => fingerprint(json, headers)),
+    fingerprint: once(() => fingerprint(interfaceId, json, headers)),
     aliasFault: asksFunction ? checkFunctionCall(request.model, callHeaders.idempotencyKey, bodyBytes) : undefined,
     arrivedAtMs,
     deadline: startDeadline(clock, arrivedAtMs, requestBudgetMs),

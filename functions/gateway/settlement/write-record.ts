@@ -77,6 +77,7 @@ function toRecord(call: RecordedCall, ended: EndedCall, nowMs: number): CallReco
   const ownUntilMs = stream === undefined ? nowMs : (firstOutputAtMs ?? nowMs);
   return {
     workspace: workspace.id,
+    interfaceId: call.interfaceId,
     executionId: call.owner,
     arrivedAtMs,
     keyPublicId: credential.publicId,

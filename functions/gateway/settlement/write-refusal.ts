@@ -40,6 +40,7 @@ function toRecord(received: ReceivedCall, keyItem: Item, error: GatewayError, no
   const totalMs = nowMs - arrivedAtMs;
   return {
     workspace: String(keyItem.workspace),
+    interfaceId: received.interfaceId,
     executionId: scope.correlationId,
     arrivedAtMs,
     keyPublicId: credential.publicId,

@@ -2,7 +2,7 @@
 // how long and how much; never a prompt, an answer or a key. This table is the only list of members: the type of a record, its
 // item and its document follow from it.
 import { type ErrorCode, errorCatalogue } from '../../errors/index.ts';
-import { idPattern } from '../../foundation/constants/index.ts';
+import { type InterfaceId, idPattern, interfaceIds } from '../../foundation/constants/index.ts';
 import type { CallOutcome } from './call-record.ts';
 import {
   address,
@@ -67,6 +67,8 @@ const attemptsMax = 16;
 /** A workflow has fewer models as a rule; of more, the rest counts for the one that answered last. */
 const otherSharesMax = 16;
 
+const interfaceId = textLike<InterfaceId>((value) => interfaceIds.some((one) => one === value));
+
 /** In the order of a document. Texts are cut at the bound of their kind. */
 export const members = {
   correlationId: required('correlation_id', id, { document: 'id' }),
@@ -74,6 +76,9 @@ export const members = {
   executionId: required('execution_id', id),
   workspace: required('workspace', id),
   arrivedAtMs: required('arrived_at_ms', instant, { document: 'created_at' }),
+
+  /** Undefined: of a release that had chat completions only. */
+  interfaceId: optional('interface', interfaceId, hidden),
 
   outcome: required('outcome', outcome),
   cutCode: optional('cut_code', errorCode, hidden),

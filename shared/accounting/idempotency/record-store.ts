@@ -1,4 +1,4 @@
-// Idempotency keys at rest (contract 7): each call of this store is one conditional write to one item. The winner of a
+// Idempotency keys at rest: each call of this store is one conditional write to one item. The winner of a
 // race is decided there, and the loser learns the winner's record from the same call.
 import type { BlobStore } from '../../storage/blobs/index.ts';
 import type { CallOptions, Store } from '../../storage/store/index.ts';

@@ -1,4 +1,4 @@
-// What an idempotency record says to a claim (contract 7). Pure: the store's condition in record-item.ts says the same.
+// What an idempotency record says to a claim. Pure: the store's condition in record-item.ts says the same.
 //
 //   claim            complete                                 expires
 //     |---- running ----|---------------- done ------------------|      ← the stored answer until here

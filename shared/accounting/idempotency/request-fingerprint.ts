@@ -1,7 +1,7 @@
-// Which inputs a retry must repeat (spec 4.1, contract 7): the body, the correlation headers as the client sent them,
+// Which inputs a retry must repeat: the interface, the body, the correlation headers as the client sent them,
 // and the provider key it brought. The gateway's own ids are no part of it: they differ in every try.
 
-import { headerNames } from '../../foundation/constants/index.ts';
+import { headerNames, type InterfaceId } from '../../foundation/constants/index.ts';
 import { canonicalJson, sha256Hex } from '../../foundation/ids/index.ts';
 import { canonicalText, type JsonText } from '../../protocol/wire/index.ts';
 
@@ -9,11 +9,13 @@ import { canonicalText, type JsonText } from '../../protocol/wire/index.ts';
 export type SentHeaders = Readonly<Record<string, readonly string[]>>;
 
 /** SHA-256, hex. The order of members and white space do not count, every value does. */
-export function fingerprint(body: JsonText, headers: SentHeaders): string {
+export function fingerprint(interfaceId: InterfaceId, body: JsonText, headers: SentHeaders): string {
   const sent = (name: string): string | undefined => headers[name]?.[0];
   const byokKey = sent(headerNames.byokKey);
   return sha256Hex(
     canonicalJson({
+      // Left out where it always was, so that what is stored stays comparable.
+      interface: interfaceId === 'chat-completions' ? undefined : interfaceId,
       body_sha256: sha256Hex(canonicalText(body)),
       correlation: {
         trace: sent(headerNames.traceId),

@@ -1,4 +1,4 @@
-// A span id belongs to one call and is used once per workspace (spec 4.1, contract 7). Each call of this store is one
+// A span id belongs to one call and is used once per workspace. Each call of this store is one
 // conditional write, so of any number of calls at the same time exactly one has it. The item remembers which, by the
 // hashes of what a retry of it repeats.
 //

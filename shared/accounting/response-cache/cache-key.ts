@@ -1,10 +1,13 @@
 // Which requests may share an answer: those that are alike in everything that could change it. What is
 // left out is listed; whatever else a client sends counts, members unknown to the gateway included.
+import type { InterfaceId } from '../../foundation/constants/index.ts';
 import { canonicalJson, sha256Hex } from '../../foundation/ids/index.ts';
 import { gatewayMembers } from '../../protocol/interfaces/chat-completions/index.ts';
 import { canonicalText, findMember, type JsonText, type PolicyOptions } from '../../protocol/wire/index.ts';
 
 export interface CacheKeyParts {
+  /** One body may be valid for two interfaces, and their answers differ. */
+  readonly interfaceId: InterfaceId;
   readonly workspace: string;
   /** Catalogue id of the model that will answer, `auto` resolved. */
   readonly model: string;
@@ -31,11 +34,33 @@ const reasoning = 'reasoning';
 const withReasoning: ReadonlySet<string> = new Set([...withoutReasoning].filter((name) => name !== reasoning));
 
 /** SHA-256, hex. The order of members does not count, every value does. */
-export function cacheKey({ workspace, model, policy, namespace, only, ignore, order, body }: CacheKeyParts): string {
+export function cacheKey({
+  interfaceId,
+  workspace,
+  model,
+  policy,
+  namespace,
+  only,
+  ignore,
+  order,
+  body,
+}: CacheKeyParts): string {
+  // Left out where it always was, so that answers that are stored are still found.
+  const other = interfaceId === 'chat-completions' ? undefined : interfaceId;
   const request_sha256 = sha256Hex(canonicalText(body, isReasoningAbsent(body) ? withoutReasoning : withReasoning));
   const effective = effectOf(policy);
   return sha256Hex(
-    canonicalJson({ workspace, model, policy: effective, namespace, only, ignore, order, request_sha256 }),
+    canonicalJson({
+      interface: other,
+      workspace,
+      model,
+      policy: effective,
+      namespace,
+      only,
+      ignore,
+      order,
+      request_sha256,
+    }),
   );
 }
 

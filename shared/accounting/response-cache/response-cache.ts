@@ -1,4 +1,4 @@
-// Answers given before (contract 3). A cache need not hold anything: what fails here, or is too large, is a miss and
+// Answers given before. A cache need not hold anything: what fails here, or is too large, is a miss and
 // never an error of a request.
 import { inlineMaxBytes, packText, unpackText } from '../../storage/blobs/index.ts';
 import type { CallOptions, Item, Store } from '../../storage/store/index.ts';

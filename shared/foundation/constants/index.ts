@@ -3,6 +3,7 @@ export * from './call-times.ts';
 export { environmentNames } from './environment.ts';
 export { headerNames } from './headers.ts';
 export { autoModelId, brand, functionAliasPrefix, idPattern, reservedModelPrefix } from './ids.ts';
+export { type InterfaceId, interfaceIds } from './interfaces.ts';
 export {
   type AttemptMetricName,
   attemptMetricSeries,

@@ -97,7 +97,7 @@ describe('the item of a call record', () => {
       (
         'arrived_at_ms attempt_causes attempt_log attempts cache_hit cached_tokens completion_tokens correlation_id ' +
         'cost_pico_usd cut_code error_message estimated execution_id expires_at_epoch_seconds first_output_ms function_id ' +
-        'gateway_ms is_byok key_id key_name model model_asked other_shares outcome parent_span_id pk prompt_tokens provider ' +
+        'gateway_ms interface is_byok key_id key_name model model_asked other_shares outcome parent_span_id pk prompt_tokens provider ' +
         'queued_ms referer replay_of revision_id session_id sk span_id stream title total_ms trace_id user workspace'
       ).split(' '),
     );

@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from '#jest';
 import { fingerprint as fingerprintOf, type SentHeaders } from '../../../shared/accounting/idempotency/index.ts';
+import { interfaceIds } from '../../../shared/foundation/constants/index.ts';
 import { jsonTextOf, parseJson } from '../../../shared/protocol/wire/index.ts';
 
 const body = { model: 'acme/large-1', messages: [{ role: 'user', content: 'hi' }] };
@@ -12,7 +13,8 @@ const headers: SentHeaders = {
   traceparent: ['00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01'],
   'x-byok-key': ['secret'],
 };
-const fingerprint = (sent: unknown, headersSent: SentHeaders): string => fingerprintOf(jsonTextOf(sent), headersSent);
+const fingerprint = (sent: unknown, headersSent: SentHeaders): string =>
+  fingerprintOf('chat-completions', jsonTextOf(sent), headersSent);
 const plain = fingerprint(body, headers);
 
 describe('a fingerprint', () => {
@@ -25,6 +27,15 @@ describe('a fingerprint', () => {
     const { [name]: _left, ...without } = headers;
     expect(fingerprint(body, { ...headers, [name]: ['other'] })).not.toBe(plain);
     expect(fingerprint(body, without)).not.toBe(plain);
+  });
+
+  it('is another one on every interface, so that none replays what another has answered', () => {
+    const all = interfaceIds.map((id) => fingerprintOf(id, jsonTextOf(body), headers));
+    expect(new Set(all).size).toBe(interfaceIds.length);
+  });
+
+  it('of a chat completion is that of former releases, which stored it', () => {
+    expect(plain).toBe('9461469cd64dd72a8de423392ade8a728364b9066a067fa47e1e040636652753');
   });
 
   it('is not changed by headers that differ from try to try', () => {

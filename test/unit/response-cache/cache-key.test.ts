@@ -15,6 +15,7 @@ const body = {
   some_unknown_member: { deep: [1, { deeper: null }] },
 };
 const parts: CacheKeyParts = {
+  interfaceId: 'chat-completions',
   workspace: 'team-a',
   model: 'acme/large-1',
   policy: { zdr: undefined, data_collection: 'deny', data_residency: ['eu'] },
@@ -29,6 +30,7 @@ const keyWith = (more: Record<string, unknown>): string =>
 
 describe('the key of a cached answer', () => {
   it.each<[string, Partial<CacheKeyParts>]>([
+    ['interface', { interfaceId: 'messages' }],
     ['workspace', { workspace: 'team-b' }],
     ['resolved model', { model: 'acme/small-1' }],
     ['zdr', { policy: { ...parts.policy, zdr: true } }],
@@ -55,6 +57,10 @@ describe('the key of a cached answer', () => {
       expect(keyWith({ [name]: null })).not.toBe(cacheKey({ ...parts, body: jsonTextOf(rest) }));
     },
   );
+
+  it('of a chat completion is that of former releases, which stored answers under it', () => {
+    expect(plain).toBe('a84ff44ee2621f4e4b97a33325e52d71e5835d94a383eff15943253d18677334');
+  });
 
   it('does not change with members that no provider sees', () => {
     const others = [
