@@ -2,14 +2,52 @@ import fc from 'fast-check';
 import { describe, expect, it } from '#jest';
 import {
   type FunctionRequest,
+  findCycle,
+  outputTextOf,
   planSteps,
   runWorkflow,
   type StepAnswer,
+  type StepNeeds,
+  toFunctionAnswer,
   type WorkflowRevision,
   type WorkflowStep,
 } from '../../../shared/configuration/stored-functions/index.ts';
 import { nextTurn } from '../../../shared/foundation/time/index.ts';
+import { jsonTextOf } from '../../../shared/protocol/wire/index.ts';
+import { sumUsage } from '../../../shared/routing/billing/index.ts';
 import { message, refusalOf, stepOf, workflowOf } from '../../support/function-revisions.ts';
+
+describe('findCycle', () => {
+  const ids = ['a', 'b', 'c', 'd', 'e', 'f'];
+
+  it('finds none where every step needs only earlier ones', () => {
+    const needs = fc.array(fc.subarray(ids), { minLength: ids.length, maxLength: ids.length });
+    fc.assert(
+      fc.property(needs, fc.boolean(), (wanted, reversed) => {
+        const steps = ids.map(
+          (id, index): StepNeeds => ({
+            id,
+            needs: (wanted[index] ?? []).filter((need) => ids.indexOf(need) < index),
+          }),
+        );
+        expect(findCycle(reversed ? steps.reverse() : steps)).toBeUndefined();
+      }),
+    );
+  });
+
+  it('answers with steps of which each needs the next, the last one the first', () => {
+    fc.assert(
+      fc.property(fc.array(fc.subarray(ids), { minLength: ids.length, maxLength: ids.length }), (wanted) => {
+        const steps = ids.map((id, index): StepNeeds => ({ id, needs: wanted[index] ?? [] }));
+        const cycle = findCycle(steps);
+        for (const [index, id] of (cycle ?? []).entries()) {
+          const next = cycle?.[(index + 1) % cycle.length] ?? '';
+          expect(steps.find((candidate) => candidate.id === id)?.needs).toContain(next);
+        }
+      }),
+    );
+  });
+});
 
 interface OpenStep {
   readonly request: FunctionRequest;
@@ -195,5 +233,95 @@ describe('any workflow without a cycle', () => {
     expect(() => planSteps(cycle)).toThrow('wait for each other');
     expect(() => planSteps([stepOf('a', '{{steps.z.output}}')])).toThrow('no step');
     await expect(start(workflowOf(cycle, { step: 'a' })).result).rejects.toThrow();
+  });
+});
+
+const facts = { functionId: 'f', revisionId: 'r2', fallbackUsed: true, executionId: '0192-id' };
+const gw = { function_id: 'f', revision_id: 'r2', fallback_used: true, execution_id: '0192-id' };
+const usage = { prompt_tokens: 1, cost: 0.1 };
+
+describe('the answer of a function', () => {
+  it('is the body of the provider with all its members, the usage of the execution, and gw', () => {
+    const body = {
+      id: 'x',
+      model: 'upstream',
+      choices: [{ index: 0 }],
+      usage: { prompt_tokens: 9 },
+      vendor: { a: 1 },
+      gw: 'x',
+    };
+    const result = { kind: 'prompt', json: jsonTextOf(body) } as const;
+    expect(JSON.parse(toFunctionAnswer(facts, result, usage))).toEqual({ ...body, usage, gw });
+  });
+
+  it('of a workflow is a chat.completion with the output as its only choice', () => {
+    const result = { kind: 'workflow', output: 'done', model: 'gw/function/f@r2', nowMs: 1_800_000_000_999 } as const;
+    expect(JSON.parse(toFunctionAnswer(facts, result, usage))).toEqual({
+      id: 'chatcmpl-0192-id',
+      object: 'chat.completion',
+      created: 1_800_000_000,
+      model: 'gw/function/f@r2',
+      choices: [
+        {
+          index: 0,
+          message: { role: 'assistant', content: 'done', refusal: null },
+          logprobs: null,
+          finish_reason: 'stop',
+        },
+      ],
+      usage,
+      gw,
+    });
+  });
+});
+
+describe('the text of an answer', () => {
+  const answer = (message: unknown) => ({ choices: [{ message }] });
+
+  it('is the content of the first choice, or the texts of its parts', () => {
+    expect(outputTextOf(answer({ content: 'x' }))).toBe('x');
+    const parts = [
+      { type: 'thinking', text: 'hm' },
+      { type: 'text', text: 'a' },
+      { type: 'text', text: 'b' },
+    ];
+    expect(outputTextOf(answer({ content: parts }))).toBe('ab');
+  });
+
+  it('is not there in a refusal, a tool call, or no answer at all', () => {
+    expect(outputTextOf(answer({ content: null, refusal: 'no' }))).toBeUndefined();
+    expect(outputTextOf(answer({ tool_calls: [{}] }))).toBeUndefined();
+    for (const body of [{}, { choices: [] }, { choices: 'x' }, { choices: [null] }]) {
+      expect(outputTextOf(body)).toBeUndefined();
+    }
+  });
+});
+
+describe('the usage of several provider calls', () => {
+  it('is the sum of their counts, details included', () => {
+    expect(
+      sumUsage([
+        { prompt_tokens: 1, total_tokens: 3, prompt_tokens_details: { cached_tokens: 1 }, service: 'x' },
+        undefined,
+        { prompt_tokens: 10, completion_tokens: 20, prompt_tokens_details: { cached_tokens: 2, audio_tokens: 4 } },
+      ]),
+    ).toEqual({
+      prompt_tokens: 11,
+      completion_tokens: 20,
+      total_tokens: 3,
+      prompt_tokens_details: { cached_tokens: 3, audio_tokens: 4 },
+      service: 'x',
+    });
+  });
+
+  it('is absent where no provider reported any', () => {
+    expect(sumUsage([undefined, undefined])).toBeUndefined();
+  });
+
+  it('gives no credit for numbers that are none, and changes no prototype', () => {
+    const hostile = JSON.parse('{"__proto__":{"prompt_tokens":5},"prompt_tokens":-9,"total_tokens":"7"}') as object;
+    const sum = sumUsage([{ prompt_tokens: 2 }, { ...hostile }, { prompt_tokens: Number.NaN }]);
+    expect(sum?.prompt_tokens).toBe(2);
+    expect(({} as Record<string, unknown>).prompt_tokens).toBeUndefined();
   });
 });

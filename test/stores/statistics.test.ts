@@ -1,0 +1,247 @@
+import { afterEach, beforeEach, describe, expect, it } from '#jest';
+import type { ProviderCall } from '../../shared/accounting/provider-health/index.ts';
+import { startTestStore, type TestStore } from '../support/dynamodb.ts';
+import { type ManualClock, manualClock } from '../support/manual-clock.ts';
+import {
+  readerOf,
+  recordAll,
+  recorderOf,
+  watchedStore,
+  windowMs,
+  windowStartMs,
+  withRealTimers,
+} from './statistics-support.ts';
+
+let tables: TestStore;
+let clock: ManualClock;
+beforeEach(async () => {
+  tables = await startTestStore();
+  clock = manualClock(windowStartMs);
+});
+afterEach(() => tables.stop());
+
+const instance = () => ({ store: tables.store, clock });
+const model = 'acme/large-1:2026@eu';
+const ok = (latencyMs: number, provider = 'acme'): ProviderCall => ({ model, provider, latencyMs, outcome: 'ok' });
+const ended = (outcome: ProviderCall['outcome'], provider = 'acme'): ProviderCall => ({ ...ok(50, provider), outcome });
+
+describe('the figures of a provider', () => {
+  it('are medians right to six percent, and whole milliseconds', async () => {
+    const calls = Array.from({ length: 101 }, (_, at) => ({ ...ok(100 + at * 10), firstTokenMs: 10 + at }));
+    await recordAll(instance(), calls);
+    const figures = (await readerOf(instance()).current()).of(model, 'acme');
+    expect(figures?.medianLatencyMs).toBeGreaterThan(600 * 0.94);
+    expect(figures?.medianLatencyMs).toBeLessThan(600 * 1.06);
+    expect(figures?.medianFirstTokenMs).toBeGreaterThan(60 * 0.93);
+    expect(figures?.medianFirstTokenMs).toBeLessThan(60 * 1.07);
+    expect([figures?.medianLatencyMs, figures?.medianFirstTokenMs].every(Number.isInteger)).toBe(true);
+  });
+
+  it('count the uptime from what succeeded and failed, not from rate limits or the caller’s mistakes', async () => {
+    const calls = [ok(50), ok(50), ended('failed'), ended('rate_limited'), ended('invalid'), ended('invalid')];
+    await recordAll(instance(), calls);
+    const figures = (await readerOf(instance()).current()).of(model, 'acme');
+    expect(String(figures?.uptime)).toBe('0.6666');
+    // Two calls in 15 minutes.
+    expect(String(figures?.throughputRpm)).toBe('0.13');
+  });
+
+  it('are none for a provider that only fails: it is never the fastest, but its model is down', async () => {
+    await recordAll(instance(), [ended('failed'), ended('failed')]);
+    const statistics = await readerOf(instance()).current();
+    expect(statistics.of(model, 'acme')).toBeUndefined();
+    expect(statistics.ofModel(model)).toMatchObject({ medianLatencyMs: undefined, throughputRpm: 0, uptime: 0 });
+  });
+
+  it('are none where nothing was recorded, or nothing that counts', async () => {
+    await recordAll(instance(), [ended('rate_limited'), ended('invalid')]);
+    const statistics = await readerOf(instance()).current();
+    expect(statistics.of(model, 'acme')).toBeUndefined();
+    expect(statistics.ofModel(model)).toBeUndefined();
+    expect(statistics.ofModel('another')).toBeUndefined();
+  });
+
+  it('are summed over the providers of a model, and kept apart for each', async () => {
+    await recordAll(instance(), [ok(100), ok(100), ok(100), ok(9_000, 'slow'), ended('failed', 'slow')]);
+    const statistics = await readerOf(instance()).current();
+    expect(statistics.of(model, 'acme')?.uptime).toBe(1);
+    expect(statistics.of(model, 'slow')?.uptime).toBe(0.5);
+    expect(statistics.of(model, 'slow')?.medianLatencyMs).toBeGreaterThan(8_000);
+    expect(statistics.ofModel(model)?.uptime).toBe(0.8);
+    expect(statistics.ofModel(model)?.medianLatencyMs).toBeLessThan(110);
+  });
+
+  it('come from the window that runs and the one before it, and from no earlier one', async () => {
+    await recordAll(instance(), [ok(100)]);
+    clock.advance(2 * windowMs - 1);
+    expect(String((await readerOf(instance()).current()).of(model, 'acme')?.throughputRpm)).toBe('0.03');
+    clock.advance(60_001);
+    expect((await readerOf(instance()).current()).of(model, 'acme')).toBeUndefined();
+  });
+});
+
+describe('recorders of several instances', () => {
+  it('sum exactly, at one write per call', async () => {
+    const watched = watchedStore(tables.store);
+    const recorders = Array.from({ length: 5 }, () => recorderOf({ store: watched.store, clock }));
+    await Promise.all(
+      recorders.map(async (recorder) => {
+        for (let calls = 0; calls < 60; calls += 1) {
+          recorder.record(calls % 3 === 0 ? ended('failed') : { ...ok(200), firstTokenMs: 20 });
+          await recorder.flush();
+        }
+      }),
+    );
+    expect(watched.count('update', 'COUNTERS#')).toBe(300);
+    const figures = (await readerOf(instance()).current()).of(model, 'acme');
+    // 200 of 300 succeeded, within 15 minutes.
+    expect([figures?.throughputRpm, figures?.uptime]).toEqual([13.33, 0.6666]);
+  });
+
+  it('leave items that expire an hour after their window, with no id of a model or provider in them', async () => {
+    await recordAll(instance(), [ok(100)]);
+    const items = [];
+    for await (const item of tables.store.scan('statistics')) items.push(item);
+    expect(items).toHaveLength(1);
+    expect(items[0]?.expires_at_epoch_seconds).toBe((windowStartMs + windowMs) / 1000 + 3_600);
+    expect(JSON.stringify(items)).not.toContain('acme');
+  });
+});
+
+const call: ProviderCall = { model: 'm', provider: 'p', latencyMs: 100, outcome: 'ok' };
+const readsPerRebuild = 128;
+
+describe('the snapshot', () => {
+  it('is built by exactly one of ten instances that start together, and all ten serve it', async () => {
+    await recordAll({ store: tables.store, clock }, [call]);
+    const watched = watchedStore(tables.store);
+    const readers = Array.from({ length: 10 }, () => readerOf({ store: watched.store, clock: withRealTimers(clock) }));
+    await Promise.all(readers.map((reader) => reader.current()));
+    await Promise.all(readers.map((reader) => reader.settled()));
+    const served = await Promise.all(readers.map((reader) => reader.current()));
+    expect(watched.count('get', 'COUNTERS#')).toBe(readsPerRebuild);
+    expect(watched.count('put', 'SNAPSHOT#')).toBe(1);
+    expect(served.map((statistics) => statistics.of('m', 'p')?.uptime)).toEqual(Array(10).fill(1));
+  });
+
+  it('costs an instance no call while it is fresh, however many requests ask', async () => {
+    const watched = watchedStore(tables.store);
+    const reader = readerOf({ store: watched.store, clock });
+    await Promise.all(Array.from({ length: 20 }, () => reader.current()));
+    expect(watched.count('get', 'SNAPSHOT#')).toBe(1);
+    clock.advance(29_999);
+    await reader.current();
+    expect(watched.count('get', '')).toBe(1 + readsPerRebuild);
+  });
+
+  it('is served at once between 30 and 60 seconds of age, and rebuilt meanwhile', async () => {
+    const held = Promise.withResolvers<void>();
+    let isHeld = false;
+    const slow = { ...tables.store };
+    slow.get = async (...args) => {
+      if (isHeld) await held.promise;
+      return tables.store.get(...args);
+    };
+    const reader = readerOf({ store: slow, clock });
+    const first = await reader.current();
+    await recordAll({ store: tables.store, clock }, [call]);
+    clock.advance(30_000);
+    isHeld = true;
+    expect(await reader.current()).toBe(first);
+    held.resolve();
+    await reader.settled();
+    const next = await reader.current();
+    expect(next.measuredAtMs).toBe(windowStartMs + 30_000);
+    expect(next.of('m', 'p')?.uptime).toBe(1);
+  });
+
+  it('is never older than 60 seconds while requests flow, over any instances', async () => {
+    const watched = watchedStore(tables.store);
+    const readers = Array.from({ length: 4 }, () => readerOf({ store: watched.store, clock }));
+    const ages: number[] = [];
+    for (let second = 0; second < 150; second += 3) {
+      const reader = readers[(second * 7) % readers.length] ?? readerOf({ store: watched.store, clock });
+      const { measuredAtMs } = await reader.current();
+      ages.push(clock.nowMs() - (measuredAtMs ?? Number.NEGATIVE_INFINITY));
+      await reader.settled();
+      clock.advance(3_000);
+    }
+    expect(Math.max(...ages)).toBeLessThanOrEqual(60_000);
+    const rebuilds = watched.count('put', 'SNAPSHOT#');
+    expect(rebuilds).toBeLessThanOrEqual(150 / 30);
+    expect(watched.count('get', 'COUNTERS#')).toBe(rebuilds * readsPerRebuild);
+  });
+
+  it('is rebuilt before it is served again after a quiet time, never served stale', async () => {
+    const reader = readerOf({ store: tables.store, clock });
+    await reader.current();
+    clock.advance(60_001);
+    expect((await reader.current()).measuredAtMs).toBe(clock.nowMs());
+  });
+});
+
+describe('the lease of a rebuild', () => {
+  it('is taken over when its owner died, and not before it ended', async () => {
+    await recordAll({ store: tables.store, clock }, [call]);
+    const dying = watchedStore(tables.store, (_call, key) => key.startsWith('COUNTERS#'));
+    expect((await readerOf({ store: dying.store, clock }).current()).measuredAtMs).toBeUndefined();
+    const watched = watchedStore(tables.store);
+    const heir = readerOf({ store: watched.store, clock: withRealTimers(clock) });
+    clock.advance(9_999);
+    expect((await heir.current()).of('m', 'p')).toBeUndefined();
+    await heir.settled();
+    expect(watched.count('get', 'COUNTERS#')).toBe(0);
+    expect(watched.count('update', '')).toBe(0);
+    clock.advance(2_001);
+    // A request waits for a second; on a busy machine the rebuild may take longer, and then the next one has it.
+    await heir.current();
+    await heir.settled();
+    expect((await heir.current()).of('m', 'p')?.uptime).toBe(1);
+  });
+});
+
+describe('a store that fails', () => {
+  it('means no data and no error, is not asked on every request, and is asked again later', async () => {
+    let isDown = true;
+    const watched = watchedStore(tables.store, () => isDown);
+    const reader = readerOf({ store: watched.store, clock });
+    for (let requests = 0; requests < 10; requests += 1) {
+      expect((await reader.current()).of('m', 'p')).toBeUndefined();
+    }
+    expect(watched.count('get', '')).toBe(1);
+    isDown = false;
+    await recordAll({ store: tables.store, clock }, [call]);
+    clock.advance(2_000);
+    expect((await reader.current()).of('m', 'p')?.uptime).toBe(1);
+  });
+
+  it('leaves the copy in use until it is 60 seconds old', async () => {
+    let isDown = false;
+    const reader = readerOf({ store: watchedStore(tables.store, () => isDown).store, clock });
+    const first = await reader.current();
+    isDown = true;
+    clock.advance(60_000);
+    expect(await reader.current()).toBe(first);
+    await reader.settled();
+    clock.advance(2_001);
+    expect((await reader.current()).measuredAtMs).toBeUndefined();
+  });
+
+  it('that does not answer holds a request for a second in all, however often it asks', async () => {
+    const never = new Promise<never>(() => {});
+    const hanging = { ...tables.store, get: () => never };
+    const reader = readerOf({ store: hanging, clock });
+    const waiting = reader.current();
+    clock.advance(1_000);
+    expect((await waiting).measuredAtMs).toBeUndefined();
+    // No timer fires here: the clock stands still.
+    expect((await reader.current()).measuredAtMs).toBeUndefined();
+  });
+
+  it('that refuses to publish does not keep the rebuilder from its own figures', async () => {
+    await recordAll({ store: tables.store, clock }, [call]);
+    const watched = watchedStore(tables.store, (kind) => kind === 'put');
+    const reader = readerOf({ store: watched.store, clock });
+    expect((await reader.current()).of('m', 'p')?.uptime).toBe(1);
+  });
+});

@@ -1,0 +1,251 @@
+import { createHash, createHmac } from 'node:crypto';
+import { Sha256 } from '@smithy/core/checksum';
+import { SignatureV4 } from '@smithy/signature-v4';
+import fc from 'fast-check';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, jest } from '#jest';
+import { defaultProvider } from '../../../infra/build/bundled-credential-chain.ts';
+import { SealBroken } from '../../../shared/configuration/byok/index.ts';
+import type { ProviderDocument } from '../../../shared/configuration/catalogue/index.ts';
+import { systemClock } from '../../../shared/foundation/time/index.ts';
+import { awsAccess, createSha256 } from '../../../shared/storage/aws-clients/index.ts';
+import { createDynamoClient, createDynamoStore } from '../../../shared/storage/store/index.ts';
+import { manualClock } from '../../support/manual-clock.ts';
+import { answer, type Behaviour, type ScriptedServer, startScriptedServer } from '../../support/scripted-server.ts';
+import { awsIdentity, testStage } from './support.ts';
+
+describe('in a bundle', () => {
+  const former = { ...process.env };
+  let server: ScriptedServer | undefined;
+  beforeEach(() => {
+    for (const name of Object.keys(process.env)) if (name.startsWith('AWS_')) delete process.env[name];
+  });
+  afterEach(async () => {
+    jest.restoreAllMocks();
+    process.env = { ...former };
+    await server?.stop();
+    server = undefined;
+  });
+
+  /** As the endpoint of a container answers. */
+  const credentialsOf = (AccessKeyId: string, livesMs: number): Behaviour => ({
+    status: 200,
+    body: {
+      AccessKeyId,
+      SecretAccessKey: 'secret',
+      Token: 'token',
+      Expiration: new Date(Date.now() + livesMs).toISOString(),
+    },
+  });
+
+  async function startContainer(...behaviours: [Behaviour, ...Behaviour[]]): Promise<ScriptedServer> {
+    server = await startScriptedServer(behaviours);
+    process.env.AWS_CONTAINER_CREDENTIALS_FULL_URI = `${server.endpoint}/credentials`;
+    process.env.AWS_CONTAINER_AUTHORIZATION_TOKEN = 'token of the container';
+    return server;
+  }
+
+  describe('the credentials of a bundle', () => {
+    it('are those of its variables, before any container is asked', async () => {
+      const container = await startContainer(credentialsOf('OTHER', 3_600_000));
+      Object.assign(process.env, {
+        AWS_ACCESS_KEY_ID: 'ID',
+        AWS_SECRET_ACCESS_KEY: 'secret',
+        AWS_SESSION_TOKEN: 'token',
+      });
+      expect(await defaultProvider()()).toMatchObject({
+        accessKeyId: 'ID',
+        secretAccessKey: 'secret',
+        sessionToken: 'token',
+      });
+      expect(container.requests).toHaveLength(0);
+    });
+
+    it('are asked of the container where no variable holds them, once for as long as they last', async () => {
+      const container = await startContainer(credentialsOf('FIRST', 3_600_000));
+      const provider = defaultProvider();
+      const all = await Promise.all([provider(), provider()]);
+      expect([...all, await provider()].map(({ accessKeyId }) => accessKeyId)).toEqual(['FIRST', 'FIRST', 'FIRST']);
+      expect(container.requests.map(({ path, headers }) => [path, headers.authorization])).toEqual([
+        ['/credentials', 'token of the container'],
+      ]);
+    });
+
+    it('are asked for again before they end', async () => {
+      const container = await startContainer(credentialsOf('FIRST', 3_600_000), credentialsOf('SECOND', 7_200_000));
+      const provider = defaultProvider();
+      expect((await provider()).accessKeyId).toBe('FIRST');
+      const almostOverMs = Date.now() + 3_600_000 - 299_000;
+      jest.spyOn(Date, 'now').mockReturnValue(almostOverMs);
+      expect((await provider()).accessKeyId).toBe('SECOND');
+      expect((await provider()).accessKeyId).toBe('SECOND');
+      expect(container.requests).toHaveLength(2);
+    });
+
+    it('may come later: a process that found none asks again', async () => {
+      const provider = defaultProvider();
+      await expect(provider()).rejects.toMatchObject({ name: 'CredentialsProviderError' });
+      await startContainer(credentialsOf('LATER', 3_600_000));
+      expect((await provider()).accessKeyId).toBe('LATER');
+    });
+  });
+});
+
+const context = { workspace: 'team-a', connection: 'acme', stage: 'dev' };
+
+describe.each([
+  ['nothing of AWS is named', {}],
+  ['only a bucket is named', { GW_SPILL_BUCKET: 'gw-dev-spill' }],
+])('where %s', (_case, variables: Record<string, string>) => {
+  it('no stored connection opens, and none can be sealed', async () => {
+    const { wrapper } = testStage(variables);
+    await expect(wrapper.unwrap(new Uint8Array(40), context)).rejects.toBeInstanceOf(SealBroken);
+    await expect(wrapper.createDataKey(context)).rejects.toThrow('there is no BYOK key');
+  });
+
+  it('credentials are variables of the process, at once', async () => {
+    const { credentials, lines } = testStage(variables);
+    await credentials.ready();
+    await credentials.refresh();
+    expect(credentials.find({ auth: { bearer: { env: 'PATH' } } } as ProviderDocument)).toEqual({
+      authorization: `Bearer ${process.env.PATH}`,
+    });
+    expect(credentials.find({ auth: { bearer: { secret: 'acme' } } } as ProviderDocument)).toBeUndefined();
+    expect(lines).toEqual([]);
+  });
+});
+
+describe('where no bucket is named', () => {
+  it('large results are not stored, in memory neither, and nothing is found', async () => {
+    const { blobs } = testStage({});
+    await expect(blobs.put('key', new Uint8Array(1))).rejects.toBeInstanceOf(RangeError);
+    expect(await blobs.get('key')).toBeUndefined();
+  });
+});
+
+describe('calls to the services of AWS', () => {
+  const former = { ...process.env };
+  let server: ScriptedServer;
+  beforeEach(async () => {
+    const dataKey = { Plaintext: Buffer.alloc(32).toString('base64'), CiphertextBlob: 'c2VhbGVk' };
+    server = await startScriptedServer([answer({ ...dataKey, SecretString: '{}' })]);
+  });
+  afterEach(async () => {
+    process.env = { ...former };
+    await server.stop();
+  });
+
+  /** Each with what its signature names. */
+  const services = [
+    ['KMS', 'kms', { GW_BYOK_KEY_ID: 'alias/gw-dev' }],
+    ['S3', 's3', { GW_SPILL_BUCKET: 'gw-dev-spill' }],
+    ['SECRETS_MANAGER', 'secretsmanager', { GW_PROVIDER_SECRET: 'gw/dev/providers' }],
+  ] as const;
+
+  async function callAll(named: Readonly<Record<string, string>>, options = {}): Promise<void> {
+    const { wrapper, blobs, credentials } = testStage(named, options);
+    await credentials.ready();
+    if ('GW_BYOK_KEY_ID' in named) await wrapper.createDataKey(context);
+    if ('GW_SPILL_BUCKET' in named) await blobs.get('key');
+  }
+
+  it.each(services)('go where AWS_ENDPOINT_URL_%s says, signed for %s', async (name, service, named) => {
+    process.env.AWS_ENDPOINT_URL = 'http://127.0.0.1:1';
+    process.env[`AWS_ENDPOINT_URL_${name}`] = server.endpoint;
+    await callAll({ ...named, AWS_ENDPOINT_URL: 'set' });
+    expect(server.requests).toHaveLength(1);
+    const { authorization, ...headers } = server.requests[0]?.headers ?? {};
+    expect(authorization).toMatch(
+      new RegExp(`^AWS4-HMAC-SHA256 Credential=${awsIdentity.accessKeyId}/\\d{8}/eu-west-1/${service}/aws4_request, `),
+    );
+    expect(headers['x-amz-security-token']).toBe(awsIdentity.sessionToken);
+    expect(JSON.stringify(server.requests)).not.toContain(awsIdentity.secretAccessKey);
+  });
+
+  it('go where AWS_ENDPOINT_URL says, without one of their own', async () => {
+    process.env.AWS_ENDPOINT_URL = server.endpoint;
+    await callAll({ ...services[0][2], ...services[1][2], ...services[2][2], AWS_ENDPOINT_URL: server.endpoint });
+    expect(server.requests).toHaveLength(3);
+  });
+
+  it('are signed with the credentials of the process where no others are given', async () => {
+    process.env.AWS_ENDPOINT_URL = server.endpoint;
+    process.env.AWS_ACCESS_KEY_ID = 'AKIAOFTHEPROCESS';
+    process.env.AWS_SECRET_ACCESS_KEY = 'secret';
+    delete process.env.AWS_PROFILE;
+    await callAll(services[2][2], { awsCredentials: undefined });
+    expect(server.requests[0]?.headers.authorization).toContain('Credential=AKIAOFTHEPROCESS/');
+  });
+
+  it('end in time when the credentials do not arrive', async () => {
+    process.env.AWS_ENDPOINT_URL = server.endpoint;
+    const clock = manualClock();
+    const { wrapper } = testStage(services[0][2], { clock, awsCredentials: () => new Promise(() => {}) });
+    const asked = wrapper.createDataKey(context);
+    clock.advance(800);
+    await expect(asked).rejects.toThrow('no answer within 800 ms');
+    expect(server.requests).toHaveLength(0);
+  });
+});
+
+describe('a command to DynamoDB', () => {
+  const former = process.env.AWS_ENDPOINT_URL_DYNAMODB;
+  let server: ScriptedServer;
+  beforeAll(async () => {
+    server = await startScriptedServer([answer({})]);
+    process.env.AWS_ENDPOINT_URL_DYNAMODB = server.endpoint;
+  });
+  afterAll(async () => {
+    process.env.AWS_ENDPOINT_URL_DYNAMODB = former ?? '';
+    await server.stop();
+  });
+
+  it('carries the signature that the plain signer of the SDK makes over the same request, each time', async () => {
+    const region = 'eu-west-1';
+    const client = createDynamoClient(awsAccess({ region, credentials: async () => awsIdentity, clock: systemClock }));
+    const store = createDynamoStore({ client, stage: 'dev' });
+    for (const pk of ['first', 'second']) await store.put({ table: 'keys', item: { pk } });
+    client.destroy();
+    const plain = new SignatureV4({ service: 'dynamodb', region, credentials: awsIdentity, sha256: Sha256 });
+    expect(server.requests).toHaveLength(2);
+    for (const { headers, body } of server.requests) {
+      const { authorization = '', connection: _hopByHop, ...sent } = headers as Record<string, string>;
+      const signedNames = /SignedHeaders=([^,]+)/.exec(authorization)?.[1]?.split(';') ?? [];
+      expect(signedNames).toEqual(
+        expect.arrayContaining(['host', 'x-amz-date', 'x-amz-security-token', 'x-amz-target']),
+      );
+      const request = {
+        method: 'POST',
+        protocol: 'http:',
+        hostname: '127.0.0.1',
+        path: '/',
+        query: {},
+        headers: Object.fromEntries(signedNames.map((name) => [name, sent[name] ?? ''])),
+        body,
+      };
+      const signingDate = new Date((sent['x-amz-date'] ?? '').replace(/(....)(..)(..T..)(..)(..Z)/, '$1-$2-$3:$4:$5'));
+      const { headers: expected } = await plain.sign(request, { signingDate });
+      expect(authorization).toBe(expected.authorization);
+    }
+  });
+});
+
+describe('the hash of the signer', () => {
+  const secrets = fc.oneof(fc.string(), fc.uint8Array());
+
+  it('is SHA-256 of all that came, and HMAC where there is a secret, used again or not', () => {
+    const OwnSha256 = createSha256();
+    return fc.assert(
+      fc.asyncProperty(fc.array(fc.oneof(fc.string(), fc.uint8Array())), fc.option(secrets), async (parts, secret) => {
+        for (let use = 1; use <= 2; use += 1) {
+          const own = secret === null ? new OwnSha256() : new OwnSha256(secret);
+          const known = secret === null ? createHash('sha256') : createHmac('sha256', secret);
+          for (const part of parts) {
+            own.update(part);
+            known.update(part);
+          }
+          expect(Buffer.from(await own.digest()).toString('hex')).toBe(known.digest('hex'));
+        }
+      }),
+    );
+  });
+});

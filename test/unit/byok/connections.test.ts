@@ -1,0 +1,194 @@
+import fc from 'fast-check';
+import { beforeEach, describe, expect, it } from '#jest';
+import {
+  budgetExceeded,
+  type Connection,
+  connectionFacts,
+  createConnectionReader,
+  quoteBudget,
+  requiresManagedFunding,
+} from '../../../shared/configuration/byok/index.ts';
+import { GatewayError } from '../../../shared/errors/index.ts';
+import { cachedWorkspacesMax, configFreshMs } from '../../../shared/foundation/constants/index.ts';
+import { parseUsd } from '../../../shared/foundation/money/index.ts';
+import { readByokFacts } from '../../../shared/routing/planner/index.ts';
+import { StoreUnavailable } from '../../../shared/storage/store/index.ts';
+import { manualClock } from '../../support/manual-clock.ts';
+import { vaultOn } from './support.ts';
+
+const empty = new Uint8Array();
+const sealed = { v: 1, wrapped_key: empty, iv: empty, tag: empty, ciphertext: empty };
+const connection = (provider: string, more: Partial<Connection> = {}): Connection => ({
+  workspace: 'team-a',
+  provider,
+  policy: 'allowed',
+  budgetPicoUsd: null,
+  sealed,
+  ...more,
+});
+const enabled = { features: { byok: true, presets: false } };
+const disabled = { features: { byok: false, presets: false } };
+const usd = (text: string): bigint => parseUsd(text) ?? 0n;
+
+/** What the planner makes of the facts. */
+const planned = (workspace: typeof enabled, stored: readonly Connection[]) =>
+  readByokFacts({ hasHeaderKey: false, connections: connectionFacts(workspace, stored).connections });
+
+describe('the connections of a plain call', () => {
+  it('bind it to stored connections only where one of them says always', () => {
+    expect(planned(enabled, [connection('a'), connection('b')]).isRequired).toBe(false);
+    expect(planned(enabled, [connection('a'), connection('b', { policy: 'always' })]).isRequired).toBe(true);
+    expect(planned(enabled, []).isRequired).toBe(false);
+  });
+
+  it('pay for their own provider and for no other', () => {
+    const facts = connectionFacts(enabled, [connection('a'), connection('b', { policy: 'always' })]);
+    expect(facts.connectionTo('a')?.policy).toBe('allowed');
+    expect(facts.connectionTo('b')?.policy).toBe('always');
+    expect(facts.connectionTo('c')).toBeUndefined();
+  });
+
+  it('without a key pay for no call, but their always still keeps the call from our credit', () => {
+    const keyless = [connection('a', { policy: 'always', sealed: undefined })];
+    expect(connectionFacts(enabled, keyless).connectionTo('a')).toBeUndefined();
+    expect(connectionFacts(enabled, keyless).connections).toEqual([
+      { provider: 'a', policy: 'always', isAuthorised: false },
+    ]);
+    expect(planned(enabled, keyless).isRequired).toBe(true);
+  });
+
+  it('reach the planner without anything sealed', () => {
+    expect(connectionFacts(enabled, [connection('a')]).connections).toEqual([
+      { provider: 'a', policy: 'allowed', isAuthorised: true },
+    ]);
+  });
+
+  it('mean nothing where BYOK is not enabled', () => {
+    const always = [connection('a', { policy: 'always' })];
+    expect(connectionFacts(disabled, always).connections).toEqual([]);
+    expect(connectionFacts(disabled, always).connectionTo('a')).toBeUndefined();
+    expect(planned(disabled, always).isRequired).toBe(false);
+  });
+});
+
+describe('a function call', () => {
+  const always = [connection('a', { policy: 'always', sealed: undefined })];
+
+  it('requires managed funding with a key header, whatever is enabled', () => {
+    expect(requiresManagedFunding('sk-own', enabled, [])).toBe(true);
+    expect(requiresManagedFunding('sk-own', disabled, [])).toBe(true);
+  });
+
+  it('requires managed funding with a connection that says always, where BYOK is enabled', () => {
+    expect(requiresManagedFunding(undefined, enabled, always)).toBe(true);
+    expect(requiresManagedFunding(undefined, disabled, always)).toBe(false);
+    expect(requiresManagedFunding(undefined, enabled, [connection('a')])).toBe(false);
+    expect(requiresManagedFunding(undefined, enabled, [])).toBe(false);
+  });
+});
+
+describe('the budget of a connection', () => {
+  const budgeted = connection('acme', { budgetPicoUsd: usd('10') });
+
+  it('is held in a counter of that connection in the ledger, for the worst case of the call', () => {
+    expect(quoteBudget(budgeted, usd('0.25'))).toEqual({
+      kind: 'held',
+      amount: usd('0.25'),
+      counter: {
+        table: 'ledger',
+        key: 'BYOKBUDGET#team-a#acme',
+        balances: [{ attribute: 'balance_pico_usd', limit: usd('10') }],
+        spentAttribute: 'spent_pico_usd',
+      },
+    });
+  });
+
+  it('that is none asks for no price: an unpriced call is served', () => {
+    expect(quoteBudget(connection('acme'), null)).toEqual({ kind: 'free' });
+  });
+
+  it('refuses a call without a price as byok_budget_unquotable', () => {
+    expect(quoteBudget(budgeted, null)).toMatchObject({ code: 'byok_budget_unquotable' });
+  });
+
+  it('refuses a call above the whole budget, and names both amounts', () => {
+    const refusal = quoteBudget(budgeted, usd('10.5'));
+    expect(refusal).toMatchObject({ code: 'byok_budget_exceeded' });
+    expect((refusal as GatewayError).message).toContain('10.5 USD');
+    expect(budgetExceeded(usd('1'), -5n).message).toContain('and 0 USD');
+  });
+
+  it('never lets a hold through that is above it, and refuses none for its size that is not', () => {
+    fc.assert(
+      fc.property(fc.bigInt(0n, 10n ** 15n), fc.bigInt(0n, 10n ** 15n), (limit, worstCase) => {
+        const quote = quoteBudget(connection('acme', { budgetPicoUsd: limit }), worstCase);
+        expect(quote instanceof GatewayError).toBe(worstCase > limit);
+        if (!(quote instanceof GatewayError)) expect(quote.kind).toBe(worstCase === 0n ? 'free' : 'held');
+      }),
+    );
+  });
+});
+
+describe('the reader', () => {
+  let reads: string[];
+  let isDown: boolean;
+  let clock: ReturnType<typeof manualClock>;
+  beforeEach(() => {
+    reads = [];
+    isDown = false;
+    clock = manualClock();
+  });
+
+  const connectionIn = (workspace: string): Connection => ({
+    workspace,
+    provider: 'acme',
+    policy: 'always',
+    budgetPicoUsd: null,
+    sealed: undefined,
+  });
+
+  const connections = {
+    read: async (workspace: string) => {
+      reads.push(workspace);
+      if (isDown) throw new StoreUnavailable('down');
+      return [connectionIn(workspace)];
+    },
+  };
+  const reader = () => createConnectionReader({ connections, vault: vaultOn(), clock });
+
+  describe('the connections an instance remembers', () => {
+    it('cost one read while they are fresh, for any number of callers, and one after that', async () => {
+      const remembering = reader();
+      await Promise.all([remembering.connectionsOf('a'), remembering.connectionsOf('a')]);
+      clock.advance(configFreshMs - 1);
+      expect(await remembering.connectionsOf('a')).toEqual([connectionIn('a')]);
+      expect(reads).toEqual(['a']);
+      clock.advance(1);
+      await remembering.connectionsOf('a');
+      expect(reads).toEqual(['a', 'a']);
+    });
+
+    it('are never served old while the store is down, and a failure is not remembered', async () => {
+      const remembering = reader();
+      await remembering.connectionsOf('a');
+      clock.advance(configFreshMs);
+      isDown = true;
+      await expect(remembering.connectionsOf('a')).rejects.toThrow(StoreUnavailable);
+      isDown = false;
+      expect(await remembering.connectionsOf('a')).toHaveLength(1);
+    });
+
+    it('are bounded: the workspace that was used longest ago is forgotten', async () => {
+      const remembering = reader();
+      for (let index = 0; index <= cachedWorkspacesMax; index += 1) await remembering.connectionsOf(`w${index}`);
+      await remembering.connectionsOf('w1');
+      expect(reads).toHaveLength(cachedWorkspacesMax + 1);
+      await remembering.connectionsOf('w0');
+      expect(reads).toHaveLength(cachedWorkspacesMax + 2);
+    });
+
+    it('without a key cannot be opened', async () => {
+      await expect(reader().openKey(connectionIn('a'))).rejects.toMatchObject({ name: 'SealBroken' });
+    });
+  });
+});

@@ -1,0 +1,246 @@
+import fc from 'fast-check';
+import { describe, expect, it } from '#jest';
+import { createCache, createReadCache } from '../../../shared/foundation/cache/index.ts';
+import { manualClock } from '../../support/manual-clock.ts';
+
+it('an entry is there for as long as it is fresh, counted from the last time it was set', () => {
+  const clock = manualClock();
+  const cache = createCache<true>({ sizeMax: 10, age: { freshMs: 1_000, clock } });
+  expect(cache.has('a')).toBe(false);
+  cache.set('a', true);
+  clock.advance(600);
+  cache.set('a', true);
+  clock.advance(999);
+  expect(cache.has('a')).toBe(true);
+  clock.advance(1);
+  expect(cache.has('a')).toBe(false);
+});
+
+it('an entry without an age stays, whatever time passes', () => {
+  const cache = createCache<true>({ sizeMax: 10 });
+  cache.set('a', true);
+  expect(cache.getRemainingTTL('a')).toBe(Number.POSITIVE_INFINITY);
+  expect(cache.has('a')).toBe(true);
+});
+
+it('more than the cache holds displaces the entry that was used longest ago, and says so', () => {
+  const dropped: string[] = [];
+  const cache = createCache<string>({ sizeMax: 2, onDrop: (value) => dropped.push(value) });
+  for (const name of ['a', 'b', 'a', 'c']) if (cache.get(name) === undefined) cache.set(name, name);
+  expect(['a', 'b', 'c'].map((name) => cache.has(name))).toEqual([true, false, true]);
+  expect(dropped).toEqual(['b']);
+});
+
+const freshMs = 1_000;
+
+function instance(sizeMax: number, sizeOf?: (value: string | undefined) => number) {
+  const clock = manualClock();
+  const options = sizeOf === undefined ? {} : { sizeOf };
+  const cache = createReadCache<string | undefined>({ sizeMax, ...options, freshMs, clock });
+  const reads: string[] = [];
+  const get = (key: string) =>
+    cache.get(key, async () => {
+      reads.push(key);
+      return key;
+    });
+  return { clock, cache, reads, get };
+}
+
+describe('a read cache', () => {
+  it('drops what was used longest ago, and nothing before it is full', async () => {
+    const { reads, get } = instance(2);
+    for (const key of ['a', 'b', 'a', 'c', 'a', 'b']) await get(key);
+    expect(reads).toEqual(['a', 'b', 'c', 'b']);
+  });
+
+  it('of values that have size one keeps exactly the last ones used, in whatever order they are asked for', async () => {
+    const histories = fc.array(fc.constantFrom(...'abcdef'), { maxLength: 40, size: 'max' });
+    await fc.assert(
+      fc.asyncProperty(fc.integer({ min: 1, max: 6 }), histories, async (sizeMax, keys) => {
+        const { reads, get } = instance(sizeMax);
+        for (const [at, key] of keys.entries()) {
+          const lastUsed = [...new Set(keys.slice(0, at).toReversed())].slice(0, sizeMax);
+          reads.length = 0;
+          await get(key);
+          expect(reads).toEqual(lastUsed.includes(key) ? [] : [key]);
+        }
+      }),
+    );
+  });
+
+  it('drops as many small values as a large one needs, and keeps none that is larger than the whole cache', async () => {
+    const { reads, get } = instance(4, (value) => value?.length ?? 0);
+    for (const key of ['a', 'b', 'c', 'ddd', 'c', 'ddd']) await get(key);
+    expect(reads).toEqual(['a', 'b', 'c', 'ddd']);
+    for (const key of ['fives', 'fives']) await get(key);
+    expect(reads.slice(4)).toEqual(['fives', 'fives']);
+  });
+
+  it('loses nothing to reads that fail or find nothing, however many', async () => {
+    const { cache, reads, get } = instance(2);
+    for (const key of ['a', 'b']) await get(key);
+    const fruitless = (key: string) =>
+      cache.get(key, async () => (key < 'n' ? Promise.reject(new Error()) : undefined));
+    await Promise.allSettled([...'cdmnop'].map(fruitless));
+    for (const key of ['a', 'b']) await get(key);
+    expect(reads).toEqual(['a', 'b']);
+  });
+
+  it('has its whole room again when a value grew old, also one whose answer came too late to be kept', async () => {
+    const { clock, cache, reads, get } = instance(2);
+    const late = Promise.withResolvers<string>();
+    const waiting = cache.get('a', () => late.promise);
+    for (let round = 0; round < 3; round += 1) {
+      clock.advance(freshMs);
+      await get('a');
+    }
+    late.resolve('late');
+    expect(await waiting).toBe('late');
+    await get('b');
+    reads.length = 0;
+    expect(await Promise.all([get('a'), get('b')])).toEqual(['a', 'b']);
+    expect(reads).toEqual([]);
+  });
+
+  it('takes the age from before the question, whatever the read does first', async () => {
+    const { clock, cache, reads, get } = instance(1);
+    await cache.get('a', async () => {
+      clock.advance(freshMs);
+      return 'old by now';
+    });
+    expect(await get('a')).toBe('a');
+    expect(reads).toEqual(['a']);
+  });
+
+  it('caches no read that threw at once', async () => {
+    const { cache, get } = instance(1);
+    const broken = () => {
+      throw new Error('broken');
+    };
+    await expect(cache.get('a', broken)).rejects.toThrow('broken');
+    expect(await get('a')).toBe('a');
+  });
+
+  it('has forgotten a failure by the time its caller hears of it', async () => {
+    const { cache, get } = instance(1);
+    const failed = cache.get('a', async () => Promise.reject(new Error('down')));
+    expect(await failed.catch(() => get('a'))).toBe('a');
+  });
+});
+
+// Random histories of one read cache: questions, answers in any order and of any kind, and time that passes meanwhile.
+describe('random histories', () => {
+  const freshMs = 20;
+  const smallSizeMax = 6;
+  const keys = [...'abc'];
+
+  const asking = fc.record({ kind: fc.constant('ask' as const), key: fc.constantFrom(...keys) });
+  const answering = fc.record({
+    kind: fc.constantFrom('value' as const, 'value' as const, 'absent' as const, 'failed' as const),
+    open: fc.nat(5),
+    size: fc.integer({ min: 1, max: smallSizeMax + 1 }),
+  });
+  const waiting = fc.record({ kind: fc.constant('wait' as const), forMs: fc.constantFrom(1, freshMs - 1, freshMs) });
+  const steps = fc.array(fc.oneof(asking, asking, answering, waiting), { maxLength: 60, size: 'max' });
+  type Steps = typeof steps extends fc.Arbitrary<infer Value> ? Value : never;
+
+  interface Read extends PromiseWithResolvers<Read | undefined> {
+    readonly key: string;
+    readonly askedAtMs: number;
+    size: number;
+    state: 'open' | 'value' | 'absent' | 'failed';
+  }
+
+  interface Question {
+    readonly ageMs: number;
+    /** Of the latest read of this key, as it was before the question. */
+    readonly former: Read['state'] | 'none';
+    readonly readAnew: boolean;
+    /** The latest read of this key after the question. */
+    readonly latest: Read;
+    readonly served: Promise<Read | undefined>;
+  }
+
+  async function play(history: Steps, sizeMax: number): Promise<{ questions: Question[]; keptSize: number }> {
+    const clock = manualClock();
+    const sizeOf = (value: Read | undefined) => value?.size ?? 0;
+    const cache = createReadCache<Read | undefined>({ sizeMax, sizeOf, freshMs, clock });
+    const reads: Read[] = [];
+
+    function ask(asked: string): Question {
+      const known = reads.findLast((read) => read.key === asked);
+      const former = known?.state ?? 'none';
+      let latest = known;
+      const served = cache.get(asked, () => {
+        const answer = Promise.withResolvers<Read | undefined>();
+        latest = { ...answer, key: asked, askedAtMs: clock.nowMs(), size: 0, state: 'open' };
+        reads.push(latest);
+        return answer.promise;
+      });
+      // Compared in the end.
+      served.catch(() => {});
+      if (latest === undefined) throw new Error(`${asked} was served and never read`);
+      const ageMs = clock.nowMs() - (known?.askedAtMs ?? 0);
+      return { ageMs, former, readAnew: latest !== known, latest, served };
+    }
+
+    async function answer(read: Read, state: 'value' | 'absent' | 'failed', size: number): Promise<void> {
+      Object.assign(read, { state, size });
+      if (state === 'failed') read.reject(new Error(`read ${reads.indexOf(read)} failed`));
+      else read.resolve(state === 'value' ? read : undefined);
+      await Promise.allSettled([read.promise]);
+    }
+
+    const questions: Question[] = [];
+    for (const step of history) {
+      if (step.kind === 'ask') questions.push(ask(step.key));
+      else if (step.kind === 'wait') clock.advance(step.forMs);
+      else {
+        const open = reads.filter(({ state }) => state === 'open');
+        const read = open[step.open % open.length];
+        if (read !== undefined) await answer(read, step.kind, step.size);
+      }
+    }
+    const kept = keys.map(ask).filter(({ readAnew, former }) => !readAnew && former === 'value');
+    for (const read of reads) if (read.state === 'open') await answer(read, 'value', 1);
+    return { questions, keptSize: kept.reduce((sum, { latest }) => sum + latest.size, 0) };
+  }
+
+  const always = (check: (played: Awaited<ReturnType<typeof play>>) => void | Promise<void>, sizeMax = smallSizeMax) =>
+    fc.assert(
+      fc.asyncProperty(steps, async (history) => check(await play(history, sizeMax))),
+      { numRuns: 500 },
+    );
+
+  const isShared = ({ former, ageMs }: Question): boolean => former === 'open' && ageMs < freshMs;
+  const isKeepable = ({ former, ageMs }: Question): boolean => former === 'value' && ageMs < freshMs;
+
+  describe('whatever happens, a read cache', () => {
+    it('keeps no more than its bound', () =>
+      always(({ keptSize }) => expect(keptSize).toBeLessThanOrEqual(smallSizeMax)));
+
+    it('reads once for all who ask while a read is open that is not too old, however full it is', () =>
+      always(({ questions }) => expect(questions.filter((asked) => isShared(asked) && asked.readAnew)).toEqual([])));
+
+    it('reads anew after a failure, after nothing was found, and when what it has is too old', () =>
+      always(({ questions }) => {
+        const mayServe = (asked: Question) => isShared(asked) || isKeepable(asked);
+        expect(questions.filter((asked) => !mayServe(asked) && !asked.readAnew)).toEqual([]);
+      }));
+
+    it('reads nothing anew that is there and fresh, as long as there is room', () =>
+      always(
+        ({ questions }) => expect(questions.filter((asked) => isKeepable(asked) && asked.readAnew)).toEqual([]),
+        Number.MAX_SAFE_INTEGER,
+      ));
+
+    it('serves what the latest read gave, value or failure, however late an earlier one ends', () =>
+      always(async ({ questions }) => {
+        for (const { served, latest } of questions) {
+          const [got, wanted] = await Promise.allSettled([served, latest.promise]);
+          expect(got).toEqual(wanted);
+          if (got.status === 'fulfilled') expect(got.value === undefined || got.value === latest).toBe(true);
+        }
+      }));
+  });
+});

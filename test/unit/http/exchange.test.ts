@@ -1,0 +1,265 @@
+import { EventEmitter } from 'node:events';
+import fc from 'fast-check';
+import { describe, expect, it } from '#jest';
+import { sha256Hex, systemRandomness } from '../../../shared/foundation/ids/index.ts';
+import { nextTurn } from '../../../shared/foundation/time/index.ts';
+import { textPieces } from '../../../shared/protocol/http/delivery.ts';
+import {
+  comesThroughEdge,
+  createBufferedHandler,
+  guardProcess,
+  readCorrelation,
+  toGatewayRequest,
+} from '../../../shared/protocol/http/index.ts';
+import { adapterDependencies, answering, chatEvent, correlationId, gate, manualClock, startMs } from './fixtures.ts';
+
+describe('correlation', () => {
+  const names = [
+    'x-gw-trace-id',
+    'x-gw-span-id',
+    'x-gw-parent-span-id',
+    'x-gw-session-id',
+    'x-session-id',
+    'traceparent',
+  ];
+  const idShape = /^[A-Za-z0-9._:-]{1,128}$/;
+  const read = (headers: Record<string, string[]>) => readCorrelation(headers, systemRandomness);
+
+  describe('the correlation headers', () => {
+    it('always give a trace id that may stand in an answer, whatever was sent', () => {
+      const value = fc.oneof(fc.string({ unit: 'binary' }), fc.stringMatching(idShape), fc.constant('a\r\nx-evil: 1'));
+      const headers = fc.dictionary(fc.constantFrom(...names), fc.array(value, { minLength: 1, maxLength: 2 }));
+      fc.assert(
+        fc.property(headers, (sent) => {
+          const { correlation, fault } = read(sent);
+          expect(correlation.traceId).toMatch(idShape);
+          if (Object.values(sent).some((values) => values.length > 1)) expect(fault?.code).toBe('invalid_correlation');
+          if (fault !== undefined) expect(fault.message).not.toMatch(/[\r\n]|evil/);
+        }),
+      );
+    });
+
+    it('name every fault at once, so that a client needs one round to correct them', () => {
+      const { fault } = read({ 'x-gw-trace-id': ['a b'], 'x-gw-span-id': ['s', 's'], 'x-gw-session-id': [''] });
+      expect(fault?.message).toBe(
+        'x-gw-trace-id is malformed; x-gw-span-id was sent twice; x-gw-session-id is malformed.',
+      );
+    });
+
+    it('hand on what was sent', () => {
+      const traceparent = '00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-00';
+      const sent = {
+        traceparent: [traceparent],
+        'x-gw-span-id': ['s'],
+        'x-gw-parent-span-id': ['p'],
+        'x-session-id': ['me'],
+      };
+      expect(read(sent)).toEqual({
+        fault: undefined,
+        correlation: {
+          traceId: '4bf92f3577b34da6a3ce929d0e0e4736',
+          spanId: 's',
+          parentSpanId: 'p',
+          sessionId: 'me',
+          traceparent,
+        },
+      });
+    });
+  });
+});
+
+const read = (event: unknown) => toGatewayRequest(event, manualClock());
+const bodyOf = async (event: unknown) => (await read(event).readBody('any')).toString();
+const hardSize = 4 * 1024 * 1024;
+
+describe('a function URL event', () => {
+  it('gives method, path without query, and headers in lower case', () => {
+    const request = read(chatEvent({ rawQueryString: 'a=1' }));
+    expect(request.method).toBe('POST');
+    expect(request.path).toBe('/v1/chat/completions');
+    expect(request.headers['content-type']).toEqual(['application/json']);
+    expect(request.headers['Content-Type']).toBeUndefined();
+  });
+
+  it('keeps what Lambda joined by comma as the one value it was given', () => {
+    expect(read(chatEvent({ headers: { 'x-gw-span-id': 'a,b' } })).headers['x-gw-span-id']).toEqual(['a,b']);
+  });
+
+  it('keeps both values of a name in two spellings', () => {
+    const { headers } = read(chatEvent({ headers: { 'X-A': '1', 'x-a': '2' } }));
+    expect(headers['x-a']).toEqual(['1', '2']);
+  });
+
+  it('takes a header called __proto__ for a header', () => {
+    const { headers } = read(chatEvent({ headers: JSON.parse('{"__proto__":"x"}') }));
+    expect(Object.keys(headers)).toEqual(['__proto__']);
+  });
+
+  it('names one path however many slashes are in it or behind it', () => {
+    for (const rawPath of ['/v1/models', '/v1/models/', '//v1///models//']) {
+      expect(read(chatEvent({ rawPath })).path).toBe('/v1/models');
+    }
+    for (const rawPath of ['/', '//', '', undefined]) expect(read(chatEvent({ rawPath })).path).toBe('/');
+  });
+
+  it('decodes base64 exactly once', async () => {
+    const inner = Buffer.from('{"a":"é"}').toString('base64');
+    expect(await bodyOf(chatEvent({ body: inner, isBase64Encoded: true }))).toBe('{"a":"é"}');
+    expect(await bodyOf(chatEvent({ body: inner, isBase64Encoded: false }))).toBe(inner);
+  });
+
+  it('reads an absent body as empty', async () => {
+    for (const body of [undefined, null, '']) expect(await bodyOf(chatEvent({ body }))).toBe('');
+  });
+
+  it('takes a body of the hard size and not one byte more, plain or base64', async () => {
+    const bytes = Buffer.alloc(hardSize, 'a');
+    const over = Buffer.alloc(hardSize + 1, 'a');
+    const tooLarge = { code: 'request_too_large' };
+    const base64 = (body: Buffer) => chatEvent({ body: body.toString('base64'), isBase64Encoded: true });
+    expect(await bodyOf(chatEvent({ body: bytes.toString() }))).toHaveLength(hardSize);
+    await expect(bodyOf(chatEvent({ body: over.toString() }))).rejects.toMatchObject(tooLarge);
+    expect(await bodyOf(base64(bytes))).toHaveLength(hardSize);
+    await expect(bodyOf(base64(over))).rejects.toMatchObject(tooLarge);
+    // Counted in bytes, not in characters.
+    await expect(bodyOf(chatEvent({ body: 'é'.repeat(hardSize / 2 + 1) }))).rejects.toMatchObject(tooLarge);
+  });
+
+  it.each([
+    ['now', startMs, startMs],
+    ['some seconds ago', startMs - 9_000, startMs - 9_000],
+    ['longer ago than a function may run: a stored event', startMs - 66_000, startMs],
+    ['in the future', startMs + 1, startMs],
+    ['no number', '1800000000000', startMs],
+    ['not a number', Number.NaN, startMs],
+    ['absent', undefined, startMs],
+  ])('arrived %s', (_name, timeEpoch, expected) => {
+    expect(read(chatEvent({ requestContext: { timeEpoch } })).arrivedAtMs).toBe(expected);
+  });
+
+  it('never throws, whatever it is', () => {
+    const member = fc.anything();
+    const event = fc.record(
+      { rawPath: member, headers: member, requestContext: member, body: member, isBase64Encoded: member },
+      { requiredKeys: [] },
+    );
+    fc.assert(
+      fc.property(fc.oneof(fc.anything(), event), (given) => {
+        const request = read(given);
+        expect(typeof request.method).toBe('string');
+        expect(typeof request.path).toBe('string');
+        expect(request.arrivedAtMs).toBe(startMs);
+      }),
+    );
+    expect(read(undefined)).toMatchObject({ method: '', path: '/' });
+  });
+});
+
+describe('in a function', () => {
+  describe('a buffered handler', () => {
+    it('declares fewer than three parameters, or Node 24 refuses it', () => {
+      expect(createBufferedHandler(answering({}), adapterDependencies().dependencies).length).toBeLessThan(3);
+    });
+
+    it('returns status, headers and body', async () => {
+      const { dependencies, clock } = adapterDependencies();
+      const handler = createBufferedHandler(answering({ status: 201, headers: { a: 'b' }, body: '{}' }), dependencies);
+      expect(await handler(chatEvent(), {})).toEqual({ statusCode: 201, headers: { a: 'b' }, body: '{}' });
+      expect(clock.pending()).toBe(0);
+    });
+
+    it('returns nothing before finish is done', async () => {
+      const { dependencies } = adapterDependencies();
+      const settled = gate();
+      const handler = createBufferedHandler(answering({ finish: () => settled.opened }), dependencies);
+      let returned = false;
+      const running = handler(chatEvent(), {}).then(() => {
+        returned = true;
+      });
+      await nextTurn();
+      expect(returned).toBe(false);
+      settled.open();
+      await running;
+      expect(returned).toBe(true);
+    });
+
+    it('joins a body that comes in pieces', async () => {
+      const { dependencies, clock } = adapterDependencies();
+      const body = (async function* () {
+        yield 'a';
+        yield 'b';
+      })();
+      const handler = createBufferedHandler(answering({ body }), dependencies);
+      expect((await handler(chatEvent(), {})).body).toBe('ab');
+      expect(clock.pending()).toBe(0);
+    });
+
+    it('answers a failure with the internal_error envelope, and a failed finish not at all', async () => {
+      const { dependencies, events } = adapterDependencies();
+      const failing = createBufferedHandler(() => Promise.reject(new Error('broken')), dependencies);
+      const answer = await failing(chatEvent(), { callbackWaitsForEmptyEventLoop: true });
+      expect(answer.statusCode).toBe(500);
+      expect(answer.headers['x-request-id']).toBe(correlationId);
+      expect(JSON.parse(answer.body)).toMatchObject({ error: 'internal_error', correlation_id: correlationId });
+      const finish = () => Promise.reject(new Error('ledger'));
+      const unsettled = createBufferedHandler(answering({ body: '{}', finish }), dependencies);
+      expect((await unsettled(chatEvent(), {})).statusCode).toBe(200);
+      expect(events()).toEqual(['request_failed', 'finish_failed']);
+    });
+  });
+});
+
+const sent = (...values: string[]) => ({ 'x-gw-origin-secret': values });
+const [older, newer] = [sha256Hex('older'), sha256Hex('newer')];
+
+describe('the origin secret', () => {
+  it('is not asked for where none is set', () => {
+    expect(comesThroughEdge({}, [])).toBe(true);
+    expect(comesThroughEdge(sent('anything'), [])).toBe(true);
+  });
+
+  it('is accepted in its old and its new value during a rotation', () => {
+    for (const value of ['older', 'newer']) expect(comesThroughEdge(sent(value), [older, newer])).toBe(true);
+    expect(comesThroughEdge(sent('newer'), [` ${newer.toUpperCase()} `])).toBe(true);
+  });
+
+  it('is refused when absent, wrong, sent twice, or sent as its own hash', () => {
+    for (const headers of [{}, sent(), sent(''), sent('wrong'), sent('older', 'older'), sent(older)]) {
+      expect(comesThroughEdge(headers, [older])).toBe(false);
+    }
+  });
+});
+
+describe('the process guard', () => {
+  it('logs an unhandled rejection once however often it is installed', () => {
+    // Pitfall 7: with a listener the process lives.
+    const { dependencies, lines } = adapterDependencies();
+    const source = new EventEmitter();
+    guardProcess(dependencies.log, source);
+    guardProcess(dependencies.log, source);
+    expect(source.listenerCount('unhandledRejection')).toBe(1);
+    source.emit('unhandledRejection', new TypeError('lost'));
+    expect(lines).toHaveLength(1);
+    expect(JSON.parse(lines[0] ?? '')).toMatchObject({ event: 'unhandled_rejection', error: { name: 'TypeError' } });
+  });
+});
+
+describe('of an answer', () => {
+  describe('pieces of a text', () => {
+    it('joined are the text, none is too long, and none cuts a character', () => {
+      const text = fc.string({ unit: 'binary', maxLength: 60 });
+      fc.assert(
+        fc.property(text, fc.integer({ min: 2, max: 9 }), (whole, size) => {
+          const pieces = [...textPieces(whole, size)];
+          expect(pieces.join('')).toBe(whole);
+          for (const piece of pieces) expect(piece.length).toBeLessThanOrEqual(size);
+          expect(Buffer.concat(pieces.map((piece) => Buffer.from(piece)))).toEqual(Buffer.from(whole));
+        }),
+      );
+    });
+
+    it('of an empty text are one empty piece', () => {
+      expect([...textPieces('', 5)]).toEqual(['']);
+    });
+  });
+});

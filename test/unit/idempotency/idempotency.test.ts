@@ -1,0 +1,151 @@
+import fc from 'fast-check';
+import { afterAll, beforeAll, describe, expect, it } from '#jest';
+import { claimPut, recordOf } from '../../../shared/accounting/idempotency/idempotency-item.ts';
+import { fingerprint as fingerprintOf, type SentHeaders } from '../../../shared/accounting/idempotency/index.ts';
+import { type Claimant, type IdempotencyRecord, judge } from '../../../shared/accounting/idempotency/record.ts';
+import { interfaceIds } from '../../../shared/foundation/constants/index.ts';
+import { systemRandomness } from '../../../shared/foundation/ids/index.ts';
+import { jsonTextOf, parseJson } from '../../../shared/protocol/wire/index.ts';
+import type { Item } from '../../../shared/storage/store/index.ts';
+import { startTestStore, type TestStore } from '../../support/dynamodb.ts';
+
+const body = { model: 'acme/large-1', messages: [{ role: 'user', content: 'hi' }] };
+const headers: SentHeaders = {
+  'x-gw-trace-id': ['trace'],
+  'x-gw-span-id': ['span'],
+  'x-gw-parent-span-id': ['parent'],
+  'x-gw-session-id': ['session'],
+  traceparent: ['00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01'],
+  'x-byok-key': ['secret'],
+};
+const fingerprint = (sent: unknown, headersSent: SentHeaders): string =>
+  fingerprintOf('chat-completions', jsonTextOf(sent), headersSent);
+const plain = fingerprint(body, headers);
+
+describe('a fingerprint', () => {
+  it('is the same for members in another order', () => {
+    const turned = { messages: [{ content: 'hi', role: 'user' }], model: 'acme/large-1' };
+    expect(fingerprint(turned, headers)).toBe(plain);
+  });
+
+  it.each(Object.keys(headers))('changes with %s: another value, or none', (name) => {
+    const { [name]: _left, ...without } = headers;
+    expect(fingerprint(body, { ...headers, [name]: ['other'] })).not.toBe(plain);
+    expect(fingerprint(body, without)).not.toBe(plain);
+  });
+
+  it('is another one on every interface, so that none replays what another has answered', () => {
+    const all = interfaceIds.map((id) => fingerprintOf(id, jsonTextOf(body), headers));
+    expect(new Set(all).size).toBe(interfaceIds.length);
+  });
+
+  it('of a chat completion is that of former releases, which stored it', () => {
+    expect(plain).toBe('9461469cd64dd72a8de423392ade8a728364b9066a067fa47e1e040636652753');
+  });
+
+  it('is not changed by headers that differ from try to try', () => {
+    const retry = {
+      ...headers,
+      authorization: ['Bearer other'],
+      'idempotency-key': ['k'],
+      'x-stainless-retry-count': ['1'],
+      'user-agent': ['other'],
+      'x-title': ['other'],
+      // A tracing client has a new parent id and new flags in each try.
+      traceparent: ['01-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b8-00'],
+    };
+    expect(fingerprint(body, retry)).toBe(plain);
+  });
+
+  it('takes the session header by either name', () => {
+    const { 'x-gw-session-id': session, ...rest } = headers;
+    expect(fingerprint(body, { ...rest, 'x-session-id': session ?? [] })).toBe(plain);
+  });
+
+  it('tells a value under one header from the same value under another', () => {
+    expect(fingerprint(body, { 'x-gw-trace-id': ['x'] })).not.toBe(fingerprint(body, { 'x-gw-span-id': ['x'] }));
+  });
+
+  it('counts integers beyond 2^53 to the last digit', () => {
+    const [a, b] = [parseJson('{"seed":9007199254740993}'), parseJson('{"seed":9007199254740992}')];
+    expect(fingerprint(a, {})).not.toBe(fingerprint(b, {}));
+  });
+
+  it('is equal exactly for equal bodies', () => {
+    fc.assert(
+      fc.property(fc.jsonValue(), fc.jsonValue(), (a, b) => {
+        const isSame = fingerprint(a, headers) === fingerprint(b, headers);
+        expect(isSame).toBe(fc.stringify(sorted(a)) === fc.stringify(sorted(b)));
+      }),
+    );
+  });
+});
+
+/** What JSON can say of a value, members in order. */
+const sorted = (value: unknown): unknown =>
+  JSON.parse(JSON.stringify(value), (_name, member) =>
+    member !== null && typeof member === 'object' && !Array.isArray(member)
+      ? { members: Object.entries(member).toSorted(([a], [b]) => (a < b ? -1 : 1)) }
+      : member,
+  );
+
+// The rule is written twice: as a condition that the engine checks, and as `judge`, which reads what the condition
+// refused. Here both look at the same records.
+describe('beside the engine', () => {
+  let database: TestStore;
+  beforeAll(async () => {
+    database = await startTestStore();
+  });
+  afterAll(() => database.stop());
+
+  const nowMs = 1_800_000_000_500;
+  const nowSeconds = 1_800_000_000;
+  const claimant: Claimant = { fingerprint: 'mine', owner: 'me', nowMs };
+
+  const running = fc.record({
+    state: fc.constant('running'),
+    fingerprint: fc.constantFrom('mine', 'other'),
+    owner: fc.constantFrom('me', 'other', undefined),
+    lease_until_ms: fc.constantFrom(0, nowMs - 1, nowMs, nowMs + 1),
+    expires_at_epoch_seconds: fc.constantFrom(nowSeconds - 1, nowSeconds, nowSeconds + 1),
+  });
+  const done = fc.record({
+    state: fc.constant('done'),
+    fingerprint: fc.constantFrom('mine', 'other'),
+    owner: fc.constantFrom('me', 'other'),
+    result: fc.constant({ status: 200, headers: {}, body_sha256: 'h', body_gzip: Uint8Array.of(1) }),
+    expires_at_epoch_seconds: fc.constantFrom(nowSeconds - 1, nowSeconds, nowSeconds + 1),
+  });
+
+  describe('the judgement of a record', () => {
+    it('calls free exactly what the condition of a claim lets pass', async () => {
+      await fc.assert(
+        fc.asyncProperty(fc.oneof(running, done), async (members: Item) => {
+          const pk = systemRandomness.uuid();
+          await database.store.put({ table: 'idempotency', item: { pk, ...members } });
+          const outcome = await database.store.put(claimPut(pk, { ...claimant, leaseUntilMs: nowMs + 1 }));
+          const verdict = judge(recordOf({ pk, ...members }), claimant);
+          // Its own running record may be written anew or be recognised: either way the claimant has it.
+          if (verdict === 'own') expect(members).toMatchObject({ state: 'running', owner: 'me' });
+          else expect(outcome.kind).toBe(verdict === 'free' ? 'written' : 'refused');
+          if (outcome.kind === 'refused')
+            expect(outcome.item).toEqual(JSON.parse(JSON.stringify({ pk, ...members }), bytes));
+        }),
+        { numRuns: 300 },
+      );
+    });
+
+    it('lets a conflict win over a call that runs or is done', () => {
+      const common = { fingerprint: 'other', owner: 'other', expiresAtEpochSeconds: nowSeconds + 1 };
+      const records: IdempotencyRecord[] = [
+        { ...common, state: 'running', leaseUntilMs: nowMs + 1 },
+        { ...common, state: 'done', result: { status: 200, headers: {} }, body: { sha256: 'h', blobKey: 'b' } },
+      ];
+      expect(records.map((record) => judge(record, claimant))).toEqual(['conflict', 'conflict']);
+    });
+  });
+
+  /** JSON has no bytes. */
+  const bytes = (name: string, value: unknown) =>
+    name === 'body_gzip' ? Uint8Array.from(Object.values(value as Record<string, number>)) : value;
+});

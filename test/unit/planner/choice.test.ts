@@ -1,0 +1,461 @@
+import { describe, expect, it } from '#jest';
+import { GatewayError } from '../../../shared/errors/index.ts';
+import { type CandidateStats, makePlan, type PlanFacts } from '../../../shared/routing/planner/index.ts';
+import {
+  ableTo,
+  catalogueOf,
+  entryOf,
+  factsOf,
+  isOneOf,
+  modelOf,
+  planFactsOf,
+  planned,
+  priced,
+  providerOf,
+  requestOf,
+} from '../../support/planning.ts';
+
+describe('precedence', () => {
+  /** One provider that is wrong in every way, in a workspace that enforces a policy. */
+  const entry = entryOf('p', { ...priced('9'), supported_params: { ...ableTo, tools: false, json_schema: false } });
+  const defaultFacts: PlanFacts = {
+    ...planFactsOf([entry], [providerOf('p'), providerOf('idle')]),
+    workspace: { models: ['m'], data_policy: { zdr: true } },
+    isConfigured: () => false,
+  };
+
+  const preferences = { only: ['nobody'], zdr: false, max_price: 1 };
+  const everything = {
+    model: 'unheard-of',
+    provider: preferences,
+    tools: [{ type: 'function', function: { name: 'f' } }],
+    response_format: { type: 'json_schema', json_schema: { name: 'n', schema: {} } },
+  };
+  const known = { ...everything, model: 'm' };
+  const served = { ...known, provider: { ...preferences, only: ['p'] } };
+  const lawful = { ...known, provider: { max_price: 1 } };
+  const toolless = { ...lawful, tools: [] };
+  const schemaless = { ...toolless, response_format: null };
+  const lax = { ...defaultFacts, workspace: { models: 'all', data_policy: {} } } as const;
+
+  describe('of several errors', () => {
+    it.each([
+      ['invalid_request', everything, defaultFacts],
+      ['unknown_model', { ...everything, provider: { ...preferences, only: ['idle'] } }, defaultFacts],
+      ['model_not_routable', { ...known, provider: { ...preferences, only: ['idle'] } }, defaultFacts],
+      ['data_policy_loosening_forbidden', served, defaultFacts],
+      ['no_policy_compliant_provider', lawful, defaultFacts],
+      ['feature_unsupported', lawful, lax],
+      ['structured_output_unsupported', toolless, lax],
+      ['price_cap_exceeded', schemaless, lax],
+      ['provider_not_configured', { ...schemaless, provider: {} }, lax],
+    ] satisfies [string, Record<string, unknown>, PlanFacts][])(
+      '%s comes before all below it',
+      (code, members, facts) => {
+        expect(planned(members, facts)).toBe(code);
+      },
+    );
+
+    it('none is left where everything is mended', () => {
+      expect(planned({}, { ...lax, isConfigured: () => true })).toEqual(['p']);
+    });
+  });
+
+  describe('a model', () => {
+    it('that the workspace may not use is as unknown as one that does not exist, whatever else is asked', () => {
+      const narrow = { ...defaultFacts, workspace: { models: ['other'], data_policy: { zdr: true } } };
+      expect(planned({ provider: { zdr: false } }, narrow)).toBe('unknown_model');
+      expect(planned({ model: '__proto__' }, lax)).toBe('unknown_model');
+      expect(planned({ model: 'M' }, lax)).toBe('unknown_model');
+    });
+
+    it('without any provider is known but not routable', () => {
+      expect(planned({}, planFactsOf([]))).toBe('model_not_routable');
+      expect(planned({ provider: { zdr: false } }, { ...planFactsOf([]), workspace: defaultFacts.workspace })).toBe(
+        'model_not_routable',
+      );
+    });
+  });
+
+  describe('a provider without a credential', () => {
+    it('is left out where another has one', () => {
+      const two = planFactsOf([entryOf('bare', priced('0')), entryOf('keyed')]);
+      expect(planned({}, { ...two, isConfigured: ({ provider }) => provider.id === 'keyed' })).toEqual(['keyed']);
+    });
+  });
+});
+
+/** In catalogue order dear, cheap, middling; `idle` is known but serves nothing. */
+const defaultFacts = planFactsOf(
+  [entryOf('dear', priced('9')), entryOf('cheap', priced('1')), entryOf('middling', priced('5'))],
+  [providerOf('idle')],
+);
+const choosing = (provider: Record<string, unknown>, facts = defaultFacts) => planned({ provider }, facts);
+
+describe('provider.only', () => {
+  it('lets no other provider serve, however cheap', () => {
+    expect(choosing({ only: 'dear' })).toEqual(['dear']);
+    expect(choosing({ only: ['dear', 'middling'] })).toEqual(['middling', 'dear']);
+  });
+
+  it('is no order and no duplicate: a provider named twice is tried once, at its place', () => {
+    expect(choosing({ only: ['dear', 'cheap', 'dear'] })).toEqual(['cheap', 'dear']);
+  });
+
+  it('refuses an id that no provider of the catalogue has, even beside good ones, and even for an unknown model', () => {
+    expect(choosing({ only: 'nobody' })).toBe('invalid_request');
+    expect(choosing({ only: ['cheap', 'nobody'] })).toBe('invalid_request');
+    expect(planned({ model: 'unheard-of', provider: { only: 'nobody' } }, defaultFacts)).toBe('invalid_request');
+  });
+
+  it('repeats an unknown id shortened, so that an answer never grows with the request', () => {
+    const error = makePlan(requestOf({ provider: { only: 'x'.repeat(100_000) } }), defaultFacts);
+    expect(error).toBeInstanceOf(GatewayError);
+    expect((error as GatewayError).message.length).toBeLessThan(200);
+  });
+
+  it('finds the model not routable where the provider is known but does not serve it', () => {
+    expect(choosing({ only: 'idle' })).toBe('model_not_routable');
+    expect(choosing({ only: ['idle', 'dear'] })).toEqual(['dear']);
+  });
+});
+
+describe('provider.ignore', () => {
+  it('leaves out those that are named, and shrugs at ids it does not know', () => {
+    expect(choosing({ ignore: ['cheap', 'nobody'] })).toEqual(['middling', 'dear']);
+    expect(choosing({ ignore: [] })).toEqual(['cheap', 'middling', 'dear']);
+  });
+
+  it('of all providers leaves a model that is not routable', () => {
+    expect(choosing({ ignore: ['dear', 'cheap', 'middling'] })).toBe('model_not_routable');
+  });
+
+  it('wins over only and over order', () => {
+    expect(choosing({ only: 'cheap', ignore: ['cheap'] })).toBe('model_not_routable');
+    expect(choosing({ order: ['cheap', 'dear'], ignore: ['cheap'] })).toEqual(['dear', 'middling']);
+  });
+});
+
+describe('provider.order', () => {
+  it('puts the named first as they are named, the others behind them as usual', () => {
+    expect(choosing({ order: ['dear', 'middling'] })).toEqual(['dear', 'middling', 'cheap']);
+    expect(choosing({ order: ['dear'] })).toEqual(['dear', 'cheap', 'middling']);
+  });
+
+  it('shrugs at ids that serve nothing or do not exist, and takes the first of two mentions', () => {
+    expect(choosing({ order: ['nobody', 'idle', 'middling'] })).toEqual(['middling', 'cheap', 'dear']);
+    expect(choosing({ order: ['dear', 'cheap', 'dear'] })).toEqual(['dear', 'cheap', 'middling']);
+  });
+
+  it('opens no door that only has closed', () => {
+    expect(choosing({ only: ['cheap', 'dear'], order: ['middling', 'dear'] })).toEqual(['dear', 'cheap']);
+  });
+});
+
+describe('provider.allow_fallbacks: false', () => {
+  it('leaves the first candidate alone', () => {
+    expect(choosing({ allow_fallbacks: false })).toEqual(['cheap']);
+    expect(choosing({ allow_fallbacks: false, only: ['dear', 'middling'] })).toEqual(['middling']);
+    expect(choosing({ allow_fallbacks: false, order: [] })).toEqual(['cheap']);
+  });
+
+  it('takes the first that can serve, not the first that cannot', () => {
+    expect(choosing({ allow_fallbacks: false }, { ...defaultFacts, isConfigured: isOneOf('dear') })).toEqual(['dear']);
+    expect(choosing({ allow_fallbacks: false }, { ...defaultFacts, isCooling: isOneOf('cheap') })).toEqual([
+      'middling',
+    ]);
+  });
+
+  it('beside order tries all that are named, and none that is not', () => {
+    expect(choosing({ allow_fallbacks: false, order: ['dear', 'idle', 'cheap'] })).toEqual(['dear', 'cheap']);
+  });
+
+  it('never falls to a provider that was not named, whatever makes the named ones unable', () => {
+    const named = { allow_fallbacks: false, order: ['dear'] };
+    expect(choosing({ allow_fallbacks: false, order: ['idle', 'nobody'] })).toBe('model_not_routable');
+    expect(choosing({ ...named, zdr: true })).toBe('no_policy_compliant_provider');
+    expect(choosing({ ...named, max_price: 5 })).toBe('price_cap_exceeded');
+    expect(choosing(named, { ...defaultFacts, isConfigured: isOneOf('cheap') })).toBe('provider_not_configured');
+    expect(choosing(named, { ...defaultFacts, isCooling: isOneOf('dear') })).toEqual(['dear']);
+  });
+});
+
+const sorted = (facts: PlanFacts, provider: Record<string, unknown> = {}) => planned({ provider }, facts);
+
+const statsFrom =
+  (table: Record<string, CandidateStats>): PlanFacts['statsOf'] =>
+  ({ provider }) =>
+    table[provider.id];
+
+describe('the order of trying', () => {
+  it('ends with the first candidate where the request refers to what one provider keeps', () => {
+    const facts = planFactsOf([entryOf('dear', priced('3', '6')), entryOf('cheap', priced('1', '2'))]);
+    expect(makePlan(requestOf(), facts)).toHaveLength(2);
+    expect(makePlan({ ...requestOf(), firstCandidateOnly: true }, facts)).toMatchObject([
+      { provider: { id: 'cheap' } },
+    ]);
+  });
+
+  const defaultFacts = planFactsOf([
+    entryOf('dear', priced('3', '6')),
+    entryOf('cheap', priced('1', '2')),
+    entryOf('also-cheap', priced('2', '1')),
+    entryOf('free', priced('0')),
+  ]);
+
+  it('is input plus output price without preferences, catalogue order on ties', () => {
+    expect(sorted(defaultFacts)).toEqual(['free', 'cheap', 'also-cheap', 'dear']);
+    expect(sorted(defaultFacts, { sort: 'price' })).toEqual(['free', 'cheap', 'also-cheap', 'dear']);
+    expect(sorted(defaultFacts, { sort: null })).toEqual(['free', 'cheap', 'also-cheap', 'dear']);
+  });
+
+  it('puts cooling providers last in their usual order, and never leaves them out', () => {
+    const cooling = { ...defaultFacts, isCooling: isOneOf('free', 'also-cheap') };
+    expect(sorted(cooling)).toEqual(['cheap', 'dear', 'free', 'also-cheap']);
+    expect(sorted({ ...defaultFacts, isCooling: () => true })).toEqual(['free', 'cheap', 'also-cheap', 'dear']);
+    expect(sorted(cooling, { only: 'free' })).toEqual(['free']);
+  });
+
+  it('puts cooling providers last under sort too', () => {
+    const statsOf = statsFrom({ dear: speed(1, 99), cheap: speed(2, 9) });
+    const cooling = { ...defaultFacts, isCooling: isOneOf('free', 'dear'), statsOf };
+    expect(sorted(cooling, { sort: 'price' })).toEqual(['cheap', 'also-cheap', 'free', 'dear']);
+    expect(sorted(cooling, { sort: 'latency' })).toEqual(['cheap', 'also-cheap', 'dear', 'free']);
+    expect(sorted(cooling, { sort: 'throughput' })).toEqual(['cheap', 'also-cheap', 'dear', 'free']);
+  });
+
+  it('is the one that the request names, cooling or not', () => {
+    const facts = { ...defaultFacts, isCooling: isOneOf('dear'), statsOf: statsFrom({ dear: speed(1, 99) }) };
+    expect(sorted(facts, { order: ['dear', 'cheap'] })).toEqual(['dear', 'cheap', 'free', 'also-cheap']);
+    expect(sorted(facts, { order: ['dear'], sort: 'latency' })[0]).toBe('dear');
+  });
+});
+
+const speed = (medianLatencyMs: number | undefined, throughputRpm: number): CandidateStats => ({
+  medianLatencyMs,
+  throughputRpm,
+});
+
+describe('provider.sort', () => {
+  const defaultFacts: PlanFacts = {
+    ...planFactsOf([
+      entryOf('unmeasured', priced('1')),
+      entryOf('slow', priced('2')),
+      entryOf('fast', priced('9')),
+      entryOf('failing', priced('3')),
+      entryOf('twin', priced('4')),
+    ]),
+    statsOf: statsFrom({
+      slow: speed(900, 5),
+      fast: speed(100, 60),
+      failing: speed(undefined, 0),
+      twin: speed(900, 5),
+    }),
+  };
+
+  it('by latency tries the shortest first; ties go to the cheaper, the unmeasured come last, the cheaper first', () => {
+    expect(sorted(defaultFacts, { sort: 'latency' })).toEqual(['fast', 'slow', 'twin', 'unmeasured', 'failing']);
+  });
+
+  it('by throughput tries the highest first; who had no success counts as unmeasured', () => {
+    expect(sorted(defaultFacts, { sort: 'throughput' })).toEqual(['fast', 'slow', 'twin', 'unmeasured', 'failing']);
+  });
+
+  it('without any measurement falls back to price', () => {
+    const unmeasured = { ...defaultFacts, statsOf: () => undefined };
+    const byPrice = ['unmeasured', 'slow', 'failing', 'twin', 'fast'];
+    expect(sorted(unmeasured, { sort: 'latency' })).toEqual(byPrice);
+    expect(sorted(unmeasured, { sort: 'throughput' })).toEqual(byPrice);
+  });
+
+  it('ranks those whom order does not name', () => {
+    expect(sorted(defaultFacts, { sort: 'latency', order: ['twin'] })).toEqual([
+      'twin',
+      'fast',
+      'slow',
+      'unmeasured',
+      'failing',
+    ]);
+  });
+
+  it('decides who is alone without fallbacks', () => {
+    expect(sorted(defaultFacts, { sort: 'latency', allow_fallbacks: false })).toEqual(['fast']);
+  });
+});
+
+describe('a prompt that most likely exceeds a context', () => {
+  const defaultFacts = planFactsOf([
+    entryOf('small', { ...priced('1'), context_length: 10 }),
+    entryOf('large', { ...priced('5'), context_length: 10_000 }),
+  ]);
+  const long = { messages: [{ role: 'user', content: 'x'.repeat(1_000) }] };
+  const longParts = { messages: [{ role: 'user', content: [{ type: 'text', text: 'x'.repeat(1_000) }] }] };
+
+  it('is tried with the small context last, and never refused: only the tokenizer knows', () => {
+    expect(planned(long, defaultFacts)).toEqual(['large', 'small']);
+    expect(planned(longParts, defaultFacts)).toEqual(['large', 'small']);
+    expect(planned({ ...long, provider: { only: 'small' } }, defaultFacts)).toEqual(['small']);
+    expect(planned({ ...long, provider: { max_price: 2 } }, defaultFacts)).toEqual(['small']);
+    expect(planned({ ...long, provider: { allow_fallbacks: false } }, defaultFacts)).toEqual(['large']);
+  });
+
+  it('still goes before those who cool', () => {
+    expect(planned(long, { ...defaultFacts, isCooling: isOneOf('large') })).toEqual(['small', 'large']);
+  });
+
+  it('is measured in bytes of UTF-8, as tokenizers read', () => {
+    expect(planned({ messages: [{ role: 'user', content: '界'.repeat(20) }] }, defaultFacts)).toEqual([
+      'large',
+      'small',
+    ]);
+    expect(planned({ messages: [{ role: 'user', content: 'x'.repeat(50) }] }, defaultFacts)).toEqual([
+      'small',
+      'large',
+    ]);
+  });
+
+  it('is measured by its text alone: the bytes of images and sounds say nothing', () => {
+    const image = { type: 'image_url', image_url: { url: `data:image/png;base64,${'A'.repeat(1_000)}` } };
+    expect(planned({ messages: [{ role: 'user', content: [image] }] }, defaultFacts)).toEqual(['small', 'large']);
+  });
+});
+
+describe('a choice of ours', () => {
+  const providers = [providerOf('a', { data_policy: { zdr: true } }), providerOf('b')];
+
+  /** `plain` is the cheapest of all, but not marked. */
+  const models = [
+    modelOf('plain', { providers: [entryOf('a', priced('0'))] }),
+    modelOf('big', { auto: true, modalities: ['text', 'audio'], providers: [entryOf('a', priced('8'))] }),
+    modelOf('small', {
+      auto: true,
+      providers: [
+        entryOf('b', { ...priced('1'), supported_params: { ...ableTo, tools: false } }),
+        entryOf('a', { ...priced('2'), supported_params: { ...ableTo, tools: false } }),
+      ],
+    }),
+  ];
+  const defaultFacts = factsOf(catalogueOf(models, providers));
+  const auto = (members: Record<string, unknown> = {}, facts = defaultFacts) =>
+    planned({ model: 'auto', ...members }, facts);
+  const tools = [{ type: 'function', function: { name: 'f' } }];
+
+  describe('model: auto', () => {
+    it('stands for every model where the whole catalogue marks none', () => {
+      const unmarked = modelOf('unmarked', { providers: [entryOf('a', priced('3'))] });
+      const other = modelOf('other', { providers: [entryOf('a', priced('2'))] });
+      expect(auto({}, factsOf(catalogueOf([unmarked, other], [providerOf('a')])))).toEqual(['other@a', 'unmarked@a']);
+    });
+
+    it('is the cheapest model that is marked; each fallback is the cheapest that is left', () => {
+      expect(auto()).toEqual(['small@b', 'small@a', 'big@a']);
+    });
+
+    it('never becomes a model that is not marked, not even for want of another', () => {
+      expect(auto({ provider: { only: 'a', max_price: 1 } })).toBe('price_cap_exceeded');
+    });
+
+    it('is a dearer model where the cheaper ones cannot honour the request', () => {
+      expect(auto({ tools })).toEqual(['big@a']);
+      expect(auto({ modalities: ['audio'] })).toEqual(['big@a']);
+      expect(auto({ provider: { zdr: true } })).toEqual(['small@a', 'big@a']);
+    });
+
+    it('is re-ranked by provider.sort', () => {
+      const latencyOf: Record<string, number> = { big: 10, small: 99 };
+      const statsOf: typeof defaultFacts.statsOf = ({ model }) => ({
+        medianLatencyMs: latencyOf[model.id],
+        throughputRpm: 1,
+      });
+      expect(auto({ provider: { sort: 'latency' } }, { ...defaultFacts, statsOf })).toEqual([
+        'big@a',
+        'small@b',
+        'small@a',
+      ]);
+    });
+
+    it('is chosen among the models of the workspace only, and need not be listed itself', () => {
+      const limitedTo = (ids: string[]) => ({ ...defaultFacts, workspace: { models: ids, data_policy: {} } });
+      expect(auto({}, limitedTo(['big']))).toEqual(['big@a']);
+      expect(auto({}, limitedTo(['plain']))).toBe('model_not_routable');
+      expect(auto({}, limitedTo([]))).toBe('model_not_routable');
+    });
+
+    it('is always known: without any marked model it is not routable, never unknown', () => {
+      expect(auto({}, factsOf(catalogueOf([], [])))).toBe('model_not_routable');
+      expect(auto({}, factsOf(catalogueOf([modelOf('empty', { auto: true })], [])))).toBe('model_not_routable');
+    });
+
+    it('says what is missing where no marked model can honour the request', () => {
+      const unable = { ...ableTo, tools: false, json_schema: false };
+      const weak = modelOf('weak', { auto: true, providers: [entryOf('a', { supported_params: unable })] });
+      const facts = factsOf(catalogueOf([weak, ...models.slice(0, 1)], providers));
+      const response_format = { type: 'json_schema', json_schema: { name: 'n', schema: {} } };
+      expect(auto({ tools }, facts)).toBe('feature_unsupported');
+      expect(auto({ response_format }, facts)).toBe('structured_output_unsupported');
+      expect(auto({ provider: { ignore: ['a'] } }, facts)).toBe('model_not_routable');
+    });
+  });
+});
+
+const capped = (max_price: unknown, ...entries: readonly ReturnType<typeof entryOf>[]) =>
+  planned({ provider: { max_price } }, planFactsOf([...entries]));
+
+describe('provider.max_price', () => {
+  const defaultFacts = [
+    entryOf('even', priced('2.50', '2.50')),
+    entryOf('talker', priced('1', '10')),
+    entryOf('reader', priced('10', '1')),
+  ];
+
+  it('as a number or a decimal string caps both prices', () => {
+    expect(capped(2.5, ...defaultFacts)).toEqual(['even']);
+    expect(capped('2.50', ...defaultFacts)).toEqual(['even']);
+    expect(capped(10, ...defaultFacts)).toEqual(['even', 'talker', 'reader']);
+  });
+
+  it('per side caps that side only', () => {
+    expect(capped({ prompt: 2.5 }, ...defaultFacts)).toEqual(['even', 'talker']);
+    expect(capped({ completion: '2.5' }, ...defaultFacts)).toEqual(['even', 'reader']);
+    expect(capped({ prompt: 1, completion: 1 }, ...defaultFacts)).toBe('price_cap_exceeded');
+    expect(capped({}, ...defaultFacts)).toHaveLength(3);
+    expect(capped({ prompt: null }, ...defaultFacts)).toHaveLength(3);
+  });
+
+  it('is exact to the last decimal of a price', () => {
+    const entry = entryOf('p', priced('0.000002'));
+    expect(capped('0.000002', entry)).toEqual(['p']);
+    expect(capped(0.000002, entry)).toEqual(['p']);
+    expect(capped('0.000001999999', entry)).toBe('price_cap_exceeded');
+    expect(capped(0.1, entryOf('p', priced('0.1')))).toEqual(['p']);
+    expect(capped(1e300, entry)).toEqual(['p']);
+  });
+
+  it('of zero leaves the free providers', () => {
+    expect(capped(0, entryOf('free', priced('0')), ...defaultFacts)).toEqual(['free']);
+    expect(capped(0, ...defaultFacts)).toBe('price_cap_exceeded');
+    expect(capped('0', entryOf('half', priced('0', '0.000001')))).toBe('price_cap_exceeded');
+  });
+
+  it('is exact to more decimals than any price has', () => {
+    expect(choosing({ max_price: '0.0000000000001' })).toBe('price_cap_exceeded');
+    const names = choosing({ max_price: '1000000.1234567890123' });
+    expect(names).toEqual(choosing({}));
+  });
+});
+
+describe('an entry without prices', () => {
+  it.each([
+    ['neither price', priced(null)],
+    ['no input price', priced(null, '1')],
+    ['no output price', priced('1', null)],
+  ])('cannot be billed and is never planned for credit: %s', (_, prices) => {
+    const defaultFacts = planFactsOf([entryOf('unpriced', prices), entryOf('q', priced('9'))]);
+    expect(planned({}, defaultFacts)).toEqual(['q']);
+    expect(planned({ provider: { only: 'unpriced' } }, defaultFacts)).toBe('model_not_routable');
+  });
+
+  it('is another thing than a free one, which is served', () => {
+    expect(planned({}, planFactsOf([entryOf('free', priced('0'))]))).toEqual(['free']);
+  });
+});

@@ -1,0 +1,281 @@
+import fc from 'fast-check';
+import { describe, expect, it } from '#jest';
+import { type Candidate, loadCatalogue } from '../../../shared/configuration/catalogue/index.ts';
+import { GatewayError } from '../../../shared/errors/index.ts';
+import { readUsageReport } from '../../../shared/protocol/interfaces/chat-completions/index.ts';
+import { openBill, worstCaseCost } from '../../../shared/routing/billing/index.ts';
+import { makePlan, type PlanFacts } from '../../../shared/routing/planner/index.ts';
+import { catalogueOf, entryOf, modelOf, planFactsOf, priced, providerOf, requestOf } from '../../support/planning.ts';
+import { png } from '../../support/png.ts';
+import { anyBody, anyConfiguration, type Body, type Configuration } from './arbitrary-configurations.ts';
+import { hurdlesOf, mayPrecede, naiveVerdict, namesNoOrder, type Runner } from './naive-plan.ts';
+
+const runs = { numRuns: 500 };
+
+const factsOf = (configuration: Configuration): PlanFacts => ({
+  catalogue: loadCatalogue(configuration.document, 'v1'),
+  workspace: configuration.workspace,
+  isConfigured: ({ provider }) => configuration.configured.includes(provider.id),
+  isCooling: ({ provider }) => configuration.cooling.includes(provider.id),
+  statsOf: ({ model, provider }) => configuration.stats[`${model.id}@${provider.id}`],
+  byok: {
+    sourceOf: ({ provider }) => (configuration.keys.connected.includes(provider.id) ? 'connection' : undefined),
+    isRequired: configuration.keys.isRequired,
+  },
+});
+
+const runnerOf = ({ model, entry }: Candidate): Runner => ({ name: `${model.id}@${entry.provider}`, model, entry });
+
+const plan = (body: Body, configuration: Configuration): GatewayError | readonly Runner[] => {
+  const outcome = makePlan(requestOf({ ...body }), factsOf(configuration));
+  return outcome instanceof GatewayError ? outcome : outcome.map(runnerOf);
+};
+
+const namesOf = (runners: readonly Runner[]): string[] => runners.map(({ name }) => name);
+
+/** Holds of every plan, whatever the configuration and the request. Errors are not looked at. */
+const ofEveryPlan = (check: (planned: readonly Runner[], body: Body, configuration: Configuration) => void) =>
+  fc.assert(
+    fc.property(anyBody, anyConfiguration, (body, configuration) => {
+      const planned = plan(body, configuration);
+      if (!(planned instanceof GatewayError)) check(planned, body, configuration);
+    }),
+    runs,
+  );
+
+const restsOnTheFirst = ({ provider = {} }: Body): boolean =>
+  provider.allow_fallbacks === false && (provider.order ?? []).length === 0;
+
+describe('whatever the catalogue and the request', () => {
+  it('the error is the first condition that leaves no candidate, and without one every eligible provider is planned', () => {
+    const seen = new Map<string, number>();
+    fc.assert(
+      fc.property(anyBody, anyConfiguration, (body, configuration) => {
+        const expected = naiveVerdict(body, configuration);
+        const found = plan(body, configuration);
+        const kind = found instanceof GatewayError ? found.code : 'a plan';
+        seen.set(kind, (seen.get(kind) ?? 0) + 1);
+        if (typeof expected === 'string') return expect(kind).toBe(expected);
+        if (found instanceof GatewayError) return expect(kind).toBe('a plan');
+        if (restsOnTheFirst(body)) return expect(namesOf(expected)).toEqual(expect.arrayContaining(namesOf(found)));
+        return expect(namesOf(found).toSorted()).toEqual(namesOf(expected).toSorted());
+      }),
+      { numRuns: 1_000 },
+    );
+    // A property that never meets a case proves nothing of it: nine errors, unknown_model and plans.
+    expect(seen.size).toBe(11);
+  });
+
+  it('no provider is planned that breaks a policy, a cap, a pin, an ignore, lacks a feature, a price or a credential', () => {
+    ofEveryPlan((planned, body, configuration) => {
+      for (const runner of planned) expect(hurdlesOf(runner, body, configuration)).not.toContain(false);
+    });
+  });
+
+  it('no provider is planned of a model that the workspace may not use or the client did not ask for', () => {
+    ofEveryPlan((planned, body, { workspace, document }) => {
+      const hasMarks = document.models.some(({ auto }) => auto);
+      for (const { model } of planned) {
+        expect(body.model === 'auto' ? model.auto || !hasMarks : model.id === body.model).toBe(true);
+        expect(workspace.models === 'all' || workspace.models.includes(model.id)).toBe(true);
+      }
+    });
+  });
+
+  it('a plan is never empty and names no provider twice', () => {
+    ofEveryPlan((planned) => {
+      expect(planned.length).toBeGreaterThan(0);
+      expect(new Set(namesOf(planned)).size).toBe(planned.length);
+    });
+  });
+
+  it('each candidate has a reason to stand before the next', () => {
+    ofEveryPlan((planned, body, configuration) => {
+      for (const [at, runner] of planned.slice(1).entries()) {
+        expect(mayPrecede(planned[at] as Runner, runner, body, configuration)).toBe(true);
+      }
+    });
+  });
+
+  it('those who cool come last, unless the request names an order', () => {
+    ofEveryPlan((planned, body, { cooling }) => {
+      if (!namesNoOrder(body)) return;
+      const cools = planned.map(({ entry }) => cooling.includes(entry.provider));
+      expect(cools).toEqual(cools.toSorted((a, b) => Number(a) - Number(b)));
+    });
+  });
+
+  it('cooling changes the order of candidates and never who they are', () => {
+    fc.assert(
+      fc.property(anyBody, anyConfiguration, (body, configuration) => {
+        const [warm, cold] = [plan(body, { ...configuration, cooling: [] }), plan(body, configuration)];
+        if (warm instanceof GatewayError || cold instanceof GatewayError) return expect(cold).toEqual(warm);
+        if (restsOnTheFirst(body)) return expect(cold).toHaveLength(1);
+        return expect(namesOf(cold).toSorted()).toEqual(namesOf(warm).toSorted());
+      }),
+      runs,
+    );
+  });
+
+  it('without fallbacks only the first is planned, or beside order only the named, in their order', () => {
+    fc.assert(
+      fc.property(anyBody, anyConfiguration, (body, configuration) => {
+        const forbidding = { ...body, provider: { ...body.provider, allow_fallbacks: false } };
+        const order = body.provider?.order ?? [];
+        const found = plan(forbidding, { ...configuration, cooling: [] });
+        if (found instanceof GatewayError) return;
+        if (order.length > 0)
+          return expect(found.map(({ entry }) => order.includes(entry.provider))).not.toContain(false);
+        const free = plan(
+          { ...body, provider: { ...body.provider, allow_fallbacks: true } },
+          { ...configuration, cooling: [] },
+        );
+        expect(namesOf(found)).toEqual(namesOf(free as readonly Runner[]).slice(0, 1));
+      }),
+      runs,
+    );
+  });
+
+  it('the same question has the same answer, and asking changes nothing', () => {
+    fc.assert(
+      fc.property(anyBody, anyConfiguration, (body, configuration) => {
+        const before = JSON.stringify([body, configuration]);
+        const facts = factsOf(configuration);
+        const [first, second] = [makePlan(requestOf({ ...body }), facts), makePlan(requestOf({ ...body }), facts)];
+        expect(second).toEqual(first);
+        expect(JSON.stringify([body, configuration])).toBe(before);
+      }),
+      runs,
+    );
+  });
+});
+
+const contextLength = 1_000_000;
+/** A pico-USD for each token. */
+const perToken = '0.000001';
+
+/** What a call holds, in tokens of input or of output. */
+function held(members: Record<string, unknown>, kind: 'input' | 'output'): number {
+  const prices = kind === 'input' ? priced(perToken, '0') : priced('0', perToken);
+  const request = requestOf({ max_tokens: 10, ...members });
+  const plan = makePlan(request, planFactsOf([entryOf('acme', { ...prices, context_length: contextLength })]));
+  if (plan instanceof GatewayError) throw plan;
+  return Number(worstCaseCost(plan, request.size()));
+}
+
+const user = (...content: object[]) => ({ messages: [{ role: 'user', content }] });
+const image = (url: string, detail?: string) => ({ type: 'image_url', image_url: { url, ...(detail && { detail }) } });
+const remote = 'https://images.example/a.png';
+
+describe('what a call holds for its input', () => {
+  it('is bounded for an image by tokens, not by the context nor by its bytes', () => {
+    const tokens = held(user(image(remote)), 'input');
+    expect(tokens).toBeGreaterThan(2_833);
+    expect(tokens).toBeLessThan(60_000);
+    const [small, heavy] = [0, 2_000_000].map((bytes) => held(user(image(png(100, 100, bytes))), 'input'));
+    expect(heavy).toBe(small);
+  });
+
+  it('is less for a small image and for low detail, where these are known', () => {
+    const unknown = held(user(image(remote)), 'input');
+    expect(held(user(image(png(100, 100))), 'input')).toBeLessThan(unknown);
+    expect(held(user(image(remote, 'low')), 'input')).toBeLessThan(10_000);
+  });
+
+  it('is at the dearest price that a token of input can have: read from a cache, written into one, kept there', () => {
+    const request = requestOf({ messages: [{ role: 'user', content: 'x'.repeat(1_000) }], max_tokens: 1 });
+    const heldAt = (more: Record<string, string>) => {
+      const plan = makePlan(request, planFactsOf([entryOf('acme', { ...priced('2', '0'), ...more })]));
+      if (plan instanceof GatewayError) throw plan;
+      return worstCaseCost(plan, request.size());
+    };
+    const plain = heldAt({});
+    expect(plain).toBeGreaterThan(0n);
+    expect(heldAt({ cached_input_price_per_million: '6' })).toBe(3n * plain);
+    expect(heldAt({ cache_write_input_price_per_million: '6' })).toBe(3n * plain);
+    expect(heldAt({ cache_write_1h_input_price_per_million: '6' })).toBe(3n * plain);
+    expect(heldAt({ cache_write_input_price_per_million: '1', cached_input_price_per_million: '0' })).toBe(plain);
+  });
+
+  it('is the whole context with audio, also where an assistant message only refers to it', () => {
+    const audio = { messages: [{ role: 'assistant', audio: { id: 'audio-1' } }] };
+    expect(held(audio, 'input')).toBe(contextLength);
+  });
+});
+
+describe('what a call holds for its output', () => {
+  it('has room for a prediction that is rejected, which is billed beside what was asked for', () => {
+    const prediction = { type: 'content', content: 'x'.repeat(1_000) };
+    expect(held({}, 'output')).toBe(10);
+    expect(held({ prediction }, 'output')).toBeGreaterThanOrEqual(1_010);
+  });
+});
+
+describe('an estimate of what a call has used', () => {
+  const text = fc.record({ type: fc.constant('text'), text: fc.string({ maxLength: 2_000 }) });
+  const picture = fc.tuple(fc.nat(4_000), fc.nat(4_000), fc.nat(20_000), fc.constantFrom('low', 'high', undefined));
+  const part = fc.oneof(
+    text,
+    picture.map(([width, height, bytes, detail]) => image(png(width, height, bytes), detail)),
+    fc.constant(image(remote)),
+    fc.constant({ type: 'input_audio', input_audio: { data: 'AAAA' } }),
+  );
+  const entry = fc.record({
+    context_length: fc.integer({ min: 1, max: 200_000 }),
+    max_output_tokens: fc.integer({ min: 1, max: 8_000 }),
+    input_price_per_million: fc.constantFrom('0', '0.50', '3'),
+    output_price_per_million: fc.constantFrom('0', '2', '15'),
+    cached_input_price_per_million: fc.constantFrom('0.10', '5', undefined),
+    cache_write_input_price_per_million: fc.constantFrom('0.20', '6', undefined),
+    cache_write_1h_input_price_per_million: fc.constantFrom('0.30', '7', undefined),
+  });
+  const members = fc.record(
+    { max_tokens: fc.integer({ min: 1, max: 10_000 }), n: fc.integer({ min: 1, max: 4 }), prediction: fc.object() },
+    { requiredKeys: [] },
+  );
+  const report = fc.constantFrom(
+    undefined,
+    {},
+    { completion_tokens: 1e9 },
+    { prompt_tokens_details: { cached_tokens: 1e6 } },
+    { prompt_tokens_details: { cache_write_tokens: 1e6 } },
+  );
+
+  it('never exceeds what the call holds, whatever is in it and however much was relayed', () => {
+    fc.assert(
+      fc.property(
+        fc.array(part, { maxLength: 5 }),
+        fc.array(entry, { minLength: 1, maxLength: 3 }),
+        members,
+        report,
+        fc.nat(10_000_000),
+        fc.constantFrom('included' as const, 'additive' as const),
+        (parts, entries, sent, reported, outputBytes, reasoning_tokens) => {
+          const providers = entries.map((_entry, index) => providerOf(`p${index}`, { reasoning_tokens }));
+          const listed = entries.map((more, index) => entryOf(`p${index}`, more));
+          const request = requestOf({ ...user(...parts), ...sent });
+          const plan = makePlan(request, {
+            ...planFactsOf(listed, providers),
+            // Audio is a feature of the model.
+            catalogue: catalogueOf([modelOf('m', { modalities: ['text', 'audio'], providers: listed })], providers),
+          });
+          if (plan instanceof GatewayError) throw plan;
+          const size = request.size();
+          const bill = openBill();
+          for (const candidate of plan) {
+            const { cost, usage } = bill.charge({
+              candidate,
+              reported: readUsageReport(reported),
+              output: { outputBytes },
+              payer: 'workspace',
+              size,
+            });
+            expect(usage.estimated).toBe(true);
+            expect(cost.total).toBeLessThanOrEqual(worstCaseCost(plan, size));
+          }
+        },
+      ),
+      { numRuns: 300 },
+    );
+  });
+});

@@ -1,0 +1,357 @@
+import fc from 'fast-check';
+import { describe, expect, it } from '#jest';
+import { errorBody } from '../../../infra/local/simulator/error-bodies.ts';
+import { rejectionReasons } from '../../../shared/errors/index.ts';
+import { jsonTextOf } from '../../../shared/protocol/wire/index.ts';
+import {
+  agreedParam,
+  classifyErrorObject,
+  classifyStatus,
+  describeProviderText,
+  readRetryAfterSeconds,
+  readStream,
+  StreamBroken,
+} from '../../../shared/routing/providers/index.ts';
+
+describe('a failing status', () => {
+  it.each([
+    [400, 'invalid'],
+    [413, 'invalid'],
+    [422, 'invalid'],
+    [429, 'rate_limited'],
+    // About our credential, our account or our catalogue: never the client's fault.
+    ...[401, 402, 403, 404, 405, 408, 409, 410, 415, 425, 451, 300, 307, 500, 502, 503, 504, 520, 529, 599, 0].map(
+      (status): [number, string] => [status, 'failed'],
+    ),
+  ])('is %i: %s', (status, kind) => {
+    expect(classifyStatus(status, errorBody(status)).kind).toBe(kind);
+    expect(classifyStatus(status, undefined).kind).toBe(kind);
+  });
+
+  it('of a used-up quota is a failure: waiting does not help', () => {
+    expect(classifyStatus(429, errorBody(429, 'insufficient_quota')).kind).toBe('failed');
+  });
+
+  it.each([
+    ['context_length_exceeded', 'context_length_exceeded'],
+    ['max_tokens_exceeded', 'max_tokens_exceeded'],
+    ['content_policy_violation', 'content_policy_violation'],
+    ['invalid_prompt', 'invalid_prompt'],
+    ['unsupported_parameter', 'unsupported_parameter'],
+    ['unsupported_value', 'unsupported_parameter'],
+    ['invalid_function_parameters', 'invalid_tools'],
+    ['image_too_large', 'image_too_large'],
+    ['invalid_image_format', 'unsupported_image_format'],
+    ['image_download_failed', 'image_download_failed'],
+    ['vllm', 'context_length_exceeded'],
+  ])('names a cause that is recognised: %s is %s', (code, reason) => {
+    expect(classifyStatus(400, errorBody(400, code)).reason).toBe(reason);
+  });
+
+  it.each([
+    ['unsupported_parameter', 'max_tokens', 'unsupported_parameter'],
+    ['unsupported_parameter', 'tools', 'unsupported_parameter'],
+    ['unknown_parameter', 'messages[0].audio', 'unsupported_parameter'],
+    ['integer_below_min_value', 'max_tokens', 'invalid_parameter'],
+    ['invalid_type', 'max_completion_tokens', 'invalid_parameter'],
+    ['integer_above_max_value', 'max_tokens', 'max_tokens_exceeded'],
+    ['invalid_value', 'tools[0].function.name', 'invalid_tools'],
+    ['invalid_value', 'messages[1].role', 'invalid_prompt'],
+    ['integer_above_max_value', 'n', 'invalid_parameter'],
+  ])('takes a code at its word before the parameter it is about: %s of %s is %s', (code, param, reason) => {
+    const message = 'The request was rejected.';
+    expect(classifyStatus(400, { error: { code, param, message, type: 'invalid_request_error' } }).reason).toBe(reason);
+  });
+
+  it('says where the account has no quota left, which no other call of it changes', () => {
+    for (const failure of [classifyStatus(429, errorBody(429, 'insufficient_quota')), classifyStatus(402, undefined)]) {
+      expect(failure).toMatchObject({ kind: 'failed', hasNoQuota: true });
+    }
+    expect(classifyStatus(429, errorBody(429)).hasNoQuota).toBeUndefined();
+  });
+
+  it('names the member that the provider complains about, and nothing else that may stand there', () => {
+    const paramOf = (param: unknown) => classifyStatus(400, { error: { message: 'No.', param } }).param;
+    for (const path of ['temperature', 'messages[0].content', 'messages.[2].role', 'tools[1].function.parameters']) {
+      expect(paramOf(path)).toBe(path);
+    }
+    for (const other of ['', 'a b', 'sk-gw-1', '<b>', 7, null, 'x'.repeat(100), 'https://provider.example/x']) {
+      expect(paramOf(other)).toBeUndefined();
+    }
+  });
+
+  it('names a member where all providers complain about it and the request has it', () => {
+    const about = (param?: string) => classifyStatus(400, { error: { param } });
+    const request = jsonTextOf({ temperature: 7, messages: [] });
+    expect(agreedParam([about('temperature'), about('temperature')], request)).toBe('temperature');
+    expect(agreedParam([about('messages[0].content')], request)).toBe('messages[0].content');
+    expect(agreedParam([about('temperature'), about('messages')], request)).toBeUndefined();
+    expect(agreedParam([about('temperature'), about()], request)).toBeUndefined();
+    expect(agreedParam([about('max_completion_tokens')], request)).toBeUndefined();
+    expect(agreedParam([about('toString')], request)).toBeUndefined();
+  });
+
+  it('names none for a body it cannot read', () => {
+    for (const body of [undefined, null, 'Bad Request', [], {}, { error: null }, errorBody(400, 'gemini')]) {
+      expect(classifyStatus(400, body)).toMatchObject({ kind: 'invalid', reason: undefined });
+    }
+  });
+});
+
+describe('an error object', () => {
+  it.each([
+    [{ error: { code: 'rate_limit_exceeded' } }, 'rate_limited'],
+    [{ error: { type: 'rate_limit_error' } }, 'rate_limited'],
+    [{ error: { code: 429, message: 'x' } }, 'rate_limited'],
+    [{ error: { code: '429' } }, 'rate_limited'],
+    [{ error: { type: 'invalid_request_error', code: 'context_length_exceeded' } }, 'invalid'],
+    [{ error: { code: 400 } }, 'invalid'],
+    [{ object: 'error', code: 400, message: 'maximum context length' }, 'invalid'],
+    [{ error: { code: 401 } }, 'failed'],
+    [{ error: { code: 502, metadata: {} } }, 'failed'],
+    [{ error: 'model runner has unexpectedly stopped' }, 'failed'],
+    [{ error: {} }, 'failed'],
+    [{ error: true }, 'failed'],
+    [{ type: 'error', error: { type: 'overloaded_error' } }, 'failed'],
+  ])('is classified by what it says: %j is %s', (body, kind) => {
+    expect(classifyErrorObject(body).kind).toBe(kind);
+  });
+
+  it('never throws, never repeats a provider’s words, and knows only the reasons of the contract', () => {
+    const error = fc.record({ message: fc.string(), code: fc.anything(), type: fc.anything(), param: fc.anything() });
+    const body = fc.oneof(fc.anything(), fc.record({ error: fc.oneof(fc.anything(), error) }));
+    fc.assert(
+      fc.property(body, fc.integer({ min: 100, max: 599 }), (value, status) => {
+        for (const failure of [classifyErrorObject(value), classifyStatus(status, value)]) {
+          expect(failure.cause).toMatch(/^(error_object(_\d{3})?|status_\d{3})$/);
+          if (failure.reason !== undefined) expect(rejectionReasons).toContain(failure.reason);
+        }
+      }),
+    );
+  });
+});
+
+describe('the time a provider names', () => {
+  const nowMs = Date.parse('2026-01-01T00:00:00Z');
+  it.each([
+    [{ 'retry-after': '7' }, 7],
+    [{ 'retry-after': '0.2' }, 1],
+    [{ 'retry-after': 'Thu, 01 Jan 2026 00:00:30 GMT' }, 30],
+    [{ 'retry-after-ms': '1500', 'retry-after': '9' }, 2],
+    [{ 'retry-after': '99999999' }, 86_400],
+    [{ 'retry-after': '0' }, undefined],
+    [{ 'retry-after': '-5' }, undefined],
+    [{ 'retry-after': 'Thu, 01 Jan 2020 00:00:30 GMT' }, undefined],
+    [{ 'retry-after': 'soon' }, undefined],
+    [{ 'retry-after': '' }, undefined],
+    [{ 'retry-after': '1e999' }, 86_400],
+    [{}, undefined],
+  ])('is read in every spelling in use: %j', (headers, seconds) => {
+    expect(readRetryAfterSeconds(headers as Record<string, string>, nowMs)).toBe(seconds);
+  });
+});
+
+const describeText = (body: unknown) => describeProviderText(body, []);
+
+describe('what a provider says of its failure', () => {
+  it.each([
+    [{ error: { code: 'model_not_found', message: 'No such model' } }, 'model_not_found: No such model'],
+    [{ error: { type: 'overloaded_error', code: null, message: 'Overloaded' } }, 'overloaded_error: Overloaded'],
+    [{ error: 'model runner has stopped' }, 'model runner has stopped'],
+    [{ message: 'Input is too long.' }, 'Input is too long.'],
+    [{ detail: [{ msg: 'field required' }] }, '{"detail":[{"msg":"…"}]}'],
+    ['<html><body><h1>502 Bad Gateway</h1>\nnginx</body></html>', '502 Bad Gateway nginx'],
+    [[1], '[1]'],
+    ['', undefined],
+    [undefined, undefined],
+  ])('%j is read as %j', (body, text) => {
+    expect(describeText(body)).toBe(text);
+  });
+
+  it('keeps quoted names and no quoted sentence', () => {
+    expect(describeText("Invalid value: 'robot'. It isn't one of 'user', 'tool'.")).toBe(
+      "Invalid value: 'robot'. It isn't one of 'user', 'tool'.",
+    );
+    expect(describeText('Flagged: "how do I rob a bank" and \'my other secret\' and `a b`')).toBe(
+      'Flagged: "…" and "…" and "…"',
+    );
+    expect(describeText('Flagged: "a sentence that is cut')).toBe('Flagged: "…"');
+  });
+
+  it('is cut, in one line, and steers no terminal', () => {
+    const text = describeText(`a\r\n\u001b[31mb ${'word '.repeat(10_000)}`) ?? '';
+    expect(text).toMatch(/^a \[31mb word .*…$/);
+    expect(text).toHaveLength(300);
+  });
+
+  it('holds nothing of the credential it was called with, also where that stands at the cut', () => {
+    const secret = 'open-sesame';
+    // A quoted sentence becomes one character, so that what stands far behind comes into sight.
+    const quoted = `"${'x '.repeat(985)}"`;
+    for (const before of ['', 'x '.repeat(145), quoted, `${quoted} y `, `${quoted} y y y y `]) {
+      const text = describeProviderText(`${before}${secret} ${secret} end`, [secret]) ?? '';
+      expect(text).not.toMatch(/open|sesame/);
+      const key = 'a1b2c3d4e5f6a7b8c9d0e1f2';
+      expect(describeProviderText(`${before}${key} ${key}`, [])).not.toMatch(/a1b2c3/);
+    }
+  });
+
+  // Letters, digits and every sign that one of the three escapes; without a digit it looks like no key.
+  const secret = 'open/sesame+door="quiet&green"<house>';
+  const escapeAll = (form: (code: number) => string) => (text: string) =>
+    [...text].map((character) => form(character.charCodeAt(0))).join('');
+  const percent = escapeAll((code) => `%${code.toString(16)}`);
+  const entities = escapeAll((code) => `&#x${code.toString(16)};`);
+  const unicode = escapeAll((code) => `\\u00${code.toString(16)}`);
+  const named = (text: string) =>
+    text.replaceAll('&', '&amp;').replaceAll('"', '&quot;').replaceAll('<', '&lt;').replaceAll('>', '&gt;');
+
+  it.each<[string, unknown]>([
+    ['as it is', `key ${secret} wrong`],
+    ['in JSON', JSON.stringify({ nested: JSON.stringify({ key: secret }) })],
+    ['with every character escaped for JSON', `{"key":"${unicode(secret)}"`],
+    ['with a slash escaped', `key ${secret.replaceAll('/', String.raw`\/`)}`],
+    ['in a URL', `https://host/path?a=1#${encodeURIComponent(secret)}`],
+    ['with every character escaped for a URL', `at ${percent(secret)}`],
+    ['escaped for a URL twice', `at ${encodeURIComponent(percent(secret))}`],
+    ['in HTML', `<p>key ${named(secret)}</p>`],
+    ['in HTML twice', `<p>key ${named(named(secret))}</p>`],
+    ['with every character escaped for HTML', `<p>${entities(secret)}</p>`],
+    ['escaped for a URL in HTML', `<p>${entities(percent(secret))}</p>`],
+    ['in capitals', `KEY ${secret.toUpperCase()}`],
+    ['in two texts', { error: { message: [{ text: secret.slice(0, 9) }, { text: secret.slice(9) }] } }],
+    ['in texts of a character each', { detail: [...secret] }],
+    ['in code and message', { error: { code: 'opensesamedoor', message: `quietgreenhouse` } }],
+    ['with a sign between its pieces', secret.match(/.{1,12}/g)?.join(' | ')],
+    ['as the name of a member', { [secret]: 1 }],
+    ['twice, behind a long text', `${'word '.repeat(50)}${percent(secret)}${secret}`],
+  ])('holds nothing of a credential %s', (_how, body) => {
+    const text = describeProviderText(body, [secret]) ?? '';
+    const plain = decodeURIComponent(text.replace(/%(?![\da-f]{2})/gi, '')).replace(/[^a-z]/gi, '');
+    expect(plain).not.toMatch(/sesam|esame|quiet|green|house/i);
+    expect(text).not.toMatch(/%6|u006|&#x/);
+    expect(text).toContain('…');
+  });
+
+  it('reads what stands beside a masked credential, and what only resembles one', () => {
+    expect(describeProviderText(`Key ${encodeURIComponent(secret)} is not known.`, [secret])).toBe(
+      'Key … is not known.',
+    );
+    const body = { error: { message: 'Open the house: 50% off &amp; \\u0041' } };
+    expect(describeProviderText(body, [secret])).toBe('Open the house: 50% off &amp; \\u0041');
+  });
+
+  it('is looked at in part however much a provider says', () => {
+    const nested = JSON.parse(`${'['.repeat(20_000)}1${']'.repeat(20_000)}`) as unknown;
+    expect(describeProviderText({ detail: nested, more: Array(50_000).fill('x') }, [secret])).toMatch(/^\{"detail":/);
+    const long = describeProviderText(`${'x '.repeat(1_000_000)}${secret}`, [secret]) ?? '';
+    expect(long).toHaveLength(300);
+  });
+});
+
+const chunk = (delta: object, finish_reason: string | null = null, index = 0) =>
+  JSON.stringify({ choices: [{ index, delta, finish_reason }] });
+const role = chunk({ role: 'assistant', content: '' });
+const word = chunk({ content: 'Hi' });
+const stop = chunk({}, 'stop');
+const events = (...texts: string[]) => texts.map((text) => `data: ${text}\n\n`).join('');
+
+async function read(...pieces: string[]): Promise<{ texts: string[]; broken?: StreamBroken['failure'] }> {
+  async function* body(): AsyncGenerator<Uint8Array> {
+    for (const piece of pieces) yield Buffer.from(piece);
+  }
+  const texts: string[] = [];
+  try {
+    for await (const batch of readStream(body())) texts.push(...batch.map(({ text }) => text));
+    return { texts };
+  } catch (error) {
+    if (!(error instanceof StreamBroken)) throw error;
+    return { texts, broken: error.failure };
+  }
+}
+
+describe('reading a provider’s stream', () => {
+  it('ends well with an end marker, or with every choice finished', async () => {
+    expect(await read(events(role, word, stop, '[DONE]'))).toEqual({ texts: [role, word, stop] });
+    expect(await read(events(role, word, stop))).toEqual({ texts: [role, word, stop] });
+    expect(await read(events(role, word, '[DONE]'))).toEqual({ texts: [role, word] });
+  });
+
+  it('drops what follows the end marker, errors included', async () => {
+    expect(await read(events(word, '[DONE]', '{"error":{}}', word))).toEqual({ texts: [word] });
+    expect(await read(events(word, '[DONE]'), 'garbage')).toEqual({ texts: [word] });
+  });
+
+  it('gives an empty batch for a comment or an event without text: a sign of life, no output', async () => {
+    async function* body(): AsyncGenerator<Uint8Array> {
+      for (const piece of [events(word), ': still', ' here\n', ':\n\n', 'data:\n\n', events('[DONE]')])
+        yield Buffer.from(piece);
+    }
+    const lengths: number[] = [];
+    for await (const batch of readStream(body())) lengths.push(batch.length);
+    expect(lengths).toEqual([1, 0, 0, 0]);
+  });
+
+  it('takes an end marker with a blank behind it, and lets empty events pass', async () => {
+    expect(await read('data:\n\n', events(word, ' ', '[DONE] '))).toEqual({ texts: [word] });
+  });
+
+  it('ends well once every choice has finished, however the connection then ends', async () => {
+    async function* broken(): AsyncGenerator<Uint8Array> {
+      yield Buffer.from(events(role, word, stop));
+      throw new Error('the connection was reset');
+    }
+    const texts: string[] = [];
+    for await (const batch of readStream(broken())) texts.push(...batch.map(({ text }) => text));
+    expect(texts).toEqual([role, word, stop]);
+    for (const rest of ['data: {"id":"half a', events('{"error":{"message":"x"}}'), events('not JSON')]) {
+      expect(await read(events(role, word, stop), rest)).toEqual({ texts: [role, word, stop] });
+    }
+  });
+
+  it('waits for as many choices as were asked for', async () => {
+    async function* body(...texts: string[]): AsyncGenerator<Uint8Array> {
+      yield Buffer.from(events(...texts));
+    }
+    const readTwo = async (...texts: string[]) => {
+      for await (const _batch of readStream(body(...texts), { choices: 2 }));
+    };
+    await expect(readTwo(word, stop)).rejects.toThrow(StreamBroken);
+    await readTwo(word, stop, chunk({ content: 'Hi' }, 'stop', 1));
+    await readTwo(word, stop, '[DONE]');
+  });
+
+  it.each([
+    ['nothing at all', []],
+    ['only comments', [': ping\n\n: ping\n\n']],
+    ['a role and no more', [events(role)]],
+    ['half an answer', [events(role, word)]],
+    ['half a chunk', [events(role, word), 'data: {"choices":[{"ind']],
+    ['one of two choices finished', [events(word, chunk({ content: 'Hi' }, null, 1), stop)]],
+  ])('is never a success where the stream just stops: %s', async (_name, pieces) => {
+    expect((await read(...(pieces as string[]))).broken).toMatchObject({ kind: 'failed' });
+  });
+
+  it('hands out what came before a fault, in the same piece or an earlier one', async () => {
+    expect(await read(events(role, word, '{"error":{"message":"x"}}', word))).toMatchObject({
+      texts: [role, word],
+      broken: { kind: 'failed', cause: 'error_object' },
+    });
+    expect(await read(events(role, word), events('not JSON'))).toMatchObject({
+      texts: [role, word],
+      broken: { cause: 'unreadable_event' },
+    });
+  });
+
+  it('says what kind of fault it was, never in the provider’s words', async () => {
+    const error = (code: string | number) => JSON.stringify({ error: { code, message: 'secret words' } });
+    const kinds = await Promise.all(
+      ['rate_limit_exceeded', 429, 'context_length_exceeded', 400, 'server_error', 503].map(async (code) => {
+        const { broken } = await read(events(word, error(code)));
+        expect(JSON.stringify(broken)).not.toContain('secret');
+        return broken?.kind;
+      }),
+    );
+    expect(kinds).toEqual(['rate_limited', 'rate_limited', 'invalid', 'invalid', 'failed', 'failed']);
+  });
+});

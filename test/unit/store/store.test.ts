@@ -1,0 +1,293 @@
+import { describe, expect, it } from '#jest';
+import type { Clock } from '../../../shared/foundation/time/index.ts';
+import {
+  type CallKind,
+  callWithAttempts,
+  ItemsUnprocessed,
+  maySendAgain,
+} from '../../../shared/storage/store/attempts.ts';
+import {
+  deleteInput,
+  getInput,
+  putInput,
+  queryInput,
+  scanInput,
+  updateInput,
+} from '../../../shared/storage/store/command-inputs.ts';
+import { gatherRuns, shareRuns } from '../../../shared/storage/store/index.ts';
+import { gatheredWrite } from '../../support/gathered-write.ts';
+
+/** Timers are kept and fired by hand; backoffs are over at once. */
+function manualClock() {
+  const timers: (() => void)[] = [];
+  const clock: Clock = {
+    nowMs: () => 0,
+    after(delayMs, callback) {
+      if (delayMs < 100) queueMicrotask(callback);
+      else timers.push(callback);
+      return () => {
+        const index = timers.indexOf(callback);
+        if (index >= 0) timers.splice(index, 1);
+      };
+    },
+  };
+  return { clock, timers };
+}
+
+const randomness = { uuid: () => '', bytes: () => Buffer.alloc(0), fraction: () => 0.5 };
+const limitMs = 800;
+/** As the SDK throws them. */
+const refused = (status: number, name: string) =>
+  Object.assign(new Error(name), { name, $metadata: { httpStatusCode: status } });
+const throttled = () => refused(400, 'ThrottlingException');
+const broken = () => Object.assign(new Error('the connection broke'), { code: 'ECONNRESET' });
+const failedTo = (syscall: string, code: string) => Object.assign(new Error(`${syscall} ${code}`), { syscall, code });
+const neverConnected = () => failedTo('connect', 'ECONNREFUSED');
+
+function harness(kind: CallKind, outcomes: (() => unknown)[], callerSignal?: AbortSignal) {
+  const { clock, timers } = manualClock();
+  let calls = 0;
+  const result = callWithAttempts({ clock, randomness, limitMs, kind, callerSignal }, async () => {
+    const outcome = outcomes[calls]?.();
+    calls += 1;
+    if (outcome instanceof Error) throw outcome;
+    return outcome;
+  });
+  return { result, timers, calls: () => calls };
+}
+
+describe('the attempts of a call', () => {
+  it('end with the first answer, and no timer is left', async () => {
+    const { result, calls, timers } = harness('repeatable', [throttled, () => 'answer', () => 'never']);
+    await expect(result).resolves.toBe('answer');
+    expect(calls()).toBe(2);
+    expect(timers).toEqual([]);
+  });
+
+  it('are three at most', async () => {
+    for (const kind of ['repeatable', 'once'] as const) {
+      const { result, calls } = harness(kind, [throttled, throttled, throttled, () => 'never']);
+      await expect(result).rejects.toThrow('ThrottlingException');
+      expect(calls()).toBe(3);
+    }
+  });
+
+  it('are one for a write whose answer was lost', async () => {
+    const { result, calls } = harness('once', [broken, () => 'never']);
+    await expect(result).rejects.toThrow('the connection broke');
+    expect(calls()).toBe(1);
+  });
+
+  it('end without the text of an answer that is no JSON: it may hold a secret', async () => {
+    const { result } = harness('repeatable', [() => new SyntaxError('Unexpected token, "hunter2" is not valid JSON')]);
+    const error: Error = await result.then(() => new Error('no error')).catch((thrown) => thrown);
+    expect(error.message).toBe('the answer is not the JSON that was expected');
+    expect(`${error.stack} ${error.cause}`).not.toContain('hunter2');
+  });
+
+  it('end when the time of the whole call is up, even if the call itself never ends', async () => {
+    const { clock, timers } = manualClock();
+    const options = { clock, randomness, limitMs, kind: 'repeatable', callerSignal: undefined } as const;
+    const result = callWithAttempts(options, () => new Promise(() => {}));
+    while (timers.length > 0) timers.shift()?.();
+    await expect(result).rejects.toThrow('no answer within 800 ms');
+  });
+
+  it('end with the signal of the caller, and an aborted signal lets no call out', async () => {
+    const caller = new AbortController();
+    const running = harness('repeatable', [() => new Promise(() => {})], caller.signal);
+    caller.abort(new Error('over'));
+    await expect(running.result).rejects.toThrow('over');
+    const late = harness('repeatable', [() => 'never'], caller.signal);
+    await expect(late.result).rejects.toThrow('over');
+    expect(late.calls()).toBe(0);
+    expect(late.timers).toEqual([]);
+  });
+});
+
+describe('another attempt', () => {
+  it.each([
+    ['a throttle', throttled()],
+    ['a throttle of a hot partition', refused(400, 'ProvisionedThroughputExceededException')],
+    ['a 429 without a code', refused(429, 'Unknown')],
+    ['a batch that was written in part', new ItemsUnprocessed()],
+    ['a connection that never was', neverConnected()],
+    ['a host whose addresses all refuse', new AggregateError([neverConnected(), neverConnected()])],
+    ['a host without an address', failedTo('getaddrinfo', 'ENOTFOUND')],
+  ])('follows %s even for a write, because nothing was executed', (_case, error) => {
+    expect(maySendAgain(error, 'once')).toBe(true);
+  });
+
+  it.each([
+    ['a broken connection', broken()],
+    ['a connection that broke while it was read', failedTo('read', 'ECONNRESET')],
+    ['a 500', refused(500, 'InternalServerError')],
+    ['a 503', refused(503, 'Unknown')],
+  ])('follows %s for a read and never for a write, because it may have been executed', (_case, error) => {
+    expect(maySendAgain(error, 'repeatable')).toBe(true);
+    expect(maySendAgain(error, 'once')).toBe(false);
+  });
+
+  it.each([
+    ['an invalid expression', refused(400, 'ValidationException')],
+    ['a missing right', refused(400, 'AccessDeniedException')],
+    ['a mistake of ours', new TypeError('x is undefined')],
+    ['something that is no error', undefined],
+  ])('never follows %s', (_case, error) => {
+    expect(maySendAgain(error, 'repeatable')).toBe(false);
+  });
+});
+
+describe('the input of a command', () => {
+  it('reads strongly consistently, by the physical name of the table', () => {
+    expect(getInput('dev', 'keys', 'key#1')).toEqual({
+      TableName: 'gw-dev-keys',
+      Key: { pk: 'key#1' },
+      ConsistentRead: true,
+    });
+    expect(getInput('dev', 'records', 'part', 'item').Key).toEqual({ pk: 'part', sk: 'item' });
+    expect(deleteInput('prod', 'config', 'a')).toEqual({ TableName: 'gw-prod-config', Key: { pk: 'a' } });
+  });
+
+  it('asks every conditional write for the item that stood in the way', () => {
+    const put = putInput('dev', { table: 'keys', item: { pk: 'a' }, condition: 'attribute_not_exists(pk)' });
+    expect(put).toEqual({
+      TableName: 'gw-dev-keys',
+      Item: { pk: 'a' },
+      ConditionExpression: 'attribute_not_exists(pk)',
+      ReturnValues: 'NONE',
+      ReturnValuesOnConditionCheckFailure: 'ALL_OLD',
+    });
+  });
+
+  it('asks an update for the item after it, or with returnOld for the one before', () => {
+    const update = {
+      table: 'keys',
+      key: 'a',
+      expression: 'SET #n = :n',
+      names: { '#n': 'n' },
+      values: { ':n': 10n ** 20n },
+    } as const;
+    expect(updateInput('dev', update)).toEqual({
+      TableName: 'gw-dev-keys',
+      Key: { pk: 'a' },
+      UpdateExpression: 'SET #n = :n',
+      ExpressionAttributeNames: { '#n': 'n' },
+      ExpressionAttributeValues: { ':n': 10n ** 20n },
+      ReturnValues: 'ALL_NEW',
+      ReturnValuesOnConditionCheckFailure: 'ALL_OLD',
+    });
+    expect(updateInput('dev', { ...update, returnOld: true }).ReturnValues).toBe('ALL_OLD');
+    expect(putInput('dev', { table: 'keys', item: { pk: 'a' }, returnOld: true }).ReturnValues).toBe('ALL_OLD');
+  });
+
+  it('leaves empty names and values out, because DynamoDB refuses them', () => {
+    const input = updateInput('dev', { table: 'keys', key: 'a', expression: 'REMOVE n', names: {}, values: {} });
+    expect(input).not.toHaveProperty('ExpressionAttributeNames');
+    expect(input).not.toHaveProperty('ExpressionAttributeValues');
+    expect(input).not.toHaveProperty('ConditionExpression');
+  });
+
+  it('continues a scan after the last key of the page before', () => {
+    expect(scanInput('dev', 'keys', undefined)).not.toHaveProperty('ExclusiveStartKey');
+    expect(scanInput('dev', 'keys', { pk: 'z' }).ExclusiveStartKey).toEqual({ pk: 'z' });
+  });
+
+  it('asks a query for one partition, in pages of a bounded number of items', () => {
+    expect(queryInput('dev', 'records', 'a', {}, undefined)).toEqual({
+      TableName: 'gw-dev-records',
+      ConsistentRead: true,
+      Limit: 500,
+      KeyConditionExpression: '#pk = :pk',
+      ExpressionAttributeNames: { '#pk': 'pk' },
+      ExpressionAttributeValues: { ':pk': 'a' },
+    });
+    const last = { pk: 'a', sk: '1' };
+    expect(queryInput('dev', 'records', 'a', {}, last).ExclusiveStartKey).toEqual(last);
+  });
+
+  it.each([
+    [{ from: '1' }, '#sk >= :from', { ':from': '1' }],
+    [{ to: '2' }, '#sk <= :to', { ':to': '2' }],
+    [{ from: '1', to: '2' }, '#sk BETWEEN :from AND :to', { ':from': '1', ':to': '2' }],
+  ])('bounds a query by %j in one condition, and names nothing that it does not use', (range, condition, values) => {
+    expect(queryInput('dev', 'records', 'a', range, undefined)).toMatchObject({
+      KeyConditionExpression: `#pk = :pk AND ${condition}`,
+      ExpressionAttributeNames: { '#pk': 'pk', '#sk': 'sk' },
+      ExpressionAttributeValues: { ':pk': 'a', ...values },
+    });
+  });
+});
+
+/** Runs that end when the test says so. */
+function heldRuns() {
+  const runs: { readonly requests: readonly number[]; readonly end: PromiseWithResolvers<string> }[] = [];
+  const ask = shareRuns((requests: readonly number[]) => {
+    const end = Promise.withResolvers<string>();
+    runs.push({ requests, end });
+    return end.promise;
+  });
+  return { runs, ask };
+}
+
+describe('gathered runs', () => {
+  it('begin with what the run before has left, in its order', async () => {
+    const runs: { readonly gathered: readonly number[]; readonly left: PromiseWithResolvers<number[]> }[] = [];
+    const ask = gatherRuns((gathered: readonly number[]) => {
+      const left = Promise.withResolvers<number[]>();
+      runs.push({ gathered, left });
+      return left.promise;
+    });
+    for (const number of [1, 2, 3, 4]) ask(number);
+    runs[0]?.left.resolve([]);
+    await gatheredWrite();
+    ask(5);
+    runs[1]?.left.resolve([3, 4]);
+    await gatheredWrite();
+    expect(runs.map(({ gathered }) => gathered)).toEqual([[1], [2, 3, 4], [3, 4, 5]]);
+  });
+});
+
+describe('shared runs', () => {
+  it('begin at once for a request that is alone', () => {
+    const { runs, ask } = heldRuns();
+    void ask(1);
+    expect(runs.map(({ requests }) => requests)).toEqual([[1]]);
+  });
+
+  it('take together what comes while one is under way or in the turn of its end, and answer each by its own run', async () => {
+    const { runs, ask } = heldRuns();
+    const [first, ...others] = [1, 2].map(ask);
+    runs[0]?.end.resolve('a');
+    expect(await first).toBe('a');
+    others.push(ask(3));
+    expect(runs).toHaveLength(1);
+    await gatheredWrite();
+    expect(runs.map(({ requests }) => requests)).toEqual([[1], [2, 3]]);
+    runs[1]?.end.resolve('b');
+    expect(await Promise.all(others)).toEqual(['b', 'b']);
+    void ask(4);
+    expect(runs[2]?.requests).toEqual([4]);
+  });
+
+  it('make a caller that asks again as soon as it is answered wait for no turn of the event loop', async () => {
+    const { runs, ask } = heldRuns();
+    const again = ask(1).then(() => ask(2));
+    runs[0]?.end.resolve('a');
+    // As many microtasks as the promises between them take, and no turn.
+    for (let tasks = 0; tasks < 10; tasks += 1) await undefined;
+    expect(runs.map(({ requests }) => requests)).toEqual([[1], [2]]);
+    runs[1]?.end.resolve('b');
+    expect(await again).toBe('b');
+  });
+
+  it('go on after one that failed, which fails only those that were in it', async () => {
+    const { runs, ask } = heldRuns();
+    const [first, second] = [1, 2].map(ask);
+    runs[0]?.end.reject(new Error('lost'));
+    await expect(first).rejects.toThrow('lost');
+    await gatheredWrite();
+    runs[1]?.end.resolve('b');
+    expect(await second).toBe('b');
+  });
+});

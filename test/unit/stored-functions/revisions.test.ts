@@ -1,0 +1,258 @@
+import fc from 'fast-check';
+import { describe, expect, it } from '#jest';
+import {
+  createFunctionReader,
+  type FoundFunction,
+  type FunctionRecord,
+  type FunctionStore,
+  openRevision,
+  parseFunctionAlias,
+  type RevisionFacts,
+  type RevisionRecord,
+} from '../../../shared/configuration/stored-functions/index.ts';
+import { configFreshMs } from '../../../shared/foundation/constants/index.ts';
+import { promptOf, refusalOf } from '../../support/function-revisions.ts';
+import { manualClock } from '../../support/manual-clock.ts';
+
+const id = fc.stringMatching(/^[A-Za-z0-9_-]{1,64}$/);
+
+describe('a function alias', () => {
+  it('names a function, or a function and one revision of it', () => {
+    fc.assert(
+      fc.property(id, id, (functionId, revisionId) => {
+        expect(parseFunctionAlias(`gw/function/${functionId}`)).toEqual({ functionId, revisionId: undefined });
+        expect(parseFunctionAlias(`gw/function/${functionId}@${revisionId}`)).toEqual({ functionId, revisionId });
+      }),
+    );
+  });
+
+  it.each([
+    'gw/function/',
+    'gw/function/f@',
+    'gw/function/@r',
+    'gw/function/f@r@s',
+    'gw/function/f/g',
+    'gw/function/f r',
+    'gw/function/f\n',
+    'gw/functions/f',
+    'GW/function/f',
+    ' gw/function/f',
+    `gw/function/${'f'.repeat(65)}`,
+    `gw/function/f@${'r'.repeat(65)}`,
+    'f',
+    '',
+  ])('of another form is none: %j', (model) => {
+    expect(parseFunctionAlias(model)).toBeUndefined();
+  });
+});
+
+const revision = (id: string, state: RevisionRecord['state'] = 'activated'): [string, RevisionRecord] => [
+  id,
+  {
+    id,
+    state,
+    expiresAtMs: null,
+    validForMs: null,
+    hasCases: false,
+    qualifiedAtMs: null,
+    activatedAtMs: null,
+    textSha256: `text of ${id}`,
+    contentSha256: '',
+  },
+];
+
+function instance(bytesOf = (_id: string) => 100) {
+  const clock = manualClock();
+  const stored: { record: FunctionRecord | undefined; down: boolean } = {
+    record: {
+      workspace: 'team-a',
+      id: 'f',
+      kind: 'prompt',
+      status: 'enabled',
+      active: 'r2',
+      revisions: new Map([revision('r1'), revision('r2'), revision('draft', 'draft')]),
+    },
+    down: false,
+  };
+  const reads: string[] = [];
+  const functions: Pick<FunctionStore, 'read' | 'readContent'> = {
+    async read(workspace, id) {
+      reads.push(`${workspace}/${id}`);
+      if (stored.down) throw new Error('down');
+      return workspace === 'team-a' && id === 'f' ? stored.record : undefined;
+    },
+    async readContent(_record, { id }) {
+      reads.push(id);
+      return { content: promptOf({ model: id }), bytes: bytesOf(id) };
+    },
+  };
+  const reader = createFunctionReader({ functions, clock });
+  const read = (revisionId?: string, functionId = 'f', workspace = 'team-a') =>
+    reader.read(workspace, { functionId, revisionId });
+  return { clock, stored, reads, read };
+}
+
+describe('an instance', () => {
+  it('reads a function and its active revision in two rounds, and then not at all while they are fresh', async () => {
+    const { reads, read } = instance();
+    expect((await read())?.content).toMatchObject({ model: 'r2' });
+    expect(reads).toEqual(['team-a/f', 'r2']);
+    await read();
+    expect(reads).toHaveLength(2);
+  });
+
+  it('asks for the record alone once it is old, and meets what changed', async () => {
+    const { clock, stored, reads, read } = instance();
+    await read();
+    clock.advance(configFreshMs - 1);
+    await read();
+    expect(reads).toHaveLength(2);
+    clock.advance(1);
+    if (stored.record !== undefined) stored.record = { ...stored.record, status: 'disabled' };
+    expect((await read())?.record.status).toBe('disabled');
+    expect(reads.slice(2)).toEqual(['team-a/f']);
+  });
+
+  it('reads the content of the pinned revision, and of no other', async () => {
+    const { reads, read } = instance();
+    expect((await read('r1'))?.content).toMatchObject({ model: 'r1' });
+    expect(reads).toEqual(['team-a/f', 'r1']);
+  });
+
+  it('reads no content for a revision that cannot be called', async () => {
+    const { reads, read } = instance();
+    for (const pinned of ['draft', 'unknown']) expect(await read(pinned)).toMatchObject({ content: undefined });
+    expect(reads).toEqual(['team-a/f']);
+  });
+
+  it('shares one read among calls at the same time', async () => {
+    const { reads, read } = instance();
+    await Promise.all([read(), read(), read('r1'), read('r1')]);
+    expect(reads.toSorted()).toEqual(['r1', 'r2', 'team-a/f']);
+  });
+
+  it('asks again for a function that was not there', async () => {
+    const { reads, read } = instance();
+    expect(await read(undefined, 'f', 'team-b')).toBeUndefined();
+    expect(await read(undefined, 'f', 'team-b')).toBeUndefined();
+    expect(reads).toEqual(['team-b/f', 'team-b/f']);
+  });
+
+  it('serves no old record while the store is down, and none of its failures later', async () => {
+    const { clock, stored, read } = instance();
+    await read();
+    clock.advance(configFreshMs);
+    stored.down = true;
+    await expect(read()).rejects.toThrow('down');
+    stored.down = false;
+    expect((await read())?.content).toMatchObject({ model: 'r2' });
+  });
+
+  it('forgets contents that together weigh too much, and reads them again', async () => {
+    const { reads, read } = instance(() => 9 * 1024 * 1024);
+    await read('r1');
+    await read('r2');
+    await read('r2');
+    expect(reads).toEqual(['team-a/f', 'r1', 'r2']);
+    await read('r1');
+    expect(reads).toEqual(['team-a/f', 'r1', 'r2', 'r1']);
+  });
+});
+
+describe('of an instance', () => {
+  const nowMs = 1_800_000_000_000;
+
+  const revision = (id: string, more: Partial<RevisionRecord> = {}): RevisionRecord => ({
+    id,
+    state: 'activated',
+    expiresAtMs: null,
+    validForMs: null,
+    hasCases: false,
+    qualifiedAtMs: null,
+    activatedAtMs: nowMs,
+    textSha256: 't',
+    contentSha256: 'c',
+    ...more,
+  });
+
+  const revisions = [
+    revision('old'),
+    revision('now'),
+    revision('draft', { state: 'draft' }),
+    revision('expired', { expiresAtMs: nowMs }),
+    revision('ending', { expiresAtMs: nowMs + 1 }),
+  ];
+
+  function facts(pinned?: string, more: Partial<FunctionRecord> = {}): RevisionFacts {
+    const record: FunctionRecord = {
+      workspace: 'team-a',
+      id: 'f',
+      kind: 'prompt',
+      status: 'enabled',
+      active: 'now',
+      revisions: new Map(revisions.map((one) => [one.id, one])),
+      ...more,
+    };
+    const wanted = revisions.find(({ id }) => id === (pinned ?? record.active));
+    const content = wanted?.state === 'activated' ? promptOf({ model: wanted.id }) : undefined;
+    const found: FoundFunction = { record, content };
+    const alias = { functionId: 'f', revisionId: pinned };
+    return { executionEnabled: true, found, alias, knownIds: ['f'], nowMs };
+  }
+
+  const refused = (code: Parameters<typeof refusalOf>[0], from: RevisionFacts) =>
+    refusalOf(code, () => openRevision(from));
+
+  describe('a call opens', () => {
+    it('the active revision', () => {
+      expect(openRevision(facts())).toMatchObject({ functionId: 'f', revisionId: 'now', content: { model: 'now' } });
+    });
+
+    it('the pinned revision, although another one is active, or none', () => {
+      expect(openRevision(facts('old'))).toMatchObject({ revisionId: 'old', content: { model: 'old' } });
+      expect(openRevision(facts('old', { active: null }))).toMatchObject({ revisionId: 'old' });
+    });
+
+    it('a revision up to the millisecond before its end', async () => {
+      expect(openRevision(facts('ending'))).toMatchObject({ revisionId: 'ending' });
+      await refused('qualification_expired', { ...facts('ending'), nowMs: nowMs + 1 });
+    });
+  });
+
+  describe('a call is refused with', () => {
+    it('function_not_found where the workspace has no such function', async () => {
+      await refused('function_not_found', { ...facts(), found: undefined });
+    });
+
+    it('function_disabled where the function is disabled, pinned or not', async () => {
+      await refused('function_disabled', facts(undefined, { status: 'disabled' }));
+      await refused('function_disabled', facts('old', { status: 'disabled' }));
+    });
+
+    it('revision_not_available where no revision is active', async () => {
+      await refused('revision_not_available', facts(undefined, { active: null }));
+    });
+
+    it('revision_not_available where the pinned one was never activated or does not exist, with the same words', async () => {
+      const never = await refused('revision_not_available', facts('draft'));
+      expect(await refused('revision_not_available', facts('unknown'))).toBe(never);
+    });
+
+    it('qualification_expired where the active or the pinned revision has expired', async () => {
+      await refused('qualification_expired', facts('expired'));
+      await refused('qualification_expired', facts(undefined, { active: 'expired' }));
+    });
+
+    it('execution_disabled while execution is off, whatever else is wrong', async () => {
+      await refused('execution_disabled', { ...facts(), executionEnabled: false });
+      await refused('execution_disabled', { ...facts(), executionEnabled: false, found: undefined });
+    });
+
+    it('function_disabled before anything about its revisions', async () => {
+      for (const pinned of ['draft', 'unknown', 'expired']) {
+        await refused('function_disabled', facts(pinned, { status: 'disabled' }));
+      }
+      await refused('function_disabled', facts(undefined, { status: 'disabled', active: null }));
+    });
+  });
+});

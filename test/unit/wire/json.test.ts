@@ -1,0 +1,261 @@
+import fc from 'fast-check';
+import { describe, expect, it, jest } from '#jest';
+import { canonicalJson } from '../../../shared/foundation/ids/index.ts';
+import {
+  gatewayMembers,
+  readChatRequest,
+  readJsonAnswer,
+  withoutReasoning,
+} from '../../../shared/protocol/interfaces/chat-completions/index.ts';
+import {
+  canonicalText,
+  jsonTextOf,
+  parseJson,
+  readJsonBody,
+  readRequestBody,
+  rewriteMembers,
+} from '../../../shared/protocol/wire/index.ts';
+import { scanJson } from '../../../shared/protocol/wire/json-text.ts';
+
+describe('the body of a request', () => {
+  const read = (text: string) => readJsonBody(Buffer.from(text));
+
+  const kindOf = (text: string) => read(text).kind;
+  const listed = (count: number) => `[${new Array(count).fill(0)}]`;
+
+  it('may nest 64 deep and no deeper, however long a string of brackets it holds', () => {
+    const nested = (depth: number) => `{"a":${'['.repeat(depth - 1)}${']'.repeat(depth - 1)}}`;
+    expect([kindOf(nested(64)), kindOf(nested(65))]).toEqual(['object', 'unreadable']);
+    expect(kindOf(`{"a":"${'[{'.repeat(10_000)}"}`)).toBe('object');
+    expect(kindOf(`{"a":"\\\\\\"${'['.repeat(10_000)}"}`)).toBe('object');
+    expect(kindOf(`{"a":[${'[],'.repeat(10_000)}1]}`)).toBe('object');
+  });
+
+  it('may hold 100,000 values and no more, itself among them', () => {
+    expect(kindOf(`{"a":${listed(99_998)}}`)).toBe('object');
+    expect(kindOf(`{"a":${listed(99_999)}}`)).toBe('unreadable');
+    const members = (count: number) => `{${Array.from({ length: count }, (_, index) => `"${index}":{}`)}}`;
+    expect([kindOf(members(99_999)), kindOf(members(100_000))]).toEqual(['object', 'unreadable']);
+    const empty = (count: number) => `{"a":[${new Array(count).fill('[ ]')}]}`;
+    expect([kindOf(empty(99_998)), kindOf(empty(99_999))]).toEqual(['object', 'unreadable']);
+  });
+
+  it('may hold lists of any length, but of 256 items inside the members of the gateway', () => {
+    const request = (text: string) => readRequestBody(Buffer.from(text), gatewayMembers);
+    expect(request(`{"provider":{"only":${listed(256)}}}`).kind).toBe('text');
+    expect(request(`{"provider":{"only":${listed(257)}}}`)).toMatchObject({
+      kind: 'unreadable',
+      error: { code: 'invalid_request', param: 'provider' },
+    });
+    expect(request(`{"cache":{"unknown":[[${listed(257)}]]}}`).kind).toBe('unreadable');
+    expect(request(`{"messages":${listed(5_000)},"cache":{"a":[]},"stop":${listed(257)}}`).kind).toBe('text');
+    expect(kindOf(`{"provider":${listed(257)}}`)).toBe('object');
+  });
+
+  it('is counted as a parser counts it', () => {
+    const countValues = (value: unknown): number =>
+      typeof value === 'object' && value !== null
+        ? Object.values(value).reduce((sum: number, member) => sum + countValues(member), 1)
+        : 1;
+    const depthOf = (value: unknown): number =>
+      typeof value === 'object' && value !== null ? 1 + Math.max(0, ...Object.values(value).map(depthOf)) : 0;
+    fc.assert(
+      fc.property(fc.jsonValue({ maxDepth: 4 }), fc.constantFrom(undefined, 1, '\t'), (value, indent) => {
+        const text = JSON.stringify(value, null, indent);
+        const [values, depth] = [countValues(value), depthOf(value)];
+        expect(scanJson(text, { depthMax: depth, valuesMax: values }).kind).toBe('json');
+        expect(scanJson(text, { depthMax: depth, valuesMax: values - 1 })).toMatchObject({ fault: { kind: 'values' } });
+        if (depth > 0) expect(scanJson(text, { depthMax: depth - 1 })).toMatchObject({ fault: { kind: 'depth' } });
+      }),
+    );
+  });
+
+  it('is UTF-8, with nothing replaced on the way', () => {
+    expect(readJsonBody(Buffer.from([0x7b, 0x22, 0xff, 0x22, 0x3a, 0x31, 0x7d]))).toMatchObject({ kind: 'unreadable' });
+    expect(read('{"a":"\ud83d\ude80 \\ud83d"}')).toEqual({ kind: 'object', value: { a: '\ud83d\ude80 \ud83d' } });
+  });
+});
+
+describe('JSON text', () => {
+  const bounds = { depthMax: 64 };
+  const accepts = (text: string): boolean => {
+    try {
+      JSON.parse(text);
+      return true;
+    } catch {
+      return false;
+    }
+  };
+  const written = fc
+    .tuple(fc.jsonValue({ maxDepth: 4 }), fc.constantFrom(undefined, 1, '\t'))
+    .map(([value, indent]) => JSON.stringify(value, null, indent));
+
+  it('is accepted where a parser accepts it, and nowhere else', () => {
+    const odd = [
+      '01',
+      '-',
+      '1.',
+      '.5',
+      '1e',
+      '1e+',
+      '-0.0e-9',
+      '"\\x"',
+      '"\\u12g4"',
+      '"\u0001"',
+      '"a\nb"',
+      '[1,]',
+      '{"a"}',
+      '{"a":1,}',
+    ];
+    const long = ['"', '\\"', '\n"', '\u0085"', '\\u00e9"', ''].map((end) => `"${'a'.repeat(200)}${end}`);
+    const others = ['nul', 'truefalse', '[1 2]', '{1:2}', '', ' ', '"', '\ufeff1', '\u00a01', '1 2', '{"a":1}}', '["a'];
+    for (const text of [...odd, ...long, ...others]) {
+      expect([text, scanJson(text, bounds).kind === 'json']).toEqual([text, accepts(text)]);
+    }
+    const damaged = fc.tuple(written, fc.nat(), fc.constantFrom('', ',', '"', '\\', '0', 'e', ']', '}', ' ', '\u0000'));
+    fc.assert(
+      fc.property(damaged, ([text, where, put]) => {
+        const at = where % (text.length + 1);
+        const changed = text.slice(0, at) + put + text.slice(at + 1);
+        expect(scanJson(changed, bounds).kind === 'json').toBe(accepts(changed));
+      }),
+    );
+  });
+
+  it('has the bytes of its compact form, whatever its blanks and escapes are', () => {
+    fc.assert(
+      fc.property(written, fc.boolean(), (text, escapes) => {
+        const sent = escapes
+          ? text.replaceAll(/[\u0080-\uffff]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`)
+          : text;
+        const scanned = scanJson(sent, bounds);
+        const bytes = Buffer.byteLength(JSON.stringify(JSON.parse(sent)));
+        if (/[\ud800-\udfff]/.test(text)) return;
+        expect(scanned.kind === 'json' && scanned.json.compactBytes).toBe(bytes);
+      }),
+    );
+  });
+
+  it('is searched from its beginning to its end once, however its strings are made', () => {
+    for (const line of [`\\n${'a'.repeat(80)}`, `\x7f${'a'.repeat(80)}`, `\\"${'a'.repeat(80)}`]) {
+      const text = `["${line.repeat(1_000)}"]`;
+      const search = jest.spyOn(String.prototype, 'indexOf');
+      const { kind } = scanJson(text, bounds);
+      const searched = search.mock.calls.map(([, from = 0], call) => {
+        const found = search.mock.results[call]?.value as number;
+        return (found < 0 ? text.length : found) - from;
+      });
+      search.mockRestore();
+      expect(kind).toBe('json');
+      // Once for a quote, once for a backslash.
+      expect(searched.reduce((sum, characters) => sum + characters, 0)).toBeLessThanOrEqual(2 * text.length);
+    }
+  });
+
+  it('has one canonical form, that of its value', () => {
+    fc.assert(
+      fc.property(written, (text) => {
+        const scanned = scanJson(text, bounds);
+        if (scanned.kind !== 'json') throw new Error('not accepted');
+        const value = JSON.parse(text) as unknown;
+        expect(JSON.parse(canonicalText(scanned.json))).toEqual(JSON.parse(JSON.stringify(value)));
+        expect(canonicalText(scanned.json)).toBe(canonicalText(jsonTextOf(JSON.parse(canonicalJson(value)))));
+      }),
+    );
+    const formOf = (text: string) => canonicalText(jsonTextOf(parseJson(text)));
+    expect(formOf('{"a":1.0,"b":1e2,"\\u0063":"\\u0064"}')).toBe('{"a":1,"b":100,"c":"d"}');
+    expect(formOf('[9007199254740993,1e99]')).toBe('[9007199254740993,1e99]');
+  });
+
+  it('keeps every number as it was written where it is parsed, wherever it stands', () => {
+    const text =
+      '{"a":[1,{"b":12345678901234567890}],"x1e23":"1e99","c":1e99,"__proto__":{"d":[9007199254740993]},"e":0.5}';
+    expect(JSON.stringify(parseJson(text))).toBe(text);
+    expect(JSON.stringify(parseJson('{"a":1e99,"a":3,"b":[1e99],"b":"x"}'))).toBe('{"a":3,"b":"x"}');
+  });
+
+  it('is rewritten member by member: what is not changed stays as it was sent', () => {
+    const scanned = scanJson('{"a": 1.0 ,"\\u0062":2,"c":{"d" : 1e99},"e":3}', bounds);
+    if (scanned.kind !== 'json') throw new Error('not accepted');
+    expect(
+      rewriteMembers(
+        scanned.json,
+        new Map<string, unknown>([
+          ['b', undefined],
+          ['e', [4]],
+          ['f', 5],
+        ]),
+      ),
+    ).toBe('{"a": 1.0,"c":{"d" : 1e99},"e":[4],"f":5}');
+    expect(rewriteMembers(jsonTextOf({}), new Map([['b', undefined]]))).toBe('{}');
+  });
+
+  it.each([
+    ['model', '{"model":"a","messages":[{"role":"user"}],"mod\\u0065l":"b"}'],
+    ['messages[1].content', '{"model":"a","messages":[{"role":"user"},{"role":"user","content":"a","content":"b"}]}'],
+  ])('in which %s stands twice is refused: a provider might read the other one', (param, text) => {
+    const body = readRequestBody(Buffer.from(text), gatewayMembers);
+    if (body.kind !== 'text') throw new Error('not accepted');
+    expect(readChatRequest(body.json)).toMatchObject({ code: 'invalid_request', param });
+  });
+});
+
+describe('a provider’s JSON answer', () => {
+  it('is one with a choice, whatever else it carries', () => {
+    const text = '{"choices":[{"message":{"content":"é"}}],"x":1}';
+    const usage = undefined;
+    expect(readJsonAnswer(text)).toMatchObject({ kind: 'answer', answer: { json: { text }, usage, outputBytes: 2 } });
+    expect(readJsonAnswer(' \n\n{"choices":[{}],"error":null} ').kind).toBe('answer');
+  });
+
+  it.each(['', 'null', '7', '[]', '{}', '{"choices":[]}', '{"choices":null}', '{"choices":[{}]', '<html>', 'data: {}'])(
+    'is unreadable without one: %s',
+    (text) => {
+      expect(readJsonAnswer(text).kind).toBe('unreadable');
+    },
+  );
+
+  it('is unreadable with more choices than a request can ask for', () => {
+    const answer = (choices: number) => JSON.stringify({ choices: new Array(choices).fill({ message: {} }) });
+    expect([readJsonAnswer(answer(128)).kind, readJsonAnswer(answer(129)).kind]).toEqual(['answer', 'unreadable']);
+  });
+
+  it('is unreadable beyond 100,000 values, found without reading on', () => {
+    const answer = (values: number) => `{"choices":[{}],"x":[${new Array(values - 4).fill('{}')}]}`;
+    expect([readJsonAnswer(answer(100_000)).kind, readJsonAnswer(answer(100_001)).kind]).toEqual([
+      'answer',
+      'unreadable',
+    ]);
+    const parse = jest.spyOn(JSON, 'parse');
+    expect(readJsonAnswer(answer(5_000_000)).kind).toBe('unreadable');
+    expect(parse).not.toHaveBeenCalled();
+    parse.mockRestore();
+  });
+
+  it.each([0.5, -1, 128, 1e99, '0', {}])('is unreadable with a choice whose index is none: %j', (index) => {
+    expect(readJsonAnswer(JSON.stringify({ choices: [{ index, message: {} }] })).kind).toBe('unreadable');
+  });
+
+  it.each([0, 127, null, undefined])('is an answer with a choice of index %j', (index) => {
+    expect(readJsonAnswer(JSON.stringify({ choices: [{ index, message: {} }] })).kind).toBe('answer');
+  });
+
+  it.each(['{"error":{"message":"x"}}', '{"error":"x","choices":[{}]}', '{"object":"error","message":"x","code":400}'])(
+    'is an error where it says so, with a status of 200 or not: %s',
+    (text) => {
+      expect(readJsonAnswer(text).kind).toBe('error');
+    },
+  );
+
+  it('loses reasoning in every choice, and nothing else', () => {
+    const choice = (message: object) => ({ index: 0, message, finish_reason: 'stop' });
+    const body = {
+      id: 'x',
+      choices: [choice({ content: 'a', reasoning: 'b', reasoning_content: 'c', reasoning_details: [] }), choice({}), 7],
+      usage: { reasoning_tokens: 1 },
+    };
+    const strip = (answer: object) => JSON.parse(withoutReasoning(jsonTextOf(answer)).text) as unknown;
+    expect(strip(body)).toEqual({ ...body, choices: [choice({ content: 'a' }), choice({}), 7] });
+    expect(strip({ choices: 'odd' })).toEqual({ choices: 'odd' });
+  });
+});
