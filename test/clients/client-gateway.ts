@@ -41,7 +41,7 @@ export const baseUrlOf = ({ url }: Pick<Harness, 'url'>, base: BasePath): string
 
 export const functionAlias = 'gw/function/label';
 
-/** The `gw` member of a function's answer (spec 2.3). */
+/** The `gw` member of a function's answer. */
 export interface FunctionFacts {
   readonly function_id: string;
   readonly revision_id: string;

@@ -83,7 +83,7 @@ describe('LangChain', () => {
   });
 
   it('calls a stored function like a model, once its stream: false is left out', async () => {
-    // It sends `stream: false` whatever is set, and a function call takes no `stream` at all (spec 4.1).
+    // It sends `stream: false` whatever is set, and a function call takes no `stream` at all.
     const withoutStream: typeof fetch = (url, init) => {
       const { stream: _stream, ...body } = JSON.parse(String(init?.body));
       return fetch(url, { ...init, body: JSON.stringify(body) });

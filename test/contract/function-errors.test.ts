@@ -1,4 +1,4 @@
-// Every code of spec 7.2 through the front door, and which of them wins (contract 5). The base call fails at its
+// Every code of functions through the front door, and which of them wins. The base call fails at its
 // provider, which is the last that can happen to it; every fault is tried alone and together with every later one.
 import { afterAll, beforeAll, describe, expect, it } from '#jest';
 import { functionBodyMaxBytes } from '../../shared/foundation/constants/index.ts';

@@ -1,4 +1,4 @@
-// The input contract of functions (spec 4.1 function-call rule 1, contract 8): what reaches the provider, and what is
+// The input contract of functions: what reaches the provider, and what is
 // refused with words that say what is fixed. The provider of these functions repeats what it received.
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '#jest';
 import { expectError } from '../support/expect-error.ts';

@@ -1,4 +1,4 @@
-// States of functions and revisions as a client meets them (spec 3, contract 8). Time is moved by hand.
+// States of functions and revisions as a client meets them. Time is moved by hand.
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '#jest';
 import { configFreshMs } from '../../shared/foundation/constants/index.ts';
 import { expectError } from '../support/expect-error.ts';

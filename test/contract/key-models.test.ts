@@ -1,4 +1,4 @@
-// A key with a list of models: any other model is unknown to it (contract 16).
+// A key with a list of models: any other model is unknown to it.
 import { afterAll, beforeAll, describe, expect, it } from '#jest';
 import { createKeyStore, parseApiKey } from '../../shared/configuration/keys/index.ts';
 import { expectError } from '../support/expect-error.ts';

@@ -138,7 +138,7 @@ describe('the model list', () => {
     expect(unpriced?.providers).toEqual([
       expect.objectContaining({ input_price_per_million: '0', output_price_per_million: '0', routable: false }),
     ]);
-    // Without an entry there is nothing that the workspace could ever use (contract 13).
+    // Without an entry there is nothing that the workspace could ever use.
     expect(models.find(({ id }) => id === 'acme/nobody')).toBeUndefined();
   });
 

@@ -1,4 +1,4 @@
-// What a key may see of itself: its limits, the credit of its workspace, one of its calls (contract 16).
+// What a key may see of itself: its limits, the credit of its workspace, one of its calls.
 import { afterAll, beforeAll, describe, expect, it } from '#jest';
 import { parseApiKey } from '../../shared/configuration/keys/index.ts';
 import { StoreUnavailable } from '../../shared/storage/store/index.ts';

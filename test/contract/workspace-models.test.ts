@@ -1,4 +1,4 @@
-// The model list is that of the caller's workspace (contract 13).
+// The model list is that of the caller's workspace.
 import { afterAll, beforeAll, describe, expect, it } from '#jest';
 import { expectError } from '../support/expect-error.ts';
 import { newKey } from '../support/gateway-file.ts';

@@ -1,4 +1,4 @@
-// Bring your own key (spec 5.6, 7.3): when it is used, when it is refused and with which code, and who pays.
+// Bring your own key: when it is used, when it is refused and with which code, and who pays.
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '#jest';
 import { StoreUnavailable } from '../../shared/storage/store/index.ts';
 import { expectBalancedBooks } from '../support/balanced-books.ts';

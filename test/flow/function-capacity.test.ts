@@ -1,4 +1,4 @@
-// Concurrency of functions, of a workspace and of the service (spec 8): never more at once than allowed, never fewer
+// Concurrency of functions, of a workspace and of the service: never more at once than allowed, never fewer
 // than could be, and every slot comes back.
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '#jest';
 import { leaseMs } from '../../shared/foundation/constants/index.ts';

@@ -1,4 +1,4 @@
-// One Idempotency-Key, one execution (spec 3.1, contract 7): identical calls at once, replays, failures, and an instance
+// One Idempotency-Key, one execution: identical calls at once, replays, failures, and an instance
 // that dies in the middle of a call.
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '#jest';
 import { configFreshMs, leaseMs } from '../../shared/foundation/constants/index.ts';

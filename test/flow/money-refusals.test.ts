@@ -1,4 +1,4 @@
-// A refused call: the error that contract 5 puts first, and nothing of what the call took is left taken.
+// A refused call: the error that comes first in the order of checks, and nothing of what the call took is left taken.
 import { afterAll, beforeAll, describe, expect, it } from '#jest';
 import { leaseMs } from '../../shared/foundation/constants/index.ts';
 import { systemClock } from '../../shared/foundation/time/index.ts';
@@ -27,7 +27,7 @@ const fault = (name: string, status: number, code: string, rest: Omit<Fault, 'na
   ...rest,
 });
 
-/** In the order of contract 5. */
+/** In the order in which a call is checked. */
 const faults: readonly Fault[] = [
   fault('requests per minute', 429, 'api_key_rate_limit', { key: 'rateLimited' }),
   fault('idempotency', 409, 'idempotency_conflict', { headers: { 'idempotency-key': 'used' } }),
@@ -162,7 +162,7 @@ describe('a store that fails during admission', () => {
       await harness.settled();
       failing = undefined;
       expect(harness.simulator.calls).toHaveLength(0);
-      // Whether it was taken is not known then, so it is not given back: it ends by itself (contract 6).
+      // Whether it was taken is not known then, so it is not given back: it ends by itself.
       if (table === 'ledger' && when === 'after') clock.advance(leaseMs + 5_000);
       else await expectBalancedBooks(harness);
       expect(await outcomeOf(await call())).toBe('ok');

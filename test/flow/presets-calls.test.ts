@@ -1,4 +1,4 @@
-// Presets (contract 3): part of a request that the workspace wrote beforehand. The request wins, policies only tighten.
+// Presets: part of a request that the workspace wrote beforehand. The request wins, policies only tighten.
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '#jest';
 import { expectError } from '../support/expect-error.ts';
 import { newKey } from '../support/gateway-file.ts';

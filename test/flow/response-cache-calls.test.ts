@@ -1,4 +1,4 @@
-// Cached answers (contract 3): the same question costs nothing the second time, and only the same question.
+// Cached answers: the same question costs nothing the second time, and only the same question.
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '#jest';
 import { requestBudgetMs } from '../../shared/foundation/constants/index.ts';
 import { expectBalancedBooks } from '../support/balanced-books.ts';

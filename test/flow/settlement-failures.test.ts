@@ -109,7 +109,7 @@ describe('a settlement', () => {
     const later = await harness.open({ clock });
     const big = hello('acme/paid', { max_tokens: 20_000 });
     expect(await outcomeOf(await later.post(big))).toBe('PAYMENT_REQUIRED');
-    // Up to five seconds after the lease (contract 6), and the call came after this clock was set.
+    // Up to five seconds after the lease, and the call came after this clock was set.
     clock.advance(12_000);
     expect(await outcomeOf(await later.post(big))).toBe('ok');
     await later.settled();

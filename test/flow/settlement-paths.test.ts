@@ -33,7 +33,7 @@ const alone = [
   'endless:1',
   'silent',
   'slow:300',
-  'slow-chunks:20',
+  'slow-chunks:10',
   'stall:3',
 ];
 const models = {
@@ -160,9 +160,9 @@ describe('a call', () => {
 
   it('whose client leaves a stream before its last chunk pays what the provider reports, not what was relayed', async () => {
     const client = new AbortController();
-    const whole = await (await harness.post(hello('alone/slow-chunks:20'))).json();
+    const whole = await (await harness.post(hello('alone/slow-chunks:10'))).json();
     const { charged: price } = await booked();
-    const response = await harness.post(hello('alone/slow-chunks:20', { stream: true }), {}, client.signal);
+    const response = await harness.post(hello('alone/slow-chunks:10', { stream: true }), {}, client.signal);
     await readUntil(response, 'content');
     client.abort();
     const { charged, record } = await booked();

@@ -1,4 +1,4 @@
-// A span id belongs to one call of its workspace (contract 7): whose retry may bring it again, and whose may not.
+// A span id belongs to one call of its workspace: whose retry may bring it again, and whose may not.
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '#jest';
 import { requestBudgetMs } from '../../shared/foundation/constants/index.ts';
 import { expectError } from '../support/expect-error.ts';

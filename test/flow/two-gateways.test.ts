@@ -117,7 +117,7 @@ describe('two gateways on one store', () => {
       body: JSON.stringify(hello(model, more)),
     });
 
-  /** Once more where a busy machine made the store too slow for a call (contract 6: 503 within 2 seconds). */
+  /** Once more where a busy machine made the store too slow for a call (503 within 2 seconds). */
   async function postUntilServed(at: number, model: string): Promise<unknown> {
     for (;;) {
       const response = await post(at, model);
