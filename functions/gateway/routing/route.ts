@@ -3,7 +3,7 @@
 
 import { noStatistics } from '../../../shared/accounting/provider-health/index.ts';
 import { connectionFacts } from '../../../shared/configuration/byok/index.ts';
-import { modelsOfKey, readKeyRules } from '../../../shared/configuration/keys/index.ts';
+import { modelsOfKey, readKeySettings } from '../../../shared/configuration/keys/index.ts';
 import { applyPreset } from '../../../shared/configuration/workspaces/index.ts';
 import { fail, GatewayError } from '../../../shared/errors/index.ts';
 import { autoModelId, headerNames } from '../../../shared/foundation/constants/index.ts';
@@ -58,7 +58,7 @@ export async function route(
  * `auto`. Functions are not narrowed: what they call is fixed by their revision, and a client cannot choose it.
  */
 function forKey(call: IdentifiedCall): IdentifiedCall {
-  const models = modelsOfKey(call.workspace.models, readKeyRules(call.keyItem));
+  const models = modelsOfKey(call.workspace.models, readKeySettings(call.keyItem));
   return { ...call, workspace: { ...call.workspace, models } };
 }
 
@@ -93,7 +93,7 @@ function findOtherModel(
   { credential, keyItem, catalogue, request }: IdentifiedCall,
   called: readonly string[],
 ): GatewayError | undefined {
-  const { models } = readKeyRules(keyCache.get(credential.publicId) ?? keyItem);
+  const { models } = readKeySettings(keyCache.get(credential.publicId) ?? keyItem);
   const other = called.find((id) => id !== autoModelId && models !== null && !models.includes(id));
   return models === null || other === undefined
     ? undefined

@@ -3,8 +3,7 @@
 import { stringify } from 'yaml';
 import { type OperatorStores, readWorkspaces } from '../../../shared/configuration/administration/index.ts';
 import type { CatalogueDocument } from '../../../shared/configuration/catalogue/index.ts';
-import { writtenKey } from '../../../shared/configuration/gateway-file/index.ts';
-import type { KeyRecord } from '../../../shared/configuration/keys/index.ts';
+import { type KeyRecord, type WrittenKey, writtenKey } from '../../../shared/configuration/keys/index.ts';
 import type { FunctionRecord } from '../../../shared/configuration/stored-functions/index.ts';
 import { canonicalJson } from '../../../shared/foundation/ids/index.ts';
 import { formatUsd } from '../../../shared/foundation/money/index.ts';
@@ -81,21 +80,23 @@ function keysInFile(records: readonly KeyRecord[], { terminal }: Session): unkno
   const byName = Map.groupBy(active, ({ name }) => name);
   return [...byName].flatMap(([name, namesakes]) => {
     const entries = namesakes.map((record) => {
-      const { name, rpm, spend_limit_usd, spend_limit_reset, expires_at, models } = writtenKey(record);
-      return {
-        name,
-        rpm,
-        spend_limit_usd,
-        ...(spend_limit_reset === null ? {} : { spend_limit_reset }),
-        ...(expires_at === null ? {} : { expires_at }),
-        ...(models === 'all' ? {} : { models }),
-      };
+      return Object.fromEntries(Object.entries(writtenKey(record)).filter(isTold));
     });
     if (new Set(entries.map(canonicalJson)).size === 1) return entries.slice(0, 1);
     terminal.writeError(`note: keys ${name} of ${namesakes[0]?.workspace} differ in their limits and are left out`);
     return [];
   });
 }
+
+/** Only active keys are exported. Limits are always told, of all else only what is not as it would be anyway. */
+const untold: Readonly<Partial<WrittenKey>> = {
+  status: 'active',
+  spend_limit_reset: null,
+  expires_at: null,
+  models: 'all',
+};
+const isTold = ([member, value]: readonly [string, unknown]): boolean =>
+  untold[member as keyof WrittenKey] === undefined || untold[member as keyof WrittenKey] !== value;
 
 async function functionInFile(
   record: FunctionRecord,

@@ -1,6 +1,8 @@
 // What a key may be used for, and until when, as options of `keys create`, `keys rotate` and `keys update`.
+
+import { spendLimitResets } from '../../../shared/accounting/holds/index.ts';
 import type { KeyChanges } from '../../../shared/configuration/administration/index.ts';
-import { isKeyExpired, spendLimitResets } from '../../../shared/configuration/keys/index.ts';
+import { isKeyExpired } from '../../../shared/configuration/keys/index.ts';
 import { formatUsd, type PicoUsd } from '../../../shared/foundation/money/index.ts';
 import { readChoice, readDuration, readOrNone, UsageError } from '../args/option-values.ts';
 import type { Session } from '../args/session.ts';

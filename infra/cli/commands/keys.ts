@@ -8,6 +8,7 @@ import {
   revokeKey,
   updateKey,
 } from '../../../shared/configuration/administration/index.ts';
+import { type WrittenKey, writtenKey } from '../../../shared/configuration/keys/index.ts';
 import { formatUsd, type PicoUsd } from '../../../shared/foundation/money/index.ts';
 import type { CommandLine } from '../args/command-line.ts';
 import {
@@ -20,7 +21,6 @@ import {
   UsageError,
 } from '../args/option-values.ts';
 import { confirm, type Outcome, type Session } from '../args/session.ts';
-import { isoTime } from '../output/format.ts';
 import { type Field, fieldJson, fieldTable } from '../output/table.ts';
 import { openAdministration } from '../target/stores.ts';
 import { expiresForm, type KeyOptions, readExpires, readModels, readReset, toKeyChanges } from './key-rules.ts';
@@ -128,23 +128,28 @@ async function update(session: Session, publicId: string, options: KeyOptions): 
 
 const amountOf = (amount: PicoUsd | null): string | null => (amount === null ? null : formatUsd(amount));
 
+/** What a gateway file says of a key, in its words. */
+const setting = (member: keyof WrittenKey, column: Omit<Field<KeyFigures>, 'member' | 'value'>): Field<KeyFigures> => ({
+  member,
+  value: (key) => writtenKey(key)[member],
+  ...column,
+});
+
 /** No more of a key than its public id. */
 export const keyFields: readonly Field<KeyFigures>[] = [
   { member: 'workspace', title: 'workspace', isFlexible: true, value: ({ workspace }) => workspace },
-  { member: 'name', title: 'name', isFlexible: true, value: ({ name }) => name },
+  setting('name', { title: 'name', isFlexible: true }),
   { member: 'public_id', title: 'public id', value: ({ publicId }) => publicId },
-  {
-    member: 'status',
+  setting('status', {
     title: 'status',
-    value: ({ status }) => status,
     shown: ({ status, replacedBy }) => (status === 'active' && replacedBy !== null ? 'ending' : status),
-  },
-  { member: 'rpm', title: 'rpm', align: 'right', value: ({ rpm }) => rpm },
-  { member: 'spend_limit_usd', title: 'spend limit', align: 'decimal', value: ({ spendLimitUsd }) => spendLimitUsd },
-  { member: 'spend_limit_reset', title: 'reset', value: ({ spendLimitReset }) => spendLimitReset },
+  }),
+  setting('rpm', { title: 'rpm', align: 'right' }),
+  setting('spend_limit_usd', { title: 'spend limit', align: 'decimal' }),
+  setting('spend_limit_reset', { title: 'reset' }),
   { member: 'spent_usd', title: 'spent USD', align: 'decimal', value: ({ spent }) => amountOf(spent) },
   { member: 'held_usd', title: 'held USD', align: 'decimal', value: ({ held }) => amountOf(held) },
-  { member: 'expires_at', title: 'expires', value: ({ expiresAtMs }) => isoTime(expiresAtMs) },
+  setting('expires_at', { title: 'expires' }),
   { member: 'models', title: 'models', isFlexible: true, value: ({ models }) => models },
   { member: 'replaced_by', value: ({ replacedBy }) => replacedBy },
 ];

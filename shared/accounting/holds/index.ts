@@ -9,7 +9,13 @@ export {
 export { type Counters, createCounters } from './counters.ts';
 export { type ItemWriter, queueWaitMaxMs } from './item-writer.ts';
 export type { KeyAdmission, KeyCount, KeyHold, KeyRequest, PaidKeyRequest } from './key-admission.ts';
-export { carriedSpending, readKeySpending } from './key-limits.ts';
+export {
+  carriedSpending,
+  keyAttributes,
+  readKeySpending,
+  type SpendLimitReset,
+  spendLimitResets,
+} from './key-limits.ts';
 export type { SettlementOutcome } from './requests.ts';
 export { settlementRetryMs } from './settle-once.ts';
 export { UpdateDraft } from './update-draft.ts';

@@ -21,7 +21,8 @@ const balanceAttribute = 'balance_pico_usd';
 const spentAttribute = 'spent_pico_usd';
 
 /** When the spend that counts against the limit starts again. Weeks begin on Monday. */
-export type SpendLimitReset = 'daily' | 'weekly' | 'monthly';
+export const spendLimitResets = ['daily', 'weekly', 'monthly'] as const;
+export type SpendLimitReset = (typeof spendLimitResets)[number];
 
 export interface KeyLimits {
   /** Not revoked, and not expired. */

@@ -2,7 +2,7 @@
 // in their stores.
 import { formatUsd } from '../../foundation/money/index.ts';
 import type { Connection, ConnectionChange } from '../byok/index.ts';
-import type { KeyRecord, WantedKey } from '../keys/index.ts';
+import { type KeyRecord, type WantedKey, writtenKey } from '../keys/index.ts';
 import type { FunctionDocument, FunctionStore, PlannedFunction } from '../stored-functions/index.ts';
 import { changedMembers, type MemberChange } from './changed-members.ts';
 
@@ -22,17 +22,6 @@ export function keyMembers(former: KeyRecord | undefined, wanted: WantedKey): Me
   const settings = Object.entries(wanted).filter(([, value]) => value !== undefined);
   return changedMembers(writtenKey(former), writtenKey({ ...former, ...Object.fromEntries(settings) }));
 }
-
-/** The settings of a key in the words of the file. */
-export const writtenKey = ({ name, status, rpm, spendLimitUsd, spendLimitReset, expiresAtMs, models }: KeyRecord) => ({
-  name,
-  status,
-  rpm,
-  spend_limit_usd: spendLimitUsd,
-  spend_limit_reset: spendLimitReset,
-  expires_at: expiresAtMs === null ? null : new Date(expiresAtMs).toISOString(),
-  models: models ?? 'all',
-});
 
 /** Of the revisions that the file names: others stay as they are. */
 export async function functionMembers(

@@ -1,9 +1,10 @@
 // The whole file: the catalogue's sections and the workspaces with what belongs to them. In workspaces what is
 // left out stays as it is stored, so nothing has a default here.
 import * as z from 'zod';
+import { spendLimitResets } from '../../accounting/holds/index.ts';
 import { parseUsd } from '../../foundation/money/index.ts';
 import { type ConnectionInFile, connectionsPerWorkspaceMax } from '../byok/index.ts';
-import { parseApiKey, spendLimitResets } from '../keys/index.ts';
+import { parseApiKey, type WrittenKey } from '../keys/index.ts';
 import type { WorkspaceChanges } from '../workspaces/index.ts';
 import { catalogueSections } from './catalogue-schema.ts';
 import {
@@ -54,7 +55,7 @@ const key = mapping('workspaces[].keys[]', {
   expires_at: instant.nullable().optional(),
   models: modelChoice.optional(),
   status: z.enum(['active', 'revoked']).optional(),
-});
+} satisfies Readonly<Record<keyof WrittenKey | 'key', z.ZodType>>);
 
 const connection = mapping('workspaces[].byok.connections[]', {
   provider: providerId,

@@ -1,5 +1,4 @@
 export type { MemberChange } from './changed-members.ts';
-export { writtenKey } from './describe-changes.ts';
 export { destructiveChanges, restoredKeys } from './destructive-changes.ts';
 export type { GatewayFile } from './gateway-file.ts';
 export {

@@ -2,6 +2,7 @@
 // there is none.
 import type { Randomness } from '../../foundation/ids/index.ts';
 import {
+  fromWrittenKey,
   holdersOf,
   holdsName,
   isSameKey,
@@ -157,16 +158,13 @@ function parse(text: string) {
   return parsed;
 }
 
-const settingsIn = (
-  { rpm, spend_limit_usd, spend_limit_reset, expires_at, models, status }: KeyInFile,
-  former: KeyRecord | undefined,
-) => ({
-  rpm,
-  spendLimitUsd: spend_limit_usd,
-  spendLimitReset: spend_limit_reset,
-  expiresAtMs:
-    former?.replacedBy != null ? undefined : typeof expires_at === 'string' ? Date.parse(expires_at) : expires_at,
-  models: models === 'all' ? null : models,
-  // Undefined where it is so already: a key that is revoked while the file is being applied stays revoked.
-  status: status === former?.status ? undefined : status,
-});
+function settingsIn(key: KeyInFile, former: KeyRecord | undefined) {
+  const { name: _name, status, expiresAtMs, ...settings } = fromWrittenKey(key);
+  return {
+    ...settings,
+    // A rotation has given it an end.
+    expiresAtMs: former?.replacedBy != null ? undefined : expiresAtMs,
+    // Undefined where it is so already: a key that is revoked while the file is being applied stays revoked.
+    status: status === former?.status ? undefined : status,
+  };
+}

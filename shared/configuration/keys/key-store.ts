@@ -2,7 +2,8 @@
 import { canonicalJson } from '../../foundation/ids/index.ts';
 import type { Item, Store } from '../../storage/store/index.ts';
 import { claimName, isNameItem, type NamedKey } from './key-names.ts';
-import { attributes, itemOf, type KeyRecord, recordOf, settingNames, type WantedKey } from './key-record.ts';
+import { itemOf, type KeyRecord, recordOf, type WantedKey } from './key-record.ts';
+import { attributeOf, settingNames } from './key-settings.ts';
 
 export type KeyWrite = 'created' | 'changed' | 'unchanged';
 
@@ -61,14 +62,14 @@ export function createKeyStore(store: Store): KeyStore {
         // Of two rotations at one moment the second finds the successor of the first.
         condition: '#status = :active AND (attribute_not_exists(#replacedBy) OR #replacedBy = :none)',
         names: {
-          '#status': attributes.status,
-          '#replacedBy': attributes.replacedBy,
-          '#expiresAtMs': attributes.expiresAtMs,
+          '#status': attributeOf('status'),
+          '#replacedBy': attributeOf('replacedBy'),
+          '#expiresAtMs': attributeOf('expiresAtMs'),
         },
         values: { ':active': 'active', ':none': null, ':by': by, ':end': expiresAtMs },
         repeatable: true,
       });
-      return result.kind === 'written' || result.item?.[attributes.replacedBy] === by;
+      return result.kind === 'written' || result.item?.[attributeOf('replacedBy')] === by;
     },
     claimName: (key, nowMs, from) => claimName(store, key, nowMs, from),
     async *list() {
@@ -101,7 +102,7 @@ async function change(store: Store, stored: KeyRecord, wanted: WantedKey): Promi
     expression: `SET ${changed.map((name) => `#${name} = :${name}`).join(', ')}`,
     condition: '#workspace = :workspace AND #secret = :secret',
     names: {
-      ...Object.fromEntries(changed.map((name) => [`#${name}`, attributes[name]])),
+      ...Object.fromEntries(changed.map((name) => [`#${name}`, attributeOf(name)])),
       '#workspace': 'workspace',
       '#secret': 'secret_sha256',
     },

@@ -1,0 +1,95 @@
+// What operators set of a key. This table is the only list of it: the attributes of the item, the members of a gateway file
+// and the settings of a record follow from it.
+import { keyAttributes, type SpendLimitReset } from '../../accounting/holds/index.ts';
+import type { Item } from '../../storage/store/index.ts';
+
+interface Setting<Value, Written, Member extends string | undefined> {
+  readonly attribute: string;
+  /** Of a new key that says nothing of it. Null is also what an absent attribute means. */
+  readonly initial: Value;
+  /** In a gateway file. Undefined: it stands in none. */
+  readonly member: Member;
+  readonly toWritten: (value: Value) => Written;
+  readonly fromWritten: (written: Written) => Value;
+}
+
+const asItIs = <Value>(value: Value): Value => value;
+/** In a gateway file as in the item. */
+const plain = <Value, Member extends string | undefined>(
+  attribute: string,
+  member: Member,
+  initial: Value,
+): Setting<Value, Value, Member> => ({ attribute, member, initial, toWritten: asItIs, fromWritten: asItIs });
+const converted = <Value, Written, Member extends string>(
+  setting: Setting<Value, Written, Member>,
+): Setting<Value, Written, Member> => setting;
+
+const settings = {
+  /** Always given. */
+  name: plain('name', 'name', '' as string),
+  status: plain(keyAttributes.status, 'status', 'active' as 'active' | 'revoked'),
+  /** Requests per minute; null: no limit. */
+  rpm: plain(keyAttributes.requestsPerMinute, 'rpm', null as number | null),
+  spendLimitUsd: plain(keyAttributes.spendLimitUsd, 'spend_limit_usd', null as string | null),
+  /** When the spending that counts against the limit starts again (UTC). Null: never. */
+  spendLimitReset: plain(keyAttributes.spendLimitReset, 'spend_limit_reset', null as SpendLimitReset | null),
+  /** From here on the key is expired. Null: never. */
+  expiresAtMs: converted({
+    attribute: keyAttributes.expiresAtMs,
+    member: 'expires_at',
+    initial: null as number | null,
+    toWritten: (epochMs) => (epochMs === null ? null : new Date(epochMs).toISOString()),
+    fromWritten: (instant: string | null) => (instant === null ? null : Date.parse(instant)),
+  }),
+  /** Ids of the models that the key may call; any other is unknown to it. Null: those of its workspace. */
+  models: converted({
+    attribute: 'models',
+    member: 'models',
+    initial: null as readonly string[] | null,
+    toWritten: (ids): readonly string[] | 'all' => ids ?? 'all',
+    fromWritten: (ids) => (ids === 'all' ? null : ids),
+  }),
+  /** Public id of the key that took its name in a rotation. Null: none. */
+  replacedBy: plain('replaced_by', undefined, null as string | null),
+};
+
+type Settings = typeof settings;
+type SettingName = keyof Settings;
+type WrittenName = { [Name in SettingName]: Settings[Name]['member'] extends string ? Name : never }[SettingName];
+
+export type KeySettings = { readonly [Name in SettingName]: Settings[Name]['initial'] };
+/** The settings of a key in the words of a gateway file. */
+export type WrittenKey = {
+  readonly [Name in WrittenName as NonNullable<Settings[Name]['member']>]: ReturnType<Settings[Name]['toWritten']>;
+};
+
+export const settingNames = Object.keys(settings) as SettingName[];
+export const attributeOf = (name: SettingName): string => settings[name].attribute;
+
+/** Each setting has its own type, which a loop over all of them cannot say. */
+const settingOf = (name: SettingName) => settings[name] as unknown as Setting<unknown, unknown, string | undefined>;
+const writtenMembers = settingNames.flatMap((name) => {
+  const { member, ...setting } = settingOf(name);
+  return member === undefined ? [] : [{ name, member, ...setting }];
+});
+
+/** As attributes of an item, with what a new key has where nothing is said. */
+export const settingAttributes = (wanted: { readonly [Name in SettingName]?: unknown }): Item =>
+  Object.fromEntries(settingNames.map((name) => [attributeOf(name), wanted[name] ?? settings[name].initial]));
+
+export const readKeySettings = (item: Item): KeySettings =>
+  Object.fromEntries(
+    settingNames.map((name) => [name, item[attributeOf(name)] ?? (settings[name].initial === null ? null : undefined)]),
+  ) as unknown as KeySettings;
+
+export const writtenKey = (key: KeySettings): WrittenKey =>
+  Object.fromEntries(writtenMembers.map(({ name, member, toWritten }) => [member, toWritten(key[name])])) as WrittenKey;
+
+/** What is not written is undefined. */
+export const fromWrittenKey = (written: { readonly [Member in keyof WrittenKey]?: WrittenKey[Member] | undefined }) =>
+  Object.fromEntries(
+    writtenMembers.map(({ name, member, fromWritten }) => {
+      const value = written[member as keyof WrittenKey];
+      return [name, value === undefined ? undefined : fromWritten(value)];
+    }),
+  ) as { readonly [Name in WrittenName]?: KeySettings[Name] | undefined };
