@@ -157,3 +157,30 @@ describe('a key', () => {
     expect([change, key.rpm, key.spendLimitUsd, key.name]).toEqual(['changed', null, '3', 'kept']);
   });
 });
+
+describe('a rotation', () => {
+  /** As it goes where the former key answers so when it is given its end. */
+  const rotateWith = async (name: string, replace: AdministrationDependencies['keys']['replace']) => {
+    const { publicId } = await createKey(administration, { workspace: 'team', name });
+    const cut = { ...administration, keys: { ...administration.keys, replace } };
+    const rotating = rotateKey(cut, { workspace: 'team', name, graceMs: 1_000 });
+    const keysNow = async () => (await readKeys(administration)).filter((key) => key.name === name);
+    return { publicId, rotating, keysNow };
+  };
+
+  it('that another one was faster than is a "conflict" and leaves no second key that works', async () => {
+    const { publicId, rotating, keysNow } = await rotateWith('raced', async () => false);
+    expect(await failureOf(rotating)).toEqual(['conflict', expect.stringContaining('at the same moment')]);
+    const active = (await keysNow()).filter(({ status }) => status === 'active');
+    expect(active.map((key) => key.publicId)).toEqual([publicId]);
+  });
+
+  it('whose last write got no answer hands out the new key and says that the former one may have no end', async () => {
+    const { publicId, rotating, keysNow } = await rotateWith('unsure', async () => {
+      throw new StoreUnavailable('no answer');
+    });
+    const rotated = await rotating;
+    expect(rotated).toMatchObject({ isFormerEnding: false, former: { publicId, expiresAtMs: null } });
+    expect((await keysNow()).map((key) => key.publicId).toSorted()).toEqual([publicId, rotated.publicId].toSorted());
+  });
+});

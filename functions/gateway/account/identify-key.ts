@@ -12,7 +12,7 @@ export interface OwnKey {
   readonly item: Item;
 }
 
-/** Throws in the order of contract 5: key, requests per minute, correlation headers. */
+/** Throws in this order: key, requests per minute, correlation headers. */
 export async function identifyKey(
   deps: GatewayDependencies,
   { headers }: GatewayRequest,

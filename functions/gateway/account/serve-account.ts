@@ -1,4 +1,4 @@
-// What a key may see of itself and of its workspace (contract 16): its limits, the credit, the record of one call. No secret,
+// What a key may see of itself and of its workspace: its limits, the credit, the record of one call. No secret,
 // no prompt, no answer, nothing of another workspace.
 import { callDocument } from '../../../shared/accounting/call-records/index.ts';
 import { heldAt } from '../../../shared/accounting/credit/index.ts';

@@ -1,4 +1,4 @@
-// `sk-gw-<16 base62 public id>-<43 base62 secret><6 base62 checksum>` (contract 1). Shape and checksum are checked
+// `sk-gw-<16 base62 public id>-<43 base62 secret><6 base62 checksum>`. Shape and checksum are checked
 // before any I/O, so a mistyped or guessed key costs nothing.
 import { crc32 } from 'node:zlib';
 import { type Randomness, sha256Hex } from '../../foundation/ids/index.ts';

@@ -1,4 +1,4 @@
-// Which key a request carries (spec 5). Its shape is checked before any I/O; the record is read on every request and never
+// Which key a request carries. Its shape is checked before any I/O; the record is read on every request and never
 // kept, so a revoked key ends with the next one.
 import { fail } from '../../errors/index.ts';
 import { headerNames } from '../../foundation/constants/index.ts';
@@ -7,7 +7,7 @@ import type { HeaderValues } from '../../protocol/http/index.ts';
 import { type ApiKey, parseApiKey } from './api-key.ts';
 import { isKeyExpired, type KeyRecord } from './key-record.ts';
 
-/** The scheme's name is case-insensitive; anything after the key makes it malformed (contract 1). */
+/** The scheme's name is case-insensitive; anything after the key makes it malformed. */
 const bearerShape = /^bearer +([^ ]+)$/i;
 
 /** Throws UNAUTHORIZED where the header is missing, sent twice or malformed. */
@@ -23,7 +23,7 @@ export interface KeyReader {
   read(publicId: string): Promise<KeyRecord | undefined>;
 }
 
-/** Throws UNAUTHORIZED for a key that is unknown, revoked or expired (spec 5.2, contract 16). */
+/** Throws UNAUTHORIZED for a key that is unknown, revoked or expired. */
 export async function authenticate(keys: KeyReader, credential: ApiKey, nowMs: number): Promise<KeyRecord> {
   const record = await keys.read(credential.publicId);
   if (record === undefined || !equalInConstantTime(record.secretSha256, credential.secretSha256)) {

@@ -1,4 +1,4 @@
-// What a gateway file makes of a stored workspace (contract 9): what it leaves out stays, entries and members alike, and
+// What a gateway file makes of a stored workspace: what it leaves out stays, entries and members alike, and
 // what it writes wins. Pure.
 import type { PresetChanges, PresetDocument, WorkspaceChanges, WorkspaceDocument } from './workspace-document.ts';
 
