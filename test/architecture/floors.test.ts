@@ -118,6 +118,14 @@ describe('the source tree', () => {
     expect(strangers.map(({ path }) => `${path}: import from '#jest'`)).toEqual([]);
   });
 
+  it('makes temporary folders for tests in one place, where the run removes them', () => {
+    const home = 'test/support/temporary-folder.ts';
+    const strangers = tests.filter(
+      ({ path, text }) => /import[^;]*\b(tmpdir|mkdtemp(Sync)?)\b/.test(text) && path !== home,
+    );
+    expect(strangers.map(({ path }) => path)).toEqual(['test/architecture/floors.test.ts']);
+  });
+
   it.each(powerHomes)('keeps $power in one home', ({ sign, homes }) => {
     const strangers = sources.filter(
       ({ path, text }) => sign.test(text) && !homes.some((home) => path.startsWith(home)),

@@ -2,7 +2,6 @@
 // been asked of a real account.
 import { execFileSync } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { CloudFormationClient, DescribeStacksCommand, ListStackResourcesCommand } from '@aws-sdk/client-cloudformation';
 import { CloudWatchLogsClient, DescribeLogGroupsCommand } from '@aws-sdk/client-cloudwatch-logs';
@@ -238,6 +237,6 @@ describe('the deployed commit', () => {
   it('says where files differ from it, and is unknown outside of a repository', () => {
     writeFileSync(join(folder, 'file'), 'changed');
     expect(readCommit(folder)).toMatch(/^[0-9a-f]{40}-changed$/);
-    expect(readCommit(tmpdir())).toBe('unknown');
+    expect(readCommit(temporaryFolder())).toBe('unknown');
   });
 });

@@ -76,55 +76,6 @@ describe('a conditional update', () => {
     });
     expect(refused).toEqual({ kind: 'refused', item: { pk: 'update-absent', status: 'active' } });
   });
-
-  it('of twenty at once against a limit of seven succeeds exactly seven times', async () => {
-    const increment = {
-      table: 'keys',
-      key: 'counter',
-      expression: 'ADD n :one',
-      condition: 'attribute_not_exists(n) OR n < :limit',
-      values: { ':one': 1, ':limit': 7 },
-    } as const;
-    const results = await Promise.all(Array.from({ length: 20 }, () => test.store.update(increment)));
-    expect(results.filter(({ kind }) => kind === 'written')).toHaveLength(7);
-    expect(results.filter(({ kind, item }) => kind === 'refused' && item?.n === 7)).toHaveLength(13);
-    expect((await test.store.get('keys', 'counter'))?.n).toBe(7);
-  });
-});
-
-describe('a hold inside the item of its counter', () => {
-  const hold = (id: string, amount: bigint, limit: bigint) =>
-    ({
-      table: 'keys',
-      key: 'held-counter',
-      expression: 'SET #hold = :hold, held = if_not_exists(held, :zero) + :amount',
-      condition: 'attribute_not_exists(#hold) AND (attribute_not_exists(held) OR held <= :room)',
-      names: { '#hold': `hold#${id}` },
-      values: { ':hold': { amount, lease: 9 }, ':amount': amount, ':zero': 0n, ':room': limit - amount },
-    }) as const;
-  const release = (id: string) =>
-    ({
-      table: 'keys',
-      key: 'held-counter',
-      expression: 'SET held = held - #hold.amount REMOVE #hold',
-      condition: 'attribute_exists(#hold)',
-      names: { '#hold': `hold#${id}` },
-    }) as const;
-
-  it('is taken by one write on an item that need not exist, and given back exactly once', async () => {
-    const amount = 4_000_000_000_000_000_000n;
-    expect((await test.store.update(hold('a', amount, 10n ** 19n))).kind).toBe('written');
-    expect((await test.store.update(hold('b', amount, 10n ** 19n))).kind).toBe('written');
-    const refused = await test.store.update(hold('c', amount, 10n ** 19n));
-    expect(refused).toMatchObject({ kind: 'refused', item: { held: 2n * amount, 'hold#a': { amount, lease: 9 } } });
-    const releases = await Promise.all(Array.from({ length: 5 }, () => test.store.update(release('a'))));
-    expect(releases.filter(({ kind }) => kind === 'written')).toHaveLength(1);
-    expect(await test.store.get('keys', 'held-counter')).toEqual({
-      pk: 'held-counter',
-      held: amount,
-      'hold#b': { amount, lease: 9 },
-    });
-  });
 });
 
 describe('a batch of puts', () => {
