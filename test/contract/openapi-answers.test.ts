@@ -61,6 +61,8 @@ describe('the answers of the gateway', () => {
     const body = hello('acme/echo', { cache: {} });
     const first = await gateway.post(body, { 'idempotency-key': 'once' });
     const replayed = await gateway.post(body, { 'idempotency-key': 'once' });
+    // An answer is stored once its call is settled.
+    await gateway.settled();
     const cached = await gateway.post(body);
     expect(replayed.headers.get('idempotent-replayed')).toBe('true');
     expect(cached.headers.get('x-gw-cache')).toBe('HIT');
