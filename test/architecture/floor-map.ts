@@ -67,6 +67,10 @@ const floors: readonly Readonly<Record<string, string>>[] = [
     'shared/routing/billing': rules,
     'shared/routing/providers': 'Transport and classification know no plan and no caller.',
   },
+  {
+    'shared/routing/formats':
+      'How a candidate is called, through a given `send`: no transport, no credential, no plan.',
+  },
   { 'shared/routing/planner': 'The planner is pure: facts come in as values.' },
   {
     'shared/routing/model-listing': rules,

@@ -2,7 +2,7 @@
 import { afterAll, beforeEach, describe, expect, it } from '#jest';
 import { openStream } from '../../functions/gateway/provider/open-stream.ts';
 import { startDeadline } from '../../shared/foundation/time/index.ts';
-import { startWatch } from '../../shared/routing/providers/index.ts';
+import { readStream as readBatches, startWatch } from '../../shared/routing/providers/index.ts';
 import { expectError } from '../support/expect-error.ts';
 import { type Harness, hello, startHarness } from '../support/harness.ts';
 import { type ManualClock, manualClock } from '../support/manual-clock.ts';
@@ -145,11 +145,9 @@ function open(pieces: readonly (Buffer | Promise<Buffer>)[]) {
   async function* body(): AsyncGenerator<Buffer> {
     for (const piece of pieces) yield piece;
   }
-  const opened = openStream({ status: 200, headers: {}, body: body(), drain: () => {} }, watch, {
+  const opened = openStream({ batches: readBatches(body()), drain: () => {} }, watch, {
     idleTimeoutMs: 15_000,
     deadline,
-    describe: () => undefined,
-    choices: 1,
   });
   return { clock, watch, opened };
 }

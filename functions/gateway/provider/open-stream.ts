@@ -3,32 +3,22 @@
 import { heldBackMaxBytes } from '../../../shared/foundation/constants/index.ts';
 import type { Deadline } from '../../../shared/foundation/time/index.ts';
 import type { StreamChunk } from '../../../shared/protocol/interfaces/chat-completions/index.ts';
-import {
-  type AttemptFailure,
-  type DescribeText,
-  readStream,
-  StreamBroken,
-  type UpstreamAnswer,
-  type Watch,
-} from '../../../shared/routing/providers/index.ts';
+import type { ChunkStream } from '../../../shared/routing/formats/index.ts';
+import { type AttemptFailure, StreamBroken, type Watch } from '../../../shared/routing/providers/index.ts';
 import type { OpenStream } from '../stages.ts';
 
 interface OpenStreamOptions {
   readonly idleTimeoutMs: number;
   /** From the first output on. */
   readonly deadline: Deadline;
-  readonly describe: DescribeText;
-  /** `n` of the request. */
-  readonly choices: number;
 }
 
 /** Throws StreamBroken where the stream fails, or ends, before its first output. */
 export async function openStream(
-  answer: UpstreamAnswer,
+  { batches, drain }: ChunkStream,
   watch: Watch,
-  { idleTimeoutMs, deadline, describe, choices }: OpenStreamOptions,
+  { idleTimeoutMs, deadline }: OpenStreamOptions,
 ): Promise<OpenStream> {
-  const batches = readStream(answer.body, { describe, choices });
   const opening = await readOpening(batches);
   watch.pause();
   watch.extend(deadline);
@@ -42,7 +32,7 @@ export async function openStream(
     }
     watch.release();
     // The end marker came, the end of the body not yet: a socket that is read to its end serves the next call.
-    answer.drain();
+    drain();
   }
 
   return {

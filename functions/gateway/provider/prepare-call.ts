@@ -3,8 +3,7 @@
 import { SealBroken } from '../../../shared/configuration/byok/index.ts';
 import type { Candidate } from '../../../shared/configuration/catalogue/index.ts';
 import { headerNames } from '../../../shared/foundation/constants/index.ts';
-import { toUpstreamBody } from '../../../shared/protocol/interfaces/chat-completions/index.ts';
-import type { UpstreamTarget } from '../../../shared/protocol/wire/index.ts';
+import type { CandidateRequest } from '../../../shared/routing/formats/index.ts';
 import type { AttemptFailure, Credential, UpstreamRequest } from '../../../shared/routing/providers/index.ts';
 import { StoreUnavailable } from '../../../shared/storage/store/index.ts';
 import type { GatewayDependencies } from '../dependencies.ts';
@@ -17,13 +16,14 @@ export async function prepareCall(
   deps: GatewayDependencies,
   call: ModelCall,
   candidate: Candidate,
+  { path, accept, body: makeBody }: CandidateRequest,
 ): Promise<PreparedCall | { readonly failure: AttemptFailure }> {
   try {
     const credential = await findCredential(deps, call, candidate);
     if (credential === undefined) return ourFault('no_usable_credential');
-    const url = new URL(`${candidate.provider.base_url}/chat/completions`);
-    const body = toUpstreamBody(call.request, targetOf(candidate));
-    const headers = upstreamHeaders(call, credential.authorization);
+    const url = new URL(`${candidate.provider.base_url}${path}`);
+    const body = makeBody();
+    const headers = upstreamHeaders(accept, call.traceparent, credential.authorization);
     const signed = credential.sign && (await call.admissionTime.wait(credential.sign({ url, headers, body })));
     return { url, headers: signed ?? headers, body };
   } catch (error) {
@@ -37,22 +37,17 @@ export async function prepareCall(
   }
 }
 
-const targetOf = ({ entry, provider }: Candidate): UpstreamTarget => ({
-  model: entry.upstream_model,
-  reasoningStyle: provider.reasoning_style,
-  reportsStreamUsage: provider.stream_usage !== false,
-});
-
 const ourFault = (cause: string, more: Partial<AttemptFailure> = {}): { readonly failure: AttemptFailure } => ({
   failure: { kind: 'failed', cause, isOurFault: true, ...more },
 });
 
 /** Built from the plan alone: nothing a client sends decides where or how a provider is called. */
 const upstreamHeaders = (
-  { request, traceparent }: ModelCall,
+  accept: string,
+  traceparent: string | undefined,
   authorization: string | undefined,
 ): Record<string, string> => ({
-  accept: request.stream ? 'text/event-stream' : 'application/json',
+  accept,
   'accept-encoding': 'identity',
   'content-type': 'application/json',
   'user-agent': 'gw',

@@ -1,0 +1,121 @@
+// The `send` that a format calls a candidate through: adds URL, credential and signature, ends a call that is silent for too
+// long, and classifies what is no success. Failures are values; a connection that breaks rejects.
+import type { Candidate } from '../../../shared/configuration/catalogue/index.ts';
+import {
+  firstChunkTimeoutDefaultMs,
+  streamReadOnMaxMs,
+  upstreamBodyMaxBytes,
+  upstreamErrorMaxBytes,
+} from '../../../shared/foundation/constants/index.ts';
+import type { NoAnswer, Send } from '../../../shared/routing/formats/index.ts';
+import {
+  classifyStatus,
+  describeProviderText,
+  readBoundedBody,
+  readRetryAfterSeconds,
+  startWatch,
+  type UpstreamAnswer,
+  type Watch,
+} from '../../../shared/routing/providers/index.ts';
+import type { GatewayDependencies } from '../dependencies.ts';
+import type { ModelCall } from '../stages.ts';
+import { type PreparedCall, prepareCall } from './prepare-call.ts';
+
+export interface Sending {
+  readonly send: Send;
+  /** Of the call that was sent. Undefined: none was yet. */
+  readonly watch: () => Watch | undefined;
+}
+
+/** `silenceLimitMs`: infinite for the last candidate, which has all the time that is left. */
+export function createSend(
+  deps: GatewayDependencies,
+  call: ModelCall,
+  candidate: Candidate,
+  silenceLimitMs: number,
+): Sending {
+  const { clock } = deps;
+  let watch: Watch | undefined;
+
+  async function send(request: Parameters<Send>[0]): ReturnType<Send> {
+    const prepared = await prepareCall(deps, call, candidate, request);
+    if ('failure' in prepared) return { kind: 'failure', failure: prepared.failure };
+    const { watched, onBytes } = watchCall(deps, call, candidate, silenceLimitMs);
+    watch = watched;
+    const answer = await deps.transport.send({
+      ...prepared,
+      connectTimeoutMs: candidate.provider.connect_timeout_ms,
+      signal: watched.signal,
+    });
+    const readText = async (maxBytes: number) => {
+      const text = await readBoundedBody(answer.body, maxBytes, onBytes);
+      if (text === undefined) watched.abort();
+      else watched.release();
+      return text;
+    };
+    const describe = (body: unknown) => describeProviderText(body, secretsOf(prepared));
+    if (answer.status >= 200 && answer.status < 300) {
+      const contentType = String(answer.headers['content-type'] ?? '');
+      const { body, drain } = answer;
+      return { kind: 'answer', contentType, body, drain, readText: () => readText(upstreamBodyMaxBytes), describe };
+    }
+    // An error body that breaks off still has its status.
+    const text = await readText(upstreamErrorMaxBytes).catch(() => {
+      watched.abort();
+      return undefined;
+    });
+    return classifyAnswer(answer, text, describe, clock.nowMs());
+  }
+  return { send, watch: () => watch };
+}
+
+/** `onBytes` is called whenever a part of a JSON answer, or of an error, has come. */
+function watchCall(
+  { clock }: GatewayDependencies,
+  { clientGone, stopped, request, deadline }: ModelCall,
+  { provider }: Candidate,
+  silenceLimitMs: number,
+): { readonly watched: Watch; readonly onBytes: () => void } {
+  const graceMs = request.stream ? streamReadOnMaxMs : Number.POSITIVE_INFINITY;
+  const watched = startWatch(clock, deadline, { clientGone, stopped, graceMs });
+  // A JSON answer is silent until it is finished, so only a limit that the operator wrote binds it.
+  const defaultMs = request.stream ? firstChunkTimeoutDefaultMs : Number.POSITIVE_INFINITY;
+  // No other candidate would use the time that a limit on the last one saves.
+  const isLast = !Number.isFinite(silenceLimitMs);
+  const limitMs = isLast
+    ? Number.POSITIVE_INFINITY
+    : Math.min(silenceLimitMs, provider.first_chunk_timeout_ms ?? defaultMs);
+  if (Number.isFinite(limitMs)) watched.expect('silent', limitMs);
+  // A JSON answer that drips in is no answer yet: the candidates behind this one keep their time all the same.
+  const silentUntilMs = clock.nowMs() + silenceLimitMs;
+  const onBytes = () => watched.expect('idle', Math.min(provider.idle_timeout_ms, silentUntilMs - clock.nowMs()));
+  return { watched, onBytes };
+}
+
+function classifyAnswer(
+  { status, headers }: UpstreamAnswer,
+  text: string | undefined,
+  describe: (body: unknown) => string | undefined,
+  nowMs: number,
+): NoAnswer {
+  const retryAfterSeconds = readRetryAfterSeconds(headers, nowMs);
+  const body = parseLenient(text);
+  const failure = classifyStatus(status, body, retryAfterSeconds);
+  // Not only a 429 may name a time: an overloaded provider's 503 does too.
+  return { kind: 'failure', failure: { ...failure, retryAfterSeconds, providerText: describe(body) } };
+}
+
+/** An error body may be HTML or nothing at all: then the status alone classifies it, and the text goes to the log. */
+function parseLenient(text: string | undefined): unknown {
+  try {
+    return JSON.parse(text ?? '');
+  } catch {
+    return text;
+  }
+}
+
+/** Headers that carry a credential, or what was made with one. */
+const secretHeaders = ['authorization', 'x-amz-security-token'];
+
+const secretsOf = ({ headers }: PreparedCall): string[] =>
+  secretHeaders.flatMap((name) => headers[name]?.replace(/^bearer /i, '') ?? []);

@@ -1,0 +1,28 @@
+// The way from a format to a provider. The gateway hands each format a `send` of its own, so that credentials, time limits
+// and the classification of failures are the same for all.
+import type { AttemptFailure, DescribeText } from '../providers/index.ts';
+
+export interface CandidateRequest {
+  /** Behind the provider's base URL. */
+  readonly path: string;
+  readonly accept: string;
+  /** Made by `send`: a fault in it is the gateway's, not the provider's. */
+  readonly body: () => string;
+}
+
+/** A success, as far as its status says. */
+export interface CandidateAnswer {
+  readonly contentType: string;
+  /** Reads a body to its end. Undefined: it is larger than any answer, and was closed. */
+  readonly readText: () => Promise<string | undefined>;
+  /** In place of `readText`. Leaving it early keeps the socket: `drain` what is left. */
+  readonly body: AsyncIterable<Uint8Array>;
+  readonly drain: () => void;
+  /** The words of an error in it, for the operator's log. */
+  readonly describe: DescribeText;
+}
+
+export type NoAnswer = { readonly kind: 'failure'; readonly failure: AttemptFailure };
+
+/** Adds URL, credential and signature, times silence by bytes. Rejects where the connection breaks or the call is ended. */
+export type Send = (request: CandidateRequest) => Promise<({ readonly kind: 'answer' } & CandidateAnswer) | NoAnswer>;
