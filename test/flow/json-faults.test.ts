@@ -177,6 +177,8 @@ describe('a JSON answer', () => {
     'with %s is none: the next provider answers, and where there is no other one nothing is charged',
     async (_name, text) => {
       answer = text;
+      // The call of the case before is settled after its answer.
+      await gateway.settled();
       const spent = await expectBalancedBooks(gateway);
       const calls = provider.bodies.length;
       await expectError(await gateway.post(hello('alone/odd')), 502, 'no_available_provider');
