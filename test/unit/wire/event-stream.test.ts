@@ -1,6 +1,11 @@
 import fc from 'fast-check';
-import { describe, expect, it } from '#jest';
-import { brokenStreamEnd, doneLine } from '../../../shared/protocol/interfaces/chat-completions/index.ts';
+import { describe, expect, it, jest } from '#jest';
+import {
+  brokenStreamEnd,
+  doneLine,
+  readStreamChunk,
+  withoutReasoningDeltas,
+} from '../../../shared/protocol/interfaces/chat-completions/index.ts';
 import { readEventTexts, toEventLine } from '../../../shared/protocol/wire/index.ts';
 
 const maxBytes = 1_000_000;
@@ -105,5 +110,150 @@ describe('an event line', () => {
       /^data: \{"error":\{"code":"rate_limited","message":"The stream broke [^"]+"\}\}\n\n$/,
     );
     expect(doneLine).toBe('data: [DONE]\n\n');
+  });
+});
+
+const factsOf = (chunk: object) => readStreamChunk(JSON.stringify(chunk))?.facts;
+const withDelta = (delta: object, more: object = {}) => factsOf({ choices: [{ index: 0, delta, ...more }] });
+
+describe('a chunk of a stream', () => {
+  it.each([0.5, 1 / 3, -1, 128, 1e99, '0'])('is broken with a choice whose index is none: %j', (index) => {
+    expect(factsOf({ choices: [{ index, delta: { content: 'x' } }] })).toBeUndefined();
+  });
+
+  it('is broken beyond 100,000 values, and is not parsed then', () => {
+    const chunk = (values: number) => `{"choices":[],"x":[${new Array(values - 3).fill('{}')}]}`;
+    expect(readStreamChunk(chunk(100_000))).toBeDefined();
+    const parse = jest.spyOn(JSON, 'parse');
+    expect(readStreamChunk(chunk(100_001))).toBeUndefined();
+    expect(parse).not.toHaveBeenCalled();
+    parse.mockRestore();
+  });
+
+  it.each([
+    { content: 'x' },
+    { content: ' ' },
+    { role: 'assistant', content: 'x' },
+    { refusal: 'no' },
+    { reasoning: 'hm' },
+    { reasoning_content: 'hm' },
+    { reasoning_details: [{ type: 'reasoning.text', text: 'hm' }] },
+    { thinking: 'hm' },
+    { tool_calls: [{ index: 0, id: 'call_1', function: { name: 'f', arguments: '' } }] },
+    { function_call: { name: 'f' } },
+    { audio: { data: 'AAAA' } },
+    { images: [{ image_url: { url: 'data:' } }] },
+  ])('has output where a client can use it: %j', (delta) => {
+    expect(withDelta(delta)?.hasOutput).toBe(true);
+  });
+
+  it.each([
+    {},
+    { role: 'assistant' },
+    { role: 'assistant', content: '' },
+    { role: 'assistant', content: null, refusal: null, tool_calls: [] },
+    { content: '', reasoning_content: '', reasoning: null, reasoning_details: [] },
+    // What some providers open every stream with, before the model said anything.
+    { role: 'assistant', content: '', id: 'msg_1', type: 'message', name: 'assistant' },
+    { role: 'assistant', content: '', provider_specific_fields: { service_tier: 'default' } },
+  ])('has none before the model spoke: %j', (delta) => {
+    expect(withDelta(delta)?.hasOutput).toBe(false);
+  });
+
+  it('has output where it ends a choice', () => {
+    expect(withDelta({}, { finish_reason: 'stop' })?.hasOutput).toBe(true);
+    expect(withDelta({}, { finish_reason: null })?.hasOutput).toBe(false);
+    expect(withDelta({}, { finish_reason: '' })?.hasOutput).toBe(false);
+  });
+
+  it('is usage only without any choice', () => {
+    const usage = { prompt_tokens: 1 };
+    expect(factsOf({ choices: [], usage })).toMatchObject({ isUsageOnly: true, usage: { members: usage } });
+    expect(factsOf({ usage })?.isUsageOnly).toBe(true);
+    expect(factsOf({ choices: [{ delta: {} }], usage })?.isUsageOnly).toBe(false);
+    expect(factsOf({ choices: [], usage: null })?.isUsageOnly).toBe(false);
+    expect(factsOf({ choices: [], prompt_filter_results: [] })?.isUsageOnly).toBe(false);
+  });
+
+  it.each([
+    { error: { message: 'x' } },
+    { error: 'x' },
+    { choices: [{ delta: {} }], error: { code: 'x' } },
+    // The form of vLLM and its like.
+    { object: 'error', message: 'x', code: 400 },
+  ])('is an error whatever its form: %j', (chunk) => {
+    expect(factsOf(chunk)?.error).toBeDefined();
+  });
+
+  it('is no error for a member that says there is none', () => {
+    expect(factsOf({ choices: [], error: null })?.error).toBeUndefined();
+  });
+
+  it.each(['', '[DONE', 'null', '7', '"text"', '[]', '{', '{"a":}'])(
+    'is none where it is no JSON object: %s',
+    (text) => {
+      expect(readStreamChunk(text)).toBeUndefined();
+    },
+  );
+
+  it('counts the bytes of what was said, not of the form it is in', () => {
+    expect(withDelta({ role: 'assistant', content: 'é' })?.outputBytes).toBe(2);
+    const call = { index: 0, id: 'call_1', type: 'function', function: { name: 'ab', arguments: '{}' } };
+    expect(withDelta({ tool_calls: [call] })?.outputBytes).toBe(4);
+    expect(factsOf({ choices: [{ delta: { content: 'ab' } }, { delta: { content: 'c' } }] })?.outputBytes).toBe(3);
+  });
+
+  it('never throws, whatever its members are', () => {
+    const strange = [
+      { choices: 7 },
+      { choices: [null, 7, 'x', []] },
+      { choices: [{ delta: 7 }] },
+      { choices: {}, usage: 7 },
+    ];
+    for (const chunk of strange) expect(factsOf(chunk)?.hasOutput).toBe(false);
+  });
+});
+
+describe('a chunk whose choices cannot be', () => {
+  it.each([[-1], [128], [1e9]])('is unreadable: index %d', (index) => {
+    expect(readStreamChunk(JSON.stringify({ choices: [{ index, delta: {} }] }))).toBeUndefined();
+  });
+
+  it('is unreadable with more of them than a request can ask for', () => {
+    expect(readStreamChunk(JSON.stringify({ choices: new Array(129).fill({ delta: {} }) }))).toBeUndefined();
+    expect(readStreamChunk(JSON.stringify({ choices: new Array(128).fill({ delta: {} }) }))).toBeDefined();
+  });
+});
+
+describe('a chunk without its reasoning', () => {
+  const strip = (text: string) => withoutReasoningDeltas(readStreamChunk(text) ?? fail());
+  const fail = (): never => {
+    throw new Error('not a chunk');
+  };
+  const chunk = (delta: object, more: object = {}) =>
+    JSON.stringify({ id: '1', choices: [{ index: 0, delta, finish_reason: null, ...more }] });
+
+  it('keeps its text byte for byte where it has none', () => {
+    for (const text of [chunk({ content: 'x' }), ' { "choices":[ ] ,"reasoning":1}', chunk({ content: 'reasoning' })]) {
+      expect(strip(text)).toBe(text);
+    }
+  });
+
+  it('has every other member, numbers beyond 2^53 included', () => {
+    const text =
+      '{"x":12345678901234567890,"choices":[{"delta":{"reasoning":"a","reasoning_details":[1],"content":"b"}}]}';
+    expect(strip(text)).toBe('{"x":12345678901234567890,"choices":[{"delta":{"content":"b"}}]}');
+  });
+
+  it('is left out where nothing is left in it', () => {
+    expect(strip(chunk({ reasoning_content: 'hm' }))).toBeUndefined();
+    expect(strip(chunk({ reasoning: 'hm', content: '' }))).toBeUndefined();
+    expect(strip(chunk({ reasoning: 'hm', content: null, tool_calls: [] }))).toBeUndefined();
+  });
+
+  it('stays where it ends a choice, opens a message or reports usage', () => {
+    expect(strip(chunk({ reasoning: 'hm' }, { finish_reason: 'stop' }))).toBe(chunk({}, { finish_reason: 'stop' }));
+    expect(strip(chunk({ role: 'assistant', reasoning: '' }))).toBe(chunk({ role: 'assistant' }));
+    expect(strip('{"choices":[{"delta":{"reasoning":"a"}}],"usage":{"prompt_tokens":1}}')).toContain('prompt_tokens');
   });
 });

@@ -1,0 +1,250 @@
+import { afterAll, beforeAll, describe, expect, it } from '#jest';
+import {
+  authenticate,
+  createApiKey,
+  createKeyStore,
+  fromWrittenKey,
+  isKeyExpired,
+  type KeyRecord,
+  parseApiKey,
+  readKeyRecord,
+  readKeySettings,
+  writtenKey,
+} from '../../../shared/configuration/keys/index.ts';
+import { itemOf } from '../../../shared/configuration/keys/key-record.ts';
+import { systemRandomness } from '../../../shared/foundation/ids/index.ts';
+import { countingWrites } from '../../support/counting-writes.ts';
+import { startTestStore, type TestStore } from '../../support/dynamodb.ts';
+
+describe('at rest', () => {
+  let database: TestStore;
+  beforeAll(async () => {
+    database = await startTestStore();
+  });
+  afterAll(() => database.stop());
+
+  function newKey(more: Partial<KeyRecord> = {}): { text: string; record: KeyRecord } {
+    const text = createApiKey(systemRandomness);
+    const parsed = parseApiKey(text);
+    if (parsed === undefined) throw new Error('a created key must parse');
+    const rules = { expiresAtMs: null, models: null, spendLimitReset: null, replacedBy: null };
+    const settings = { workspace: 'w', name: 'ci', status: 'active', rpm: null, spendLimitUsd: null } as const;
+    return { text, record: { ...parsed, ...settings, ...rules, ...more } };
+  }
+
+  describe('keys at rest', () => {
+    it('are read as they were written, and nothing is written where nothing changes', async () => {
+      const { store, writes } = countingWrites(database.store);
+      const keys = createKeyStore(store);
+      const { record } = newKey({ rpm: 60, spendLimitUsd: '5.00' });
+      expect(await keys.read(record.publicId)).toBeUndefined();
+      expect(await keys.write(record)).toBe('created');
+      expect(await keys.read(record.publicId)).toEqual(record);
+      const before = writes();
+      expect(await keys.write(record)).toBe('unchanged');
+      expect(writes()).toBe(before);
+    });
+
+    it('are stored hashed: neither the text nor the secret is in any table', async () => {
+      const keys = createKeyStore(database.store);
+      const { text, record } = newKey();
+      await keys.write(record);
+      const dump = await database.dumpTables();
+      expect(dump).toContain(record.secretSha256);
+      expect(dump).not.toContain(text);
+      expect(dump).not.toContain(text.slice(-49, -6));
+    });
+
+    it('that are revoked are revoked for the very next read, in every instance', async () => {
+      const [operator, instance] = [createKeyStore(database.store), createKeyStore(database.store)];
+      const { record } = newKey();
+      await operator.write(record);
+      expect((await instance.read(record.publicId))?.status).toBe('active');
+      expect(await operator.write({ ...record, status: 'revoked' })).toBe('changed');
+      expect((await instance.read(record.publicId))?.status).toBe('revoked');
+    });
+
+    it('are active when they are new and nothing else is said, and keep their status after that', async () => {
+      const keys = createKeyStore(database.store);
+      const { status: _status, ...record } = newKey().record;
+      expect(await keys.write(record)).toBe('created');
+      expect(await keys.read(record.publicId)).toEqual({ ...record, status: 'active' });
+      expect(await keys.write({ ...record, status: 'revoked' })).toBe('changed');
+      expect(await keys.write(record)).toBe('unchanged');
+      expect(await keys.write({ ...record, rpm: 9 })).toBe('changed');
+      expect(await keys.read(record.publicId)).toEqual({ ...record, rpm: 9, status: 'revoked' });
+    });
+
+    it('keep what others count in their item when their limits change', async () => {
+      const keys = createKeyStore(database.store);
+      const { record } = newKey();
+      await keys.write(record);
+      await database.store.update({
+        table: 'keys',
+        key: record.publicId,
+        expression: 'SET spent_pico_usd = :spent',
+        values: { ':spent': 42n },
+      });
+      expect(await keys.write({ ...record, rpm: 10, spendLimitUsd: '1' })).toBe('changed');
+      const item = await database.store.get('keys', record.publicId);
+      expect(item).toMatchObject({ spent_pico_usd: 42, requests_per_minute: 10, spend_limit_usd: '1' });
+    });
+
+    it('never move to another workspace or another secret', async () => {
+      const keys = createKeyStore(database.store);
+      const { record } = newKey();
+      await keys.write(record);
+      await expect(keys.write({ ...record, workspace: 'other' })).rejects.toThrow('another workspace');
+      await expect(keys.write({ ...record, secretSha256: '0'.repeat(64) })).rejects.toThrow('another secret');
+      expect(await keys.read(record.publicId)).toEqual(record);
+    });
+
+    it('written by two operators at once are one key', async () => {
+      const keys = createKeyStore(database.store);
+      const { record } = newKey();
+      await Promise.all([keys.write(record), keys.write(record), keys.write(record)]);
+      expect(await keys.read(record.publicId)).toEqual(record);
+    });
+
+    it('are all listed', async () => {
+      const keys = createKeyStore(database.store);
+      const { record } = newKey({ name: 'listed' });
+      await keys.write(record);
+      const names: string[] = [];
+      for await (const { name } of keys.list()) names.push(name);
+      expect(names).toContain('listed');
+    });
+  });
+
+  describe('a name', () => {
+    const claimed = async (name: string, more: Partial<KeyRecord> = {}) => {
+      const keys = createKeyStore(database.store);
+      const [{ record: first }, { record: second }] = [newKey({ name, ...more }), newKey({ name })];
+      expect(await keys.claimName(first, 0)).toBe(first.publicId);
+      return { keys, first, second };
+    };
+
+    it('that is claimed waits ten seconds for its key, and is free again where none came', async () => {
+      const { keys, first, second } = await claimed('abandoned');
+      expect(await keys.claimName(second, 9_999)).toBe(first.publicId);
+      expect(await keys.claimName(first, 9_999)).toBe(first.publicId);
+      expect(await keys.claimName(second, 19_999)).toBe(second.publicId);
+    });
+
+    it('belongs to its key for as long as that can be used, and to the next one from then on', async () => {
+      const { keys, first, second } = await claimed('used', { expiresAtMs: 50_000 });
+      await keys.write(first);
+      expect(await keys.claimName(second, 49_999)).toBe(first.publicId);
+      expect(await keys.claimName(second, 50_000)).toBe(second.publicId);
+    });
+
+    it('goes to the successor of its key, once, and is no key itself', async () => {
+      const { keys, first, second } = await claimed('rotated');
+      await keys.write(first);
+      expect(await keys.claimName(second, 1, first.publicId)).toBe(second.publicId);
+      expect(await keys.claimName(newKey({ name: 'rotated' }).record, 1, first.publicId)).toBe(second.publicId);
+      for await (const { publicId } of keys.list()) expect(publicId).toHaveLength(16);
+    });
+  });
+});
+
+const nowMs = 1_800_000_000_000;
+const none = { expiresAtMs: null, models: null, spendLimitReset: null };
+
+describe('the rules in the item of a key', () => {
+  it('are none where the attributes are absent, as in keys of former releases, or null', () => {
+    expect(readKeySettings({ pk: 'a' })).toMatchObject(none);
+    expect(readKeySettings({ pk: 'a', expires_at_ms: null, models: null, spend_limit_reset: null })).toMatchObject(
+      none,
+    );
+  });
+
+  it('are read as they are stored', () => {
+    const item = { pk: 'a', expires_at_ms: nowMs, models: ['acme/large-1'], spend_limit_reset: 'weekly' };
+    expect(readKeySettings(item)).toMatchObject({
+      expiresAtMs: nowMs,
+      models: ['acme/large-1'],
+      spendLimitReset: 'weekly',
+    });
+  });
+});
+
+describe('the settings of a key', () => {
+  const item = {
+    pk: 'abcdefghij012345',
+    workspace: 'team',
+    secret_sha256: 'a',
+    name: 'ci',
+    status: 'revoked',
+    requests_per_minute: 7,
+    spend_limit_usd: '2.50',
+    spend_limit_reset: 'daily',
+    expires_at_ms: nowMs,
+    models: ['acme/large-1'],
+    replaced_by: 'abcdefghij012346',
+  };
+
+  it('stand in the item under the names of former releases', () => {
+    expect(itemOf(readKeyRecord(item))).toEqual(item);
+  });
+
+  it('are in a gateway file what they are in the store', () => {
+    const { replacedBy: _replacedBy, ...settings } = readKeySettings(item);
+    const written = writtenKey(readKeySettings(item));
+    expect(written).toEqual({
+      name: 'ci',
+      status: 'revoked',
+      rpm: 7,
+      spend_limit_usd: '2.50',
+      spend_limit_reset: 'daily',
+      expires_at: new Date(nowMs).toISOString(),
+      models: ['acme/large-1'],
+    });
+    expect(fromWrittenKey(written)).toEqual(settings);
+    expect(fromWrittenKey({ models: 'all', expires_at: null })).toEqual({ models: null, expiresAtMs: null });
+  });
+
+  it('of an item without a status make no active key', () => {
+    expect(readKeySettings({ pk: 'a', name: 'ci' }).status).toBeUndefined();
+  });
+});
+
+it('a key is valid up to, not including, its expiry, and for ever without one', () => {
+  expect([nowMs - 1, nowMs, nowMs + 1].map((atMs) => isKeyExpired({ expiresAtMs: nowMs }, atMs))).toEqual([
+    false,
+    true,
+    true,
+  ]);
+  expect(isKeyExpired({ expiresAtMs: null }, Number.MAX_SAFE_INTEGER)).toBe(false);
+});
+
+describe('authentication', () => {
+  const credential = parseApiKey(createApiKey(systemRandomness));
+  if (credential === undefined) throw new Error('a created key must parse');
+  const record: KeyRecord = {
+    ...credential,
+    ...none,
+    workspace: 'w',
+    name: 'n',
+    status: 'active',
+    rpm: null,
+    spendLimitUsd: null,
+    replacedBy: null,
+  };
+  const authenticated = (stored: KeyRecord | undefined) =>
+    authenticate({ read: async () => stored }, credential, nowMs).catch(({ code }: { code: string }) => code);
+
+  it('gives the record of an active key', async () => {
+    expect(await authenticated(record)).toBe(record);
+    expect(await authenticated({ ...record, expiresAtMs: nowMs + 1 })).toMatchObject({ name: 'n' });
+  });
+
+  it.each<[string, KeyRecord | undefined]>([
+    ['unknown', undefined],
+    ['of another secret', { ...record, secretSha256: '0'.repeat(64) }],
+    ['revoked', { ...record, status: 'revoked' }],
+    ['expired', { ...record, expiresAtMs: nowMs }],
+  ])('refuses a key that is %s with UNAUTHORIZED', async (_title, stored) => {
+    expect(await authenticated(stored)).toBe('UNAUTHORIZED');
+  });
+});
