@@ -12,7 +12,7 @@ import { receive } from './receive/receive.ts';
 import { respond } from './response/respond.ts';
 import { respondReady } from './response/respond-ready.ts';
 import { checkKeyModels, checkReadyModels, route, toModelCall } from './routing/route.ts';
-import { failed, settled } from './settlement/settled.ts';
+import { failed, serveAndSettle } from './settlement/serve-and-settle.ts';
 import { writeReadyRecord } from './settlement/write-record.ts';
 import { writeRefusal } from './settlement/write-refusal.ts';
 import type { AdmittedChat, IdentifiedCall, ReadyAnswer, ReceivedCall, Served } from './stages.ts';
@@ -47,7 +47,7 @@ async function openChat(deps: GatewayDependencies, call: IdentifiedCall, admissi
     return () => serveReady(deps, call, admitted.ready);
   }
   const plan = admitted.holdings.budgets?.plan ?? admitted.plan;
-  return () => settled(deps, { ...admitted, plan }, answerChat);
+  return () => serveAndSettle(deps, { ...admitted, plan }, answerChat);
 }
 
 async function answerChat(deps: GatewayDependencies, call: AdmittedChat): Promise<Served> {
@@ -66,7 +66,7 @@ async function openFunction(
   const opened = await admissionTime.wait(openExecution(deps, call));
   const admitted = await admit(deps, call, opened, admissionTime);
   if ('ready' in admitted) return () => serveReady(deps, call, admitted.ready);
-  return () => settled(deps, admitted, execute);
+  return () => serveAndSettle(deps, admitted, execute);
 }
 
 /** An answer that exists already. */

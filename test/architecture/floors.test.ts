@@ -139,7 +139,7 @@ describe('the source tree', () => {
       'functions/gateway/handler.ts': 60,
       'functions/gateway/admission/admit.ts': 80,
       'functions/gateway/provider/provide.ts': 120,
-      'functions/gateway/provider/attempt.ts': 60,
+      'functions/gateway/provider/attempt-candidate.ts': 60,
     };
     const lineLimit = 300;
     const indexLimit = 40;

@@ -5,7 +5,7 @@ import { type AdmittedCandidate, type Attempt, reportAttempt } from '../../../sh
 import type { AttemptFailure } from '../../../shared/routing/providers/index.ts';
 import type { GatewayDependencies } from '../dependencies.ts';
 import type { ModelCall, ProviderRun } from '../stages.ts';
-import { attempt } from './attempt.ts';
+import { attemptCandidate } from './attempt-candidate.ts';
 import { createCandidateQueue } from './candidate-queue.ts';
 import { createOutputCheck } from './check-output.ts';
 import { conclude } from './conclude.ts';
@@ -34,7 +34,7 @@ export async function provide(deps: GatewayDependencies, call: ModelCall): Promi
         break;
       }
       const silenceMs = silenceLimitMs(call.deadline.remainingMs(), queue.waiting());
-      const outcome = await attempt(deps, call, admitted, silenceMs);
+      const outcome = await attemptCandidate(deps, call, admitted, silenceMs);
       if (outcome.kind !== 'failure' || outcome.failure.isUnavailable !== true) attemptCount += 1;
       if (outcome.kind === 'failure') {
         endAttempt(admitted, outcome.failure, clock.nowMs());

@@ -1,11 +1,11 @@
-// Serves an admitted call so that a fault anywhere still settles it.
+// Serves an admitted call, and has it settled after the last byte: also where a fault ends it.
 import type { GatewayResponse } from '../../../shared/protocol/http/index.ts';
 import { toGatewayError } from '../../../shared/protocol/router/index.ts';
 import type { GatewayDependencies } from '../dependencies.ts';
 import type { AdmittedCall, EndedCall, Served } from '../stages.ts';
 import { namesEndOf, settle } from './settle.ts';
 
-export async function settled<Admitted extends AdmittedCall>(
+export async function serveAndSettle<Admitted extends AdmittedCall>(
   deps: GatewayDependencies,
   call: Admitted,
   serve: (deps: GatewayDependencies, call: Admitted) => Promise<Served>,

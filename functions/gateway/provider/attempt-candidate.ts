@@ -14,7 +14,7 @@ type Answer =
 /** `answeredAtMs`: when the answer, or the first output of a stream, was there. */
 export type AttemptOutcome = (Answer & { readonly answeredAtMs: number }) | NoAnswer;
 
-export async function attempt(
+export async function attemptCandidate(
   deps: GatewayDependencies,
   call: ModelCall,
   { candidate }: AdmittedCandidate,
