@@ -1,8 +1,8 @@
-// The one writer of error answers (spec 2.8), in both of their forms, and of their retry headers (contract 4).
+// The one writer of error answers, in both of their forms, and of their retry headers.
 import { headerNames } from '../foundation/constants/index.ts';
 import type { GatewayError } from './gateway-error.ts';
 
-/** Clients sleep for whatever Retry-After says, so it stays within this span (contract 4). */
+/** Clients sleep for whatever Retry-After says, so it stays within this span. */
 const retryAfterMinSeconds = 1;
 const retryAfterMaxSeconds = 60;
 const retryAfterDefaultSeconds = 1;
@@ -13,7 +13,7 @@ export interface Envelope {
   body: string;
 }
 
-/** `openai`: the form in which OpenAI's SDKs and the frameworks on them find message and code (contract 2). */
+/** `openai`: the form in which OpenAI's SDKs and the frameworks on them find message and code. */
 export type ErrorFormat = 'gateway' | 'openai';
 
 /** Of the header X-Gw-Error-Format. Any value but `openai` counts as absent. */
@@ -23,7 +23,7 @@ export const readErrorFormat = (headers: Readonly<Record<string, readonly string
 /** Shapes an error as `{error, message, correlation_id, reason?, detail?}` with its status and retry headers. */
 export function toEnvelope(error: GatewayError, correlationId: string, format: ErrorFormat = 'gateway'): Envelope {
   const { message, entry } = error;
-  // Spec 2.8: reason only on 400s, detail only on schema_validation_failed.
+  // Reason only on 400s, detail only on schema_validation_failed.
   const extras = {
     ...(error.reason === undefined ? {} : { reason: error.reason }),
     ...(error.attempts === undefined ? {} : { detail: { attempts: error.attempts } }),

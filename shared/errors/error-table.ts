@@ -1,5 +1,5 @@
-// Every code a client can meet, in one table (spec 7). Nothing outside this folder knows a status number.
-// `retry` becomes headers (contract 4): SDKs retry 409, 429 and 5xx by themselves unless a header forbids it.
+// Every code a client can meet, in one table. Nothing outside this folder knows a status number.
+// `retry` becomes headers: SDKs retry 409, 429 and 5xx by themselves unless a header forbids it.
 //   none   say nothing            never  x-should-retry: false
 //   soon   x-should-retry: true and Retry-After        wait   Retry-After, and x-should-retry: false beyond 60 s
 type RetryAdvice = 'none' | 'never' | 'soon' | 'wait';
@@ -27,7 +27,7 @@ const retried = <Retry extends Exclude<RetryAdvice, 'none'>>(
   retry: Retry,
 ): EntryOf<Retry> => ({ status, message, retry });
 
-/** Spec 7.1. */
+/** Codes of plain calls. */
 const gateway = {
   invalid_request: entry(400, 'The request is not valid.'),
   unknown_model: entry(400, 'No model with this id is in the catalogue; GET /v1/models lists those that are.'),
@@ -73,7 +73,7 @@ const gateway = {
   request_deadline_exceeded: retried(504, 'The request was not finished within its 55-second budget.', 'never'),
 } as const;
 
-/** Spec 7.2, less idempotency_conflict, which stands above with the same status. */
+/** Codes of function calls; idempotency_conflict stands above with the same status. */
 const functions = {
   invalid_function_alias: entry(
     400,
@@ -100,7 +100,7 @@ const functions = {
   execution_deadline_exceeded: retried(504, 'The function did not finish within 55 seconds.', 'never'),
 } as const;
 
-/** Spec 7.3. */
+/** Codes of calls with a key of the client's own. */
 const byok = {
   byok_provider_required: entry(
     400,
@@ -115,7 +115,7 @@ const byok = {
   byok_budget_unquotable: entry(422, 'A BYOK budget applies but the request cannot be priced.'),
 } as const;
 
-/** Contract 1: the only additions to the codes of the specification. */
+/** Codes of any path: of no kind of call alone. */
 const additions = {
   not_found: entry(404, 'No such path.'),
   method_not_allowed: entry(405, 'This path does not take this method.'),
@@ -125,7 +125,7 @@ const additions = {
 export const errorCatalogue = { ...gateway, ...functions, ...byok, ...additions } as const;
 export type ErrorCode = keyof typeof errorCatalogue;
 
-/** The tables of spec 7 as they stand there, so that a test can compare row by row. */
+/** The tables by kind of call, so that a test can compare row by row. */
 export const errorFamilies = { gateway, functions, byok, additions } as const;
 
 /** The status of an answer that is no error. */

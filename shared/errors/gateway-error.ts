@@ -2,7 +2,7 @@
 // and the cause (only our log sees it).
 import { type ErrorCode, type ErrorEntry, errorCatalogue } from './error-table.ts';
 
-/** What providers may agree on when they reject a request (contract 4). */
+/** What providers may agree on when they reject a request. */
 export const rejectionReasons = [
   'context_length_exceeded',
   'max_tokens_exceeded',
@@ -88,7 +88,7 @@ export interface Rejection {
   readonly contextLength: number;
 }
 
-/** The invalid_request of a request that every provider rejected, in the gateway's own words (contract 4). */
+/** The invalid_request of a request that every provider rejected, in the gateway's own words. */
 export function failRejected({ reason, param, contextLength }: Rejection): GatewayError {
   if (reason === 'context_length_exceeded') {
     // Coding agents look for these very words, and then shorten the conversation.

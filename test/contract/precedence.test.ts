@@ -132,7 +132,7 @@ describe('the order of errors', () => {
     await expectError(await send(one), one.status, one.code);
   });
 
-  it.each(pairs)('is the one of the contract: %s', async (_name, first, second) => {
+  it.each(pairs)('is the documented one: %s', async (_name, first, second) => {
     await expectError(await send(second, first), first.status, first.code);
   });
 

@@ -166,7 +166,7 @@ export const credentialOf = (key: string): fc.Arbitrary<string[]> =>
 const nested = (levels: number): unknown => JSON.parse(`${'['.repeat(levels)}${']'.repeat(levels)}`);
 const listOf = (value: unknown, length: number): unknown[] => new Array(length).fill(value);
 
-/** A value at, below or beyond a bound of contract 3. */
+/** A value at, below or beyond a bound of a request. */
 const bigValue = fc.oneof(
   fc.integer({ min: 60, max: 66 }).map(nested),
   fc.tuple(arbitraryValue, fc.integer({ min: 250, max: 260 })).map(([value, length]) => listOf(value, length)),

@@ -1,4 +1,4 @@
-// What every error answer has in common (spec 2.8): asserted once, here, for all tests that meet one.
+// What every error answer has in common: asserted once, here, for all tests that meet one.
 import { expect } from '#jest';
 
 export const uuid = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/;
@@ -34,6 +34,6 @@ export async function expectError(
   return body;
 }
 
-/** Spec 2.8: no stack traces, no internal paths. */
+/** No stack traces, no internal paths. */
 export const expectNothingOfOurInside = (text: string): void =>
   expect(text).not.toMatch(/\.[jt]s\b|node_modules|\bat \w+ \(|\/work\/|\/var\/task|DynamoDB|sk-gw-/i);

@@ -35,7 +35,7 @@ function checkAnswer(reply: Reply): void {
   const body = readObject(reply.text, reply);
   const isCompletion = 'choices' in body;
   must(isCompletion || 'data' in body || reply.text === '{}', 'neither an answer nor a listing', reply);
-  // Contract 4: a number, whatever the provider called its usage.
+  // A number, whatever the provider called its usage.
   const { cost } = (body.usage ?? {}) as { cost?: unknown };
   const isCost = typeof cost === 'number' && Number.isFinite(cost) && cost >= 0;
   must(isCost || !isCompletion, 'a cost that is none', reply);

@@ -1,5 +1,5 @@
 // The next candidate of the plan with a free slot; where all are at their limits, the call waits for a slot as long as
-// the operator allows (contract 6: `queue_ms`).
+// the operator allows (`queue_ms`).
 import { nextTry, type Permit } from '../../../shared/accounting/limits/index.ts';
 import type { Candidate } from '../../../shared/configuration/catalogue/index.ts';
 import { fail } from '../../../shared/errors/index.ts';

@@ -1,5 +1,5 @@
-// Many failed attempts → the one error that says what a client can do about it (contract 5), and whether a retry can
-// succeed (contract 4).
+// Many failed attempts → the one error that says what a client can do about it, and whether a retry can
+// succeed.
 import type { Candidate } from '../../../shared/configuration/catalogue/index.ts';
 import { fail, failRejected, type GatewayError, whereToLook } from '../../../shared/errors/index.ts';
 import { type AttemptFailure, agreedParam } from '../../../shared/routing/providers/index.ts';

@@ -4,7 +4,7 @@ import { functionBodyMaxBytes } from '../../../shared/foundation/constants/index
 
 const uuidPattern = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
 
-/** What a function call must look like before anything is looked up (spec 4.1, function-call rules 2 and 4). */
+/** What a function call must look like before anything is looked up. */
 export function checkFunctionCall(
   model: string,
   idempotencyKey: string | undefined,

@@ -1,4 +1,4 @@
-/** Members that frameworks always send and that ask for nothing (contract 20). */
+/** Members that frameworks always send and that ask for nothing. */
 const idle: Readonly<Record<string, (value: unknown) => boolean>> = {
   stream: (value) => value === false,
   n: (value) => value === 1,

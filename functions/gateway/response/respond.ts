@@ -1,4 +1,4 @@
-// The answer: JSON or an event stream, with the members and headers of contract 4, and what settlement must know of its
+// The answer: JSON or an event stream, with the gateway's members and headers, and what settlement must know of its
 // end.
 
 import { okStatus } from '../../../shared/errors/index.ts';

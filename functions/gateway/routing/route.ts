@@ -1,4 +1,4 @@
-// Routing: BYOK header rules, preset, plan, in the order of contract 5. A refusal is a value here, because a stored answer
+// Routing: BYOK header rules, preset, plan, in the order in which their errors win. A refusal is a value here, because a stored answer
 // still wins over it.
 
 import { noStatistics } from '../../../shared/accounting/provider-health/index.ts';
@@ -54,7 +54,7 @@ export async function route(
 }
 
 /**
- * Contract 16: any model that is not in the key's list is unknown to it, as `model`, in `models`, in a preset and for
+ * Any model that is not in the key's list is unknown to it, as `model`, in `models`, in a preset and for
  * `auto`. Functions are not narrowed: what they call is fixed by their revision, and a client cannot choose it.
  */
 function forKey(call: IdentifiedCall): IdentifiedCall {

@@ -53,7 +53,7 @@ const toModelCall = (
   size,
   plan,
   firstCandidate: undefined,
-  // Functions are paid with workspace credit (spec 4.1, function-call rule 3).
+  // Functions are paid with workspace credit.
   byok: undefined,
   byokKey: undefined,
   connections: [],

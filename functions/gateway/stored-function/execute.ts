@@ -95,7 +95,7 @@ const providerFailures: ReadonlySet<ErrorCode> = new Set([
 
 /**
  * Inside a function call every failure to get a result from providers is execution_failed, or
- * execution_deadline_exceeded (contract 5). What is wrong with the gateway or with the request keeps its own code.
+ * execution_deadline_exceeded. What is wrong with the gateway or with the request keeps its own code.
  */
 function executionError(error: unknown, correlationId: string): unknown {
   if (!(error instanceof GatewayError)) return error;

@@ -1,4 +1,4 @@
-// From an alias to what will be executed, in the order of contract 5: execution off, found, disabled, revision, expired,
+// From an alias to what will be executed, in the order in which errors win: execution off, found, disabled, revision, expired,
 // input contract. The worst case of all its model calls is held before the first of them.
 import { requiresManagedFunding } from '../../../shared/configuration/byok/index.ts';
 import type { Candidate } from '../../../shared/configuration/catalogue/index.ts';

@@ -10,7 +10,7 @@
 // A dead owner is a failure that could not be reported, so its record is as free as a released one: with another body too.
 // Otherwise a mistake in the body would keep its key for a day only because a process died, not because it answered.
 
-/** Contract 7. Counted from the claim while a call runs, from its completion once it is done. */
+/** Counted from the claim while a call runs, from its completion once it is done. */
 export const recordLifeSeconds = 24 * 60 * 60;
 
 /** An answer as it left the gateway. */
@@ -63,7 +63,7 @@ export function judge(record: IdempotencyRecord, claimant: Claimant): Verdict {
     if (record.owner === claimant.owner) return 'own';
     if (record.leaseUntilMs <= claimant.nowMs) return 'free';
   }
-  // Contract 5: a conflict wins over a call that runs or is done.
+  // A conflict wins over a call that runs or is done.
   if (record.fingerprint !== claimant.fingerprint) return 'conflict';
   return record.state;
 }

@@ -12,7 +12,7 @@ import { sha256Hex } from '../../foundation/ids/index.ts';
 import type { Clock } from '../../foundation/time/index.ts';
 import type { CallOptions, Item, Put, Store } from '../../storage/store/index.ts';
 
-/** Contract 7. */
+/** A span id names one call of a workspace for so long. */
 const spanLifeSeconds = 30 * 24 * 60 * 60;
 /** Before now on every clock, and not so long ago that DynamoDB ignores it: it deletes what expired in the last five years. */
 const withdrawnSeconds = 24 * 60 * 60;

@@ -3,7 +3,7 @@
 // the other half is for settlements and refusals.
 import type { EntryLimits } from './limits.ts';
 
-/** 500 a second (contract 6). */
+/** 500 a second. */
 const admissionsPerShardAndMinute = 30_000;
 /** Where only tokens are limited: calls hold at least this much on average, a short prompt and a short answer. */
 const tokensPerAdmissionMin = 100;

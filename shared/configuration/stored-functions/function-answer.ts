@@ -1,4 +1,4 @@
-// What a function call answers (spec 2.3): a chat.completion with the member `gw`. Pure.
+// What a function call answers: a chat.completion with the member `gw`. Pure.
 import { brand } from '../../foundation/constants/index.ts';
 import { readAnswerText } from '../../protocol/json-schema/index.ts';
 import { isJsonObject, type JsonText, parseJson, rewriteMembers } from '../../protocol/wire/index.ts';

@@ -1,4 +1,4 @@
-// Functions as they are written in the gateway file, checked (contract 8 and 9). Of a function what is left out stays as it
+// Functions as they are written in the gateway file, checked. Of a function what is left out stays as it
 // is stored; a revision has its defaults filled in, and its content is stored as it is here.
 
 export interface ContentPart {

@@ -1,4 +1,4 @@
-// What a call of a function may hold (contract 8): `user` and `metadata`, and messages that are the input alone or the
+// What a call of a function may hold: `user` and `metadata`, and messages that are the input alone or the
 // fixed messages verbatim and then the input.
 //
 //   fixed   the messages of a prompt that hold no reference, in their order. The steps of a workflow fix none: a client
@@ -34,7 +34,7 @@ export async function matchInput(
 type Body = Readonly<Record<string, unknown>>;
 
 const ownMembers: ReadonlySet<string> = new Set(['model', 'messages']);
-/** Contract 8: what a client may add, and of which type it is. */
+/** What a client may add, and of which type it is. */
 const passedMembers = new Map<string, (value: unknown) => boolean>([
   ['user', (value) => typeof value === 'string'],
   ['metadata', isJsonObject],

@@ -1,4 +1,4 @@
-// Which revision a function call runs, if it may run (contract 5): execution off, found, disabled, revision, expired, in
+// Which revision a function call runs, if it may run: execution off, found, disabled, revision, expired, in
 // this order. The input contract is checked after this. Pure.
 import { fail, type GatewayError, nearestOf, suggest } from '../../errors/index.ts';
 import { functionAliasPrefix, idPattern } from '../../foundation/constants/index.ts';
@@ -6,7 +6,7 @@ import type { RevisionContent } from './function-document.ts';
 import type { FunctionRecord, RevisionRecord } from './function-record.ts';
 import { isExpired } from './transitions.ts';
 
-/** What a client writes as the model of a function call (spec 2.4). */
+/** What a client writes as the model of a function call. */
 export interface FunctionAlias {
   readonly functionId: string;
   /** Pinned. Undefined: the active one. */
@@ -30,7 +30,7 @@ export interface FoundFunction {
 }
 
 export interface RevisionFacts {
-  /** Contract 9, service.function_execution. */
+  /** `service.function_execution` of the gateway file. */
   readonly executionEnabled: boolean;
   /** In the workspace of the key. Undefined: there is none, or it belongs to another workspace. */
   readonly found: FoundFunction | undefined;

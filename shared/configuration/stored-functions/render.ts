@@ -1,4 +1,4 @@
-// Fills templates (contract 8). No logic: a reference becomes the text of a value. Inserted text is never read as a
+// Fills templates. No logic: a reference becomes the text of a value. Inserted text is never read as a
 // template again, inherited members do not exist, and the size of the result is bounded.
 import { fail, type GatewayError } from '../../errors/index.ts';
 import { plainBodyMaxBytes } from '../../foundation/constants/index.ts';

@@ -1,4 +1,4 @@
-// Templates of stored functions (contract 8): text with `{{input}}`, `{{input.a.b}}`, `{{steps.ID.output}}` or
+// Templates of stored functions: text with `{{input}}`, `{{input.a.b}}`, `{{steps.ID.output}}` or
 // `{{steps.ID.output.a}}`. Blanks inside the braces do not count. This is the only reader of templates.
 import type { MessageTemplate, ModelCall, RevisionContent } from './function-document.ts';
 

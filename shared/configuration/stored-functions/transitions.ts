@@ -1,4 +1,4 @@
-// The states of functions and revisions (contract 8), as steps from one record to the next. Pure: an Error, with a text
+// The states of functions and revisions, as steps from one record to the next. Pure: an Error, with a text
 // for the operator, says why a step cannot be taken.
 //
 //   draft ──── qualify ───▶ qualified draft ──── activate ───▶ activated ──── expires_at ───▶ expired

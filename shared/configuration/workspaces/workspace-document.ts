@@ -1,5 +1,5 @@
 // A workspace as it is stored, less its keys, connections and functions, which have tables of their own. Member names are
-// those of the gateway file (contract 9).
+// those of the gateway file.
 import type { DeclaredPolicy } from '../catalogue/index.ts';
 
 export interface PresetDocument {

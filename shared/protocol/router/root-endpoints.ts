@@ -5,7 +5,7 @@ import { type LandingPage, makeLandingPage } from './landing-page.ts';
 import { jsonHeaders } from './response-headers.ts';
 import type { Endpoint } from './routes.ts';
 
-/** Contract 1: no key, no store. */
+/** No key, no store. */
 export const serveHealth: Endpoint = async () => ({
   status: okStatus,
   headers: jsonHeaders,

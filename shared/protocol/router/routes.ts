@@ -11,7 +11,7 @@ export type Routes = Readonly<Record<string, Readonly<Record<string, Endpoint>>>
 export interface RouteTable {
   /** Below every base path. */
   readonly api: Routes;
-  /** Below the first base path alone (contract 20 lists what the second one has). */
+  /** Below the first base path alone. */
   readonly firstBase: Routes;
   /** Paths of their own. */
   readonly root: Routes;

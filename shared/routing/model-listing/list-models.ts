@@ -1,5 +1,5 @@
 // The models a workspace can route to, as wire objects. Whether a credential is configured does not count here: that is
-// provider_not_configured on use, while `routable: false` means model_not_routable on use (spec 2.5).
+// provider_not_configured on use, while `routable: false` means model_not_routable on use.
 
 import type { Figures, Statistics } from '../../accounting/provider-health/index.ts';
 import type { Candidate, Catalogue, CatalogueModel } from '../../configuration/catalogue/index.ts';
@@ -16,7 +16,7 @@ import {
 } from '../../protocol/wire/index.ts';
 import { type ByokConnection, isBillable, mayBringKey, satisfies, totalPrice } from '../planner/index.ts';
 
-/** What stands for a price that is not set: such an entry cannot be billed (contract 6). */
+/** What stands for a price that is not set: such an entry cannot be billed. */
 const noPrice = '0';
 
 /** What of a workspace decides which entries its calls can use. */

@@ -13,7 +13,7 @@ export type FailureKind = 'invalid' | 'rate_limited' | 'failed' | 'deadline' | '
 
 export interface AttemptFailure {
   readonly kind: FailureKind;
-  /** Only of `invalid`, and only where the cause is recognised (contract 4). */
+  /** Only of `invalid`, and only where the cause is recognised. */
   readonly reason?: RejectionReason | undefined;
   /** Only of `invalid`: the member that the provider complains about, in its spelling. */
   readonly param?: string | undefined;

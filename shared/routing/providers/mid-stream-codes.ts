@@ -1,7 +1,7 @@
 import type { MidStreamCode } from '../../protocol/wire/index.ts';
 import type { FailureKind } from './classify.ts';
 
-/** Contract 4: the code of the error line with which a stream ends, by what ended it. */
+/** The code of the error line with which a stream ends, by what ended it. */
 export const midStreamCodeOf: Record<FailureKind, MidStreamCode> = {
   failed: 'no_available_provider',
   rate_limited: 'rate_limited',

@@ -6,7 +6,7 @@ type WatchEnd = 'silent' | 'idle' | 'deadline' | 'client_gone' | 'stopped';
 
 export interface WatchSignals {
   readonly clientGone: AbortSignal;
-  /** How long the provider is read on for a client that left: it pays for what it used (contract 6). Default 0. */
+  /** How long the provider is read on for a client that left: it pays for what it used. Default 0. */
   readonly graceMs?: number;
   /** Ends the call at once: another step of the workflow has failed. */
   readonly stopped?: AbortSignal | undefined;

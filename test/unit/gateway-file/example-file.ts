@@ -1,4 +1,4 @@
-// The file of contract 9, and ways to spoil one place of it.
+// A file with every member, and ways to spoil one place of it.
 
 import { type GatewayFile, type Problem, readGatewayFile } from '../../../shared/configuration/gateway-file/index.ts';
 import { createApiKey } from '../../../shared/configuration/keys/index.ts';

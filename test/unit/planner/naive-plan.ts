@@ -1,4 +1,4 @@
-// The rules of contract 3 and 5 once more, told from the side of one candidate: how far does it get? The error is the
+// The rules of planning once more, told from the side of one candidate: how far does it get? The error is the
 // last check that any candidate reached. Slow, in floats, and sharing no line with the planner.
 import type { ModelDocument, ModelProviderDocument } from '../../../shared/configuration/catalogue/index.ts';
 import type { Body, Configuration } from './arbitrary-configurations.ts';

@@ -117,7 +117,7 @@ describe('an error object', () => {
     expect(classifyErrorObject(body).kind).toBe(kind);
   });
 
-  it('never throws, never repeats a provider’s words, and knows only the reasons of the contract', () => {
+  it('never throws, never repeats a provider’s words, and knows only the documented reasons', () => {
     const error = fc.record({ message: fc.string(), code: fc.anything(), type: fc.anything(), param: fc.anything() });
     const body = fc.oneof(fc.anything(), fc.record({ error: fc.oneof(fc.anything(), error) }));
     fc.assert(
