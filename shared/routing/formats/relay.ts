@@ -36,7 +36,7 @@ export async function relay(request: ChatRequest, candidate: Candidate, send: Se
     return { kind: 'stream', batches: readStream(sent.body, { describe, choices: request.choices }), drain };
   }
   const text = await sent.readText();
-  const read = text === undefined ? { kind: 'unreadable' as const } : readJsonAnswer(text);
+  const read = text === undefined ? { kind: 'unreadable' as const } : await readJsonAnswer(text);
   if (read.kind === 'error') {
     return { kind: 'failure', failure: { ...classifyErrorObject(read.error), providerText: describe(read.error) } };
   }

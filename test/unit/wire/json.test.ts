@@ -201,53 +201,75 @@ describe('JSON text', () => {
 });
 
 describe('a provider’s JSON answer', () => {
-  it('is one with a choice, whatever else it carries', () => {
+  it('is one with a choice, whatever else it carries', async () => {
     const text = '{"choices":[{"message":{"content":"é"}}],"x":1}';
     const usage = undefined;
-    expect(readJsonAnswer(text)).toMatchObject({ kind: 'answer', answer: { json: { text }, usage, outputBytes: 2 } });
-    expect(readJsonAnswer(' \n\n{"choices":[{}],"error":null} ').kind).toBe('answer');
+    expect(await readJsonAnswer(text)).toMatchObject({
+      kind: 'answer',
+      answer: { json: { text }, usage, outputBytes: 2 },
+    });
+    expect((await readJsonAnswer(' \n\n{"choices":[{}],"error":null} ')).kind).toBe('answer');
   });
 
   it.each(['', 'null', '7', '[]', '{}', '{"choices":[]}', '{"choices":null}', '{"choices":[{}]', '<html>', 'data: {}'])(
     'is unreadable without one: %s',
-    (text) => {
-      expect(readJsonAnswer(text).kind).toBe('unreadable');
+    async (text) => {
+      expect((await readJsonAnswer(text)).kind).toBe('unreadable');
     },
   );
 
-  it('is unreadable with more choices than a request can ask for', () => {
+  it('is unreadable with more choices than a request can ask for', async () => {
     const answer = (choices: number) => JSON.stringify({ choices: new Array(choices).fill({ message: {} }) });
-    expect([readJsonAnswer(answer(128)).kind, readJsonAnswer(answer(129)).kind]).toEqual(['answer', 'unreadable']);
+    expect([(await readJsonAnswer(answer(128))).kind, (await readJsonAnswer(answer(129))).kind]).toEqual([
+      'answer',
+      'unreadable',
+    ]);
   });
 
-  it('is unreadable beyond 100,000 values, found without reading on', () => {
+  it('is unreadable beyond 100,000 values, found without reading on', async () => {
     const answer = (values: number) => `{"choices":[{}],"x":[${new Array(values - 4).fill('{}')}]}`;
-    expect([readJsonAnswer(answer(100_000)).kind, readJsonAnswer(answer(100_001)).kind]).toEqual([
+    expect([(await readJsonAnswer(answer(100_000))).kind, (await readJsonAnswer(answer(100_001))).kind]).toEqual([
       'answer',
       'unreadable',
     ]);
     const parse = jest.spyOn(JSON, 'parse');
-    expect(readJsonAnswer(answer(5_000_000)).kind).toBe('unreadable');
+    expect((await readJsonAnswer(answer(5_000_000))).kind).toBe('unreadable');
     expect(parse).not.toHaveBeenCalled();
     parse.mockRestore();
   });
 
-  it.each([0.5, -1, 128, 1e99, '0', {}])('is unreadable with a choice whose index is none: %j', (index) => {
-    expect(readJsonAnswer(JSON.stringify({ choices: [{ index, message: {} }] })).kind).toBe('unreadable');
+  it('gives others the event loop before it is searched, and before its output is counted, where it is long', async () => {
+    const text = JSON.stringify({ choices: [{ message: { content: 'x'.repeat(300_000) } }] });
+    let turns = 0;
+    let isRead = false;
+    const next = () => {
+      if (isRead) return;
+      turns += 1;
+      setImmediate(next);
+    };
+    setImmediate(next);
+    const read = await readJsonAnswer(text);
+    isRead = true;
+    expect(read).toMatchObject({ kind: 'answer', answer: { outputBytes: 300_000 } });
+    expect(turns).toBeGreaterThanOrEqual(2);
   });
 
-  it.each([0, 127, null, undefined])('is an answer with a choice of index %j', (index) => {
-    expect(readJsonAnswer(JSON.stringify({ choices: [{ index, message: {} }] })).kind).toBe('answer');
+  it.each([0.5, -1, 128, 1e99, '0', {}])('is unreadable with a choice whose index is none: %j', async (index) => {
+    expect((await readJsonAnswer(JSON.stringify({ choices: [{ index, message: {} }] }))).kind).toBe('unreadable');
+  });
+
+  it.each([0, 127, null, undefined])('is an answer with a choice of index %j', async (index) => {
+    expect((await readJsonAnswer(JSON.stringify({ choices: [{ index, message: {} }] }))).kind).toBe('answer');
   });
 
   it.each(['{"error":{"message":"x"}}', '{"error":"x","choices":[{}]}', '{"object":"error","message":"x","code":400}'])(
     'is an error where it says so, with a status of 200 or not: %s',
-    (text) => {
-      expect(readJsonAnswer(text).kind).toBe('error');
+    async (text) => {
+      expect((await readJsonAnswer(text)).kind).toBe('error');
     },
   );
 
-  it('loses reasoning in every choice, and nothing else', () => {
+  it('loses reasoning in every choice, and nothing else', async () => {
     const choice = (message: object) => ({ index: 0, message, finish_reason: 'stop' });
     const body = {
       id: 'x',

@@ -1,6 +1,7 @@
 // What a provider answers, whole as JSON or in chunks of a stream. Lenient: an object with one choice or more is an answer,
 // and a member that is not known changes nothing. Only what the gateway reads of it is made a value.
 import { choicesMax, jsonValuesMax, upstreamErrorMaxBytes } from '../../../foundation/constants/index.ts';
+import { nextTurn } from '../../../foundation/time/index.ts';
 import {
   findMember,
   isJsonObject,
@@ -32,6 +33,9 @@ const answerBounds = { depthMax: 512, valuesMax: jsonValuesMax };
 /** Ten times what any provider reports. A longer one is none. */
 const usageMaxCharacters = 16 * 1024;
 
+/** Read within a few milliseconds. */
+const longAnswerCharacters = 256 * 1024;
+
 const nothing: Shape = {};
 const membersOf = (shapes: Readonly<Record<string, Shape>>): Shape => ({ members: new Map(Object.entries(shapes)) });
 
@@ -51,7 +55,10 @@ export function answerJson(text: string): JsonText {
   return scanned.json;
 }
 
-export function readJsonAnswer(text: string): ReadAnswer {
+/** A long text is searched, and its output counted, in turns of their own: others have the event loop between them. */
+export async function readJsonAnswer(text: string): Promise<ReadAnswer> {
+  const isLong = text.length > longAnswerCharacters;
+  if (isLong) await nextTurn();
   const scanned = scanJson(text, answerBounds);
   if (scanned.kind !== 'json' || !scanned.json.isObject(0)) return { kind: 'unreadable' };
   const { json } = scanned;
@@ -61,6 +68,7 @@ export function readJsonAnswer(text: string): ReadAnswer {
   // More than any request can ask for is no answer, and each of them is work.
   if (choices.length === 0 || choices.length > choicesMax || !choices.every(hasValidIndex))
     return { kind: 'unreadable' };
+  if (isLong) await nextTurn();
   const outputBytes = messagesIn(json, 'message').reduce((sum, message) => sum + outputBytesOf(json, message), 0);
   return { kind: 'answer', answer: { json, usage: readReportedUsage(json), outputBytes } };
 }
