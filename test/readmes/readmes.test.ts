@@ -12,14 +12,7 @@ import { createProgram } from '../../infra/cli/args/run.ts';
 import { readOptions as readLocalOptions } from '../../infra/local/options.ts';
 import { readSmokeArgs } from '../../infra/verify/smoke.ts';
 import { projectRoot, readMarkdownFiles, readSourceFiles } from '../support/source-files.ts';
-import {
-  costsOnTheFirstPage,
-  numberedPages,
-  numbersOf,
-  otherNumbers,
-  otherSections,
-  statedNumbers,
-} from './numbers.ts';
+import { costsOnTheFirstPage, numbersOf, otherNumbers, otherPages, otherSections, statedNumbers } from './numbers.ts';
 
 const sources = readSourceFiles(['shared', 'functions', 'infra']);
 const pages = readMarkdownFiles();
@@ -149,9 +142,7 @@ describe('the numbers of the pages', () => {
   const number = numbersOf(sources);
   /** Without code, addresses, and the sections whose numbers come from elsewhere; each run of spaces is one. */
   const proseOf = (path: string): string => {
-    const found = pages.find((page) =>
-      path === 'functions' ? page.path.startsWith('functions/') : page.path === path,
-    );
+    const found = pages.find((page) => page.path === path);
     return `\n${found?.text ?? ''}`
       .replaceAll(fences, '')
       .split(/\n(?=## )/)
@@ -162,6 +153,13 @@ describe('the numbers of the pages', () => {
       .replaceAll(/\]\([^)]*\)/g, ']')
       .replaceAll(/[ \n]+/g, ' ');
   };
+
+  const numberedPages = pages.map(({ path }) => path).filter((path) => !otherPages.includes(path));
+
+  it('stand on no page that is not there', () => {
+    const known = [...Object.keys(statedNumbers(number)), ...otherPages];
+    expect(known.filter((path) => !pages.some((page) => page.path === path))).toEqual([]);
+  });
 
   it.each(numberedPages)('of %s are those of the code, each of them', (path) => {
     const phrases = statedNumbers(number)[path] ?? [];
