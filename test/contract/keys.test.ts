@@ -63,6 +63,9 @@ describe('a key', () => {
   it('that is revoked is UNAUTHORIZED on plain calls and on the model list', async () => {
     await expectError(await post(`Bearer ${revoked}`), 401, 'UNAUTHORIZED');
     await expectError(await post(`Bearer ${revoked}`, 'not even JSON'), 401, 'UNAUTHORIZED');
+    expect(await (await post(`Bearer ${revoked}`)).json()).toMatchObject({
+      message: expect.stringContaining('revoked or expired'),
+    });
     await expectError(await gateway.get('/models', { authorization: `Bearer ${revoked}` }), 401, 'UNAUTHORIZED');
   });
 
@@ -75,6 +78,9 @@ describe('a key', () => {
       hello(`${model}@r1`, { temperature: 'hot', provider: 3 }),
     ];
     for (const body of bodies) await expectError(await post(`Bearer ${revoked}`, body), 401, 'api_key_revoked');
+    expect(await (await post(`Bearer ${revoked}`, hello(model))).json()).toMatchObject({
+      message: expect.stringContaining('revoked or expired'),
+    });
   });
 
   it('that was never given out stays UNAUTHORIZED on a function call', async () => {

@@ -34,6 +34,19 @@ const fanOut = (branches: number, steps: number): object => {
   return { $ref: '#/$defs/d0', $defs: { ...$defs, [`d${steps}`]: { type: 'string' } } };
 };
 
+/** Calls `run` with about a tenth of the stack left. */
+function withLittleStack<Value>(run: () => Value): Value {
+  const descend = (frames: number): Value => (frames === 0 ? run() : descend(frames - 1));
+  const measure = (frames: number): number => {
+    try {
+      return measure(frames + 1);
+    } catch {
+      return frames;
+    }
+  };
+  return descend(Math.floor(measure(0) * 0.9));
+}
+
 describe('a hostile schema', () => {
   it('is refused one level beyond the depth, and 10,000 beyond', async () => {
     const deep = (levels: number) => nested(levels, (not) => ({ not }));
@@ -108,17 +121,15 @@ describe('a hostile schema', () => {
     expect(await faultOf(schema)).toContain('too entangled');
   });
 
-  it('never throws for a chain of references about as long as the stack: it is refused, or followed to its end', async () => {
-    const steps = 2_000;
+  it('is refused for a chain of references beyond the stack', async () => {
+    const steps = 1_500;
     const link = (step: number) => [step, step === steps - 1 ? {} : { $ref: `#/$defs/${step + 1}` }];
     const schema = {
       $ref: '#/$defs/0',
       $defs: Object.fromEntries(Array.from({ length: steps }, (_, step) => link(step))),
     };
-    // How deep the stack is depends on what the engine has compiled by then.
-    const fault = await faultOf(schema);
-    if (fault === undefined) expect(await checkAnswer(schema, '1')).toMatchObject({ kind: 'valid' });
-    else expect(fault).toContain('too entangled');
+    // A thread's stack is larger than that of a process, so most of it is in use here.
+    expect(await withLittleStack(() => faultOf(schema))).toContain('too entangled');
   });
 
   it('is not mistaken for one when it is only large', async () => {
