@@ -3,7 +3,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { systemClock } from '../../shared/foundation/time/index.ts';
-import { readOptions, usage } from './options.ts';
+import { readOptions, usage } from './bench-options.ts';
 import { runBench } from './run-bench.ts';
 
 /** A whole run takes less than four minutes. Children end with this process. */

@@ -1,13 +1,13 @@
 // The sections of a run, one after the other.
 import { cpus, loadavg, totalmem } from 'node:os';
-import { type BenchPlan, fullPlan, quickPlan, type readOptions, type SectionName } from './options.ts';
+import { type BenchPlan, fullPlan, quickPlan, type readOptions, type SectionName } from './bench-options.ts';
 import { type SectionReport, shown, tableText } from './report.ts';
 import { measureLatency } from './sections/latency.ts';
 import { measureLoad } from './sections/load.ts';
 import { measureMemory } from './sections/memory.ts';
 import { measureScale } from './sections/scale.ts';
 import { measureStart } from './sections/start.ts';
-import { measureStore } from './sections/store.ts';
+import { measureStore } from './sections/store-cost.ts';
 import { type TestBed, withTestBed } from './test-bed/test-bed.ts';
 
 /** The load comes after the scale: what it leaves behind would be measured there. */

@@ -5,7 +5,7 @@ import { delimiter, dirname, join, resolve } from 'node:path';
 import { openAwsAccount } from './aws-account.ts';
 import { checkBeforeDeployment } from './deployment/check-before-deployment.ts';
 import { confirm } from './deployment/confirm.ts';
-import { cdkRuns, readDeployOptions } from './deployment/options.ts';
+import { cdkRuns, readDeployOptions } from './deployment/deploy-options.ts';
 import { runScript } from './run-script.ts';
 import { checkPlace } from './settings-schema.ts';
 import { stageSettings } from './stage-settings.ts';

@@ -5,7 +5,7 @@ import { localCredentials } from '../../shared/composition/index.ts';
 import { localKeyWrapper } from '../../shared/configuration/byok/index.ts';
 import { systemClock } from '../../shared/foundation/time/index.ts';
 import { folderBlobs, memoryBlobs } from '../../shared/storage/blobs/index.ts';
-import type { LocalOptions } from './options.ts';
+import type { LocalOptions } from './start-options.ts';
 
 /** Gateways that share a store must share these too: where no folder is named, this one of the working folder serves. */
 const sharedFolder = '.gw';

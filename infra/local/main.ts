@@ -2,7 +2,7 @@
 import { enableCompileCache } from 'node:module';
 import { sleep, systemClock } from '../../shared/foundation/time/index.ts';
 import { InvalidGatewayFile } from './config-file.ts';
-import { readOptions, usage } from './options.ts';
+import { readOptions, usage } from './start-options.ts';
 
 // What is imported from here on is compiled once, and kept with the temporary files.
 enableCompileCache();

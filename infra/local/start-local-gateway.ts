@@ -31,9 +31,9 @@ import { commandLineHint, describeStart } from './describe-start.ts';
 import { lockFolder } from './folder-lock.ts';
 import { baseUrl, checkAddress, hostDefault, isWildcard, orOneLine } from './listen-address.ts';
 import { localAdapters } from './local-adapters.ts';
-import type { LocalOptions } from './options.ts';
 import { type PrivateDynamo, startPrivateDynamo } from './private-dynamodb.ts';
 import { type Simulator, startSimulator } from './simulator/index.ts';
+import type { LocalOptions } from './start-options.ts';
 import { createTerminalLog } from './terminal-log.ts';
 
 const localStage = 'local';

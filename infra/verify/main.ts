@@ -4,7 +4,7 @@ import { startStopwatch } from '../../shared/foundation/time/index.ts';
 import { emulatedStage } from './emulated-stage/emulated-stage.ts';
 import { runtime } from './runtime/runtime.ts';
 import { secondEngine } from './second-engine.ts';
-import { projectRoot, pythonProgram, runCommand, Skipped, type Step } from './step.ts';
+import { projectRoot, pythonProgram, runCommand, Skipped, type Step } from './verify-step.ts';
 
 /** Resources that depend on what they already refer to: CDK writes such lines, and they do no harm. */
 const ignoredChecks = 'W3005';

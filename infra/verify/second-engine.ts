@@ -1,7 +1,7 @@
 // The store suites on another implementation of DynamoDB than the embedded one: conditions that only one engine accepts
 // would be found on AWS.
 import { startEmulator } from './emulator.ts';
-import { pythonProgram, runTests, type Step } from './step.ts';
+import { pythonProgram, runTests, type Step } from './verify-step.ts';
 
 export const ministackRequirement = 'ministack==1.5.33';
 

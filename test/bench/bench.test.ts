@@ -1,13 +1,13 @@
 // That the parts of `npm run bench` work and count right. No time is asserted: figures are for the bench to show.
 import { beforeAll, describe, expect, it } from '#jest';
+import { quickPlan, readOptions } from '../../infra/bench/bench-options.ts';
 import { writeUnitsPerCall } from '../../infra/bench/costs.ts';
-import { quickPlan, readOptions } from '../../infra/bench/options.ts';
 import { atLeast, atMost, percentile, tableText } from '../../infra/bench/report.ts';
 import { runBench } from '../../infra/bench/run-bench.ts';
 import { type Measured, scaleReport } from '../../infra/bench/sections/scale.ts';
-import { countRounds } from '../../infra/bench/sections/store.ts';
-import { costOf } from '../../infra/bench/test-bed/calls.ts';
+import { countRounds } from '../../infra/bench/sections/store-cost.ts';
 import { itemBytes, storeHeaders } from '../../infra/bench/test-bed/item-size.ts';
+import { costOf } from '../../infra/bench/test-bed/measured-calls.ts';
 import { startStoreProxy } from '../../infra/bench/test-bed/store-proxy.ts';
 import type { StageSettings } from '../../infra/cdk/settings-schema.ts';
 import { stageSettings } from '../../infra/cdk/stage-settings.ts';

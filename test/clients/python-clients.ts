@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { runCommand, Skipped, tryCommand } from '../../infra/verify/step.ts';
+import { runCommand, Skipped, tryCommand } from '../../infra/verify/verify-step.ts';
 import { basePaths } from '../../shared/foundation/constants/index.ts';
 import { errorKinds, exampleTitle } from './error-kinds.ts';
 import { virtualEnvironment } from './python-environment.ts';

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { projectRoot, Skipped, tryCommand } from '../../infra/verify/step.ts';
+import { projectRoot, Skipped, tryCommand } from '../../infra/verify/verify-step.ts';
 
 /**
  * The Python of a virtual environment with these requirements: made under .cache/ at its first use, again when they

@@ -15,7 +15,7 @@ import {
   writeUnitsPerCall,
 } from '../../infra/bench/costs.ts';
 import { stageSettings } from '../../infra/cdk/stage-settings.ts';
-import { projectRoot } from '../../infra/verify/step.ts';
+import { projectRoot } from '../../infra/verify/verify-step.ts';
 import { attemptMetricSeries, requestMetricSeries } from '../../shared/foundation/constants/index.ts';
 import { resourcesOf, synthesizeStage } from './synthesized-stage.ts';
 

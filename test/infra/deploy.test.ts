@@ -1,6 +1,6 @@
 import { execFile } from 'node:child_process';
 import { describe, expect, it } from '#jest';
-import { cdkRuns, readDeployOptions } from '../../infra/cdk/deployment/options.ts';
+import { cdkRuns, readDeployOptions } from '../../infra/cdk/deployment/deploy-options.ts';
 import type { StageSettings } from '../../infra/cdk/settings-schema.ts';
 import { stageSettings } from '../../infra/cdk/stage-settings.ts';
 

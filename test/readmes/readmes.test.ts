@@ -3,13 +3,13 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { describe, expect, it } from '#jest';
-import { readOptions as readBenchOptions } from '../../infra/bench/options.ts';
-import { readDeployOptions } from '../../infra/cdk/deployment/options.ts';
+import { readOptions as readBenchOptions } from '../../infra/bench/bench-options.ts';
+import { readDeployOptions } from '../../infra/cdk/deployment/deploy-options.ts';
 import { checkSettings, type StageSettings } from '../../infra/cdk/settings-schema.ts';
 import { stageSettings } from '../../infra/cdk/stage-settings.ts';
 import type { CommandLine } from '../../infra/cli/args/command-line.ts';
 import { createProgram } from '../../infra/cli/args/run.ts';
-import { readOptions as readLocalOptions } from '../../infra/local/options.ts';
+import { readOptions as readLocalOptions } from '../../infra/local/start-options.ts';
 import { readSmokeArgs } from '../../infra/verify/smoke.ts';
 import { projectRoot, readMarkdownFiles, readSourceFiles } from '../support/source-files.ts';
 import { costsOnTheFirstPage, numbersOf, otherNumbers, otherPages, otherSections, statedNumbers } from './numbers.ts';

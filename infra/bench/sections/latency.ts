@@ -1,9 +1,10 @@
 // What a client waits for because there is a gateway in between. The provider itself, the gateway and its peer are called
 // in turns; "added" is the difference of the percentiles. The gateway has every limit on, the peer keeps no state.
-import { type Call, createClient, drive, type Endpoint, jsonBody, streamBody } from '../client.ts';
-import type { BenchPlan } from '../options.ts';
+
+import type { BenchPlan } from '../bench-options.ts';
+import { type Call, createClient, drive, type Endpoint, jsonBody, streamBody } from '../measuring-client.ts';
 import { atLeast, atMost, percentile, type SectionReport, sum } from '../report.ts';
-import { models } from '../test-bed/gateway-file.ts';
+import { models } from '../test-bed/bench-file.ts';
 import type { TestBed } from '../test-bed/test-bed.ts';
 
 /** On one connection: what a call leaves to do after its answer is done by the next one. */

@@ -1,10 +1,11 @@
 // Whether a call costs the same alone and as one of a thousand: many calls at once; one further call beside calls in
 // flight, its latency, and what it asks of the store; and what a call asks of the store on 32 connections.
-import { createClient, drive, type Endpoint, jsonBody } from '../client.ts';
-import type { BenchPlan } from '../options.ts';
+
+import type { BenchPlan } from '../bench-options.ts';
+import { createClient, drive, type Endpoint, jsonBody } from '../measuring-client.ts';
 import { atLeast, atMost, median, percentile, type SectionReport } from '../report.ts';
-import * as calls from '../test-bed/calls.ts';
-import { limitedCall, models } from '../test-bed/gateway-file.ts';
+import { limitedCall, models } from '../test-bed/bench-file.ts';
+import * as calls from '../test-bed/measured-calls.ts';
 import type { TestBed } from '../test-bed/test-bed.ts';
 
 const waitMs = 2_000;

@@ -1,9 +1,10 @@
 // Whether a gateway that has served many calls holds more memory than one that has served some. Read after a full
 // collection, so that only what is kept counts.
-import { createClient, drive, jsonBody } from '../client.ts';
-import type { BenchPlan } from '../options.ts';
+
+import type { BenchPlan } from '../bench-options.ts';
+import { createClient, drive, jsonBody } from '../measuring-client.ts';
 import { atMost, type SectionReport } from '../report.ts';
-import { models } from '../test-bed/gateway-file.ts';
+import { models } from '../test-bed/bench-file.ts';
 import type { TestBed } from '../test-bed/test-bed.ts';
 
 const samples = 10;

@@ -2,11 +2,11 @@
 // calls cost. A model, fed with the items and writes of this checkout, and with limits of AWS of November 2026.
 import type { StageSettings } from '../../cdk/settings-schema.ts';
 import { stageSettings } from '../../cdk/stage-settings.ts';
-import { createClient, drive } from '../client.ts';
 import { callCosts, sumOf, usualCall } from '../costs.ts';
+import { createClient, drive } from '../measuring-client.ts';
 import { atLeast, type SectionReport, sum } from '../report.ts';
-import { callForAMinute, flushMs, whileInFlight } from '../test-bed/calls.ts';
-import { limitedCall } from '../test-bed/gateway-file.ts';
+import { limitedCall } from '../test-bed/bench-file.ts';
+import { callForAMinute, flushMs, whileInFlight } from '../test-bed/measured-calls.ts';
 import type { TestBed } from '../test-bed/test-bed.ts';
 
 const tables = ['keys', 'ledger', 'limits', 'records', 'statistics'] as const;

@@ -6,7 +6,7 @@ import { join, resolve } from 'node:path';
 import { promisify } from 'node:util';
 import { environmentNames } from '../../../shared/foundation/constants/index.ts';
 import { bundleFunction, bundleMaxBytes, functionNames } from '../../build/bundle.ts';
-import type { BenchPlan } from '../options.ts';
+import type { BenchPlan } from '../bench-options.ts';
 import { atMost, median, type SectionReport } from '../report.ts';
 import type { TestBed } from '../test-bed/test-bed.ts';
 

@@ -2,7 +2,7 @@
 import { sleep, systemClock } from '../../../shared/foundation/time/index.ts';
 import { hasEnded, spawnBoundChild } from '../../local/bound-child.ts';
 import { freePort } from '../../local/embedded-dynamodb.ts';
-import { createClient, jsonBody } from '../client.ts';
+import { createClient, jsonBody } from '../measuring-client.ts';
 
 const name = '@portkey-ai/gateway@1.15.2';
 /** A minute: npm fetches it first. */

@@ -4,7 +4,7 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { physicalTableName, type TableName } from '../../../shared/foundation/constants/index.ts';
 import { startEmbeddedDynamo } from '../../local/embedded-dynamodb.ts';
-import { gatewayFileText, newKeys } from './gateway-file.ts';
+import { gatewayFileText, newKeys } from './bench-file.ts';
 import { startGateway } from './gateway-process.ts';
 import { largestItemBytes } from './item-size.ts';
 import { startPeer } from './peer.ts';

@@ -4,7 +4,7 @@ import { apiStackName, commitOutput, dataStackName } from '../resource-names.ts'
 import { checkBootstrap, checkConcurrency, checkRegion } from './account-checks.ts';
 import { AllowedCalls } from './allowed-calls.ts';
 import { describeStepBack } from './commit.ts';
-import type { DeployOptions } from './options.ts';
+import type { DeployOptions } from './deploy-options.ts';
 import { findOrphans, leftBehind, refuseOrphans } from './orphans.ts';
 
 export interface Findings {

@@ -47,7 +47,7 @@ async function setCredential(session: Session, name: string): Promise<Outcome> {
   const opened = await session.open({ writes: true });
   if (opened.access === undefined) throw new Error('a stage is opened with the access of the shell');
   // Not at the head of the file: it brings an SDK client that no local command uses.
-  const { openProviderSecret } = await import('../target/provider-secret.ts');
+  const { openProviderSecret } = await import('../target/open-provider-secret.ts');
   const secret = await openProviderSecret(opened.access, target.stage);
   try {
     const credentials = new Map(await secret.read());

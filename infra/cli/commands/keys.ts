@@ -23,7 +23,7 @@ import {
 import { confirm, type Outcome, type Session } from '../args/session.ts';
 import { type Field, fieldJson, fieldTable } from '../output/table.ts';
 import { openAdministration } from '../target/stores.ts';
-import { expiresForm, type KeyOptions, readExpires, readModels, readReset, toKeyChanges } from './key-rules.ts';
+import { expiresForm, type KeyOptions, readExpires, readModels, readReset, toKeyChanges } from './key-options.ts';
 import { addRotate } from './rotate.ts';
 
 export function addKeys(program: CommandLine): void {

@@ -5,7 +5,7 @@ import { readDuration, readId, readKeyName, UsageError } from '../args/option-va
 import type { Outcome, Session } from '../args/session.ts';
 import { isoTime } from '../output/format.ts';
 import { openAdministration } from '../target/stores.ts';
-import { expiresForm, type KeyOptions, readExpires, toExpiry } from './key-rules.ts';
+import { expiresForm, type KeyOptions, readExpires, toExpiry } from './key-options.ts';
 
 const graceDefaultMs = 24 * 3_600_000;
 /** A key that should live on longer needs no successor yet. */

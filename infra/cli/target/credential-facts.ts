@@ -67,7 +67,7 @@ async function readStageCredentials(
 ): Promise<CredentialFacts> {
   if (access === undefined || !providers.some(namesCredential)) return { missing: () => undefined };
   // Not at the head of the file: it brings an SDK client that no local command uses.
-  const { openProviderSecret } = await import('./provider-secret.ts');
+  const { openProviderSecret } = await import('./open-provider-secret.ts');
   const secret = await openProviderSecret(access, stage);
   try {
     const stored = await secret.read();

@@ -4,10 +4,10 @@ import { join } from 'node:path';
 import { startSimulator } from '../../local/simulator/index.ts';
 import { startEmulator } from '../emulator.ts';
 import { ministackRequirement } from '../second-engine.ts';
-import { pythonProgram, type Step } from '../step.ts';
+import { pythonProgram, type Step } from '../verify-step.ts';
 import { account, region } from './emulated-account.ts';
 import { liveDisposably, liveProtected } from './lives.ts';
-import { createOperator } from './operator.ts';
+import { createOperator } from './operator-commands.ts';
 import { copyProject } from './project-copy.ts';
 
 const weaker =

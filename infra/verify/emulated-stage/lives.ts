@@ -2,7 +2,7 @@
 // cannot import a bucket or a global table, so adopting what the second left behind is not shown here.
 import { PutBucketTaggingCommand, PutObjectCommand, S3Client } from '@aws-sdk/client-s3';
 import { apiStackName, dataStackName } from '../../cdk/resource-names.ts';
-import { check, type Operator } from './operator.ts';
+import { check, type Operator } from './operator-commands.ts';
 import { failingDeployment, type ProjectCopy } from './project-copy.ts';
 
 const changedMemoryMb = 1_024;

@@ -4,7 +4,7 @@ import { cpSync, mkdtempSync, readFileSync, renameSync, rmSync, symlinkSync, wri
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { StageSettings } from '../../cdk/settings-schema.ts';
-import { projectRoot } from '../step.ts';
+import { projectRoot } from '../verify-step.ts';
 import { account, region } from './emulated-account.ts';
 
 export interface ProjectCopy {

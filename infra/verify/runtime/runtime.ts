@@ -3,7 +3,7 @@
 import { join } from 'node:path';
 import { environmentNames } from '../../../shared/foundation/constants/index.ts';
 import { buildBundles } from '../../build/bundle.ts';
-import { projectRoot, Skipped, type Step } from '../step.ts';
+import { projectRoot, Skipped, type Step } from '../verify-step.ts';
 import { prepareStage } from './prepare-stage.ts';
 import { findRuntimeClient } from './runtime-client.ts';
 import { scenarios } from './scenarios.ts';

@@ -2,7 +2,7 @@
 import { headerNames, plainBodyMaxBytes } from '../../../shared/foundation/constants/index.ts';
 import { systemRandomness } from '../../../shared/foundation/ids/index.ts';
 import { systemClock } from '../../../shared/foundation/time/index.ts';
-import { type Access, type Answer, type Arrival, createClient, describeArrival, expectThat } from './client.ts';
+import { type Access, type Answer, type Arrival, createClient, describeArrival, expectThat } from './smoke-client.ts';
 
 export interface SmokeOptions extends Access {
   readonly model: string;

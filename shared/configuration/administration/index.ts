@@ -1,10 +1,10 @@
+export { addCredit, readCredits, type WorkspaceCredit } from './add-credit.ts';
 export { ChangeFailed, type ChangeFailure } from './change-failed.ts';
-export { addCredit, readCredits, type WorkspaceCredit } from './credits.ts';
-export { type AdministrationDependencies, createAdministration, type OperatorStores } from './dependencies.ts';
-export { changeFunction, readFunction, readFunctions, showFunction } from './functions.ts';
+export { changeFunction, readFunction, readFunctions, showFunction } from './change-functions.ts';
+export { createKey, readKey, revokeKey, updateKey } from './change-keys.ts';
 export { type KeyFigures, readKeys } from './key-figures.ts';
 export type { KeyChanges } from './key-rules.ts';
-export { createKey, readKey, revokeKey, updateKey } from './keys.ts';
-export { configuredProviders, modelsServedBy, planProviderStatus } from './providers.ts';
+export { type AdministrationDependencies, createAdministration, type OperatorStores } from './operator-stores.ts';
+export { configuredProviders, modelsServedBy, planProviderStatus } from './provider-status.ts';
 export { rotateKey } from './rotate-key.ts';
 export { readWorkspaces } from './workspaces.ts';

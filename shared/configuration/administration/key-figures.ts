@@ -3,7 +3,7 @@ import { readKeySpending } from '../../accounting/holds/index.ts';
 import type { PicoUsd } from '../../foundation/money/index.ts';
 import { collect, mapParallel, parallelReads } from '../../foundation/parallel/index.ts';
 import type { KeyRecord } from '../keys/index.ts';
-import type { AdministrationDependencies } from './dependencies.ts';
+import type { AdministrationDependencies } from './operator-stores.ts';
 
 type Dependencies = Pick<AdministrationDependencies, 'keys' | 'clock'>;
 

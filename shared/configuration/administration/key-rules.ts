@@ -3,7 +3,7 @@ import { collect } from '../../foundation/parallel/index.ts';
 import { StoreUnavailable } from '../../storage/store/index.ts';
 import { holdersOf, isKeyExpired, type KeySettings, type NamedKey } from '../keys/index.ts';
 import { ChangeFailed } from './change-failed.ts';
-import type { AdministrationDependencies } from './dependencies.ts';
+import type { AdministrationDependencies } from './operator-stores.ts';
 
 /** Settings that operators give a key. What is left out stays, or has its default. */
 export type KeyChanges = {

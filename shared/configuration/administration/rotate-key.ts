@@ -3,9 +3,9 @@ import { carriedSpending } from '../../accounting/holds/index.ts';
 import { collect } from '../../foundation/parallel/index.ts';
 import { holdersOf, type KeyRecord, newApiKey } from '../keys/index.ts';
 import { ChangeFailed } from './change-failed.ts';
-import type { AdministrationDependencies } from './dependencies.ts';
+import type { NewKey } from './change-keys.ts';
 import { checkKeyRules, refuseUnanswered } from './key-rules.ts';
-import type { NewKey } from './keys.ts';
+import type { AdministrationDependencies } from './operator-stores.ts';
 
 type Dependencies = Pick<AdministrationDependencies, 'keys' | 'catalogues' | 'clock' | 'randomness'>;
 

@@ -4,7 +4,7 @@ import { parseUsd } from '../../foundation/money/index.ts';
 import { collect } from '../../foundation/parallel/index.ts';
 import type { WorkspaceDocument } from '../workspaces/index.ts';
 import { ChangeFailed } from './change-failed.ts';
-import type { OperatorStores } from './dependencies.ts';
+import type { OperatorStores } from './operator-stores.ts';
 
 type Stores = Pick<OperatorStores, 'workspaceStore'>;
 

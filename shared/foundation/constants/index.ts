@@ -1,7 +1,7 @@
 export * from './bounds.ts';
 export * from './call-times.ts';
-export { environmentNames } from './environment.ts';
-export { headerNames } from './headers.ts';
+export { environmentNames } from './environment-names.ts';
+export { headerNames } from './header-names.ts';
 export { autoModelId, brand, functionAliasPrefix, idPattern, reservedModelPrefix } from './ids.ts';
 export { type InterfaceId, interfaceIds } from './interfaces.ts';
 export {
@@ -10,5 +10,5 @@ export {
   type RequestMetricName,
   requestMetricSeries,
 } from './metrics.ts';
-export { type BasePath, basePaths, rootPaths, routePaths } from './routes.ts';
+export { type BasePath, basePaths, rootPaths, routePaths } from './route-paths.ts';
 export { physicalTableName, type TableDefinition, type TableName, tableDefinitions, tableNames } from './tables.ts';

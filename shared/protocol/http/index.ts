@@ -1,3 +1,4 @@
+export { comesThroughEdge } from './comes-through-edge.ts';
 export { type Correlation, correlationShapes, readCorrelation } from './correlation.ts';
 export type {
   AdapterDependencies,
@@ -10,5 +11,4 @@ export type {
 export { toGatewayRequest } from './lambda-event.ts';
 export { createBufferedHandler, createStreamingHandler } from './lambda-handlers.ts';
 export { createNodeServer, type NodeServer } from './node-server.ts';
-export { comesThroughEdge } from './origin-secret.ts';
 export { guardProcess } from './process-guard.ts';

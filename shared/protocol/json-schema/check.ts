@@ -2,8 +2,8 @@
 // loop's first, a worker's where that was too short.
 import { type OutputUnit, validate } from '@cfworker/json-schema';
 import { startStopwatch } from '../../foundation/time/index.ts';
-import { readAnswerText } from './answer-text.ts';
 import { runBounded } from './bounded-run.ts';
+import { readAnswerText } from './json-in-answer.ts';
 import { nestsDeeperThan, plainCopy } from './json-value.ts';
 import {
   PatternsTooHeavy,

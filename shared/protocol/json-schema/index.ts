@@ -1,3 +1,3 @@
-export { readAnswerText } from './answer-text.ts';
 export { checkRequestSchema } from './check-request-schema.ts';
+export { readAnswerText } from './json-in-answer.ts';
 export { checkAnswer, checkResponseSchema, checkValue, type SchemaWork, startSchemaWork } from './schema-checks.ts';

@@ -3,7 +3,7 @@ import { okStatus } from '../../errors/index.ts';
 import type { GatewayRequest } from '../http/index.ts';
 import { type LandingPage, makeLandingPage } from './landing-page.ts';
 import { jsonHeaders } from './response-headers.ts';
-import type { Endpoint } from './routes.ts';
+import type { Endpoint } from './route-table.ts';
 
 /** No key, no store. */
 export const serveHealth: Endpoint = async () => ({

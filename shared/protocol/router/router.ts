@@ -21,7 +21,7 @@ import { createDeferredTasks } from './deferred-tasks.ts';
 import { logRequest } from './log-request.ts';
 import type { RequestScope } from './request-scope.ts';
 import { serveHealth, serveLanding } from './root-endpoints.ts';
-import { describePaths, type Endpoint, type Location, locate, type Routes, type RouteTable } from './routes.ts';
+import { describePaths, type Endpoint, type Location, locate, type Routes, type RouteTable } from './route-table.ts';
 
 export interface RouterDependencies {
   readonly clock: Clock;

@@ -1,5 +1,4 @@
 export { itemSchemas, listOf, refuseFirstIssue } from './checked-members.ts';
-export * from './event-stream.ts';
 export { cacheSchema } from './gateway-options.ts';
 export { type BodyText, isJsonObject, readJsonBody, readRequestBody } from './json-body.ts';
 export { JsonText, scanJson } from './json-text.ts';
@@ -15,4 +14,5 @@ export {
 export * from './provider-preferences.ts';
 export * from './read-json-text.ts';
 export type * from './routed-request.ts';
+export * from './server-sent-events.ts';
 export * from './usage-report.ts';

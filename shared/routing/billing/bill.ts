@@ -3,8 +3,8 @@
 import type { Candidate } from '../../configuration/catalogue/index.ts';
 import type { PicoUsd } from '../../foundation/money/index.ts';
 import type { CallSize, UsageReport } from '../../protocol/wire/index.ts';
+import { type BilledUsage, type ObservedOutput, readUsage, sumBilledUsage } from './billed-usage.ts';
 import { addCosts, type Cost, costOf, noCost } from './cost.ts';
-import { type BilledUsage, type ObservedOutput, readUsage, sumBilledUsage } from './usage.ts';
 import { estimateInputTokens, inputTokensMax, outputTokensMax } from './worst-case.ts';
 
 /** `client`: paid with a key of the client's own, to the provider directly. */

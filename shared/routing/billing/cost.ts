@@ -1,7 +1,7 @@
 // The price of a call. Integers only: one function for JSON and streams, so both cost the same.
 import type { CandidatePrices } from '../../configuration/catalogue/index.ts';
 import { type PicoUsd, priceOf } from '../../foundation/money/index.ts';
-import type { BilledUsage } from './usage.ts';
+import type { BilledUsage } from './billed-usage.ts';
 
 export interface Cost {
   readonly prompt: PicoUsd;

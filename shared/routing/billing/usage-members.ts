@@ -1,8 +1,8 @@
 // The members merged into a provider's `usage`.
 import { formatUsd, type PicoUsd, toUsdNumber } from '../../foundation/money/index.ts';
 import type { UsageReport } from '../../protocol/wire/index.ts';
+import type { BilledUsage } from './billed-usage.ts';
 import type { Cost } from './cost.ts';
-import type { BilledUsage } from './usage.ts';
 
 /** What of the counts is told where the provider gave none. */
 type ToldTokens = Pick<BilledUsage, 'promptTokens' | 'completionTokens' | 'estimated'>;

@@ -2,7 +2,7 @@
 // hears of it here, when the process starts and whenever the catalogue has changed.
 import type { Catalogue, ProviderDocument } from '../../configuration/catalogue/index.ts';
 import type { Log } from '../../foundation/log/index.ts';
-import type { CredentialSource } from './credentials.ts';
+import type { CredentialSource } from './credential-source.ts';
 
 export interface CredentialCheck {
   /** Cheap where the catalogue is the one of the last look. Logs what is newly missing; does no I/O, never throws. */

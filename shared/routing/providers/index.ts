@@ -12,7 +12,7 @@ export {
   createCredentialCheck,
   credentialName,
 } from './credential-check.ts';
-export { type Credential, type CredentialSource, environmentCredentials } from './credentials.ts';
+export { type Credential, type CredentialSource, environmentCredentials } from './credential-source.ts';
 export { midStreamCodeOf } from './mid-stream-codes.ts';
 export { type ProviderCredentials, providerCredentials } from './provider-credentials.ts';
 export { providerSecret } from './provider-secret.ts';

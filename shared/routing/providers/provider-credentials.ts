@@ -3,7 +3,7 @@
 import type { Log } from '../../foundation/log/index.ts';
 import type { Clock } from '../../foundation/time/index.ts';
 import { StoreUnavailable } from '../../storage/store/index.ts';
-import type { CredentialSource } from './credentials.ts';
+import type { CredentialSource } from './credential-source.ts';
 import type { ReadSecret, SecretReading } from './provider-secret.ts';
 
 /** How old a copy may be before it is read again: how long a rotation without a 401 takes to arrive. */

@@ -4,7 +4,7 @@ import { Sha256 } from '@smithy/core/checksum';
 import { SignatureV4 } from '@smithy/signature-v4';
 import type { Clock } from '../../foundation/time/index.ts';
 import type { AwsCredentialProvider } from '../../storage/aws-clients/index.ts';
-import type { Credential, CredentialSource, SignableCall } from './credentials.ts';
+import type { Credential, CredentialSource, SignableCall } from './credential-source.ts';
 
 export interface SignedCredentialsOptions {
   /** For every provider that is not signed. */

@@ -1,3 +1,3 @@
 export { type AwsAccess, type AwsCredentialProvider, awsAccess, processCredentials } from './aws-access.ts';
 export { awsClientSettings } from './client-settings.ts';
-export { createSha256 } from './sha256.ts';
+export { createSha256 } from './signing-hash.ts';

@@ -11,7 +11,7 @@ import { awsAccess, createSha256 } from '../../../shared/storage/aws-clients/ind
 import { createDynamoClient, createDynamoStore } from '../../../shared/storage/store/index.ts';
 import { manualClock } from '../../support/manual-clock.ts';
 import { answer, type Behaviour, type ScriptedServer, startScriptedServer } from '../../support/scripted-server.ts';
-import { awsIdentity, testStage } from './support.ts';
+import { awsIdentity, testStage } from './test-stage.ts';
 
 describe('in a bundle', () => {
   const former = { ...process.env };

@@ -15,7 +15,7 @@ import { systemClock } from '../../../shared/foundation/time/index.ts';
 import { awsAccess } from '../../../shared/storage/aws-clients/index.ts';
 import { StoreUnavailable } from '../../../shared/storage/store/index.ts';
 import { answer, type ScriptedServer, startScriptedServer } from '../../support/scripted-server.ts';
-import { awsIdentity, testStage } from './support.ts';
+import { awsIdentity, testStage } from './test-stage.ts';
 
 describe('over HTTP', () => {
   const keyId = 'arn:aws:kms:eu-west-1:111122223333:key/1234abcd-12ab-34cd-56ef-1234567890ab';

@@ -13,7 +13,7 @@ import {
   type ScriptedServer,
   startScriptedServer,
 } from '../../support/scripted-server.ts';
-import { awsIdentity, type TestStage, testStage } from './support.ts';
+import { awsIdentity, type TestStage, testStage } from './test-stage.ts';
 
 const provider = (auth: ProviderAuth) => ({ auth }) as ProviderDocument;
 const acme = provider({ bearer: { secret: 'acme' } });

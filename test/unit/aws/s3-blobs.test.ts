@@ -3,7 +3,7 @@ import { GetObjectCommand, NoSuchKey, PutObjectCommand, S3Client } from '@aws-sd
 import { mockClient } from 'aws-sdk-client-mock';
 import { afterAll, afterEach, beforeEach, describe, expect, it } from '#jest';
 import { answer, type Behaviour, type ScriptedServer, startScriptedServer } from '../../support/scripted-server.ts';
-import { testStage } from './support.ts';
+import { testStage } from './test-stage.ts';
 
 const bucket = 'gw-dev-spill';
 const key = 'a'.repeat(64);

@@ -14,7 +14,7 @@ import { parseUsd } from '../../../shared/foundation/money/index.ts';
 import { readByokFacts } from '../../../shared/routing/planner/index.ts';
 import { StoreUnavailable } from '../../../shared/storage/store/index.ts';
 import { manualClock } from '../../support/manual-clock.ts';
-import { vaultOn } from './support.ts';
+import { vaultOn } from './watched-wrapper.ts';
 
 const empty = new Uint8Array();
 const sealed = { v: 1, wrapped_key: empty, iv: empty, tag: empty, ciphertext: empty };

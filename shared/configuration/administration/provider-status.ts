@@ -4,7 +4,7 @@ import type { ConfiguredProvider } from '../../accounting/reports/index.ts';
 import { nearestOf } from '../../errors/index.ts';
 import type { CatalogueDocument, ProviderDocument } from '../catalogue/index.ts';
 import { ChangeFailed } from './change-failed.ts';
-import type { AdministrationDependencies } from './dependencies.ts';
+import type { AdministrationDependencies } from './operator-stores.ts';
 
 type Dependencies = Pick<AdministrationDependencies, 'catalogues' | 'clock'>;
 type Status = ProviderDocument['status'];

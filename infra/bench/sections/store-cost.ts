@@ -1,10 +1,11 @@
 // What one call costs at the store: how often it waits for it, one round after the other, its requests, and the units that
 // DynamoDB bills. Every request to the store takes 5 ms longer than it does, so that rounds can be told apart.
-import { type Call, createClient, functionBody, jsonBody, sendOne, streamBody } from '../client.ts';
-import type { BenchPlan } from '../options.ts';
+
+import type { BenchPlan } from '../bench-options.ts';
+import { type Call, createClient, functionBody, jsonBody, sendOne, streamBody } from '../measuring-client.ts';
 import { atMost, median, type SectionReport } from '../report.ts';
-import { costColumns, costOf, flushMs } from '../test-bed/calls.ts';
-import { type BenchKeys, limitedCall, models } from '../test-bed/gateway-file.ts';
+import { type BenchKeys, limitedCall, models } from '../test-bed/bench-file.ts';
+import { costColumns, costOf, flushMs } from '../test-bed/measured-calls.ts';
 import type { StoreRequest } from '../test-bed/store-proxy.ts';
 import type { TestBed } from '../test-bed/test-bed.ts';
 

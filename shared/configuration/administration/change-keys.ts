@@ -1,9 +1,9 @@
 // Making, changing and revoking API keys. Only what makes a key knows its text.
 import { holdsName, type KeyRecord, type KeyWrite, newApiKey } from '../keys/index.ts';
 import { ChangeFailed } from './change-failed.ts';
-import type { AdministrationDependencies } from './dependencies.ts';
 import { type KeyFigures, readFigures } from './key-figures.ts';
 import { checkKeyRules, claimKeyName, type KeyChanges, refuseUnanswered } from './key-rules.ts';
+import type { AdministrationDependencies } from './operator-stores.ts';
 import { readWorkspace } from './workspaces.ts';
 
 type Dependencies = Pick<AdministrationDependencies, 'keys' | 'catalogues' | 'workspaceStore' | 'clock' | 'randomness'>;

@@ -1,7 +1,7 @@
 // The gateway of the bench: one provider, and workspaces that share nothing. Limits are never reached, only counted.
 import { createApiKey } from '../../../shared/configuration/keys/index.ts';
 import { systemRandomness } from '../../../shared/foundation/ids/index.ts';
-import { jsonBody } from '../client.ts';
+import { jsonBody } from '../measuring-client.ts';
 
 export const models = { limited: 'bench/limited', unlimited: 'bench/open', function: 'gw/function/label' } as const;
 

@@ -2,7 +2,7 @@
 import { collect } from '../../foundation/parallel/index.ts';
 import type { FunctionRecord, ShownFunction } from '../stored-functions/index.ts';
 import { ChangeFailed } from './change-failed.ts';
-import type { AdministrationDependencies } from './dependencies.ts';
+import type { AdministrationDependencies } from './operator-stores.ts';
 
 type Dependencies = Pick<AdministrationDependencies, 'functionStore' | 'clock'>;
 

@@ -1,8 +1,8 @@
 // Calls with every limit of one key: counted at the store, spread over a minute, held in flight.
 import { sleep, systemClock } from '../../../shared/foundation/time/index.ts';
-import { createClient, drive, jsonBody, sendOne } from '../client.ts';
+import { createClient, drive, jsonBody, sendOne } from '../measuring-client.ts';
 import { sum } from '../report.ts';
-import { limitedCall, models } from './gateway-file.ts';
+import { limitedCall, models } from './bench-file.ts';
 import type { StoreRequest } from './store-proxy.ts';
 import type { TestBed } from './test-bed.ts';
 

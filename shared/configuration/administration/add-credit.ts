@@ -5,7 +5,7 @@ import { mapParallel, parallelReads } from '../../foundation/parallel/index.ts';
 import { StoreUnavailable } from '../../storage/store/index.ts';
 import type { WorkspaceDocument } from '../workspaces/index.ts';
 import { ChangeFailed } from './change-failed.ts';
-import type { AdministrationDependencies } from './dependencies.ts';
+import type { AdministrationDependencies } from './operator-stores.ts';
 import { accountOf, readWorkspace, readWorkspaces } from './workspaces.ts';
 
 type Dependencies = Pick<AdministrationDependencies, 'workspaceStore' | 'credit' | 'clock'>;

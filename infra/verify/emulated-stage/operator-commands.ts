@@ -6,9 +6,10 @@ import { DynamoDBClient, ListTablesCommand } from '@aws-sdk/client-dynamodb';
 import { apiStackName } from '../../cdk/resource-names.ts';
 import type { Simulator } from '../../local/simulator/index.ts';
 import { runSmoke } from '../smoke.ts';
-import { runCommand, tryCommand } from '../step.ts';
+import { runCommand, tryCommand } from '../verify-step.ts';
 import { accountVariables, credentials, region } from './emulated-account.ts';
 import { fetchThrough } from './fetch-through.ts';
+import type { ProjectCopy } from './project-copy.ts';
 import {
   byokKey,
   byokVariable,
@@ -17,8 +18,7 @@ import {
   models,
   providerCredential,
   storedFunction,
-} from './gateway-file.ts';
-import type { ProjectCopy } from './project-copy.ts';
+} from './stage-file.ts';
 
 export function check(isTrue: boolean, found: string): asserts isTrue {
   if (!isTrue) throw new Error(found);
