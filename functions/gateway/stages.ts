@@ -17,7 +17,7 @@ import type { GatewayResponse } from '../../shared/protocol/http/index.ts';
 import type { ChatRequest, JsonAnswer, StreamChunk } from '../../shared/protocol/interfaces/chat-completions/index.ts';
 import type { SchemaWork } from '../../shared/protocol/json-schema/index.ts';
 import type { RequestScope } from '../../shared/protocol/router/index.ts';
-import type { CallSize, PolicyOptions } from '../../shared/protocol/wire/index.ts';
+import type { CallSize, PolicyOptions, Tags } from '../../shared/protocol/wire/index.ts';
 import type { Bill } from '../../shared/routing/billing/index.ts';
 import type { ByokFacts, Plan } from '../../shared/routing/planner/index.ts';
 import type { AdmittedCandidate, Attempt } from '../../shared/routing/provider-metrics/index.ts';
@@ -33,6 +33,8 @@ export interface Call {
   readonly idempotencyKey: string | undefined;
   readonly byokKey: string | undefined;
   readonly attribution: { readonly referer: string | undefined; readonly title: string | undefined };
+  /** Of the request. Those of its key are added when it is recorded. */
+  readonly tags: Tags;
   /** SHA-256 of everything a retry must repeat. Computed on first use. */
   readonly fingerprint: () => string;
   /** Of a function call: what is wrong with its form. A fault of the body wins over it. */
@@ -44,7 +46,7 @@ export interface Call {
 }
 
 /** A credential of the right shape, and a body that is read when the key is known to exist. */
-export interface ReceivedCall extends Pick<Call, 'interfaceId' | 'scope' | 'attribution' | 'arrivedAtMs'> {
+export interface ReceivedCall extends Pick<Call, 'interfaceId' | 'scope' | 'attribution' | 'tags' | 'arrivedAtMs'> {
   readonly credential: ApiKey;
   /** Its headers announce a body that is larger than any may be. */
   readonly isOversized: boolean;

@@ -33,6 +33,7 @@ export function requestLine(written: LogFields, isColoured: boolean): string {
     tokensOf(fields),
     cost === undefined ? undefined : `${cost} USD${fields.is_byok === true ? ' BYOK' : ''}`,
     keyName,
+    fields.tags,
     paint('dim', String(id)),
   ]);
 }

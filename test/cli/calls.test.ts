@@ -52,6 +52,7 @@ beforeAll(async () => {
     attemptCauses: ['status_500'],
     attemptLog: [failedAttempt, { provider: 'acme', outcome: 'ok', status: 200, ms: 12 }],
     title: 'Chat',
+    tags: { team: 'search', feature: 'rerank' },
     user: 'u-7',
     costPicoUsd: 2n,
   });
@@ -65,7 +66,7 @@ beforeAll(async () => {
     keyPublicId: 'BUILDBUILDBUILD1',
     costPicoUsd: 0n,
   });
-  await write('other', 3 * hourMs, { workspace: 'other', title: 'Agent' });
+  await write('other', 3 * hourMs, { workspace: 'other', title: 'Agent', tags: { team: 'search' } });
   await write('old', 50 * hourMs);
   await write('unasked', 70 * hourMs, {
     modelAsked: 'acme/none',
@@ -115,6 +116,10 @@ describe('calls', () => {
     ['--provider globex', ['rescued', 'refused']],
     ['--provider acme --workspace team', ['plain', 'rescued']],
     ['--provider nobody', []],
+    ['--tag team=search', ['rescued', 'other']],
+    ['--tag team=search --tag feature=rerank', ['rescued']],
+    ['--tag team=search,feature=none', []],
+    ['--tag constructor=x', []],
   ] as [string, (keyof typeof ids)[]][])('%s gives %j', async (options, names) => {
     expect(await idsOf(options)).toEqual(names.map((name) => ids[name]));
   });
@@ -122,7 +127,10 @@ describe('calls', () => {
   it('show their path through the providers, cost and id, for people', async () => {
     const { out } = await operate(`calls --workspace team ${local.option}`, { clock });
     expect(out).toMatch(
-      new RegExp(`ok +acme/small +globex status_500 → acme .* 0\\.000000000002 +ci +${ids.rescued}$`, 'm'),
+      new RegExp(
+        `ok +acme/small +globex status_500 → acme .* 0\\.000000000002 +feature=rerank,team=search +ci +${ids.rescued}$`,
+        'm',
+      ),
     );
     expect(out).toMatch(/no_available_provider +acme\/large +globex status_500 /);
     expect((await operate(`calls --key nobody ${local.option}`, { clock })).out).toMatch(/^no such calls since /);

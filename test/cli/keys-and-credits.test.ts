@@ -122,6 +122,29 @@ describe('keys', () => {
     expect(Math.round(leftMs / 86_400_000)).toBe(90);
   });
 
+  it('have tags, which keys update replaces together and takes away', async () => {
+    const { public_id } = await createKey('tagged', '--tag team=search --tag feature=rerank,run=1');
+    const update = (more: string) => operateJson<object>(`keys update ${public_id} ${more} ${local.option}`);
+    const read = () => createKeyStore(local.store).read(public_id);
+    expect(await read()).toMatchObject({ tags: { team: 'search', feature: 'rerank', run: '1' } });
+    expect(await update('--rpm 7')).toMatchObject({ tags: { team: 'search', feature: 'rerank', run: '1' } });
+    expect((await operate(`keys list --workspace team ${local.option}`)).out).toContain(
+      'feature=rerank,run=1,team=search',
+    );
+    expect(await update('--tag team=ads')).toMatchObject({ change: 'changed', tags: { team: 'ads' } });
+    expect(await update('--tag team=ads')).toMatchObject({ change: 'unchanged' });
+    const nine = Array.from({ length: 9 }, (_, at) => `--tag n${at}=v`).join(' ');
+    for (const wrong of ['--tag team', '--tag Team=a', '--tag team=a --tag team=b', '--tag none --tag a=b', nine]) {
+      expect(await operate(`keys update ${public_id} ${wrong} ${local.option}`)).toMatchObject({
+        code: 2,
+        error: expect.stringContaining('--tag'),
+      });
+    }
+    expect(await read()).toMatchObject({ tags: { team: 'ads' } });
+    expect(await update('--tag none')).toMatchObject({ change: 'changed', tags: {} });
+    expect(await read()).toMatchObject({ tags: null });
+  });
+
   it('have a name of their own among the active ones of a workspace: another key gets it once its holder is revoked', async () => {
     const { public_id } = await createKey('single');
     const line = `keys create --workspace team --name single ${local.option}`;

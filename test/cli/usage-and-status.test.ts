@@ -29,11 +29,22 @@ beforeAll(async () => {
   const records = createCallRecords({ store: local.store, clock });
   const write = (executionId: string, more: Partial<CallRecord>) =>
     records.write(callRecord({ executionId, workspace: 'team', ...more }));
-  await write('a', { arrivedAtMs: nowMs - 60_000, modelServed: 'acme/small', costPicoUsd: 1n });
+  await write('a', { arrivedAtMs: nowMs - 60_000, modelServed: 'acme/small', costPicoUsd: 1n, tags: { team: 'ads' } });
   await write('b', { arrivedAtMs: nowMs - 2 * dayMs, modelServed: 'acme/large', costPicoUsd: 1_500_000_000_000n });
-  await write('c', { arrivedAtMs: nowMs - 2 * dayMs, modelServed: 'acme/large', costPicoUsd: 0n });
+  await write('c', {
+    arrivedAtMs: nowMs - 2 * dayMs,
+    modelServed: 'acme/large',
+    costPicoUsd: 0n,
+    tags: { team: 'search' },
+  });
   await write('d', { arrivedAtMs: nowMs - 9 * dayMs, modelServed: 'acme/small', costPicoUsd: 9n });
-  await write('e', { arrivedAtMs: nowMs - 60_000, workspace: 'other', modelServed: 'acme/other', costPicoUsd: 2n });
+  await write('e', {
+    arrivedAtMs: nowMs - 60_000,
+    workspace: 'other',
+    modelServed: 'acme/other',
+    costPicoUsd: 2n,
+    tags: { team: 'search', run: '7' },
+  });
 });
 afterAll(() => local.stop());
 
@@ -59,6 +70,26 @@ describe('usage', () => {
       [dayBefore(2), 2, '1.5'],
       [dayBefore(0), 1, '0.000000000001'],
     ]);
+  });
+
+  it('groups by the values of a tag, and tells what has none apart', async () => {
+    expect(groupsOf(await usage('--by tag:team'))).toEqual([
+      [null, 1, '1.5'],
+      ['search', 2, '0.000000000002'],
+      ['ads', 1, '0.000000000001'],
+    ]);
+    expect(groupsOf(await usage('--by tag:run'))).toEqual([
+      [null, 3, '1.500000000001'],
+      ['7', 1, '0.000000000002'],
+    ]);
+    const { out } = await operate(`usage --by tag:team ${local.option}`, { clock });
+    expect(out).toMatch(/^tag:team .*\n\(no such tag\) /);
+    for (const wrong of ['tag:', 'tag:Team', 'team']) {
+      expect(await operate(`usage --by ${wrong} ${local.option}`)).toMatchObject({
+        code: 2,
+        error: expect.stringContaining('as in tag:team'),
+      });
+    }
   });
 
   it('draws a bar of each share, tells how far it is, and prints nothing else in json', async () => {

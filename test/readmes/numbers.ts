@@ -54,6 +54,8 @@ export function statedNumbers(number: ReturnType<typeof numbersOf>): Readonly<Re
       `at most ${seconds(constants.streamReadOnMaxMs)} s for a stream`,
       `a process records at most ${constants.refusalRecordsPerSecond} in any second`,
       `up to ${number('chat-request.ts', 'fallbackModelsMax')} further models`,
+      `at most ${number('tags.ts', 'tagsMax')} pairs`,
+      `carry some], at most ${number('tags.ts', 'tagsMax')} too`,
       `kept ${number('record.ts', 'recordLifeSeconds') / 3_600} hours`,
       `A call has ${budget} seconds`,
       `are read again after ${seconds(constants.configFreshMs)} s`,

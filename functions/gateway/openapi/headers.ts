@@ -1,6 +1,7 @@
 // Every header of the interface. A test compares this with the names in shared/foundation/constants.
 import { headerNames } from '../../../shared/foundation/constants/index.ts';
 import { correlationShapes } from '../../../shared/protocol/http/index.ts';
+import { tagsForm, tagsMax } from '../../../shared/protocol/wire/index.ts';
 import { callHeaderShapes } from '../receive/read-call-headers.ts';
 import type { JsonSchema } from './json-schema.ts';
 
@@ -55,6 +56,10 @@ const chatHeaders = {
   ),
   referer: text('Attribution: recorded, never sent on.'),
   title: text('Attribution: recorded, never sent on.'),
+  tags: text(
+    `What the call is for: at most ${tagsMax} ${tagsForm}. Recorded, never sent on; those of the key overrule them.`,
+    { examples: ['team=search,feature=rerank'] },
+  ),
 } satisfies Partial<Record<Name, Header>>;
 
 const idHeaders = {

@@ -1,7 +1,9 @@
 // The headers that belong to the call itself. A malformed one is refused; its value is never repeated.
 import { fail, type GatewayError } from '../../../shared/errors/index.ts';
 import { headerNames } from '../../../shared/foundation/constants/index.ts';
+import { maskKeys } from '../../../shared/foundation/log/index.ts';
 import type { HeaderValues } from '../../../shared/protocol/http/index.ts';
+import { readTags, type Tags, tagsForm, tagsMax } from '../../../shared/protocol/wire/index.ts';
 
 export interface CallHeaders {
   readonly idempotencyKey: string | undefined;
@@ -25,6 +27,21 @@ export function readCallHeaders(headers: HeaderValues, asksFunction: boolean): C
     read[header] = [value, ...more].join(',');
   }
   return read;
+}
+
+/** Recorded, and goes nowhere else. */
+export function readTagsHeader(headers: HeaderValues): Tags | GatewayError {
+  const [value, ...more] = headers[headerNames.tags] ?? [];
+  if (value === undefined) return {};
+  if (more.length > 0) return fail('invalid_request', { message: `The header ${headerNames.tags} was sent twice.` });
+  const tags = readTags(value);
+  if (tags === undefined || Object.keys(tags).length > tagsMax) {
+    return fail('invalid_request', {
+      message: `The header ${headerNames.tags} must be at most ${tagsMax} ${tagsForm}.`,
+    });
+  }
+  // Some clients put their API key everywhere.
+  return Object.fromEntries(Object.entries(tags).map(([name, one]) => [name, maskKeys(one)]));
 }
 
 /** Attribution is free text, so it is cut; it is recorded and goes nowhere else. */

@@ -30,7 +30,7 @@ import type { GatewayDependencies } from '../dependencies.ts';
 import type { Call, ReadCall, ReceivedCall } from '../stages.ts';
 import { checkFunctionCall } from './check-function-call.ts';
 import { withoutIdleMembers } from './idle-members.ts';
-import { readAttribution, readCallHeaders } from './read-call-headers.ts';
+import { readAttribution, readCallHeaders, readTagsHeader } from './read-call-headers.ts';
 
 /** Between two steps that go through a longer body, whatever else waits for the event loop has its turn. */
 const longBodyBytes = 64 * 1024;
@@ -58,7 +58,9 @@ export function receive(deps: Times, request: GatewayRequest, scope: RequestScop
   const { headers, arrivedAtMs } = request;
   const isOversized = request.declaredBodyBytes > plainBodyMaxBytes;
   const attribution = readAttribution(headers);
-  return { interfaceId, scope, credential, attribution, arrivedAtMs, isOversized, read, seen: () => seen };
+  const sent = readTagsHeader(headers);
+  const tags = sent instanceof GatewayError ? {} : sent;
+  return { interfaceId, scope, credential, attribution, tags, arrivedAtMs, isOversized, read, seen: () => seen };
 }
 
 function readCall(
@@ -79,6 +81,8 @@ function readCall(
   if (request instanceof GatewayError) return request;
   const callHeaders = readCallHeaders(headers, asksFunction);
   if (callHeaders instanceof GatewayError) return callHeaders;
+  const tags = readTagsHeader(headers);
+  if (tags instanceof GatewayError) return tags;
   return {
     interfaceId,
     scope,
@@ -87,6 +91,7 @@ function readCall(
     // A UUID is the same in either letter case.
     idempotencyKey: asksFunction ? callHeaders.idempotencyKey?.toLowerCase() : callHeaders.idempotencyKey,
     attribution: readAttribution(headers),
+    tags,
     fingerprint: once(() => fingerprint(interfaceId, json, headers)),
     aliasFault: asksFunction ? checkFunctionCall(request.model, callHeaders.idempotencyKey, bodyBytes) : undefined,
     arrivedAtMs,

@@ -35,6 +35,7 @@ export function addRecordToLog(context: LogContext, record: CallRecord): void {
     first_byte_ms: record.firstOutputMs,
     gateway_ms: record.gatewayMs,
   };
+  context.tags = record.tags;
   context.metrics = {
     ...context.metrics,
     GatewayTime: { unit: 'Milliseconds', value: record.gatewayMs },

@@ -11,6 +11,7 @@ import { midStreamCodeOf } from '../../../shared/routing/providers/index.ts';
 import { retryWrite } from '../../../shared/storage/store/index.ts';
 import type { GatewayDependencies } from '../dependencies.ts';
 import type { AdmittedCall, EndedCall, Execution, IdentifiedCall, ReadyAnswer } from '../stages.ts';
+import { tagsOf } from './call-tags.ts';
 import { keepsProviderText, type PolicedCall } from './log-attempts.ts';
 import { addRecordToLog } from './log-record.ts';
 import { otherSharesOf } from './other-shares.ts';
@@ -23,12 +24,12 @@ export const writeRecord = (
   call: RecordedCall,
   ended: EndedCall,
   deadline: Deadline,
-): Promise<void> => write(deps, call, toRecord(call, ended, deps.clock.nowMs()), deadline);
+): Promise<void> => write(deps, call, toRecord(deps, call, ended), deadline);
 
 /** An answer that exists already cost nothing, and is found like any other, under its own id. */
 export function writeReadyRecord(deps: GatewayDependencies, call: IdentifiedCall, ready: ReadyAnswer): Promise<void> {
   const recorded = { ...call, owner: call.scope.correlationId, bill: openBill() };
-  const record = toRecord(recorded, notRun, deps.clock.nowMs());
+  const record = toRecord(deps, recorded, notRun);
   if (ready.kind === 'cached') {
     const { provider, model } = ready.answer;
     return write(deps, recorded, { ...record, provider, modelServed: model, cacheHit: true });
@@ -37,6 +38,7 @@ export function writeReadyRecord(deps: GatewayDependencies, call: IdentifiedCall
   const functionId = parseFunctionAlias(call.request.model)?.functionId;
   const modelServed = headers[headerNames.model];
   const { logContext } = call.scope;
+  logContext.tags = record.tags;
   // Not the whole record: in the metrics its provider did nothing for this call.
   logContext.fields = { ...logContext.fields, function_id: functionId, 'gen_ai.response.model': modelServed };
   const replay = { ...record, functionId, modelServed, provider: headers[headerNames.provider], replayOf: ready.owner };
@@ -67,7 +69,8 @@ async function write(
   await retryWrite(clock, () => records.write(record), deadline === undefined ? {} : { deadline });
 }
 
-function toRecord(call: RecordedCall, ended: EndedCall, nowMs: number): CallRecord {
+function toRecord(deps: GatewayDependencies, call: RecordedCall, ended: EndedCall): CallRecord {
+  const nowMs = deps.clock.nowMs();
   const { scope, request, workspace, keyItem, credential, attribution, arrivedAtMs, bill, execution } = call;
   const { run, stream, error } = ended;
   const { attempts, firstOutputAtMs } = run;
@@ -83,6 +86,7 @@ function toRecord(call: RecordedCall, ended: EndedCall, nowMs: number): CallReco
     keyPublicId: credential.publicId,
     keyName: String(keyItem.name),
     ...attribution,
+    tags: tagsOf(deps, call, keyItem),
     user: request.user,
     correlationId: scope.correlationId,
     ...scope.correlation,

@@ -7,17 +7,19 @@ import { toGatewayError } from '../../../shared/protocol/router/index.ts';
 import { type Item, retryWrite } from '../../../shared/storage/store/index.ts';
 import type { GatewayDependencies } from '../dependencies.ts';
 import type { ReceivedCall } from '../stages.ts';
+import { tagsOf } from './call-tags.ts';
 
 /**
  * Runs after the answer. `key`: rejects where there is no such key, and then nothing is written. A key whose calls are
  * refused many times a second leaves a record of a few of them, and a log line of each.
  */
 export async function writeRefusal(
-  { records, refusalQuota, clock }: GatewayDependencies,
+  deps: GatewayDependencies,
   received: ReceivedCall,
   key: Promise<Item>,
   cause: unknown,
 ): Promise<void> {
+  const { records, refusalQuota, clock } = deps;
   const keyItem = await key.catch(() => undefined);
   const error = toGatewayError(cause);
   if (keyItem === undefined || error.entry.status === errorCatalogue.UNAUTHORIZED.status) return;
@@ -28,8 +30,10 @@ export async function writeRefusal(
     key_name: String(keyItem.name),
   };
   logContext.fields = { ...caller, ...logContext.fields, message: maskKeys(error.message) };
+  const tags = tagsOf(deps, received, keyItem);
+  logContext.tags = tags;
   if (!refusalQuota.take(received.credential.publicId)) return;
-  const record = toRecord(received, keyItem, error, clock.nowMs());
+  const record = { ...toRecord(received, keyItem, error, clock.nowMs()), tags };
   await retryWrite(clock, () => records.write(record));
 }
 

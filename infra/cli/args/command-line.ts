@@ -2,7 +2,7 @@
 // each command in full. No message repeats an argument: it may be a secret in the wrong place.
 import { Argument, Command, type ErrorOptions, Help, type HelpContext, Option } from 'commander';
 import { type TargetOptions, targetOptionGroup, targetOptions, targetUsage } from '../target/target.ts';
-import { type Read, UsageError } from './option-values.ts';
+import { type Read, type ReadMore, UsageError } from './option-values.ts';
 import type { Outcome, Session } from './session.ts';
 
 /** What a command does, its input being read: the arguments in their order, then the options. */
@@ -40,6 +40,12 @@ export class CommandLine extends Command {
   /** `--rpm <N>`, or a switch without a value. */
   takesOption(flags: string, summary: string, read?: Read): this {
     return this.addOption(newOption(flags, summary, read));
+  }
+
+  /** May be written several times: `read` gets what it made of those before. */
+  takesRepeatedOption(flags: string, summary: string, read: ReadMore): this {
+    const option = new Option(flags, summary);
+    return this.addOption(option.argParser((text, former: unknown) => read(option.long ?? '', text, former)));
   }
 
   requiresOption(flags: string, summary: string, read: Read): this {

@@ -3,6 +3,7 @@ import { isUtcDay } from '../../../shared/accounting/call-records/index.ts';
 import { parseApiKey } from '../../../shared/configuration/keys/index.ts';
 import { idPattern } from '../../../shared/foundation/constants/index.ts';
 import { type PicoUsd, parseUsd } from '../../../shared/foundation/money/index.ts';
+import { readTags, type Tags } from '../../../shared/protocol/wire/index.ts';
 
 /** The line cannot be run. Its message never repeats a value: it may be a secret in the wrong place. */
 export class UsageError extends Error {
@@ -11,6 +12,8 @@ export class UsageError extends Error {
 
 /** Reads one value; `name` is how the line calls it. Throws UsageError. */
 export type Read = (name: string, text: string) => unknown;
+/** The same for an option that may be written several times. */
+export type ReadMore = (name: string, text: string, former: unknown) => unknown;
 
 const publicIdPattern = /^[0-9A-Za-z]{16}$/;
 const keyNameMaxCharacters = 64;
@@ -64,6 +67,17 @@ export function readPositiveInteger(name: string, text: string): number {
   const value = /^\d{1,15}$/.test(text) ? Number(text) : 0;
   if (value >= 1) return value;
   throw new UsageError(`${name} is a whole number from 1`);
+}
+
+/** `team=search`, or several with commas between them. */
+export function readMoreTags(name: string, text: string, former: unknown): Tags {
+  const before = (former ?? {}) as Tags;
+  const tags = readTags(text);
+  if (tags === undefined) throw new UsageError(`${name} is a name and a value, as in team=search`);
+  if (Object.keys(tags).some((one) => Object.hasOwn(before, one))) {
+    throw new UsageError(`${name} gives one name twice`);
+  }
+  return { ...before, ...tags };
 }
 
 export const readText: Read = (_name, text) => text;

@@ -16,11 +16,13 @@ import {
 } from '../../../shared/accounting/reports/index.ts';
 import { readWorkspaces } from '../../../shared/configuration/administration/index.ts';
 import { refusalRecordsPerSecond } from '../../../shared/foundation/constants/index.ts';
+import { formatTags, type Tags } from '../../../shared/protocol/wire/index.ts';
 import type { CommandLine } from '../args/command-line.ts';
 import {
   readChoice,
   readId,
   readLength,
+  readMoreTags,
   readPositiveInteger,
   readSince,
   readText,
@@ -45,6 +47,7 @@ export function addCalls(program: CommandLine): void {
     .takesOption('--key <NAME>', 'of keys with this name or public id', readText)
     .takesOption('--model <M>', 'that asked for this model or were answered by it', readText)
     .takesOption('--provider <P>', 'with an attempt at this provider', readText)
+    .takesRepeatedOption('--tag <NAME=VALUE>', 'with this tag; of several with all', readMoreTags)
     .takesOption('--slow <TIME>', 'that took at least so long: 500ms, 5s, 1m', readLength)
     .takesOption(
       '--sort <ORDER>',
@@ -68,7 +71,8 @@ function readLimit(name: string, text: string): number {
   throw new UsageError(`${name} is at most ${limitMax}`);
 }
 
-interface ListOptions extends Omit<CallFilter, 'totalMsMin'> {
+interface ListOptions extends Omit<CallFilter, 'totalMsMin' | 'tags'> {
+  readonly tag?: Tags;
   readonly since?: string;
   readonly workspace?: string;
   readonly slow?: number;
@@ -77,7 +81,8 @@ interface ListOptions extends Omit<CallFilter, 'totalMsMin'> {
 }
 
 async function listCalls(session: Session, options: ListOptions): Promise<Outcome> {
-  const { since = sinceDefault, workspace, slow: totalMsMin, sort: order = 'time', limit = limitDefault } = options;
+  const { since = sinceDefault, workspace, tag: tags, slow: totalMsMin } = options;
+  const { sort: order = 'time', limit = limitDefault } = options;
   const nowMs = session.clock.nowMs();
   const sinceMs = readSince('--since', since, nowMs);
   const administration = await openAdministration(session);
@@ -90,7 +95,7 @@ async function listCalls(session: Session, options: ListOptions): Promise<Outcom
     beforeMs: nowMs + 1,
     limit,
     order,
-    matches: (record) => matchesFilter(record, { ...options, totalMsMin }),
+    matches: (record) => matchesFilter(record, { ...options, tags, totalMsMin }),
   });
   const shown = calls.map(shownCall);
   return {
@@ -121,8 +126,10 @@ async function showCall(session: Session, id: string): Promise<Outcome> {
   return {
     json: document,
     lines: (style) => [
-      ...Object.entries(document).flatMap(([name, value]) =>
-        value === null || typeof value === 'object' ? [] : [`${name.padEnd(nameWidth)}${String(value)}`],
+      ...Object.entries({ ...document, tags: record.tags && formatTags(record.tags) }).flatMap(([name, value]) =>
+        value === undefined || value === null || typeof value === 'object'
+          ? []
+          : [`${name.padEnd(nameWidth)}${String(value)}`],
       ),
       '',
       ...(record.attemptLog === undefined || record.attemptLog.length === 0
@@ -163,9 +170,13 @@ const shownCall = (record: CallRecord): ShownCall => ({ ...callDocument(record),
 const modelOf = ({ function_id, model, model_asked }: ShownCall) =>
   (function_id === null ? model : null) ?? model_asked;
 
-/** Who paid is said where some call was not paid with credit. */
+/** Who paid is said where some call was not paid with credit, tags where some call has one. */
 const callFieldsOf = (calls: readonly ShownCall[]): readonly Field<ShownCall>[] =>
-  callFields.filter(({ title }) => title !== 'paid by' || calls.some(({ is_byok }) => is_byok));
+  callFields.filter(
+    ({ title }) =>
+      (title !== 'paid by' || calls.some(({ is_byok }) => is_byok)) &&
+      (title !== 'tags' || calls.some(({ tags }) => tags !== null)),
+  );
 
 /** What finds a call again is left out last: its time, outcome and id never are. */
 const callFields: readonly Field<ShownCall>[] = [
@@ -187,6 +198,7 @@ const callFields: readonly Field<ShownCall>[] = [
   },
   { title: 'cost USD', align: 'decimal', leftOut: 6, value: ({ cost_usd }) => cost_usd },
   { title: 'paid by', leftOut: 3, value: ({ is_byok }) => (is_byok ? 'BYOK' : '') },
+  { title: 'tags', isFlexible: true, leftOut: 4, value: ({ tags }) => tags },
   { title: 'key', isFlexible: true, leftOut: 4, value: ({ key_name, key_public_id }) => key_name ?? key_public_id },
   { title: 'id', value: ({ id }) => id },
 ];

@@ -94,9 +94,10 @@ const untold: Readonly<Partial<WrittenKey>> = {
   spend_limit_reset: null,
   expires_at: null,
   models: 'all',
+  tags: {},
 };
 const isTold = ([member, value]: readonly [string, unknown]): boolean =>
-  untold[member as keyof WrittenKey] === undefined || untold[member as keyof WrittenKey] !== value;
+  !(member in untold) || canonicalJson(untold[member as keyof WrittenKey]) !== canonicalJson(value);
 
 async function functionInFile(
   record: FunctionRecord,

@@ -4,7 +4,8 @@ import { spendLimitResets } from '../../../shared/accounting/holds/index.ts';
 import type { KeyChanges } from '../../../shared/configuration/administration/index.ts';
 import { isKeyExpired } from '../../../shared/configuration/keys/index.ts';
 import { formatUsd, type PicoUsd } from '../../../shared/foundation/money/index.ts';
-import { readChoice, readDuration, readOrNone, UsageError } from '../args/option-values.ts';
+import { type Tags, tagsMax } from '../../../shared/protocol/wire/index.ts';
+import { readChoice, readDuration, readMoreTags, readOrNone, UsageError } from '../args/option-values.ts';
 import type { Session } from '../args/session.ts';
 
 /** What is left out stays, or has its default. */
@@ -16,6 +17,7 @@ export interface KeyOptions {
   readonly expires?: Expiry | 'none';
   /** Model ids. */
   readonly models?: readonly string[] | 'all';
+  readonly tag?: Tags | 'none';
 }
 
 type Expiry = { readonly inMs: number } | { readonly atMs: number };
@@ -40,6 +42,15 @@ export function readModels(name: string, text: string): readonly string[] | 'all
   return ids;
 }
 
+/** `none` stands alone: it takes away those that are stored. */
+export function readKeyTags(name: string, text: string, former: unknown): Tags | 'none' {
+  if (text === 'none' && former === undefined) return text;
+  if (former === 'none') throw new UsageError(`${name} is none, or tags`);
+  const tags = readMoreTags(name, text, former);
+  if (Object.keys(tags).length <= tagsMax) return tags;
+  throw new UsageError(`${name} gives a key at most ${tagsMax} tags`);
+}
+
 export const toKeyChanges = (session: Session, options: KeyOptions): KeyChanges => ({
   name: options.name,
   rpm: orNull(options.rpm),
@@ -47,6 +58,7 @@ export const toKeyChanges = (session: Session, options: KeyOptions): KeyChanges 
   spendLimitReset: orNull(options.spendLimitReset),
   expiresAtMs: toExpiry(session, options.expires),
   models: options.models === 'all' ? null : options.models,
+  tags: orNull(options.tag),
 });
 
 const orNull = <Value>(value: Value | 'none' | undefined): Value | null | undefined =>

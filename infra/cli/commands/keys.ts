@@ -23,7 +23,15 @@ import {
 import { confirm, type Outcome, type Session } from '../args/session.ts';
 import { type Field, fieldJson, fieldTable } from '../output/table.ts';
 import { openAdministration } from '../target/stores.ts';
-import { expiresForm, type KeyOptions, readExpires, readModels, readReset, toKeyChanges } from './key-options.ts';
+import {
+  expiresForm,
+  type KeyOptions,
+  readExpires,
+  readKeyTags,
+  readModels,
+  readReset,
+  toKeyChanges,
+} from './key-options.ts';
 import { addRotate } from './rotate.ts';
 
 export function addKeys(program: CommandLine): void {
@@ -38,6 +46,7 @@ export function addKeys(program: CommandLine): void {
     .takesOption('--spend-limit-reset <P>', 'daily, weekly or monthly (UTC): spending starts again', readReset)
     .takesOption('--expires <WHEN>', `${expiresForm}; left out: never`, readExpires)
     .takesOption('--models <IDS>', 'ids with commas between them; left out: all of the workspace', readModels)
+    .takesRepeatedOption('--tag <NAME=VALUE>', 'on each of its calls; may be repeated', readKeyTags)
     .notes('The key is stored as a hash only: what is not kept now cannot be shown again.')
     .does(create);
   keys
@@ -64,6 +73,11 @@ export function addKeys(program: CommandLine): void {
     .takesOption('--spend-limit-reset <P>', 'daily, weekly, monthly (UTC) or none', readReset)
     .takesOption('--expires <WHEN>', `${expiresForm}; none: never`, readExpires)
     .takesOption('--models <IDS>', 'ids with commas between them; all: all of the workspace', readModels)
+    .takesRepeatedOption(
+      '--tag <NAME=VALUE>',
+      'in place of all that it has; may be repeated; none: no tags',
+      readKeyTags,
+    )
     .notes(
       'What is not named stays. Changes count from the next request on; spending counts from the day a limit is set.',
     )
@@ -115,7 +129,7 @@ async function update(session: Session, publicId: string, options: KeyOptions): 
   const changes = toKeyChanges(session, options);
   if (Object.values(changes).every((value) => value === undefined)) {
     throw new UsageError(
-      'say what to change: --name, --rpm, --spend-limit, --spend-limit-reset, --expires or --models',
+      'say what to change: --name, --rpm, --spend-limit, --spend-limit-reset, --expires, --models or --tag',
     );
   }
   const administration = await openAdministration(session, { writes: true });
@@ -151,5 +165,6 @@ export const keyFields: readonly Field<KeyFigures>[] = [
   { member: 'held_usd', title: 'held USD', align: 'decimal', value: ({ held }) => amountOf(held) },
   setting('expires_at', { title: 'expires' }),
   { member: 'models', title: 'models', isFlexible: true, value: ({ models }) => models },
+  setting('tags', { title: 'tags', isFlexible: true, leftOut: 1 }),
   { member: 'replaced_by', value: ({ replacedBy }) => replacedBy },
 ];

@@ -1,6 +1,7 @@
 // `usage`: calls, tokens and cost from the call records, with bars. A bar is a group's share of the cost, or of the calls
 // where nothing was paid.
 import {
+  isTagGrouping,
   readUsage,
   type UsageGrouping,
   type UsageSummary,
@@ -9,7 +10,7 @@ import {
 import { readWorkspaces } from '../../../shared/configuration/administration/index.ts';
 import { formatUsd } from '../../../shared/foundation/money/index.ts';
 import type { CommandLine } from '../args/command-line.ts';
-import { readChoice, readId, readSince, readText } from '../args/option-values.ts';
+import { readId, readSince, readText, UsageError } from '../args/option-values.ts';
 import type { Outcome, Session } from '../args/session.ts';
 import { bar } from '../output/format.ts';
 import { type Field, fieldJson, fieldTable } from '../output/table.ts';
@@ -24,13 +25,20 @@ export function addUsage(program: CommandLine): void {
     .description('calls, tokens and cost from the call records, with a bar chart')
     .takesOption('--workspace <W>', 'of this workspace only', readId)
     .takesOption('--since <WHEN>', `7d, 12h, or a day of UTC such as 2026-11-01; default ${sinceDefault}`, readText)
-    .takesOption('--by <GROUP>', `${usageGroupings.join(', ')}; default model`, readChoice(usageGroupings))
+    .takesOption('--by <GROUP>', `${usageGroupings.join(', ')}, or tag:NAME; default model`, readGrouping)
     .notes(
       'Latency (p50, p95) is that of calls that a provider answered, by provider that of the attempts there; first: until the',
       'first output.',
       'Records are kept for 90 days. Cost includes what callers paid with their own provider keys (BYOK).',
     )
     .does(usage);
+}
+
+function readGrouping(name: string, text: string): UsageGrouping {
+  if (isTagGrouping(text)) return text;
+  const by = usageGroupings.find((known) => known === text);
+  if (by !== undefined) return by;
+  throw new UsageError(`${name} is one of ${usageGroupings.join(', ')}, or tag: and the name of a tag, as in tag:team`);
 }
 
 interface UsageOptions {
@@ -53,7 +61,7 @@ async function usage(
   const report = await readUsage({ records, workspaces, sinceMs, untilMs: nowMs, by, onProgress });
   const { groups } = report;
   const total: Total = { ...report.total, isTotal: true };
-  const names = new Map<string | null, string>([[null, nullGroups[by] ?? '-']]);
+  const names = new Map<string | null, string>([[null, nullGroupOf(by)]]);
   if (by === 'key') for await (const { publicId, name } of keys.list()) names.set(publicId, `${name} (${publicId})`);
   const [from, until] = [new Date(sinceMs).toISOString(), new Date(nowMs).toISOString()];
   const fields = [groupField(by, names), ...figureFields(by, total)];
@@ -83,7 +91,9 @@ const groupField = (by: UsageGrouping, names: ReadonlyMap<string | null, string>
   shown: (summary) => (isTotal(summary) ? 'total' : (names.get(summary.group) ?? summary.group)),
 });
 
-const nullGroups: Partial<Record<UsageGrouping, string>> = {
+const nullGroupOf = (by: UsageGrouping): string => (isTagGrouping(by) ? '(no such tag)' : (nullGroups[by] ?? '-'));
+
+const nullGroups: Partial<Record<(typeof usageGroupings)[number], string>> = {
   model: '(refused)',
   provider: '(no provider answered)',
   function: '(no function)',

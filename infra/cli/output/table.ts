@@ -1,5 +1,6 @@
 // Aligned columns for people, and the same fields as JSON. Cells may hold what clients wrote, so nothing that steers a
 // terminal comes through.
+import { formatTags, type Tags } from '../../../shared/protocol/wire/index.ts';
 import type { Style } from './terminal.ts';
 
 export interface Column {
@@ -12,7 +13,7 @@ export interface Column {
   readonly leftOut?: number;
 }
 
-type Cell = string | number | bigint | boolean | readonly string[] | null | undefined;
+type Cell = string | number | bigint | boolean | readonly string[] | Tags | null | undefined;
 
 /** One member of a row: in the JSON document and in the table. */
 export interface Field<Row> extends Partial<Column> {
@@ -96,8 +97,10 @@ function leaveOut(columns: readonly SizedColumn[], available: number): readonly 
 
 function clean(cell: Cell): string {
   if (typeof cell === 'boolean') return cell ? 'yes' : 'no';
-  return (cell ?? '-').toString().replace(/[\p{Cc}\p{Cf}]/gu, '·');
+  return (isTags(cell) ? formatTags(cell) || '-' : (cell ?? '-')).toString().replace(/[\p{Cc}\p{Cf}]/gu, '·');
 }
+
+const isTags = (cell: Cell): cell is Tags => typeof cell === 'object' && cell !== null && !Array.isArray(cell);
 
 function alignCells({ align }: Column, cells: readonly string[]): string[] {
   if (align !== 'decimal') return [...cells];

@@ -3,6 +3,7 @@
 // item and its document follow from it.
 import { type ErrorCode, errorCatalogue } from '../../errors/index.ts';
 import { type InterfaceId, idPattern, interfaceIds } from '../../foundation/constants/index.ts';
+import { tagsMax } from '../../protocol/wire/index.ts';
 import type { CallOutcome } from './call-record.ts';
 import {
   address,
@@ -15,6 +16,7 @@ import {
   type Scalar,
   type StoredKind,
   shares,
+  tags,
   text,
   textLike,
   toAttemptText,
@@ -133,6 +135,8 @@ export const members = {
   title: optional('title', text(attributionMaxCharacters)),
   /** The HTTP-Referer header as sent, without credentials, query and fragment: they may hold secrets. */
   referer: optional('referer', address(attributionMaxCharacters)),
+  /** Those of its key, and those of the request under other names. Undefined: it has none. */
+  tags: optional('tags', tags(2 * tagsMax)),
   traceId: required('trace_id', correlationText),
   /** This and the next two: as sent. */
   spanId: optional('span_id', correlationText),

@@ -3,6 +3,7 @@
 
 import { maskKeys } from '../../foundation/log/index.ts';
 import { formatUsd } from '../../foundation/money/index.ts';
+import { formatTags, type Tags, tagNameShape } from '../../protocol/wire/index.ts';
 import type { CallAttempt, CallShare } from './call-record.ts';
 
 export type Scalar = string | number | bigint | boolean;
@@ -119,6 +120,25 @@ const fromStoredAttempt = ([facts, model, providerText]: [string, string | null,
     ...(model === null ? {} : { model }),
     ...(providerText === null ? {} : { providerText }),
   }));
+
+const tagText = text(64);
+const separators = /[,=]/;
+
+/** Stored as one text, `feature=rerank,team=search`. What is no tag is left out. */
+export const tags = (countMax: number): StoredKind<Tags, Tags> => ({
+  toJson: asItIs,
+  schema: { type: 'object', additionalProperties: { type: 'string' } },
+  toScalar: (value) => {
+    if (typeof value !== 'object' || value === null) return undefined;
+    const kept = Object.entries(value).flatMap(([name, one]) => {
+      const text = tagText.toScalar(one);
+      const isTag = typeof text === 'string' && text !== '' && !separators.test(text) && tagNameShape.test(name);
+      return isTag ? [[name, text] as const] : [];
+    });
+    return kept.length === 0 ? undefined : formatTags(Object.fromEntries(kept.slice(0, countMax)));
+  },
+  fromScalar: (stored) => Object.fromEntries((stored as string).split(',').map((pair) => pair.split('='))),
+});
 
 const toCount = (value: unknown): number | undefined =>
   Number.isSafeInteger(value) && (value as number) >= 0 ? (value as number) : undefined;

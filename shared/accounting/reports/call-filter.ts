@@ -1,4 +1,5 @@
 // Which calls are asked for. A filter that is left out lets every call through.
+import { type Tags, tagOf } from '../../protocol/wire/index.ts';
 import type { CallRecord } from '../call-records/index.ts';
 
 export interface CallFilter {
@@ -11,11 +12,17 @@ export interface CallFilter {
   /** That of any attempt. */
   readonly provider?: string | undefined;
   readonly totalMsMin?: number | undefined;
+  /** It has all of these. */
+  readonly tags?: Tags | undefined;
 }
 
-export const matchesFilter = (record: CallRecord, { failed, key, model, provider, totalMsMin }: CallFilter): boolean =>
+export const matchesFilter = (
+  record: CallRecord,
+  { failed, key, model, provider, totalMsMin, tags = {} }: CallFilter,
+): boolean =>
   (failed !== true || record.outcome !== 'ok') &&
   (totalMsMin === undefined || record.totalMs >= totalMsMin) &&
+  Object.entries(tags).every(([name, value]) => tagOf(record.tags, name) === value) &&
   (key === undefined || key === record.keyName || key === record.keyPublicId) &&
   (model === undefined || model === record.modelServed || model === record.modelAsked) &&
   (provider === undefined || provider === record.provider || attempted(record, provider));

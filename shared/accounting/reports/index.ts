@@ -1,6 +1,6 @@
 export { type CallFilter, matchesFilter } from './call-filter.ts';
 export { type CallOrder, type CallSearch, callOrders, findCall, findCalls } from './find-calls.ts';
 export { type ConfiguredProvider, type ProviderHealth, readProviderHealth } from './provider-state.ts';
-export { type UsageGrouping, usageGroupings } from './usage-shares.ts';
+export { isTagGrouping, type UsageGrouping, usageGroupings } from './usage-shares.ts';
 export { summarizeUsage, type UsageSummary } from './usage-summary.ts';
 export { readUsage } from './usage-totals.ts';

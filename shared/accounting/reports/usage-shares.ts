@@ -1,16 +1,25 @@
 // What one call record adds to the groups of a report: one share as a rule; by model and by provider one for each that
 // took part in the call.
 import type { PicoUsd } from '../../foundation/money/index.ts';
+import { tagNameShape, tagOf } from '../../protocol/wire/index.ts';
 import { type CallAttempt, type CallRecord, type CallShare, utcDayOf } from '../call-records/index.ts';
 
 export const usageGroupings = ['model', 'provider', 'key', 'day', 'workspace', 'user', 'title', 'function'] as const;
-export type UsageGrouping = (typeof usageGroupings)[number];
+type NamedGrouping = (typeof usageGroupings)[number];
+/** By the value that a tag has: `tag:team`. */
+export type TagGrouping = `tag:${string}`;
+export type UsageGrouping = NamedGrouping | TagGrouping;
+
+const tagPrefix = 'tag:';
+
+export const isTagGrouping = (by: string): by is TagGrouping =>
+  by.startsWith(tagPrefix) && tagNameShape.test(by.slice(tagPrefix.length));
 
 export interface UsageShare {
   /**
    * Model: those that answered, else the one asked for; null where the call was refused before any was called. Key: its
-   * public id. Day: of the arrival, in UTC. Provider: null where none answered. Function, user, title: null where the call
-   * has none. By model and provider attempts count at the one that was called, all else at the one that answered.
+   * public id. Day: of the arrival, in UTC. Provider: null where none answered. Function, user, title, tag: null where the
+   * call has none. By model and provider attempts count at the one that was called, all else at the one that answered.
    */
   readonly group: string | null;
   readonly calls: number;
@@ -35,7 +44,7 @@ export interface UsageShare {
   readonly firstOutputMs: number | undefined;
 }
 
-const groupOf: Readonly<Record<UsageGrouping, (record: CallRecord) => string | null>> = {
+const groupOf: Readonly<Record<NamedGrouping, (record: CallRecord) => string | null>> = {
   model: (record) => record.modelServed ?? (isRefused(record) ? null : (record.modelAsked ?? null)),
   provider: ({ provider }) => provider ?? null,
   key: ({ keyPublicId }) => keyPublicId,
@@ -51,7 +60,8 @@ const isRefused = ({ outcome, attempts }: CallRecord): boolean =>
   attempts === 0 && outcome !== 'ok' && outcome !== 'client_gone';
 
 export function sharesOf(record: CallRecord, by: UsageGrouping): UsageShare[] {
-  const own = shareOf(record, groupOf[by](record));
+  const group = isTagGrouping(by) ? (tagOf(record.tags, by.slice(tagPrefix.length)) ?? null) : groupOf[by](record);
+  const own = shareOf(record, group);
   return by === 'model' || by === 'provider' ? splitShare(record, own, by) : [own];
 }
 

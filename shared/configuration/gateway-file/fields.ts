@@ -1,6 +1,7 @@
 // The small forms that many sections of the file share. Each message says what to write instead.
 import * as z from 'zod';
 import { idPattern } from '../../foundation/constants/index.ts';
+import { tagNameShape, tagsMax, tagValueShape } from '../../protocol/wire/index.ts';
 import {
   authAdvice,
   checkWith,
@@ -118,6 +119,19 @@ export const instant = z
 export const quotedDecimal = z.string({
   error: (issue) => (typeof issue.input === 'number' ? 'must be written in quotes, such as "2.50"' : undefined),
 });
+
+/** A name that is written twice is a fault of the YAML. */
+export const tags = z
+  .record(z.string(), matching(tagValueShape, '1 to 64 visible ASCII characters without , and ='))
+  .superRefine((written, context) => {
+    for (const name of Object.keys(written).filter((name) => !tagNameShape.test(name))) {
+      const form = '1 to 32 lower-case letters, digits, _, . or -, and begin with a letter';
+      context.addIssue({ code: 'custom', path: [name], message: `is no name of a tag: it must be ${form}` });
+    }
+    if (Object.keys(written).length > tagsMax) {
+      context.addIssue({ code: 'custom', message: `must not hold more than ${tagsMax} tags` });
+    }
+  });
 
 /** `all`, or a list of model ids. */
 export const modelChoice = chosenBy<'all' | string[]>((input) => (Array.isArray(input) ? modelIds : allModels));

@@ -18,6 +18,7 @@ import {
   providerId,
   quotedDecimal,
   secretReference,
+  tags,
   text,
 } from './fields.ts';
 import { functionSchema } from './function-schema.ts';
@@ -54,6 +55,7 @@ const key = mapping('workspaces[].keys[]', {
   spend_limit_reset: z.enum(spendLimitResets).nullable().optional(),
   expires_at: instant.nullable().optional(),
   models: modelChoice.optional(),
+  tags: tags.optional(),
   status: z.enum(['active', 'revoked']).optional(),
 } satisfies Readonly<Record<keyof WrittenKey | 'key', z.ZodType>>);
 

@@ -1,6 +1,7 @@
 // What operators set of a key. This table is the only list of it: the attributes of the item, the members of a gateway file
 // and the settings of a record follow from it.
 import { keyAttributes, type SpendLimitReset } from '../../accounting/holds/index.ts';
+import type { Tags } from '../../protocol/wire/index.ts';
 import type { Item } from '../../storage/store/index.ts';
 
 interface Setting<Value, Written, Member extends string | undefined> {
@@ -48,6 +49,14 @@ const settings = {
     initial: null as readonly string[] | null,
     toWritten: (ids): readonly string[] | 'all' => ids ?? 'all',
     fromWritten: (ids) => (ids === 'all' ? null : ids),
+  }),
+  /** On each of its calls, whatever a request says under the same names. Null: none. */
+  tags: converted({
+    attribute: 'tags',
+    member: 'tags',
+    initial: null as Tags | null,
+    toWritten: (tags): Tags => tags ?? {},
+    fromWritten: (tags) => (Object.keys(tags).length === 0 ? null : tags),
   }),
   /** Public id of the key that took its name in a rotation. Null: none. */
   replacedBy: plain('replaced_by', undefined, null as string | null),

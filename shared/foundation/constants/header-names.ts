@@ -11,6 +11,7 @@ export const headerNames = {
   traceparent: 'traceparent',
   referer: 'http-referer',
   title: 'x-title',
+  tags: 'x-gw-tags',
   errorFormat: 'x-gw-error-format',
   originSecret: 'x-gw-origin-secret',
   requestId: 'x-request-id',

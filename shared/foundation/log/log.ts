@@ -21,6 +21,7 @@ export const logFieldNames = [
   'revision_id',
   'referer',
   'title',
+  'tags',
   'settlement_step',
   'route',
   'method',
@@ -89,8 +90,8 @@ export interface LogOptions {
   readonly write?: (line: string) => void;
 }
 
-/** CloudWatch takes 256 KiB a line; a value beyond this is no id, code or name. */
-const valueMaxCharacters = 512;
+/** CloudWatch takes 256 KiB a line; a value beyond this is no id, code, name or list of tags. */
+const valueMaxCharacters = 2_048;
 const allowedNames: ReadonlySet<string> = new Set(logFieldNames);
 
 export function createLog({ clock, stage, level = 'info', write = writeToStdout }: LogOptions): Log {

@@ -5,6 +5,7 @@ import { requestMetricSeries } from '../../foundation/constants/index.ts';
 import { type Log, type LogFields, maskKeys } from '../../foundation/log/index.ts';
 import type { Clock } from '../../foundation/time/index.ts';
 import type { GatewayRequest } from '../http/index.ts';
+import { formatTags } from '../wire/index.ts';
 import type { RequestScope } from './request-scope.ts';
 
 export interface EndedRequest {
@@ -38,6 +39,7 @@ export function logRequest({ clock, log }: { readonly clock: Clock; readonly log
     total_ms: totalMs,
     client_gone: clientGone.aborted,
     cold_start: coldStart,
+    tags: logContext.tags && formatTags(logContext.tags),
     ...logContext.fields,
     outcome,
   };

@@ -2,6 +2,7 @@
 import type { ErrorFormat, GatewayError } from '../../errors/index.ts';
 import type { LogFields, Metrics } from '../../foundation/log/index.ts';
 import type { Correlation } from '../http/index.ts';
+import type { Tags } from '../wire/index.ts';
 import type { Conventions } from './conventions.ts';
 import type { DeferredTasks } from './deferred-tasks.ts';
 
@@ -9,6 +10,8 @@ import type { DeferredTasks } from './deferred-tasks.ts';
 export interface LogContext {
   fields: LogFields;
   metrics: Record<string, Metrics['values'][string]>;
+  /** Of the call. */
+  tags?: Tags | undefined;
 }
 
 export interface RequestScope {

@@ -11,6 +11,7 @@ const everyMember: CallRecord = callRecord({
   keyName: 'ci',
   referer: 'r',
   title: 't',
+  tags: { team: 'search' },
   spanId: 's',
   parentSpanId: 'p',
   sessionId: 's',
@@ -59,6 +60,17 @@ describe('the item of a call record', () => {
     },
   );
 
+  it('keeps tags, and of what is none nothing', () => {
+    const tags = { team: 'search', 'cost.center': '4711', constructor: 'a' };
+    expect(recordOf(itemOf({ tags })).tags).toEqual(tags);
+    expect(itemOf({ tags }).tags).toBe('constructor=a,cost.center=4711,team=search');
+    const strange = { Team: 'a', run: 'a,b', feature: 'a=b', empty: '', list: ['a'], key: 'sk-0123456789abcdef0' };
+    expect(recordOf(itemOf({ tags: strange })).tags).toEqual({ key: 'sk-…' });
+    expect(recordOf(itemOf({ tags: {} })).tags).toBeUndefined();
+    const many = Object.fromEntries(Array.from({ length: 40 }, (_, at) => [`t${at}`, 'v']));
+    expect(Object.keys(recordOf(itemOf({ tags: many })).tags ?? {})).toHaveLength(16);
+  });
+
   it('keeps the attempts in their order, and of a strange one nothing but a mark', () => {
     const attemptLog = [
       { provider: 'globex', outcome: 'status_500', status: 500, ms: 12, model: 'acme/a:8b', providerText: 'Sorry: no' },
@@ -98,7 +110,7 @@ describe('the item of a call record', () => {
         'arrived_at_ms attempt_causes attempt_log attempts cache_hit cached_tokens completion_tokens correlation_id ' +
         'cost_pico_usd cut_code error_message estimated execution_id expires_at_epoch_seconds first_output_ms function_id ' +
         'gateway_ms interface is_byok key_id key_name model model_asked other_shares outcome parent_span_id pk prompt_tokens provider ' +
-        'queued_ms referer replay_of revision_id session_id sk span_id stream title total_ms trace_id user workspace'
+        'queued_ms referer replay_of revision_id session_id sk span_id stream tags title total_ms trace_id user workspace'
       ).split(' '),
     );
     expect(Object.keys(callDocument(everyMember))).toEqual(
@@ -106,7 +118,7 @@ describe('the item of a call record', () => {
         'id execution_id workspace created_at outcome error_code model model_asked provider status error_message replay_of ' +
         'attempts attempt_count function_id revision_id stream cache_hit is_byok prompt_tokens cached_tokens ' +
         'completion_tokens estimated cost_usd total_ms first_output_ms queued_ms gateway_ms key_name key_public_id user title ' +
-        'referer trace_id span_id parent_span_id session_id'
+        'referer tags trace_id span_id parent_span_id session_id'
       ).split(' '),
     );
   });

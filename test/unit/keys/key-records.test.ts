@@ -27,7 +27,7 @@ describe('at rest', () => {
     const text = createApiKey(systemRandomness);
     const parsed = parseApiKey(text);
     if (parsed === undefined) throw new Error('a created key must parse');
-    const rules = { expiresAtMs: null, models: null, spendLimitReset: null, replacedBy: null };
+    const rules = { expiresAtMs: null, models: null, spendLimitReset: null, tags: null, replacedBy: null };
     const settings = { workspace: 'w', name: 'ci', status: 'active', rpm: null, spendLimitUsd: null } as const;
     return { text, record: { ...parsed, ...settings, ...rules, ...more } };
   }
@@ -149,7 +149,7 @@ describe('at rest', () => {
 });
 
 const nowMs = 1_800_000_000_000;
-const none = { expiresAtMs: null, models: null, spendLimitReset: null };
+const none = { expiresAtMs: null, models: null, spendLimitReset: null, tags: null };
 
 describe('the rules in the item of a key', () => {
   it('are none where the attributes are absent, as in keys of former releases, or null', () => {
@@ -181,6 +181,7 @@ describe('the settings of a key', () => {
     spend_limit_reset: 'daily',
     expires_at_ms: nowMs,
     models: ['acme/large-1'],
+    tags: { team: 'search' },
     replaced_by: 'abcdefghij012346',
   };
 
@@ -199,9 +200,14 @@ describe('the settings of a key', () => {
       spend_limit_reset: 'daily',
       expires_at: new Date(nowMs).toISOString(),
       models: ['acme/large-1'],
+      tags: { team: 'search' },
     });
     expect(fromWrittenKey(written)).toEqual(settings);
-    expect(fromWrittenKey({ models: 'all', expires_at: null })).toEqual({ models: null, expiresAtMs: null });
+    expect(fromWrittenKey({ models: 'all', expires_at: null, tags: {} })).toEqual({
+      models: null,
+      expiresAtMs: null,
+      tags: null,
+    });
   });
 
   it('of an item without a status make no active key', () => {
