@@ -2,18 +2,19 @@
 
 import { rootPaths, routePaths } from '../../shared/foundation/constants/index.ts';
 import type { Gateway } from '../../shared/protocol/http/index.ts';
+import { chatCompletions } from '../../shared/protocol/interfaces/chat-completions/index.ts';
 import { createRouter, type RouterDependencies } from '../../shared/protocol/router/index.ts';
 import { serveModel, serveModels } from '../../shared/routing/model-listing/index.ts';
 import { serveCredits, serveGeneration, serveKey } from './account/serve-account.ts';
 import type { GatewayDependencies } from './dependencies.ts';
 import { serveOpenApi } from './openapi/index.ts';
-import { serveChatCompletion } from './serve.ts';
+import { serveCall } from './serve.ts';
 
 export const createChatGateway = (deps: GatewayDependencies & RouterDependencies): Gateway =>
   createRouter(
     {
       api: {
-        [routePaths.chatCompletions]: { POST: serveChatCompletion(deps) },
+        [routePaths.chatCompletions]: { POST: serveCall(deps, chatCompletions) },
         [routePaths.models]: { GET: serveModels(deps) },
         [routePaths.model]: { GET: serveModel(deps) },
       },

@@ -1,7 +1,8 @@
-// The sequence of a chat completion. Every stage hands the next a bigger value and fails by throwing `fail(code)`; the
+// The sequence of a call, of any interface. Every stage hands the next a bigger value and fails by throwing `fail(code)`; the
 // router turns that into the envelope. What was reserved is settled after the last byte, however the call ends.
 import type { TimeBudget } from '../../shared/foundation/time/index.ts';
 import type { GatewayResponse } from '../../shared/protocol/http/index.ts';
+import type { ClientInterface } from '../../shared/protocol/interfaces/index.ts';
 import type { Endpoint } from '../../shared/protocol/router/index.ts';
 import type { Item } from '../../shared/storage/store/index.ts';
 import { admit } from './admission/admit.ts';
@@ -15,14 +16,14 @@ import { checkKeyModels, checkReadyModels, route, toModelCall } from './routing/
 import { failed, serveAndSettle } from './settlement/serve-and-settle.ts';
 import { writeReadyRecord } from './settlement/write-record.ts';
 import { writeRefusal } from './settlement/write-refusal.ts';
-import type { AdmittedChat, IdentifiedCall, ReadyAnswer, ReceivedCall, Served } from './stages.ts';
+import type { AdmittedPlain, IdentifiedCall, ReadyAnswer, ReceivedCall, Served } from './stages.ts';
 import { execute } from './stored-function/execute.ts';
 import { openExecution } from './stored-function/open-execution.ts';
 
-export const serveChatCompletion =
-  (deps: GatewayDependencies): Endpoint =>
+export const serveCall =
+  (deps: GatewayDependencies, clientInterface: ClientInterface): Endpoint =>
   async (request, scope) => {
-    const received = receive(deps, request, scope);
+    const received = receive(deps, clientInterface, request, scope);
     const key = findKey(deps, received);
     const serve = await open(deps, received, key).catch((error: unknown) => {
       scope.deferred.add(() => writeRefusal(deps, received, key, error));
@@ -37,20 +38,20 @@ type Serve = () => Promise<GatewayResponse>;
 /** Rejects where the call is refused. */
 async function open(deps: GatewayDependencies, received: ReceivedCall, key: Promise<Item>): Promise<Serve> {
   const { call, admissionTime } = await identify(deps, received, key);
-  return call.asksFunction ? openFunction(deps, call, admissionTime) : openChat(deps, call, admissionTime);
+  return call.asksFunction ? openFunction(deps, call, admissionTime) : openPlain(deps, call, admissionTime);
 }
 
-async function openChat(deps: GatewayDependencies, call: IdentifiedCall, admissionTime: TimeBudget): Promise<Serve> {
+async function openPlain(deps: GatewayDependencies, call: IdentifiedCall, admissionTime: TimeBudget): Promise<Serve> {
   const admitted = await admit(deps, call, await route(deps, call, admissionTime), admissionTime);
   if ('ready' in admitted) {
     await checkReadyModels(deps, call, admitted.ready);
     return () => serveReady(deps, call, admitted.ready);
   }
   const plan = admitted.holdings.budgets?.plan ?? admitted.plan;
-  return () => serveAndSettle(deps, { ...admitted, plan }, answerChat);
+  return () => serveAndSettle(deps, { ...admitted, plan }, answerPlain);
 }
 
-async function answerChat(deps: GatewayDependencies, call: AdmittedChat): Promise<Served> {
+async function answerPlain(deps: GatewayDependencies, call: AdmittedPlain): Promise<Served> {
   checkKeyModels(deps, call);
   const { result, ...run } = await provide(deps, toModelCall(call));
   if (result.kind === 'failed') return failed(run, result.error);

@@ -10,11 +10,16 @@ import type { ApiKey } from '../../shared/configuration/keys/index.ts';
 import type { MatchedInput, OpenRevision } from '../../shared/configuration/stored-functions/index.ts';
 import type { WorkspaceDocument } from '../../shared/configuration/workspaces/index.ts';
 import type { GatewayError } from '../../shared/errors/index.ts';
-import type { InterfaceId } from '../../shared/foundation/constants/index.ts';
 import type { PicoUsd } from '../../shared/foundation/money/index.ts';
 import type { Deadline, TimeBudget } from '../../shared/foundation/time/index.ts';
 import type { GatewayResponse } from '../../shared/protocol/http/index.ts';
-import type { ChatRequest, JsonAnswer, StreamChunk } from '../../shared/protocol/interfaces/chat-completions/index.ts';
+import type { ChatRequest } from '../../shared/protocol/interfaces/chat-completions/index.ts';
+import type {
+  AnswerEvent,
+  ClientInterface,
+  ClientRequest,
+  JsonAnswer,
+} from '../../shared/protocol/interfaces/index.ts';
 import type { SchemaWork } from '../../shared/protocol/json-schema/index.ts';
 import type { RequestScope } from '../../shared/protocol/router/index.ts';
 import type { CallSize, PolicyOptions, Tags } from '../../shared/protocol/wire/index.ts';
@@ -26,10 +31,9 @@ import type { Item } from '../../shared/storage/store/index.ts';
 
 /** A request that could be read. Whose it is, is not known yet. */
 export interface Call {
-  /** Of its client: part of every name under which an answer is stored. */
-  readonly interfaceId: InterfaceId;
+  readonly clientInterface: ClientInterface;
   readonly scope: RequestScope;
-  readonly request: ChatRequest;
+  readonly request: ClientRequest;
   readonly idempotencyKey: string | undefined;
   readonly byokKey: string | undefined;
   readonly attribution: { readonly referer: string | undefined; readonly title: string | undefined };
@@ -46,7 +50,7 @@ export interface Call {
 }
 
 /** A credential of the right shape, and a body that is read when the key is known to exist. */
-export interface ReceivedCall extends Pick<Call, 'interfaceId' | 'scope' | 'attribution' | 'tags' | 'arrivedAtMs'> {
+export interface ReceivedCall extends Pick<Call, 'clientInterface' | 'scope' | 'attribution' | 'tags' | 'arrivedAtMs'> {
   readonly credential: ApiKey;
   /** Its headers announce a body that is larger than any may be. */
   readonly isOversized: boolean;
@@ -99,7 +103,7 @@ export interface OpenedCall extends IdentifiedCall {
   readonly execution: Execution;
 }
 
-/** One model call of a function. */
+/** One model call of a function, always a chat completion. */
 export interface PlannedModelCall {
   readonly request: ChatRequest;
   readonly size: CallSize;
@@ -169,7 +173,7 @@ export interface AdmittedCall extends IdentifiedCall {
   readonly bill: Bill;
 }
 
-export interface AdmittedChat extends AdmittedCall, RoutedCall {}
+export interface AdmittedPlain extends AdmittedCall, RoutedCall {}
 
 export interface AdmittedExecution extends AdmittedCall, OpenedCall {}
 
@@ -198,7 +202,8 @@ export interface ModelCall {
   readonly workspace: string;
   /** For what has to answer before a provider is called. */
   readonly admissionTime: TimeBudget;
-  readonly request: ChatRequest;
+  readonly clientInterface: ClientInterface;
+  readonly request: ClientRequest;
   readonly size: CallSize;
   readonly plan: Plan;
   /** A candidate of the plan that is admitted already. */
@@ -244,9 +249,9 @@ export type ProvidedAnswer = {
 
 /** The rest of a stream whose first output has arrived. */
 export interface OpenStream {
-  /** Chunks up to and including the first real output, held back until now. */
-  readonly opening: readonly StreamChunk[];
-  readonly rest: AsyncIterable<readonly StreamChunk[]>;
+  /** Events up to and including the first real output, held back until now. */
+  readonly opening: readonly AnswerEvent[];
+  readonly rest: AsyncIterable<readonly AnswerEvent[]>;
   /** Why `rest` threw, as data. */
   readonly failureOf: (error: unknown) => AttemptFailure;
   /** Closes the provider's socket. Safe at any time, any number of times. */

@@ -34,6 +34,7 @@ const floors: readonly Readonly<Record<string, string>>[] = [
   { 'shared/storage/store': rules },
   { 'shared/storage/blobs': 'Bytes under opaque names: knows no table and no caller.' },
   { 'shared/protocol/json-schema': rules, 'shared/protocol/wire': 'Wire shapes know no store and no provider.' },
+  { 'shared/protocol/interfaces': 'What every interface of a client says of itself: knows none of them.' },
   {
     'shared/protocol/interfaces/chat-completions':
       'What the interface of a client is: no stage, no store, no other interface.',

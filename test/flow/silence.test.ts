@@ -1,7 +1,10 @@
 // Providers that say nothing, or nothing more. Time is moved by hand: nothing here waits.
 import { afterAll, beforeEach, describe, expect, it } from '#jest';
 import { openStream } from '../../functions/gateway/provider/open-stream.ts';
+import { timeBytes } from '../../functions/gateway/provider/time-bytes.ts';
 import { startDeadline } from '../../shared/foundation/time/index.ts';
+import { chatCompletions } from '../../shared/protocol/interfaces/chat-completions/index.ts';
+import { readEvents } from '../../shared/protocol/wire/index.ts';
 import { readStream as readBatches, startWatch } from '../../shared/routing/providers/index.ts';
 import { expectError } from '../support/expect-error.ts';
 import { type Harness, hello, startHarness } from '../support/harness.ts';
@@ -145,9 +148,13 @@ function open(pieces: readonly (Buffer | Promise<Buffer>)[]) {
   async function* body(): AsyncGenerator<Buffer> {
     for (const piece of pieces) yield piece;
   }
-  const opened = openStream({ batches: readBatches(body()), drain: () => {} }, watch, {
-    idleTimeoutMs: 15_000,
-    deadline,
+  let isOpen = false;
+  const bytes = timeBytes(body(), watch, () => (isOpen ? 15_000 : undefined));
+  const batches = readBatches(readEvents(bytes, 100_000), chatCompletions.openEventReader(1), () => undefined);
+  const opened = openStream({ batches, drain: () => {} }, watch).then((stream) => {
+    isOpen = true;
+    watch.pause();
+    return stream;
   });
   return { clock, watch, opened };
 }

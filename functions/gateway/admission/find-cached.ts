@@ -13,6 +13,7 @@ export function findCached(
   names: CallNames,
 ): Reservation | undefined {
   const { cache, provider, text } = call.request;
+  const { clientInterface } = call;
   if (cache === undefined) return undefined;
   async function reserve(): Promise<Reserved> {
     // Nothing under an effective zdr is stored, so nothing can be found.
@@ -21,12 +22,13 @@ export function findCached(
     const { only, ignore, order, allowFallbacks } = provider;
     const choice = { only, ignore, order: allowFallbacks ? undefined : order };
     const parts = {
-      interfaceId: call.interfaceId,
+      interfaceId: clientInterface.id,
       workspace: call.workspace.id,
       policy: call.policy,
       namespace,
       ...choice,
       body: text(),
+      leftOut: clientInterface.leftOutOfCacheKey(text()),
     };
     // With `auto` another model than the first may answer, and its answer is stored under its own key.
     const keyOf = (modelId: string) => cacheKey({ ...parts, model: modelId });

@@ -1,6 +1,6 @@
 // One candidate: call it in its format, and hold a stream back until its first output. Failures are values; only a bug throws.
-import type { JsonAnswer } from '../../../shared/protocol/interfaces/chat-completions/index.ts';
-import { type NoAnswer, relay } from '../../../shared/routing/formats/index.ts';
+import type { JsonAnswer } from '../../../shared/protocol/interfaces/index.ts';
+import { callCandidate, type NoAnswer } from '../../../shared/routing/formats/index.ts';
 import type { AdmittedCandidate } from '../../../shared/routing/provider-metrics/index.ts';
 import type { GatewayDependencies } from '../dependencies.ts';
 import type { ModelCall, OpenStream } from '../stages.ts';
@@ -22,13 +22,13 @@ export async function attemptCandidate(
 ): Promise<AttemptOutcome> {
   const sending = createSend(deps, call, candidate, silenceLimitMs);
   try {
-    const relayed = await relay(call.request, candidate, sending.send);
-    if (relayed.kind === 'failure') return relayed;
-    if (relayed.kind === 'json') return { ...relayed, answeredAtMs: deps.clock.nowMs() };
+    const called = await callCandidate(call, candidate, sending.send);
+    if (called.kind === 'failure') return called;
+    if (called.kind === 'json') return { ...called, answeredAtMs: deps.clock.nowMs() };
     const watch = sending.watch();
     if (watch === undefined) throw new Error('a stream came of a call that was not sent');
-    const options = { idleTimeoutMs: candidate.provider.idle_timeout_ms, deadline: call.streamDeadline };
-    const stream = await openStream(relayed, watch, options);
+    const stream = await openStream(called, watch);
+    sending.beginStream(call.streamDeadline);
     return { kind: 'stream', stream, answeredAtMs: deps.clock.nowMs() };
   } catch (error) {
     const watch = sending.watch();

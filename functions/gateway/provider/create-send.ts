@@ -7,6 +7,7 @@ import {
   upstreamBodyMaxBytes,
   upstreamErrorMaxBytes,
 } from '../../../shared/foundation/constants/index.ts';
+import type { Deadline } from '../../../shared/foundation/time/index.ts';
 import type { NoAnswer, Send } from '../../../shared/routing/formats/index.ts';
 import {
   classifyStatus,
@@ -20,11 +21,14 @@ import {
 import type { GatewayDependencies } from '../dependencies.ts';
 import type { ModelCall } from '../stages.ts';
 import { type PreparedCall, prepareCall } from './prepare-call.ts';
+import { timeBytes } from './time-bytes.ts';
 
 export interface Sending {
   readonly send: Send;
   /** Of the call that was sent. Undefined: none was yet. */
   readonly watch: () => Watch | undefined;
+  /** Its first output is there: from now on no byte may be longer away than the provider's idle limit. */
+  readonly beginStream: (deadline: Deadline) => void;
 }
 
 /** `silenceLimitMs`: infinite for the last candidate, which has all the time that is left. */
@@ -36,6 +40,7 @@ export function createSend(
 ): Sending {
   const { clock } = deps;
   let watch: Watch | undefined;
+  let idleTimeoutMs: number | undefined;
 
   async function send(request: Parameters<Send>[0]): ReturnType<Send> {
     const prepared = await prepareCall(deps, call, candidate, request);
@@ -56,7 +61,8 @@ export function createSend(
     const describe = (body: unknown) => describeProviderText(body, secretsOf(prepared));
     if (answer.status >= 200 && answer.status < 300) {
       const contentType = String(answer.headers['content-type'] ?? '');
-      const { body, drain } = answer;
+      const { drain } = answer;
+      const body = timeBytes(answer.body, watched, () => idleTimeoutMs);
       return { kind: 'answer', contentType, body, drain, readText: () => readText(upstreamBodyMaxBytes), describe };
     }
     // An error body that breaks off still has its status.
@@ -66,7 +72,12 @@ export function createSend(
     });
     return classifyAnswer(answer, text, describe, clock.nowMs());
   }
-  return { send, watch: () => watch };
+  const beginStream = (deadline: Deadline) => {
+    watch?.pause();
+    watch?.extend(deadline);
+    idleTimeoutMs = candidate.provider.idle_timeout_ms;
+  };
+  return { send, watch: () => watch, beginStream };
 }
 
 /** `onBytes` is called whenever a part of a JSON answer, or of an error, has come. */

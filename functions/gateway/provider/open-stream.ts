@@ -1,35 +1,17 @@
 // Holds a stream back until its first real output: until then its failure is an ordinary failure and the next candidate
 // may answer. The 200 goes to the client only with what this returns.
 import { heldBackMaxBytes } from '../../../shared/foundation/constants/index.ts';
-import type { Deadline } from '../../../shared/foundation/time/index.ts';
-import type { StreamChunk } from '../../../shared/protocol/interfaces/chat-completions/index.ts';
-import type { ChunkStream } from '../../../shared/routing/formats/index.ts';
+import type { AnswerEvent } from '../../../shared/protocol/interfaces/index.ts';
+import type { EventStream } from '../../../shared/routing/formats/index.ts';
 import { type AttemptFailure, StreamBroken, type Watch } from '../../../shared/routing/providers/index.ts';
 import type { OpenStream } from '../stages.ts';
 
-interface OpenStreamOptions {
-  readonly idleTimeoutMs: number;
-  /** From the first output on. */
-  readonly deadline: Deadline;
-}
-
 /** Throws StreamBroken where the stream fails, or ends, before its first output. */
-export async function openStream(
-  { batches, drain }: ChunkStream,
-  watch: Watch,
-  { idleTimeoutMs, deadline }: OpenStreamOptions,
-): Promise<OpenStream> {
+export async function openStream({ batches, drain }: EventStream, watch: Watch): Promise<OpenStream> {
   const opening = await readOpening(batches);
-  watch.pause();
-  watch.extend(deadline);
 
-  async function* rest(): AsyncGenerator<readonly StreamChunk[]> {
-    watch.expect('idle', idleTimeoutMs);
-    for await (const batch of batches) {
-      watch.pause();
-      yield batch;
-      watch.expect('idle', idleTimeoutMs);
-    }
+  async function* rest(): AsyncGenerator<readonly AnswerEvent[]> {
+    yield* batches;
     watch.release();
     // The end marker came, the end of the body not yet: a socket that is read to its end serves the next call.
     drain();
@@ -43,8 +25,8 @@ export async function openStream(
   };
 }
 
-async function readOpening(batches: AsyncIterator<StreamChunk[]>): Promise<StreamChunk[]> {
-  const held: StreamChunk[] = [];
+async function readOpening(batches: AsyncIterator<AnswerEvent[]>): Promise<AnswerEvent[]> {
+  const held: AnswerEvent[] = [];
   let heldBytes = 0;
   while (heldBytes <= heldBackMaxBytes) {
     const next = await batches.next();

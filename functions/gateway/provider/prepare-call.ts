@@ -16,14 +16,14 @@ export async function prepareCall(
   deps: GatewayDependencies,
   call: ModelCall,
   candidate: Candidate,
-  { path, accept, body: makeBody }: CandidateRequest,
+  { path, accept, headers: more, body: makeBody }: CandidateRequest,
 ): Promise<PreparedCall | { readonly failure: AttemptFailure }> {
   try {
     const credential = await findCredential(deps, call, candidate);
     if (credential === undefined) return ourFault('no_usable_credential');
     const url = new URL(`${candidate.provider.base_url}${path}`);
     const body = makeBody();
-    const headers = upstreamHeaders(accept, call.traceparent, credential.authorization);
+    const headers = { ...more, ...upstreamHeaders(accept, call.traceparent, credential.authorization) };
     const signed = credential.sign && (await call.admissionTime.wait(credential.sign({ url, headers, body })));
     return { url, headers: signed ?? headers, body };
   } catch (error) {

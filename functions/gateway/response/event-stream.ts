@@ -1,39 +1,31 @@
-// The stream a client sees: chunks unchanged, an error line where it broke, one end marker, last.
+// The stream a client sees: events unchanged, an error where it broke, one end, last.
 // Its body never throws: on Lambda an error inside a body kills the process.
 import { collectedStreamMaxBytes } from '../../../shared/foundation/constants/index.ts';
 import type { Clock } from '../../../shared/foundation/time/index.ts';
-import {
-  brokenStreamEnd,
-  doneLine,
-  type StreamChunk,
-  withoutReasoningDeltas,
-} from '../../../shared/protocol/interfaces/chat-completions/index.ts';
-import { hasCounts, toEventLine, type UsageReport } from '../../../shared/protocol/wire/index.ts';
+import type {
+  AnswerCost,
+  AnswerEvent,
+  EventFacts,
+  StreamSchemaCheck,
+  StreamWriter,
+} from '../../../shared/protocol/interfaces/index.ts';
+import { hasCounts, type UsageReport } from '../../../shared/protocol/wire/index.ts';
 import { midStreamCodeOf } from '../../../shared/routing/providers/index.ts';
-import type { IdentifiedCall, OpenStream, StreamEnd } from '../stages.ts';
+import type { OpenStream, StreamEnd } from '../stages.ts';
 import { withKeepAlive } from './keep-alive.ts';
-import type { StreamSchemaCheck } from './stream-schema-check.ts';
 
 export interface RelayOptions {
   readonly clock: Clock;
-  /** The client asked for the provider's own usage chunk. */
-  readonly includeUsage: boolean;
-  /** `reasoning.exclude`: the client sees no reasoning. */
-  readonly excludeReasoning: boolean;
-  /** The client gets a usage chunk of ours in its place. */
-  readonly asksMergedUsage: boolean;
-  /** Makes the members of a usage chunk of ours. */
-  readonly mergedUsage: () => Record<string, unknown>;
-  /** Called with every chunk of the provider. */
-  readonly onChunk?: ((text: string) => void) | undefined;
-  /** Runs when the stream is complete, before the end marker: what must be stored before the client knows. */
+  readonly writer: StreamWriter;
+  readonly cost: () => AnswerCost;
+  /** Called with every event of the provider. */
+  readonly onEvent?: ((event: AnswerEvent) => void) | undefined;
+  /** Runs when the stream is complete, before its end: what must be stored before the client knows. */
   readonly onComplete?: ((transcript: string) => Promise<void>) | undefined;
   /** Runs when the stream has broken, before the client knows. Never rejects. */
   readonly onBroken: () => Promise<void>;
   /** Holds the whole answer against its schema. Undefined: there is none. */
   readonly schemaCheck: StreamSchemaCheck | undefined;
-  /** False where nothing follows an error line. */
-  readonly endsBrokenStreamWithDone: boolean;
 }
 
 /** What was seen of a stream while it was relayed. */
@@ -43,9 +35,11 @@ export interface RelayedStream {
   outputBytes: number;
   /** Of them what came after that report, and is not in it. */
   outputBytesAfterUsage: number;
-  /** Of them what came after the last report of more than nothing: some providers send zeros until the last chunk. */
+  /** Of them what came after the last report of more than nothing: some providers send zeros until the last event. */
   outputBytesAfterCount: number;
   end: StreamEnd;
+  /** The text with which the client's stream ends, once it was given out. */
+  endText: string;
 }
 
 export interface StreamRelay {
@@ -63,6 +57,7 @@ export function relayStream(stream: OpenStream, options: RelayOptions): StreamRe
     outputBytesAfterUsage: 0,
     outputBytesAfterCount: 0,
     end: undefined,
+    endText: '',
   };
   const lines = relay(stream, relayed, options);
   const next = withKeepAlive(options.clock, lines);
@@ -76,70 +71,64 @@ export function relayStream(stream: OpenStream, options: RelayOptions): StreamRe
   };
 }
 
-/**
- * Whether the client gets our merged usage: it asked for it, or for usage at all on the base URL whose clients know no
- * other way to ask.
- */
-export const asksMergedUsage = ({
-  request: { includeUsage, includeMergedUsage },
-  scope: { conventions },
-}: Pick<IdentifiedCall, 'request' | 'scope'>): boolean =>
-  includeMergedUsage || (includeUsage && conventions.mergesUsageChunk);
-
 const ended = { done: true, value: undefined } as const;
 
 async function* relay(
   stream: OpenStream,
   relayed: RelayedStream,
-  options: RelayOptions,
+  { writer, ...options }: RelayOptions,
 ): AsyncGenerator<string, void, undefined> {
   const transcript = collectText();
   const send = (lines: string): string => {
     if (options.onComplete !== undefined) transcript.add(lines);
     return lines;
   };
-  let head: Record<string, unknown> = {};
-  const relayChunks = (chunks: readonly StreamChunk[]): string => {
+  const endWith = (text: string): string => {
+    relayed.endText = text;
+    return text;
+  };
+  /** Kept back until the answer is stored. */
+  let lastEvent = '';
+  const relayEvents = (events: readonly AnswerEvent[]): string => {
     let lines = '';
-    for (const chunk of chunks) {
-      const { text, facts } = chunk;
-      head = chunk.head;
-      count(relayed, facts);
-      options.onChunk?.(text);
-      options.schemaCheck?.add(chunk.json);
-      // With the merged usage too, only that one: clients add up what they see.
-      const isRelayed = !facts.isUsageOnly || (options.includeUsage && !options.asksMergedUsage);
-      if (isRelayed) lines += chunkLine(chunk, options.excludeReasoning);
+    for (const event of events) {
+      countEvent(relayed, event.facts);
+      options.onEvent?.(event);
+      options.schemaCheck?.add(event);
+      const line = writer.event(event);
+      if (event.facts.isLast) lastEvent += line;
+      else lines += line;
     }
     return send(lines);
   };
   try {
-    const opening = relayChunks(stream.opening);
+    const opening = relayEvents(stream.opening);
     if (opening !== '') yield opening;
-    for await (const chunks of stream.rest) {
-      const lines = relayChunks(chunks);
+    for await (const events of stream.rest) {
+      const lines = relayEvents(events);
       if (lines !== '') yield lines;
     }
     if ((await options.schemaCheck?.isSatisfied()) === false) {
       relayed.end = 'schema_mismatch';
       await options.onBroken();
-      yield brokenStreamEnd('schema_validation_failed', options.endsBrokenStreamWithDone);
+      yield endWith(writer.broken('schema_validation_failed'));
       return;
     }
     relayed.end = 'complete';
-    if (addsUsage(options, relayed.usage)) yield send(usageLine(head, options.mergedUsage()));
+    const beforeEnd = send(writer.beforeEnd(relayed.usage, options.cost));
+    if (beforeEnd !== '') yield beforeEnd;
     const text = transcript.text();
-    if (text !== undefined) await options.onComplete?.(text + doneLine);
+    if (text !== undefined) await options.onComplete?.(text + lastEvent + writer.end);
   } catch (error) {
     const failure = stream.failureOf(error);
     relayed.end = failure;
     await options.onBroken();
-    yield brokenStreamEnd(midStreamCodeOf[failure.kind], options.endsBrokenStreamWithDone);
+    yield endWith(writer.broken(midStreamCodeOf[failure.kind]));
     return;
   } finally {
     stream.abort();
   }
-  yield doneLine;
+  yield endWith(lastEvent + writer.end);
 }
 
 /** Collects up to `collectedStreamMaxBytes`; beyond it there is no text. */
@@ -156,9 +145,8 @@ function collectText(): { readonly add: (lines: string) => void; readonly text: 
   };
 }
 
-function count(relayed: RelayedStream, { outputBytes, usage: reported }: StreamChunk['facts']): void {
-  // A report without counts never replaces one with counts.
-  const usage = reported !== undefined && (relayed.usage === undefined || hasCounts(reported)) ? reported : undefined;
+function countEvent(relayed: RelayedStream, { outputBytes, usage: reported }: EventFacts): void {
+  const usage = reported === undefined ? undefined : laterReport(relayed.usage, reported);
   const countsOutput = (usage?.tokens.output ?? 0) > 0;
   relayed.outputBytes += outputBytes;
   relayed.outputBytesAfterUsage = usage === undefined ? relayed.outputBytesAfterUsage + outputBytes : 0;
@@ -166,19 +154,6 @@ function count(relayed: RelayedStream, { outputBytes, usage: reported }: StreamC
   relayed.usage = usage ?? relayed.usage;
 }
 
-/** Empty: nothing of the chunk is left for this client. */
-export function chunkLine(chunk: StreamChunk, excludeReasoning: boolean): string {
-  const text = excludeReasoning ? withoutReasoningDeltas(chunk) : chunk.text;
-  return text === undefined ? '' : toEventLine(text);
-}
-
-/** Whether a stream ends with a usage chunk of ours: asked for, or in place of the one that the provider did not send. */
-export const addsUsage = (
-  { includeUsage, asksMergedUsage }: Pick<RelayOptions, 'includeUsage' | 'asksMergedUsage'>,
-  reported: UsageReport | undefined,
-): boolean => asksMergedUsage || (includeUsage && (reported === undefined || !hasCounts(reported)));
-
-/** A chunk of ours: the head of the provider's last one, no choice, the merged usage. */
-export function usageLine({ id, created, model }: Record<string, unknown>, usage: Record<string, unknown>): string {
-  return toEventLine(JSON.stringify({ id, object: 'chat.completion.chunk', created, model, choices: [], usage }));
-}
+/** A report without counts never replaces one with counts: undefined. */
+const laterReport = (known: UsageReport | undefined, reported: UsageReport): UsageReport | undefined =>
+  known === undefined || hasCounts(reported) ? reported : undefined;

@@ -2,21 +2,17 @@
 // end.
 
 import { okStatus } from '../../../shared/errors/index.ts';
-import { collectedStreamMaxBytes, headerNames } from '../../../shared/foundation/constants/index.ts';
+import { headerNames } from '../../../shared/foundation/constants/index.ts';
 import type { GatewayResponse } from '../../../shared/protocol/http/index.ts';
-import {
-  closeBrokenStream,
-  type JsonAnswer,
-  withoutReasoning,
-} from '../../../shared/protocol/interfaces/chat-completions/index.ts';
+import { closeBrokenStream, type JsonAnswer } from '../../../shared/protocol/interfaces/index.ts';
 import { jsonHeaders, streamHeaders } from '../../../shared/protocol/router/index.ts';
-import { rewriteMembers, type UsageReport } from '../../../shared/protocol/wire/index.ts';
-import { type Charge, mergeUsage } from '../../../shared/routing/billing/index.ts';
+import type { Charge } from '../../../shared/routing/billing/index.ts';
 import { payerOf } from '../../../shared/routing/planner/index.ts';
 import type { GatewayDependencies } from '../dependencies.ts';
-import type { AdmittedChat, EndedCall, OpenStream, ProvidedAnswer, ProviderRun } from '../stages.ts';
-import { asksMergedUsage, type RelayedStream, relayStream } from './event-stream.ts';
-import { createStreamSchemaCheck } from './stream-schema-check.ts';
+import type { AdmittedPlain, EndedCall, OpenStream, ProvidedAnswer, ProviderRun } from '../stages.ts';
+import { chargedCost } from './answer-cost.ts';
+import { type RelayedStream, relayStream } from './event-stream.ts';
+import { keepEvents } from './kept-events.ts';
 import { cacheWriter } from './write-cache.ts';
 
 export interface Responded {
@@ -27,7 +23,7 @@ export interface Responded {
 
 /** An answer that a provider has given for this call. */
 interface Answered {
-  readonly call: AdmittedChat;
+  readonly call: AdmittedPlain;
   readonly run: ProviderRun;
   readonly provided: ProvidedAnswer;
   readonly headers: Readonly<Record<string, string>>;
@@ -35,7 +31,7 @@ interface Answered {
 
 export async function respond(
   deps: GatewayDependencies,
-  call: AdmittedChat,
+  call: AdmittedPlain,
   run: ProviderRun,
   provided: ProvidedAnswer,
 ): Promise<Responded> {
@@ -46,14 +42,17 @@ export async function respond(
 }
 
 async function jsonResponse(deps: GatewayDependencies, answered: Answered, answer: JsonAnswer): Promise<Responded> {
-  const { call, headers } = answered;
-  const json = call.request.reasoning?.exclude === true ? withoutReasoning(answer.json) : answer.json;
+  const { call, run, provided, headers } = answered;
   const charge = call.bill.charges.at(-1);
   if (charge === undefined) throw new Error('an answer was given that nothing was charged for');
-  const body = rewriteMembers(json, new Map([['usage', usageOf(answered, charge, answer.usage)]]));
-  const response = { status: okStatus, headers: { ...headers, ...jsonHeaders }, body };
+  const written = call.request.writeAnswer(answer, chargedCost(call, run, provided, charge, answer.usage));
+  const response = {
+    status: okStatus,
+    headers: { ...headers, ...written.headers, ...jsonHeaders },
+    body: written.body,
+  };
   await call.names.store(response);
-  const readContent = () => ({ kind: 'json', text: json.text }) as const;
+  const readContent = () => ({ kind: 'json', text: answer.json.text }) as const;
   return { response, end: () => ({ stream: undefined, writeCache: cacheWriter(deps, call, charge, readContent) }) };
 }
 
@@ -61,13 +60,8 @@ function streamResponse(deps: GatewayDependencies, answered: Answered, stream: O
   const { call, run, provided, headers } = answered;
   const { request, holdings, names } = call;
   const answer = { status: okStatus, headers: { ...headers, ...streamHeaders } };
-  const { endsBrokenStreamWithDone } = call.scope.conventions;
-  const chunks: string[] = [];
-  let chunkBytes = 0;
-  const keepChunk = (text: string) => {
-    chunkBytes += text.length;
-    if (chunkBytes <= collectedStreamMaxBytes) chunks.push(text);
-  };
+  const writer = request.openStreamWriter(call.scope.conventions);
+  const kept = keepEvents(holdings.cache?.store !== undefined);
   let charged: Charge | undefined;
   const charge = (): Charge => {
     charged ??= chargeStream(call, provided, relayed);
@@ -75,26 +69,18 @@ function streamResponse(deps: GatewayDependencies, answered: Answered, stream: O
   };
   const { body, relayed, readOn } = relayStream(stream, {
     clock: deps.clock,
-    includeUsage: request.includeUsage,
-    excludeReasoning: request.reasoning?.exclude === true,
-    asksMergedUsage: asksMergedUsage(call),
-    mergedUsage: () => usageOf(answered, charge(), relayed.usage),
-    onChunk: holdings.cache?.store === undefined ? undefined : keepChunk,
+    writer,
+    cost: () => chargedCost(call, run, provided, charge(), relayed.usage),
+    onEvent: kept.add,
     onComplete:
       call.idempotencyKey === undefined ? undefined : (transcript) => names.store({ ...answer, body: transcript }),
-    schemaCheck:
-      request.responseSchema === undefined
-        ? undefined
-        : createStreamSchemaCheck(request.responseSchema, call.schemaWork),
-    endsBrokenStreamWithDone,
+    schemaCheck: request.schemaCheck?.openStream(call.schemaWork),
     onBroken: () => names.release({ isRetryable: true, reachedProvider: true }).catch(() => {}),
   });
-  const closeBroken = (tail: string, why: 'failed' | 'over_time') =>
-    closeBrokenStream(
-      tail,
-      why === 'failed' ? 'no_available_provider' : 'request_deadline_exceeded',
-      endsBrokenStreamWithDone,
-    );
+  const closeBroken = (tail: string, why: 'failed' | 'over_time') => {
+    const code = why === 'failed' ? 'no_available_provider' : 'request_deadline_exceeded';
+    return closeBrokenStream(tail, relayed.endText, writer.broken(code));
+  };
   const response = { ...answer, body, closeBroken, finish: readOn };
   const end = () => {
     const { usage } = charge();
@@ -109,15 +95,18 @@ function streamResponse(deps: GatewayDependencies, answered: Answered, stream: O
       firstOutputMs,
       tokens: usage.promptTokens + usage.completionTokens,
     };
-    const readContent = () => ({ kind: 'stream', chunks }) as const;
-    const isKept = outcome === 'complete' && chunkBytes <= collectedStreamMaxBytes;
-    const writeCache = isKept ? cacheWriter(deps, call, charge(), readContent) : undefined;
+    const content = outcome === 'complete' ? kept.content() : undefined;
+    const writeCache = content && cacheWriter(deps, call, charge(), () => content);
     return { stream: { end: relayed.end, attempt }, writeCache };
   };
   return { response, end };
 }
 
-function chargeStream(call: AdmittedChat, { admitted: { candidate } }: ProvidedAnswer, relayed: RelayedStream): Charge {
+function chargeStream(
+  call: AdmittedPlain,
+  { admitted: { candidate } }: ProvidedAnswer,
+  relayed: RelayedStream,
+): Charge {
   // The last report of a stream that ended well is believed, also a zero.
   const isWhole = relayed.end === 'complete' || relayed.end === 'schema_mismatch';
   const bytesAfterUsage = isWhole ? relayed.outputBytesAfterUsage : relayed.outputBytesAfterCount;
@@ -126,21 +115,9 @@ function chargeStream(call: AdmittedChat, { admitted: { candidate } }: ProvidedA
   return call.bill.charge({ candidate, reported: relayed.usage, output, payer, size: call.size });
 }
 
-function usageOf(
-  { call, run, provided }: Answered,
-  { usage, payer }: Charge,
-  reported: UsageReport | undefined,
-): Record<string, unknown> {
-  const { provider, model } = provided.admitted.candidate;
-  const charged = { total: call.bill.totalOf('workspace'), upstream: call.bill.upstreamCost() };
-  const isByok = payer === 'client';
-  const served = { provider: provider.id, model: model.id, attempts: run.attemptCount, isByok, cacheHit: false };
-  return mergeUsage(reported?.members, usage, charged, served);
-}
-
 function servedHeaders(
   { clock }: GatewayDependencies,
-  { arrivedAtMs, holdings: { cache } }: AdmittedChat,
+  { arrivedAtMs, holdings: { cache } }: AdmittedPlain,
   { upstreamMs }: ProviderRun,
   { admitted: { candidate } }: ProvidedAnswer,
 ): Record<string, string> {

@@ -3,12 +3,12 @@ import { okStatus } from '../../../shared/errors/index.ts';
 import { jsonHeaders, streamHeaders } from '../../../shared/protocol/router/index.ts';
 import type { Charge } from '../../../shared/routing/billing/index.ts';
 import type { GatewayDependencies } from '../dependencies.ts';
-import type { AdmittedChat } from '../stages.ts';
+import type { AdmittedPlain } from '../stages.ts';
 
 /** Writes a complete answer into the response cache. Undefined: it is not to be kept. */
 export function cacheWriter(
   { responseCache, clock }: GatewayDependencies,
-  { holdings: { cache } }: AdmittedChat,
+  { holdings: { cache } }: AdmittedPlain,
   { candidate: { provider, model }, usage }: Charge,
   readContent: () => CachedAnswer['content'],
 ): (() => Promise<void>) | undefined {

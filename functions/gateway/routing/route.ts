@@ -8,11 +8,7 @@ import { applyPreset } from '../../../shared/configuration/workspaces/index.ts';
 import { fail, GatewayError } from '../../../shared/errors/index.ts';
 import { autoModelId, headerNames } from '../../../shared/foundation/constants/index.ts';
 import type { TimeBudget } from '../../../shared/foundation/time/index.ts';
-import {
-  type ChatRequest,
-  gatewayMembers,
-  readChatRequest,
-} from '../../../shared/protocol/interfaces/chat-completions/index.ts';
+import type { ClientRequest } from '../../../shared/protocol/interfaces/index.ts';
 import { checkRequestSchema } from '../../../shared/protocol/json-schema/index.ts';
 import { findMember, readRequestBody, rewriteMembers } from '../../../shared/protocol/wire/index.ts';
 import {
@@ -25,7 +21,7 @@ import {
   tighten,
 } from '../../../shared/routing/planner/index.ts';
 import type { GatewayDependencies } from '../dependencies.ts';
-import type { AdmittedChat, IdentifiedCall, ModelCall, ReadyAnswer, RoutedCall } from '../stages.ts';
+import type { AdmittedPlain, IdentifiedCall, ModelCall, ReadyAnswer, RoutedCall } from '../stages.ts';
 
 export async function route(
   deps: GatewayDependencies,
@@ -66,7 +62,7 @@ function forKey(call: IdentifiedCall): IdentifiedCall {
  * The plan may have been made with a key as it was remembered. Its admission has left it as the store has it now: a model
  * that was taken from its list is not called any more.
  */
-export function checkKeyModels(deps: GatewayDependencies, call: AdmittedChat): void {
+export function checkKeyModels(deps: GatewayDependencies, call: AdmittedPlain): void {
   const models = call.plan.map(({ model }) => model.id);
   const other = findOtherModel(deps, call, models);
   if (other !== undefined) throw other;
@@ -101,12 +97,14 @@ function findOtherModel(
 }
 
 /** Only these orders use statistics, and only they wait for them. */
-const sortsByStatistics = ({ provider: { sort } }: ChatRequest): boolean => sort === 'latency' || sort === 'throughput';
+const sortsByStatistics = ({ provider: { sort } }: ClientRequest): boolean =>
+  sort === 'latency' || sort === 'throughput';
 
-export const toModelCall = (call: AdmittedChat): ModelCall => ({
+export const toModelCall = (call: AdmittedPlain): ModelCall => ({
   correlationId: call.scope.correlationId,
   workspace: call.workspace.id,
   admissionTime: call.admissionTime,
+  clientInterface: call.clientInterface,
   request: call.request,
   size: call.size,
   plan: call.plan,
@@ -140,20 +138,22 @@ function readByok(call: IdentifiedCall): ByokFacts | GatewayError | undefined {
 async function mergePreset(
   call: IdentifiedCall,
 ): Promise<Pick<IdentifiedCall, 'request' | 'workspace'> | GatewayError> {
-  const { request: sent } = call;
+  const { request: sent, clientInterface } = call;
+  const { streamsSchemas, dropsIdleMembers } = call.scope.conventions;
   const applied = applyPreset({ ...sent.raw }, call.workspace, sent.preset);
   if (applied instanceof GatewayError) return applied;
   if (applied.kind === 'none') return call;
-  const body = readRequestBody(Buffer.from(mergedText(sent, applied.body)), gatewayMembers);
+  const bytes = Buffer.from(mergedText(sent, applied.body));
+  const body = readRequestBody(bytes, clientInterface);
   if (body.kind === 'unreadable') return body.error;
-  const request = readChatRequest(body.json);
+  const request = clientInterface.readRequest(body.json, { bodyBytes: bytes.length, dropsIdleMembers });
   if (request instanceof GatewayError) return request;
-  const options = { allowsStream: call.scope.conventions.streamsSchemas, work: call.schemaWork };
+  const options = { allowsStream: streamsSchemas, work: call.schemaWork };
   return (await checkRequestSchema(request, options)) ?? { request, workspace: applied.workspace };
 }
 
 /** The body as sent, with what the preset adds or changes. Of members that the gateway does not read the request's wins. */
-function mergedText({ raw, text }: ChatRequest, merged: Readonly<Record<string, unknown>>): string {
+function mergedText({ raw, text }: ClientRequest, merged: Readonly<Record<string, unknown>>): string {
   const json = text();
   const added = Object.entries(merged).filter(
     ([name, value]) => value !== raw[name] && (Object.hasOwn(raw, name) || findMember(json, name) === undefined),

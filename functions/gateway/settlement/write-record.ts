@@ -80,7 +80,7 @@ function toRecord(deps: GatewayDependencies, call: RecordedCall, ended: EndedCal
   const ownUntilMs = stream === undefined ? nowMs : (firstOutputAtMs ?? nowMs);
   return {
     workspace: workspace.id,
-    interfaceId: call.interfaceId,
+    interfaceId: call.clientInterface.id,
     executionId: call.owner,
     arrivedAtMs,
     keyPublicId: credential.publicId,

@@ -44,7 +44,7 @@ function toRecord(received: ReceivedCall, keyItem: Item, error: GatewayError, no
   const totalMs = nowMs - arrivedAtMs;
   return {
     workspace: String(keyItem.workspace),
-    interfaceId: received.interfaceId,
+    interfaceId: received.clientInterface.id,
     executionId: scope.correlationId,
     arrivedAtMs,
     keyPublicId: credential.publicId,

@@ -49,6 +49,7 @@ const toModelCall = (
   workspace: call.workspace.id,
   // Steps of a workflow begin when others have called providers.
   admissionTime: call.execution.prompt === undefined ? startAdmissionTime(clock) : call.admissionTime,
+  clientInterface: call.clientInterface,
   request,
   size,
   plan,

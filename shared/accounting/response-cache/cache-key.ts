@@ -2,8 +2,7 @@
 // left out is listed; whatever else a client sends counts, members unknown to the gateway included.
 import type { InterfaceId } from '../../foundation/constants/index.ts';
 import { canonicalJson, sha256Hex } from '../../foundation/ids/index.ts';
-import { gatewayMembers } from '../../protocol/interfaces/chat-completions/index.ts';
-import { canonicalText, findMember, type JsonText, type PolicyOptions } from '../../protocol/wire/index.ts';
+import { canonicalText, type JsonText, type PolicyOptions } from '../../protocol/wire/index.ts';
 
 export interface CacheKeyParts {
   /** One body may be valid for two interfaces, and their answers differ. */
@@ -22,16 +21,9 @@ export interface CacheKeyParts {
   readonly order?: readonly string[] | undefined;
   /** The members of the request, a preset merged in. */
   readonly body: JsonText;
+  /** Top-level members of it that change no answer, or stand in the other parts. */
+  readonly leftOut: ReadonlySet<string>;
 }
-
-/**
- * No provider sees these: what of `provider` and `cache` matters stands in the parts, and `usage` changes only what is
- * added on the way out. `model` goes out as the resolved one.
- */
-const withoutReasoning: ReadonlySet<string> = new Set(['model', ...gatewayMembers]);
-/** It reaches the provider in its own style, and null means absent. Any other null is sent on as it is. */
-const reasoning = 'reasoning';
-const withReasoning: ReadonlySet<string> = new Set([...withoutReasoning].filter((name) => name !== reasoning));
 
 /** SHA-256, hex. The order of members does not count, every value does. */
 export function cacheKey({
@@ -44,10 +36,11 @@ export function cacheKey({
   ignore,
   order,
   body,
+  leftOut,
 }: CacheKeyParts): string {
   // Left out where it always was, so that answers that are stored are still found.
   const other = interfaceId === 'chat-completions' ? undefined : interfaceId;
-  const request_sha256 = sha256Hex(canonicalText(body, isReasoningAbsent(body) ? withoutReasoning : withReasoning));
+  const request_sha256 = sha256Hex(canonicalText(body, leftOut));
   const effective = effectOf(policy);
   return sha256Hex(
     canonicalJson({
@@ -70,8 +63,3 @@ const effectOf = ({ zdr, data_collection, data_residency }: PolicyOptions) => ({
   deniesCollection: data_collection === 'deny',
   regions: data_residency && [...new Set(data_residency)].sort(),
 });
-
-function isReasoningAbsent(body: JsonText): boolean {
-  const member = findMember(body, reasoning);
-  return member !== undefined && body.slice(member) === 'null';
-}

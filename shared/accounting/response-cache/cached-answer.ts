@@ -8,13 +8,16 @@ export interface CachedUsage {
   readonly estimated: boolean;
 }
 
+/** The text of each event, beside its name where it has one. */
+export type KeptEvents = readonly (string | readonly [name: string, text: string])[];
+
 export interface CachedAnswer {
   readonly status: number;
   readonly contentType: string;
-  /** The JSON text of the provider, or the JSON text of every chunk of a stream that came to its end. */
+  /** The JSON text of the provider, or every event of a stream that came to its end. */
   readonly content:
     | { readonly kind: 'json'; readonly text: string }
-    | { readonly kind: 'stream'; readonly chunks: readonly string[] };
+    | { readonly kind: 'stream'; readonly chunks: KeptEvents };
   /** Who answered: ids of provider and catalogue model. */
   readonly provider: string;
   readonly model: string;

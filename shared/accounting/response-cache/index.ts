@@ -1,5 +1,5 @@
 export { type CacheKeyParts, cacheKey } from './cache-key.ts';
-export type { CachedAnswer } from './cached-answer.ts';
+export type { CachedAnswer, KeptEvents } from './cached-answer.ts';
 export {
   createResponseCache,
   type ResponseCache,

@@ -1,8 +1,8 @@
 // A preset is a part of requests that the workspace has stored. Pure: the merged body is read and checked
 // like one that the client sent. The request wins, member by member, but it cannot loosen a data policy.
 import { fail, GatewayError, quote, suggest } from '../../errors/index.ts';
-import { type PresetOption, readChatRequest } from '../../protocol/interfaces/chat-completions/index.ts';
-import type { PolicyOptions } from '../../protocol/wire/index.ts';
+import { readChatRequest } from '../../protocol/interfaces/chat-completions/index.ts';
+import type { PolicyOptions, PresetOption } from '../../protocol/wire/index.ts';
 import type { DeclaredPolicy } from '../catalogue/index.ts';
 import { mergeBodies } from './merge-bodies.ts';
 import type { WorkspaceDocument } from './workspace-document.ts';

@@ -11,3 +11,8 @@ export const cacheSchema = z.object({
 });
 
 export type CacheOptions = z.infer<typeof cacheSchema>;
+
+/** Any text: one that names no preset is preset_not_found. */
+export const presetSchema = z.union([z.string(), z.object({ slug: z.string(), version: z.nullish(z.string()) })]);
+
+export type PresetOption = z.infer<typeof presetSchema>;

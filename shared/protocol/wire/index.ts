@@ -1,5 +1,5 @@
 export { itemSchemas, listOf, refuseFirstIssue } from './checked-members.ts';
-export { cacheSchema } from './gateway-options.ts';
+export { cacheSchema, type PresetOption, presetSchema } from './gateway-options.ts';
 export { type BodyText, isJsonObject, readJsonBody, readRequestBody } from './json-body.ts';
 export { JsonText, scanJson } from './json-text.ts';
 export {

@@ -24,21 +24,28 @@ export type JsonBody = { readonly kind: 'object'; readonly value: Record<string,
 
 /** Reads bytes as one JSON object. Never throws: a key that is refused wins over an unreadable body. */
 export function readJsonBody(bytes: Buffer): JsonBody {
-  const read = scanBody(bytes, bounds);
+  const read = scanBody(bytes, bounds, undefined);
   return read.kind === 'text' ? { kind: 'object', value: parseJson(read.json.text) as Record<string, unknown> } : read;
 }
 
-/** The text of a request of a client, which is one JSON object within bounds; `lists`: members with short lists. Never throws. */
-export const readRequestBody = (bytes: Buffer, lists: ReadonlySet<string>): BodyText =>
-  scanBody(bytes, { ...bounds, itemsMax: { count: listItemsMax, members: lists } });
+export interface RequestMembers {
+  /** Lists in these members are short. */
+  readonly gatewayMembers: ReadonlySet<string>;
+  /** The member that holds a schema, which has an error code of its own. Undefined: none does. */
+  readonly schemaMember: string | undefined;
+}
+
+/** The text of a request of a client, which is one JSON object within bounds. Never throws. */
+export const readRequestBody = (bytes: Buffer, { gatewayMembers, schemaMember }: RequestMembers): BodyText =>
+  scanBody(bytes, { ...bounds, itemsMax: { count: listItemsMax, members: gatewayMembers } }, schemaMember);
 
 export type BodyText = { readonly kind: 'text'; readonly json: JsonText } | Unreadable;
 
-function scanBody(bytes: Buffer, within: JsonBounds): BodyText {
+function scanBody(bytes: Buffer, within: JsonBounds, schemaMember: string | undefined): BodyText {
   // Decoded all the same, a prompt would reach the provider with other characters than were sent.
   if (!isUtf8(bytes)) return unreadable('The body is not valid UTF-8.');
   const scanned = scanJson(bytes.toString('utf8'), within);
-  if (scanned.kind === 'fault') return { kind: 'unreadable', error: refuse(scanned.fault) };
+  if (scanned.kind === 'fault') return { kind: 'unreadable', error: refuse(scanned.fault, schemaMember) };
   if (scanned.kind === 'malformed') return unreadable('The body is not valid JSON.');
   return scanned.json.isObject(0)
     ? { kind: 'text', json: scanned.json }
@@ -50,9 +57,9 @@ const unreadable = (message: string): Unreadable => ({
   error: fail('invalid_request', { message }),
 });
 
-function refuse({ kind, member }: BoundsFault): GatewayError {
+function refuse({ kind, member }: BoundsFault, schemaMember: string | undefined): GatewayError {
   // A schema has a code of its own, however little of the body can be read.
-  if (kind === 'depth' && member === 'response_format') {
+  if (kind === 'depth' && member !== undefined && member === schemaMember) {
     return fail('invalid_response_schema', { message: refusals.depth, param: member });
   }
   if (kind !== 'items') return fail('invalid_request', { message: refusals[kind] });

@@ -2,9 +2,17 @@
 // `data:` line an event, its text unchanged.
 import { createParser } from 'eventsource-parser';
 
-/** One `data:` line. A newline inside JSON can only stand between tokens, so a blank keeps the text one line. */
-export const toEventLine = (text: string): string =>
-  `data: ${text.includes('\n') ? text.replaceAll('\n', ' ') : text}\n\n`;
+/** An event as it came. */
+export interface EventText {
+  /** What stood in `event:`. Undefined: nothing did. */
+  readonly name?: string | undefined;
+  /** What stood in `data:`. */
+  readonly text: string;
+}
+
+/** A newline inside JSON can only stand between tokens, so a blank keeps the text one `data:` line. */
+export const toEventLine = (text: string, name?: string): string =>
+  `${name === undefined ? '' : `event: ${name}\n`}data: ${text.includes('\n') ? text.replaceAll('\n', ' ') : text}\n\n`;
 
 /** A comment: readers of event streams skip it. */
 export const keepAliveLine = ': keep-alive\n\n';
@@ -22,18 +30,18 @@ export type MidStreamCode = keyof typeof brokenStreamMessages;
 export const midStreamCodes = Object.keys(brokenStreamMessages) as MidStreamCode[];
 
 /**
- * The `data` texts of an event stream, batched as they came off the wire. Comments give an empty batch: they are no
+ * The events of a stream, batched as they came off the wire. Comments give an empty batch: they are no
  * output, but show that the sender lives. CR, LF and CRLF end lines, a last event without its blank line still counts.
  * Throws RangeError when one event is over `eventMaxBytes`.
  */
-export async function* readEventTexts(
+export async function* readEvents(
   body: AsyncIterable<Uint8Array>,
   eventMaxBytes: number,
-): AsyncGenerator<string[], void, undefined> {
-  let texts: string[] = [];
+): AsyncGenerator<EventText[], void, undefined> {
+  let events: EventText[] = [];
   let hasComment = false;
   const parser = createParser({
-    onEvent: ({ data }) => texts.push(data),
+    onEvent: ({ event, data }) => events.push({ name: event, text: data }),
     onComment: () => {
       hasComment = true;
     },
@@ -45,11 +53,11 @@ export async function* readEventTexts(
   const decoder = new TextDecoder('utf-8');
   for await (const bytes of body) {
     parser.feed(decoder.decode(bytes, { stream: true }));
-    if (texts.length === 0 && !hasComment) continue;
-    yield texts;
-    texts = [];
+    if (events.length === 0 && !hasComment) continue;
+    yield events;
+    events = [];
     hasComment = false;
   }
   parser.feed(`${decoder.decode()}\n\n`);
-  if (texts.length > 0) yield texts;
+  if (events.length > 0) yield events;
 }

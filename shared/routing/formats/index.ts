@@ -1,2 +1,2 @@
-export { type ChunkStream, relay } from './relay.ts';
+export { callCandidate, type EventStream } from './call-candidate.ts';
 export type { CandidateRequest, NoAnswer, Send } from './send.ts';

@@ -6,6 +6,8 @@ export interface CandidateRequest {
   /** Behind the provider's base URL. */
   readonly path: string;
   readonly accept: string;
+  /** Beside those of `send`; never a credential. */
+  readonly headers?: Readonly<Record<string, string>>;
   /** Made by `send`: a fault in it is the gateway's, not the provider's. */
   readonly body: () => string;
 }

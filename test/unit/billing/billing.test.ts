@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from '#jest';
 import { formatUsd, parsePricePerMillion } from '../../../shared/foundation/money/index.ts';
-import { readUsageReport } from '../../../shared/protocol/interfaces/chat-completions/index.ts';
+import { readUsageReport } from '../../../shared/protocol/interfaces/chat-completions/read-usage.ts';
 import { costOf, mergeUsage, readUsage } from '../../../shared/routing/billing/index.ts';
 import { entryOf, planFactsOf } from '../../support/planning.ts';
 

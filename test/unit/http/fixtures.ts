@@ -3,7 +3,8 @@
 import { callTimes } from '../../../shared/foundation/constants/index.ts';
 import { createLog } from '../../../shared/foundation/log/index.ts';
 import type { AdapterDependencies, Gateway, GatewayResponse } from '../../../shared/protocol/http/index.ts';
-import { closeBrokenStream } from '../../../shared/protocol/interfaces/chat-completions/index.ts';
+import { brokenStreamEnd, doneLine } from '../../../shared/protocol/interfaces/chat-completions/stream-ending.ts';
+import { closeBrokenStream } from '../../../shared/protocol/interfaces/index.ts';
 
 export const startMs = 1_800_000_000_000;
 export const correlationId = '00000000-0000-4000-8000-000000000001';
@@ -59,7 +60,11 @@ export const eventStreamHeaders = { 'content-type': 'text/event-stream; charset=
 export const eventStream: Pick<GatewayResponse, 'headers' | 'closeBroken'> = {
   headers: eventStreamHeaders,
   closeBroken: (tail, why) =>
-    closeBrokenStream(tail, why === 'failed' ? 'no_available_provider' : 'request_deadline_exceeded', true),
+    closeBrokenStream(
+      tail,
+      doneLine,
+      brokenStreamEnd(why === 'failed' ? 'no_available_provider' : 'request_deadline_exceeded', true),
+    ),
 };
 
 /** A promise and the function that fulfils it. */

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from '#jest';
 import { type Candidate, loadCatalogue } from '../../../shared/configuration/catalogue/index.ts';
 import { GatewayError } from '../../../shared/errors/index.ts';
-import { readUsageReport } from '../../../shared/protocol/interfaces/chat-completions/index.ts';
+import { readUsageReport } from '../../../shared/protocol/interfaces/chat-completions/read-usage.ts';
 import { openBill, worstCaseCost } from '../../../shared/routing/billing/index.ts';
 import { makePlan, type PlanFacts } from '../../../shared/routing/planner/index.ts';
 import { catalogueOf, entryOf, modelOf, planFactsOf, priced, providerOf, requestOf } from '../../support/planning.ts';

@@ -2,14 +2,15 @@ import fc from 'fast-check';
 import { describe, expect, it } from '#jest';
 import { errorBody } from '../../../infra/local/simulator/error-bodies.ts';
 import { rejectionReasons } from '../../../shared/errors/index.ts';
-import { jsonTextOf } from '../../../shared/protocol/wire/index.ts';
+import { chatCompletions } from '../../../shared/protocol/interfaces/chat-completions/index.ts';
+import { jsonTextOf, readEvents } from '../../../shared/protocol/wire/index.ts';
 import {
   agreedParam,
   classifyErrorObject,
   classifyStatus,
   describeProviderText,
+  readStream as readEventStream,
   readRetryAfterSeconds,
-  readStream,
   StreamBroken,
 } from '../../../shared/routing/providers/index.ts';
 
@@ -252,6 +253,8 @@ describe('what a provider says of its failure', () => {
 const chunk = (delta: object, finish_reason: string | null = null, index = 0) =>
   JSON.stringify({ choices: [{ index, delta, finish_reason }] });
 const role = chunk({ role: 'assistant', content: '' });
+const readStream = (body: AsyncIterable<Uint8Array>, choices = 1) =>
+  readEventStream(readEvents(body, 1_000_000), chatCompletions.openEventReader(choices), () => undefined);
 const word = chunk({ content: 'Hi' });
 const stop = chunk({}, 'stop');
 const events = (...texts: string[]) => texts.map((text) => `data: ${text}\n\n`).join('');
@@ -314,7 +317,7 @@ describe('reading a provider’s stream', () => {
       yield Buffer.from(events(...texts));
     }
     const readTwo = async (...texts: string[]) => {
-      for await (const _batch of readStream(body(...texts), { choices: 2 }));
+      for await (const _batch of readStream(body(...texts), 2));
     };
     await expect(readTwo(word, stop)).rejects.toThrow(StreamBroken);
     await readTwo(word, stop, chunk({ content: 'Hi' }, 'stop', 1));

@@ -7,6 +7,8 @@ import type { ProviderDocument } from '../../../shared/configuration/catalogue/i
 import type { LogFields } from '../../../shared/foundation/log/index.ts';
 import { ConnectionBroken } from '../../../shared/foundation/outgoing/index.ts';
 import { nextTurn, systemClock } from '../../../shared/foundation/time/index.ts';
+import { chatCompletions } from '../../../shared/protocol/interfaces/chat-completions/index.ts';
+import { readEvents } from '../../../shared/protocol/wire/index.ts';
 import {
   type CheckedCredentials,
   createCredentialCheck,
@@ -46,7 +48,11 @@ describe('a call to a provider', () => {
       const controller = new AbortController();
       const { body } = await transport.send(requestFor(model, controller.signal, true));
       try {
-        for await (const _batch of readStream(body));
+        for await (const _batch of readStream(
+          readEvents(body, 100_000),
+          chatCompletions.openEventReader(1),
+          () => undefined,
+        ));
       } catch {
         // How it broke is another test's business.
       }

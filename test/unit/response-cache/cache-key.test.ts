@@ -1,7 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, it } from '#jest';
 import { type CacheKeyParts, cacheKey } from '../../../shared/accounting/response-cache/index.ts';
-import { jsonTextOf, parseJson } from '../../../shared/protocol/wire/index.ts';
+import { chatCompletions } from '../../../shared/protocol/interfaces/chat-completions/index.ts';
+import { type JsonText, jsonTextOf, parseJson } from '../../../shared/protocol/wire/index.ts';
 
 const body = {
   model: 'auto',
@@ -23,10 +24,12 @@ const parts: CacheKeyParts = {
   only: ['acme'],
   ignore: ['zen'],
   body: jsonTextOf(body),
+  leftOut: chatCompletions.leftOutOfCacheKey(jsonTextOf(body)),
 };
 const plain = cacheKey(parts);
+const withBody = (text: JsonText) => ({ body: text, leftOut: chatCompletions.leftOutOfCacheKey(text) });
 const keyWith = (more: Record<string, unknown>): string =>
-  cacheKey({ ...parts, body: jsonTextOf({ ...body, ...more }) });
+  cacheKey({ ...parts, ...withBody(jsonTextOf({ ...body, ...more })) });
 
 describe('the key of a cached answer', () => {
   it.each<[string, Partial<CacheKeyParts>]>([

@@ -1,12 +1,11 @@
 import fc from 'fast-check';
 import { describe, expect, it, jest } from '#jest';
 import {
-  brokenStreamEnd,
-  doneLine,
   readStreamChunk,
   withoutReasoningDeltas,
-} from '../../../shared/protocol/interfaces/chat-completions/index.ts';
-import { readEventTexts, toEventLine } from '../../../shared/protocol/wire/index.ts';
+} from '../../../shared/protocol/interfaces/chat-completions/provider-answer.ts';
+import { brokenStreamEnd, doneLine } from '../../../shared/protocol/interfaces/chat-completions/stream-ending.ts';
+import { readEvents, toEventLine } from '../../../shared/protocol/wire/index.ts';
 
 const maxBytes = 1_000_000;
 
@@ -22,7 +21,7 @@ async function* inPieces(bytes: Uint8Array, cuts: readonly number[]): AsyncGener
 async function textsOf(body: string | Uint8Array, cuts: readonly number[] = [], max = maxBytes): Promise<string[]> {
   const bytes = typeof body === 'string' ? new TextEncoder().encode(body) : body;
   const texts: string[] = [];
-  for await (const batch of readEventTexts(inPieces(bytes, cuts), max)) texts.push(...batch);
+  for await (const batch of readEvents(inPieces(bytes, cuts), max)) texts.push(...batch.map(({ text }) => text));
   return texts;
 }
 

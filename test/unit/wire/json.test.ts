@@ -2,9 +2,8 @@ import fc from 'fast-check';
 import { describe, expect, it, jest } from '#jest';
 import { canonicalJson } from '../../../shared/foundation/ids/index.ts';
 import {
-  gatewayMembers,
+  chatCompletions,
   readChatRequest,
-  readJsonAnswer,
   withoutReasoning,
 } from '../../../shared/protocol/interfaces/chat-completions/index.ts';
 import {
@@ -41,7 +40,7 @@ describe('the body of a request', () => {
   });
 
   it('may hold lists of any length, but of 256 items inside the members of the gateway', () => {
-    const request = (text: string) => readRequestBody(Buffer.from(text), gatewayMembers);
+    const request = (text: string) => readRequestBody(Buffer.from(text), chatCompletions);
     expect(request(`{"provider":{"only":${listed(256)}}}`).kind).toBe('text');
     expect(request(`{"provider":{"only":${listed(257)}}}`)).toMatchObject({
       kind: 'unreadable',
@@ -194,7 +193,7 @@ describe('JSON text', () => {
     ['model', '{"model":"a","messages":[{"role":"user"}],"mod\\u0065l":"b"}'],
     ['messages[1].content', '{"model":"a","messages":[{"role":"user"},{"role":"user","content":"a","content":"b"}]}'],
   ])('in which %s stands twice is refused: a provider might read the other one', (param, text) => {
-    const body = readRequestBody(Buffer.from(text), gatewayMembers);
+    const body = readRequestBody(Buffer.from(text), chatCompletions);
     if (body.kind !== 'text') throw new Error('not accepted');
     expect(readChatRequest(body.json)).toMatchObject({ code: 'invalid_request', param });
   });
@@ -204,36 +203,36 @@ describe('a provider’s JSON answer', () => {
   it('is one with a choice, whatever else it carries', async () => {
     const text = '{"choices":[{"message":{"content":"é"}}],"x":1}';
     const usage = undefined;
-    expect(await readJsonAnswer(text)).toMatchObject({
+    expect(await chatCompletions.readAnswer(text)).toMatchObject({
       kind: 'answer',
       answer: { json: { text }, usage, outputBytes: 2 },
     });
-    expect((await readJsonAnswer(' \n\n{"choices":[{}],"error":null} ')).kind).toBe('answer');
+    expect((await chatCompletions.readAnswer(' \n\n{"choices":[{}],"error":null} ')).kind).toBe('answer');
   });
 
   it.each(['', 'null', '7', '[]', '{}', '{"choices":[]}', '{"choices":null}', '{"choices":[{}]', '<html>', 'data: {}'])(
     'is unreadable without one: %s',
     async (text) => {
-      expect((await readJsonAnswer(text)).kind).toBe('unreadable');
+      expect((await chatCompletions.readAnswer(text)).kind).toBe('unreadable');
     },
   );
 
   it('is unreadable with more choices than a request can ask for', async () => {
     const answer = (choices: number) => JSON.stringify({ choices: new Array(choices).fill({ message: {} }) });
-    expect([(await readJsonAnswer(answer(128))).kind, (await readJsonAnswer(answer(129))).kind]).toEqual([
-      'answer',
-      'unreadable',
-    ]);
+    expect([
+      (await chatCompletions.readAnswer(answer(128))).kind,
+      (await chatCompletions.readAnswer(answer(129))).kind,
+    ]).toEqual(['answer', 'unreadable']);
   });
 
   it('is unreadable beyond 100,000 values, found without reading on', async () => {
     const answer = (values: number) => `{"choices":[{}],"x":[${new Array(values - 4).fill('{}')}]}`;
-    expect([(await readJsonAnswer(answer(100_000))).kind, (await readJsonAnswer(answer(100_001))).kind]).toEqual([
-      'answer',
-      'unreadable',
-    ]);
+    expect([
+      (await chatCompletions.readAnswer(answer(100_000))).kind,
+      (await chatCompletions.readAnswer(answer(100_001))).kind,
+    ]).toEqual(['answer', 'unreadable']);
     const parse = jest.spyOn(JSON, 'parse');
-    expect((await readJsonAnswer(answer(5_000_000))).kind).toBe('unreadable');
+    expect((await chatCompletions.readAnswer(answer(5_000_000))).kind).toBe('unreadable');
     expect(parse).not.toHaveBeenCalled();
     parse.mockRestore();
   });
@@ -248,24 +247,28 @@ describe('a provider’s JSON answer', () => {
       setImmediate(next);
     };
     setImmediate(next);
-    const read = await readJsonAnswer(text);
+    const read = await chatCompletions.readAnswer(text);
     isRead = true;
     expect(read).toMatchObject({ kind: 'answer', answer: { outputBytes: 300_000 } });
     expect(turns).toBeGreaterThanOrEqual(2);
   });
 
   it.each([0.5, -1, 128, 1e99, '0', {}])('is unreadable with a choice whose index is none: %j', async (index) => {
-    expect((await readJsonAnswer(JSON.stringify({ choices: [{ index, message: {} }] }))).kind).toBe('unreadable');
+    expect((await chatCompletions.readAnswer(JSON.stringify({ choices: [{ index, message: {} }] }))).kind).toBe(
+      'unreadable',
+    );
   });
 
   it.each([0, 127, null, undefined])('is an answer with a choice of index %j', async (index) => {
-    expect((await readJsonAnswer(JSON.stringify({ choices: [{ index, message: {} }] }))).kind).toBe('answer');
+    expect((await chatCompletions.readAnswer(JSON.stringify({ choices: [{ index, message: {} }] }))).kind).toBe(
+      'answer',
+    );
   });
 
   it.each(['{"error":{"message":"x"}}', '{"error":"x","choices":[{}]}', '{"object":"error","message":"x","code":400}'])(
     'is an error where it says so, with a status of 200 or not: %s',
     async (text) => {
-      expect((await readJsonAnswer(text)).kind).toBe('error');
+      expect((await chatCompletions.readAnswer(text)).kind).toBe('error');
     },
   );
 

@@ -1,7 +1,8 @@
 // The members of a chat completion that the gateway reads: their schema, and the request that is made of them.
 import * as z from 'zod/mini';
 import { choicesMax } from '../../../foundation/constants/index.ts';
-import { cacheSchema, isJsonObject, listOf, providerSchema, type RoutedRequest } from '../../wire/index.ts';
+import { cacheSchema, isJsonObject, listOf, presetSchema, providerSchema } from '../../wire/index.ts';
+import type { ClientRequest } from '../index.ts';
 
 /** `models`: each may be tried within one budget. */
 const fallbackModelsMax = 8;
@@ -23,9 +24,6 @@ const count = z.int().check(z.positive());
 const anything = z.optional(z.unknown());
 const flag = z.nullish(z.boolean());
 const text = z.string().check(z.minLength(1));
-
-/** Any text: one that names no preset is preset_not_found. */
-const presetSchema = z.union([z.string(), z.object({ slug: z.string(), version: z.nullish(z.string()) })]);
 
 const reasoningSchema = z
   .object({
@@ -76,17 +74,13 @@ export const schemaCarrier = z.looseObject({ schema: z.union([z.looseObject({}),
 
 export type CheckedBody = z.infer<typeof chatRequestSchema>;
 export type ReasoningOptions = z.infer<typeof reasoningSchema>;
-export type PresetOption = z.infer<typeof presetSchema>;
 
-export interface ChatRequest extends RoutedRequest {
-  /** The members that the gateway reads, and of these what it reads. Never changed. */
-  readonly raw: Readonly<Record<string, unknown>>;
+export interface ChatRequest extends ClientRequest {
   /** The client asked for the provider's usage chunk itself. */
   readonly includeUsage: boolean;
   /** The client asked for our merged usage at the end of a stream: `usage: {include: true}`. */
   readonly includeMergedUsage: boolean;
   readonly reasoning: ReasoningOptions | undefined;
-  readonly preset: PresetOption | undefined;
   /** Tokens of output the client asked for at most: the largest bound that was sent. Undefined: none was. */
   readonly maxOutputTokens: number | undefined;
   /** No bound was sent, or one that is no number of tokens (`-1`): what the provider ever writes counts too. */
@@ -95,5 +89,8 @@ export interface ChatRequest extends RoutedRequest {
   readonly choices: number;
 }
 
-/** A request without what is read from it on first use. */
-export type ChatMembers = Omit<ChatRequest, 'needs' | 'size'>;
+/** A request without what is made of it. */
+export type ChatMembers = Omit<
+  ChatRequest,
+  'needs' | 'size' | 'upstreamBody' | 'schemaCheck' | 'writeAnswer' | 'openStreamWriter'
+>;

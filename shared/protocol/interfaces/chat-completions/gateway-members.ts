@@ -1,3 +1,4 @@
+import { findMember, type JsonText } from '../../wire/index.ts';
 import type { chatRequestSchema } from './chat-request.ts';
 
 const names = [
@@ -11,3 +12,20 @@ const names = [
 
 /** Members that are the gateway's own: never sent to a provider as they came, and null means absent. The only list of them. */
 export const gatewayMembers: ReadonlySet<string> = new Set(names);
+
+/**
+ * No provider sees these: what of `provider` and `cache` matters stands in the parts of the key, and `usage` changes only what
+ * is added on the way out. `model` goes out as the resolved one.
+ */
+const withoutReasoning: ReadonlySet<string> = new Set(['model', ...gatewayMembers]);
+/** It reaches the provider in its own style, and null means absent. Any other null is sent on as it is. */
+const reasoning = 'reasoning';
+const withReasoning: ReadonlySet<string> = new Set([...withoutReasoning].filter((name) => name !== reasoning));
+
+export const leftOutOfCacheKey = (body: JsonText): ReadonlySet<string> =>
+  isReasoningAbsent(body) ? withoutReasoning : withReasoning;
+
+function isReasoningAbsent(body: JsonText): boolean {
+  const member = findMember(body, reasoning);
+  return member !== undefined && body.slice(member) === 'null';
+}

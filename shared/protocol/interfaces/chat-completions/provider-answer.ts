@@ -14,19 +14,8 @@ import {
   scanJson,
   type UsageReport,
 } from '../../wire/index.ts';
+import type { AnswerEvent, EventFacts, ReadAnswer } from '../index.ts';
 import { readUsageReport } from './read-usage.ts';
-
-export interface JsonAnswer {
-  readonly json: JsonText;
-  readonly usage: UsageReport | undefined;
-  readonly outputBytes: number;
-}
-
-type ReadAnswer =
-  | { readonly kind: 'answer'; readonly answer: JsonAnswer }
-  /** An error object inside a 200: SDKs would take it for a completion. */
-  | { readonly kind: 'error'; readonly error: unknown }
-  | { readonly kind: 'unreadable' };
 
 /** Above any real answer; everything behind this file may recurse. */
 const answerBounds = { depthMax: 512, valuesMax: jsonValuesMax };
@@ -144,24 +133,17 @@ const messagesWithoutReasoning = (json: JsonText, name: 'message' | 'delta') =>
 
 const isReasoning = (name: string): boolean => name.startsWith('reasoning');
 
-interface ChunkFacts {
-  /** Content, reasoning, a tool call, a refusal, audio or a finish reason: what a client can use. */
-  readonly hasOutput: boolean;
+/** Output is content, reasoning, a tool call, a refusal, audio or a finish reason. */
+interface ChunkFacts extends EventFacts {
   /** No choice in it, only usage: goes to clients that asked for it. */
   readonly isUsageOnly: boolean;
-  readonly usage: UsageReport | undefined;
   /** What the provider sent, where that is an error, of whatever shape. */
   readonly error: unknown;
   /** Choice index → whether this chunk finished it. */
   readonly choices: readonly { readonly index: number; readonly finished: boolean }[];
-  /** Bytes of text in it, for the estimate where a provider reports no usage. */
-  readonly outputBytes: number;
 }
 
-export interface StreamChunk {
-  /** The JSON text as it came: relayed byte for byte. */
-  readonly text: string;
-  readonly json: JsonText;
+export interface StreamChunk extends AnswerEvent {
   readonly facts: ChunkFacts;
   /** Members of a chunk that do not change from one to the next: `id`, `created`, `model`. */
   readonly head: Record<string, unknown>;
@@ -196,6 +178,7 @@ function factsOf(json: JsonText, head: Record<string, unknown>): ChunkFacts {
   }));
   return {
     hasOutput: read.some((choice) => choice.finished) || deltas.some((delta) => hasOutput(json, delta)),
+    isLast: false,
     isUsageOnly: choices.length === 0 && usage !== undefined,
     usage,
     error: isError(head) ? readError(json) : undefined,

@@ -13,6 +13,9 @@ import {
 } from './chat-request.ts';
 import { readMembers } from './read-members.ts';
 import { readNeeds } from './read-needs.ts';
+import { schemaCheckOf } from './schema-check.ts';
+import { toUpstreamBody } from './upstream-body.ts';
+import { openChunkWriter, writeAnswer } from './write-answer.ts';
 
 /** Members that are read or set elsewhere: by the planner for features and policies, or for a provider's style. */
 const otherUsedNames = ['functions', 'modalities', 'audio', 'store', 'reasoning_effort', 'prediction'];
@@ -76,7 +79,15 @@ function checkMembers(raw: Readonly<Record<string, unknown>>, text: () => JsonTe
     firstCandidateOnly: false,
     user: typeof raw.user === 'string' ? raw.user : undefined,
   };
-  return { ...members, needs: once(() => readNeeds(members)), size: once(() => callSizeOf(members)) };
+  return {
+    ...members,
+    needs: once(() => readNeeds(members)),
+    size: once(() => callSizeOf(members)),
+    upstreamBody: (target) => toUpstreamBody(members, target),
+    schemaCheck: members.responseSchema === undefined ? undefined : schemaCheckOf(members.responseSchema),
+    writeAnswer: (answer, cost) => writeAnswer(members, answer, cost),
+    openStreamWriter: (options) => openChunkWriter(members, options),
+  };
 }
 
 function memberOfModel({ model, models }: ChatRequest['raw'], id: string): string {

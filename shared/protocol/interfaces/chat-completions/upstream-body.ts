@@ -1,10 +1,10 @@
 // The body a provider receives: the client's, member for member, less what is ours.
 import { isJsonObject, rewriteMembers, type UpstreamTarget } from '../../wire/index.ts';
-import type { ChatRequest, ReasoningOptions } from './chat-request.ts';
+import type { ChatMembers, ReasoningOptions } from './chat-request.ts';
 import { gatewayMembers } from './gateway-members.ts';
 
 export function toUpstreamBody(
-  request: ChatRequest,
+  request: ChatMembers,
   { model, reasoningStyle, reportsStreamUsage }: UpstreamTarget,
 ): string {
   const changes = new Map<string, unknown>([...gatewayMembers].map((name) => [name, undefined]));
@@ -22,7 +22,7 @@ function streamOptions(sent: unknown, reportsUsage: boolean): object | undefined
 }
 
 function reasoningMembers(
-  { raw, reasoning: options }: ChatRequest,
+  { raw, reasoning: options }: ChatMembers,
   style: UpstreamTarget['reasoningStyle'],
 ): Record<string, unknown> {
   if (options === undefined || style === 'none') return {};

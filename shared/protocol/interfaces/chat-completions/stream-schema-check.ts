@@ -1,16 +1,10 @@
 // A streamed answer is held against its schema when it is complete. It has been relayed by then, so one
 // that does not satisfy the schema ends with an error line, is billed, and is not asked for again.
-import { collectedStreamMaxBytes } from '../../../shared/foundation/constants/index.ts';
-import { readChoices } from '../../../shared/protocol/interfaces/chat-completions/index.ts';
-import { checkAnswer, type SchemaWork } from '../../../shared/protocol/json-schema/index.ts';
-import { isJsonObject, type JsonText } from '../../../shared/protocol/wire/index.ts';
-
-export interface StreamSchemaCheck {
-  /** A chunk of the provider. */
-  readonly add: (chunk: JsonText) => void;
-  /** A choice that calls tools, refuses or was cut is not held against the schema: it is the client's to read. */
-  readonly isSatisfied: () => Promise<boolean>;
-}
+import { collectedStreamMaxBytes } from '../../../foundation/constants/index.ts';
+import { checkAnswer, type SchemaWork } from '../../json-schema/index.ts';
+import { isJsonObject } from '../../wire/index.ts';
+import type { StreamSchemaCheck } from '../index.ts';
+import { readChoices } from './provider-answer.ts';
 
 interface Choice {
   text: string;
@@ -18,7 +12,7 @@ interface Choice {
   isOtherKind: boolean;
 }
 
-export function createStreamSchemaCheck(schema: unknown, work: SchemaWork): StreamSchemaCheck {
+export function openStreamSchemaCheck(schema: unknown, work: SchemaWork): StreamSchemaCheck {
   const choices = new Map<number, Choice>();
   let length = 0;
 
@@ -36,8 +30,8 @@ export function createStreamSchemaCheck(schema: unknown, work: SchemaWork): Stre
   }
 
   return {
-    add(chunk) {
-      const list = readChoices(chunk).choices;
+    add({ json }) {
+      const list = readChoices(json).choices;
       for (const choice of Array.isArray(list) ? list : []) if (isJsonObject(choice)) addChoice(choice);
     },
     async isSatisfied() {

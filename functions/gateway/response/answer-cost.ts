@@ -1,0 +1,39 @@
+// What a client is told of the price of an answer.
+import type { CachedAnswer } from '../../../shared/accounting/response-cache/index.ts';
+import { formatUsd, toUsdNumber } from '../../../shared/foundation/money/index.ts';
+import type { AnswerCost } from '../../../shared/protocol/interfaces/index.ts';
+import type { UsageReport } from '../../../shared/protocol/wire/index.ts';
+import { type Charge, mergeUsage, noCost } from '../../../shared/routing/billing/index.ts';
+import type { AdmittedPlain, ProvidedAnswer, ProviderRun } from '../stages.ts';
+
+/** Of an answer that a provider has given for this call. */
+export function chargedCost(
+  { bill }: Pick<AdmittedPlain, 'bill'>,
+  { attemptCount }: Pick<ProviderRun, 'attemptCount'>,
+  { admitted: { candidate } }: ProvidedAnswer,
+  { usage, payer }: Charge,
+  reported: UsageReport | undefined,
+): AnswerCost {
+  const total = bill.totalOf('workspace');
+  const served = { provider: candidate.provider.id, model: candidate.model.id, attempts: attemptCount };
+  return {
+    costUsd: formatUsd(total),
+    cost: toUsdNumber(total),
+    mergedUsage: () =>
+      mergeUsage(
+        reported?.members,
+        usage,
+        { total, upstream: bill.upstreamCost() },
+        { ...served, isByok: payer === 'client', cacheHit: false },
+      ),
+  };
+}
+
+export function cachedCost({ provider, model, usage }: CachedAnswer, reported: UsageReport | undefined): AnswerCost {
+  const served = { provider, model, attempts: 0, isByok: false, cacheHit: true };
+  return {
+    costUsd: formatUsd(0n),
+    cost: 0,
+    mergedUsage: () => mergeUsage(reported?.members, usage, { total: 0n, upstream: noCost }, served),
+  };
+}

@@ -1,0 +1,153 @@
+// What a client's interface (chat completions, messages, …) says of itself. Stages, formats and the response cache work with
+// this, and none of them asks which interface it has. Types only.
+import type { GatewayError } from '../../errors/index.ts';
+import type { InterfaceId } from '../../foundation/constants/index.ts';
+import type { SchemaWork } from '../json-schema/index.ts';
+import type {
+  EventText,
+  JsonText,
+  MidStreamCode,
+  PresetOption,
+  RoutedRequest,
+  UpstreamTarget,
+  UsageReport,
+} from '../wire/index.ts';
+
+export interface ClientInterface {
+  readonly id: InterfaceId;
+  /** Behind the base URL of a provider that speaks it. */
+  readonly upstreamPath: string;
+  /** Members of a request that are the gateway's own: no provider gets them as they came, and lists in them are short. */
+  readonly gatewayMembers: ReadonlySet<string>;
+  /** The member whose depth has an error code of its own. */
+  readonly schemaMember: string | undefined;
+  /** Whether a model may be the alias of a stored function. */
+  readonly callsFunctions: boolean;
+  /** An error is returned, not thrown: a key that is refused wins over it. */
+  readonly readRequest: (body: JsonText, reading: RequestReading) => ClientRequest | GatewayError;
+  /** Of a body: top-level members that change no answer, beside the ones that the parts of the cache key name. */
+  readonly leftOutOfCacheKey: (body: JsonText) => ReadonlySet<string>;
+  readonly readAnswer: (text: string) => Promise<ReadAnswer>;
+  /** For one stream, from its start. `choices`: of the request. */
+  readonly openEventReader: (choices: number) => EventReader;
+}
+
+export interface RequestReading {
+  readonly bodyBytes: number;
+  /** Members of a function call that ask for nothing are dropped. */
+  readonly dropsIdleMembers: boolean;
+}
+
+/** A request of any interface, as its client sent it. */
+export interface ClientRequest extends RoutedRequest {
+  /** The members that the gateway reads, and of these what it reads. Never changed. */
+  readonly raw: Readonly<Record<string, unknown>>;
+  readonly preset: PresetOption | undefined;
+  /** The body for a provider that speaks the interface. */
+  readonly upstreamBody: (target: UpstreamTarget) => string;
+  /** Undefined: no schema is named that answers must satisfy. */
+  readonly schemaCheck: SchemaCheck | undefined;
+  readonly writeAnswer: (answer: JsonAnswer, cost: AnswerCost) => WrittenAnswer;
+  /** For one stream, from its start. */
+  readonly openStreamWriter: (options: StreamWriting) => StreamWriter;
+}
+
+export interface JsonAnswer {
+  readonly json: JsonText;
+  readonly usage: UsageReport | undefined;
+  /** Bytes of text that the model wrote, for the estimate where a provider reports no usage. */
+  readonly outputBytes: number;
+}
+
+export type ReadAnswer =
+  | { readonly kind: 'answer'; readonly answer: JsonAnswer }
+  /** An error object inside a 200: SDKs would take it for an answer. */
+  | { readonly kind: 'error'; readonly error: unknown }
+  | { readonly kind: 'unreadable' };
+
+/** What the gateway tells of an answer's price. */
+export interface AnswerCost {
+  /** What the workspace pays: an exact decimal string. */
+  readonly costUsd: string;
+  /** The same as a JSON number. */
+  readonly cost: number;
+  /** The provider's `usage` with every member that the gateway can add. */
+  readonly mergedUsage: () => Record<string, unknown>;
+}
+
+export interface WrittenAnswer {
+  readonly body: string;
+  readonly headers: Readonly<Record<string, string>>;
+}
+
+/** An event of a provider, read. Its text is relayed byte for byte. */
+export interface AnswerEvent extends EventText {
+  readonly json: JsonText;
+  readonly facts: EventFacts;
+}
+
+export interface EventFacts {
+  /** It holds something that a client can use: until then another provider may answer. */
+  readonly hasOutput: boolean;
+  /** It ends the stream well: a client has it when the answer is stored. */
+  readonly isLast: boolean;
+  readonly usage: UsageReport | undefined;
+  /** As in `JsonAnswer`. */
+  readonly outputBytes: number;
+}
+
+export type EventReading =
+  | { readonly kind: 'event'; readonly event: AnswerEvent }
+  /** The end marker: nothing of it is relayed. */
+  | { readonly kind: 'end' }
+  | { readonly kind: 'error'; readonly error: unknown }
+  /** No JSON object, or beyond what an answer may hold: the stream is broken. */
+  | { readonly kind: 'unreadable' };
+
+export interface EventReader {
+  readonly read: (event: EventText) => EventReading;
+  /** Everything was said, however the connection ends. */
+  readonly isComplete: () => boolean;
+}
+
+export interface StreamWriting {
+  /** The client's base URL is one whose clients know no other way to ask for the cost. */
+  readonly mergesUsageChunk: boolean;
+  readonly endsBrokenStreamWithDone: boolean;
+}
+
+/** What a client gets of a stream, as text. */
+export interface StreamWriter {
+  /** Called with events of the interface's own reader, in whose form it takes them. Empty: nothing of it is for this client. */
+  event(event: AnswerEvent): string;
+  /** What precedes the end of a stream that ended well. `reported`: the last usage of the provider. */
+  readonly beforeEnd: (reported: UsageReport | undefined, cost: () => AnswerCost) => string;
+  /** The end marker, behind everything. */
+  readonly end: string;
+  /** How a stream ends that broke after its first output. */
+  readonly broken: (code: MidStreamCode) => string;
+}
+
+export interface SchemaCheck {
+  readonly answer: (answer: JsonAnswer, options: AnswerChecking) => Promise<CheckedAnswer>;
+  /** For one stream: each event, then whether all of it satisfies the schema. */
+  readonly openStream: (work: SchemaWork) => StreamSchemaCheck;
+}
+
+export interface AnswerChecking {
+  /** An answer that was cut is the client's to read. */
+  readonly acceptsUnfinished: boolean;
+  readonly schemaWork: SchemaWork;
+}
+
+export type CheckedAnswer =
+  /** `answer`: without what stood around the JSON. */
+  | { readonly kind: 'valid'; readonly answer: JsonAnswer }
+  /** `wasCut`: it ended at its token limit, where the next one would end too. */
+  | { readonly kind: 'invalid'; readonly wasCut: boolean };
+
+export interface StreamSchemaCheck {
+  readonly add: (event: AnswerEvent) => void;
+  /** A choice that calls tools, refuses or was cut is not held against the schema: it is the client's to read. */
+  readonly isSatisfied: () => Promise<boolean>;
+}

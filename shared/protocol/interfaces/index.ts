@@ -1,0 +1,3 @@
+export { namesFunction, readModel } from './asked-model.ts';
+export type * from './client-interface.ts';
+export { closeBrokenStream } from './close-broken-stream.ts';
