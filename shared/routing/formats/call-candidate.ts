@@ -2,7 +2,7 @@
 import type { Candidate } from '../../configuration/catalogue/index.ts';
 import type { AnswerEvent, JsonAnswer } from '../../protocol/interfaces/index.ts';
 import { classifyErrorObject, readStream } from '../providers/index.ts';
-import type { Format, FormatCall } from './format.ts';
+import type { Format, FormatCall } from './provider-format.ts';
 import { relay } from './relay.ts';
 import type { NoAnswer, Send } from './send.ts';
 

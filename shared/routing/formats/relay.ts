@@ -3,7 +3,7 @@
 import type { Candidate } from '../../configuration/catalogue/index.ts';
 import { upstreamEventMaxBytes } from '../../foundation/constants/index.ts';
 import { readEvents } from '../../protocol/wire/index.ts';
-import type { Format } from './format.ts';
+import type { Format } from './provider-format.ts';
 
 export const relay: Format = async ({ clientInterface, request }, candidate, send) => {
   const sent = await send({
