@@ -48,6 +48,12 @@ const definitions = {
     beside: preparedHandler,
     exportsHandler: true,
   },
+  operator: {
+    entry: 'functions/operator/handler.ts',
+    file: 'index.cjs',
+    beside: preparedHandler,
+    exportsHandler: true,
+  },
   web: {
     entry: 'functions/gateway/web.ts',
     file: 'index.js',
@@ -60,7 +66,7 @@ const definitions = {
 
 export type BundleName = keyof typeof definitions;
 /** Those that answer invocations. */
-export const functionNames = ['gateway', 'models'] as const satisfies readonly BundleName[];
+export const functionNames = ['gateway', 'models', 'operator'] as const satisfies readonly BundleName[];
 export const bundleNames = Object.keys(definitions) as BundleName[];
 /** Where each file of a bundle starts, as a path in the sources. */
 export const bundleEntries = Object.values<BundleDefinition>(definitions).flatMap(({ entry, workers = {} }) => [

@@ -1,6 +1,7 @@
 // Brings up store, tables, gateway file and server in this order, and says how to call it. A failure on the way stops what
 // was started before.
-import { createChatGateway } from '../../functions/gateway/routes.ts';
+import { join } from 'node:path';
+import { pageFolder } from '../../functions/operator/console/page-folder.ts';
 import { type Composition, createComposition } from '../../shared/composition/index.ts';
 import {
   ApplyInterrupted,
@@ -32,12 +33,15 @@ import { lockFolder } from './folder-lock.ts';
 import { baseUrl, checkAddress, hostDefault, isWildcard, orOneLine } from './listen-address.ts';
 import { localAdapters } from './local-adapters.ts';
 import { type PrivateDynamo, startPrivateDynamo } from './private-dynamodb.ts';
+import { createWholeGateway } from './serve-all.ts';
 import { type Simulator, startSimulator } from './simulator/index.ts';
 import type { LocalOptions } from './start-options.ts';
 import { createTerminalLog } from './terminal-log.ts';
 
 const localStage = 'local';
 const demoName = 'the demo';
+/** Where `npm run build` puts the page of the console. */
+const builtPage = join(import.meta.dirname, '../../dist/operator/page');
 const logLevels = { text: 'info', json: 'info', off: 'silent' } as const;
 
 export interface LocalGateway {
@@ -76,7 +80,7 @@ export async function startLocalGateway(options: StartOptions, say: Say): Promis
     const isSimulated = ({ id, base_url }: ProviderAddress) => simulator?.urlOf(id) === base_url;
     later.push(...(await revokePublishedKey(composition, isSimulated)).map((note) => `note: ${note}`));
     await lookAtCredentials(composition);
-    const server = createNodeServer(createChatGateway(composition), composition);
+    const server = createNodeServer(createWholeGateway(composition, pageFolder(builtPage)), composition);
     const url = baseUrl(host, await orOneLine(port, host, () => server.listen(port, host)));
     started.push(() => server.close());
     say(`ready ${url}`);

@@ -12,6 +12,7 @@ const ground = 'The ground floor imports nothing above it: move what needs more 
 const rules = 'A rule or a store: take what you need as a parameter, or move the code up.';
 const stage = 'A stage imports shared folders and stages.ts; what two stages share is a type there or a rule below.';
 const gateway = 'functions/gateway';
+const operator = 'functions/operator';
 
 /** From the ground up: the groups of `shared` in their order, then the functions, then infra. Folders on one floor do not import each other. */
 const floors: readonly Readonly<Record<string, string>>[] = [
@@ -95,11 +96,17 @@ const floors: readonly Readonly<Record<string, string>>[] = [
     [`${gateway}/serve.ts`]: 'The sequence of stages; no rules of its own.',
     [`${gateway}/openapi`]: 'Describes what is checked and answered; loaded on demand.',
   },
-  { [`${gateway}/routes.ts`]: 'Routes only.', 'functions/models/routes.ts': 'Routes only.' },
+  { [`${operator}/console`]: 'Files of the page: knows no store and no key.' },
+  {
+    [`${gateway}/routes.ts`]: 'Routes only.',
+    'functions/models/routes.ts': 'Routes only.',
+    [`${operator}/routes.ts`]: 'Routes only.',
+  },
   {
     [`${gateway}/handler.ts`]: 'Entry point: dependencies once, then the adapter.',
     [`${gateway}/web.ts`]: 'Entry point of the web target: dependencies once, then the adapter.',
     'functions/models/handler.ts': 'Entry point: dependencies once, then the adapter.',
+    [`${operator}/handler.ts`]: 'Entry point: dependencies once, then the adapter.',
   },
   { 'infra/local': 'The local run may use everything below.' },
   {
@@ -134,7 +141,11 @@ export const powerHomes: readonly PowerHome[] = [
   },
   { power: 'randomness', sign: /\bMath\.random\(|\brandom(UUID|Bytes)\(/, homes: ['shared/foundation/ids/'] },
   { power: 'process.env', sign: /\bprocess\.env\b/, homes: ['shared/foundation/environment/', 'infra/'] },
-  { power: 'files', sign: /from 'node:fs/, homes: ['shared/storage/blobs/', 'shared/configuration/byok/', 'infra/'] },
+  {
+    power: 'files',
+    sign: /from 'node:fs/,
+    homes: ['shared/storage/blobs/', 'shared/configuration/byok/', `${operator}/console/`, 'infra/'],
+  },
   {
     power: 'the AWS SDK',
     sign: /from '@aws-sdk\//,

@@ -34,6 +34,8 @@ const sourcesWith = async (handler: string, web = server): Promise<string> => {
   return root;
 };
 
+const callsProviders = (name: BundleName): boolean => name === 'gateway' || name === 'web';
+
 /** Names of the packages that have code in one file, as far as they match. */
 async function packagesIn(output: string, bundle: BundleName, file: string, pattern: RegExp): Promise<string[]> {
   const text = await readFile(join(output, 'meta', bundle, `${basename(file)}.metafile.json`), 'utf8');
@@ -54,10 +56,11 @@ describe('the build of the project', () => {
   });
 
   it('bundles everything small enough, ready to load, with nothing else in the folders that are uploaded', async () => {
-    expect(bundles.map(({ name }) => name)).toEqual(['gateway', 'models', 'web']);
+    expect(bundles.map(({ name }) => name)).toEqual(['gateway', 'models', 'operator', 'web']);
     const uploaded = {
       gateway: ['index.cjs', 'index.mjs', 'openapi.cjs', 's3-objects.cjs', 'schema-check.cjs', 'schema-worker.cjs'],
       models: ['index.cjs', 'index.mjs'],
+      operator: ['index.cjs', 'index.mjs'],
       web: ['index.js', 'openapi.cjs', 'package.json', 's3-objects.cjs', 'schema-check.cjs', 'schema-worker.cjs'],
     };
     for (const { name, file, bytes, beside } of bundles) {
@@ -72,8 +75,8 @@ describe('the build of the project', () => {
     for (const { name, file } of bundles) {
       const few = ['@aws-sdk/client-dynamodb'];
       const all = [...few, '@aws-sdk/client-kms', '@aws-sdk/client-secrets-manager'];
-      expect(await clients(name, file)).toEqual(name === 'models' ? few : all);
-      if (name === 'models') continue;
+      expect(await clients(name, file)).toEqual(callsProviders(name) ? all : few);
+      if (!callsProviders(name)) continue;
       expect(await readFile(file, 'utf8')).toContain('require("./s3-objects.cjs")');
       expect(await clients(name, 's3-objects.cjs')).toEqual(['@aws-sdk/client-s3']);
       const { createS3Objects } = await import(join(dirname(file), 's3-objects.cjs'));
@@ -86,7 +89,7 @@ describe('the build of the project', () => {
       const text = await readFile(file, 'utf8');
       // A solution of the table of errors.
       expect(text).not.toContain('Correct what');
-      if (name === 'models') continue;
+      if (!callsProviders(name)) continue;
       expect(text).toContain('require("./openapi.cjs")');
       const { openApiDocument } = await import(join(dirname(file), 'openapi.cjs'));
       expect(openApiDocument('/')).toMatchObject({ openapi: '3.1.0', servers: [{ url: '/' }] });
@@ -97,7 +100,7 @@ describe('the build of the project', () => {
     for (const { name, file } of bundles) {
       const validators = (bundled: string) => packagesIn(output, name, bundled, /@cfworker\/json-schema/);
       expect(await validators(basename(file))).toEqual([]);
-      if (name === 'models') continue;
+      if (!callsProviders(name)) continue;
       expect(await readFile(file, 'utf8')).toContain('require("./schema-check.cjs")');
       expect(await validators('schema-check.cjs')).toEqual(['@cfworker/json-schema']);
       const { answerCheck } = await import(join(dirname(file), 'schema-check.cjs'));

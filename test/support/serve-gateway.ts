@@ -1,7 +1,12 @@
 // A gateway behind a real HTTP server that can say when every request has been settled.
-import { createChatGateway } from '../../functions/gateway/routes.ts';
+import { join } from 'node:path';
+import { pageFolder } from '../../functions/operator/console/page-folder.ts';
+import { createWholeGateway } from '../../infra/local/serve-all.ts';
 import type { Composition } from '../../shared/composition/index.ts';
 import { createNodeServer, type Gateway } from '../../shared/protocol/http/index.ts';
+
+/** A page for tests: what counts here is how its files are served. */
+const consolePage = join(import.meta.dirname, 'console-page');
 
 export interface GatewayServer {
   /** Base URL, ends in /v1. */
@@ -13,7 +18,7 @@ export interface GatewayServer {
 
 export async function serveGateway(
   composition: Composition,
-  gateway: Gateway = createChatGateway(composition),
+  gateway: Gateway = createWholeGateway(composition, pageFolder(consolePage)),
 ): Promise<GatewayServer> {
   const running = new Set<Promise<void>>();
   const counted: Gateway = async (request, context) => {

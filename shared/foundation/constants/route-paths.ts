@@ -13,4 +13,10 @@ export const routePaths = {
 } as const;
 
 /** Paths of their own. */
-export const rootPaths = { landing: '/', health: '/health', openapi: '/openapi.json' } as const;
+export const rootPaths = {
+  landing: '/',
+  health: '/health',
+  openapi: '/openapi.json',
+  console: '/console',
+  consoleFile: '/console/*',
+} as const;

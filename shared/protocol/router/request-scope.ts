@@ -17,8 +17,8 @@ export interface LogContext {
 export interface RequestScope {
   /** Of the base URL that the client uses. */
   readonly conventions: Conventions;
-  /** What stands for the `*` of the route, decoded. Empty where the route has none. */
-  readonly pathParameter: string;
+  /** What stands for each `*` of the route, decoded. */
+  readonly pathParameters: readonly string[];
   /** The form of its errors: that of its base URL, or the one that a header asks for. */
   readonly errorFormat: ErrorFormat;
   /** UUIDv7: `correlation_id` of an error, `x-request-id` of every answer, and the execution id of an admitted call. */

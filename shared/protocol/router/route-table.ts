@@ -5,7 +5,7 @@ import type { RequestScope } from './request-scope.ts';
 
 export type Endpoint = (request: GatewayRequest, scope: RequestScope) => Promise<GatewayResponse>;
 
-/** Path → method → endpoint. A path that ends in `*` takes one more part, which may hold slashes. */
+/** Path → method → endpoint. A `*` stands for one part of the path; at the end it takes all that is left, slashes included. */
 export type Routes = Readonly<Record<string, Readonly<Record<string, Endpoint>>>>;
 
 export interface RouteTable {
@@ -15,6 +15,7 @@ export interface RouteTable {
   readonly firstBase: Routes;
   /** Paths of their own. */
   readonly root: Routes;
+  readonly cors: boolean;
 }
 
 export interface Location {
@@ -23,7 +24,7 @@ export interface Location {
   readonly isBelowBase: boolean;
   /** Undefined: no such path. */
   readonly methods: Readonly<Record<string, Endpoint>> | undefined;
-  readonly pathParameter: string;
+  readonly pathParameters: readonly string[];
 }
 
 export function locate({ api, firstBase, root }: RouteTable, path: string): Location {
@@ -36,14 +37,24 @@ export function locate({ api, firstBase, root }: RouteTable, path: string): Loca
   return { basePath: itself ?? basePaths[0], isBelowBase: itself !== undefined, ...matchPath(root, path) };
 }
 
-function matchPath(routes: Routes, path: string): Pick<Location, 'methods' | 'pathParameter'> {
-  if (Object.hasOwn(routes, path) && !path.endsWith('*')) return { methods: routes[path], pathParameter: '' };
+function matchPath(routes: Routes, path: string): Pick<Location, 'methods' | 'pathParameters'> {
+  if (Object.hasOwn(routes, path) && !path.includes('*')) return { methods: routes[path], pathParameters: [] };
   for (const [pattern, methods] of Object.entries(routes)) {
-    const prefix = pattern.endsWith('*') ? pattern.slice(0, -1) : undefined;
-    if (prefix === undefined || !path.startsWith(prefix) || path.length === prefix.length) continue;
-    return { methods, pathParameter: decodePart(path.slice(prefix.length)) };
+    const pathParameters = pattern.includes('*') ? matchPattern(pattern, path) : undefined;
+    if (pathParameters !== undefined) return { methods, pathParameters };
   }
-  return { methods: undefined, pathParameter: '' };
+  return { methods: undefined, pathParameters: [] };
+}
+
+/** What stands for each `*`, decoded. Undefined: it is another path. */
+function matchPattern(pattern: string, path: string): string[] | undefined {
+  const wanted = pattern.split('/');
+  const parts = path.split('/');
+  if (parts.length < wanted.length) return undefined;
+  if (wanted.at(-1) === '*') parts.push(parts.splice(wanted.length - 1).join('/'));
+  if (parts.length !== wanted.length) return undefined;
+  if (!wanted.every((part, index) => (part === '*' ? parts[index] !== '' : part === parts[index]))) return undefined;
+  return parts.flatMap((part, index) => (wanted[index] === '*' ? [decodePart(part)] : []));
 }
 
 /** A part that is no valid percent encoding names nothing that exists, so it stays as it is. */

@@ -1,4 +1,4 @@
-// The router of both functions and of the local run: finds the endpoint, calls it, and adds ids and CORS headers to its
+// The router of every function and of the local run: finds the endpoint, calls it, and adds ids and CORS headers to its
 // answer. An error becomes an envelope; its cause stays in the log.
 
 import { type ErrorCode, fail, GatewayError, readErrorFormat, toEnvelope } from '../../errors/index.ts';
@@ -31,15 +31,26 @@ export interface RouterDependencies {
   readonly originSecretHashes: readonly string[];
 }
 
-/** `api`: the routes below the base paths; `firstBase`: those below `/v1` alone; `root`: more paths of their own. */
+export interface RouterOptions {
+  /** Routes below the base paths. Default: none. */
+  readonly api?: Routes;
+  /** Those below `/v1` alone. */
+  readonly firstBase?: Routes;
+  /** More paths of their own. */
+  readonly root?: Routes;
+  /** False: pages of other origins may not read an answer, and `OPTIONS` is a method like any other. Default: true. */
+  readonly cors?: boolean;
+}
+
 export function createRouter(
-  { api, firstBase = {}, root = {} }: { readonly api: Routes; readonly firstBase?: Routes; readonly root?: Routes },
+  { api = {}, firstBase = {}, root = {}, cors = true }: RouterOptions,
   dependencies: RouterDependencies,
 ): Gateway {
   const table = {
     api,
     firstBase,
     root: { [rootPaths.health]: { GET: serveHealth }, [rootPaths.landing]: { GET: serveLanding }, ...root },
+    cors,
   };
   // A process is starting until its first answer is ready: what arrived before waited for modules and connections.
   let startedAtMs: number | undefined;
@@ -51,7 +62,7 @@ export function createRouter(
     startedAtMs ??= dependencies.clock.nowMs();
     return {
       ...response,
-      headers: { ...corsHeaders, ...idHeaders(scope), ...response.headers },
+      headers: { ...(cors ? corsHeaders : {}), ...idHeaders(scope), ...response.headers },
       finish: async () => {
         await readOn(response, scope, dependencies);
         await scope.deferred.run();
@@ -64,7 +75,7 @@ export function createRouter(
 function openScope(
   request: GatewayRequest,
   { clientGone, endsAtMs, cut }: RequestContext,
-  { basePath, isBelowBase, methods, pathParameter }: Location,
+  { basePath, isBelowBase, methods, pathParameters }: Location,
   { randomness, log, clock }: RouterDependencies,
 ): RequestScope {
   const conventions = conventionsOf[basePath];
@@ -79,7 +90,7 @@ function openScope(
   const deferred = createDeferredTasks(log, correlationId);
   const logContext = { fields: {}, metrics: {} };
   const ids = { correlationId, correlation, correlationFault: fault };
-  return { ...ids, conventions, pathParameter, errorFormat, clientGone, endsAtMs, cut, deferred, logContext };
+  return { ...ids, conventions, pathParameters, errorFormat, clientGone, endsAtMs, cut, deferred, logContext };
 }
 
 /** Of the time that the runtime has left: settlement comes after the rest of a stream, and matters more. */
@@ -114,7 +125,7 @@ async function answer(
     if (methods === undefined || !comesThroughEdge(request.headers, originSecretHashes)) {
       throw fail('not_found', { message: describePaths(table) });
     }
-    return await callEndpoint(methods, request, scope);
+    return await callEndpoint(methods, request, scope, table.cors);
   } catch (error) {
     return toErrorResponse(error, scope, log);
   }
@@ -124,10 +135,11 @@ async function callEndpoint(
   methods: Readonly<Record<string, Endpoint>>,
   request: GatewayRequest,
   scope: RequestScope,
+  cors: boolean,
 ): Promise<Answered> {
-  if (request.method === 'OPTIONS') return { response: preflight(Object.keys(methods)), errorCode: undefined };
+  if (cors && request.method === 'OPTIONS') return { response: preflight(Object.keys(methods)), errorCode: undefined };
   const endpoint = Object.hasOwn(methods, request.method) ? methods[request.method] : undefined;
-  if (endpoint === undefined) return refuseMethod(Object.keys(methods), scope);
+  if (endpoint === undefined) return refuseMethod([...Object.keys(methods), ...(cors ? ['OPTIONS'] : [])], scope);
   return { response: await endpoint(request, scope), errorCode: undefined };
 }
 
@@ -135,7 +147,7 @@ async function callEndpoint(
 function refuseMethod(methods: readonly string[], { correlationId, errorFormat }: RequestScope): Answered {
   const error = fail('method_not_allowed');
   const { headers, ...refusal } = toEnvelope(error, correlationId, errorFormat);
-  const response = { ...refusal, headers: { ...headers, allow: [...methods, 'OPTIONS'].join(', ') } };
+  const response = { ...refusal, headers: { ...headers, allow: methods.join(', ') } };
   return { response, errorCode: error.code };
 }
 

@@ -103,6 +103,6 @@ const serveListing =
       connections,
       workspaceId: key.workspace,
     };
-    const body = JSON.stringify(await read(facts, request, scope.pathParameter));
+    const body = JSON.stringify(await read(facts, request, scope.pathParameters[0] ?? ''));
     return { status: okStatus, headers: jsonHeaders, body, finish: () => statistics.settled() };
   };

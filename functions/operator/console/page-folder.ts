@@ -1,0 +1,46 @@
+// The files of the console's page, as the build wrote them: text, all in one folder, named by their contents but for the
+// index. Each is read once.
+import { readdir, readFile } from 'node:fs/promises';
+import { extname, join } from 'node:path';
+
+export const indexFile = 'index.html';
+
+export interface PageFile {
+  readonly contentType: string;
+  readonly text: string;
+}
+
+export interface PageFolder {
+  /** Undefined: there is no such file, or it is none that a browser may get. */
+  read(name: string): Promise<PageFile | undefined>;
+}
+
+const contentTypes: Readonly<Record<string, string>> = {
+  '.html': 'text/html; charset=utf-8',
+  '.js': 'text/javascript; charset=utf-8',
+  '.css': 'text/css; charset=utf-8',
+  '.svg': 'image/svg+xml',
+};
+
+/** A folder that is not there has no files. What is built into it later is found. */
+export function pageFolder(folder: string): PageFolder {
+  const files = new Map<string, PageFile>();
+  return {
+    async read(name) {
+      const known = files.get(name);
+      if (known !== undefined) return known;
+      const contentType = contentTypes[extname(name)];
+      // Only a name that the folder lists: none that leads out of it.
+      if (contentType === undefined || !(await namesIn(folder)).includes(name)) return undefined;
+      const file = { contentType, text: await readFile(join(folder, name), 'utf8') };
+      files.set(name, file);
+      return file;
+    },
+  };
+}
+
+const namesIn = (folder: string): Promise<string[]> =>
+  readdir(folder).catch((error: NodeJS.ErrnoException) => {
+    if (error.code === 'ENOENT') return [];
+    throw error;
+  });

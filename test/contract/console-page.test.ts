@@ -1,0 +1,61 @@
+import { afterAll, beforeAll, describe, expect, it } from '#jest';
+import { type Harness, startHarness } from '../support/harness.ts';
+
+let gateway: Harness;
+beforeAll(async () => {
+  gateway = await startHarness({ models: { 'acme/echo': [{ provider: 'acme', upstream: 'echo' }] } });
+});
+afterAll(() => gateway.stop());
+
+const send = (path: string, init: RequestInit = {}) => fetch(new URL(gateway.url).origin + path, init);
+
+describe('the page of the console', () => {
+  it('is served without a key, may load only its own files, and is never framed or sniffed', async () => {
+    for (const path of ['/console', '/console/', '/console/index.html']) {
+      const response = await send(path);
+      expect([path, response.status]).toEqual([path, 200]);
+      expect(response.headers.get('content-type')).toBe('text/html; charset=utf-8');
+      expect(response.headers.get('content-security-policy')).toBe(
+        "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
+      );
+      expect(response.headers.get('x-content-type-options')).toBe('nosniff');
+      expect(response.headers.get('referrer-policy')).toBe('no-referrer');
+      expect(response.headers.get('cache-control')).toBe('no-cache');
+      expect(await response.text()).toContain('/console/app-0a1b2c3d.js');
+    }
+  });
+
+  it('has files that a browser keeps, because their names change with their contents', async () => {
+    const response = await send('/console/app-0a1b2c3d.js');
+    expect(response.status).toBe(200);
+    expect(response.headers.get('content-type')).toBe('text/javascript; charset=utf-8');
+    expect(response.headers.get('x-content-type-options')).toBe('nosniff');
+    expect(response.headers.get('cache-control')).toContain('immutable');
+    expect(await response.text()).toBe('export const ready = true;\n');
+  });
+
+  it.each([
+    '/console/app-00000000.js',
+    '/console/notes.txt',
+    '/console/..%2Fharness.ts',
+    '/console/%2e%2e/harness.ts',
+    '/console/a/index.html',
+    '/console/constructor',
+    '/consoles',
+  ])('answers not_found and shows nothing of the folder: %s', async (path) => {
+    const response = await send(path);
+    expect(response.status).toBe(404);
+    expect(await response.text()).not.toMatch(/startHarness|not for browsers|support/);
+  });
+
+  it('may be read by no page of another origin', async () => {
+    const page = await send('/console', { headers: { origin: 'https://evil.example' } });
+    const preflight = await send('/console', { method: 'OPTIONS', headers: { origin: 'https://evil.example' } });
+    expect([page.status, preflight.status]).toEqual([200, 405]);
+    expect(preflight.headers.get('allow')).toBe('GET');
+    for (const response of [page, preflight]) {
+      expect([...response.headers.keys()].filter((name) => name.startsWith('access-control-'))).toEqual([]);
+      await response.text();
+    }
+  });
+});
