@@ -202,6 +202,46 @@ describe('a chunk of a stream', () => {
     expect(factsOf({ choices: [{ delta: { content: 'ab' } }, { delta: { content: 'c' } }] })?.outputBytes).toBe(3);
   });
 
+  it('says the same of a chunk that is parsed as of one that is too long for it', () => {
+    const names = ['content', 'refusal', 'reasoning_details', 'tool_calls', 'role', 'id', 'type', 'x', '__proto__'];
+    const name = fc.constantFrom(...names, 'index', 'é"\\n');
+    const { value } = fc.letrec((tie) => ({
+      value: fc.oneof(
+        { maxDepth: 3 },
+        fc.constantFrom<unknown>('', null, 7, true, 'a', 'é"\\n', '\ud800', '😀'),
+        fc.array(tie('value'), { maxLength: 3 }),
+        fc.dictionary(name, tie('value'), { maxKeys: 4 }),
+      ),
+    }));
+    const choice = fc.record(
+      { index: fc.constantFrom(0, 1, null, -1, 'x'), finish_reason: fc.constantFrom('stop', '', null), delta: value },
+      { requiredKeys: [] },
+    );
+    const usage = fc.constantFrom(null, 7, {}, { prompt_tokens: 1, completion_tokens: 2 });
+    const chunk = fc.record(
+      { id: value, choices: fc.oneof(fc.array(fc.oneof(choice, value), { maxLength: 3 }), value), usage, error: value },
+      { requiredKeys: [] },
+    );
+    fc.assert(
+      fc.property(fc.oneof(chunk, value), (json) => {
+        const text = JSON.stringify(json);
+        // Blanks behind it make it too long.
+        const [short, long] = [text, text + ' '.repeat(1_024)].map(readStreamChunk);
+        expect(short?.facts).toEqual(long?.facts);
+        const headOf = ({ id, created, model }: Record<string, unknown> = {}) => [id, created, model].map(String);
+        if (typeof (json as { id?: unknown })?.id !== 'object') expect(headOf(short?.head)).toEqual(headOf(long?.head));
+        expect(short?.json.text).toEqual(short === undefined ? undefined : text);
+      }),
+      { numRuns: 500 },
+    );
+  });
+
+  it('is read as deep as an answer may be nested, and is broken one level deeper', () => {
+    const nested = (levels: number) => `{"choices":[],"x":${'['.repeat(levels)}${']'.repeat(levels)}}`;
+    expect(readStreamChunk(nested(511))).toBeDefined();
+    expect(readStreamChunk(nested(512))).toBeUndefined();
+  });
+
   it('never throws, whatever its members are', () => {
     const strange = [
       { choices: 7 },

@@ -1,0 +1,39 @@
+// What the deltas of a chunk bring to a client, read from parsed values.
+import { isJsonObject } from '../../wire/index.ts';
+
+export interface OutputOfDeltas {
+  readonly hasOutput: boolean;
+  readonly outputBytes: number;
+}
+
+/** What a client can use, whatever a provider calls it: `reasoning_content` and `reasoning_details` begin alike. */
+const outputMember = /^(content|refusal|reasoning|thinking|tool_calls|function_call|audio|image)/;
+
+export const isOutputMember = (name: string): boolean => outputMember.test(name);
+
+/** Names of members that hold no text of the model. */
+export const structuralNames: ReadonlySet<string> = new Set(['role', 'id', 'type', 'index']);
+
+export function outputOfDeltas(choices: unknown): OutputOfDeltas {
+  let hasOutput = false;
+  let outputBytes = 0;
+  for (const choice of Array.isArray(choices) ? choices : []) {
+    if (!isJsonObject(choice) || !isJsonObject(choice.delta)) continue;
+    const { delta } = choice;
+    hasOutput ||= Object.keys(delta).some((name) => isOutputMember(name) && !isEmpty(delta[name]));
+    outputBytes += textBytesOf(delta);
+  }
+  return { hasOutput, outputBytes };
+}
+
+const isEmpty = (value: unknown): boolean =>
+  value === null || value === '' || (Array.isArray(value) && value.length === 0);
+
+/** Recursive: a text that was parsed whole is not nested deep. */
+function textBytesOf(value: unknown): number {
+  if (typeof value === 'string') return Buffer.byteLength(value);
+  if (typeof value !== 'object' || value === null) return 0;
+  let bytes = 0;
+  for (const [name, member] of Object.entries(value)) if (!structuralNames.has(name)) bytes += textBytesOf(member);
+  return bytes;
+}
