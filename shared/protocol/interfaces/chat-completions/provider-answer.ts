@@ -181,17 +181,27 @@ function readShortChunk(text: string): StreamChunk | undefined {
     return undefined;
   }
   if (!isJsonObject(head)) return undefined;
-  const json = () => answerJson(text);
-  const usage = isJsonObject(head.usage) ? readReportedUsage(json()) : undefined;
-  const facts = factsOf(head, outputOfDeltas(head.choices), usage, json);
-  return {
-    text,
-    head,
-    facts,
-    get json() {
-      return json();
-    },
-  };
+  const usage = isJsonObject(head.usage) ? readReportedUsage(answerJson(text)) : undefined;
+  const facts = factsOf(head, outputOfDeltas(head.choices), usage, () => answerJson(text));
+  return new ShortChunk(text, head, facts);
+}
+
+/** A class, because it costs less to make than an object with a getter. */
+class ShortChunk implements StreamChunk {
+  readonly text: string;
+  readonly head: Record<string, unknown>;
+  readonly facts: ChunkFacts;
+
+  constructor(text: string, head: Record<string, unknown>, facts: ChunkFacts) {
+    this.text = text;
+    this.head = head;
+    this.facts = facts;
+  }
+
+  /** Searched anew each time: few clients ask for what needs it. */
+  get json(): JsonText {
+    return answerJson(this.text);
+  }
 }
 
 /** Each index is remembered until its choice has finished, so there must not be ever new ones. */
