@@ -19,6 +19,7 @@ import type {
   ClientInterface,
   ClientRequest,
   JsonAnswer,
+  PassedOn,
 } from '../../shared/protocol/interfaces/index.ts';
 import type { SchemaWork } from '../../shared/protocol/json-schema/index.ts';
 import type { RequestScope } from '../../shared/protocol/router/index.ts';
@@ -39,6 +40,7 @@ export interface Call {
   readonly attribution: { readonly referer: string | undefined; readonly title: string | undefined };
   /** Of the request. Those of its key are added when it is recorded. */
   readonly tags: Tags;
+  readonly passedOn: PassedOn;
   /** SHA-256 of everything a retry must repeat. Computed on first use. */
   readonly fingerprint: () => string;
   /** Of a function call: what is wrong with its form. A fault of the body wins over it. */
@@ -204,6 +206,7 @@ export interface ModelCall {
   readonly admissionTime: TimeBudget;
   readonly clientInterface: ClientInterface;
   readonly request: ClientRequest;
+  readonly passedOn: PassedOn;
   readonly size: CallSize;
   readonly plan: Plan;
   /** A candidate of the plan that is admitted already. */

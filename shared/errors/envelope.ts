@@ -1,4 +1,4 @@
-// The one writer of error answers, in both of their forms, and of their retry headers.
+// The one writer of error answers, in all of their forms, and of their retry headers.
 import { headerNames } from '../foundation/constants/index.ts';
 import type { GatewayError } from './gateway-error.ts';
 
@@ -13,8 +13,11 @@ export interface Envelope {
   body: string;
 }
 
-/** `openai`: the form in which OpenAI's SDKs and the frameworks on them find message and code. */
-export type ErrorFormat = 'gateway' | 'openai';
+/**
+ * `openai`: the form in which OpenAI's SDKs and the frameworks on them find message and code; `messages`: that of clients of
+ * Anthropic's Messages.
+ */
+export type ErrorFormat = 'gateway' | 'openai' | 'messages';
 
 /** Of the header X-Gw-Error-Format. Any value but `openai` counts as absent. */
 export const readErrorFormat = (headers: Readonly<Record<string, readonly string[] | undefined>>): ErrorFormat =>
@@ -28,14 +31,16 @@ export function toEnvelope(error: GatewayError, correlationId: string, format: E
     ...(error.reason === undefined ? {} : { reason: error.reason }),
     ...(error.attempts === undefined ? {} : { detail: { attempts: error.attempts } }),
   };
-  const body =
-    format === 'openai'
-      ? { error: openAiError(error, extras), message, correlation_id: correlationId }
-      : { error: error.code, message, correlation_id: correlationId, ...extras };
+  const ids = { correlation_id: correlationId };
+  const bodies = {
+    gateway: () => ({ error: error.code, message, ...ids, ...extras }),
+    openai: () => ({ error: openAiError(error, extras), message, ...ids }),
+    messages: () => ({ type: 'error', error: messagesError(error), error_code: error.code, ...ids, ...extras }),
+  };
   return {
     status: entry.status,
     headers: { 'content-type': 'application/json', ...retryHeaders(error) },
-    body: JSON.stringify(body),
+    body: JSON.stringify(bodies[format]()),
   };
 }
 
@@ -56,6 +61,21 @@ const serverErrorMin = 500;
 
 const openAiType = (status: number): string =>
   openAiTypes[status] ?? (status >= serverErrorMin ? 'api_error' : 'invalid_request_error');
+
+const messagesTypes: Readonly<Record<number, string>> = {
+  401: 'authentication_error',
+  402: 'billing_error',
+  403: 'permission_error',
+  404: 'not_found_error',
+  413: 'request_too_large',
+  429: 'rate_limit_error',
+  503: 'overloaded_error',
+};
+
+function messagesError({ entry: { status }, code, message }: GatewayError): object {
+  const type = messagesTypes[status] ?? (status >= serverErrorMin ? 'api_error' : 'invalid_request_error');
+  return { type, message, details: { error_code: code } };
+}
 
 function retryHeaders({ entry, isFinal, retryAfterSeconds }: GatewayError): Record<string, string> {
   if (isFinal || entry.retry === 'never') return { [headerNames.shouldRetry]: 'false' };

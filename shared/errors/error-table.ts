@@ -45,9 +45,11 @@ const gateway = {
     'stream',
   ),
   invalid_correlation: entry(400, 'A session, span or trace header is malformed or conflicts with another.'),
-  UNAUTHORIZED: entry(
+  // Some coding agents repeat any other for minutes.
+  UNAUTHORIZED: retried(
     401,
     'The API key is missing, malformed, unknown, revoked or expired; it is sent as `Authorization: Bearer <key>`.',
+    'never',
   ),
   PAYMENT_REQUIRED: entry(402, 'No credit is available, or a spend limit is reached.'),
   price_cap_exceeded: entry(402, 'No provider is available under provider.max_price.', 'provider.max_price'),

@@ -13,6 +13,7 @@ const storedHeaders: readonly string[] = [
   'x-accel-buffering',
   headerNames.model,
   headerNames.provider,
+  headerNames.cost,
 ];
 
 /** A large answer goes to the blob store first, which may take three seconds to fail: two tries are within the 10 s. */

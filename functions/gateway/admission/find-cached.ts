@@ -13,7 +13,7 @@ export function findCached(
   names: CallNames,
 ): Reservation | undefined {
   const { cache, provider, text } = call.request;
-  const { clientInterface } = call;
+  const { clientInterface, passedOn } = call;
   if (cache === undefined) return undefined;
   async function reserve(): Promise<Reserved> {
     // Nothing under an effective zdr is stored, so nothing can be found.
@@ -28,6 +28,7 @@ export function findCached(
       namespace,
       ...choice,
       body: text(),
+      passedOn,
       leftOut: clientInterface.leftOutOfCacheKey(text()),
     };
     // With `auto` another model than the first may answer, and its answer is stored under its own key.

@@ -14,6 +14,7 @@ import type { GatewayDependencies } from '../dependencies.ts';
 import type { Call, ReadCall, ReceivedCall } from '../stages.ts';
 import { checkFunctionCall } from './check-function-call.ts';
 import { readAttribution, readCallHeaders, readTagsHeader } from './read-call-headers.ts';
+import { readPassedOn } from './read-passed-on.ts';
 
 /** Between two steps that go through a longer body, whatever else waits for the event loop has its turn. */
 const longBodyBytes = 64 * 1024;
@@ -27,7 +28,7 @@ export function receive(
   request: GatewayRequest,
   scope: RequestScope,
 ): ReceivedCall {
-  const credential = readCredential(request.headers);
+  const credential = readCredential(request.headers, clientInterface);
   let seen: ReadCall | undefined;
   const read = once(async (): Promise<ReadCall> => {
     const bytes = await request.readBody(credential.publicId);
@@ -57,7 +58,7 @@ interface BodyFacts {
 
 function readCall(
   { clock, times }: Times,
-  { headers, arrivedAtMs }: GatewayRequest,
+  { headers, query, arrivedAtMs }: GatewayRequest,
   scope: RequestScope,
   body: BodyText,
   { clientInterface, asksFunction, bodyBytes }: BodyFacts,
@@ -72,6 +73,8 @@ function readCall(
   if (callHeaders instanceof GatewayError) return callHeaders;
   const tags = readTagsHeader(headers);
   if (tags instanceof GatewayError) return tags;
+  const passedOn = readPassedOn(clientInterface, headers, query);
+  if (passedOn instanceof GatewayError) return passedOn;
   return {
     clientInterface,
     scope,
@@ -81,7 +84,8 @@ function readCall(
     idempotencyKey: asksFunction ? callHeaders.idempotencyKey?.toLowerCase() : callHeaders.idempotencyKey,
     attribution: readAttribution(headers),
     tags,
-    fingerprint: once(() => fingerprint(clientInterface.id, json, headers)),
+    passedOn,
+    fingerprint: once(() => fingerprint(clientInterface.id, json, headers, passedOn)),
     aliasFault: asksFunction ? checkFunctionCall(request.model, callHeaders.idempotencyKey, bodyBytes) : undefined,
     arrivedAtMs,
     deadline: startDeadline(clock, arrivedAtMs, requestBudgetMs),

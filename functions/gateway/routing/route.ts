@@ -106,6 +106,7 @@ export const toModelCall = (call: AdmittedPlain): ModelCall => ({
   admissionTime: call.admissionTime,
   clientInterface: call.clientInterface,
   request: call.request,
+  passedOn: call.passedOn,
   size: call.size,
   plan: call.plan,
   firstCandidate: call.holdings.firstCandidate,

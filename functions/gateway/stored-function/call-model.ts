@@ -51,6 +51,7 @@ const toModelCall = (
   admissionTime: call.execution.prompt === undefined ? startAdmissionTime(clock) : call.admissionTime,
   clientInterface: call.clientInterface,
   request,
+  passedOn: call.passedOn,
   size,
   plan,
   firstCandidate: undefined,

@@ -3,13 +3,19 @@
 
 import { headerNames, type InterfaceId } from '../../foundation/constants/index.ts';
 import { canonicalJson, sha256Hex } from '../../foundation/ids/index.ts';
+import { type PassedOn, passesAnything } from '../../protocol/interfaces/index.ts';
 import { canonicalText, type JsonText } from '../../protocol/wire/index.ts';
 
 /** Header values as sent, by lower-case name. */
 export type SentHeaders = Readonly<Record<string, readonly string[]>>;
 
 /** SHA-256, hex. The order of members and white space do not count, every value does. */
-export function fingerprint(interfaceId: InterfaceId, body: JsonText, headers: SentHeaders): string {
+export function fingerprint(
+  interfaceId: InterfaceId,
+  body: JsonText,
+  headers: SentHeaders,
+  passedOn?: PassedOn,
+): string {
   const sent = (name: string): string | undefined => headers[name]?.[0];
   const byokKey = sent(headerNames.byokKey);
   return sha256Hex(
@@ -26,6 +32,7 @@ export function fingerprint(interfaceId: InterfaceId, body: JsonText, headers: S
         // Its parent id is new in every try of a tracing client.
         traceparent: sent(headerNames.traceparent)?.split('-')[1],
       },
+      passed_on: passesAnything(passedOn) ? passedOn : undefined,
       byok_key_sha256: byokKey === undefined ? undefined : sha256Hex(byokKey),
     }),
   );

@@ -2,6 +2,7 @@
 // left out is listed; whatever else a client sends counts, members unknown to the gateway included.
 import type { InterfaceId } from '../../foundation/constants/index.ts';
 import { canonicalJson, sha256Hex } from '../../foundation/ids/index.ts';
+import { type PassedOn, passesAnything } from '../../protocol/interfaces/index.ts';
 import { canonicalText, type JsonText, type PolicyOptions } from '../../protocol/wire/index.ts';
 
 export interface CacheKeyParts {
@@ -21,6 +22,8 @@ export interface CacheKeyParts {
   readonly order?: readonly string[] | undefined;
   /** The members of the request, a preset merged in. */
   readonly body: JsonText;
+  /** What providers get beside it. */
+  readonly passedOn?: PassedOn | undefined;
   /** Top-level members of it that change no answer, or stand in the other parts. */
   readonly leftOut: ReadonlySet<string>;
 }
@@ -36,6 +39,7 @@ export function cacheKey({
   ignore,
   order,
   body,
+  passedOn,
   leftOut,
 }: CacheKeyParts): string {
   // Left out where it always was, so that answers that are stored are still found.
@@ -53,6 +57,7 @@ export function cacheKey({
       ignore,
       order,
       request_sha256,
+      passed_on: passesAnything(passedOn) ? passedOn : undefined,
     }),
   );
 }

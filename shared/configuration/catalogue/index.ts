@@ -8,7 +8,6 @@ export {
 export {
   type CatalogueDocument,
   type DeclaredPolicy,
-  type Extra,
   extraNames,
   type ModelDocument,
   type ModelProviderDocument,

@@ -10,13 +10,29 @@ import { isKeyExpired, type KeyRecord } from './key-record.ts';
 /** The scheme's name is case-insensitive; anything after the key makes it malformed. */
 const bearerShape = /^bearer +([^ ]+)$/i;
 
-/** Throws UNAUTHORIZED where the header is missing, sent twice or malformed. */
-export function readCredential(headers: HeaderValues): ApiKey {
-  const [header, ...more] = headers[headerNames.authorization] ?? [];
-  const text = more.length > 0 ? undefined : bearerShape.exec(header ?? '')?.[1];
-  const key = text === undefined ? undefined : parseApiKey(text);
+export interface CredentialHeaders {
+  /** `x-api-key` may carry the key too, as clients of Messages send it. */
+  readonly acceptsApiKeyHeader?: boolean;
+}
+
+/** Throws UNAUTHORIZED where no header has a key, one was sent twice or is malformed, or two headers disagree. */
+export function readCredential(headers: HeaderValues, { acceptsApiKeyHeader = false }: CredentialHeaders = {}): ApiKey {
+  const bearer = textIn(headers[headerNames.authorization], (header) => bearerShape.exec(header)?.[1]);
+  const plain = acceptsApiKeyHeader ? textIn(headers[headerNames.apiKey], (header) => header) : undefined;
+  const [text, ...others] = new Set([bearer, plain].filter((one) => one !== undefined));
+  const key = text === undefined || others.length > 0 ? undefined : parseApiKey(text);
   if (key === undefined) throw fail('UNAUTHORIZED');
   return key;
+}
+
+/** Undefined: it was not sent. Empty, which is no key: it was malformed. */
+function textIn(
+  values: readonly string[] | undefined,
+  read: (header: string) => string | undefined,
+): string | undefined {
+  if (values === undefined || values.length === 0) return undefined;
+  const [header = '', ...more] = values;
+  return more.length > 0 ? '' : (read(header) ?? '');
 }
 
 export interface KeyReader {

@@ -1,6 +1,7 @@
 /** Every header the gateway reads or writes, in lower case. */
 export const headerNames = {
   authorization: 'authorization',
+  apiKey: 'x-api-key',
   idempotencyKey: 'idempotency-key',
   byokKey: 'x-byok-key',
   traceId: 'x-gw-trace-id',
@@ -8,6 +9,8 @@ export const headerNames = {
   parentSpanId: 'x-gw-parent-span-id',
   sessionId: 'x-gw-session-id',
   sessionIdAlias: 'x-session-id',
+  messagesSessionId: 'x-claude-code-session-id',
+  responsesSessionId: 'session-id',
   traceparent: 'traceparent',
   referer: 'http-referer',
   title: 'x-title',
@@ -19,6 +22,8 @@ export const headerNames = {
   provider: 'x-gw-provider',
   cache: 'x-gw-cache',
   idempotentReplayed: 'idempotent-replayed',
+  cost: 'x-gw-cost',
+  messagesRequestId: 'request-id',
   serverTiming: 'server-timing',
   retryAfter: 'retry-after',
   shouldRetry: 'x-should-retry',

@@ -36,12 +36,14 @@ export const correlationShapes = { id: idShape, session: sessionShape, tracepare
 export interface CorrelationOptions {
   /** A malformed `traceparent` counts as absent. */
   readonly ignoresTraceparent?: boolean;
+  /** A header of other clients that names the session where none of ours does. A malformed one is none. */
+  readonly foreignSessionId?: string | undefined;
 }
 
 export function readCorrelation(
   headers: HeaderValues,
   randomness: Randomness,
-  { ignoresTraceparent = false }: CorrelationOptions = {},
+  { ignoresTraceparent = false, foreignSessionId }: CorrelationOptions = {},
 ): ReadCorrelation {
   const faults: string[] = [];
   const read = (name: string, shape: RegExp): string | undefined => {
@@ -75,9 +77,12 @@ export function readCorrelation(
   if (parentSpanId !== undefined && parentSpanId === spanId) {
     faults.push(`${headerNames.parentSpanId} equals ${headerNames.spanId}`);
   }
+  const [foreign] = foreignSessionId === undefined ? [] : (headers[foreignSessionId] ?? []);
+  const foreignSession = foreign !== undefined && sessionShape.test(foreign) ? foreign : undefined;
+  const sessionId = session ?? sessionAlias ?? foreignSession;
   const traceId = sentTraceId ?? w3cTraceId ?? randomness.uuid().replaceAll('-', '');
   return {
-    correlation: { traceId, spanId, parentSpanId, sessionId: session ?? sessionAlias, traceparent },
+    correlation: { traceId, spanId, parentSpanId, sessionId, traceparent },
     fault: faults.length === 0 ? undefined : fail('invalid_correlation', { message: `${faults.join('; ')}.` }),
   };
 }

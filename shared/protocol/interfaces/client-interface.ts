@@ -1,6 +1,6 @@
 // What a client's interface (chat completions, messages, …) says of itself. Stages, formats and the response cache work with
 // this, and none of them asks which interface it has. Types only.
-import type { GatewayError } from '../../errors/index.ts';
+import type { ErrorFormat, GatewayError } from '../../errors/index.ts';
 import type { InterfaceId } from '../../foundation/constants/index.ts';
 import type { SchemaWork } from '../json-schema/index.ts';
 import type {
@@ -23,6 +23,13 @@ export interface ClientInterface {
   readonly schemaMember: string | undefined;
   /** Whether a model may be the alias of a stored function. */
   readonly callsFunctions: boolean;
+  /** `x-api-key` may carry the key. */
+  readonly acceptsApiKeyHeader: boolean;
+  /** Headers of the request that providers get as they came, lower case. */
+  readonly passedHeaders: readonly string[];
+  /** They get its query too. */
+  readonly passesQuery: boolean;
+  readonly pathConventions: PathConventions;
   /** An error is returned, not thrown: a key that is refused wins over it. */
   readonly readRequest: (body: JsonText, reading: RequestReading) => ClientRequest | GatewayError;
   /** Of a body: top-level members that change no answer, beside the ones that the parts of the cache key name. */
@@ -30,6 +37,22 @@ export interface ClientInterface {
   readonly readAnswer: (text: string) => Promise<ReadAnswer>;
   /** For one stream, from its start. `choices`: of the request. */
   readonly openEventReader: (choices: number) => EventReader;
+}
+
+/** What the clients of a path are used to, whatever the base URL. */
+export interface PathConventions {
+  readonly errorFormat?: ErrorFormat | undefined;
+  /** A header that names the session where none of the gateway does. */
+  readonly foreignSessionId?: string | undefined;
+  /** A second name for the header with the id of the request. */
+  readonly requestIdHeader?: string | undefined;
+}
+
+/** Of a request, beside its body: what providers get as it came. */
+export interface PassedOn {
+  readonly headers: Readonly<Record<string, string>>;
+  /** Without the question mark; empty where there is none. */
+  readonly query: string;
 }
 
 export interface RequestReading {

@@ -1,6 +1,7 @@
 // From a path to the endpoint that serves it.
 import { type BasePath, basePaths } from '../../foundation/constants/index.ts';
 import type { GatewayRequest, GatewayResponse } from '../http/index.ts';
+import type { PathConventions } from '../interfaces/index.ts';
 import type { RequestScope } from './request-scope.ts';
 
 export type Endpoint = (request: GatewayRequest, scope: RequestScope) => Promise<GatewayResponse>;
@@ -16,6 +17,8 @@ export interface RouteTable {
   /** Paths of their own. */
   readonly root: Routes;
   readonly cors: boolean;
+  /** By the path of a route. */
+  readonly conventions: Readonly<Record<string, PathConventions>>;
 }
 
 export interface Location {
@@ -25,16 +28,24 @@ export interface Location {
   /** Undefined: no such path. */
   readonly methods: Readonly<Record<string, Endpoint>> | undefined;
   readonly pathParameters: readonly string[];
+  readonly conventions: PathConventions;
 }
 
-export function locate({ api, firstBase, root }: RouteTable, path: string): Location {
+export function locate({ api, firstBase, root, conventions }: RouteTable, path: string): Location {
   const base = basePaths.find((candidate) => path.startsWith(`${candidate}/`));
   if (base !== undefined) {
     const routes = base === basePaths[0] ? { ...api, ...firstBase } : api;
-    return { basePath: base, isBelowBase: true, ...matchPath(routes, path.slice(base.length)) };
+    const below = path.slice(base.length);
+    const known = Object.hasOwn(routes, below) && Object.hasOwn(conventions, below) ? conventions[below] : undefined;
+    return { basePath: base, isBelowBase: true, ...matchPath(routes, below), conventions: known ?? {} };
   }
   const itself = basePaths.find((candidate) => path === candidate);
-  return { basePath: itself ?? basePaths[0], isBelowBase: itself !== undefined, ...matchPath(root, path) };
+  return {
+    basePath: itself ?? basePaths[0],
+    isBelowBase: itself !== undefined,
+    ...matchPath(root, path),
+    conventions: {},
+  };
 }
 
 function matchPath(routes: Routes, path: string): Pick<Location, 'methods' | 'pathParameters'> {

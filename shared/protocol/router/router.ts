@@ -38,18 +38,21 @@ export interface RouterOptions {
   readonly firstBase?: Routes;
   /** More paths of their own. */
   readonly root?: Routes;
+  /** What the clients of a path are used to, by the path of its route. */
+  readonly conventions?: RouteTable['conventions'];
   /** False: pages of other origins may not read an answer, and `OPTIONS` is a method like any other. Default: true. */
   readonly cors?: boolean;
 }
 
 export function createRouter(
-  { api = {}, firstBase = {}, root = {}, cors = true }: RouterOptions,
+  { api = {}, firstBase = {}, root = {}, conventions = {}, cors = true }: RouterOptions,
   dependencies: RouterDependencies,
 ): Gateway {
   const table = {
     api,
     firstBase,
     root: { [rootPaths.health]: { GET: serveHealth }, [rootPaths.landing]: { GET: serveLanding }, ...root },
+    conventions,
     cors,
   };
   // A process is starting until its first answer is ready: what arrived before waited for modules and connections.
@@ -62,7 +65,7 @@ export function createRouter(
     startedAtMs ??= dependencies.clock.nowMs();
     return {
       ...response,
-      headers: { ...(cors ? corsHeaders : {}), ...idHeaders(scope), ...response.headers },
+      headers: { ...(cors ? corsHeaders : {}), ...idHeaders(scope, location), ...response.headers },
       finish: async () => {
         await readOn(response, scope, dependencies);
         await scope.deferred.run();
@@ -75,16 +78,18 @@ export function createRouter(
 function openScope(
   request: GatewayRequest,
   { clientGone, endsAtMs, cut }: RequestContext,
-  { basePath, isBelowBase, methods, pathParameters }: Location,
+  { basePath, isBelowBase, methods, pathParameters, conventions: ofPath }: Location,
   { randomness, log, clock }: RouterDependencies,
 ): RequestScope {
   const conventions = conventionsOf[basePath];
   // A client that asks for a path below neither is OpenAI's, as a rule: its base URL lacks a part, and it shows only this form.
   const isMisplaced = !isBelowBase && methods === undefined;
   const isOpenAi = isMisplaced || conventions.errorFormat === 'openai';
-  const errorFormat = isOpenAi ? 'openai' : readErrorFormat(request.headers);
-  const ignoresTraceparent = conventions.ignoresMalformedTraceparent;
-  const { correlation, fault } = readCorrelation(request.headers, randomness, { ignoresTraceparent });
+  const errorFormat = ofPath.errorFormat ?? (isOpenAi ? 'openai' : readErrorFormat(request.headers));
+  const { correlation, fault } = readCorrelation(request.headers, randomness, {
+    ignoresTraceparent: conventions.ignoresMalformedTraceparent,
+    foreignSessionId: ofPath.foreignSessionId,
+  });
   // The record of a call is found by it, and a UUIDv7 says when that was.
   const correlationId = uuidv7(randomness, clock.nowMs());
   const deferred = createDeferredTasks(log, correlationId);
@@ -103,8 +108,12 @@ async function readOn({ finish }: GatewayResponse, { endsAtMs }: RequestScope, {
   else await waitAtMost(clock, Math.max(0, endsAtMs - settlementReserveMs - clock.nowMs()), finish(), () => {});
 }
 
-const idHeaders = ({ correlationId, correlation }: RequestScope): Record<string, string> => ({
+const idHeaders = (
+  { correlationId, correlation }: RequestScope,
+  { conventions: { requestIdHeader } }: Location,
+): Record<string, string> => ({
   [headerNames.requestId]: correlationId,
+  ...(requestIdHeader === undefined ? {} : { [requestIdHeader]: correlationId }),
   [headerNames.traceId]: correlation.traceId,
 });
 

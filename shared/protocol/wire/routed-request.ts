@@ -29,23 +29,14 @@ export interface RoutedRequest {
   readonly size: () => CallSize;
 }
 
-/** The features of feature_unsupported. A response schema is none of them: it has a code of its own. */
-export type FeatureName =
-  | 'tools'
-  | 'vision'
-  | 'audio'
-  | 'json_mode'
-  | 'streaming'
-  | 'service_tier'
-  | 'web_search'
-  | 'plugins'
-  | 'best_of';
+/** What an entry of the catalogue says it can do. A response schema is none of them: it has a code of its own. */
+export type AbilityName = 'tools' | 'vision' | 'audio' | 'json_mode' | 'streaming';
 
-/** A feature, and the member of the request that asks for it. */
-export interface Feature {
-  readonly name: FeatureName;
-  readonly member: string;
-}
+/** A feature that a request needs, and the member of the request that asks for it. */
+export type Feature =
+  | { readonly name: AbilityName; readonly member: string }
+  /** It makes a call dearer than the catalogue's prices: only an entry that lists it in `extras` is called with it. */
+  | { readonly extra: string; readonly member: string };
 
 /** What a candidate must be able to do. */
 export interface RequestNeeds {

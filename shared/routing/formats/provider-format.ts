@@ -1,6 +1,6 @@
 // What a format is: how a candidate is called. Types only.
 import type { Candidate } from '../../configuration/catalogue/index.ts';
-import type { ClientInterface, ClientRequest } from '../../protocol/interfaces/index.ts';
+import type { ClientInterface, ClientRequest, PassedOn } from '../../protocol/interfaces/index.ts';
 import type { EventText } from '../../protocol/wire/index.ts';
 import type { DescribeText } from '../providers/index.ts';
 import type { NoAnswer, Send } from './send.ts';
@@ -8,6 +8,7 @@ import type { NoAnswer, Send } from './send.ts';
 export interface FormatCall {
   readonly clientInterface: ClientInterface;
   readonly request: ClientRequest;
+  readonly passedOn: PassedOn;
 }
 
 /** An answer in the form of the client's interface, whatever the provider speaks. */

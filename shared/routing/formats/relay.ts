@@ -5,9 +5,10 @@ import { upstreamEventMaxBytes } from '../../foundation/constants/index.ts';
 import { readEvents } from '../../protocol/wire/index.ts';
 import type { Format } from './provider-format.ts';
 
-export const relay: Format = async ({ clientInterface, request }, candidate, send) => {
+export const relay: Format = async ({ clientInterface, request, passedOn }, candidate, send) => {
   const sent = await send({
-    path: clientInterface.upstreamPath,
+    path: clientInterface.upstreamPath + (passedOn.query === '' ? '' : `?${passedOn.query}`),
+    headers: passedOn.headers,
     accept: request.stream ? 'text/event-stream' : 'application/json',
     body: () => request.upstreamBody(targetOf(candidate)),
   });

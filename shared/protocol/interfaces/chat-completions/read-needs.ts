@@ -1,11 +1,11 @@
 // What a chat completion needs a candidate to be able to do, and which of its members asks for that.
-import { type FeatureName, isJsonObject, type RequestNeeds } from '../../wire/index.ts';
+import { type AbilityName, type Feature, isJsonObject, type RequestNeeds } from '../../wire/index.ts';
 import type { ChatMembers } from './chat-request.ts';
 
 /** Only what asks for a feature counts: an empty list of tools or a `tool_choice` alone reaches the provider as it is. */
 export function readNeeds({ raw, stream, choices }: ChatMembers): RequestNeeds {
   const format = isJsonObject(raw.response_format) ? raw.response_format.type : undefined;
-  const needed: Record<FeatureName, string | false | undefined> = {
+  const abilities: Record<AbilityName, string | false | undefined> = {
     tools: firstOf([isFilled(raw.tools), 'tools'], [isFilled(raw.functions), 'functions']),
     vision: pathOfPart(raw.messages, ['image_url', 'input_image']),
     audio:
@@ -13,18 +13,23 @@ export function readNeeds({ raw, stream, choices }: ChatMembers): RequestNeeds {
       firstOf([isJsonObject(raw.audio), 'audio'], [includesAudio(raw.modalities), 'modalities']),
     json_mode: format === 'json_object' && 'response_format',
     streaming: stream && 'stream',
+  };
+  const extras = {
     service_tier: isDearerTier(raw.service_tier) && 'service_tier',
     web_search: isSent(raw.web_search_options) && 'web_search_options',
     plugins: isSent(raw.plugins) && !isEmptyList(raw.plugins) && 'plugins',
     best_of: isSent(raw.best_of) && !isAtMost(raw.best_of, choices) && 'best_of',
   };
-  const features = (Object.keys(needed) as FeatureName[]).flatMap((name) => {
-    const member = needed[name];
-    return typeof member === 'string' ? [{ name, member }] : [];
-  });
+  const features = [
+    ...neededOf(abilities).map(([name, member]) => ({ name: name as AbilityName, member })),
+    ...neededOf(extras).map(([extra, member]) => ({ extra, member })),
+  ] satisfies Feature[];
   const storingMember = (raw.store ?? false) === false ? undefined : 'store';
   return { features, jsonSchema: format === 'json_schema', storingMember, promptBytes: promptBytesOf(raw.messages) };
 }
+
+const neededOf = (asked: Readonly<Record<string, string | false | undefined>>): [string, string][] =>
+  Object.entries(asked).filter((one): one is [string, string] => typeof one[1] === 'string');
 
 const firstOf = (...asked: readonly (readonly [boolean, string])[]): string | undefined =>
   asked.find(([isAsked]) => isAsked)?.[1];

@@ -1,0 +1,27 @@
+// What of the headers and the query of a request goes on to the provider as it came.
+import { fail, type GatewayError } from '../../../shared/errors/index.ts';
+import type { HeaderValues } from '../../../shared/protocol/http/index.ts';
+import type { ClientInterface, PassedOn } from '../../../shared/protocol/interfaces/index.ts';
+
+const headerShape = /^[\x20-\x7e]{1,1024}$/;
+/** No fragment, nothing that would need quoting in a URL. */
+const queryShape = /^[A-Za-z0-9._~%&=+,:;@/?!$'()*-]{1,1024}$/;
+
+export function readPassedOn(
+  { passedHeaders, passesQuery }: Pick<ClientInterface, 'passedHeaders' | 'passesQuery'>,
+  headers: HeaderValues,
+  query: string,
+): PassedOn | GatewayError {
+  const passed: Record<string, string> = {};
+  for (const name of passedHeaders) {
+    const values = headers[name];
+    if (values === undefined || values.length === 0) continue;
+    // Two lines of one header mean the same as one with a comma.
+    const value = values.join(',');
+    if (!headerShape.test(value)) return fail('invalid_request', { message: `The header ${name} is malformed.` });
+    passed[name] = value;
+  }
+  const isPassed = passesQuery && query !== '';
+  if (isPassed && !queryShape.test(query)) return fail('invalid_request', { message: 'The query is malformed.' });
+  return { headers: passed, query: isPassed ? query : '' };
+}
