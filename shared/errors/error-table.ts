@@ -83,7 +83,7 @@ const functions = {
   ),
   invalid_function_request: entry(400, 'The request does not match the input contract of the function.'),
   function_requires_managed_funding: entry(400, 'Functions use workspace credits; a BYOK key cannot pay for them.'),
-  api_key_revoked: entry(401, 'The API key is revoked or expired.'),
+  api_key_revoked: retried(401, 'The API key is revoked or expired.', 'never'),
   spend_limit_exceeded: entry(402, 'The call could exceed the spend limit of the key.'),
   function_not_found: entry(404, 'The workspace has no such function.', 'model'),
   revision_not_available: entry(

@@ -39,6 +39,32 @@ describe('an error answer', () => {
   });
 });
 
+describe('an error answer in the form of Messages', () => {
+  it.each<[ErrorCode, string]>([
+    ['invalid_request', 'invalid_request_error'],
+    ['method_not_allowed', 'invalid_request_error'],
+    ['idempotency_conflict', 'invalid_request_error'],
+    ['no_policy_compliant_provider', 'invalid_request_error'],
+    ['UNAUTHORIZED', 'authentication_error'],
+    ['PAYMENT_REQUIRED', 'billing_error'],
+    ['byok_not_enabled', 'permission_error'],
+    ['not_found', 'not_found_error'],
+    ['request_too_large', 'request_too_large'],
+    ['rate_limited', 'rate_limit_error'],
+    ['internal_error', 'api_error'],
+    ['no_available_provider', 'api_error'],
+    ['request_deadline_exceeded', 'api_error'],
+    ['RATE_LIMITER_UNAVAILABLE', 'overloaded_error'],
+  ])('has the type of its status, and our code where clients find it: %s is an %s', (code, type) => {
+    const { status, headers, body } = toEnvelope(fail(code), id, 'messages');
+    const { message } = errorCatalogue[code];
+    expect(status).toBe(errorCatalogue[code].status);
+    expect(headers).toEqual(toEnvelope(fail(code), id).headers);
+    const error = { type, message, details: { error_code: code } };
+    expect(JSON.parse(body)).toEqual({ type: 'error', error, error_code: code, correlation_id: id });
+  });
+});
+
 describe('an error answer in the form of OpenAI', () => {
   const bodyOf = (error: GatewayError) => JSON.parse(toEnvelope(error, id, 'openai').body);
 
@@ -128,6 +154,8 @@ describe('the retry headers', () => {
     'request_deadline_exceeded',
     'execution_deadline_exceeded',
     'provider_not_configured',
+    'UNAUTHORIZED',
+    'api_key_revoked',
   ];
   const waiting: ErrorCode[] = ['rate_limited', 'api_key_rate_limit', 'execution_capacity', 'RATE_LIMITER_UNAVAILABLE'];
 
