@@ -1,17 +1,17 @@
 // What the simulator says: something a person who tries the demo can read, built from the last message of the request.
-import type { Call, ChatRequest } from './call.ts';
+import type { Call } from './call.ts';
+import type { ModelRequest } from './model-request.ts';
 import { schemaInstance } from './schema-instance.ts';
-import { imagesIn, textOf, tokensOf } from './tokens.ts';
+import { imagesIn, tokensOf } from './tokens.ts';
 
 /** More of the question would bury the answer. */
 const quotedTokens = 40;
 
 export function answerText(call: Call): string {
-  const { request } = call;
-  const format = request.response_format?.type;
-  if (format === 'json_schema') return JSON.stringify(schemaInstance(request.response_format?.json_schema?.schema));
-  if (format === 'json_object') return JSON.stringify({ answer: friendlyText(call), model: request.model });
-  return friendlyText(call);
+  const { output, model } = call.request;
+  if (output === 'text') return friendlyText(call);
+  if (output === 'object') return JSON.stringify({ answer: friendlyText(call), model });
+  return JSON.stringify(schemaInstance(output.schema));
 }
 
 function friendlyText(call: Call): string {
@@ -29,15 +29,13 @@ function friendlyText(call: Call): string {
 }
 
 /** The text of the last user message, trimmed. */
-export const lastUserText = (request: ChatRequest): string => {
-  const last = request.messages.findLast((message) => message.role === 'user');
-  return last === undefined ? '' : textOf(last).trim();
-};
+export const lastUserText = ({ turns }: ModelRequest): string =>
+  (turns.findLast(({ role }) => role === 'user')?.text ?? '').trim();
 
 /** The results of the tools, where they are the last that was said. */
-function toolResults(request: ChatRequest): readonly string[] {
-  const before = request.messages.findLastIndex((message) => message.role !== 'tool');
-  return request.messages.slice(before + 1).map(textOf);
+function toolResults({ turns }: ModelRequest): readonly string[] {
+  const before = turns.findLastIndex(({ role }) => role !== 'tool');
+  return turns.slice(before + 1).map(({ text }) => text);
 }
 
 function quote(text: string): string {

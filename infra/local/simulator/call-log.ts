@@ -5,9 +5,12 @@ export interface ReceivedCall {
   readonly provider: string;
   readonly method: string;
   readonly path: string;
+  readonly query: string;
   /** All of them as received, credentials included, by lower-case name. */
   readonly headers: Readonly<Record<string, string>>;
-  /** The `model` member as received. */
+  /** The format that was spoken, `messages`; null where the path is none of a format. */
+  readonly format: string | null;
+  /** The model as received. */
   readonly model: string | null;
   /** The behaviour that answered, or `not-found`, `wrong-credential`, `invalid-request`. */
   readonly behaviour: string;

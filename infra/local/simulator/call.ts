@@ -1,36 +1,8 @@
-// What a behaviour knows of the request it answers.
+// What a behaviour knows of the request it answers, and the format that was spoken: how requests are read and answers
+// written. What a model answers, and how it misbehaves, is the same in all formats.
+import type { Completion, Frame } from './answer.ts';
+import type { ModelRequest } from './model-request.ts';
 import type { Steps } from './step.ts';
-
-export interface Message {
-  readonly role: string;
-  readonly content?: string | null | readonly ContentPart[];
-  readonly tool_calls?: readonly { readonly function?: { readonly name?: string; readonly arguments?: string } }[];
-}
-
-interface ContentPart {
-  readonly type: string;
-  readonly text?: string;
-}
-
-export interface Tool {
-  readonly function: { readonly name: string; readonly parameters?: unknown };
-}
-
-/** The members of a chat completion request that the simulator looks at. Anything else may be there too. */
-export interface ChatRequest {
-  readonly model: string;
-  readonly messages: readonly Message[];
-  readonly stream?: boolean | null;
-  readonly stream_options?: { readonly include_usage?: boolean } | null;
-  readonly max_tokens?: number | null;
-  readonly max_completion_tokens?: number | null;
-  readonly n?: number | null;
-  readonly stop?: string | readonly string[] | null;
-  readonly tools?: readonly Tool[] | null;
-  readonly tool_choice?: string | { readonly function?: { readonly name?: string } } | null;
-  readonly parallel_tool_calls?: boolean | null;
-  readonly response_format?: { readonly type?: string; readonly json_schema?: { readonly schema?: unknown } } | null;
-}
 
 export interface Call {
   readonly provider: string;
@@ -38,10 +10,14 @@ export interface Call {
   readonly name: string;
   /** What follows the name, `['3', 'rate_limit_exceeded']` in `error-after-chunks:3:rate_limit_exceeded`. */
   readonly parameters: readonly string[];
-  readonly request: ChatRequest;
+  readonly format: Format;
+  readonly request: ModelRequest;
+  /** The path below the base URL. */
+  readonly path: string;
+  readonly body: unknown;
   readonly bodyText: string;
   readonly headers: Readonly<Record<string, string>>;
-  /** Milliseconds between two chunks of a stream. */
+  /** Milliseconds between two frames of a stream. */
   readonly paceMs: number;
   /** Calls with the same provider and whole model name before this one. */
   readonly earlierCalls: number;
@@ -50,6 +26,53 @@ export interface Call {
   readonly createdEpochSeconds: number;
   /** A fresh id, `chatcmpl-…`. */
   readonly newId: (prefix: string) => string;
+}
+
+/** What a format reads of a request. */
+export interface Received {
+  readonly headers: Readonly<Record<string, string>>;
+  /** Undefined where the text is not JSON. */
+  readonly body: unknown;
+  /** The named groups of `path`, percent-decoded. */
+  readonly fromPath: Readonly<Record<string, string | undefined>>;
+}
+
+export interface ErrorAnswer {
+  readonly body: unknown;
+  readonly headers?: Record<string, string>;
+}
+
+export interface Format {
+  readonly name: string;
+  /** Of the path below the base URL. The group `model` where the path names the model. */
+  readonly path: RegExp;
+  /** Where a credential may stand beside `Authorization: Bearer`. */
+  readonly keyHeader?: string;
+  readonly requestIdHeader: string;
+  /** The prefix of an answer's id. */
+  readonly idPrefix: string;
+  readonly streamType: string;
+  /** Top-level members without which an answer, or an event, says nothing. */
+  readonly answerMembers: readonly string[];
+  /** What keeps an idle stream alive; empty where the format has nothing for that. */
+  readonly keepAlive: string;
+  /** How a credential that is not accepted is refused. */
+  readonly wrongCredential: { readonly status: number; readonly code: string };
+  /** A prompt that is blocked gets an answer without content, not an error. */
+  readonly answersBlockedPrompts?: true;
+  /** A string says why a strict provider refuses the request. */
+  readonly read: (received: Received) => ModelRequest | string;
+  readonly json: (call: Call, completion: Completion) => object;
+  /** The stream of an answer. */
+  readonly frames: (call: Call, completion: Completion) => readonly Frame[];
+  /** A frame on the wire; `position` counts the frames of a stream from 0. */
+  readonly encode: (frame: Frame, position: number) => string | Uint8Array;
+  /** The body of an error answer; `code` chooses among the errors of that status. */
+  readonly error: (status: number, code?: string, message?: string) => ErrorAnswer;
+  /** What ends a stream that fails after its 200. */
+  readonly errorFrames: (completion: Completion, code: string | undefined) => readonly Frame[];
+  /** A failed answer under status 200, where that is not just the error. */
+  readonly failedJson?: (call: Call, completion: Completion, code: string | undefined) => object;
 }
 
 /** Answers one call. To add one: write it, name it in its family's table, describe it in README.md. */

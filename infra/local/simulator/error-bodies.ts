@@ -1,4 +1,4 @@
-// Error bodies as providers write them: OpenAI's form by status and by code, and the forms of others by their name.
+// Error bodies in OpenAI's form, by status and by code, and those of providers that write others although they speak its formats.
 
 interface OpenAiError {
   readonly type: string;
@@ -82,9 +82,10 @@ const otherForms: Readonly<Record<string, unknown>> = {
 };
 
 /** A body for a status; `code` chooses another OpenAI code, a code of its own, or the form of another provider. */
-export function errorBody(status: number, code?: string): unknown {
+export function errorBody(status: number, code?: string, message?: string): unknown {
   if (code !== undefined && code in otherForms) return otherForms[code];
   const basis = named.find((entry) => entry.code === code) ?? byStatus[status] ?? fault;
-  const { message, type, param = null } = basis;
-  return { error: { message, type, param, code: code ?? basis.code } };
+  if (message !== undefined) return { error: { message, type: basis.type, param: null, code: code ?? null } };
+  const { type, param = null } = basis;
+  return { error: { message: basis.message, type, param, code: code ?? basis.code } };
 }

@@ -1,6 +1,6 @@
-export { unknownMembersTexts } from './behaviours/framing.ts';
 export { behaviourNames } from './behaviours/registry.ts';
 export type { ReceivedCall } from './call-log.ts';
 export { schemaInstance } from './schema-instance.ts';
 export { type Simulator, type SimulatorOptions, startSimulator } from './start-simulator.ts';
 export { countTokens, tokensOf } from './tokens.ts';
+export { unknownMembersTexts } from './unknown-members.ts';

@@ -1,6 +1,6 @@
 // From an HTTP request to what the log and a behaviour need of it. Nothing is answered here.
 import type { IncomingMessage } from 'node:http';
-import type { ChatRequest } from './call.ts';
+import { type ChosenFormat, chooseFormat } from './formats/index.ts';
 
 /** Above what any gateway should send; it only keeps a runaway test from filling the memory. */
 const bodyHardBytes = 64 * 1024 * 1024;
@@ -9,7 +9,12 @@ export interface ReadRequest {
   readonly provider: string;
   readonly method: string;
   readonly path: string;
-  readonly isChatCompletion: boolean;
+  /** Without the question mark. */
+  readonly query: string;
+  /** The path below the base URL. */
+  readonly pathBelowBase: string;
+  /** Undefined: no format is called so. */
+  readonly chosen: ChosenFormat | undefined;
   readonly headers: Readonly<Record<string, string>>;
   readonly bodyText: string;
   /** Undefined where the text is not JSON. */
@@ -18,20 +23,24 @@ export interface ReadRequest {
   readonly isTooLarge: boolean;
 }
 
-const chatCompletionPath = /^(?:\/.*)?\/v1\/chat\/completions$/;
+const basePath = /^(?:\/.*)?\/v1(?=\/|$)/;
 
 export const pathOf = (request: IncomingMessage): string => (request.url ?? '/').split('?', 1)[0] ?? '/';
 
 export async function readRequest(request: IncomingMessage): Promise<ReadRequest> {
   const path = pathOf(request);
   const method = request.method ?? 'GET';
+  const base = basePath.exec(path)?.[0];
+  const pathBelowBase = base === undefined ? '' : path.slice(base.length);
   const text = await readText(request);
   const bodyText = text ?? '';
   return {
     provider: /([^/]+)\/v1(?:\/|$)/.exec(path)?.[1] ?? 'simulator',
     method,
     path,
-    isChatCompletion: method === 'POST' && chatCompletionPath.test(path),
+    query: (request.url ?? '').split('?').slice(1).join('?'),
+    pathBelowBase,
+    chosen: method === 'POST' ? chooseFormat(pathBelowBase) : undefined,
     headers: Object.fromEntries(
       Object.entries(request.headers).map(([name, value]) => [
         name,
@@ -62,14 +71,4 @@ function parse(text: string): unknown {
   } catch {
     return undefined;
   }
-}
-
-/** What a strict provider would refuse in the body, or null. */
-export function whyInvalid(body: unknown): string | null {
-  if (body === undefined) return 'We could not parse the JSON body of your request.';
-  const { model, messages } = (body ?? {}) as Partial<ChatRequest>;
-  if (typeof model !== 'string' || model === '') return 'you must provide a model parameter';
-  if (!Array.isArray(messages) || messages.length === 0) return "Invalid 'messages': expected an array with messages.";
-  const isMessage = (message: unknown) => typeof (message as { role?: unknown } | null)?.role === 'string';
-  return messages.every(isMessage) ? null : "Invalid 'messages': every message needs a role.";
 }

@@ -4,10 +4,13 @@ import type { Socket } from 'node:net';
 import type { Randomness } from '../../../shared/foundation/ids/index.ts';
 import type { Clock } from '../../../shared/foundation/time/index.ts';
 import { chooseBehaviour } from './behaviours/registry.ts';
-import type { Call, ChatRequest } from './call.ts';
+import type { Call } from './call.ts';
 import type { CallLog, ReceivedCall } from './call-log.ts';
+import { isAccepted } from './credential.ts';
+import { errorBody } from './error-bodies.ts';
+import { refuse } from './frames.ts';
 import { play } from './play.ts';
-import { type ReadRequest, readRequest, whyInvalid } from './read-request.ts';
+import { type ReadRequest, readRequest } from './read-request.ts';
 import { json, type Steps } from './step.ts';
 
 export interface ServerState {
@@ -31,7 +34,7 @@ export async function serveRequest(state: ServerState, request: IncomingMessage,
   const earlierCalls = log.add(call);
   const newId = (prefix: string) => `${prefix}${randomness.bytes(12).toString('hex')}`;
   const createdEpochSeconds = Math.floor(call.receivedAtMs / 1000);
-  response.setHeader('x-request-id', newId('req_'));
+  response.setHeader(read.chosen?.format.requestIdHeader ?? 'x-request-id', newId('req_'));
   const steps = answer.steps({ paceMs, earlierCalls, earlierOnConnection, createdEpochSeconds, newId });
   await perform(state, steps, response, call);
 }
@@ -44,26 +47,25 @@ interface Answer {
 /** What only the server knows. */
 type CallFacts = Pick<Call, 'paceMs' | 'earlierCalls' | 'earlierOnConnection' | 'createdEpochSeconds' | 'newId'>;
 
-const refusal = (behaviour: string, status: number, message: string, code: string | null): Answer => ({
-  behaviour,
-  steps: () => json(status, { error: { message, type: 'invalid_request_error', param: null, code } }),
-});
-
 /** Who answers a request: a behaviour, or one of the refusals that every provider has. */
 function answerRequest(read: ReadRequest, credential: string | undefined): Answer {
-  const { provider, headers, bodyText, method, path } = read;
-  if (!read.isChatCompletion) return refusal('not-found', 404, `Invalid URL (${method} ${path})`, null);
-  if (credential !== undefined && headers.authorization !== `Bearer ${credential}`) {
-    return refusal('wrong-credential', 401, 'Incorrect API key provided.', 'invalid_api_key');
+  const { provider, headers, body, bodyText, method, path, pathBelowBase, chosen } = read;
+  if (chosen === undefined) {
+    const message = `Invalid URL (${method} ${path})`;
+    return { behaviour: 'not-found', steps: () => json(404, errorBody(404, undefined, message)) };
   }
-  const invalid = read.isTooLarge ? 'The body is too large.' : whyInvalid(read.body);
-  if (invalid !== null) return refusal('invalid-request', 400, invalid, null);
-  const request = read.body as ChatRequest;
+  const { format, fromPath } = chosen;
+  if (credential !== undefined && !isAccepted(credential, format, headers)) {
+    const { status, code } = format.wrongCredential;
+    return { behaviour: 'wrong-credential', steps: () => refuse(chosen, status, { code }) };
+  }
+  const request = read.isTooLarge ? 'The body is too large.' : format.read({ headers, body, fromPath });
+  if (typeof request === 'string') {
+    return { behaviour: 'invalid-request', steps: () => refuse(chosen, 400, { message: request }) };
+  }
   const { name, parameters, behaviour } = chooseBehaviour(request.model);
-  return {
-    behaviour: name,
-    steps: (facts) => behaviour({ ...facts, provider, name, parameters, request, bodyText, headers }),
-  };
+  const known = { provider, name, parameters, format, request, path: pathBelowBase, body, bodyText, headers };
+  return { behaviour: name, steps: (facts) => behaviour({ ...facts, ...known }) };
 }
 
 /** The log itself: GET lists it, DELETE empties it. */
@@ -73,10 +75,11 @@ export function serveLog(state: ServerState, request: IncomingMessage, response:
 }
 
 function receivedCall(read: ReadRequest, behaviour: string, receivedAtMs: number): ReceivedCall {
-  const { isChatCompletion: _answered, isTooLarge: _refused, ...received } = read;
-  const model = (read.body as { model?: unknown } | null | undefined)?.model;
+  const { chosen, pathBelowBase: _partOfPath, isTooLarge: _refused, ...received } = read;
+  const model = chosen?.fromPath.model ?? (read.body as { model?: unknown } | null | undefined)?.model;
   return {
     ...received,
+    format: chosen?.format.name ?? null,
     model: typeof model === 'string' ? model : null,
     behaviour,
     receivedAtMs,

@@ -1,5 +1,5 @@
-// The provider simulator: a real HTTP server that speaks the chat completions format. Any path that ends in
-// `/v1/chat/completions` is a provider; the model name chooses the behaviour. It keeps a log of what reached it.
+// The provider simulator: a real HTTP server that speaks the formats of providers. Any base URL that ends in `/v1` is a
+// provider; the path below it chooses the format, the model's name the behaviour. It keeps a log of what reached it.
 import { once } from 'node:events';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -17,7 +17,7 @@ export interface SimulatorOptions {
   readonly paceMs?: number;
   readonly clock?: Clock;
   readonly randomness?: Randomness;
-  /** Only `Authorization: Bearer <credential>` is answered; anything else gets 401. */
+  /** Only this one is answered, after `Bearer` or in the header that the format has for it. */
   readonly credential?: string;
 }
 

@@ -35,11 +35,6 @@ export const head = (status: number, headers: Readonly<Record<string, string>>):
   headers,
 });
 
-export const eventStreamHead = head(200, {
-  'content-type': 'text/event-stream; charset=utf-8',
-  'cache-control': 'no-cache',
-});
-
 /** A whole body of a known length. */
 export function body(status: number, contentType: string, text: string, headers: Record<string, string> = {}): Steps {
   const length = String(Buffer.byteLength(text));

@@ -1,6 +1,6 @@
 // Tokens of the simulator: a word with the space before it is one token, a long word one for every 24 characters.
 // Deterministic, so that a test can compute what a call must cost.
-import type { ChatRequest, Message } from './call.ts';
+import type { ModelRequest } from './model-request.ts';
 
 /** What OpenAI counts for an image of low detail. */
 const tokensPerImage = 85;
@@ -10,21 +10,9 @@ export const tokensOf = (text: string): readonly string[] => text.match(/\s*\S{1
 
 export const countTokens = (text: string): number => tokensOf(text).length;
 
-/** The text of a message, parts joined. */
-export function textOf(message: Message): string {
-  if (typeof message.content === 'string') return message.content;
-  return (message.content ?? []).map((part) => (part.type === 'text' ? (part.text ?? '') : '')).join(' ');
-}
+export const imagesIn = ({ turns }: ModelRequest): number => turns.reduce((sum, { images = 0 }) => sum + images, 0);
 
-export const imagesIn = (request: ChatRequest): number =>
-  request.messages
-    .flatMap((message) => (Array.isArray(message.content) ? message.content : []))
-    .filter((part) => part.type === 'image_url').length;
-
-export function promptTokens(request: ChatRequest): number {
-  const texts = request.messages.map((message) => {
-    const toolCalls = (message.tool_calls ?? []).map((toolCall) => countTokens(toolCall.function?.arguments ?? ''));
-    return toolCalls.reduce((sum, tokens) => sum + tokens, countTokens(textOf(message)));
-  });
-  return texts.reduce((sum, tokens) => sum + tokens, 0) + imagesIn(request) * tokensPerImage;
+export function promptTokens(request: ModelRequest): number {
+  const texts = request.turns.flatMap(({ text, toolArguments = [] }) => [text, ...toolArguments]);
+  return texts.reduce((sum, text) => sum + countTokens(text), 0) + imagesIn(request) * tokensPerImage;
 }

@@ -366,14 +366,13 @@ describe('framing', () => {
 
   it('sends unknown members, spacing and numbers exactly as its exported texts say', () =>
     withSimulator(async (simulator) => {
-      expect((await ask(simulator, 'unknown-members')).text).toBe(unknownMembersTexts.json);
-      const { text } = await ask(simulator, 'unknown-members', streamed);
-      const { chunks, usageChunk } = unknownMembersTexts;
-      expect(dataOf(text)).toEqual([...chunks, usageChunk, '[DONE]']);
-      expect(dataOf((await ask(simulator, 'unknown-members', { stream: true })).text)).toEqual([...chunks, '[DONE]']);
-      for (const json of [unknownMembersTexts.json, ...chunks, usageChunk]) {
-        expect(JSON.stringify(JSON.parse(json))).not.toBe(json);
-      }
+      const { json, data } = unknownMembersTexts('chat-completions', streamed);
+      expect((await ask(simulator, 'unknown-members')).text).toBe(json);
+      expect(dataOf((await ask(simulator, 'unknown-members', streamed)).text)).toEqual(data);
+      const unasked = unknownMembersTexts('chat-completions').data;
+      expect(dataOf((await ask(simulator, 'unknown-members', { stream: true })).text)).toEqual(unasked);
+      expect([data.length, unasked.length]).toEqual([6, 5]);
+      for (const text of [json, ...data.slice(0, -1)]) expect(JSON.stringify(JSON.parse(text))).not.toBe(text);
     }));
 
   it('sends content of the size asked for, in many chunks or in one', () =>

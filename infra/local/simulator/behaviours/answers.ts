@@ -1,8 +1,10 @@
 // Good answers of every kind, and answers to requests for JSON that are not quite what was asked for.
+
+import type { Choice } from '../answer.ts';
 import { answerText } from '../answer-text.ts';
 import type { Behaviour, Behaviours, Call } from '../call.ts';
-import { type Choice, complete } from '../completion.ts';
-import { respond } from '../frames.ts';
+import { complete, thought } from '../completion.ts';
+import { refuse, respond } from '../frames.ts';
 
 /** What any unknown name does. */
 export const echo: Behaviour = (call) => respond(call, complete(call));
@@ -12,12 +14,20 @@ const saying =
   (call) =>
     respond(call, complete(call, typeof choice === 'function' ? choice(call) : choice));
 
+/** No choice at all where the format has an answer for that. */
+const blockedPrompt: Behaviour = (call) =>
+  call.format.answersBlockedPrompts
+    ? respond(call, complete(call, {}, 0))
+    : refuse(call, 400, { code: 'content_policy_violation' });
+
 export const answers: Behaviours = {
   echo,
   tools: echo,
-  reasoning: saying({ reasoning: 'The user wants an answer. I should give a short one.' }),
+  reasoning: saying({ reasoning: thought }),
+  'redacted-reasoning': saying({ reasoning: thought, hasRedactedReasoning: true }),
   refusal: saying({ content: null, refusal: 'I am sorry, but I cannot help with that.' }),
   'content-filter': saying({ content: 'I was about to', finishReason: 'content_filter' }),
+  'blocked-prompt': blockedPrompt,
   'two-choices': (call) => respond(call, complete(call, {}, 2)),
   // The body goes in as it was received: parsing it here would hide what a client did to its numbers.
   'echo-request': saying((call) => ({
@@ -28,8 +38,8 @@ export const answers: Behaviours = {
 const prose = 'Of course! Here is the answer in plain words, because I forgot what you asked for.';
 
 /** JSON that no schema for an object, and none for anything else, accepts. */
-function mismatch(call: Call): string {
-  const schema = call.request.response_format?.json_schema?.schema as { type?: unknown } | undefined;
+function mismatch({ request: { output } }: Call): string {
+  const schema = typeof output === 'object' ? (output.schema as { type?: unknown } | undefined) : undefined;
   return schema?.type === 'array' ? '{"not":"an array"}' : '[["not what was asked for"]]';
 }
 

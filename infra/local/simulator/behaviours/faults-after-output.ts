@@ -1,56 +1,68 @@
 // Failures after the 200 has left. Each says what happens to a stream, frame by frame, and what is the same for a JSON answer.
+
+import type { Completion, Frame } from '../answer.ts';
 import { type Behaviour, type Behaviours, type Call, numberParameter, wordParameter } from '../call.ts';
-import { type Completion, complete, completionJson } from '../completion.ts';
-import { errorBody } from '../error-bodies.ts';
-import { done, type Frame, framesOf, jsonFrame, streamSteps, throughOutput } from '../frames.ts';
+import { complete } from '../completion.ts';
+import { jsonFrame, streamSteps, throughOutput } from '../frames.ts';
 import { body, cut, end, head, json, type Step, type Steps, write } from '../step.ts';
 
 const without = (frames: readonly Frame[], ...carried: Frame['carries'][]) =>
   frames.filter(({ carries }) => !carried.includes(carries));
 
+const endMarks = (frames: readonly Frame[]) => frames.filter(({ carries }) => carries === 'done');
+
 interface LateFault {
-  readonly stream: (frames: readonly Frame[], call: Call) => readonly Frame[];
+  readonly stream: (frames: readonly Frame[], call: Call, completion: Completion) => readonly Frame[];
   readonly ending?: Step;
-  readonly json: (completion: Completion, call: Call) => Steps;
+  readonly json: (call: Call, completion: Completion) => Steps;
 }
 
 const late =
   (fault: LateFault): Behaviour =>
   (call) => {
     const completion = complete(call);
-    if (call.request.stream !== true) return fault.json(completion, call);
-    return streamSteps(call, fault.stream(framesOf(call, completion), call), { ending: fault.ending ?? end });
+    if (!call.request.isStream) return fault.json(call, completion);
+    const frames = fault.stream(call.format.frames(call, completion), call, completion);
+    return streamSteps(call, frames, { ending: fault.ending ?? end });
   };
 
 /** Half of the JSON answer, then `ending`. Without a declared length a clean end looks complete to HTTP. */
-function half(completion: Completion, ending: Step): Steps {
-  const text = JSON.stringify(completionJson(completion));
-  return [head(200, { 'content-type': 'application/json' }), write(text.slice(0, text.length / 2)), ending];
-}
+const half =
+  (ending: Step) =>
+  (call: Call, completion: Completion): Steps => {
+    const text = JSON.stringify(call.format.json(call, completion));
+    return [head(200, { 'content-type': 'application/json' }), write(text.slice(0, text.length / 2)), ending];
+  };
 
-const whole = (completion: Completion) => json(200, completionJson(completion));
+const whole = (call: Call, completion: Completion) => json(200, call.format.json(call, completion));
 
-const withoutFinish = (completion: Completion, content: string | null | undefined) =>
-  whole({
+const withoutFinish = (call: Call, completion: Completion, content: { content?: string } = {}) =>
+  whole(call, {
     ...completion,
-    choices: completion.choices.map((choice) => ({
-      ...choice,
-      content: content === undefined ? choice.content : content,
-      finishReason: null,
-    })),
+    choices: completion.choices.map((choice) => ({ ...choice, ...content, finishReason: null })),
   });
+
+/** Under status 200. */
+function failedJson(call: Call, completion: Completion): Steps {
+  const { format } = call;
+  const code = wordParameter(call);
+  return json(200, format.failedJson?.(call, completion, code) ?? format.error(500, code).body);
+}
 
 const errorAfter = (outputs: (call: Call) => number) =>
   late({
-    stream: (frames, call) => [
+    stream: (frames, call, completion) => [
       ...throughOutput(frames, outputs(call)),
-      jsonFrame('other', errorBody(500, wordParameter(call))),
-      done,
+      ...call.format.errorFrames(completion, wordParameter(call)),
     ],
-    json: (_completion, call) => json(200, errorBody(500, wordParameter(call))),
+    json: failedJson,
   });
 
 const keptOutputs = (call: Call) => numberParameter(call, 0, 3);
+
+function withoutMembers(value: object, names: readonly string[]): object {
+  return Object.fromEntries(Object.entries(value).filter(([name]) => !names.includes(name)));
+}
 
 export const faultsAfterOutput: Behaviours = {
   'error-after-role': errorAfter(() => 0),
@@ -58,36 +70,37 @@ export const faultsAfterOutput: Behaviours = {
   cut: late({
     stream: (frames, call) => throughOutput(frames, keptOutputs(call)),
     ending: cut,
-    json: (completion) => half(completion, cut),
+    json: half(cut),
   }),
   'cut-clean': late({
     stream: (frames, call) => throughOutput(frames, keptOutputs(call)),
-    json: (completion) => half(completion, end),
+    json: half(end),
   }),
   'no-done': late({ stream: (frames) => without(frames, 'done'), json: whole }),
-  'done-without-finish': late({
-    stream: (frames) => without(frames, 'finish'),
-    json: (completion) => withoutFinish(completion, undefined),
-  }),
-  'empty-stream': late({ stream: () => [done], json: () => body(200, 'application/json', '') }),
+  'done-without-finish': late({ stream: (frames) => without(frames, 'finish'), json: withoutFinish }),
+  'empty-stream': late({ stream: endMarks, json: () => body(200, 'application/json', '') }),
   'role-only': late({
-    stream: (frames) => [...throughOutput(frames, 0), done],
-    json: (completion) => withoutFinish(completion, ''),
+    stream: (frames) => [...throughOutput(frames, 0), ...endMarks(frames)],
+    json: (call, completion) => withoutFinish(call, completion, { content: '' }),
   }),
   garbage: late({
     stream: (frames, call) => {
       const before = throughOutput(frames, keptOutputs(call));
-      return [...before, { carries: 'other', text: '{"id":"chatcmpl-1","choices":[{' }, ...frames.slice(before.length)];
+      const broken: Frame = { ...(before.at(-1) ?? {}), carries: 'other', text: '{"id":"chatcmpl-1","choices":[{' };
+      return [...before, broken, ...frames.slice(before.length)];
     },
     json: () => body(200, 'application/json', 'Service is warming up, please try again {'),
   }),
   'no-choices': late({
-    stream: (frames) =>
+    stream: (frames, { format }) =>
       frames.map((frame) =>
-        frame === done ? frame : jsonFrame('other', { ...JSON.parse(frame.text), choices: undefined }),
+        frame.text.startsWith('{')
+          ? jsonFrame('other', withoutMembers(JSON.parse(frame.text), format.answerMembers), frame.event)
+          : frame,
       ),
-    json: (completion) => json(200, { ...completionJson(completion), choices: undefined }),
+    json: (call, completion) =>
+      json(200, withoutMembers(call.format.json(call, completion), call.format.answerMembers)),
   }),
-  'json-instead-of-stream': (call) => whole(complete(call)),
-  'stream-instead-of-json': (call) => streamSteps(call, framesOf(call, complete(call))),
+  'json-instead-of-stream': (call) => whole(call, complete(call)),
+  'stream-instead-of-json': (call) => streamSteps(call, call.format.frames(call, complete(call))),
 };

@@ -1,7 +1,8 @@
 // Failures before anything of an answer has left.
 import { type Behaviour, type Behaviours, type Call, numberParameter, wordParameter } from '../call.ts';
-import { errorBody } from '../error-bodies.ts';
-import { done, jsonFrame, streamSteps } from '../frames.ts';
+import { complete } from '../completion.ts';
+import { receivedCredential } from '../credential.ts';
+import { refuse, streamHead, streamSteps } from '../frames.ts';
 import { body, cut, end, head, json, raw, reset, type Steps, silence } from '../step.ts';
 import { echo } from './answers.ts';
 
@@ -14,28 +15,24 @@ const refusing =
   (status: number): Behaviour =>
   (call) => {
     const seconds = call.parameters.find((parameter) => /^\d+$/.test(parameter));
-    return json(
-      status,
-      errorBody(status, wordParameter(call)),
-      seconds === undefined ? {} : { 'retry-after': seconds },
-    );
+    const headers = seconds === undefined ? {} : { 'retry-after': seconds };
+    return refuse(call, status, { code: wordParameter(call), headers });
   };
 
 const html = '<html><head><title>502 Bad Gateway</title></head><body><h1>502 Bad Gateway</h1>nginx</body></html>\n';
 
 /** The received credential comes back in the message, as careless providers do. */
 function leak(call: Call): Steps {
-  const status = numberParameter(call, 0, 401);
-  const message = `Incorrect API key provided: ${call.headers.authorization ?? 'none'}.`;
-  return json(status, { error: { message, type: 'invalid_request_error', param: null, code: 'invalid_api_key' } });
+  const { status, code } = call.format.wrongCredential;
+  const message = `Incorrect API key provided: ${receivedCredential(call.format, call.headers) ?? 'none'}.`;
+  return refuse(call, numberParameter(call, 0, status), { code, message });
 }
 
 const errorIn200: Behaviour = (call) => {
-  const error = errorBody(500, wordParameter(call));
-  return call.request.stream === true ? streamSteps(call, [jsonFrame('other', error), done]) : json(200, error);
+  const code = wordParameter(call);
+  if (!call.request.isStream) return json(200, call.format.error(500, code).body);
+  return streamSteps(call, call.format.errorFrames(complete(call), code));
 };
-
-const redirected = '/redirected/v1/chat/completions';
 
 /** Exchanges that no provider should have, but that HTTP allows: none of them is an answer to the request. */
 const oddExchanges: Behaviours = {
@@ -58,13 +55,13 @@ export const faultsBeforeOutput: Behaviours = {
   ...oddExchanges,
   'error-200': errorIn200,
   'error-leak': leak,
-  redirect: () => [head(307, { location: redirected, 'content-length': '0' }), end],
+  redirect: ({ path }) => [head(307, { location: `/redirected/v1${path}`, 'content-length': '0' }), end],
   reset: () => [reset],
   'reset-after-headers': (call) => [
-    head(200, { 'content-type': call.request.stream === true ? 'text/event-stream' : 'application/json' }),
+    call.request.isStream ? streamHead(call) : head(200, { 'content-type': 'application/json' }),
     cut,
   ],
   'refuse-once': (call) => (call.earlierCalls === 0 ? [reset] : echo(call)),
-  flaky: (call) => (call.earlierCalls < numberParameter(call, 0, 1) ? json(500, errorBody(500)) : echo(call)),
+  flaky: (call) => (call.earlierCalls < numberParameter(call, 0, 1) ? refuse(call, 500) : echo(call)),
   'stale-socket': (call) => (call.earlierOnConnection > 0 ? [reset] : echo(call)),
 };

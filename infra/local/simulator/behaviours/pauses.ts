@@ -1,8 +1,10 @@
 // Providers that take their time, and providers that never end.
+
+import type { Frame } from '../answer.ts';
 import { type Behaviour, type Behaviours, type Call, numberParameter } from '../call.ts';
-import { type Completion, complete, completionJson } from '../completion.ts';
-import { chunkHead, type Frame, framesOf, jsonFrame, streamSteps, throughOutput } from '../frames.ts';
-import { eventStreamHead, head, type Steps, silence, wait, write } from '../step.ts';
+import { complete } from '../completion.ts';
+import { streamHead, streamSteps, throughOutput } from '../frames.ts';
+import { head, type Steps, silence, wait, write } from '../step.ts';
 import { echo } from './answers.ts';
 
 /** Streams that end only when the client leaves end here all the same. */
@@ -16,30 +18,31 @@ const stallAfter =
   (outputs: number): Behaviour =>
   (call) => {
     const completion = complete(call);
-    if (call.request.stream === true) {
-      const frames = throughOutput(framesOf(call, completion), numberParameter(call, 0, outputs));
+    if (call.request.isStream) {
+      const frames = throughOutput(call.format.frames(call, completion), numberParameter(call, 0, outputs));
       return streamSteps(call, frames, { ending: silence });
     }
-    const text = JSON.stringify(completionJson(completion));
+    const text = JSON.stringify(call.format.json(call, completion));
     const headers = { 'content-type': 'application/json', 'content-length': String(Buffer.byteLength(text)) };
     return [head(200, headers), write(text.slice(0, text.length / 2)), silence];
   };
 
-function* comments(gapMs: number): Steps {
-  yield eventStreamHead;
-  for (let sent = 0; sent < repeatsHardLimit; sent += 1) {
-    yield write(': keep-alive\n\n');
-    yield wait(gapMs);
+/** Only what keeps the stream alive; nothing at all where the format has nothing for that. */
+function* aliveOnly(call: Call): Steps {
+  const { keepAlive } = call.format;
+  yield streamHead(call);
+  for (let sent = 0; sent < repeatsHardLimit && keepAlive !== ''; sent += 1) {
+    yield write(keepAlive);
+    yield wait(intervalMs(call));
   }
   yield silence;
 }
 
-function* tireless(completion: Completion): Iterable<Frame> {
-  for (let sent = 0; sent < repeatsHardLimit; sent += 1) {
-    const delta = sent === 0 ? { role: 'assistant', content: '' } : { content: 'and on ' };
-    const choices = [{ index: 0, delta, logprobs: null, finish_reason: null }];
-    yield jsonFrame('output', { ...chunkHead(completion), choices });
-  }
+function* tireless(call: Call): Iterable<Frame> {
+  const phrase = 'and on ';
+  const beginning = throughOutput(call.format.frames(call, complete(call, { content: phrase, pieces: [phrase] })), 1);
+  yield* beginning;
+  for (let sent = 0; sent < repeatsHardLimit; sent += 1) yield* beginning.slice(-1);
 }
 
 export const pauses: Behaviours = {
@@ -48,9 +51,6 @@ export const pauses: Behaviours = {
   silent: () => [silence],
   stall: stallAfter(3),
   'stall-after-role': stallAfter(0),
-  'trickle-comments': (call) => comments(intervalMs(call)),
-  endless: (call) =>
-    streamSteps({ ...call, paceMs: intervalMs(call) }, tireless(complete(call)), {
-      ending: silence,
-    }),
+  'trickle-comments': aliveOnly,
+  endless: (call) => streamSteps({ ...call, paceMs: intervalMs(call) }, tireless(call), { ending: silence }),
 };

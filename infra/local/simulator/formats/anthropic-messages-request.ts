@@ -1,0 +1,156 @@
+// What a Messages request asks, and why Anthropic would refuse it. The rules that clients and translators break are played;
+// what is merely unknown passes.
+import type { Received } from '../call.ts';
+import { type ModelRequest, plainRequest, type Turn } from '../model-request.ts';
+import { redactedReasoning, signatureOf } from '../signature.ts';
+
+interface Block {
+  readonly type: string;
+  readonly text?: string;
+  readonly thinking?: string;
+  readonly signature?: string;
+  readonly data?: string;
+  readonly id?: string;
+  readonly input?: unknown;
+  readonly tool_use_id?: string;
+  readonly content?: string | readonly Block[];
+}
+
+interface Message {
+  readonly role: string;
+  readonly content: string | readonly Block[];
+}
+
+/** The members that are looked at. Anything else may be there too. */
+export interface Body {
+  readonly model: string;
+  readonly messages: readonly Message[];
+  readonly max_tokens?: number;
+  readonly system?: string | readonly Block[];
+  readonly stream?: boolean;
+  readonly stop_sequences?: readonly string[];
+  readonly tools?: readonly { readonly name: string; readonly input_schema?: unknown }[];
+  readonly tool_choice?: {
+    readonly type: string;
+    readonly name?: string;
+    readonly disable_parallel_tool_use?: boolean;
+  };
+  readonly thinking?: { readonly type: string; readonly budget_tokens?: number };
+  readonly output_config?: { readonly format?: { readonly schema?: unknown } | null };
+  /** The older name of `output_config.format`. */
+  readonly output_format?: { readonly schema?: unknown } | null;
+}
+
+export function readMessages({ headers, body: received }: Received): ModelRequest | string {
+  const body = received as Body | null | undefined;
+  if (typeof body !== 'object' || body === null) return 'The request body is not valid JSON.';
+  const invalid =
+    headers['anthropic-version'] === undefined ? 'anthropic-version: header is required' : whyInvalid(body);
+  if (invalid !== undefined) return invalid;
+  const { model, system, messages, tools = [], tool_choice: choice, thinking, output_config, output_format } = body;
+  const schema = (output_config?.format ?? output_format)?.schema;
+  return {
+    ...plainRequest,
+    model,
+    isStream: body.stream === true,
+    turns: [...blocksOf(system ?? []).map(({ text = '' }) => ({ role: 'system', text })), ...messages.flatMap(turnsOf)],
+    // Without a schema it is a tool that the provider runs.
+    tools: tools
+      .filter((tool) => tool.input_schema !== undefined)
+      .map(({ name, input_schema: parameters }) => ({ name, parameters })),
+    toolChoice: toolChoiceOf(choice),
+    isParallel: choice?.disable_parallel_tool_use !== true,
+    outputTokensMax: body.max_tokens,
+    stopSequences: body.stop_sequences ?? [],
+    output: schema === undefined ? 'text' : { schema },
+    isThinking: thinking?.type === 'enabled' || thinking?.type === 'adaptive',
+  };
+}
+
+function toolChoiceOf(choice: Body['tool_choice']): ModelRequest['toolChoice'] {
+  if (choice?.type === 'tool') return { name: choice.name ?? '' };
+  return choice?.type === 'any' ? 'required' : choice?.type === 'none' ? 'none' : 'auto';
+}
+
+const blocksOf = (content: string | readonly Block[]): readonly Block[] =>
+  typeof content === 'string' ? [{ type: 'text', text: content }] : content;
+
+const textOf = (content: string | readonly Block[] = []): string =>
+  blocksOf(content)
+    .map(({ text = '' }) => text)
+    .join(' ');
+
+/** Every text block is a turn of its own: agents put remarks of theirs before what the user wrote. Results come last. */
+function turnsOf({ role, content }: Message): readonly Turn[] {
+  const blocks = blocksOf(content);
+  const images = (list: readonly Block[]) => list.filter(({ type }) => type === 'image').length;
+  const results = blocks.filter(({ type }) => type === 'tool_result');
+  const spoken = blocks.filter(({ type }) => ['text', 'thinking'].includes(type));
+  const toolArguments = blocks
+    .filter(({ type }) => type === 'tool_use')
+    .map(({ input }) => JSON.stringify(input ?? {}));
+  return [
+    { role: '', text: '', images: images(blocks), toolArguments },
+    ...spoken.map(({ text, thinking }) => ({ role, text: text ?? thinking ?? '' })),
+    ...results.map(({ content: result }) => ({
+      role: 'tool',
+      text: textOf(result),
+      images: images(blocksOf(result ?? [])),
+    })),
+  ];
+}
+
+export const thinkingTokensMin = 1024;
+
+function whyInvalid(body: Body): string | undefined {
+  const { model, messages, max_tokens: outputTokensMax, thinking } = body;
+  if (typeof model !== 'string' || model === '') return 'model: Field required';
+  if (!Array.isArray(messages)) return 'messages: Field required';
+  if (messages.length === 0) return 'messages: at least one message is required';
+  const budget = thinking?.type === 'enabled' ? thinking.budget_tokens : undefined;
+  if (budget !== undefined && budget < thinkingTokensMin) {
+    return `thinking.enabled.budget_tokens: Input should be greater than or equal to ${thinkingTokensMin}`;
+  }
+  if (budget !== undefined && outputTokensMax !== undefined && budget >= outputTokensMax) {
+    return '`max_tokens` must be greater than `thinking.budget_tokens`.';
+  }
+  return (
+    messages.map((message, index) => whyInvalidMessage(message, index, messages)).find(isText) ?? unthoughtTools(body)
+  );
+}
+
+const isText = (value: unknown): value is string => typeof value === 'string';
+
+function whyInvalidMessage(message: Message, index: number, messages: readonly Message[]): string | undefined {
+  const content = message?.content;
+  if (typeof message?.role !== 'string') return `messages.${index}.role: Field required`;
+  if (typeof content !== 'string' && !Array.isArray(content)) return `messages.${index}.content: Field required`;
+  const blocks = blocksOf(content);
+  if (content.length === 0 && !(index === messages.length - 1 && message.role === 'assistant')) {
+    return `messages.${index}: all messages must have non-empty content except for the optional final assistant message`;
+  }
+  if (blocks.some(({ type, text }) => type === 'text' && text === '')) {
+    return 'messages: text content blocks must be non-empty';
+  }
+  const forged = blocks.findIndex(({ type, thinking = '', signature, data }) =>
+    type === 'thinking'
+      ? signature !== signatureOf(thinking)
+      : type === 'redacted_thinking' && data !== redactedReasoning,
+  );
+  if (forged >= 0) return `messages.${index}.content.${forged}: Invalid \`signature\` in \`thinking\` block`;
+  const next = messages[index + 1];
+  const answered = next === undefined ? [] : blocksOf(next.content).map(({ tool_use_id }) => tool_use_id);
+  const open = blocks.filter(({ type, id }) => type === 'tool_use' && !answered.includes(id)).map(({ id }) => id);
+  if (open.length === 0 || next === undefined) return undefined;
+  return `messages.${index + 1}: \`tool_use\` ids were found without \`tool_result\` blocks immediately after: ${open.join(', ')}`;
+}
+
+/** With thinking on, the assistant turn whose tools were just run has to begin with its thinking. */
+function unthoughtTools({ messages, thinking }: Body): string | undefined {
+  if (thinking?.type !== 'enabled') return undefined;
+  const last = messages.findLastIndex(({ role }) => role === 'assistant');
+  const blocks = blocksOf(messages[last]?.content ?? []);
+  const [first] = blocks;
+  if (!blocks.some(({ type }) => type === 'tool_use') || first?.type.endsWith('thinking')) return undefined;
+  return `messages.${last}.content.0.type: Expected \`thinking\` or \`redacted_thinking\`, but found \`${first?.type}\`. When \`thinking\` is enabled, a final \`assistant\` message must start with a thinking block.`;
+}

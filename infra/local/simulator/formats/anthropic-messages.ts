@@ -1,0 +1,159 @@
+// Anthropic's Messages, and the counting of their tokens.
+
+import { type Choice, type Completion, type Frame, piecesOf, type TokenCounts, usageMember } from '../answer.ts';
+import type { Call, Format } from '../call.ts';
+import { fragmentsOf, jsonFrame, serverSentEvent } from '../frames.ts';
+import { redactedReasoning, signatureOf } from '../signature.ts';
+import { tokensOf } from '../tokens.ts';
+import { messagesError } from './anthropic-errors.ts';
+import { readMessages } from './anthropic-messages-request.ts';
+
+/** A block of an answer: whole, and as a stream begins it and goes on. */
+interface Block {
+  readonly whole: object;
+  readonly start: object;
+  readonly deltas: readonly object[];
+}
+
+function blocksOf({ reasoning, hasRedactedReasoning, ...choice }: Choice): readonly Block[] {
+  const redacted = { type: 'redacted_thinking', data: redactedReasoning };
+  const spoken = choice.refusal ?? choice.content ?? '';
+  return [
+    ...(reasoning === undefined ? [] : [thinkingBlock(reasoning)]),
+    ...(hasRedactedReasoning ? [{ whole: redacted, start: redacted, deltas: [] }] : []),
+    ...(spoken === '' ? [] : [textBlock(spoken, choice.refusal === undefined ? piecesOf(choice) : tokensOf(spoken))]),
+    ...choice.toolCalls.map(({ id, name, arguments: text }) => {
+      const head = { type: 'tool_use', id: id.replace(/^call_/, 'toolu_'), name };
+      const deltas = ['', ...fragmentsOf(text)].map((partial_json) => ({ type: 'input_json_delta', partial_json }));
+      return { whole: { ...head, input: JSON.parse(text) }, start: { ...head, input: {} }, deltas };
+    }),
+  ];
+}
+
+function thinkingBlock(thinking: string): Block {
+  const signature = signatureOf(thinking);
+  const deltas = tokensOf(thinking).map((text) => ({ type: 'thinking_delta', thinking: text }));
+  return {
+    whole: { type: 'thinking', thinking, signature },
+    start: { type: 'thinking', thinking: '', signature: '' },
+    deltas: [...deltas, { type: 'signature_delta', signature }],
+  };
+}
+
+const textBlock = (text: string, pieces: readonly string[]): Block => ({
+  whole: { type: 'text', text },
+  start: { type: 'text', text: '' },
+  deltas: pieces.map((piece) => ({ type: 'text_delta', text: piece })),
+});
+
+/** Input without what was cached or written, as Anthropic counts it. What is no number stays what it is. */
+function inputJson({ input, cached, written, writtenForHour }: TokenCounts) {
+  const beside = cached + written;
+  return {
+    input_tokens: beside === 0 ? input : input - beside,
+    cache_creation_input_tokens: written,
+    cache_read_input_tokens: cached,
+    cache_creation: {
+      ephemeral_5m_input_tokens: written - writtenForHour,
+      ephemeral_1h_input_tokens: writtenForHour,
+    },
+  };
+}
+
+const usageJson = (counts: TokenCounts) => ({
+  ...inputJson(counts),
+  output_tokens: counts.output,
+  ...(counts.reasoning ? { output_tokens_details: { thinking_tokens: counts.reasoning } } : {}),
+  service_tier: 'standard',
+});
+
+/** The report in `message_start`: nothing but a first token was said by then. */
+const firstUsageJson = (counts: TokenCounts) => ({ ...inputJson(counts), output_tokens: 1, service_tier: 'standard' });
+
+/** The report in `message_delta`: without the details of what was written. */
+function lastUsageJson(counts: TokenCounts) {
+  const { cache_creation: _inStart, service_tier: _alsoInStart, ...usage } = usageJson(counts);
+  return usage;
+}
+
+function stopOf({ finishReason, refusal, stopSequence }: Choice) {
+  const reasons = { stop: 'end_turn', length: 'max_tokens', tool_calls: 'tool_use', content_filter: 'refusal' };
+  const isRefused = refusal !== undefined;
+  const isStopped = finishReason === 'stop' && stopSequence !== undefined;
+  return {
+    stop_reason: isRefused ? 'refusal' : isStopped ? 'stop_sequence' : finishReason && reasons[finishReason],
+    stop_sequence: isStopped ? stopSequence : null,
+  };
+}
+
+const answerHead = ({ id, model }: Completion) => ({ id, type: 'message', role: 'assistant', model });
+
+/** There is never more than one answer. */
+const choiceOf = ({ choices }: Completion) => choices[0] as Choice;
+
+const json = (_call: Call, completion: Completion) => ({
+  ...answerHead(completion),
+  content: blocksOf(choiceOf(completion)).map(({ whole }) => whole),
+  ...stopOf(choiceOf(completion)),
+  ...usageMember('usage', completion, usageJson),
+});
+
+const event = (carries: Frame['carries'], type: string, members: object = {}): Frame =>
+  jsonFrame(carries, { type, ...members }, type);
+
+function frames(_call: Call, completion: Completion): readonly Frame[] {
+  const message = {
+    ...answerHead(completion),
+    content: [],
+    stop_reason: null,
+    stop_sequence: null,
+    ...usageMember('usage', completion, firstUsageJson),
+  };
+  const choice = choiceOf(completion);
+  const blocks = blocksOf(choice).flatMap(({ start, deltas }, index) => [
+    event('other', 'content_block_start', { index, content_block: start }),
+    ...(index === 0 ? [event('other', 'ping')] : []),
+    ...deltas.map((delta) => event('output', 'content_block_delta', { index, delta })),
+    event('other', 'content_block_stop', { index }),
+  ]);
+  const ending = { delta: stopOf(choice), ...usageMember('usage', completion, lastUsageJson) };
+  return [
+    event('role', 'message_start', { message }),
+    ...blocks,
+    event('finish', 'message_delta', ending),
+    event('done', 'message_stop'),
+  ];
+}
+
+export const messages: Format = {
+  name: 'messages',
+  path: /^\/messages$/,
+  keyHeader: 'x-api-key',
+  requestIdHeader: 'request-id',
+  idPrefix: 'msg_',
+  streamType: 'text/event-stream; charset=utf-8',
+  answerMembers: ['content', 'message', 'content_block', 'delta'],
+  keepAlive: 'event: ping\ndata: {"type": "ping"}\n\n',
+  wrongCredential: { status: 401, code: 'authentication_error' },
+  read: (received) => {
+    const request = readMessages(received);
+    const isBounded = typeof (received.body as { max_tokens?: unknown } | null)?.max_tokens === 'number';
+    return typeof request === 'string' || isBounded ? request : 'max_tokens: Field required';
+  },
+  json,
+  frames,
+  encode: serverSentEvent,
+  error: (status, code, message) => ({ body: messagesError(status, code, message) }),
+  errorFrames: (_completion, code) => [jsonFrame('other', messagesError(500, code), 'error')],
+};
+
+export const countTokens: Format = {
+  ...messages,
+  name: 'count-tokens',
+  path: /^\/messages\/count_tokens$/,
+  read: (received) => {
+    const request = readMessages(received);
+    return typeof request === 'string' ? request : { ...request, isStream: false };
+  },
+  json: (_call, completion) => usageMember('input_tokens', completion, ({ input }) => input),
+};

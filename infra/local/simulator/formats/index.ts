@@ -1,0 +1,30 @@
+import type { Format } from '../call.ts';
+import { countTokens, messages } from './anthropic-messages.ts';
+import { chatCompletions } from './openai-chat-completions.ts';
+
+export const formats: readonly Format[] = [chatCompletions, messages, countTokens];
+
+export interface ChosenFormat {
+  readonly format: Format;
+  readonly fromPath: Readonly<Record<string, string | undefined>>;
+}
+
+/** The format that is called at a path below the base URL. */
+export function chooseFormat(path: string): ChosenFormat | undefined {
+  for (const format of formats) {
+    const match = format.path.exec(path);
+    if (match !== null) return { format, fromPath: decoded(match.groups ?? {}) };
+  }
+  return undefined;
+}
+
+const decoded = (groups: Readonly<Record<string, string | undefined>>) =>
+  Object.fromEntries(Object.entries(groups).map(([name, value]) => [name, value && percentDecoded(value)]));
+
+function percentDecoded(text: string): string {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return text;
+  }
+}

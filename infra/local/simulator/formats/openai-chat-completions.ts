@@ -1,0 +1,190 @@
+// OpenAI's chat completions.
+
+import type { ToolCall } from '../answer.ts';
+import {
+  type Choice,
+  type Completion,
+  type Frame,
+  piecesOf,
+  type TokenCounts,
+  totalTokens,
+  usageMember,
+} from '../answer.ts';
+import type { Call, Format, Received } from '../call.ts';
+import { errorBody } from '../error-bodies.ts';
+import { fragmentsOf, jsonFrame, serverSentEvent } from '../frames.ts';
+import { type ModelRequest, plainRequest, type Turn } from '../model-request.ts';
+import { tokensOf } from '../tokens.ts';
+
+/** The members that are looked at. Anything else may be there too. */
+interface Body {
+  readonly model: string;
+  readonly messages: readonly Message[];
+  readonly stream?: boolean | null;
+  readonly stream_options?: { readonly include_usage?: boolean } | null;
+  readonly max_tokens?: number | null;
+  readonly max_completion_tokens?: number | null;
+  readonly n?: number | null;
+  readonly stop?: string | readonly string[] | null;
+  readonly tools?: readonly { readonly function: { readonly name: string; readonly parameters?: unknown } }[] | null;
+  readonly tool_choice?: string | { readonly function?: { readonly name?: string } } | null;
+  readonly parallel_tool_calls?: boolean | null;
+  readonly response_format?: { readonly type?: string; readonly json_schema?: { readonly schema?: unknown } } | null;
+}
+
+interface Message {
+  readonly role: string;
+  readonly content?: string | null | readonly { readonly type: string; readonly text?: string }[];
+  readonly tool_calls?: readonly { readonly function?: { readonly arguments?: string } }[];
+}
+
+function read({ body: received }: Received): ModelRequest | string {
+  if (received === undefined) return 'We could not parse the JSON body of your request.';
+  const body = (received ?? {}) as Body;
+  const { model, messages, stop, tool_choice: choice, response_format: format } = body;
+  if (typeof model !== 'string' || model === '') return 'you must provide a model parameter';
+  if (!Array.isArray(messages) || messages.length === 0) return "Invalid 'messages': expected an array with messages.";
+  const isMessage = (message: unknown) => typeof (message as { role?: unknown } | null)?.role === 'string';
+  if (!messages.every(isMessage)) return "Invalid 'messages': every message needs a role.";
+  const named = typeof choice === 'object' ? choice?.function?.name : undefined;
+  return {
+    ...plainRequest,
+    model,
+    isStream: body.stream === true,
+    turns: messages.map(turnOf),
+    tools: Array.isArray(body.tools) ? body.tools.map((tool) => tool.function) : [],
+    toolChoice: named !== undefined ? { name: named } : choice === 'none' || choice === 'required' ? choice : 'auto',
+    isParallel: body.parallel_tool_calls !== false,
+    outputTokensMax: body.max_completion_tokens ?? body.max_tokens ?? undefined,
+    stopSequences: typeof stop === 'string' ? [stop] : (stop ?? []),
+    choiceCount: body.n ?? 1,
+    output:
+      format?.type === 'json_schema'
+        ? { schema: format.json_schema?.schema }
+        : format?.type === 'json_object'
+          ? 'object'
+          : 'text',
+  };
+}
+
+function turnOf({ role, content, tool_calls = [] }: Message): Turn {
+  const parts = Array.isArray(content) ? content : [{ type: 'text', text: typeof content === 'string' ? content : '' }];
+  return {
+    role,
+    text: parts.map((part) => (part.type === 'text' ? (part.text ?? '') : '')).join(' '),
+    images: parts.filter((part) => part.type === 'image_url').length,
+    toolArguments: tool_calls.map((toolCall) => toolCall.function?.arguments ?? ''),
+  };
+}
+
+const usageJson = (counts: TokenCounts) => ({
+  prompt_tokens: counts.input,
+  completion_tokens: counts.output,
+  total_tokens: totalTokens(counts),
+  prompt_tokens_details: {
+    cached_tokens: counts.cached,
+    audio_tokens: 0,
+    ...(counts.written ? { cache_write_tokens: counts.written } : {}),
+  },
+  completion_tokens_details: { reasoning_tokens: counts.reasoning, audio_tokens: 0 },
+});
+
+const toolCallJson = ({ id, name, arguments: text }: ToolCall) => ({
+  id,
+  type: 'function',
+  function: { name, arguments: text },
+});
+
+const answerHead = (completion: Completion, object: string) => ({
+  id: completion.id,
+  object,
+  created: completion.createdEpochSeconds,
+  model: completion.model,
+  system_fingerprint: 'fp_simulator',
+});
+
+const json = (_call: Call, completion: Completion) => ({
+  ...answerHead(completion, 'chat.completion'),
+  choices: completion.choices.map((choice, index) => ({
+    index,
+    message: {
+      role: 'assistant',
+      content: choice.content,
+      refusal: choice.refusal ?? null,
+      ...(choice.reasoning === undefined ? {} : { reasoning_content: choice.reasoning }),
+      ...(choice.toolCalls.length === 0 ? {} : { tool_calls: choice.toolCalls.map(toolCallJson) }),
+    },
+    logprobs: null,
+    finish_reason: choice.finishReason,
+  })),
+  ...usageMember('usage', completion, usageJson),
+});
+
+/** Role, output, finish reason, usage where the request asks for it, end mark. */
+function frames(call: Call, completion: Completion): readonly Frame[] {
+  const { choices, isUsageOnContent = false } = completion;
+  const isAsked = (call.body as Body).stream_options?.include_usage === true && !isUsageOnContent;
+  const reported = usageMember('usage', completion, usageJson);
+  const isReported = isAsked && 'usage' in reported;
+  const frame = (
+    carries: Frame['carries'],
+    shown: readonly object[],
+    usage: object = isReported ? { usage: null } : {},
+  ) => jsonFrame(carries, { ...answerHead(completion, 'chat.completion.chunk'), choices: shown, ...usage });
+  const choiceJson = (index: number, delta: object, finishReason: string | null = null) => [
+    { index, delta, logprobs: null, finish_reason: finishReason },
+  ];
+  const roles = choices.map((choice, index) => frame('role', choiceJson(index, roleDelta(choice))));
+  // Choices take turns.
+  const deltas = choices
+    .flatMap((choice, index) => deltasOf(choice).map((delta, position) => ({ index, position, delta })))
+    .sort((one, other) => one.position - other.position || one.index - other.index);
+  const last = isUsageOnContent ? deltas.length - 1 : undefined;
+  const outputs = deltas.map(({ index, delta }, position) =>
+    position === last
+      ? frame('output', choiceJson(index, delta, choices[index]?.finishReason), reported)
+      : frame('output', choiceJson(index, delta)),
+  );
+  const finishes = choices.map((choice, index) => frame('finish', choiceJson(index, {}, choice.finishReason)));
+  const usage = isReported ? [frame('usage', [], reported)] : [];
+  return [...roles, ...outputs, ...(isUsageOnContent ? [] : finishes), ...usage, done];
+}
+
+const done: Frame = { carries: 'done', text: '[DONE]' };
+
+const roleDelta = (choice: Choice) => ({
+  role: 'assistant',
+  content: choice.content === null ? null : '',
+  refusal: null,
+});
+
+function deltasOf(choice: Choice): readonly object[] {
+  return [
+    ...tokensOf(choice.reasoning ?? '').map((text) => ({ reasoning_content: text })),
+    ...piecesOf(choice).map((text) => ({ content: text })),
+    ...tokensOf(choice.refusal ?? '').map((text) => ({ refusal: text })),
+    ...choice.toolCalls.flatMap((toolCall, index) => [
+      { tool_calls: [{ index, ...toolCallJson({ ...toolCall, arguments: '' }) }] },
+      ...fragmentsOf(toolCall.arguments).map((fragment) => ({
+        tool_calls: [{ index, function: { arguments: fragment } }],
+      })),
+    ]),
+  ];
+}
+
+export const chatCompletions: Format = {
+  name: 'chat-completions',
+  path: /^\/chat\/completions$/,
+  requestIdHeader: 'x-request-id',
+  idPrefix: 'chatcmpl-',
+  streamType: 'text/event-stream; charset=utf-8',
+  answerMembers: ['choices'],
+  keepAlive: ': keep-alive\n\n',
+  wrongCredential: { status: 401, code: 'invalid_api_key' },
+  read,
+  json,
+  frames,
+  encode: serverSentEvent,
+  error: (status, code, message) => ({ body: errorBody(status, code, message) }),
+  errorFrames: (_completion, code) => [jsonFrame('other', errorBody(500, code)), done],
+};

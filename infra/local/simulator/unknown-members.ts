@@ -1,0 +1,47 @@
+// An answer that no serializer would write: a reader that parses it and writes it again cannot hide that.
+
+import type { Frame } from './answer.ts';
+import { type Completion, tokenCounts } from './answer.ts';
+import type { Call, Format } from './call.ts';
+import { formats } from './formats/index.ts';
+
+const extraMembers = '"x_vendor" : {"score":1.50, "big":12345678901234567890, "tiny":1E-7,"list":[ ]}';
+
+const oddCompletion: Completion = {
+  id: 'odd-1',
+  createdEpochSeconds: 1,
+  model: 'odd',
+  choices: [{ content: 'café / bar', pieces: ['café ', '/ bar'], toolCalls: [], finishReason: 'stop' }],
+  usage: tokenCounts(7, 5),
+};
+
+/** The answer in a format. Ids are the same in every answer, so that a test knows the texts before they are sent. */
+export function unknownMembersAnswer(
+  format: Format,
+  body: unknown,
+): { readonly json: string; readonly frames: readonly Frame[] } {
+  const call = { format, body, newId: (prefix: string) => `${prefix}odd` } as Call;
+  return {
+    json: oddText(format.json(call, oddCompletion)),
+    frames: format
+      .frames(call, oddCompletion)
+      .map((frame) => (frame.text.startsWith('{') ? { ...frame, text: oddText(JSON.parse(frame.text)) } : frame)),
+  };
+}
+
+/** What `unknown-members` sends as an answer to a body, exactly: as JSON, and each event of a stream. */
+export function unknownMembersTexts(formatName: string, body: object = {}) {
+  const format = formats.find(({ name }) => name === formatName);
+  if (format === undefined) throw new Error(`no format ${formatName}`);
+  const { json, frames } = unknownMembersAnswer(format, body);
+  return { json, data: frames.map(({ text }) => text), events: frames.map(format.encode) };
+}
+
+/** Members in another order, odd spaces, letters and signs escaped that need not be, members that no format has. */
+function oddText(value: object): string {
+  const members = Object.entries(value).map(([name, member], index) => {
+    const text = JSON.stringify(member).replaceAll('/', '\\/').replaceAll('é', '\\u00e9');
+    return `${JSON.stringify(name)}${index % 2 === 0 ? ' :' : ': '}${text}`;
+  });
+  return `{ ${[...members.slice(1), extraMembers, ...members.slice(0, 1)].join(' ,')} }`;
+}

@@ -1,0 +1,276 @@
+import { createAnthropic } from '@ai-sdk/anthropic';
+import Anthropic from '@anthropic-ai/sdk';
+import { generateText, jsonSchema, streamText, tool } from 'ai';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from '#jest';
+import {
+  countTokens,
+  type Simulator,
+  startSimulator,
+  unknownMembersTexts,
+} from '../../../infra/local/simulator/index.ts';
+import { send } from './simulated.ts';
+
+const weather = {
+  name: 'get_weather',
+  input_schema: { type: 'object' as const, properties: { city: { type: 'string' } }, required: ['city'] },
+};
+const time = { name: 'get_time', input_schema: { type: 'object' as const } };
+const question = { role: 'user' as const, content: 'What is the capital of France?' };
+const thinking = { type: 'enabled' as const, budget_tokens: 1024 };
+
+let simulator: Simulator;
+let client: Anthropic;
+beforeAll(async () => {
+  simulator = await startSimulator({ paceMs: 0 });
+  client = new Anthropic({ apiKey: 'sk-ant-canary', baseURL: simulator.url.replace(/\/v1$/, ''), maxRetries: 0 });
+});
+afterAll(() => simulator.stop());
+afterEach(() => simulator.clear());
+
+const request = (model: string, more: Partial<Anthropic.MessageCreateParamsNonStreaming> = {}) => ({
+  ...{ model, max_tokens: 2_000, messages: [question] },
+  ...more,
+});
+const create = (model: string, more: Partial<Anthropic.MessageCreateParamsNonStreaming> = {}) =>
+  client.messages.create(request(model, more));
+/** What the SDK puts together of a stream, with the types of the events as they came. */
+async function streamed(model: string, more: Partial<Anthropic.MessageCreateParamsNonStreaming> = {}) {
+  const stream = client.messages.stream(request(model, more));
+  const types: string[] = [];
+  stream.on('streamEvent', ({ type }) => types.push(type));
+  return { message: await stream.finalMessage(), types };
+}
+const textOf = ({ content }: Anthropic.Message) =>
+  content.map((block) => (block.type === 'text' ? block.text : '')).join('');
+const errorOf = (model: string, more = {}) => create(model, more).catch((error) => error);
+
+describe('Messages, for the Anthropic SDK', () => {
+  it('answers with text, a stop reason and usage that adds up, the same in JSON and in a stream', async () => {
+    const whole = await create('acme/claude');
+    expect(textOf(whole)).toContain('What is the capital of France?');
+    expect(whole).toMatchObject({ type: 'message', role: 'assistant', model: 'acme/claude', stop_reason: 'end_turn' });
+    expect(whole.usage).toMatchObject({ input_tokens: 6, output_tokens: countTokens(textOf(whole)) });
+    const { message, types } = await streamed('acme/claude');
+    expect(message).toMatchObject({ content: whole.content, stop_reason: 'end_turn' });
+    expect(message.usage.output_tokens).toBe(whole.usage.output_tokens);
+    expect(types.slice(0, 2)).toEqual(['message_start', 'content_block_start']);
+    expect(types.slice(-3)).toEqual(['content_block_stop', 'message_delta', 'message_stop']);
+    expect(simulator.calls[0]).toMatchObject({ format: 'messages', path: '/v1/messages', behaviour: 'echo' });
+  });
+
+  it('sends a ping, and every event under its name', async () => {
+    const answer = await send(`${simulator.url}/messages`, { ...request('echo'), stream: true }, version);
+    const events = answer.text.split('\n\n').filter((text) => text !== '');
+    expect(events.some((text) => text === 'event: ping\ndata: {"type":"ping"}')).toBe(true);
+    for (const text of events) {
+      const [name, data] = text.split('\n');
+      expect(name).toBe(`event: ${JSON.parse(data?.slice('data: '.length) ?? '').type}`);
+    }
+    expect(answer.headers['request-id']).toMatch(/^req_/);
+  });
+
+  it('ends at the token limit and at a stop sequence', async () => {
+    expect(await create('echo', { max_tokens: 3 })).toMatchObject({
+      stop_reason: 'max_tokens',
+      usage: { output_tokens: 3 },
+    });
+    for (const message of [
+      await create('echo', { stop_sequences: ['never', 'France'] }),
+      (await streamed('echo', { stop_sequences: ['never', 'France'] })).message,
+    ]) {
+      expect(message).toMatchObject({ stop_reason: 'stop_sequence', stop_sequence: 'France' });
+      expect(textOf(message)).toMatch(/the capital of $/);
+    }
+  });
+
+  it('calls tools, in parallel or one by choice, with input that streams in fragments', async () => {
+    const whole = await create('tools', { tools: [weather, time] });
+    expect(whole.stop_reason).toBe('tool_use');
+    expect(whole.content).toMatchObject([
+      { type: 'tool_use', id: expect.stringMatching(/^toolu_/), name: 'get_weather', input: { city: 'text' } },
+      { type: 'tool_use', name: 'get_time', input: {} },
+    ]);
+    const { message, types } = await streamed('tools', { tools: [weather, time] });
+    expect(message.content).toMatchObject([{ input: { city: 'text' } }, { name: 'get_time' }]);
+    expect(types.filter((type) => type === 'content_block_delta').length).toBeGreaterThan(4);
+    const chosen = await create('echo', { tools: [weather, time], tool_choice: { type: 'tool', name: 'get_time' } });
+    expect(chosen.content).toMatchObject([{ name: 'get_time' }]);
+    const single = { type: 'any' as const, disable_parallel_tool_use: true };
+    expect((await create('echo', { tools: [weather, time], tool_choice: single })).content).toHaveLength(1);
+    expect((await create('tools', { tools: [weather], tool_choice: { type: 'none' } })).stop_reason).toBe('end_turn');
+  });
+
+  it('thinks where asked, signs it, takes it back with the results of tools, and counts it as output', async () => {
+    for (const first of [
+      await create('tools', { tools: [weather], thinking }),
+      (await streamed('tools', { tools: [weather], thinking })).message,
+    ]) {
+      const [thought, call] = first.content;
+      if (thought?.type !== 'thinking' || call?.type !== 'tool_use') throw new Error('no thinking before the tool');
+      expect(first.usage.output_tokens_details?.thinking_tokens).toBe(countTokens(thought.thinking));
+      const results = first.content.flatMap((block) =>
+        block.type === 'tool_use' ? [{ type: 'tool_result' as const, tool_use_id: block.id, content: 'sunny' }] : [],
+      );
+      const answered = (content: Anthropic.ContentBlockParam[]) =>
+        create('tools', {
+          ...{ tools: [weather], thinking },
+          messages: [question, { role: 'assistant', content }, { role: 'user', content: results }],
+        });
+      expect(textOf(await answered(first.content))).toContain('“sunny”');
+      const forged = [{ ...thought, thinking: 'I thought of something else.' }, ...first.content.slice(1)];
+      await expect(answered(forged)).rejects.toThrow('Invalid `signature` in `thinking` block');
+      await expect(answered(first.content.slice(1))).rejects.toThrow('must start with a thinking block');
+    }
+  });
+
+  it('redacts thinking, and takes that back too', async () => {
+    for (const first of [await create('redacted-reasoning'), (await streamed('redacted-reasoning')).message]) {
+      expect(first.content.map(({ type }) => type)).toEqual(['thinking', 'redacted_thinking', 'text']);
+      const messages = [question, { role: 'assistant' as const, content: first.content }, question];
+      expect((await create('echo', { messages })).stop_reason).toBe('end_turn');
+    }
+  });
+
+  it('reports cached and written tokens beside the input, those for an hour among the written', async () => {
+    const expected = {
+      input_tokens: 700,
+      output_tokens: 50,
+      cache_read_input_tokens: 200,
+      cache_creation_input_tokens: 100,
+      output_tokens_details: { thinking_tokens: 20 },
+    };
+    const whole = await create('usage:1000:50:200:20:60:40');
+    expect(whole.usage).toMatchObject(expected);
+    expect(whole.usage.cache_creation).toEqual({ ephemeral_5m_input_tokens: 60, ephemeral_1h_input_tokens: 40 });
+    const { message } = await streamed('usage:1000:50:200:20:60:40');
+    expect(message.usage).toMatchObject({ ...expected, cache_creation: whole.usage.cache_creation });
+    expect((await create('no-usage')).usage).toBeUndefined();
+    expect((await create('wrong-usage:strings')).usage).toMatchObject({ input_tokens: '12', output_tokens: 'many' });
+  });
+
+  it('answers with an instance of the schema that is asked for', async () => {
+    const schema = { type: 'object', required: ['label'], properties: { label: { enum: ['bug'] } } };
+    const output_config = { format: { type: 'json_schema' as const, schema } };
+    expect(JSON.parse(textOf(await create('echo', { output_config })))).toEqual({ label: 'bug' });
+    expect(textOf(await create('invalid-json', { output_config }))).toMatch(/^Of course!/);
+  });
+
+  it('refuses, and counts images', async () => {
+    expect(await create('refusal')).toMatchObject({ stop_reason: 'refusal', content: [{ text: /cannot help/ }] });
+    const image = { type: 'image' as const, source: { type: 'url' as const, url: 'https://example.com/cat.png' } };
+    const seen = await create('echo', {
+      messages: [{ role: 'user', content: [image, { type: 'text', text: 'Look.' }] }],
+    });
+    expect([textOf(seen).slice(0, 14), seen.usage.input_tokens]).toEqual(['I see 1 image.', 86]);
+  });
+
+  it('counts the tokens of a request without an output bound, and answers nothing else', async () => {
+    const counted = await client.messages.countTokens({ model: 'claude', messages: [question], system: 'Be brief.' });
+    expect(counted).toEqual({ input_tokens: 8 });
+    expect(simulator.calls[0]).toMatchObject({ format: 'count-tokens', path: '/v1/messages/count_tokens' });
+  });
+
+  it.each([
+    [400, 'context_length_exceeded', Anthropic.BadRequestError, 'invalid_request_error', /prompt is too long/],
+    [401, '', Anthropic.AuthenticationError, 'authentication_error', /x-api-key/],
+    [404, '', Anthropic.NotFoundError, 'not_found_error', /claude-unknown/],
+    [429, '9', Anthropic.RateLimitError, 'rate_limit_error', /rate limit/],
+    [529, '', Anthropic.InternalServerError, 'overloaded_error', /Overloaded/],
+  ])('error-%d:%s is %p of the SDK', async (status, code, errorClass, type, message) => {
+    const error = await errorOf(`error-${status}:${code}`);
+    expect(error).toBeInstanceOf(errorClass);
+    expect(error).toMatchObject({ status, error: { type: 'error', error: { type } }, requestID: expect.any(String) });
+    expect(error.message).toMatch(message);
+    expect(error.headers.get('retry-after')).toBe(status === 429 ? '9' : null);
+  });
+
+  it('sends an error event after output, which the SDK throws', async () => {
+    const stream = client.messages.stream(request('error-after-chunks:2:overloaded_error'));
+    const said: string[] = [];
+    stream.on('text', (text) => said.push(text));
+    const error = await stream.finalMessage().catch((reason) => reason);
+    expect(said).toEqual(['Hello!', ' You']);
+    expect(error.message).toContain('overloaded_error');
+  });
+
+  it('says the received credential where a careless provider does', async () => {
+    const error = await errorOf('error-leak');
+    expect([error.status, error.message]).toEqual([401, expect.stringContaining('sk-ant-canary')]);
+  });
+
+  it.each([
+    [{ max_tokens: undefined }, 'max_tokens: Field required'],
+    [{ messages: [] }, 'at least one message is required'],
+    [{ messages: [{ role: 'user', content: [{ type: 'text', text: '' }] }] }, 'text content blocks must be non-empty'],
+    [{ messages: [{ role: 'user', content: '' }, question] }, 'must have non-empty content'],
+    [{ thinking: { type: 'enabled', budget_tokens: 10 } }, 'greater than or equal to 1024'],
+    [{ thinking: { type: 'enabled', budget_tokens: 2000 } }, 'must be greater than `thinking.budget_tokens`'],
+    [
+      {
+        messages: [
+          question,
+          { role: 'assistant', content: [{ type: 'tool_use', id: 't1', name: 'x', input: {} }] },
+          question,
+        ],
+      },
+      'without `tool_result` blocks immediately after: t1',
+    ],
+  ])('refuses as Anthropic does: %j', async (members, message) => {
+    const error = await errorOf('echo', members);
+    expect([error.status, error.message]).toEqual([400, expect.stringContaining(message)]);
+    expect(simulator.calls[0]?.behaviour).toBe('invalid-request');
+  });
+
+  it('refuses a request without a version, and logs the query', async () => {
+    const answer = await send(`${simulator.url}/messages?beta=true`, request('echo'));
+    expect([answer.status, JSON.parse(answer.text).error.message]).toEqual([
+      400,
+      'anthropic-version: header is required',
+    ]);
+    expect(simulator.calls[0]).toMatchObject({ path: '/v1/messages', query: 'beta=true' });
+  });
+
+  it('sends unknown members, spacing and numbers exactly as its exported texts say', async () => {
+    const { json, events } = unknownMembersTexts('messages');
+    expect((await send(`${simulator.url}/messages`, request('unknown-members'), version)).text).toBe(json);
+    const stream = await send(`${simulator.url}/messages`, { ...request('unknown-members'), stream: true }, version);
+    expect(stream.text).toBe(events.join(''));
+    expect(textOf(await create('unknown-members'))).toBe('café / bar');
+    expect(textOf((await streamed('unknown-members')).message)).toBe('café / bar');
+  });
+});
+
+const version = { headers: { 'anthropic-version': '2023-06-01' } };
+
+describe('Messages, for the AI SDK', () => {
+  const model = (name: string) => createAnthropic({ apiKey: 'sk-ant', baseURL: simulator.url })(name);
+  const tools = {
+    get_weather: tool({
+      inputSchema: jsonSchema({ type: 'object', properties: { city: { type: 'string' } }, required: ['city'] }),
+      execute: async () => 'sunny',
+    }),
+  };
+  const providerOptions = { anthropic: { thinking: { type: 'enabled' as const, budgetTokens: 1024 } } };
+
+  it('answers and streams text, thinking and a tool with its result', async () => {
+    const answer = await generateText({
+      model: model('reasoning'),
+      prompt: 'Hi',
+      maxOutputTokens: 2_000,
+      maxRetries: 0,
+    });
+    expect([answer.text, answer.reasoningText]).toEqual([
+      expect.stringContaining('“Hi”'),
+      expect.stringMatching(/^The user/),
+    ]);
+    const stream = streamText({
+      ...{ model: model('tools'), prompt: 'Weather?', tools, providerOptions, maxOutputTokens: 2_000, maxRetries: 0 },
+      stopWhen: ({ steps }) => steps.length === 2,
+    });
+    expect(await stream.text).toContain('“sunny”');
+    const [first] = await stream.steps;
+    expect(first?.toolCalls[0]).toMatchObject({ toolName: 'get_weather', input: { city: 'text' } });
+    expect(first?.reasoningText).toMatch(/^The user/);
+    expect(simulator.calls.map(({ status }) => status)).toEqual([200, 200, 200]);
+  });
+});
