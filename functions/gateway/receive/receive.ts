@@ -4,6 +4,7 @@
 import { fingerprint } from '../../../shared/accounting/idempotency/index.ts';
 import { readCredential } from '../../../shared/configuration/keys/index.ts';
 import { GatewayError } from '../../../shared/errors/index.ts';
+import { once } from '../../../shared/foundation/cache/index.ts';
 import { plainBodyMaxBytes, requestBudgetMs, reservedModelPrefix } from '../../../shared/foundation/constants/index.ts';
 import { nextTurn, startDeadline } from '../../../shared/foundation/time/index.ts';
 import type { GatewayRequest } from '../../../shared/protocol/http/index.ts';
@@ -90,13 +91,5 @@ function readCall(
     arrivedAtMs,
     deadline: startDeadline(clock, arrivedAtMs, requestBudgetMs),
     streamDeadline: startDeadline(clock, arrivedAtMs, times.streamBudgetMs),
-  };
-}
-
-function once<Value>(make: () => Value): () => Value {
-  let made: { readonly value: Value } | undefined;
-  return () => {
-    made ??= { value: make() };
-    return made.value;
   };
 }

@@ -2,10 +2,7 @@
 import * as z from 'zod/mini';
 import { choicesMax } from '../../../foundation/constants/index.ts';
 import { cacheSchema, isJsonObject, listOf, presetSchema, providerSchema } from '../../wire/index.ts';
-import type { ClientRequest } from '../index.ts';
-
-/** `models`: each may be tried within one budget. */
-const fallbackModelsMax = 8;
+import { type ClientRequest, fallbackModelsMax } from '../index.ts';
 
 /** Names of the output bound. A provider takes the one that it knows, so the largest of those sent counts. */
 export const outputBoundNames = [

@@ -1,7 +1,6 @@
 // What a provider answers, whole as JSON or in chunks of a stream. Lenient: an object with one choice or more is an answer,
 // and a member that is not known changes nothing. Only what the gateway reads of it is made a value.
-import { choicesMax, jsonValuesMax, upstreamErrorMaxBytes } from '../../../foundation/constants/index.ts';
-import { nextTurn } from '../../../foundation/time/index.ts';
+import { choicesMax } from '../../../foundation/constants/index.ts';
 import {
   findMember,
   isJsonObject,
@@ -10,55 +9,46 @@ import {
   pick,
   replaceValues,
   rewriteMembers,
-  type Shape,
-  scanJson,
   type UsageReport,
 } from '../../wire/index.ts';
-import type { AnswerEvent, EventFacts, ReadAnswer } from '../index.ts';
+import {
+  type AnswerEvent,
+  answerJson,
+  type EventFacts,
+  membersOf,
+  type ReadAnswer,
+  readErrorObject,
+  readInTurns,
+  scanAnswer,
+  shortEventCharacters,
+  textBytesIn,
+} from '../index.ts';
 import { isOutputMember, type OutputOfDeltas, outputOfDeltas, structuralNames } from './output-of-deltas.ts';
 import { readUsageReport } from './read-usage.ts';
 
-/** Above any real answer; everything behind this file may recurse. */
-const answerBounds = { depthMax: 512, valuesMax: jsonValuesMax };
 /** Ten times what any provider reports. A longer one is none. */
 const usageMaxCharacters = 16 * 1024;
 
-/** Read within a few milliseconds. */
-const longAnswerCharacters = 256 * 1024;
-
-const nothing: Shape = {};
-const membersOf = (shapes: Readonly<Record<string, Shape>>): Shape => ({ members: new Map(Object.entries(shapes)) });
-
 const factsShape = membersOf({
-  id: nothing,
-  created: nothing,
-  model: nothing,
-  object: nothing,
-  error: nothing,
-  choices: { items: membersOf({ index: nothing, finish_reason: nothing }) },
+  id: {},
+  created: {},
+  model: {},
+  object: {},
+  error: {},
+  choices: { items: membersOf({ index: {}, finish_reason: {} }) },
 });
 
-/** Text that was accepted before. */
-export function answerJson(text: string): JsonText {
-  const scanned = scanJson(text, answerBounds);
-  if (scanned.kind !== 'json') throw new Error('an answer that was read is no JSON');
-  return scanned.json;
-}
+export const readJsonAnswer = async (text: string): Promise<ReadAnswer> =>
+  (await readInTurns(text, readCompletion)) ?? { kind: 'unreadable' };
 
-/** A long text is searched, and its output counted, in turns of their own: others have the event loop between them. */
-export async function readJsonAnswer(text: string): Promise<ReadAnswer> {
-  const isLong = text.length > longAnswerCharacters;
-  if (isLong) await nextTurn();
-  const scanned = scanJson(text, answerBounds);
-  if (scanned.kind !== 'json' || !scanned.json.isObject(0)) return { kind: 'unreadable' };
-  const { json } = scanned;
+async function readCompletion(json: JsonText, nextStep: () => Promise<void>): Promise<ReadAnswer> {
   const facts = pick(json, 0, factsShape) as Record<string, unknown>;
-  if (isError(facts)) return { kind: 'error', error: readError(json) };
+  if (isError(facts)) return { kind: 'error', error: readErrorObject(json) };
   const choices = Array.isArray(facts.choices) ? facts.choices : [];
   // More than any request can ask for is no answer, and each of them is work.
   if (choices.length === 0 || choices.length > choicesMax || !choices.every(hasValidIndex))
     return { kind: 'unreadable' };
-  if (isLong) await nextTurn();
+  await nextStep();
   const outputBytes = messagesIn(json, 'message').reduce((sum, message) => sum + outputBytesOf(json, message), 0);
   return { kind: 'answer', answer: { json, usage: readReportedUsage(json), outputBytes } };
 }
@@ -66,28 +56,21 @@ export async function readJsonAnswer(text: string): Promise<ReadAnswer> {
 /** Some servers send the error itself, `{"object": "error", "message": …}`, without a member around it. */
 const isError = ({ error, object }: Record<string, unknown>): boolean => (error ?? null) !== null || object === 'error';
 
-const errorFacts = { code: nothing, type: nothing, status: nothing, param: nothing, message: nothing };
-const errorShape = membersOf({ ...errorFacts, object: nothing, error: membersOf(errorFacts) });
-
-/** As much as is read of an error that comes with a status of its own; of a longer one what classifies it. */
-const readError = (json: JsonText): unknown =>
-  json.text.length <= upstreamErrorMaxBytes ? JSON.parse(json.text) : pick(json, 0, errorShape);
-
 export function readReportedUsage(json: JsonText): UsageReport | undefined {
   const member = findMember(json, 'usage');
   if (member === undefined || json.end(member) - json.start(member) > usageMaxCharacters) return undefined;
   return readUsageReport(parseJson(json.slice(member)));
 }
 
-const part = membersOf({ type: nothing, text: nothing });
+const part = membersOf({ type: {}, text: {} });
 const message = membersOf({
   content: { items: part },
-  refusal: nothing,
-  tool_calls: { items: nothing },
-  function_call: nothing,
+  refusal: {},
+  tool_calls: { items: {} },
+  function_call: {},
 });
 const choicesShape = membersOf({
-  choices: { items: membersOf({ index: nothing, finish_reason: nothing, message, delta: message }) },
+  choices: { items: membersOf({ index: {}, finish_reason: {}, message, delta: message }) },
 });
 
 /** The choices of an answer or a chunk with what a schema or a function asks of them. */
@@ -150,19 +133,15 @@ export interface StreamChunk extends AnswerEvent {
   readonly head: Record<string, unknown>;
 }
 
-/** A text of so few characters is within the bounds of an answer: it can neither be nested deeper nor hold more values. */
-const shortChunkCharacters = 2 * answerBounds.depthMax;
-
 /** Reads one event. Undefined: it is no JSON object, or beyond what an answer may hold, so the stream is broken. */
 export function readStreamChunk(text: string): StreamChunk | undefined {
-  const chunk = text.length <= shortChunkCharacters ? readShortChunk(text) : readLongChunk(text);
+  const chunk = text.length <= shortEventCharacters ? readShortChunk(text) : readLongChunk(text);
   return chunk?.facts.choices.every(({ index }) => isChoiceIndex(index)) === true ? chunk : undefined;
 }
 
 function readLongChunk(text: string): StreamChunk | undefined {
-  const scanned = scanJson(text, answerBounds);
-  if (scanned.kind !== 'json' || !scanned.json.isObject(0)) return undefined;
-  const { json } = scanned;
+  const json = scanAnswer(text);
+  if (json === undefined) return undefined;
   const head = pick(json, 0, factsShape) as Record<string, unknown>;
   const deltas = messagesIn(json, 'delta').filter((delta) => json.isObject(delta));
   const output = {
@@ -229,7 +208,7 @@ function factsOf(
     isLast: false,
     isUsageOnly: choices.length === 0 && usage !== undefined,
     usage,
-    error: isError(head) ? readError(json()) : undefined,
+    error: isError(head) ? readErrorObject(json()) : undefined,
     choices: read,
     outputBytes: output.outputBytes,
   };
@@ -246,19 +225,7 @@ function isEmpty(json: JsonText, value: number): boolean {
 }
 
 /** Text of content, refusal, reasoning, or tool call arguments, whatever a provider calls them. */
-function outputBytesOf(json: JsonText, value: number): number {
-  const end = json.next(value);
-  let bytes = 0;
-  for (let inner = value; inner < end; ) {
-    const isStructural = inner !== value && structuralNames.has(json.quotedName(inner).slice(1, -1));
-    if (!isStructural && json.isString(inner)) bytes += stringBytes(json.slice(inner));
-    inner = isStructural ? json.next(inner) : inner + 1;
-  }
-  return bytes;
-}
-
-const stringBytes = (quoted: string): number =>
-  quoted.includes('\\') ? Buffer.byteLength(JSON.parse(quoted) as string) : Buffer.byteLength(quoted) - 2;
+const outputBytesOf = (json: JsonText, value: number): number => textBytesIn(json, value, structuralNames);
 
 /**
  * `reasoning.exclude`: the text of a chunk without any member of a delta whose name begins with reasoning. Undefined:

@@ -1,7 +1,9 @@
 // Reads a chat completion: strict in what the gateway reads, blind to the rest. The schema only checks; `raw` keeps every
 // member as it was sent, because what is not used reaches the provider unchanged.
 import { fail, GatewayError } from '../../../errors/index.ts';
+import { once } from '../../../foundation/cache/index.ts';
 import { JsonText, jsonTextOf, readProviderPreferences, refuseFirstIssue, withPlainNumbers } from '../../wire/index.ts';
+import { membersOf, otherCaseCheck, readAskedModels, readMembers } from '../index.ts';
 import { callSizeOf } from './call-size.ts';
 import {
   type ChatMembers,
@@ -11,7 +13,7 @@ import {
   outputBoundNames,
   schemaCarrier,
 } from './chat-request.ts';
-import { readMembers } from './read-members.ts';
+import { gatewayMembers } from './gateway-members.ts';
 import { readNeeds } from './read-needs.ts';
 import { schemaCheckOf } from './schema-check.ts';
 import { toUpstreamBody } from './upstream-body.ts';
@@ -23,14 +25,22 @@ const otherUsedNames = ['functions', 'modalities', 'audio', 'store', 'reasoning_
 /** `user` is recorded, and no provider takes another name for it. */
 const readNames: ReadonlySet<string> = new Set([...Object.keys(chatRequestSchema.shape), ...otherUsedNames, 'user']);
 
-/** Lower case → the name as the gateway knows it. */
-const usedNames: ReadonlyMap<string, string> = new Map(
-  [...Object.keys(chatRequestSchema.shape), ...otherUsedNames].map((name) => [name.toLowerCase(), name]),
-);
+const refuseOtherCase = otherCaseCheck([...Object.keys(chatRequestSchema.shape), ...otherUsedNames]);
 
-/** Such a name is a used one itself, or none. */
-const lowerCase = /^[a-z0-9_]*$/;
-const usedNameMaxCharacters = Math.max(...[...usedNames.keys()].map(({ length }) => length));
+const image = membersOf({ url: {}, detail: {} });
+const part = membersOf({ type: {}, text: {}, image_url: image });
+const message = membersOf({ role: {}, content: { items: part }, audio: {} });
+
+const reading = {
+  names: readNames,
+  shapes: {
+    messages: { items: message },
+    tools: { items: membersOf({ type: {} }) },
+    functions: { items: {} },
+  },
+  indivisible: new Set([...gatewayMembers, 'stream_options', 'response_format']),
+  schemaMember: 'response_format',
+};
 
 /** Reads the text of a body, or its members. An error is returned, not thrown: a key that is refused wins over it. */
 export function readChatRequest(body: JsonText | Readonly<Record<string, unknown>>): ChatRequest | GatewayError {
@@ -49,7 +59,7 @@ export function readChatRequest(body: JsonText | Readonly<Record<string, unknown
 
 function checkText(json: JsonText): ChatRequest {
   refuseOtherCase(json.members().map(({ name }) => name));
-  return checkMembers(readMembers(json, readNames), () => json);
+  return checkMembers(readMembers(json, reading), () => json);
 }
 
 function checkMembers(raw: Readonly<Record<string, unknown>>, text: () => JsonText): ChatRequest {
@@ -58,14 +68,10 @@ function checkMembers(raw: Readonly<Record<string, unknown>>, text: () => JsonTe
   const checked = chatRequestSchema.safeParse({ messages, ...(withPlainNumbers(options) as object) });
   if (!checked.success) throw refuseFirstIssue('invalid_request', checked.error);
   const body = checked.data;
-  const [model, ...fallbackModels] = new Set([body.model, ...(body.models ?? [])].filter((id) => id !== undefined));
-  if (model === undefined) throw fail('invalid_request', { message: 'model: is missing', param: 'model' });
   const members: ChatMembers = {
     raw,
     text,
-    model,
-    fallbackModels,
-    memberOfModel: (id) => memberOfModel(raw, id),
+    ...readAskedModels(body),
     stream: body.stream ?? false,
     includeUsage: body.stream_options?.include_usage ?? false,
     includeMergedUsage: body.usage?.include ?? false,
@@ -90,24 +96,6 @@ function checkMembers(raw: Readonly<Record<string, unknown>>, text: () => JsonTe
   };
 }
 
-function memberOfModel({ model, models }: ChatRequest['raw'], id: string): string {
-  const index = model === id || !Array.isArray(models) ? -1 : models.indexOf(id);
-  return index < 0 ? 'model' : `models[${index}]`;
-}
-
-/**
- * A provider that reads names without case (many Go servers) would see another `model` or `max_tokens` than
- * the one that was checked and paid for. Upper case first, because Go takes a long s for an s.
- */
-function refuseOtherCase(names: Iterable<string>): void {
-  for (const name of names) {
-    if (name.length > usedNameMaxCharacters || lowerCase.test(name)) continue;
-    const used = usedNames.get(name.toUpperCase().toLowerCase());
-    if (used === undefined || used === name) continue;
-    throw fail('invalid_request', { message: `${used}: was also sent in another letter case`, param: used });
-  }
-}
-
 /** Which of the names counts depends on the provider: the largest bound is what may be used. */
 function readOutputBound(body: CheckedBody): Pick<ChatRequest, 'maxOutputTokens' | 'isOutputOpen'> {
   const sent = outputBoundNames.map((name) => body[name]).filter((bound) => (bound ?? null) !== null);
@@ -124,12 +112,4 @@ function readResponseSchema(body: CheckedBody): unknown {
   const checked = schemaCarrier.safeParse(body.response_format.json_schema);
   if (checked.success) return checked.data.schema;
   throw refuseFirstIssue('invalid_response_schema', checked.error, ['response_format', 'json_schema']);
-}
-
-function once<Value>(make: () => Value): () => Value {
-  let made: { readonly value: Value } | undefined;
-  return () => {
-    made ??= { value: make() };
-    return made.value;
-  };
 }

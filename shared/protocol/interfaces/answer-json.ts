@@ -1,0 +1,61 @@
+// What answers and events of providers have in common, whatever the interface: bounds, errors, how much a model wrote.
+import { jsonValuesMax, upstreamErrorMaxBytes } from '../../foundation/constants/index.ts';
+import { nextTurn } from '../../foundation/time/index.ts';
+import { type JsonText, pick, scanJson } from '../wire/index.ts';
+import { membersOf } from './read-members.ts';
+
+/** Above any real answer; everything that reads one may recurse. */
+const answerBounds = { depthMax: 512, valuesMax: jsonValuesMax };
+/** A text of so few characters is within these bounds: it can neither be nested deeper nor hold more values. */
+export const shortEventCharacters = 2 * answerBounds.depthMax;
+
+/** Read within a few milliseconds. */
+const longAnswerCharacters = 256 * 1024;
+
+/** Undefined: it is no JSON object, or beyond what an answer may hold. */
+export function scanAnswer(text: string): JsonText | undefined {
+  const scanned = scanJson(text, answerBounds);
+  return scanned.kind === 'json' && scanned.json.isObject(0) ? scanned.json : undefined;
+}
+
+/** Text that was accepted before. */
+export function answerJson(text: string): JsonText {
+  const scanned = scanJson(text, answerBounds);
+  if (scanned.kind !== 'json') throw new Error('an answer that was read is no JSON');
+  return scanned.json;
+}
+
+/** A long text is searched, and what was found is read, in turns of their own: others have the event loop between them. */
+export async function readInTurns<Read>(
+  text: string,
+  read: (json: JsonText, nextStep: () => Promise<void>) => Promise<Read>,
+): Promise<Read | undefined> {
+  const nextStep = async () => {
+    if (text.length > longAnswerCharacters) await nextTurn();
+  };
+  await nextStep();
+  const json = scanAnswer(text);
+  return json && read(json, nextStep);
+}
+
+const errorFacts = { code: {}, type: {}, status: {}, param: {}, message: {} };
+const errorShape = membersOf({ ...errorFacts, object: {}, error: membersOf(errorFacts) });
+
+/** As much as is read of an error that comes with a status of its own; of a longer one what classifies it. */
+export const readErrorObject = (json: JsonText): unknown =>
+  json.text.length <= upstreamErrorMaxBytes ? JSON.parse(json.text) : pick(json, 0, errorShape);
+
+/** Of all strings in a value, but for those in members of these names. */
+export function textBytesIn(json: JsonText, value: number, leftOut: ReadonlySet<string>): number {
+  const end = json.next(value);
+  let bytes = 0;
+  for (let inner = value; inner < end; ) {
+    const isLeftOut = inner !== value && leftOut.has(json.quotedName(inner).slice(1, -1));
+    if (!isLeftOut && json.isString(inner)) bytes += stringBytes(json.slice(inner));
+    inner = isLeftOut ? json.next(inner) : inner + 1;
+  }
+  return bytes;
+}
+
+const stringBytes = (quoted: string): number =>
+  quoted.includes('\\') ? Buffer.byteLength(JSON.parse(quoted) as string) : Buffer.byteLength(quoted) - 2;

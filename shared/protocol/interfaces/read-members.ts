@@ -1,0 +1,56 @@
+// What an interface reads of a body. What it does not read is never made a value.
+import { fail } from '../../errors/index.ts';
+import { type JsonText, NameTwice, pick, type Shape } from '../wire/index.ts';
+
+export interface MemberReading {
+  /** Top-level members that are read; the others are skipped. */
+  readonly names: ReadonlySet<string>;
+  /** Of members of any length: what of them is read. */
+  readonly shapes: Readonly<Record<string, Shape>>;
+  /** Members of which no part may be left out. */
+  readonly indivisible: ReadonlySet<string>;
+  /** The one whose length has a code of its own. */
+  readonly schemaMember?: string | undefined;
+}
+
+const nothing: Shape = {};
+/** The shape of an object of which these members are read. */
+export const membersOf = (shapes: Readonly<Record<string, Shape>>): Shape => ({
+  members: new Map(Object.entries(shapes)),
+});
+
+/** Members without a shape are read whole: what a response schema of 64 KiB takes with blanks in it, and far above the rest. */
+const wholeMaxCharacters = 128 * 1024;
+
+/** Throws invalid_request. */
+export function readMembers(json: JsonText, reading: MemberReading): Record<string, unknown> {
+  const members: Record<string, unknown> = {};
+  for (const { value: member, name } of json.members()) {
+    if (!reading.names.has(name)) continue;
+    if (Object.hasOwn(members, name)) throw standsTwice(name);
+    members[name] = readMember(json, member, name, reading);
+  }
+  return members;
+}
+
+function readMember(
+  json: JsonText,
+  member: number,
+  name: string,
+  { shapes, indivisible, schemaMember }: MemberReading,
+): unknown {
+  const shape = shapes[name];
+  const isLong = json.end(member) - json.start(member) > wholeMaxCharacters;
+  if (shape === undefined && !isLong) return JSON.parse(json.slice(member));
+  if (isLong && indivisible.has(name)) {
+    const code = name === schemaMember ? 'invalid_response_schema' : 'invalid_request';
+    throw fail(code, { message: `${name}: is longer than ${wholeMaxCharacters} characters`, param: name });
+  }
+  try {
+    return pick(json, member, shape ?? nothing, name);
+  } catch (error) {
+    throw error instanceof NameTwice ? standsTwice(error.path) : error;
+  }
+}
+
+const standsTwice = (path: string) => fail('invalid_request', { message: `${path}: stands twice`, param: path });
