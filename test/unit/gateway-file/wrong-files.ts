@@ -1,0 +1,66 @@
+// What is wrong, the text of the example that is changed and into what (\n: a line ends), where the problem is told, and
+// what it says. E is the first entry of the first model, W the first workspace, R the first revision of its function.
+// Behind a place, + says that what names it has problems too.
+const table = String.raw`
+a price without quotes | "2.50" → 2.50 | E.input_price_per_million | in quotes
+a price with seven decimals | "2.50" → "2.5000001" | E.input_price_per_million | six decimals
+a negative price | "2.50" → "-1" | E.input_price_per_million | USD per million
+half a price | "10.00"\n → null\n | E.output_price_per_million | half a price
+a missing price | \n        input_price_per_million: "2.50" → | E.input_price_per_million | is required
+a limit of zero | rate_limit_rpm: 600 → rate_limit_rpm: 0 | E.rate_limit_rpm | null means no limit
+a size with a fraction | 16384 → 1.5 | E.max_output_tokens | whole number
+an extra that is none | json_schema: true → extras: [plugins, web] | E.supported_params.extras[1] | web_search
+a provider that is not there | - provider: acme → - provider: acmee | E.provider | there is no provider "acmee" in providers; did you mean acme?
+a model under the reserved prefix | id: acme/small-1 → id: gw/small-1 | models[1].id + | function aliases
+a model named auto | id: acme/small-1 → id: auto | models[1].id + | always there
+a negative creation time | created: 1760000000 → created: -1 | models[0].created | seconds
+a mistyped word | [text, image] → [text, images] | models[0].modalities[1] | must be one of text, image, audio, video, file, not "images"; did you mean image?
+an unknown section | workspaces: → zzz: 1\nworkspaces: | zzz | known are service, providers, models, workspaces
+an unknown member | reasoning_style: effort → resoning_style: effort | providers[0].resoning_style | did you mean reasoning_style?
+a member of another place | reasoning_style: effort → rate_limit_rpm: 60 | providers[0].rate_limit_rpm | is not known here; it is a member of models[].providers[]
+a missing member | \n    base_url: https://api.acme.example/v1 → | providers[0].base_url | is required
+a base URL of another scheme | https://api.acme → ftp://api.acme | providers[0].base_url | https://
+a base URL with credentials | https://api → https://me:secret@api | providers[0].base_url | use auth
+a base URL with a query | example/v1 → example/v1?a=b | providers[0].base_url | query
+a base URL with the path that is appended | example/v1 → example/v1/chat/completions/ | providers[0].base_url | appends
+a provider id in capitals | - id: acme\n → - id: Acme\n | providers[0].id + | lower-case
+a region in capitals | [eu] → [EU] | providers[0].data_policy.data_residency[0] | lower case
+an empty residency, which would satisfy every policy | [eu] → [] | providers[0].data_policy.data_residency | left out
+a timeout that timers cannot hold | timeout_ms: 20000 → timeout_ms: 3000000000 | providers[0].first_chunk_timeout_ms | at most
+another auth | { bearer: { env: ACME_API_KEY } } → basic | providers[0].auth | must be none
+another choice | data_collection: deny → data_collection: never | providers[0].data_policy.data_collection | allow, deny
+a workspace id with a blank | - id: team-a → - id: team a | W.id | 1 to 64
+a credit without quotes | credit_usd: "25.00" → credit_usd: 25 | W.credit_usd | in quotes
+models that are neither all nor a list | models: all → models: some | W.models | all or a list
+a model that is not there | models: all → models: [acme/large-1, acme/large-2] | W.models[1] | there is no model
+auto as a model of a workspace | models: all → models: [auto] | W.models[0] | is always available
+a key with a mistyped member | rpm: 60, → rmp: 60, | W.keys[0].rmp | is not known here; did you mean rpm?
+a member that begins like another | spend_limit_usd: "5.00" → spend_limit: "5.00" | W.keys[0].spend_limit | is not known here; did you mean spend_limit_usd?
+a version without quotes | version: "1" → version: 1 | W.presets[0].versions[0].version | in quotes
+a preset that names a preset | { temperature: 0 } } → { preset: other } } | W.presets[0].versions[0].config.preset | cannot be set
+a connection to no provider | { provider: acme, key → { provider: other, key | W.byok.connections[0].provider | there is no provider
+a function of no model | model: acme/large-1 → model: acme/none | R.model | there is no model
+a fallback of no model, where no name is near | [acme/small-1] → [something-else] | R.fallback_models[0] | there is no model "something-else" in models; known are acme/large-1, acme/small-1, auto
+a second fallback of no model | [acme/small-1] → [acme/small-1, acme/none] | R.fallback_models[1] | there is no model
+an active revision that is a draft | state: activated → state: draft | W.functions[0].active | activated
+a second model of that id | id: acme/small-1 → id: acme/large-1 | models[1].id + | "acme/large-1" is already taken by an earlier entry
+a second workspace of that id | workspaces: → workspaces:\n  - id: team-a | workspaces[1].id | "team-a" is already taken by an earlier entry
+`;
+
+const places: Readonly<Record<string, string>> = {
+  E: 'models[0].providers[0]',
+  W: 'workspaces[0]',
+  R: 'workspaces[0].functions[0].revisions[0]',
+};
+
+const withLines = (text: string): string => text.replaceAll(String.raw`\n`, '\n');
+
+export const wrongFiles = table
+  .trim()
+  .split('\n')
+  .map((row) => {
+    const [title = '', change = '', place = '', message = ''] = row.split(/ +\| +/);
+    const [written = '', instead = ''] = change.split(/ → | →$/).map(withLines);
+    const [path = '', more] = place.replace(/^[EWR](?=\.)/, (letter) => places[letter] ?? letter).split(' ');
+    return { title, written, instead, path, message, hasMore: more === '+' };
+  });
