@@ -1,14 +1,21 @@
 // On a real engine: that a limit holds is the doing of its conditions.
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '#jest';
 import type { EntryLimits, ProviderLimiter } from '../../shared/accounting/limits/index.ts';
+import type { Randomness } from '../../shared/foundation/ids/index.ts';
+import type { Clock } from '../../shared/foundation/time/index.ts';
+import { type Store, StoreUnavailable } from '../../shared/storage/store/index.ts';
 import { startTestStore, type TestStore } from '../support/dynamodb.ts';
 import { type ManualClock, manualClock } from '../support/manual-clock.ts';
 import {
   admitAtOnce,
   countAdmitted,
+  countingCalls,
   countsIn,
+  firstShard,
   noLimits,
   permitOf,
+  skewed,
+  startLimiter,
   startLimiters,
   waitOf,
 } from './provider-limits-instances.ts';
@@ -38,8 +45,11 @@ beforeEach(() => {
 const times = (count: number, tokens = 1): number[] => Array.from({ length: count }, () => tokens);
 const take = async (limiter: ProviderLimiter, limits: EntryLimits, tokens: number) =>
   permitOf(await limiter.admit(entry, limits, tokens));
-const itemOf = () => test.store.get('limits', `provider#acme#${entry.model}#0`);
+const itemOf = (shard = 0) => test.store.get('limits', `provider#acme#${entry.model}#${shard}`);
 const counts = async () => countsIn(await itemOf());
+const requestsOf = async (shard: number) => countsIn(await itemOf(shard)).requests;
+const startOne = (at: Clock = clock, store: Store = test.store, randomness: Randomness = firstShard) =>
+  startLimiter(store, at, randomness);
 
 describe('requests per minute', () => {
   const limits = { ...noLimits, rpm: 10 };
@@ -274,4 +284,223 @@ it('an entry with every limit set, in use for days, keeps an item below a kiloby
     0,
   );
   expect(bytes).toBeLessThan(1_024);
+});
+
+// What an admission costs.
+describe('an admission', () => {
+  const limits = { rpm: 10, tpm: 10_000, tpd: 100_000 };
+  const counted = () => {
+    const { store, calls } = countingCalls(test.store);
+    const limiter = startLimiter(store, clock);
+    /** What one admission costs. */
+    const cost = async (tokens = 100) => {
+      const before = { ...calls };
+      const { kind } = await limiter.admit(entry, limits, tokens);
+      return { kind, reads: calls.reads - before.reads, writes: calls.writes - before.writes };
+    };
+    return { calls, limiter, cost };
+  };
+
+  it('is one write on a warm instance, and one read where it is refused', async () => {
+    const { cost } = counted();
+    expect(await cost()).toEqual({ kind: 'admitted', reads: 1, writes: 1 });
+    for (let call = 1; call <= 9; call += 1) expect(await cost()).toEqual({ kind: 'admitted', reads: 0, writes: 1 });
+    expect(await cost()).toEqual({ kind: 'limited', reads: 1, writes: 0 });
+  });
+
+  it('is one write also where another instance has counted since, in this minute or in a later one', async () => {
+    const [here, elsewhere] = [counted(), counted()];
+    await here.cost();
+    for (const passedMs of [1_000, 10_000, 60_000, 600_000]) {
+      clock.advance(passedMs);
+      await elsewhere.cost();
+      expect(await here.cost()).toEqual({ kind: 'admitted', reads: 0, writes: 1 });
+    }
+  });
+
+  it('is one read and one write on an instance that does not know the entry', async () => {
+    await counted().cost();
+    expect(await counted().cost()).toEqual({ kind: 'admitted', reads: 1, writes: 1 });
+  });
+
+  it('shares its write with those that want the same entry at the same time', async () => {
+    const { limiter, calls } = counted();
+    const wide = { ...noLimits, rpm: 300 };
+    expect(countAdmitted(await admitAtOnce([limiter], entry, wide, times(400)))).toBe(300);
+    expect(calls).toEqual({ reads: 1, writes: 1 });
+    const permits = (await admitAtOnce([limiter], entry, { ...noLimits, tpm: 1e6 }, times(200, 9))).map(permitOf);
+    const before = { ...calls };
+    await Promise.all(permits.map((permit) => limiter.settle(permit, 7)));
+    expect(calls.writes - before.writes).toBe(2);
+  });
+
+  it('without limits asks the store nothing, nor does what follows it', async () => {
+    const { limiter, calls } = counted();
+    const permit = permitOf(await limiter.admit(entry, noLimits, 100));
+    await limiter.settle(permit, 50);
+    await limiter.giveBack(permitOf(await limiter.admit(entry, noLimits, 100)));
+    expect(calls).toEqual({ reads: 0, writes: 0 });
+    expect(await itemOf()).toBeUndefined();
+  });
+
+  it('needs one more write to be settled, and none where no tokens are limited or the estimate was right', async () => {
+    const { limiter, calls } = counted();
+    const permit = permitOf(await limiter.admit(entry, limits, 100));
+    const before = { ...calls };
+    await limiter.settle(permit, 70);
+    expect(calls.writes - before.writes).toBe(1);
+    await limiter.settle(permitOf(await limiter.admit(entry, limits, 100)), 100);
+    await limiter.settle(permitOf(await limiter.admit({ ...entry, provider: 'b' }, { ...noLimits, rpm: 5 }, 9)), 900);
+    expect(calls.writes - before.writes).toBe(1 + 1 + 1);
+  });
+});
+
+// What instances with other clocks, other shards, another catalogue or a broken store make of the limits.
+describe('instances whose clocks differ', () => {
+  const limits = { ...noLimits, rpm: 10 };
+  const startSkewed = () => [
+    ...startLimiters(2, test.store, skewed(clock, -3_000)),
+    ...startLimiters(1, test.store, clock),
+    ...startLimiters(2, test.store, skewed(clock, 3_000)),
+  ];
+
+  it('admit exactly the limit together, also while some are in the next part of the minute and some are not', async () => {
+    const instances = startSkewed();
+    clock.advance(30_000);
+    expect(countAdmitted(await admitAtOnce(instances, entry, limits, times(50)))).toBe(10);
+    clock.advance(28_500);
+    expect(countAdmitted(await admitAtOnce(instances, entry, limits, times(50)))).toBe(0);
+  });
+
+  it('are not shut out by one that is an hour ahead', async () => {
+    const [broken, sound] = [startOne(skewed(clock, 3_600_000)), startOne()];
+    await admitAtOnce([broken], entry, limits, times(4));
+    expect(countAdmitted(await admitAtOnce([sound], entry, limits, times(20)))).toBe(10);
+    clock.advance(120_000);
+    expect(countAdmitted(await admitAtOnce([sound], entry, limits, times(20)))).toBe(10);
+  });
+});
+
+describe('an entry with shards', () => {
+  /** Three shards of 30,000 requests. */
+  const limits = { ...noLimits, rpm: 90_000 };
+  const choosing = (...fractions: number[]): Randomness => ({ ...firstShard, fraction: () => fractions.shift() ?? 0 });
+  const fill = (shard: number, requests: number) => {
+    const part = (clock.nowMs() / 1_000).toString(36);
+    const key = `provider#acme#${entry.model}#${shard}`;
+    return test.store.put({
+      table: 'limits',
+      item: { pk: key, requests_total: requests, [`R${part}`]: requests, [`L${part}`]: 0 },
+    });
+  };
+
+  it('counts a call in one of them, by chance', async () => {
+    permitOf(await startOne(clock, test.store, choosing(0.4)).admit(entry, limits, 1));
+    permitOf(await startOne(clock, test.store, choosing(0.999)).admit(entry, limits, 1));
+    expect(await Promise.all([0, 1, 2].map(requestsOf))).toEqual([0, 1, 1]);
+  });
+
+  it('tries one other shard when the first is full, and says the shorter wait when both are', async () => {
+    await fill(0, 30_000);
+    clock.advance(5_000);
+    await fill(1, 30_000);
+    permitOf(await startOne(clock, test.store, choosing(0, 0.5)).admit(entry, limits, 1));
+    expect(await requestsOf(2)).toBe(1);
+    const { store, calls } = countingCalls(test.store);
+    const limiter = startOne(clock, store, choosing(0.4, 0.5));
+    expect(waitOf(await limiter.admit(entry, limits, 1))).toBe(55_000);
+    expect(calls).toEqual({ reads: 2, writes: 0 });
+    expect(await requestsOf(2)).toBe(1);
+  });
+
+  it('holds its limit over all shards', async () => {
+    for (const shard of [0, 1, 2]) await fill(shard, 29_990 + shard);
+    const instances = [0, 1, 2].map((shard) =>
+      startOne(clock, test.store, { ...firstShard, fraction: () => shard / 3 + 0.01 }),
+    );
+    expect(countAdmitted(await admitAtOnce(instances, entry, limits, times(90)))).toBe(10 + 9 + 8);
+  });
+
+  it('gives a permit back to the shard it came from', async () => {
+    const limiter = startOne(clock, test.store, choosing(0.4));
+    await limiter.giveBack(permitOf(await limiter.admit(entry, limits, 1)));
+    expect(await itemOf(0)).toBeUndefined();
+    expect(await itemOf(1)).toMatchObject({ requests_total: 0 });
+    expect(await itemOf(2)).toBeUndefined();
+  });
+});
+
+describe('limits that are changed', () => {
+  it('hold at once at their new height, and count from now on where there was none', async () => {
+    const limiter = startOne();
+    await admitAtOnce([limiter], entry, { ...noLimits, rpm: 10 }, times(8));
+    expect((await startOne().admit(entry, { ...noLimits, rpm: 5 }, 1)).kind).toBe('limited');
+    const both = { ...noLimits, rpm: 12, tpm: 100 };
+    expect(countAdmitted(await admitAtOnce([limiter], entry, both, times(9, 30)))).toBe(3);
+    expect(countsIn(await itemOf())).toMatchObject({ requests: 11, minuteTokens: 90 });
+  });
+});
+
+describe('an admission that always comes second', () => {
+  it('gives up after ten writes', async () => {
+    const { store, calls } = countingCalls({
+      ...test.store,
+      update: async () => ({ kind: 'refused', item: { requests_total: 1 } }),
+    });
+    await expect(startOne(clock, store).admit(entry, { ...noLimits, rpm: 10 }, 1)).rejects.toThrow(StoreUnavailable);
+    expect(calls.writes).toBeLessThanOrEqual(10);
+  });
+});
+
+describe('a store that fails', () => {
+  const limits = { rpm: 10, tpm: 1_000, tpd: null };
+
+  it('rejects an admission, which was asked for once', async () => {
+    const { store, calls } = countingCalls({
+      ...test.store,
+      update: async () => {
+        throw new StoreUnavailable('down');
+      },
+    });
+    await expect(startOne(clock, store).admit(entry, limits, 1)).rejects.toThrow(StoreUnavailable);
+    expect(calls).toEqual({ reads: 1, writes: 1 });
+  });
+
+  it.each(['before', 'after'])(
+    'rejects a settlement, which may then be made again and counts once: answer lost %s the write',
+    async (when) => {
+      let isDown = false;
+      const limiter = startOne(clock, {
+        ...test.store,
+        update: async (update, options) => {
+          if (isDown && when === 'before') throw new StoreUnavailable('down');
+          const result = await test.store.update(update, options);
+          if (isDown) throw new StoreUnavailable('answer lost');
+          return result;
+        },
+      });
+      const permit = permitOf(await limiter.admit(entry, limits, 500));
+      isDown = true;
+      await expect(limiter.settle(permit, 200)).rejects.toThrow(StoreUnavailable);
+      isDown = false;
+      await limiter.settle(permit, 200);
+      expect(countsIn(await itemOf())).toMatchObject({ minuteTokens: 200 });
+    },
+  );
+
+  it('leaves a slot taken when the answer of an admission is lost, until its window is over', async () => {
+    const losing = startOne(clock, {
+      ...test.store,
+      update: async (update, options) => {
+        const result = await test.store.update(update, options);
+        if (result.kind === 'written') throw new StoreUnavailable('answer lost');
+        return result;
+      },
+    });
+    await expect(losing.admit(entry, { ...noLimits, rpm: 1 }, 1)).rejects.toThrow(StoreUnavailable);
+    const sound = startOne();
+    expect((await sound.admit(entry, { ...noLimits, rpm: 1 }, 1)).kind).toBe('limited');
+    clock.advance(60_000);
+    expect((await sound.admit(entry, { ...noLimits, rpm: 1 }, 1)).kind).toBe('admitted');
+  });
 });
