@@ -69,4 +69,5 @@ export function usageMember(name: string, { usage }: Completion, write: (counts:
 }
 
 /** What is said as a stream cuts it. */
-export const piecesOf = ({ pieces, content }: Choice): readonly string[] => pieces ?? tokensOf(content ?? '');
+export const piecesOf = ({ pieces, content }: Pick<Choice, 'pieces' | 'content'>): readonly string[] =>
+  pieces ?? tokensOf(content ?? '');

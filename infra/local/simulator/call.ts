@@ -70,7 +70,7 @@ export interface Format {
   /** The body of an error answer; `code` chooses among the errors of that status. */
   readonly error: (status: number, code?: string, message?: string) => ErrorAnswer;
   /** What ends a stream that fails after its 200. */
-  readonly errorFrames: (completion: Completion, code: string | undefined) => readonly Frame[];
+  readonly errorFrames: (call: Call, completion: Completion, code: string | undefined) => readonly Frame[];
   /** A failed answer under status 200, where that is not just the error. */
   readonly failedJson?: (call: Call, completion: Completion, code: string | undefined) => object;
 }

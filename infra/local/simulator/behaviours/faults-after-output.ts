@@ -53,7 +53,7 @@ const errorAfter = (outputs: (call: Call) => number) =>
   late({
     stream: (frames, call, completion) => [
       ...throughOutput(frames, outputs(call)),
-      ...call.format.errorFrames(completion, wordParameter(call)),
+      ...call.format.errorFrames(call, completion, wordParameter(call)),
     ],
     json: failedJson,
   });

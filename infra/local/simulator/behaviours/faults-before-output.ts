@@ -31,7 +31,7 @@ function leak(call: Call): Steps {
 const errorIn200: Behaviour = (call) => {
   const code = wordParameter(call);
   if (!call.request.isStream) return json(200, call.format.error(500, code).body);
-  return streamSteps(call, call.format.errorFrames(complete(call), code));
+  return streamSteps(call, call.format.errorFrames(call, complete(call), code));
 };
 
 /** Exchanges that no provider should have, but that HTTP allows: none of them is an answer to the request. */

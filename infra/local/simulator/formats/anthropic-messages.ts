@@ -144,7 +144,7 @@ export const messages: Format = {
   frames,
   encode: serverSentEvent,
   error: (status, code, message) => ({ body: messagesError(status, code, message) }),
-  errorFrames: (_completion, code) => [jsonFrame('other', messagesError(500, code), 'error')],
+  errorFrames: (_call, _completion, code) => [jsonFrame('other', messagesError(500, code), 'error')],
 };
 
 export const countTokens: Format = {

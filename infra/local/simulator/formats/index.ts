@@ -1,8 +1,10 @@
 import type { Format } from '../call.ts';
 import { countTokens, messages } from './anthropic-messages.ts';
 import { chatCompletions } from './openai-chat-completions.ts';
+import { embeddings } from './openai-embeddings.ts';
+import { responses } from './openai-responses.ts';
 
-export const formats: readonly Format[] = [chatCompletions, messages, countTokens];
+export const formats: readonly Format[] = [chatCompletions, messages, countTokens, responses, embeddings];
 
 export interface ChosenFormat {
   readonly format: Format;

@@ -186,5 +186,5 @@ export const chatCompletions: Format = {
   frames,
   encode: serverSentEvent,
   error: (status, code, message) => ({ body: errorBody(status, code, message) }),
-  errorFrames: (_completion, code) => [jsonFrame('other', errorBody(500, code)), done],
+  errorFrames: (_call, _completion, code) => [jsonFrame('other', errorBody(500, code)), done],
 };

@@ -1,0 +1,96 @@
+// OpenAI's Embeddings. A vector counts the words of its text, so texts that share words are near each other.
+import { type Completion, type TokenCounts, usageMember } from '../answer.ts';
+import type { Call, Format, Received } from '../call.ts';
+import { errorBody } from '../error-bodies.ts';
+import { type ModelRequest, plainRequest } from '../model-request.ts';
+import { tokensOf } from '../tokens.ts';
+
+interface Body {
+  readonly model: string;
+  /** Texts, or the numbers of their tokens. */
+  readonly input: string | readonly string[] | readonly number[] | readonly (readonly number[])[];
+  readonly encoding_format?: 'float' | 'base64' | null;
+  readonly dimensions?: number | null;
+}
+
+/** Enough for words not to meet by chance, and small enough for tests with many inputs. */
+const dimensionsDefault = 256;
+const dimensionsMax = 4_096;
+const inputsMax = 2_048;
+
+function read({ body: received }: Received): ModelRequest | string {
+  if (received === undefined) return 'We could not parse the JSON body of your request.';
+  const { model, input, dimensions } = (received ?? {}) as Body;
+  if (typeof model !== 'string' || model === '') return 'you must provide a model parameter';
+  const texts = textsOf(input);
+  if (texts === undefined || texts.length === 0 || texts.includes('')) return "'$.input' is invalid.";
+  if (texts.length > inputsMax) return `'$.input' is too long. Please use an array of at most ${inputsMax} inputs.`;
+  const isSize = (value: number) => Number.isInteger(value) && value >= 1 && value <= dimensionsMax;
+  if (typeof dimensions === 'number' && !isSize(dimensions)) return "'$.dimensions' is invalid.";
+  return { ...plainRequest, model, turns: texts.map((text) => ({ role: 'user', text })) };
+}
+
+const isListOf = (kind: 'string' | 'number', value: unknown): boolean =>
+  Array.isArray(value) && value.every((item) => typeof item === kind);
+
+/** The number of a token stands for its word. Undefined: no input. */
+function textsOf(input: unknown): readonly string[] | undefined {
+  if (typeof input === 'string') return [input];
+  if (isListOf('string', input)) return input as string[];
+  if (isListOf('number', input)) return [(input as number[]).join(' ')];
+  const isLists = Array.isArray(input) && input.every((item) => isListOf('number', item));
+  return isLists ? (input as number[][]).map((tokens) => tokens.join(' ')) : undefined;
+}
+
+function vectorOf(text: string, dimensions: number): readonly number[] {
+  const counts = new Float32Array(dimensions);
+  for (const token of tokensOf(text.toLowerCase())) {
+    const position = hashOf(token.trim()) % dimensions;
+    counts[position] = (counts[position] ?? 0) + 1;
+  }
+  const length = Math.hypot(...counts);
+  return [...counts].map((count) => Math.fround(count / length));
+}
+
+/** FNV-1a. */
+function hashOf(text: string): number {
+  let hash = 0x811c9dc5;
+  for (const byte of Buffer.from(text)) hash = Math.imul(hash ^ byte, 0x01000193) >>> 0;
+  return hash;
+}
+
+const base64Of = (vector: readonly number[]): string =>
+  Buffer.from(Float32Array.from(vector).buffer).toString('base64');
+
+function json({ body }: Call, completion: Completion): object {
+  const { input, dimensions, encoding_format: encoding } = body as Body;
+  return {
+    object: 'list',
+    data: textsOf(input)?.map((text, index) => {
+      const vector = vectorOf(text, dimensions ?? dimensionsDefault);
+      return { object: 'embedding', index, embedding: encoding === 'base64' ? base64Of(vector) : vector };
+    }),
+    model: completion.model,
+    ...usageMember('usage', completion, usageJson),
+  };
+}
+
+const usageJson = ({ input }: TokenCounts) => ({ prompt_tokens: input, total_tokens: input });
+
+/** There are no streams. */
+export const embeddings: Format = {
+  name: 'embeddings',
+  path: /^\/embeddings$/,
+  requestIdHeader: 'x-request-id',
+  idPrefix: '',
+  streamType: '',
+  answerMembers: ['data'],
+  keepAlive: '',
+  wrongCredential: { status: 401, code: 'invalid_api_key' },
+  read,
+  json,
+  frames: () => [],
+  encode: () => '',
+  error: (status, code, message) => ({ body: errorBody(status, code, message) }),
+  errorFrames: () => [],
+};

@@ -1,0 +1,109 @@
+// What a Responses request asks, and why OpenAI would refuse it.
+import type { Received } from '../call.ts';
+import { type ModelRequest, plainRequest, type Turn } from '../model-request.ts';
+import { redactedReasoning, signatureOf } from '../signature.ts';
+
+interface Part {
+  readonly type: string;
+  readonly text?: string;
+}
+
+interface Item {
+  /** Left out: a message. */
+  readonly type?: string;
+  readonly role?: string;
+  readonly content?: string | readonly Part[];
+  readonly call_id?: string;
+  readonly arguments?: string;
+  readonly output?: string | readonly Part[];
+  readonly summary?: readonly Part[];
+  readonly encrypted_content?: string | null;
+}
+
+/** The members that are looked at. Anything else may be there too. */
+export interface Body {
+  readonly model: string;
+  readonly input?: string | readonly Item[];
+  readonly instructions?: string | null;
+  readonly previous_response_id?: string | null;
+  readonly prompt?: unknown;
+  readonly stream?: boolean | null;
+  readonly store?: boolean | null;
+  readonly max_output_tokens?: number | null;
+  readonly include?: readonly string[] | null;
+  readonly metadata?: unknown;
+  readonly parallel_tool_calls?: boolean | null;
+  readonly reasoning?: { readonly effort?: string | null } | null;
+  readonly text?: { readonly format?: { readonly type: string; readonly schema?: unknown } } | null;
+  readonly tool_choice?: string | { readonly type: string; readonly name?: string } | null;
+  readonly tools?: readonly { readonly type: string; readonly name: string; readonly parameters?: unknown }[] | null;
+}
+
+export function readResponses({ body: received }: Received): ModelRequest | string {
+  if (received === undefined) return 'We could not parse the JSON body of your request.';
+  const body = (received ?? {}) as Body;
+  const invalid = whyInvalid(body);
+  if (invalid !== undefined) return invalid;
+  const { model, instructions, input = [], tools, tool_choice: choice, text, reasoning } = body;
+  const format = text?.format;
+  return {
+    ...plainRequest,
+    model,
+    isStream: body.stream === true,
+    turns: [
+      ...(typeof instructions === 'string' ? [{ role: 'system', text: instructions }] : []),
+      ...itemsOf(input).flatMap(turnsOf),
+    ],
+    tools: (tools ?? []).filter(({ type }) => type === 'function'),
+    toolChoice: toolChoiceOf(choice),
+    isParallel: body.parallel_tool_calls !== false,
+    outputTokensMax: body.max_output_tokens ?? undefined,
+    output:
+      format?.type === 'json_schema' ? { schema: format.schema } : format?.type === 'json_object' ? 'object' : 'text',
+    isThinking: reasoning !== undefined && reasoning !== null && reasoning.effort !== 'none',
+  };
+}
+
+function toolChoiceOf(choice: Body['tool_choice']): ModelRequest['toolChoice'] {
+  if (choice === 'none' || choice === 'required') return choice;
+  return typeof choice === 'object' && choice?.type === 'function' ? { name: choice.name ?? '' } : 'auto';
+}
+
+const itemsOf = (input: string | readonly Item[]): readonly Item[] =>
+  typeof input === 'string' ? [{ role: 'user', content: input }] : input;
+
+const partsOf = (content: string | readonly Part[] = []): readonly Part[] =>
+  typeof content === 'string' ? [{ type: 'input_text', text: content }] : content;
+
+/** Every part is a turn of its own: agents put remarks of theirs before what the user wrote. */
+function turnsOf(item: Item): readonly Turn[] {
+  if (item.arguments !== undefined) return [{ role: 'assistant', text: '', toolArguments: [item.arguments] }];
+  const isResult = item.output !== undefined;
+  const role = isResult ? 'tool' : (item.role ?? 'assistant');
+  return partsOf(isResult ? item.output : (item.content ?? item.summary)).map(({ type, text = '' }) => ({
+    role,
+    text,
+    images: type === 'input_image' ? 1 : 0,
+  }));
+}
+
+function whyInvalid({ model, input, previous_response_id: previous, prompt }: Body): string | undefined {
+  if (typeof model !== 'string' || model === '') return "Missing required parameter: 'model'.";
+  const isThere = typeof input === 'string' || Array.isArray(input);
+  if (!isThere && (input !== undefined || (!previous && !prompt))) {
+    return "Missing required parameter: one of 'input' or 'previous_response_id' or 'prompt' must be provided.";
+  }
+  const items = itemsOf(input ?? []);
+  const odd = items.findIndex((item) => typeof item !== 'object' || (item?.role ?? item?.type) === undefined);
+  if (odd >= 0) return `Invalid value: 'input[${odd}]'. Every item needs a type or a role.`;
+  const answered = items.filter(({ output }) => output !== undefined).map(({ call_id }) => call_id);
+  const open = items.find((item) => item.type === 'function_call' && !answered.includes(item.call_id));
+  if (open !== undefined) return `No tool output found for function call ${open.call_id}.`;
+  return items.some(isForged) ? 'The encrypted content could not be verified.' : undefined;
+}
+
+const isForged = ({ type, summary = [], encrypted_content: encrypted }: Item): boolean =>
+  type === 'reasoning' &&
+  typeof encrypted === 'string' &&
+  encrypted !== redactedReasoning &&
+  encrypted !== signatureOf(summary.map(({ text = '' }) => text).join(''));

@@ -1,0 +1,190 @@
+// OpenAI's Responses.
+import {
+  type Choice,
+  type Completion,
+  type Frame,
+  piecesOf,
+  type TokenCounts,
+  totalTokens,
+  usageMember,
+} from '../answer.ts';
+import type { Call, Format } from '../call.ts';
+import { errorBody } from '../error-bodies.ts';
+import { fragmentsOf, jsonFrame, serverSentEvent } from '../frames.ts';
+import { redactedReasoning, signatureOf } from '../signature.ts';
+import { tokensOf } from '../tokens.ts';
+import { type Body, readResponses } from './openai-responses-request.ts';
+
+/** An item of the output: whole, as a stream begins it, and what the stream says of it in between. */
+interface Item {
+  readonly whole: object;
+  readonly start: object;
+  readonly events: (place: object) => readonly Frame[];
+}
+
+const event = (carries: Frame['carries'], type: string, members: object): Frame =>
+  jsonFrame(carries, { type, ...members }, type);
+
+function itemsOf(call: Call, { reasoning, hasRedactedReasoning, ...choice }: Choice): readonly Item[] {
+  const { include } = call.body as Body;
+  const isEncrypted = include?.includes('reasoning.encrypted_content') ?? false;
+  const spoken = choice.refusal ?? choice.content ?? '';
+  return [
+    ...(reasoning === undefined
+      ? []
+      : [reasoningItem(call, reasoning, isEncrypted ? signatureOf(reasoning) : undefined)]),
+    ...(hasRedactedReasoning ? [reasoningItem(call, '', redactedReasoning)] : []),
+    ...(spoken === '' ? [] : [messageItem(call, choice)]),
+    ...choice.toolCalls.map((toolCall) => functionCallItem(call, toolCall)),
+  ];
+}
+
+function reasoningItem(call: Call, text: string, encrypted: string | undefined): Item {
+  const head = { id: call.newId('rs_'), type: 'reasoning' };
+  const ending = encrypted === undefined ? {} : { encrypted_content: encrypted };
+  const part = (shown: string) => ({ type: 'summary_text', text: shown });
+  return {
+    start: { ...head, summary: [], ...ending },
+    whole: { ...head, summary: text === '' ? [] : [part(text)], ...ending },
+    events: (item) => {
+      const place = { item_id: head.id, ...item, summary_index: 0 };
+      if (text === '') return [];
+      return [
+        event('other', 'response.reasoning_summary_part.added', { ...place, part: part('') }),
+        ...tokensOf(text).map((delta) => event('output', 'response.reasoning_summary_text.delta', { ...place, delta })),
+        event('other', 'response.reasoning_summary_text.done', { ...place, text }),
+        event('other', 'response.reasoning_summary_part.done', { ...place, part: part(text) }),
+      ];
+    },
+  };
+}
+
+function messageItem(call: Call, choice: Pick<Choice, 'content' | 'pieces' | 'refusal' | 'finishReason'>): Item {
+  const head = { id: call.newId('msg_'), type: 'message', role: 'assistant' };
+  const { refusal } = choice;
+  const text = refusal ?? choice.content ?? '';
+  const [kind, member] = refusal === undefined ? ['output_text', 'text'] : ['refusal', 'refusal'];
+  const part = (shown: string) =>
+    refusal === undefined
+      ? { type: 'output_text', annotations: [], logprobs: [], text: shown }
+      : { type: 'refusal', refusal: shown };
+  const details = refusal === undefined ? { logprobs: [] } : {};
+  const status = choice.finishReason === 'length' ? 'incomplete' : 'completed';
+  return {
+    start: { ...head, status: 'in_progress', content: [] },
+    whole: { ...head, status, content: [part(text)] },
+    events: (item) => {
+      const place = { item_id: head.id, ...item, content_index: 0 };
+      const pieces = refusal === undefined ? piecesOf(choice) : tokensOf(refusal);
+      return [
+        event('other', 'response.content_part.added', { ...place, part: part('') }),
+        ...pieces.map((delta) => event('output', `response.${kind}.delta`, { ...place, delta, ...details })),
+        event('other', `response.${kind}.done`, { ...place, [member as string]: text, ...details }),
+        event('other', 'response.content_part.done', { ...place, part: part(text) }),
+      ];
+    },
+  };
+}
+
+function functionCallItem(call: Call, { id, name, arguments: text }: Choice['toolCalls'][number]): Item {
+  const head = { id: call.newId('fc_'), type: 'function_call', call_id: id, name };
+  return {
+    start: { ...head, status: 'in_progress', arguments: '' },
+    whole: { ...head, status: 'completed', arguments: text },
+    events: (item) => {
+      const place = { item_id: head.id, ...item };
+      const type = 'response.function_call_arguments';
+      return [
+        ...fragmentsOf(text).map((delta) => event('output', `${type}.delta`, { ...place, delta })),
+        event('other', `${type}.done`, { ...place, name, arguments: text }),
+      ];
+    },
+  };
+}
+
+const usageJson = (counts: TokenCounts) => ({
+  input_tokens: counts.input,
+  input_tokens_details: { cached_tokens: counts.cached },
+  output_tokens: counts.output,
+  output_tokens_details: { reasoning_tokens: counts.reasoning },
+  total_tokens: totalTokens(counts),
+});
+
+/** The response as it stands: its `state`, and what the request said. */
+function responseJson({ body }: Call, completion: Completion, state: object): object {
+  const asked = body as Body;
+  return {
+    ...{ id: completion.id, object: 'response', created_at: completion.createdEpochSeconds, model: completion.model },
+    ...{ status: 'in_progress', background: false, error: null, incomplete_details: null, output: [], usage: null },
+    ...{ instructions: asked.instructions ?? null, max_output_tokens: asked.max_output_tokens ?? null },
+    ...{ metadata: asked.metadata ?? {}, parallel_tool_calls: asked.parallel_tool_calls ?? true },
+    ...{ previous_response_id: asked.previous_response_id ?? null, reasoning: asked.reasoning ?? null },
+    ...{ store: asked.store ?? true, text: asked.text ?? { format: { type: 'text' } } },
+    ...{ tool_choice: asked.tool_choice ?? 'auto', tools: asked.tools ?? [], temperature: 1, top_p: 1 },
+    ...state,
+  };
+}
+
+function endOf(completion: Completion, { finishReason }: Choice): object {
+  const usage = usageMember('usage', completion, usageJson);
+  if (finishReason === null) return usage;
+  const reason = { length: 'max_output_tokens', content_filter: 'content_filter', stop: null, tool_calls: null };
+  if (reason[finishReason] === null) return { ...usage, status: 'completed' };
+  return { ...usage, status: 'incomplete', incomplete_details: { reason: reason[finishReason] } };
+}
+
+/** There is never more than one answer. */
+const choiceOf = ({ choices }: Completion) => choices[0] as Choice;
+
+function json(call: Call, completion: Completion): object {
+  const choice = choiceOf(completion);
+  const output = itemsOf(call, choice).map(({ whole }) => whole);
+  return responseJson(call, completion, { output, ...endOf(completion, choice) });
+}
+
+function frames(call: Call, completion: Completion): readonly Frame[] {
+  const choice = choiceOf(completion);
+  const items = itemsOf(call, choice);
+  const begun = { response: responseJson(call, completion, {}) };
+  const type = ['length', 'content_filter'].includes(choice.finishReason ?? '') ? 'incomplete' : 'completed';
+  const ended = { output: items.map(({ whole }) => whole), ...endOf(completion, choice) };
+  return [
+    event('role', 'response.created', begun),
+    event('role', 'response.in_progress', begun),
+    ...items.flatMap(({ start, whole, events }, index) => [
+      event('other', 'response.output_item.added', { output_index: index, item: start }),
+      ...events({ output_index: index }),
+      event('other', 'response.output_item.done', { output_index: index, item: whole }),
+    ]),
+    event('finish', `response.${type}`, { response: responseJson(call, completion, ended) }),
+  ];
+}
+
+function failedJson(call: Call, completion: Completion, code = 'server_error'): object {
+  return responseJson(call, completion, { status: 'failed', error: { code, message: messageOf(code) } });
+}
+
+const messageOf = (code: string): string => (errorBody(500, code) as { error: { message: string } }).error.message;
+
+export const responses: Format = {
+  name: 'responses',
+  path: /^\/responses$/,
+  requestIdHeader: 'x-request-id',
+  idPrefix: 'resp_',
+  streamType: 'text/event-stream; charset=utf-8',
+  answerMembers: ['output', 'response', 'item', 'part', 'delta'],
+  keepAlive: ': keep-alive\n\n',
+  wrongCredential: { status: 401, code: 'invalid_api_key' },
+  read: readResponses,
+  json,
+  frames,
+  // Each event says its place in the stream.
+  encode: (frame, position) =>
+    serverSentEvent({ ...frame, text: frame.text.replace('{', `{"sequence_number":${position},`) }),
+  error: (status, code, message) => ({ body: errorBody(status, code, message) }),
+  errorFrames: (call, completion, code = 'server_error') => [
+    event('other', 'error', { code, message: messageOf(code), param: null }),
+    event('other', 'response.failed', { response: failedJson(call, completion, code) }),
+  ],
+  failedJson,
+};

@@ -1,0 +1,250 @@
+import OpenAI from 'openai';
+import type { ResponseCreateParamsNonStreaming, ResponseStreamEvent } from 'openai/resources/responses/responses';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from '#jest';
+import {
+  countTokens,
+  type Simulator,
+  startSimulator,
+  unknownMembersTexts,
+} from '../../../infra/local/simulator/index.ts';
+import { send } from './simulated.ts';
+
+let simulator: Simulator;
+let client: OpenAI;
+beforeAll(async () => {
+  simulator = await startSimulator({ paceMs: 0 });
+  client = new OpenAI({ apiKey: 'sk-canary', baseURL: simulator.url, maxRetries: 0 });
+});
+afterAll(() => simulator.stop());
+afterEach(() => simulator.clear());
+
+type Members = Partial<Omit<ResponseCreateParamsNonStreaming, 'stream'>>;
+const request = (model: string, more: Members = {}) => ({ model, input: 'What is the capital of France?', ...more });
+const create = (model: string, more: Members = {}) => client.responses.create(request(model, more));
+/** What the SDK puts together of a stream, and the events as they came. */
+async function streamed(model: string, more: Members = {}) {
+  const stream = client.responses.stream(request(model, more));
+  const events: ResponseStreamEvent[] = [];
+  for await (const event of stream) events.push(event);
+  return { events, response: await stream.finalResponse() };
+}
+
+const tool = (name: string, properties = {}) => ({
+  type: 'function' as const,
+  ...{ name, strict: false, parameters: { type: 'object', properties, required: Object.keys(properties) } },
+});
+const tools = [tool('get_weather', { city: { type: 'string' } }), tool('get_time')];
+
+describe('Responses, for the OpenAI SDK', () => {
+  it('answers with text, a status and usage that adds up, the same in JSON and in a stream of numbered events', async () => {
+    const whole = await create('acme/gpt');
+    expect(whole).toMatchObject({
+      object: 'response',
+      status: 'completed',
+      model: 'acme/gpt',
+      store: true,
+      error: null,
+    });
+    expect(whole.output_text).toContain('What is the capital of France?');
+    const output = countTokens(whole.output_text);
+    expect(whole.usage).toMatchObject({ input_tokens: 6, output_tokens: output, total_tokens: 6 + output });
+    const { events, response } = await streamed('acme/gpt');
+    expect(response).toMatchObject({ output_text: whole.output_text, usage: whole.usage });
+    expect(events.map(({ sequence_number: number }) => number)).toEqual(events.map((_event, index) => index));
+    const types = events.map(({ type }) => type).filter((type) => type !== 'response.output_text.delta');
+    expect(types).toEqual([
+      'response.created',
+      'response.in_progress',
+      'response.output_item.added',
+      'response.content_part.added',
+      'response.output_text.done',
+      'response.content_part.done',
+      'response.output_item.done',
+      'response.completed',
+    ]);
+    expect(simulator.calls[0]).toMatchObject({ format: 'responses', path: '/v1/responses', behaviour: 'echo' });
+  });
+
+  it('is incomplete at the output bound and behind a content filter', async () => {
+    for (const [model, more, reason] of [
+      ['echo', { max_output_tokens: 3 }, 'max_output_tokens'],
+      ['content-filter', {}, 'content_filter'],
+    ] as const) {
+      const expected = {
+        status: 'incomplete',
+        incomplete_details: { reason },
+        usage: { output_tokens: reason === 'max_output_tokens' ? 3 : 4 },
+      };
+      expect(await create(model, more)).toMatchObject(expected);
+      const { events, response } = await streamed(model, more);
+      expect([events.at(-1)?.type, response]).toMatchObject(['response.incomplete', expected]);
+    }
+  });
+
+  it('calls tools with arguments that stream in fragments, and reads their results', async () => {
+    const { events, response } = await streamed('tools', { tools });
+    const deltas = events.filter(({ type }) => type === 'response.function_call_arguments.delta');
+    expect(deltas.length).toBeGreaterThan(2);
+    for (const { output } of [response, await create('tools', { tools })]) {
+      expect(output).toMatchObject([
+        { type: 'function_call', name: 'get_weather', status: 'completed', call_id: expect.stringMatching(/^call_/) },
+        { type: 'function_call', name: 'get_time', arguments: '{}' },
+      ]);
+    }
+    const calls = response.output.flatMap((item) => (item.type === 'function_call' ? [item] : []));
+    const results = calls.map(({ call_id }) => ({ type: 'function_call_output' as const, call_id, output: 'sunny' }));
+    const input = [{ role: 'user' as const, content: 'Weather?' }, ...calls, ...results];
+    expect((await create('tools', { tools, input })).output_text).toContain('“sunny” and “sunny”');
+    await expect(create('tools', { tools, input: input.slice(0, -1) })).rejects.toThrow(/No tool output found/);
+    const chosen = { tools, tool_choice: { type: 'function' as const, name: 'get_time' } };
+    expect((await create('echo', chosen)).output).toMatchObject([{ name: 'get_time' }]);
+    expect((await create('echo', { tools, tool_choice: 'required', parallel_tool_calls: false })).output).toHaveLength(
+      1,
+    );
+  });
+
+  it('reasons where asked, encrypts it where asked, takes that back and nothing forged', async () => {
+    const asking: Members = { reasoning: { effort: 'low' }, include: ['reasoning.encrypted_content'], store: false };
+    for (const response of [await create('echo', asking), (await streamed('echo', asking)).response]) {
+      const [item, message] = response.output;
+      if (item?.type !== 'reasoning') throw new Error('no reasoning');
+      expect(message?.type).toBe('message');
+      const [summary] = item.summary;
+      expect(response.usage?.output_tokens_details.reasoning_tokens).toBe(countTokens(summary?.text ?? ''));
+      expect(response).toHaveProperty('store', false);
+      const again = (encrypted_content: string | null | undefined) =>
+        create('echo', {
+          input: [
+            { ...item, encrypted_content: encrypted_content ?? null },
+            { role: 'user', content: 'And?' },
+          ],
+        });
+      expect((await again(item.encrypted_content)).output_text).toContain('“And?”');
+      await expect(again('Zm9yZ2Vk')).rejects.toThrow(/could not be verified/);
+    }
+    expect((await create('echo', { reasoning: { effort: 'none' } })).output).toHaveLength(1);
+    const { events } = await streamed('reasoning');
+    expect(events.filter(({ type }) => type === 'response.reasoning_summary_text.delta').length).toBeGreaterThan(5);
+    expect((await create('redacted-reasoning')).output.map(({ type }) => type)).toEqual([
+      'reasoning',
+      'reasoning',
+      'message',
+    ]);
+  });
+
+  it('answers with an instance of the schema that is asked for, and refuses in a part of its own', async () => {
+    const schema = { type: 'object', required: ['label'], properties: { label: { enum: ['bug'] } } };
+    const format = { type: 'json_schema' as const, name: 'label', schema };
+    expect(JSON.parse((await create('echo', { text: { format } })).output_text)).toEqual({ label: 'bug' });
+    const { response } = await streamed('refusal');
+    expect(response.output).toMatchObject([{ content: [{ type: 'refusal', refusal: /cannot help/ }] }]);
+  });
+
+  it('reports cached and reasoning tokens', async () => {
+    const usage = {
+      input_tokens: 1000,
+      input_tokens_details: { cached_tokens: 200 },
+      output_tokens: 50,
+      output_tokens_details: { reasoning_tokens: 20 },
+      total_tokens: 1050,
+    };
+    expect((await create('usage:1000:50:200:20')).usage).toEqual(usage);
+    expect((await streamed('usage:1000:50:200:20')).response.usage).toEqual(usage);
+    expect((await create('no-usage')).usage).toBeNull();
+  });
+
+  it('fails after output with an error event and a failed response, and in JSON with a failed response', async () => {
+    const answer = await send(`${simulator.url}/responses`, {
+      ...request('error-after-chunks:2:rate_limit_exceeded'),
+      stream: true,
+    });
+    const events = answer.text.split('\n\n').filter((text) => text !== '');
+    const last = events.slice(-2).map((text) => JSON.parse(text.split('\ndata: ')[1] ?? ''));
+    expect(last).toMatchObject([
+      { type: 'error', code: 'rate_limit_exceeded', sequence_number: events.length - 2 },
+      { type: 'response.failed', sequence_number: events.length - 1, response: { status: 'failed', output: [] } },
+    ]);
+    expect(events.filter((text) => text.startsWith('event: response.output_text.delta'))).toHaveLength(2);
+    await expect(streamed('error-after-chunks:2')).rejects.toThrow(/server had an error/);
+    expect(await create('error-after-role')).toMatchObject({ status: 'failed', error: { code: 'server_error' } });
+  });
+
+  it.each([
+    ['error-400:context_length_exceeded', OpenAI.BadRequestError, 'context_length_exceeded'],
+    ['error-401', OpenAI.AuthenticationError, 'invalid_api_key'],
+    ['error-429:insufficient_quota', OpenAI.RateLimitError, 'insufficient_quota'],
+    ['error-503', OpenAI.InternalServerError, 'service_unavailable'],
+  ])('%s is %p of the SDK', async (model, errorClass, code) => {
+    const error = await create(model).catch((reason) => reason);
+    expect(error).toBeInstanceOf(errorClass);
+    expect(error).toMatchObject({ code, requestID: expect.any(String) });
+  });
+
+  it('wants an input, a stored response or a prompt', async () => {
+    const asking = (members: object) => send(`${simulator.url}/responses`, { model: 'echo', ...members });
+    expect((await asking({})).status).toBe(400);
+    expect((await asking({ input: [{}] })).status).toBe(400);
+    expect((await asking({ previous_response_id: 'resp_1' })).status).toBe(200);
+  });
+
+  it('sends unknown members, spacing and numbers exactly as its exported texts say', async () => {
+    const { json, events } = unknownMembersTexts('responses');
+    expect((await send(`${simulator.url}/responses`, request('unknown-members'))).text).toBe(json);
+    const stream = await send(`${simulator.url}/responses`, { ...request('unknown-members'), stream: true });
+    expect(stream.text).toBe(events.join(''));
+    expect((await streamed('unknown-members')).response.output_text).toBe('café / bar');
+  });
+});
+
+describe('Embeddings, for the OpenAI SDK', () => {
+  const embed = async (input: string | string[] | number[] | number[][], more = {}) =>
+    client.embeddings.create({ model: 'acme/embed', input, ...more });
+  const similarity = (one: readonly number[] = [], other: readonly number[] = []) =>
+    one.reduce((sum, value, index) => sum + value * (other[index] ?? 0), 0);
+
+  it('gives each input a vector of length 1 in its place, nearer to what shares its words', async () => {
+    const { data, usage, model } = await embed(['the cat sleeps', 'the cat eats', 'stock prices fell']);
+    expect(data.map(({ index, object }) => [index, object])).toEqual([0, 1, 2].map((index) => [index, 'embedding']));
+    const [sleeping, eating, stocks] = data.map(({ embedding }) => embedding);
+    expect(sleeping).toHaveLength(256);
+    expect(similarity(sleeping, sleeping)).toBeCloseTo(1, 5);
+    expect(similarity(sleeping, eating)).toBeGreaterThan(similarity(sleeping, stocks) + 0.5);
+    expect([usage, model]).toEqual([{ prompt_tokens: 9, total_tokens: 9 }, 'acme/embed']);
+    expect(simulator.calls[0]).toMatchObject({ format: 'embeddings', path: '/v1/embeddings' });
+  });
+
+  it('gives the same numbers as floats and as base64, and as many as asked for', async () => {
+    const text = 'one two two three';
+    const floats = (await embed(text, { encoding_format: 'float', dimensions: 16 })).data[0]?.embedding;
+    // Asks for base64 by itself, and decodes.
+    const decoded = (await embed(text, { dimensions: 16 })).data[0]?.embedding;
+    expect(simulator.calls.map(({ body }) => (body as { encoding_format?: string }).encoding_format)).toEqual([
+      'float',
+      'base64',
+    ]);
+    expect([decoded, floats?.length]).toEqual([floats, 16]);
+  });
+
+  it('counts tokens that come as numbers', async () => {
+    expect((await embed([1, 2, 3])).usage.prompt_tokens).toBe(3);
+    const { data, usage } = await embed([[1, 2, 3], [4]]);
+    expect([data.length, usage.prompt_tokens]).toEqual([2, 4]);
+    expect((await client.embeddings.create({ model: 'usage:77', input: 'x' })).usage.prompt_tokens).toBe(77);
+  });
+
+  it.each([[''], [[]], [['a', '']], [Array(2049).fill('a')]])(
+    'refuses an input that is empty or too long: %#',
+    async (input) => {
+      await expect(embed(input)).rejects.toThrow(OpenAI.BadRequestError);
+    },
+  );
+
+  it('misbehaves like a chat', async () => {
+    const asking = (model: string) => send(`${simulator.url}/embeddings`, { model, input: 'x' });
+    expect((await asking('error-429:5')).headers['retry-after']).toBe('5');
+    expect((await asking('cut')).isBroken).toBe(true);
+    expect((await asking('cut-clean')).text).toMatch(/^\{"object":"list".*[^}]$/);
+    expect(JSON.parse((await asking('no-choices')).text)).not.toHaveProperty('data');
+    expect((await asking('unknown-members')).text).toBe(unknownMembersTexts('embeddings', { input: 'x' }).json);
+  });
+});
