@@ -9,6 +9,7 @@ import { type PicoUsd, parseUsd } from '../../shared/foundation/money/index.ts';
 import { readChatRequest } from '../../shared/protocol/interfaces/chat-completions/index.ts';
 import { worstCaseCost } from '../../shared/routing/billing/index.ts';
 import { makePlan, readByokFacts } from '../../shared/routing/planner/index.ts';
+import { secretReferenceOf } from '../../shared/routing/providers/index.ts';
 
 /** A start looks at so many workspaces and keys: it describes a gateway, it does not audit one. */
 const workspacesMax = 50;
@@ -58,7 +59,15 @@ async function readAccounts({ workspaceStore, credit }: Composition): Promise<Ac
   return accounts;
 }
 
-function describeProvider({ credentials }: Composition, provider: ProviderDocument): string[] {
+function describeProvider(composition: Composition, provider: ProviderDocument): string[] {
+  return [...describeApis(provider), ...describeUse(composition, provider)];
+}
+
+/** Told only where it is more, or other, than chat completions. */
+const describeApis = ({ id, apis }: ProviderDocument): string[] =>
+  apis.every((api) => api === 'chat-completions') ? [] : [`provider ${id} speaks ${apis.join(', ')}`];
+
+function describeUse({ credentials }: Composition, provider: ProviderDocument): string[] {
   if (provider.status === 'disabled')
     return [`note: provider ${provider.id} is disabled (gw providers enable ${provider.id})`];
   if (credentials.find(provider) !== undefined) return [];
@@ -67,10 +76,9 @@ function describeProvider({ credentials }: Composition, provider: ProviderDocume
 
 function whatIsMissing({ auth }: ProviderDocument): string {
   if (auth === 'none') return 'it cannot be called';
-  if ('sigv4' in auth) return 'there are no AWS credentials in the environment';
-  return 'env' in auth.bearer
-    ? `${auth.bearer.env} is not set`
-    : 'a local run reads no secrets, use { bearer: { env } }';
+  const reference = secretReferenceOf(auth);
+  if (reference === undefined) return 'there are no AWS credentials in the environment';
+  return 'env' in reference ? `${reference.env} is not set` : 'a local run reads no secrets, write env: NAME instead';
 }
 
 function describeAccount({ workspace: { id }, available }: Account, facts: StartFacts): string[] {

@@ -62,7 +62,15 @@ async function fillStore(): Promise<string> {
     byok: { connections: [{ provider: 'acme', key: { env: 'ACME_BYOK' }, policy: 'allowed', budget_usd: '3' }] },
     functions,
   };
-  const { out } = await apply('gateway.yaml', gatewayFile({ workspace, key: { rpm: 7, spend_limit_usd: '2.50' } }));
+  const provider = {
+    apis: ['chat-completions', 'messages', 'embeddings'],
+    auth: { header: { name: 'x-api-key', env: 'ACME_KEY' } },
+    headers: { 'anthropic-version': '2023-06-01' },
+  };
+  const { out } = await apply(
+    'gateway.yaml',
+    gatewayFile({ provider, workspace, key: { rpm: 7, spend_limit_usd: '2.50' } }),
+  );
   await operate(`functions disable team label --yes ${local.option}`);
   return /sk-gw-\S+/.exec(out)?.[0] ?? '';
 }
@@ -75,6 +83,13 @@ describe('export', () => {
     const { code, out } = await apply('exported.yaml', text, '--dry-run');
     expect([code, out]).toEqual([0, expect.stringMatching(/dry run, nothing was written: 5 unchanged$/)]);
     expect(JSON.parse((await operate(`export ${local.option} --json`)).out)).toEqual(parse(text));
+    expect((parse(text) as { providers: unknown[] }).providers).toMatchObject([
+      {
+        apis: ['chat-completions', 'messages', 'embeddings'],
+        auth: { header: { name: 'x-api-key', env: 'ACME_KEY' } },
+        headers: { 'anthropic-version': '2023-06-01' },
+      },
+    ]);
   });
 
   it('makes the same gateway of an empty store, but for keys', async () => {

@@ -61,18 +61,20 @@ const model = (id: string, price: string) => ({
 /** A small gateway: the workspace `team` with the key `ci`, which is made when it is applied. */
 export const gatewayFile = ({
   baseUrl = 'http://127.0.0.1:9/acme',
+  provider = {},
   price = '0.25',
   models = ['acme/small', 'acme/large'],
   key = {},
   workspace = {},
 }: {
   readonly baseUrl?: string;
+  readonly provider?: Record<string, unknown>;
   readonly price?: string;
   readonly models?: readonly string[];
   readonly key?: Record<string, unknown>;
   readonly workspace?: Record<string, unknown>;
 } = {}) => ({
-  providers: [{ id: 'acme', display_name: 'Acme', base_url: baseUrl, auth: 'none' }],
+  providers: [{ id: 'acme', display_name: 'Acme', base_url: baseUrl, auth: 'none', ...provider }],
   models: models.map((id) => model(id, price)),
   workspaces: [{ id: 'team', credit_usd: '5.00', keys: [{ name: 'ci', ...key }], ...workspace }],
 });

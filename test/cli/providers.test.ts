@@ -28,7 +28,10 @@ const parts: FileParts = {
     'acme/unpaid': [{ provider: 'globex', upstream: 'error-402' }],
     'acme/failing': [{ provider: 'globex', upstream: 'error-500' }],
   },
-  providers: { initech: { auth: { bearer: { env: unset } } }, acme: { accepts_byok_header: true } },
+  providers: {
+    initech: { auth: { header: { name: 'x-api-key', env: unset } }, apis: ['chat-completions', 'messages'] },
+    acme: { accepts_byok_header: true },
+  },
   workspace: { features: { byok: true }, functions: [promptFunction('label', 'acme/one')] },
 };
 
@@ -159,10 +162,17 @@ describe('a disabled provider', () => {
     expect((await gw('providers disable acme')).out).toBe('provider acme was disabled before');
     const { providers } = await gwJson<Providers>('providers list');
     expect(providers).toMatchObject([
-      { provider: 'acme', status: 'disabled', credential: 'not needed', models: ['acme/two', 'acme/one'] },
+      {
+        provider: 'acme',
+        status: 'disabled',
+        apis: ['chat-completions'],
+        credential: 'not needed',
+        models: ['acme/two', 'acme/one'],
+      },
       { provider: 'globex', status: 'enabled' },
-      { provider: 'initech', credential: 'missing', credential_name: unset },
+      { provider: 'initech', apis: ['chat-completions', 'messages'], credential: 'missing', credential_name: unset },
     ]);
+    expect((await gw('providers list')).out).toMatch(/^initech .*chat-completions, messages/m);
   });
 
   it('is disabled for good where an apply and the command run at the same time', async () => {

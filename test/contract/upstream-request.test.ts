@@ -12,7 +12,7 @@ describe('what reaches a provider', () => {
 
   beforeAll(async () => {
     const credentials = {
-      find: ({ id }: { id: string }) => ({ authorization: id === 'open' ? undefined : `Bearer secret-of-${id}` }),
+      find: ({ id }: { id: string }) => ({ headers: id === 'open' ? {} : { authorization: `Bearer secret-of-${id}` } }),
     };
     gateway = await startHarness({
       models: {

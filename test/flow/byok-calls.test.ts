@@ -255,8 +255,7 @@ describe('a stored connection', () => {
           connections: { ...connections, openKey: silence },
           credentials: {
             ...credentials,
-            find: (provider) =>
-              kind === 'signed' ? { authorization: undefined, sign: silence } : credentials.find(provider),
+            find: (provider) => (kind === 'signed' ? { headers: {}, sign: silence } : credentials.find(provider)),
           },
         }),
       });

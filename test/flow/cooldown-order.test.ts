@@ -200,8 +200,7 @@ describe('a provider', () => {
         recorder: { ...recorder, record: ({ provider, outcome }) => void recorded.push(`${provider} ${outcome}`) },
         credentials: {
           ...credentials,
-          find: (provider) =>
-            provider.id === 'first' ? { authorization: undefined, sign: signing } : credentials.find(provider),
+          find: (provider) => (provider.id === 'first' ? { headers: {}, sign: signing } : credentials.find(provider)),
         },
       }),
     });

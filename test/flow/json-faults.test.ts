@@ -63,7 +63,7 @@ describe('a JSON answer that fails', () => {
         'two/mixed': [bad('error-400'), bad('error-429', 'worse')],
         'two/mixed-failed': [bad('error-429'), bad('error-500', 'worse')],
       },
-      replace: () => ({ credentials: credentialsOf(() => ({ authorization: `Bearer ${canary}` })) }),
+      replace: () => ({ credentials: credentialsOf(() => ({ headers: { authorization: `Bearer ${canary}` } })) }),
     });
   });
   afterAll(async () => {

@@ -89,11 +89,11 @@ const model = (provider: string, more: object = {}) => ({
 /** A small gateway on the simulator; `key` is that of its workspace. */
 function ownFile(
   key: string,
-  more: { workspace?: object; key?: object; auth?: unknown; models?: string[] } = {},
+  more: { workspace?: object; key?: object; auth?: unknown; provider?: object; models?: string[] } = {},
 ): string {
-  const { models = ['own/chat'] } = more;
+  const { models = ['own/chat'], provider } = more;
   return stringify({
-    providers: [{ id: 'own', base_url: simulator.urlOf('own'), auth: more.auth ?? 'none' }],
+    providers: [{ id: 'own', base_url: simulator.urlOf('own'), auth: more.auth ?? 'none', ...provider }],
     models: models.map((id) => ({ id, providers: [model('own')] })),
     workspaces: [{ id: 'team', credit_usd: '5', keys: [{ name: 'ci', key, ...more.key }], ...more.workspace }],
   });
@@ -305,6 +305,11 @@ describe('a start with a file', () => {
       'a provider lacks its variable',
       { auth: { bearer: { env: 'GW_TEST_UNSET' } } },
       /^note: provider own is not configured: GW_TEST_UNSET is not set$/,
+    ],
+    [
+      'a provider lacks the variable of its own header, and its interfaces are told',
+      { auth: { header: { name: 'x-api-key', env: 'GW_TEST_UNSET' } }, provider: { apis: ['messages', 'converse'] } },
+      /^(provider own speaks messages, converse|note: provider own is not configured: GW_TEST_UNSET is not set)$/,
     ],
     [
       'a workspace has no credit',

@@ -74,7 +74,7 @@ describe('a stream that breaks', () => {
     const backed = all.map((upstream) => [`backed/${upstream}`, [bad(upstream), good()]]);
     gateway = await startHarness({
       models: Object.fromEntries([...alone, ...backed]),
-      replace: () => ({ credentials: credentialsOf(() => ({ authorization: `Bearer ${secret}` })) }),
+      replace: () => ({ credentials: credentialsOf(() => ({ headers: { authorization: `Bearer ${secret}` } })) }),
     });
   });
   afterAll(async () => {

@@ -16,6 +16,7 @@ export const providerOf = (id: string, more: Partial<ProviderDocument> = {}): Pr
   display_name: id,
   status: 'enabled',
   base_url: `https://${id}.example/v1`,
+  apis: ['chat-completions'],
   auth: 'none',
   accepts_byok_header: true,
   data_policy: {},

@@ -20,7 +20,7 @@ import {
 } from '../../../shared/routing/providers/index.ts';
 import type { GatewayDependencies } from '../dependencies.ts';
 import type { ModelCall } from '../stages.ts';
-import { type PreparedCall, prepareCall } from './prepare-call.ts';
+import { prepareCall } from './prepare-call.ts';
 import { timeBytes } from './time-bytes.ts';
 
 export interface Sending {
@@ -45,10 +45,11 @@ export function createSend(
   async function send(request: Parameters<Send>[0]): ReturnType<Send> {
     const prepared = await prepareCall(deps, call, candidate, request);
     if ('failure' in prepared) return { kind: 'failure', failure: prepared.failure };
+    const { secrets, ...upstream } = prepared;
     const { watched, onBytes } = watchCall(deps, call, candidate, silenceLimitMs);
     watch = watched;
     const answer = await deps.transport.send({
-      ...prepared,
+      ...upstream,
       connectTimeoutMs: candidate.provider.connect_timeout_ms,
       signal: watched.signal,
     });
@@ -58,7 +59,7 @@ export function createSend(
       else watched.release();
       return text;
     };
-    const describe = (body: unknown) => describeProviderText(body, secretsOf(prepared));
+    const describe = (body: unknown) => describeProviderText(body, secrets);
     if (answer.status >= 200 && answer.status < 300) {
       const contentType = String(answer.headers['content-type'] ?? '');
       const { drain } = answer;
@@ -124,9 +125,3 @@ function parseLenient(text: string | undefined): unknown {
     return text;
   }
 }
-
-/** Headers that carry a credential, or what was made with one. */
-const secretHeaders = ['authorization', 'x-amz-security-token'];
-
-const secretsOf = ({ headers }: PreparedCall): string[] =>
-  secretHeaders.flatMap((name) => headers[name]?.replace(/^bearer /i, '') ?? []);

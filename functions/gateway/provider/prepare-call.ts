@@ -4,12 +4,20 @@ import { SealBroken } from '../../../shared/configuration/byok/index.ts';
 import type { Candidate } from '../../../shared/configuration/catalogue/index.ts';
 import { headerNames } from '../../../shared/foundation/constants/index.ts';
 import type { CandidateRequest } from '../../../shared/routing/formats/index.ts';
-import type { AttemptFailure, Credential, UpstreamRequest } from '../../../shared/routing/providers/index.ts';
+import {
+  type AttemptFailure,
+  type Credential,
+  credentialWith,
+  type UpstreamRequest,
+} from '../../../shared/routing/providers/index.ts';
 import { StoreUnavailable } from '../../../shared/storage/store/index.ts';
 import type { GatewayDependencies } from '../dependencies.ts';
 import type { ModelCall } from '../stages.ts';
 
-export type PreparedCall = Pick<UpstreamRequest, 'url' | 'headers' | 'body'>;
+export interface PreparedCall extends Pick<UpstreamRequest, 'url' | 'headers' | 'body'> {
+  /** What of the headers is a credential, or was made with one. */
+  readonly secrets: readonly string[];
+}
 
 /** What throws in here is a fault of the gateway, never the provider's. */
 export async function prepareCall(
@@ -23,9 +31,9 @@ export async function prepareCall(
     if (credential === undefined) return ourFault('no_usable_credential');
     const url = new URL(`${candidate.provider.base_url}${path}`);
     const body = makeBody();
-    const headers = { ...more, ...upstreamHeaders(accept, call.traceparent, credential.authorization) };
+    const headers = { ...more, ...upstreamHeaders(accept, call.traceparent, credential.headers) };
     const signed = credential.sign && (await call.admissionTime.wait(credential.sign({ url, headers, body })));
-    return { url, headers: signed ?? headers, body };
+    return { url, headers: signed ?? headers, body, secrets: secretsIn(signed, credential) };
   } catch (error) {
     if (error instanceof StoreUnavailable) return ourFault('not_ready', { isUnavailable: true });
     const { correlationId } = call;
@@ -45,15 +53,23 @@ const ourFault = (cause: string, more: Partial<AttemptFailure> = {}): { readonly
 const upstreamHeaders = (
   accept: string,
   traceparent: string | undefined,
-  authorization: string | undefined,
+  credential: Credential['headers'],
 ): Record<string, string> => ({
   accept,
   'accept-encoding': 'identity',
   'content-type': 'application/json',
   'user-agent': 'gw',
-  ...(authorization === undefined ? {} : { authorization }),
   ...(traceparent === undefined ? {} : { [headerNames.traceparent]: traceparent }),
+  ...credential,
 });
+
+/** Headers of a signed call that give its credential away, or were made with it. */
+const signedHeaders = ['authorization', 'x-amz-security-token'];
+
+const secretsIn = (signed: Record<string, string> | undefined, { headers }: Credential): string[] =>
+  [...Object.values(headers), ...signedHeaders.map((name) => signed?.[name] ?? '')]
+    .map((value) => value.replace(/^bearer /i, ''))
+    .filter((secret) => secret !== '');
 
 /**
  * The key in the request's header, a stored connection's, or ours. Never another than the plan was made with: a
@@ -66,12 +82,12 @@ async function findCredential(
 ): Promise<Credential | undefined> {
   const { provider } = candidate;
   const source = call.byok?.sourceOf(candidate);
-  if (source === 'header') return { authorization: `Bearer ${call.byokKey}` };
+  if (source === 'header') return call.byokKey === undefined ? undefined : credentialWith(provider.auth, call.byokKey);
   if (source === undefined) return deps.credentials.find(provider);
   const connection = call.connections.find((known) => known.provider === provider.id);
   if (connection === undefined) return undefined;
   try {
-    return { authorization: `Bearer ${await call.admissionTime.wait(deps.connections.openKey(connection))}` };
+    return credentialWith(provider.auth, await call.admissionTime.wait(deps.connections.openKey(connection)));
   } catch (error) {
     const cause = error instanceof StoreUnavailable && error.cause instanceof Error ? error.cause : error;
     const event = 'connection_key_unavailable';

@@ -85,6 +85,12 @@ const listedFields: readonly Field<ListedProvider>[] = [
   { member: 'provider', title: 'provider', isFlexible: true, value: ({ provider }) => provider.id },
   { member: 'display_name', title: 'name', isFlexible: true, value: ({ provider }) => provider.display_name },
   { member: 'status', title: 'status', value: ({ provider }) => provider.status },
+  {
+    member: 'apis',
+    title: 'apis',
+    value: ({ provider }) => provider.apis,
+    shown: ({ provider }) => provider.apis.join(', '),
+  },
   { member: 'credential', title: 'credential', value: credentialOf },
   { member: 'credential_name', title: 'named', value: ({ provider }) => credentialName(provider.auth) },
   {

@@ -2,7 +2,7 @@
 // tells, of a local store the gateway that ran there last, and before that the variables of this shell.
 
 import type { ProviderDocument } from '../../../shared/configuration/catalogue/index.ts';
-import { credentialName } from '../../../shared/routing/providers/index.ts';
+import { credentialName, secretReferenceOf } from '../../../shared/routing/providers/index.ts';
 import { readCredentialReport } from '../../local/credential-report.ts';
 import type { Session } from '../args/session.ts';
 import { describeFailure } from '../output/describe-failure.ts';
@@ -53,9 +53,9 @@ const shellCredentials = ({ variables }: Session): CredentialFacts => ({
   missing({ auth }) {
     const name = credentialName(auth);
     if (name === undefined || (variables[name] ?? '') !== '') return undefined;
-    const isSecret = auth !== 'none' && 'bearer' in auth && 'secret' in auth.bearer;
-    return isSecret
-      ? `a local gateway reads no secrets: write bearer: { env: NAME } in place of { secret: ${name} }`
+    const reference = secretReferenceOf(auth);
+    return reference !== undefined && 'secret' in reference
+      ? `a local gateway reads no secrets: write env: NAME in place of secret: ${name}`
       : `${name} is not set here: set it where the gateway is started`;
   },
 });

@@ -1,9 +1,16 @@
 // The catalogue as the gateway file writes it, checked and with its defaults filled in. Member names are those of the file.
 // Prices stay decimal strings until `loadCatalogue`.
 
-/** Where a provider's credential comes from. Only the reference is stored, never the secret. */
+import type { ProviderApi } from '../../foundation/constants/index.ts';
+
+/** Where a secret stands: in a variable of the process, or under a name in the secret of a stage. */
+export type SecretReference = { env: string } | { secret: string };
+
+/** How a provider is called, and where its credential comes from. Only the reference is stored, never the secret. */
 export type ProviderAuth =
-  | { bearer: { env: string } | { secret: string } }
+  | { bearer: SecretReference }
+  /** The credential alone, in a header of this name (lower case). */
+  | { header: { name: string } & SecretReference }
   | { sigv4: { service: string; region: string } }
   | 'none';
 
@@ -19,9 +26,13 @@ export interface ProviderDocument {
   display_name: string;
   /** Disabled: no call goes there. Stored beside the catalogue's version, so that a change of it is one small write. */
   status: 'enabled' | 'disabled';
-  /** The gateway appends /chat/completions. No trailing slash. */
+  /** The gateway appends the path of each interface. No trailing slash. */
   base_url: string;
+  /** The interfaces it speaks. */
+  apis: ProviderApi[];
   auth: ProviderAuth;
+  /** Sent on each call as they are: names in lower case, none of them a credential. */
+  headers?: Record<string, string> | undefined;
   accepts_byok_header: boolean;
   data_policy: DeclaredPolicy;
   /** Absent: the default, which binds streams only. Written: it binds the first byte of JSON answers too. */
@@ -35,8 +46,22 @@ export interface ProviderDocument {
   reasoning_tokens: 'included' | 'additive';
 }
 
-/** What makes a call dearer than the prices of its entry. An operator who lists one answers for the prices. */
-export const extraNames = ['service_tier', 'web_search', 'plugins', 'best_of'] as const;
+/**
+ * What makes a call dearer than the prices of its entry: dearer tiers, and tools that the provider runs itself. An operator
+ * who lists one answers for the prices.
+ */
+export const extraNames = [
+  'service_tier',
+  'web_search',
+  'plugins',
+  'best_of',
+  'file_search',
+  'code_interpreter',
+  'image_generation',
+  'mcp',
+  'web_fetch',
+  'code_execution',
+] as const;
 export type Extra = (typeof extraNames)[number];
 
 export interface SupportedParams {

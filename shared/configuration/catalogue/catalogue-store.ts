@@ -86,9 +86,9 @@ export function createCatalogueStore(store: Store): CatalogueStore {
   };
 }
 
-/** What a version is the hash of: no provider says whether it is disabled. */
+/** What a version is the hash of: no provider says whether it is disabled. One that was stored before `apis` has none. */
 type CatalogueBody = Omit<CatalogueDocument, 'providers'> & {
-  readonly providers: readonly Omit<ProviderDocument, 'status'>[];
+  readonly providers: readonly (Omit<ProviderDocument, 'status' | 'apis'> & Partial<Pick<ProviderDocument, 'apis'>>)[];
 };
 
 const bodyOf = ({ providers, ...rest }: CatalogueDocument): CatalogueBody => ({
@@ -103,6 +103,7 @@ const withStatuses = ({ providers, ...rest }: CatalogueBody, disabled: readonly 
   ...rest,
   providers: providers.map((provider) => ({
     ...provider,
+    apis: provider.apis ?? ['chat-completions'],
     status: disabled.includes(provider.id) ? 'disabled' : 'enabled',
   })),
 });

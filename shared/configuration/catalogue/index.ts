@@ -13,6 +13,7 @@ export {
   type ModelProviderDocument,
   type ProviderAuth,
   type ProviderDocument,
+  type SecretReference,
   type ServiceDocument,
   type SupportedParams,
 } from './catalogue-document.ts';

@@ -89,13 +89,16 @@ const environmentName = unquoted(/^[A-Za-z_][A-Za-z0-9_]{0,127}$/, 'the name of 
 const secretName = unquoted(/^[A-Za-z0-9/_+=.@-]{1,256}$/, 'the name of a secret');
 
 /** Where a secret comes from; the secret itself never stands in the file. */
-const secretForm = mapping('', { secret: secretName });
-const environmentForm = mapping('', { env: environmentName });
-export const secretReference = chosenBy<{ env: string } | { secret: string }>((input) => {
-  if (typeof input !== 'object' || input === null) return noReference;
-  return 'secret' in input ? secretForm : environmentForm;
-});
+export const referenceForm = <Shape extends z.ZodRawShape>(more: Shape) => {
+  const secretForm = mapping('', { ...more, secret: secretName });
+  const environmentForm = mapping('', { ...more, env: environmentName });
+  return chosenBy<z.infer<typeof secretForm> | z.infer<typeof environmentForm>>((input) => {
+    if (typeof input !== 'object' || input === null) return noReference;
+    return 'secret' in input ? secretForm : environmentForm;
+  });
+};
 const noReference = z.never({ error: `must not be the credential itself: write ${credentialAdvice}` });
+export const secretReference = referenceForm({});
 
 const wholeNumber = (least: number, most: number, message: string) =>
   z

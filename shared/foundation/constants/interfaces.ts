@@ -1,3 +1,16 @@
-/** Interfaces of clients, by the names under which they are stored and configured. */
-export const interfaceIds = ['chat-completions', 'messages', 'responses', 'embeddings'] as const;
-export type InterfaceId = (typeof interfaceIds)[number];
+/**
+ * Interfaces of clients, by the names under which they are stored, each with the interfaces of providers that can serve it:
+ * a chat completion is translated where a provider speaks another, the others are relayed as they are.
+ */
+const servingApis = {
+  'chat-completions': ['chat-completions', 'messages', 'converse', 'generate-content'],
+  messages: ['messages'],
+  responses: ['responses'],
+  embeddings: ['embeddings'],
+} as const;
+export type InterfaceId = keyof typeof servingApis;
+export const interfaceIds = Object.keys(servingApis) as readonly InterfaceId[];
+
+/** Interfaces of providers, as the gateway file names them. */
+export type ProviderApi = (typeof servingApis)[InterfaceId][number];
+export const providerApis: readonly ProviderApi[] = [...new Set(Object.values(servingApis).flat())];

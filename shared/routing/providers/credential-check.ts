@@ -2,7 +2,7 @@
 // hears of it here, when the process starts and whenever the catalogue has changed.
 import type { Catalogue, ProviderDocument } from '../../configuration/catalogue/index.ts';
 import type { Log } from '../../foundation/log/index.ts';
-import type { CredentialSource } from './credential-source.ts';
+import { type CredentialSource, secretReferenceOf } from './credential-source.ts';
 
 export interface CredentialCheck {
   /** Cheap where the catalogue is the one of the last look. Logs what is newly missing; does no I/O, never throws. */
@@ -59,5 +59,7 @@ function describeReference(auth: ProviderDocument['auth']): string {
 }
 
 /** What the file names: a variable, or a name in the secret of a stage. Undefined: it names nothing. */
-export const credentialName = (auth: ProviderDocument['auth']): string | undefined =>
-  auth === 'none' || !('bearer' in auth) ? undefined : 'env' in auth.bearer ? auth.bearer.env : auth.bearer.secret;
+export function credentialName(auth: ProviderDocument['auth']): string | undefined {
+  const reference = secretReferenceOf(auth);
+  return reference && ('env' in reference ? reference.env : reference.secret);
+}

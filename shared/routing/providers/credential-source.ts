@@ -1,5 +1,5 @@
 // Where a provider's credential comes from. The catalogue stores references; the secrets stay in their source.
-import type { ProviderAuth, ProviderDocument } from '../../configuration/catalogue/index.ts';
+import type { ProviderAuth, ProviderDocument, SecretReference } from '../../configuration/catalogue/index.ts';
 
 /** A call as it will be sent. */
 export interface SignableCall {
@@ -10,8 +10,8 @@ export interface SignableCall {
 
 /** What authenticates a provider call. */
 export interface Credential {
-  /** The header's value; undefined where the provider asks for none, or the call is signed. */
-  readonly authorization: string | undefined;
+  /** None where the provider asks for none, or the call is signed. Names in lower case. */
+  readonly headers: Readonly<Record<string, string>>;
   /** Gives all headers of the call, its signature among them. Rejects where the process has no credentials of AWS. */
   readonly sign?: ((call: SignableCall) => Promise<Record<string, string>>) | undefined;
 }
@@ -27,7 +27,21 @@ export interface CredentialSource {
   refresh(): Promise<void>;
 }
 
-/** Reads references from the process environment (`bearer: {env: NAME}`) and knows providers that need nothing. */
+/** What the gateway file names as the place of the secret. Undefined: it names none. */
+export function secretReferenceOf(auth: ProviderAuth): SecretReference | undefined {
+  if (auth === 'none' || 'sigv4' in auth) return undefined;
+  return 'bearer' in auth ? auth.bearer : auth.header;
+}
+
+/** The key of a client goes where the provider expects its own: a signed provider, or one without a key, takes it as a bearer. */
+export const credentialWith = (auth: ProviderAuth, key: string): Credential =>
+  auth !== 'none' && 'header' in auth
+    ? { headers: { [auth.header.name]: key } }
+    : { headers: { authorization: `Bearer ${key}` } };
+
+export const noCredential: Credential = { headers: {} };
+
+/** Reads references from the process environment (`{env: NAME}`) and knows providers that need nothing. */
 export const environmentCredentials = (readVariable: (name: string) => string | undefined): CredentialSource => ({
   find: ({ auth }) => fromEnvironment(auth, readVariable),
   warm: async () => {},
@@ -39,8 +53,9 @@ function fromEnvironment(
   auth: ProviderAuth,
   readVariable: (name: string) => string | undefined,
 ): Credential | undefined {
-  if (auth === 'none') return { authorization: undefined };
-  if (!('bearer' in auth) || !('env' in auth.bearer)) return undefined;
-  const secret = readVariable(auth.bearer.env);
-  return secret === undefined || secret === '' ? undefined : { authorization: `Bearer ${secret}` };
+  if (auth === 'none') return noCredential;
+  const reference = secretReferenceOf(auth);
+  if (reference === undefined || !('env' in reference)) return undefined;
+  const secret = readVariable(reference.env);
+  return secret === undefined || secret === '' ? undefined : credentialWith(auth, secret);
 }

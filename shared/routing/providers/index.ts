@@ -12,7 +12,13 @@ export {
   createCredentialCheck,
   credentialName,
 } from './credential-check.ts';
-export { type Credential, type CredentialSource, environmentCredentials } from './credential-source.ts';
+export {
+  type Credential,
+  type CredentialSource,
+  credentialWith,
+  environmentCredentials,
+  secretReferenceOf,
+} from './credential-source.ts';
 export { midStreamCodeOf } from './mid-stream-codes.ts';
 export { type ProviderCredentials, providerCredentials } from './provider-credentials.ts';
 export { providerSecret } from './provider-secret.ts';

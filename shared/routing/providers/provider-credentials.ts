@@ -3,7 +3,7 @@
 import type { Log } from '../../foundation/log/index.ts';
 import type { Clock } from '../../foundation/time/index.ts';
 import { StoreUnavailable } from '../../storage/store/index.ts';
-import type { CredentialSource } from './credential-source.ts';
+import { type CredentialSource, credentialWith, noCredential, secretReferenceOf } from './credential-source.ts';
 import type { ReadSecret, SecretReading } from './provider-secret.ts';
 
 /** How old a copy may be before it is read again: how long a rotation without a 401 takes to arrive. */
@@ -59,12 +59,13 @@ export function providerCredentials({ readSecret, clock, log }: ProviderCredenti
 
   return {
     find({ auth }) {
-      if (auth === 'none') return { authorization: undefined };
-      if (!('bearer' in auth)) return undefined;
+      if (auth === 'none') return noCredential;
+      const reference = secretReferenceOf(auth);
+      if (reference === undefined) return undefined;
       void readIfDue();
       if (values === undefined) throw new StoreUnavailable(new Error('the provider credentials were not read yet'));
-      const credential = values.get('env' in auth.bearer ? auth.bearer.env : auth.bearer.secret);
-      return credential === undefined ? undefined : { authorization: `Bearer ${credential}` };
+      const secret = values.get('env' in reference ? reference.env : reference.secret);
+      return secret === undefined ? undefined : credentialWith(auth, secret);
     },
     async warm() {
       await readOnce();

@@ -22,7 +22,7 @@ export function signedCredentials(options: SignedCredentialsOptions): Credential
   function signing(service: string, region: string): Credential {
     const signer = new SignatureV4({ service, region, credentials: awsCredentials, sha256: Sha256 });
     return {
-      authorization: undefined,
+      headers: {},
       async sign(call) {
         const { headers } = await signer.sign(toSign(call), { signingDate: new Date(clock.nowMs()) });
         return headers;

@@ -55,10 +55,22 @@ describe('provider credentials of a stage', () => {
   it('come from the secret by name, whether the file says secret or env, and are undefined without a name', async () => {
     const { credentials, start } = create();
     await start(valuesOf({ acme: 'key-1', ACME_API_KEY: 'key-2' }));
-    expect(credentials.find(acme)).toEqual({ authorization: 'Bearer key-1' });
-    expect(credentials.find(provider({ bearer: { env: 'ACME_API_KEY' } }))).toEqual({ authorization: 'Bearer key-2' });
+    expect(credentials.find(acme)).toEqual({ headers: { authorization: 'Bearer key-1' } });
+    expect(credentials.find(provider({ bearer: { env: 'ACME_API_KEY' } }))).toEqual({
+      headers: { authorization: 'Bearer key-2' },
+    });
     expect(credentials.find(provider({ bearer: { secret: 'other' } }))).toBeUndefined();
     expect(credentials.find(provider({ bearer: { secret: '__proto__' } }))).toBeUndefined();
+  });
+
+  it('stand in the header that the file names, without a scheme', async () => {
+    const { credentials, start } = create();
+    await start(valuesOf({ acme: 'key-1', ACME_API_KEY: 'key-2' }));
+    const inHeader = (reference: { secret: string } | { env: string }) =>
+      credentials.find(provider({ header: { name: 'x-api-key', ...reference } }));
+    expect(inHeader({ secret: 'acme' })).toEqual({ headers: { 'x-api-key': 'key-1' } });
+    expect(inHeader({ env: 'ACME_API_KEY' })).toEqual({ headers: { 'x-api-key': 'key-2' } });
+    expect(inHeader({ env: 'OTHER' })).toBeUndefined();
   });
 
   it('never come from the environment of the process', async () => {
@@ -75,14 +87,14 @@ describe('provider credentials of a stage', () => {
     await answer(valuesOf({ acme: 'key-1' }));
     await waiting;
     expect(reads).toHaveLength(1);
-    expect(credentials.find(acme)).toEqual({ authorization: 'Bearer key-1' });
+    expect(credentials.find(acme)).toEqual({ headers: { authorization: 'Bearer key-1' } });
   });
 
   it('are unavailable, not unconfigured, while the secret cannot be reached; providers that need none are served', async () => {
     const { credentials, start, lines } = create();
     await start(new Error('no answer within 800 ms'));
     expect(() => credentials.find(acme)).toThrow(StoreUnavailable);
-    expect(credentials.find(provider('none'))).toEqual({ authorization: undefined });
+    expect(credentials.find(provider('none'))).toEqual({ headers: {} });
     expect(lines).toHaveLength(1);
     expect(lines[0]).toContain('provider_secret_unreachable');
   });
@@ -105,7 +117,7 @@ describe('provider credentials of a stage', () => {
     const ready = credentials.ready();
     await answer(valuesOf({ acme: 'key-1' }));
     await ready;
-    expect(credentials.find(acme)).toEqual({ authorization: 'Bearer key-1' });
+    expect(credentials.find(acme)).toEqual({ headers: { authorization: 'Bearer key-1' } });
   });
 
   it('are read again after five minutes, in the background: meanwhile the old copy serves', async () => {
@@ -116,10 +128,10 @@ describe('provider credentials of a stage', () => {
     expect(reads).toHaveLength(1);
     clock.advance(1);
     await credentials.ready();
-    expect(credentials.find(acme)).toEqual({ authorization: 'Bearer old' });
+    expect(credentials.find(acme)).toEqual({ headers: { authorization: 'Bearer old' } });
     expect(reads).toHaveLength(2);
     await answer(valuesOf({ acme: 'new' }));
-    expect(credentials.find(acme)).toEqual({ authorization: 'Bearer new' });
+    expect(credentials.find(acme)).toEqual({ headers: { authorization: 'Bearer new' } });
   });
 
   it('keep serving as they were while the secret cannot be reached', async () => {
@@ -129,7 +141,7 @@ describe('provider credentials of a stage', () => {
     credentials.find(acme);
     await answer(new Error('unreachable'));
     clock.advance(3_600_000);
-    expect(credentials.find(acme)).toEqual({ authorization: 'Bearer old' });
+    expect(credentials.find(acme)).toEqual({ headers: { authorization: 'Bearer old' } });
   });
 
   it('keep serving as they were when the secret becomes unreadable, and stop when it is taken away', async () => {
@@ -138,7 +150,7 @@ describe('provider credentials of a stage', () => {
     clock.advance(10_000);
     void credentials.refresh();
     await answer({ kind: 'unreadable' });
-    expect(credentials.find(acme)).toEqual({ authorization: 'Bearer old' });
+    expect(credentials.find(acme)).toEqual({ headers: { authorization: 'Bearer old' } });
     expect(lines.join()).toContain('provider_secret_unreadable');
     clock.advance(10_000);
     void credentials.refresh();
@@ -157,7 +169,7 @@ describe('provider credentials of a stage', () => {
     await answer(valuesOf({ acme: 'new' }));
     await refreshed;
     expect(reads).toHaveLength(2);
-    expect(credentials.find(acme)).toEqual({ authorization: 'Bearer new' });
+    expect(credentials.find(acme)).toEqual({ headers: { authorization: 'Bearer new' } });
   });
 
   it('that cannot be read at once leave the old ones, and no call sees an error', async () => {
@@ -167,7 +179,7 @@ describe('provider credentials of a stage', () => {
     const refreshed = credentials.refresh();
     await answer(new Error('unreachable'));
     await expect(refreshed).resolves.toBeUndefined();
-    expect(credentials.find(acme)).toEqual({ authorization: 'Bearer old' });
+    expect(credentials.find(acme)).toEqual({ headers: { authorization: 'Bearer old' } });
   });
 
   it('for requests signed with AWS credentials are none of this source', async () => {
@@ -200,7 +212,7 @@ describe('one secret', () => {
   describe('the provider secret', () => {
     it('gives the credential that stands in it under the name, and asks for no other secret', async () => {
       const { credentials } = await readyStage(holding('{"acme":"sk-acme-key"}'));
-      expect(credentials.find(acme)).toEqual({ authorization: 'Bearer sk-acme-key' });
+      expect(credentials.find(acme)).toEqual({ headers: { authorization: 'Bearer sk-acme-key' } });
       expect(server.operations()).toEqual(['GetSecretValue']);
       expect(server.requests.map(({ body }) => JSON.parse(body))).toEqual([{ SecretId: secretId }]);
     });

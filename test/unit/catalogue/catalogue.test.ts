@@ -31,6 +31,7 @@ describe('the store', () => {
         display_name: displayName,
         status: 'enabled',
         base_url: 'https://api.acme.example/v1',
+        apis: ['chat-completions'],
         auth: 'none',
         accepts_byok_header: false,
         data_policy: {},
@@ -128,6 +129,14 @@ describe('the store', () => {
       }
       const version = await versionOf(catalogues);
       expect(await bodyOf(catalogues, version ?? '')).toBeDefined();
+    });
+
+    it('of a provider that was stored without its interfaces speaks chat completions', async () => {
+      const catalogues = createCatalogueStore(database.store);
+      const document = documentWith(99);
+      const former = { ...document, providers: document.providers.map(({ apis: _apis, ...provider }) => provider) };
+      const { version } = await catalogues.write(() => former as unknown as CatalogueDocument, nowMs);
+      expect(await bodyOf(catalogues, version)).toEqual(document);
     });
 
     it('answers undefined for a version that is not there', async () => {

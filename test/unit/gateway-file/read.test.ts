@@ -3,6 +3,7 @@ import fc from 'fast-check';
 import { stringify } from 'yaml';
 import { describe, expect, it } from '#jest';
 import { formatProblem, readGatewayFile } from '../../../shared/configuration/gateway-file/index.ts';
+import { providerApis } from '../../../shared/foundation/constants/index.ts';
 import { exampleKey, exampleText, fileOf, pathsOf, problemsOf, spoiled } from './example-file.ts';
 import { wrongFiles } from './wrong-files.ts';
 
@@ -37,8 +38,30 @@ describe('a file that is right', () => {
       bearer: { secret: 'acme' },
     });
     const sigv4 = { sigv4: { service: 'bedrock', region: 'eu-west-1' } };
-    expect(fileOf(spoiled(bearer, JSON.stringify(sigv4))).providers[0]?.auth).toEqual(sigv4);
+    const withoutKeys = spoiled('accepts_byok_header: true', 'accepts_byok_header: false');
+    expect(fileOf(spoiled(bearer, JSON.stringify(sigv4), withoutKeys)).providers[0]?.auth).toEqual(sigv4);
     expect(fileOf(spoiled(bearer, 'none')).providers[0]?.auth).toBe('none');
+    const ownHeader = (reference: string) =>
+      fileOf(spoiled(bearer, `{ header: { name: X-Api-Key, ${reference} } }`)).providers[0]?.auth;
+    expect(ownHeader('env: ACME_API_KEY')).toEqual({ header: { name: 'x-api-key', env: 'ACME_API_KEY' } });
+    expect(ownHeader('secret: acme')).toEqual({ header: { name: 'x-api-key', secret: 'acme' } });
+  });
+
+  it('names every interface that a provider speaks, and constant headers, their names in lower case', () => {
+    const apis = '[chat-completions, messages, converse, generate-content, responses, embeddings]';
+    const headers = '{ Anthropic-Version: 2023-06-01, x-title: "my gateway" }';
+    const [provider] = fileOf(spoiled('reasoning_style: effort', `apis: ${apis}\n    headers: ${headers}`)).providers;
+    expect(provider?.apis).toEqual(providerApis);
+    expect(provider?.headers).toEqual({ 'anthropic-version': '2023-06-01', 'x-title': 'my gateway' });
+  });
+
+  it('may allow all that costs more than the prices of an entry', () => {
+    const extras = [
+      ...['service_tier', 'web_search', 'plugins', 'best_of', 'file_search', 'code_interpreter'],
+      ...['image_generation', 'mcp', 'web_fetch', 'code_execution'],
+    ];
+    const text = spoiled('json_schema: true }', `json_schema: true, extras: [${extras.join(', ')}] }`);
+    expect(fileOf(text).models[0]?.providers[0]?.supported_params.extras).toEqual(extras);
   });
 });
 
@@ -100,6 +123,32 @@ describe('one wrong place', () => {
 });
 
 describe('secrets', () => {
+  it.each([
+    'Authorization',
+    'Proxy-Authorization',
+    'Cookie',
+    'X-Api-Key',
+    'x-goog-api-key',
+    'X-Auth-Token',
+    'my_secret',
+  ])('are no constant headers: %s', (name) => {
+    const value = 'the-credential-itself';
+    const [problem, ...others] = problemsOf(spoiled('reasoning_style: effort', `headers: { ${name}: ${value} }`));
+    expect(others).toEqual([]);
+    expect(problem?.path).toBe(`providers[0].headers.${name}`);
+    expect(problem?.message).toContain('auth: { header: { name: HEADER, env: NAME } }');
+    expect(JSON.stringify(problem)).not.toContain(value);
+  });
+
+  it.each(['Host', 'content-length', 'Content-Type', 'Transfer-Encoding', 'connection', 'traceparent'])(
+    'and what the gateway sets itself is refused beside them: %s',
+    (name) => {
+      expect(problemsOf(spoiled('reasoning_style: effort', `headers: { ${name}: x }`))).toMatchObject([
+        { path: `providers[0].headers.${name}`, message: 'cannot be set here: the gateway sets it itself' },
+      ]);
+    },
+  );
+
   it('that stand in the wrong place are refused and never repeated', () => {
     const secret = 'sk-live-0123456789';
     const text = [
@@ -222,6 +271,7 @@ describe('a minimal file', () => {
         id: 'acme',
         display_name: 'acme',
         base_url: 'https://api.acme.example/v1',
+        apis: ['chat-completions'],
         auth: 'none',
         accepts_byok_header: false,
         data_policy: {},

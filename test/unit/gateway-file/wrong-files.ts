@@ -23,6 +23,18 @@ a base URL of another scheme | https://api.acme → ftp://api.acme | providers[0
 a base URL with credentials | https://api → https://me:secret@api | providers[0].base_url | use auth
 a base URL with a query | example/v1 → example/v1?a=b | providers[0].base_url | query
 a base URL with the path that is appended | example/v1 → example/v1/chat/completions/ | providers[0].base_url | appends
+a base URL with the path of messages | example/v1 → example/v1/messages | providers[0].base_url | appends
+no interface | reasoning_style: effort → apis: [] | providers[0].apis | must name one
+an interface twice | reasoning_style: effort → apis: [messages, messages] | providers[0].apis[1] | is there twice
+an interface that there is not | reasoning_style: effort → apis: [message] | providers[0].apis[0] | did you mean messages?
+a header for the key without its name | { bearer: { env: ACME_API_KEY } } → { header: { env: ACME_API_KEY } } | providers[0].auth.header.name | is required
+a header for the key that the gateway sets | { bearer: { env: ACME_API_KEY } } → { header: { name: Content-Type, env: K } } | providers[0].auth.header.name | the gateway sets it itself
+a header for the key without a place for it | { bearer: { env: ACME_API_KEY } } → { header: { name: x-api-key } } | providers[0].auth.header.env | is required
+a constant header that carries the key | auth: { bearer: { env: ACME_API_KEY } } → auth: { header: { name: x-acme, env: K } }\n    headers: { x-acme: "1" } | providers[0].headers.x-acme | as auth says
+a constant header with a control character | reasoning_style: effort → headers: { x-title: "a\tb\u0001" } | providers[0].headers.x-title | visible ASCII
+a constant header that is a number | reasoning_style: effort → headers: { x-version: 1 } | providers[0].headers.x-version | in quotes
+a constant header twice | reasoning_style: effort → headers: { x-title: a, X-Title: b } | providers[0].headers.X-Title | is there twice
+a key of a client where calls are signed | { bearer: { env: ACME_API_KEY } } → { sigv4: { service: bedrock, region: eu-west-1 } } | providers[0].accepts_byok_header | must be false beside sigv4
 a provider id in capitals | - id: acme\n → - id: Acme\n | providers[0].id + | lower-case
 a region in capitals | [eu] → [EU] | providers[0].data_policy.data_residency[0] | lower case
 an empty residency, which would satisfy every policy | [eu] → [] | providers[0].data_policy.data_residency | left out

@@ -152,8 +152,8 @@ function start(isSet: readonly string[]) {
     credentials: {
       find({ auth }) {
         if (!variables.isReadable) throw new StoreUnavailable('not read yet');
-        if (auth === 'none' || !('bearer' in auth) || !('env' in auth.bearer)) return { authorization: undefined };
-        return isSet.includes(auth.bearer.env) ? { authorization: 'Bearer x' } : undefined;
+        if (auth === 'none' || !('bearer' in auth) || !('env' in auth.bearer)) return { headers: {} };
+        return isSet.includes(auth.bearer.env) ? { headers: { authorization: 'Bearer x' } } : undefined;
       },
       warm: async () => {},
       ready: async () => {},

@@ -158,6 +158,7 @@ const catalogue = loadCatalogue(
       display_name: `P${index}`,
       status: 'enabled',
       base_url: 'http://127.0.0.1',
+      apis: ['chat-completions'],
       auth: 'none',
       accepts_byok_header: false,
       data_policy,
