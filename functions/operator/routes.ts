@@ -2,11 +2,11 @@
 import { rootPaths } from '../../shared/foundation/constants/index.ts';
 import type { Gateway } from '../../shared/protocol/http/index.ts';
 import { createRouter, type RouterDependencies } from '../../shared/protocol/router/index.ts';
-import type { PageFolder } from './console/page-folder.ts';
+import type { Page } from './console/page-folder.ts';
 import { serveConsole, serveConsoleFile } from './console/serve-console.ts';
 
 export interface OperatorDependencies extends RouterDependencies {
-  readonly page: PageFolder;
+  readonly page: Page;
 }
 
 export const createOperatorGateway = (deps: OperatorDependencies): Gateway =>

@@ -7,6 +7,7 @@ import { basename, dirname, join, relative, resolve } from 'node:path';
 import { promisify } from 'node:util';
 import { build, type Plugin } from 'esbuild';
 import { environmentNames } from '../../shared/foundation/constants/index.ts';
+import { writePage } from './page.ts';
 
 interface BundleDefinition {
   readonly entry: string;
@@ -16,6 +17,8 @@ interface BundleDefinition {
   readonly beside?: Readonly<Record<string, string>>;
   /** Threads that its code starts, by the name under which it looks for them beside itself: their entries. */
   readonly workers?: Readonly<Record<string, string>>;
+  /** Whether the console's page is uploaded in a folder beside it. */
+  readonly hasPage?: boolean;
   /** Whether it exports a handler; else it binds an address by itself. */
   readonly exportsHandler: boolean;
 }
@@ -52,6 +55,7 @@ const definitions = {
     entry: 'functions/operator/handler.ts',
     file: 'index.cjs',
     beside: preparedHandler,
+    hasPage: true,
     exportsHandler: true,
   },
   web: {
@@ -98,12 +102,14 @@ export interface Bundle {
   readonly bytes: number;
   /** Loaded on demand: name → bytes. */
   readonly beside: Readonly<Record<string, number>>;
+  /** The files of its page: name → bytes, compressed. */
+  readonly page: Readonly<Record<string, number>>;
 }
 
 /** Bundles one entry: `<sourceRoot>/<entry>` → `<outputRoot>/<name>/<file>`, with what it loads on demand. */
 export const bundleFunction = async (sourceRoot: string, outputRoot: string, name: BundleName): Promise<Bundle> => {
   const folder = join(outputRoot, name);
-  const { entry, file: fileName, beside = {}, workers = {} }: BundleDefinition = definitions[name];
+  const { entry, file: fileName, beside = {}, workers = {}, hasPage = false }: BundleDefinition = definitions[name];
   await rm(folder, { recursive: true, force: true });
   const place = { sourceRoot, folder, meta: join(outputRoot, 'meta', name) };
   const { bytes, loads } = await bundleFile(place, entry, fileName);
@@ -115,7 +121,8 @@ export const bundleFunction = async (sourceRoot: string, outputRoot: string, nam
     besideBytes[file] = (await bundleFile(place, module, file)).bytes;
   }
   for (const [other, text] of Object.entries(beside)) await writeFile(join(folder, other), text);
-  return { name, file: join(folder, fileName), bytes, beside: besideBytes };
+  const page = hasPage ? await writePage(sourceRoot, join(folder, 'page')) : {};
+  return { name, file: join(folder, fileName), bytes, beside: besideBytes, page };
 };
 
 interface BundlePlace {
@@ -238,8 +245,12 @@ export const buildBundles = async (sourceRoot: string, outputRoot: string): Prom
 if (import.meta.main) {
   const projectRoot = resolve(import.meta.dirname, '../..');
   try {
-    for (const [file, bytes] of (await buildBundles(projectRoot, join(projectRoot, 'dist'))).flatMap(bundleFiles)) {
-      process.stdout.write(`dist/${file}  ${(bytes / 1024).toFixed(1)} KB\n`);
+    const inKilobytes = (bytes: number) => `${(bytes / 1024).toFixed(1)} KB`;
+    for (const bundle of await buildBundles(projectRoot, join(projectRoot, 'dist'))) {
+      for (const [file, bytes] of bundleFiles(bundle)) process.stdout.write(`dist/${file}  ${inKilobytes(bytes)}\n`);
+      for (const [file, bytes] of Object.entries(bundle.page)) {
+        process.stdout.write(`dist/${bundle.name}/page/${file}  ${inKilobytes(bytes)} compressed\n`);
+      }
     }
   } catch (error) {
     process.stderr.write(`build failed: ${error instanceof Error ? error.message : error}\n`);

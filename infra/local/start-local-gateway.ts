@@ -1,7 +1,5 @@
 // Brings up store, tables, gateway file and server in this order, and says how to call it. A failure on the way stops what
 // was started before.
-import { join } from 'node:path';
-import { pageFolder } from '../../functions/operator/console/page-folder.ts';
 import { type Composition, createComposition } from '../../shared/composition/index.ts';
 import {
   ApplyInterrupted,
@@ -19,6 +17,7 @@ import { createNodeServer } from '../../shared/protocol/http/index.ts';
 import type { CheckedCredentials } from '../../shared/routing/providers/index.ts';
 import { createDynamoClient, createDynamoStore, type Store } from '../../shared/storage/store/index.ts';
 import { checkGatewayFile, InvalidGatewayFile, readConfigFile } from './config-file.ts';
+import { builtPage } from './console-page.ts';
 import { createTables } from './create-tables.ts';
 import { writeCredentialReport } from './credential-report.ts';
 import {
@@ -40,8 +39,6 @@ import { createTerminalLog } from './terminal-log.ts';
 
 const localStage = 'local';
 const demoName = 'the demo';
-/** Where `npm run build` puts the page of the console. */
-const builtPage = join(import.meta.dirname, '../../dist/operator/page');
 const logLevels = { text: 'info', json: 'info', off: 'silent' } as const;
 
 export interface LocalGateway {
@@ -80,7 +77,7 @@ export async function startLocalGateway(options: StartOptions, say: Say): Promis
     const isSimulated = ({ id, base_url }: ProviderAddress) => simulator?.urlOf(id) === base_url;
     later.push(...(await revokePublishedKey(composition, isSimulated)).map((note) => `note: ${note}`));
     await lookAtCredentials(composition);
-    const server = createNodeServer(createWholeGateway(composition, pageFolder(builtPage)), composition);
+    const server = createNodeServer(createWholeGateway(composition, builtPage()), composition);
     const url = baseUrl(host, await orOneLine(port, host, () => server.listen(port, host)));
     started.push(() => server.close());
     say(`ready ${url}`);

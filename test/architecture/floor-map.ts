@@ -13,6 +13,8 @@ const rules = 'A rule or a store: take what you need as a parameter, or move the
 const stage = 'A stage imports shared folders and stages.ts; what two stages share is a type there or a rule below.';
 const gateway = 'functions/gateway';
 const operator = 'functions/operator';
+/** There a page has the powers that the browser gives it. */
+const inBrowser = `${operator}/page/`;
 
 /** From the ground up: the groups of `shared` in their order, then the functions, then infra. Folders on one floor do not import each other. */
 const floors: readonly Readonly<Record<string, string>>[] = [
@@ -96,6 +98,7 @@ const floors: readonly Readonly<Record<string, string>>[] = [
     [`${gateway}/serve.ts`]: 'The sequence of stages; no rules of its own.',
     [`${gateway}/openapi`]: 'Describes what is checked and answered; loaded on demand.',
   },
+  { [`${operator}/page`]: 'Runs in a browser: knows the management interface, and nothing of what is behind it.' },
   { [`${operator}/console`]: 'Files of the page: knows no store and no key.' },
   {
     [`${gateway}/routes.ts`]: 'Routes only.',
@@ -108,6 +111,7 @@ const floors: readonly Readonly<Record<string, string>>[] = [
     'functions/models/handler.ts': 'Entry point: dependencies once, then the adapter.',
     [`${operator}/handler.ts`]: 'Entry point: dependencies once, then the adapter.',
   },
+  { 'infra/build/page.ts': 'Builds the page of the console by path.' },
   { 'infra/local': 'The local run may use everything below.' },
   {
     'infra/cli': 'The command line may use everything below.',
@@ -137,6 +141,7 @@ export const powerHomes: readonly PowerHome[] = [
       'shared/foundation/time/',
       // So that a minute of measured calls takes seconds.
       'infra/bench/test-bed/inspect-process.ts',
+      inBrowser,
     ],
   },
   { power: 'randomness', sign: /\bMath\.random\(|\brandom(UUID|Bytes)\(/, homes: ['shared/foundation/ids/'] },
@@ -173,8 +178,8 @@ export const powerHomes: readonly PowerHome[] = [
       'shared/foundation/outgoing/',
       'infra/bench/',
       'infra/verify/',
-      // It runs in a browser.
       'shared/protocol/router/landing-script.ts',
+      inBrowser,
     ],
   },
   { power: 'threads', sign: /'node:worker_threads'|getBuiltinModule/, homes: ['shared/protocol/json-schema/'] },

@@ -1,4 +1,5 @@
 import { execFile } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
@@ -15,6 +16,7 @@ import {
   bundleMaxBytes,
   functionNames,
 } from '../../infra/build/bundle.ts';
+import { pageMaxBytes, writePage } from '../../infra/build/page.ts';
 import { readArguments } from '../../infra/local/lambda-env.ts';
 import { environmentNames } from '../../shared/foundation/constants/index.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
@@ -31,6 +33,9 @@ const sourcesWith = async (handler: string, web = server): Promise<string> => {
     await mkdir(dirname(file), { recursive: true });
     await writeFile(file, entry.endsWith('web.ts') ? web : handler);
   }
+  const page = join(root, 'functions/operator/page');
+  await mkdir(page);
+  for (const name of ['main.tsx', 'main.css', 'icon.svg', 'index.html']) await writeFile(join(page, name), '');
   return root;
 };
 
@@ -60,7 +65,7 @@ describe('the build of the project', () => {
     const uploaded = {
       gateway: ['index.cjs', 'index.mjs', 'openapi.cjs', 's3-objects.cjs', 'schema-check.cjs', 'schema-worker.cjs'],
       models: ['index.cjs', 'index.mjs'],
-      operator: ['index.cjs', 'index.mjs'],
+      operator: ['index.cjs', 'index.mjs', 'page'],
       web: ['index.js', 'openapi.cjs', 'package.json', 's3-objects.cjs', 'schema-check.cjs', 'schema-worker.cjs'],
     };
     for (const { name, file, bytes, beside } of bundles) {
@@ -68,6 +73,41 @@ describe('the build of the project', () => {
       expect((await readdir(dirname(file))).toSorted()).toEqual(uploaded[name]);
       for (const size of [bytes, ...Object.values(beside)]) expect(size).toBeLessThan(bundleMaxBytes);
     }
+  });
+
+  it('builds the page of the console: hashed names, nothing inline or from elsewhere, at most 150 KB compressed', async () => {
+    const page = bundles.find(({ name }) => name === 'operator')?.page ?? {};
+    expect(Object.keys(page).toSorted()).toEqual([
+      expect.stringMatching(/^icon-[0-9A-Z]{8}\.svg$/),
+      'index.html',
+      expect.stringMatching(/^main-[0-9A-Z]{8}\.css$/),
+      expect.stringMatching(/^main-[0-9A-Z]{8}\.js$/),
+    ]);
+    expect(Object.values(page).reduce((sum, bytes) => sum + bytes, 0)).toBeLessThan(pageMaxBytes);
+    expect(pageMaxBytes).toBe(150 * 1024);
+    const files = await Promise.all(
+      Object.keys(page).map((name) => readFile(join(output, 'operator/page', name), 'utf8')),
+    );
+    const named = files.map((text) => [...text.matchAll(/(?:src|href)="\/console\/([^"]+)"/g)].map(([, name]) => name));
+    expect(named.flat().toSorted()).toEqual(
+      Object.keys(page)
+        .filter((name) => name !== 'index.html')
+        .toSorted(),
+    );
+    const index = await readFile(join(output, 'operator/page/index.html'), 'utf8');
+    expect(index).not.toMatch(/<style|<script(?![^>]* src=)| on\w+=| style=|https?:/);
+    // Names of XML namespaces are no addresses.
+    const addresses = files.flatMap((text) =>
+      [...text.matchAll(/https?:\/\/(?!www\.w3\.org\/)[\w.]+/g)].map(([url]) => url),
+    );
+    expect(addresses).toEqual([]);
+  });
+
+  it('refuses a page that is too large', async () => {
+    const sources = await sourcesWith('export const handler = () => {}; export const prepare = () => {};');
+    const noise = randomBytes(pageMaxBytes).toString('hex');
+    await writeFile(join(sources, 'functions/operator/page/main.tsx'), `document.title = '${noise}';`);
+    await expect(writePage(sources, temporaryFolder())).rejects.toThrow(/bytes compressed, 153600 are allowed/);
   });
 
   it('brings the clients that a function calls, that of S3 in a file that it can load from beside the index', async () => {

@@ -61,7 +61,7 @@ describe('what the image holds', () => {
   let folder: string;
   beforeAll(() => {
     folder = temporaryFolder();
-    for (const path of ['package.json', 'shared', 'functions', 'infra/local']) {
+    for (const path of ['package.json', 'shared', 'functions', 'infra/local', 'infra/build/page.ts']) {
       mkdirSync(dirname(join(folder, path)), { recursive: true });
       cpSync(join(root, path), join(folder, path), { recursive: true });
     }
@@ -69,7 +69,7 @@ describe('what the image holds', () => {
   });
 
   it('imports packages that are there without development tools, and no other', () => {
-    const files = globSync('{shared,functions,infra/local}/**/*.ts', { cwd: folder });
+    const files = globSync('{shared,functions,infra}/**/*.{ts,tsx}', { cwd: folder });
     const imported = files.flatMap((file) =>
       [...readFileSync(join(folder, file), 'utf8').matchAll(/(?:from|import\() ?'(@?[a-z][\w./-]*)'/g)].map(
         ([, name = '']) => name,
@@ -111,6 +111,10 @@ describe('what the image holds', () => {
         body: JSON.stringify({ model: 'demo/chat', messages: [{ role: 'user', content: 'Hello' }] }),
       });
       expect([call.status, (await call.text()) !== '']).toEqual([200, true]);
+      const page = await fetch(new URL('/console', url));
+      const [, script = ''] = /src="([^"]+)"/.exec(await page.text()) ?? [];
+      const code = await fetch(new URL(script, url));
+      expect([page.status, code.status, (await code.text()).length > 10_000]).toEqual([200, 200, true]);
       expect(await end()).toEqual([0, null]);
     }
   });

@@ -18,7 +18,7 @@ const importSign = /(?:\bfrom|\bimport)\s*\(?\s*'(\.{1,2}\/[^']+)'/g;
 export function readSourceFiles(folders: readonly string[]): SourceFile[] {
   return folders.flatMap((folder) =>
     readdirSync(join(projectRoot, folder), { recursive: true, encoding: 'utf8' })
-      .filter((name) => name.endsWith('.ts'))
+      .filter((name) => /\.tsx?$/.test(name))
       .map((name) => readSourceFile(posix.join(folder, name))),
   );
 }

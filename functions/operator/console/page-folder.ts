@@ -10,7 +10,7 @@ export interface PageFile {
   readonly text: string;
 }
 
-export interface PageFolder {
+export interface Page {
   /** Undefined: there is no such file, or it is none that a browser may get. */
   read(name: string): Promise<PageFile | undefined>;
 }
@@ -22,18 +22,23 @@ const contentTypes: Readonly<Record<string, string>> = {
   '.svg': 'image/svg+xml',
 };
 
+/** Undefined: a browser gets no file of such a name. */
+export function pageFile(name: string, text: string): PageFile | undefined {
+  const contentType = contentTypes[extname(name)];
+  return contentType === undefined ? undefined : { contentType, text };
+}
+
 /** A folder that is not there has no files. What is built into it later is found. */
-export function pageFolder(folder: string): PageFolder {
+export function pageFolder(folder: string): Page {
   const files = new Map<string, PageFile>();
   return {
     async read(name) {
       const known = files.get(name);
       if (known !== undefined) return known;
-      const contentType = contentTypes[extname(name)];
       // Only a name that the folder lists: none that leads out of it.
-      if (contentType === undefined || !(await namesIn(folder)).includes(name)) return undefined;
-      const file = { contentType, text: await readFile(join(folder, name), 'utf8') };
-      files.set(name, file);
+      if (!(await namesIn(folder)).includes(name)) return undefined;
+      const file = pageFile(name, await readFile(join(folder, name), 'utf8'));
+      if (file !== undefined) files.set(name, file);
       return file;
     },
   };

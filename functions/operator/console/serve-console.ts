@@ -2,7 +2,7 @@
 // management interface for, with the key that its user enters.
 import { fail, okStatus } from '../../../shared/errors/index.ts';
 import type { Endpoint } from '../../../shared/protocol/router/index.ts';
-import { indexFile, type PageFolder } from './page-folder.ts';
+import { indexFile, type Page } from './page-folder.ts';
 
 /** Nothing from elsewhere, no code or style inside the page, never in a frame. */
 const contentSecurityPolicy = [
@@ -30,13 +30,13 @@ const cacheControl = (name: string): string =>
   name === indexFile ? 'no-cache' : 'public, max-age=31536000, immutable';
 
 /** GET /console. */
-export const serveConsole = (page: PageFolder): Endpoint => servePageFile(page, () => indexFile);
+export const serveConsole = (page: Page): Endpoint => servePageFile(page, () => indexFile);
 
 /** GET /console/FILE. */
-export const serveConsoleFile = (page: PageFolder): Endpoint => servePageFile(page, ([name = '']) => name);
+export const serveConsoleFile = (page: Page): Endpoint => servePageFile(page, ([name = '']) => name);
 
 const servePageFile =
-  (page: PageFolder, nameOf: (pathParameters: readonly string[]) => string): Endpoint =>
+  (page: Page, nameOf: (pathParameters: readonly string[]) => string): Endpoint =>
   async (_request, { pathParameters }) => {
     const name = nameOf(pathParameters);
     const file = await page.read(name);

@@ -1,0 +1,52 @@
+// The address says which view is shown, of which time and with which filters: `?view=calls&since=7d&model=demo%2Fchat`. So
+// a view can be sent to a colleague, and the browser's buttons lead back.
+import { useEffect, useState } from 'preact/hooks';
+
+export const viewNames = ['overview', 'calls', 'call', 'keys', 'models', 'functions', 'playground'] as const;
+export type ViewName = (typeof viewNames)[number];
+
+export interface Address {
+  readonly view: ViewName;
+  readonly parameters: URLSearchParams;
+}
+
+export type Parameters = Readonly<Record<string, string | undefined>>;
+
+const listeners = new Set<() => void>();
+const isView = (name: string | null): name is ViewName => viewNames.some((known) => known === name);
+
+function readAddress(): Address {
+  const parameters = new URLSearchParams(location.search);
+  const name = parameters.get('view');
+  return { view: isView(name) ? name : 'overview', parameters };
+}
+
+/** Empty parameters are left out. */
+export function addressOf(view: ViewName, parameters: Parameters = {}): string {
+  const entries = Object.entries(parameters).flatMap(([name, value]) => (value ? [[name, value]] : []));
+  return `?${new URLSearchParams({ ...Object.fromEntries(entries), view })}`;
+}
+
+export function goTo(view: ViewName, parameters?: Parameters): void {
+  history.pushState(null, '', addressOf(view, parameters));
+  for (const tell of listeners) tell();
+}
+
+export function useAddress(): Address {
+  const [address, setAddress] = useState(readAddress);
+  useEffect(() => {
+    const look = () => setAddress(readAddress());
+    listeners.add(look);
+    window.addEventListener('popstate', look);
+    return () => {
+      listeners.delete(look);
+      window.removeEventListener('popstate', look);
+    };
+  }, []);
+  return address;
+}
+
+export const sinceChoices = { '1h': 'last hour', '24h': 'last 24 hours', '7d': 'last 7 days', '30d': 'last 30 days' };
+const sinceDefault = '24h';
+
+export const sinceOf = ({ parameters }: Address): string => parameters.get('since') ?? sinceDefault;

@@ -1,0 +1,81 @@
+// Calls of the management interface, with the operator's key.
+import { useCallback, useEffect, useState } from 'preact/hooks';
+import { operatorKey, signOut } from './operator-session.ts';
+
+/** What the gateway answered instead of what was asked for, or that it gave no answer. */
+export class RequestFailed extends Error {
+  readonly code: string;
+
+  constructor(code: string, message: string) {
+    super(message);
+    this.code = code;
+  }
+}
+
+export interface Change {
+  readonly method: 'POST' | 'PATCH';
+  readonly body?: object;
+}
+
+const jsonType = { 'content-type': 'application/json' };
+
+/** `path` begins behind `/v1/manage/`. Throws RequestFailed; a key that is refused ends the session. */
+export async function manage<Answer>(path: string, change?: Change, signal?: AbortSignal): Promise<Answer> {
+  const { method = 'GET', body } = change ?? {};
+  const response = await fetch(`/v1/manage/${path}`, {
+    method,
+    headers: { authorization: `Bearer ${operatorKey()}`, ...(body === undefined ? {} : jsonType) },
+    ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+    ...(signal === undefined ? {} : { signal }),
+  }).catch((cause: unknown) => {
+    if (signal?.aborted) throw cause;
+    throw new RequestFailed('unreachable', 'The gateway could not be reached. Is it running?');
+  });
+  if (response.ok) return response.json() as Promise<Answer>;
+  const failure = await failureOf(response);
+  if (failure.code === 'UNAUTHORIZED') signOut();
+  throw failure;
+}
+
+export async function failureOf(response: Response): Promise<RequestFailed> {
+  const { error, message } = await response.json().catch(() => ({}));
+  const isText = typeof error === 'string' && typeof message === 'string';
+  return isText
+    ? new RequestFailed(error, message)
+    : new RequestFailed(`status ${response.status}`, 'The gateway gave an answer without an error code.');
+}
+
+export interface Loaded<Answer> {
+  /** Of the last answer, also while the next one is on its way. */
+  readonly answer: Answer | undefined;
+  readonly failure: RequestFailed | undefined;
+  readonly isLoading: boolean;
+  readonly reload: () => void;
+}
+
+/** Reads `path` now, whenever it changes, and when it is asked to. */
+export function useManaged<Answer>(path: string): Loaded<Answer> {
+  const [state, setState] = useState<Omit<Loaded<Answer>, 'reload'> & { readonly path: string }>(notLoaded(path));
+  const [turn, setTurn] = useState(0);
+  const reload = useCallback(() => setTurn((last) => last + 1), []);
+  // Each turn reads again.
+  useEffect(() => {
+    const reading = new AbortController();
+    setState((last) => ({ ...(last.path === path ? last : notLoaded(path)), isLoading: true }));
+    manage<Answer>(path, undefined, reading.signal).then(
+      (answer) => setState({ path, answer, failure: undefined, isLoading: false }),
+      (failure) => {
+        if (!reading.signal.aborted) setState({ path, answer: undefined, failure, isLoading: false });
+      },
+    );
+    return () => reading.abort();
+  }, [path, turn]);
+  return { ...(state.path === path ? state : notLoaded<Answer>(path)), reload };
+}
+
+const notLoaded = <Answer>(path: string) => ({
+  path,
+  answer: undefined as Answer | undefined,
+  failure: undefined,
+  isLoading: true,
+});

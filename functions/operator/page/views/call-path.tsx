@@ -1,0 +1,44 @@
+// The way of a call that has just ended, from its record, which is written after the answer.
+import { useEffect, useState } from 'preact/hooks';
+import type { Call, Single } from '../connection/documents.ts';
+import { manage } from '../connection/management.ts';
+import { Link } from '../parts/link.tsx';
+import { TimeLine } from '../parts/time-line.tsx';
+
+/** A record is there within a second as a rule; a call of a key that is not known has none. */
+const readsMax = 5;
+const pauseMs = 500;
+
+export const CallPath = ({ id }: { readonly id: string }) => {
+  const [call, setCall] = useState<Call>();
+  useEffect(() => {
+    const reading = new AbortController();
+    void readRecord(id, reading.signal).then((found) => {
+      if (!reading.signal.aborted) setCall(found);
+    });
+    return () => reading.abort();
+  }, [id]);
+  if (call === undefined) return null;
+  return (
+    <>
+      <h2>
+        Path of{' '}
+        <Link view="call" parameters={{ id }}>
+          this call
+        </Link>
+      </h2>
+      <TimeLine call={call} />
+    </>
+  );
+};
+
+async function readRecord(id: string, signal: AbortSignal): Promise<Call | undefined> {
+  for (let reads = 0; reads < readsMax && !signal.aborted; reads += 1) {
+    const found = await manage<Single<Call>>(`calls/${encodeURIComponent(id)}`, undefined, signal).catch(
+      () => undefined,
+    );
+    if (found !== undefined) return found.data;
+    await new Promise((done) => setTimeout(done, pauseMs));
+  }
+  return undefined;
+}

@@ -1,0 +1,88 @@
+// All of one call: its way through providers, and what is recorded of it. Prompts and answers are not.
+import type { Address } from '../connection/address.ts';
+import type { Call, Single } from '../connection/documents.ts';
+import { useManaged } from '../connection/management.ts';
+import { Link } from '../parts/link.tsx';
+import { count, duration, none, time, usd } from '../parts/shown-values.ts';
+import { Shown } from '../parts/states.tsx';
+import { Outcome, TimeLine } from '../parts/time-line.tsx';
+
+export const CallView = ({ address }: { readonly address: Address }) => {
+  const id = address.parameters.get('id') ?? '';
+  const loaded = useManaged<Single<Call>>(`calls/${encodeURIComponent(id)}`);
+  return (
+    <>
+      <p>
+        <code>{id}</code>
+      </p>
+      <Shown loaded={loaded}>{({ data }) => <Details call={data} />}</Shown>
+    </>
+  );
+};
+
+const Details = ({ call }: { readonly call: Call }) => (
+  <>
+    <h2>
+      <Outcome outcome={call.outcome} />
+    </h2>
+    {call.error_message !== null && <p>{call.error_message}</p>}
+    <TimeLine call={call} />
+    <dl class="facts">
+      {facts(call).map(([title, text]) => (
+        <div key={title}>
+          <dt>{title}</dt>
+          <dd>{text}</dd>
+        </div>
+      ))}
+    </dl>
+  </>
+);
+
+/** What does not apply to a call is left out. */
+const facts = (call: Call) =>
+  (
+    [
+      ['Time', time(call.created_at)],
+      ['Status', call.status === null ? 'the client left before its end' : String(call.status)],
+      ['Model', call.model ?? none],
+      ['Model asked for', call.model_asked],
+      ['Provider', call.provider],
+      ['Function', call.function_id === null ? null : `${call.function_id} @ ${call.revision_id ?? none}`],
+      ['Total', duration(call.total_ms)],
+      ['First output', call.first_output_ms === null ? null : duration(call.first_output_ms)],
+      ['In the gateway itself', duration(call.gateway_ms)],
+      ['Cost', `${usd(call.cost_usd)} (${call.cost_usd} USD)`],
+      [
+        'Input tokens',
+        `${count(call.prompt_tokens)}${call.cached_tokens > 0 ? `, ${count(call.cached_tokens)} cached` : ''}`,
+      ],
+      ['Output tokens', `${count(call.completion_tokens)}${call.estimated ? ', estimated' : ''}`],
+      [
+        'Kind',
+        [call.stream ? 'stream' : 'JSON', call.cache_hit && 'cached answer', call.is_byok && 'own provider key']
+          .filter(Boolean)
+          .join(', '),
+      ],
+      [
+        'Replay of',
+        call.replay_of && (
+          <Link view="call" parameters={{ id: call.replay_of }}>
+            {call.replay_of}
+          </Link>
+        ),
+      ],
+      ['Workspace', call.workspace],
+      [
+        'Key',
+        <Link view="calls" parameters={{ key: call.key_public_id }}>
+          {call.key_name ?? call.key_public_id}
+        </Link>,
+      ],
+      ['User', call.user],
+      ['Title', call.title],
+      ['Referer', call.referer],
+      ['Trace', call.trace_id],
+      ['Span', call.span_id],
+      ['Session', call.session_id],
+    ] as const
+  ).filter(([, text]) => text !== null && text !== undefined);

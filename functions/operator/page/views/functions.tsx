@@ -1,0 +1,113 @@
+// Stored functions: which revision serves, and what an operator may do with them.
+import { useState } from 'preact/hooks';
+import type { List, Single, StoredFunction } from '../connection/documents.ts';
+import { useManaged } from '../connection/management.ts';
+import { MoreRows, usePages } from '../parts/pages.tsx';
+import { none, time } from '../parts/shown-values.ts';
+import { Failure, Shown } from '../parts/states.tsx';
+import { type Column, Table } from '../parts/table.tsx';
+import { type Changing, useChange } from '../parts/use-change.ts';
+
+const path = 'functions?limit=200';
+
+export const FunctionsView = () => {
+  const loaded = useManaged<List<StoredFunction>>(path);
+  const changing = useChange();
+  const change = async (one: StoredFunction, action: 'enable' | 'disable' | 'activate', body?: object) => {
+    const target = `functions/${encodeURIComponent(one.workspace)}/${encodeURIComponent(one.id)}/${action}`;
+    const done = await changing.run<Single<StoredFunction>>(target, { method: 'POST', ...(body ? { body } : {}) });
+    if (done !== undefined) loaded.reload();
+  };
+  return (
+    <>
+      {changing.failure && <Failure failure={changing.failure} />}
+      <Shown loaded={loaded}>{(answer) => <Functions first={answer} changing={changing} change={change} />}</Shown>
+    </>
+  );
+};
+
+interface FunctionsProperties {
+  readonly first: List<StoredFunction>;
+  readonly changing: Changing;
+  readonly change: (one: StoredFunction, action: 'enable' | 'disable' | 'activate', body?: object) => Promise<void>;
+}
+
+const Functions = ({ first, changing: { isChanging }, change }: FunctionsProperties) => {
+  const pages = usePages(path, 'cursor', first);
+  const columns: readonly Column<StoredFunction>[] = [
+    { title: 'Function', show: ({ id }) => <code>gw/function/{id}</code> },
+    { title: 'Workspace', show: ({ workspace }) => workspace },
+    { title: 'Kind', show: ({ kind }) => kind },
+    { title: 'Status', show: ({ status }) => status },
+    { title: 'Serving', show: ({ active }) => active ?? none },
+    {
+      title: 'Revision',
+      show: (one) => (
+        <Activation one={one} isChanging={isChanging} activate={(revision) => change(one, 'activate', { revision })} />
+      ),
+    },
+    {
+      title: 'Actions',
+      show: (one) => {
+        const action = one.status === 'disabled' ? 'enable' : 'disable';
+        return (
+          <button
+            type="button"
+            disabled={isChanging}
+            aria-label={`${action} ${one.id}`}
+            onClick={() => void change(one, action)}
+          >
+            {action === 'enable' ? 'Enable' : 'Disable'}
+          </button>
+        );
+      },
+    },
+  ];
+  return (
+    <>
+      <Table
+        caption="Stored functions"
+        columns={columns}
+        rows={pages.rows}
+        keyOf={({ workspace, id }) => `${workspace}/${id}`}
+        empty="There is no stored function. They are written in the gateway file of a workspace and applied with npm run gw -- apply."
+      />
+      <MoreRows pages={pages} title="More functions" />
+    </>
+  );
+};
+
+interface ActivationProperties {
+  readonly one: StoredFunction;
+  readonly isChanging: boolean;
+  readonly activate: (revision: string) => Promise<void>;
+}
+
+const Activation = ({ one: { id, active, revisions }, isChanging, activate }: ActivationProperties) => {
+  const [chosen, setChosen] = useState(active ?? revisions[0]?.id ?? '');
+  const revision = revisions.find((known) => known.id === chosen);
+  return (
+    <span class="actions">
+      <select
+        value={chosen}
+        aria-label={`Revision of ${id}`}
+        onChange={({ currentTarget }) => setChosen(currentTarget.value)}
+      >
+        {revisions.map((known) => (
+          <option key={known.id} value={known.id}>
+            {known.id}, {known.state}
+          </option>
+        ))}
+      </select>
+      <button
+        type="button"
+        disabled={isChanging || chosen === active || revision === undefined}
+        aria-label={`Activate ${chosen} of ${id}`}
+        onClick={() => void activate(chosen)}
+      >
+        Activate
+      </button>
+      {revision?.expires_at && <span class="muted">expires {time(revision.expires_at)}</span>}
+    </span>
+  );
+};

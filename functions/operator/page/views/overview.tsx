@@ -1,0 +1,154 @@
+// Spend, calls, failures and latency over time, and who they belong to.
+import { useMemo } from 'preact/hooks';
+import { type Address, type Parameters, sinceChoices, sinceOf } from '../connection/address.ts';
+import type { Figures, Overview, Single } from '../connection/documents.ts';
+import { useManaged } from '../connection/management.ts';
+import { Link } from '../parts/link.tsx';
+import { Plot, type PlotLine } from '../parts/plot.tsx';
+import { count, duration, none, share, usd } from '../parts/shown-values.ts';
+import { Shown } from '../parts/states.tsx';
+import { type Column, Table } from '../parts/table.tsx';
+import { TimeRange } from '../parts/time-range.tsx';
+
+export const OverviewView = ({ address }: { readonly address: Address }) => {
+  const since = sinceOf(address);
+  const loaded = useManaged<Single<Overview>>(`overview?since=${encodeURIComponent(since)}`);
+  return (
+    <>
+      <div class="filters">
+        <TimeRange address={address} />
+        <button type="button" onClick={loaded.reload}>
+          Refresh
+        </button>
+      </div>
+      <Shown loaded={loaded}>
+        {({ data }) => (data.totals.calls === 0 ? <NoCalls since={since} /> : <Charts overview={data} since={since} />)}
+      </Shown>
+    </>
+  );
+};
+
+const NoCalls = ({ since }: { readonly since: string }) => (
+  <p class="empty">
+    No calls in the {sinceChoices[since as keyof typeof sinceChoices] ?? `last ${since}`}. Pick a longer time, or make a
+    call in the <Link view="playground">playground</Link>.
+  </p>
+);
+
+const Charts = ({ overview, since }: { readonly overview: Overview; readonly since: string }) => (
+  <>
+    <Totals totals={overview.totals} />
+    <Plots series={overview.series} />
+    <h2>By model</h2>
+    <Groups
+      title="Model"
+      rows={overview.by_model.map((row) => ({ ...row, name: row.model, filter: { model: row.model ?? '' } }))}
+      since={since}
+    />
+    <h2>By provider</h2>
+    <Groups
+      title="Provider"
+      rows={overview.by_provider.map((row) => ({
+        ...row,
+        name: row.provider,
+        filter: { provider: row.provider ?? '' },
+      }))}
+      since={since}
+    />
+    <h2>By key</h2>
+    <Groups
+      title="Key"
+      rows={overview.by_key.map((row) => ({ ...row, name: row.name ?? row.key, filter: { key: row.key } }))}
+      since={since}
+    />
+  </>
+);
+
+const Totals = ({ totals }: { readonly totals: Figures }) => (
+  <dl class="totals">
+    {Object.entries({
+      Spend: usd(totals.cost_usd),
+      Calls: count(totals.calls),
+      Failed: `${count(totals.failed)} (${share(totals.failed, totals.calls)})`,
+      Tokens: count(totals.tokens),
+      'Latency p50': duration(totals.p50_ms),
+      'Latency p95': duration(totals.p95_ms),
+    }).map(([title, text]) => (
+      <div key={title}>
+        <dt>{title}</dt>
+        <dd>{text}</dd>
+      </div>
+    ))}
+  </dl>
+);
+
+const hourSeconds = 3_600;
+
+const Plots = ({ series }: { readonly series: Overview['series'] }) => {
+  const plots = useMemo(() => {
+    const times = series.map(({ time }) => Date.parse(time) / 1_000);
+    const [first = 0, second = first + hourSeconds] = times;
+    const line = (title: string, color: string, of: (figures: Figures) => number | null): PlotLine => ({
+      title,
+      color,
+      values: series.map(of),
+    });
+    return {
+      time: { times, intervalSeconds: second - first },
+      spend: [line('Spend', 'accent', ({ cost_usd }) => Number(cost_usd))],
+      calls: [line('Calls', 'accent', ({ calls }) => calls)],
+      failed: [line('Failed', 'bad', ({ failed }) => failed)],
+      latency: [line('p95', 'second', ({ p95_ms }) => p95_ms), line('p50', 'accent', ({ p50_ms }) => p50_ms)],
+    };
+  }, [series]);
+  const whole = (value: number | null) => (value !== null && Number.isInteger(value) ? count(value) : '');
+  return (
+    <div class="plots">
+      <Plot {...plots.time} title="Spend" kind="bars" lines={plots.spend} show={(value) => usd(String(value ?? 0))} />
+      <Plot {...plots.time} title="Calls" kind="bars" lines={plots.calls} show={whole} />
+      <Plot {...plots.time} title="Failed calls" kind="bars" lines={plots.failed} show={whole} />
+      <Plot {...plots.time} title="Latency" kind="line" lines={plots.latency} show={duration} />
+    </div>
+  );
+};
+
+type Group = Figures & { readonly name: string | null; readonly filter: Parameters };
+
+const Groups = ({
+  title,
+  rows,
+  since,
+}: {
+  readonly title: string;
+  readonly rows: readonly Group[];
+  readonly since: string;
+}) => {
+  const columns: readonly Column<Group>[] = [
+    {
+      title,
+      show: ({ name, filter }) =>
+        name === null ? (
+          none
+        ) : (
+          <Link view="calls" parameters={{ ...filter, since }}>
+            {name}
+          </Link>
+        ),
+    },
+    { title: 'Calls', isNumber: true, show: ({ calls }) => count(calls) },
+    { title: 'Failed', isNumber: true, show: ({ failed }) => count(failed) },
+    { title: 'Spend', isNumber: true, show: ({ cost_usd }) => usd(cost_usd) },
+    { title: 'Tokens', isNumber: true, show: ({ tokens }) => count(tokens) },
+    { title: 'p50', isNumber: true, show: ({ p50_ms }) => duration(p50_ms) },
+    { title: 'p95', isNumber: true, show: ({ p95_ms }) => duration(p95_ms) },
+  ];
+  return (
+    <Table
+      caption={`Calls by ${title.toLowerCase()}`}
+      columns={columns}
+      rows={rows}
+      keyOf={({ filter }) => JSON.stringify(filter)}
+      empty="Nothing here."
+    />
+  );
+};

@@ -1,0 +1,54 @@
+// The files of the console's page: one script and one style with everything they need, each named by its content, and the
+// index that names them.
+import { mkdir, readFile, writeFile } from 'node:fs/promises';
+import { basename, extname, join } from 'node:path';
+import { gzipSync } from 'node:zlib';
+import { build } from 'esbuild';
+
+const pageSources = 'functions/operator/page';
+const entries = ['main.tsx', 'main.css', 'icon.svg'];
+const indexFile = 'index.html';
+
+/** Of all files together, compressed: a console opens at once on a slow line too. */
+export const pageMaxBytes = 150 * 1024;
+
+/** Name → content. `sourceRoot` is the folder of the project. */
+export async function buildPage(sourceRoot: string): Promise<Readonly<Record<string, string>>> {
+  const sources = join(sourceRoot, pageSources);
+  const { outputFiles } = await build({
+    entryPoints: entries.map((entry) => join(sources, entry)),
+    outdir: sources,
+    entryNames: '[name]-[hash]',
+    loader: { '.svg': 'copy' },
+    // Said here alone: a container has no settings of the compiler.
+    tsconfigRaw: { compilerOptions: { jsx: 'react-jsx', jsxImportSource: 'preact' } },
+    bundle: true,
+    minify: true,
+    platform: 'browser',
+    target: 'es2023',
+    format: 'esm',
+    legalComments: 'none',
+    write: false,
+    logLevel: 'silent',
+  });
+  const files = Object.fromEntries(outputFiles.map(({ path, text }) => [basename(path), text]));
+  const index = await readFile(join(sources, indexFile), 'utf8');
+  return { ...files, [indexFile]: withHashes(index, Object.keys(files)) };
+}
+
+/** `/console/main.js` → `/console/main-4F5G6H7J.js` */
+const withHashes = (html: string, names: readonly string[]): string =>
+  names.reduce((text, name) => text.replace(name.replace(/-[^-]+$/, '') + extname(name), name), html);
+
+/** Gives the size of each file, compressed. Throws where they are too large together. */
+export async function writePage(sourceRoot: string, folder: string): Promise<Readonly<Record<string, number>>> {
+  const files = Object.entries(await buildPage(sourceRoot));
+  const sizes = files.map(([name, text]): [string, number] => [name, gzipSync(text).byteLength]);
+  const bytes = sizes.reduce((sum, [, size]) => sum + size, 0);
+  if (bytes > pageMaxBytes) {
+    throw new Error(`the page of the console has ${bytes} bytes compressed, ${pageMaxBytes} are allowed`);
+  }
+  await mkdir(folder, { recursive: true });
+  for (const [name, text] of files) await writeFile(join(folder, name), text);
+  return Object.fromEntries(sizes);
+}

@@ -1,0 +1,17 @@
+// The console's page for a local run: built from its sources in memory when it is first asked for, so that it is never
+// older than they are and nothing has to be built before a start.
+import { join } from 'node:path';
+import { type Page, pageFile } from '../../functions/operator/console/page-folder.ts';
+
+const projectRoot = join(import.meta.dirname, '../..');
+
+export function builtPage(): Page {
+  let built: Promise<Readonly<Record<string, string>>> | undefined;
+  return {
+    async read(name) {
+      built ??= import('../build/page.ts').then(({ buildPage }) => buildPage(projectRoot));
+      const text = new Map(Object.entries(await built)).get(name);
+      return text === undefined ? undefined : pageFile(name, text);
+    },
+  };
+}

@@ -1,0 +1,59 @@
+// One window of the browser with the console in it, and everything that must not happen in it.
+import axe, { type AxeResults } from 'axe-core';
+import type { Browser, Page } from 'playwright-core';
+
+export interface ConsoleWindow {
+  readonly page: Page;
+  /** Requests to other origins, errors and warnings of the console, failed checks of the content policy. */
+  readonly faults: readonly string[];
+  /** What a reader with weak eyes, without a mouse or with a screen reader meets: `rule: element`. */
+  findBarriers(): Promise<readonly string[]>;
+  /** Whether something is wider than the window. */
+  isTooWide(): Promise<boolean>;
+  close(): Promise<void>;
+}
+
+export interface WindowOptions {
+  readonly width?: number;
+  readonly isDark?: boolean;
+}
+
+/** Each has its own session. */
+export async function openWindow(
+  browser: Browser,
+  origin: string,
+  { width = 1200, isDark = false }: WindowOptions = {},
+): Promise<ConsoleWindow> {
+  const context = await browser.newContext({
+    baseURL: origin,
+    locale: 'en-US',
+    viewport: { width, height: 800 },
+    colorScheme: isDark ? 'dark' : 'light',
+  });
+  const page = await context.newPage();
+  const faults: string[] = [];
+  page.on('console', (message) => {
+    // An answer that is an error belongs to some tests; the browser notes each.
+    const isAnswer = message.text().startsWith('Failed to load resource');
+    if (['error', 'warning'].includes(message.type()) && !isAnswer) faults.push(message.text());
+  });
+  page.on('pageerror', (error) => faults.push(String(error)));
+  page.on('dialog', (dialog) => {
+    faults.push(`dialog: ${dialog.message()}`);
+    void dialog.dismiss();
+  });
+  page.on('request', (request) => {
+    if (!request.url().startsWith(`${origin}/`)) faults.push(`request to ${request.url()}`);
+  });
+  return {
+    page,
+    faults,
+    async findBarriers() {
+      await page.evaluate(axe.source);
+      const { violations } = (await page.evaluate('axe.run()')) as AxeResults;
+      return violations.flatMap(({ id, nodes }) => nodes.map(({ html }) => `${id}: ${html.slice(0, 160)}`));
+    },
+    isTooWide: () => page.evaluate<boolean>('document.documentElement.scrollWidth > innerWidth'),
+    close: () => context.close(),
+  };
+}
