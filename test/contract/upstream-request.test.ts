@@ -1,6 +1,7 @@
 // What a provider receives: the client's members unchanged, none of the gateway's, and nothing a client could use to
 // decide where or how a provider is called.
 import { afterAll, beforeAll, describe, expect, it } from '#jest';
+import { upstreamHeaders } from '../../functions/gateway/provider/upstream-headers.ts';
 import { credentialsOf } from '../support/credentials.ts';
 import { type Harness, hello, startHarness } from '../support/harness.ts';
 
@@ -20,12 +21,14 @@ describe('what reaches a provider', () => {
         'acme/open': [{ provider: 'open', upstream: 'echo' }],
         'acme/object': [{ provider: 'thinker', upstream: 'echo' }],
         'acme/mute': [{ provider: 'mute', upstream: 'echo' }],
+        'acme/constant': [{ provider: 'constant', upstream: 'echo' }],
         'acme/uncounted': [{ provider: 'uncounted', upstream: 'echo' }],
       },
       providers: {
         thinker: { reasoning_style: 'object' },
         mute: { reasoning_style: 'none' },
         uncounted: { stream_usage: false },
+        constant: { headers: { 'X-Acme-Version': '2', 'openai-organization': 'ours' } },
       },
       replace: () => ({ credentials: credentialsOf(credentials.find) }),
     });
@@ -162,6 +165,42 @@ describe('what reaches a provider', () => {
     expect(open.headers).not.toHaveProperty('authorization');
     expect(open.headers).not.toHaveProperty('traceparent');
     expect(JSON.stringify([headers, open.headers])).not.toContain(gateway.key);
+  });
+
+  it('gets the constant headers of its entry, whatever a client sends under their names', async () => {
+    const sent = { 'x-acme-version': '1', 'openai-organization': 'theirs' };
+    const { headers } = await receivedFor(hello('acme/constant'), sent);
+    expect(headers).toMatchObject({ 'x-acme-version': '2', 'openai-organization': 'ours' });
+    expect((await receivedFor(hello('acme/echo'), sent)).headers).not.toHaveProperty('x-acme-version');
+  });
+
+  it.each([
+    ['/messages', {}, {}, '2023-06-01'],
+    ['/messages/count_tokens?beta=true', {}, {}, '2023-06-01'],
+    ['/messages?beta=true', { 'anthropic-version': 'entry' }, {}, 'entry'],
+    ['/messages', { 'anthropic-version': 'entry' }, { 'anthropic-version': 'client' }, 'client'],
+    ['/messages', {}, { 'anthropic-version': 'client' }, 'client'],
+    ['/chat/completions', {}, {}, undefined],
+    ['/chat/completions', { 'anthropic-version': 'entry' }, {}, 'entry'],
+  ])(
+    'carries a version of Anthropic at %s, where entry says %j and client %j: %s',
+    (path, constant, headers, version) => {
+      const parts = { path, accept: 'application/json', constant, headers, credential: {}, traceparent: undefined };
+      expect(upstreamHeaders(parts)['anthropic-version']).toBe(version);
+    },
+  );
+
+  it('gets no header of a client in place of one that the gateway sets', () => {
+    const own = upstreamHeaders({
+      path: '/messages',
+      accept: 'application/json',
+      constant: undefined,
+      headers: { accept: 'text/html', 'content-type': 'text/plain', 'x-api-key': 'theirs', 'anthropic-beta': 'a,b' },
+      credential: { 'x-api-key': 'ours' },
+      traceparent: undefined,
+    });
+    expect(own).toMatchObject({ accept: 'application/json', 'content-type': 'application/json' });
+    expect(own).toMatchObject({ 'x-api-key': 'ours', 'anthropic-beta': 'a,b' });
   });
 
   it('goes where the catalogue says, whatever addresses and headers a body names', async () => {

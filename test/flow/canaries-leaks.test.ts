@@ -22,19 +22,23 @@ const upstreams = [
   'reset',
 ];
 
-describe('a secret', () => {
+const auths = [
+  { sentIn: 'authorization', scheme: 'Bearer ', auth: { bearer: { env: 'GW_TEST_CANARY_ENV' } } },
+  { sentIn: 'x-api-key', scheme: '', auth: { header: { name: 'x-api-key', env: 'GW_TEST_CANARY_ENV' } } },
+] as const;
+
+describe.each(auths)('a secret that is sent in $sentIn', ({ sentIn, scheme, auth }) => {
   let harness: Harness;
   const stored = newKey();
   const texts: string[] = [];
 
   beforeAll(async () => {
-    const auth = { auth: { bearer: { env: 'GW_TEST_CANARY_ENV' } }, accepts_byok_header: true };
     const connections = [
       { provider: 'acme', key: { env: 'GW_TEST_CANARY_STORED' }, policy: 'always', budget_usd: '5' },
     ];
     harness = await startHarness({
       models: Object.fromEntries(upstreams.map((upstream) => [`acme/${upstream}`, [{ provider: 'acme', upstream }]])),
-      providers: { acme: auth },
+      providers: { acme: { auth, accepts_byok_header: true } },
       workspace: { features: { byok: true } },
       moreWorkspaces: [
         {
@@ -58,11 +62,12 @@ describe('a secret', () => {
     await keep(await harness.post(hello('acme/echo')));
     await keep(await harness.post(hello('acme/echo', { provider: { only: 'acme' } }), header));
     await keep(await harness.post(hello('acme/echo'), { authorization: `Bearer ${stored}` }));
-    expect(harness.simulator.calls.map(({ headers }) => headers.authorization)).toEqual([
-      `Bearer ${canaries.env}`,
-      `Bearer ${canaries.header}`,
-      `Bearer ${canaries.stored}`,
-    ]);
+    const { calls } = harness.simulator;
+    expect(calls.map(({ headers }) => headers[sentIn])).toEqual(
+      [canaries.env, canaries.header, canaries.stored].map((secret) => `${scheme}${secret}`),
+    );
+    const others = ['authorization', 'x-api-key', 'x-byok-key'].filter((name) => name !== sentIn);
+    for (const { headers } of calls) for (const name of others) expect(headers).not.toHaveProperty(name);
   });
 
   it.each(upstreams)('is in no answer of a provider that %s', async (upstream) => {

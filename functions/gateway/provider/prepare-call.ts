@@ -2,7 +2,6 @@
 
 import { SealBroken } from '../../../shared/configuration/byok/index.ts';
 import type { Candidate } from '../../../shared/configuration/catalogue/index.ts';
-import { headerNames } from '../../../shared/foundation/constants/index.ts';
 import type { CandidateRequest } from '../../../shared/routing/formats/index.ts';
 import {
   type AttemptFailure,
@@ -13,6 +12,7 @@ import {
 import { StoreUnavailable } from '../../../shared/storage/store/index.ts';
 import type { GatewayDependencies } from '../dependencies.ts';
 import type { ModelCall } from '../stages.ts';
+import { upstreamHeaders } from './upstream-headers.ts';
 
 export interface PreparedCall extends Pick<UpstreamRequest, 'url' | 'headers' | 'body'> {
   /** What of the headers is a credential, or was made with one. */
@@ -24,14 +24,16 @@ export async function prepareCall(
   deps: GatewayDependencies,
   call: ModelCall,
   candidate: Candidate,
-  { path, accept, headers: more, body: makeBody }: CandidateRequest,
+  request: CandidateRequest,
 ): Promise<PreparedCall | { readonly failure: AttemptFailure }> {
   try {
     const credential = await findCredential(deps, call, candidate);
     if (credential === undefined) return ourFault('no_usable_credential');
-    const url = new URL(`${candidate.provider.base_url}${path}`);
-    const body = makeBody();
-    const headers = { ...more, ...upstreamHeaders(accept, call.traceparent, credential.headers) };
+    const { base_url, headers: constant } = candidate.provider;
+    const url = new URL(`${base_url}${request.path}`);
+    const body = request.body();
+    const { traceparent } = call;
+    const headers = upstreamHeaders({ ...request, constant, credential: credential.headers, traceparent });
     const signed = credential.sign && (await call.admissionTime.wait(credential.sign({ url, headers, body })));
     return { url, headers: signed ?? headers, body, secrets: secretsIn(signed, credential) };
   } catch (error) {
@@ -47,20 +49,6 @@ export async function prepareCall(
 
 const ourFault = (cause: string, more: Partial<AttemptFailure> = {}): { readonly failure: AttemptFailure } => ({
   failure: { kind: 'failed', cause, isOurFault: true, ...more },
-});
-
-/** Built from the plan alone: nothing a client sends decides where or how a provider is called. */
-const upstreamHeaders = (
-  accept: string,
-  traceparent: string | undefined,
-  credential: Credential['headers'],
-): Record<string, string> => ({
-  accept,
-  'accept-encoding': 'identity',
-  'content-type': 'application/json',
-  'user-agent': 'gw',
-  ...(traceparent === undefined ? {} : { [headerNames.traceparent]: traceparent }),
-  ...credential,
 });
 
 /** Headers of a signed call that give its credential away, or were made with it. */

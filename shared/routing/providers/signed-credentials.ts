@@ -45,13 +45,15 @@ export function signedCredentials(options: SignedCredentialsOptions): Credential
   };
 }
 
-/** A provider's URL has no query. */
 const toSign = ({ url, headers, body }: SignableCall) => ({
   method: 'POST',
   protocol: url.protocol,
   hostname: url.hostname,
   path: url.pathname,
-  query: {},
+  query: queryOf(url),
   headers: { ...headers, host: url.host },
   body,
 });
+
+const queryOf = ({ searchParams }: URL): Record<string, string[]> =>
+  Object.fromEntries([...new Set(searchParams.keys())].map((name) => [name, searchParams.getAll(name)]));

@@ -107,7 +107,10 @@ describe.each([
     await credentials.ready();
     await credentials.refresh();
     expect(credentials.find({ auth: { bearer: { env: 'PATH' } } } as ProviderDocument)).toEqual({
-      authorization: `Bearer ${process.env.PATH}`,
+      headers: { authorization: `Bearer ${process.env.PATH}` },
+    });
+    expect(credentials.find({ auth: { header: { name: 'x-api-key', env: 'PATH' } } } as ProviderDocument)).toEqual({
+      headers: { 'x-api-key': process.env.PATH },
     });
     expect(credentials.find({ auth: { bearer: { secret: 'acme' } } } as ProviderDocument)).toBeUndefined();
     expect(lines).toEqual([]);
