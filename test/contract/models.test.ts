@@ -53,6 +53,17 @@ describe('the model list', () => {
         ],
         'acme/unpriced': [{ provider: 'acme', upstream: 'echo', more: unpriced }],
         'acme/nobody': [],
+        'many/apis': [
+          { provider: 'claude', upstream: 'echo' },
+          { provider: 'vectors', upstream: 'echo' },
+        ],
+        'many/vectors': [{ provider: 'vectors', upstream: 'echo' }],
+        'many/translated': [{ provider: 'nova', upstream: 'echo' }],
+      },
+      providers: {
+        claude: { apis: ['messages'] },
+        vectors: { apis: ['embeddings'] },
+        nova: { apis: ['generate-content', 'converse'] },
       },
       moreWorkspaces: [
         {
@@ -83,8 +94,14 @@ describe('the model list', () => {
 
   it('has exactly the members of the specification in every other element', async () => {
     const [, ...models] = await list();
-    expect(models.map(({ id }) => id)).toEqual(['acme/large', 'acme/unpriced']);
-    for (const model of models) {
+    expect(models.map(({ id }) => id)).toEqual([
+      'acme/large',
+      'acme/unpriced',
+      'many/apis',
+      'many/vectors',
+      'many/translated',
+    ]);
+    for (const { apis: _apis, ...model } of models) {
       expect(Object.keys(model).toSorted()).toEqual(modelMembers.toSorted());
       expect(Object.keys(model.stats as Json).toSorted()).toEqual(['median_latency_ms', 'throughput_rpm', 'uptime']);
       for (const provider of model.providers as Json[]) {
@@ -129,6 +146,19 @@ describe('the model list', () => {
       }),
       expect.objectContaining({ provider: 'bolt', rate_limit_rpm: 600, rate_limit_tpm: 90_000, rate_limit_tpd: null }),
     ]);
+  });
+
+  it('names the interfaces of a model only where one is not chat completions, which providers of other formats serve too', async () => {
+    const models = await list();
+    expect(models.map((model) => [model.id, model.apis])).toEqual([
+      ['auto', undefined],
+      ['acme/large', undefined],
+      ['acme/unpriced', undefined],
+      ['many/apis', ['chat-completions', 'messages', 'embeddings']],
+      ['many/vectors', ['embeddings']],
+      ['many/translated', undefined],
+    ]);
+    expect(models.filter((model) => 'apis' in model)).toHaveLength(2);
   });
 
   it('keeps prices strings where none is set, and says that the model cannot be routed to', async () => {

@@ -1,7 +1,7 @@
 // What the interface answers with. Of a completion what the gateway guarantees is required, the rest is the provider's;
 // the models are typed member by member after the wire objects: a new member does not compile without its schema.
 import { errorCatalogue, rejectionReasons } from '../../../shared/errors/index.ts';
-import { brand } from '../../../shared/foundation/constants/index.ts';
+import { brand, interfaceIds } from '../../../shared/foundation/constants/index.ts';
 import {
   autoModelObject,
   type FunctionModelObject,
@@ -175,6 +175,10 @@ const model: MembersOf<ModelObject> = {
     description:
       '`false`: a call would get `model_not_routable`, or `no_policy_compliant_provider` by the policy of the workspace.',
   },
+  apis: arrayOf(
+    { enum: interfaceIds },
+    { description: 'The interfaces that serve it. Left out where it is chat completions alone.', minItems: 1 },
+  ),
   providers: arrayOf(schemaReference('ProviderEntry')),
   stats: schemaReference('Stats'),
 };
@@ -219,7 +223,7 @@ export const componentSchemas: Readonly<Record<string, JsonSchema>> = {
   OpenAiError: openAiError,
   ModelList: objectSchema(modelList),
   AutoModel: { ...objectSchema(auto), additionalProperties: false },
-  Model: { ...objectSchema(model), additionalProperties: false },
+  Model: { ...objectSchema(model, { optional: ['apis'] }), additionalProperties: false },
   FunctionModel: { ...objectSchema(functionModel), additionalProperties: false },
   ProviderEntry: { ...objectSchema(providerEntry), additionalProperties: false },
   Stats: { ...objectSchema(stats), additionalProperties: false },

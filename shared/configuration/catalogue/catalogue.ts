@@ -1,4 +1,5 @@
 // The catalogue in memory: every model with the candidates that can serve it, prices as integers.
+import { type InterfaceId, type ProviderApi, servingApis } from '../../foundation/constants/index.ts';
 import { parsePricePerMillion, type TokenPrice } from '../../foundation/money/index.ts';
 import type {
   CatalogueDocument,
@@ -26,6 +27,12 @@ export interface Candidate {
   readonly provider: ProviderDocument;
   readonly entry: ModelProviderDocument;
   readonly prices: CandidatePrices;
+}
+
+/** Whether its provider speaks an interface that can serve this one of a client. */
+export function serves({ provider }: Candidate, interfaceId: InterfaceId): boolean {
+  const serving: readonly ProviderApi[] = servingApis[interfaceId];
+  return provider.apis.some((api) => serving.includes(api));
 }
 
 export interface CatalogueModel {

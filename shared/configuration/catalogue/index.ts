@@ -4,6 +4,7 @@ export {
   type Catalogue,
   type CatalogueModel,
   loadCatalogue,
+  serves,
 } from './catalogue.ts';
 export {
   type CatalogueDocument,

@@ -2,7 +2,7 @@
  * Interfaces of clients, by the names under which they are stored, each with the interfaces of providers that can serve it:
  * a chat completion is translated where a provider speaks another, the others are relayed as they are.
  */
-const servingApis = {
+export const servingApis = {
   'chat-completions': ['chat-completions', 'messages', 'converse', 'generate-content'],
   messages: ['messages'],
   responses: ['responses'],

@@ -1,5 +1,5 @@
 // The wire objects of GET /v1/models.
-import { autoModelId, brand } from '../../foundation/constants/index.ts';
+import { autoModelId, brand, type InterfaceId } from '../../foundation/constants/index.ts';
 
 export interface ProviderEntryObject {
   provider: string;
@@ -36,6 +36,8 @@ export interface ModelObject {
   output_price_per_million: string;
   modalities: string[];
   routable: boolean;
+  /** The interfaces that serve it. Left out where it is chat completions alone. */
+  apis?: InterfaceId[];
   providers: ProviderEntryObject[];
   stats: StatsObject;
 }

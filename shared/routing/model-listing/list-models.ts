@@ -2,9 +2,9 @@
 // provider_not_configured on use, while `routable: false` means model_not_routable on use.
 
 import type { Figures, Statistics } from '../../accounting/provider-health/index.ts';
-import type { Candidate, Catalogue, CatalogueModel } from '../../configuration/catalogue/index.ts';
+import { type Candidate, type Catalogue, type CatalogueModel, serves } from '../../configuration/catalogue/index.ts';
 import type { WorkspaceDocument } from '../../configuration/workspaces/index.ts';
-import { autoModelId } from '../../foundation/constants/index.ts';
+import { autoModelId, type InterfaceId, interfaceIds } from '../../foundation/constants/index.ts';
 import {
   autoModelObject,
   type FunctionModelObject,
@@ -76,9 +76,16 @@ function toModelObject(
     output_price_per_million: cheapest?.entry.output_price_per_million ?? noPrice,
     modalities: model.modalities,
     routable: candidates.some(isRoutable),
+    ...apisOf(candidates),
     providers: candidates.map((candidate) => toProviderEntry(candidate, isRoutable(candidate))),
     stats: toStats(statistics.ofModel(model.id)),
   };
+}
+
+/** What the OpenAI SDKs expect of every model is not said. */
+function apisOf(candidates: readonly Candidate[]): { readonly apis?: InterfaceId[] } {
+  const apis = interfaceIds.filter((id) => candidates.some((candidate) => serves(candidate, id)));
+  return apis.every((id) => id === 'chat-completions') ? {} : { apis };
 }
 
 const toStats = (figures: Figures | undefined): StatsObject =>
