@@ -33,6 +33,8 @@ export interface Received {
   readonly headers: Readonly<Record<string, string>>;
   /** Undefined where the text is not JSON. */
   readonly body: unknown;
+  /** Without the question mark. */
+  readonly query: string;
   /** The named groups of `path`, percent-decoded. */
   readonly fromPath: Readonly<Record<string, string | undefined>>;
 }

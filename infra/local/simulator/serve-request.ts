@@ -49,7 +49,7 @@ type CallFacts = Pick<Call, 'paceMs' | 'earlierCalls' | 'earlierOnConnection' | 
 
 /** Who answers a request: a behaviour, or one of the refusals that every provider has. */
 function answerRequest(read: ReadRequest, credential: string | undefined): Answer {
-  const { provider, headers, body, bodyText, method, path, pathBelowBase, chosen } = read;
+  const { provider, headers, body, bodyText, method, path, query, pathBelowBase, chosen } = read;
   if (chosen === undefined) {
     const message = `Invalid URL (${method} ${path})`;
     return { behaviour: 'not-found', steps: () => json(404, errorBody(404, undefined, message)) };
@@ -59,7 +59,7 @@ function answerRequest(read: ReadRequest, credential: string | undefined): Answe
     const { status, code } = format.wrongCredential;
     return { behaviour: 'wrong-credential', steps: () => refuse(chosen, status, { code }) };
   }
-  const request = read.isTooLarge ? 'The body is too large.' : format.read({ headers, body, fromPath });
+  const request = read.isTooLarge ? 'The body is too large.' : format.read({ headers, body, query, fromPath });
   if (typeof request === 'string') {
     return { behaviour: 'invalid-request', steps: () => refuse(chosen, 400, { message: request }) };
   }

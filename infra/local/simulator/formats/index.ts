@@ -1,10 +1,18 @@
 import type { Format } from '../call.ts';
 import { countTokens, messages } from './anthropic-messages.ts';
+import { generateContent } from './google-generate-content.ts';
 import { chatCompletions } from './openai-chat-completions.ts';
 import { embeddings } from './openai-embeddings.ts';
 import { responses } from './openai-responses.ts';
 
-export const formats: readonly Format[] = [chatCompletions, messages, countTokens, responses, embeddings];
+export const formats: readonly Format[] = [
+  chatCompletions,
+  messages,
+  countTokens,
+  responses,
+  embeddings,
+  generateContent,
+];
 
 export interface ChosenFormat {
   readonly format: Format;

@@ -1,0 +1,136 @@
+// What a generateContent request asks, and why Google would refuse it.
+import type { Received } from '../call.ts';
+import { type ModelRequest, plainRequest, type Turn } from '../model-request.ts';
+import { signatureOf } from '../signature.ts';
+
+interface Part {
+  readonly text?: string;
+  readonly thoughtSignature?: string;
+  readonly inlineData?: { readonly mimeType?: string };
+  readonly fileData?: { readonly mimeType?: string };
+  readonly functionCall?: { readonly name: string; readonly args?: unknown };
+  readonly functionResponse?: { readonly response?: Readonly<Record<string, unknown>> };
+}
+
+interface Content {
+  readonly role?: string;
+  readonly parts: readonly Part[];
+}
+
+/** The members that are looked at. Anything else may be there too. */
+interface Body {
+  readonly contents: readonly Content[];
+  readonly systemInstruction?: Content;
+  readonly generationConfig?: {
+    readonly maxOutputTokens?: number;
+    readonly stopSequences?: readonly string[];
+    readonly candidateCount?: number;
+    readonly responseMimeType?: string;
+    readonly responseSchema?: unknown;
+    readonly responseJsonSchema?: unknown;
+    readonly thinkingConfig?: { readonly includeThoughts?: boolean };
+  };
+  readonly tools?: readonly { readonly functionDeclarations?: readonly Declaration[] }[];
+  readonly toolConfig?: {
+    readonly functionCallingConfig?: { readonly mode?: string; readonly allowedFunctionNames?: readonly string[] };
+  };
+}
+
+interface Declaration {
+  readonly name: string;
+  readonly parameters?: unknown;
+  readonly parametersJsonSchema?: unknown;
+}
+
+export function readGenerateContent({ body: received, fromPath, query }: Received): ModelRequest | string {
+  const body = received as Body | null | undefined;
+  if (typeof body !== 'object' || body === null) return 'Invalid JSON payload received.';
+  const { model = '', method } = fromPath;
+  const isStream = method === 'streamGenerateContent';
+  if (isStream && !query.split('&').includes('alt=sse')) return 'Only alt=sse is simulated of streamGenerateContent.';
+  const invalid = whyInvalid(body, model);
+  if (invalid !== undefined) return invalid;
+  const { contents, systemInstruction, generationConfig: config = {}, tools = [], toolConfig } = body;
+  const schema = config.responseJsonSchema ?? (config.responseSchema && jsonSchemaOf(config.responseSchema));
+  const { mode, allowedFunctionNames: allowed } = toolConfig?.functionCallingConfig ?? {};
+  return {
+    ...plainRequest,
+    model,
+    isStream,
+    turns: [
+      ...(systemInstruction?.parts ?? []).map(({ text = '' }) => ({ role: 'system', text })),
+      ...contents.flatMap(({ role = 'user', parts }) => parts.map((part) => turnOf(role, part))),
+    ],
+    tools: tools
+      .flatMap(({ functionDeclarations = [] }) => functionDeclarations)
+      .filter(({ name }) => allowed === undefined || allowed.includes(name))
+      .map(({ name, parameters, parametersJsonSchema }) => ({
+        name,
+        parameters: parametersJsonSchema ?? (parameters && jsonSchemaOf(parameters)),
+      })),
+    toolChoice: mode === 'ANY' ? 'required' : mode === 'NONE' ? 'none' : 'auto',
+    outputTokensMax: config.maxOutputTokens,
+    stopSequences: config.stopSequences ?? [],
+    choiceCount: config.candidateCount ?? 1,
+    output: schema ? { schema } : config.responseMimeType === 'application/json' ? 'object' : 'text',
+    isThinking: config.thinkingConfig?.includeThoughts === true,
+  };
+}
+
+/** Google's own schemas write types in capitals. */
+function jsonSchemaOf(schema: unknown): unknown {
+  if (Array.isArray(schema)) return schema.map(jsonSchemaOf);
+  if (typeof schema !== 'object' || schema === null) return schema;
+  const members = Object.entries(schema).map(([name, value]) => [
+    name,
+    name === 'type' && typeof value === 'string' ? value.toLowerCase() : jsonSchemaOf(value),
+  ]);
+  return Object.fromEntries(members);
+}
+
+function turnOf(role: string, { text = '', inlineData, fileData, functionCall, functionResponse }: Part): Turn {
+  if (functionCall !== undefined) {
+    return { role: 'assistant', text: '', toolArguments: [JSON.stringify(functionCall.args ?? {})] };
+  }
+  if (functionResponse !== undefined) return { role: 'tool', text: resultText(functionResponse.response ?? {}) };
+  const isImage = (inlineData ?? fileData)?.mimeType?.startsWith('image/') ?? false;
+  return { role: role === 'model' ? 'assistant' : role, text, images: isImage ? 1 : 0 };
+}
+
+/** Clients put a text that is no object under a name of their own. */
+function resultText(response: Readonly<Record<string, unknown>>): string {
+  const text = [response.output, response.content, response.result].find((value) => typeof value === 'string');
+  return typeof text === 'string' ? text : JSON.stringify(response);
+}
+
+/** Says that a client has lost the signature. */
+const signatureless = ['skip_thought_signature_validator', 'context_engineering_is_the_way_to_go'];
+
+function whyInvalid({ contents }: Body, model: string): string | undefined {
+  if (!Array.isArray(contents) || contents.length === 0) {
+    return '* GenerateContentRequest.contents: contents is not specified';
+  }
+  const empty = contents.findIndex((content) => !Array.isArray(content?.parts) || content.parts.length === 0);
+  if (empty >= 0) return `* GenerateContentRequest.contents[${empty}].parts: contents.parts must not be empty.`;
+  const unanswered = contents.some(({ parts }, index) => {
+    const calls = parts.filter(({ functionCall }: Part) => functionCall !== undefined).length;
+    const next: readonly Part[] = contents[index + 1]?.parts ?? [];
+    const results = next.filter(({ functionResponse }) => functionResponse !== undefined).length;
+    return calls > 0 && next.length > 0 && calls !== results;
+  });
+  if (unanswered) {
+    return 'Please ensure that the number of function response parts is equal to the number of function call parts of the function call turn.';
+  }
+  const signed = contents.flatMap(({ parts }) => firstCallOf(parts));
+  if (signed.some(({ thoughtSignature }) => thoughtSignature === undefined) && /gemini-3/.test(model)) {
+    return 'Function call is missing a thought_signature in functionCall parts. This is required for tools to work correctly.';
+  }
+  return signed.some(isForged) ? 'Corrupted thought signature.' : undefined;
+}
+
+/** Of calls in parallel the first is signed. */
+const firstCallOf = (parts: readonly Part[]): readonly Part[] =>
+  parts.filter(({ functionCall }) => functionCall !== undefined).slice(0, 1);
+
+const isForged = ({ thoughtSignature: signature, functionCall }: Part): boolean =>
+  signature !== undefined && !signatureless.includes(signature) && signature !== signatureOf(functionCall?.name ?? '');

@@ -1,0 +1,112 @@
+// Google's generateContent and streamGenerateContent.
+import {
+  type Choice,
+  type Completion,
+  type Frame,
+  piecesOf,
+  type TokenCounts,
+  totalTokens,
+  usageMember,
+} from '../answer.ts';
+import type { Call, Format } from '../call.ts';
+import { jsonFrame, serverSentEvent } from '../frames.ts';
+import { signatureOf } from '../signature.ts';
+import { tokensOf } from '../tokens.ts';
+import { googleError, googleStreamError } from './google-errors.ts';
+import { readGenerateContent } from './google-generate-content-request.ts';
+
+/** Arguments of functions are not streamed: a call is one part. Of calls in parallel the first is signed. */
+const callParts = ({ toolCalls }: Choice): readonly object[] =>
+  toolCalls.map(({ id, name, arguments: text }, index) => ({
+    functionCall: { id, name, args: JSON.parse(text) },
+    ...(index === 0 ? { thoughtSignature: signatureOf(name) } : {}),
+  }));
+
+const partsOf = (choice: Choice): readonly object[] => [
+  ...(choice.reasoning === undefined ? [] : [{ text: choice.reasoning, thought: true }]),
+  ...(choice.content ? [{ text: choice.content }] : []),
+  ...callParts(choice),
+];
+
+const streamedPartsOf = (choice: Choice): readonly object[] => [
+  ...tokensOf(choice.reasoning ?? '').map((text) => ({ text, thought: true })),
+  ...piecesOf(choice).map((text) => ({ text })),
+  ...callParts(choice),
+];
+
+/** A refusal has no words. */
+function finishOf({ finishReason, refusal }: Choice): object {
+  const reasons = { stop: 'STOP', length: 'MAX_TOKENS', tool_calls: 'STOP', content_filter: 'SAFETY' };
+  if (refusal !== undefined) return { finishReason: 'SAFETY' };
+  return finishReason === null ? {} : { finishReason: reasons[finishReason] };
+}
+
+function usageJson(counts: TokenCounts) {
+  const { input, output, reasoning, cached, isReasoningBeside } = counts;
+  return {
+    promptTokenCount: input,
+    candidatesTokenCount: isReasoningBeside || !reasoning ? output : output - reasoning,
+    totalTokenCount: totalTokens(counts),
+    ...(cached ? { cachedContentTokenCount: cached } : {}),
+    ...(reasoning ? { thoughtsTokenCount: reasoning } : {}),
+    promptTokensDetails: [{ modality: 'TEXT', tokenCount: input }],
+  };
+}
+
+/** Before the end of a stream only the input is reported. */
+const firstUsageJson = ({ input }: TokenCounts) => ({ promptTokenCount: input, totalTokenCount: input });
+
+const responseJson = (
+  completion: Completion,
+  candidates: readonly object[],
+  usage: (counts: TokenCounts) => object = usageJson,
+) => ({
+  // A prompt that was blocked has no candidate.
+  ...(completion.choices.length === 0 ? { promptFeedback: { blockReason: 'PROHIBITED_CONTENT' } } : { candidates }),
+  ...usageMember('usageMetadata', completion, usage),
+  modelVersion: completion.model,
+  responseId: completion.id,
+});
+
+const candidate = (index: number, parts: readonly object[], finish: object = {}) => ({
+  content: { parts, role: 'model' },
+  ...finish,
+  index,
+});
+
+const json = (_call: Call, completion: Completion) =>
+  responseJson(
+    completion,
+    completion.choices.map((choice, index) => candidate(index, partsOf(choice), finishOf(choice))),
+  );
+
+function frames(_call: Call, completion: Completion): readonly Frame[] {
+  const { choices } = completion;
+  if (choices.length === 0) return [jsonFrame('finish', responseJson(completion, []))];
+  const outputs = choices.flatMap((choice, index) =>
+    streamedPartsOf(choice).map((part) =>
+      jsonFrame('output', responseJson(completion, [candidate(index, [part])], firstUsageJson)),
+    ),
+  );
+  const finishes = choices.map((choice, index) => candidate(index, [{ text: '' }], finishOf(choice)));
+  return [...outputs, jsonFrame('finish', responseJson(completion, finishes))];
+}
+
+export const generateContent: Format = {
+  name: 'generate-content',
+  path: /^\/(?:models\/)?(?<model>.+):(?<method>generateContent|streamGenerateContent)$/,
+  keyHeader: 'x-goog-api-key',
+  requestIdHeader: 'x-request-id',
+  idPrefix: '',
+  streamType: 'text/event-stream',
+  answerMembers: ['candidates'],
+  keepAlive: ': keep-alive\n\n',
+  wrongCredential: { status: 400, code: 'api_key_invalid' },
+  answersBlockedPrompts: true,
+  read: readGenerateContent,
+  json,
+  frames,
+  encode: serverSentEvent,
+  error: (status, code, message) => ({ body: googleError(status, code, message) }),
+  errorFrames: (_call, _completion, code) => [jsonFrame('other', googleStreamError(code))],
+};
