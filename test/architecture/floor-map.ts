@@ -169,6 +169,7 @@ export const powerHomes: readonly PowerHome[] = [
       'shared/storage/store/',
       'shared/routing/providers/signed-credentials.ts',
       'infra/build/',
+      'infra/local/simulator/formats/bedrock-converse.ts',
     ],
   },
   {

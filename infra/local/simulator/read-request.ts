@@ -1,6 +1,6 @@
 // From an HTTP request to what the log and a behaviour need of it. Nothing is answered here.
 import type { IncomingMessage } from 'node:http';
-import { type ChosenFormat, chooseFormat } from './formats/index.ts';
+import { type ChosenFormat, chooseFormat } from './formats/known-formats.ts';
 
 /** Above what any gateway should send; it only keeps a runaway test from filling the memory. */
 const bodyHardBytes = 64 * 1024 * 1024;

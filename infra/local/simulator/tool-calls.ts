@@ -15,7 +15,9 @@ export function toolCallsFor(call: Call): readonly ToolCall[] {
   if (typeof toolChoice === 'object')
     return tools.filter(({ name }) => name === toolChoice.name).map((tool) => callOf(call, tool));
   if (toolChoice !== 'required' && call.name !== 'tools' && !asksForTool(call, tools)) return [];
-  const count = isParallel ? parallelCalls : 1;
+  // Who has to call the only tool calls it once: clients ask for JSON so.
+  const isSingle = !isParallel || (toolChoice === 'required' && tools.length === 1);
+  const count = isSingle ? 1 : parallelCalls;
   return Array.from({ length: count }, (_, index) => callOf(call, tools[index % tools.length] as Tool));
 }
 

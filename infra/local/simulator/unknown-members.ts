@@ -3,7 +3,7 @@
 import type { Frame } from './answer.ts';
 import { type Completion, tokenCounts } from './answer.ts';
 import type { Call, Format } from './call.ts';
-import { formats } from './formats/index.ts';
+import { formats } from './formats/known-formats.ts';
 
 const extraMembers = '"x_vendor" : {"score":1.50, "big":12345678901234567890, "tiny":1E-7,"list":[ ]}';
 

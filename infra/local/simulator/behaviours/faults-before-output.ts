@@ -7,7 +7,8 @@ import { body, cut, end, head, json, raw, reset, type Steps, silence } from '../
 import { echo } from './answers.ts';
 
 const statuses = [
-  400, 401, 402, 403, 404, 405, 408, 409, 410, 413, 415, 422, 425, 429, 451, 500, 501, 502, 503, 504, 520, 524, 529,
+  400, 401, 402, 403, 404, 405, 408, 409, 410, 413, 415, 422, 424, 425, 429, 451, 500, 501, 502, 503, 504, 520, 524,
+  529,
 ] as const;
 
 /** `error-STATUS:CODE:SECONDS`, both optional and in any order: the code in the body, and a Retry-After header. */

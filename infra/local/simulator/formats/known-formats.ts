@@ -1,5 +1,6 @@
 import type { Format } from '../call.ts';
 import { countTokens, messages } from './anthropic-messages.ts';
+import { converse } from './bedrock-converse.ts';
 import { generateContent } from './google-generate-content.ts';
 import { chatCompletions } from './openai-chat-completions.ts';
 import { embeddings } from './openai-embeddings.ts';
@@ -12,6 +13,7 @@ export const formats: readonly Format[] = [
   responses,
   embeddings,
   generateContent,
+  converse,
 ];
 
 export interface ChosenFormat {

@@ -1,0 +1,145 @@
+// What a Converse request asks, and why Amazon Bedrock would refuse it.
+import type { Received } from '../call.ts';
+import { type ModelRequest, plainRequest, type Turn } from '../model-request.ts';
+import { redactedReasoning, signatureOf } from '../signature.ts';
+
+interface Block {
+  readonly text?: string;
+  readonly json?: unknown;
+  readonly image?: unknown;
+  readonly toolUse?: { readonly toolUseId: string; readonly name: string; readonly input?: unknown };
+  readonly toolResult?: { readonly toolUseId: string; readonly content?: readonly Block[] };
+  readonly reasoningContent?: {
+    readonly reasoningText?: { readonly text?: string; readonly signature?: string };
+    readonly redactedContent?: string;
+  };
+}
+
+interface Message {
+  readonly role: string;
+  readonly content: readonly Block[];
+}
+
+/** The members that are looked at. Anything else may be there too. */
+interface Body {
+  readonly messages: readonly Message[];
+  readonly system?: readonly Block[];
+  readonly inferenceConfig?: { readonly maxTokens?: number; readonly stopSequences?: readonly string[] };
+  readonly toolConfig?: {
+    readonly tools?: readonly { readonly toolSpec?: ToolSpec }[];
+    readonly toolChoice?: { readonly any?: object; readonly tool?: { readonly name: string } };
+  };
+  readonly outputConfig?: {
+    readonly textFormat?: { readonly structure?: { readonly jsonSchema?: { readonly schema?: string } } };
+  };
+  /** What the model's own format has beside: here that of Claude. */
+  readonly additionalModelRequestFields?: {
+    readonly thinking?: { readonly type?: string };
+    readonly output_config?: { readonly format?: { readonly schema?: unknown } };
+  };
+}
+
+interface ToolSpec {
+  readonly name: string;
+  readonly inputSchema?: { readonly json?: unknown };
+}
+
+export function readConverse({ body: received, fromPath }: Received): ModelRequest | string {
+  const body = received as Body | null | undefined;
+  if (typeof body !== 'object' || body === null) return 'The request body is not valid JSON.';
+  const invalid = whyInvalid(body);
+  if (invalid !== undefined) return invalid;
+  const { messages, system = [], inferenceConfig, toolConfig, additionalModelRequestFields: more } = body;
+  const { any, tool } = toolConfig?.toolChoice ?? {};
+  const schema = schemaOf(body);
+  return {
+    ...plainRequest,
+    model: fromPath.model ?? '',
+    isStream: fromPath.method === 'converse-stream',
+    turns: [
+      ...system.map(({ text = '' }) => ({ role: 'system', text })),
+      ...messages.flatMap(({ role, content }) => resultsLast(content).map((block) => turnOf(role, block))),
+    ],
+    tools: (toolConfig?.tools ?? [])
+      .flatMap(({ toolSpec = [] }) => toolSpec)
+      .map(({ name, inputSchema }) => ({ name, parameters: inputSchema?.json })),
+    toolChoice: tool !== undefined ? { name: tool.name } : any !== undefined ? 'required' : 'auto',
+    outputTokensMax: inferenceConfig?.maxTokens,
+    stopSequences: inferenceConfig?.stopSequences ?? [],
+    output: schema === undefined ? 'text' : { schema },
+    isThinking: ['enabled', 'adaptive'].includes(more?.thinking?.type ?? ''),
+  };
+}
+
+function schemaOf({ outputConfig, additionalModelRequestFields: more }: Body): unknown {
+  const text = outputConfig?.textFormat?.structure?.jsonSchema?.schema;
+  return text === undefined ? more?.output_config?.format?.schema : JSON.parse(text);
+}
+
+const isResult = ({ toolResult }: Block): boolean => toolResult !== undefined;
+
+const resultsLast = (blocks: readonly Block[]): readonly Block[] => [
+  ...blocks.filter((block) => !isResult(block)),
+  ...blocks.filter(isResult),
+];
+
+function turnOf(role: string, { text, image, toolUse, toolResult, reasoningContent }: Block): Turn {
+  if (toolUse !== undefined) return { role, text: '', toolArguments: [JSON.stringify(toolUse.input ?? {})] };
+  if (toolResult === undefined) {
+    return { role, text: text ?? reasoningContent?.reasoningText?.text ?? '', images: image === undefined ? 0 : 1 };
+  }
+  const content = toolResult.content ?? [];
+  return {
+    role: 'tool',
+    text: content.map((part) => part.text ?? (part.json === undefined ? '' : JSON.stringify(part.json))).join(' '),
+    images: content.filter((part) => part.image !== undefined).length,
+  };
+}
+
+function whyInvalid({ messages, toolConfig }: Body): string | undefined {
+  if (!Array.isArray(messages) || messages.length === 0) {
+    return '1 validation error detected: Value at messages failed to satisfy constraint: Member must not be null';
+  }
+  if (messages[0]?.role !== 'user') {
+    return 'A conversation must start with a user message. Try again with a conversation that starts with a user message.';
+  }
+  const hasTools = messages.some(
+    ({ content }) =>
+      Array.isArray(content) && content.some((block: Block) => block?.toolUse !== undefined || isResult(block)),
+  );
+  if (hasTools && toolConfig === undefined) {
+    return 'The toolConfig field must be defined when using toolUse and toolResult content blocks.';
+  }
+  return messages.map((message, index) => whyInvalidMessage(message, index, messages)).find((why) => why !== undefined);
+}
+
+function whyInvalidMessage(message: Message, index: number, messages: readonly Message[]): string | undefined {
+  const { role, content } = message;
+  if (role === messages[index - 1]?.role) {
+    return 'A conversation must alternate between user and assistant roles. Make sure the conversation alternates between user and assistant roles and try again.';
+  }
+  if (!Array.isArray(content) || content.length === 0) {
+    return `The content field in the Message object at messages.${index} is empty. Add a ContentBlock object to the content field and try again.`;
+  }
+  const blocks: readonly Block[] = content;
+  const blank = blocks.findIndex(({ text }) => text?.trim() === '');
+  if (blank >= 0) {
+    return `The text field in the ContentBlock object at messages.${index}.content.${blank} is blank. Add text to the text field, and try again.`;
+  }
+  const forged = blocks.findIndex(isForged);
+  if (forged >= 0) {
+    return `The model returned the following errors: messages.${index}.content.${forged}: Invalid \`signature\` in \`thinking\` block`;
+  }
+  const next = messages[index + 1];
+  const answered = (next?.content ?? []).map(({ toolResult }) => toolResult?.toolUseId);
+  const open = blocks.flatMap(({ toolUse }) => toolUse?.toolUseId ?? []).filter((id) => !answered.includes(id));
+  if (open.length === 0 || next === undefined) return undefined;
+  return `Expected toolResult blocks at messages.${index + 1}.content for the following Ids: ${open.join(', ')}`;
+}
+
+function isForged({ reasoningContent }: Block): boolean {
+  if (reasoningContent === undefined) return false;
+  const { reasoningText, redactedContent } = reasoningContent;
+  if (reasoningText === undefined) return redactedContent !== redactedReasoning;
+  return reasoningText.signature !== signatureOf(reasoningText.text ?? '');
+}

@@ -1,0 +1,146 @@
+// Amazon Bedrock's Converse and ConverseStream. A stream is made of binary messages, with lengths and checksums.
+import { EventStreamCodec } from '@smithy/core/event-streams';
+import { type Choice, type Completion, type Frame, piecesOf, type TokenCounts, usageMember } from '../answer.ts';
+import type { Call, Format } from '../call.ts';
+import { fragmentsOf, jsonFrame } from '../frames.ts';
+import { redactedReasoning, signatureOf } from '../signature.ts';
+import { tokensOf } from '../tokens.ts';
+import { readConverse } from './bedrock-converse-request.ts';
+import { bedrockError, bedrockException } from './bedrock-errors.ts';
+
+/** A block of an answer: whole, and as a stream begins it and goes on. Only the use of a tool has a beginning. */
+interface Block {
+  readonly whole: object;
+  readonly start?: object;
+  readonly deltas: readonly object[];
+}
+
+function blocksOf({ reasoning, hasRedactedReasoning, ...choice }: Choice): readonly Block[] {
+  const redacted = { reasoningContent: { redactedContent: redactedReasoning } };
+  const spoken = choice.refusal ?? choice.content ?? '';
+  return [
+    ...(reasoning === undefined ? [] : [reasoningBlock(reasoning)]),
+    ...(hasRedactedReasoning ? [{ whole: redacted, deltas: [redacted] }] : []),
+    ...(spoken === '' ? [] : [textBlock(spoken, choice.refusal === undefined ? piecesOf(choice) : tokensOf(spoken))]),
+    ...choice.toolCalls.map(({ id, name, arguments: text }) => {
+      const toolUse = { toolUseId: id.replace(/^call_/, 'tooluse_'), name };
+      return {
+        whole: { toolUse: { ...toolUse, input: JSON.parse(text) } },
+        start: { toolUse },
+        deltas: fragmentsOf(text).map((input) => ({ toolUse: { input } })),
+      };
+    }),
+  ];
+}
+
+function reasoningBlock(text: string): Block {
+  const signature = signatureOf(text);
+  return {
+    whole: { reasoningContent: { reasoningText: { text, signature } } },
+    deltas: [...tokensOf(text).map((piece) => ({ text: piece })), { signature }].map((reasoningContent) => ({
+      reasoningContent,
+    })),
+  };
+}
+
+const textBlock = (text: string, pieces: readonly string[]): Block => ({
+  whole: { text },
+  deltas: pieces.map((piece) => ({ text: piece })),
+});
+
+/** Input without what was cached or written. What is no number stays what it is. */
+function usageJson({ input, cached, written, writtenForHour, output }: TokenCounts) {
+  const beside = cached + written;
+  const details = [
+    { ttl: '5m', inputTokens: written - writtenForHour },
+    { ttl: '1h', inputTokens: writtenForHour },
+  ];
+  return {
+    inputTokens: beside === 0 ? input : input - beside,
+    outputTokens: output,
+    totalTokens: input + output,
+    cacheReadInputTokens: cached,
+    cacheWriteInputTokens: written,
+    ...(written ? { cacheDetails: details.filter(({ inputTokens }) => inputTokens > 0) } : {}),
+  };
+}
+
+function stopReasonOf({ finishReason, refusal, stopSequence }: Choice): string | null {
+  const reasons = {
+    stop: 'end_turn',
+    length: 'max_tokens',
+    tool_calls: 'tool_use',
+    content_filter: 'content_filtered',
+  };
+  if (refusal !== undefined) return 'content_filtered';
+  if (finishReason === 'stop' && stopSequence !== undefined) return 'stop_sequence';
+  return finishReason && reasons[finishReason];
+}
+
+/** There is never more than one answer. */
+const choiceOf = ({ choices }: Completion) => choices[0] as Choice;
+
+const metrics = { metrics: { latencyMs: 1 } };
+
+const json = (_call: Call, completion: Completion) => ({
+  output: { message: { role: 'assistant', content: blocksOf(choiceOf(completion)).map(({ whole }) => whole) } },
+  stopReason: stopReasonOf(choiceOf(completion)),
+  ...usageMember('usage', completion, usageJson),
+  ...metrics,
+});
+
+/** Bedrock pads each event with `p`, so that its length does not tell what is said. */
+const event = (carries: Frame['carries'], name: string, members: object): Frame =>
+  jsonFrame(carries, { ...members, p: 'abcdefgh' }, name);
+
+function frames(_call: Call, completion: Completion): readonly Frame[] {
+  const choice = choiceOf(completion);
+  const blocks = blocksOf(choice).flatMap(({ start, deltas }, contentBlockIndex) => [
+    ...(start === undefined ? [] : [event('other', 'contentBlockStart', { contentBlockIndex, start })]),
+    ...deltas.map((delta) => event('output', 'contentBlockDelta', { contentBlockIndex, delta })),
+    event('other', 'contentBlockStop', { contentBlockIndex }),
+  ]);
+  const usage = usageMember('usage', completion, usageJson);
+  return [
+    event('role', 'messageStart', { role: 'assistant' }),
+    ...blocks,
+    event('finish', 'messageStop', { stopReason: stopReasonOf(choice) }),
+    ...('usage' in usage ? [event('usage', 'metadata', { ...usage, ...metrics })] : []),
+  ];
+}
+
+const codec = new EventStreamCodec(
+  (bytes) => Buffer.from(bytes as Uint8Array).toString('utf8'),
+  (text) => Buffer.from(text, 'utf8'),
+);
+
+function encode({ event: name = '', text }: Frame): Uint8Array {
+  const kind = name.endsWith('Exception') ? 'exception' : 'event';
+  const header = (value: string) => ({ type: 'string' as const, value });
+  const headers = {
+    [`:${kind}-type`]: header(name),
+    ':content-type': header('application/json'),
+    ':message-type': header(kind),
+  };
+  return codec.encode({ headers, body: Buffer.from(text, 'utf8') });
+}
+
+export const converse: Format = {
+  name: 'converse',
+  path: /^\/model\/(?<model>.+)\/(?<method>converse|converse-stream)$/,
+  requestIdHeader: 'x-amzn-requestid',
+  idPrefix: '',
+  streamType: 'application/vnd.amazon.eventstream',
+  answerMembers: ['output', 'role', 'start', 'delta'],
+  keepAlive: '',
+  wrongCredential: { status: 403, code: 'UnrecognizedClientException' },
+  read: readConverse,
+  json,
+  frames,
+  encode,
+  error: bedrockError,
+  errorFrames: (_call, _completion, code) => {
+    const { name, body } = bedrockException(code);
+    return [jsonFrame('other', body, name)];
+  },
+};

@@ -1,0 +1,227 @@
+import { createAmazonBedrock } from '@ai-sdk/amazon-bedrock';
+import { EventStreamCodec } from '@smithy/core/event-streams';
+import { APICallError, generateText, jsonSchema, Output, streamText, tool } from 'ai';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from '#jest';
+import { countTokens, type Simulator, startSimulator } from '../../../infra/local/simulator/index.ts';
+import { send, type WireAnswer } from './simulated.ts';
+
+let simulator: Simulator;
+beforeAll(async () => {
+  simulator = await startSimulator({ paceMs: 0 });
+});
+afterAll(() => simulator.stop());
+afterEach(() => simulator.clear());
+
+const prompt = 'What is the capital of France?';
+const model = (name: string) =>
+  createAmazonBedrock({ apiKey: 'bedrock-canary', region: 'eu-west-1', baseURL: simulator.url })(name);
+const ask = (name: string, more = {}) => generateText({ model: model(name), prompt, maxRetries: 0, ...more });
+const stream = (name: string, more = {}) => streamText({ model: model(name), prompt, maxRetries: 0, ...more });
+const tools = {
+  get_weather: tool({
+    inputSchema: jsonSchema({ type: 'object', properties: { city: { type: 'string' } }, required: ['city'] }),
+    execute: async () => 'sunny',
+  }),
+};
+const reasoningConfig = { type: 'enabled' as const, budgetTokens: 1024 };
+const thinking = { maxOutputTokens: 2_000, providerOptions: { amazonBedrock: { reasoningConfig } } };
+const claude = 'anthropic.claude-v1:0/';
+
+const messages = [{ role: 'user', content: [{ text: prompt }] }];
+const sendTo = (name: string, action: string, body: object = { messages }) =>
+  send(`${simulator.url}/model/${encodeURIComponent(name)}/${action}`, body);
+const converse = async (name: string, body?: object) => JSON.parse((await sendTo(name, 'converse', body)).text);
+
+/** The messages of a stream; the codec refuses a wrong length or checksum. */
+function eventsOf({ pieces }: WireAnswer) {
+  const codec = new EventStreamCodec(
+    (bytes) => Buffer.from(bytes as Uint8Array).toString('utf8'),
+    (text) => Buffer.from(text, 'utf8'),
+  );
+  let rest = Buffer.concat(pieces);
+  const events: { headers: Record<string, unknown>; text: string }[] = [];
+  while (rest.length >= 4 && rest.length >= rest.readUInt32BE(0)) {
+    const { headers, body } = codec.decode(rest.subarray(0, rest.readUInt32BE(0)));
+    const values = Object.entries(headers).map(([name, { value }]) => [name, value]);
+    events.push({ headers: Object.fromEntries(values), text: Buffer.from(body).toString('utf8') });
+    rest = rest.subarray(rest.readUInt32BE(0));
+  }
+  return { events, left: rest.length };
+}
+
+describe('Converse, for the AI SDK', () => {
+  it('answers with text and usage that adds up, the same in JSON and in a stream', async () => {
+    const whole = await ask(`${claude}echo`);
+    expect(whole.text).toContain(prompt);
+    expect(whole.finishReason).toBe('stop');
+    expect(whole.usage).toMatchObject({ inputTokens: 6, outputTokens: countTokens(whole.text) });
+    const streamed = stream(`${claude}echo`);
+    expect(await streamed.text).toBe(whole.text);
+    expect(await streamed.usage).toMatchObject({ inputTokens: 6, outputTokens: countTokens(whole.text) });
+    expect(simulator.calls).toMatchObject([
+      { format: 'converse', path: '/v1/model/anthropic.claude-v1%3A0%2Fecho/converse', model: `${claude}echo` },
+      { format: 'converse', path: '/v1/model/anthropic.claude-v1%3A0%2Fecho/converse-stream', behaviour: 'echo' },
+    ]);
+  });
+
+  it('calls tools after signed reasoning, and takes both back with the results', async () => {
+    const twoSteps = { tools, ...thinking, stopWhen: ({ steps }: { steps: readonly unknown[] }) => steps.length === 2 };
+    for (const steps of [
+      (await ask(`${claude}tools`, twoSteps)).steps,
+      await stream(`${claude}tools`, twoSteps).steps,
+    ]) {
+      expect(steps[0]?.reasoningText).toMatch(/^The user/);
+      expect(steps[0]?.toolCalls).toMatchObject([{ input: { city: 'text' } }, { toolName: 'get_weather' }]);
+      expect(steps[1]?.text).toContain('“sunny” and “sunny”');
+    }
+    const [, second] = simulator.calls;
+    expect(second?.bodyText).toContain('"signature"');
+    expect(simulator.calls.map(({ status }) => status)).toEqual([200, 200, 200, 200]);
+  });
+
+  it('redacts reasoning, ends at the output bound and at a stop sequence, and behind a filter', async () => {
+    const { output } = await converse('redacted-reasoning');
+    expect(output.message.content.map((block: object) => Object.keys(block)[0])).toEqual([
+      'reasoningContent',
+      'reasoningContent',
+      'text',
+    ]);
+    expect((await ask('redacted-reasoning')).reasoning).toHaveLength(2);
+    const redacted = { messages: [...messages, output.message, ...messages] };
+    expect((await converse('echo', redacted)).stopReason).toBe('end_turn');
+    expect((await ask('echo', { maxOutputTokens: 3 })).finishReason).toBe('length');
+    expect(await converse('echo', { messages, inferenceConfig: { stopSequences: ['France'] } })).toMatchObject({
+      stopReason: 'stop_sequence',
+    });
+    expect((await ask('content-filter')).finishReason).toBe('content-filter');
+  });
+
+  it('reports what was read from a cache and written into it, for five minutes and for an hour', async () => {
+    const usage = {
+      inputTokens: 700,
+      outputTokens: 50,
+      totalTokens: 1050,
+      cacheReadInputTokens: 200,
+      cacheWriteInputTokens: 100,
+      cacheDetails: [
+        { ttl: '5m', inputTokens: 60 },
+        { ttl: '1h', inputTokens: 40 },
+      ],
+    };
+    expect((await converse('usage:1000:50:200:0:60:40')).usage).toEqual(usage);
+    const { events } = eventsOf(await sendTo('usage:1000:50:200:0:60:40', 'converse-stream'));
+    expect(JSON.parse(events.at(-1)?.text ?? '').usage).toEqual(usage);
+    const read = await ask('usage:1000:50:200:0:60:40');
+    expect(read.usage.inputTokenDetails).toMatchObject({ cacheReadTokens: 200, cacheWriteTokens: 100 });
+    const unreported = eventsOf(await sendTo('no-usage', 'converse-stream')).events;
+    expect(unreported.at(-1)?.headers[':event-type']).toBe('messageStop');
+  });
+
+  it('answers with an instance of the schema that is asked for', async () => {
+    const schema = jsonSchema<{ label: string }>({
+      type: 'object',
+      required: ['label'],
+      properties: { label: { type: 'string', enum: ['bug'] } },
+    });
+    expect((await ask('echo', { output: Output.object({ schema }) })).output).toEqual({ label: 'bug' });
+    const text = JSON.stringify({ type: 'object', properties: { ok: { type: 'boolean' } } });
+    const outputConfig = {
+      textFormat: { type: 'json_schema', structure: { jsonSchema: { name: 'x', schema: text } } },
+    };
+    const { output } = await converse('echo', { messages, outputConfig });
+    expect(JSON.parse(output.message.content[0].text)).toEqual({ ok: true });
+  });
+
+  it.each([
+    [400, 'context_length_exceeded', 'ValidationException', /Input is too long/],
+    [403, '', 'AccessDeniedException', /access to the model/],
+    [424, '', 'ModelErrorException', /returned an error/],
+    [429, '8', 'ThrottlingException', /Too many requests/],
+    [400, 'ServiceQuotaExceededException', 'ServiceQuotaExceededException', /not valid/],
+  ])('error-%d:%s is a %s', async (status, code, type, message) => {
+    const error = await ask(`error-${status}:${code}`).catch((reason) => reason);
+    expect(APICallError.isInstance(error)).toBe(true);
+    expect(error).toMatchObject({ statusCode: status, responseHeaders: { 'x-amzn-errortype': type } });
+    expect(error.message).toMatch(message);
+    expect(error.responseHeaders['retry-after']).toBe(status === 429 ? '8' : undefined);
+  });
+
+  it('refuses a credential with a 403, and may repeat it', async () => {
+    const error = await ask('error-leak').catch((reason) => reason);
+    expect([error.statusCode, error.message]).toEqual([403, expect.stringContaining('bedrock-canary')]);
+  });
+});
+
+describe('ConverseStream on the wire', () => {
+  it('is a row of whole binary messages with their names, padded', async () => {
+    const answer = await sendTo('tools', 'converse-stream', {
+      messages,
+      toolConfig: { tools: [{ toolSpec: { name: 'get_time', inputSchema: { json: { type: 'object' } } } }] },
+    });
+    expect(answer.headers['content-type']).toBe('application/vnd.amazon.eventstream');
+    expect(answer.headers['x-amzn-requestid']).toMatch(/./);
+    const { events, left } = eventsOf(answer);
+    expect(left).toBe(0);
+    expect(events.map(({ headers }) => headers[':event-type'])).toEqual([
+      'messageStart',
+      ...['contentBlockStart', 'contentBlockDelta', 'contentBlockStop'],
+      ...['contentBlockStart', 'contentBlockDelta', 'contentBlockStop'],
+      ...['messageStop', 'metadata'],
+    ]);
+    expect(events.every(({ text }) => typeof JSON.parse(text).p === 'string')).toBe(true);
+    expect(events[0]?.headers).toEqual({
+      ':event-type': 'messageStart',
+      ':content-type': 'application/json',
+      ':message-type': 'event',
+    });
+  });
+
+  it.each([
+    ['error-after-chunks:2', 'internalServerException'],
+    ['error-after-chunks:2:rate_limit_exceeded', 'throttlingException'],
+    ['error-after-chunks:2:ModelStreamErrorException', 'modelStreamErrorException'],
+  ])('%s ends with the exception %s', async (name, type) => {
+    const { events } = eventsOf(await sendTo(name, 'converse-stream'));
+    expect(events).toHaveLength(4);
+    expect(events[3]?.headers).toMatchObject({ ':message-type': 'exception', ':exception-type': type });
+    expect(JSON.parse(events[3]?.text ?? '').message).toMatch(/./);
+    const errors: unknown[] = [];
+    const streamed = stream(name, { onError: ({ error }: { error: unknown }) => errors.push(error) });
+    let text = '';
+    for await (const piece of streamed.textStream) text += piece;
+    expect([text, errors.length]).toEqual(['Hello! You', 1]);
+  });
+
+  it('is cut within a message, and in bytes of any number', async () => {
+    const cut = await sendTo('cut:2', 'converse-stream');
+    expect([cut.isBroken, eventsOf(cut).events.length]).toEqual([true, 3]);
+    const single = await sendTo('split-utf8', 'converse-stream');
+    expect(single.pieces.every((piece) => piece.length === 1)).toBe(true);
+    const texts = eventsOf(single).events.map(({ text }) => JSON.parse(text).delta?.text ?? '');
+    expect(texts.join('')).toContain('你好 世界');
+  });
+});
+
+describe('what Bedrock refuses', () => {
+  const use = { toolUse: { toolUseId: 't1', name: 'x', input: {} } };
+  const toolConfig = { tools: [{ toolSpec: { name: 'x', inputSchema: { json: { type: 'object' } } } }] };
+  const assistant = (...content: object[]) => ({ role: 'assistant', content });
+
+  it.each([
+    [{ messages: [] }, /Member must not be null/],
+    [{ messages: [assistant({ text: 'Hi' })] }, /must start with a user message/],
+    [{ messages: [...messages, ...messages] }, /must alternate between user and assistant/],
+    [{ messages: [{ role: 'user', content: [] }] }, /content field .* is empty/],
+    [{ messages: [{ role: 'user', content: [{ text: ' ' }] }] }, /text field .* is blank/],
+    [{ messages: [...messages, assistant(use), ...messages] }, /toolConfig field must be defined/],
+    [{ messages: [...messages, assistant(use), ...messages], toolConfig }, /Expected toolResult blocks .*: t1/],
+    [
+      { messages: [...messages, assistant({ reasoningContent: { reasoningText: { text: 'Hm', signature: 'x' } } })] },
+      /Invalid `signature`/,
+    ],
+  ])('%j', async (body, message) => {
+    const answer = await sendTo('echo', 'converse', body);
+    expect([answer.status, answer.headers['x-amzn-errortype']]).toEqual([400, 'ValidationException']);
+    expect(JSON.parse(answer.text).message).toMatch(message);
+  });
+});
