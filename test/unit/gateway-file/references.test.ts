@@ -7,6 +7,18 @@ describe('a name that is taken twice is refused at the later place', () => {
     expect(pathsOf(spoiled('providers:', provider))).toEqual(['providers[1].id']);
   });
 
+  it('and named, however long it is, but where it may be a credential', () => {
+    const long = 'acme/gpt-4.1-mini-2025-04-14-preview-of-the-next-release';
+    const models = spoiled('id: acme/small-1', `id: ${long}`, spoiled('id: acme/large-1', `id: ${long}`));
+    expect(problemsOf(models)).toContainEqual(
+      expect.objectContaining({ path: 'models[1].id', message: `"${long}" is already taken by an earlier entry` }),
+    );
+    const odd = '\n  - { id: sk-0123456789abcdefghij, base_url: http://a.example }';
+    expect(problemsOf(spoiled('providers:', `providers:${odd}${odd}`))).toMatchObject([
+      { path: 'providers[1].id', message: 'it is already taken by an earlier entry' },
+    ]);
+  });
+
   it('for a provider within a model', () => {
     const entry = `{ provider: acme, upstream_model: x, input_price_per_million: "1", output_price_per_million: "1",
       context_length: 1, max_output_tokens: 1 }`;

@@ -1,6 +1,10 @@
 // What is wrong, the text of the example that is changed and into what (\n: a line ends), where the problem is told, and
 // what it says. E is the first entry of the first model, W the first workspace, R the first revision of its function.
-// Behind a place, + says that what names it has problems too.
+// Behind a place, + says that what names it has problems too. KEY is the key of the example, SECRET a credential.
+import { exampleKey } from './example-file.ts';
+
+export const secret = 'gsk_Abcd0123456789abcdefghij';
+
 const table = String.raw`
 a price without quotes | "2.50" → 2.50 | E.input_price_per_million | in quotes
 a price with seven decimals | "2.50" → "2.5000001" | E.input_price_per_million | six decimals
@@ -56,6 +60,21 @@ a fallback of no model, where no name is near | [acme/small-1] → [something-el
 a second fallback of no model | [acme/small-1] → [acme/small-1, acme/none] | R.fallback_models[1] | there is no model
 an active revision that is a draft | state: activated → state: draft | W.functions[0].active | activated
 a second model of that id | id: acme/small-1 → id: acme/large-1 | models[1].id + | "acme/large-1" is already taken by an earlier entry
+an expiry that is no date | status: active → expires_at: soon | W.keys[0].expires_at | must be a date
+a model of a key that is not there | status: active → models: [acme/none] | W.keys[0].models[0] | there is no model "acme/none" in models
+a reset that is none | status: active → spend_limit_reset: yearly | W.keys[0].spend_limit_reset | daily, weekly, monthly
+a credential as auth | { bearer: { env: ACME_API_KEY } } → SECRET | providers[0].auth | write auth: { bearer: { env: NAME } }, the credential itself in the variable NAME of the gateway
+a credential as bearer | { env: ACME_API_KEY } → SECRET | providers[0].auth.bearer | write { env: NAME }, the credential itself in the variable NAME of the gateway
+a credential as the name of a variable | env: ACME_API_KEY → env: SECRET | providers[0].auth.bearer.env | write { env: NAME }, the credential itself in the variable NAME of the gateway
+a credential as the name of a secret | env: ACME_API_KEY → secret: SECRET | providers[0].auth.bearer.secret | write { env: NAME }, the credential itself in the variable NAME of the gateway
+a credential in a member of other programs | auth: { bearer: { env: ACME_API_KEY } } → api_key: SECRET | providers[0].api_key | write auth: { bearer: { env: NAME } }, the credential itself in the variable NAME of the gateway
+the same in auth | { bearer: { env: ACME_API_KEY } } → { api_key: SECRET } | providers[0].auth.api_key + | write auth: { bearer: { env: NAME } }, the credential itself in the variable NAME of the gateway
+a credential in a base URL | https://api → https://SECRET@api | providers[0].base_url | write auth: { bearer: { env: NAME } }, the credential itself in the variable NAME of the gateway
+a credential in the query of a base URL | example/v1 → example/v1?key=SECRET | providers[0].base_url | write auth: { bearer: { env: NAME } }, the credential itself in the variable NAME of the gateway
+a credential in a connection | { env: ACME_BYOK } → SECRET | W.byok.connections[0].key | write { env: NAME }, the credential itself in the variable NAME of the gateway
+a credential with a blank behind it | env: ACME_BYOK → secret: "SECRET " | W.byok.connections[0].key.secret | write { env: NAME }
+a credential as a key of a workspace | KEY → SECRET | W.keys[0].key | goes into byok.connections, key: { env: NAME }
+a key of another length | KEY → KEYx | W.keys[0].key | key
 a second workspace of that id | workspaces: → workspaces:\n  - id: team-a | workspaces[1].id | "team-a" is already taken by an earlier entry
 `;
 
@@ -65,14 +84,18 @@ const places: Readonly<Record<string, string>> = {
   R: 'workspaces[0].functions[0].revisions[0]',
 };
 
-const withLines = (text: string): string => text.replaceAll(String.raw`\n`, '\n');
+const toText = (written: string): string =>
+  written
+    .replaceAll(String.raw`\n`, '\n')
+    .replace(/\bKEY(?=x?$)/, exampleKey)
+    .replace('SECRET', secret);
 
 export const wrongFiles = table
   .trim()
   .split('\n')
   .map((row) => {
     const [title = '', change = '', place = '', message = ''] = row.split(/ +\| +/);
-    const [written = '', instead = ''] = change.split(/ → | →$/).map(withLines);
+    const [written = '', instead = ''] = change.split(/ → | →$/).map(toText);
     const [path = '', more] = place.replace(/^[EWR](?=\.)/, (letter) => places[letter] ?? letter).split(' ');
     return { title, written, instead, path, message, hasMore: more === '+' };
   });
