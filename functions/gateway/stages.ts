@@ -11,6 +11,7 @@ import type { MatchedInput, OpenRevision } from '../../shared/configuration/stor
 import type { WorkspaceDocument } from '../../shared/configuration/workspaces/index.ts';
 import type { GatewayError } from '../../shared/errors/index.ts';
 import type { PicoUsd } from '../../shared/foundation/money/index.ts';
+import type { Trace } from '../../shared/foundation/telemetry/index.ts';
 import type { Deadline, TimeBudget } from '../../shared/foundation/time/index.ts';
 import type { GatewayResponse } from '../../shared/protocol/http/index.ts';
 import type { ChatRequest } from '../../shared/protocol/interfaces/chat-completions/index.ts';
@@ -214,7 +215,9 @@ export interface ModelCall {
   readonly byok: ByokFacts | undefined;
   readonly byokKey: string | undefined;
   readonly connections: readonly Connection[];
+  /** As the client sent it: goes on where telemetry is off. */
   readonly traceparent: string | undefined;
+  readonly trace: Trace | undefined;
   readonly deadline: Deadline;
   readonly streamDeadline: Deadline;
   /** Aborts when the client left: no further candidate is called, and the one that works is read on. */

@@ -28,4 +28,9 @@ server.listen(port, host).catch((cause: unknown) => {
 });
 
 /** Requests that still run get what is left of the second; their claims end with their leases. */
-process.once('SIGTERM', () => void server.close().then(() => process.exit(0)));
+process.once('SIGTERM', () => {
+  void server
+    .close()
+    .then(() => composition.telemetry?.close())
+    .then(() => process.exit(0));
+});

@@ -10,7 +10,7 @@ import {
   planGatewayFile,
 } from '../../shared/configuration/gateway-file/index.ts';
 import { basePaths } from '../../shared/foundation/constants/index.ts';
-import { readVariable } from '../../shared/foundation/environment/index.ts';
+import { readTelemetryEnvironment, readVariable } from '../../shared/foundation/environment/index.ts';
 import type { Log } from '../../shared/foundation/log/index.ts';
 import { systemClock } from '../../shared/foundation/time/index.ts';
 import { createNodeServer } from '../../shared/protocol/http/index.ts';
@@ -64,7 +64,10 @@ export async function startLocalGateway(options: StartOptions, say: Say): Promis
     // Before anything of the file is applied: a start that cannot listen changes nothing.
     await checkAddress(port, host);
     const store = await openStore(options, say, started);
-    const environment = { stage: localStage, originSecretHashes: [], logLevel: logLevels[log], streamBudgetSeconds };
+    const { telemetry, notes } = readTelemetryEnvironment();
+    later.push(...notes.map((note) => `note: ${note}`));
+    const logLevel = logLevels[log];
+    const environment = { stage: localStage, originSecretHashes: [], logLevel, streamBudgetSeconds, telemetry };
     const composition = createComposition({
       environment,
       store,
@@ -73,6 +76,8 @@ export async function startLocalGateway(options: StartOptions, say: Say): Promis
       onCredentialsChecked: (checked) => void report(composition, checked),
     });
     started.push(() => composition.transport.close());
+    // Behind the server: the last requests have spans too.
+    started.push(() => composition.telemetry?.close());
     const { keyTexts, simulator } = await configure({ composition, say, later, started }, file);
     const isSimulated = ({ id, base_url }: ProviderAddress) => simulator?.urlOf(id) === base_url;
     later.push(...(await revokePublishedKey(composition, isSimulated)).map((note) => `note: ${note}`));

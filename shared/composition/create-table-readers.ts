@@ -15,13 +15,17 @@ import { type CallTimes, callTimes } from '../foundation/constants/index.ts';
 import type { Environment } from '../foundation/environment/index.ts';
 import { systemRandomness } from '../foundation/ids/index.ts';
 import { createLog, type Log } from '../foundation/log/index.ts';
+import type { Telemetry } from '../foundation/telemetry/index.ts';
 import { type Clock, systemClock } from '../foundation/time/index.ts';
 import { createDynamoClient, createDynamoStore, type Store } from '../storage/store/index.ts';
+import { createTelemetry } from './create-telemetry.ts';
 
 export interface TableReaders
   extends Pick<AdministrationDependencies, 'clock' | 'randomness' | 'keys' | 'catalogues' | 'workspaceStore'> {
   readonly times: CallTimes;
   readonly log: Log;
+  /** Undefined: off. */
+  readonly telemetry: Telemetry | undefined;
   readonly store: Store;
   readonly catalogue: CatalogueReader;
   readonly workspaces: WorkspaceReader;
@@ -45,14 +49,17 @@ export function createTableReaders(options: TableReadersOptions): TableReaders {
   const { stage, logLevel: level, streamBudgetSeconds, originSecretHashes } = environment;
   const store = options.store ?? createDynamoStore({ client: createDynamoClient(), stage });
   const log = options.log ?? createLog({ clock, stage, level });
+  for (const message of environment.telemetryNotes ?? []) log.error({ event: 'telemetry_setting', message });
+  const randomness = systemRandomness;
   const onFailure = (cause: unknown) => log.error({ event: 'statistics_not_read' }, cause);
   const catalogues = createCatalogueStore(store);
   const workspaceStore = createWorkspaceStore(store);
   return {
     clock,
     times: callTimes(streamBudgetSeconds),
-    randomness: systemRandomness,
+    randomness,
     log,
+    telemetry: environment.telemetry && createTelemetry(environment.telemetry, { clock, log, randomness }),
     store,
     keys: createKeyStore(store),
     catalogues,

@@ -32,6 +32,9 @@ const floors: readonly Readonly<Record<string, string>>[] = [
     'shared/foundation/parallel': ground,
     'infra/cdk': 'Stacks import only the constants and point at bundles by path.',
   },
+  {
+    'shared/foundation/telemetry': 'Spans as plain values, and how they are sent: knows no request and no provider.',
+  },
   { 'shared/errors': 'One table of codes, and the envelope made from it.' },
   { 'shared/storage/aws-clients': 'Settings of AWS clients: knows no operation of any service.' },
   { 'shared/storage/store': rules },
@@ -167,7 +170,6 @@ export const powerHomes: readonly PowerHome[] = [
     homes: [
       'shared/storage/aws-clients/',
       'shared/storage/store/',
-      'shared/routing/providers/signed-credentials.ts',
       'infra/build/',
       'infra/local/simulator/formats/bedrock-converse.ts',
     ],

@@ -63,10 +63,26 @@ describe('the build of the project', () => {
   it('bundles everything small enough, ready to load, with nothing else in the folders that are uploaded', async () => {
     expect(bundles.map(({ name }) => name)).toEqual(['gateway', 'models', 'operator', 'web']);
     const uploaded = {
-      gateway: ['index.cjs', 'index.mjs', 'openapi.cjs', 's3-objects.cjs', 'schema-check.cjs', 'schema-worker.cjs'],
-      models: ['index.cjs', 'index.mjs'],
-      operator: ['index.cjs', 'index.mjs', 'page'],
-      web: ['index.js', 'openapi.cjs', 'package.json', 's3-objects.cjs', 'schema-check.cjs', 'schema-worker.cjs'],
+      gateway: [
+        'index.cjs',
+        'index.mjs',
+        'openapi.cjs',
+        's3-objects.cjs',
+        'schema-check.cjs',
+        'schema-worker.cjs',
+        'telemetry.cjs',
+      ],
+      models: ['index.cjs', 'index.mjs', 'telemetry.cjs'],
+      operator: ['index.cjs', 'index.mjs', 'page', 'telemetry.cjs'],
+      web: [
+        'index.js',
+        'openapi.cjs',
+        'package.json',
+        's3-objects.cjs',
+        'schema-check.cjs',
+        'schema-worker.cjs',
+        'telemetry.cjs',
+      ],
     };
     for (const { name, file, bytes, beside } of bundles) {
       expect(file).toBe(join(output, name, String(uploaded[name][0])));
@@ -121,6 +137,16 @@ describe('the build of the project', () => {
       expect(await clients(name, 's3-objects.cjs')).toEqual(['@aws-sdk/client-s3']);
       const { createS3Objects } = await import(join(dirname(file), 's3-objects.cjs'));
       expect(createS3Objects).toBeInstanceOf(Function);
+    }
+  });
+
+  it('keeps what sends traces in a file that a function loads from beside the index, where telemetry is on', async () => {
+    for (const { file } of bundles) {
+      const text = await readFile(file, 'utf8');
+      expect(text).toContain('require("./telemetry.cjs")');
+      expect(text).not.toContain('resourceSpans');
+      const { createExporter } = await import(join(dirname(file), 'telemetry.cjs'));
+      expect(createExporter).toBeInstanceOf(Function);
     }
   });
 

@@ -3,8 +3,9 @@
 import { localAdapters } from '../../infra/local/local-adapters.ts';
 import { type Simulator, startSimulator } from '../../infra/local/simulator/index.ts';
 import { type Composition, createComposition } from '../../shared/composition/index.ts';
+import type { TelemetryEnvironment } from '../../shared/foundation/environment/index.ts';
 import { createLog, type LogLevel } from '../../shared/foundation/log/index.ts';
-import type { Clock } from '../../shared/foundation/time/index.ts';
+import { type Clock, systemClock } from '../../shared/foundation/time/index.ts';
 import type { Store } from '../../shared/storage/store/index.ts';
 import type { TestStore } from './dynamodb.ts';
 
@@ -17,6 +18,8 @@ export interface CompositionOptions {
   readonly store: Store;
   /** Default: 55. */
   readonly streamBudgetSeconds?: number | undefined;
+  /** Default: off. */
+  readonly telemetry?: TelemetryEnvironment | undefined;
   /** Default: `info`. */
   readonly logLevel?: LogLevel;
 }
@@ -40,22 +43,31 @@ export async function startGatewayBackends(tables: Tables, blobFolder?: string):
   return {
     simulator,
     logLines,
-    createComposition({ clock, store, streamBudgetSeconds, logLevel = 'info' }) {
+    createComposition({ clock, store, streamBudgetSeconds, telemetry, logLevel = 'info' }) {
+      const log = createLog({
+        clock: clock ?? systemClock,
+        level: logLevel,
+        write: (line) => void logLines.push(line),
+      });
       const composition = createComposition({
-        environment: { ...environment, streamBudgetSeconds },
+        environment: { ...environment, streamBudgetSeconds, telemetry },
         clock,
+        // Of what is made here and logs by itself.
+        ...(telemetry === undefined ? {} : { log }),
         store,
         ...adapters,
       });
       runtimes.push(composition);
-      const log = createLog({ clock: composition.clock, level: logLevel, write: (line) => void logLines.push(line) });
       return { ...composition, log };
     },
     async stop(servers = []) {
       // The providers first: a call whose client left is read until they end.
       await simulator.stop();
       for (const server of servers) await server.close();
-      for (const { transport } of runtimes) transport.close();
+      for (const { transport, telemetry } of runtimes) {
+        transport.close();
+        await telemetry?.close();
+      }
       await tables.stop();
     },
   };

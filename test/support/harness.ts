@@ -5,6 +5,7 @@ import type { CallRecord } from '../../shared/accounting/call-records/index.ts';
 import type { CreditSummary } from '../../shared/accounting/credit/index.ts';
 import type { Composition } from '../../shared/composition/index.ts';
 import { parseApiKey } from '../../shared/configuration/keys/index.ts';
+import type { TelemetryEnvironment } from '../../shared/foundation/environment/index.ts';
 import type { Clock } from '../../shared/foundation/time/index.ts';
 import type { Item, Store } from '../../shared/storage/store/index.ts';
 import { startTestStore, type TestStore } from './dynamodb.ts';
@@ -18,6 +19,8 @@ export interface GatewayOptions {
   readonly clock?: Clock | undefined;
   /** Default: 55. */
   readonly streamBudgetSeconds?: number | undefined;
+  /** Default: off. */
+  readonly telemetry?: TelemetryEnvironment | undefined;
   /** What stands between the gateway and the store. */
   readonly wrapStore?: ((store: Store) => Store) | undefined;
   /** Parts that take the place of those of the real composition. */
@@ -51,6 +54,7 @@ export interface Harness extends ServedGateway {
 export async function startHarness({
   clock,
   streamBudgetSeconds,
+  telemetry,
   wrapStore,
   replace,
   ...parts
@@ -68,6 +72,7 @@ export async function startHarness({
     const real = backends.createComposition({
       clock: options.clock ?? clock,
       streamBudgetSeconds: options.streamBudgetSeconds ?? streamBudgetSeconds,
+      telemetry: options.telemetry,
       store,
     });
     const composition = { ...real, ...options.replace?.(real) };
@@ -77,7 +82,7 @@ export async function startHarness({
     return { url, settled, close, composition, ...requestsTo(url, key) };
   };
   await apply(parts);
-  const first = await open({ wrapStore, replace });
+  const first = await open({ telemetry, wrapStore, replace });
   return {
     ...first,
     key,

@@ -1,4 +1,5 @@
 // One candidate: call it in its format, and hold a stream back until its first output. Failures are values; only a bug throws.
+import { traceparentOf } from '../../../shared/foundation/telemetry/index.ts';
 import type { JsonAnswer } from '../../../shared/protocol/interfaces/index.ts';
 import { callCandidate, type NoAnswer } from '../../../shared/routing/formats/index.ts';
 import type { AdmittedCandidate } from '../../../shared/routing/provider-metrics/index.ts';
@@ -17,10 +18,13 @@ export type AttemptOutcome = (Answer & { readonly answeredAtMs: number }) | NoAn
 export async function attemptCandidate(
   deps: GatewayDependencies,
   call: ModelCall,
-  { candidate }: AdmittedCandidate,
+  { candidate, spanId }: AdmittedCandidate,
   silenceLimitMs: number,
 ): Promise<AttemptOutcome> {
-  const sending = createSend(deps, call, candidate, silenceLimitMs);
+  // Where telemetry is on, what the provider does belongs to the span of this attempt.
+  const isTraced = call.trace !== undefined && spanId !== undefined;
+  const traceparent = isTraced ? traceparentOf(call.trace, spanId) : call.traceparent;
+  const sending = createSend(deps, { ...call, traceparent }, candidate, silenceLimitMs);
   try {
     const called = await callCandidate(call, candidate, sending.send);
     if (called.kind === 'failure') return called;

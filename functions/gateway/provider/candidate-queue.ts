@@ -3,6 +3,7 @@
 import { nextTry, type Permit } from '../../../shared/accounting/limits/index.ts';
 import type { Candidate } from '../../../shared/configuration/catalogue/index.ts';
 import { fail } from '../../../shared/errors/index.ts';
+import { newSpanId } from '../../../shared/foundation/telemetry/index.ts';
 import { sleep, waitAtMost } from '../../../shared/foundation/time/index.ts';
 import { entryOf, estimateTokens, limitsOf, payerOf } from '../../../shared/routing/planner/index.ts';
 import type { AdmittedCandidate } from '../../../shared/routing/provider-metrics/index.ts';
@@ -79,7 +80,7 @@ export function createCandidateQueue(deps: GatewayDependencies, call: ModelCall)
         if (typeof admitted !== 'number') {
           candidates.splice(candidates.indexOf(admitted.candidate), 1);
           hasCalled = true;
-          return admitted;
+          return call.trace === undefined ? admitted : { ...admitted, spanId: newSpanId(deps.randomness) };
         }
         const waitMs = nextTry(admitted, queuedMs, call.queueMs, call.deadline.remainingMs());
         if (waitMs === undefined || round >= roundsMax || isCancelled()) {

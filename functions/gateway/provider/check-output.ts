@@ -3,6 +3,7 @@
 
 import { chargedAnswersMax } from '../../../shared/foundation/constants/index.ts';
 import type { JsonAnswer } from '../../../shared/protocol/interfaces/index.ts';
+import type { Charge } from '../../../shared/routing/billing/index.ts';
 import { payerOf } from '../../../shared/routing/planner/index.ts';
 import type { AdmittedCandidate } from '../../../shared/routing/provider-metrics/index.ts';
 import type { ModelCall } from '../stages.ts';
@@ -14,11 +15,11 @@ export type Verdict =
   | { readonly kind: 'exhausted' };
 
 export interface OutputCheck {
-  /** Charges the answer, then holds it against the schema. `tokens`: what the provider's limits count. */
+  /** Charges the answer, then holds it against the schema. */
   readonly check: (
     admitted: AdmittedCandidate,
     answer: JsonAnswer,
-  ) => Promise<{ readonly tokens: number; readonly verdict: Verdict }>;
+  ) => Promise<{ readonly charge: Charge; readonly verdict: Verdict }>;
   /** Answers that did not satisfy the schema so far. */
   readonly misses: () => number;
 }
@@ -46,8 +47,8 @@ export function createOutputCheck({
     async check({ candidate }, answer) {
       const { usage: reported, outputBytes } = answer;
       const payer = payerOf(byok, candidate);
-      const { usage } = bill.charge({ candidate, reported, output: { outputBytes }, payer, size });
-      return { tokens: usage.promptTokens + usage.completionTokens, verdict: await judge(answer) };
+      const charge = bill.charge({ candidate, reported, output: { outputBytes }, payer, size });
+      return { charge, verdict: await judge(answer) };
     },
     misses: () => misses,
   };

@@ -18,8 +18,13 @@ export async function provide(deps: GatewayDependencies, call: ModelCall): Promi
   let attemptCount = 0;
   let firstOutputAtMs: number | undefined;
 
-  const endAttempt = (admitted: AdmittedCandidate, outcome: Attempt['outcome'], endedAtMs: number, tokens = 0) => {
-    const ended = { ...admitted, outcome, latencyMs: endedAtMs - admitted.startedAtMs, tokens };
+  const endAttempt = (
+    admitted: AdmittedCandidate,
+    outcome: Attempt['outcome'],
+    endedAtMs: number,
+    answered: Pick<Attempt, 'tokens' | 'charge' | 'said'> = { tokens: 0 },
+  ) => {
+    const ended = { ...admitted, outcome, latencyMs: endedAtMs - admitted.startedAtMs, ...answered };
     attempts.push(ended);
     reportAttempt(deps, ended, { workspace: call.workspace, callId: call.correlationId });
   };
@@ -45,8 +50,9 @@ export async function provide(deps: GatewayDependencies, call: ModelCall): Promi
       // The attempt of a stream ends with the stream.
       if (outcome.kind === 'stream') return { ...outcome, admitted };
       const { answer } = outcome;
-      const { tokens, verdict } = await output.check(admitted, answer);
-      endAttempt(admitted, 'ok', outcome.answeredAtMs, tokens);
+      const { charge, verdict } = await output.check(admitted, answer);
+      const tokens = charge.usage.promptTokens + charge.usage.completionTokens;
+      endAttempt(admitted, 'ok', outcome.answeredAtMs, { tokens, charge, said: answer });
       if (verdict.kind === 'accepted') return { kind: 'json', answer: verdict.answer, admitted };
       if (verdict.kind === 'exhausted') break;
       queue.again(admitted.candidate);

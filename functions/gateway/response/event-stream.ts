@@ -37,6 +37,9 @@ export interface RelayedStream {
   outputBytesAfterUsage: number;
   /** Of them what came after the last report of more than nothing: some providers send zeros until the last event. */
   outputBytesAfterCount: number;
+  /** What the events said of the answer. */
+  model: string | undefined;
+  finishReasons: string[];
   end: StreamEnd;
   /** The text with which the client's stream ends, once it was given out. */
   endText: string;
@@ -56,6 +59,8 @@ export function relayStream(stream: OpenStream, options: RelayOptions): StreamRe
     outputBytes: 0,
     outputBytesAfterUsage: 0,
     outputBytesAfterCount: 0,
+    model: undefined,
+    finishReasons: [],
     end: undefined,
     endText: '',
   };
@@ -145,7 +150,9 @@ function collectText(): { readonly add: (lines: string) => void; readonly text: 
   };
 }
 
-function countEvent(relayed: RelayedStream, { outputBytes, usage: reported }: EventFacts): void {
+function countEvent(relayed: RelayedStream, { outputBytes, usage: reported, model, finishReasons }: EventFacts): void {
+  relayed.model ??= model;
+  if (finishReasons !== undefined) relayed.finishReasons.push(...finishReasons);
   const usage = reported === undefined ? undefined : laterReport(relayed.usage, reported);
   const countsOutput = (usage?.tokens.output ?? 0) > 0;
   relayed.outputBytes += outputBytes;

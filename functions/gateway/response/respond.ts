@@ -62,10 +62,10 @@ function streamResponse(deps: GatewayDependencies, answered: Answered, stream: O
   const answer = { status: okStatus, headers: { ...headers, ...streamHeaders } };
   const writer = request.openStreamWriter(call.scope.conventions);
   const kept = keepEvents(holdings.cache?.store !== undefined);
-  let charged: Charge | undefined;
+  let made: Charge | undefined;
   const charge = (): Charge => {
-    charged ??= chargeStream(call, provided, relayed);
-    return charged;
+    made ??= chargeStream(call, provided, relayed);
+    return made;
   };
   const { body, relayed, readOn } = relayStream(stream, {
     clock: deps.clock,
@@ -83,7 +83,8 @@ function streamResponse(deps: GatewayDependencies, answered: Answered, stream: O
   };
   const response = { ...answer, body, closeBroken, finish: readOn };
   const end = () => {
-    const { usage } = charge();
+    const charged = charge();
+    const { usage } = charged;
     const { startedAtMs } = provided.admitted;
     const firstOutputMs = run.firstOutputAtMs === undefined ? undefined : run.firstOutputAtMs - startedAtMs;
     // Undefined only where a fault of ours ended the relay: it says nothing about the provider.
@@ -94,6 +95,8 @@ function streamResponse(deps: GatewayDependencies, answered: Answered, stream: O
       latencyMs: deps.clock.nowMs() - startedAtMs,
       firstOutputMs,
       tokens: usage.promptTokens + usage.completionTokens,
+      charge: charged,
+      said: { model: relayed.model, finishReasons: relayed.finishReasons },
     };
     const content = outcome === 'complete' ? kept.content() : undefined;
     const writeCache = content && cacheWriter(deps, call, charge(), () => content);

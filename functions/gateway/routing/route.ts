@@ -114,6 +114,7 @@ export const toModelCall = (call: AdmittedPlain): ModelCall => ({
   byokKey: call.byokKey,
   connections: call.connections,
   traceparent: call.scope.correlation.traceparent,
+  trace: call.scope.trace,
   deadline: call.deadline,
   streamDeadline: call.streamDeadline,
   clientGone: call.scope.clientGone,

@@ -1,5 +1,6 @@
 // Adds the record of a call to the request's log line, as fields and metrics.
 import { attemptsText, type CallRecord, describePath } from '../../../shared/accounting/call-records/index.ts';
+import { operationOf } from '../../../shared/foundation/constants/index.ts';
 import { formatUsd } from '../../../shared/foundation/money/index.ts';
 import type { LogContext } from '../../../shared/protocol/router/index.ts';
 
@@ -15,7 +16,7 @@ export function addRecordToLog(context: LogContext, record: CallRecord): void {
     execution_id: record.executionId,
     function_id: record.functionId,
     revision_id: record.revisionId,
-    'gen_ai.operation.name': 'chat',
+    'gen_ai.operation.name': operationOf[record.interfaceId ?? 'chat-completions'],
     'gen_ai.provider.name': record.provider,
     'gen_ai.request.model': record.modelAsked,
     'gen_ai.response.model': record.modelServed,

@@ -7,6 +7,7 @@ import { reportAttempt, settleAttempts } from '../../../shared/routing/provider-
 import { retryWrite } from '../../../shared/storage/store/index.ts';
 import type { GatewayDependencies } from '../dependencies.ts';
 import type { AdmittedCall, EndedCall, NamesEnd } from '../stages.ts';
+import { attemptSpans } from './attempt-spans.ts';
 import { logFailedAttempts } from './log-attempts.ts';
 import { logChargesOverHold } from './log-charges.ts';
 import { settleMoney } from './settle-money.ts';
@@ -39,6 +40,8 @@ export async function settle(
   if (stream !== undefined) reportAttempt(deps, stream.attempt, identity);
   const attempts = stream === undefined ? run.attempts : [...run.attempts, stream.attempt];
   const { unusedPermit } = run;
+
+  call.scope.trace?.children.push(...attemptSpans(call.scope.trace, call, attempts));
 
   await step('money', () => settleMoney(deps, call, deadline));
   await Promise.all([

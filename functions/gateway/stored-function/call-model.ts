@@ -60,6 +60,7 @@ const toModelCall = (
   byokKey: undefined,
   connections: [],
   traceparent: call.scope.correlation.traceparent,
+  trace: call.scope.trace,
   deadline: call.deadline,
   // A function never streams.
   streamDeadline: call.deadline,

@@ -12,4 +12,6 @@ export const environmentNames = {
   byokKeyId: 'GW_BYOK_KEY_ID',
   /** Name or ARN of the secret that holds the provider credentials: where they are, never what they are. */
   providerSecret: 'GW_PROVIDER_SECRET',
+  /** Name or ARN of the secret that holds headers for the collector of traces: where they are, never what they are. */
+  telemetryHeadersSecret: 'GW_TELEMETRY_HEADERS_SECRET',
 } as const;

@@ -3,7 +3,14 @@ export * from './call-times.ts';
 export { environmentNames } from './environment-names.ts';
 export { headerNames } from './header-names.ts';
 export { autoModelId, brand, functionAliasPrefix, idPattern, reservedModelPrefix } from './ids.ts';
-export { type InterfaceId, interfaceIds, type ProviderApi, providerApis, servingApis } from './interfaces.ts';
+export {
+  type InterfaceId,
+  interfaceIds,
+  operationOf,
+  type ProviderApi,
+  providerApis,
+  servingApis,
+} from './interfaces.ts';
 export {
   type AttemptMetricName,
   attemptMetricSeries,

@@ -14,3 +14,11 @@ export const interfaceIds = Object.keys(servingApis) as readonly InterfaceId[];
 /** Interfaces of providers, as the gateway file names them. */
 export type ProviderApi = (typeof servingApis)[InterfaceId][number];
 export const providerApis: readonly ProviderApi[] = [...new Set(Object.values(servingApis).flat())];
+
+/** What a call of each asks a model for, in the words of OpenTelemetry. */
+export const operationOf: Readonly<Record<InterfaceId, 'chat' | 'embeddings'>> = {
+  'chat-completions': 'chat',
+  messages: 'chat',
+  responses: 'chat',
+  embeddings: 'embeddings',
+};

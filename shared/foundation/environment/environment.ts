@@ -2,6 +2,7 @@
 // credential is read by the name that the gateway file gives it.
 import { environmentNames, isStreamBudget, streamBudget } from '../constants/index.ts';
 import { type AwsEnvironment, readAwsEnvironment, type Variables } from './aws-environment.ts';
+import { type ReadTelemetry, readTelemetryEnvironment, type TelemetryEnvironment } from './telemetry-environment.ts';
 
 export interface Environment {
   readonly stage: string;
@@ -10,6 +11,10 @@ export interface Environment {
   readonly logLevel: 'info' | 'error' | 'silent';
   /** Absent: the default. */
   readonly streamBudgetSeconds?: number | undefined;
+  /** Absent: no traces are sent. */
+  readonly telemetry?: TelemetryEnvironment | undefined;
+  /** What of its variables has no effect. */
+  readonly telemetryNotes?: ReadTelemetry['notes'] | undefined;
   /** Absent: nothing is used of AWS but the tables. */
   readonly aws?: AwsEnvironment | undefined;
 }
@@ -26,7 +31,9 @@ export function readEnvironment(variables: Variables = process.env): Environment
   const logLevel = logLevels.find((known) => known === level);
   if (logLevel === undefined) throw new Error(`${environmentNames.logLevel} must be one of ${logLevels.join(', ')}`);
   const streamBudgetSeconds = readStreamBudget(variables[environmentNames.streamBudgetSeconds]);
-  return { stage, originSecretHashes, logLevel, streamBudgetSeconds, aws: readAwsEnvironment(variables) };
+  const { telemetry, notes: telemetryNotes } = readTelemetryEnvironment(variables);
+  const aws = readAwsEnvironment(variables);
+  return { stage, originSecretHashes, logLevel, streamBudgetSeconds, telemetry, telemetryNotes, aws };
 }
 
 function readStreamBudget(text: string | undefined): number {

@@ -1,2 +1,8 @@
 export { hasAwsCredentials, readRegion } from './aws-environment.ts';
 export { type Environment, readEnvironment, readVariable } from './environment.ts';
+export {
+  readPairs,
+  readTelemetryEnvironment,
+  type TelemetryEnvironment,
+  toHeaders,
+} from './telemetry-environment.ts';

@@ -32,6 +32,8 @@ export interface RequestContext {
   readonly endsAtMs?: number | undefined;
   /** Aborts when the server is closing and waits no longer: a call that runs is cut, and settled with what it has. */
   readonly cut?: AbortSignal | undefined;
+  /** The client has its answer after `finish` only: nothing may wait there that can wait longer. */
+  readonly answersLast?: boolean;
 }
 
 /**

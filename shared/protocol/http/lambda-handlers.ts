@@ -33,7 +33,7 @@ type BufferedHandler = (event: unknown, context: LambdaContext) => Promise<Buffe
 
 /** A handler for BUFFERED: the answer is returned whole, so `finish` is awaited before it. */
 export function createBufferedHandler(gateway: Gateway, dependencies: AdapterDependencies): BufferedHandler {
-  const run = wrapInMiddy(gateway, dependencies);
+  const run = wrapInMiddy((request, context) => gateway(request, { ...context, answersLast: true }), dependencies);
   return async (event, context) => {
     doNotWaitForIdleSockets(context);
     const { response, arrivedAtMs, endsAtMs } = (await run(event, context as never)) as Answered;

@@ -75,7 +75,15 @@ export interface ClientRequest extends RoutedRequest {
   readonly openStreamWriter: (options: StreamWriting) => StreamWriter;
 }
 
-export interface JsonAnswer {
+/** What an answer, or one event of it, says of itself, as it came. */
+export interface AnswerFacts {
+  /** As the provider names it. Left out: it names none. */
+  readonly model?: string | undefined;
+  /** Of each choice that has ended, in words of the interface. */
+  readonly finishReasons?: readonly string[] | undefined;
+}
+
+export interface JsonAnswer extends AnswerFacts {
   readonly json: JsonText;
   readonly usage: UsageReport | undefined;
   /** Bytes of text that the model wrote, for the estimate where a provider reports no usage. */
@@ -109,7 +117,7 @@ export interface AnswerEvent extends EventText {
   readonly facts: EventFacts;
 }
 
-export interface EventFacts {
+export interface EventFacts extends AnswerFacts {
   /** It holds something that a client can use: until then another provider may answer. */
   readonly hasOutput: boolean;
   /** It ends the stream well: a client has it when the answer is stored. */

@@ -1,6 +1,7 @@
 // What every stage may know of the request it serves. Types only.
 import type { ErrorFormat, GatewayError } from '../../errors/index.ts';
 import type { LogFields, Metrics } from '../../foundation/log/index.ts';
+import type { Trace } from '../../foundation/telemetry/index.ts';
 import type { Correlation } from '../http/index.ts';
 import type { Tags } from '../wire/index.ts';
 import type { Conventions } from './conventions.ts';
@@ -31,6 +32,8 @@ export interface RequestScope {
   readonly cut: AbortSignal | undefined;
   /** When the runtime ends this request: settlement must be over before. Undefined where nothing does. */
   readonly endsAtMs: number | undefined;
+  /** Undefined: telemetry is off. */
+  readonly trace: Trace | undefined;
   readonly deferred: DeferredTasks;
   readonly logContext: LogContext;
 }

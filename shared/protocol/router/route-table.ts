@@ -29,6 +29,8 @@ export interface Location {
   readonly methods: Readonly<Record<string, Endpoint>> | undefined;
   readonly pathParameters: readonly string[];
   readonly conventions: PathConventions;
+  /** With its base path, and `{id}` for each parameter. Undefined: no such path. */
+  readonly route: string | undefined;
 }
 
 export function locate({ api, firstBase, root, conventions }: RouteTable, path: string): Location {
@@ -37,24 +39,27 @@ export function locate({ api, firstBase, root, conventions }: RouteTable, path: 
     const routes = base === basePaths[0] ? { ...api, ...firstBase } : api;
     const below = path.slice(base.length);
     const known = Object.hasOwn(routes, below) && Object.hasOwn(conventions, below) ? conventions[below] : undefined;
-    return { basePath: base, isBelowBase: true, ...matchPath(routes, below), conventions: known ?? {} };
+    return { basePath: base, isBelowBase: true, ...matchPath(routes, below, base), conventions: known ?? {} };
   }
   const itself = basePaths.find((candidate) => path === candidate);
   return {
     basePath: itself ?? basePaths[0],
     isBelowBase: itself !== undefined,
-    ...matchPath(root, path),
+    ...matchPath(root, path, ''),
     conventions: {},
   };
 }
 
-function matchPath(routes: Routes, path: string): Pick<Location, 'methods' | 'pathParameters'> {
-  if (Object.hasOwn(routes, path) && !path.includes('*')) return { methods: routes[path], pathParameters: [] };
+function matchPath(routes: Routes, path: string, base: string): Pick<Location, 'methods' | 'pathParameters' | 'route'> {
+  const routeOf = (pattern: string) => base + pattern.replaceAll('*', '{id}');
+  if (Object.hasOwn(routes, path) && !path.includes('*')) {
+    return { methods: routes[path], pathParameters: [], route: routeOf(path) };
+  }
   for (const [pattern, methods] of Object.entries(routes)) {
     const pathParameters = pattern.includes('*') ? matchPattern(pattern, path) : undefined;
-    if (pathParameters !== undefined) return { methods, pathParameters };
+    if (pathParameters !== undefined) return { methods, pathParameters, route: routeOf(pattern) };
   }
-  return { methods: undefined, pathParameters: [] };
+  return { methods: undefined, pathParameters: [], route: undefined };
 }
 
 /** What stands for each `*`, decoded. Undefined: it is another path. */

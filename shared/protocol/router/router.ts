@@ -5,6 +5,7 @@ import { type ErrorCode, fail, GatewayError, readErrorFormat, toEnvelope } from 
 import { headerNames, rootPaths } from '../../foundation/constants/index.ts';
 import { type Randomness, uuidv7 } from '../../foundation/ids/index.ts';
 import type { Log } from '../../foundation/log/index.ts';
+import { flushMaxMs, type Telemetry } from '../../foundation/telemetry/index.ts';
 import { type Clock, waitAtMost } from '../../foundation/time/index.ts';
 import { StoreUnavailable } from '../../storage/store/index.ts';
 import {
@@ -20,6 +21,7 @@ import { corsHeaders, preflight } from './cors.ts';
 import { createDeferredTasks } from './deferred-tasks.ts';
 import { logRequest } from './log-request.ts';
 import type { RequestScope } from './request-scope.ts';
+import { requestSpan } from './request-span.ts';
 import { serveHealth, serveLanding } from './root-endpoints.ts';
 import { describePaths, type Endpoint, type Location, locate, type Routes, type RouteTable } from './route-table.ts';
 
@@ -27,6 +29,8 @@ export interface RouterDependencies {
   readonly clock: Clock;
   readonly randomness: Randomness;
   readonly log: Log;
+  /** Undefined: off. */
+  readonly telemetry?: Telemetry | undefined;
   /** SHA-256 in hex of the edge's secret header; none: requests may come from anywhere. */
   readonly originSecretHashes: readonly string[];
 }
@@ -60,6 +64,8 @@ export function createRouter(
   return async (request, context) => {
     const location = locate(table, request.path);
     const scope = openScope(request, context, location, dependencies);
+    // What is left of the requests before has the time that this one takes.
+    if (context.answersLast === true) void dependencies.telemetry?.flush();
     const coldStart = startedAtMs === undefined || request.arrivedAtMs < startedAtMs;
     const { response, errorCode } = await answer(table, location, request, scope, dependencies);
     startedAtMs ??= dependencies.clock.nowMs();
@@ -68,8 +74,15 @@ export function createRouter(
       headers: { ...(cors ? corsHeaders : {}), ...idHeaders(scope, location), ...response.headers },
       finish: async () => {
         await readOn(response, scope, dependencies);
+        const endedAtMs = dependencies.clock.nowMs();
         await scope.deferred.run();
         logRequest(dependencies, { request, scope, status: response.status, errorCode, coldStart });
+        const { trace } = scope;
+        if (trace === undefined) return;
+        const spanned = { request, route: location.route, scope, response, errorCode, endedAtMs };
+        dependencies.telemetry?.record(trace, requestSpan(trace, spanned));
+        // A process that sleeps now may never wake again.
+        if (scope.endsAtMs !== undefined && context.answersLast !== true) await sendSpans(scope.endsAtMs, dependencies);
       },
     };
   };
@@ -79,7 +92,7 @@ function openScope(
   request: GatewayRequest,
   { clientGone, endsAtMs, cut }: RequestContext,
   { basePath, isBelowBase, methods, pathParameters, conventions: ofPath }: Location,
-  { randomness, log, clock }: RouterDependencies,
+  { randomness, log, clock, telemetry }: RouterDependencies,
 ): RequestScope {
   const conventions = conventionsOf[basePath];
   // A client that asks for a path below neither is OpenAI's, as a rule: its base URL lacks a part, and it shows only this form.
@@ -94,7 +107,8 @@ function openScope(
   const correlationId = uuidv7(randomness, clock.nowMs());
   const deferred = createDeferredTasks(log, correlationId);
   const logContext = { fields: {}, metrics: {} };
-  const ids = { correlationId, correlation, correlationFault: fault };
+  const trace = request.path === rootPaths.health ? undefined : telemetry?.open(correlation);
+  const ids = { correlationId, correlation, correlationFault: fault, trace };
   return { ...ids, conventions, pathParameters, errorFormat, clientGone, endsAtMs, cut, deferred, logContext };
 }
 
@@ -106,6 +120,14 @@ async function readOn({ finish }: GatewayResponse, { endsAtMs }: RequestScope, {
   if (finish === undefined) return;
   if (endsAtMs === undefined) await finish();
   else await waitAtMost(clock, Math.max(0, endsAtMs - settlementReserveMs - clock.nowMs()), finish(), () => {});
+}
+
+/** Of the time that the runtime has left: the line that says that spans were dropped comes behind them. */
+const lastSpansReserveMs = 500;
+
+async function sendSpans(endsAtMs: number, { telemetry, clock }: RouterDependencies): Promise<void> {
+  const leftMs = endsAtMs - lastSpansReserveMs - clock.nowMs();
+  if (leftMs > 0) await telemetry?.flush(Math.min(leftMs, flushMaxMs));
 }
 
 const idHeaders = (

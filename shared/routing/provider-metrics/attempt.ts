@@ -1,6 +1,8 @@
 // One call of a provider, when it has ended. Types only.
 import type { Permit } from '../../accounting/limits/index.ts';
 import type { Candidate } from '../../configuration/catalogue/index.ts';
+import type { AnswerFacts } from '../../protocol/interfaces/index.ts';
+import type { Charge } from '../billing/index.ts';
 import type { AttemptFailure } from '../providers/index.ts';
 
 /** A candidate that may be called now: its limits were asked. */
@@ -9,6 +11,8 @@ export interface AdmittedCandidate {
   /** Undefined: the call is paid with a key of the client's, whose limits are not ours to count. */
   readonly permit: Permit | undefined;
   readonly startedAtMs: number;
+  /** Of its trace. Undefined: telemetry is off. */
+  readonly spanId?: string | undefined;
 }
 
 export interface Attempt extends AdmittedCandidate {
@@ -19,4 +23,8 @@ export interface Attempt extends AdmittedCandidate {
   readonly firstOutputMs?: number | undefined;
   /** What the provider's token limits count: 0 for a call that failed before any output. */
   readonly tokens: number;
+  /** Undefined: there was no answer that is charged. */
+  readonly charge?: Charge | undefined;
+  /** What the answer says of itself. */
+  readonly said?: AnswerFacts | undefined;
 }

@@ -1,10 +1,8 @@
 // `auth: { sigv4: … }`: provider calls signed with the credentials of the process itself, a function's role for instance.
 // A model of Amazon Bedrock then answers without any stored secret.
-import { Sha256 } from '@smithy/core/checksum';
-import { SignatureV4 } from '@smithy/signature-v4';
 import type { Clock } from '../../foundation/time/index.ts';
-import type { AwsCredentialProvider } from '../../storage/aws-clients/index.ts';
-import type { Credential, CredentialSource, SignableCall } from './credential-source.ts';
+import { type AwsCredentialProvider, requestSigner } from '../../storage/aws-clients/index.ts';
+import type { Credential, CredentialSource } from './credential-source.ts';
 
 export interface SignedCredentialsOptions {
   /** For every provider that is not signed. */
@@ -19,16 +17,10 @@ export function signedCredentials(options: SignedCredentialsOptions): Credential
   const { source, awsCredentials, isAvailable, clock } = options;
   const known = new Map<string, Credential>();
 
-  function signing(service: string, region: string): Credential {
-    const signer = new SignatureV4({ service, region, credentials: awsCredentials, sha256: Sha256 });
-    return {
-      headers: {},
-      async sign(call) {
-        const { headers } = await signer.sign(toSign(call), { signingDate: new Date(clock.nowMs()) });
-        return headers;
-      },
-    };
-  }
+  const signing = (service: string, region: string): Credential => ({
+    headers: {},
+    sign: requestSigner({ service, region, credentials: awsCredentials, clock }),
+  });
 
   return {
     ...source,
@@ -44,16 +36,3 @@ export function signedCredentials(options: SignedCredentialsOptions): Credential
     },
   };
 }
-
-const toSign = ({ url, headers, body }: SignableCall) => ({
-  method: 'POST',
-  protocol: url.protocol,
-  hostname: url.hostname,
-  path: url.pathname,
-  query: queryOf(url),
-  headers: { ...headers, host: url.host },
-  body,
-});
-
-const queryOf = ({ searchParams }: URL): Record<string, string[]> =>
-  Object.fromEntries([...new Set(searchParams.keys())].map((name) => [name, searchParams.getAll(name)]));

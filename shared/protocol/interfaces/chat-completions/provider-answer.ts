@@ -50,8 +50,17 @@ async function readCompletion(json: JsonText, nextStep: () => Promise<void>): Pr
     return { kind: 'unreadable' };
   await nextStep();
   const outputBytes = messagesIn(json, 'message').reduce((sum, message) => sum + outputBytesOf(json, message), 0);
-  return { kind: 'answer', answer: { json, usage: readReportedUsage(json), outputBytes } };
+  const answer = { json, usage: readReportedUsage(json), outputBytes, model: modelIn(facts) };
+  return { kind: 'answer', answer: { ...answer, finishReasons: finishReasonsIn(choices) } };
 }
+
+const modelIn = ({ model }: Record<string, unknown>): string | undefined =>
+  typeof model === 'string' ? model : undefined;
+
+const finishReasonsIn = (choices: readonly unknown[]): string[] =>
+  choices.flatMap((choice) =>
+    isJsonObject(choice) && typeof choice.finish_reason === 'string' ? [choice.finish_reason] : [],
+  );
 
 /** Some servers send the error itself, `{"object": "error", "message": …}`, without a member around it. */
 const isError = ({ error, object }: Record<string, unknown>): boolean => (error ?? null) !== null || object === 'error';
@@ -203,8 +212,11 @@ function factsOf(
     index: indexOf(choice, position),
     finished: typeof choice.finish_reason === 'string' && choice.finish_reason !== '',
   }));
+  const isFinishing = read.some((choice) => choice.finished);
   return {
-    hasOutput: output.hasOutput || read.some((choice) => choice.finished),
+    hasOutput: output.hasOutput || isFinishing,
+    model: modelIn(head),
+    finishReasons: isFinishing ? finishReasonsIn(choices) : undefined,
     isLast: false,
     isUsageOnly: choices.length === 0 && usage !== undefined,
     usage,

@@ -1,0 +1,68 @@
+// The span of each provider call, with the attributes of OpenTelemetry's conventions for generative AI. Counts, names and
+// short words; never a prompt, an answer, a credential or what a provider says of its failure.
+import { operationOf } from '../../../shared/foundation/constants/index.ts';
+import { maskKeys } from '../../../shared/foundation/log/index.ts';
+import type { Attributes, Span, Trace } from '../../../shared/foundation/telemetry/index.ts';
+import type { Charge } from '../../../shared/routing/billing/index.ts';
+import type { Attempt } from '../../../shared/routing/provider-metrics/index.ts';
+import type { AdmittedCall } from '../stages.ts';
+
+type SpannedCall = Pick<AdmittedCall, 'clientInterface' | 'request' | 'scope'>;
+
+export const attemptSpans = (trace: Trace, call: SpannedCall, attempts: readonly Attempt[]): Span[] =>
+  attempts.flatMap((attempt) => (attempt.spanId === undefined ? [] : [toSpan(trace, call, attempt, attempt.spanId)]));
+
+function toSpan({ traceId, spanId: parentSpanId }: Trace, call: SpannedCall, attempt: Attempt, spanId: string): Span {
+  const { candidate, outcome, startedAtMs, latencyMs, firstOutputMs, charge } = attempt;
+  const { sessionId } = call.scope.correlation;
+  const operation = operationOf[call.clientInterface.id];
+  return {
+    traceId,
+    spanId,
+    parentSpanId,
+    name: `${operation} ${candidate.model.id}`,
+    kind: 'client',
+    startedAtMs,
+    endedAtMs: startedAtMs + latencyMs,
+    attributes: {
+      'gen_ai.operation.name': operation,
+      'gen_ai.provider.name': candidate.provider.id,
+      'gen_ai.request.model': candidate.model.id,
+      'gen_ai.request.stream': call.request.stream ? true : undefined,
+      ...(charge === undefined ? {} : answerAttributes(attempt, charge)),
+      'gen_ai.response.time_to_first_chunk': firstOutputMs === undefined ? undefined : firstOutputMs / 1_000,
+      'gen_ai.conversation.id': sessionId && maskKeys(sessionId),
+      'error.type': outcome === 'ok' ? undefined : outcome.cause,
+    },
+    isError: outcome !== 'ok',
+  };
+}
+
+/** Ids and words of an interface: whatever else a provider puts there is left out. */
+const modelShape = /^[\w.:@/-]{1,128}$/;
+const finishReasonShape = /^[A-Za-z_-]{1,40}$/;
+const picoPerUsd = 1e12;
+
+function answerAttributes({ candidate, outcome, said = {} }: Attempt, { usage, reported, cost }: Charge): Attributes {
+  const { entry, prices } = candidate;
+  const isCut = outcome !== 'ok' && outcome.kind !== 'client_gone';
+  const reasons = isCut ? ['error'] : said.finishReasons?.filter((reason) => finishReasonShape.test(reason));
+  const hasPrice = prices.input !== null && prices.output !== null;
+  return {
+    'gen_ai.response.model':
+      said.model !== undefined && modelShape.test(said.model) ? said.model : entry.upstream_model,
+    'gen_ai.usage.input_tokens': BigInt(usage.promptTokens),
+    'gen_ai.usage.output_tokens': BigInt(usage.completionTokens),
+    'gen_ai.usage.cache_read.input_tokens': BigInt(usage.cachedTokens),
+    'gen_ai.usage.cache_write.input_tokens': BigInt(usage.cacheWriteTokens),
+    'gen_ai.usage.reasoning.output_tokens': BigInt(reported?.tokens.reasoning ?? 0),
+    ...(hasPrice
+      ? {
+          'gen_ai.usage.cost.amount': Number(cost.total) / picoPerUsd,
+          'gen_ai.usage.cost.currency': 'USD',
+          'gen_ai.usage.cost.source': 'local',
+        }
+      : {}),
+    'gen_ai.response.finish_reasons': reasons === undefined || reasons.length === 0 ? undefined : reasons,
+  };
+}

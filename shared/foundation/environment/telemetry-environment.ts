@@ -1,0 +1,123 @@
+// Where traces go, by the standard variables of OpenTelemetry. A stage sets the same ones. What is malformed is told and has
+// no effect: it may be meant for another program, and never stops a start. No value is repeated: it may be a secret.
+import { brand, environmentNames } from '../constants/index.ts';
+import type { Variables } from './aws-environment.ts';
+
+export interface TelemetryEnvironment {
+  readonly endpoint: string;
+  /** By lower-case name. */
+  readonly headers: Readonly<Record<string, string>>;
+  /** Name or ARN of a secret that holds more of them, as `OTEL_EXPORTER_OTLP_HEADERS` does. */
+  readonly headersSecret: string | undefined;
+  /** Of CloudWatch's endpoint: exports are signed with the credentials of the process for it. */
+  readonly cloudwatchRegion: string | undefined;
+  /** Who sends them. */
+  readonly resource: Readonly<Record<string, string>>;
+  /** Of the traces whose client does not say whether it samples. */
+  readonly sampleRatio: number;
+}
+
+export interface ReadTelemetry {
+  /** Undefined: off. */
+  readonly telemetry: TelemetryEnvironment | undefined;
+  /** What of the variables has no effect, a line each. */
+  readonly notes: readonly string[];
+}
+
+const tracesPath = '/v1/traces';
+const protocol = 'http/json';
+const sampler = 'parentbased_traceidratio';
+const cloudwatchHost = /^xray\.([a-z]{2,4}(?:-[a-z]+)+-\d{1,2})\.amazonaws\.com(?:\.cn)?$/;
+const headerName = /^[A-Za-z0-9!#$%&'*+.^_`|~-]+$/;
+const headerValue = /^[\x20-\x7e]*$/;
+
+export function readTelemetryEnvironment(variables: Variables = process.env): ReadTelemetry {
+  const notes: string[] = [];
+  const named = (name: string) => (variables[name] === '' ? undefined : variables[name]);
+  const first = (...names: string[]) => names.find((name) => named(name) !== undefined) ?? '';
+  const endpoint = readEndpoint(named, notes);
+  const isOff = named('OTEL_SDK_DISABLED') === 'true' || named('OTEL_TRACES_EXPORTER') === 'none';
+  if (endpoint === undefined || isOff) return { telemetry: undefined, notes };
+  const protocolName = first('OTEL_EXPORTER_OTLP_TRACES_PROTOCOL', 'OTEL_EXPORTER_OTLP_PROTOCOL');
+  if ((named(protocolName) ?? protocol) !== protocol) {
+    notes.push(`${protocolName} has no effect: traces are sent as ${protocol}`);
+  }
+  if ((named('OTEL_TRACES_SAMPLER') ?? sampler) !== sampler) {
+    notes.push(`OTEL_TRACES_SAMPLER has no effect: the sampler is ${sampler}`);
+  }
+  const listOf = (name: string) => readList(name, named(name), notes);
+  const headersName = first('OTEL_EXPORTER_OTLP_TRACES_HEADERS', 'OTEL_EXPORTER_OTLP_HEADERS');
+  const telemetry = {
+    endpoint: endpoint.href,
+    headers: usableHeaders(headersName, listOf(headersName), notes),
+    headersSecret: named(environmentNames.telemetryHeadersSecret),
+    cloudwatchRegion: cloudwatchHost.exec(endpoint.hostname)?.[1],
+    resource: {
+      'service.name': brand,
+      ...listOf('OTEL_RESOURCE_ATTRIBUTES'),
+      ...(named('OTEL_SERVICE_NAME') === undefined ? {} : { 'service.name': named('OTEL_SERVICE_NAME') ?? brand }),
+    },
+    sampleRatio: readRatio(named('OTEL_TRACES_SAMPLER_ARG'), notes),
+  };
+  return { telemetry, notes };
+}
+
+type Named = (name: string) => string | undefined;
+
+/** The address of traces as it is, or the common one with their path behind it. */
+function readEndpoint(named: Named, notes: string[]): URL | undefined {
+  const traces = named('OTEL_EXPORTER_OTLP_TRACES_ENDPOINT');
+  const common = named('OTEL_EXPORTER_OTLP_ENDPOINT');
+  const text = traces ?? (common && `${common.replace(/\/+$/, '')}${tracesPath}`);
+  if (text === undefined) return undefined;
+  const url = URL.parse(text);
+  if (url !== null && /^https?:$/.test(url.protocol)) return url;
+  const name = `OTEL_EXPORTER_OTLP${traces === undefined ? '' : '_TRACES'}_ENDPOINT`;
+  notes.push(`${name} is no URL of http or https: no traces are sent`);
+  return undefined;
+}
+
+/** `name=value,name=value`, the values percent-encoded. Undefined: malformed. */
+export function readPairs(text: string): Record<string, string> | undefined {
+  try {
+    const pairs = text
+      .split(',')
+      .filter((pair) => pair.trim() !== '')
+      .map((pair) => {
+        const end = pair.indexOf('=');
+        if (end <= 0) throw new URIError();
+        return [pair.slice(0, end).trim(), decodeURIComponent(pair.slice(end + 1).trim())] as const;
+      });
+    return Object.fromEntries(pairs);
+  } catch {
+    return undefined;
+  }
+}
+
+function readList(name: string, text: string | undefined, notes: string[]): Record<string, string> {
+  const pairs = text === undefined ? {} : readPairs(text);
+  if (pairs === undefined) notes.push(`${name} has no effect: it must be name=value, with commas between several`);
+  return pairs ?? {};
+}
+
+/** By lower-case name, those that a request can carry. */
+export const toHeaders = (pairs: Readonly<Record<string, string>>): Record<string, string> =>
+  Object.fromEntries(
+    Object.entries(pairs)
+      .filter(([name, value]) => headerName.test(name) && headerValue.test(value))
+      .map(([name, value]) => [name.toLowerCase(), value]),
+  );
+
+function usableHeaders(name: string, pairs: Readonly<Record<string, string>>, notes: string[]): Record<string, string> {
+  const headers = toHeaders(pairs);
+  const unusable = Object.keys(pairs).length - Object.keys(headers).length;
+  if (unusable > 0) notes.push(`${name}: ${unusable} of its headers fit no request and are left out`);
+  return headers;
+}
+
+function readRatio(text: string | undefined, notes: string[]): number {
+  const ratio = text === undefined ? 1 : Number(text);
+  if (ratio >= 0 && ratio <= 1) return ratio;
+  notes.push('OTEL_TRACES_SAMPLER_ARG has no effect: it must be a number from 0 to 1');
+  return 1;
+}

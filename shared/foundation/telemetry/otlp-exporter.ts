@@ -1,0 +1,97 @@
+// Sends spans to a collector: OTLP over HTTP, JSON, gzip.
+import type { IncomingMessage } from 'node:http';
+import { promisify } from 'node:util';
+import { gzip } from 'node:zlib';
+import { ConnectionBroken, createOutgoingCalls } from '../outgoing/index.ts';
+import type { Clock } from '../time/index.ts';
+import { toOtlpJson } from './otlp-json.ts';
+import type { Attributes } from './span.ts';
+import type { SendSpans } from './span-batches.ts';
+
+/** One batch is sent at a time. */
+const socketsMax = 2;
+/** Below what collectors and load balancers keep an idle socket open for. */
+const idleSocketMs = 15_000;
+const connectTimeoutMs = 1_000;
+/** What of an answer is read. */
+const answerMaxBytes = 64 * 1024;
+
+interface SignableExport {
+  readonly url: URL;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: Uint8Array;
+}
+
+export interface OtlpExporterOptions {
+  readonly clock: Clock;
+  readonly endpoint: string;
+  readonly resource: Attributes;
+  /** Asked before each export: they may come from a store of secrets. */
+  readonly headers: () => Promise<Readonly<Record<string, string>>>;
+  /** Gives all headers of an export, its signature among them. */
+  readonly sign: ((request: SignableExport) => Promise<Record<string, string>>) | undefined;
+}
+
+export interface OtlpExporter {
+  readonly send: SendSpans;
+  close(): void;
+}
+
+const compress = promisify(gzip);
+
+export function createOtlpExporter({ clock, endpoint, resource, headers, sign }: OtlpExporterOptions): OtlpExporter {
+  const calls = createOutgoingCalls({ clock, socketsMax, idleSocketMs });
+  const url = new URL(endpoint);
+
+  async function post(body: Uint8Array, signal: AbortSignal): Promise<IncomingMessage> {
+    const plain = {
+      ...(await headers()),
+      'content-type': 'application/json',
+      'content-encoding': 'gzip',
+      'user-agent': 'gw',
+    };
+    const request = { url, headers: plain, body };
+    const all = sign === undefined ? plain : await sign(request);
+    signal.throwIfAborted();
+    return calls.send({ ...request, headers: all, method: 'POST', connectTimeoutMs, signal });
+  }
+
+  return {
+    async send(spans, signal) {
+      const body = await compress(toOtlpJson(spans, resource));
+      const answer = await post(body, signal).catch((error: unknown) => {
+        // Most likely it never arrived: one more try, on a fresh socket.
+        if (error instanceof ConnectionBroken && error.wasDead) return post(body, signal);
+        throw error;
+      });
+      const text = await readAnswer(answer);
+      const status = answer.statusCode ?? 0;
+      if (status < 200 || status >= 300) throw new Error(`the collector answered with status ${status}`);
+      return { rejected: rejectedIn(text) };
+    },
+    close: () => calls.close(),
+  };
+}
+
+/** Reads it to its end, so that the socket serves the next export. */
+async function readAnswer(answer: IncomingMessage): Promise<string> {
+  const parts: Buffer[] = [];
+  let size = 0;
+  for await (const part of answer as AsyncIterable<Buffer>) {
+    size += part.length;
+    if (size > answerMaxBytes) throw new Error('the answer of the collector is too large');
+    parts.push(part);
+  }
+  return Buffer.concat(parts).toString();
+}
+
+/** An answer that says nothing of rejected spans took them all. */
+function rejectedIn(text: string): number {
+  try {
+    const answer = JSON.parse(text) as { partialSuccess?: { rejectedSpans?: unknown } } | null;
+    const rejected = Number(answer?.partialSuccess?.rejectedSpans ?? 0);
+    return Number.isSafeInteger(rejected) && rejected > 0 ? rejected : 0;
+  } catch {
+    return 0;
+  }
+}

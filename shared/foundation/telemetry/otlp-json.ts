@@ -1,0 +1,51 @@
+// Spans in the JSON form of OTLP (ExportTraceServiceRequest): ids in hex, 64-bit integers as texts, enumerations as numbers.
+import type { Attributes, AttributeValue, Span } from './span.ts';
+
+const kinds = { server: 2, client: 3 } as const;
+const errorStatus = 2;
+
+/** `resource`: who sends them. */
+export const toOtlpJson = (spans: readonly Span[], resource: Attributes): string =>
+  JSON.stringify({
+    resourceSpans: [
+      {
+        resource: { attributes: toKeyValues(resource) },
+        scopeSpans: [{ scope: { name: 'gw' }, spans: spans.map(toSpan) }],
+      },
+    ],
+  });
+
+function toSpan({ kind, startedAtMs, endedAtMs, attributes, isError, ...span }: Span) {
+  return {
+    ...span,
+    kind: kinds[kind],
+    startTimeUnixNano: toNanoseconds(startedAtMs),
+    // A clock that was set back must not make a span end before it began.
+    endTimeUnixNano: toNanoseconds(Math.max(startedAtMs, endedAtMs)),
+    attributes: toKeyValues(attributes),
+    status: isError ? { code: errorStatus } : {},
+  };
+}
+
+/** As a text: it is beyond what a double holds. */
+const toNanoseconds = (ms: number): string => `${Math.round(ms)}000000`;
+
+const toKeyValues = (attributes: Attributes) =>
+  Object.entries(attributes).flatMap(([key, value]) =>
+    value === undefined ? [] : [{ key, value: toAnyValue(value) }],
+  );
+
+function toAnyValue(value: AttributeValue): object {
+  switch (typeof value) {
+    case 'string':
+      return { stringValue: value };
+    case 'boolean':
+      return { boolValue: value };
+    case 'bigint':
+      return { intValue: String(value) };
+    case 'number':
+      return { doubleValue: value };
+    default:
+      return { arrayValue: { values: value.map((stringValue) => ({ stringValue })) } };
+  }
+}

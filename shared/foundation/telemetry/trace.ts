@@ -1,0 +1,44 @@
+// Where a trace begins: its ids, whether it is sampled, and how the next one in the line is told (W3C Trace Context).
+import type { Randomness } from '../ids/index.ts';
+import type { Trace } from './span.ts';
+
+export interface TraceOrigin {
+  /** Of the request, in whatever form its client chose. */
+  readonly traceId: string;
+  /** Well-formed. Undefined: the client sent none. */
+  readonly traceparent: string | undefined;
+}
+
+const traceIdShape = /^(?!0{32})[0-9a-f]{32}$/;
+const sampledFlag = 1;
+
+/** The sampled flag of the client decides; without one the trace id does, so that all who see this trace decide alike. */
+export function openTrace({ traceId: told, traceparent }: TraceOrigin, ratio: number, randomness: Randomness): Trace {
+  const lowerCase = told.toLowerCase();
+  const traceId = traceIdShape.test(lowerCase) ? lowerCase : randomness.bytes(16).toString('hex');
+  const [, parentTraceId, parentSpanId, flags = ''] = traceparent?.split('-') ?? [];
+  const hasParent = parentTraceId === traceId;
+  const isSampled = hasParent ? (Number.parseInt(flags, 16) & sampledFlag) !== 0 : isWithin(ratio, traceId);
+  return {
+    traceId,
+    spanId: newSpanId(randomness),
+    parentSpanId: hasParent ? parentSpanId : undefined,
+    isSampled,
+    children: [],
+  };
+}
+
+export const newSpanId = (randomness: Randomness): string => randomness.bytes(8).toString('hex');
+
+/** What a provider gets as `traceparent`. */
+export const traceparentOf = ({ traceId, isSampled }: Trace, spanId: string): string =>
+  `00-${traceId}-${spanId}-0${isSampled ? sampledFlag : 0}`;
+
+/** The last 56 bits of a trace id are random by the standard; the first 32 of them are enough to compare. */
+const randomDigitsFrom = 18;
+const randomDigits = 8;
+
+function isWithin(ratio: number, traceId: string): boolean {
+  const digits = traceId.slice(randomDigitsFrom, randomDigitsFrom + randomDigits);
+  return Number.parseInt(digits, 16) / 16 ** randomDigits < ratio;
+}

@@ -1,0 +1,58 @@
+// The span of a request, from what its log line is made of. No query, no header, nothing of a body.
+import type { ErrorCode } from '../../errors/index.ts';
+import { headerNames } from '../../foundation/constants/index.ts';
+import { maskKeys } from '../../foundation/log/index.ts';
+import type { Attributes, Span, Trace } from '../../foundation/telemetry/index.ts';
+import type { GatewayRequest, GatewayResponse, HeaderValues } from '../http/index.ts';
+import type { RequestScope } from './request-scope.ts';
+
+export interface SpannedRequest {
+  readonly request: Pick<GatewayRequest, 'method' | 'path' | 'headers' | 'arrivedAtMs'>;
+  /** Undefined: no such path. */
+  readonly route: string | undefined;
+  readonly scope: Pick<RequestScope, 'correlationId' | 'logContext'>;
+  readonly response: Pick<GatewayResponse, 'status' | 'headers'>;
+  readonly errorCode: ErrorCode | undefined;
+  /** When its last byte was out. */
+  readonly endedAtMs: number;
+}
+
+const serverErrorMin = 500;
+
+export function requestSpan({ traceId, spanId, parentSpanId }: Trace, spanned: SpannedRequest): Span {
+  const { request, route, scope, response, errorCode, endedAtMs } = spanned;
+  const { fields, tags = {} } = scope.logContext;
+  const { attempts, outcome } = fields;
+  const attributes: Attributes = {
+    'http.request.method': request.method,
+    'http.route': route,
+    'url.path': maskKeys(request.path),
+    'url.scheme': schemeOf(request.headers),
+    'http.response.status_code': BigInt(response.status),
+    // Of a stream that broke its own code: its status was good.
+    'error.type': errorCode ?? textOf(fields['error.type']),
+    'gw.workspace': textOf(fields.workspace_id),
+    'gw.key': textOf(fields.key_name),
+    'gw.cache': response.headers[headerNames.cache],
+    'gw.attempts': typeof attempts === 'number' ? BigInt(attempts) : undefined,
+    'gw.correlation_id': scope.correlationId,
+    ...Object.fromEntries(Object.entries(tags).map(([name, value]) => [`gw.tag.${name}`, value])),
+  };
+  return {
+    traceId,
+    spanId,
+    parentSpanId,
+    name: route === undefined ? request.method : `${request.method} ${route}`,
+    kind: 'server',
+    startedAtMs: request.arrivedAtMs,
+    endedAtMs,
+    attributes,
+    isError: response.status >= serverErrorMin || outcome === 'cut',
+  };
+}
+
+const textOf = (value: unknown): string | undefined => (typeof value === 'string' ? value : undefined);
+
+/** Of the client's own connection, where a proxy in front of the gateway ends it. */
+const schemeOf = (headers: HeaderValues): 'http' | 'https' =>
+  headers['x-forwarded-proto']?.[0] === 'https' ? 'https' : 'http';

@@ -1,0 +1,41 @@
+// Signs requests that no client of the SDK sends (AWS Signature Version 4).
+import { Sha256 } from '@smithy/core/checksum';
+import { SignatureV4 } from '@smithy/signature-v4';
+import type { Clock } from '../../foundation/time/index.ts';
+import type { AwsCredentialProvider } from './aws-access.ts';
+
+export interface SignableRequest {
+  readonly url: URL;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: string | Uint8Array;
+}
+
+/** Gives all headers of a POST, its signature among them. Rejects where the process has no credentials of AWS. */
+export type SignRequest = (request: SignableRequest) => Promise<Record<string, string>>;
+
+export interface RequestSignerOptions {
+  readonly service: string;
+  readonly region: string;
+  readonly credentials: AwsCredentialProvider;
+  readonly clock: Clock;
+}
+
+export function requestSigner({ service, region, credentials, clock }: RequestSignerOptions): SignRequest {
+  const signer = new SignatureV4({ service, region, credentials, sha256: Sha256 });
+  return async ({ url, headers, body }) => {
+    const request = {
+      method: 'POST',
+      protocol: url.protocol,
+      hostname: url.hostname,
+      path: url.pathname,
+      query: queryOf(url),
+      headers: { ...headers, host: url.host },
+      body,
+    };
+    const signed = await signer.sign(request, { signingDate: new Date(clock.nowMs()) });
+    return signed.headers;
+  };
+}
+
+const queryOf = ({ searchParams }: URL): Record<string, string[]> =>
+  Object.fromEntries([...new Set(searchParams.keys())].map((name) => [name, searchParams.getAll(name)]));

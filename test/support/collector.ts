@@ -1,0 +1,144 @@
+// A collector of traces: OTLP over HTTP, JSON, gzip. What arrives is held against the published proto in its JSON form
+// (opentelemetry/proto/collector/trace/v1, opentelemetry/proto/trace/v1, common/v1, resource/v1): an unknown member, another
+// type, an id that is no hex or a 64-bit number that is no text is a failure of the test.
+import { once } from 'node:events';
+import { createServer, type IncomingHttpHeaders, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { gunzipSync } from 'node:zlib';
+import { z } from 'zod';
+
+const anyValue = z.union([
+  z.strictObject({ stringValue: z.string() }),
+  z.strictObject({ boolValue: z.boolean() }),
+  z.strictObject({ intValue: z.string().regex(/^-?\d+$/) }),
+  z.strictObject({ doubleValue: z.number() }),
+  z.strictObject({ arrayValue: z.strictObject({ values: z.array(z.strictObject({ stringValue: z.string() })) }) }),
+]);
+const attributes = z.array(z.strictObject({ key: z.string().min(1), value: anyValue }));
+const nanoseconds = z.string().regex(/^\d{19}$/);
+const spanSchema = z.strictObject({
+  traceId: z.string().regex(/^(?!0{32})[0-9a-f]{32}$/),
+  spanId: z.string().regex(/^(?!0{16})[0-9a-f]{16}$/),
+  parentSpanId: z
+    .string()
+    .regex(/^[0-9a-f]{16}$/)
+    .optional(),
+  name: z.string().min(1),
+  kind: z.int().min(1).max(5),
+  startTimeUnixNano: nanoseconds,
+  endTimeUnixNano: nanoseconds,
+  attributes,
+  status: z.strictObject({ code: z.int().min(1).max(2).optional() }),
+});
+const exportSchema = z.strictObject({
+  resourceSpans: z.array(
+    z.strictObject({
+      resource: z.strictObject({ attributes }),
+      scopeSpans: z.array(z.strictObject({ scope: z.strictObject({ name: z.string() }), spans: z.array(spanSchema) })),
+    }),
+  ),
+});
+
+export interface CollectedSpan {
+  readonly traceId: string;
+  readonly spanId: string;
+  readonly parentSpanId: string | undefined;
+  readonly name: string;
+  readonly kind: 'server' | 'client';
+  readonly isError: boolean;
+  readonly startedAtMs: number;
+  readonly endedAtMs: number;
+  readonly attributes: Readonly<Record<string, unknown>>;
+}
+
+/** `accept`, a status to answer with, `hang`: never answers, `die`: closes each connection, `partial`: rejects one span. */
+export type CollectorMode = 'accept' | 'hang' | 'die' | 'partial' | number;
+
+export interface Collector {
+  /** The address of traces. */
+  readonly endpoint: string;
+  mode: CollectorMode;
+  /** Of each export, also of those that were not accepted. */
+  readonly exports: {
+    readonly path: string;
+    readonly headers: IncomingHttpHeaders;
+    readonly text: string;
+    readonly bytes: number;
+  }[];
+  readonly resource: () => Readonly<Record<string, unknown>>;
+  /** In the order in which they came. */
+  readonly spans: () => CollectedSpan[];
+  clear(): void;
+  /** Nothing listens any more. */
+  stop(): Promise<void>;
+}
+
+type AnyValue = z.infer<typeof anyValue>;
+
+const plainValue = (value: AnyValue): unknown => {
+  if ('intValue' in value) return BigInt(value.intValue);
+  if ('arrayValue' in value) return value.arrayValue.values.map(({ stringValue }) => stringValue);
+  return Object.values(value)[0];
+};
+const plainAttributes = (list: z.infer<typeof attributes>): Record<string, unknown> => {
+  const names = list.map(({ key }) => key);
+  if (new Set(names).size < names.length) throw new Error('an attribute stands there twice');
+  return Object.fromEntries(list.map(({ key, value }) => [key, plainValue(value)]));
+};
+
+const toMs = (nanos: string): number => Number(BigInt(nanos) / 1_000_000n);
+const kinds = { 2: 'server', 3: 'client' } as const;
+
+const toCollected = (span: z.infer<typeof spanSchema>): CollectedSpan => ({
+  traceId: span.traceId,
+  spanId: span.spanId,
+  parentSpanId: span.parentSpanId,
+  name: span.name,
+  kind: kinds[span.kind as keyof typeof kinds],
+  isError: span.status.code === 2,
+  startedAtMs: toMs(span.startTimeUnixNano),
+  endedAtMs: toMs(span.endTimeUnixNano),
+  attributes: plainAttributes(span.attributes),
+});
+
+export async function startCollector(): Promise<Collector> {
+  const exports: Collector['exports'] = [];
+  const parsed = () => exports.map(({ text }) => exportSchema.parse(JSON.parse(text)));
+  const server: Server = createServer(async (request, response) => {
+    const parts: Buffer[] = [];
+    for await (const part of request) parts.push(part as Buffer);
+    const body = Buffer.concat(parts);
+    exports.push({
+      path: request.url ?? '',
+      headers: request.headers,
+      text: gunzipSync(body).toString(),
+      bytes: body.length,
+    });
+    const { mode } = collector;
+    if (mode === 'hang') return;
+    if (mode === 'die') return void request.socket.destroy();
+    response.writeHead(typeof mode === 'number' ? mode : 200, { 'content-type': 'application/json' });
+    response.end(mode === 'partial' ? '{"partialSuccess":{"rejectedSpans":"1","errorMessage":"canary"}}' : '{}');
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const collector: Collector = {
+    endpoint: `http://127.0.0.1:${(server.address() as AddressInfo).port}/v1/traces`,
+    mode: 'accept',
+    exports,
+    resource: () => plainAttributes(parsed().at(-1)?.resourceSpans[0]?.resource.attributes ?? []),
+    spans: () =>
+      parsed().flatMap(({ resourceSpans }) =>
+        resourceSpans.flatMap(({ scopeSpans }) => scopeSpans.flatMap(({ spans }) => spans.map(toCollected))),
+      ),
+    clear: () => void exports.splice(0),
+    async stop() {
+      if (!server.listening) return;
+      const closed = once(server, 'close');
+      server.close();
+      server.closeAllConnections();
+      await closed;
+    },
+  };
+  return collector;
+}
