@@ -172,7 +172,7 @@ export const responses: Format = {
   requestIdHeader: 'x-request-id',
   idPrefix: 'resp_',
   streamType: 'text/event-stream; charset=utf-8',
-  answerMembers: ['output', 'response', 'item', 'part', 'delta'],
+  answerMembers: ['output', 'response', 'item', 'part', 'delta', 'text', 'refusal', 'arguments'],
   keepAlive: ': keep-alive\n\n',
   wrongCredential: { status: 401, code: 'invalid_api_key' },
   read: readResponses,

@@ -1,0 +1,192 @@
+import { afterAll, beforeAll, describe, expect, it } from '#jest';
+import { type Simulator, startSimulator, unknownMembersTexts } from '../../../infra/local/simulator/index.ts';
+import { send, userMessage, withSimulator } from './simulated.ts';
+
+const text = 'What is the capital of France?';
+const chat = { messages: [userMessage(text)] };
+
+interface FormatCase {
+  readonly name: string;
+  readonly keyHeader?: string;
+  /** How a credential that is not accepted is refused. */
+  readonly refused: number;
+  /** What only a whole stream says. */
+  readonly end?: string;
+  readonly body: (model: string, isStream: boolean) => object;
+  readonly path: (model: string, isStream: boolean) => string;
+}
+
+const inBody = (members: object) => (model: string, isStream: boolean) => ({ model, ...members, stream: isStream });
+
+const formats: readonly FormatCase[] = [
+  { name: 'chat-completions', refused: 401, end: '[DONE]', body: inBody(chat), path: () => '/chat/completions' },
+  {
+    ...{ name: 'messages', keyHeader: 'x-api-key', refused: 401, end: 'message_stop', path: () => '/messages' },
+    body: inBody({ ...chat, max_tokens: 500 }),
+  },
+  {
+    name: 'responses',
+    refused: 401,
+    end: 'response.completed',
+    body: inBody({ input: text }),
+    path: () => '/responses',
+  },
+  {
+    ...{ name: 'generate-content', keyHeader: 'x-goog-api-key', refused: 400, end: '"finishReason":"STOP"' },
+    body: () => ({ contents: [{ role: 'user', parts: [{ text }] }] }),
+    path: (model, isStream) => `/models/${model}:${isStream ? 'streamGenerateContent?alt=sse' : 'generateContent'}`,
+  },
+  {
+    ...{ name: 'converse', refused: 403, end: '"stopReason":"end_turn"' },
+    body: () => ({ messages: [userMessage([{ text }])] }),
+    path: (model, isStream) => `/model/${model}/converse${isStream ? '-stream' : ''}`,
+  },
+  { name: 'embeddings', refused: 401, body: inBody({ input: text }), path: () => '/embeddings' },
+];
+const streaming = formats.filter(({ end }) => end !== undefined);
+
+let simulator: Simulator;
+beforeAll(async () => {
+  simulator = await startSimulator({ paceMs: 0 });
+});
+afterAll(() => simulator.stop());
+
+const version = { 'anthropic-version': '2023-06-01' };
+const ask = (format: FormatCase, model: string, isStream = false, headers = {}, server = simulator) =>
+  send(`${server.url}${format.path(model, isStream)}`, format.body(model, isStream), {
+    headers: { ...version, ...headers },
+  });
+
+describe.each(formats)('$name', (format) => {
+  it('fails before output with the status asked for and words of its own, JSON or stream', async () => {
+    for (const status of [400, 429, 500, 503]) {
+      for (const isStream of [false, true]) {
+        const answer = await ask(format, `error-${status}:11`, isStream);
+        expect([answer.status, answer.headers['retry-after']]).toEqual([status, '11']);
+        expect(answer.headers['content-type']).toBe('application/json');
+        expect(answer.text).toMatch(/"message":"[^"]/);
+      }
+    }
+    expect((await ask(format, 'error-html')).headers['content-type']).toBe('text/html');
+    await expect(ask(format, 'reset')).rejects.toMatchObject({ code: 'ECONNRESET' });
+    expect((await ask(format, `flaky:1:${format.name}`)).status).toBe(500);
+    expect((await ask(format, `flaky:1:${format.name}`)).status).toBe(200);
+  });
+
+  it('repeats the received credential where asked to, and sends on where a redirect leads', async () => {
+    const header = format.keyHeader ?? 'authorization';
+    const leak = await ask(format, 'error-leak', false, { [header]: 'sk-canary' });
+    expect([leak.status, leak.text.includes('sk-canary')]).toEqual([format.refused, true]);
+    const redirect = await ask(format, 'redirect');
+    const [path] = format.path('redirect', false).split('?');
+    expect([redirect.status, redirect.headers.location]).toEqual([307, `/redirected/v1${path}`]);
+  });
+
+  it('answers one credential alone, after Bearer or in the header that it has for it', () =>
+    withSimulator(
+      async (server) => {
+        const { keyHeader, refused } = format;
+        const good = [{ authorization: 'Bearer sk-right' }, ...(keyHeader ? [{ [keyHeader]: 'sk-right' }] : [])];
+        for (const headers of good) expect((await ask(format, 'echo', false, headers, server)).status).toBe(200);
+        const bad = [{}, { authorization: 'sk-right' }, { [keyHeader ?? 'x-api-key']: 'sk-wrong' }];
+        for (const headers of bad) expect((await ask(format, 'reset', false, headers, server)).status).toBe(refused);
+      },
+      { credential: 'sk-right' },
+    ));
+
+  it('breaks JSON off, ends it early, garbles it and leaves it out', async () => {
+    expect(await ask(format, 'cut')).toMatchObject({ status: 200, isBroken: true });
+    for (const model of ['cut-clean', 'garbage']) {
+      const answer = await ask(format, model);
+      expect([answer.status, answer.isBroken]).toEqual([200, false]);
+      expect(() => JSON.parse(answer.text)).toThrow(SyntaxError);
+    }
+    expect((await ask(format, 'empty-stream')).text).toBe('');
+  });
+
+  it('sends JSON with unknown members, and reports that are none, as told', async () => {
+    const { json } = unknownMembersTexts(format.name, format.body('unknown-members', false));
+    expect((await ask(format, 'unknown-members')).text).toBe(json);
+    expect(JSON.stringify(JSON.parse(json))).not.toBe(json);
+    expect((await ask(format, 'wrong-usage:text')).text).toMatch(/"usage(Metadata)?":"a lot"/);
+    expect((await ask(format, 'no-usage')).text).not.toMatch(
+      /"(prompt_tokens|input_tokens|inputTokens|promptTokenCount)"/,
+    );
+  });
+});
+
+describe.each(streaming)('a stream of $name', (format) => {
+  const { end = '' } = format;
+
+  it('is whole, in chunks of any form', async () => {
+    const forms = [
+      'echo',
+      'crlf',
+      'cr',
+      'comments',
+      'sse-fields',
+      'multi-line-data',
+      'byte-split:7',
+      'unknown-members',
+    ];
+    for (const model of forms) {
+      const answer = await ask(format, model, true);
+      expect([model, answer.status, answer.isBroken]).toEqual([model, 200, false]);
+      expect(answer.text.replaceAll(/\\?"\s*:\s*\\?"/g, '":"')).toContain(end);
+    }
+    const huge = await ask(format, 'huge:20000', true);
+    expect(huge.text.split('lorem').length).toBeGreaterThan(1_000);
+  });
+
+  it.each(['cut:2', 'cut-clean:2', 'error-after-chunks:2', 'error-after-role', 'done-without-finish', 'role-only'])(
+    '%s lacks its good end',
+    async (model) => {
+      const answer = await ask(format, model, true);
+      expect([answer.status, answer.isBroken]).toEqual([200, model === 'cut:2']);
+      // An end mark that says nothing of how the answer ended may follow.
+      const isFinished = /"(finish_reason|stop_reason|stopReason|finishReason)":"|response\.completed/.test(
+        answer.text,
+      );
+      expect(isFinished).toBe(false);
+    },
+  );
+
+  it('says two words, then an error, and nothing after it but an end mark', async () => {
+    const said = (await ask(format, 'error-after-chunks:2', true)).text;
+    expect(said).toContain('Hello!');
+    expect(said).toContain('" You"');
+    expect(said).not.toContain('" wrote"');
+    expect(said.lastIndexOf('" You"')).toBeLessThan(said.lastIndexOf('"message":"'));
+    const first = (await ask(format, 'error-after-role', true)).text;
+    expect([first.includes('Hello!'), first.includes('"message":"')]).toEqual([false, true]);
+    expect((await ask(format, 'error-200', true)).text).toContain('"message":"');
+  });
+
+  it.each(['silent', 'stall:1', 'stall-after-role', 'trickle-comments:1', 'endless:1'])(
+    '%s goes on until the client leaves',
+    async (model) => {
+      const client = new AbortController();
+      simulator.clear();
+      const url = `${simulator.url}${format.path(model, true)}`;
+      let text = '';
+      const onPiece = (piece: string) => {
+        text += piece;
+        if (text.split('and on').length > 3) client.abort();
+      };
+      const answer = send(url, format.body(model, true), { headers: version, signal: client.signal, onPiece });
+      const ended = answer.catch((reason) => reason);
+      await simulator.until((calls) => calls.length === 1);
+      if (model !== 'endless:1') client.abort();
+      await simulator.until(([call]) => call?.ended === true);
+      expect(simulator.calls[0]).toMatchObject({ behaviour: model.split(':')[0], closedEarly: true });
+      await ended;
+    },
+  );
+
+  it('comes as JSON, or JSON as a stream, where asked to', async () => {
+    expect((await ask(format, 'json-instead-of-stream', true)).headers['content-type']).toBe('application/json');
+    const stream = await ask(format, 'stream-instead-of-json');
+    expect(stream.headers['content-type']).toMatch(/event-?stream/);
+    expect((await ask(format, 'no-choices', true)).text).not.toContain('Hello');
+  });
+});
