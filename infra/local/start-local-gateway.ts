@@ -27,6 +27,7 @@ import {
   revokeFormerKeys,
   revokePublishedKey,
 } from './demo/demo-gateway.ts';
+import { demoTraffic, startDemoTraffic } from './demo/demo-traffic.ts';
 import { commandLineHint, describeStart } from './describe-start.ts';
 import { lockFolder } from './folder-lock.ts';
 import { baseUrl, checkAddress, hostDefault, isWildcard, orOneLine } from './listen-address.ts';
@@ -91,6 +92,12 @@ export async function startLocalGateway(options: StartOptions, say: Say): Promis
     for (const line of await describeStart(composition, { ...options, url, keyTexts })) say(line);
     say(commandLineHint(options));
     say(`base URL for OpenAI's SDKs and frameworks: ${new URL(basePaths[1], url)}`);
+    if (options.demoTraffic === true) {
+      // Its models are simulated: a store that holds anything else may cost money.
+      const traffic = simulator && startDemoTraffic(url, keyTexts[0] ?? '');
+      if (traffic !== undefined) started.push(() => traffic.stop());
+      say(traffic ? `demo traffic: ${demoTraffic.callsMax} calls at most` : 'no demo traffic: this is not the demo');
+    }
     return { url, stop };
   } catch (error) {
     for (const line of later) say(line);

@@ -2,6 +2,7 @@
 import { parseArgs } from 'node:util';
 import { distance } from 'fastest-levenshtein';
 import { isStreamBudget, streamBudget } from '../../shared/foundation/constants/index.ts';
+import { demoTraffic } from './demo/demo-traffic.ts';
 import { hostDefault } from './listen-address.ts';
 
 export interface LocalOptions {
@@ -16,6 +17,8 @@ export interface LocalOptions {
   readonly dynamodb: string | undefined;
   /** How long a stream may take whose first output came in time. Undefined: the default. */
   readonly streamBudgetSeconds?: number | undefined;
+  /** Whether the demo makes calls of its own. */
+  readonly demoTraffic?: boolean;
   /** A readable line per request on standard error, JSON lines on standard output as a deployed stage writes them, or none. */
   readonly log: 'text' | 'json' | 'off';
 }
@@ -34,6 +37,7 @@ where the store is empty.
   --data DIR        keep the data in this folder (default: in memory)
   --dynamodb URL    use this DynamoDB server, which several gateways may share
   --stream-budget N seconds that a stream may take (default ${streamBudget.defaultSeconds}, at most ${streamBudget.maxSeconds})
+  --demo-traffic    the demo makes calls of its own, at most ${demoTraffic.callsMax}, so that the console has something to show
   --log text|json|off
                      a readable line per request on standard error (default), the JSON lines of a deployed stage on
                      standard output (what a start says is then on standard error), or nothing
@@ -48,6 +52,7 @@ const known = {
   data: { type: 'string' },
   dynamodb: { type: 'string' },
   'stream-budget': { type: 'string' },
+  'demo-traffic': { type: 'boolean' },
   log: { type: 'string' },
   help: { type: 'boolean', short: 'h' },
 } as const;
@@ -86,9 +91,13 @@ export function readOptions(args: readonly string[]): LocalOptions | 'help' {
   if (streamBudgetSeconds !== undefined && !isStreamBudget(streamBudgetSeconds)) {
     throw new Error(`--stream-budget takes ${streamBudget.minSeconds} to ${streamBudget.maxSeconds} seconds`);
   }
+  const isDemoTraffic = values['demo-traffic'] === true;
+  if (isDemoTraffic && values.config !== undefined) {
+    throw new Error('--demo-traffic is for the demo, which a gateway file replaces: use it without --config');
+  }
   if (values.log !== undefined && !isLog(values.log)) {
     throw new Error('--log takes text, json or off');
   }
   const { config, data, dynamodb, host = hostDefault, log = 'text' } = values;
-  return { port, host, config, data, dynamodb, streamBudgetSeconds, log };
+  return { port, host, config, data, dynamodb, streamBudgetSeconds, demoTraffic: isDemoTraffic, log };
 }

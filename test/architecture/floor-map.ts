@@ -181,6 +181,8 @@ export const powerHomes: readonly PowerHome[] = [
       'shared/foundation/outgoing/',
       'infra/bench/',
       'infra/verify/',
+      // To this process itself.
+      'infra/local/demo/demo-traffic.ts',
       'shared/protocol/router/landing-script.ts',
       inBrowser,
     ],

@@ -79,6 +79,7 @@ describe('options', () => {
       data: undefined,
       dynamodb: undefined,
       streamBudgetSeconds: undefined,
+      demoTraffic: false,
       log: 'text',
     });
   });
@@ -91,6 +92,7 @@ describe('options', () => {
       data: 'd',
     });
     expect(read('--stream-budget', '840')).toMatchObject({ streamBudgetSeconds: 840 });
+    expect(read('--demo-traffic')).toMatchObject({ demoTraffic: true });
     expect([read('--help', '--port', '1'), read('-h')]).toEqual(['help', 'help']);
   });
 
@@ -104,6 +106,7 @@ describe('options', () => {
     [['--log', 'loud'], '--log takes text, json or off'],
     [['--dynamodb', 'here'], '--dynamodb takes the URL of a server'],
     [['--data', 'x', '--dynamodb', 'http://127.0.0.1:1'], 'use one of them'],
+    [['--demo-traffic', '--config', 'x'], '--demo-traffic is for the demo'],
     [['stray'], 'stray'],
     [['--prot', '1'], 'there is no option --prot; did you mean --port?'],
     [['--congif', 'x'], 'did you mean --config?'],

@@ -1,16 +1,22 @@
 // What a start of the local run does to a store that is not empty, and what it says.
+
+import { once } from 'node:events';
 import { cpSync, mkdirSync, readdirSync, statSync, writeFileSync } from 'node:fs';
-import { createServer } from 'node:net';
+import { createServer as createHttpServer } from 'node:http';
+import { type AddressInfo, createServer } from 'node:net';
 import { join } from 'node:path';
 import { backup, DatabaseSync } from 'node:sqlite';
+import { json } from 'node:stream/consumers';
 import { stringify } from 'yaml';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '#jest';
+import { demoTraffic, startDemoTraffic } from '../../infra/local/demo/demo-traffic.ts';
 import { type EmbeddedDynamo, startEmbeddedDynamo } from '../../infra/local/embedded-dynamodb.ts';
 import { type Simulator, startSimulator } from '../../infra/local/simulator/index.ts';
 import { type LocalGateway, type StartOptions, startLocalGateway } from '../../infra/local/start-local-gateway.ts';
 import { createKeyStore, parseApiKey } from '../../shared/configuration/keys/index.ts';
 import { createWorkspaceStore } from '../../shared/configuration/workspaces/index.ts';
 import { canonicalJson, sha256Hex } from '../../shared/foundation/ids/index.ts';
+import { type Clock, systemClock } from '../../shared/foundation/time/index.ts';
 import { createDynamoClient, createDynamoStore, type Store } from '../../shared/storage/store/index.ts';
 import { newKey } from '../support/gateway-file.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
@@ -170,6 +176,56 @@ describe('a start without --config', () => {
       spend_limit_usd: '3',
       features: { byok: true, presets: false },
     });
+  });
+});
+
+describe('the calls that the demo makes of its own', () => {
+  const usageOf = async (url: string): Promise<number> => {
+    const answer = await fetch(`${url}/credits`, { headers: { authorization: `Bearer ${publishedKey}` } });
+    return Number(((await answer.json()) as { data: { total_usage: string } }).data.total_usage);
+  };
+
+  it('are made only when asked for, are served like those of a client, and end with the gateway', async () => {
+    const quiet = await start();
+    expect(quiet.lines.join('\n')).not.toContain('traffic');
+    expect(await usageOf(quiet.url)).toBe(0);
+    await quiet.stop();
+    const { url, lines, stop } = await start({ demoTraffic: true });
+    expect(lines).toContain(`demo traffic: ${demoTraffic.callsMax} calls at most`);
+    while ((await usageOf(url)) === 0);
+    // It waits for the calls to end.
+    await stop();
+  });
+
+  it('are not made where real providers may be behind the models', async () => {
+    const file = writeFile(ownFile(newKey()));
+    const { lines, stop } = await start({ config: file, demoTraffic: true });
+    expect(lines).toContain('no demo traffic: this is not the demo');
+    expect(simulator.calls).toEqual([]);
+    await stop();
+  });
+
+  it('are as many as their bound, over every simulated model, and some of them must fail', async () => {
+    const asked: { model: string; provider?: object }[] = [];
+    const server = createHttpServer(async (request, response) => {
+      asked.push((await json(request)) as { model: string; provider?: object });
+      response.end('{}');
+    }).listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/v1`;
+    let pausesMs = 0;
+    const after: Clock['after'] = (delayMs, run) => {
+      pausesMs += delayMs;
+      queueMicrotask(run);
+      return () => {};
+    };
+    await startDemoTraffic(url, publishedKey, { ...systemClock, after }).ended;
+    server.close();
+    expect(asked).toHaveLength(demoTraffic.callsMax);
+    expect(pausesMs).toBe((demoTraffic.callsMax - demoTraffic.callsAtOnce + 1) * demoTraffic.pauseMs);
+    const models = new Set(asked.map(({ model }) => model));
+    expect([...models]).toEqual(expect.arrayContaining(['demo/chat', 'demo/reasoning', 'demo/tools', 'demo/fallback']));
+    expect(asked.filter(({ provider }) => provider !== undefined).length).toBeGreaterThan(demoTraffic.callsMax / 20);
   });
 });
 

@@ -90,6 +90,10 @@ export function statedNumbers(number: ReturnType<typeof numbersOf>): Readonly<Re
       `or failed, more than ${few} times`,
     ],
     'infra/cli/README.md': [`are kept for ${number('call-records.ts', 'lifeDaysDefault')} days`],
+    'infra/local/README.md': [
+      `${number('demo-traffic.ts', 'callsMax')} at most`,
+      `${number('demo-traffic.ts', 'callsAtOnce')} one after another, then one every ${number('demo-traffic.ts', 'pauseMs') / 1_000} seconds`,
+    ],
     'shared/accounting/README.md': [
       `stays for ${seconds(number('settlement-mark.ts', 'lifeMs'))} s`,
       `two calls within ${seconds(number('cooldown-item.ts', 'failuresWithinMs'))} s`,
