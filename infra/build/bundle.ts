@@ -84,6 +84,10 @@ const onDemand: Readonly<Record<string, string>> = {
   's3-objects.cjs': 'shared/storage/blobs/s3-objects.ts',
   'schema-check.cjs': 'shared/protocol/json-schema/check.ts',
   'openapi.cjs': 'functions/gateway/openapi/openapi-document.ts',
+  'translated.cjs': 'shared/routing/formats/translated/index.ts',
+  'anthropic-model.cjs': 'shared/routing/formats/translated/anthropic-model.ts',
+  'bedrock-model.cjs': 'shared/routing/formats/translated/bedrock-model.ts',
+  'google-model.cjs': 'shared/routing/formats/translated/google-model.ts',
 };
 
 /** Imported by a part of the SDK that no call here reaches. Bundled, it would wrap most of the SDK in lazy functions. */
@@ -115,8 +119,14 @@ export const bundleFunction = async (sourceRoot: string, outputRoot: string, nam
   const place = { sourceRoot, folder, meta: join(outputRoot, 'meta', name) };
   const { bytes, loads } = await bundleFile(place, entry, fileName);
   const besideBytes: Record<string, number> = {};
-  for (const [file, module] of Object.entries(onDemand)) {
-    if (loads.includes(file)) besideBytes[file] = (await bundleFile(place, module, file)).bytes;
+  // What is loaded on demand may load more.
+  const wanted = new Set(loads);
+  for (const file of wanted) {
+    const module = onDemand[file];
+    if (module === undefined) continue;
+    const loaded = await bundleFile(place, module, file);
+    besideBytes[file] = loaded.bytes;
+    for (const other of loaded.loads) wanted.add(other);
   }
   for (const [file, module] of Object.entries(workers)) {
     besideBytes[file] = (await bundleFile(place, module, file)).bytes;
@@ -153,7 +163,7 @@ async function bundleFile(
       '@aws-sdk/credential-providers': credentialChain,
       '@aws-sdk/credential-provider-node': credentialChain,
     },
-    plugins: [dynamicImports(sourceRoot)],
+    plugins: [dynamicImports(sourceRoot), oneLanguage],
     // As calls of `require`: Node's own import() of a built-in module loads every lazy part of it, 20 ms for node:http.
     supported: { 'dynamic-import': false },
     sourcemap: 'external',
@@ -188,6 +198,16 @@ const dynamicImports = (sourceRoot: string): Plugin => ({
     });
   },
 });
+
+/** A package that imports all of zod brings its messages in forty languages, half of its size. */
+const oneLanguage: Plugin = {
+  name: 'one-language',
+  setup({ onLoad }) {
+    onLoad({ filter: /[\\/]zod[\\/]v4[\\/]locales[\\/]index\.js$/ }, () => ({
+      contents: "export { default as en } from './en.js';",
+    }));
+  },
+};
 
 /** Loading must not call anything: these sign nothing that anyone would accept. */
 const noCredentials = { AWS_ACCESS_KEY_ID: 'none', AWS_SECRET_ACCESS_KEY: 'none' };

@@ -26,7 +26,8 @@ export async function attemptCandidate(
   const traceparent = isTraced ? traceparentOf(call.trace, spanId) : call.traceparent;
   const sending = createSend(deps, { ...call, traceparent }, candidate, silenceLimitMs);
   try {
-    const called = await callCandidate(call, candidate, sending.send);
+    const createdSeconds = Math.floor(deps.clock.nowMs() / 1_000);
+    const called = await callCandidate({ ...call, createdSeconds }, candidate, sending.send);
     if (called.kind === 'failure') return called;
     if (called.kind === 'json') return { ...called, answeredAtMs: deps.clock.nowMs() };
     const watch = sending.watch();

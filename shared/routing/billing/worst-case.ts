@@ -48,7 +48,7 @@ const inputTokens = (entry: Entry, { textBytes, mediaTokens }: InputSize, bytesA
 /** Of one answer. */
 export const askedOutputTokens = (
   entry: Pick<Candidate['entry'], 'max_output_tokens'>,
-  { maxOutputTokens = 0, isOutputOpen }: OutputSize,
+  { maxOutputTokens = 0, isOutputOpen }: Pick<OutputSize, 'maxOutputTokens' | 'isOutputOpen'>,
 ): number => Math.max(maxOutputTokens, isOutputOpen ? entry.max_output_tokens : 0);
 
 export function outputTokensMax({ entry, provider }: Pick<Candidate, 'entry' | 'provider'>, size: OutputSize): number {

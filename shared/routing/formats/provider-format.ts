@@ -9,6 +9,9 @@ export interface FormatCall {
   readonly clientInterface: ClientInterface;
   readonly request: ClientRequest;
   readonly passedOn: PassedOn;
+  /** Names an answer to which the provider gives no id. */
+  readonly correlationId: string;
+  readonly createdSeconds: number;
 }
 
 /** An answer in the form of the client's interface, whatever the provider speaks. */

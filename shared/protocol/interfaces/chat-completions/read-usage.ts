@@ -10,8 +10,8 @@ export function readUsageReport(usage: unknown): UsageReport | undefined {
     input: toCount(usage.prompt_tokens),
     cached: toCount(input.cached_tokens) ?? 0,
     cacheWrite: toCount(input.cache_write_tokens) ?? 0,
-    // No provider of this interface says for how long.
-    cacheWrite1h: 0,
+    // What the gateway says of providers whose format it translates: no provider of this one does.
+    cacheWrite1h: toCount(input.cache_write_1h_tokens) ?? 0,
     output: toCount(usage.completion_tokens),
     reasoning: toCount(output.reasoning_tokens) ?? 0,
   };

@@ -1,0 +1,113 @@
+// The `fetch` that a package is given: its request goes out through `send`, so that URL, credential, signature, time limits,
+// sockets and the classification of failures stay the gateway's. What the package makes of a failure is not looked at.
+import { upstreamEventMaxBytes } from '../../../foundation/constants/index.ts';
+import type { AttemptFailure } from '../../providers/index.ts';
+import type { CandidateAnswer, Send } from '../send.ts';
+
+/** Where a package believes the provider to be: what stands behind it is the path. Never called. */
+export const packageBaseUrl = 'https://provider.invalid';
+/** Packages want a key. Theirs goes nowhere: `send` adds the credential. */
+export const packageApiKey = 'none';
+
+export interface Exchange {
+  readonly fetch: typeof fetch;
+  /** What came, as far as its status says. */
+  readonly answer: () => CandidateAnswer | undefined;
+  readonly failure: () => AttemptFailure | undefined;
+  /** Why reading or sending broke off. */
+  readonly broken: () => { readonly error: unknown } | undefined;
+  /** Nothing was asked for yet. */
+  readonly isUnsent: () => boolean;
+  /** A part has come out of the bytes that went in. */
+  readonly gavePart: () => void;
+}
+
+export interface ExchangeOptions {
+  readonly send: Send;
+  readonly stream: boolean;
+  readonly accept: string;
+  /** The body that goes out in place of the package's. Of its headers none does: what they announce is no preview any more. */
+  readonly body: (text: string) => string;
+}
+
+export function createExchange({ send, stream, accept, body }: ExchangeOptions): Exchange {
+  let answer: CandidateAnswer | undefined;
+  let failure: AttemptFailure | undefined;
+  let broken: { readonly error: unknown } | undefined;
+  let isUnsent = true;
+  let bytesWithoutPart = 0;
+
+  const rememberBroken = (error: unknown): never => {
+    broken = { error };
+    throw error;
+  };
+
+  async function fetchThroughSend(...[url, init]: Parameters<typeof fetch>): Promise<Response> {
+    if (!isUnsent) return endOfAnswer(stream);
+    isUnsent = false;
+    const sent = await send({
+      path: String(url).slice(packageBaseUrl.length),
+      accept,
+      body: () => body(String(init?.body)),
+    }).catch(rememberBroken);
+    if (sent.kind === 'failure') {
+      failure = sent.failure;
+      throw new Error('the provider was not reached, or refused');
+    }
+    answer = sent;
+    if (stream && !sent.contentType.includes('application/json')) {
+      return new Response(readable(sent.body), { headers: { 'content-type': sent.contentType } });
+    }
+    const text = await sent.readText().catch(rememberBroken);
+    if (stream || text === undefined) failure = { kind: 'failed', cause: 'unreadable_answer' };
+    return new Response(text ?? '', { headers: { 'content-type': 'application/json' } });
+  }
+
+  function readable(bytes: AsyncIterable<Uint8Array>): ReadableStream<Uint8Array> {
+    const iterator = bytes[Symbol.asyncIterator]();
+    return new ReadableStream({
+      async pull(controller) {
+        try {
+          // The packages bound no event, so what they hold back is counted here.
+          if (bytesWithoutPart > upstreamEventMaxBytes) throw new RangeError('an event is too large');
+          const next = await iterator.next();
+          if (next.done === true) {
+            controller.close();
+            return;
+          }
+          bytesWithoutPart += next.value.byteLength;
+          controller.enqueue(next.value);
+        } catch (error) {
+          // The package may have everything by now: it says so where the stream ends, and where it has not, this counts.
+          broken = { error };
+          controller.close();
+        }
+      },
+      cancel: async () => {
+        await iterator.return?.();
+      },
+    });
+  }
+
+  return {
+    fetch: fetchThroughSend,
+    answer: () => answer,
+    failure: () => failure,
+    broken: () => broken,
+    isUnsent: () => isUnsent,
+    gavePart: () => {
+      bytesWithoutPart = 0;
+    },
+  };
+}
+
+/**
+ * Gemini's package asks again by itself where an answer reached the limit of one request. A second one was not held, so the
+ * answer ends there: this is what it gets.
+ */
+function endOfAnswer(stream: boolean): Response {
+  const end = JSON.stringify({ candidates: [{ finishReason: 'MAX_TOKENS' }] });
+  return stream
+    ? new Response(`data: ${end}\n\n`, { headers: { 'content-type': 'text/event-stream' } })
+    : new Response(end, { headers: { 'content-type': 'application/json' } });
+}

@@ -1,0 +1,42 @@
+// What a package throws, or gives as an error inside a stream, as a failure of the attempt.
+import { AISDKError } from '@ai-sdk/provider';
+import { isJsonObject } from '../../../protocol/wire/index.ts';
+import { type AttemptFailure, classifyErrorObject, classifyStatus, type DescribeText } from '../../providers/index.ts';
+
+/** The request cannot be said in the target's format: found before anything was sent. Undefined: another fault, the gateway's. */
+export const untranslatable = (error: unknown): AttemptFailure | undefined =>
+  AISDKError.isInstance(error)
+    ? {
+        kind: 'invalid',
+        reason: /image mime type/.test(error.message) ? 'unsupported_image_format' : undefined,
+        cause: 'not_translatable',
+      }
+    : undefined;
+
+/** Of an answer that came, or of a part of it. `cause`: where it says nothing of itself. */
+export function failureOfAnswer(error: unknown, describe: DescribeText, cause: string): AttemptFailure {
+  const { data, statusCode, responseBody } = isJsonObject(error) || error instanceof Error ? (error as ErrorFacts) : {};
+  const body = data ?? parsed(responseBody);
+  if (typeof statusCode === 'number' && statusCode >= 400) {
+    const failure = classifyStatus(statusCode, body);
+    return { ...failure, cause: `error_object_${statusCode}`, providerText: describe(body) };
+  }
+  if (isJsonObject(body) && isJsonObject(body.error)) {
+    return { ...classifyErrorObject(body), providerText: describe(body) };
+  }
+  return { kind: 'failed', cause };
+}
+
+interface ErrorFacts {
+  readonly data?: unknown;
+  readonly statusCode?: unknown;
+  readonly responseBody?: unknown;
+}
+
+function parsed(text: unknown): unknown {
+  try {
+    return typeof text === 'string' ? JSON.parse(text) : undefined;
+  } catch {
+    return undefined;
+  }
+}

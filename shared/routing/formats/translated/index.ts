@@ -1,0 +1,1 @@
+export { type TranslatedAnswer, type TranslatedCall, translate } from './translate.ts';

@@ -1,0 +1,126 @@
+// What a request asks for that cannot be said in a format: the candidate is passed over. Pure, and loads no translator.
+import { isJsonObject } from '../../../protocol/wire/index.ts';
+
+/** The formats that a chat completion is translated into. */
+export type TranslatedApi = 'messages' | 'converse' | 'generate-content';
+
+export type MissingFeatureName =
+  | 'n'
+  | 'logprobs'
+  | 'audio_input'
+  | 'audio_output'
+  | 'image_url'
+  | 'file'
+  | 'content_part'
+  | 'tools'
+  | 'response_format'
+  | 'service_tier'
+  | 'web_search'
+  | 'plugins'
+  | 'best_of';
+
+/** A feature that the format has no words for, and the member of the request that asks for it. */
+export interface MissingFeature {
+  readonly name: MissingFeatureName;
+  readonly member: string;
+}
+
+/** `data:` goes everywhere. A target that takes only bytes would have to be sent what the gateway downloads. */
+const takesUrls: Readonly<Record<TranslatedApi, boolean>> = {
+  messages: true,
+  converse: false,
+  'generate-content': true,
+};
+
+/** Media types of files that a format knows. Undefined: any. */
+const fileTypes: Readonly<Record<TranslatedApi, ReadonlySet<string> | undefined>> = {
+  messages: new Set(['application/pdf', 'text/plain']),
+  converse: new Set([
+    'application/pdf',
+    'text/plain',
+    'text/csv',
+    'text/html',
+    'text/markdown',
+    'application/msword',
+    'application/vnd.openxmlformats-officedocument.wordprocessingml.document',
+    'application/vnd.ms-excel',
+    'application/vnd.openxmlformats-officedocument.spreadsheetml.sheet',
+  ]),
+  'generate-content': undefined,
+};
+
+export const missingFeatures = (body: Readonly<Record<string, unknown>>, api: TranslatedApi): MissingFeature[] => [
+  ...missingMembers(body),
+  ...missingTools(body),
+  ...missingParts(body.messages, api),
+];
+
+const isSent = (value: unknown): boolean => value !== undefined && value !== null && value !== false;
+
+function missingMembers(body: Readonly<Record<string, unknown>>): MissingFeature[] {
+  const format = isJsonObject(body.response_format) ? body.response_format.type : 'text';
+  const asked: readonly (readonly [MissingFeatureName, string, boolean])[] = [
+    ['n', 'n', Number(body.n ?? 1) > 1],
+    ['best_of', 'best_of', Number(body.best_of ?? 1) > 1],
+    ['logprobs', 'logprobs', isSent(body.logprobs)],
+    ['logprobs', 'top_logprobs', Number(body.top_logprobs ?? 0) > 0],
+    ['audio_output', 'modalities', Array.isArray(body.modalities) && body.modalities.includes('audio')],
+    ['audio_output', 'audio', isJsonObject(body.audio)],
+    ['response_format', 'response_format', !['text', 'json_object', 'json_schema'].includes(String(format))],
+    ['service_tier', 'service_tier', !['auto', 'default', 'flex'].includes(String(body.service_tier ?? 'auto'))],
+    ['web_search', 'web_search_options', isSent(body.web_search_options)],
+    ['plugins', 'plugins', isSent(body.plugins) && !(Array.isArray(body.plugins) && body.plugins.length === 0)],
+  ];
+  return asked.flatMap(([name, member, isAsked]) => (isAsked ? [{ name, member }] : []));
+}
+
+/** Functions only: a tool of another type is one that a provider runs, or one whose input is no JSON. */
+function missingTools({ tools, functions }: Readonly<Record<string, unknown>>): MissingFeature[] {
+  const legacy =
+    Array.isArray(functions) && functions.length > 0 ? [{ name: 'tools' as const, member: 'functions' }] : [];
+  const listed = (Array.isArray(tools) ? tools : []).flatMap((tool, index) =>
+    isJsonObject(tool) && tool.type === 'function' ? [] : [{ name: 'tools' as const, member: `tools[${index}]` }],
+  );
+  return [...legacy, ...listed];
+}
+
+const missingParts = (messages: unknown, api: TranslatedApi): MissingFeature[] =>
+  (Array.isArray(messages) ? messages : []).flatMap((message, index) => {
+    const { role, content, audio } = isJsonObject(message) ? message : {};
+    const member = `messages[${index}]`;
+    if (role === 'function') return [{ name: 'tools' as const, member }];
+    const answer = isJsonObject(audio) ? [{ name: 'audio_input' as const, member: `${member}.audio` }] : [];
+    const parts = (Array.isArray(content) ? content : []).flatMap((part, place) => {
+      const name = missingPart(part, api, role);
+      return name === undefined ? [] : [{ name, member: `${member}.content[${place}]` }];
+    });
+    return [...answer, ...parts];
+  });
+
+/** Instructions and answers are text in every format. */
+const textRoles: readonly unknown[] = ['system', 'developer', 'assistant'];
+
+function missingPart(part: unknown, api: TranslatedApi, role: unknown): MissingFeatureName | undefined {
+  const { type, image_url: image, file } = isJsonObject(part) ? part : {};
+  if (type === 'text' || type === 'refusal') return undefined;
+  if (textRoles.includes(role)) return 'content_part';
+  if (type === 'image_url' || type === 'input_image') {
+    return canSend(isJsonObject(image) ? image.url : image, api) ? undefined : 'image_url';
+  }
+  if (type === 'input_audio') return api === 'generate-content' && role === 'user' ? undefined : 'audio_input';
+  if (type === 'file') return isJsonObject(file) && canSendFile(file, api) ? undefined : 'file';
+  return 'content_part';
+}
+
+function canSend(url: unknown, api: TranslatedApi): boolean {
+  if (typeof url !== 'string') return false;
+  return /^data:/i.test(url) || (takesUrls[api] && /^https?:\/\//i.test(url) && URL.canParse(url));
+}
+
+/** A file that a provider keeps under an id is known to that provider only. */
+function canSendFile({ file_data: data }: Record<string, unknown>, api: TranslatedApi): boolean {
+  if (typeof data !== 'string') return false;
+  if (!/^data:/i.test(data)) return canSend(data, api);
+  const mediaType = /^data:([^;,]*)/i.exec(data.slice(0, 256))?.[1]?.toLowerCase() ?? '';
+  return fileTypes[api]?.has(mediaType) ?? true;
+}

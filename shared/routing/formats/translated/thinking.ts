@@ -1,0 +1,59 @@
+// How much a model may think. Thinking is output, so its budget is part of the output bound.
+import type { LanguageModelV4CallOptions } from '@ai-sdk/provider';
+import { isJsonObject } from '../../../protocol/wire/index.ts';
+
+type Effort = Exclude<NonNullable<LanguageModelV4CallOptions['reasoning']>, 'provider-default' | 'none'>;
+
+export interface Thinking {
+  /** For models that are told how hard to think. */
+  readonly effort: Effort;
+  /** For models that are given tokens. */
+  readonly budgetTokens: number;
+}
+
+/** The least that Claude takes. */
+export const thinkingMinTokens = 1_024;
+
+/** What part of the output an effort may use up, as OpenRouter has it. */
+const shares: Readonly<Record<Effort, number>> = {
+  minimal: 0.1,
+  low: 0.2,
+  medium: 0.5,
+  high: 0.8,
+  xhigh: 0.95,
+  max: 0.95,
+};
+
+/** For a model that knows only effort a budget becomes the nearest one. */
+const effortByBudget: readonly (readonly [tokensMax: number, effort: Effort])[] = [
+  [2_048, 'low'],
+  [8_192, 'medium'],
+];
+
+/** Undefined: the request says nothing. 'none': it wants no thinking, or there is no room for any beside an answer. */
+export function thinkingOf(
+  body: Readonly<Record<string, unknown>>,
+  boundTokens: number,
+): Thinking | 'none' | undefined {
+  const asked = readAsked(body);
+  if (asked === undefined || asked === 'none') return asked;
+  const wanted = typeof asked === 'number' ? asked : Math.floor(boundTokens * shares[asked]);
+  // One token at least is left for the answer: a budget has to be less than the bound.
+  const budgetTokens = Math.min(Math.max(wanted, thinkingMinTokens), boundTokens - 1);
+  if (budgetTokens < thinkingMinTokens) return 'none';
+  const effort = typeof asked === 'number' ? (effortByBudget.find(([max]) => asked <= max)?.[1] ?? 'high') : asked;
+  return { effort, budgetTokens };
+}
+
+function readAsked({
+  reasoning,
+  reasoning_effort: short,
+}: Readonly<Record<string, unknown>>): Effort | number | 'none' | undefined {
+  const { enabled, effort, max_tokens: tokens } = isJsonObject(reasoning) ? reasoning : {};
+  if (enabled === false) return 'none';
+  if (typeof tokens === 'number') return tokens <= 0 ? 'none' : tokens;
+  const named = effort ?? short;
+  if (named === 'none') return 'none';
+  if (typeof named === 'string' && Object.hasOwn(shares, named)) return named as Effort;
+  return enabled === true ? 'medium' : undefined;
+}

@@ -1,0 +1,66 @@
+// A chat completion as a call of the language-model interface. What the target has no word for is left out, never guessed.
+import type { LanguageModelV4CallOptions, SharedV4ProviderOptions } from '@ai-sdk/provider';
+import { isRawNumber } from '../../../foundation/ids/index.ts';
+import { isJsonObject } from '../../../protocol/wire/index.ts';
+import type { TranslatedApi } from './missing-features.ts';
+import type { Thinking } from './thinking.ts';
+import { toPrompt } from './to-prompt.ts';
+import { toResponseFormat, toToolOptions } from './to-tools.ts';
+
+type Body = Readonly<Record<string, unknown>>;
+
+export interface CallTarget {
+  readonly api: TranslatedApi;
+  /** Output tokens, thinking included. */
+  readonly boundTokens: number;
+  readonly thinking: Thinking | 'none' | undefined;
+}
+
+export function toCallOptions(body: Body, { api, boundTokens, thinking }: CallTarget): LanguageModelV4CallOptions {
+  const toolOptions = toToolOptions(body);
+  const hasTools = toolOptions.tools !== undefined && toolOptions.toolChoice?.type !== 'none';
+  const { responseFormat, isAnyJson } = toResponseFormat(body.response_format, api, toolOptions.tools !== undefined);
+  const stop = typeof body.stop === 'string' ? [body.stop] : body.stop;
+  return {
+    prompt: toPrompt(body.messages, { api, toolsAsText: api === 'converse' && !hasTools }),
+    maxOutputTokens: boundTokens,
+    ...numberMember('temperature', body.temperature),
+    ...numberMember('topP', body.top_p),
+    ...numberMember('seed', body.seed),
+    ...(api === 'converse' ? {} : numberMember('topK', body.top_k)),
+    ...(api === 'generate-content' ? penalties(body) : {}),
+    ...(Array.isArray(stop) ? { stopSequences: stop.filter((one) => typeof one === 'string') } : {}),
+    ...(responseFormat === undefined ? {} : { responseFormat }),
+    ...toolOptions,
+    ...(thinking === undefined ? {} : { reasoning: thinking === 'none' ? 'none' : thinking.effort }),
+    providerOptions: providerOptions(body, api, isAnyJson, thinking),
+  };
+}
+
+const penalties = (body: Body) => ({
+  ...numberMember('frequencyPenalty', body.frequency_penalty),
+  ...numberMember('presencePenalty', body.presence_penalty),
+});
+
+/** A number that JavaScript would round is written as it came. */
+const numberMember = <Name extends string>(name: Name, value: unknown): { [name in Name]?: number } =>
+  typeof value === 'number' || isRawNumber(value) ? ({ [name]: value } as { [name in Name]?: number }) : {};
+
+function providerOptions(
+  body: Body,
+  api: TranslatedApi,
+  isAnyJson: boolean,
+  thinking: CallTarget['thinking'],
+): SharedV4ProviderOptions {
+  if (api === 'generate-content') {
+    // Without it thoughts are billed, but not shown.
+    const isShown = isJsonObject(thinking);
+    return isShown ? { google: { thinkingConfig: { includeThoughts: true } } } : {};
+  }
+  const anthropic = {
+    ...(body.parallel_tool_calls === false ? { disableParallelToolUse: true } : {}),
+    ...(isAnyJson ? { structuredOutputMode: 'jsonTool' } : {}),
+  };
+  // Arguments come checked by the provider, as its own default has it; not every host of Claude knows the other way.
+  return { anthropic: api === 'messages' ? { ...anthropic, toolStreaming: false } : anthropic };
+}

@@ -1,0 +1,159 @@
+// The messages of a chat completion as a prompt of the language-model interface.
+import type { LanguageModelV4Message, LanguageModelV4Prompt, LanguageModelV4TextPart } from '@ai-sdk/provider';
+import { isJsonObject, parseJson } from '../../../protocol/wire/index.ts';
+import { type ContentPart, optionsOf, toParts, toTextParts } from './content-parts.ts';
+import type { TranslatedApi } from './missing-features.ts';
+import { readReasoningDetails } from './reasoning-details.ts';
+
+type Json = Readonly<Record<string, unknown>>;
+type AssistantPart = Extract<LanguageModelV4Message, { role: 'assistant' }>['content'][number];
+type ToolMessage = Extract<LanguageModelV4Message, { role: 'tool' }>;
+
+export interface PromptTarget {
+  readonly api: TranslatedApi;
+  /** No tool goes out with it, and the target refuses calls of tools that are not declared: they are told as text. */
+  readonly toolsAsText: boolean;
+}
+
+interface Call {
+  readonly id: string;
+  readonly name: string;
+}
+
+/**
+ * Instructions at the start are the system prompt; later ones are text of the user, because not every target allows them
+ * elsewhere, and stand behind the results of the calls before them, which have to follow at once.
+ */
+export function toPrompt(messages: unknown, target: PromptTarget): LanguageModelV4Prompt {
+  const list = (Array.isArray(messages) ? messages : []).filter(isJsonObject);
+  const start = list.findIndex(({ role }) => !isInstruction(role));
+  // Every target wants a message of the user.
+  const system = start < 0 ? [] : list.slice(0, start);
+  const prompt: LanguageModelV4Prompt = system.flatMap(toSystem);
+  const calls = new Map<unknown, Call>();
+  let waiting: LanguageModelV4Prompt = [];
+  for (const message of list.slice(system.length)) {
+    if (message.role === 'tool') {
+      addResult(prompt, message, calls, target);
+      continue;
+    }
+    const read = message.role === 'assistant' ? toAssistant(message, calls, target) : toUser(message);
+    if (isInstruction(message.role)) {
+      waiting.push(...read);
+      continue;
+    }
+    prompt.push(...waiting, ...read);
+    waiting = [];
+  }
+  return [...prompt, ...waiting];
+}
+
+const isInstruction = (role: unknown): boolean => role === 'system' || role === 'developer';
+
+const toSystem = (message: Json): LanguageModelV4Prompt =>
+  toTextParts(message.content).map(({ text, providerOptions = optionsOf(message).providerOptions }) => ({
+    role: 'system',
+    content: text,
+    ...(providerOptions === undefined ? {} : { providerOptions }),
+  }));
+
+function toUser(message: Json): LanguageModelV4Prompt {
+  const content = toParts(message.content);
+  return content.length === 0 ? [] : [{ role: 'user', content, ...optionsOf(message) }];
+}
+
+function toAssistant(
+  message: Json,
+  calls: Map<unknown, Call>,
+  { api, toolsAsText }: PromptTarget,
+): LanguageModelV4Prompt {
+  const { parts, signatures } = readReasoningDetails(message.reasoning_details, api);
+  const texts = [...toTextParts(message.content), ...toTextParts(message.refusal)];
+  const signature = signatures.get('');
+  if (signature !== undefined) {
+    const last = texts.pop() ?? emptyText;
+    texts.push({ ...last, providerOptions: { ...last.providerOptions, google: { thoughtSignature: signature } } });
+  }
+  const toolCalls = (Array.isArray(message.tool_calls) ? message.tool_calls : []).filter(isJsonObject);
+  const called = toolCalls.map((call): AssistantPart => {
+    const fn = isJsonObject(call.function) ? call.function : {};
+    const { id, name } = rememberCall(calls, call.id, String(fn.name ?? ''));
+    if (toolsAsText) return { type: 'text', text: `[Called the tool ${name} with ${String(fn.arguments ?? '{}')}]` };
+    const signed = signatureOf(call) ?? signatures.get(String(call.id));
+    const providerOptions = signed === undefined ? {} : { providerOptions: { google: { thoughtSignature: signed } } };
+    return {
+      type: 'tool-call',
+      toolCallId: id,
+      toolName: name,
+      input: readArguments(fn.arguments),
+      ...providerOptions,
+    };
+  });
+  const content = [...(toolsAsText ? [] : parts), ...texts, ...called];
+  return content.length === 0 ? [] : [{ role: 'assistant', content, ...optionsOf(message) }];
+}
+
+const emptyText: LanguageModelV4TextPart = { type: 'text', text: '' };
+
+const signatureOf = ({ extra_content: extra }: Json): string | undefined => {
+  const google = isJsonObject(extra) && isJsonObject(extra.google) ? extra.google : {};
+  return typeof google.thought_signature === 'string' ? google.thought_signature : undefined;
+};
+
+/** Ids of other providers may hold what this one refuses, or be longer. */
+const commonId = /^[\w-]{1,64}$/;
+
+function rememberCall(calls: Map<unknown, Call>, id: unknown, name: string): Call {
+  const isCommon = typeof id === 'string' && commonId.test(id);
+  const call = { id: isCommon ? id : `tool_call_${calls.size}`, name };
+  calls.set(id, call);
+  return call;
+}
+
+/** A model that was given no parameters may have written nothing. What is no object is the package's to wrap. */
+function readArguments(text: unknown): unknown {
+  if (typeof text !== 'string') return text ?? {};
+  if (text.trim() === '') return {};
+  try {
+    return parseJson(text);
+  } catch {
+    return text;
+  }
+}
+
+/** Results that follow each other are one message: some targets want all that belong to one answer together. */
+function addResult(
+  prompt: LanguageModelV4Prompt,
+  message: Json,
+  calls: Map<unknown, Call>,
+  { toolsAsText }: PromptTarget,
+): void {
+  const { id, name } = calls.get(message.tool_call_id) ?? rememberCall(calls, message.tool_call_id, nameOf(message));
+  const parts = toParts(message.content);
+  if (toolsAsText) {
+    const content: ContentPart[] = [{ type: 'text', text: `[The tool ${name} answered]` }, ...parts];
+    prompt.push({ role: 'user', content });
+    return;
+  }
+  // A part has no cache mark of its own inside a result: the result as a whole does.
+  const marked = parts.find(({ providerOptions }) => providerOptions !== undefined) ?? optionsOf(message);
+  const content: ToolMessage['content'][number] = {
+    type: 'tool-result',
+    toolCallId: id,
+    toolName: name,
+    output: toOutput(parts),
+    ...(marked.providerOptions === undefined ? {} : { providerOptions: marked.providerOptions }),
+  };
+  const last = prompt.at(-1);
+  if (last?.role === 'tool') last.content.push(content);
+  else prompt.push({ role: 'tool', content: [content] });
+}
+
+const nameOf = ({ name }: Json): string => (typeof name === 'string' && name !== '' ? name : 'tool');
+
+type ToolOutput = Extract<ToolMessage['content'][number], { type: 'tool-result' }>['output'];
+
+const toOutput = (parts: readonly ContentPart[]): ToolOutput =>
+  parts.every((part) => part.type === 'text')
+    ? { type: 'text', value: parts.map(({ text }) => text).join('\n') }
+    : { type: 'content', value: parts.map(({ providerOptions: _marked, ...part }) => part) };

@@ -1,0 +1,127 @@
+// A `send` that behaves: it keeps what it was given, and answers with bytes cut wherever a test wants.
+import type { Candidate } from '../../../shared/configuration/catalogue/index.ts';
+import { jsonTextOf } from '../../../shared/protocol/wire/index.ts';
+import { type CandidateRequest, type NoAnswer, type Send, translated } from '../../../shared/routing/formats/index.ts';
+import type { Format, FormatCall } from '../../../shared/routing/formats/provider-format.ts';
+import type { TranslatedApi } from '../../../shared/routing/formats/translated/missing-features.ts';
+import type { AttemptFailure } from '../../../shared/routing/providers/index.ts';
+
+export type Translated = Awaited<ReturnType<Format>>;
+
+export type Json = Record<string, unknown>;
+
+export interface Sent extends Omit<CandidateRequest, 'body'> {
+  readonly body: Json;
+}
+
+export interface FakeAnswer {
+  /** Of a JSON answer, or the pieces of a stream. */
+  readonly bytes: readonly Uint8Array[];
+  readonly contentType: string;
+  /** After the last piece. */
+  readonly breaksWith?: Error;
+}
+
+export interface FakeSend {
+  readonly send: Send;
+  readonly sent: readonly Sent[];
+  /** The bodies of `sent`, as they went out. */
+  readonly texts: readonly string[];
+  readonly drained: () => number;
+}
+
+export function fakeSend(answer: FakeAnswer | AttemptFailure | Error): FakeSend {
+  const sent: Sent[] = [];
+  const texts: string[] = [];
+  let drained = 0;
+  async function* bodyOf({ bytes, breaksWith }: FakeAnswer) {
+    yield* bytes;
+    if (breaksWith !== undefined) throw breaksWith;
+  }
+  const send: Send = async ({ body, ...request }) => {
+    const text = body();
+    texts.push(text);
+    sent.push({ ...request, body: JSON.parse(text) });
+    if (answer instanceof Error) throw answer;
+    if ('kind' in answer) return { kind: 'failure', failure: answer };
+    return {
+      kind: 'answer',
+      contentType: answer.contentType,
+      readText: async () => {
+        if (answer.breaksWith !== undefined) throw answer.breaksWith;
+        return Buffer.concat(answer.bytes).toString('utf8');
+      },
+      body: bodyOf(answer),
+      drain: () => {
+        drained += 1;
+      },
+      describe: (error) => JSON.stringify(error),
+    };
+  };
+  return { send, sent, texts, drained: () => drained };
+}
+
+export const jsonAnswer = (value: unknown): FakeAnswer => ({
+  bytes: [Buffer.from(JSON.stringify(value))],
+  contentType: 'application/json',
+});
+
+const upstreamModels: Readonly<Record<TranslatedApi, string>> = {
+  messages: 'claude-sonnet-4-5',
+  converse: 'eu.anthropic.claude-sonnet-4-5-20250929-v1:0',
+  'generate-content': 'gemini-2.5-flash',
+};
+
+/** As far as a format reads one. */
+export const candidateOf = (api: TranslatedApi, upstreamModel = upstreamModels[api]) =>
+  ({ entry: { upstream_model: upstreamModel, max_output_tokens: 8_192 } }) as Candidate;
+
+export interface Asked {
+  readonly api: TranslatedApi;
+  readonly body: Json;
+  readonly answer: FakeAnswer | AttemptFailure | Error;
+  readonly stream?: boolean;
+  readonly model?: string;
+}
+
+export interface Outcome extends FakeSend {
+  readonly outcome: Translated;
+}
+
+const boundNames = ['max_tokens', 'max_completion_tokens'];
+
+export async function ask({ api, body, answer, stream = false, model }: Asked): Promise<Outcome> {
+  const fake = fakeSend(answer);
+  const bound = boundNames.map((name) => body[name]).find((value) => typeof value === 'number');
+  const json = jsonTextOf({ messages: [{ role: 'user', content: 'Hi.' }], ...body });
+  const request = {
+    stream,
+    text: () => json,
+    size: () => ({ maxOutputTokens: bound, isOutputOpen: bound === undefined }),
+  };
+  const call = { request, correlationId: 'call-1', createdSeconds: 1_760_000_000 } as unknown as FormatCall;
+  return { ...fake, outcome: await translated(api)(call, candidateOf(api, model), fake.send) };
+}
+
+export function failureOf(outcome: Translated): NoAnswer['failure'] {
+  if (outcome.kind !== 'failure') throw new Error(`it is ${outcome.kind}`);
+  return outcome.failure;
+}
+
+// biome-ignore lint/suspicious/noExplicitAny: an answer is looked into member by member.
+export function completionOf(outcome: Translated): any {
+  if (outcome.kind !== 'json') throw new Error(`it is ${JSON.stringify(outcome)}`);
+  return JSON.parse(outcome.text);
+}
+
+/** The texts of a stream up to its end, or up to what it threw. */
+export async function readTexts(outcome: Translated): Promise<{ texts: string[]; error?: unknown }> {
+  if (outcome.kind !== 'stream') throw new Error(`it is ${JSON.stringify(outcome)}`);
+  const texts: string[] = [];
+  try {
+    for await (const batch of outcome.events) texts.push(...batch.map(({ text }) => text));
+    return { texts };
+  } catch (error) {
+    return { texts, error };
+  }
+}

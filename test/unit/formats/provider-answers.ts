@@ -1,0 +1,219 @@
+// What providers of each format answer, whole and streamed, from one description. The shapes are those of their public
+// references: Anthropic's Messages, Bedrock's Converse in frames of AWS event streams, Gemini's generateContent.
+import { EventStreamCodec } from '@smithy/core/event-streams';
+import type { TranslatedApi } from '../../../shared/routing/formats/translated/missing-features.ts';
+import type { FakeAnswer, Json } from './fake-send.ts';
+
+export type Block =
+  | { readonly thinking: string; readonly signature: string }
+  | { readonly redacted: string }
+  | { readonly text: string }
+  | { readonly id: string; readonly name: string; readonly args: Json };
+
+export interface ProviderAnswer {
+  readonly blocks: readonly Block[];
+  /** In the provider's own words. */
+  readonly reason?: string;
+}
+
+export const apis = ['messages', 'converse', 'generate-content'] as const satisfies readonly TranslatedApi[];
+
+const pieces = (text: string): string[] => (text === '' ? [''] : (text.match(/.{1,3}/gsu) ?? []));
+const hasCall = (blocks: readonly Block[]): boolean => blocks.some((block) => 'id' in block);
+
+const event = (value: Json): Buffer =>
+  Buffer.from(`${typeof value.type === 'string' ? `event: ${value.type}\n` : ''}data: ${JSON.stringify(value)}\n\n`);
+export const eventStream = (...values: Json[]): FakeAnswer => ({
+  contentType: 'text/event-stream',
+  bytes: values.map(event),
+});
+
+const codec = new EventStreamCodec(
+  (bytes: Uint8Array | string) => Buffer.from(bytes).toString('utf8'),
+  (text: string) => Buffer.from(text, 'utf8'),
+);
+const header = (value: string) => ({ type: 'string' as const, value });
+const frame = ([type, value]: readonly [string, Json]): Buffer => {
+  const kind = type.endsWith('Exception') ? 'exception' : 'event';
+  const headers = {
+    [`:${kind}-type`]: header(type),
+    ':content-type': header('application/json'),
+    ':message-type': header(kind),
+  };
+  return Buffer.from(codec.encode({ headers, body: Buffer.from(JSON.stringify(value)) }));
+};
+export const frames = (...values: (readonly [string, Json])[]): FakeAnswer => ({
+  contentType: 'application/vnd.amazon.eventstream',
+  bytes: values.map(frame),
+});
+
+const anthropicUsage = {
+  input_tokens: 10,
+  cache_creation_input_tokens: 4,
+  cache_read_input_tokens: 3,
+  cache_creation: { ephemeral_5m_input_tokens: 1, ephemeral_1h_input_tokens: 3 },
+};
+const converseUsage = {
+  inputTokens: 10,
+  outputTokens: 5,
+  totalTokens: 22,
+  cacheReadInputTokens: 3,
+  cacheWriteInputTokens: 4,
+  cacheDetails: [
+    { ttl: '5m', inputTokens: 1 },
+    { ttl: '1h', inputTokens: 3 },
+  ],
+};
+const geminiUsage = {
+  promptTokenCount: 17,
+  candidatesTokenCount: 3,
+  thoughtsTokenCount: 2,
+  cachedContentTokenCount: 3,
+  totalTokenCount: 22,
+};
+
+const anthropicBlock = (block: Block): Json => {
+  if ('thinking' in block) return { type: 'thinking', ...block };
+  if ('redacted' in block) return { type: 'redacted_thinking', data: block.redacted };
+  if ('text' in block) return { type: 'text', text: block.text };
+  return { type: 'tool_use', id: block.id, name: block.name, input: block.args };
+};
+const converseBlock = (block: Block): Json => {
+  if ('thinking' in block) {
+    return { reasoningContent: { reasoningText: { text: block.thinking, signature: block.signature } } };
+  }
+  if ('redacted' in block) return { reasoningContent: { redactedContent: block.redacted } };
+  if ('text' in block) return { text: block.text };
+  return { toolUse: { toolUseId: block.id, name: block.name, input: block.args } };
+};
+/** Gemini encrypts no thought as a whole: it signs calls and texts. */
+const geminiPart = (block: Block): Json => {
+  if ('thinking' in block) return { text: block.thinking, thought: true, thoughtSignature: block.signature };
+  if ('redacted' in block) return { text: '', thoughtSignature: block.redacted };
+  if ('text' in block) return { text: block.text };
+  return { functionCall: { id: block.id, name: block.name, args: block.args }, thoughtSignature: `of ${block.id}` };
+};
+
+const whole: Readonly<Record<TranslatedApi, (answer: ProviderAnswer) => Json>> = {
+  messages: ({ blocks, reason = hasCall(blocks) ? 'tool_use' : 'end_turn' }) => ({
+    id: 'msg_1',
+    type: 'message',
+    role: 'assistant',
+    model: 'claude-answering',
+    content: blocks.map(anthropicBlock),
+    stop_reason: reason,
+    stop_sequence: null,
+    usage: { ...anthropicUsage, output_tokens: 5 },
+  }),
+  converse: ({ blocks, reason = hasCall(blocks) ? 'tool_use' : 'end_turn' }) => ({
+    output: { message: { role: 'assistant', content: blocks.map(converseBlock) } },
+    stopReason: reason,
+    usage: converseUsage,
+    metrics: { latencyMs: 700 },
+  }),
+  'generate-content': ({ blocks, reason = 'STOP' }) => ({
+    candidates: [{ content: { role: 'model', parts: blocks.map(geminiPart) }, finishReason: reason, index: 0 }],
+    usageMetadata: geminiUsage,
+    modelVersion: 'gemini-answering',
+    responseId: 'response-1',
+  }),
+};
+
+export const jsonOf = (api: TranslatedApi, answer: ProviderAnswer): Json => whole[api](answer);
+
+const anthropicEvents = (block: Block, index: number): Json[] => {
+  const start = (content_block: Json) => ({ type: 'content_block_start', index, content_block });
+  const delta = (value: Json) => ({ type: 'content_block_delta', index, delta: value });
+  const inner =
+    'thinking' in block
+      ? [
+          start({ type: 'thinking', thinking: '', signature: '' }),
+          ...pieces(block.thinking).map((thinking) => delta({ type: 'thinking_delta', thinking })),
+          delta({ type: 'signature_delta', signature: block.signature }),
+        ]
+      : 'redacted' in block
+        ? [start({ type: 'redacted_thinking', data: block.redacted })]
+        : 'text' in block
+          ? [
+              start({ type: 'text', text: '' }),
+              ...pieces(block.text).map((text) => delta({ type: 'text_delta', text })),
+            ]
+          : [
+              start({ type: 'tool_use', id: block.id, name: block.name, input: {} }),
+              ...pieces(JSON.stringify(block.args)).map((json) =>
+                delta({ type: 'input_json_delta', partial_json: json }),
+              ),
+            ];
+  return [...inner, { type: 'content_block_stop', index }];
+};
+
+const converseFrames = (block: Block, contentBlockIndex: number): (readonly [string, Json])[] => {
+  const delta = (value: Json) => ['contentBlockDelta', { contentBlockIndex, delta: value, p: 'abcdef' }] as const;
+  const reasoning = (value: Json) => delta({ reasoningContent: value });
+  const stop = ['contentBlockStop', { contentBlockIndex }] as const;
+  if ('thinking' in block) {
+    const texts = pieces(block.thinking).map((text) => reasoning({ text }));
+    return [...texts, reasoning({ signature: block.signature }), stop];
+  }
+  if ('redacted' in block) return [reasoning({ redactedContent: block.redacted }), stop];
+  if ('text' in block) return [...pieces(block.text).map((text) => delta({ text })), stop];
+  return [
+    ['contentBlockStart', { contentBlockIndex, start: { toolUse: { toolUseId: block.id, name: block.name } } }],
+    ...pieces(JSON.stringify(block.args)).map((input) => delta({ toolUse: { input } })),
+    stop,
+  ];
+};
+
+const geminiParts = (block: Block): Json[] => {
+  if ('thinking' in block) {
+    const texts = pieces(block.thinking).map((text): Json => ({ text, thought: true }));
+    return [...texts, { text: '', thought: true, thoughtSignature: block.signature }];
+  }
+  return 'text' in block ? pieces(block.text).map((text) => ({ text })) : [geminiPart(block)];
+};
+
+const streamed: Readonly<Record<TranslatedApi, (answer: ProviderAnswer) => FakeAnswer>> = {
+  messages: ({ blocks, reason = hasCall(blocks) ? 'tool_use' : 'end_turn' }) =>
+    eventStream(
+      {
+        type: 'message_start',
+        message: {
+          id: 'msg_1',
+          type: 'message',
+          role: 'assistant',
+          model: 'claude-answering',
+          content: [],
+          stop_reason: null,
+          stop_sequence: null,
+          usage: { ...anthropicUsage, output_tokens: 1 },
+        },
+      },
+      { type: 'ping' },
+      ...blocks.flatMap(anthropicEvents),
+      { type: 'message_delta', delta: { stop_reason: reason, stop_sequence: null }, usage: { output_tokens: 5 } },
+      { type: 'message_stop' },
+    ),
+  converse: ({ blocks, reason = hasCall(blocks) ? 'tool_use' : 'end_turn' }) =>
+    frames(
+      ['messageStart', { role: 'assistant', p: 'ab' }],
+      ...blocks.flatMap(converseFrames),
+      ['messageStop', { stopReason: reason }],
+      ['metadata', { usage: converseUsage, metrics: { latencyMs: 700 } }],
+    ),
+  'generate-content': ({ blocks, reason = 'STOP' }) =>
+    eventStream(
+      ...blocks.flatMap(geminiParts).map((part) => ({
+        candidates: [{ content: { role: 'model', parts: [part] }, index: 0 }],
+        usageMetadata: { promptTokenCount: 17, totalTokenCount: 17 },
+        modelVersion: 'gemini-answering',
+        responseId: 'response-1',
+      })),
+      {
+        candidates: [{ content: { role: 'model', parts: [{ text: '' }] }, finishReason: reason, index: 0 }],
+        usageMetadata: geminiUsage,
+        responseId: 'response-1',
+      },
+    ),
+};
+
+export const streamOf = (api: TranslatedApi, answer: ProviderAnswer): FakeAnswer => streamed[api](answer);

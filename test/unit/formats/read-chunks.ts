@@ -1,0 +1,42 @@
+// The message that a client puts together from the chunks of a stream.
+import type { Json } from './fake-send.ts';
+
+export interface ReadChunks {
+  readonly message: Json;
+  readonly finishReason: unknown;
+  readonly usage: unknown;
+  readonly isEnded: boolean;
+}
+
+type Call = { id?: unknown; type?: unknown; function: { name: string; arguments: string }; extra_content?: unknown };
+
+/** Texts of one index are one; what is said once stays. */
+export function readChunks(texts: readonly string[]): ReadChunks {
+  const calls: Call[] = [];
+  const details: Json[] = [];
+  const message: Json = { role: 'assistant', content: '', reasoning: '' };
+  let finishReason: unknown;
+  let usage: unknown;
+  const chunks = texts.filter((text) => text !== '[DONE]').map((text) => JSON.parse(text));
+  for (const chunk of chunks) {
+    usage = chunk.usage ?? usage;
+    for (const { delta, finish_reason: reason } of chunk.choices) {
+      finishReason = reason ?? finishReason;
+      message.content += delta.content ?? '';
+      message.reasoning += delta.reasoning ?? '';
+      for (const { index, text = '', ...detail } of delta.reasoning_details ?? []) {
+        const known = details[index];
+        const whole = { ...known, ...detail, index };
+        details[index] = detail.type === 'reasoning.text' ? { ...whole, text: `${known?.text ?? ''}${text}` } : whole;
+      }
+      for (const { index, function: fn, ...call } of delta.tool_calls ?? []) {
+        const known = calls[index] ?? { function: { name: '', arguments: '' } };
+        const name = known.function.name + (fn.name ?? '');
+        calls[index] = { ...known, ...call, function: { name, arguments: known.function.arguments + fn.arguments } };
+      }
+    }
+  }
+  if (details.length > 0) message.reasoning_details = details;
+  if (calls.length > 0) message.tool_calls = calls;
+  return { message, finishReason, usage, isEnded: texts.at(-1) === '[DONE]' };
+}

@@ -1,0 +1,362 @@
+import fc from 'fast-check';
+import { describe, expect, it } from '#jest';
+import { upstreamEventMaxBytes } from '../../../shared/foundation/constants/index.ts';
+import { readUsageReport } from '../../../shared/protocol/interfaces/chat-completions/read-usage.ts';
+import { StreamBroken } from '../../../shared/routing/providers/index.ts';
+import { ask, completionOf, type FakeAnswer, failureOf, type Json, jsonAnswer, readTexts } from './fake-send.ts';
+import { apis, type Block, eventStream, frames, jsonOf, type ProviderAnswer, streamOf } from './provider-answers.ts';
+import { readChunks } from './read-chunks.ts';
+
+type Api = (typeof apis)[number];
+
+const streamed = async (api: Api, answer: FakeAnswer) => {
+  const { outcome, drained, sent } = await ask({ api, stream: true, answer, body: {} });
+  return { ...(await readTexts(outcome)), drained, sent };
+};
+const brokenBy = (error: unknown) => {
+  if (!(error instanceof StreamBroken)) throw new Error(`it broke with ${error}`);
+  return error.failure;
+};
+const wholeMessage = async (api: Api, answer: ProviderAnswer) => {
+  const { outcome } = await ask({ api, answer: jsonAnswer(jsonOf(api, answer)), body: {} });
+  return completionOf(outcome);
+};
+
+const usual: ProviderAnswer = {
+  blocks: [
+    { thinking: 'Let me see.', signature: 'c2ln' },
+    { redacted: 'ZW5j' },
+    { text: 'Grüße, 世界 👋' },
+    { id: 'call_a', name: 'weather', args: { city: 'Köln' } },
+    { id: 'call_b', name: 'weather', args: {} },
+  ],
+};
+
+const formats: Readonly<Record<Api, string>> = {
+  messages: 'anthropic-claude-v1',
+  converse: 'anthropic-claude-v1',
+  'generate-content': 'google-gemini-v1',
+};
+
+describe.each(apis)('an answer of %s', (api) => {
+  it('is a chat.completion with text, thinking, signatures, tool calls and usage', async () => {
+    const completion = await wholeMessage(api, usual);
+    const [{ message, finish_reason: reason, index }] = completion.choices;
+    expect(completion).toMatchObject({ object: 'chat.completion', created: 1_760_000_000 });
+    expect([typeof completion.id, typeof completion.model]).toEqual(['string', 'string']);
+    expect([index, reason, message.role, message.content]).toEqual([0, 'tool_calls', 'assistant', 'Grüße, 世界 👋']);
+    expect(message.reasoning).toBe('Let me see.');
+    const format = formats[api];
+    // Gemini signs what comes before: its encrypted detail belongs to the text.
+    expect(message.reasoning_details.slice(0, 2)).toMatchObject(
+      api === 'generate-content'
+        ? [{ type: 'reasoning.text', text: 'Let me see.', format, index: 0 }, { type: 'reasoning.encrypted' }]
+        : [
+            { type: 'reasoning.text', text: 'Let me see.', signature: 'c2ln', format, index: 0 },
+            { type: 'reasoning.encrypted', data: 'ZW5j', format, index: 1 },
+          ],
+    );
+    expect(message.tool_calls.map((call: Json) => [call.id, call.type, call.function])).toEqual([
+      ['call_a', 'function', { name: 'weather', arguments: '{"city":"Köln"}' }],
+      ['call_b', 'function', { name: 'weather', arguments: '{}' }],
+    ]);
+  });
+
+  it('reports usage in which the input includes what a cache gave and took, for how long, and the output the thinking', async () => {
+    const { usage } = await wholeMessage(api, usual);
+    const isGemini = api === 'generate-content';
+    expect(usage).toEqual({
+      prompt_tokens: 17,
+      completion_tokens: 5,
+      total_tokens: 22,
+      prompt_tokens_details: isGemini
+        ? { cached_tokens: 3, cache_write_tokens: 0 }
+        : { cached_tokens: 3, cache_write_tokens: 4, cache_write_1h_tokens: 3 },
+      completion_tokens_details: { reasoning_tokens: isGemini ? 2 : 0 },
+    });
+    expect(readUsageReport(usage)?.tokens).toEqual({
+      input: 17,
+      output: 5,
+      cached: 3,
+      cacheWrite: isGemini ? 0 : 4,
+      cacheWrite1h: isGemini ? 0 : 3,
+      reasoning: isGemini ? 2 : 0,
+    });
+    expect(readChunks((await streamed(api, streamOf(api, usual))).texts).usage).toEqual(usage);
+  });
+
+  it('says the same streamed as whole, whatever it holds', async () => {
+    const word = fc.string({ unit: 'grapheme', minLength: 1, maxLength: 12 }).filter((text) => text.trim() !== '');
+    const block = fc.oneof<fc.Arbitrary<Block>[]>(
+      fc.record({ thinking: word, signature: fc.base64String({ minLength: 4 }) }),
+      fc.record({ redacted: fc.base64String({ minLength: 4 }) }),
+      fc.record({ text: word }),
+      fc.record({ id: fc.uuid(), name: fc.constantFrom('one', 'two'), args: fc.dictionary(word, fc.integer()) }),
+    );
+    await fc.assert(
+      fc.asyncProperty(fc.array(block, { minLength: 1, maxLength: 5 }), async (blocks) => {
+        // Gemini's package adds a signature without a text to what stands before it: first there is nothing.
+        fc.pre(!(api === 'generate-content' && blocks.some((one) => 'redacted' in one || 'thinking' in one)));
+        const { message, finish_reason: reason } = (await wholeMessage(api, { blocks })).choices[0];
+        const { texts, error } = await streamed(api, streamOf(api, { blocks }));
+        const read = readChunks(texts);
+        expect([error, read.isEnded, read.finishReason]).toEqual([undefined, true, reason]);
+        expect(read.message.content).toBe(message.content ?? '');
+        expect(read.message.reasoning).toBe(message.reasoning ?? '');
+        expect(read.message.tool_calls).toEqual(message.tool_calls);
+        expect(read.message.reasoning_details).toEqual(message.reasoning_details);
+      }),
+      { numRuns: 40 },
+    );
+  });
+
+  it('streams the same wherever its bytes are cut, and is broken wherever it ends too early', async () => {
+    const answer = streamOf(api, usual);
+    const bytes = Buffer.concat(answer.bytes);
+    const expected = (await streamed(api, answer)).texts;
+    for (let at = 1; at < bytes.length; at += 1) {
+      const cut = [bytes.subarray(0, at), bytes.subarray(at)];
+      const { texts, error } = await streamed(api, { ...answer, bytes: cut });
+      expect([at, error, texts]).toEqual([at, undefined, expected]);
+    }
+    for (let at = 0; at < bytes.length - 4; at += 7) {
+      const { texts, error } = await streamed(api, { ...answer, bytes: [bytes.subarray(0, at)] });
+      // What ends after the reason was said is whole, as far as a client can tell.
+      if (error === undefined) expect([at, readChunks(texts).finishReason]).toEqual([at, 'tool_calls']);
+      else expect([at, brokenBy(error).kind, texts.includes('[DONE]')]).toEqual([at, 'failed', false]);
+    }
+  });
+
+  it('whose connection breaks rejects with what broke it, unless everything was said', async () => {
+    const answer = streamOf(api, usual);
+    const reset = new Error('socket hang up');
+    const early = await streamed(api, { ...answer, bytes: answer.bytes.slice(0, 4), breaksWith: reset });
+    expect([early.error, early.texts.includes('[DONE]')]).toEqual([reset, false]);
+    const late = await streamed(api, { ...answer, breaksWith: reset });
+    expect([late.error, late.texts.at(-1)]).toEqual([undefined, '[DONE]']);
+    const json = ask({ api, answer: { ...jsonAnswer({}), breaksWith: reset }, body: {} });
+    await expect(json).rejects.toBe(reset);
+    await expect(ask({ api, answer: reset, body: {} })).rejects.toBe(reset);
+  });
+
+  it('that is a failure of `send` stays that failure, and nothing is asked twice', async () => {
+    const failure = { kind: 'rate_limited', retryAfterSeconds: 7, status: 429, cause: 'status_429' } as const;
+    for (const stream of [false, true]) {
+      const { outcome, sent } = await ask({ api, stream, answer: failure, body: {} });
+      expect([outcome, sent.length]).toEqual([{ kind: 'failure', failure }, 1]);
+    }
+  });
+
+  it('that is none is a failure of the provider, not an error of the gateway', async () => {
+    for (const answer of [jsonAnswer({ nonsense: true }), jsonAnswer([]), { ...jsonAnswer({}), bytes: [] }]) {
+      const whole = await ask({ api, answer, body: {} });
+      expect(failureOf(whole.outcome)).toMatchObject({ kind: 'failed', cause: 'unreadable_answer' });
+      const stream = await ask({ api, stream: true, answer, body: {} });
+      expect(failureOf(stream.outcome)).toMatchObject({ kind: 'failed', cause: 'unreadable_answer' });
+    }
+    const { texts, error } = await streamed(api, { ...streamOf(api, usual), bytes: [Buffer.from('<html>no</html>')] });
+    expect([brokenBy(error).kind, texts]).toEqual(['failed', []]);
+  });
+
+  it('leaves what follows its end to be drained', async () => {
+    const answer = streamOf(api, usual);
+    const { outcome, drained } = await ask({ api, stream: true, answer, body: {} });
+    await readTexts(outcome);
+    expect(drained()).toBe(0);
+    if (outcome.kind === 'stream') outcome.drain();
+    expect(drained()).toBe(1);
+  });
+
+  it('of a stream names the same id, model and time in each chunk, and begins with the role', async () => {
+    const { texts } = await streamed(api, streamOf(api, usual));
+    const chunks = texts.slice(0, -1).map((text) => JSON.parse(text));
+    const heads = chunks.map(({ id, model, created, object }) => JSON.stringify([id, model, created, object]));
+    expect(new Set(heads).size).toBe(1);
+    expect(chunks[0].object).toBe('chat.completion.chunk');
+    expect(chunks[0].choices[0].delta).toEqual({ role: 'assistant', content: '' });
+    expect(chunks.at(-1).choices).toEqual([]);
+    expect(chunks.at(-2).choices[0]).toMatchObject({ delta: {}, finish_reason: 'tool_calls' });
+  });
+});
+
+describe('why an answer ended', () => {
+  it.each([
+    ['messages', 'end_turn', 'stop'],
+    ['messages', 'stop_sequence', 'stop'],
+    ['messages', 'max_tokens', 'length'],
+    ['messages', 'model_context_window_exceeded', 'length'],
+    ['messages', 'refusal', 'content_filter'],
+    ['converse', 'end_turn', 'stop'],
+    ['converse', 'stop_sequence', 'stop'],
+    ['converse', 'max_tokens', 'length'],
+    ['converse', 'content_filtered', 'content_filter'],
+    ['converse', 'guardrail_intervened', 'content_filter'],
+    ['generate-content', 'STOP', 'stop'],
+    ['generate-content', 'MAX_TOKENS', 'length'],
+    ['generate-content', 'SAFETY', 'content_filter'],
+    ['generate-content', 'RECITATION', 'content_filter'],
+    ['generate-content', 'PROHIBITED_CONTENT', 'content_filter'],
+  ] as const)('%s says %s: %s', async (api, said, expected) => {
+    const answer = { blocks: [{ text: 'So far' }], reason: said };
+    expect((await wholeMessage(api, answer)).choices[0].finish_reason).toBe(expected);
+    expect(readChunks((await streamed(api, streamOf(api, answer))).texts).finishReason).toBe(expected);
+  });
+
+  it('is a failure where the model could not write its call', async () => {
+    const answer = { blocks: [{ text: 'So far' }], reason: 'MALFORMED_FUNCTION_CALL' };
+    const { outcome } = await ask({
+      api: 'generate-content',
+      answer: jsonAnswer(jsonOf('generate-content', answer)),
+      body: {},
+    });
+    expect(failureOf(outcome)).toMatchObject({ kind: 'failed', cause: 'finish_error' });
+    const { error } = await streamed('generate-content', streamOf('generate-content', answer));
+    expect(brokenBy(error).cause).toBe('finish_error');
+  });
+});
+
+describe('a prompt that is blocked', () => {
+  const blocked = { promptFeedback: { blockReason: 'PROHIBITED_CONTENT' }, usageMetadata: { promptTokenCount: 3 } };
+  const failure = { kind: 'invalid', reason: 'content_policy_violation', cause: 'blocked_prompt' };
+
+  it('is content_policy_violation, whole and streamed', async () => {
+    const { outcome } = await ask({ api: 'generate-content', answer: jsonAnswer(blocked), body: {} });
+    expect(failureOf(outcome)).toEqual(failure);
+    const { texts, error } = await streamed('generate-content', eventStream(blocked));
+    expect([brokenBy(error), texts]).toEqual([failure, []]);
+  });
+
+  it('is none where the answer was filtered, which is an answer', async () => {
+    const filtered = { candidates: [{ finishReason: 'SAFETY', index: 0 }], usageMetadata: { promptTokenCount: 3 } };
+    const { outcome } = await ask({ api: 'generate-content', answer: jsonAnswer(filtered), body: {} });
+    expect(completionOf(outcome).choices[0]).toMatchObject({
+      finish_reason: 'content_filter',
+      message: { content: '' },
+    });
+  });
+});
+
+describe('an error inside a stream', () => {
+  const begun = (api: Api) => streamOf(api, { blocks: [{ text: 'So far, so good' }] }).bytes.slice(0, 4);
+  const anthropicError = (type: string) => eventStream({ type: 'error', error: { type, message: 'No.' } });
+  const geminiError = (code: number, status: string) => eventStream({ error: { code, message: 'No.', status } });
+
+  it.each([
+    ['messages', 'overloaded_error', 'failed', anthropicError('overloaded_error')],
+    ['messages', 'api_error', 'failed', anthropicError('api_error')],
+    ['messages', 'rate_limit_error', 'rate_limited', anthropicError('rate_limit_error')],
+    ['messages', 'invalid_request_error', 'invalid', anthropicError('invalid_request_error')],
+    ['converse', 'throttling', 'rate_limited', frames(['throttlingException', { message: 'No.' }])],
+    ['converse', 'validation', 'invalid', frames(['validationException', { message: 'No.' }])],
+    ['converse', 'server', 'failed', frames(['internalServerException', { message: 'No.' }])],
+    ['converse', 'unavailable', 'failed', frames(['serviceUnavailableException', { message: 'No.' }])],
+    ['converse', 'unknown', 'failed', frames(['modelTimeoutException', { message: 'No.' }])],
+    ['generate-content', 'UNAVAILABLE', 'failed', geminiError(503, 'UNAVAILABLE')],
+    ['generate-content', 'RESOURCE_EXHAUSTED', 'rate_limited', geminiError(429, 'RESOURCE_EXHAUSTED')],
+  ] as const)('%s %s: %s', async (api, _what, kind, fault) => {
+    const { texts, error } = await streamed(api, { ...fault, bytes: [...begun(api), ...fault.bytes] });
+    expect(brokenBy(error).kind).toBe(kind);
+    expect(texts.length).toBeGreaterThan(0);
+    expect(texts).not.toContain('[DONE]');
+    // Before anything else it is a failure all the same.
+    const alone = await ask({ api, stream: true, answer: fault, body: {} });
+    const early =
+      alone.outcome.kind === 'failure' ? alone.outcome.failure : brokenBy((await readTexts(alone.outcome)).error);
+    expect(early.kind).toBe(kind);
+  });
+
+  it('is told to the operator in the words of the provider', async () => {
+    const { error } = await streamed('messages', {
+      ...anthropicError('overloaded_error'),
+      bytes: [...begun('messages'), ...anthropicError('overloaded_error').bytes],
+    });
+    expect(brokenBy(error)).toMatchObject({ status: 529, cause: 'error_object_529' });
+    expect(brokenBy(error).providerText).toContain('No.');
+  });
+
+  it.each(['messages', 'generate-content'] as const)('%s: an event without end is too large', async (api) => {
+    const endless = Buffer.from(`data: {"type":"${'x'.repeat(1024 * 1024)}`);
+    const bytes = Array.from({ length: Math.ceil(upstreamEventMaxBytes / endless.length) + 3 }, () => endless);
+    const { error } = await streamed(api, { contentType: 'text/event-stream', bytes: [...begun(api), ...bytes] });
+    expect(error).toBeInstanceOf(RangeError);
+  });
+});
+
+describe('an answer that no tool of the client is called in', () => {
+  it('has no tool_calls for what the provider ran itself', async () => {
+    const content = [
+      { type: 'server_tool_use', id: 'srvtoolu_1', name: 'web_search', input: { query: 'gw' } },
+      { type: 'web_search_tool_result', tool_use_id: 'srvtoolu_1', content: [] },
+      { type: 'text', text: 'Found.' },
+    ];
+    const { outcome } = await ask({
+      api: 'messages',
+      answer: jsonAnswer({ ...jsonOf('messages', { blocks: [] }), content }),
+      body: {},
+    });
+    const { message, finish_reason: reason } = completionOf(outcome).choices[0];
+    expect([message.content, message.tool_calls, reason]).toEqual(['Found.', undefined, 'stop']);
+
+    const parts = [{ executableCode: { language: 'PYTHON', code: '1' } }, { text: 'One.' }];
+    const { texts } = await streamed(
+      'generate-content',
+      eventStream({ candidates: [{ content: { role: 'model', parts }, finishReason: 'STOP', index: 0 }] }),
+    );
+    const read = readChunks(texts);
+    expect([read.message.content, read.message.tool_calls, read.finishReason]).toEqual(['One.', undefined, 'stop']);
+    // It reported nothing: the gateway estimates.
+    expect(read.usage).toBeUndefined();
+  });
+});
+
+describe("Gemini's answers", () => {
+  it('carry a signature of a call in the call, where other clients look for it, and as a detail of its id', async () => {
+    const answer = { blocks: [{ id: 'fc1', name: 'weather', args: {} }] };
+    for (const message of [
+      (await wholeMessage('generate-content', answer)).choices[0].message,
+      readChunks((await streamed('generate-content', streamOf('generate-content', answer))).texts).message,
+    ]) {
+      expect(message.tool_calls[0].extra_content).toEqual({ google: { thought_signature: 'of fc1' } });
+      expect(message.reasoning_details).toEqual([
+        { type: 'reasoning.encrypted', data: 'of fc1', id: 'fc1', format: 'google-gemini-v1', index: 0 },
+      ]);
+    }
+  });
+
+  it('give calls without an id one of their own', async () => {
+    const parts = ['a', 'b'].map((name) => ({ functionCall: { name, args: {} } }));
+    const gemini = { candidates: [{ content: { role: 'model', parts }, finishReason: 'STOP', index: 0 }] };
+    const { outcome } = await ask({ api: 'generate-content', answer: jsonAnswer(gemini), body: {} });
+    const ids = completionOf(outcome).choices[0].message.tool_calls.map(({ id }: Json) => id);
+    expect(new Set(ids).size).toBe(2);
+  });
+
+  it('that reach the limit of one request end there: no second request is made that nothing was held for', async () => {
+    const candidate = { content: { role: 'model', parts: [{ text: 'So far' }] }, index: 0 };
+    const part = {
+      candidates: [{ ...candidate, finishReason: 'CONTINUATION', continuationToken: 't' }],
+      usageMetadata: { promptTokenCount: 17, candidatesTokenCount: 5 },
+    };
+    const whole = await ask({ api: 'generate-content', answer: jsonAnswer(part), body: {} });
+    const completion = completionOf(whole.outcome);
+    expect([whole.sent.length, completion.choices[0].finish_reason, completion.usage.total_tokens]).toEqual([
+      1,
+      'length',
+      22,
+    ]);
+    const { texts, sent } = await streamed('generate-content', eventStream(part));
+    const read = readChunks(texts);
+    expect([sent.length, read.finishReason, read.message.content]).toEqual([1, 'length', 'So far']);
+    expect(read.usage).toMatchObject({ total_tokens: 22 });
+  });
+
+  it('bring images that they made', async () => {
+    const parts = [{ text: 'Here.' }, { inlineData: { mimeType: 'image/png', data: 'AAAA' } }];
+    const gemini = { candidates: [{ content: { role: 'model', parts }, finishReason: 'STOP', index: 0 }] };
+    const image = { type: 'image_url', image_url: { url: 'data:image/png;base64,AAAA' } };
+    const { outcome } = await ask({ api: 'generate-content', answer: jsonAnswer(gemini), body: {} });
+    expect(completionOf(outcome).choices[0].message.images).toEqual([image]);
+    const { texts } = await streamed('generate-content', eventStream(gemini));
+    expect(texts.some((text) => text.includes(JSON.stringify(image)))).toBe(true);
+  });
+});

@@ -1,0 +1,813 @@
+import fc from 'fast-check';
+import { describe, expect, it } from '#jest';
+import { missingFeatures } from '../../../shared/routing/formats/index.ts';
+import { ask, completionOf, failureOf, type Json, jsonAnswer } from './fake-send.ts';
+import { apis, jsonOf } from './provider-answers.ts';
+
+type Api = (typeof apis)[number];
+
+// biome-ignore lint/suspicious/noExplicitAny: a provider's body is looked into member by member.
+type Any = any;
+
+async function sentBody(api: Api, body: Json, model?: string): Promise<Any> {
+  const answer = jsonAnswer(jsonOf(api, { blocks: [{ text: 'Fine.' }] }));
+  const { sent, outcome } = await ask({ api, body, answer, ...(model === undefined ? {} : { model }) });
+  if (outcome.kind === 'failure') throw new Error(JSON.stringify(outcome));
+  expect(sent).toHaveLength(1);
+  return sent[0]?.body;
+}
+
+const user = (content: unknown): Json => ({ role: 'user', content });
+const weather = {
+  type: 'function',
+  function: {
+    name: 'weather',
+    description: 'Tells it.',
+    parameters: { type: 'object', properties: { city: { type: 'string' } }, required: ['city'] },
+  },
+};
+const pngUrl = 'data:image/png;base64,iVBORw0KGgo=';
+const pdfUrl = 'data:application/pdf;base64,JVBERi0=';
+const image = (url: string) => ({ type: 'image_url', image_url: { url } });
+const pdf = { type: 'file', file: { filename: 'a report.pdf', file_data: pdfUrl } };
+const ephemeral = { cache_control: { type: 'ephemeral' } };
+const forAnHour = { cache_control: { type: 'ephemeral', ttl: '1h' } };
+const call = (id: string, args: string, extra: Json = {}) => ({
+  id,
+  type: 'function',
+  function: { name: 'weather', arguments: args },
+  ...extra,
+});
+const called = [
+  user('Both?'),
+  { role: 'assistant', content: 'Looking.', tool_calls: [call('a', '{"city":"Köln"}'), call('b', '')] },
+  { role: 'system', content: 'Be brief.' },
+  { role: 'tool', tool_call_id: 'a', content: 'Rain.' },
+  { role: 'tool', tool_call_id: 'b', content: [{ type: 'text', text: 'Sun.' }] },
+];
+
+/** What each package really sends for a feature: the member it ends up in, by format. */
+const features: readonly (readonly [
+  feature: string,
+  body: Json,
+  said: Readonly<Record<Api, (body: Any) => unknown>>,
+  expected: Readonly<Record<Api, unknown>>,
+])[] = [
+  [
+    'system and developer messages at the start',
+    { messages: [{ role: 'system', content: 'One.' }, { role: 'developer', content: 'Two.' }, user('Hi.')] },
+    {
+      messages: ({ system }) => system.map(({ text }: Any) => text),
+      converse: ({ system }) => system.map(({ text }: Any) => text),
+      'generate-content': ({ systemInstruction }) => systemInstruction.parts.map(({ text }: Any) => text),
+    },
+    { messages: ['One.', 'Two.'], converse: ['One.', 'Two.'], 'generate-content': ['One.', 'Two.'] },
+  ],
+  [
+    'an image as bytes, named as providers know it',
+    { messages: [user([image('data:image/jpg;base64,AAAA')])] },
+    {
+      messages: ({ messages }) => messages[0].content[0].source,
+      converse: ({ messages }) => messages[0].content[0].image,
+      'generate-content': ({ contents }) => contents[0].parts[0].inlineData,
+    },
+    {
+      messages: { type: 'base64', media_type: 'image/jpeg', data: 'AAAA' },
+      converse: { format: 'jpeg', source: { bytes: 'AAAA' } },
+      'generate-content': { mimeType: 'image/jpeg', data: 'AAAA' },
+    },
+  ],
+  [
+    'a file',
+    { messages: [user([pdf])] },
+    {
+      messages: ({ messages }) => messages[0].content[0],
+      converse: ({ messages }) => messages[0].content[0].document,
+      'generate-content': ({ contents }) => contents[0].parts[0].inlineData,
+    },
+    {
+      messages: {
+        type: 'document',
+        title: 'a report.pdf',
+        source: { type: 'base64', media_type: 'application/pdf', data: 'JVBERi0=' },
+      },
+      converse: { format: 'pdf', name: 'a report', source: { bytes: 'JVBERi0=' } },
+      'generate-content': { mimeType: 'application/pdf', data: 'JVBERi0=' },
+    },
+  ],
+  [
+    'tools',
+    { tools: [weather] },
+    {
+      messages: ({ tools }) => tools[0],
+      converse: ({ toolConfig }) => toolConfig.tools[0].toolSpec,
+      'generate-content': ({ tools }) => tools[0].functionDeclarations[0],
+    },
+    {
+      messages: { name: 'weather', description: 'Tells it.', input_schema: weather.function.parameters },
+      converse: { name: 'weather', description: 'Tells it.', inputSchema: { json: weather.function.parameters } },
+      'generate-content': {
+        name: 'weather',
+        description: 'Tells it.',
+        parametersJsonSchema: weather.function.parameters,
+      },
+    },
+  ],
+  ...(
+    [
+      ['auto', { type: 'auto' }, undefined, 'AUTO'],
+      ['required', { type: 'any' }, { any: {} }, 'ANY'],
+    ] as const
+  ).map(([choice, anthropic, converse, gemini]): (typeof features)[number] => [
+    `tool_choice ${choice}`,
+    { tools: [weather], tool_choice: choice },
+    {
+      messages: ({ tool_choice }) => tool_choice,
+      converse: ({ toolConfig }) => (choice === 'auto' ? undefined : toolConfig.toolChoice),
+      'generate-content': ({ toolConfig }) => toolConfig.functionCallingConfig.mode,
+    },
+    { messages: anthropic, converse, 'generate-content': gemini },
+  ]),
+  [
+    'a named tool',
+    { tools: [weather], tool_choice: { type: 'function', function: { name: 'weather' } } },
+    {
+      messages: ({ tool_choice }) => tool_choice,
+      converse: ({ toolConfig }) => toolConfig.toolChoice,
+      'generate-content': ({ toolConfig }) => toolConfig.functionCallingConfig,
+    },
+    {
+      messages: { type: 'tool', name: 'weather' },
+      converse: { tool: { name: 'weather' } },
+      'generate-content': { mode: 'ANY', allowedFunctionNames: ['weather'] },
+    },
+  ],
+  [
+    'tool_choice none',
+    { tools: [weather], tool_choice: 'none' },
+    {
+      messages: ({ tool_choice }) => tool_choice,
+      converse: ({ toolConfig }) => toolConfig,
+      'generate-content': ({ toolConfig }) => toolConfig.functionCallingConfig.mode,
+    },
+    { messages: { type: 'none' }, converse: undefined, 'generate-content': 'NONE' },
+  ],
+  [
+    'tools of which only some are allowed',
+    {
+      tools: [weather, { type: 'function', function: { name: 'time' } }],
+      tool_choice: {
+        type: 'allowed_tools',
+        allowed_tools: { mode: 'required', tools: [{ type: 'function', function: { name: 'time' } }] },
+      },
+    },
+    {
+      messages: ({ tools, tool_choice }) => [tools.map(({ name }: Any) => name), tool_choice],
+      converse: ({ toolConfig }) => [toolConfig.tools.map(({ toolSpec }: Any) => toolSpec.name), toolConfig.toolChoice],
+      'generate-content': ({ tools, toolConfig }) => [
+        tools[0].functionDeclarations.map(({ name }: Any) => name),
+        toolConfig.functionCallingConfig.mode,
+      ],
+    },
+    {
+      messages: [['time'], { type: 'any' }],
+      converse: [['time'], { any: {} }],
+      'generate-content': [['time'], 'ANY'],
+    },
+  ],
+  [
+    'parallel_tool_calls: false',
+    { tools: [weather], parallel_tool_calls: false },
+    {
+      messages: ({ tool_choice }) => tool_choice,
+      converse: ({ additionalModelRequestFields }) => additionalModelRequestFields.tool_choice,
+      // It has no word for it.
+      'generate-content': ({ toolConfig }) => toolConfig,
+    },
+    {
+      messages: { type: 'auto', disable_parallel_tool_use: true },
+      converse: { type: 'auto', disable_parallel_tool_use: true },
+      'generate-content': undefined,
+    },
+  ],
+  [
+    'max_tokens, temperature, top_p, stop and seed',
+    { max_tokens: 77, temperature: 0.25, stop: ['END', 'FIN'], seed: 7 },
+    {
+      messages: (body) => [body.max_tokens, body.temperature, body.stop_sequences, body.seed],
+      converse: ({ inferenceConfig: of }) => [of.maxTokens, of.temperature, of.stopSequences, of.seed],
+      'generate-content': ({ generationConfig: of }) => [of.maxOutputTokens, of.temperature, of.stopSequences, of.seed],
+    },
+    {
+      messages: [77, 0.25, ['END', 'FIN'], undefined],
+      converse: [77, 0.25, ['END', 'FIN'], undefined],
+      'generate-content': [77, 0.25, ['END', 'FIN'], 7],
+    },
+  ],
+  [
+    'top_p, and max_completion_tokens, and stop as one text',
+    { max_completion_tokens: 78, top_p: 0.5, stop: 'END' },
+    {
+      messages: (body) => [body.max_tokens, body.top_p, body.stop_sequences],
+      converse: ({ inferenceConfig: of }) => [of.maxTokens, of.topP, of.stopSequences],
+      'generate-content': ({ generationConfig: of }) => [of.maxOutputTokens, of.topP, of.stopSequences],
+    },
+    {
+      messages: [78, 0.5, ['END']],
+      converse: [78, 0.5, ['END']],
+      'generate-content': [78, 0.5, ['END']],
+    },
+  ],
+  [
+    "no bound: the entry's own is sent",
+    {},
+    {
+      messages: ({ max_tokens }) => max_tokens,
+      converse: ({ inferenceConfig }) => inferenceConfig.maxTokens,
+      'generate-content': ({ generationConfig }) => generationConfig.maxOutputTokens,
+    },
+    { messages: 8_192, converse: 8_192, 'generate-content': 8_192 },
+  ],
+  [
+    'a response schema',
+    {
+      response_format: {
+        type: 'json_schema',
+        json_schema: {
+          name: 'label',
+          schema: {
+            type: 'object',
+            properties: { a: { type: 'string' } },
+            required: ['a'],
+            additionalProperties: false,
+          },
+        },
+      },
+    },
+    {
+      messages: ({ output_config }) => output_config.format.schema.properties.a.type,
+      converse: (body) => JSON.stringify(body).includes('"a":{"type":"string"}'),
+      'generate-content': ({ generationConfig: of }) => [of.responseMimeType, of.responseJsonSchema.properties.a.type],
+    },
+    { messages: 'string', converse: true, 'generate-content': ['application/json', 'string'] },
+  ],
+  [
+    'JSON of any form',
+    { response_format: { type: 'json_object' } },
+    {
+      messages: ({ tools, tool_choice }) => [tools[0].name, tool_choice.type],
+      converse: ({ toolConfig }) => [toolConfig.tools[0].toolSpec.name, Object.keys(toolConfig.toolChoice)[0]],
+      'generate-content': ({ generationConfig: of }) => [of.responseMimeType, of.responseJsonSchema],
+    },
+    { messages: ['json', 'any'], converse: ['json', 'any'], 'generate-content': ['application/json', undefined] },
+  ],
+  [
+    'cache_control of parts',
+    {
+      messages: [
+        { role: 'system', content: [{ type: 'text', text: 'Long.', ...forAnHour }] },
+        user([
+          { type: 'text', text: 'Longer.', ...ephemeral },
+          { type: 'text', text: 'Short.' },
+        ]),
+      ],
+    },
+    {
+      messages: ({ system, messages }) => [system, messages[0].content],
+      converse: ({ system, messages }) => [system, messages[0].content],
+      'generate-content': (body) => JSON.stringify(body).includes('ache'),
+    },
+    {
+      messages: [
+        [{ type: 'text', text: 'Long.', ...forAnHour }],
+        [
+          { type: 'text', text: 'Longer.', ...ephemeral },
+          { type: 'text', text: 'Short.' },
+        ],
+      ],
+      converse: [
+        [{ text: 'Long.' }, { cachePoint: { type: 'default', ttl: '1h' } }],
+        [{ text: 'Longer.' }, { cachePoint: { type: 'default' } }, { text: 'Short.' }],
+      ],
+      'generate-content': false,
+    },
+  ],
+  [
+    'tool calls, and their results right behind them, before what an operator said in between',
+    { messages: called, tools: [weather] },
+    {
+      messages: ({ messages }) => messages.slice(1).map(({ role, content }: Any) => [role, content]),
+      converse: ({ messages }) => messages.slice(1).map(({ role, content }: Any) => [role, content]),
+      'generate-content': ({ contents }) => contents.slice(1).map(({ role, parts }: Any) => [role, parts]),
+    },
+    {
+      messages: [
+        [
+          'assistant',
+          [
+            { type: 'text', text: 'Looking.' },
+            { type: 'tool_use', id: 'a', name: 'weather', input: { city: 'Köln' } },
+            { type: 'tool_use', id: 'b', name: 'weather', input: {} },
+          ],
+        ],
+        [
+          'user',
+          [
+            { type: 'tool_result', tool_use_id: 'a', content: 'Rain.' },
+            { type: 'tool_result', tool_use_id: 'b', content: 'Sun.' },
+            { type: 'text', text: 'Be brief.' },
+          ],
+        ],
+      ],
+      converse: [
+        [
+          'assistant',
+          [
+            { text: 'Looking.' },
+            { toolUse: { toolUseId: 'a', name: 'weather', input: { city: 'Köln' } } },
+            { toolUse: { toolUseId: 'b', name: 'weather', input: {} } },
+          ],
+        ],
+        [
+          'user',
+          [
+            { toolResult: { toolUseId: 'a', content: [{ text: 'Rain.' }] } },
+            { toolResult: { toolUseId: 'b', content: [{ text: 'Sun.' }] } },
+            { text: 'Be brief.' },
+          ],
+        ],
+      ],
+      'generate-content': [
+        [
+          'model',
+          [
+            { text: 'Looking.' },
+            { functionCall: { id: 'a', name: 'weather', args: { city: 'Köln' } } },
+            { functionCall: { id: 'b', name: 'weather', args: {} } },
+          ],
+        ],
+        [
+          'user',
+          [
+            { functionResponse: { id: 'a', name: 'weather', response: { name: 'weather', content: 'Rain.' } } },
+            { functionResponse: { id: 'b', name: 'weather', response: { name: 'weather', content: 'Sun.' } } },
+          ],
+        ],
+        ['user', [{ text: 'Be brief.' }]],
+      ],
+    },
+  ],
+];
+
+describe.each(apis)('a request to a provider of %s', (api) => {
+  it.each(features)('says: %s', async (_feature, body, said, expected) => {
+    expect(said[api](await sentBody(api, body))).toEqual(expected[api]);
+  });
+
+  it('goes to the path of its model, asks for what it reads, and streams only on demand', async () => {
+    const paths = {
+      messages: ['/messages', '/messages'],
+      converse: ['/model/a%2Fb/converse', '/model/a%2Fb/converse-stream'],
+      'generate-content': ['/models/a-b:generateContent', '/models/a-b:streamGenerateContent?alt=sse'],
+    }[api];
+    const model = api === 'generate-content' ? 'a-b' : 'a/b';
+    const answer = jsonAnswer({});
+    const asked = await Promise.all([false, true].map((stream) => ask({ api, body: {}, answer, stream, model })));
+    const [whole, streamed] = asked.map(({ sent }) => sent[0]);
+    expect([whole?.path, streamed?.path]).toEqual(paths);
+    expect(whole?.accept).toBe('application/json');
+    expect(streamed?.accept).toBe(api === 'converse' ? 'application/vnd.amazon.eventstream' : 'text/event-stream');
+    if (api === 'messages') expect([whole?.body.stream, streamed?.body.stream]).toEqual([undefined, true]);
+    // Credentials and everything else of a request are the gateway's.
+    expect([Object.keys(whole ?? {}).sort(), whole?.headers]).toEqual([['accept', 'body', 'path'], undefined]);
+  });
+
+  it('leaves out what the format has no word for, and what is the gateway’s', async () => {
+    const bare = await sentBody(api, {});
+    const extra = {
+      logit_bias: { 1: 2 },
+      user: 'u',
+      metadata: { a: 'b' },
+      store: false,
+      verbosity: 'low',
+      provider: { sort: 'price' },
+      cache: {},
+      usage: { include: true },
+      stream_options: { include_usage: true },
+      made_up: 1,
+      temperature: null,
+      tools: null,
+      stop: null,
+      response_format: { type: 'text' },
+      service_tier: 'auto',
+      n: 1,
+      logprobs: false,
+    };
+    expect(await sentBody(api, extra)).toEqual(bare);
+  });
+
+  it('asks for no more output than is held, however much thinking is asked for', async () => {
+    const models: readonly string[] = {
+      messages: ['claude-3-7-sonnet-20250219', 'claude-sonnet-4-5', 'claude-opus-4-7', 'claude-sonnet-5', 'unknown'],
+      converse: [
+        'anthropic.claude-3-7-sonnet-20250219-v1:0',
+        'us.anthropic.claude-opus-4-7',
+        'amazon.nova-2-lite-v1:0',
+        'openai.gpt-oss-120b-1:0',
+        'meta.llama4-scout-17b-instruct-v1:0',
+      ],
+      'generate-content': [
+        'gemini-2.5-flash',
+        'gemini-2.5-pro',
+        'gemini-3-pro-preview',
+        'gemini-4-pro',
+        'gemma-3-27b-it',
+      ],
+    }[api];
+    const effort = fc.constantFrom('none', 'minimal', 'low', 'medium', 'high', 'xhigh', 'max');
+    const reasoning = fc.oneof(
+      effort.map((one) => ({ reasoning: { effort: one } })),
+      effort.map((one) => ({ reasoning_effort: one })),
+      fc.nat(100_000).map((tokens) => ({ reasoning: { max_tokens: tokens } })),
+      fc.boolean().map((enabled) => ({ reasoning: { enabled } })),
+    );
+    await fc.assert(
+      fc.asyncProperty(
+        fc.constantFrom(...models),
+        fc.integer({ min: 1, max: 40_000 }),
+        reasoning,
+        async (model, max_tokens, asked) => {
+          const body = await sentBody(api, { max_tokens, ...asked }, model);
+          const bound = {
+            messages: body.max_tokens,
+            converse: body.inferenceConfig?.maxTokens,
+            'generate-content': body.generationConfig?.maxOutputTokens,
+          }[api];
+          expect(bound).toBeGreaterThan(0);
+          expect(bound).toBeLessThanOrEqual(max_tokens);
+          const { budget_tokens: budget } =
+            {
+              messages: body.thinking,
+              converse: body.additionalModelRequestFields?.thinking,
+              'generate-content': undefined,
+            }[api] ?? {};
+          if (budget === undefined) return;
+          expect(budget).toBeGreaterThanOrEqual(1_024);
+          expect(budget).toBeLessThan(bound);
+        },
+      ),
+      { numRuns: 120 },
+    );
+  });
+
+  it('brings everything that was said, in its order, whatever the conversation', async () => {
+    const text = fc.string({ unit: 'grapheme-ascii', minLength: 1, maxLength: 8 }).map((one) => `<${one}>`);
+    const content = fc.oneof(
+      text,
+      fc.array(
+        text.map((one) => ({ type: 'text', text: one })),
+        { minLength: 1, maxLength: 3 },
+      ),
+    );
+    const turn = fc.oneof(
+      fc.record({ role: fc.constantFrom('user', 'system', 'developer', 'assistant'), content }).map((one) => [one]),
+      fc
+        .tuple(content, fc.array(text, { minLength: 1, maxLength: 3 }))
+        .map(([said, results]) => [
+          { role: 'assistant', content: said, tool_calls: results.map((_one, index) => call(`id.${index}`, '{}')) },
+          ...results.map((result, index) => ({ role: 'tool', tool_call_id: `id.${index}`, content: result })),
+        ]),
+    );
+    const textsOf = (value: unknown): string[] => {
+      if (typeof value === 'string') return /^<.*>$/s.test(value) ? value.split(/(?<=>)\n(?=<)/) : [];
+      return typeof value === 'object' && value !== null ? Object.values(value).flatMap(textsOf) : [];
+    };
+    await fc.assert(
+      fc.asyncProperty(fc.array(turn, { minLength: 1, maxLength: 6 }), fc.boolean(), async (turns, hasTools) => {
+        const messages = [user('<first>'), ...turns.flat(), user('<last>')];
+        const body = await sentBody(api, { messages, ...(hasTools ? { tools: [weather] } : {}) });
+        expect(textsOf(body.messages ?? body.contents)).toEqual(messages.flatMap(({ content: said }) => textsOf(said)));
+      }),
+      { numRuns: 60 },
+    );
+  });
+});
+
+describe('a conversation with tools', () => {
+  const ids = (body: Any, api: Api): [string[], string[]] => {
+    const parts = (body.messages ?? body.contents).flatMap((one: Any) => one.content ?? one.parts);
+    const read = {
+      messages: [(one: Any) => one.type === 'tool_use' && one.id, (one: Any) => one.tool_use_id],
+      converse: [(one: Any) => one.toolUse?.toolUseId, (one: Any) => one.toolResult?.toolUseId],
+      'generate-content': [(one: Any) => one.functionCall?.id, (one: Any) => one.functionResponse?.id],
+    }[api];
+    return read.map((pick) => parts.map(pick).filter(Boolean)) as [string[], string[]];
+  };
+
+  it.each(apis)('%s: ids that the provider would refuse get others, of calls and results alike', async (api) => {
+    const strange = ['functions.weather:0', 'x'.repeat(65), 'ok_1', 'ü'];
+    const messages = [
+      user('?'),
+      { role: 'assistant', content: null, tool_calls: strange.map((id) => call(id, '{}')) },
+      ...strange.map((id) => ({ role: 'tool', tool_call_id: id, content: id })),
+    ];
+    const [calls, results] = ids(await sentBody(api, { messages, tools: [weather] }), api);
+    expect(calls).toEqual(results);
+    expect(new Set(calls).size).toBe(4);
+    expect(calls[2]).toBe('ok_1');
+    for (const id of calls) expect(id).toMatch(/^[\w-]{1,64}$/);
+  });
+
+  it.each(apis)('%s: numbers in arguments reach the provider with every digit', async (api) => {
+    const answer = jsonAnswer(jsonOf(api, { blocks: [{ text: 'Fine.' }] }));
+    const messages = [
+      user('?'),
+      { role: 'assistant', tool_calls: [call('a', '{"id":12345678901234567890}')] },
+      { role: 'tool', tool_call_id: 'a', content: '1' },
+    ];
+    const { texts } = await ask({ api, body: { messages, tools: [weather] }, answer });
+    expect(texts[0]).toContain('12345678901234567890');
+  });
+
+  it('goes to Converse as text where no tool goes with it: calls without declared tools are refused there', async () => {
+    for (const body of [{ messages: called }, { messages: called, tools: [weather], tool_choice: 'none' }]) {
+      const { messages, toolConfig } = await sentBody('converse', body);
+      expect(toolConfig).toBeUndefined();
+      const text = JSON.stringify(messages);
+      for (const said of ['Looking.', 'weather', 'Köln', 'Rain.', 'Sun.', 'Be brief.']) expect(text).toContain(said);
+      expect(text).not.toMatch(/toolUse|toolResult/);
+    }
+  });
+
+  it('brings images of results', async () => {
+    const messages = [
+      user('?'),
+      { role: 'assistant', tool_calls: [call('a', '{}')] },
+      { role: 'tool', tool_call_id: 'a', content: [{ type: 'text', text: 'See:', ...ephemeral }, image(pngUrl)] },
+    ];
+    const body = await sentBody('messages', { messages, tools: [weather] });
+    expect(body.messages[2].content[0]).toMatchObject({
+      content: [
+        { type: 'text', text: 'See:' },
+        { type: 'image', source: { media_type: 'image/png' } },
+      ],
+      ...ephemeral,
+    });
+    const { messages: converse } = await sentBody('converse', { messages, tools: [weather] });
+    expect(converse[2].content).toMatchObject([
+      { toolResult: { content: [{ text: 'See:' }, { image: { format: 'png' } }] } },
+      { cachePoint: { type: 'default' } },
+    ]);
+  });
+
+  it('keeps what a model wrote that is no JSON, as an object that says so', async () => {
+    const messages = [
+      user('?'),
+      { role: 'assistant', tool_calls: [call('a', '{"city": "Kö')] },
+      { role: 'tool', tool_call_id: 'a', content: 'Invalid.' },
+    ];
+    for (const api of ['messages', 'converse'] as const) {
+      const text = JSON.stringify(await sentBody(api, { messages, tools: [weather] }));
+      expect(text).toContain(JSON.stringify({ rawInvalidInput: '{"city": "Kö' }));
+    }
+  });
+});
+
+describe('thinking', () => {
+  const thinkingOf = async (api: Api, body: Json, model?: string) => {
+    const sent = await sentBody(api, body, model);
+    if (api === 'generate-content') return sent.generationConfig.thinkingConfig;
+    return api === 'messages' ? sent.thinking : sent.additionalModelRequestFields?.thinking;
+  };
+
+  it.each([
+    ['messages', undefined, { type: 'enabled', budget_tokens: 2_048 }],
+    ['converse', undefined, { type: 'enabled', budget_tokens: 2_048 }],
+    ['generate-content', undefined, { thinkingBudget: 2_048, includeThoughts: true }],
+    // These are told how hard to think, not for how long.
+    ['messages', 'claude-opus-4-7', { type: 'adaptive', display: 'summarized' }],
+    ['generate-content', 'gemini-3-pro-preview', { thinkingLevel: 'low', includeThoughts: true }],
+  ] as const)('%s %s: a budget is sent as the model takes it', async (api, model, expected) => {
+    expect(await thinkingOf(api, { max_tokens: 4_096, reasoning: { max_tokens: 2_048 } }, model)).toEqual(expected);
+  });
+
+  it.each(apis)('%s: an effort is a part of the bound, by its other name too', async (api) => {
+    const budgets = await Promise.all(
+      [{ reasoning: { effort: 'medium' } }, { reasoning_effort: 'medium' }, { reasoning: { enabled: true } }].map(
+        async (asked) => thinkingOf(api, { max_tokens: 8_000, ...asked }),
+      ),
+    );
+    const name = api === 'generate-content' ? 'thinkingBudget' : 'budget_tokens';
+    expect(budgets.map((one) => one[name])).toEqual([4_000, 4_000, 4_000]);
+  });
+
+  it.each([
+    ['less than 1,024 tokens are left for it', { max_tokens: 1_024, reasoning: { effort: 'high' } }],
+    ['it is switched off', { reasoning: { enabled: false } }],
+    ['its effort is none', { reasoning_effort: 'none' }],
+    ['its budget is nothing', { reasoning: { max_tokens: 0 } }],
+  ])('is off where %s', async (_why, body) => {
+    expect(await thinkingOf('messages', body)).toEqual({ type: 'disabled' });
+    expect(await thinkingOf('converse', body)).toBeUndefined();
+    expect(await thinkingOf('generate-content', body)).toEqual({ thinkingBudget: 0 });
+  });
+
+  it('is left to the provider where nothing is said', async () => {
+    for (const api of apis) expect(await thinkingOf(api, {})).toBeUndefined();
+  });
+
+  it.each(['messages', 'converse'] as const)(
+    '%s: is off on results of calls whose thinking did not come back, which is refused',
+    async (api) => {
+      const asked = { reasoning: { effort: 'high' }, tools: [weather] };
+      expect(await thinkingOf(api, { ...asked, messages: called })).toBeUndefined();
+      const thought = { reasoning_details: [{ type: 'reasoning.text', text: 'Hm', signature: 's', index: 0 }] };
+      const messages = called.map((one) => (one.role === 'assistant' ? { ...one, ...thought } : one));
+      expect(await thinkingOf(api, { ...asked, messages })).toMatchObject({ type: 'enabled' });
+    },
+  );
+
+  it.each(apis)('%s: comes back to its provider as it left it, with the calls it led to', async (api) => {
+    const blocks = [
+      { thinking: 'Hm.', signature: 'c2ln' },
+      ...(api === 'generate-content' ? [] : [{ redacted: 'ZW5j' }]),
+      { text: 'Looking.' },
+      { id: 'a', name: 'weather', args: { city: 'Köln' } },
+    ];
+    const provided: Any = jsonOf(api, { blocks });
+    const { outcome } = await ask({ api, answer: jsonAnswer(provided), body: {} });
+    const { message } = completionOf(outcome).choices[0];
+    const { extra_content: _elsewhere, ...plainCall } = message.tool_calls[0];
+    const answered = { role: 'tool', tool_call_id: 'a', content: 'Rain.' };
+    // Of Gemini's two places for a signature each is enough.
+    for (const kept of [message, { ...message, tool_calls: [plainCall] }]) {
+      const body = await sentBody(api, { messages: [user('?'), kept, answered], tools: [weather] });
+      const expected = {
+        messages: () => provided.content,
+        converse: () => provided.output.message.content,
+        'generate-content': () => provided.candidates[0].content.parts,
+      }[api]();
+      expect((body.messages ?? body.contents)[1].content ?? body.contents[1].parts).toEqual(expected);
+    }
+  });
+
+  it('of another maker is not sent: its signature would be refused', async () => {
+    const details = (format: string) => [
+      { type: 'reasoning.text', text: 'Hm', signature: 's', format, index: 0 },
+      { type: 'reasoning.encrypted', data: 'd', format, index: 1 },
+    ];
+    const messages = (format: string) => [
+      user('?'),
+      { role: 'assistant', content: 'So.', reasoning_details: details(format) },
+      user('!'),
+    ];
+    const claude = await sentBody('messages', { messages: messages('google-gemini-v1') });
+    expect(claude.messages[1].content).toEqual([{ type: 'text', text: 'So.' }]);
+    const gemini = await sentBody('generate-content', { messages: messages('anthropic-claude-v1') });
+    expect(gemini.contents[1].parts).toEqual([{ text: 'So.' }]);
+  });
+
+  it('in the pieces of a stream is put together', async () => {
+    const pieces = [
+      { type: 'reasoning.text', text: 'Let me ', index: 0 },
+      { type: 'reasoning.text', text: 'see.', index: 0 },
+      { type: 'reasoning.text', text: '', signature: 's', index: 0 },
+    ];
+    const messages = [user('?'), { role: 'assistant', content: 'So.', reasoning_details: pieces }, user('!')];
+    const body = await sentBody('messages', { messages });
+    expect(body.messages[1].content[0]).toEqual({ type: 'thinking', thinking: 'Let me see.', signature: 's' });
+  });
+});
+
+describe('what a format lacks', () => {
+  const audio = { type: 'input_audio', input_audio: { data: 'AAAA', format: 'wav' } };
+  const sheet = { type: 'file', file: { file_data: 'data:text/csv;base64,AAAA' } };
+  const webPdf = { type: 'file', file: { file_data: 'https://example.com/a.pdf' } };
+  const of = (...content: unknown[]): Json => ({
+    messages: [user('Hi.'), user([{ type: 'text', text: 'See' }, ...content])],
+  });
+  const part = 'messages[1].content[1]';
+  /** By format: the member that is named, or true where the format takes it. */
+  const table: readonly (readonly [
+    string,
+    Json,
+    messages: string | true,
+    converse: string | true,
+    gemini: string | true,
+  ])[] = [
+    ['text', {}, true, true, true],
+    ['an image as bytes', of(image(pngUrl)), true, true, true],
+    ['an image at a URL', of(image('https://example.com/a.png')), true, part, true],
+    ['an image at no URL', of(image('file:///etc/passwd')), part, part, part],
+    ['a PDF as bytes', of(pdf), true, true, true],
+    ['a PDF at a URL', of(webPdf), true, part, true],
+    ['a table as a file', of(sheet), part, true, true],
+    ['a file by its id', of({ type: 'file', file: { file_id: 'file-1' } }), part, part, part],
+    ['audio', of(audio), part, part, true],
+    ['a part that nobody knows', of({ type: 'hologram' }), part, part, part],
+    [
+      'a former answer in audio',
+      { messages: [{ role: 'assistant', audio: { id: 'a' } }] },
+      'messages[0].audio',
+      'messages[0].audio',
+      'messages[0].audio',
+    ],
+    ['tools', { tools: [weather] }, true, true, true],
+    [
+      'tools that are no functions',
+      { tools: [weather, { type: 'custom', custom: {} }] },
+      'tools[1]',
+      'tools[1]',
+      'tools[1]',
+    ],
+    ['functions', { functions: [{ name: 'f' }] }, 'functions', 'functions', 'functions'],
+    ['several answers', { n: 2 }, 'n', 'n', 'n'],
+    ['logprobs', { logprobs: true }, 'logprobs', 'logprobs', 'logprobs'],
+    ['audio out', { modalities: ['text', 'audio'] }, 'modalities', 'modalities', 'modalities'],
+    ['a voice', { audio: { voice: 'alloy' } }, 'audio', 'audio', 'audio'],
+    ['a grammar', { response_format: { type: 'grammar' } }, 'response_format', 'response_format', 'response_format'],
+    ['a schema', { response_format: { type: 'json_schema', json_schema: { schema: {} } } }, true, true, true],
+    ['web search', { web_search_options: {} }, 'web_search_options', 'web_search_options', 'web_search_options'],
+    ['plugins', { plugins: [{ id: 'web' }] }, 'plugins', 'plugins', 'plugins'],
+    ['a dearer tier', { service_tier: 'priority' }, 'service_tier', 'service_tier', 'service_tier'],
+    ['best_of', { best_of: 2 }, 'best_of', 'best_of', 'best_of'],
+    [
+      'what asks for nothing',
+      { n: 1, logprobs: null, tools: [], functions: [], plugins: [], modalities: ['text'] },
+      true,
+      true,
+      true,
+    ],
+  ];
+
+  it.each(table)('%s', async (_what, asked, ...expected) => {
+    const body = { messages: [user('Hi.')], ...asked };
+    for (const [index, api] of apis.entries()) {
+      const lacks = expected[index] === true ? [] : [expected[index]];
+      expect([api, missingFeatures(body, api).map(({ member }) => member)]).toEqual([api, lacks]);
+      const { outcome, sent } = await ask({
+        api,
+        body,
+        answer: jsonAnswer(jsonOf(api, { blocks: [{ text: 'Fine.' }] })),
+      });
+      if (lacks.length === 0) expect([api, outcome.kind, sent.length]).toEqual([api, 'json', 1]);
+      // Nothing is dropped in silence, also where nobody asked before.
+      else expect([failureOf(outcome).kind, failureOf(outcome).param, sent]).toEqual(['invalid', lacks[0], []]);
+    }
+  });
+
+  it.each(['messages', 'generate-content'] as const)(
+    '%s takes URLs as they are, and downloads nothing',
+    async (api) => {
+      const { messages, contents } = await sentBody(api, of(image('https://example.com/a.webp'), webPdf));
+      expect(messages?.[0].content.slice(2) ?? contents[1].parts.slice(1)).toMatchObject(
+        api === 'messages'
+          ? [
+              { source: { type: 'url', url: 'https://example.com/a.webp' } },
+              { source: { type: 'url', url: 'https://example.com/a.pdf' } },
+            ]
+          : [
+              { fileData: { mimeType: 'image/webp', fileUri: 'https://example.com/a.webp' } },
+              { fileData: { mimeType: 'application/pdf', fileUri: 'https://example.com/a.pdf' } },
+            ],
+      );
+    },
+  );
+
+  it('an image of a kind that the provider does not take is a rejected request, not a fault', async () => {
+    const { outcome, sent } = await ask({
+      api: 'converse',
+      body: of(image('data:image/tiff;base64,AAAA')),
+      answer: jsonAnswer({}),
+    });
+    expect([failureOf(outcome), sent]).toEqual([
+      { kind: 'invalid', reason: 'unsupported_image_format', cause: 'not_translatable' },
+      [],
+    ]);
+  });
+});
+
+describe('what providers refuse that clients of chat completions send', () => {
+  it('a conversation of instructions only has a message of the user', async () => {
+    const messages = [{ role: 'system', content: 'Greet.' }];
+    for (const api of apis) {
+      const body = await sentBody(api, { messages });
+      expect((body.messages ?? body.contents).map(({ role }: Any) => role)).toEqual(['user']);
+    }
+  });
+
+  it('empty texts and messages are left out', async () => {
+    const messages = [
+      user([
+        { type: 'text', text: '' },
+        { type: 'text', text: 'Hi.' },
+      ]),
+      { role: 'assistant', content: '' },
+      user('So?'),
+    ];
+    for (const api of apis) {
+      const body = await sentBody(api, { messages });
+      expect(JSON.stringify(body)).not.toContain('"text":""');
+    }
+  });
+});
