@@ -1,1 +1,1 @@
-export { type TranslatedAnswer, type TranslatedCall, translate } from './translate.ts';
+export { type TranslatedAnswer, translate } from './translate.ts';
