@@ -74,6 +74,7 @@ const floors: readonly Readonly<Record<string, string>>[] = [
     'shared/routing/billing': rules,
     'shared/routing/providers': 'Transport and classification know no plan and no caller.',
   },
+  { 'shared/routing/formats/translated': 'Loaded on demand: knows the provider packages, and no plan.' },
   {
     'shared/routing/formats':
       'How a candidate is called, through a given `send`: no transport, no credential, no plan.',
@@ -193,6 +194,11 @@ export const powerHomes: readonly PowerHome[] = [
     power: 'YAML',
     sign: /(from|import\() ?'yaml'/,
     homes: ['shared/configuration/gateway-file/', 'infra/'],
+  },
+  {
+    power: 'the provider packages of the AI SDK',
+    sign: /(from|import\() ?'@ai-sdk\//,
+    homes: ['shared/routing/formats/translated/'],
   },
   { power: 'commander', sign: /(from|import\() ?'commander'/, homes: ['infra/cli/'] },
   { power: 'the CDK library', sign: /(from|import\() ?'(aws-cdk-lib|constructs)/, homes: ['infra/'] },

@@ -1,10 +1,9 @@
 // Calls a candidate in the format that it speaks, and reads its answer as the client's interface does.
 import type { Candidate } from '../../configuration/catalogue/index.ts';
 import type { AnswerEvent, JsonAnswer } from '../../protocol/interfaces/index.ts';
-import { classifyErrorObject, readStream } from '../providers/index.ts';
+import { classifyErrorObject, type NoAnswer, readStream, type Send } from '../providers/index.ts';
 import type { Format, FormatCall } from './provider-format.ts';
 import { relay } from './relay.ts';
-import type { NoAnswer, Send } from './send.ts';
 
 export interface EventStream {
   /** As `readStream` gives them. */

@@ -2,8 +2,7 @@
 import type { Candidate } from '../../configuration/catalogue/index.ts';
 import type { ClientInterface, ClientRequest, PassedOn } from '../../protocol/interfaces/index.ts';
 import type { EventText } from '../../protocol/wire/index.ts';
-import type { DescribeText } from '../providers/index.ts';
-import type { NoAnswer, Send } from './send.ts';
+import type { DescribeText, NoAnswer, Send } from '../providers/index.ts';
 
 export interface FormatCall {
   readonly clientInterface: ClientInterface;

@@ -23,6 +23,7 @@ export { midStreamCodeOf } from './mid-stream-codes.ts';
 export { type ProviderCredentials, providerCredentials } from './provider-credentials.ts';
 export { providerSecret } from './provider-secret.ts';
 export { describeProviderText } from './provider-text.ts';
+export type { CandidateAnswer, CandidateRequest, NoAnswer, Send } from './send.ts';
 export { signedCredentials } from './signed-credentials.ts';
 export { type DescribeText, readStream, StreamBroken } from './stream-reader.ts';
 export {

@@ -3,7 +3,7 @@ import type { Candidate } from '../../../shared/configuration/catalogue/index.ts
 import { jsonTextOf } from '../../../shared/protocol/wire/index.ts';
 import { type CandidateRequest, type NoAnswer, type Send, translated } from '../../../shared/routing/formats/index.ts';
 import type { Format, FormatCall } from '../../../shared/routing/formats/provider-format.ts';
-import type { TranslatedApi } from '../../../shared/routing/formats/translated/missing-features.ts';
+import type { TranslatedApi } from '../../../shared/routing/formats/translated/index.ts';
 import type { AttemptFailure } from '../../../shared/routing/providers/index.ts';
 
 export type Translated = Awaited<ReturnType<Format>>;

@@ -1,7 +1,7 @@
 // What providers of each format answer, whole and streamed, from one description. The shapes are those of their public
 // references: Anthropic's Messages, Bedrock's Converse in frames of AWS event streams, Gemini's generateContent.
 import { EventStreamCodec } from '@smithy/core/event-streams';
-import type { TranslatedApi } from '../../../shared/routing/formats/translated/missing-features.ts';
+import type { TranslatedApi } from '../../../shared/routing/formats/translated/index.ts';
 import type { FakeAnswer, Json } from './fake-send.ts';
 
 export type Block =

@@ -111,7 +111,8 @@ describe.each(apis)('an answer of %s', (api) => {
   });
 
   it('streams the same wherever its bytes are cut, and is broken wherever it ends too early', async () => {
-    const answer = streamOf(api, usual);
+    const blocks = [{ thinking: 'Hm', signature: 'c2ln' }, { text: 'ü👋' }, { id: 'a', name: 'f', args: { b: 'é' } }];
+    const answer = streamOf(api, { blocks });
     const bytes = Buffer.concat(answer.bytes);
     const expected = (await streamed(api, answer)).texts;
     for (let at = 1; at < bytes.length; at += 1) {

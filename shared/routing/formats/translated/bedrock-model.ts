@@ -1,6 +1,6 @@
 import { createAmazonBedrock } from '@ai-sdk/amazon-bedrock';
-import { packageApiKey, packageBaseUrl } from './exchange.ts';
-import type { OpenModel } from './models.ts';
+import { packageApiKey, packageBaseUrl } from './fetch-through-send.ts';
+import type { OpenModel } from './open-model.ts';
 
 /** With a key it signs nothing itself. */
 export const openModel: OpenModel = ({ model, fetch, generateId }) =>

@@ -1,7 +1,7 @@
 // The last word about the body that a package made: whatever it adds for thinking, no call asks for more output than is held.
 import { isJsonObject, parseJson } from '../../../protocol/wire/index.ts';
-import type { TranslatedApi } from './missing-features.ts';
 import type { CallTarget } from './to-call-options.ts';
+import type { TranslatedApi } from './translated-api.ts';
 
 type Json = Record<string, unknown>;
 

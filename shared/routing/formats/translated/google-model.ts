@@ -1,6 +1,6 @@
 import { createGoogle } from '@ai-sdk/google';
-import { packageApiKey, packageBaseUrl } from './exchange.ts';
-import type { OpenModel } from './models.ts';
+import { packageApiKey, packageBaseUrl } from './fetch-through-send.ts';
+import type { OpenModel } from './open-model.ts';
 
 export const openModel: OpenModel = ({ model, fetch, generateId }) =>
   createGoogle({ baseURL: packageBaseUrl, apiKey: packageApiKey, fetch, generateId })(model);

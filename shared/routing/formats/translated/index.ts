@@ -1,1 +1,2 @@
 export { type TranslatedAnswer, translate } from './translate.ts';
+export type { TranslatedApi } from './translated-api.ts';

@@ -1,16 +1,6 @@
 // The provider packages, each loaded when a provider of its format is called for the first time.
-import type { LanguageModelV4 } from '@ai-sdk/provider';
-import type { TranslatedApi } from './missing-features.ts';
-
-export interface ModelOptions {
-  /** As the provider names it. */
-  readonly model: string;
-  readonly fetch: typeof fetch;
-  /** For tool calls that came without one. */
-  readonly generateId: () => string;
-}
-
-export type OpenModel = (options: ModelOptions) => LanguageModelV4;
+import type { OpenModel } from './open-model.ts';
+import type { TranslatedApi } from './translated-api.ts';
 
 const loaders: Readonly<Record<TranslatedApi, () => Promise<{ readonly openModel: OpenModel }>>> = {
   messages: () => import('./anthropic-model.ts'),

@@ -2,7 +2,7 @@
 // assistant message back lets the model go on thinking across its tool calls.
 import type { LanguageModelV4ReasoningPart, SharedV4ProviderMetadata } from '@ai-sdk/provider';
 import { isJsonObject } from '../../../protocol/wire/index.ts';
-import type { TranslatedApi } from './missing-features.ts';
+import type { TranslatedApi } from './translated-api.ts';
 
 export type ReasoningDetail = { readonly format: string; readonly index: number } & (
   | { readonly type: 'reasoning.text'; readonly text: string; readonly signature?: string }

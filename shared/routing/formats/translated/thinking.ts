@@ -30,7 +30,7 @@ const effortByBudget: readonly (readonly [tokensMax: number, effort: Effort])[] 
   [8_192, 'medium'],
 ];
 
-/** Undefined: the request says nothing. 'none': it wants no thinking, or there is no room for any beside an answer. */
+/** Undefined: the request says nothing. 'none': it wants no thinking, or no tokens are left for any beside an answer. */
 export function thinkingOf(
   body: Readonly<Record<string, unknown>>,
   boundTokens: number,

@@ -2,10 +2,10 @@
 import type { LanguageModelV4CallOptions, SharedV4ProviderOptions } from '@ai-sdk/provider';
 import { isRawNumber } from '../../../foundation/ids/index.ts';
 import { isJsonObject } from '../../../protocol/wire/index.ts';
-import type { TranslatedApi } from './missing-features.ts';
 import type { Thinking } from './thinking.ts';
 import { toPrompt } from './to-prompt.ts';
 import { toResponseFormat, toToolOptions } from './to-tools.ts';
+import type { TranslatedApi } from './translated-api.ts';
 
 type Body = Readonly<Record<string, unknown>>;
 

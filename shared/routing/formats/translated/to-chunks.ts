@@ -1,9 +1,9 @@
 // The parts of a streamed answer as texts of `chat.completion.chunk`s.
 import type { LanguageModelV4StreamPart } from '@ai-sdk/provider';
 import { toFinishReason } from './finish-reason.ts';
-import type { TranslatedApi } from './missing-features.ts';
 import { readSigned, reasoningFormats } from './reasoning-details.ts';
 import { type AnswerHead, toImage, toToolCall } from './to-completion.ts';
+import type { TranslatedApi } from './translated-api.ts';
 import { type ChatUsage, toUsage } from './usage.ts';
 
 export interface ChunkWriter {

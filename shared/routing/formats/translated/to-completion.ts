@@ -1,8 +1,8 @@
 // What a model answered, whole, as the text of a `chat.completion`.
 import type { LanguageModelV4Content, LanguageModelV4GenerateResult } from '@ai-sdk/provider';
 import { toFinishReason } from './finish-reason.ts';
-import type { TranslatedApi } from './missing-features.ts';
 import { type ReasoningDetail, readSigned, reasoningFormats } from './reasoning-details.ts';
+import type { TranslatedApi } from './translated-api.ts';
 import { toUsage } from './usage.ts';
 
 /** What an answer says of itself. */

@@ -2,8 +2,8 @@
 import type { LanguageModelV4Message, LanguageModelV4Prompt, LanguageModelV4TextPart } from '@ai-sdk/provider';
 import { isJsonObject, parseJson } from '../../../protocol/wire/index.ts';
 import { type ContentPart, optionsOf, toParts, toTextParts } from './content-parts.ts';
-import type { TranslatedApi } from './missing-features.ts';
 import { readReasoningDetails } from './reasoning-details.ts';
+import type { TranslatedApi } from './translated-api.ts';
 
 type Json = Readonly<Record<string, unknown>>;
 type AssistantPart = Extract<LanguageModelV4Message, { role: 'assistant' }>['content'][number];

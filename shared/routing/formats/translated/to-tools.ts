@@ -2,7 +2,7 @@
 import type { JSONSchema7, LanguageModelV4CallOptions, LanguageModelV4FunctionTool } from '@ai-sdk/provider';
 import { isJsonObject } from '../../../protocol/wire/index.ts';
 import { optionsOf } from './content-parts.ts';
-import type { TranslatedApi } from './missing-features.ts';
+import type { TranslatedApi } from './translated-api.ts';
 
 type Json = Readonly<Record<string, unknown>>;
 

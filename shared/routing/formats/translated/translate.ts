@@ -4,19 +4,17 @@ import type { LanguageModelV4, LanguageModelV4CallOptions, LanguageModelV4Stream
 import type { Candidate } from '../../../configuration/catalogue/index.ts';
 import type { EventText, OutputSize } from '../../../protocol/wire/index.ts';
 import { askedOutputTokens } from '../../billing/index.ts';
-import type { AttemptFailure } from '../../providers/index.ts';
-import type { FormatAnswer } from '../provider-format.ts';
-import type { NoAnswer, Send } from '../send.ts';
+import type { AttemptFailure, DescribeText, NoAnswer, Send } from '../../providers/index.ts';
 import { boundBody } from './bounded-body.ts';
-import { createExchange, type Exchange } from './exchange.ts';
 import { failureOfAnswer, untranslatable } from './failure.ts';
+import { createExchange, type Exchange } from './fetch-through-send.ts';
 import { finishFailure } from './finish-reason.ts';
-import { missingFeatures, type TranslatedApi } from './missing-features.ts';
 import { loadModel } from './models.ts';
 import { thinkingOf } from './thinking.ts';
 import { type CallTarget, toCallOptions } from './to-call-options.ts';
 import { createChunkWriter } from './to-chunks.ts';
 import { type AnswerHead, toCompletion } from './to-completion.ts';
+import type { TranslatedApi } from './translated-api.ts';
 
 export interface TranslatedCall {
   readonly api: TranslatedApi;
@@ -32,11 +30,16 @@ export interface TranslatedCall {
 /** What it returns is why the stream broke: a value, because this file is bundled apart from those that read it. */
 export type TranslatedEvents = AsyncGenerator<EventText[], AttemptFailure | undefined, undefined>;
 
-type StreamAnswer = Extract<FormatAnswer, { kind: 'stream' }>;
-
+/** In the form of a chat completion. */
 export type TranslatedAnswer =
-  | Extract<FormatAnswer, { kind: 'json' }>
-  | (Omit<StreamAnswer, 'events'> & { readonly events: TranslatedEvents })
+  | { readonly kind: 'json'; readonly text: string; readonly describe: DescribeText }
+  | {
+      readonly kind: 'stream';
+      readonly events: TranslatedEvents;
+      /** Called at the end: a socket that is read to its end serves the next call. */
+      readonly drain: () => void;
+      readonly describe: DescribeText;
+    }
   | NoAnswer;
 
 const streamTypes: Readonly<Record<TranslatedApi, string>> = {
@@ -54,15 +57,6 @@ interface Reading {
 /** Rejects where `send` does, or where the body breaks. */
 export async function translate(call: TranslatedCall, { entry }: Candidate, send: Send): Promise<TranslatedAnswer> {
   const { api, body, stream } = call;
-  const [missing] = missingFeatures(body, api);
-  if (missing !== undefined) {
-    return noAnswer({
-      kind: 'invalid',
-      param: missing.member,
-      reason: 'unsupported_parameter',
-      cause: 'not_translatable',
-    });
-  }
   const boundTokens = askedOutputTokens(entry, call.output);
   const target: CallTarget = { api, boundTokens, thinking: thinkingOf(body, boundTokens) };
   const exchange = createExchange({

@@ -1,8 +1,6 @@
 // What a request asks for that cannot be said in a format: the candidate is passed over. Pure, and loads no translator.
-import { isJsonObject } from '../../../protocol/wire/index.ts';
-
-/** The formats that a chat completion is translated into. */
-export type TranslatedApi = 'messages' | 'converse' | 'generate-content';
+import { isJsonObject } from '../../protocol/wire/index.ts';
+import type { TranslatedApi } from './translated/index.ts';
 
 export type MissingFeatureName =
   | 'n'

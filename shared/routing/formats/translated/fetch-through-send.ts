@@ -1,8 +1,7 @@
 // The `fetch` that a package is given: its request goes out through `send`, so that URL, credential, signature, time limits,
 // sockets and the classification of failures stay the gateway's. What the package makes of a failure is not looked at.
 import { upstreamEventMaxBytes } from '../../../foundation/constants/index.ts';
-import type { AttemptFailure } from '../../providers/index.ts';
-import type { CandidateAnswer, Send } from '../send.ts';
+import type { AttemptFailure, CandidateAnswer, Send } from '../../providers/index.ts';
 
 /** Where a package believes the provider to be: what stands behind it is the path. Never called. */
 export const packageBaseUrl = 'https://provider.invalid';

@@ -1,6 +1,7 @@
 // The way from a format to a provider. The gateway hands each format a `send` of its own, so that credentials, time limits
 // and the classification of failures are the same for all.
-import type { AttemptFailure, DescribeText } from '../providers/index.ts';
+import type { AttemptFailure } from './classify.ts';
+import type { DescribeText } from './stream-reader.ts';
 
 export interface CandidateRequest {
   /** Behind the provider's base URL. */

@@ -1,0 +1,2 @@
+/** The formats that a chat completion is translated into. */
+export type TranslatedApi = 'messages' | 'converse' | 'generate-content';
