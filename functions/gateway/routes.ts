@@ -3,6 +3,7 @@
 import { rootPaths, routePaths } from '../../shared/foundation/constants/index.ts';
 import type { Gateway } from '../../shared/protocol/http/index.ts';
 import { chatCompletions } from '../../shared/protocol/interfaces/chat-completions/index.ts';
+import { countTokens, messages } from '../../shared/protocol/interfaces/messages/index.ts';
 import { createRouter, type RouterDependencies } from '../../shared/protocol/router/index.ts';
 import { serveModel, serveModels } from '../../shared/routing/model-listing/index.ts';
 import { serveCredits, serveGeneration, serveKey } from './account/serve-account.ts';
@@ -20,9 +21,15 @@ export const createChatGateway = (deps: GatewayDependencies & RouterDependencies
       },
       root: { [rootPaths.openapi]: { GET: serveOpenApi } },
       firstBase: {
+        [routePaths.messages]: { POST: serveCall(deps, messages) },
+        [routePaths.countTokens]: { POST: serveCall(deps, countTokens) },
         [routePaths.key]: { GET: serveKey(deps) },
         [routePaths.credits]: { GET: serveCredits(deps) },
         [routePaths.generation]: { GET: serveGeneration(deps) },
+      },
+      conventions: {
+        [routePaths.messages]: messages.pathConventions,
+        [routePaths.countTokens]: countTokens.pathConventions,
       },
     },
     deps,

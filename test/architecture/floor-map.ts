@@ -44,6 +44,7 @@ const floors: readonly Readonly<Record<string, string>>[] = [
   {
     'shared/protocol/interfaces/chat-completions':
       'What the interface of a client is: no stage, no store, no other interface.',
+    'shared/protocol/interfaces/messages': 'As chat completions: no stage, no store, no other interface.',
   },
   { 'shared/protocol/http': 'Adapters know the exchange, never the business behind it.' },
   { 'shared/protocol/router': 'The router knows routes and errors, not what is behind them.' },

@@ -5,6 +5,7 @@
 export const servingApis = {
   'chat-completions': ['chat-completions', 'messages', 'converse', 'generate-content'],
   messages: ['messages'],
+  'count-tokens': ['messages'],
   responses: ['responses'],
   embeddings: ['embeddings'],
 } as const;

@@ -5,6 +5,8 @@ export type BasePath = (typeof basePaths)[number];
 /** Paths below a base path, or below the first one alone. `*`: one more part, which may hold slashes. */
 export const routePaths = {
   chatCompletions: '/chat/completions',
+  messages: '/messages',
+  countTokens: '/messages/count_tokens',
   models: '/models',
   model: '/models/*',
   key: '/key',

@@ -1,0 +1,102 @@
+// The stateful reader of a stream of events: what of a message was said, and what it has used.
+import { isJsonObject, type UsageReport } from '../../wire/index.ts';
+import {
+  type AnswerEvent,
+  answerJson,
+  type EventFacts,
+  type EventReader,
+  type EventReading,
+  scanAnswer,
+  shortEventCharacters,
+} from '../index.ts';
+import { structuralNames, toolResult } from './read-answer.ts';
+import { mergeUsage, readUsageReport } from './read-usage.ts';
+
+type Members = Readonly<Record<string, unknown>>;
+
+/** A stream is complete where it said so: clients wait for `message_stop`, so one that ends before is broken. */
+export function openEventReader(): EventReader {
+  let usage: Members = {};
+  let isStopped = false;
+
+  function report(later: unknown): UsageReport | undefined {
+    if (!isJsonObject(later)) return undefined;
+    usage = mergeUsage(usage, later);
+    return readUsageReport(usage);
+  }
+
+  function read({ name, text }: { readonly name?: string | undefined; readonly text: string }): EventReading {
+    const event = parseEvent(text);
+    if (event === undefined) return { kind: 'unreadable' };
+    if (name === 'error' || event.type === 'error') return { kind: 'error', error: event };
+    const said = saidIn(event);
+    const isLast = event.type === 'message_stop';
+    isStopped ||= isLast;
+    const facts = { ...said, isLast, usage: report(usageIn(event)) };
+    return { kind: 'event', event: new MessageEvent(name, text, facts) };
+  }
+  return { read, isComplete: () => isStopped };
+}
+
+class MessageEvent implements AnswerEvent {
+  readonly name: string | undefined;
+  readonly text: string;
+  readonly facts: EventFacts;
+  constructor(name: string | undefined, text: string, facts: EventFacts) {
+    this.name = name;
+    this.text = text;
+    this.facts = facts;
+  }
+  get json() {
+    return answerJson(this.text);
+  }
+}
+
+/** Nearly all events are short. Undefined: it is no JSON object, or beyond what an answer may hold. */
+function parseEvent(text: string): Members | undefined {
+  if (text.length > shortEventCharacters && scanAnswer(text) === undefined) return undefined;
+  try {
+    const event: unknown = JSON.parse(text);
+    return isJsonObject(event) ? event : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+/** What is used stands in the message that begins, then beside what has changed of it. */
+const usageIn = ({ type, message, usage }: Members): unknown =>
+  type === 'message_start' && isJsonObject(message) ? message.usage : usage;
+
+const nothing = { hasOutput: false, outputBytes: 0 };
+
+/** Output is a block with something in it, or why the message ended. A block that has only begun may still be answered by another provider. */
+function saidIn({ type, content_block: block, delta }: Members): Pick<EventFacts, 'hasOutput' | 'outputBytes'> {
+  if (type === 'content_block_start' && isJsonObject(block)) return saidInBlock(block);
+  if (!isJsonObject(delta)) return nothing;
+  if (type === 'message_delta') return { hasOutput: (delta.stop_reason ?? null) !== null, outputBytes: 0 };
+  if (type !== 'content_block_delta') return nothing;
+  const { type: _kind, ...content } = delta;
+  return { hasOutput: Object.values(content).some(isFilled), outputBytes: textBytesOf(content) };
+}
+
+/** Blocks that begin empty and are filled by deltas. */
+const filledLater: ReadonlySet<unknown> = new Set(['text', 'thinking']);
+
+function saidInBlock(block: Members): Pick<EventFacts, 'hasOutput' | 'outputBytes'> {
+  const { type, ...content } = block;
+  if (typeof type === 'string' && toolResult.test(type)) return { hasOutput: true, outputBytes: 0 };
+  const hasOutput = !filledLater.has(type) || Object.values(content).some(isFilled);
+  return { hasOutput, outputBytes: textBytesOf(content) };
+}
+
+const isFilled = (value: unknown): boolean =>
+  value !== null && value !== '' && !(Array.isArray(value) && value.length === 0);
+
+/** Recursive: within the depth of an answer. */
+function textBytesOf(value: unknown): number {
+  if (typeof value === 'string') return Buffer.byteLength(value);
+  if (typeof value !== 'object' || value === null) return 0;
+  let bytes = 0;
+  for (const [name, member] of Object.entries(value)) if (!structuralNames.has(name)) bytes += textBytesOf(member);
+  return bytes;
+}

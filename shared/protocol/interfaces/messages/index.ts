@@ -1,0 +1,1 @@
+export { countTokens, messages } from './messages.ts';

@@ -1,0 +1,76 @@
+// How many tokens the media of a Messages request may take. The bytes of an image say nothing about them, so a documented
+// bound does: it decides what is held, and what is billed where a provider reports no usage.
+import { imageSize } from 'image-size';
+import { isJsonObject } from '../../wire/index.ts';
+
+/**
+ * As Anthropic documents it (platform.claude.com, "Images and vision", November 2026): an image takes one token for each
+ * patch of 28 px, after it was scaled to what the model reads, 4,784 patches at most with the models of highest resolution.
+ */
+const patchPx = 28;
+const imageTokensMax = 4_784;
+
+/** What of an image is looked at for its size: the headers of every common format are within. */
+const headerCharactersMax = 256 * 1024;
+
+export interface Media {
+  /** Tokens of the images at most. Undefined: media that only the context bounds (PDF, other files). */
+  readonly tokens: number | undefined;
+  /** Characters of base64, which are no text. */
+  readonly dataCharacters: number;
+}
+
+interface Part {
+  /** In the request. */
+  readonly path: string;
+  readonly part: Readonly<Record<string, unknown>>;
+}
+
+/** Every part of the messages, those inside tool results and documents included. */
+export function* partsOf(messages: unknown): Generator<Part> {
+  for (const [index, message] of (Array.isArray(messages) ? messages : []).entries()) {
+    if (isJsonObject(message)) yield* partsIn(message.content, `messages[${index}].content`);
+  }
+}
+
+function* partsIn(content: unknown, path: string): Generator<Part> {
+  for (const [index, part] of (Array.isArray(content) ? content : []).entries()) {
+    if (!isJsonObject(part)) continue;
+    const partPath = `${path}[${index}]`;
+    yield { path: partPath, part };
+    yield* partsIn(part.content, `${partPath}.content`);
+    if (isJsonObject(part.source)) yield* partsIn(part.source.content, `${partPath}.source.content`);
+  }
+}
+
+/** Where a part of the messages is an image. */
+export function pathOfImage(messages: unknown): string | undefined {
+  for (const { path, part } of partsOf(messages)) if (part.type === 'image') return path;
+  return undefined;
+}
+
+/** A document's text, and the parts in it, count like those of messages. */
+const textSources: readonly unknown[] = ['text', 'content'];
+
+export function mediaOf(messages: unknown): Media {
+  let tokens: number | undefined = 0;
+  let dataCharacters = 0;
+  for (const { part } of partsOf(messages)) {
+    // A part without a source is text, however it is called.
+    if (!isJsonObject(part.source) || textSources.includes(part.source.type)) continue;
+    const data = part.source.type === 'base64' && typeof part.source.data === 'string' ? part.source.data : '';
+    dataCharacters += data.length;
+    if (part.type !== 'image') tokens = undefined;
+    else if (tokens !== undefined) tokens += imageTokens(data);
+  }
+  return { tokens, dataCharacters };
+}
+
+function imageTokens(base64: string): number {
+  try {
+    const { width, height } = imageSize(Buffer.from(base64.slice(0, headerCharactersMax), 'base64'));
+    return Math.min(imageTokensMax, Math.ceil(width / patchPx) * Math.ceil(height / patchPx));
+  } catch {
+    return imageTokensMax;
+  }
+}

@@ -1,0 +1,55 @@
+// What a provider answers as JSON. Lenient: an object with a list as content is a message, and a member that is not known
+// changes nothing.
+import { findMember, type JsonText, parseJson, pick } from '../../wire/index.ts';
+import { membersOf, type ReadAnswer, readErrorObject, readInTurns, textBytesIn } from '../index.ts';
+import { readUsageReport } from './read-usage.ts';
+
+const factsShape = membersOf({ type: {}, error: {}, input_tokens: {} });
+
+export const readMessage = async (text: string): Promise<ReadAnswer> =>
+  (await readInTurns(text, readFacts)) ?? { kind: 'unreadable' };
+
+async function readFacts(json: JsonText, nextStep: () => Promise<void>): Promise<ReadAnswer> {
+  if (isError(json)) return { kind: 'error', error: readErrorObject(json) };
+  const content = findMember(json, 'content');
+  if (content === undefined || !json.isArray(content)) return { kind: 'unreadable' };
+  await nextStep();
+  const outputBytes = Array.from(json.inside(content)).reduce((sum, block) => sum + blockBytes(json, block), 0);
+  return { kind: 'answer', answer: { json, usage: readReportedUsage(json), outputBytes } };
+}
+
+/** The answer is a number, which costs nothing. */
+export const readTokenCount = async (text: string): Promise<ReadAnswer> =>
+  (await readInTurns(text, readCount)) ?? { kind: 'unreadable' };
+
+async function readCount(json: JsonText): Promise<ReadAnswer> {
+  if (isError(json)) return { kind: 'error', error: readErrorObject(json) };
+  const facts = pick(json, 0, factsShape) as Record<string, unknown>;
+  if (typeof facts.input_tokens !== 'number') return { kind: 'unreadable' };
+  return { kind: 'answer', answer: { json, usage: readUsageReport({ input_tokens: 0, output_tokens: 0 }), outputBytes: 0 } };
+}
+
+function isError(json: JsonText): boolean {
+  const { type, error } = pick(json, 0, factsShape) as Record<string, unknown>;
+  return type === 'error' || (error ?? null) !== null;
+}
+
+/** Ten times what any provider reports. A longer one is none. */
+const usageMaxCharacters = 16 * 1024;
+
+export function readReportedUsage(json: JsonText) {
+  const member = findMember(json, 'usage');
+  if (member === undefined || json.end(member) - json.start(member) > usageMaxCharacters) return undefined;
+  return readUsageReport(parseJson(json.slice(member)));
+}
+
+/** Names of members that hold no text of the model. */
+export const structuralNames: ReadonlySet<string> = new Set(['type', 'id', 'tool_use_id', 'signature']);
+/** The output of a tool that the provider ran. */
+export const toolResult = /_tool_result$/;
+
+function blockBytes(json: JsonText, block: number): number {
+  const type = json.isObject(block) ? findMember(json, 'type', block) : undefined;
+  const isResult = type !== undefined && json.isString(type) && toolResult.test(JSON.parse(json.slice(type)) as string);
+  return isResult ? 0 : textBytesIn(json, block, structuralNames);
+}

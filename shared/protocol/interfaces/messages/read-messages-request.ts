@@ -1,0 +1,100 @@
+// Reads a Messages request: strict in what the gateway reads, blind to the rest. `raw` keeps every member as it was sent.
+import { fail, GatewayError } from '../../../errors/index.ts';
+import { once } from '../../../foundation/cache/index.ts';
+import { type JsonText, readProviderPreferences, refuseFirstIssue, rewriteMembers } from '../../wire/index.ts';
+import {
+  type ClientRequest,
+  membersOf,
+  namesFunction,
+  otherCaseCheck,
+  readAskedModels,
+  readMembers,
+} from '../index.ts';
+import { callSizeOf } from './call-size.ts';
+import { countTokensSchema, gatewayMembers, type MessagesMembers, messagesSchema } from './messages-request.ts';
+import { readNeeds } from './read-needs.ts';
+import { openEventWriter, writeMessage } from './write-answer.ts';
+
+const usedNames = [...new Set([...Object.keys(messagesSchema.shape), ...gatewayMembers])];
+const refuseOtherCase = otherCaseCheck(usedNames);
+
+const innerPart = membersOf({ type: {}, source: membersOf({ type: {}, data: {} }) });
+const source = membersOf({ type: {}, data: {}, content: { items: innerPart } });
+const part = membersOf({ type: {}, source, content: { items: innerPart } });
+
+const reading = {
+  // `metadata.user_id` is recorded, and no provider takes another name for it.
+  names: new Set([...usedNames, 'metadata']),
+  shapes: {
+    messages: { items: membersOf({ role: {}, content: { items: part } }) },
+    tools: { items: membersOf({ type: {} }) },
+    mcp_servers: { items: {} },
+    metadata: membersOf({ user_id: {} }),
+  },
+  indivisible: gatewayMembers,
+};
+
+export const readMessagesRequest = (body: JsonText): ClientRequest | GatewayError => readAs(messagesSchema, body);
+
+/** The same members without an output, so that it costs nothing, whatever is sent. */
+export function readCountRequest(body: JsonText): ClientRequest | GatewayError {
+  const request = readAs(countTokensSchema, body);
+  if (request instanceof GatewayError) return request;
+  const size = once(() => ({ ...request.size(), textBytes: 0, mediaTokens: 0 }));
+  return { ...request, size };
+}
+
+function readAs(schema: typeof messagesSchema | typeof countTokensSchema, body: JsonText): ClientRequest | GatewayError {
+  try {
+    return check(schema, body);
+  } catch (cause) {
+    // Whatever a body makes a check throw (a stack that is too deep, say) is the body's fault.
+    return cause instanceof GatewayError ? cause : fail('invalid_request', { cause });
+  }
+}
+
+function check(schema: typeof messagesSchema | typeof countTokensSchema, json: JsonText): ClientRequest {
+  if (namesFunction(json)) {
+    const message = 'A stored function is called as a chat completion: POST /v1/chat/completions.';
+    throw fail('invalid_function_request', { message, param: 'model' });
+  }
+  refuseOtherCase(json.members().map(({ name }) => name));
+  const raw = readMembers(json, reading);
+  if ((raw.preset ?? null) !== null) {
+    throw fail('invalid_request', { message: 'preset: is read on chat completions only', param: 'preset' });
+  }
+  const checked = schema.safeParse(raw);
+  if (!checked.success) throw refuseFirstIssue('invalid_request', checked.error);
+  const { max_tokens: maxTokens, stream, ...body } = checked.data;
+  const isCounted = schema === countTokensSchema;
+  const members: MessagesMembers = {
+    raw,
+    text: () => json,
+    ...readAskedModels(body),
+    stream: !isCounted && stream === true,
+    maxOutputTokens: isCounted ? 0 : (maxTokens as number),
+    isOutputOpen: false,
+    provider: readProviderPreferences(body.provider ?? {}),
+    cache: body.cache ?? undefined,
+    preset: undefined,
+    responseSchema: undefined,
+    firstCandidateOnly: false,
+    user: userOf(raw.metadata),
+  };
+  return {
+    ...members,
+    needs: once(() => readNeeds(members)),
+    size: once(() => callSizeOf(members)),
+    upstreamBody: ({ model }) => rewriteMembers(json, new Map([...withoutGatewayMembers, ['model', model]])),
+    schemaCheck: undefined,
+    writeAnswer: writeMessage,
+    openStreamWriter: openEventWriter,
+  };
+}
+
+const withoutGatewayMembers = [...gatewayMembers].map((name) => [name, undefined] as const);
+
+function userOf(metadata: unknown): string | undefined {
+  const { user_id: user } = (metadata ?? {}) as { readonly user_id?: unknown };
+  return typeof user === 'string' ? user : undefined;
+}

@@ -1,0 +1,37 @@
+// `usage` of a message, as the report that billing reads.
+import { isJsonObject, toCount, type UsageReport } from '../../wire/index.ts';
+
+/** Undefined: it is no object, so nothing was reported. */
+export function readUsageReport(usage: unknown): UsageReport | undefined {
+  if (!isJsonObject(usage)) return undefined;
+  const written = isJsonObject(usage.cache_creation) ? usage.cache_creation : {};
+  const details = isJsonObject(usage.output_tokens_details) ? usage.output_tokens_details : {};
+  const cached = toCount(usage.cache_read_input_tokens) ?? 0;
+  const cacheWrite1h = toCount(written.ephemeral_1h_input_tokens) ?? 0;
+  const cacheWrite =
+    toCount(usage.cache_creation_input_tokens) ?? cacheWrite1h + (toCount(written.ephemeral_5m_input_tokens) ?? 0);
+  const uncached = toCount(usage.input_tokens);
+  const tokens = {
+    input: uncached === undefined ? undefined : uncached + cached + cacheWrite,
+    cached,
+    cacheWrite,
+    cacheWrite1h,
+    output: toCount(usage.output_tokens),
+    // Part of the output.
+    reasoning: toCount(details.thinking_tokens) ?? 0,
+  };
+  return { tokens, members: usage };
+}
+
+/**
+ * A later report of the same stream. It repeats what has changed, as totals: members that it does not name stay, and so does a
+ * count in whose place it has null or 0, as some servers send.
+ */
+export function mergeUsage(
+  known: Readonly<Record<string, unknown>>,
+  later: Readonly<Record<string, unknown>>,
+): Record<string, unknown> {
+  const says = ([name, value]: [string, unknown]) =>
+    value !== null && (value !== 0 || typeof known[name] !== 'number');
+  return { ...known, ...Object.fromEntries(Object.entries(later).filter(says)) };
+}
