@@ -26,7 +26,8 @@ export async function provide(deps: GatewayDependencies, call: ModelCall): Promi
   ) => {
     const ended = { ...admitted, outcome, latencyMs: endedAtMs - admitted.startedAtMs, ...answered };
     attempts.push(ended);
-    reportAttempt(deps, ended, { workspace: call.workspace, callId: call.correlationId });
+    if (call.clientInterface.measuresProviders)
+      reportAttempt(deps, ended, { workspace: call.workspace, callId: call.correlationId });
   };
 
   async function run(): Promise<ProviderRun['result']> {

@@ -25,10 +25,14 @@ export interface ClientInterface {
   readonly callsFunctions: boolean;
   /** `x-api-key` may carry the key. */
   readonly acceptsApiKeyHeader: boolean;
+  /** Headers that providers get where neither their entry nor the client's request has another value. */
+  readonly upstreamHeaders: Readonly<Record<string, string>>;
   /** Headers of the request that providers get as they came, lower case. */
   readonly passedHeaders: readonly string[];
   /** They get its query too. */
   readonly passesQuery: boolean;
+  /** Its calls say how well a provider answers: they count in statistics, and cool a provider that fails. */
+  readonly measuresProviders: boolean;
   readonly pathConventions: PathConventions;
   /** An error is returned, not thrown: a key that is refused wins over it. */
   readonly readRequest: (body: JsonText, reading: RequestReading) => ClientRequest | GatewayError;

@@ -14,10 +14,10 @@ import { mergeUsage, readUsageReport } from './read-usage.ts';
 
 type Members = Readonly<Record<string, unknown>>;
 
-/** A stream is complete where it said so: clients wait for `message_stop`, so one that ends before is broken. */
+/** A stream is complete where its message has ended, with or without the `message_stop` behind it. */
 export function openEventReader(): EventReader {
   let usage: Members = {};
-  let isStopped = false;
+  let isComplete = false;
 
   function report(later: unknown): UsageReport | undefined {
     if (!isJsonObject(later)) return undefined;
@@ -31,11 +31,11 @@ export function openEventReader(): EventReader {
     if (name === 'error' || event.type === 'error') return { kind: 'error', error: event };
     const said = saidIn(event);
     const isLast = event.type === 'message_stop';
-    isStopped ||= isLast;
+    isComplete ||= isLast || hasEnded(event);
     const facts = { ...said, isLast, usage: report(usageIn(event)) };
     return { kind: 'event', event: new MessageEvent(name, text, facts) };
   }
-  return { read, isComplete: () => isStopped };
+  return { read, isComplete: () => isComplete };
 }
 
 class MessageEvent implements AnswerEvent {
@@ -67,14 +67,16 @@ function parseEvent(text: string): Members | undefined {
 const usageIn = ({ type, message, usage }: Members): unknown =>
   type === 'message_start' && isJsonObject(message) ? message.usage : usage;
 
+const hasEnded = ({ type, delta }: Members): boolean =>
+  type === 'message_delta' && isJsonObject(delta) && (delta.stop_reason ?? null) !== null;
+
 const nothing = { hasOutput: false, outputBytes: 0 };
 
 /** Output is a block with something in it, or why the message ended. A block that has only begun may still be answered by another provider. */
 function saidIn({ type, content_block: block, delta }: Members): Pick<EventFacts, 'hasOutput' | 'outputBytes'> {
   if (type === 'content_block_start' && isJsonObject(block)) return saidInBlock(block);
-  if (!isJsonObject(delta)) return nothing;
-  if (type === 'message_delta') return { hasOutput: (delta.stop_reason ?? null) !== null, outputBytes: 0 };
-  if (type !== 'content_block_delta') return nothing;
+  if (type === 'message_delta') return { hasOutput: hasEnded({ type, delta }), outputBytes: 0 };
+  if (type !== 'content_block_delta' || !isJsonObject(delta)) return nothing;
   const { type: _kind, ...content } = delta;
   return { hasOutput: Object.values(content).some(isFilled), outputBytes: textBytesOf(content) };
 }

@@ -15,8 +15,10 @@ export const messages: ClientInterface = {
   schemaMember: undefined,
   callsFunctions: false,
   acceptsApiKeyHeader: true,
+  upstreamHeaders: { 'anthropic-version': '2023-06-01' },
   passedHeaders: ['anthropic-version', 'anthropic-beta'],
   passesQuery: true,
+  measuresProviders: true,
   pathConventions: {
     errorFormat: 'messages',
     foreignSessionId: headerNames.messagesSessionId,
@@ -33,6 +35,8 @@ export const countTokens: ClientInterface = {
   ...messages,
   id: 'count-tokens',
   upstreamPath: '/messages/count_tokens',
+  // Many servers of Messages count none.
+  measuresProviders: false,
   readRequest: readCountRequest,
   readAnswer: readTokenCount,
 };

@@ -26,7 +26,10 @@ async function readCount(json: JsonText): Promise<ReadAnswer> {
   if (isError(json)) return { kind: 'error', error: readErrorObject(json) };
   const facts = pick(json, 0, factsShape) as Record<string, unknown>;
   if (typeof facts.input_tokens !== 'number') return { kind: 'unreadable' };
-  return { kind: 'answer', answer: { json, usage: readUsageReport({ input_tokens: 0, output_tokens: 0 }), outputBytes: 0 } };
+  return {
+    kind: 'answer',
+    answer: { json, usage: readUsageReport({ input_tokens: 0, output_tokens: 0 }), outputBytes: 0 },
+  };
 }
 
 function isError(json: JsonText): boolean {

@@ -44,7 +44,10 @@ export function readCountRequest(body: JsonText): ClientRequest | GatewayError {
   return { ...request, size };
 }
 
-function readAs(schema: typeof messagesSchema | typeof countTokensSchema, body: JsonText): ClientRequest | GatewayError {
+function readAs(
+  schema: typeof messagesSchema | typeof countTokensSchema,
+  body: JsonText,
+): ClientRequest | GatewayError {
   try {
     return check(schema, body);
   } catch (cause) {

@@ -31,7 +31,6 @@ export function mergeUsage(
   known: Readonly<Record<string, unknown>>,
   later: Readonly<Record<string, unknown>>,
 ): Record<string, unknown> {
-  const says = ([name, value]: [string, unknown]) =>
-    value !== null && (value !== 0 || typeof known[name] !== 'number');
+  const says = ([name, value]: [string, unknown]) => value !== null && (value !== 0 || typeof known[name] !== 'number');
   return { ...known, ...Object.fromEntries(Object.entries(later).filter(says)) };
 }

@@ -1,0 +1,463 @@
+// Messages through the gateway: what a client sends and gets, byte for byte, and what is charged for it.
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from '#jest';
+import { unknownMembersTexts } from '../../infra/local/simulator/index.ts';
+import { newKey } from '../support/gateway-file.ts';
+import { dataLines, type Harness, startHarness } from '../support/harness.ts';
+import { png } from '../support/png.ts';
+
+const upstreams = [
+  'echo',
+  'echo-request',
+  'unknown-members',
+  'tools',
+  'reasoning',
+  'redacted-reasoning',
+  'usage:1000:500:300:120:200:80',
+  'no-usage',
+  'no-done',
+  'done-without-finish',
+  'cut:3',
+  'error-after-chunks:3',
+  'error-after-chunks:1:rate_limit_error',
+  'comments',
+  'crlf',
+  'cr',
+  'byte-split:7',
+  'huge-event:300000',
+  'error-401',
+];
+const prices = {
+  cached_input_price_per_million: '0.10',
+  cache_write_input_price_per_million: '1.25',
+  cache_write_1h_input_price_per_million: '2.00',
+};
+const poor = newKey();
+
+let gateway: Harness;
+beforeAll(async () => {
+  gateway = await startHarness({
+    models: {
+      ...Object.fromEntries(upstreams.map((upstream) => [`acme/${upstream}`, [{ provider: 'acme', upstream }]])),
+      'acme/priced': [{ provider: 'acme', upstream: 'usage:1000:500:300:120:200:80', more: prices }],
+      'acme/rescued': [
+        { provider: 'globex', upstream: 'error-after-role' },
+        { provider: 'acme', upstream: 'echo' },
+      ],
+      'acme/searching': [
+        { provider: 'acme', upstream: 'echo', more: { supported_params: { tools: true, extras: ['web_search'] } } },
+      ],
+      'acme/uncounted': [{ provider: 'initech', upstream: 'error-404' }],
+    },
+    moreWorkspaces: [{ id: 'poor', credit_usd: '0', keys: [{ name: 'poor', key: poor }] }],
+  });
+});
+afterAll(() => gateway.stop());
+beforeEach(() => gateway.simulator.clear());
+
+type Json = Record<string, unknown>;
+const hello = (model: string, more: Json = {}): Json => ({
+  model: `acme/${model}`,
+  max_tokens: 100,
+  messages: [{ role: 'user', content: 'Hello' }],
+  ...more,
+});
+
+/** Without those that are undefined. */
+const sentHeaders = (headers: Json) =>
+  Object.fromEntries(Object.entries(headers).filter(([, value]) => value !== undefined)) as Record<string, string>;
+const bearer = (key: string) => ({ authorization: `Bearer ${key}` });
+const post = (body: unknown, headers: Json = {}, path = '/messages') =>
+  fetch(`${gateway.url}${path}`, {
+    method: 'POST',
+    headers: sentHeaders({ ...bearer(gateway.key), 'content-type': 'application/json', ...headers }),
+    body: JSON.stringify(body),
+  });
+const count = (body: unknown, headers: Json = {}) => post(body, headers, '/messages/count_tokens');
+
+/** `event: name` and `data: text` of each event. */
+const eventsIn = (text: string) =>
+  text
+    .split('\n\n')
+    .filter((event) => event !== '')
+    .map((event) => /^event: (\w+)\ndata: ([^\n]+)$/.exec(event)?.slice(1) ?? [event]);
+
+async function stream(model: string, more: Json = {}) {
+  const response = await post(hello(model, { stream: true, ...more }));
+  const text = await response.text();
+  expect({ status: response.status, text }).toMatchObject({ status: 200 });
+  return { text, events: eventsIn(text), headers: response.headers };
+}
+
+async function lastRecord() {
+  await gateway.settled();
+  return (await gateway.records()).at(-1);
+}
+
+describe('an answer', () => {
+  it('is the provider’s, byte for byte; its cost stands in a header, its id in two', async () => {
+    const response = await post(hello('unknown-members'));
+    expect(await response.text()).toBe(unknownMembersTexts('messages', {}).json);
+    // 7 and 5 tokens at 1 and 2 USD per million.
+    expect(response.headers.get('x-gw-cost')).toBe('0.000017');
+    expect(response.headers.get('request-id')).toBe(response.headers.get('x-request-id'));
+    expect(await lastRecord()).toMatchObject({ interfaceId: 'messages', costPicoUsd: 17_000_000n, stream: false });
+  });
+
+  it('of a stream has the same events with their names and in their order, each byte for byte, and no other end', async () => {
+    const { text, events, headers } = await stream('unknown-members');
+    const sent = unknownMembersTexts('messages', {}).data;
+    expect(events.map(([, data]) => data)).toEqual(sent);
+    expect(events.map(([name]) => name)).toEqual(sent.map((data) => JSON.parse(data).type));
+    expect(events.at(-1)?.[0]).toBe('message_stop');
+    expect(text).not.toContain('[DONE]');
+    expect(headers.get('request-id')).toBe(headers.get('x-request-id'));
+    expect(await lastRecord()).toMatchObject({ costPicoUsd: 17_000_000n, stream: true, outcome: 'ok' });
+  });
+
+  it.each(['comments', 'crlf', 'cr', 'byte-split:7', 'huge-event:300000', 'tools', 'reasoning', 'redacted-reasoning'])(
+    'of a stream in another form on the wire ends with its message_stop: %s',
+    async (model) => {
+      const tools = [{ name: 'get_weather', input_schema: { type: 'object' } }];
+      const { events } = await stream(model, { max_tokens: 200_000, ...(model === 'tools' ? { tools } : {}) });
+      expect(events[0]?.[0]).toBe('message_start');
+      expect(events.at(-1)).toEqual(['message_stop', '{"type":"message_stop"}']);
+      expect(await lastRecord()).toMatchObject({ outcome: 'ok', estimated: false });
+    },
+  );
+
+  it.each(['no-done', 'done-without-finish'])(
+    'that said everything is whole without the rest of its end: %s',
+    async (model) => {
+      const { events } = await stream(model);
+      expect(events.filter(([name]) => name === 'error')).toEqual([]);
+      expect(await lastRecord()).toMatchObject({ outcome: 'ok' });
+    },
+  );
+});
+
+describe('the bill', () => {
+  // 1,000 of input: 300 read from the cache, 200 written to it, and 80 for an hour. 500 of output, thinking included.
+  const usd = (1_000 - 300 - 280) * 1 + 300 * 0.1 + 200 * 1.25 + 80 * 2 + 500 * 2;
+
+  it.each([false, true])(
+    'has input, cache reads, cache writes by their time, and output, once; stream %s',
+    async (asStream) => {
+      const { spent } = await gateway.credit();
+      const response = await post(hello('priced', { max_tokens: 600, stream: asStream }));
+      await response.text();
+      expect(await lastRecord()).toMatchObject({
+        promptTokens: 1_000,
+        cachedTokens: 300,
+        completionTokens: 500,
+        costPicoUsd: BigInt(usd) * 1_000_000n,
+      });
+      const after = await gateway.credit();
+      expect([after.spent - spent, after.held]).toEqual([BigInt(usd) * 1_000_000n, 0n]);
+      if (!asStream) expect(Number(response.headers.get('x-gw-cost'))).toBeCloseTo(usd / 1_000_000, 12);
+    },
+  );
+
+  it.each([false, true])(
+    'is an estimate where the provider reports nothing, and says so; stream %s',
+    async (asStream) => {
+      await (await post(hello('no-usage', { stream: asStream }))).text();
+      const record = await lastRecord();
+      expect(record).toMatchObject({ estimated: true, outcome: 'ok' });
+      expect(record?.completionTokens).toBeGreaterThan(10);
+    },
+  );
+
+  it('holds max_tokens, also beyond what the entry writes, and sends it as it is', async () => {
+    const response = await post(hello('echo-request', { max_tokens: 60_000_000 }));
+    expect(response.status).toBe(402);
+    expect(await response.json()).toMatchObject({ error: { type: 'billing_error' }, error_code: 'PAYMENT_REQUIRED' });
+    await (await post(hello('echo', { max_tokens: 5_000 }))).text();
+    expect(gateway.simulator.calls.map(({ body }) => (body as Json).max_tokens)).toEqual([5_000]);
+  });
+
+  const image = (data: string) => ({ type: 'image', source: { type: 'base64', media_type: 'image/png', data } });
+  const pixels = (width: number, height: number, bytes = 0) => png(width, height, bytes).split(',')[1] ?? '';
+  const held = async (content: unknown[]) => {
+    // More output than there is credit for: the message tells what would be held.
+    const body = hello('echo', { max_tokens: 60_000_000, messages: [{ role: 'user', content }] });
+    const { error } = (await (await post(body)).json()) as { error: { message: string } };
+    return Number(/(\d+\.\d+)/.exec(error.message)?.[1]) - 120;
+  };
+
+  it('holds an image by its patches of 28 pixels, wherever it stands, a PDF by the context, and neither by its bytes', async () => {
+    const text = await held([{ type: 'text', text: '' }]);
+    const small = await held([image(pixels(280, 140, 90_000))]);
+    const nested = await held([{ type: 'tool_result', tool_use_id: 't', content: [image(pixels(280, 140, 90_000))] }]);
+    const large = await held([image(pixels(8_000, 8_000))]);
+    const unknown = await held([{ type: 'image', source: { type: 'url', url: 'https://pictures.example/1.png' } }]);
+    const pdf = await held([
+      { type: 'document', source: { type: 'base64', media_type: 'application/pdf', data: 'JVBERg' } },
+    ]);
+    const plain = await held([{ type: 'document', source: { type: 'text', media_type: 'text/plain', data: 'short' } }]);
+    const between = (tokens: number) => ({ from: (tokens + text * 1e6) / 1e6, to: (tokens + text * 1e6 + 200) / 1e6 });
+    for (const [amount, tokens] of [
+      [small, 50],
+      [nested, 50],
+      [large, 4_784],
+      [unknown, 4_784],
+      [plain, 0],
+    ] as const) {
+      expect(amount).toBeGreaterThanOrEqual(between(tokens).from - 1e-9);
+      expect(amount).toBeLessThan(between(tokens).to);
+    }
+    expect(pdf).toBeCloseTo(0.128, 9);
+  });
+});
+
+describe('a failure', () => {
+  it('before the first output is another provider’s to answer: pings and blocks that only begin are no output', async () => {
+    const { events } = await stream('rescued');
+    expect(events.at(-1)?.[0]).toBe('message_stop');
+    expect(gateway.simulator.calls.map(({ provider }) => provider)).toEqual(['globex', 'acme']);
+  });
+
+  it.each([
+    ['cut:3', 'no_available_provider'],
+    ['error-after-chunks:3', 'no_available_provider'],
+    ['error-after-chunks:1:rate_limit_error', 'rate_limited'],
+  ])(
+    'after it is one error event in Anthropic’s form with our code, and nothing behind it: %s',
+    async (model, code) => {
+      const { spent } = await gateway.credit();
+      const { events } = await stream(model);
+      const errors = events.filter(([name]) => name === 'error');
+      expect(errors).toEqual([events.at(-1)]);
+      const { type, error } = JSON.parse(errors[0]?.[1] ?? '');
+      expect(type).toBe('error');
+      expect(error).toEqual({
+        type: 'api_error',
+        message: expect.stringContaining(`${code}: The stream broke off`),
+        details: { error_code: code },
+      });
+      expect(gateway.simulator.calls).toHaveLength(1);
+      expect(await lastRecord()).toMatchObject({ outcome: 'cut', estimated: true });
+      const after = await gateway.credit();
+      expect(after.held).toBe(0n);
+      expect(after.spent).toBeGreaterThan(spent);
+    },
+  );
+
+  it('says the same as everywhere, in Anthropic’s form', async () => {
+    const response = await post(hello('unknown'));
+    expect(response.status).toBe(400);
+    expect(await response.json()).toEqual({
+      type: 'error',
+      error: {
+        type: 'invalid_request_error',
+        message: expect.stringContaining('acme/unknown'),
+        details: { error_code: 'unknown_model' },
+      },
+      error_code: 'unknown_model',
+      correlation_id: response.headers.get('request-id'),
+    });
+  });
+});
+
+describe('a request', () => {
+  async function echoed(body: Json, headers: Json = {}, path = '/messages') {
+    const answer = (await (await post(body, headers, path)).json()) as { content: { text: string }[] };
+    const text = answer.content[0]?.text ?? '';
+    return { text, headers: (JSON.parse(text) as { headers: Record<string, string> }).headers };
+  }
+
+  it('reaches the provider as it was sent, less the gateway’s members; model is the provider’s', async () => {
+    const odd = {
+      system: [{ type: 'text', text: 'Be brief.', cache_control: { type: 'ephemeral', ttl: '1h' } }],
+      thinking: { type: 'adaptive' },
+      usage: { include: true },
+      reasoning: 'unknown to the gateway here',
+      x_vendor: { big: 1, list: [] },
+    };
+    const gatewayMembers = { provider: { only: ['acme'] }, models: ['acme/echo'], cache: null, preset: null };
+    const { text } = await echoed(hello('echo-request', { ...gatewayMembers, ...odd }));
+    const { model: _ours, ...sent } = hello('echo-request', odd);
+    expect(text).toContain(`"body":${JSON.stringify(sent).slice(0, -1)},"model":"echo-request"}}`);
+  });
+
+  it('passes on what the gateway does not know: roles, tools, betas, its query; never a key of the client', async () => {
+    const body = hello('echo-request', {
+      messages: [
+        { role: 'user', content: [{ type: 'text', text: 'Hello' }] },
+        { role: 'narrator', content: [{ type: 'hologram', text: 'x' }] },
+      ],
+      tools: [{ type: 'teleport_20300101', name: 'teleport' }],
+    });
+    const headers = {
+      'anthropic-beta': 'from-the-future-2030-01-01',
+      'anthropic-version': '2029-01-01',
+      authorization: undefined,
+      'x-api-key': gateway.key,
+    };
+    const { headers: sent } = await echoed(body, headers, '/messages?beta=true');
+    expect(sent).toMatchObject({ 'anthropic-beta': 'from-the-future-2030-01-01', 'anthropic-version': '2029-01-01' });
+    expect(JSON.stringify(sent)).not.toContain('sk-gw-');
+    expect(gateway.simulator.calls[0]?.path).toContain('/messages');
+    expect(gateway.simulator.calls[0]?.query).toBe('beta=true');
+  });
+
+  it('carries the version of the interface where the client names none', async () => {
+    expect((await echoed(hello('echo-request'))).headers).toMatchObject({ 'anthropic-version': '2023-06-01' });
+  });
+
+  it.each<[string, Json, number, string]>([
+    ['a preset', { preset: 'terse' }, 400, 'invalid_request'],
+    ['the alias of a function', { model: 'gw/function/label' }, 400, 'invalid_function_request'],
+    ['no bound for its output', { max_tokens: undefined }, 400, 'invalid_request'],
+    ['a bound that is none', { max_tokens: -1 }, 400, 'invalid_request'],
+    ['no messages', { messages: undefined }, 400, 'invalid_request'],
+    ['a message without a role', { messages: [{ content: 'Hello' }] }, 400, 'invalid_request'],
+    ['a gateway member of a wrong type', { cache: true }, 400, 'invalid_request'],
+    ['a restriction that is not understood', { provider: { onyl: ['acme'] } }, 400, 'invalid_request'],
+    ['a name in another letter case', { Max_Tokens: 5 }, 400, 'invalid_request'],
+    [
+      'a search that the provider runs',
+      { tools: [{ type: 'web_search_20250305', name: 'web_search' }] },
+      400,
+      'feature_unsupported',
+    ],
+    [
+      'a remote MCP server',
+      { mcp_servers: [{ type: 'url', url: 'https://x.example', name: 'x' }] },
+      400,
+      'feature_unsupported',
+    ],
+    ['a dearer speed', { speed: 'fast' }, 400, 'feature_unsupported'],
+  ])('with %s is refused with the member’s name, before any provider', async (_what, more, status, code) => {
+    const response = await post(hello('echo', more));
+    expect(response.status).toBe(status);
+    const { error, error_code } = (await response.json()) as { error: { message: string }; error_code: string };
+    expect(error_code).toBe(code);
+    const [member = ''] = Object.keys(more);
+    if (code !== 'invalid_function_request') expect(error.message.toLowerCase()).toContain(member.toLowerCase());
+    expect(gateway.simulator.calls).toEqual([]);
+  });
+
+  it('with a search that the provider runs is served where the entry lists it', async () => {
+    const tools = [{ type: 'web_search_20250305', name: 'web_search' }];
+    expect((await post(hello('searching', { tools }))).status).toBe(200);
+    const refused = await post(hello('searching', { tools: [{ type: 'web_fetch_20250910', name: 'web_fetch' }] }));
+    const { error } = (await refused.json()) as { error: { message: string } };
+    expect(error.message).toContain('tools[0]');
+    expect(error.message).toContain('extras: [web_fetch]');
+  });
+
+  it('carries its key in x-api-key or as a bearer; two that differ are refused, and told not to be tried again', async () => {
+    const none = { authorization: undefined };
+    expect((await post(hello('echo'), { ...none, 'x-api-key': gateway.key })).status).toBe(200);
+    expect((await post(hello('echo'), { 'x-api-key': gateway.key })).status).toBe(200);
+    const refused = await post(hello('echo'), { 'x-api-key': poor });
+    expect([refused.status, refused.headers.get('x-should-retry')]).toEqual([401, 'false']);
+    expect(await refused.json()).toMatchObject({ error: { type: 'authentication_error' }, error_code: 'UNAUTHORIZED' });
+  });
+
+  it('is of the session that Claude Code names, where it names none of the gateway', async () => {
+    await (await post(hello('echo'), { 'x-claude-code-session-id': 'session-1' })).text();
+    expect(await lastRecord()).toMatchObject({ sessionId: 'session-1' });
+    await (await post(hello('echo'), { 'x-claude-code-session-id': 'session-1', 'x-gw-session-id': 'ours' })).text();
+    expect(await lastRecord()).toMatchObject({ sessionId: 'ours' });
+  });
+
+  it('with an id of its user is recorded under it', async () => {
+    await (await post(hello('echo', { metadata: { user_id: 'user-7' } }))).text();
+    expect(await lastRecord()).toMatchObject({ user: 'user-7' });
+  });
+});
+
+describe('a retry and a repetition', () => {
+  it.each([false, true])(
+    'under one Idempotency-Key get the first answer byte for byte, for nothing; stream %s',
+    async (asStream) => {
+      const key = { 'idempotency-key': `messages-${asStream}` };
+      const ask = () => post(hello('echo', { stream: asStream }), key);
+      const first = await ask();
+      const text = await first.text();
+      await gateway.settled();
+      const again = await ask();
+      expect(await again.text()).toBe(text);
+      expect(again.headers.get('idempotent-replayed')).toBe('true');
+      expect(again.headers.get('x-gw-cost')).toBe(first.headers.get('x-gw-cost'));
+      expect(first.headers.has('x-gw-cost')).toBe(!asStream);
+      expect(gateway.simulator.calls).toHaveLength(1);
+    },
+  );
+
+  it('of a call of another interface under the same key is a conflict, also of a count of tokens', async () => {
+    const key = { 'idempotency-key': 'shared-by-interfaces' };
+    await (await post(hello('echo'), key)).text();
+    await gateway.settled();
+    for (const path of ['/chat/completions', '/messages/count_tokens']) {
+      const response = await post(hello('echo'), key, path);
+      expect([path, response.status]).toEqual([path, 409]);
+    }
+    expect(gateway.simulator.calls).toHaveLength(1);
+  });
+
+  it.each([false, true])(
+    'with cache get the answer that was given before, at no cost, and no other interface does; stream %s',
+    async (asStream) => {
+      const body = hello('echo', { stream: asStream, cache: { namespace: `messages ${asStream}` } });
+      const first = await post(body);
+      const text = await first.text();
+      await gateway.settled();
+      const again = await post(body);
+      expect(await again.text()).toBe(text);
+      expect([first, again].map(({ headers }) => headers.get('x-gw-cache'))).toEqual(['MISS', 'HIT']);
+      if (!asStream) expect(again.headers.get('x-gw-cost')).toBe('0');
+      expect(gateway.simulator.calls).toHaveLength(1);
+      const other = await post(body, {}, '/chat/completions');
+      await other.text();
+      expect(other.headers.get('x-gw-cache')).toBe('MISS');
+      // A beta may change the answer.
+      const beta = await post(body, { 'anthropic-beta': 'x-1' });
+      await beta.text();
+      expect(beta.headers.get('x-gw-cache')).toBe('MISS');
+    },
+  );
+});
+
+describe('a count of tokens', () => {
+  it('is the provider’s, costs nothing and needs no credit', async () => {
+    const { max_tokens: _none, ...body } = hello('echo', { system: 'Be brief.' });
+    const response = await count(body, bearer(poor));
+    expect(response.status).toBe(200);
+    expect(await response.json()).toEqual({ input_tokens: expect.any(Number) });
+    expect(
+      gateway.simulator.calls.map(({ path, status }) => [path.endsWith('/messages/count_tokens'), status]),
+    ).toEqual([[true, 200]]);
+    await gateway.settled();
+    const [record] = await gateway.records('poor');
+    expect(record).toMatchObject({
+      interfaceId: 'count-tokens',
+      costPicoUsd: 0n,
+      promptTokens: 0,
+      completionTokens: 0,
+    });
+    expect((await post(hello('echo'), bearer(poor))).status).toBe(402);
+  });
+
+  it('that a provider does not know says nothing about the provider’s answers', async () => {
+    for (let call = 0; call < 3; call += 1) expect((await count(hello('uncounted'))).status).toBe(502);
+    await gateway.settled();
+    expect(gateway.composition.cooldowns.isCooling({ provider: 'initech', model: 'acme/uncounted' }, 'team')).toBe(
+      false,
+    );
+    await (await post(hello('uncounted'))).text();
+    await (await post(hello('uncounted'))).text();
+    expect(gateway.composition.cooldowns.isCooling({ provider: 'initech', model: 'acme/uncounted' }, 'team')).toBe(
+      true,
+    );
+  });
+});
+
+describe('a path that is not there', () => {
+  it('below the other base URL is none: its clients speak other interfaces', async () => {
+    const response = await fetch(`${gateway.url.replace('/v1', '/openai/v1')}/messages`, { method: 'POST' });
+    expect(response.status).toBe(404);
+    expect(dataLines(await response.text())).toEqual([]);
+  });
+});
