@@ -46,7 +46,14 @@ beforeAll(async () => {
       'acme/searching': [
         { provider: 'acme', upstream: 'echo', more: { supported_params: { tools: true, extras: ['web_search'] } } },
       ],
+      'acme/versioned': [{ provider: 'versioned', upstream: 'echo-request' }],
       'acme/uncounted': [{ provider: 'initech', upstream: 'error-404' }],
+    },
+    providers: {
+      acme: { apis: ['chat-completions', 'messages'] },
+      globex: { apis: ['messages'] },
+      initech: { apis: ['messages'] },
+      versioned: { apis: ['messages'], headers: { 'anthropic-version': '2024-01-01', 'x-constant': 'yes' } },
     },
     moreWorkspaces: [{ id: 'poor', credit_usd: '0', keys: [{ name: 'poor', key: poor }] }],
   });
@@ -300,8 +307,14 @@ describe('a request', () => {
     expect(gateway.simulator.calls[0]?.query).toBe('beta=true');
   });
 
-  it('carries the version of the interface where the client names none', async () => {
-    expect((await echoed(hello('echo-request'))).headers).toMatchObject({ 'anthropic-version': '2023-06-01' });
+  it('carries the version that its client names, else the provider’s entry, else the first one', async () => {
+    const versionOf = async (model: string, headers: Json = {}) =>
+      (await echoed(hello(model), headers)).headers['anthropic-version'];
+    const asked = { 'anthropic-version': '2029-01-01' };
+    expect(await versionOf('versioned', asked)).toBe('2029-01-01');
+    expect(await versionOf('versioned')).toBe('2024-01-01');
+    expect(await versionOf('echo-request')).toBe('2023-06-01');
+    expect((await echoed(hello('versioned'))).headers).toMatchObject({ 'x-constant': 'yes' });
   });
 
   it.each<[string, Json, number, string]>([
