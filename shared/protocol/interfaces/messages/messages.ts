@@ -1,9 +1,9 @@
 // The interface of Anthropic's Messages, and the count of tokens beside it.
 import { headerNames } from '../../../foundation/constants/index.ts';
 import type { ClientInterface } from '../index.ts';
-import { openEventReader } from './event-reader.ts';
+import { openEventReader } from './message-events.ts';
 import { gatewayMembers } from './messages-request.ts';
-import { readMessage, readTokenCount } from './read-answer.ts';
+import { readMessage, readTokenCount } from './read-message.ts';
 import { readCountRequest, readMessagesRequest } from './read-messages-request.ts';
 
 const leftOutOfCacheKey: ReadonlySet<string> = new Set(['model', ...gatewayMembers]);

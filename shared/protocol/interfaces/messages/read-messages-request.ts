@@ -10,10 +10,10 @@ import {
   readAskedModels,
   readMembers,
 } from '../index.ts';
-import { callSizeOf } from './call-size.ts';
+import { readNeeds } from './message-needs.ts';
+import { callSizeOf } from './message-size.ts';
 import { countTokensSchema, gatewayMembers, type MessagesMembers, messagesSchema } from './messages-request.ts';
-import { readNeeds } from './read-needs.ts';
-import { openEventWriter, writeMessage } from './write-answer.ts';
+import { openEventWriter, writeMessage } from './write-message.ts';
 
 const usedNames = [...new Set([...Object.keys(messagesSchema.shape), ...gatewayMembers])];
 const refuseOtherCase = otherCaseCheck(usedNames);

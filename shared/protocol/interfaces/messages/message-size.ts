@@ -1,6 +1,6 @@
 // How much of a Messages call goes in, and how much may come out.
 import type { CallSize } from '../../wire/index.ts';
-import { mediaOf } from './media.ts';
+import { mediaOf } from './message-media.ts';
 import type { MessagesMembers } from './messages-request.ts';
 
 export function callSizeOf({ raw, text, maxOutputTokens }: MessagesMembers): CallSize {

@@ -9,8 +9,8 @@ import {
   scanAnswer,
   shortEventCharacters,
 } from '../index.ts';
-import { structuralNames, toolResult } from './read-answer.ts';
-import { mergeUsage, readUsageReport } from './read-usage.ts';
+import { mergeUsage, readUsageReport } from './message-usage.ts';
+import { structuralNames, toolResult } from './read-message.ts';
 
 type Members = Readonly<Record<string, unknown>>;
 

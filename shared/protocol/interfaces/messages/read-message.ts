@@ -2,7 +2,7 @@
 // changes nothing.
 import { findMember, type JsonText, parseJson, pick } from '../../wire/index.ts';
 import { membersOf, type ReadAnswer, readErrorObject, readInTurns, textBytesIn } from '../index.ts';
-import { readUsageReport } from './read-usage.ts';
+import { readUsageReport } from './message-usage.ts';
 
 const factsShape = membersOf({ type: {}, error: {}, input_tokens: {} });
 

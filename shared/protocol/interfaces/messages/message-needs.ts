@@ -1,7 +1,7 @@
 // What a Messages call needs a candidate to be able to do, and which of its members asks for that.
 import { type Feature, isJsonObject, type RequestNeeds } from '../../wire/index.ts';
-import { callSizeOf } from './call-size.ts';
-import { pathOfImage } from './media.ts';
+import { pathOfImage } from './message-media.ts';
+import { callSizeOf } from './message-size.ts';
 import type { MessagesMembers } from './messages-request.ts';
 
 /** Types of tools that the provider runs itself, at a price of their own. Each has versions: `web_search_20260209`. */
