@@ -25,8 +25,6 @@ export interface ClientInterface {
   readonly callsFunctions: boolean;
   /** `x-api-key` may carry the key. */
   readonly acceptsApiKeyHeader: boolean;
-  /** Headers that providers get where neither their entry nor the client's request has another value. */
-  readonly upstreamHeaders: Readonly<Record<string, string>>;
   /** Headers of the request that providers get as they came, lower case. */
   readonly passedHeaders: readonly string[];
   /** They get its query too. */

@@ -8,7 +8,7 @@ import type { Format } from './provider-format.ts';
 export const relay: Format = async ({ clientInterface, request, passedOn }, candidate, send) => {
   const sent = await send({
     path: clientInterface.upstreamPath + (passedOn.query === '' ? '' : `?${passedOn.query}`),
-    headers: { ...clientInterface.upstreamHeaders, ...candidate.provider.headers, ...passedOn.headers },
+    headers: passedOn.headers,
     accept: request.stream ? 'text/event-stream' : 'application/json',
     body: () => request.upstreamBody(targetOf(candidate)),
   });

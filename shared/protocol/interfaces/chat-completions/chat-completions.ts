@@ -13,7 +13,6 @@ export const chatCompletions: ClientInterface = {
   schemaMember: 'response_format',
   callsFunctions: true,
   acceptsApiKeyHeader: false,
-  upstreamHeaders: {},
   passedHeaders: [],
   passesQuery: false,
   measuresProviders: true,

@@ -15,7 +15,6 @@ export const messages: ClientInterface = {
   schemaMember: undefined,
   callsFunctions: false,
   acceptsApiKeyHeader: true,
-  upstreamHeaders: { 'anthropic-version': '2023-06-01' },
   passedHeaders: ['anthropic-version', 'anthropic-beta'],
   passesQuery: true,
   measuresProviders: true,
