@@ -111,6 +111,9 @@ export function statedNumbers(number: ReturnType<typeof numbersOf>): Readonly<Re
       `left alone for ${seconds(number('span-batches.ts', 'pauseMinMs'))} s, then for twice as long each time, up to ${seconds(number('span-batches.ts', 'pauseMaxMs'))} s`,
     ],
     'shared/storage/README.md': [`in slices of ${number('time-budget.ts', 'sliceMs')} ms`],
+    'shared/protocol/interfaces/messages/README.md': [
+      `patches of ${number('message-media.ts', 'patchPx')} px, ${grouped(number('message-media.ts', 'imageTokensMax'))} at most`,
+    ],
     'shared/protocol/http/README.md': [
       `${kib(constants.headersMaxBytes)} KiB, ${seconds(number('node-server.ts', 'headersTimeoutMs'))} s to arrive`,
       `| whole request | ${seconds(number('node-server.ts', 'requestTimeoutMs'))} s to arrive`,
