@@ -20,6 +20,7 @@ export const providerApis: readonly ProviderApi[] = [...new Set(Object.values(se
 export const operationOf: Readonly<Record<InterfaceId, 'chat' | 'embeddings'>> = {
   'chat-completions': 'chat',
   messages: 'chat',
+  'count-tokens': 'chat',
   responses: 'chat',
   embeddings: 'embeddings',
 };
