@@ -13,6 +13,7 @@ import {
   spillBucketAccess,
   streamBudgetAccess,
   tableAccess,
+  telemetryAccess,
 } from './constructs/access.ts';
 import { Alarms } from './constructs/alarms.ts';
 import { type Compute, functionCompute } from './constructs/compute.ts';
@@ -40,11 +41,12 @@ export class ApiStack extends Stack {
     new CfnOutput(this, commitOutput, { value: commit });
     const originSecret =
       settings.edge === 'cloudfront' ? new OriginSecret(this, 'OriginSecret', { stage, settings }) : undefined;
-    const commonAccess: Access = {
+    const originAccess: Access = {
       statements: [],
       environment:
         originSecret === undefined ? {} : { [environmentNames.originSecretHashes]: originSecret.acceptedHashes },
     };
+    const commonAccess = mergeAccess(originAccess, telemetryAccess(stage, settings.telemetry));
     const chatAccess = mergeAccess(
       streamBudgetAccess(settings.streamBudgetSeconds),
       tableAccess(this, stage, chatTableActions),

@@ -14,6 +14,9 @@ const shapes = {
   webAclArn: /^arn:aws[a-z-]*:wafv2:us-east-1:\d{12}:global\/webacl\/[\w-]+\/[\w-]+$/,
   keyArn: /^arn:aws[a-z-]*:kms:[a-z0-9-]+:\d{12}:key\/[\w-]+$/,
   secretArn: /^arn:aws[a-z-]*:secretsmanager:[a-z0-9-]+:\d{12}:secret:[\w/+=.@-]+-[A-Za-z0-9]{6}$/,
+  secretName: /^[\w/+=.@-]{1,256}$/,
+  /** Without credentials: they would stand in the template. */
+  endpoint: /^https:\/\/[^\s/?#@]+(\/[^\s?#]*)?$/,
   account: /^\d{12}$/,
   ownRegion: /^[a-z]{2,4}(-[a-z]+)+-\d{1,2}$/,
   region: new RegExp(`^(${stageRegion}|[a-z]{2,4}(-[a-z]+)+-\\d{1,2})$`),
@@ -34,6 +37,44 @@ const wholeNumber = (min: number, max = Number.MAX_SAFE_INTEGER) =>
     (value) => Number.isSafeInteger(value) && (value as number) >= min && (value as number) <= max,
     must(max === Number.MAX_SAFE_INTEGER ? `a whole number, at least ${min}` : `a whole number from ${min} to ${max}`),
   );
+
+const sampleRatio = z
+  .number(must('a number from 0 to 1'))
+  .min(0, must('a number from 0 to 1'))
+  .max(1, must('a number from 0 to 1'))
+  .optional();
+
+/** By what is written, so that a mistake is named in the form that was meant. */
+const telemetry = z.discriminatedUnion(
+  'cloudwatch',
+  [
+    z.strictObject({
+      /** CloudWatch of the stage's own region, with the role of the functions. */
+      cloudwatch: z.literal(true, must('true')),
+      sampleRatio,
+    }),
+    z.strictObject({
+      cloudwatch: z.undefined().optional(),
+      /** A collector that takes OTLP over HTTP as JSON. `/v1/traces` is added where it does not end in it. */
+      endpoint: text(shapes.endpoint, 'an https URL without credentials and query'),
+      /** A secret of the stage's account and region, by name or ARN: `name=value,name=value`, the values percent-encoded. */
+      headersSecret: z
+        .string()
+        .refine(
+          (written) => shapes.secretName.test(written) || shapes.secretArn.test(written),
+          must('the name or the ARN of a secret'),
+        )
+        .optional(),
+      sampleRatio,
+    }),
+  ],
+  {
+    error: (issue) =>
+      issue.code === 'invalid_union'
+        ? 'must be true, beside no endpoint, or be left out'
+        : 'must be { cloudwatch: true } or { endpoint }',
+  },
+);
 
 const members = z.strictObject({
   /** The one account and the one region that this stage may be in: deploy, gw and --adopt refuse others. Left out: any. */
@@ -129,6 +170,11 @@ const members = z.strictObject({
    * any other subscription may be added to the topic in the output AlarmTopicArn.
    */
   alarmEmail: text(shapes.email, 'an e-mail address').nullable(),
+  /**
+   * Where traces are sent (OpenTelemetry). `sampleRatio`: of those whose client does not say whether it samples; default 1.
+   * Null or left out: nowhere.
+   */
+  telemetry: telemetry.nullish(),
   /** One CloudWatch dashboard. Three of an account are free, each further one is billed by the month. */
   dashboard: switchedOn(),
 });

@@ -276,6 +276,70 @@ describe('settings of a stage', () => {
     api.hasResourceProperties('AWS::Lambda::Function', { ReservedConcurrentExecutions: 5 });
   });
 
+  describe('with telemetry', () => {
+    type Telemetry = (typeof stages)[string]['settings']['telemetry'];
+    const functionsOf = (telemetry: Telemetry) => {
+      const { api, findings } = synthesizeStage('dev', { telemetry });
+      expect(findings).toEqual([]);
+      return ['ChatCompletions', 'Models'].map((prefix) => {
+        const its = (type: string) => resourcesOf(api, type).filter(({ id }) => id.startsWith(prefix));
+        const [lambda] = its('AWS::Lambda::Function');
+        const environment = lambda?.Properties.Environment as { Variables?: Record<string, unknown> } | undefined;
+        const statements = its('AWS::IAM::Policy').flatMap(
+          ({ Properties }) => (Properties.PolicyDocument as { Statement: Statement[] }).Statement,
+        );
+        return { variables: environment?.Variables ?? {}, statements };
+      });
+    };
+    const isTelemetry = ([name]: [string, unknown]) => /^OTEL_|^GW_TELEMETRY/.test(name);
+    const told = (variables: Record<string, unknown>) =>
+      Object.fromEntries(Object.entries(variables).filter(isTelemetry));
+
+    it('off says nothing of it, and grants nothing for it', () => {
+      for (const { variables, statements } of functionsOf(null)) {
+        expect(told(variables)).toEqual({});
+        expect(statements.filter(concerns('xray'))).toEqual([]);
+      }
+    });
+
+    it('at CloudWatch lets every function send traces, and do nothing else there', () => {
+      for (const { variables, statements } of functionsOf({ cloudwatch: true, sampleRatio: 0.5 })) {
+        expect(told(variables)).toEqual({
+          OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: {
+            'Fn::Join': ['', ['https://xray.', { Ref: 'AWS::Region' }, '.amazonaws.com/v1/traces']],
+          },
+          OTEL_RESOURCE_ATTRIBUTES: 'deployment.environment.name=dev',
+          OTEL_TRACES_SAMPLER_ARG: '0.5',
+        });
+        expect(statements.filter(concerns('xray'))).toEqual([
+          { Action: 'xray:PutTraceSegments', Effect: 'Allow', Resource: '*' },
+        ]);
+      }
+    });
+
+    it.each([
+      ['https://otlp.example', 'https://otlp.example/v1/traces'],
+      ['https://otlp.example/otlp/', 'https://otlp.example/otlp/v1/traces'],
+      ['https://otlp.example/v1/traces', 'https://otlp.example/v1/traces'],
+    ])('at %s lets every function read the one secret with its headers', (endpoint, address) => {
+      for (const { variables, statements } of functionsOf({ endpoint, headersSecret: 'gw/dev/otlp' })) {
+        expect(told(variables)).toEqual({
+          OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: address,
+          OTEL_RESOURCE_ATTRIBUTES: 'deployment.environment.name=dev',
+          GW_TELEMETRY_HEADERS_SECRET: 'gw/dev/otlp',
+        });
+        const [read, ...others] = statements.filter(({ Resource }) => JSON.stringify(Resource).includes('gw/dev/otlp'));
+        expect([read?.Action, others]).toEqual(['secretsmanager:GetSecretValue', []]);
+        const secretOf = (name: string) =>
+          `arn:AWS::Partition:secretsmanager:AWS::Region:AWS::AccountId:secret:gw/dev/${name}-??????`;
+        // Beside the credentials of providers, which the models function may not read.
+        const own = arnsIn([read?.Resource].flat()).filter((arn) => arn !== secretOf('providers'));
+        expect(own).toEqual([secretOf('otlp')]);
+        expect(statements.filter(concerns('xray'))).toEqual([]);
+      }
+    });
+  });
+
   it('with regions of Bedrock open exactly those, and without any open no model', () => {
     const { api, findings } = synthesizeStage('dev', { bedrockRegions: ['eu-west-1', 'us-east-1'] });
     expect(findings).toEqual([]);

@@ -23,6 +23,8 @@ describe('the settings of a stage', () => {
     expect(check({ ...more, adopt: { keyArn, secretArn } })).not.toThrow();
     expect(check({ adopt: { keyArn: null, secretArn: null } })).not.toThrow();
     expect(check({ compute: 'web', experimental: true })).not.toThrow();
+    const collector = { endpoint: 'https://otlp.example', headersSecret: 'gw/prod/otlp', sampleRatio: 0.1 };
+    for (const telemetry of [null, { cloudwatch: true }, collector]) expect(check({ telemetry })).not.toThrow();
   });
 
   it.each<[string, Record<string, unknown>, string]>([
@@ -46,6 +48,36 @@ describe('the settings of a stage', () => {
       'a domain without a distribution',
       { edge: 'none', customDomain: { domainNames, certificateArn } },
       "customDomain needs edge: 'cloudfront'",
+    ],
+    [
+      'a collector without TLS',
+      { telemetry: { endpoint: 'http://otlp.example' } },
+      'telemetry.endpoint must be an https URL',
+    ],
+    [
+      'a collector with a credential in its address',
+      { telemetry: { endpoint: 'https://user:canary@otlp.example' } },
+      'telemetry.endpoint must be an https URL without credentials and query',
+    ],
+    [
+      'headers in place of the secret that holds them',
+      { telemetry: { endpoint: 'https://otlp.example', headersSecret: 'authorization: Basic canary' } },
+      'telemetry.headersSecret must be the name or the ARN of a secret',
+    ],
+    [
+      'a ratio that is none',
+      { telemetry: { cloudwatch: true, sampleRatio: 2 } },
+      'telemetry.sampleRatio must be a number from 0 to 1',
+    ],
+    [
+      'CloudWatch and a collector',
+      { telemetry: { cloudwatch: true, endpoint: 'https://otlp.example' } },
+      'telemetry Unrecognized key: "endpoint"',
+    ],
+    [
+      'telemetry without a collector',
+      { telemetry: { cloudwatch: false } },
+      'telemetry.cloudwatch must be true, beside no endpoint, or be left out',
     ],
     ['a region that is none', { bedrockRegions: ['*'] }, 'bedrockRegions[0] must be the name of a region'],
     ['one environment only', { webEnvironmentsMax: 1 }, 'webEnvironmentsMax must be a whole number, at least 2'],

@@ -6,7 +6,7 @@ import type { PolicyStatementProps } from 'aws-cdk-lib/aws-iam';
 import type { Construct } from 'constructs';
 import { environmentNames, physicalTableName, streamBudget } from '../../../shared/foundation/constants/index.ts';
 import { connectionKeyAlias, providerSecretName, spillBucketName } from '../resource-names.ts';
-import { stageRegion } from '../settings-schema.ts';
+import { type StageSettings, stageRegion } from '../settings-schema.ts';
 import { type TableActions, tableActionsOf } from './table-actions.ts';
 
 export interface Access {
@@ -93,13 +93,15 @@ export const connectionKeyAccess = (stage: string): Access => {
 const keysIn = (partition: string, region: string, account: string) =>
   `arn:${partition}:kms:${region}:${account}:key/*`;
 
+/** Secrets Manager adds six random characters to the name. */
+const secretArnOf = (name: string): string =>
+  `arn:${Aws.PARTITION}:secretsmanager:${Aws.REGION}:${Aws.ACCOUNT_ID}:secret:${name}-??????`;
+
 /** The gateway reads the credentials itself; its configuration only says where they are. */
 export const providerSecretAccess = (stage: string): Access => {
   const name = providerSecretName(stage);
-  // Secrets Manager adds six random characters to the name.
-  const arn = `arn:${Aws.PARTITION}:secretsmanager:${Aws.REGION}:${Aws.ACCOUNT_ID}:secret:${name}-??????`;
   return {
-    statements: [{ actions: ['secretsmanager:GetSecretValue'], resources: [arn] }],
+    statements: [{ actions: ['secretsmanager:GetSecretValue'], resources: [secretArnOf(name)] }],
     environment: { [environmentNames.providerSecret]: name },
   };
 };
@@ -153,6 +155,40 @@ function bedrockArns(regions: readonly string[], { partition, ownRegion, account
     modelsAnywhere: `arn:${partition}:bedrock:*::foundation-model/*`,
   };
 }
+
+/** By the standard variables of OpenTelemetry, which a local run reads too. */
+export function telemetryAccess(stage: string, settings: StageSettings['telemetry']): Access {
+  if (settings == null) return { statements: [] };
+  const { sampleRatio } = settings;
+  const environment = {
+    OTEL_RESOURCE_ATTRIBUTES: `deployment.environment.name=${stage}`,
+    ...(sampleRatio === undefined ? {} : { OTEL_TRACES_SAMPLER_ARG: String(sampleRatio) }),
+  };
+  return 'endpoint' in settings
+    ? mergeAccess({ statements: [], environment }, collectorAccess(settings))
+    : mergeAccess({ statements: [], environment }, cloudwatchTracesAccess());
+}
+
+type Collector = Extract<NonNullable<StageSettings['telemetry']>, { endpoint: string }>;
+
+function collectorAccess({ endpoint, headersSecret }: Collector): Access {
+  const path = '/v1/traces';
+  const address = endpoint.endsWith(path) ? endpoint : `${endpoint.replace(/\/$/, '')}${path}`;
+  const environment = { OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: address };
+  if (headersSecret === undefined) return { statements: [], environment };
+  const arn = headersSecret.startsWith('arn:') ? headersSecret : secretArnOf(headersSecret);
+  return {
+    statements: [{ actions: ['secretsmanager:GetSecretValue'], resources: [arn] }],
+    environment: { ...environment, [environmentNames.telemetryHeadersSecret]: headersSecret },
+  };
+}
+
+const cloudwatchTracesAccess = (): Access => ({
+  // X-Ray knows no resources, here as in its own interface.
+  statements: [{ actions: ['xray:PutTraceSegments'], resources: ['*'] }],
+  environment: { OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: `https://xray.${Aws.REGION}.amazonaws.com/v1/traces` },
+  acknowledgements: [{ id: wildcardId('*'), reason: 'The one action that sends traces has no resources.' }],
+});
 
 /** How cdk-nag names a resource with a wildcard. */
 const wildcardId = (resource: string): string => `AwsSolutions-IAM5[Resource::${resource}]`;
