@@ -15,51 +15,13 @@ import {
   requestOf,
 } from '../../support/planning.ts';
 
-describe('precedence', () => {
-  /** One provider that is wrong in every way, in a workspace that enforces a policy. */
-  const entry = entryOf('p', { ...priced('9'), supported_params: { ...ableTo, tools: false, json_schema: false } });
+describe('what can serve', () => {
   const defaultFacts: PlanFacts = {
-    ...planFactsOf([entry], [providerOf('p'), providerOf('idle')]),
+    ...planFactsOf([entryOf('p')]),
     workspace: { models: ['m'], data_policy: { zdr: true } },
-    isConfigured: () => false,
   };
 
-  const preferences = { only: ['nobody'], zdr: false, max_price: 1 };
-  const everything = {
-    model: 'unheard-of',
-    provider: preferences,
-    tools: [{ type: 'function', function: { name: 'f' } }],
-    response_format: { type: 'json_schema', json_schema: { name: 'n', schema: {} } },
-  };
-  const known = { ...everything, model: 'm' };
-  const served = { ...known, provider: { ...preferences, only: ['p'] } };
-  const lawful = { ...known, provider: { max_price: 1 } };
-  const toolless = { ...lawful, tools: [] };
-  const schemaless = { ...toolless, response_format: null };
   const lax = { ...defaultFacts, workspace: { models: 'all', data_policy: {} } } as const;
-
-  describe('of several errors', () => {
-    it.each([
-      ['invalid_request', everything, defaultFacts],
-      ['unknown_model', { ...everything, provider: { ...preferences, only: ['idle'] } }, defaultFacts],
-      ['model_not_routable', { ...known, provider: { ...preferences, only: ['idle'] } }, defaultFacts],
-      ['data_policy_loosening_forbidden', served, defaultFacts],
-      ['no_policy_compliant_provider', lawful, defaultFacts],
-      ['feature_unsupported', lawful, lax],
-      ['structured_output_unsupported', toolless, lax],
-      ['price_cap_exceeded', schemaless, lax],
-      ['provider_not_configured', { ...schemaless, provider: {} }, lax],
-    ] satisfies [string, Record<string, unknown>, PlanFacts][])(
-      '%s comes before all below it',
-      (code, members, facts) => {
-        expect(planned(members, facts)).toBe(code);
-      },
-    );
-
-    it('none is left where everything is mended', () => {
-      expect(planned({}, { ...lax, isConfigured: () => true })).toEqual(['p']);
-    });
-  });
 
   describe('a model', () => {
     it('that the workspace may not use is as unknown as one that does not exist, whatever else is asked', () => {
