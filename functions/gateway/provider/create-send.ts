@@ -14,6 +14,7 @@ import {
   describeProviderText,
   readBoundedBody,
   readRetryAfterSeconds,
+  readRetryDelaySeconds,
   startWatch,
   type UpstreamAnswer,
   type Watch,
@@ -110,9 +111,15 @@ function classifyAnswer(
   describe: (body: unknown) => string | undefined,
   nowMs: number,
 ): NoAnswer {
-  const retryAfterSeconds = readRetryAfterSeconds(headers, nowMs);
   const body = parseLenient(text);
-  const failure = classifyStatus(status, body, retryAfterSeconds);
+  const retryAfterSeconds = readRetryAfterSeconds(headers, nowMs) ?? readRetryDelaySeconds(body);
+  const errorType = headers['x-amzn-errortype'];
+  const failure = classifyStatus(
+    status,
+    body,
+    retryAfterSeconds,
+    errorType === undefined ? undefined : String(errorType),
+  );
   // Not only a 429 may name a time: an overloaded provider's 503 does too.
   return { kind: 'failure', failure: { ...failure, retryAfterSeconds, providerText: describe(body) } };
 }

@@ -1,6 +1,7 @@
 // A provider's failure becomes data here, once. Its words are not inspected later, and never relayed.
 import type { RejectionReason } from '../../errors/index.ts';
 import { findMember, isJsonObject, type JsonText } from '../../protocol/wire/index.ts';
+import { faultBehindInvalid } from './fault-behind-invalid.ts';
 
 /**
  * invalid       the provider rejected the request itself: another provider may still take it
@@ -40,10 +41,18 @@ const rateLimitedStatus = 429;
 const credentialStatuses = new Set([401, 403]);
 const quotaStatus = 402;
 
-/** Classifies an answer that is no success, by its status and what its body says. */
-export function classifyStatus(status: number, body: unknown, retryAfterSeconds?: number): AttemptFailure {
+/** Classifies an answer that is no success, by its status, what its body says, and `x-amzn-errortype` where it has one. */
+export function classifyStatus(
+  status: number,
+  body: unknown,
+  retryAfterSeconds?: number,
+  errorType?: string,
+): AttemptFailure {
   const facts = readErrorFacts(body);
   const cause = `status_${status}`;
+  const other = invalidStatuses.has(status) ? faultBehindInvalid(body, facts.message, errorType) : undefined;
+  if (other !== undefined)
+    return { status, cause, ...(other.kind === 'rate_limited' && { retryAfterSeconds }), ...other };
   const hasNoQuota = facts.code === 'insufficient_quota' || status === quotaStatus;
   if (status === rateLimitedStatus && !hasNoQuota) return { kind: 'rate_limited', retryAfterSeconds, status, cause };
   if (invalidStatuses.has(status))
@@ -83,7 +92,7 @@ interface ErrorFacts {
 const messageBytesMax = 2_000;
 
 function readErrorFacts(body: unknown): ErrorFacts {
-  const outer = isJsonObject(body) ? body : {};
+  const outer = outermost(body);
   const error = isJsonObject(outer.error) ? outer.error : outer;
   const text = (value: unknown) => (typeof value === 'string' ? value.slice(0, messageBytesMax).toLowerCase() : '');
   const status = [error.code, error.status, outer.code].map(Number).find((n) => n >= 400 && n < 600);
@@ -96,12 +105,19 @@ function readErrorFacts(body: unknown): ErrorFacts {
   };
 }
 
+/** Google answers some calls with a list of one error. */
+function outermost(body: unknown): Record<string, unknown> {
+  const first: unknown = Array.isArray(body) ? body[0] : body;
+  return isJsonObject(first) ? first : {};
+}
+
 /** `messages[0].content`, say. Anything else might be a provider's words. */
 const paramShape = /^[A-Za-z_]\w{0,63}(\.?\[\d{1,6}\]|\.\w{1,64}){0,8}$/;
 
 function paramOf(body: unknown): string | undefined {
-  const error = isJsonObject(body) && isJsonObject(body.error) ? body.error : body;
-  const param = isJsonObject(error) ? error.param : undefined;
+  const outer = outermost(body);
+  const error = isJsonObject(outer.error) ? outer.error : outer;
+  const { param } = error;
   return typeof param === 'string' && paramShape.test(param) ? param : undefined;
 }
 
@@ -121,13 +137,16 @@ const reasonSigns: readonly [RejectionReason, (facts: ErrorFacts) => boolean][] 
     'context_length_exceeded',
     ({ code, message }) =>
       has(code, /context_length|context_window/) ||
-      has(message, /context length|context window|maximum context|prompt is too long/),
+      has(
+        message,
+        /context (length|window|limit)|maximum context|(prompt|input) is too long|token count .{0,30}exceeds/,
+      ),
   ],
   [
     'content_policy_violation',
     ({ code, type, message }) =>
       has(`${code} ${type}`, /content_policy|content_filter|moderation/) ||
-      has(message, /content policy|content management policy|content filter/),
+      has(message, /content policy|content management policy|content filter|violates the usage polic/),
   ],
   // A code that says so outweighs the parameter it is about: max_tokens, for instance, where only max_completion_tokens goes.
   ['unsupported_parameter', ({ code }) => has(code, /unsupported_parameter|unknown_parameter/)],
@@ -137,32 +156,40 @@ const reasonSigns: readonly [RejectionReason, (facts: ErrorFacts) => boolean][] 
   ],
   [
     'unsupported_image_format',
-    ({ code, message }) => has(code, /unsupported_image|invalid_image_format/) || has(message, /unsupported image/),
+    ({ code, message }) =>
+      has(code, /unsupported_image|invalid_image_format/) ||
+      has(message, /unsupported image|unsupported mime type: image|media_type: input should be|image\.format' failed/),
   ],
   [
     'image_download_failed',
     ({ code, message }) =>
       has(code, /image_download|invalid_image_url/) ||
-      has(message, /(download|fetch)\w* .{0,30}image|image .{0,40}could not be (downloaded|fetched)/),
+      has(
+        message,
+        /(download|fetch)\w* .{0,30}image|image .{0,40}could not be (downloaded|fetched)|unable to download the file|fetch content from the provided url/,
+      ),
   ],
   [
     'invalid_image',
     ({ code, message }) =>
-      has(code, /image/) || has(message, /(invalid|could not (process|parse)|corrupt).{0,20} image/),
+      has(code, /image/) || has(message, /(invalid|could not (process|parse)|unable to process|corrupt).{0,20} image/),
   ],
   [
     'max_tokens_exceeded',
     ({ code, parameter, message }) =>
       has(code, /max_tokens/) ||
       (has(parameter, /^max_(completion_|output_)?tokens$/) && !has(code, /_below_min|invalid_type|unsupported_/)) ||
-      has(message, /max_(completion_)?tokens .{0,40}(too large|at most|exceed|less than)/),
+      has(
+        message,
+        /max_(completion_)?tokens.{0,40}(too large|at most|exceed|less than| > )|maximum tokens you requested|maxoutputtokens value/,
+      ),
   ],
   [
     'invalid_tools',
     ({ code, parameter, message }) =>
       has(code, /tool|function/) ||
       has(parameter, /^(tools|tool_choice|functions)/) ||
-      has(message, /\btools?\b.{0,40}(invalid|schema)/),
+      has(message, /\btools?\b.{0,40}(invalid|schema)|function_declarations/),
   ],
   [
     'unsupported_parameter',
@@ -170,7 +197,7 @@ const reasonSigns: readonly [RejectionReason, (facts: ErrorFacts) => boolean][] 
       has(code, /unsupported_value/) ||
       has(
         message,
-        /unsupported (parameter|value)|unrecognized (request )?argument|extra (inputs|fields) are not permitted|unknown parameter/,
+        /unsupported (parameter|value)|unrecognized (request )?argument|extra (inputs|fields) are not permitted|unknown parameter|extraneous key|unknown name "|may only be set to|is not enabled for/,
       ),
   ],
   [

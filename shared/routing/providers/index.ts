@@ -19,6 +19,7 @@ export {
   environmentCredentials,
   secretReferenceOf,
 } from './credential-source.ts';
+export { readRetryDelaySeconds } from './fault-behind-invalid.ts';
 export { midStreamCodeOf } from './mid-stream-codes.ts';
 export { type ProviderCredentials, providerCredentials } from './provider-credentials.ts';
 export { providerSecret } from './provider-secret.ts';

@@ -266,6 +266,30 @@ describe('an error inside a stream', () => {
     expect(early.kind).toBe(kind);
   });
 
+  it.each([
+    [
+      'messages',
+      eventStream({
+        type: 'error',
+        error: { type: 'invalid_request_error', message: 'prompt is too long: 9 tokens > 8 maximum' },
+      }),
+    ],
+    ['converse', frames(['validationException', { message: 'Input is too long for requested model.' }])],
+    [
+      'generate-content',
+      eventStream({
+        error: {
+          code: 400,
+          status: 'INVALID_ARGUMENT',
+          message: 'The input token count (9) exceeds the maximum number of tokens allowed (8).',
+        },
+      }),
+    ],
+  ] as const)('%s: names the cause that it recognises', async (api, fault) => {
+    const { error } = await streamed(api, { ...fault, bytes: [...begun(api), ...fault.bytes] });
+    expect(brokenBy(error)).toMatchObject({ kind: 'invalid', reason: 'context_length_exceeded' });
+  });
+
   it('is told to the operator in the words of the provider', async () => {
     const { error } = await streamed('messages', {
       ...anthropicError('overloaded_error'),

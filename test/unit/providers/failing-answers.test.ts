@@ -1,6 +1,9 @@
 import fc from 'fast-check';
 import { describe, expect, it } from '#jest';
 import { errorBody } from '../../../infra/local/simulator/error-bodies.ts';
+import { messagesError } from '../../../infra/local/simulator/formats/anthropic-errors.ts';
+import { bedrockError } from '../../../infra/local/simulator/formats/bedrock-errors.ts';
+import { googleError } from '../../../infra/local/simulator/formats/google-errors.ts';
 import { rejectionReasons } from '../../../shared/errors/index.ts';
 import { chatCompletions } from '../../../shared/protocol/interfaces/chat-completions/index.ts';
 import { jsonTextOf, readEvents } from '../../../shared/protocol/wire/index.ts';
@@ -11,8 +14,92 @@ import {
   describeProviderText,
   readStream as readEventStream,
   readRetryAfterSeconds,
+  readRetryDelaySeconds,
   StreamBroken,
 } from '../../../shared/routing/providers/index.ts';
+
+describe('an error in the form of another provider', () => {
+  const anthropic = (code: string) => classifyStatus(400, messagesError(400, code));
+  const google = (code: string) => classifyStatus(400, googleError(400, code));
+  const bedrock = (code: string, status = 400) => {
+    const { body, headers } = bedrockError(status, code);
+    return classifyStatus(status, body, undefined, `${headers['x-amzn-errortype']}:http://internal.amazon.com/coral/`);
+  };
+
+  it.each([
+    ['context_length_exceeded', 'context_length_exceeded'],
+    ['max_tokens_exceeded', 'max_tokens_exceeded'],
+    ['content_policy_violation', 'content_policy_violation'],
+    ['unsupported_parameter', 'unsupported_parameter'],
+    ['unsupported_value', 'unsupported_parameter'],
+    ['invalid_function_parameters', 'invalid_tools'],
+    ['invalid_image_url', 'invalid_image'],
+    ['invalid_image_format', 'unsupported_image_format'],
+  ])('names a cause in its words: %s is %s', (code, reason) => {
+    for (const classify of [anthropic, google, bedrock]) {
+      expect(classify(code)).toMatchObject({ kind: 'invalid', reason, status: 400 });
+    }
+  });
+
+  it('names an image that is too large, and one that could not be downloaded', () => {
+    expect([anthropic('image_too_large').reason, bedrock('image_too_large').reason]).toEqual(
+      Array(2).fill('image_too_large'),
+    );
+    expect([anthropic('image_download_failed').reason, google('image_download_failed').reason]).toEqual(
+      Array(2).fill('image_download_failed'),
+    );
+  });
+
+  it('that refuses the credential with a 400 is a failure of the provider, never of the request', () => {
+    for (const failure of [
+      google('api_key_invalid'),
+      bedrock('UnrecognizedClientException'),
+      bedrock('ExpiredTokenException'),
+    ]) {
+      expect(failure).toEqual({ kind: 'failed', refusedCredential: true, status: 400, cause: 'status_400' });
+    }
+    expect(bedrock('AccessDeniedException', 403)).toMatchObject({ kind: 'failed', refusedCredential: true });
+    // Google answers some calls with a list.
+    expect(classifyStatus(400, [googleError(400, 'api_key_invalid')]).refusedCredential).toBe(true);
+  });
+
+  it('of an account without credit is a failure: waiting does not help', () => {
+    for (const failure of [anthropic('insufficient_quota'), bedrock('insufficient_quota')]) {
+      expect(failure).toEqual({ kind: 'failed', hasNoQuota: true, status: 400, cause: 'status_400' });
+    }
+  });
+
+  it('of too many calls is one, whatever its status', () => {
+    expect(bedrock('ThrottlingException')).toMatchObject({ kind: 'rate_limited' });
+    expect(bedrock('rate_limit_exceeded', 429)).toMatchObject({ kind: 'rate_limited' });
+    expect(classifyStatus(429, googleError(429))).toMatchObject({ kind: 'rate_limited' });
+    expect(classifyStatus(429, messagesError(429))).toMatchObject({ kind: 'rate_limited' });
+  });
+
+  it('about the catalogue or the place is no fault of the request', () => {
+    for (const message of [
+      'The provided model identifier is invalid.',
+      "Invocation of model ID anthropic.claude-x with on-demand throughput isn't supported. Retry with an inference profile.",
+      'User location is not supported for the API use.',
+    ]) {
+      expect(classifyStatus(400, { message })).toEqual({ kind: 'failed', status: 400, cause: 'status_400' });
+      // Quoted by a prompt it means nothing.
+      expect(classifyStatus(400, { message: `Invalid text: ${message}` }).kind).toBe('invalid');
+    }
+  });
+
+  it.each([
+    ['34.07s', 35],
+    ['7s', 7],
+    ['0s', undefined],
+    ['soon', undefined],
+    [7, undefined],
+  ])('tells when to come back: %j', (retryDelay, seconds) => {
+    const details = [{ '@type': 'type.googleapis.com/google.rpc.RetryInfo', retryDelay }];
+    expect(readRetryDelaySeconds({ error: { code: 429, details } })).toBe(seconds);
+    expect(readRetryDelaySeconds([{ error: { code: 429, details: [{}, ...details] } }])).toBe(seconds);
+  });
+});
 
 describe('a failing status', () => {
   it.each([

@@ -15,10 +15,12 @@ export const untranslatable = (error: unknown): AttemptFailure | undefined =>
 
 /** Of an answer that came, or of a part of it. `cause`: where it says nothing of itself. */
 export function failureOfAnswer(error: unknown, describe: DescribeText, cause: string): AttemptFailure {
-  const { data, statusCode, responseBody } = isJsonObject(error) || error instanceof Error ? (error as ErrorFacts) : {};
+  const { data, statusCode, responseBody, message, type } =
+    isJsonObject(error) || error instanceof Error ? (error as ErrorFacts) : {};
   const body = data ?? parsed(responseBody);
   if (typeof statusCode === 'number' && statusCode >= 400) {
-    const failure = classifyStatus(statusCode, body);
+    // The package has found the words, wherever the format keeps them.
+    const failure = classifyStatus(statusCode, { error: { message, type } });
     return { ...failure, cause: `error_object_${statusCode}`, providerText: describe(body) };
   }
   if (isJsonObject(body) && isJsonObject(body.error)) {
@@ -31,6 +33,8 @@ interface ErrorFacts {
   readonly data?: unknown;
   readonly statusCode?: unknown;
   readonly responseBody?: unknown;
+  readonly message?: unknown;
+  readonly type?: unknown;
 }
 
 function parsed(text: unknown): unknown {

@@ -1,0 +1,62 @@
+// Refusals that providers send with a status that says "the request is invalid", though it is not the request that is at
+// fault: the credential, the account, the catalogue, or too many calls. Another provider may answer the same request.
+import { isJsonObject } from '../../protocol/wire/index.ts';
+
+export interface FaultBehindInvalid {
+  readonly kind: 'failed' | 'rate_limited';
+  readonly refusedCredential?: true;
+  readonly hasNoQuota?: true;
+}
+
+const refusedCredential: FaultBehindInvalid = { kind: 'failed', refusedCredential: true };
+const hasNoQuota: FaultBehindInvalid = { kind: 'failed', hasNoQuota: true };
+const failed: FaultBehindInvalid = { kind: 'failed' };
+const rateLimited: FaultBehindInvalid = { kind: 'rate_limited' };
+
+/** AWS names what is wrong in a header. */
+const awsTypes: readonly (readonly [RegExp, FaultBehindInvalid])[] = [
+  [
+    /^(AccessDenied|ExpiredToken|UnrecognizedClient|InvalidSignature|IncompleteSignature|MissingAuthenticationToken)/,
+    refusedCredential,
+  ],
+  [/^ServiceQuotaExceeded/, hasNoQuota],
+  [/^(Throttling|TooManyRequests)/, rateLimited],
+];
+
+/** Where only the words tell, by how they begin, in lower case: the rest may quote the request. */
+const messages: readonly (readonly [RegExp, FaultBehindInvalid])[] = [
+  [/^your credit balance is too low/, hasNoQuota],
+  [/^this organization has been disabled/, refusedCredential],
+  [/^api key (not valid|expired)/, refusedCredential],
+  [/^user location is not supported/, failed],
+  [/^the provided model identifier is invalid|^invocation of model id .{1,200} isn.t supported/, failed],
+];
+
+/** Undefined: the request is at fault, as the status says. `message` in lower case. */
+export function faultBehindInvalid(
+  body: unknown,
+  message: string,
+  errorType: string | undefined,
+): FaultBehindInvalid | undefined {
+  if (googleReasons(body).some((reason) => /^API_KEY_(INVALID|EXPIRED)/.test(String(reason)))) return refusedCredential;
+  const found = (signs: typeof messages, text: string) => signs.find(([sign]) => sign.test(text))?.[1];
+  return (errorType === undefined ? undefined : found(awsTypes, errorType)) ?? found(messages, message);
+}
+
+const googleReasons = (body: unknown): unknown[] => googleDetails(body).map(({ reason }) => reason);
+
+/** Google says of an error more than a status in a list. */
+function googleDetails(body: unknown): readonly Record<string, unknown>[] {
+  const first: unknown = Array.isArray(body) ? body[0] : body;
+  const error = isJsonObject(first) && isJsonObject(first.error) ? first.error : {};
+  return (Array.isArray(error.details) ? error.details : []).filter(isJsonObject);
+}
+
+/** Google tells in the body when it wants to be called again: `{"@type": "…RetryInfo", "retryDelay": "34.07s"}`. */
+export function readRetryDelaySeconds(body: unknown): number | undefined {
+  const delay = googleDetails(body)
+    .map(({ retryDelay }) => retryDelay)
+    .find((one) => typeof one === 'string');
+  const seconds = Number(/^(\d{1,6}(\.\d+)?)s$/.exec(String(delay))?.[1]);
+  return seconds > 0 ? Math.ceil(seconds) : undefined;
+}
