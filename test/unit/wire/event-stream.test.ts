@@ -236,6 +236,14 @@ describe('a chunk of a stream', () => {
     );
   });
 
+  it('of a few words is parsed once, whole, and not searched for what is read of it', () => {
+    const text = JSON.stringify({ id: 'a', created: 1, model: 'm', choices: [{ index: 0, delta: { content: 'b' } }] });
+    const parse = jest.spyOn(JSON, 'parse');
+    expect(readStreamChunk(text)?.facts.outputBytes).toBe(1);
+    expect(parse.mock.calls).toEqual([[text]]);
+    parse.mockRestore();
+  });
+
   it('is read as deep as an answer may be nested, and is broken one level deeper', () => {
     const nested = (levels: number) => `{"choices":[],"x":${'['.repeat(levels)}${']'.repeat(levels)}}`;
     expect(readStreamChunk(nested(511))).toBeDefined();
