@@ -30,7 +30,10 @@ let store: Store;
 let closeStore: () => void;
 let folder: string;
 const running: LocalGateway[] = [];
-const knownVariables = [realKeyName, 'GROQ_API_KEY', 'MISTRAL_API_KEY', 'DEEPSEEK_API_KEY'];
+const knownVariables = [
+  ...[realKeyName, 'GROQ_API_KEY', 'MISTRAL_API_KEY', 'DEEPSEEK_API_KEY'],
+  ...['ANTHROPIC_API_KEY', 'GEMINI_API_KEY'],
+];
 const former = knownVariables.map((name) => [name, process.env[name]] as const);
 
 beforeAll(async () => {
@@ -255,6 +258,19 @@ describe('the demo key', () => {
     expect(keyOf(second)).not.toBe(keyOf(first));
     expect([await statusOf(second.url, keyOf(first)), await statusOf(second.url, keyOf(second))]).toEqual([401, 200]);
     expect(second.lines.join('\n')).not.toContain('sk-of-a-real-provider');
+  });
+
+  it.each([
+    ['ANTHROPIC_API_KEY', 'anthropic', 'messages', 'anthropic/claude-sonnet-4.5'],
+    ['GEMINI_API_KEY', 'gemini', 'generate-content', 'gemini/gemini-2.5-flash'],
+  ])('offers, with %s, models of %s, which speaks %s', async (variable, provider, api, model) => {
+    process.env[variable] = 'key-of-a-real-provider';
+    const started = await start();
+    expect(keyOf(started)).not.toBe(publishedKey);
+    expect(started.lines).toContain(`provider ${provider} speaks ${api}`);
+    expect(started.lines.filter((line) => line.includes('is not configured'))).toEqual([]);
+    expect(started.lines.join('\n')).not.toContain('key-of-a-real-provider');
+    expect(await modelsOf(started.url, keyOf(started))).toContain(model);
   });
 
   it('that was revoked is not given back when no real provider is offered any more: another one is made', async () => {

@@ -224,7 +224,11 @@ it('does not take a file without providers or models for an empty catalogue', ()
 
 it('accepts the example of its own README', () => {
   const readme = readFileSync(new URL('../../../shared/configuration/gateway-file/README.md', import.meta.url), 'utf8');
-  expect(problemsOf(/```yaml\n([\s\S]*?)```/.exec(readme)?.[1] ?? '')).toEqual([]);
+  const [whole = '', claude = ''] = [...readme.matchAll(/```yaml\n([\s\S]*?)```/g)].map(([, text]) => text);
+  expect(problemsOf(whole)).toEqual([]);
+  const { providers, models } = fileOf(claude.concat('workspaces: []'));
+  expect(providers.map(({ apis }) => apis)).toEqual([['messages'], ['converse'], ['messages']]);
+  expect(models[0]?.providers.map(({ provider }) => provider)).toEqual(providers.map(({ id }) => id));
 });
 
 // How problems read: the wrong name, where it could be, and the line.
