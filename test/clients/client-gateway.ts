@@ -6,6 +6,7 @@ import { type Harness, startHarness } from '../support/harness.ts';
 const upstreams = {
   'acme/echo': 'echo',
   'acme/tools': 'tools',
+  'acme/reasoning': 'reasoning',
   'acme/prose': 'invalid-json',
   'acme/broken': 'error-after-chunks:2',
   'acme/failing': 'error-500',
@@ -13,7 +14,7 @@ const upstreams = {
   'acme/limited-for-long': 'error-429:x:90',
   'acme/too-long': 'error-400:context_length_exceeded',
   'acme/refused': 'error-401',
-  'acme/no-quota': 'error-429:insufficient_quota',
+  'acme/no-quota': 'error-402',
 };
 
 /** Of a workspace without credit. */
@@ -26,7 +27,11 @@ export const startClientGateway = (): Promise<Harness> =>
       ...Object.fromEntries(Object.entries(upstreams).map(([id, upstream]) => [id, [{ provider: 'acme', upstream }]])),
       'acme/unconfigured': [{ provider: 'unset', upstream: 'echo' }],
     },
-    providers: { unset: { auth: { bearer: { env: 'GW_TEST_VARIABLE_NOBODY_SETS' } } } },
+    providers: {
+      // It speaks what each client does.
+      acme: { apis: ['chat-completions', 'messages'] },
+      unset: { apis: ['chat-completions', 'messages'], auth: { bearer: { env: 'GW_TEST_VARIABLE_NOBODY_SETS' } } },
+    },
     workspace: {
       functions: [
         promptFunction('label', 'acme/echo', {

@@ -1,0 +1,144 @@
+// The stock client of Anthropic through the running gateway.
+import Anthropic from '@anthropic-ai/sdk';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from '#jest';
+import type { Harness } from '../support/harness.ts';
+import { citySchema, countRequests, imageUrl, startClientGateway } from './client-gateway.ts';
+import { errorKinds } from './error-kinds.ts';
+import { impatiently } from './impatient.ts';
+
+let gateway: Harness;
+let client: Anthropic;
+beforeAll(async () => {
+  gateway = await startClientGateway();
+  client = openClient();
+});
+afterAll(() => gateway.stop());
+beforeEach(() => gateway.simulator.clear());
+
+const openClient = (more: Partial<ConstructorParameters<typeof Anthropic>[0]> = {}) =>
+  new Anthropic({ baseURL: new URL(gateway.url).origin, authToken: gateway.key, apiKey: null, ...more });
+
+const ask = (
+  content: Anthropic.MessageParam['content'],
+  more: Partial<Anthropic.MessageCreateParamsNonStreaming> = {},
+) => ({
+  model: 'acme/echo',
+  max_tokens: 1_000,
+  messages: [{ role: 'user' as const, content }],
+  ...more,
+});
+const tools: Anthropic.Tool[] = [
+  {
+    name: 'get_weather',
+    description: 'Asks about a city',
+    input_schema: { ...citySchema, required: [...citySchema.required] },
+  },
+];
+const textOf = ({ content }: Anthropic.Message) =>
+  content.map((block) => (block.type === 'text' ? block.text : '')).join('');
+
+describe('the stock Anthropic client', () => {
+  it('gets a message, its id, and its cost in a header', async () => {
+    const { data, response, request_id } = await client.messages.create(ask('Hello')).withResponse();
+    expect(textOf(data)).toMatch(/^Hello! You wrote “Hello”/);
+    expect(request_id).toBe(response.headers.get('x-request-id'));
+    expect(Number(response.headers.get('x-gw-cost'))).toBeGreaterThan(0);
+  });
+
+  it('gets a stream of thinking and text, put together as the provider sent it', async () => {
+    const stream = client.messages.stream(ask('Hello', { model: 'acme/reasoning', thinking: { type: 'adaptive' } }));
+    const names: string[] = [];
+    for await (const { type } of stream) names.push(type);
+    const message = await stream.finalMessage();
+    expect(message.content.map(({ type }) => type)).toEqual(['thinking', 'text']);
+    expect(message.content[0]).toMatchObject({ signature: expect.stringMatching(/.+/) });
+    expect([names[0], names.at(-1)]).toEqual(['message_start', 'message_stop']);
+    expect(message.usage.output_tokens).toBeGreaterThan(10);
+  });
+
+  it('lets the model call a tool after a thinking block, and gives the result back with the block', async () => {
+    const question = ask('Call the tool get_weather', { tools, thinking: { type: 'adaptive' } });
+    const first = await client.messages.stream(question).finalMessage();
+    const call = first.content.find((block) => block.type === 'tool_use');
+    expect(call).toMatchObject({ name: 'get_weather', input: { city: 'text' } });
+    expect(first.content[0]?.type).toBe('thinking');
+    const results = first.content.flatMap((block) =>
+      block.type === 'tool_use' ? [{ type: 'tool_result' as const, tool_use_id: block.id, content: 'sunny' }] : [],
+    );
+    const messages = [
+      ...question.messages,
+      { role: 'assistant' as const, content: first.content },
+      { role: 'user' as const, content: results },
+    ];
+    const second = await client.messages.create({ ...question, messages });
+    expect(textOf(second)).toMatch(/^The tools answered “sunny”/);
+  });
+
+  it('sends an image, and counts tokens for nothing', async () => {
+    const data = imageUrl.split(',')[1] ?? '';
+    const image = {
+      type: 'image' as const,
+      source: { type: 'base64' as const, media_type: 'image/png' as const, data },
+    };
+    expect(textOf(await client.messages.create(ask([image, { type: 'text', text: 'What is it?' }])))).toContain(
+      '1 image',
+    );
+    await gateway.settled();
+    const { spent } = await gateway.credit();
+    const { max_tokens: _none, ...counted } = ask('Hello');
+    expect(await client.messages.countTokens(counted)).toEqual({ input_tokens: expect.any(Number) });
+    await gateway.settled();
+    expect((await gateway.credit()).spent).toBe(spent);
+  });
+
+  it('says with a key of its own that it is an API key, and is let in', async () => {
+    const withApiKey = openClient({ apiKey: gateway.key, authToken: null });
+    expect(textOf(await withApiKey.messages.create(ask('Hello')))).toMatch(/^Hello!/);
+  });
+
+  it('gets a stream that broke as an error with the code of the gateway, and does not come back', async () => {
+    const stream = client.messages.stream(ask('Hello', { model: 'acme/broken' }));
+    const error = await stream.finalMessage().catch((reason: unknown) => reason);
+    expect(error).toBeInstanceOf(Anthropic.APIError);
+    expect(error).toMatchObject({ type: 'api_error', errorCode: 'no_available_provider' });
+    expect(String(error)).toContain('The stream broke off');
+    expect(gateway.simulator.calls).toHaveLength(1);
+  });
+});
+
+/** The class that the client has for it, and Anthropic's own type. */
+const classes: Readonly<Record<string, readonly [new (...args: never[]) => Error, string]>> = {
+  'key is wrong (401)': [Anthropic.AuthenticationError, 'authentication_error'],
+  'model is unknown (400)': [Anthropic.BadRequestError, 'invalid_request_error'],
+  'prompt is too long (400)': [Anthropic.BadRequestError, 'invalid_request_error'],
+  'no credit (402)': [Anthropic.APIError, 'billing_error'],
+  'no credential set up (503)': [Anthropic.APIError, 'overloaded_error'],
+  'provider refuses ours (502)': [Anthropic.InternalServerError, 'api_error'],
+  'our account has no quota (502)': [Anthropic.InternalServerError, 'api_error'],
+  'limited for 90 s (429)': [Anthropic.RateLimitError, 'rate_limit_error'],
+  'limited for 30 s (429)': [Anthropic.RateLimitError, 'rate_limit_error'],
+  'provider fails (502)': [Anthropic.InternalServerError, 'api_error'],
+};
+
+describe('an error that the stock Anthropic client gets', () => {
+  it.each(errorKinds)(
+    'has its class, type, code, message and id, and is asked for again only where that can help: $title',
+    async (kind) => {
+      const counted = countRequests();
+      const failing = openClient({ authToken: kind.keyOf(gateway), fetch: counted.send });
+      const error: unknown = await impatiently(() =>
+        failing.messages.create(ask('Hello', { model: kind.model })).then(
+          () => new Error('an error was expected'),
+          (reason: unknown) => reason,
+        ),
+      );
+      const [errorClass = Error, type] = classes[kind.title] ?? [];
+      expect(error).toBeInstanceOf(errorClass);
+      // In place of `context_length_exceeded`, which is OpenAI's.
+      const code = kind.code === 'context_length_exceeded' ? 'invalid_request' : kind.code;
+      expect(error).toMatchObject({ type, errorCode: code, apiMessage: expect.stringContaining(kind.says) });
+      expect((error as { requestID: string }).requestID).toMatch(/^[0-9a-f-]{36}$/);
+      expect(counted.count).toBe(kind.isFinal ? 1 : 3);
+    },
+  );
+});
