@@ -3,7 +3,9 @@
 import { rootPaths, routePaths } from '../../shared/foundation/constants/index.ts';
 import type { Gateway } from '../../shared/protocol/http/index.ts';
 import { chatCompletions } from '../../shared/protocol/interfaces/chat-completions/index.ts';
+import { embeddings } from '../../shared/protocol/interfaces/embeddings/index.ts';
 import { countTokens, messages } from '../../shared/protocol/interfaces/messages/index.ts';
+import { responses } from '../../shared/protocol/interfaces/responses/index.ts';
 import { createRouter, type RouterDependencies } from '../../shared/protocol/router/index.ts';
 import { serveModel, serveModels } from '../../shared/routing/model-listing/index.ts';
 import { serveCredits, serveGeneration, serveKey } from './account/serve-account.ts';
@@ -16,6 +18,8 @@ export const createChatGateway = (deps: GatewayDependencies & RouterDependencies
     {
       api: {
         [routePaths.chatCompletions]: { POST: serveCall(deps, chatCompletions) },
+        [routePaths.responses]: { POST: serveCall(deps, responses) },
+        [routePaths.embeddings]: { POST: serveCall(deps, embeddings) },
         [routePaths.models]: { GET: serveModels(deps) },
         [routePaths.model]: { GET: serveModel(deps) },
       },
@@ -30,6 +34,7 @@ export const createChatGateway = (deps: GatewayDependencies & RouterDependencies
       conventions: {
         [routePaths.messages]: messages.pathConventions,
         [routePaths.countTokens]: countTokens.pathConventions,
+        [routePaths.responses]: responses.pathConventions,
       },
     },
     deps,

@@ -208,6 +208,8 @@ export interface ModelCall {
   readonly clientInterface: ClientInterface;
   readonly request: ClientRequest;
   readonly passedOn: PassedOn;
+  /** No provider may keep anything of the call. */
+  readonly zdr: boolean;
   readonly size: CallSize;
   readonly plan: Plan;
   /** A candidate of the plan that is admitted already. */

@@ -11,6 +11,7 @@ export interface Floor {
 const ground = 'The ground floor imports nothing above it: move what needs more to a folder above.';
 const rules = 'A rule or a store: take what you need as a parameter, or move the code up.';
 const stage = 'A stage imports shared folders and stages.ts; what two stages share is a type there or a rule below.';
+const clientInterface = 'What the interface of a client is: no stage, no store, no other interface.';
 const gateway = 'functions/gateway';
 const operator = 'functions/operator';
 /** There a page has the powers that the browser gives it. */
@@ -42,9 +43,10 @@ const floors: readonly Readonly<Record<string, string>>[] = [
   { 'shared/protocol/json-schema': rules, 'shared/protocol/wire': 'Wire shapes know no store and no provider.' },
   { 'shared/protocol/interfaces': 'What every interface of a client says of itself: knows none of them.' },
   {
-    'shared/protocol/interfaces/chat-completions':
-      'What the interface of a client is: no stage, no store, no other interface.',
-    'shared/protocol/interfaces/messages': 'As chat completions: no stage, no store, no other interface.',
+    'shared/protocol/interfaces/chat-completions': clientInterface,
+    'shared/protocol/interfaces/responses': clientInterface,
+    'shared/protocol/interfaces/embeddings': clientInterface,
+    'shared/protocol/interfaces/messages': clientInterface,
   },
   { 'shared/protocol/http': 'Adapters know the exchange, never the business behind it.' },
   { 'shared/protocol/router': 'The router knows routes and errors, not what is behind them.' },

@@ -87,7 +87,7 @@ describe('the description of the API', () => {
     expect(missing).toEqual([
       headerNames.authorization,
       // Of interfaces that have no route yet.
-      ...[headerNames.apiKey, headerNames.messagesSessionId, headerNames.responsesSessionId],
+      ...[headerNames.apiKey, headerNames.messagesSessionId],
       headerNames.originSecret,
       ...[headerNames.cost, headerNames.messagesRequestId],
     ]);

@@ -52,7 +52,7 @@ async function jsonResponse(deps: GatewayDependencies, answered: Answered, answe
     body: written.body,
   };
   await call.names.store(response);
-  const readContent = () => ({ kind: 'json', text: answer.json.text }) as const;
+  const readContent = () => ({ kind: 'json', text: answer.text }) as const;
   return { response, end: () => ({ stream: undefined, writeCache: cacheWriter(deps, call, charge, readContent) }) };
 }
 

@@ -107,6 +107,7 @@ export const toModelCall = (call: AdmittedPlain): ModelCall => ({
   clientInterface: call.clientInterface,
   request: call.request,
   passedOn: call.passedOn,
+  zdr: call.policy.zdr === true,
   size: call.size,
   plan: call.plan,
   firstCandidate: call.holdings.firstCandidate,

@@ -52,6 +52,7 @@ const toModelCall = (
   clientInterface: call.clientInterface,
   request,
   passedOn: call.passedOn,
+  zdr: call.workspace.data_policy.zdr === true,
   size,
   plan,
   firstCandidate: undefined,

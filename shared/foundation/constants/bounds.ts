@@ -30,8 +30,8 @@ export const chargedAnswersMax = 3;
 /** One provider answer, or one event of a stream: far above any model's output, far below a 512 MB function. */
 export const upstreamBodyMaxBytes = 16 * 1024 * 1024;
 export const upstreamEventMaxBytes = 4 * 1024 * 1024;
-/** Chunks kept back before the first real output: a role chunk and some empty deltas are a few hundred bytes. */
-export const heldBackMaxBytes = 256 * 1024;
+/** Events kept back before the first real output: the first two of a Responses stream may repeat a request of 4 MiB each. */
+export const heldBackMaxBytes = 8 * 1024 * 1024;
 /** How long a stream is read on for a client that left: it pays for what it used. */
 export const streamReadOnMaxMs = 10_000;
 /** A stream that is collected for the response cache or for replays. Beyond it the stream is relayed and not stored. */

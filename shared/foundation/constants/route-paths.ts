@@ -7,6 +7,8 @@ export const routePaths = {
   chatCompletions: '/chat/completions',
   messages: '/messages',
   countTokens: '/messages/count_tokens',
+  responses: '/responses',
+  embeddings: '/embeddings',
   models: '/models',
   model: '/models/*',
   key: '/key',

@@ -1,7 +1,7 @@
 // What answers and events of providers have in common, whatever the interface: bounds, errors, how much a model wrote.
 import { jsonValuesMax, upstreamErrorMaxBytes } from '../../foundation/constants/index.ts';
 import { nextTurn } from '../../foundation/time/index.ts';
-import { type JsonText, pick, scanJson } from '../wire/index.ts';
+import { findMember, type JsonText, parseJson, pick, scanJson } from '../wire/index.ts';
 import { membersOf } from './read-members.ts';
 
 /** Above any real answer; everything that reads one may recurse. */
@@ -59,3 +59,13 @@ export function textBytesIn(json: JsonText, value: number, leftOut: ReadonlySet<
 
 const stringBytes = (quoted: string): number =>
   quoted.includes('\\') ? Buffer.byteLength(JSON.parse(quoted) as string) : Buffer.byteLength(quoted) - 2;
+
+/** Ten times what any provider reports. A longer one is none. */
+const usageMaxCharacters = 16 * 1024;
+
+/** The value of `usage`, as far as it is one. */
+export function readUsageMember(json: JsonText): unknown {
+  const member = findMember(json, 'usage');
+  if (member === undefined || json.end(member) - json.start(member) > usageMaxCharacters) return undefined;
+  return parseJson(json.slice(member));
+}

@@ -86,6 +86,9 @@ export interface AnswerFacts {
 }
 
 export interface JsonAnswer extends AnswerFacts {
+  /** What is written and kept. */
+  readonly text: string;
+  /** As far as the interface looks at it. */
   readonly json: JsonText;
   readonly usage: UsageReport | undefined;
   /** Bytes of text that the model wrote, for the estimate where a provider reports no usage. */

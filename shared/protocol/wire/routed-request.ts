@@ -1,11 +1,14 @@
 // What planner, holds, limits, cache and provider loop know of a request, whatever the interface of its client. Each
 // interface makes it from a body of its own.
 
+import type { InterfaceId } from '../../foundation/constants/index.ts';
 import type { CacheOptions } from './gateway-options.ts';
 import type { JsonText } from './json-text.ts';
 import type { ProviderPreferences } from './provider-preferences.ts';
 
 export interface RoutedRequest {
+  /** Of its client: which candidates can serve it. */
+  readonly interfaceId: InterfaceId;
   /** All members as they were sent: counted and compared. */
   readonly text: () => JsonText;
   readonly model: string;
@@ -80,4 +83,6 @@ export interface UpstreamTarget {
   readonly reasoningStyle: 'effort' | 'object' | 'none';
   /** It can report what a stream has used. */
   readonly reportsStreamUsage: boolean;
+  /** Nothing of the call may be kept. */
+  readonly zdr: boolean;
 }

@@ -11,6 +11,8 @@ export interface FormatCall {
   /** Names an answer to which the provider gives no id. */
   readonly correlationId: string;
   readonly createdSeconds: number;
+  /** No provider may keep anything of the call. */
+  readonly zdr: boolean;
 }
 
 /** An answer in the form of the client's interface, whatever the provider speaks. */

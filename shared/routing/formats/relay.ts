@@ -5,12 +5,12 @@ import { upstreamEventMaxBytes } from '../../foundation/constants/index.ts';
 import { readEvents } from '../../protocol/wire/index.ts';
 import type { Format } from './provider-format.ts';
 
-export const relay: Format = async ({ clientInterface, request, passedOn }, candidate, send) => {
+export const relay: Format = async ({ clientInterface, request, passedOn, zdr }, candidate, send) => {
   const sent = await send({
     path: clientInterface.upstreamPath + (passedOn.query === '' ? '' : `?${passedOn.query}`),
     headers: passedOn.headers,
     accept: request.stream ? 'text/event-stream' : 'application/json',
-    body: () => request.upstreamBody(targetOf(candidate)),
+    body: () => request.upstreamBody(targetOf(candidate, zdr)),
   });
   if (sent.kind === 'failure') return sent;
   const { describe, drain } = sent;
@@ -22,7 +22,8 @@ export const relay: Format = async ({ clientInterface, request, passedOn }, cand
   return { kind: 'json', text, describe };
 };
 
-const targetOf = ({ entry, provider }: Candidate) => ({
+const targetOf = ({ entry, provider }: Candidate, zdr: boolean) => ({
+  zdr,
   model: entry.upstream_model,
   reasoningStyle: provider.reasoning_style,
   reportsStreamUsage: provider.stream_usage !== false,

@@ -1,7 +1,8 @@
 // The planner: facts in, an ordered list of candidates or the one right error out. No I/O. The conditions stand in the
 // order of precedence of errors, so the first check that leaves no candidate names the error. A provider outside the plan gets nothing of a request.
 import type { Candidate } from '../../configuration/catalogue/index.ts';
-import { fail, GatewayError } from '../../errors/index.ts';
+import { fail, GatewayError, quote } from '../../errors/index.ts';
+import { servingApis } from '../../foundation/constants/index.ts';
 import type { PolicyOptions, RoutedRequest } from '../../protocol/wire/index.ts';
 import type { ByokFacts } from './byok.ts';
 import { probablyFits } from './context-length.ts';
@@ -67,10 +68,14 @@ function readConditions(request: RoutedRequest, facts: PlanFacts): readonly Cond
   const bringsKey = (candidate: Candidate) => facts.byok?.sourceOf(candidate) !== undefined;
   // Where the client must bring a key, our prices do not matter, and a missing key has a code of its own.
   const isPaid = (candidate: Candidate) => mustBringKey || bringsKey(candidate) || isBillable(candidate);
+  const serves = ({ provider: { apis } }: Candidate) =>
+    apis.some((api) => (servingApis[request.interfaceId] as readonly string[]).includes(api));
   return [
     {
-      refuse: (left) => failUnroutable(left, choice, isPaid),
-      keeps: (candidate) => choice.admits(candidate.provider.id) && isEnabled(candidate) && isPaid(candidate),
+      refuse: (left) =>
+        left.some(serves) ? failUnroutable(left.filter(serves), choice, isPaid) : failUnserved(request),
+      keeps: (candidate) =>
+        serves(candidate) && choice.admits(candidate.provider.id) && isEnabled(candidate) && isPaid(candidate),
     },
     {
       refuse: () => fail('data_policy_loosening_forbidden', { param: loosening }),
@@ -110,6 +115,12 @@ const failUnconfigured = (left: readonly Candidate[]): GatewayError => {
 };
 
 const isEnabled = ({ provider }: Candidate): boolean => provider.status === 'enabled';
+
+const failUnserved = ({ model, interfaceId, memberOfModel }: RoutedRequest): GatewayError =>
+  fail('model_not_routable', {
+    message: `No provider of ${quote(model)} serves the interface ${interfaceId}: \`apis\` of the list of models says what a model serves.`,
+    param: memberOfModel(model),
+  });
 
 function failUnroutable(
   left: readonly Candidate[],

@@ -5,7 +5,6 @@ import {
   findMember,
   isJsonObject,
   type JsonText,
-  parseJson,
   pick,
   replaceValues,
   rewriteMembers,
@@ -19,15 +18,13 @@ import {
   type ReadAnswer,
   readErrorObject,
   readInTurns,
+  readUsageMember,
   scanAnswer,
   shortEventCharacters,
   textBytesIn,
 } from '../index.ts';
 import { isOutputMember, type OutputOfDeltas, outputOfDeltas, structuralNames } from './output-of-deltas.ts';
 import { readUsageReport } from './read-usage.ts';
-
-/** Ten times what any provider reports. A longer one is none. */
-const usageMaxCharacters = 16 * 1024;
 
 const factsShape = membersOf({
   id: {},
@@ -50,7 +47,7 @@ async function readCompletion(json: JsonText, nextStep: () => Promise<void>): Pr
     return { kind: 'unreadable' };
   await nextStep();
   const outputBytes = messagesIn(json, 'message').reduce((sum, message) => sum + outputBytesOf(json, message), 0);
-  const answer = { json, usage: readReportedUsage(json), outputBytes, model: modelIn(facts) };
+  const answer = { text: json.text, json, usage: readReportedUsage(json), outputBytes, model: modelIn(facts) };
   return { kind: 'answer', answer: { ...answer, finishReasons: finishReasonsIn(choices) } };
 }
 
@@ -65,11 +62,7 @@ const finishReasonsIn = (choices: readonly unknown[]): string[] =>
 /** Some servers send the error itself, `{"object": "error", "message": …}`, without a member around it. */
 const isError = ({ error, object }: Record<string, unknown>): boolean => (error ?? null) !== null || object === 'error';
 
-export function readReportedUsage(json: JsonText): UsageReport | undefined {
-  const member = findMember(json, 'usage');
-  if (member === undefined || json.end(member) - json.start(member) > usageMaxCharacters) return undefined;
-  return readUsageReport(parseJson(json.slice(member)));
-}
+const readReportedUsage = (json: JsonText): UsageReport | undefined => readUsageReport(readUsageMember(json));
 
 const part = membersOf({ type: {}, text: {} });
 const message = membersOf({

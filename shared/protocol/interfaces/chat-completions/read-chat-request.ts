@@ -69,6 +69,7 @@ function checkMembers(raw: Readonly<Record<string, unknown>>, text: () => JsonTe
   if (!checked.success) throw refuseFirstIssue('invalid_request', checked.error);
   const body = checked.data;
   const members: ChatMembers = {
+    interfaceId: 'chat-completions',
     raw,
     text,
     ...readAskedModels(body),

@@ -28,7 +28,8 @@ async function checkChoices(
     const isFine = text === message.content && isJsonText(text);
     if (!isFine) contents.set(place, checked.text);
   }
-  return { kind: 'valid', answer: { ...answer, json: withContents(answer.json, contents) } };
+  const json = withContents(answer.json, contents);
+  return { kind: 'valid', answer: { ...answer, json, text: json.text } };
 }
 
 type Message = Readonly<Record<string, unknown>>;

@@ -1,14 +1,6 @@
 // The stateful reader of a stream of events: what of a message was said, and what it has used.
 import { isJsonObject, type UsageReport } from '../../wire/index.ts';
-import {
-  type AnswerEvent,
-  answerJson,
-  type EventFacts,
-  type EventReader,
-  type EventReading,
-  scanAnswer,
-  shortEventCharacters,
-} from '../index.ts';
+import { type EventFacts, type EventReader, type EventReading, ParsedEvent, parseEvent } from '../index.ts';
 import { mergeUsage, readUsageReport } from './message-usage.ts';
 import { structuralNames, toolResult } from './read-message.ts';
 
@@ -33,34 +25,9 @@ export function openEventReader(): EventReader {
     const isLast = event.type === 'message_stop';
     isComplete ||= isLast || hasEnded(event);
     const facts = { ...said, isLast, usage: report(usageIn(event)) };
-    return { kind: 'event', event: new MessageEvent(name, text, facts) };
+    return { kind: 'event', event: new ParsedEvent(name, text, facts) };
   }
   return { read, isComplete: () => isComplete };
-}
-
-class MessageEvent implements AnswerEvent {
-  readonly name: string | undefined;
-  readonly text: string;
-  readonly facts: EventFacts;
-  constructor(name: string | undefined, text: string, facts: EventFacts) {
-    this.name = name;
-    this.text = text;
-    this.facts = facts;
-  }
-  get json() {
-    return answerJson(this.text);
-  }
-}
-
-/** Nearly all events are short. Undefined: it is no JSON object, or beyond what an answer may hold. */
-function parseEvent(text: string): Members | undefined {
-  if (text.length > shortEventCharacters && scanAnswer(text) === undefined) return undefined;
-  try {
-    const event: unknown = JSON.parse(text);
-    return isJsonObject(event) ? event : undefined;
-  } catch {
-    return undefined;
-  }
 }
 
 /** What is used stands in the message that begins, then beside what has changed of it. */

@@ -1,17 +1,15 @@
 // The members of a Messages request that the gateway reads: their schema, and what is made of them.
 import * as z from 'zod/mini';
-import { cacheSchema, isJsonObject, listOf, providerSchema } from '../../wire/index.ts';
-import { type ClientRequest, fallbackModelsMax } from '../index.ts';
+import { isJsonObject, listOf } from '../../wire/index.ts';
+import { type ClientRequest, plainMembers } from '../index.ts';
 
 const hasRole = (message: unknown): boolean => isJsonObject(message) && typeof message.role === 'string';
 
 /** Read as far as it can be read: its type is the provider's business. */
 const anything = z.optional(z.unknown());
-const text = z.string().check(z.minLength(1));
 
 const members = {
-  model: z.optional(text),
-  models: z.nullish(listOf(text, { itemsMin: 1, itemsMax: fallbackModelsMax })),
+  ...plainMembers,
   // A role or a type of content that is new is the provider's to judge.
   messages: listOf(z.looseObject({ role: z.string() }), { itemsMin: 1, isGood: hasRole }),
   tools: z.nullish(listOf(z.looseObject({}), { isGood: isJsonObject })),
@@ -19,8 +17,6 @@ const members = {
   service_tier: anything,
   speed: anything,
   inference_geo: anything,
-  provider: z.nullish(providerSchema),
-  cache: z.nullish(cacheSchema),
 };
 
 /** Loose: any other member reaches the provider as it is. */
@@ -33,9 +29,6 @@ export const messagesSchema = z.looseObject({
 
 /** A count of tokens asks for no output. */
 export const countTokensSchema = z.looseObject({ ...members, max_tokens: anything, stream: anything });
-
-/** Members that are the gateway's own. `preset` is refused, and null means absent. */
-export const gatewayMembers: ReadonlySet<string> = new Set(['provider', 'models', 'cache', 'preset']);
 
 /** A request without what is made of it. */
 export type MessagesMembers = Omit<

@@ -1,21 +1,18 @@
 // The interface of Anthropic's Messages, and the count of tokens beside it.
 import { headerNames } from '../../../foundation/constants/index.ts';
-import type { ClientInterface } from '../index.ts';
+import { type ClientInterface, plainGatewayMembers, plainLeftOutOfCacheKey, vendorHeaders } from '../index.ts';
 import { openEventReader } from './message-events.ts';
-import { gatewayMembers } from './messages-request.ts';
 import { readMessage, readTokenCount } from './read-message.ts';
 import { readCountRequest, readMessagesRequest } from './read-messages-request.ts';
-
-const leftOutOfCacheKey: ReadonlySet<string> = new Set(['model', ...gatewayMembers]);
 
 export const messages: ClientInterface = {
   id: 'messages',
   upstreamPath: '/messages',
-  gatewayMembers,
+  gatewayMembers: plainGatewayMembers,
   schemaMember: undefined,
   callsFunctions: false,
   acceptsApiKeyHeader: true,
-  passedHeaders: ['anthropic-version', 'anthropic-beta'],
+  passedHeaders: vendorHeaders,
   passesQuery: true,
   measuresProviders: true,
   pathConventions: {
@@ -24,7 +21,7 @@ export const messages: ClientInterface = {
     requestIdHeader: headerNames.messagesRequestId,
   },
   readRequest: readMessagesRequest,
-  leftOutOfCacheKey: () => leftOutOfCacheKey,
+  leftOutOfCacheKey: () => plainLeftOutOfCacheKey,
   readAnswer: readMessage,
   openEventReader,
 };

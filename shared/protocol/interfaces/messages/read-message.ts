@@ -1,7 +1,7 @@
 // What a provider answers as JSON. Lenient: an object with a list as content is a message, and a member that is not known
 // changes nothing.
-import { findMember, type JsonText, parseJson, pick } from '../../wire/index.ts';
-import { membersOf, type ReadAnswer, readErrorObject, readInTurns, textBytesIn } from '../index.ts';
+import { findMember, type JsonText, pick } from '../../wire/index.ts';
+import { membersOf, type ReadAnswer, readErrorObject, readInTurns, readUsageMember, textBytesIn } from '../index.ts';
 import { readUsageReport } from './message-usage.ts';
 
 const factsShape = membersOf({ type: {}, error: {}, input_tokens: {} });
@@ -15,7 +15,7 @@ async function readFacts(json: JsonText, nextStep: () => Promise<void>): Promise
   if (content === undefined || !json.isArray(content)) return { kind: 'unreadable' };
   await nextStep();
   const outputBytes = Array.from(json.inside(content)).reduce((sum, block) => sum + blockBytes(json, block), 0);
-  return { kind: 'answer', answer: { json, usage: readReportedUsage(json), outputBytes } };
+  return { kind: 'answer', answer: { text: json.text, json, usage: readReportedUsage(json), outputBytes } };
 }
 
 /** The answer is a number, which costs nothing. */
@@ -28,7 +28,12 @@ async function readCount(json: JsonText): Promise<ReadAnswer> {
   if (typeof facts.input_tokens !== 'number') return { kind: 'unreadable' };
   return {
     kind: 'answer',
-    answer: { json, usage: readUsageReport({ input_tokens: 0, output_tokens: 0 }), outputBytes: 0 },
+    answer: {
+      text: json.text,
+      json,
+      usage: readUsageReport({ input_tokens: 0, output_tokens: 0 }),
+      outputBytes: 0,
+    },
   };
 }
 
@@ -37,14 +42,7 @@ function isError(json: JsonText): boolean {
   return type === 'error' || (error ?? null) !== null;
 }
 
-/** Ten times what any provider reports. A longer one is none. */
-const usageMaxCharacters = 16 * 1024;
-
-export function readReportedUsage(json: JsonText) {
-  const member = findMember(json, 'usage');
-  if (member === undefined || json.end(member) - json.start(member) > usageMaxCharacters) return undefined;
-  return readUsageReport(parseJson(json.slice(member)));
-}
+export const readReportedUsage = (json: JsonText) => readUsageReport(readUsageMember(json));
 
 /** Names of members that hold no text of the model. */
 export const structuralNames: ReadonlySet<string> = new Set(['type', 'id', 'tool_use_id', 'signature']);

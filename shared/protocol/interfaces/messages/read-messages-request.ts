@@ -5,17 +5,19 @@ import { type JsonText, readProviderPreferences, refuseFirstIssue, rewriteMember
 import {
   type ClientRequest,
   membersOf,
-  namesFunction,
   otherCaseCheck,
+  plainGatewayMembers,
   readAskedModels,
   readMembers,
+  refuseChatOnly,
+  withoutGatewayMembers,
 } from '../index.ts';
 import { readNeeds } from './message-needs.ts';
 import { callSizeOf } from './message-size.ts';
-import { countTokensSchema, gatewayMembers, type MessagesMembers, messagesSchema } from './messages-request.ts';
+import { countTokensSchema, type MessagesMembers, messagesSchema } from './messages-request.ts';
 import { openEventWriter, writeMessage } from './write-message.ts';
 
-const usedNames = [...new Set([...Object.keys(messagesSchema.shape), ...gatewayMembers])];
+const usedNames = [...new Set([...Object.keys(messagesSchema.shape), ...plainGatewayMembers])];
 const refuseOtherCase = otherCaseCheck(usedNames);
 
 const innerPart = membersOf({ type: {}, source: membersOf({ type: {}, data: {} }) });
@@ -31,7 +33,7 @@ const reading = {
     mcp_servers: { items: {} },
     metadata: membersOf({ user_id: {} }),
   },
-  indivisible: gatewayMembers,
+  indivisible: plainGatewayMembers,
 };
 
 export const readMessagesRequest = (body: JsonText): ClientRequest | GatewayError => readAs(messagesSchema, body);
@@ -57,20 +59,15 @@ function readAs(
 }
 
 function check(schema: typeof messagesSchema | typeof countTokensSchema, json: JsonText): ClientRequest {
-  if (namesFunction(json)) {
-    const message = 'A stored function is called as a chat completion: POST /v1/chat/completions.';
-    throw fail('invalid_function_request', { message, param: 'model' });
-  }
   refuseOtherCase(json.members().map(({ name }) => name));
   const raw = readMembers(json, reading);
-  if ((raw.preset ?? null) !== null) {
-    throw fail('invalid_request', { message: 'preset: is read on chat completions only', param: 'preset' });
-  }
+  refuseChatOnly(json, raw);
   const checked = schema.safeParse(raw);
   if (!checked.success) throw refuseFirstIssue('invalid_request', checked.error);
   const { max_tokens: maxTokens, stream, ...body } = checked.data;
   const isCounted = schema === countTokensSchema;
   const members: MessagesMembers = {
+    interfaceId: isCounted ? 'count-tokens' : 'messages',
     raw,
     text: () => json,
     ...readAskedModels(body),
@@ -94,8 +91,6 @@ function check(schema: typeof messagesSchema | typeof countTokensSchema, json: J
     openStreamWriter: openEventWriter,
   };
 }
-
-const withoutGatewayMembers = [...gatewayMembers].map((name) => [name, undefined] as const);
 
 function userOf(metadata: unknown): string | undefined {
   const { user_id: user } = (metadata ?? {}) as { readonly user_id?: unknown };

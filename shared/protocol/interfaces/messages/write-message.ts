@@ -4,8 +4,8 @@ import { headerNames } from '../../../foundation/constants/index.ts';
 import { brokenStreamMessages, toEventLine } from '../../wire/index.ts';
 import type { AnswerCost, JsonAnswer, StreamWriter, WrittenAnswer } from '../index.ts';
 
-export const writeMessage = ({ json }: JsonAnswer, { costUsd }: AnswerCost): WrittenAnswer => ({
-  body: json.text,
+export const writeMessage = ({ text }: JsonAnswer, { costUsd }: AnswerCost): WrittenAnswer => ({
+  body: text,
   headers: { [headerNames.cost]: costUsd },
 });
 

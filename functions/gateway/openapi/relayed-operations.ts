@@ -1,0 +1,136 @@
+// The operations of interfaces whose bodies are their vendors' own: what the gateway reads of them, and what it adds.
+import { type ErrorCode, okStatus } from '../../../shared/errors/index.ts';
+import { headerNames } from '../../../shared/foundation/constants/index.ts';
+import { codesOf, errorResponses } from './error-responses.ts';
+import { parameters, responseHeaders } from './headers.ts';
+import { arrayOf, flag, type JsonSchema, objectSchema, text } from './json-schema.ts';
+import { requestBodySchema } from './request-body.ts';
+
+/** Codes of chat completions alone. */
+const chatOnly: ReadonlySet<ErrorCode> = new Set([
+  'preset_not_found',
+  'invalid_response_schema',
+  'schema_streaming_unsupported',
+  'schema_validation_failed',
+]);
+const functionOnly =
+  /^(function_|revision_|execution_|spend_limit|api_key_|qualification|invalid_function_(alias|contract))/;
+const relayedCodes = codesOf.chat.filter(
+  (code) => !chatOnly.has(code) && (code === 'api_key_rate_limit' || !functionOnly.test(code)),
+);
+
+/** As the body of a chat completion has them. */
+const chatMembers = requestBodySchema().properties as Readonly<Record<string, JsonSchema>>;
+const chatMember = (name: string): JsonSchema => chatMembers[name] ?? {};
+
+const gatewayMembers = {
+  model: { ...text, description: 'An id of `GET /v1/models` whose `apis` names the interface.' },
+  models: chatMember('models'),
+  provider: chatMember('provider'),
+  cache: chatMember('cache'),
+};
+
+export interface RelayedOperation {
+  readonly operationId: string;
+  readonly summary: string;
+  readonly description: string;
+  /** Beside the members of the gateway. */
+  readonly members: Readonly<Record<string, JsonSchema>>;
+  readonly required: readonly string[];
+  readonly example: Readonly<Record<string, unknown>>;
+  readonly answer: JsonSchema;
+  readonly streams: boolean;
+  /** Headers of requests that are the vendor's, and of its answers. */
+  readonly requestHeaders?: Readonly<Record<string, string>>;
+  readonly answerHeaders?: Readonly<Record<string, string>>;
+}
+
+const headerParameters = (headers: Readonly<Record<string, string>>) =>
+  Object.entries(headers).map(([name, description]) => ({
+    name,
+    in: 'header',
+    required: false,
+    description,
+    schema: text,
+  }));
+
+const describedHeaders = (headers: Readonly<Record<string, string>>) =>
+  Object.fromEntries(Object.entries(headers).map(([name, description]) => [name, { description, schema: text }]));
+
+export function relayedOperation(operation: RelayedOperation) {
+  const { operationId, summary, description, members, required, example, answer, streams } = operation;
+  const properties = { ...gatewayMembers, ...members, ...(streams ? { stream: flag } : {}) };
+  const optional = Object.keys(properties).filter((name) => !required.includes(name));
+  return {
+    operationId,
+    summary,
+    description: `${description} Nothing is translated: the call goes to providers that speak the interface, with routing, limits, credit, idempotency and cache of a chat completion. Other members reach the provider as they were sent.`,
+    parameters: [...parameters.chat, ...headerParameters(operation.requestHeaders ?? {})],
+    requestBody: {
+      required: true,
+      description: 'At most 4 MiB.',
+      content: {
+        'application/json': {
+          schema: objectSchema(properties, { optional }),
+          examples: { plain: { summary, value: example } },
+        },
+      },
+    },
+    responses: {
+      [okStatus]: {
+        description: `The answer of the provider${streams ? ': JSON, or events with `stream: true`' : ''}.`,
+        headers: {
+          ...responseHeaders.onEvery,
+          ...responseHeaders.onAnswers,
+          ...describedHeaders(operation.answerHeaders ?? {}),
+        },
+        content: {
+          'application/json': { schema: answer },
+          ...(streams ? { 'text/event-stream': { schema: text } } : {}),
+        },
+      },
+      ...errorResponses(relayedCodes),
+    },
+  };
+}
+
+const passedHeaders = { 'openai-beta': 'Reaches the provider.' };
+
+export const createResponse = relayedOperation({
+  operationId: 'createResponse',
+  summary: 'A response',
+  description:
+    "OpenAI's Responses. `previous_response_id`, `conversation` and `prompt` bind a call to the first candidate; `background` is refused.",
+  members: {
+    input: { description: 'A text, or a list of items.' },
+    max_output_tokens: { type: ['integer', 'null'], minimum: 1, description: 'What the worst case is counted from.' },
+    store: { type: ['boolean', 'null'], description: 'A response that a provider keeps is not cached here.' },
+  },
+  required: [],
+  example: { model: 'acme/large-1', input: 'Hello' },
+  answer: objectSchema({
+    object: { const: 'response' },
+    output: arrayOf({}),
+    usage: { type: 'object', description: 'With `cost` and `cost_usd`.' },
+  }),
+  streams: true,
+  requestHeaders: {
+    ...passedHeaders,
+    [headerNames.responsesSessionId]: 'The session, where no header of the gateway names it.',
+  },
+});
+
+export const createEmbeddings = relayedOperation({
+  operationId: 'createEmbeddings',
+  summary: 'Embeddings',
+  description: 'Vectors of texts: at most 2,048 inputs. Only the input costs.',
+  members: { input: { description: 'A text, a list of texts, a list of tokens, or a list of such lists.' } },
+  required: ['input'],
+  example: { model: 'acme/embed-1', input: ['Hello', 'World'] },
+  answer: objectSchema({
+    data: arrayOf({}),
+    usage: { type: 'object', description: 'With `cost` and `cost_usd`.' },
+  }),
+  streams: false,
+  requestHeaders: passedHeaders,
+});

@@ -1,0 +1,57 @@
+// What a provider answers, and what a client gets of it: the same with the cost in `usage`.
+import { isJsonObject, pick, rewriteMembers, toCount, type UsageReport } from '../../wire/index.ts';
+import {
+  type AnswerCost,
+  type JsonAnswer,
+  membersOf,
+  type ReadAnswer,
+  readErrorObject,
+  readInTurns,
+  readUsageMember,
+  type WrittenAnswer,
+} from '../index.ts';
+import { putBackVectors, takeOutVectors } from './vectors.ts';
+
+interface EmbeddingsAnswer extends JsonAnswer {
+  readonly vectors: readonly string[];
+}
+
+const factsShape = membersOf({ error: {}, object: {}, model: {} });
+
+export async function readEmbeddingsAnswer(text: string): Promise<ReadAnswer> {
+  const without = takeOutVectors(text);
+  const read = await readInTurns(without.text, async (json): Promise<ReadAnswer> => {
+    const facts = pick(json, 0, factsShape) as Record<string, unknown>;
+    if ((facts.error ?? null) !== null || facts.object === 'error') {
+      return { kind: 'error', error: readErrorObject(json) };
+    }
+    const data = json.members().find(({ name }) => name === 'data');
+    if (data === undefined || !json.isArray(data.value)) return { kind: 'unreadable' };
+    const usage = readEmbeddingsUsage(readUsageMember(json));
+    const model = typeof facts.model === 'string' ? facts.model : undefined;
+    const answer: EmbeddingsAnswer = { text, json, usage, outputBytes: 0, model, vectors: without.vectors };
+    return { kind: 'answer', answer };
+  });
+  return read ?? { kind: 'unreadable' };
+}
+
+export function readEmbeddingsUsage(usage: unknown): UsageReport | undefined {
+  if (!isJsonObject(usage)) return undefined;
+  const tokens = {
+    input: toCount(usage.prompt_tokens) ?? toCount(usage.total_tokens),
+    cached: 0,
+    cacheWrite: 0,
+    cacheWrite1h: 0,
+    output: 0,
+    reasoning: 0,
+  };
+  return { tokens, members: usage };
+}
+
+/** `answer`: of `readEmbeddingsAnswer`. */
+export function writeEmbeddings(answer: JsonAnswer, { cost, costUsd }: AnswerCost): WrittenAnswer {
+  const { vectors } = answer as EmbeddingsAnswer;
+  const usage = { ...answer.usage?.members, cost, cost_usd: costUsd };
+  const text = rewriteMembers(answer.json, new Map([['usage', usage]]));
+  return { body: putBackVectors({ text, vectors }), headers: {} };
+}

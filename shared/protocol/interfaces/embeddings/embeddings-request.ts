@@ -1,0 +1,108 @@
+// Reads a request for embeddings: strict in what the gateway reads, blind to the rest.
+import * as z from 'zod/mini';
+import { fail, GatewayError } from '../../../errors/index.ts';
+import { once } from '../../../foundation/cache/index.ts';
+import { type JsonText, readProviderPreferences, refuseFirstIssue, rewriteMembers } from '../../wire/index.ts';
+import {
+  type ClientRequest,
+  otherCaseCheck,
+  plainGatewayMembers,
+  plainMembers,
+  readAskedModels,
+  readMembers,
+  refuseChatOnly,
+  withoutGatewayMembers,
+} from '../index.ts';
+import { writeEmbeddings } from './embeddings-answer.ts';
+
+/** What providers of this interface take at once. */
+const inputsMax = 2_048;
+
+export const embeddingsSchema = z.looseObject(plainMembers);
+
+const usedNames = [...new Set([...Object.keys(embeddingsSchema.shape), ...plainGatewayMembers, 'input'])];
+const refuseOtherCase = otherCaseCheck(usedNames);
+// `input` is looked at where it stands: thousands of texts are not made values.
+const names = new Set([...usedNames, 'user']);
+names.delete('input');
+const reading = { names, shapes: {}, indivisible: plainGatewayMembers };
+
+export function readEmbeddingsRequest(json: JsonText): ClientRequest | GatewayError {
+  try {
+    return check(json);
+  } catch (cause) {
+    return cause instanceof GatewayError ? cause : fail('invalid_request', { cause });
+  }
+}
+
+function check(json: JsonText): ClientRequest {
+  refuseOtherCase(json.members().map(({ name }) => name));
+  const raw = readMembers(json, reading);
+  refuseChatOnly(json, raw);
+  const checked = embeddingsSchema.safeParse(raw);
+  if (!checked.success) throw refuseFirstIssue('invalid_request', checked.error);
+  checkInput(json);
+  const body = checked.data;
+  // A token is at least one byte of the body, whether it stands there as text or as a number.
+  const textBytes = json.compactBytes;
+  const size = {
+    maxOutputTokens: 0,
+    isOutputOpen: false,
+    choices: 1,
+    predictionBytes: 0,
+    textBytes,
+    mediaTokens: 0,
+    answersMax: 1,
+  };
+  return {
+    interfaceId: 'embeddings',
+    raw,
+    text: () => json,
+    ...readAskedModels(body),
+    stream: false,
+    isOutputOpen: false,
+    provider: readProviderPreferences(body.provider ?? {}),
+    cache: body.cache ?? undefined,
+    preset: undefined,
+    responseSchema: undefined,
+    firstCandidateOnly: false,
+    user: typeof raw.user === 'string' ? raw.user : undefined,
+    needs: () => ({ features: [], jsonSchema: false, storingMember: undefined, promptBytes: textBytes }),
+    size: once(() => size),
+    upstreamBody: ({ model }) => rewriteMembers(json, new Map([...withoutGatewayMembers, ['model', model]])),
+    schemaCheck: undefined,
+    writeAnswer: writeEmbeddings,
+    openStreamWriter: neverStreamed,
+  };
+}
+
+/** A text, a list of texts, a list of tokens, or a list of such lists. What stands in them is the provider's business. */
+function checkInput(json: JsonText): void {
+  const inputs = [...json.members()].filter(({ name }) => name === 'input');
+  const [input, again] = inputs;
+  if (again !== undefined) throw fail('invalid_request', { message: 'input: stands twice', param: 'input' });
+  if (input === undefined) throw fail('invalid_request', { message: 'input: is missing', param: 'input' });
+  const { value } = input;
+  if (json.isString(value)) return;
+  if (!json.isArray(value)) {
+    throw fail('invalid_request', { message: 'input: must be a text or a list', param: 'input' });
+  }
+  let count = 0;
+  let tokens = 0;
+  for (const item of json.inside(value)) {
+    count += 1;
+    if (json.isNumber(item)) tokens += 1;
+    else if (!json.isString(item) && !json.isArray(item)) {
+      throw fail('invalid_request', { message: 'input: must hold texts or tokens', param: `input[${count - 1}]` });
+    }
+  }
+  if (count === 0) throw fail('invalid_request', { message: 'input: is empty', param: 'input' });
+  // A list of tokens is one input.
+  if (tokens < count && count > inputsMax) {
+    throw fail('invalid_request', { message: `input: holds more than ${inputsMax} inputs`, param: 'input' });
+  }
+}
+
+export function neverStreamed(): never {
+  throw new Error('embeddings are never streamed');
+}

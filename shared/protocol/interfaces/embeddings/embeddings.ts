@@ -1,0 +1,22 @@
+// The interface of embeddings: text in, vectors out, no stream.
+import type { ClientInterface } from '../index.ts';
+import { plainGatewayMembers, plainLeftOutOfCacheKey, vendorHeaders } from '../index.ts';
+import { readEmbeddingsAnswer } from './embeddings-answer.ts';
+import { neverStreamed, readEmbeddingsRequest } from './embeddings-request.ts';
+
+export const embeddings: ClientInterface = {
+  id: 'embeddings',
+  upstreamPath: '/embeddings',
+  gatewayMembers: plainGatewayMembers,
+  schemaMember: undefined,
+  callsFunctions: false,
+  acceptsApiKeyHeader: false,
+  passedHeaders: vendorHeaders,
+  passesQuery: false,
+  measuresProviders: true,
+  pathConventions: {},
+  readRequest: readEmbeddingsRequest,
+  leftOutOfCacheKey: () => plainLeftOutOfCacheKey,
+  readAnswer: readEmbeddingsAnswer,
+  openEventReader: neverStreamed,
+};

@@ -1,0 +1,33 @@
+// An event of a stream whose events are JSON objects with a `type`, read as a value: nearly all of them are short.
+import { isJsonObject } from '../wire/index.ts';
+import { answerJson, scanAnswer, shortEventCharacters } from './answer-json.ts';
+import type { AnswerEvent, EventFacts } from './client-interface.ts';
+
+/** Undefined: it is no JSON object, or beyond what an answer may hold. */
+export function parseEvent(text: string): Readonly<Record<string, unknown>> | undefined {
+  if (text.length > shortEventCharacters && scanAnswer(text) === undefined) return undefined;
+  try {
+    const event: unknown = JSON.parse(text);
+    return isJsonObject(event) ? event : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+/** A class, because it costs less to make than an object with a getter. */
+export class ParsedEvent<Facts extends EventFacts = EventFacts> implements AnswerEvent {
+  readonly name: string | undefined;
+  readonly text: string;
+  readonly facts: Facts;
+
+  constructor(name: string | undefined, text: string, facts: Facts) {
+    this.name = name;
+    this.text = text;
+    this.facts = facts;
+  }
+
+  /** Searched anew each time: few clients ask for what needs it. */
+  get json() {
+    return answerJson(this.text);
+  }
+}

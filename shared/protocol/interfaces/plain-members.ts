@@ -1,0 +1,28 @@
+// Members of the gateway that every interface reads.
+import * as z from 'zod/mini';
+import { cacheSchema, listOf, providerSchema } from '../wire/index.ts';
+import { fallbackModelsMax } from './asked-model.ts';
+
+const text = z.string().check(z.minLength(1));
+
+/** Of a schema: which models, which providers, and whether an answer given before will do. */
+export const plainMembers = {
+  model: z.optional(text),
+  models: z.nullish(listOf(text, { itemsMin: 1, itemsMax: fallbackModelsMax })),
+  provider: z.nullish(providerSchema),
+  cache: z.nullish(cacheSchema),
+};
+
+/** Of interfaces that read no others. `preset` is refused, and null means absent. */
+export const plainGatewayMembers: ReadonlySet<string> = new Set(['provider', 'models', 'cache', 'preset']);
+
+/** For an upstream body. */
+export const withoutGatewayMembers: readonly (readonly [string, undefined])[] = [...plainGatewayMembers].map(
+  (name) => [name, undefined] as const,
+);
+
+/** No provider sees the members of the gateway; what of them matters stands in the parts of the key, as does the model. */
+export const plainLeftOutOfCacheKey: ReadonlySet<string> = new Set(['model', ...plainGatewayMembers]);
+
+/** Headers of the request that providers of all interfaces but chat completions get. */
+export const vendorHeaders: readonly string[] = ['anthropic-version', 'anthropic-beta', 'openai-beta'];

@@ -1,0 +1,47 @@
+// What a provider answers as JSON. Lenient: an object with a list as output is a response.
+import { findMember, type JsonText, pick } from '../../wire/index.ts';
+import { membersOf, type ReadAnswer, readErrorObject, readInTurns, readUsageMember, textBytesIn } from '../index.ts';
+import { readResponseUsage } from './response-usage.ts';
+
+const factsShape = membersOf({
+  object: {},
+  model: {},
+  status: {},
+  error: membersOf({ code: {}, type: {}, message: {}, param: {} }),
+});
+
+export const readResponse = async (text: string): Promise<ReadAnswer> =>
+  (await readInTurns(text, readFacts)) ?? { kind: 'unreadable' };
+
+async function readFacts(json: JsonText, nextStep: () => Promise<void>): Promise<ReadAnswer> {
+  const { object, model, status, error } = pick(json, 0, factsShape) as Record<string, unknown>;
+  if (status === 'failed' || (error ?? null) !== null) return { kind: 'error', error: { error: error ?? {} } };
+  if (object === 'error') return { kind: 'error', error: readErrorObject(json) };
+  const output = findMember(json, 'output');
+  if (output === undefined || !json.isArray(output)) return { kind: 'unreadable' };
+  await nextStep();
+  const outputBytes = textBytesIn(json, output, structuralNames);
+  return {
+    kind: 'answer',
+    answer: {
+      text: json.text,
+      json,
+      usage: readResponseUsage(readUsageMember(json)),
+      outputBytes,
+      model: typeof model === 'string' ? model : undefined,
+      finishReasons: typeof status === 'string' ? [status] : undefined,
+    },
+  };
+}
+
+/** Names of members that hold no text of the model. */
+const structuralNames: ReadonlySet<string> = new Set([
+  'type',
+  'id',
+  'call_id',
+  'role',
+  'status',
+  'encrypted_content',
+  'annotations',
+  'logprobs',
+]);

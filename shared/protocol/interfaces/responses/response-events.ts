@@ -1,0 +1,53 @@
+// The stateful reader of a stream of Responses events.
+import { isJsonObject } from '../../wire/index.ts';
+import { type EventFacts, type EventReader, type EventReading, ParsedEvent, parseEvent } from '../index.ts';
+import { readResponseUsage } from './response-usage.ts';
+
+/** What a stream that breaks has to say of the response that began. */
+export interface ResponseFacts extends EventFacts {
+  readonly sequenceNumber: number | undefined;
+  readonly responseId: string | undefined;
+}
+
+type Members = Readonly<Record<string, unknown>>;
+
+/** How a response ends well: also where its output was cut. */
+const goodEnds: ReadonlySet<unknown> = new Set(['response.completed', 'response.incomplete']);
+/** Events that tell of a response, and bring nothing of it. */
+const announcements: ReadonlySet<unknown> = new Set(['response.created', 'response.in_progress', 'response.queued']);
+
+export function openResponseReader(): EventReader {
+  return { read: readEvent, isComplete: () => false };
+}
+
+function readEvent({ name, text }: { readonly name?: string | undefined; readonly text: string }): EventReading {
+  const event = parseEvent(text);
+  if (event === undefined) return { kind: 'unreadable' };
+  const { type, response: told } = event;
+  const response = isJsonObject(told) ? told : {};
+  if (type === 'response.failed') return { kind: 'error', error: { error: response.error ?? {} } };
+  if (type === 'error' || name === 'error')
+    return { kind: 'error', error: isJsonObject(event.error) ? event : { error: event } };
+  const isLast = goodEnds.has(type);
+  const facts: ResponseFacts = {
+    hasOutput: isLast || bringsOutput(type),
+    isLast,
+    usage: isLast ? readResponseUsage(response.usage) : undefined,
+    outputBytes: deltaBytes(event),
+    sequenceNumber: typeof event.sequence_number === 'number' ? event.sequence_number : undefined,
+    model: typeof response.model === 'string' ? response.model : undefined,
+    finishReasons: isLast && typeof response.status === 'string' ? [response.status] : undefined,
+    responseId: typeof response.id === 'string' ? response.id : undefined,
+  };
+  return { kind: 'event', event: new ParsedEvent(name, text, facts) };
+}
+
+/** An output item, a part of it or a delta, of whatever kind. */
+const bringsOutput = (type: unknown): boolean =>
+  typeof type === 'string' && type.startsWith('response.') && !announcements.has(type);
+
+/** Whole texts repeat what deltas brought. */
+function deltaBytes({ type, delta }: Members): number {
+  if (typeof type !== 'string' || !type.endsWith('.delta')) return 0;
+  return typeof delta === 'string' ? Buffer.byteLength(delta) : 0;
+}

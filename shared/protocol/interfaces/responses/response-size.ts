@@ -1,0 +1,61 @@
+// How much of a Responses request goes in, and how much may come out.
+import { type CallSize, isJsonObject, type JsonText } from '../../wire/index.ts';
+import { measureImage } from '../index.ts';
+import { type ResponsesBody, refersToKept } from './responses-body.ts';
+
+export function responseSize(body: ResponsesBody, json: JsonText): CallSize {
+  const { tokens, dataCharacters } = measureMedia(body);
+  return {
+    maxOutputTokens: body.max_output_tokens ?? undefined,
+    isOutputOpen: (body.max_output_tokens ?? null) === null,
+    choices: 1,
+    predictionBytes: 0,
+    textBytes: json.compactBytes - dataCharacters,
+    // What the provider keeps comes into the context too, and only the context bounds it.
+    mediaTokens: refersToKept(body) ? undefined : tokens,
+    answersMax: 1,
+  };
+}
+
+function measureMedia({ input }: ResponsesBody): {
+  readonly tokens: number | undefined;
+  readonly dataCharacters: number;
+} {
+  let tokens: number | undefined = 0;
+  let dataCharacters = 0;
+  for (const part of partsOf(input)) {
+    if (isText(part)) continue;
+    const image = imageOf(part);
+    if (image === undefined) tokens = undefined;
+    else {
+      dataCharacters += image.dataCharacters;
+      if (tokens !== undefined) tokens += image.tokens;
+    }
+  }
+  return { tokens, dataCharacters };
+}
+
+/** Parts of messages and of outputs of tools, and items that refer to what is kept. */
+function* partsOf(input: unknown): Generator<Readonly<Record<string, unknown>>> {
+  for (const item of Array.isArray(input) ? input : []) {
+    if (!isJsonObject(item)) continue;
+    if (item.type === 'item_reference') yield item;
+    for (const member of [item.content, item.output]) {
+      for (const part of Array.isArray(member) ? member : []) if (isJsonObject(part)) yield part;
+    }
+  }
+}
+
+const textTypes: ReadonlySet<unknown> = new Set([
+  'input_text',
+  'output_text',
+  'text',
+  'refusal',
+  'reasoning_text',
+  'summary_text',
+]);
+const isText = ({ type }: Readonly<Record<string, unknown>>): boolean => textTypes.has(type);
+
+function imageOf({ type, image_url: url, detail }: Readonly<Record<string, unknown>>) {
+  return type === 'input_image' && typeof url === 'string' ? measureImage({ url, detail }) : undefined;
+}

@@ -1,0 +1,30 @@
+// The members of a Responses request that the gateway reads.
+import * as z from 'zod/mini';
+import { isJsonObject, listOf } from '../../wire/index.ts';
+import { plainMembers } from '../index.ts';
+
+const flag = z.nullish(z.boolean());
+/** Read as far as it can be read: its type is the provider's business. */
+const anything = z.optional(z.unknown());
+
+/** Loose: any other member reaches the provider as it is. */
+export const responsesSchema = z.looseObject({
+  ...plainMembers,
+  stream: flag,
+  store: flag,
+  background: flag,
+  max_output_tokens: z.nullish(z.int().check(z.positive())),
+  tools: z.nullish(listOf(z.looseObject({}), { isGood: isJsonObject })),
+  input: anything,
+  text: anything,
+  service_tier: anything,
+  previous_response_id: anything,
+  conversation: anything,
+  prompt: anything,
+});
+
+export type ResponsesBody = z.infer<typeof responsesSchema>;
+
+/** It names what one provider keeps: an earlier response, a conversation, a prompt. */
+export const refersToKept = ({ previous_response_id: previous, conversation, prompt }: ResponsesBody): boolean =>
+  [previous, conversation, prompt].some((reference) => (reference ?? null) !== null);

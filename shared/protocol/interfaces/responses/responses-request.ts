@@ -1,0 +1,91 @@
+// Reads a Responses request: strict in what the gateway reads, blind to the rest.
+import { fail, GatewayError } from '../../../errors/index.ts';
+import { once } from '../../../foundation/cache/index.ts';
+import {
+  type JsonText,
+  readProviderPreferences,
+  refuseFirstIssue,
+  rewriteMembers,
+  type UpstreamTarget,
+} from '../../wire/index.ts';
+import {
+  type ClientRequest,
+  membersOf,
+  otherCaseCheck,
+  plainGatewayMembers,
+  readAskedModels,
+  readMembers,
+  refuseChatOnly,
+  withoutGatewayMembers,
+} from '../index.ts';
+import { responseNeeds } from './response-needs.ts';
+import { responseSize } from './response-size.ts';
+import { type ResponsesBody, refersToKept, responsesSchema } from './responses-body.ts';
+import { openResponseWriter, writeResponse } from './write-response.ts';
+
+const usedNames = [...new Set([...Object.keys(responsesSchema.shape), ...plainGatewayMembers])];
+const refuseOtherCase = otherCaseCheck(usedNames);
+
+const part = membersOf({ type: {}, text: {}, image_url: {}, detail: {} });
+const reading = {
+  // Recorded, and no provider takes another name for it.
+  names: new Set([...usedNames, 'user']),
+  shapes: {
+    input: { items: membersOf({ type: {}, content: { items: part }, output: { items: part } }) },
+    tools: { items: membersOf({ type: {} }) },
+    text: membersOf({ format: membersOf({ type: {} }) }),
+    prompt: {},
+    conversation: {},
+  },
+  indivisible: plainGatewayMembers,
+};
+
+export function readResponsesRequest(json: JsonText): ClientRequest | GatewayError {
+  try {
+    return check(json);
+  } catch (cause) {
+    // Whatever a body makes a check throw (a stack that is too deep, say) is the body's fault.
+    return cause instanceof GatewayError ? cause : fail('invalid_request', { cause });
+  }
+}
+
+function check(json: JsonText): ClientRequest {
+  refuseOtherCase(json.members().map(({ name }) => name));
+  const raw = readMembers(json, reading);
+  refuseChatOnly(json, raw);
+  const checked = responsesSchema.safeParse(raw);
+  if (!checked.success) throw refuseFirstIssue('invalid_request', checked.error);
+  const body = checked.data;
+  if (body.background === true) {
+    throw fail('invalid_request', { message: 'background: is not served', param: 'background' });
+  }
+  const isKept = body.store !== false;
+  return {
+    interfaceId: 'responses',
+    raw,
+    text: () => json,
+    ...readAskedModels(body),
+    stream: body.stream ?? false,
+    isOutputOpen: (body.max_output_tokens ?? null) === null,
+    provider: readProviderPreferences(body.provider ?? {}),
+    // What a provider keeps under an id is no answer to give again.
+    cache: body.cache && isKept ? { ...body.cache, enabled: false } : (body.cache ?? undefined),
+    preset: undefined,
+    responseSchema: undefined,
+    firstCandidateOnly: refersToKept(body),
+    user: typeof raw.user === 'string' ? raw.user : undefined,
+    needs: once(() => responseNeeds(body, json)),
+    size: once(() => responseSize(body, json)),
+    upstreamBody: (target) => upstreamBody(json, body, target),
+    schemaCheck: undefined,
+    writeAnswer: writeResponse,
+    openStreamWriter: openResponseWriter,
+  };
+}
+
+/** Providers of this interface keep every response unless they are told not to. */
+function upstreamBody(json: JsonText, { store }: ResponsesBody, { model, zdr }: UpstreamTarget): string {
+  const changes = new Map<string, unknown>([...withoutGatewayMembers, ['model', model]]);
+  if (zdr && (store ?? null) === null) changes.set('store', false);
+  return rewriteMembers(json, changes);
+}

@@ -1,0 +1,23 @@
+// The interface of OpenAI's Responses.
+import { headerNames } from '../../../foundation/constants/index.ts';
+import { type ClientInterface, plainGatewayMembers, plainLeftOutOfCacheKey, vendorHeaders } from '../index.ts';
+import { readResponse } from './response-answer.ts';
+import { openResponseReader } from './response-events.ts';
+import { readResponsesRequest } from './responses-request.ts';
+
+export const responses: ClientInterface = {
+  id: 'responses',
+  upstreamPath: '/responses',
+  gatewayMembers: plainGatewayMembers,
+  schemaMember: undefined,
+  callsFunctions: false,
+  acceptsApiKeyHeader: false,
+  passedHeaders: vendorHeaders,
+  passesQuery: false,
+  measuresProviders: true,
+  pathConventions: { foreignSessionId: headerNames.responsesSessionId },
+  readRequest: readResponsesRequest,
+  leftOutOfCacheKey: () => plainLeftOutOfCacheKey,
+  readAnswer: readResponse,
+  openEventReader: openResponseReader,
+};

@@ -1,0 +1,128 @@
+import fc from 'fast-check';
+import OpenAI from 'openai';
+import { afterAll, beforeAll, describe, expect, it } from '#jest';
+import { embeddings } from '../../shared/protocol/interfaces/embeddings/index.ts';
+import { type Harness, startHarness } from '../support/harness.ts';
+
+type Json = Record<string, unknown>;
+
+describe('the interface of Embeddings', () => {
+  let gateway: Harness;
+
+  beforeAll(async () => {
+    const more = { output_price_per_million: '0', max_output_tokens: 1 };
+    gateway = await startHarness({
+      models: {
+        'acme/embed': [{ provider: 'acme', upstream: 'echo', more }],
+        'acme/failing': [
+          { provider: 'acme', upstream: 'error-500', more },
+          { provider: 'globex', upstream: 'echo', more },
+        ],
+        'zen/chat-only': [{ provider: 'zen', upstream: 'echo' }],
+      },
+      providers: { acme: { apis: ['embeddings'] }, globex: { apis: ['embeddings'] } },
+    });
+  });
+  afterAll(async () => {
+    await gateway.stop();
+  });
+
+  const client = () =>
+    new OpenAI({ apiKey: gateway.key, baseURL: new URL('/openai/v1', gateway.url).href, maxRetries: 0 });
+  const post = (body: Json, headers: Record<string, string> = {}) =>
+    fetch(`${gateway.url}/embeddings`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${gateway.key}`, 'content-type': 'application/json', ...headers },
+      body: JSON.stringify({ model: 'acme/embed', ...body }),
+    });
+
+  it.each(['float', 'base64'] as const)(
+    'serves the stock client vectors as %s, for the input alone',
+    async (format) => {
+      const { data, usage } = await client().embeddings.create({
+        model: 'acme/embed',
+        input: ['Hello you', 'World'],
+        encoding_format: format,
+      });
+      expect(data).toHaveLength(2);
+      expect(usage).toMatchObject({ prompt_tokens: 3, cost: 0.000003, cost_usd: '0.000003' });
+      await gateway.settled();
+      expect((await gateway.records()).at(-1) ?? {}).toMatchObject({ interfaceId: 'embeddings' });
+    },
+  );
+
+  it('gives more numbers than an answer may hold values, as the provider wrote them', async () => {
+    const body = { input: Array.from({ length: 100 }, (_, index) => `text ${index}`), dimensions: 1_536 };
+    const direct = await fetch(`${gateway.simulator.urlOf('acme')}/embeddings`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify({ ...body, model: 'echo' }),
+    });
+    const { data } = (await direct.json()) as { data: unknown[] };
+    const answer = (await (await post(body)).json()) as Json;
+    expect(answer.data).toEqual(data);
+    expect(answer.usage).toMatchObject({ cost: expect.any(Number) });
+  });
+
+  it('falls back, replays and caches like a chat completion', async () => {
+    const fallback = await post({ model: 'acme/failing', input: 'Hello' });
+    expect([fallback.status, fallback.headers.get('x-gw-provider')]).toEqual([200, 'globex']);
+    const outcomes: (string | null)[] = [];
+    for (const _turn of [1, 2]) {
+      const response = await post({ input: 'Cached', cache: {} }, {});
+      outcomes.push(response.headers.get('x-gw-cache'));
+      await response.text();
+      await gateway.settled();
+    }
+    expect(outcomes).toEqual(['MISS', 'HIT']);
+    const headers = { 'idempotency-key': 'embeddings-1' };
+    const first = await (await post({ input: 'Once' }, headers)).text();
+    gateway.simulator.clear();
+    expect(await (await post({ input: 'Once' }, headers)).text()).toBe(first);
+    expect(gateway.simulator.calls).toEqual([]);
+  });
+
+  it.each<[string, Json, string, string]>([
+    ['no input', {}, 'invalid_request', 'input'],
+    ['an empty list', { input: [] }, 'invalid_request', 'input'],
+    ['an object', { input: { a: 1 } }, 'invalid_request', 'input'],
+    ['a list with an object', { input: ['a', {}] }, 'invalid_request', 'input[1]'],
+    ['2,049 texts', { input: new Array(2_049).fill('a') }, 'invalid_request', 'input'],
+    ['a preset', { input: 'a', preset: 'x' }, 'invalid_request', 'preset'],
+    ['a function alias', { input: 'a', model: 'gw/function/x' }, 'invalid_function_request', 'model'],
+    ['a model of another interface', { input: 'a', model: 'zen/chat-only' }, 'model_not_routable', 'model'],
+  ])('refuses %s before a provider is called', async (_what, body, code, param) => {
+    gateway.simulator.clear();
+    const response = await post(body, { 'x-gw-error-format': 'openai' });
+    expect(await response.json()).toMatchObject({ error: { code, param } });
+    expect(gateway.simulator.calls).toEqual([]);
+  });
+
+  it('takes 2,048 texts, and a list of any number of tokens as one input', async () => {
+    expect((await post({ input: new Array(2_048).fill('a') })).status).toBe(200);
+    expect((await post({ input: new Array(5_000).fill(7) })).status).toBe(200);
+  });
+
+  it('changes nothing of an answer but usage, whatever stands in it', async () => {
+    const cost = { cost: 0, costUsd: '0', mergedUsage: () => ({}) };
+    const request = embeddings.readRequest(
+      (await import('../../shared/protocol/wire/index.ts')).jsonTextOf({ model: 'a', input: 'a' }),
+      { bodyBytes: 9, dropsIdleMembers: false },
+    );
+    if (!('writeAnswer' in request)) throw request;
+    const vector = fc.oneof(fc.array(fc.double({ noNaN: true, noDefaultInfinity: true })), fc.string(), fc.json());
+    await fc.assert(
+      fc.asyncProperty(
+        fc.array(fc.record({ embedding: vector, name: fc.string() })),
+        fc.string(),
+        async (data, extra) => {
+          const text = JSON.stringify({ data, extra, note: '"embedding": [1, 2]', usage: { prompt_tokens: 1 } });
+          const read = await embeddings.readAnswer(text);
+          if (read.kind !== 'answer') throw new Error('not read');
+          const { body } = request.writeAnswer(read.answer, cost);
+          expect(body).toBe(text.replace(/\{"prompt_tokens":1\}\}$/, '{"prompt_tokens":1,"cost":0,"cost_usd":"0"}}'));
+        },
+      ),
+    );
+  });
+});

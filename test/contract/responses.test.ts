@@ -1,0 +1,299 @@
+import OpenAI from 'openai';
+import { afterAll, beforeAll, describe, expect, it } from '#jest';
+import { type Harness, startHarness } from '../support/harness.ts';
+
+const apis = { apis: ['chat-completions', 'responses'] };
+const abilities = { tools: true, vision: true, json_mode: true, json_schema: true };
+
+type Json = Record<string, unknown>;
+
+describe('the interface of Responses', () => {
+  let gateway: Harness;
+
+  beforeAll(async () => {
+    const served = (upstream: string, more: Json = {}) => [{ provider: 'acme', upstream, more }];
+    gateway = await startHarness({
+      models: {
+        'acme/echo': served('echo'),
+        'acme/tools': served('tools'),
+        'acme/cut': served('cut:3'),
+        'acme/late-error': served('error-after-chunks:3'),
+        'acme/failing': [...served('error-500'), { provider: 'globex', upstream: 'echo' }],
+        'acme/early-error': [...served('error-200'), { provider: 'globex', upstream: 'echo' }],
+        'acme/request': [...served('echo-request'), { provider: 'globex', upstream: 'echo-request' }],
+        'acme/usage': served('usage:1000:500:400:100'),
+        'acme/silent-usage': served('no-usage'),
+        'zen/chat-only': [{ provider: 'zen', upstream: 'echo' }],
+        'acme/searching': served('echo', { supported_params: { ...abilities, extras: ['web_search', 'mcp'] } }),
+        'acme/plain': served('echo', { supported_params: { ...abilities, vision: false, tools: false } }),
+      },
+      providers: { acme: { ...apis, data_policy: { zdr: true } }, globex: { ...apis, data_policy: { zdr: true } } },
+      workspace: { features: { presets: true } },
+    });
+  });
+  afterAll(async () => {
+    await gateway.stop();
+  });
+
+  const client = (base: '/v1' | '/openai/v1' = '/openai/v1') =>
+    new OpenAI({ apiKey: gateway.key, baseURL: new URL(base, gateway.url).href, maxRetries: 0 });
+  const post = (body: Json, headers: Record<string, string> = {}) =>
+    fetch(`${gateway.url}/responses`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${gateway.key}`, 'content-type': 'application/json', ...headers },
+      body: JSON.stringify({ input: 'Hello', ...body }),
+    });
+  const postJson = async (body: Json, headers: Record<string, string> = {}) =>
+    (await (await post(body, headers)).json()) as Json;
+  const lastRecord = async () => {
+    await gateway.settled();
+    const [last] = (await gateway.records()).toSorted((a, b) => b.correlationId.localeCompare(a.correlationId));
+    return last;
+  };
+  /** What the provider received. */
+  const sentBy = async (body: Json, headers: Record<string, string> = {}) => {
+    gateway.simulator.clear();
+    expect((await post(body, headers)).status).toBe(200);
+    return gateway.simulator.calls[0]?.body;
+  };
+
+  it('serves the stock client below both base URLs, and adds the cost to usage', async () => {
+    for (const base of ['/v1', '/openai/v1'] as const) {
+      const answer = await client(base).responses.create({ model: 'acme/usage', input: 'Hello' });
+      expect(answer.output_text).toMatch(/Hello/);
+      // 1,000 in at $1 and 500 out at $2 a million.
+      expect(answer.usage).toMatchObject({ input_tokens: 1_000, output_tokens: 500, cost: 0.002, cost_usd: '0.002' });
+    }
+    expect(await lastRecord()).toMatchObject({
+      interfaceId: 'responses',
+      promptTokens: 1_000,
+      cachedTokens: 400,
+      completionTokens: 500,
+      costPicoUsd: 2_000_000_000n,
+    });
+  });
+
+  it('relays events byte for byte with their names, bills them once, and writes no end of its own', async () => {
+    const body = { model: 'acme/echo', stream: true };
+    const direct = await fetch(`${gateway.simulator.urlOf('acme')}/responses`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify({ ...body, model: 'echo', input: 'Hello' }),
+    });
+    const withoutTimeAndIds = (text: string) => text.replaceAll(/"created_at":\d+|(resp|msg)_[0-9a-f]+/g, '');
+    const relayed = await (await post(body)).text();
+    expect(withoutTimeAndIds(relayed)).toBe(withoutTimeAndIds(await direct.text()));
+    expect(relayed).toContain('event: response.completed');
+    expect(relayed).not.toContain('[DONE]');
+    expect(await lastRecord()).toMatchObject({ outcome: 'ok', stream: true, completionTokens: expect.any(Number) });
+  });
+
+  it('streams text and calls of tools to the stock client', async () => {
+    const stream = await client().responses.create({
+      model: 'acme/tools',
+      input: 'What is the weather?',
+      stream: true,
+      tools: [{ type: 'function', name: 'weather', parameters: { type: 'object', properties: {} }, strict: false }],
+    });
+    const types: string[] = [];
+    for await (const event of stream) types.push(event.type);
+    expect(types).toContain('response.function_call_arguments.delta');
+    expect(types.at(-1)).toBe('response.completed');
+  });
+
+  it.each(['acme/failing', 'acme/early-error'])(
+    'falls back before the first output, streamed or not: %s',
+    async (model) => {
+      for (const stream of [false, true]) {
+        const response = await post({ model, stream });
+        expect([response.status, response.headers.get('x-gw-provider')]).toEqual([200, 'globex']);
+        expect(await response.text()).toMatch(/completed/);
+      }
+    },
+  );
+
+  it.each(['acme/cut', 'acme/late-error'])(
+    'ends a stream that breaks with error, then response.failed: %s',
+    async (model) => {
+      const text = await (await post({ model, stream: true })).text();
+      const [error, failed] = text
+        .trim()
+        .split('\n\n')
+        .slice(-2)
+        .map((event) => event.split('\n'));
+      expect(error?.[0]).toBe('event: error');
+      expect(failed?.[0]).toBe('event: response.failed');
+      const told = JSON.parse(error?.[1]?.slice('data: '.length) ?? '');
+      const last = JSON.parse(failed?.[1]?.slice('data: '.length) ?? '');
+      expect(told).toEqual({
+        type: 'error',
+        code: 'no_available_provider',
+        message: expect.stringContaining('broke off'),
+        sequence_number: expect.any(Number),
+      });
+      expect(last).toEqual({
+        type: 'response.failed',
+        sequence_number: told.sequence_number + 1,
+        response: {
+          id: expect.stringMatching(/^resp_/),
+          object: 'response',
+          status: 'failed',
+          error: { code: 'server_error', message: expect.stringContaining('no_available_provider') },
+        },
+      });
+      expect(text).not.toContain('response.completed');
+      const stream = await client().responses.create({ model, input: 'Hello', stream: true });
+      const reading = (async () => {
+        for await (const _event of stream);
+      })();
+      await expect(reading).rejects.toThrow(/broke off/);
+      expect(await lastRecord()).toMatchObject({ outcome: 'cut', estimated: true });
+    },
+  );
+
+  it('estimates what a provider does not report, within what was held', async () => {
+    await post({ model: 'acme/silent-usage', max_output_tokens: 5 });
+    const record = await lastRecord();
+    expect(record).toMatchObject({ estimated: true });
+    expect(record?.completionTokens).toBeLessThanOrEqual(5);
+  });
+
+  it('sends what it does not use as it came, less what is its own', async () => {
+    const reasoning = { effort: 'low', summary: 'auto' };
+    const more = { include: ['reasoning.encrypted_content'] };
+    const text = `{"model":"acme/request","input":"Hi","reasoning":${JSON.stringify(reasoning)},"include":${JSON.stringify(more.include)},"client_metadata":{"a":1},"seed":12345678901234567890,"models":["acme/echo"],"provider":{"only":["acme"]},"cache":{"enabled":false}}`;
+    gateway.simulator.clear();
+    const response = await fetch(`${gateway.url}/responses`, {
+      method: 'POST',
+      headers: {
+        authorization: `Bearer ${gateway.key}`,
+        'content-type': 'application/json',
+        'openai-beta': 'responses=v1',
+        'x-stainless-lang': 'js',
+      },
+      body: text,
+    });
+    expect(response.status).toBe(200);
+    const [call] = gateway.simulator.calls;
+    expect(call?.path).toMatch(/\/responses$/);
+    const { output } = (await response.json()) as { output: { content: { text: string }[] }[] };
+    expect(output.at(-1)?.content[0]?.text).toContain(
+      `{"input":"Hi","reasoning":${JSON.stringify(reasoning)},"include":${JSON.stringify(more.include)},"client_metadata":{"a":1},"seed":12345678901234567890,"model":"echo-request"}`,
+    );
+    expect(call?.headers).toMatchObject({ 'openai-beta': 'responses=v1' });
+    expect(call?.headers).not.toHaveProperty('x-stainless-lang');
+  });
+
+  it.each([{ previous_response_id: 'resp_1' }, { conversation: 'conv_1' }, { prompt: { id: 'pmpt_1' } }])(
+    'tries the first candidate alone where the call refers to what a provider keeps: %j',
+    async (reference) => {
+      gateway.simulator.clear();
+      const response = await post({ model: 'acme/failing', provider: { order: ['acme', 'globex'] }, ...reference });
+      expect(response.status).toBe(502);
+      expect(gateway.simulator.calls.map(({ provider }) => provider)).toEqual(['acme']);
+    },
+  );
+
+  it('keeps nothing under zdr: an absent store is sent as false, and store: true loosens the policy', async () => {
+    const provider = { zdr: true };
+    expect(await sentBy({ model: 'acme/request', provider })).toMatchObject({ store: false });
+    expect(await sentBy({ model: 'acme/request', provider, store: false })).toMatchObject({ store: false });
+    expect(await sentBy({ model: 'acme/request' })).not.toHaveProperty('store');
+    gateway.simulator.clear();
+    expect(await postJson({ model: 'acme/request', provider, store: true })).toMatchObject({
+      error: 'data_policy_loosening_forbidden',
+    });
+    expect(gateway.simulator.calls).toEqual([]);
+  });
+
+  it('caches what no provider keeps, streamed or not, and serves it to no other interface', async () => {
+    const cache = { namespace: 'responses' };
+    for (const stream of [false, true]) {
+      const outcomes: (string | null)[] = [];
+      const texts: string[] = [];
+      for (const store of [false, false, undefined]) {
+        const response = await post({ model: 'acme/echo', cache, store, stream });
+        outcomes.push(response.headers.get('x-gw-cache'));
+        texts.push(await response.text());
+        await gateway.settled();
+      }
+      expect(outcomes).toEqual(['MISS', 'HIT', 'BYPASS']);
+      if (stream) expect(texts[1]).toBe(texts[0]);
+      else expect(JSON.parse(texts[1] ?? '')).toMatchObject({ usage: { cost: 0, cost_usd: '0' } });
+    }
+  });
+
+  it('replays a call under its Idempotency-Key byte for byte, streamed or not, and charges once', async () => {
+    for (const stream of [false, true]) {
+      const headers = { 'idempotency-key': `responses-${stream}` };
+      const first = await (await post({ model: 'acme/usage', stream }, headers)).text();
+      await gateway.settled();
+      const before = await gateway.credit();
+      gateway.simulator.clear();
+      const again = await post({ model: 'acme/usage', stream }, headers);
+      expect(again.headers.get('idempotent-replayed')).toBe('true');
+      expect(await again.text()).toBe(first);
+      await gateway.settled();
+      expect(gateway.simulator.calls).toEqual([]);
+      expect(await gateway.credit()).toEqual(before);
+    }
+  });
+
+  it('is another call than a chat completion under the same Idempotency-Key', async () => {
+    const headers = { 'idempotency-key': 'two-interfaces' };
+    const body = { model: 'acme/echo', messages: [{ role: 'user', content: 'Hello' }] };
+    await (await gateway.post({ ...body, input: 'Hello' }, headers)).text();
+    expect(await postJson(body, headers)).toMatchObject({ error: 'idempotency_conflict' });
+  });
+
+  it('takes the session of its clients where no header of the gateway names one', async () => {
+    await (await post({ model: 'acme/echo' }, { 'session-id': 'codex-1' })).text();
+    expect(await lastRecord()).toMatchObject({ sessionId: 'codex-1' });
+    await (await post({ model: 'acme/echo' }, { 'session-id': 'codex-1', 'x-gw-session-id': 'ours' })).text();
+    expect(await lastRecord()).toMatchObject({ sessionId: 'ours' });
+  });
+
+  it.each<[string, Json, string, string | undefined]>([
+    ['background', { background: true }, 'invalid_request', 'background'],
+    ['a preset', { preset: 'terse' }, 'invalid_request', 'preset'],
+    ['a function alias', { model: 'gw/function/label' }, 'invalid_function_request', 'model'],
+    ['a name in another letter case', { Max_Output_Tokens: 5 }, 'invalid_request', 'max_output_tokens'],
+    ['an output bound that is none', { max_output_tokens: 0 }, 'invalid_request', 'max_output_tokens'],
+    ['a model of another interface', { model: 'zen/chat-only' }, 'model_not_routable', 'model'],
+    ['an unknown member of provider', { provider: { onlyy: [] } }, 'invalid_request', 'provider.onlyy'],
+    ['a dearer tier', { service_tier: 'priority' }, 'feature_unsupported', 'service_tier'],
+    ['a tool of the provider', { tools: [{ type: 'web_search_preview' }] }, 'feature_unsupported', 'tools[0]'],
+    [
+      'a dated tool of the provider behind one of the client',
+      { tools: [{ type: 'namespace' }, { type: 'mcp', server_label: 'x' }] },
+      'feature_unsupported',
+      'tools[1]',
+    ],
+    [
+      'tools that no entry declares',
+      { model: 'acme/plain', tools: [{ type: 'custom' }] },
+      'feature_unsupported',
+      'tools',
+    ],
+    [
+      'images that no entry declares',
+      {
+        model: 'acme/plain',
+        input: [{ role: 'user', content: [{ type: 'input_image', image_url: 'https://x/y.png' }] }],
+      },
+      'feature_unsupported',
+      'input[0].content[0]',
+    ],
+  ])('refuses %s before a provider is called', async (_what, body, code, param) => {
+    gateway.simulator.clear();
+    const response = await post({ model: 'acme/echo', ...body }, { 'x-gw-error-format': 'openai' });
+    expect(await response.json()).toMatchObject({ error: { code, param } });
+    expect(gateway.simulator.calls).toEqual([]);
+  });
+
+  it('calls a tool of the provider where the entry lists it, and lets tools of the client pass, whatever their type', async () => {
+    const tools = [{ type: 'web_search' }, { type: 'mcp' }, { type: 'local_shell' }, { type: 'namespace', tools: [] }];
+    expect((await post({ model: 'acme/searching', tools })).status).toBe(200);
+    expect((await post({ model: 'acme/echo', tools: tools.slice(2) })).status).toBe(200);
+  });
+});
