@@ -111,6 +111,9 @@ export function statedNumbers(number: ReturnType<typeof numbersOf>): Readonly<Re
       `left alone for ${seconds(number('span-batches.ts', 'pauseMinMs'))} s, then for twice as long each time, up to ${seconds(number('span-batches.ts', 'pauseMaxMs'))} s`,
     ],
     'shared/storage/README.md': [`in slices of ${number('time-budget.ts', 'sliceMs')} ms`],
+    'shared/protocol/interfaces/embeddings/README.md': [
+      `at most ${grouped(number('embeddings-request.ts', 'inputsMax'))} inputs`,
+    ],
     'shared/protocol/interfaces/messages/README.md': [
       `patches of ${number('message-media.ts', 'patchPx')} px, ${grouped(number('message-media.ts', 'imageTokensMax'))} at most`,
     ],
@@ -135,7 +138,7 @@ export function statedNumbers(number: ReturnType<typeof numbersOf>): Readonly<Re
       `${bounds('workersMax')} jobs, 1 for each key; ${bounds('waitingJobsPerKeyMax')} waiting for each key`,
       `${mib(bounds('answerMaxCharacters'))} Mi characters, ${bounds('answerMaxDepth')} levels`,
       `${mib(constants.upstreamBodyMaxBytes)} MiB, ${mib(constants.upstreamEventMaxBytes)} MiB, ${kib(constants.upstreamErrorMaxBytes)} KiB`,
-      `before the first output | ${kib(constants.heldBackMaxBytes)} KiB`,
+      `before the first output | ${mib(constants.heldBackMaxBytes)} MiB`,
       `${seconds(constants.connectTimeoutDefaultMs)} s to connect, ${seconds(constants.idleTimeoutDefaultMs)} s between parts of an answer`,
       `before the first output | ${seconds(constants.firstChunkTimeoutDefaultMs)} s for a stream`,
       `records of refused calls | ${constants.refusalRecordsPerSecond} in a second`,

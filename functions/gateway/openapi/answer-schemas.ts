@@ -1,7 +1,7 @@
 // What the interface answers with. Of a completion what the gateway guarantees is required, the rest is the provider's;
 // the models are typed member by member after the wire objects: a new member does not compile without its schema.
 import { errorCatalogue, rejectionReasons } from '../../../shared/errors/index.ts';
-import { brand, interfaceIds } from '../../../shared/foundation/constants/index.ts';
+import { brand, listedInterfaceIds } from '../../../shared/foundation/constants/index.ts';
 import {
   autoModelObject,
   type FunctionModelObject,
@@ -176,7 +176,7 @@ const model: MembersOf<ModelObject> = {
       '`false`: a call would get `model_not_routable`, or `no_policy_compliant_provider` by the policy of the workspace.',
   },
   apis: arrayOf(
-    { enum: interfaceIds },
+    { enum: listedInterfaceIds },
     { description: 'The interfaces that serve it. Left out where it is chat completions alone.', minItems: 1 },
   ),
   providers: arrayOf(schemaReference('ProviderEntry')),

@@ -4,7 +4,7 @@ import { basePaths, rootPaths, routePaths } from '../../../shared/foundation/con
 import { codesOf, errorResponses } from './error-responses.ts';
 import { parameters, responseHeaders } from './headers.ts';
 import { objectSchema, schemaReference } from './json-schema.ts';
-import { createEmbeddings, createResponse } from './relayed-operations.ts';
+import { countTokens, createEmbeddings, createMessage, createResponse } from './relayed-operations.ts';
 
 const hello = { messages: [{ role: 'user', content: 'Hello' }] };
 
@@ -185,6 +185,8 @@ const belowFirst = { 'x-gw-base-urls': [basePaths[0]] };
 
 export const paths = {
   [`/v1${routePaths.chatCompletions}`]: { ...belowAll, post: chatCompletion },
+  [`/v1${routePaths.messages}`]: { ...belowFirst, post: createMessage },
+  [`/v1${routePaths.countTokens}`]: { ...belowFirst, post: countTokens },
   [`/v1${routePaths.responses}`]: { ...belowAll, post: createResponse },
   [`/v1${routePaths.embeddings}`]: { ...belowAll, post: createEmbeddings },
   [`/v1${routePaths.models}`]: { ...belowAll, get: listModels },

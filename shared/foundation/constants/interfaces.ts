@@ -16,6 +16,9 @@ export const interfaceIds = Object.keys(servingApis) as readonly InterfaceId[];
 export type ProviderApi = (typeof servingApis)[InterfaceId][number];
 export const providerApis: readonly ProviderApi[] = [...new Set(Object.values(servingApis).flat())];
 
+/** Interfaces as the list of models names them: a count of tokens goes with its messages. */
+export const listedInterfaceIds = interfaceIds.filter((id) => id !== 'count-tokens');
+
 /** What a call of each asks a model for, in the words of OpenTelemetry. */
 export const operationOf: Readonly<Record<InterfaceId, 'chat' | 'embeddings'>> = {
   'chat-completions': 'chat',

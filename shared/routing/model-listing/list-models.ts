@@ -4,7 +4,7 @@
 import type { Figures, Statistics } from '../../accounting/provider-health/index.ts';
 import { type Candidate, type Catalogue, type CatalogueModel, serves } from '../../configuration/catalogue/index.ts';
 import type { WorkspaceDocument } from '../../configuration/workspaces/index.ts';
-import { autoModelId, type InterfaceId, interfaceIds } from '../../foundation/constants/index.ts';
+import { autoModelId, type InterfaceId, listedInterfaceIds } from '../../foundation/constants/index.ts';
 import {
   autoModelObject,
   type FunctionModelObject,
@@ -84,7 +84,7 @@ function toModelObject(
 
 /** What the OpenAI SDKs expect of every model is not said. */
 function apisOf(candidates: readonly Candidate[]): { readonly apis?: InterfaceId[] } {
-  const apis = interfaceIds.filter((id) => candidates.some((candidate) => serves(candidate, id)));
+  const apis = listedInterfaceIds.filter((id) => candidates.some((candidate) => serves(candidate, id)));
   return apis.every((id) => id === 'chat-completions') ? {} : { apis };
 }
 
