@@ -1,7 +1,7 @@
 // What a run measures and how much of it. A whole run stays under four minutes, a quick one under one.
 import { parseArgs } from 'node:util';
 
-const sectionNames = ['start', 'latency', 'scale', 'load', 'store', 'memory'] as const;
+const sectionNames = ['start', 'latency', 'scale', 'load', 'store', 'telemetry', 'memory'] as const;
 export type SectionName = (typeof sectionNames)[number];
 
 /** Numbers of calls, unless a name says otherwise. */

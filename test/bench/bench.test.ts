@@ -22,7 +22,7 @@ const tinyPlan = {
   ...{ ...quickPlan, memory: 20, latencyTurns: 1 },
   ...{ jsonPerTurn: { 1: 2, 32: 4 }, streamsPerTurn: { 1: 1, 32: 2 } },
 };
-const tinyOptions = readOptions(['--only', 'latency,scale,memory']);
+const tinyOptions = readOptions(['--only', 'latency,scale,telemetry,memory']);
 
 describe('a tiny run of the bench', () => {
   let text = '';
@@ -36,13 +36,25 @@ describe('a tiny run of the bench', () => {
   it('measures what it is told with the gateway process, and prints the load of the machine first, the targets last', () => {
     expect(text).toMatch(/^Load of the machine/);
     expect(text.lastIndexOf('\n\nTargets\n')).toBe(text.lastIndexOf('\n\n') - '\n\nTargets'.length);
-    expect(Object.keys(sections)).toEqual(['latency', 'scale', 'memory']);
+    expect(Object.keys(sections)).toEqual(['latency', 'scale', 'telemetry', 'memory']);
     expect(rowsOf('latency').map(([name, kind, connections]) => `${name} ${kind} ${connections}`)).toEqual(
       ['JSON 1', 'JSON 32', 'stream 1', 'stream 32'].flatMap((kind) => [`provider itself ${kind}`, `gw ${kind}`]),
     );
     // Calls that the store was too slow for are counted as failed, and have no latency.
     for (const row of rowsOf('latency')) expect(Number(row[3]) > 0 || Number(row[8]) > 0).toBe(true);
     expect(rowsOf('memory').at(-1)?.[0]).toBe(20);
+  });
+
+  it('calls gateways with and without telemetry, and counts what reaches the collector', () => {
+    expect(rowsOf('telemetry').map(([name, connections]) => `${name} ${connections}`)).toEqual(
+      [1, 32].flatMap((connections) =>
+        ['off', 'on', 'on, its collector is gone'].map((name) => `${name} ${connections}`),
+      ),
+    );
+    const [calls, exports, spans, bytes] = (rowsOf('telemetry', 1)[0] ?? []).map(Number);
+    // Two turns of two calls, and two of four.
+    expect(calls).toBe(12);
+    expect([Number(exports) > 0, Number(bytes) > 0, spans]).toEqual([true, true, 2]);
   });
 
   it('counts the items that a call writes and their bytes, and so the write units that costs rest on', () => {
@@ -110,7 +122,9 @@ describe('what the bench computes', () => {
   });
 
   it('refuses a section that it does not know', () => {
-    expect(() => readOptions(['--only', 'weather'])).toThrow('--only takes start, latency, scale, load, store, memory');
+    expect(() => readOptions(['--only', 'weather'])).toThrow(
+      '--only takes start, latency, scale, load, store, telemetry, memory',
+    );
     expect(readOptions(['--quick', '--json', 'x.json'])).toMatchObject({ isQuick: true, jsonFile: 'x.json' });
   });
 });

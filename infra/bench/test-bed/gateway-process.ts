@@ -9,11 +9,17 @@ import type { Inspection, ProcessFigures } from './inspect-process.ts';
 const timeoutMs = 120_000;
 
 /** `folder` is shared by gateways that share a store. */
-export async function startGateway(configFile: string, storeUrl: string, folder: string) {
+export async function startGateway(
+  configFile: string,
+  storeUrl: string,
+  folder: string,
+  environment: Readonly<Record<string, string>> = {},
+) {
   const main = join(import.meta.dirname, '../../local/main.ts');
   // Without a line per call: a pipe is written synchronously, and this process reads it while it makes the load.
   const child = fork(main, ['--port', '0', '--config', configFile, '--dynamodb', storeUrl, '--log', 'off'], {
     cwd: folder,
+    env: { ...process.env, ...environment },
     execArgv: ['--expose-gc', '--import', join(import.meta.dirname, 'inspect-process.ts')],
     stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
   });

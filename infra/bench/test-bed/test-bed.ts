@@ -27,11 +27,14 @@ async function startTestBed(folder: string, withPeer: boolean, stops: (() => unk
   const gateway = keep(await startGateway(configFile, store.endpoint, folder));
   /** One more, just started. */
   const startCountedGateway = () => startGateway(configFile, proxy.url, folder);
+  /** One more on the store of the timed one, with these variables. */
+  const startGatewayWith = (environment: Readonly<Record<string, string>>) =>
+    startGateway(configFile, store.endpoint, folder, environment);
   const countedGateway = keep(await startCountedGateway());
   const peer = withPeer ? await startPeer(provider.url) : undefined;
   if (peer !== undefined) keep(peer);
   return {
-    ...{ folder, provider, proxy, keys, gateway, countedGateway, startCountedGateway, peer },
+    ...{ folder, provider, proxy, keys, gateway, countedGateway, startCountedGateway, startGatewayWith, peer },
     /** The largest item of each table, in bytes. */
     itemSizes: (tables: readonly TableName[]) =>
       Promise.all(tables.map((table) => largestItemBytes(store.endpoint, physicalTableName('local', table)))),
