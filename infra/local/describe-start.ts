@@ -97,7 +97,7 @@ export function commandLineHint(facts: Pick<StartFacts, 'data' | 'dynamodb'>): s
 }
 
 /** How the command line reaches the store; undefined where it is in the memory of this process. */
-function storeOption({ data, dynamodb }: Pick<StartFacts, 'data' | 'dynamodb'>): string | undefined {
+export function storeOption({ data, dynamodb }: Pick<StartFacts, 'data' | 'dynamodb'>): string | undefined {
   if (dynamodb !== undefined) return `--dynamodb ${dynamodb}`;
   return data === undefined ? undefined : `--data ${data}`;
 }

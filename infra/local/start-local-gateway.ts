@@ -17,6 +17,7 @@ import { createNodeServer } from '../../shared/protocol/http/index.ts';
 import type { CheckedCredentials } from '../../shared/routing/providers/index.ts';
 import { createDynamoClient, createDynamoStore, type Store } from '../../shared/storage/store/index.ts';
 import { checkGatewayFile, InvalidGatewayFile, readConfigFile } from './config-file.ts';
+import { consoleLine } from './console-line.ts';
 import { builtPage } from './console-page.ts';
 import { createTables } from './create-tables.ts';
 import { writeCredentialReport } from './credential-report.ts';
@@ -79,7 +80,7 @@ export async function startLocalGateway(options: StartOptions, say: Say): Promis
     started.push(() => composition.transport.close());
     // Behind the server: the last requests have spans too.
     started.push(() => composition.telemetry?.close());
-    const { keyTexts, simulator } = await configure({ composition, say, later, started }, file);
+    const { keyTexts, simulator, isDemo } = await configure({ composition, say, later, started }, file);
     const isSimulated = ({ id, base_url }: ProviderAddress) => simulator?.urlOf(id) === base_url;
     later.push(...(await revokePublishedKey(composition, isSimulated)).map((note) => `note: ${note}`));
     await lookAtCredentials(composition);
@@ -90,6 +91,7 @@ export async function startLocalGateway(options: StartOptions, say: Say): Promis
     if (isWildcard(host)) say(`listening on ${host}: other machines can call this gateway`);
     for (const line of later.splice(0)) say(line);
     for (const line of await describeStart(composition, { ...options, url, keyTexts })) say(line);
+    say(await consoleLine(composition, { ...options, url, isDemo }));
     say(commandLineHint(options));
     say(`base URL for OpenAI's SDKs and frameworks: ${new URL(basePaths[1], url)}`);
     if (options.demoTraffic === true) {
@@ -139,16 +141,17 @@ interface Start {
 interface Configured {
   /** Of keys that are active from now on, as far as this start knows them. */
   readonly keyTexts: readonly string[];
+  readonly isDemo: boolean;
   /** Undefined: this start simulates no provider. */
   readonly simulator?: Simulator;
 }
 
 async function configure(start: Start, file: NamedFile | undefined): Promise<Configured> {
   const { composition, later, started } = start;
-  if (file !== undefined) return { keyTexts: await applyFile(start, file) };
+  if (file !== undefined) return { keyTexts: await applyFile(start, file), isDemo: false };
   if (!(await isDemoStore(composition))) {
     later.push('serving what the store holds, without a change; --config FILE applies a gateway file');
-    return { keyTexts: [] };
+    return { keyTexts: [], isDemo: false };
   }
   const simulator = await startSimulator();
   started.push(() => simulator.stop());
@@ -157,7 +160,7 @@ async function configure(start: Start, file: NamedFile | undefined): Promise<Con
   await revokeFormerKeys(composition, demo.key);
   await applyFile(start, { name: demoName, content: checkGatewayFile(demoName, demo.text) });
   later.push(`demo key: ${demo.key}`, ...demo.notes.map((note) => `note: ${note}`));
-  return { keyTexts: [demo.key], simulator };
+  return { keyTexts: [demo.key], simulator, isDemo: true };
 }
 
 async function applyFile({ composition, say, later }: Start, { name, content }: NamedFile): Promise<readonly string[]> {

@@ -21,6 +21,7 @@ import {
   createKeyVault,
   type KeyWrapper,
 } from '../configuration/byok/index.ts';
+import { createOperatorStore } from '../configuration/keys/index.ts';
 import {
   createFunctionReader,
   createFunctionStore,
@@ -88,6 +89,7 @@ export function createComposition(options: CompositionOptions): Composition {
     refusalQuota: createRefusalQuota(clock),
     connectionStore,
     connections: createConnectionReader({ connections: connectionStore, vault, clock }),
+    operators: createOperatorStore(store),
     functionStore,
     functions: createFunctionReader({ functions: functionStore, clock }),
     counters,

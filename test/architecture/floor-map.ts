@@ -106,7 +106,10 @@ const floors: readonly Readonly<Record<string, string>>[] = [
     [`${gateway}/openapi`]: 'Describes what is checked and answered; loaded on demand.',
   },
   { [`${operator}/page`]: 'Runs in a browser: knows the management interface, and nothing of what is behind it.' },
-  { [`${operator}/console`]: 'Files of the page: knows no store and no key.' },
+  {
+    [`${operator}/console`]: 'Files of the page: knows no store and no key.',
+    [`${operator}/identify`]: 'Who asks; nothing of what is asked.',
+  },
   {
     [`${gateway}/routes.ts`]: 'Routes only.',
     'functions/models/routes.ts': 'Routes only.',

@@ -254,3 +254,44 @@ describe('credits', () => {
     expect((await operate(`credits show ${local.option}`)).out).not.toContain('nobody');
   });
 });
+
+describe('operators', () => {
+  it('are created with a key that is shown once and opens nothing but the management interface', async () => {
+    const made = await operateJson<CreatedKey>(`operators create --name ada ${local.option}`);
+    expect(parseApiKey(made.key)?.publicId).toBe(made.public_id);
+    const { out } = await operate(`operators list ${local.option}`);
+    expect(out).toMatch(new RegExp(`ada +${made.public_id} +active`));
+    expect(out + (await operate(`operators list --json ${local.option}`)).out).not.toContain('sk-gw-');
+    // No API key: neither is it in their list, nor can it be changed as one.
+    expect((await operate(`keys list ${local.option}`)).out).not.toContain(made.public_id);
+    expect((await operate(`keys revoke ${made.public_id} --yes ${local.option}`)).code).toBe(1);
+    expect((await operate(`operators list ${local.option}`)).out).toMatch(/ada +\w+ +active/);
+  });
+
+  it('have a name once among the active ones, so that a log line says who made a change', async () => {
+    const { public_id } = await operateJson<CreatedKey>(`operators create --name grace ${local.option}`);
+    const second = await operate(`operators create --name grace ${local.option}`);
+    expect([second.code, second.out]).toEqual([1, '']);
+    expect(second.error).toContain(`grace is the active operator ${public_id}`);
+    await operate(`operators revoke ${public_id} --yes ${local.option}`);
+    expect((await operate(`operators create --name grace ${local.option}`)).code).toBe(0);
+  });
+
+  it('are revoked after a yes only, and a second time without effect', async () => {
+    const { public_id } = await operateJson<CreatedKey>(`operators create --name linus ${local.option}`);
+    const declined = await operate(`operators revoke ${public_id} ${local.option}`, { answers: ['n'] });
+    expect(declined.questions).toEqual([`Revoke the operator key linus (${public_id})? [y/N] `]);
+    const statusOf = async () =>
+      (
+        await operateJson<{ operators: { public_id: string; status: string }[] }>(`operators list ${local.option}`)
+      ).operators.find((one) => one.public_id === public_id)?.status;
+    expect([declined.code, await statusOf()]).toEqual([1, 'active']);
+    const revoked = await operateJson(`operators revoke ${public_id} --yes ${local.option}`);
+    expect([revoked, await statusOf()]).toEqual([expect.objectContaining({ change: 'changed' }), 'revoked']);
+    const again = await operateJson(`operators revoke ${public_id} ${local.option}`);
+    expect(again).toMatchObject({ status: 'revoked', change: 'unchanged' });
+    expect((await operate(`operators revoke 0000000000000000 --yes ${local.option}`)).error).toContain(
+      'there is no operator 0000000000000000',
+    );
+  });
+});

@@ -72,6 +72,9 @@ async function runEveryCommand(): Promise<void> {
   await gw(`keys update ${created.public_id} --rpm 5`);
   await gw('keys rotate x --workspace team');
   await gw(`keys revoke ${created.public_id} --yes`);
+  const operator = JSON.parse((await gw('operators create --name x --json')).out);
+  await gw('operators list');
+  await gw(`operators revoke ${operator.public_id} --yes`);
   await gw('credits add team 5');
   await gw('credits add team -1');
   await gw('functions list');

@@ -13,7 +13,7 @@ import { demoTraffic, startDemoTraffic } from '../../infra/local/demo/demo-traff
 import { type EmbeddedDynamo, startEmbeddedDynamo } from '../../infra/local/embedded-dynamodb.ts';
 import { type Simulator, startSimulator } from '../../infra/local/simulator/index.ts';
 import { type LocalGateway, type StartOptions, startLocalGateway } from '../../infra/local/start-local-gateway.ts';
-import { createKeyStore, parseApiKey } from '../../shared/configuration/keys/index.ts';
+import { createKeyStore, createOperatorStore, parseApiKey } from '../../shared/configuration/keys/index.ts';
 import { createWorkspaceStore } from '../../shared/configuration/workspaces/index.ts';
 import { canonicalJson, sha256Hex } from '../../shared/foundation/ids/index.ts';
 import { type Clock, systemClock } from '../../shared/foundation/time/index.ts';
@@ -292,6 +292,35 @@ describe('the demo key', () => {
     expect(after.lines).toContainEqual(expect.stringMatching(/^note: the published demo key was revoked and stays/));
     const [line = ''] = curlOf(after);
     expect((await callAsSaid(line)).status).toBe(200);
+  });
+});
+
+describe('the console of a local start', () => {
+  const consoleOf = ({ lines }: Started) => lines.find((line) => line.startsWith('console ')) ?? '';
+  const keyIn = (started: Started) => /#key=(\S+)$/.exec(consoleOf(started))?.[1] ?? '';
+
+  it('is printed with an operator key that is new at each start of the demo, and no former one stays active', async () => {
+    const first = await start();
+    expect(consoleOf(first)).toBe(`console ${new URL('/console', first.url).href}#key=${keyIn(first)}`);
+    await first.stop();
+    const second = await start();
+    expect(keyIn(second)).not.toBe(keyIn(first));
+    const statuses = new Map<string, string>();
+    for await (const { publicId, status } of createOperatorStore(store).list()) statuses.set(publicId, status);
+    const statusOf = (key: string) => statuses.get(parseApiKey(key)?.publicId ?? '');
+    expect([statusOf(keyIn(first)), statusOf(keyIn(second))]).toEqual(['revoked', 'active']);
+    // It calls no model.
+    expect(
+      (await fetch(`${second.url}/models`, { headers: { authorization: `Bearer ${keyIn(second)}` } })).status,
+    ).toBe(401);
+  });
+
+  it('needs a key that the command line makes where a store of its own is served', async () => {
+    const started = await start({ config: writeFile(ownFile(newKey())) });
+    expect(consoleOf(started)).toBe(
+      `console ${new URL('/console', started.url).href} with an operator key: npm run gw -- operators create --name NAME --dynamodb ${dynamo.endpoint}`,
+    );
+    expect(started.lines.join('\n')).not.toContain('#key=');
   });
 });
 

@@ -103,7 +103,9 @@ describe('restoring a stage', () => {
     const lines: string[] = [];
     await checkMoment(restoration, steps);
     await restoreStage(restoration, steps, (line) => lines.push(line));
-    expect(restoredTables).toEqual(['config', 'keys', 'connections', 'functions', 'ledger', 'spans', 'records']);
+    expect(restoredTables).toEqual([
+      ...['config', 'keys', 'operators', 'connections', 'functions', 'ledger', 'spans', 'records'],
+    ]);
     expect(names[0]).toEqual(['gw-prod-config', 'gw-prod-config-at-20261122T100000Z']);
     expect(done).toEqual([
       ...names.map(([live, restored]) => `restore ${live} ${restored} ${atMs}`),

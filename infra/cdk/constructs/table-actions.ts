@@ -18,7 +18,7 @@ export const chatTableActions = {
   // Written once; GET /v1/generation reads one by its whole key, and no request lists, queries or changes records.
   records: ['BatchWriteItem', 'GetItem'],
   cache: ['GetItem', 'PutItem'],
-} as const satisfies Record<TableName, readonly TableAction[]>;
+} as const satisfies TableActions;
 
 export const modelsTableActions = {
   config: ['GetItem'],

@@ -7,6 +7,7 @@ import { addCredits } from './credits.ts';
 import { addExport } from './export.ts';
 import { addFunctions } from './functions.ts';
 import { addKeys } from './keys.ts';
+import { addOperators } from './operators.ts';
 import { addPolicy } from './policy.ts';
 import { addProviders } from './providers.ts';
 import { addStatus } from './status.ts';
@@ -20,6 +21,7 @@ export function addCommands(program: CommandLine): void {
   addUsage(program);
   addProviders(program);
   addKeys(program);
+  addOperators(program);
   addCredits(program);
   addFunctions(program);
   addCredentials(program);

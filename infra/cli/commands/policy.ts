@@ -20,6 +20,7 @@ export function addPolicy(program: CommandLine): void {
 const tableActions: Readonly<Partial<Record<TableName, readonly string[]>>> = {
   config: ['GetItem', 'PutItem', 'Scan', 'UpdateItem'],
   keys: ['GetItem', 'PutItem', 'Scan', 'UpdateItem'],
+  operators: ['GetItem', 'PutItem', 'Scan'],
   connections: ['GetItem', 'PutItem'],
   functions: ['GetItem', 'PutItem', 'Scan', 'UpdateItem'],
   ledger: ['GetItem', 'UpdateItem'],

@@ -6,12 +6,13 @@ import type { Randomness } from '../../foundation/ids/index.ts';
 import type { Clock } from '../../foundation/time/index.ts';
 import type { Store } from '../../storage/store/index.ts';
 import { type CatalogueStore, createCatalogueStore } from '../catalogue/index.ts';
-import { createKeyStore, type KeyStore } from '../keys/index.ts';
+import { createKeyStore, createOperatorStore, type KeyStore, type OperatorStore } from '../keys/index.ts';
 import { createFunctionStore, type FunctionStore } from '../stored-functions/index.ts';
 import { createWorkspaceStore, type WorkspaceStore } from '../workspaces/index.ts';
 
 export interface OperatorStores {
   readonly keys: KeyStore;
+  readonly operators: OperatorStore;
   readonly catalogues: CatalogueStore;
   readonly workspaceStore: WorkspaceStore;
   readonly credit: CreditLedger;
@@ -37,6 +38,7 @@ export function createAdministration({ store, clock, randomness }: Administratio
     clock,
     randomness,
     keys: createKeyStore(store),
+    operators: createOperatorStore(store),
     catalogues: createCatalogueStore(store),
     workspaceStore: createWorkspaceStore(store),
     credit: createCreditLedger({ store, counters, randomness }),

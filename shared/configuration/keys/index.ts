@@ -4,3 +4,4 @@ export { holdersOf, holdsName, type NamedKey } from './key-names.ts';
 export { isKeyExpired, type KeyRecord, modelsOfKey, recordOf as readKeyRecord, type WantedKey } from './key-record.ts';
 export { fromWrittenKey, type KeySettings, readKeySettings, type WrittenKey, writtenKey } from './key-settings.ts';
 export { changedSettings, createKeyStore, isSameKey, type KeyStore, type KeyWrite } from './key-store.ts';
+export { authenticateOperator, createOperatorStore, type OperatorRecord, type OperatorStore } from './operator-keys.ts';

@@ -20,6 +20,11 @@ export const tableDefinitions = {
     purpose: 'API keys by public id: the hash of the secret, status and limits',
     partitionKey: 'pk',
   },
+  operators: {
+    purpose:
+      'operator keys by public id: the hash of the secret, name and status; apart, so that no function may make one',
+    partitionKey: 'pk',
+  },
   connections: {
     purpose: 'stored BYOK connections with sealed keys, one item per workspace; apart, so that few may read it',
     partitionKey: 'pk',

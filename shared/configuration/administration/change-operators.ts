@@ -1,0 +1,47 @@
+// Who may open the management interface and the console. Made and revoked by the command line and by a local start alone.
+
+import { collect } from '../../foundation/parallel/index.ts';
+import { StoreUnavailable } from '../../storage/store/index.ts';
+import { newApiKey, type OperatorRecord } from '../keys/index.ts';
+import { ChangeFailed } from './change-failed.ts';
+import type { NewKey } from './change-keys.ts';
+import type { AdministrationDependencies } from './operator-stores.ts';
+
+type Dependencies = Pick<AdministrationDependencies, 'operators' | 'clock' | 'randomness'>;
+
+/** Every operator by name, revoked ones too. */
+export async function readOperators({ operators }: Pick<Dependencies, 'operators'>): Promise<OperatorRecord[]> {
+  const records = await collect(operators.list());
+  return records.sort((a, b) => (a.name === b.name ? a.createdAtMs - b.createdAtMs : a.name < b.name ? -1 : 1));
+}
+
+/** Throws ChangeFailed where another active operator has the name: a log line names who made a change. */
+export async function createOperator(deps: Dependencies, name: string): Promise<NewKey> {
+  const holder = (await readOperators(deps)).find((one) => one.name === name && one.status === 'active');
+  if (holder !== undefined) {
+    const advice = `give another name, or revoke that one (operators revoke ${holder.publicId})`;
+    throw new ChangeFailed('taken', `${name} is the active operator ${holder.publicId}: ${advice}`);
+  }
+  const { text, publicId, secretSha256 } = newApiKey(deps.randomness);
+  const record = { publicId, name, status: 'active', secretSha256, createdAtMs: deps.clock.nowMs() } as const;
+  await deps.operators.write(record).catch((cause: unknown) => {
+    if (!(cause instanceof StoreUnavailable)) throw cause;
+    const advice = `should operators list show ${publicId}, revoke it: its text is lost`;
+    throw new ChangeFailed('unanswered', `the store gave no answer; ${advice}`, { cause });
+  });
+  return { publicId, text };
+}
+
+/** Throws ChangeFailed where there is none. */
+export async function readOperator(
+  { operators }: Pick<Dependencies, 'operators'>,
+  publicId: string,
+): Promise<OperatorRecord> {
+  const record = await operators.read(publicId);
+  if (record === undefined) throw new ChangeFailed('absent', `there is no operator ${publicId}`);
+  return record;
+}
+
+/** Refused from the next request on. */
+export const revokeOperator = ({ operators }: Pick<Dependencies, 'operators'>, record: OperatorRecord): Promise<void> =>
+  operators.write({ ...record, status: 'revoked' });

@@ -1,0 +1,73 @@
+// Operator keys: the shape of API keys, another role. They stand in a table of their own, so that no key opens what the
+// other one does, and no function can make one:
+//
+//   pk             the 16 characters after `sk-gw-`
+//   name, status   active | revoked
+//   secret_sha256  the secret itself is stored nowhere
+//   created_at_ms
+import { fail } from '../../errors/index.ts';
+import { equalInConstantTime } from '../../foundation/ids/index.ts';
+import type { Item, Store } from '../../storage/store/index.ts';
+import type { ApiKey } from './api-key.ts';
+
+export interface OperatorRecord {
+  readonly publicId: string;
+  readonly name: string;
+  readonly status: 'active' | 'revoked';
+  readonly secretSha256: string;
+  readonly createdAtMs: number;
+}
+
+/** Nothing is kept in memory: a revoked operator ends with the next request. */
+export interface OperatorStore {
+  /** Strongly consistent. Undefined: there is no such operator. */
+  read(publicId: string): Promise<OperatorRecord | undefined>;
+  /** Replaces what is stored under the public id. */
+  write(record: OperatorRecord): Promise<void>;
+  /** Every one, revoked ones too: there are as many as were made by hand. */
+  list(): AsyncIterable<OperatorRecord>;
+}
+
+export function createOperatorStore(store: Store): OperatorStore {
+  return {
+    async read(publicId) {
+      const item = await store.get('operators', publicId);
+      return item === undefined ? undefined : recordOf(item);
+    },
+    async write(record) {
+      await store.put({ table: 'operators', item: itemOf(record), repeatable: true });
+    },
+    async *list() {
+      for await (const item of store.scan('operators')) yield recordOf(item);
+    },
+  };
+}
+
+const itemOf = ({ publicId, name, status, secretSha256, createdAtMs }: OperatorRecord): Item => ({
+  pk: publicId,
+  name,
+  status,
+  secret_sha256: secretSha256,
+  created_at_ms: createdAtMs,
+});
+
+const recordOf = (item: Item): OperatorRecord => ({
+  publicId: item.pk as string,
+  name: item.name as string,
+  status: item.status as OperatorRecord['status'],
+  secretSha256: item.secret_sha256 as string,
+  createdAtMs: Number(item.created_at_ms),
+});
+
+const refusal =
+  'This needs an operator key that is active, sent as `Authorization: Bearer <key>` (gw operators create).';
+
+/** Throws UNAUTHORIZED for a key that is no operator's, or that was revoked. */
+export async function authenticateOperator(
+  operators: Pick<OperatorStore, 'read'>,
+  { publicId, secretSha256 }: ApiKey,
+): Promise<OperatorRecord> {
+  const record = await operators.read(publicId);
+  if (record?.status === 'active' && equalInConstantTime(record.secretSha256, secretSha256)) return record;
+  throw fail('UNAUTHORIZED', { message: refusal });
+}
