@@ -32,7 +32,9 @@ export function requestLine(written: LogFields, isColoured: boolean): string {
     timeOf(fields),
     tokensOf(fields),
     cost === undefined ? undefined : `${cost} USD${fields.is_byok === true ? ' BYOK' : ''}`,
-    keyName,
+    keyName ?? fields.operator_name,
+    fields.change,
+    fields.change_target,
     fields.tags,
     paint('dim', String(id)),
   ]);

@@ -7,6 +7,6 @@ import type { Gateway } from '../../shared/protocol/http/index.ts';
 
 export function createWholeGateway(composition: Composition, page: Page): Gateway {
   const chat = createChatGateway(composition);
-  const operator = createOperatorGateway({ ...composition, page });
+  const operator = createOperatorGateway(composition, page);
   return (request, context) => (isOperatorPath(request.path) ? operator : chat)(request, context);
 }

@@ -108,7 +108,14 @@ const floors: readonly Readonly<Record<string, string>>[] = [
   { [`${operator}/page`]: 'Runs in a browser: knows the management interface, and nothing of what is behind it.' },
   {
     [`${operator}/console`]: 'Files of the page: knows no store and no key.',
-    [`${operator}/identify`]: 'Who asks; nothing of what is asked.',
+    [`${operator}/dependencies.ts`]: 'Types only.',
+  },
+  { [`${operator}/request`]: 'Who asks, and in which form; nothing of what is read or changed.' },
+  {
+    [`${operator}/accounts`]: 'What operators read and change of keys and credit.',
+    [`${operator}/catalogue`]: 'What operators read of models and providers.',
+    [`${operator}/functions`]: 'What operators read and change of stored functions.',
+    [`${operator}/reports`]: 'What operators read of calls.',
   },
   {
     [`${gateway}/routes.ts`]: 'Routes only.',
@@ -217,6 +224,7 @@ export const powerHomes: readonly PowerHome[] = [
       'shared/protocol/interfaces/',
       'shared/foundation/environment/',
       'shared/configuration/gateway-file/',
+      `${operator}/`,
       'infra/cdk/',
     ],
   },

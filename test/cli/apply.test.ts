@@ -2,8 +2,8 @@ import { createHash } from 'node:crypto';
 import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from '#jest';
-import { readOnly } from '../../infra/cli/target/read-only-store.ts';
 import { startLocalGateway } from '../../infra/local/start-local-gateway.ts';
+import { readOnly } from '../../shared/storage/store/index.ts';
 import { gatewayFile, type LocalStore, startLocalStore } from './local-store.ts';
 import { operate, operateJson } from './operator.ts';
 

@@ -73,7 +73,7 @@ describe('the build of the project', () => {
         'telemetry.cjs',
       ],
       models: ['index.cjs', 'index.mjs', 'telemetry.cjs'],
-      operator: ['index.cjs', 'index.mjs', 'page', 'telemetry.cjs'],
+      operator: ['index.cjs', 'index.mjs', 'page', 'schema-check.cjs', 'telemetry.cjs'],
       web: [
         'index.js',
         'openapi.cjs',

@@ -12,6 +12,7 @@ import {
   restoredKeys,
 } from '../../../shared/configuration/gateway-file/index.ts';
 import type { Store } from '../../../shared/storage/store/index.ts';
+import { emptyStore } from '../../../shared/storage/store/index.ts';
 import { revokeBeforeNewProviders } from '../../local/demo/demo-gateway.ts';
 import type { CommandLine } from '../args/command-line.ts';
 import { readText } from '../args/option-values.ts';
@@ -20,7 +21,6 @@ import { applyOutcome, problemsOutcome } from '../output/apply-outcome.ts';
 import { describeFailure, isTableMissing } from '../output/describe-failure.ts';
 import { readCredentialsFor } from '../target/credential-facts.ts';
 import type { OpenTarget } from '../target/open-target.ts';
-import { emptyStore } from '../target/read-only-store.ts';
 import { openAdministration, sealingStoresOn } from '../target/stores.ts';
 import { describeTarget } from '../target/target.ts';
 

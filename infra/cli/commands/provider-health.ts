@@ -9,11 +9,11 @@ import { configuredProviders } from '../../../shared/configuration/administratio
 import type { ProviderDocument } from '../../../shared/configuration/catalogue/index.ts';
 import type { Clock } from '../../../shared/foundation/time/index.ts';
 import type { Store } from '../../../shared/storage/store/index.ts';
+import { withoutWrites } from '../../../shared/storage/store/index.ts';
 import type { Session } from '../args/session.ts';
 import type { Field } from '../output/table.ts';
 import { readCredentialFacts } from '../target/credential-facts.ts';
 import type { OpenTarget } from '../target/open-target.ts';
-import { withoutWrites } from '../target/read-only-store.ts';
 import { openAdministration } from '../target/stores.ts';
 
 /** Of every provider of the applied catalogue. `notes`: what is missing where, one line each. */

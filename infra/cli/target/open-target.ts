@@ -9,6 +9,8 @@ import {
   createDynamoStore,
   type DynamoClient,
   type DynamoClientOptions,
+  readOnly,
+  refuseWrite,
   type Store,
 } from '../../../shared/storage/store/index.ts';
 import { createTables } from '../../local/create-tables.ts';
@@ -18,7 +20,6 @@ import { startPrivateDynamo } from '../../local/private-dynamodb.ts';
 import type { Terminal } from '../output/terminal.ts';
 import { commandCallTimeoutMs } from './call-timeout.ts';
 import { lazyKeyWrapper, stageKeyWrapper } from './key-wrappers.ts';
-import { readOnly, refuseWrite } from './read-only-store.ts';
 import type { ShellAccess } from './shell-access.ts';
 import type { StageTarget, Target } from './target.ts';
 

@@ -41,6 +41,10 @@ export const recordAddress = (workspace: string, executionId: string, madeAtMs: 
   sk: `${sortKeyAt(madeAtMs)}#${executionId}`,
 });
 
+/** Where a record stands among those of its workspace and day, as text that sorts by time: the same time and id as in its key. */
+export const callPosition = ({ executionId, arrivedAtMs }: Pick<CallRecord, 'executionId' | 'arrivedAtMs'>): string =>
+  `${sortKeyAt(timeOfExecution(executionId) ?? arrivedAtMs)}#${executionId}`;
+
 export function recordPut(record: CallRecord, lifeDays: number) {
   const { workspace, executionId, arrivedAtMs } = record;
   const scalars = toScalars(record);

@@ -1,5 +1,6 @@
 export { type CallDocument, callDocument, callDocumentSchemas, operatorCallDocument } from './call-document.ts';
 export type { CallAttempt, CallOutcome, CallShare } from './call-record.ts';
+export { callPosition } from './call-record-item.ts';
 export { type CallRecords, createCallRecords } from './call-records.ts';
 export { describePath } from './describe-path.ts';
 export { attemptsText, type CallRecord } from './record-members.ts';

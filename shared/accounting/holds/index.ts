@@ -19,4 +19,4 @@ export {
 export type { SettlementOutcome } from './requests.ts';
 export { settlementRetryMs } from './settle-once.ts';
 export { UpdateDraft } from './update-draft.ts';
-export { requestsPerMinute, tokensPerDay, tokensPerMinute, type Window } from './windows.ts';
+export { readWindowUse, requestsPerMinute, tokensPerDay, tokensPerMinute, type Window } from './windows.ts';

@@ -66,6 +66,10 @@ export interface WindowUse {
   readonly over: readonly string[];
 }
 
+/** What counts now, of an item that was just read. */
+export const readWindowUse = (window: Window, item: Item, nowMs: number): bigint =>
+  readWindow(window, { item, atMs: nowMs }, nowMs).used;
+
 export function readWindow(window: Window, { item, atMs: seenAtMs }: SeenItem, nowMs: number): WindowUse {
   const lastNameOf = (startMs: number) => timedName(window.last, startMs / 1_000);
   const parts = readTimed(item, window.counts).map(({ name, atMs: startMs, value }) => {

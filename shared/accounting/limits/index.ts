@@ -1,3 +1,4 @@
+export { readLimitUse } from './limit-use.ts';
 export type { EntryLimits, LimitedEntry } from './limits.ts';
 export { nextTry } from './next-try.ts';
 export {

@@ -21,6 +21,10 @@ export interface LimitDemand {
   readonly limit: bigint;
 }
 
+/** Of the item in the table `limits` that counts for one shard. */
+export const limitItemKey = ({ provider, model }: LimitedEntry, shard: number): string =>
+  `provider#${provider}#${model}#${shard}`;
+
 export const hasNoLimit = ({ rpm, tpm, tpd }: EntryLimits): boolean => rpm === null && tpm === null && tpd === null;
 
 /** An estimate above a limit is cut to it, so that a large call passes when its window is empty. */

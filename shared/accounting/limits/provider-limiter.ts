@@ -8,7 +8,14 @@ import type { Randomness } from '../../foundation/ids/index.ts';
 import type { Clock } from '../../foundation/time/index.ts';
 import { type ItemWriter, requestsPerMinute, type UpdateDraft } from '../holds/index.ts';
 import { shardCountOf, shardLimitsOf } from './limit-shards.ts';
-import { demandsOf, type EntryLimits, hasNoLimit, type LimitDemand, type LimitedEntry } from './limits.ts';
+import {
+  demandsOf,
+  type EntryLimits,
+  hasNoLimit,
+  type LimitDemand,
+  type LimitedEntry,
+  limitItemKey,
+} from './limits.ts';
 
 /** What one call has taken. Settle it or give it back to the limiter that gave it, once. */
 export interface Permit {
@@ -55,7 +62,7 @@ export function createProviderLimiter({ writer, clock, randomness }: ProviderLim
     shard: number,
     shardCount: number,
   ): Promise<Admission> {
-    const key = `provider#${entry.provider}#${entry.model}#${shard}`;
+    const key = limitItemKey(entry, shard);
     const demands = demandsOf(shardLimitsOf(limits, shard, shardCount), tokens);
     const prepare = (draft: UpdateDraft) => draft.set('expires_at_epoch_seconds', expiryOf(clock.nowMs()));
     const outcome = await writer.reserve({ table: 'limits', key }, () => ({ counts: demands, prepare }));

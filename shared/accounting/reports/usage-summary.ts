@@ -43,21 +43,45 @@ export async function summarizeUsage(
   records: Iterable<CallRecord> | AsyncIterable<CallRecord>,
   by: UsageGrouping,
 ): Promise<UsageReport> {
-  const groups = new Map<string | null, Sums>();
-  const total = createSums(null);
+  const groups = createUsageGroups((record) => sharesOf(record, by));
+  const total = createUsageGroups((record) => [shareOf(record, null)]);
   for await (const record of records) {
-    total.add(shareOf(record, null));
-    for (const share of sharesOf(record, by)) {
-      const sums = groups.get(share.group) ?? createSums(share.group);
-      groups.set(share.group, sums);
-      sums.add(share);
-    }
+    total.add(record);
+    groups.add(record);
   }
-  const summaries = [...groups.values()].map((sums) => sums.summary());
   return {
-    groups: summaries.sort((a, b) => ((a.group ?? '') < (b.group ?? '') ? -1 : 1)),
-    total: total.summary(),
+    groups: groups.summaries().sort((a, b) => ((a.group ?? '') < (b.group ?? '') ? -1 : 1)),
+    total: total.summaryOf(null),
   };
+}
+
+export interface UsageGroups {
+  add(record: CallRecord): void;
+  /** One per group, in no order. */
+  summaries(): UsageSummary[];
+  /** Also of a group that has no call. */
+  summaryOf(group: string | null): UsageSummary;
+}
+
+export function createUsageGroups(sharesOfCall: (record: CallRecord) => readonly UsageShare[]): UsageGroups {
+  const groups = new Map<string | null, Sums>();
+  return {
+    add(record) {
+      for (const share of sharesOfCall(record)) {
+        const sums = groups.get(share.group) ?? createSums(share.group);
+        groups.set(share.group, sums);
+        sums.add(share);
+      }
+    },
+    summaries: () => [...groups.values()].map((sums) => sums.summary()),
+    summaryOf: (group) => (groups.get(group) ?? createSums(group)).summary(),
+  };
+}
+
+/** Of equal cost those with more calls. */
+export function dearestFirst(a: UsageSummary, b: UsageSummary): number {
+  if (a.costPicoUsd !== b.costPicoUsd) return a.costPicoUsd > b.costPicoUsd ? -1 : 1;
+  return b.calls - a.calls;
 }
 
 interface Sums {

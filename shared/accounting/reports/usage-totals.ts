@@ -2,7 +2,7 @@
 import { mergeParallel, parallelReads } from '../../foundation/parallel/index.ts';
 import { type CallRecord, type CallRecords, utcDaysBetween } from '../call-records/index.ts';
 import type { UsageGrouping } from './usage-shares.ts';
-import { summarizeUsage, type UsageReport, type UsageSummary } from './usage-summary.ts';
+import { dearestFirst, summarizeUsage, type UsageReport } from './usage-summary.ts';
 
 export interface UsageQuery {
   readonly records: Pick<CallRecords, 'read'>;
@@ -28,9 +28,4 @@ export async function readUsage(query: UsageQuery): Promise<UsageReport> {
   const sources = workspaces.flatMap((workspace) => days.map((day) => readDay(workspace, day)));
   const { groups, total } = await summarizeUsage(mergeParallel(sources, parallelReads), by);
   return { groups: by === 'day' ? groups : groups.toSorted(dearestFirst), total };
-}
-
-function dearestFirst(a: UsageSummary, b: UsageSummary): number {
-  if (a.costPicoUsd !== b.costPicoUsd) return a.costPicoUsd > b.costPicoUsd ? -1 : 1;
-  return b.calls - a.calls;
 }

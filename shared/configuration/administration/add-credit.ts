@@ -22,7 +22,7 @@ export const readCredits = async (
 ): Promise<WorkspaceCredit[]> =>
   mapParallel(await readWorkspaces(deps, workspace), parallelReads, (document) => readCredit(deps, document));
 
-const readCredit = async ({ credit }: Pick<Dependencies, 'credit'>, workspace: WorkspaceDocument) => ({
+export const readCredit = async ({ credit }: Pick<Dependencies, 'credit'>, workspace: WorkspaceDocument) => ({
   workspace,
   summary: await credit.show(accountOf(workspace)),
 });

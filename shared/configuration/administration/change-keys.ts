@@ -53,6 +53,18 @@ export async function updateKey(
   return { change, key: await readFigures(deps, await readKey(deps, publicId)) };
 }
 
+/** Throws ChangeFailed where a key that comes back has lost its name to another one. */
+export async function setKeyStatus(
+  deps: Pick<Dependencies, 'keys' | 'clock'>,
+  publicId: string,
+  status: KeyRecord['status'],
+): Promise<KeyWrite> {
+  const record = await readKey(deps, publicId);
+  const wanted = { ...record, status };
+  if (record.status !== status && holdsName(wanted, deps.clock.nowMs())) await claimKeyName(deps, wanted);
+  return deps.keys.write(wanted);
+}
+
 /** Refused from its next request on. A revoked key stays in the list, and its spending counts. */
 export const revokeKey = ({ keys }: Pick<Dependencies, 'keys'>, record: KeyRecord): Promise<KeyWrite> =>
   keys.write({ ...record, status: 'revoked' });

@@ -1,9 +1,9 @@
-export { addCredit, readCredits, type WorkspaceCredit } from './add-credit.ts';
+export { addCredit, readCredit, readCredits, type WorkspaceCredit } from './add-credit.ts';
 export { ChangeFailed, type ChangeFailure } from './change-failed.ts';
 export { changeFunction, readFunction, readFunctions, showFunction } from './change-functions.ts';
-export { createKey, readKey, revokeKey, updateKey } from './change-keys.ts';
+export { createKey, readKey, revokeKey, setKeyStatus, updateKey } from './change-keys.ts';
 export { createOperator, readOperator, readOperators, revokeOperator } from './change-operators.ts';
-export { type KeyFigures, readKeys } from './key-figures.ts';
+export { type KeyFigures, readFigures as readKeyFigures, readKeys } from './key-figures.ts';
 export type { KeyChanges } from './key-rules.ts';
 export { type AdministrationDependencies, createAdministration, type OperatorStores } from './operator-stores.ts';
 export { configuredProviders, modelsServedBy, planProviderStatus } from './provider-status.ts';

@@ -18,5 +18,5 @@ export {
   type RequestMetricName,
   requestMetricSeries,
 } from './metrics.ts';
-export { type BasePath, basePaths, rootPaths, routePaths } from './route-paths.ts';
+export { type BasePath, basePaths, managePaths, rootPaths, routePaths } from './route-paths.ts';
 export { physicalTableName, type TableDefinition, type TableName, tableDefinitions, tableNames } from './tables.ts';

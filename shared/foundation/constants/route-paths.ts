@@ -16,6 +16,23 @@ export const routePaths = {
   generation: '/generation',
 } as const;
 
+/** Below the first base path: for operator keys. `*`: one part. */
+export const managePaths = {
+  overview: '/manage/overview',
+  calls: '/manage/calls',
+  call: '/manage/calls/*',
+  providers: '/manage/providers',
+  models: '/manage/models',
+  keys: '/manage/keys',
+  key: '/manage/keys/*',
+  workspaces: '/manage/workspaces',
+  credits: '/manage/workspaces/*/credits',
+  functions: '/manage/functions',
+  enableFunction: '/manage/functions/*/*/enable',
+  disableFunction: '/manage/functions/*/*/disable',
+  activateFunction: '/manage/functions/*/*/activate',
+} as const;
+
 /** Paths of their own. */
 export const rootPaths = {
   landing: '/',

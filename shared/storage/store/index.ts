@@ -3,6 +3,7 @@ export { type AttemptOptions, callWithAttempts, neverConnected } from './attempt
 export { createDynamoClient, type DynamoClient, type DynamoClientOptions } from './dynamodb-client.ts';
 export { createDynamoStore } from './dynamodb-store.ts';
 export { gatherRuns, shareRuns } from './gather-runs.ts';
+export { emptyStore, readOnly, refuseWrite, withoutWrites } from './read-only-store.ts';
 export { retryWrite } from './retry-write.ts';
 export {
   type BatchPut,

@@ -1,5 +1,5 @@
 // Stores for commands that write nothing. Each names every operation, so that a new one is no way around it.
-import type { Item, Store } from '../../../shared/storage/store/index.ts';
+import type { Item, Store } from './store.ts';
 
 type Reads = Pick<Store, 'get' | 'scan' | 'query'>;
 

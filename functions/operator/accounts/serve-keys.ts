@@ -1,0 +1,100 @@
+// GET and POST /v1/manage/keys, PATCH /v1/manage/keys/{public_id}: API keys in the words of the gateway file. Only the answer that
+// makes a key has its text.
+import * as z from 'zod/mini';
+import { spendLimitResets } from '../../../shared/accounting/holds/index.ts';
+import {
+  createKey,
+  type KeyFigures,
+  readKey,
+  readKeyFigures,
+  setKeyStatus,
+  updateKey,
+} from '../../../shared/configuration/administration/index.ts';
+import { fromWrittenKey, writtenKey } from '../../../shared/configuration/keys/index.ts';
+import { formatUsd, type PicoUsd, parseUsd } from '../../../shared/foundation/money/index.ts';
+import { collect, mapParallel, parallelReads } from '../../../shared/foundation/parallel/index.ts';
+import { listOf, tagNameShape, tagsMax, tagValueShape } from '../../../shared/protocol/wire/index.ts';
+import { id, instant, matching, notEmpty, usd } from '../request/forms.ts';
+import type { Work } from '../request/manage.ts';
+import { pageOf, pageParameters } from '../request/pages.ts';
+import { readBody, readQuery } from '../request/read-asked.ts';
+
+const parameters = z.strictObject({ ...pageParameters, workspace: z.optional(id) });
+
+const modelsMax = 256;
+const name = z
+  .string()
+  .check(z.minLength(1), z.maxLength(64), z.regex(/^\P{Cc}*$/u, { error: 'must hold no control characters' }));
+const tags = z
+  .record(
+    matching(tagNameShape, 'the name of a tag: lower-case letters, digits, _, . or -, which begins with a letter'),
+    matching(tagValueShape, '1 to 64 visible ASCII characters without , and ='),
+  )
+  .check(z.refine((written) => Object.keys(written).length <= tagsMax, { error: `must hold at most ${tagsMax} tags` }));
+
+/** What is left out stays, or has its default. */
+const settings = {
+  rpm: z.optional(z.nullable(z.int().check(z.minimum(1)))),
+  spend_limit_usd: z.optional(z.nullable(usd)),
+  spend_limit_reset: z.optional(z.nullable(z.enum(spendLimitResets))),
+  expires_at: z.optional(z.nullable(instant)),
+  models: z.optional(
+    z.union([z.literal('all'), listOf(z.string().check(z.minLength(1), z.maxLength(128)), { itemsMax: modelsMax })], {
+      error: 'must be "all" or a list of ids of models',
+    }),
+  ),
+  tags: z.optional(tags),
+};
+export const newKeySchema = z.strictObject({ workspace: id, name, ...settings });
+export const keyChangesSchema = z
+  .strictObject({ name: z.optional(name), status: z.optional(z.enum(['active', 'revoked'])), ...settings })
+  .check(notEmpty);
+
+export const listKeys: Work = async (deps, request) => {
+  const { workspace, ...page } = readQuery(request, parameters);
+  const all = await collect(deps.keys.list());
+  const records = all.filter((record) => workspace === undefined || record.workspace === workspace);
+  const { items, next_cursor } = pageOf(records, page, (key) => [key.workspace, key.name, key.publicId]);
+  const figures = await mapParallel(items, parallelReads, (record) => readKeyFigures(deps, record));
+  return { data: figures.map(keyDocument), next_cursor };
+};
+
+export const makeKey: Work = async (deps, request) => {
+  const { workspace, ...written } = await readBody(request, newKeySchema);
+  const { publicId, text } = await createKey(deps, { ...changesOf(written), workspace, name: written.name });
+  request.tellChange('key created', `${workspace}/${publicId}`);
+  return { data: { ...keyDocument(await readKeyFigures(deps, await readKey(deps, publicId))), key: text } };
+};
+
+export const changeKey: Work = async (deps, request) => {
+  const [publicId = ''] = request.pathParameters;
+  const { status, ...written } = await readBody(request, keyChangesSchema);
+  const record = await readKey(deps, publicId);
+  const changes = changesOf(written);
+  const isUpdated =
+    Object.keys(written).length > 0 && (await updateKey(deps, publicId, changes)).change !== 'unchanged';
+  const isSet = status !== undefined && (await setKeyStatus(deps, publicId, status)) !== 'unchanged';
+  const what = isSet ? (status === 'revoked' ? 'key revoked' : 'key activated') : 'key changed';
+  if (isUpdated || isSet) request.tellChange(what, `${record.workspace}/${publicId}`);
+  return { data: keyDocument(await readKeyFigures(deps, await readKey(deps, publicId))) };
+};
+
+type Written = Omit<z.output<typeof newKeySchema>, 'workspace' | 'name'> & { readonly name?: string | undefined };
+
+function changesOf({ spend_limit_usd: limit, ...written }: Written) {
+  const spend_limit_usd = typeof limit === 'string' ? formatUsd(parseUsd(limit) ?? 0n) : limit;
+  const { status: _status, ...changes } = fromWrittenKey({ ...written, spend_limit_usd });
+  return changes;
+}
+
+const amountOf = (amount: PicoUsd | null): string | null => (amount === null ? null : formatUsd(amount));
+
+/** No more of a key than its public id. Spending is counted on keys that have a limit. */
+export const keyDocument = (key: KeyFigures) => ({
+  public_id: key.publicId,
+  workspace: key.workspace,
+  ...writtenKey(key),
+  spent_usd: amountOf(key.spent),
+  held_usd: amountOf(key.held),
+  replaced_by: key.replacedBy,
+});

@@ -1,0 +1,52 @@
+// GET /v1/manage/workspaces, and POST /v1/manage/workspaces/{id}/credits: workspaces with their credit, and what is added to it.
+import * as z from 'zod/mini';
+import { heldAt } from '../../../shared/accounting/credit/index.ts';
+import {
+  addCredit,
+  readCredit,
+  readWorkspaces,
+  type WorkspaceCredit,
+} from '../../../shared/configuration/administration/index.ts';
+import { formatUsd, parseUsd } from '../../../shared/foundation/money/index.ts';
+import { mapParallel, parallelReads } from '../../../shared/foundation/parallel/index.ts';
+import { id, usdChange } from '../request/forms.ts';
+import type { Work } from '../request/manage.ts';
+import { pageOf, pageParameters } from '../request/pages.ts';
+import { readBody, readQuery } from '../request/read-asked.ts';
+
+const parameters = z.strictObject(pageParameters);
+
+/** `id` names the addition, as the number of an invoice does. */
+export const creditSchema = z.strictObject({ amount_usd: usdChange, id });
+
+export const listWorkspaces: Work = async (deps, request) => {
+  const asked = readQuery(request, parameters);
+  const { items, next_cursor } = pageOf(await readWorkspaces(deps), asked, (workspace) => [workspace.id]);
+  const credits = await mapParallel(items, parallelReads, (workspace) => readCredit(deps, workspace));
+  return { data: credits.map((credit) => workspaceDocument(credit, deps.clock.nowMs())), next_cursor };
+};
+
+export const changeCredit: Work = async (deps, request) => {
+  const [workspace = ''] = request.pathParameters;
+  const { amount_usd: written, id: additionId } = await readBody(request, creditSchema);
+  const magnitude = parseUsd(written.replace(/^-/, '')) ?? 0n;
+  const amount = written.startsWith('-') ? -magnitude : magnitude;
+  const { change, ...credit } = await addCredit(deps, { workspace, amount, id: additionId });
+  const amount_usd = formatUsd(amount);
+  if (change === 'added') request.tellChange(`credit added: ${amount_usd} USD, id ${additionId}`, workspace);
+  return { data: { id: additionId, amount_usd, change, workspace: workspaceDocument(credit, deps.clock.nowMs()) } };
+};
+
+const workspaceDocument = ({ workspace, summary }: WorkspaceCredit, nowMs: number) => ({
+  id: workspace.id,
+  granted_usd: formatUsd(summary.granted),
+  spent_usd: formatUsd(summary.spent),
+  // By calls that may still be running.
+  held_usd: formatUsd(heldAt(summary, nowMs).running),
+  available_usd: formatUsd(summary.available),
+  spend_limit_usd: workspace.spend_limit_usd,
+  models: workspace.models,
+  data_policy: workspace.data_policy,
+  function_concurrency: workspace.function_concurrency,
+  features: workspace.features,
+});

@@ -1,0 +1,73 @@
+// GET /v1/manage/providers: how each provider does at each of its models, and what is used of its limits.
+import * as z from 'zod/mini';
+import { readLimitUse } from '../../../shared/accounting/limits/index.ts';
+import type { Statistics } from '../../../shared/accounting/provider-health/index.ts';
+import { type ProviderHealth, readProviderHealth } from '../../../shared/accounting/reports/index.ts';
+import { configuredProviders } from '../../../shared/configuration/administration/index.ts';
+import type { CatalogueDocument, ProviderDocument } from '../../../shared/configuration/catalogue/index.ts';
+import { mapParallel, parallelReads } from '../../../shared/foundation/parallel/index.ts';
+import type { OperatorDependencies } from '../dependencies.ts';
+import type { Work } from '../request/manage.ts';
+import { pageOf, pageParameters } from '../request/pages.ts';
+import { readQuery } from '../request/read-asked.ts';
+
+const parameters = z.strictObject(pageParameters);
+
+export const listProviders: Work = async (deps, request) => {
+  const asked = readQuery(request, parameters);
+  const document = await deps.catalogues.read();
+  const { items, next_cursor } = pageOf(document?.providers ?? [], asked, ({ id }) => [id]);
+  const healths = await readHealths(deps, document);
+  return { data: await mapParallel(items, parallelReads, (item) => show(deps, document, item, healths)), next_cursor };
+};
+
+export async function readHealths(
+  { statistics, cooldowns, credentials }: OperatorDependencies,
+  document: CatalogueDocument | undefined,
+): Promise<ProviderHealth[]> {
+  const lacksCredential = (provider: ProviderDocument) =>
+    credentials !== undefined && credentials.find(provider) === undefined;
+  const [current] = await Promise.all([readStatistics(statistics), cooldowns.refresh()]);
+  return readProviderHealth(configuredProviders(document, lacksCredential), { statistics: current, cooldowns });
+}
+
+/** A call waits for them for a second at most; an operator waits until they are there. */
+async function readStatistics(statistics: OperatorDependencies['statistics']): Promise<Statistics> {
+  await statistics.current();
+  await statistics.settled();
+  return statistics.current();
+}
+
+async function show(
+  { store, clock }: OperatorDependencies,
+  document: CatalogueDocument | undefined,
+  { id, display_name, status, base_url, data_policy }: ProviderDocument,
+  healths: readonly ProviderHealth[],
+) {
+  const own = healths.filter(({ provider }) => provider === id);
+  const models = await mapParallel(own, parallelReads, async (health) => {
+    const entry = document?.models
+      .find((model) => model.id === health.model)
+      ?.providers.find(({ provider }) => provider === id);
+    const limits = {
+      rpm: entry?.rate_limit_rpm ?? null,
+      tpm: entry?.rate_limit_tpm ?? null,
+      tpd: entry?.rate_limit_tpd ?? null,
+    };
+    const use = await readLimitUse(store, { provider: id, model: health.model }, limits, clock.nowMs());
+    return { ...healthDocument(health), limits: use };
+  });
+  return { id, display_name, status, base_url, data_policy, models };
+}
+
+/** Of the last 15 to 30 minutes. */
+export const healthDocument = ({ model, state, coolingFor, figures }: ProviderHealth) => ({
+  model,
+  state,
+  is_cooling: coolingFor.length > 0,
+  /** `all`, or the workspaces; empty: it does not cool. */
+  cooling_for: coolingFor,
+  median_latency_ms: figures?.medianLatencyMs ?? null,
+  throughput_rpm: figures?.throughputRpm ?? null,
+  uptime: figures?.uptime ?? null,
+});

@@ -1,0 +1,55 @@
+// GET /v1/manage/overview: what was spent, called and failed, over the time and by model, provider and key.
+import * as z from 'zod/mini';
+import { readOverview, type UsageSummary } from '../../../shared/accounting/reports/index.ts';
+import { formatUsd } from '../../../shared/foundation/money/index.ts';
+import { collect } from '../../../shared/foundation/parallel/index.ts';
+import { sinceParameter } from '../request/forms.ts';
+import type { Work } from '../request/manage.ts';
+import { readQuery } from '../request/read-asked.ts';
+
+const parameters = z.strictObject({ since: sinceParameter });
+
+export const overview: Work = async ({ records, workspaceStore, clock }, request) => {
+  const { since } = readQuery(request, parameters);
+  const nowMs = clock.nowMs();
+  const workspaces = (await collect(workspaceStore.list())).map(({ id }) => id);
+  // A call that ends in this very millisecond is one of them.
+  const range = { records, workspaces, sinceMs: nowMs - since, beforeMs: nowMs + 1 };
+  const read = await readOverview(range);
+  return {
+    data: {
+      since: instantOf(range.sinceMs),
+      until: instantOf(nowMs),
+      interval: read.interval,
+      is_complete: read.isComplete,
+      counted_since: instantOf(Math.max(read.countedSinceMs, range.sinceMs)),
+      totals: figuresOf(read.total),
+      series: read.series.map(({ startMs, ...summary }) => ({ time: instantOf(startMs), ...figuresOf(summary) })),
+      by_model: read.byModel.map((summary) => ({ model: summary.group, ...figuresOf(summary) })),
+      by_provider: read.byProvider.map((summary) => ({
+        provider: summary.group,
+        ...figuresOf(summary),
+        attempts: Number(summary.attempts),
+        failed_attempts: Number(summary.failedAttempts),
+      })),
+      by_key: read.byKey.map(({ workspace, name = null, ...summary }) => ({
+        key: summary.group,
+        name,
+        workspace,
+        ...figuresOf(summary),
+      })),
+    },
+  };
+};
+
+const instantOf = (epochMs: number): string => new Date(epochMs).toISOString();
+
+/** Latencies are those of calls that were answered well; null: there are none. */
+const figuresOf = (summary: UsageSummary) => ({
+  calls: summary.calls,
+  failed: summary.calls - summary.okCalls,
+  cost_usd: formatUsd(summary.costPicoUsd),
+  tokens: Number(summary.promptTokens + summary.completionTokens),
+  p50_ms: summary.latencyMs.p50 ?? null,
+  p95_ms: summary.latencyMs.p95 ?? null,
+});

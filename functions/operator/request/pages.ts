@@ -1,0 +1,55 @@
+// Lists in pages. A cursor is the place of the last item, so that what is added or removed meanwhile moves no page.
+import * as z from 'zod/mini';
+import { fail } from '../../../shared/errors/index.ts';
+import { matching } from './forms.ts';
+
+export const limitMax = 200;
+const limitDefault = 50;
+const cursorMaxCharacters = 512;
+
+export const limitParameter = z._default(
+  z.pipe(
+    matching(/^\d{1,3}$/, `a whole number from 1 to ${limitMax}`),
+    z.pipe(z.transform(Number), z.number().check(z.minimum(1), z.maximum(limitMax))),
+  ),
+  limitDefault,
+);
+export const cursorParameter = z.optional(
+  matching(/^[A-Za-z0-9_-]+$/, 'a next_cursor of the page before').check(z.maxLength(cursorMaxCharacters)),
+);
+export const pageParameters = { limit: limitParameter, cursor: cursorParameter };
+
+export const toCursor = (position: string): string => Buffer.from(position, 'utf8').toString('base64url');
+
+/** Throws invalid_request where the list has no such place. */
+export function fromCursor(
+  cursor: string | undefined,
+  name: string,
+  isPosition: (text: string) => boolean = () => true,
+): string | undefined {
+  if (cursor === undefined) return undefined;
+  const position = Buffer.from(cursor, 'base64url').toString('utf8');
+  if (toCursor(position) === cursor && isPosition(position)) return position;
+  throw fail('invalid_request', { message: `${name}: must be a next_cursor of the page before`, param: name });
+}
+
+export interface Page<Item> {
+  readonly items: readonly Item[];
+  readonly next_cursor: string | null;
+}
+
+/** `parts` of an item order the list; two items never have the same. */
+export function pageOf<Item>(
+  all: readonly Item[],
+  { limit, cursor }: { readonly limit: number; readonly cursor?: string | undefined },
+  parts: (item: Item) => readonly string[],
+): Page<Item> {
+  const after = fromCursor(cursor, 'cursor');
+  const placed = all
+    .map((item) => ({ item, position: parts(item).join('\u0000') }))
+    .filter(({ position }) => after === undefined || position > after)
+    .sort((a, b) => (a.position < b.position ? -1 : 1));
+  const shown = placed.slice(0, limit);
+  const last = placed.length > limit ? shown.at(-1)?.position : undefined;
+  return { items: shown.map(({ item }) => item), next_cursor: last === undefined ? null : toCursor(last) };
+}

@@ -1,0 +1,41 @@
+// The query and the body of a request, checked before anything is read or changed. A name that is not known is refused: a filter
+// that is dropped would show, or change, something else.
+import * as z from 'zod/mini';
+import { fail } from '../../../shared/errors/index.ts';
+import { readJsonBody, refuseFirstIssue } from '../../../shared/protocol/wire/index.ts';
+import type { ManageRequest } from './manage.ts';
+
+/** Throws invalid_request with the name of the parameter. */
+export function readQuery<Shape extends z.ZodMiniObject>({ query }: ManageRequest, schema: Shape): z.output<Shape> {
+  const sent = [...new URLSearchParams(query)];
+  const twice = sent.find(([name], at) => sent.findIndex(([other]) => other === name) !== at)?.[0];
+  if (twice !== undefined) {
+    throw fail('invalid_request', { message: 'a parameter of the query is sent twice', param: twice.slice(0, 64) });
+  }
+  return check(schema, Object.fromEntries(sent));
+}
+
+/** None of these changes needs more. */
+export const bodyMaxBytes = 64 * 1024;
+
+/** Throws request_too_large, or invalid_request with the path of the member. */
+export async function readBody<Shape extends z.ZodMiniObject>(
+  { http, operator }: ManageRequest,
+  schema: Shape,
+): Promise<z.output<Shape>> {
+  if (http.declaredBodyBytes > bodyMaxBytes) throw tooLarge();
+  const bytes = await http.readBody(operator.publicId);
+  if (bytes.byteLength > bodyMaxBytes) throw tooLarge();
+  const body = readJsonBody(bytes);
+  if (body.kind === 'unreadable') throw body.error;
+  return check(schema, body.value);
+}
+
+const tooLarge = () =>
+  fail('request_too_large', { message: `The body is too large: at most ${bodyMaxBytes / 1024} KiB here.` });
+
+function check<Shape extends z.ZodMiniObject>(schema: Shape, value: unknown): z.output<Shape> {
+  const parsed = z.safeParse(schema, value);
+  if (parsed.success) return parsed.data;
+  throw refuseFirstIssue('invalid_request', parsed.error);
+}

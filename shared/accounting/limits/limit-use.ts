@@ -1,0 +1,33 @@
+// What is used of a provider's limits now, over all shards of its counters. For the operator, never on a request's path.
+import type { Store } from '../../storage/store/index.ts';
+import { readWindowUse } from '../holds/index.ts';
+import { shardCountOf } from './limit-shards.ts';
+import { demandsOf, type EntryLimits, hasNoLimit, type LimitedEntry, limitItemKey } from './limits.ts';
+
+export interface LimitUse {
+  readonly limit: number;
+  readonly used: number;
+}
+
+/** By limit; null: there is no such limit. */
+export type LimitsUse = { readonly [Name in keyof EntryLimits]: LimitUse | null };
+
+export async function readLimitUse(
+  store: Pick<Store, 'get'>,
+  entry: LimitedEntry,
+  limits: EntryLimits,
+  nowMs: number,
+): Promise<LimitsUse> {
+  if (hasNoLimit(limits)) return { rpm: null, tpm: null, tpd: null };
+  const shards = Array.from({ length: shardCountOf(limits) }, (_none, shard) => limitItemKey(entry, shard));
+  const items = await Promise.all(shards.map(async (key) => (await store.get('limits', key)) ?? {}));
+  const windows = new Map(demandsOf(limits, 0).map(({ window, limit }) => [window.totalAttribute, { window, limit }]));
+  const useOf = (name: keyof EntryLimits): LimitUse | null => {
+    const asked = demandsOf({ rpm: null, tpm: null, tpd: null, [name]: limits[name] }, 0)[0];
+    const known = asked && windows.get(asked.window.totalAttribute);
+    if (known === undefined) return null;
+    const used = items.reduce((sum, item) => sum + readWindowUse(known.window, item, nowMs), 0n);
+    return { limit: Number(known.limit), used: Number(used) };
+  };
+  return { rpm: useOf('rpm'), tpm: useOf('tpm'), tpd: useOf('tpd') };
+}

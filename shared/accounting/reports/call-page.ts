@@ -1,0 +1,48 @@
+// One page of calls, the newest first, and where the next one begins. However many calls there are, and however few of them
+// match, a page looks at a bounded number; it may then hold fewer than were asked for, and the next one goes on.
+import { type CallRecord, callPosition } from '../call-records/index.ts';
+import { type CallRange, readNewestFirst } from './newest-first.ts';
+
+/** Calls that one page looks at, about: it stops with the window that reaches them. */
+export const pageCallsMax = 20_000;
+/** Days of workspaces that one page looks at. */
+export const pageDaysMax = 2_000;
+
+export interface CallPageQuery extends Omit<CallRange, 'beforeMs'> {
+  /** Calls before this position; left out: from the newest on. */
+  readonly before?: string | undefined;
+  readonly nowMs: number;
+  readonly limit: number;
+  readonly matches: (record: CallRecord) => boolean;
+}
+
+export interface CallPage {
+  readonly calls: readonly CallRecord[];
+  /** Where the next page begins. Undefined: this is the last one. */
+  readonly next: string | undefined;
+}
+
+const instantLength = '2026-11-20T00:00:00.000Z'.length;
+const positionShape = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z(#[A-Za-z0-9_-]{1,64})?$/;
+
+/** Whether the text can be a `next`. */
+export const isCallPosition = (text: string): boolean => positionShape.test(text) && !Number.isNaN(instantOf(text));
+
+const instantOf = (position: string): number => Date.parse(position.slice(0, instantLength));
+
+export async function readCallPage({ before, nowMs, limit, matches, ...range }: CallPageQuery): Promise<CallPage> {
+  const calls: CallRecord[] = [];
+  let [looked, days] = [0, 0];
+  const beforeMs = (before === undefined ? nowMs : Math.min(nowMs, instantOf(before))) + 1;
+  for await (const window of readNewestFirst({ ...range, beforeMs })) {
+    const found = window.calls.filter((call) => (before === undefined || callPosition(call) < before) && matches(call));
+    calls.push(...found.sort((a, b) => (callPosition(a) < callPosition(b) ? 1 : -1)));
+    const last = calls.length > limit ? calls[limit - 1] : undefined;
+    if (last !== undefined) return { calls: calls.slice(0, limit), next: callPosition(last) };
+    looked += window.calls.length;
+    days += window.daysRead;
+    const isBounded = looked >= pageCallsMax || days >= pageDaysMax;
+    if (isBounded && window.sinceMs > range.sinceMs) return { calls, next: new Date(window.sinceMs).toISOString() };
+  }
+  return { calls, next: undefined };
+}

@@ -1,0 +1,61 @@
+// Reads calls from the newest back, window by window, so that a reader stops where it has enough. Windows grow while calls are
+// few, and are cut where they are many: no more than a bound is in memory, or read for nothing, at a time.
+import { mergeParallel, parallelReads } from '../../foundation/parallel/index.ts';
+import { type CallRecord, type CallRecords, utcDaysBetween } from '../call-records/index.ts';
+
+export interface CallRange {
+  readonly records: Pick<CallRecords, 'read'>;
+  readonly workspaces: readonly string[];
+  readonly sinceMs: number;
+  /** Not included. */
+  readonly beforeMs: number;
+}
+
+export interface CallWindow {
+  readonly sinceMs: number;
+  /** Not included. */
+  readonly beforeMs: number;
+  /** In no order. */
+  readonly calls: readonly CallRecord[];
+  /** Days of workspaces that were looked at for it. */
+  readonly daysRead: number;
+}
+
+const firstWindowMs = 5 * 60_000;
+const growth = 4;
+const windowCallsMax = 10_000;
+/** A window of this length is read whole, whatever it holds. */
+const windowMinMs = 1_000;
+
+export async function* readNewestFirst(range: CallRange): AsyncGenerator<CallWindow> {
+  let beforeMs = range.beforeMs;
+  let lengthMs = firstWindowMs;
+  while (beforeMs > range.sinceMs) {
+    const sinceMs = Math.max(range.sinceMs, beforeMs - lengthMs);
+    const days = utcDaysBetween(sinceMs, beforeMs - 1);
+    const callsMax = beforeMs - sinceMs <= windowMinMs ? Number.POSITIVE_INFINITY : windowCallsMax;
+    const calls = await readAtMost(range, days, { sinceMs, beforeMs }, callsMax);
+    if (calls === undefined) {
+      lengthMs = Math.max(windowMinMs, Math.floor((beforeMs - sinceMs) / growth));
+      continue;
+    }
+    yield { sinceMs, beforeMs, calls, daysRead: days.length * range.workspaces.length };
+    beforeMs = sinceMs;
+    if (calls.length < windowCallsMax / growth) lengthMs *= growth;
+  }
+}
+
+/** Undefined: there are more. */
+async function readAtMost(
+  { records, workspaces }: CallRange,
+  days: readonly string[],
+  window: { readonly sinceMs: number; readonly beforeMs: number },
+  callsMax: number,
+): Promise<CallRecord[] | undefined> {
+  const sources = workspaces.flatMap((workspace) => days.map((day) => records.read(workspace, day, window)));
+  const calls: CallRecord[] = [];
+  for await (const call of mergeParallel(sources, parallelReads)) {
+    if (calls.push(call) > callsMax) return undefined;
+  }
+  return calls;
+}

@@ -1,0 +1,498 @@
+import { afterAll, beforeAll, describe, expect, it } from '#jest';
+import { parseApiKey } from '../../shared/configuration/keys/index.ts';
+import { expectError } from '../support/expect-error.ts';
+import { newKey, promptFunction } from '../support/gateway-file.ts';
+import { type Harness, hello, startHarness } from '../support/harness.ts';
+import { type Operator, operatorOf, walk } from '../support/operator-requests.ts';
+
+const hostile = '<img src=x onerror=alert(1)>';
+const otherKey = newKey();
+let gateway: Harness;
+let ada: Operator;
+
+beforeAll(async () => {
+  gateway = await startHarness({
+    models: {
+      'acme/echo': [{ provider: 'acme', upstream: 'echo', more: { rate_limit_rpm: 100, rate_limit_tpd: 1_000_000 } }],
+      'acme/failing': [{ provider: 'globex', upstream: 'error-500' }],
+    },
+    key: { spend_limit_usd: '10' },
+    workspace: {
+      functions: [
+        {
+          ...promptFunction('label', 'acme/echo'),
+          revisions: ['r1', 'r2'].map((id) => ({
+            id,
+            state: id === 'r1' ? 'activated' : 'draft',
+            model: 'acme/echo',
+            messages: [{ role: 'user', content: `${id} {{input}}` }],
+          })),
+        },
+      ],
+    },
+    moreWorkspaces: [{ id: 'other', credit_usd: '1', keys: [{ name: hostile, key: otherKey }] }],
+  });
+  ada = await operatorOf(gateway, 'ada');
+  for (const model of ['acme/echo', 'acme/failing', 'acme/echo', 'acme/failing', 'acme/echo']) {
+    await (await gateway.post(hello(model))).text();
+  }
+  await (await gateway.post(hello('acme/echo'), { authorization: `Bearer ${otherKey}` })).text();
+  await gateway.settled();
+});
+afterAll(() => gateway.stop());
+
+/** Of the requests that were logged since. */
+const linesSince = (at: number) =>
+  gateway.logLines.slice(at).map((line) => JSON.parse(line) as Readonly<Record<string, unknown>>);
+/** What a request changed, by its log line. */
+async function changesOf(work: () => Promise<unknown>) {
+  await gateway.settled();
+  const at = gateway.logLines.length;
+  await work();
+  await gateway.settled();
+  const lines = linesSince(at);
+  expect(JSON.stringify(lines)).not.toMatch(/sk-gw-|[0-9A-Za-z]{43}/);
+  return lines.filter(({ change }) => change !== undefined);
+}
+
+describe('the management interface', () => {
+  const paths = [
+    ...['overview', 'calls', 'calls/x', 'providers', 'models', 'keys', 'workspaces', 'functions'].map((path) => [
+      'GET',
+      path,
+    ]),
+    ...[
+      ['POST', 'keys'],
+      ['PATCH', 'keys/x'],
+      ['POST', 'workspaces/team/credits'],
+      ['POST', 'functions/team/label/enable'],
+      ['POST', 'functions/team/label/disable'],
+      ['POST', 'functions/team/label/activate'],
+    ],
+  ] as [string, string][];
+
+  it.each(paths)('opens %s %s to no key but an operator’s, and reads no body before', async (method, path) => {
+    const headers: Record<string, string>[] = [
+      {},
+      { authorization: `Bearer ${gateway.key}` },
+      { authorization: `Bearer ${newKey()}` },
+      { authorization: 'Bearer sk-gw-x' },
+    ];
+    for (const sent of headers) {
+      const init = { method, headers: sent, ...(method === 'GET' ? {} : { body: 'no JSON' }) };
+      await expectError(await fetch(`${gateway.url}/manage/${path}`, init), 401, 'UNAUTHORIZED');
+    }
+  });
+
+  it.each(['/key', '/credits', '/models', '/models/acme/echo', '/generation?id=x'])(
+    'is all that an operator key opens: %s is refused',
+    async (path) => {
+      await expectError(await gateway.get(path, { authorization: `Bearer ${ada.key}` }), 401, 'UNAUTHORIZED');
+    },
+  );
+
+  it('lets no operator key call a model: no provider is called and no record is left', async () => {
+    const before = (await gateway.records()).length;
+    const response = await gateway.post(hello('acme/echo'), { authorization: `Bearer ${ada.key}` });
+    await expectError(response, 401, 'UNAUTHORIZED');
+    await gateway.settled();
+    expect((await gateway.records()).length).toBe(before);
+  });
+
+  it('refuses an operator from the first request after the revocation', async () => {
+    const eve = await operatorOf(gateway, 'eve');
+    expect((await eve.get('/keys')).status).toBe(200);
+    const { operators } = gateway.composition;
+    const record = await operators.read(parseApiKey(eve.key)?.publicId ?? '');
+    if (record === undefined) throw new Error('the operator must be stored');
+    await operators.write({ ...record, status: 'revoked' });
+    expect((await eve.get('/keys')).status).toBe(401);
+  });
+
+  it('may be read by no page of another origin, and answers nothing that a cache may keep', async () => {
+    const { response } = await ada.get('/keys');
+    const preflight = await ada.send('OPTIONS', '/keys');
+    expect([preflight.status, preflight.response.headers.get('allow')]).toEqual([405, 'GET, POST']);
+    for (const { headers } of [response, preflight.response]) {
+      expect([...headers.keys()].filter((name) => name.startsWith('access-control-'))).toEqual([]);
+    }
+    expect(response.headers.get('cache-control')).toBe('private, no-store');
+  });
+
+  it('answers an unknown path with not_found and a known one in another method with 405', async () => {
+    expect((await ada.get('/nothing')).status).toBe(404);
+    expect((await ada.get('/workspaces/team/credits')).status).toBe(405);
+    expect((await ada.send('POST', '/functions/team/label/rename')).status).toBe(404);
+    expect((await fetch(`${new URL(gateway.url).origin}/openai/v1/manage/keys`)).status).toBe(404);
+  });
+
+  it.each([
+    ['/keys?limit=0', 'limit'],
+    ['/keys?limit=201', 'limit'],
+    ['/keys?limit=1&limit=2', 'limit'],
+    ['/keys?colour=red', 'colour'],
+    ['/keys?cursor=%20', 'cursor'],
+    ['/calls?before=AAAA', 'before'],
+    ['/calls?since=91d', 'since'],
+    ['/calls?since=0s', 'since'],
+    ['/calls?outcome=good', 'outcome'],
+    ['/calls?workspace=a%2Fb', 'workspace'],
+    ['/overview?since=yesterday', 'since'],
+  ])('refuses %s and names the parameter', async (path, param) => {
+    const { status, body } = await ada.get(path);
+    expect([status, body.error, body.message]).toEqual([
+      400,
+      'invalid_request',
+      expect.stringContaining(param === 'limit' && path.includes('&') ? 'twice' : param),
+    ]);
+  });
+});
+
+describe('the overview', () => {
+  it('adds up the calls that have a record, in total, over the time, and by model, provider and key', async () => {
+    const { status, body } = await ada.get('/overview?since=2h');
+    expect(status).toBe(200);
+    const { totals, series, by_model, by_provider, by_key, is_complete, interval } = body.data;
+    const records = [...(await gateway.records()), ...(await gateway.records('other'))];
+    const failed = records.filter(({ outcome }) => outcome !== 'ok').length;
+    expect(totals).toEqual({
+      calls: records.length,
+      failed,
+      cost_usd: expect.stringMatching(/^0\.\d+$/),
+      tokens: records.reduce((sum, { promptTokens, completionTokens }) => sum + promptTokens + completionTokens, 0),
+      p50_ms: expect.any(Number),
+      p95_ms: expect.any(Number),
+    });
+    expect([is_complete, interval]).toEqual([true, 'hour']);
+    expect(series.length).toBeGreaterThanOrEqual(3);
+    expect(series.map(({ time }: { time: string }) => time.slice(13))).toEqual(series.map(() => ':00:00.000Z'));
+    const sum = (member: string) =>
+      series.reduce((total: number, one: Record<string, number>) => total + (one[member] ?? 0), 0);
+    expect([sum('calls'), sum('failed'), sum('tokens')]).toEqual([totals.calls, failed, totals.tokens]);
+    expect(series[0]).toMatchObject({ calls: 0, cost_usd: '0', p50_ms: null, p95_ms: null });
+    expect(by_model).toContainEqual(expect.objectContaining({ model: 'acme/echo', calls: 4, failed: 0 }));
+    expect(by_provider).toContainEqual(
+      expect.objectContaining({ provider: 'globex', attempts: 2, failed_attempts: 2 }),
+    );
+    expect(by_key).toContainEqual(expect.objectContaining({ name: hostile, workspace: 'other', calls: 1 }));
+    const byDay = (await ada.get('/overview?since=7d')).body.data;
+    expect([byDay.interval, byDay.totals.calls]).toEqual(['day', totals.calls]);
+    expect([7, 8]).toContain(byDay.series.length);
+  });
+});
+
+describe('the calls', () => {
+  it('come the newest first, each once, however small the pages are', async () => {
+    const pages = (await walk(ada, '/calls?limit=2', 'before')) as { id: string; created_at: string }[][];
+    const all = pages.flat();
+    const whole = (await ada.get('/calls')).body;
+    expect(whole.next_cursor).toBeNull();
+    expect(all.map(({ id }) => id)).toEqual(whole.data.map(({ id }: { id: string }) => id));
+    expect(new Set(all.map(({ id }) => id)).size).toBe(6);
+    expect(pages.map((page) => page.length)).toEqual([2, 2, 2]);
+    expect(all.map(({ created_at }) => created_at)).toEqual(
+      all
+        .map(({ created_at }) => created_at)
+        .toSorted()
+        .reverse(),
+    );
+  });
+
+  it('are found by workspace, key, model, provider of any attempt, and outcome', async () => {
+    const found = async (query: string) => (await ada.get(`/calls?${query}`)).body.data.length;
+    const publicId = parseApiKey(gateway.key)?.publicId;
+    const counts = await Promise.all(
+      [
+        'workspace=team',
+        'workspace=nobody',
+        `key=${publicId}`,
+        `key=${encodeURIComponent(hostile)}`,
+        'model=acme/echo',
+        'provider=globex',
+        'outcome=failed',
+      ].map(found),
+    );
+    expect(counts).toEqual([5, 0, 5, 1, 4, 2, 2]);
+  });
+
+  it('are shown one by one with every attempt, and no prompt or answer', async () => {
+    const [call] = (await ada.get('/calls?outcome=failed&limit=1')).body.data;
+    const { status, body } = await ada.get(`/calls/${call.id}`);
+    expect([status, body.data]).toEqual([200, call]);
+    expect(call).toMatchObject({
+      workspace: 'team',
+      error_code: 'no_available_provider',
+      attempts: [{ provider: 'globex', outcome: 'status_500', status: 500 }],
+    });
+    expect(JSON.stringify(body)).not.toContain('Hello');
+    for (const id of ['01a20259-a9d1-7658-8559-d8e0dce60050', 'x', '%00']) {
+      expect((await ada.get(`/calls/${id}`)).body.error).toBe('not_found');
+    }
+  });
+});
+
+describe('the catalogue', () => {
+  it('shows what each provider does at each model, and what is used of its limits', async () => {
+    const { body } = await ada.get('/providers');
+    const [acme, globex] = body.data;
+    expect([acme.id, globex.id, body.next_cursor]).toEqual(['acme', 'globex', null]);
+    expect(acme).toMatchObject({
+      status: 'enabled',
+      models: [
+        {
+          model: 'acme/echo',
+          is_cooling: false,
+          limits: { rpm: { limit: 100, used: 4 }, tpm: null, tpd: { limit: 1_000_000, used: expect.any(Number) } },
+        },
+      ],
+    });
+    expect(acme.models[0].limits.tpd.used).toBeGreaterThan(0);
+    expect(globex.models).toEqual([
+      expect.objectContaining({ is_cooling: true, cooling_for: ['team'], limits: { rpm: null, tpm: null, tpd: null } }),
+    ]);
+  });
+
+  it('shows models in the words of the gateway file, page by page', async () => {
+    const pages = await walk(ada, '/models?limit=1', 'cursor');
+    expect(pages.flat()).toEqual([
+      expect.objectContaining({
+        id: 'acme/echo',
+        display_name: 'Model acme/echo',
+        providers: [expect.objectContaining({ provider: 'acme', input_price_per_million: '1.00', is_cooling: false })],
+      }),
+      expect.objectContaining({ id: 'acme/failing' }),
+    ]);
+  });
+});
+
+describe('the keys', () => {
+  it('are made with their limits, shown with their text once, and usable at once', async () => {
+    let made: Record<string, string> = {};
+    const wanted = {
+      workspace: 'team',
+      name: 'made',
+      rpm: 5,
+      spend_limit_usd: '2.50',
+      spend_limit_reset: 'daily',
+      expires_at: '2099-01-01',
+      models: ['acme/echo'],
+      tags: { team: 'search' },
+    };
+    const changes = await changesOf(async () => {
+      made = (await ada.send('POST', '/keys', wanted)).body.data;
+    });
+    const { key = '', public_id: publicId = '', ...document } = made;
+    expect(parseApiKey(key)?.publicId).toBe(publicId);
+    expect(document).toMatchObject({
+      ...wanted,
+      spend_limit_usd: '2.5',
+      expires_at: '2099-01-01T00:00:00.000Z',
+      status: 'active',
+      spent_usd: '0',
+      held_usd: '0',
+    });
+    expect(changes).toEqual([
+      expect.objectContaining({
+        operator_name: 'ada',
+        change: 'key created',
+        change_target: `team/${publicId}`,
+        route: '/v1/manage/keys',
+        status: 200,
+      }),
+    ]);
+    const listed = (await ada.get('/keys?workspace=team')).body.data;
+    expect(listed).toContainEqual({ public_id: publicId, ...document });
+    expect(JSON.stringify(listed)).not.toContain('sk-gw-');
+    const authorization = { authorization: `Bearer ${key}` };
+    expect((await gateway.post(hello('acme/echo'), authorization)).status).toBe(200);
+    // Changed and revoked: each counts from the next request on.
+    const changed = await ada.send('PATCH', `/keys/${publicId}`, {
+      rpm: null,
+      spend_limit_usd: '0.000001',
+      expires_at: null,
+    });
+    expect(changed.body.data).toMatchObject({
+      rpm: null,
+      spend_limit_usd: '0.000001',
+      expires_at: null,
+      name: 'made',
+      models: ['acme/echo'],
+    });
+    expect((await gateway.post(hello('acme/echo'), authorization)).status).toBe(402);
+    const revocation = await changesOf(() => ada.send('PATCH', `/keys/${publicId}`, { status: 'revoked' }));
+    expect(revocation).toEqual([expect.objectContaining({ operator_name: 'ada', change: 'key revoked' })]);
+    expect((await gateway.post(hello('acme/echo'), authorization)).status).toBe(401);
+    // Nothing changes, so nothing is told.
+    expect(await changesOf(() => ada.send('PATCH', `/keys/${publicId}`, { status: 'revoked' }))).toEqual([]);
+    const back = await ada.send('PATCH', `/keys/${publicId}`, { status: 'active', spend_limit_usd: null });
+    expect(back.body.data).toMatchObject({ status: 'active', spend_limit_usd: null, spent_usd: null });
+    expect((await gateway.post(hello('acme/echo'), authorization)).status).toBe(200);
+  });
+
+  it.each<[string, unknown, number, string, string]>([
+    ['no JSON', 'x', 400, 'invalid_request', ''],
+    ['an unknown member', { workspace: 'team', name: 'n', colour: 1 }, 400, 'invalid_request', 'colour'],
+    [
+      'a number for money',
+      { workspace: 'team', name: 'n', spend_limit_usd: 2 },
+      400,
+      'invalid_request',
+      'spend_limit_usd',
+    ],
+    ['no limit at all', { workspace: 'team', name: 'n', rpm: 0 }, 400, 'invalid_request', 'rpm'],
+    [
+      'an end that is over',
+      { workspace: 'team', name: 'n', expires_at: '2001-01-01' },
+      400,
+      'invalid_request',
+      'not in the future',
+    ],
+    [
+      'a date that is none',
+      { workspace: 'team', name: 'n', expires_at: '2030-13-01' },
+      400,
+      'invalid_request',
+      'expires_at',
+    ],
+    ['an unknown model', { workspace: 'team', name: 'n', models: ['acme/none'] }, 400, 'invalid_request', 'acme/none'],
+    ['a malformed tag', { workspace: 'team', name: 'n', tags: { Team: 'x' } }, 400, 'invalid_request', 'tags'],
+    ['a name that is taken', { workspace: 'team', name: 'first' }, 400, 'invalid_request', 'taken'],
+    ['an unknown workspace', { workspace: 'nobody', name: 'n' }, 404, 'not_found', 'nobody'],
+    ['too much', { workspace: 'team', name: 'x'.repeat(70_000) }, 413, 'request_too_large', '64 KiB'],
+  ])('are not made of %s, and nothing is stored', async (_case, body, status, code, words) => {
+    const before = (await ada.get('/keys')).body.data.length;
+    const changes = await changesOf(async () => {
+      const answer = await ada.send('POST', '/keys', body);
+      expect([answer.status, answer.body.error, answer.body.message]).toEqual([
+        status,
+        code,
+        expect.stringContaining(words),
+      ]);
+    });
+    expect(changes).toEqual([]);
+    expect((await ada.get('/keys')).body.data.length).toBe(before);
+  });
+
+  it('are not changed by an empty change, a wrong status or for an unknown id', async () => {
+    const publicId = parseApiKey(otherKey)?.publicId;
+    expect((await ada.send('PATCH', `/keys/${publicId}`, {})).status).toBe(400);
+    expect((await ada.send('PATCH', `/keys/${publicId}`, { status: 'gone' })).status).toBe(400);
+    expect((await ada.send('PATCH', '/keys/0000000000000000', { rpm: 1 })).status).toBe(404);
+    // An operator is no key that could be changed here.
+    expect((await ada.send('PATCH', `/keys/${parseApiKey(ada.key)?.publicId}`, { status: 'revoked' })).status).toBe(
+      404,
+    );
+    expect((await ada.get('/keys?workspace=other')).body.data).toEqual([
+      expect.objectContaining({ name: hostile, rpm: null, status: 'active' }),
+    ]);
+  });
+
+  it('are walked page by page, each once, also those with names of markup', async () => {
+    const pages = (await walk(ada, '/keys?limit=1', 'cursor')) as { name: string; public_id: string }[][];
+    const names = pages.flat().map(({ name }) => name);
+    expect(names).toContain(hostile);
+    expect(new Set(pages.flat().map(({ public_id }) => public_id)).size).toBe(names.length);
+    expect((await ada.get('/keys')).body.data.length).toBe(names.length);
+  });
+});
+
+describe('the credit of workspaces', () => {
+  const creditOf = async (id: string) =>
+    (await ada.get('/workspaces')).body.data.find((one: { id: string }) => one.id === id);
+
+  it('grows once per id, is told in one line, and another amount under the id is a conflict that changes nothing', async () => {
+    const before = await creditOf('other');
+    const add = (amount_usd: string) => ada.send('POST', '/workspaces/other/credits', { amount_usd, id: 'invoice-1' });
+    const [first, ...more] = await changesOf(async () => {
+      const answer = await add('25.00');
+      expect(answer.body.data).toMatchObject({
+        id: 'invoice-1',
+        amount_usd: '25',
+        change: 'added',
+        workspace: { granted_usd: '26' },
+      });
+    });
+    expect([first, more]).toEqual([
+      expect.objectContaining({
+        operator_name: 'ada',
+        change: 'credit added: 25 USD, id invoice-1',
+        change_target: 'other',
+      }),
+      [],
+    ]);
+    expect(await changesOf(async () => expect((await add('25')).body.data.change).toBe('unchanged'))).toEqual([]);
+    const conflict = await add('26');
+    expect([conflict.status, conflict.body.error]).toEqual([409, 'idempotency_conflict']);
+    const after = await creditOf('other');
+    expect([before.granted_usd, after.granted_usd]).toEqual(['1', '26']);
+  });
+
+  it('is not taken where calls hold it or have spent it: 402, and nothing is taken', async () => {
+    const before = await creditOf('team');
+    const answer = await ada.send('POST', '/workspaces/team/credits', { amount_usd: '-100', id: 'refund-1' });
+    expect([answer.status, answer.body.error]).toEqual([402, 'PAYMENT_REQUIRED']);
+    expect(answer.body.message).toContain(before.available_usd);
+    expect(await creditOf('team')).toEqual(before);
+    const less = await ada.send('POST', '/workspaces/team/credits', { amount_usd: '-99', id: 'refund-1' });
+    expect(less.body.data.change).toBe('added');
+  });
+
+  it.each<[unknown, number]>([
+    [{ amount_usd: 5, id: 'a' }, 400],
+    [{ amount_usd: '0', id: 'a' }, 400],
+    [{ amount_usd: '1e3', id: 'a' }, 400],
+    [{ amount_usd: '5' }, 400],
+    [{ amount_usd: '5', id: '../a' }, 400],
+  ])('is not changed by %j', async (body, status) => {
+    expect(
+      await changesOf(async () =>
+        expect((await ada.send('POST', '/workspaces/team/credits', body)).status).toBe(status),
+      ),
+    ).toEqual([]);
+  });
+
+  it('of an unknown workspace is not_found', async () => {
+    const { body } = await ada.send('POST', '/workspaces/nobody/credits', { amount_usd: '5', id: 'a' });
+    expect(body.error).toBe('not_found');
+  });
+});
+
+describe('the functions', () => {
+  const change = (what: string, body?: unknown) => ada.send('POST', `/functions/team/label/${what}`, body);
+  const call = async () =>
+    (await gateway.post({ model: 'gw/function/label', messages: [{ role: 'user', content: 'x' }] })).json() as Promise<{
+      gw?: { revision_id: string };
+    }>;
+
+  it('are disabled, enabled and given another revision, each told in one line', async () => {
+    const changes = await changesOf(async () => {
+      expect((await change('disable')).body.data).toMatchObject({ id: 'label', status: 'disabled', active: 'r1' });
+      expect((await change('enable')).body.data).toMatchObject({ status: 'enabled' });
+      expect((await change('activate', { revision: 'r2' })).body.data).toMatchObject({
+        active: 'r2',
+        revisions: [expect.objectContaining({ id: 'r1' }), expect.objectContaining({ id: 'r2', state: 'activated' })],
+      });
+    });
+    expect(changes.map((line) => [line.operator_name, line.change, line.change_target])).toEqual([
+      ['ada', 'function disabled', 'team/label'],
+      ['ada', 'function enabled', 'team/label'],
+      ['ada', 'revision r2 activated', 'team/label'],
+    ]);
+    expect((await ada.get('/functions?workspace=team')).body.data).toEqual([
+      expect.objectContaining({ workspace: 'team', id: 'label', active: 'r2' }),
+    ]);
+    expect((await call()).gw?.revision_id).toBe('r2');
+  });
+
+  it('are left as they are by what cannot be done', async () => {
+    const changes = await changesOf(async () => {
+      expect((await change('activate', { revision: 'r9' })).status).toBe(400);
+      expect((await change('activate', {})).status).toBe(400);
+      expect((await change('activate')).status).toBe(400);
+      expect((await ada.send('POST', '/functions/team/none/disable')).status).toBe(404);
+      expect((await ada.send('POST', '/functions/team/%3Cb%3E/disable')).status).toBe(404);
+    });
+    expect(changes).toEqual([]);
+    expect((await ada.get('/functions')).body.data[0]).toMatchObject({ active: 'r2', status: 'enabled' });
+  });
+});

@@ -1,0 +1,44 @@
+// The management interface of a gateway, as an operator's program calls it.
+import { createOperator } from '../../shared/configuration/administration/index.ts';
+import type { Harness } from './harness.ts';
+
+export interface Answer {
+  readonly status: number;
+  // biome-ignore lint/suspicious/noExplicitAny: documents of a dozen shapes, each compared where it is read.
+  readonly body: any;
+  readonly response: Response;
+}
+
+export interface Operator {
+  readonly key: string;
+  get(path: string): Promise<Answer>;
+  send(method: string, path: string, body?: unknown): Promise<Answer>;
+}
+
+/** Makes an operator of this name. Paths begin behind /v1/manage. */
+export async function operatorOf(gateway: Harness, name: string): Promise<Operator> {
+  const { text: key } = await createOperator(gateway.composition, name);
+  const send = async (method: string, path: string, body?: unknown): Promise<Answer> => {
+    const response = await fetch(`${gateway.url}/manage${path}`, {
+      method,
+      headers: { authorization: `Bearer ${key}` },
+      ...(body === undefined ? {} : { body: typeof body === 'string' ? body : JSON.stringify(body) }),
+    });
+    const copy = response.clone();
+    return { status: response.status, body: await response.json(), response: copy };
+  };
+  return { key, send, get: (path) => send('GET', path) };
+}
+
+/** Every item of a list, page by page. */
+export async function walk(operator: Operator, path: string, parameter: 'before' | 'cursor'): Promise<unknown[][]> {
+  const pages: unknown[][] = [];
+  let next: string | null = null;
+  do {
+    const separator = path.includes('?') ? '&' : '?';
+    const { body } = await operator.get(next === null ? path : `${path}${separator}${parameter}=${next}`);
+    pages.push(body.data);
+    next = body.next_cursor;
+  } while (next !== null && pages.length < 50);
+  return pages;
+}
