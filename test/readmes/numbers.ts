@@ -98,6 +98,18 @@ export function statedNumbers(number: ReturnType<typeof numbersOf>): Readonly<Re
       `stays for ${seconds(number('settlement-mark.ts', 'lifeMs'))} s`,
       `two calls within ${seconds(number('cooldown-item.ts', 'failuresWithinMs'))} s`,
     ],
+    'shared/accounting/reports/README.md': [
+      `stop at ${grouped(number('call-page.ts', 'pageCallsMax'))} and ${grouped(number('usage-overview.ts', 'overviewCallsMax'))} calls`,
+      `or ${grouped(number('usage-overview.ts', 'overviewDaysMax'))} days of workspaces`,
+    ],
+    'functions/operator/README.md': [
+      `(1 to ${number('pages.ts', 'limitMax')}, default ${number('pages.ts', 'limitDefault')})`,
+      `a body holds at most ${kib(number('read-asked.ts', 'bodyMaxBytes'))} KiB`,
+      `(per hour up to ${number('usage-overview.ts', 'hourlyMaxDays')} days, then per day`,
+      `once per id within ${number('grants.ts', 'additionKeptMs') / 86_400_000} days; below 0 takes away`,
+      `stops after about ${grouped(number('usage-overview.ts', 'overviewCallsMax'))} calls, or ${grouped(number('usage-overview.ts', 'overviewDaysMax'))} days of workspaces`,
+      `looks at about ${grouped(number('call-page.ts', 'pageCallsMax'))}: it may hold fewer`,
+    ],
     'shared/accounting/holds/README.md': [
       `${seconds(constants.leaseMs)} to ${seconds(constants.leaseMs) + 5} seconds after its`,
       `waits at most ${seconds(number('item-writer.ts', 'queueWaitMaxMs'))} seconds for its turn`,

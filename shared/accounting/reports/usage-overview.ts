@@ -13,7 +13,7 @@ export const overviewDaysMax = 2_000;
 const hourMs = 3_600_000;
 const dayMs = 24 * hourMs;
 /** Longer times are shown by day. */
-const hourlyMaxMs = 3 * dayMs;
+const hourlyMaxDays = 3;
 
 export interface KeyUsage extends UsageSummary {
   readonly workspace: string;
@@ -36,7 +36,7 @@ export interface UsageOverview {
 
 export async function readOverview(range: CallRange): Promise<UsageOverview> {
   const { sinceMs, beforeMs } = range;
-  const interval = beforeMs - sinceMs <= hourlyMaxMs ? 'hour' : 'day';
+  const interval = beforeMs - sinceMs <= hourlyMaxDays * dayMs ? 'hour' : 'day';
   const stepMs = interval === 'hour' ? hourMs : dayMs;
   const firstMs = startOf(sinceMs, stepMs);
   const startOfCall = ({ arrivedAtMs }: CallRecord) => Math.max(firstMs, startOf(arrivedAtMs, stepMs));
