@@ -9,6 +9,7 @@ import { backup, DatabaseSync } from 'node:sqlite';
 import { json } from 'node:stream/consumers';
 import { stringify } from 'yaml';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '#jest';
+import { isDemoCatalogue } from '../../infra/local/demo/demo-file.ts';
 import { demoTraffic, startDemoTraffic } from '../../infra/local/demo/demo-traffic.ts';
 import { type EmbeddedDynamo, startEmbeddedDynamo } from '../../infra/local/embedded-dynamodb.ts';
 import { type Simulator, startSimulator } from '../../infra/local/simulator/index.ts';
@@ -111,11 +112,17 @@ function ownFile(
 const statusOf = async (url: string, key: string) =>
   (await fetch(`${url}/models`, { headers: { authorization: `Bearer ${key}` } })).status;
 
-async function modelsOf(url: string, key: string): Promise<string[]> {
-  const response = await fetch(`${url}/models`, { headers: { authorization: `Bearer ${key}` } });
-  const { data } = (await response.json()) as { data: { id: string }[] };
-  return data.map(({ id }) => id);
+interface Listed {
+  readonly id: string;
+  readonly apis?: readonly string[];
 }
+
+async function listModels(url: string, key: string): Promise<readonly Listed[]> {
+  const response = await fetch(`${url}/models`, { headers: { authorization: `Bearer ${key}` } });
+  return ((await response.json()) as { data: Listed[] }).data;
+}
+
+const modelsOf = async (url: string, key: string) => (await listModels(url, key)).map(({ id }) => id);
 
 /** All that a gateway file and the operator write, as one hash. */
 async function storedState(): Promise<string> {
@@ -229,6 +236,31 @@ describe('the calls that the demo makes of its own', () => {
     const models = new Set(asked.map(({ model }) => model));
     expect([...models]).toEqual(expect.arrayContaining(['demo/chat', 'demo/reasoning', 'demo/tools', 'demo/fallback']));
     expect(asked.filter(({ provider }) => provider !== undefined).length).toBeGreaterThan(demoTraffic.callsMax / 20);
+  });
+});
+
+describe('the demo', () => {
+  it('has a model for each interface, at a provider that is simulated in all of them', async () => {
+    const { url } = await start();
+    const listed = (await listModels(url, publishedKey)).filter(({ id }) => id !== 'auto');
+    const words = ['chat-completions', 'messages', 'responses'];
+    expect(listed.map(({ id, apis }) => [id, apis])).toEqual([
+      ...['demo/chat', 'demo/reasoning', 'demo/tools', 'demo/fallback'].map((id) => [
+        id,
+        expect.arrayContaining(words),
+      ]),
+      ['demo/embedding', ['embeddings']],
+    ]);
+  });
+
+  it('is known again where an earlier release stored it, with fewer providers and models', () => {
+    const acme = { id: 'acme', display_name: 'Acme AI (simulated)' };
+    const globex = { id: 'globex', display_name: 'Globex (simulated)' };
+    const models = [{ id: 'demo/chat' }];
+    expect(isDemoCatalogue({ providers: [acme, globex], models })).toBe(true);
+    expect(isDemoCatalogue({ providers: [acme, { id: 'own', display_name: 'Own' }], models })).toBe(false);
+    expect(isDemoCatalogue({ providers: [{ ...acme, display_name: 'Acme' }], models })).toBe(false);
+    expect(isDemoCatalogue({ providers: [acme, globex], models: [{ id: 'own/chat' }] })).toBe(false);
   });
 });
 

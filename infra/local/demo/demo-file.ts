@@ -1,5 +1,6 @@
 // The gateway file of the demo: models of the built-in simulator, and of well-known providers. It is checked like any file.
 import { stringify } from 'yaml';
+import { extraNames } from '../../../shared/configuration/catalogue/index.ts';
 import { type KnownProvider, knownProviders } from './known-providers.ts';
 
 /** Used only while every provider is simulated, so no money can be spent with it. Checksum as in any key. */
@@ -82,19 +83,24 @@ function viewStep(id: string, content: string) {
 }
 
 const simulated = { auth: 'none', accepts_byok_header: true };
+/** Each model that answers with words serves every client that wants words. */
+const wordApis = ['chat-completions', 'messages', 'responses'];
 const simulatedProviders = [
   {
     id: 'acme',
     display_name: 'Acme AI (simulated)',
     ...simulated,
+    apis: wordApis,
     data_policy: { zdr: true, data_collection: 'deny', data_residency: ['eu'] },
   },
   {
     id: 'globex',
     display_name: 'Globex (simulated)',
     ...simulated,
+    apis: wordApis,
     data_policy: { data_collection: 'allow', data_residency: ['us'] },
   },
+  { id: 'initech', display_name: 'Initech (simulated)', ...simulated, apis: ['embeddings'] },
 ];
 
 /** What every simulated model can do. */
@@ -107,7 +113,7 @@ const abilities = {
     json_mode: true,
     json_schema: true,
     // Nothing of a simulated provider costs anything.
-    extras: ['service_tier', 'web_search', 'plugins', 'best_of'],
+    extras: extraNames,
   },
 };
 
@@ -118,6 +124,18 @@ const onProvider = (provider: string, upstream_model: string, input: string, out
   output_price_per_million: output,
   ...abilities,
 });
+
+const embedding = {
+  provider: 'initech',
+  upstream_model: 'echo',
+  input_price_per_million: '0.02',
+  output_price_per_million: '0.00',
+  context_length: 8_192,
+  // A vector is no output that is paid for.
+  max_output_tokens: 1,
+  supported_params: {},
+  streaming: false,
+};
 
 const model = (id: string, display_name: string, providers: unknown[], more: Record<string, unknown> = {}) => ({
   id,
@@ -142,6 +160,7 @@ const simulatedModels = [
     onProvider('globex', 'error-500', '0.10', '0.40'),
     onProvider('acme', 'echo', '0.25', '1.00'),
   ]),
+  model('demo/embedding', 'Demo embedding', [embedding], { context_length: 8_192, modalities: ['text'] }),
 ];
 
 /** Whether a stored catalogue can be that of a demo, of this release or another: its providers and models are all here. */
@@ -154,8 +173,8 @@ export function isDemoCatalogue({
 }): boolean {
   const providerIds = [...simulatedProviders, ...knownProviders.map(({ provider }) => provider)].map(({ id }) => id);
   const modelIds = [...simulatedModels, ...knownProviders.flatMap((known) => known.models)].map(({ id }) => id);
-  // A gateway file may name the same real providers, but not the simulated ones.
-  const hasSimulated = simulatedProviders.every(({ id, display_name }) =>
+  // A gateway file may name the same real providers, but not the simulated ones; another release may have had fewer.
+  const hasSimulated = simulatedProviders.some(({ id, display_name }) =>
     providers.some((provider) => provider.id === id && provider.display_name === display_name),
   );
   return (
