@@ -133,6 +133,7 @@ const floors: readonly Readonly<Record<string, string>>[] = [
   {
     'infra/cli': 'The command line may use everything below.',
     'infra/openapi': 'Prints the description; may use everything below.',
+    'infra/price-list': 'Prints a section of a gateway file; no function and no command reads the list.',
   },
   { 'infra/build': 'Bundles by path, and loads each of them once.' },
   { 'infra/bench': 'Measures; may use everything below.', 'infra/verify': 'Proofs for AWS; may use everything below.' },
@@ -215,6 +216,7 @@ export const powerHomes: readonly PowerHome[] = [
   },
   { power: 'commander', sign: /(from|import\() ?'commander'/, homes: ['infra/cli/'] },
   { power: 'the CDK library', sign: /(from|import\() ?'(aws-cdk-lib|constructs)/, homes: ['infra/'] },
+  { power: 'the price list', sign: /(from|import\() ?'@pydantic\//, homes: ['infra/price-list/'] },
   { power: 'middy', sign: /from '@middy\//, homes: ['shared/protocol/http/'] },
   {
     power: 'zod',
