@@ -5,6 +5,7 @@ import { credentialsOf } from '../support/credentials.ts';
 import { expectError } from '../support/expect-error.ts';
 import { type Harness, hello, startHarness } from '../support/harness.ts';
 import { type ScriptedProvider, sendJson, startScriptedProvider } from '../support/scripted-provider.ts';
+import { spokenInterfaces } from '../support/spoken-interfaces.ts';
 
 const failing = [
   'error-401',
@@ -41,7 +42,8 @@ const limiting = ['error-429', 'error-429:rate_limit_exceeded:7', 'error-200:rat
 
 const canary = 'sk-provider-secret-canary';
 
-describe('a JSON answer that fails', () => {
+describe.each(spokenInterfaces)('a JSON answer of $id that fails', ({ hello, unplayed, ...speaks }) => {
+  const played = failing.filter((upstream) => !unplayed.includes(upstream));
   let gateway: Harness;
   const bad = (upstream: string, provider = 'bad') => ({ provider, upstream, more: { supported_params: {} } });
   const good = () => ({
@@ -53,6 +55,7 @@ describe('a JSON answer that fails', () => {
   beforeAll(async () => {
     const all = [...failing, ...rejecting, ...limiting];
     gateway = await startHarness({
+      speaks,
       models: {
         ...Object.fromEntries(all.map((upstream) => [`alone/${upstream}`, [bad(upstream)]])),
         ...Object.fromEntries(all.map((upstream) => [`backed/${upstream}`, [bad(upstream), good()]])),
@@ -77,16 +80,15 @@ describe('a JSON answer that fails', () => {
   }
   const calledProviders = () => gateway.simulator.calls.map(({ provider }) => provider);
 
-  it.each([...failing, ...rejecting, ...limiting])('is replaced by the next provider’s: %s', async (upstream) => {
+  it.each([...played, ...rejecting, ...limiting])('is replaced by the next provider’s: %s', async (upstream) => {
     const response = await post(`backed/${upstream}`);
     expect(response.status).toBe(200);
-    const answer = (await response.json()) as { usage: object };
-    expect(answer.usage).toMatchObject({ provider: 'good', attempts: 2 });
+    expect(await response.text()).toContain('simulated by the provider good');
     expect(response.headers.get('x-gw-provider')).toBe('good');
     expect(calledProviders()).toEqual(['bad', 'good']);
   });
 
-  it.each(failing)('is no_available_provider where no provider is left, in our words: %s', async (upstream) => {
+  it.each(played)('is no_available_provider where no provider is left, in our words: %s', async (upstream) => {
     const response = await post(`alone/${upstream}`);
     const text = await response.clone().text();
     await expectError(response, 502, 'no_available_provider');
@@ -140,7 +142,7 @@ describe('a JSON answer that fails', () => {
 
   it('never follows a redirect: the text of a request goes to the address of the plan or nowhere', async () => {
     await expectError(await post('alone/redirect'), 502, 'no_available_provider');
-    expect(gateway.simulator.calls.map(({ path }) => path)).toEqual(['/bad/v1/chat/completions']);
+    expect(gateway.simulator.calls.map(({ path }) => path)).toEqual([`/bad/v1${speaks.path}`]);
   });
 });
 

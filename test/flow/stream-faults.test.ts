@@ -3,8 +3,9 @@
 import { afterAll, beforeAll, describe, expect, it } from '#jest';
 import { credentialsOf } from '../support/credentials.ts';
 import { expectError } from '../support/expect-error.ts';
-import { type Harness, hello, startHarness } from '../support/harness.ts';
-import { contentOf, readStream } from '../support/read-stream.ts';
+import { type Harness, startHarness } from '../support/harness.ts';
+import { readWhole } from '../support/read-stream.ts';
+import { spokenInterfaces } from '../support/spoken-interfaces.ts';
 
 /** Upstream behaviour → what a client gets where no other provider can answer. */
 const beforeOutput: readonly [upstream: string, status: number, code: string][] = [
@@ -59,72 +60,74 @@ const afterOutput: readonly [upstream: string, code: string][] = [
 const all = [...beforeOutput, ...afterOutput].map(([upstream]) => upstream);
 const secret = 'sk-provider-secret-canary';
 
-describe('a stream that breaks', () => {
-  let gateway: Harness;
+describe.each(spokenInterfaces)(
+  'a stream of $id that breaks',
+  ({ hello, contentOf, brokenWith, unplayed, ...speaks }) => {
+    const failing = beforeOutput.filter(([upstream]) => !unplayed.includes(upstream));
+    let gateway: Harness;
 
-  beforeAll(async () => {
-    // An object of its own for each: YAML would write a shared one as an alias, and files may have only so many.
-    const bad = (upstream: string) => ({ provider: 'bad', upstream, more: { supported_params: {} } });
-    const good = () => ({
-      provider: 'good',
-      upstream: 'echo',
-      more: { output_price_per_million: '9.00', supported_params: {} },
+    beforeAll(async () => {
+      // An object of its own for each: YAML would write a shared one as an alias, and files may have only so many.
+      const bad = (upstream: string) => ({ provider: 'bad', upstream, more: { supported_params: {} } });
+      const good = () => ({
+        provider: 'good',
+        upstream: 'echo',
+        more: { output_price_per_million: '9.00', supported_params: {} },
+      });
+      const alone = all.map((upstream) => [`alone/${upstream}`, [bad(upstream)]]);
+      const backed = all.map((upstream) => [`backed/${upstream}`, [bad(upstream), good()]]);
+      gateway = await startHarness({
+        speaks,
+        models: Object.fromEntries([...alone, ...backed]),
+        replace: () => ({ credentials: credentialsOf(() => ({ headers: { authorization: `Bearer ${secret}` } })) }),
+      });
     });
-    const alone = all.map((upstream) => [`alone/${upstream}`, [bad(upstream)]]);
-    const backed = all.map((upstream) => [`backed/${upstream}`, [bad(upstream), good()]]);
-    gateway = await startHarness({
-      models: Object.fromEntries([...alone, ...backed]),
-      replace: () => ({ credentials: credentialsOf(() => ({ headers: { authorization: `Bearer ${secret}` } })) }),
+    afterAll(async () => {
+      expect(gateway.logLines.join('\n')).not.toContain(secret);
+      await gateway.stop();
     });
-  });
-  afterAll(async () => {
-    expect(gateway.logLines.join('\n')).not.toContain(secret);
-    await gateway.stop();
-  });
 
-  const post = (model: string) => gateway.post(hello(model, { stream: true }));
-  /** A reset of a pooled socket looks like one that died while it was idle, so it is tried once more. */
-  const calledProviders = () =>
-    gateway.simulator.calls
-      .filter(({ behaviour }, index, calls) => behaviour !== 'reset' || calls[index - 1]?.behaviour !== 'reset')
-      .map(({ provider }) => provider);
+    const post = (model: string) => gateway.post(hello(model, { stream: true }));
+    /** A reset of a pooled socket looks like one that died while it was idle, so it is tried once more. */
+    const calledProviders = () =>
+      gateway.simulator.calls
+        .filter(({ behaviour }, index, calls) => behaviour !== 'reset' || calls[index - 1]?.behaviour !== 'reset')
+        .map(({ provider }) => provider);
 
-  it.each(beforeOutput)('before its output is answered by the next provider, unseen: %s', async (upstream) => {
-    gateway.simulator.clear();
-    const { lines, text, headers } = await readStream(await post(`backed/${upstream}`));
-    expect(contentOf(lines)).toContain('simulated by the provider good');
-    expect(text).not.toContain('"error"');
-    expect(lines.filter((line) => line.includes('"role":"assistant"'))).toHaveLength(1);
-    expect(headers.get('x-gw-provider')).toBe('good');
-    expect(calledProviders()).toEqual(['bad', 'good']);
-  });
-
-  it.each(beforeOutput)(
-    'before its output is a JSON error where no other provider is left: %s',
-    async (upstream, status, code) => {
+    it.each(failing)('before its output is answered by the next provider, unseen: %s', async (upstream) => {
       gateway.simulator.clear();
-      const response = await post(`alone/${upstream}`);
-      const text = await response.clone().text();
-      const { reason } = JSON.parse(text) as { reason?: string };
-      await expectError(response, status, code, reason === undefined ? {} : { reason });
-      expect(text).not.toMatch(/canary|Incorrect API key|nginx|warming up/);
-      expect(calledProviders()).toEqual(['bad']);
-    },
-  );
+      const { text, headers } = await readWhole(await post(`backed/${upstream}`));
+      expect(contentOf(text)).toContain('simulated by the provider good');
+      expect(brokenWith(text)).toBeUndefined();
+      expect(text.split('"role":"assistant"')).toHaveLength(2);
+      expect(headers.get('x-gw-provider')).toBe('good');
+      expect(calledProviders()).toEqual(['bad', 'good']);
+    });
 
-  it.each(afterOutput)(
-    'after its output ends with one error line and no second provider: %s',
-    async (upstream, code) => {
-      gateway.simulator.clear();
-      const { lines, text } = await readStream(await post(`backed/${upstream}`));
-      const errors = lines.filter((line) => line.includes('"error"'));
-      expect(errors).toEqual([lines.at(-1)]);
-      const line = JSON.parse(errors[0] ?? '');
-      expect(line).toEqual({ error: { code, message: expect.any(String) } });
-      expect(contentOf(lines.slice(0, -1)).length).toBeGreaterThan(0);
-      expect(text).not.toMatch(/"finish_reason":"/);
-      expect(text).not.toMatch(/canary|Incorrect API key|server had an error|Rate limit reached|maximum context/);
-      expect(calledProviders()).toEqual(['bad']);
-    },
-  );
-});
+    it.each(failing)(
+      'before its output is a JSON error where no other provider is left: %s',
+      async (upstream, status, code) => {
+        gateway.simulator.clear();
+        const response = await post(`alone/${upstream}`);
+        const text = await response.clone().text();
+        const { reason } = JSON.parse(text) as { reason?: string };
+        await expectError(response, status, code, reason === undefined ? {} : { reason });
+        expect(text).not.toMatch(/canary|Incorrect API key|nginx|warming up/);
+        expect(calledProviders()).toEqual(['bad']);
+      },
+    );
+
+    it.each(afterOutput)(
+      'after its output ends with one error line and no second provider: %s',
+      async (upstream, code) => {
+        gateway.simulator.clear();
+        const { text } = await readWhole(await post(`backed/${upstream}`));
+        expect(brokenWith(text)).toBe(code);
+        expect(contentOf(text).length).toBeGreaterThan(0);
+        expect(text).not.toMatch(/"(finish|stop)_reason":"/);
+        expect(text).not.toMatch(/canary|Incorrect API key|server had an error|Rate limit reached|maximum context/);
+        expect(calledProviders()).toEqual(['bad']);
+      },
+    );
+  },
+);

@@ -24,7 +24,7 @@ export async function expectError(
   const text = await response.text();
   expect({ status: response.status, text }).toMatchObject({ status, text: expect.stringContaining(`"${code}"`) });
   expect(response.headers.get('content-type')).toBe('application/json');
-  const body = JSON.parse(text) as ErrorBody;
+  const body = plainErrorOf(JSON.parse(text));
   expect(body).toEqual({ error: code, message: expect.any(String), correlation_id: expect.any(String), ...extras });
   expect(body.message.length).toBeGreaterThan(0);
   expect(body.correlation_id).toMatch(uuid);
@@ -32,6 +32,24 @@ export async function expectError(
   expect(response.headers.get('x-gw-trace-id')).toBeTruthy();
   expectNothingOfOurInside(text);
   return body;
+}
+
+interface MessagesError extends Omit<ErrorBody, 'error' | 'message'> {
+  readonly type: 'error';
+  readonly error: {
+    readonly type: string;
+    readonly message: string;
+    readonly details: { readonly error_code: string };
+  };
+  readonly error_code: string;
+}
+
+/** The envelope as it is below /v1, whatever the form of its interface. */
+export function plainErrorOf(body: ErrorBody | MessagesError): ErrorBody {
+  if (!('type' in body)) return body;
+  const { type: _form, error, error_code: code, ...rest } = body;
+  expect(error.details.error_code).toBe(code);
+  return { error: code, message: error.message, ...rest };
 }
 
 /** No stack traces, no internal paths. */

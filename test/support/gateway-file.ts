@@ -28,6 +28,8 @@ export interface FileParts {
   readonly models: Record<string, readonly Route[]>;
   /** Members of a provider entry, by provider id. */
   readonly providers?: Record<string, Json>;
+  /** What each provider speaks that does not say so itself. */
+  readonly apis?: readonly string[] | undefined;
   /** Members of a model, by model id. */
   readonly modelMembers?: Record<string, Json>;
   readonly workspace?: Json;
@@ -56,6 +58,7 @@ function fileOf(parts: FileParts, urlOf: (provider: string) => string, key: stri
       display_name: `Provider ${id}`,
       base_url: urlOf(id),
       auth: 'none',
+      ...(parts.apis === undefined ? {} : { apis: [...parts.apis] }),
       ...parts.providers?.[id],
     })),
     models: Object.entries(parts.models).map(([id, routes]) => ({

@@ -13,6 +13,7 @@ import { startGatewayBackends } from './gateway-backends.ts';
 import { applyGatewayText, type FileParts, gatewayFileText, newKey } from './gateway-file.ts';
 import { readRecords } from './read-records.ts';
 import { type GatewayServer, serveGateway } from './serve-gateway.ts';
+import type { SpokenInterface } from './spoken-interfaces.ts';
 
 export interface GatewayOptions {
   /** Time of the gateway. Default: the system's. */
@@ -27,7 +28,10 @@ export interface GatewayOptions {
   readonly replace?: ((composition: Composition) => Partial<Composition>) | undefined;
 }
 
-export interface HarnessOptions extends FileParts, GatewayOptions {}
+export interface HarnessOptions extends FileParts, GatewayOptions {
+  /** What `post` speaks, and all providers do. Default: chat completions. */
+  readonly speaks?: Pick<SpokenInterface, 'id' | 'path'> | undefined;
+}
 
 export interface ServedGateway extends Pick<GatewayServer, 'url' | 'settled' | 'close'> {
   readonly composition: Composition;
@@ -57,6 +61,7 @@ export async function startHarness({
   telemetry,
   wrapStore,
   replace,
+  speaks,
   ...parts
 }: HarnessOptions): Promise<Harness> {
   const testStore = await startTestStore();
@@ -66,7 +71,8 @@ export async function startHarness({
   const servers: GatewayServer[] = [];
   // Separate from the gateways: what the operator does must not count as theirs.
   const operator = backends.createComposition({ clock, store: testStore.store });
-  const apply = (file: FileParts) => applyGatewayText(operator, gatewayFileText(file, simulator.urlOf, key));
+  const apply = (file: FileParts) =>
+    applyGatewayText(operator, gatewayFileText({ apis: speaks && [speaks.id], ...file }, simulator.urlOf, key));
   const open = async (options: GatewayOptions = {}): Promise<ServedGateway> => {
     const store = options.wrapStore?.(testStore.store) ?? testStore.store;
     const real = backends.createComposition({
@@ -79,7 +85,7 @@ export async function startHarness({
     const server = await serveGateway(composition);
     servers.push(server);
     const { url, settled, close } = server;
-    return { url, settled, close, composition, ...requestsTo(url, key) };
+    return { url, settled, close, composition, ...requestsTo(url, key, speaks?.path) };
   };
   await apply(parts);
   const first = await open({ telemetry, wrapStore, replace });
@@ -98,9 +104,9 @@ export async function startHarness({
   };
 }
 
-const requestsTo = (url: string, key: string): Pick<ServedGateway, 'post' | 'get'> => ({
+const requestsTo = (url: string, key: string, path = '/chat/completions'): Pick<ServedGateway, 'post' | 'get'> => ({
   post: (body, headers = {}, signal) =>
-    fetch(`${url}/chat/completions`, {
+    fetch(`${url}${path}`, {
       method: 'POST',
       headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json', ...headers },
       body: typeof body === 'string' ? body : JSON.stringify(body),

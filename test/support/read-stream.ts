@@ -22,6 +22,14 @@ export async function readStream(response: Response): Promise<ReadStream> {
   return { lines: lines.slice(0, -1), text, headers: response.headers };
 }
 
+/** Reads a stream of any interface to its end. */
+export async function readWhole(response: Response): Promise<Pick<ReadStream, 'text' | 'headers'>> {
+  const text = await response.text();
+  expect({ status: response.status, text }).toMatchObject({ status: 200 });
+  expect(response.headers.get('content-type')).toMatch(/^text\/event-stream\b/);
+  return { text, headers: response.headers };
+}
+
 /** The contents of a stream, put together. */
 export const contentOf = (lines: readonly string[]): string =>
   lines.map((line) => JSON.parse(line).choices?.[0]?.delta?.content ?? '').join('');

@@ -1,0 +1,76 @@
+// The interfaces that the suites of faults, limits, holds and names run over: another one is one row. What a call holds, costs
+// and reserves is the same for all of them.
+import type { InterfaceId } from '../../shared/foundation/constants/index.ts';
+import { dataLines } from './harness.ts';
+
+type Json = Record<string, unknown>;
+
+export interface SpokenInterface {
+  readonly id: InterfaceId;
+  /** Below the base URL. */
+  readonly path: string;
+  /** A request that any model can serve. */
+  readonly hello: (model: string, more?: Json) => Json;
+  /** A part with a picture, from a data URL. */
+  readonly imageOf: (url: string) => Json;
+  /** What a picture of 100 pixels by 100 is estimated at. */
+  readonly smallImageTokens: bigint;
+  /** Behaviours of the simulator that its providers do not have. */
+  readonly unplayed: readonly string[];
+  /** The texts of a whole stream, put together. */
+  readonly contentOf: (text: string) => string;
+  /** The code with which a stream broke. Undefined: it is whole. Throws where something follows the error. */
+  readonly brokenWith: (text: string) => string | undefined;
+}
+
+const messages = [{ role: 'user', content: 'Hello' }];
+
+const eventsOf = (text: string): Json[] =>
+  dataLines(text)
+    .filter((line) => line !== '[DONE]')
+    .map((line) => JSON.parse(line));
+
+function lastOnly(codes: readonly (string | undefined)[]): string | undefined {
+  if (codes.slice(0, -1).some((code) => code !== undefined)) throw new Error('something follows an error');
+  return codes.at(-1);
+}
+
+export const spokenInterfaces: readonly SpokenInterface[] = [
+  {
+    id: 'chat-completions',
+    path: '/chat/completions',
+    hello: (model, more = {}) => ({ model, messages, ...more }),
+    imageOf: (url) => ({ type: 'image_url', image_url: { url } }),
+    smallImageTokens: 8_500n,
+    unplayed: [],
+    contentOf: (text) =>
+      (eventsOf(text) as { choices?: { delta?: { content?: string } }[] }[])
+        .map(({ choices }) => choices?.[0]?.delta?.content ?? '')
+        .join(''),
+    brokenWith: (text) => lastOnly(eventsOf(text).map(({ error }) => (error as { code: string } | undefined)?.code)),
+  },
+  {
+    id: 'messages',
+    path: '/messages',
+    // As many as an entry of the tests ever writes.
+    hello: (model, more = {}) => ({ model, messages, max_tokens: 4_096, ...more }),
+    imageOf: (url) => {
+      const [head = '', data] = url.split(',');
+      return {
+        type: 'image',
+        source: { type: 'base64', media_type: head.slice('data:'.length, -';base64'.length), data },
+      };
+    },
+    smallImageTokens: 16n,
+    // An account without quota has a status or a type of its own there.
+    unplayed: ['error-429:insufficient_quota', 'error-200:insufficient_quota'],
+    contentOf: (text) =>
+      (eventsOf(text) as { delta?: { text?: string } }[]).map(({ delta }) => delta?.text ?? '').join(''),
+    brokenWith: (text) =>
+      lastOnly(
+        eventsOf(text).map(
+          ({ error }) => (error as { details: { error_code: string } } | undefined)?.details.error_code,
+        ),
+      ),
+  },
+];
