@@ -28,13 +28,15 @@ beforeAll(async () => {
   const on = (provider: string, upstream: string, more = {}) => ({ provider, upstream, more });
   harness = await startHarness({
     telemetry: settings(),
-    providers: { acme: byok },
+    providers: { acme: byok, omni: { apis: ['messages', 'responses', 'embeddings'] } },
     models: {
       'acme/usage': [on('acme', 'usage:100:20:40:5:10', { cached_input_price_per_million: '0.50' })],
       'acme/echo': [on('acme', 'echo')],
       'acme/fallback': [on('globex', 'error-500'), on('acme', 'echo')],
       'acme/failing': [on('globex', 'error-500')],
       'acme/rejected': [on('acme', 'error-400')],
+      'omni/echo': [on('omni', 'echo')],
+      'omni/cut': [on('omni', 'cut:2')],
       'acme/cut': [on('acme', 'cut:2')],
       // Of its own: a provider that failed twice stands behind the others.
       'acme/unsampled': [on('initech', 'error-500'), on('acme', 'echo')],
@@ -277,6 +279,55 @@ describe('the trace of a call', () => {
     expect(collector.spans()).toHaveLength(5);
     expect(told).not.toMatch(/canary|sk-gw-/);
     expect(told).not.toContain(harness.key.slice(-20));
+  });
+});
+
+describe('the trace of a call by another interface', () => {
+  const post = (path: string, body: object) =>
+    traceOf(
+      fetch(`${harness.url}${path}`, {
+        method: 'POST',
+        headers: { authorization: `Bearer ${harness.key}`, 'content-type': 'application/json', 'x-gw-tags': 'run=7' },
+        body: JSON.stringify(body),
+      }),
+    );
+  const message = { max_tokens: 100, messages: [{ role: 'user', content: 'Hello' }] };
+
+  it.each([
+    ['/messages', message, 'chat', ['end_turn']],
+    ['/messages', { ...message, stream: true }, 'chat', ['end_turn']],
+    ['/responses', { input: 'Hello' }, 'chat', ['completed']],
+    ['/responses', { input: 'Hello', stream: true }, 'chat', ['completed']],
+    ['/embeddings', { input: 'Hello' }, 'embeddings', undefined],
+  ] as const)(
+    '%s %j is a %s with its own words and with the tags of the call',
+    async (path, body, operation, reasons) => {
+      const { status, server, clients, headers } = await post(path, { model: 'omni/echo', ...body });
+      expect([status, server.name, server.attributes['gw.tag.run']]).toEqual([200, `POST /v1${path}`, '7']);
+      const [{ name, attributes } = server] = clients;
+      expect(name).toBe(`${operation} omni/echo`);
+      expect(attributes).toMatchObject({ 'gen_ai.operation.name': operation, 'gen_ai.response.model': 'echo' });
+      expect(attributes['gen_ai.response.finish_reasons']).toEqual(reasons);
+      expect(attributes['gen_ai.request.stream']).toBe('stream' in body ? true : undefined);
+      expect(attributes['gen_ai.usage.input_tokens']).toBeGreaterThan(0n);
+      const record = (await harness.records()).find(({ executionId }) => executionId === headers.get('x-request-id'));
+      expect(record?.tags).toEqual({ run: '7' });
+    },
+  );
+
+  it('says of a stream that was cut that it was', async () => {
+    for (const [path, body] of [
+      ['/messages', message],
+      ['/responses', { input: 'Hello' }],
+    ] as const) {
+      collector.clear();
+      const { server, clients } = await post(path, { model: 'omni/cut', stream: true, ...body });
+      expect([server.isError, clients[0]?.isError]).toEqual([true, true]);
+      expect(clients[0]?.attributes).toMatchObject({
+        'gen_ai.response.finish_reasons': ['error'],
+        'gen_ai.response.model': 'cut:2',
+      });
+    }
   });
 });
 

@@ -1,8 +1,15 @@
 // The stateful reader of a stream of events: what of a message was said, and what it has used.
 import { isJsonObject, type UsageReport } from '../../wire/index.ts';
-import { type EventFacts, type EventReader, type EventReading, ParsedEvent, parseEvent } from '../index.ts';
+import {
+  type AnswerFacts,
+  type EventFacts,
+  type EventReader,
+  type EventReading,
+  ParsedEvent,
+  parseEvent,
+} from '../index.ts';
 import { mergeUsage, readUsageReport } from './message-usage.ts';
-import { structuralNames, toolResult } from './read-message.ts';
+import { answerFacts, structuralNames, toolResult } from './read-message.ts';
 
 type Members = Readonly<Record<string, unknown>>;
 
@@ -24,7 +31,7 @@ export function openEventReader(): EventReader {
     const said = saidIn(event);
     const isLast = event.type === 'message_stop';
     isComplete ||= isLast || hasEnded(event);
-    const facts = { ...said, isLast, usage: report(usageIn(event)) };
+    const facts = { ...said, ...tellsOfMessage(event), isLast, usage: report(usageIn(event)) };
     return { kind: 'event', event: new ParsedEvent(name, text, facts) };
   }
   return { read, isComplete: () => isComplete };
@@ -33,6 +40,12 @@ export function openEventReader(): EventReader {
 /** What is used stands in the message that begins, then beside what has changed of it. */
 const usageIn = ({ type, message, usage }: Members): unknown =>
   type === 'message_start' && isJsonObject(message) ? message.usage : usage;
+
+/** Undefined: most events tell of a block. */
+function tellsOfMessage({ type, message, delta }: Members): AnswerFacts | undefined {
+  const told = type === 'message_start' ? message : type === 'message_delta' ? delta : undefined;
+  return isJsonObject(told) ? answerFacts(told) : undefined;
+}
 
 const hasEnded = ({ type, delta }: Members): boolean =>
   type === 'message_delta' && isJsonObject(delta) && (delta.stop_reason ?? null) !== null;

@@ -1,10 +1,18 @@
 // What a provider answers as JSON. Lenient: an object with a list as content is a message, and a member that is not known
 // changes nothing.
 import { findMember, type JsonText, pick } from '../../wire/index.ts';
-import { membersOf, type ReadAnswer, readErrorObject, readInTurns, readUsageMember, textBytesIn } from '../index.ts';
+import {
+  type AnswerFacts,
+  membersOf,
+  type ReadAnswer,
+  readErrorObject,
+  readInTurns,
+  readUsageMember,
+  textBytesIn,
+} from '../index.ts';
 import { readUsageReport } from './message-usage.ts';
 
-const factsShape = membersOf({ type: {}, error: {}, input_tokens: {} });
+const factsShape = membersOf({ type: {}, error: {}, input_tokens: {}, model: {}, stop_reason: {} });
 
 export const readMessage = async (text: string): Promise<ReadAnswer> =>
   (await readInTurns(text, readFacts)) ?? { kind: 'unreadable' };
@@ -15,8 +23,16 @@ async function readFacts(json: JsonText, nextStep: () => Promise<void>): Promise
   if (content === undefined || !json.isArray(content)) return { kind: 'unreadable' };
   await nextStep();
   const outputBytes = Array.from(json.inside(content)).reduce((sum, block) => sum + blockBytes(json, block), 0);
-  return { kind: 'answer', answer: { text: json.text, json, usage: readReportedUsage(json), outputBytes } };
+  const usage = readReportedUsage(json);
+  const said = answerFacts(pick(json, 0, factsShape) as Record<string, unknown>);
+  return { kind: 'answer', answer: { text: json.text, json, usage, outputBytes, ...said } };
 }
+
+/** Of a message, whole or as it begins and ends in events. */
+export const answerFacts = ({ model, stop_reason: reason }: Readonly<Record<string, unknown>>): AnswerFacts => ({
+  model: typeof model === 'string' ? model : undefined,
+  finishReasons: typeof reason === 'string' ? [reason] : undefined,
+});
 
 /** The answer is a number, which costs nothing. */
 export const readTokenCount = async (text: string): Promise<ReadAnswer> =>
