@@ -20,6 +20,7 @@ import { type Compute, functionCompute } from './constructs/compute.ts';
 import { Dashboard } from './constructs/dashboard.ts';
 import { Edge } from './constructs/edge.ts';
 import { countServerErrors, functionUrlErrors } from './constructs/gateway-metrics.ts';
+import { createOperatorFunction, type OperatorFunction } from './constructs/operator-function.ts';
 import { OriginSecret } from './constructs/origin-secret.ts';
 import { chatTableActions } from './constructs/table-actions.ts';
 import { webCompute } from './constructs/web-compute.ts';
@@ -59,24 +60,44 @@ export class ApiStack extends Stack {
     // CloudFormation deletes no stack whose export another one imports: the data stack goes last.
     const dataStack = Fn.importValue(dataStackName(stage));
     const compute = createCompute(this, { stage, settings, bundlesRoot, dataStack, commonAccess, chatAccess });
-    const edge = originSecret === undefined ? undefined : this.#edge({ stage, settings }, compute, originSecret);
+    const operator =
+      settings.console === true
+        ? createOperatorFunction(this, { stage, settings, bundlesRoot, commonAccess })
+        : undefined;
+    const edge =
+      originSecret === undefined ? undefined : this.#edge({ stage, settings }, { compute, operator }, originSecret);
     const url = edge === undefined ? compute.url : `https://${edge.domainName}/`;
     new CfnOutput(this, 'BaseUrl', { value: `${url}v1` });
     new CfnOutput(this, 'OpenAiBaseUrl', { value: `${url}openai/v1`, description: "For OpenAI's SDKs and frameworks" });
+    if (operator !== undefined) {
+      const own = edge === undefined ? operator.url : url;
+      new CfnOutput(this, 'ConsoleUrl', { value: `${own}console`, description: 'For operator keys' });
+    }
     if (originSecret !== undefined) {
       // For `npm run smoke`: the functions must refuse who calls this URL without the secret.
       new CfnOutput(this, 'DirectUrl', { value: compute.url });
       new CfnOutput(this, 'OriginSecretArn', { value: originSecret.secretArn });
     }
-    for (const [name, { logGroupName }] of Object.entries(compute.logGroups)) {
+    const logGroups = { ...compute.logGroups, ...(operator && { Operator: operator.logGroup }) };
+    for (const [name, { logGroupName }] of Object.entries(logGroups)) {
       new CfnOutput(this, `${name}LogGroup`, { value: logGroupName });
     }
-    this.#observability({ stage, settings }, compute, edge?.distribution.distributionId);
+    const functions = { ...compute.functions, ...(operator && { operator: operator.function }) };
+    this.#observability(
+      { stage, settings },
+      { functions, logGroups, urls: compute.functions },
+      edge?.distribution.distributionId,
+    );
   }
 
-  #edge({ stage, settings }: StageOptions, compute: Compute, { headerValue }: OriginSecret): Edge {
-    const { chatOrigin, modelsOrigin, originSecretReaders } = compute;
-    const options = { stage, settings, chatOrigin, modelsOrigin, originSecretHeaderValue: headerValue };
+  #edge({ stage, settings }: StageOptions, { compute, operator }: Origins, { headerValue }: OriginSecret): Edge {
+    const { chatOrigin, modelsOrigin } = compute;
+    const originSecretReaders = [
+      ...compute.originSecretReaders,
+      ...(operator === undefined ? [] : [operator.function]),
+    ];
+    const origins = { chatOrigin, modelsOrigin, operatorOrigin: operator?.origin };
+    const options = { stage, settings, ...origins, originSecretHeaderValue: headerValue };
     const edge = new Edge(this, 'Edge', options);
     const { distribution } = edge;
     // It must not send a new secret before the functions accept it.
@@ -89,11 +110,16 @@ export class ApiStack extends Stack {
   }
 
   /** Alarms exist where data must survive, or where a person is named who wants them. */
-  #observability({ stage, settings }: StageOptions, compute: Compute, distributionId: string | undefined): void {
-    const { functions, logGroups } = compute;
+  #observability(
+    { stage, settings }: StageOptions,
+    { functions, logGroups, urls }: Observed,
+    distributionId: string | undefined,
+  ): void {
     const { alarmEmail: email, dashboard, removal } = settings;
     for (const logGroup of Object.values(logGroups)) countServerErrors(logGroup, 'ServerErrors', logGroup);
-    const urlErrors = Object.values(functions).flatMap(functionUrlErrors);
+    // A Web Function has no such metrics, and those of the operator function alone say nothing beside the errors of all.
+    const watched = Object.keys(urls).length === 0 ? {} : functions;
+    const urlErrors = Object.values(watched).flatMap(functionUrlErrors);
     const alarms =
       removal === 'retain' || email !== null
         ? new Alarms(this, 'Alarms', { stage, email, functions, urlErrors, distributionId }).all
@@ -103,6 +129,16 @@ export class ApiStack extends Stack {
     const { url } = new Dashboard(this, 'Dashboard', { stage, logGroup, functions, distributionId, alarms });
     new CfnOutput(this, 'DashboardUrl', { value: url });
   }
+}
+
+interface Origins {
+  readonly compute: Compute;
+  readonly operator: OperatorFunction | undefined;
+}
+
+interface Observed extends Pick<Compute, 'functions' | 'logGroups'> {
+  /** The functions that clients call. */
+  readonly urls: Compute['functions'];
 }
 
 type StageOptions = Pick<ApiStackProps, 'stage' | 'settings'>;

@@ -177,6 +177,8 @@ const members = z.strictObject({
   telemetry: telemetry.nullish(),
   /** One CloudWatch dashboard. Three of an account are free, each further one is billed by the month. */
   dashboard: switchedOn(),
+  /** The console at `/console`, and `/v1/manage` for operator keys: one more function. Left out: false. */
+  console: switchedOn().optional(),
 });
 
 /** Members that only make sense with another one. */
@@ -235,6 +237,14 @@ export function checkPlace(stage: string, settings: StageSettings, shell: Place)
 }
 
 export type StageSettings = Readonly<z.infer<typeof members>>;
+
+/** Executions of the operator function at a time, where a stage limits those of calls: few people use it. */
+const operatorExecutionsMax = 5;
+export const operatorConcurrency = ({
+  console,
+  chatReservedConcurrency,
+}: Pick<StageSettings, 'console' | 'chatReservedConcurrency'>): number | null =>
+  console === true && chatReservedConcurrency !== null ? operatorExecutionsMax : null;
 
 /** Throws one Error that names every member that is wrong. */
 export function checkSettings(stage: string, settings: StageSettings): void {

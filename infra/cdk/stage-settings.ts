@@ -26,6 +26,7 @@ const development: StageSettings = {
   bedrockRegions: [stageRegion],
   alarmEmail: null,
   dashboard: true,
+  console: false,
 };
 
 export const stageSettings: Readonly<Record<string, StageSettings>> = {

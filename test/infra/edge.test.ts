@@ -50,6 +50,38 @@ describe('the distribution', () => {
     );
   });
 
+  it('sends the console and the management interface to the operator function, where the stage has one', () => {
+    const withConsole = synthesizeStage('prod', { console: true });
+    const [own] = resourcesOf(withConsole.api, 'AWS::CloudFront::Distribution');
+    if (own === undefined) throw new Error('the stage must have a distribution');
+    const { CacheBehaviors, Origins } = own.Properties.DistributionConfig as unknown as DistributionConfig;
+    const operatorPaths = CacheBehaviors.filter(({ PathPattern = '' }) => /console|manage/.test(PathPattern));
+    expect(operatorPaths.map(({ PathPattern }) => PathPattern)).toEqual(['/console*', '/v1/manage/*']);
+    for (const behaviour of operatorPaths) {
+      expect(behaviour).toMatchObject({ CachePolicyId: cachingDisabled, ViewerProtocolPolicy: 'https-only' });
+      expect(behaviour).toMatchObject({ AllowedMethods: expect.arrayContaining(['PATCH', 'POST']) });
+      const origin = Origins.find(({ Id }) => Id === behaviour.TargetOriginId);
+      expect(JSON.stringify(origin?.DomainName)).toContain('Operator');
+      expect(origin?.OriginCustomHeaders.map(({ HeaderName }) => HeaderName)).toEqual(['x-gw-origin-secret']);
+    }
+    // The distribution waits until the function accepts its secret.
+    expect(JSON.stringify((own as unknown as { DependsOn: unknown }).DependsOn)).toMatch(/Operator/);
+    expect(JSON.stringify(withConsole.api.findOutputs('ConsoleUrl'))).toContain('/console');
+    expect(withConsole.findings).toEqual([]);
+  });
+
+  it('is not needed by the console: without it the function has its own URL; and a stage that does not ask has neither', () => {
+    const { api: direct } = synthesizeStage('dev', { edge: 'none', console: true });
+    expect(JSON.stringify(direct.findOutputs('ConsoleUrl'))).toMatch(
+      /OperatorFunctionFunctionUrl\w+","FunctionUrl"\]\},"console"/,
+    );
+    expect(resourcesOf(direct, 'AWS::Lambda::Url')).toHaveLength(3);
+    for (const { api: without } of [synthesizeStage('prod'), synthesizeStage('dev', { edge: 'none' })]) {
+      expect(Object.keys(without.findOutputs('ConsoleUrl'))).toEqual([]);
+      expect(JSON.stringify(without.toJSON())).not.toMatch(/"Operator|ConsoleUrl|\/manage\//);
+    }
+  });
+
   it('sends /v1/models to the models function and every other path to the chat function', () => {
     expect(config.CacheBehaviors.map(({ PathPattern }) => PathPattern)).toEqual([
       '/v1/models',

@@ -5,7 +5,13 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it } from '#jest';
 import { createChatGateway } from '../../functions/gateway/routes.ts';
-import { chatTableActions, modelsTableActions, type TableAction } from '../../infra/cdk/constructs/table-actions.ts';
+import { createOperatorGateway } from '../../functions/operator/routes.ts';
+import {
+  chatTableActions,
+  modelsTableActions,
+  operatorTableActions,
+  type TableAction,
+} from '../../infra/cdk/constructs/table-actions.ts';
 import { spillBucketName } from '../../infra/cdk/resource-names.ts';
 import { localAdapters } from '../../infra/local/local-adapters.ts';
 import { type Simulator, startSimulator } from '../../infra/local/simulator/index.ts';
@@ -13,12 +19,15 @@ import {
   type Composition,
   type CompositionOptions,
   createComposition,
+  createOperatorComposition,
   warmChat,
   warmModels,
 } from '../../shared/composition/index.ts';
+import { createOperator } from '../../shared/configuration/administration/index.ts';
 import { applyGatewayFile, readGatewayFile } from '../../shared/configuration/gateway-file/index.ts';
 import { readVariable } from '../../shared/foundation/environment/index.ts';
 import { createNodeServer } from '../../shared/protocol/http/index.ts';
+import type { Store } from '../../shared/storage/store/index.ts';
 import { startTestStore, type TestStore } from '../support/dynamodb.ts';
 import { ask, prompt } from '../support/function-calls.ts';
 import { gatewayFileText, newKey } from '../support/gateway-file.ts';
@@ -42,9 +51,10 @@ const inAccount = (reference: string): string => {
   if (reference.includes('SpillBucket')) return objectArn('').slice(0, -1);
   return known[reference] ?? reference;
 };
-const { api, data } = synthesizeStage('prod', { bedrockRegions: ['stage-region'] });
+const { api, data } = synthesizeStage('prod', { bedrockRegions: ['stage-region'], console: true });
 const chatRole = new RolePolicy(api, 'ChatCompletions', inAccount);
 const modelsRole = new RolePolicy(api, 'Models', inAccount);
+const operatorRole = new RolePolicy(api, 'Operator', inAccount);
 
 const actionOf: Readonly<Record<StoreCall['method'], TableAction | 'DeleteItem'>> = {
   get: 'GetItem',
@@ -282,7 +292,88 @@ describe('the roles of the functions, while the gateway serves every kind of req
     expect(Object.keys(modelsTableActions)).toEqual(expect.arrayContaining(Object.keys(tableActionsIn(calls))));
   });
 
-  it('allow the chat function, and it alone, to look up the record of a call', () => {
+  it('allow the operator function every call it makes, and no action on a table that it never makes', async () => {
+    const call = (method: string, table: string) =>
+      recorded.push({ action: `dynamodb:${method}`, resource: tableArn(table) });
+    const wrapped = aroundStore(testStore.store, (one, run) => {
+      call(actionOf[one.method], one.table);
+      return run();
+    });
+    const store: Store = {
+      ...wrapped,
+      scan: (table, options) => {
+        call('Scan', table);
+        return testStore.store.scan(table, options);
+      },
+      query: (table, id, options) => {
+        call('Query', table);
+        return testStore.store.query(table, id, options);
+      },
+    };
+    const environment = { stage: testStore.stage, originSecretHashes: [], logLevel: 'silent' } as const;
+    const composition = createOperatorComposition({ environment, store });
+    const { text } = await createOperator(openCold(), 'ada');
+    const page = { read: async () => undefined };
+    const server = createNodeServer(createOperatorGateway(composition, page), composition);
+    const base = `http://127.0.0.1:${await server.listen(0, '127.0.0.1')}/v1/manage`;
+    const ask = async (method: string, path: string, body?: object) => {
+      const init = { method, headers: { authorization: `Bearer ${text}` } };
+      const response = await fetch(base + path, body === undefined ? init : { ...init, body: JSON.stringify(body) });
+      return [response.status, ((await response.json()) as { data: { public_id?: string } }).data] as const;
+    };
+    await takeCalls();
+    const lists = ['overview', 'calls', 'providers', 'models', 'keys', 'workspaces', 'functions'];
+    for (const path of [...lists, 'calls/01a20259-a9d1-7658-8559-d8e0dce60050']) await ask('GET', `/${path}`);
+    const [made, key] = await ask('POST', '/keys', { workspace: 'team', name: 'made', spend_limit_usd: '1' });
+    const statuses = [
+      made,
+      (await ask('PATCH', `/keys/${key.public_id}`, { rpm: 5 }))[0],
+      (await ask('POST', '/workspaces/team/credits', { amount_usd: '1', id: 'one' }))[0],
+      (await ask('POST', '/workspaces/team/credits', { amount_usd: '-1', id: 'two' }))[0],
+      ...[
+        (await ask('POST', '/functions/team/answer/disable'))[0],
+        (await ask('POST', '/functions/team/answer/enable'))[0],
+      ],
+      (await ask('POST', '/functions/team/answer/activate', { revision: 'r1' }))[0],
+    ];
+    await server.close();
+    expect(statuses).toEqual([200, 200, 200, 200, 200, 200, 200]);
+    const calls = await takeCalls();
+    expect(calls.filter((one) => !operatorRole.allows(one))).toEqual([]);
+    const called = tableActionsIn(calls);
+    expect(Object.fromEntries(Object.entries(called).map(([table, actions]) => [table, actions.toSorted()]))).toEqual(
+      Object.fromEntries(Object.entries(operatorTableActions).map(([table, actions]) => [table, actions.toSorted()])),
+    );
+  });
+
+  it.each<[string, AwsCall]>([
+    ['making an operator', { action: 'dynamodb:PutItem', resource: tableArn('operators') }],
+    ['writing a call record', { action: 'dynamodb:BatchWriteItem', resource: tableArn('records') }],
+    ['changing the catalogue', { action: 'dynamodb:PutItem', resource: tableArn('config') }],
+    ['reading stored provider keys', { action: 'dynamodb:GetItem', resource: tableArn('connections') }],
+    ['reading cached answers', { action: 'dynamodb:GetItem', resource: tableArn('cache') }],
+    ['opening a sealed key', decryption('prod', 'prod')],
+    ['reading provider credentials', { action: 'secretsmanager:GetSecretValue', resource: secretArn }],
+    [
+      'reading stored answers',
+      { action: 's3:GetObject', resource: objectArn('x'), context: { 'aws:ResourceAccount': account } },
+    ],
+    [
+      'calling a model',
+      { action: 'bedrock:InvokeModel', resource: `arn:aws:bedrock:${region}::foundation-model/some.model` },
+    ],
+  ])('deny the operator function %s', (_case, call) => {
+    expect(operatorRole.allows(call)).toBe(false);
+  });
+
+  it('let no function that serves clients read or make an operator', () => {
+    for (const action of ['GetItem', 'PutItem', 'UpdateItem', 'Scan']) {
+      const call = { action: `dynamodb:${action}`, resource: tableArn('operators') };
+      expect([chatRole.allows(call), modelsRole.allows(call)]).toEqual([false, false]);
+    }
+  });
+
+  it('allow the chat function, and not the model listing, to look up the record of a call', () => {
     const read = { action: 'dynamodb:GetItem', resource: tableArn('records') };
     expect([chatRole.allows(read), modelsRole.allows(read)]).toEqual([true, false]);
   });
@@ -384,7 +475,7 @@ describe('the policies that stand on resources', () => {
 
   it('of the functions let anyone call them by their URLs, and nobody in another way', () => {
     const urls = resourcesOf(api, 'AWS::Lambda::Url');
-    expect(urls).toHaveLength(2);
+    expect(urls).toHaveLength(3);
     for (const { Properties } of urls) {
       const { 'Fn::GetAtt': [id = ''] = [] } = Properties.TargetFunctionArn as { 'Fn::GetAtt': string[] };
       const policy = functionPolicy(api, id, inAccount);

@@ -23,6 +23,8 @@ describe('the settings of a stage', () => {
     expect(check({ ...more, adopt: { keyArn, secretArn } })).not.toThrow();
     expect(check({ adopt: { keyArn: null, secretArn: null } })).not.toThrow();
     expect(check({ compute: 'web', experimental: true })).not.toThrow();
+    for (const console of [true, false, undefined]) expect(check({ console })).not.toThrow();
+    expect(check({ console: 'yes' })).toThrow('console must be true or false');
     const collector = { endpoint: 'https://otlp.example', headersSecret: 'gw/prod/otlp', sampleRatio: 0.1 };
     for (const telemetry of [null, { cloudwatch: true }, collector]) expect(check({ telemetry })).not.toThrow();
   });

@@ -31,6 +31,7 @@ const createStubBundles = (): string => {
   for (const [name, file] of Object.entries({
     gateway: 'index.cjs',
     models: 'index.cjs',
+    operator: 'index.cjs',
     web: 'index.js',
   })) {
     mkdirSync(join(root, name));

@@ -75,7 +75,7 @@ export function functionCompute(scope: Construct, props: ComputeProps): Compute 
   };
 }
 
-const originOf =
+export const originOf =
   (url: FunctionUrl): CreateOrigin =>
   (options) =>
     new FunctionUrlOrigin(url, options);

@@ -11,6 +11,7 @@ import {
   callTimes,
   headerNames,
   originReadTimeoutSeconds,
+  rootPaths,
   routePaths,
 } from '../../../shared/foundation/constants/index.ts';
 import type { StageSettings } from '../settings-schema.ts';
@@ -21,6 +22,9 @@ const keepAliveSeconds = 60;
 
 /** What the models function serves. */
 const modelPaths = basePaths.flatMap((base) => [`${base}${routePaths.models}`, `${base}${routePaths.model}`]);
+
+/** What the operator function serves. */
+const operatorPaths = [`${rootPaths.console}*`, `${basePaths[0]}/manage/*`];
 
 /** What every origin here has in common; function URLs and other HTTP origins accept all of it. */
 export interface OriginOptions {
@@ -39,6 +43,8 @@ export interface EdgeProps {
   readonly chatOrigin: CreateOrigin;
   /** Undefined: the chat origin lists models too. */
   readonly modelsOrigin?: CreateOrigin | undefined;
+  /** Undefined: the stage has no console. */
+  readonly operatorOrigin?: CreateOrigin | undefined;
   /** Sent with every origin request, in the header that the functions check. */
   readonly originSecretHeaderValue: string;
 }
@@ -50,7 +56,7 @@ export class Edge extends Construct {
 
   constructor(scope: Construct, id: string, props: EdgeProps) {
     super(scope, id);
-    const { stage, settings, chatOrigin, modelsOrigin, originSecretHeaderValue } = props;
+    const { stage, settings, chatOrigin, modelsOrigin, operatorOrigin, originSecretHeaderValue } = props;
     const { completionTimeoutSeconds } = callTimes(settings.streamBudgetSeconds);
     const behavior = (createOrigin: CreateOrigin): cloudfront.BehaviorOptions => ({
       origin: createOrigin({
@@ -71,14 +77,19 @@ export class Edge extends Construct {
       compress: false,
     });
     // One origin for all of its paths.
-    const modelsBehavior = modelsOrigin && behavior(modelsOrigin);
+    const behaviorsOf = (paths: readonly string[], createOrigin: CreateOrigin | undefined) => {
+      const shared = createOrigin && behavior(createOrigin);
+      return shared === undefined ? [] : paths.map((path) => [path, shared] as const);
+    };
+    const additionalBehaviors = Object.fromEntries([
+      ...behaviorsOf(modelPaths, modelsOrigin),
+      ...behaviorsOf(operatorPaths, operatorOrigin),
+    ]);
     this.distribution = new cloudfront.Distribution(this, 'Distribution', {
       comment: `${brand} ${stage}`,
       httpVersion: cloudfront.HttpVersion.HTTP2_AND_3,
       defaultBehavior: behavior(chatOrigin),
-      ...(modelsBehavior === undefined
-        ? {}
-        : { additionalBehaviors: Object.fromEntries(modelPaths.map((path) => [path, modelsBehavior])) }),
+      additionalBehaviors,
       errorResponses: errorStatuses.map((httpStatus) => ({ httpStatus, ttl: Duration.seconds(0) })),
       ...this.#domain(settings),
       ...(settings.webAclArn === null ? {} : { webAclId: settings.webAclArn }),

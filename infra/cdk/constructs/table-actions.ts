@@ -2,7 +2,7 @@
 // fails only on AWS, so test/infra/permissions.test.ts compares the list with what a running gateway calls.
 import { type TableName, tableNames } from '../../../shared/foundation/constants/index.ts';
 
-export type TableAction = 'GetItem' | 'PutItem' | 'UpdateItem' | 'BatchWriteItem' | 'Query';
+export type TableAction = 'GetItem' | 'PutItem' | 'UpdateItem' | 'BatchWriteItem' | 'Query' | 'Scan';
 export type TableActions = Readonly<Partial<Record<TableName, readonly TableAction[]>>>;
 
 export const chatTableActions = {
@@ -29,6 +29,18 @@ export const modelsTableActions = {
   functions: ['GetItem'],
   // A process that finds an old snapshot of the statistics makes the next one.
   statistics: ['GetItem', 'PutItem', 'UpdateItem'],
+} as const satisfies TableActions;
+
+export const operatorTableActions = {
+  config: ['GetItem', 'Scan'],
+  keys: ['GetItem', 'PutItem', 'Scan', 'UpdateItem'],
+  // The command line makes operators; no function does.
+  operators: ['GetItem'],
+  functions: ['GetItem', 'PutItem', 'Scan', 'UpdateItem'],
+  ledger: ['GetItem', 'UpdateItem'],
+  limits: ['GetItem'],
+  statistics: ['GetItem'],
+  records: ['GetItem', 'Query'],
 } as const satisfies TableActions;
 
 /** In the order of shared/foundation/constants; tables without an action are left out. */

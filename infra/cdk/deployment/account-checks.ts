@@ -4,7 +4,7 @@ import { GetAccountSettingsCommand, LambdaClient } from '@aws-sdk/client-lambda'
 import { AssumeRoleCommand, STSClient } from '@aws-sdk/client-sts';
 import { brand } from '../../../shared/foundation/constants/index.ts';
 import type { AwsAccount } from '../aws-account.ts';
-import type { StageSettings } from '../settings-schema.ts';
+import { operatorConcurrency, type StageSettings } from '../settings-schema.ts';
 import { type AllowedCalls, isRefusal } from './allowed-calls.ts';
 
 /** Documented by AWS as without function URLs (November 2026). No call tells it: regions that AWS adds are not refused. */
@@ -44,7 +44,7 @@ export async function checkConcurrency(
   const quota = answer?.AccountLimit?.ConcurrentExecutions;
   if (quota === undefined) return undefined;
   const { chatReservedConcurrency: chat, modelsReservedConcurrency: models } = settings;
-  const reserved = (chat ?? 0) + (models ?? 0);
+  const reserved = (chat ?? 0) + (models ?? 0) + (operatorConcurrency(settings) ?? 0);
   const raise = `raise Lambda's quota "Concurrent executions" (Service Quotas, L-B99A9384)`;
   if (reserved > 0 && reserved > quota - unreservedMin) {
     throw new Error(

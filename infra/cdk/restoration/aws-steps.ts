@@ -12,7 +12,7 @@ import { DeleteFunctionConcurrencyCommand, LambdaClient, PutFunctionConcurrencyC
 import { sleep, systemClock } from '../../../shared/foundation/time/index.ts';
 import type { AwsAccount } from '../aws-account.ts';
 import { apiStackName } from '../resource-names.ts';
-import type { StageSettings } from '../settings-schema.ts';
+import { operatorConcurrency, type StageSettings } from '../settings-schema.ts';
 import { copyTable } from './copy-table.ts';
 import type { RestorationSteps } from './restore-stage.ts';
 
@@ -23,13 +23,17 @@ const restoreMaxMs = 12 * 3_600_000;
 export async function awsSteps(
   { clientOptions, readStack }: Pick<AwsAccount, 'clientOptions' | 'readStack'>,
   stage: string,
-  { chatReservedConcurrency, modelsReservedConcurrency }: StageSettings,
+  settings: StageSettings,
 ): Promise<RestorationSteps> {
   const [dynamo, lambda] = [new DynamoDBClient(clientOptions), new LambdaClient(clientOptions)];
   const outputs = (await readStack(apiStackName(stage)))?.outputs ?? {};
-  const reserved: readonly [name: string | undefined, concurrency: number | null][] = [
-    [outputs.ChatFunctionName, chatReservedConcurrency],
-    [outputs.ModelsFunctionName, modelsReservedConcurrency],
+  const reserved: readonly (readonly [name: string | undefined, concurrency: number | null])[] = [
+    [outputs.ChatFunctionName, settings.chatReservedConcurrency],
+    [outputs.ModelsFunctionName, settings.modelsReservedConcurrency],
+    // It writes too, where the stage has one.
+    ...(outputs.OperatorFunctionName === undefined
+      ? []
+      : [[outputs.OperatorFunctionName, operatorConcurrency(settings)] as const]),
   ];
   /** Null: no reservation. */
   const reserve = async (FunctionName: string | undefined, concurrency: number | null) => {

@@ -1,0 +1,48 @@
+// The console and the management interface: a function of its own, off unless the settings of the stage say otherwise. Its role
+// reads what operators see, and writes keys, credit and functions alone.
+import { join } from 'node:path';
+import { CfnOutput } from 'aws-cdk-lib';
+import { InvokeMode, type Function as LambdaFunction } from 'aws-cdk-lib/aws-lambda';
+import type { LogGroup } from 'aws-cdk-lib/aws-logs';
+import type { Construct } from 'constructs';
+import { brand, callTimes } from '../../../shared/foundation/constants/index.ts';
+import { operatorConcurrency, type StageSettings } from '../settings-schema.ts';
+import { type Access, tableAccess } from './access.ts';
+import { originOf } from './compute.ts';
+import type { CreateOrigin } from './edge.ts';
+import { NodeFunction } from './node-function.ts';
+import { operatorTableActions } from './table-actions.ts';
+
+export interface OperatorFunctionProps {
+  readonly stage: string;
+  readonly settings: StageSettings;
+  /** Folder with one folder of code per function. */
+  readonly bundlesRoot: string;
+  /** What every function needs. */
+  readonly commonAccess: Access;
+}
+
+export interface OperatorFunction {
+  /** Ends in a slash. */
+  readonly url: string;
+  readonly origin: CreateOrigin;
+  readonly function: LambdaFunction;
+  readonly logGroup: LogGroup;
+}
+
+export function createOperatorFunction(scope: Construct, props: OperatorFunctionProps): OperatorFunction {
+  const { stage, settings, bundlesRoot, commonAccess } = props;
+  const operator = new NodeFunction(scope, 'Operator', {
+    stage,
+    settings,
+    codeFolder: join(bundlesRoot, 'operator'),
+    description: `${brand} ${stage}: /console and /v1/manage, for operator keys`,
+    timeoutSeconds: callTimes().functionTimeoutSeconds,
+    reservedConcurrency: operatorConcurrency(settings),
+  });
+  operator.grant(tableAccess(scope, stage, operatorTableActions));
+  operator.grant(commonAccess);
+  new CfnOutput(scope, 'OperatorFunctionName', { value: operator.function.functionName });
+  const url = operator.addPublicUrl(InvokeMode.BUFFERED);
+  return { url: url.url, origin: originOf(url), function: operator.function, logGroup: operator.logGroup };
+}
