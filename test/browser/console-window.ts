@@ -1,20 +1,19 @@
 // One window of the browser with the console in it, and everything that must not happen in it.
-import axe, { type AxeResults } from 'axe-core';
+import axe, { type AxeResults, type RunOptions } from 'axe-core';
 import type { Browser, Page } from 'playwright-core';
 
 export interface ConsoleWindow {
   readonly page: Page;
   /** Requests to other origins, errors and warnings of the console, failed checks of the content policy. */
   readonly faults: readonly string[];
-  /** What a reader with weak eyes, without a mouse or with a screen reader meets: `rule: element`. */
-  findBarriers(): Promise<readonly string[]>;
+  /** What a reader with weak eyes, without a mouse or with a screen reader meets, of one rule or of all: `rule: element`. */
+  findBarriers(rule?: string): Promise<readonly string[]>;
   /** Whether something is wider than the window. */
   isTooWide(): Promise<boolean>;
   close(): Promise<void>;
 }
 
 export interface WindowOptions {
-  readonly width?: number;
   readonly isDark?: boolean;
 }
 
@@ -22,12 +21,12 @@ export interface WindowOptions {
 export async function openWindow(
   browser: Browser,
   origin: string,
-  { width = 1200, isDark = false }: WindowOptions = {},
+  { isDark = false }: WindowOptions = {},
 ): Promise<ConsoleWindow> {
   const context = await browser.newContext({
     baseURL: origin,
     locale: 'en-US',
-    viewport: { width, height: 800 },
+    viewport: { width: 1200, height: 800 },
     colorScheme: isDark ? 'dark' : 'light',
   });
   const page = await context.newPage();
@@ -48,9 +47,10 @@ export async function openWindow(
   return {
     page,
     faults,
-    async findBarriers() {
+    async findBarriers(rule) {
       await page.evaluate(axe.source);
-      const { violations } = (await page.evaluate('axe.run()')) as AxeResults;
+      const options: RunOptions = { resultTypes: ['violations'], ...(rule === undefined ? {} : { runOnly: [rule] }) };
+      const { violations } = (await page.evaluate(`axe.run(${JSON.stringify(options)})`)) as AxeResults;
       return violations.flatMap(({ id, nodes }) => nodes.map(({ html }) => `${id}: ${html.slice(0, 160)}`));
     },
     isTooWide: () => page.evaluate<boolean>('document.documentElement.scrollWidth > innerWidth'),

@@ -1,38 +1,287 @@
 // The console in a real browser, against a gateway with real calls. Where Chromium does not start, a line says so and nothing
 // of it is tested.
-import { afterAll, beforeAll, describe, expect, it } from '#jest';
-import { builtPage } from '../../infra/local/console-page.ts';
-import { createWholeGateway } from '../../infra/local/serve-all.ts';
-import { type Harness, startHarness } from '../support/harness.ts';
-import { type GatewayServer, serveGateway } from '../support/serve-gateway.ts';
+import type { Locator, Page } from 'playwright-core';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from '#jest';
+import { hello } from '../support/harness.ts';
 import { startChromium } from './chromium.ts';
-import { type ConsoleWindow, openWindow } from './console-window.ts';
+import { type ConsoleWindow, openWindow, type WindowOptions } from './console-window.ts';
+import { hostile, type ServedConsole, serveConsole } from './served-console.ts';
 
 const browser = await startChromium();
-if (typeof browser === 'string') process.stderr.write(`the console was not opened in a browser: ${browser}\n`);
 
-let gateway: Harness;
-let server: GatewayServer;
-let origin: string;
+if (typeof browser === 'string') {
+  const notRun = `the console was not opened in a browser: ${browser}`;
+  process.stderr.write(`${notRun}\n`);
+  it(notRun, () => expect(browser).toMatch(/^Chromium /));
+} else {
+  describe('the console', () => {
+    let served: ServedConsole;
+    const windows: ConsoleWindow[] = [];
+    beforeAll(async () => {
+      served = await serveConsole();
+    });
+    afterEach(async () => {
+      const closed = windows.splice(0);
+      for (const window of closed) await window.close();
+      expect(closed.flatMap(({ faults }) => faults)).toEqual([]);
+    });
+    afterAll(async () => {
+      await browser.close();
+      await served.stop();
+    });
 
-beforeAll(async () => {
-  gateway = await startHarness({ models: { 'acme/echo': [{ provider: 'acme', upstream: 'echo' }] } });
-  server = await serveGateway(gateway.composition, createWholeGateway(gateway.composition, builtPage()));
-  origin = new URL(server.url).origin;
-});
-afterAll(async () => {
-  if (typeof browser !== 'string') await browser.close();
-  await server.close();
-  await gateway.stop();
-});
+    async function openWindowOf(options?: WindowOptions): Promise<ConsoleWindow> {
+      const window = await openWindow(browser as Exclude<typeof browser, string>, served.origin, options);
+      windows.push(window);
+      return window;
+    }
 
-(typeof browser === 'string' ? describe.skip : describe)('the console', () => {
-  it('asks for an operator key', async () => {
-    const w: ConsoleWindow = await openWindow(browser as never, origin);
-    await w.page.goto('/console');
-    expect(await w.page.title()).toBe('gw console');
-    await w.page.getByLabel('Operator key').waitFor();
-    expect(await w.findBarriers()).toEqual([]);
-    expect(w.faults).toEqual([]);
+    /** Signed in, at this address. */
+    async function open(query: string, options?: WindowOptions): Promise<ConsoleWindow> {
+      const window = await openWindowOf(options);
+      await window.page.goto(`/console?${query}#key=${served.operatorKey}`);
+      await settle(window.page);
+      return window;
+    }
+
+    const callOf = (model: string, key = served.gateway.key) =>
+      served.gateway.post(hello(model), { authorization: `Bearer ${key}` });
+
+    it('asks for an operator key, and says why another one does not open it', async () => {
+      const { page } = await openWindowOf();
+      await page.goto('/console');
+      await page.getByLabel('Operator key').fill(served.gateway.key);
+      await page.keyboard.press('Enter');
+      await page.getByRole('alert').getByText('operator key').waitFor();
+      expect(await page.evaluate('sessionStorage.length')).toBe(0);
+      await page.getByLabel('Operator key').fill(served.operatorKey);
+      await page.keyboard.press('Enter');
+      await page.getByRole('heading', { name: 'Overview' }).waitFor();
+      await page.getByRole('button', { name: 'Sign out' }).click();
+      await page.getByLabel('Operator key').waitFor();
+      expect(await page.evaluate('sessionStorage.length')).toBe(0);
+    });
+
+    it('takes the key out of the address, and keeps it in the tab alone', async () => {
+      const { page } = await open('view=keys');
+      expect(page.url()).toBe(`${served.origin}/console?view=keys`);
+      await page.reload();
+      await page.getByRole('heading', { name: 'Keys' }).waitFor();
+      expect(await page.evaluate('[localStorage.length, document.cookie]')).toEqual([0, '']);
+      await page.goBack();
+      expect(page.url()).not.toContain('sk-gw');
+    });
+
+    it.each([
+      ['overview', 'Overview'],
+      ['calls', 'Calls'],
+      ['keys', 'Keys'],
+      ['models', 'Models and providers'],
+      ['functions', 'Functions'],
+      ['playground', 'Playground'],
+    ])('has the view %s, readable in light and dark, without a mouse, and at 360 pixels', async (view, title) => {
+      for (const isDark of [false, true]) {
+        const { page, findBarriers, isTooWide } = await open(`view=${view}`, { isDark });
+        await page.getByRole('heading', { name: title, level: 1 }).waitFor();
+        expect(await page.title()).toBe(`${title} · gw console`);
+        expect(await page.locator('nav a[aria-current=page]').textContent()).toBe(title);
+        // What differs in the dark are colours.
+        expect(await findBarriers(isDark ? 'color-contrast' : undefined)).toEqual([]);
+        await page.setViewportSize({ width: 360, height: 800 });
+        expect(await isTooWide()).toBe(false);
+      }
+    });
+
+    it('shows spend, calls, failures and latency of the time that is picked, which stands in the address', async () => {
+      const { page } = await open('view=overview');
+      expect(await page.locator('canvas').count()).toBe(4);
+      expect(await totalsOf(page)).toMatchObject({
+        Calls: '5',
+        Failed: '2 (40.0 %)',
+        Spend: expect.stringMatching(/^\$0\.0/),
+      });
+      await page.getByLabel('Time').selectOption('7d');
+      await page.waitForURL(/since=7d/);
+      await page.reload();
+      await settle(page);
+      expect(await page.getByLabel('Time').inputValue()).toBe('7d');
+      expect(await totalsOf(page)).toMatchObject({ Calls: '5' });
+      // The plots as text, for those who cannot see them: one row for each of eight days in UTC.
+      await page.getByText('Values of Calls by day').click();
+      expect(await page.locator('details[open] tbody tr').count()).toBe(8);
+      await page.getByRole('link', { name: 'both/fallback' }).click();
+      await page.getByRole('heading', { name: 'Calls', level: 1 }).waitFor();
+      expect(Object.fromEntries(new URL(page.url()).searchParams)).toEqual({
+        view: 'calls',
+        since: '7d',
+        model: 'both/fallback',
+      });
+    });
+
+    it('finds calls by filters that stand in the address, and shows one call on its way through providers', async () => {
+      const { page } = await open('view=calls');
+      await expectRows(page, 5);
+      await page.getByLabel('Outcome').selectOption('failed');
+      await expectRows(page, 2);
+      expect(page.url()).toContain('outcome=failed');
+      await page.reload();
+      await expectRows(page, 2);
+      await page.goBack();
+      await expectRows(page, 5);
+      await page.getByLabel('Model').fill('both/fallback');
+      await page.keyboard.press('Enter');
+      await expectRows(page, 1);
+      expect(await rows(page).first().textContent()).toContain('globex status_500 → acme');
+      await rows(page).first().getByRole('link').click();
+      const attempts = page.getByRole('list', { name: 'Attempts in their order' }).getByRole('listitem');
+      await attempts.nth(1).waitFor();
+      const texts = await attempts.allTextContents();
+      expect(texts[0]).toMatch(/^globex ✗ status_500 \d+ ms.*server_error/);
+      expect(texts[1]).toMatch(/^acme ✓ ok \d+ ms/);
+      await page.getByLabel('Views').getByRole('link', { name: 'Calls' }).click();
+      await expectRows(page, 5);
+    });
+
+    it('says what to do where there is nothing, and where the gateway cannot be reached', async () => {
+      const { page } = await open('view=calls&model=no%2Fsuch');
+      await page.getByText('No call matches. Take a filter away or pick a longer time.').waitFor();
+      await page.goto('/console?view=call&id=nothing');
+      await page.getByRole('alert').getByText('not_found').waitFor();
+      await page.route('**/v1/manage/overview*', (route) => route.abort());
+      await page.goto('/console?view=overview');
+      await page.getByText('The gateway could not be reached').waitFor();
+      await page.unroute('**/v1/manage/overview*');
+      await page.getByRole('button', { name: 'Try again' }).click();
+      await page.locator('canvas').first().waitFor();
+    });
+
+    it('shows names that are code as text: of keys, titles, users and models', async () => {
+      const { page } = await open('view=keys');
+      await page.getByRole('link', { name: hostile }).waitFor();
+      await page.goto('/console?view=models');
+      await page.getByText(hostile).first().waitFor();
+      await page.goto('/console?view=overview');
+      await page.getByRole('link', { name: hostile }).first().waitFor();
+      await page.getByRole('link', { name: hostile }).first().click();
+      await rows(page).first().getByRole('link').click();
+      await page.getByText(hostile).first().waitFor();
+      expect(await page.locator('img').count()).toBe(0);
+    });
+
+    it('makes a key that works and is shown once, changes it, and revokes it', async () => {
+      const { page } = await open('view=keys');
+      await page.getByRole('button', { name: 'Make a key' }).focus();
+      await page.keyboard.press('Enter');
+      await page.getByLabel('Workspace').selectOption('team');
+      await page.getByLabel('Name').fill(`${hostile} ci`);
+      await page.getByLabel('Spend limit in USD').fill('2.50');
+      await page.keyboard.press('Enter');
+      const made = (await page.getByLabel('The new key').locator('code').textContent()) ?? '';
+      expect((await callOf('acme/echo', made)).status).toBe(200);
+      await page.reload();
+      const row = page.getByRole('row').filter({ hasText: `${hostile} ci` });
+      await row.getByText('of $2.50').waitFor();
+      expect(await page.content()).not.toContain(made);
+
+      await row.getByRole('button', { name: 'Change' }).click();
+      await page.getByLabel('Requests per minute').fill('1');
+      await page.getByRole('button', { name: 'Save' }).click();
+      await page.locator('dialog').waitFor({ state: 'detached' });
+      expect((await served.gateway.keyItem(made)).requests_per_minute).toBe(1);
+      expect((await served.gateway.keyItem(made)).spend_limit_usd).toBe('2.5');
+
+      await row.getByRole('button', { name: 'Revoke' }).click();
+      await page.getByRole('dialog').waitFor();
+      await page.keyboard.press('Escape');
+      await page.locator('dialog').waitFor({ state: 'detached' });
+      expect((await served.gateway.keyItem(made)).status).toBe('active');
+      await row.getByRole('button', { name: 'Revoke' }).click();
+      await page.getByRole('dialog').getByRole('button', { name: 'Revoke' }).click();
+      await row.waitFor({ state: 'detached' });
+      expect((await callOf('acme/echo', made)).status).toBe(401);
+      await page.getByLabel('Show revoked keys').check();
+      await row.getByText('revoked').waitFor();
+    });
+
+    it('says in the form why the gateway refuses a key', async () => {
+      const { page } = await open('view=keys');
+      await page.getByRole('button', { name: 'Make a key' }).click();
+      await page.getByLabel('Workspace').selectOption('team');
+      await page.getByLabel('Name').fill('first');
+      await page.keyboard.press('Enter');
+      await page.getByRole('dialog').getByRole('alert').getByText('first').waitFor();
+    });
+
+    it('shows how each provider does, that it cools, and what is used of its limits', async () => {
+      for (const _call of [1, 2]) await (await callOf('globex/failing')).text();
+      const { page } = await open('view=models');
+      const row = (provider: string, model: string) =>
+        page
+          .getByRole('row')
+          .filter({ hasText: `Provider ${provider}` })
+          .filter({ hasText: model });
+      await row('acme', 'acme/echo')
+        .getByText(/^\d+ of 1,000 requests per minute$/)
+        .waitFor();
+      expect(await row('acme', 'acme/echo').textContent()).toContain('serving');
+      expect(await row('globex', 'globex/failing').textContent()).toMatch(/failing.*cooling for team/);
+    });
+
+    it('disables and enables a function, and activates another revision', async () => {
+      const { page } = await open('view=functions');
+      const codeOf = async () => ((await (await callOf('gw/function/label')).json()) as { error?: string }).error;
+      await page.getByRole('button', { name: 'disable label' }).click();
+      await page.getByRole('button', { name: 'enable label' }).click();
+      await page.getByRole('button', { name: 'disable label' }).waitFor();
+      await page.getByLabel('Revision of label').selectOption('r2');
+      await page.getByRole('button', { name: 'Activate r2 of label' }).click();
+      await page.getByRole('cell', { name: 'r2', exact: true }).waitFor();
+      const record = await served.gateway.composition.functionStore.read('team', 'label');
+      expect([record?.status, record?.active, await codeOf()]).toEqual(['enabled', 'r2', undefined]);
+    });
+
+    it('tries a call with an API key: its answer, its cost and its way, or why there is none', async () => {
+      const { page } = await open('view=playground&model=both%2Ffallback');
+      await page.getByLabel('API key').fill(served.gateway.key);
+      await page.getByLabel('Message').fill(hostile);
+      await page.getByRole('button', { name: 'Send' }).click();
+      await page.getByRole('list', { name: 'Attempts in their order' }).waitFor();
+      expect(await page.locator('.answer').textContent()).toContain('simulated by the provider acme');
+      expect(await totalsOf(page)).toMatchObject({ Cost: expect.stringMatching(/^\$0\.0/), Provider: 'acme' });
+      expect(served.gateway.simulator.calls.at(-1)?.body).toMatchObject({ stream: true });
+      expect(await page.evaluate('Object.values(sessionStorage).join()')).not.toContain(served.gateway.key);
+      await page.getByLabel('Model').fill('no/such');
+      await page.getByRole('button', { name: 'Send' }).click();
+      await page.getByRole('alert').getByText('unknown_model').waitFor();
+      await page.getByLabel('API key').fill('sk-gw-wrong');
+      await page.getByRole('button', { name: 'Send' }).click();
+      await page.getByRole('alert').getByText('UNAUTHORIZED').waitFor();
+      // The operator is still signed in.
+      await page.getByRole('heading', { name: 'Playground' }).waitFor();
+    });
   });
-});
+}
+
+/** Nothing is being read any more. */
+async function settle(page: Page): Promise<void> {
+  await page.getByRole('heading', { level: 1 }).waitFor();
+  await page.locator('body:not(:has([aria-busy=true]))').waitFor();
+}
+
+const rows = (page: Page): Locator => page.locator('tbody tr');
+
+async function expectRows(page: Page, count: number): Promise<void> {
+  await rows(page).nth(count).waitFor({ state: 'detached' });
+  await rows(page)
+    .nth(count - 1)
+    .waitFor();
+}
+
+async function totalsOf(page: Page): Promise<Record<string, string>> {
+  const items = await page.locator('.totals > div').all();
+  const pairs = items.map(async (item) => [
+    await item.locator('dt').textContent(),
+    await item.locator('dd').textContent(),
+  ]);
+  return Object.fromEntries(await Promise.all(pairs));
+}

@@ -93,12 +93,8 @@ describe('the build of the project', () => {
 
   it('builds the page of the console: hashed names, nothing inline or from elsewhere, at most 150 KB compressed', async () => {
     const page = bundles.find(({ name }) => name === 'operator')?.page ?? {};
-    expect(Object.keys(page).toSorted()).toEqual([
-      expect.stringMatching(/^icon-[0-9A-Z]{8}\.svg$/),
-      'index.html',
-      expect.stringMatching(/^main-[0-9A-Z]{8}\.css$/),
-      expect.stringMatching(/^main-[0-9A-Z]{8}\.js$/),
-    ]);
+    const withoutHashes = Object.keys(page).map((name) => name.replace(/-[0-9A-Z]{8}\./, '-HASH.'));
+    expect(withoutHashes.toSorted()).toEqual(['icon-HASH.svg', 'index.html', 'main-HASH.css', 'main-HASH.js']);
     expect(Object.values(page).reduce((sum, bytes) => sum + bytes, 0)).toBeLessThan(pageMaxBytes);
     expect(pageMaxBytes).toBe(150 * 1024);
     const files = await Promise.all(

@@ -49,7 +49,7 @@ export const Console = () => {
             </Link>
           ))}
         </nav>
-        <button type="button" class="plain" onClick={signOut}>
+        <button type="button" class="plain" onClick={() => signOut()}>
           Sign out
         </button>
       </header>

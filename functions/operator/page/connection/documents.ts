@@ -19,10 +19,18 @@ export interface Figures {
 }
 
 export interface Overview {
+  readonly interval: 'hour' | 'day';
+  /** False: there are more calls than one answer counts, and those before `counted_since` are left out. */
+  readonly is_complete: boolean;
+  readonly counted_since: string;
   readonly totals: Figures;
   readonly series: readonly (Figures & { readonly time: string })[];
   readonly by_model: readonly (Figures & { readonly model: string | null })[];
-  readonly by_provider: readonly (Figures & { readonly provider: string | null })[];
+  readonly by_provider: readonly (Figures & {
+    readonly provider: string | null;
+    readonly attempts: number;
+    readonly failed_attempts: number;
+  })[];
   readonly by_key: readonly (Figures & { readonly key: string; readonly name: string | null })[];
 }
 
@@ -71,6 +79,7 @@ export interface Call {
   readonly trace_id: string;
   readonly span_id: string | null;
   readonly session_id: string | null;
+  readonly tags?: Readonly<Record<string, string>> | null;
 }
 
 export interface Key {
@@ -103,6 +112,44 @@ export interface StoredFunction {
   readonly revisions: readonly { readonly id: string; readonly state: string; readonly expires_at?: string | null }[];
 }
 
+/** One model at one provider. */
+export interface Health {
+  readonly state: string;
+  readonly is_cooling: boolean;
+  /** `all`, or the workspaces that it cools for. */
+  readonly cooling_for: 'all' | readonly string[];
+  readonly median_latency_ms: number | null;
+  readonly throughput_rpm: number | null;
+  readonly uptime: number | null;
+}
+
+export interface LimitUse {
+  readonly limit: number;
+  readonly used: number;
+}
+
+export interface ProviderModel extends Health {
+  readonly model: string;
+  readonly limits: Readonly<Record<'rpm' | 'tpm' | 'tpd', LimitUse | null>>;
+}
+
+export interface Provider {
+  readonly id: string;
+  readonly display_name: string;
+  readonly status: string;
+  readonly base_url: string;
+  readonly models: readonly ProviderModel[];
+}
+
 export interface Model {
   readonly id: string;
+  readonly display_name: string;
+  readonly context_length: number;
+  readonly modalities: readonly string[];
+  readonly providers: readonly {
+    readonly provider: string;
+    readonly input_price_per_million: string;
+    readonly output_price_per_million: string;
+    readonly state?: string;
+  }[];
 }

@@ -33,7 +33,7 @@ export async function manage<Answer>(path: string, change?: Change, signal?: Abo
   });
   if (response.ok) return response.json() as Promise<Answer>;
   const failure = await failureOf(response);
-  if (failure.code === 'UNAUTHORIZED') signOut();
+  if (failure.code === 'UNAUTHORIZED') signOut(failure.message);
   throw failure;
 }
 

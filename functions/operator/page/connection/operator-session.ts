@@ -7,12 +7,17 @@ const listeners = new Set<() => void>();
 
 export const operatorKey = (): string | null => sessionStorage.getItem(storageName);
 
+/** Why the last session ended, where the gateway ended it. */
+export let refusal: string | undefined;
+
 export function signIn(key: string): void {
+  refusal = undefined;
   sessionStorage.setItem(storageName, key);
   for (const tell of listeners) tell();
 }
 
-export function signOut(): void {
+export function signOut(reason?: string): void {
+  refusal = reason;
   sessionStorage.removeItem(storageName);
   for (const tell of listeners) tell();
 }

@@ -1,5 +1,5 @@
 import type { ComponentChildren } from 'preact';
-import { useEffect, useRef } from 'preact/hooks';
+import { useLayoutEffect, useRef } from 'preact/hooks';
 
 interface DialogProperties {
   readonly title: string;
@@ -10,7 +10,8 @@ interface DialogProperties {
 /** The browser keeps the focus inside while it is open, and gives it back. Escape closes it. */
 export const Dialog = ({ title, onClose, children }: DialogProperties) => {
   const dialog = useRef<HTMLDialogElement>(null);
-  useEffect(() => {
+  // Before it is painted, so that no key is pressed behind it.
+  useLayoutEffect(() => {
     dialog.current?.showModal();
     return () => dialog.current?.close();
   }, []);

@@ -2,14 +2,17 @@
 
 export const none = '–';
 
-/** Small amounts keep the digits that say something: 0.0000042 is not 0.00. */
+/** Cents at least; of small amounts the digits that say something: 0.0000042 is not 0.00. */
+const amountForm = new Intl.NumberFormat('en', { minimumFractionDigits: 2, maximumFractionDigits: 3 });
+const smallAmountForm = new Intl.NumberFormat('en', { maximumSignificantDigits: 3 });
+const smallBelow = 0.1;
+
 export function usd(text: string | null): string {
   if (text === null) return none;
   const amount = Number(text);
-  if (amount === 0) return '$0';
-  const digits =
-    Math.abs(amount) >= 1 ? { maximumFractionDigits: 2, minimumFractionDigits: 2 } : { maximumSignificantDigits: 3 };
-  return `${amount < 0 ? '−' : ''}$${new Intl.NumberFormat('en', { ...digits, useGrouping: true }).format(Math.abs(amount))}`;
+  const size = Math.abs(amount);
+  if (size === 0) return '$0';
+  return `${amount < 0 ? '−' : ''}$${(size < smallBelow ? smallAmountForm : amountForm).format(size)}`;
 }
 
 export const count = (value: number | null): string => (value === null ? none : value.toLocaleString('en'));

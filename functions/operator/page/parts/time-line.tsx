@@ -6,10 +6,10 @@ interface Bar extends Attempt {
   readonly startMs: number;
 }
 
-/** Attempts follow each other; what the gateway itself took before the first one stands before it. */
-function barsOf({ attempts, total_ms, queued_ms }: Call): readonly Bar[] {
+/** Attempts follow each other to the end of the call; what the gateway itself took stands before them. */
+function barsOf({ attempts, total_ms }: Call): readonly Bar[] {
   const attemptsMs = attempts.reduce((sum, { ms }) => sum + ms, 0);
-  let startMs = Math.max(0, Math.min(queued_ms, total_ms - attemptsMs));
+  let startMs = Math.max(0, total_ms - attemptsMs);
   return attempts.map((attempt) => {
     const bar = { ...attempt, startMs };
     startMs += attempt.ms;

@@ -78,6 +78,13 @@ const facts = (call: Call) =>
           {call.key_name ?? call.key_public_id}
         </Link>,
       ],
+      [
+        'Tags',
+        call.tags &&
+          Object.entries(call.tags)
+            .map(([name, value]) => `${name}=${value}`)
+            .join(', '),
+      ],
       ['User', call.user],
       ['Title', call.title],
       ['Referer', call.referer],
@@ -85,4 +92,4 @@ const facts = (call: Call) =>
       ['Span', call.span_id],
       ['Session', call.session_id],
     ] as const
-  ).filter(([, text]) => text !== null && text !== undefined);
+  ).filter(([, text]) => text !== null && text !== undefined && text !== '');

@@ -107,7 +107,11 @@ const Calls = ({ path, first }: { readonly path: string; readonly first: List<Ca
         columns={columns}
         rows={pages.rows}
         keyOf={({ id }) => id}
-        empty="No call matches. Take a filter away or pick a longer time."
+        empty={
+          pages.readMore === undefined
+            ? 'No call matches. Take a filter away or pick a longer time.'
+            : 'No call matches among the newest. Go on with older calls, or take a filter away.'
+        }
       />
       <MoreRows pages={pages} title="Older calls" />
     </>

@@ -48,7 +48,7 @@ export const KeyForm = ({ changed, close, saved }: KeyFormProperties) => {
         )}
         <label>
           Name
-          <input name="name" required maxLength={128} defaultValue={before?.name ?? ''} autocomplete="off" />
+          <input name="name" required maxLength={64} defaultValue={before?.name ?? ''} autocomplete="off" />
         </label>
         <label>
           Requests per minute

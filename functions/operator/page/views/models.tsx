@@ -1,2 +1,154 @@
-// Models and the providers they are called at, with how each does now.
-export const ModelsView = () => <p>…</p>;
+// Which models there are, what they cost at which provider, and how each provider does: its state and figures of the last
+// minutes, whether it cools, and what is used of its limits.
+import type { Health, LimitUse, List, Model, Provider, ProviderModel } from '../connection/documents.ts';
+import { useManaged } from '../connection/management.ts';
+import { Link } from '../parts/link.tsx';
+import { MoreRows, usePages } from '../parts/pages.tsx';
+import { count, duration, none, share, usd } from '../parts/shown-values.ts';
+import { Shown } from '../parts/states.tsx';
+import { type Column, Table } from '../parts/table.tsx';
+
+const providersPath = 'providers?limit=200';
+const modelsPath = 'models?limit=200';
+
+const howToConfigure = 'They are written in the gateway file and applied with npm run gw -- apply.';
+
+export const ModelsView = () => {
+  const providers = useManaged<List<Provider>>(providersPath);
+  const models = useManaged<List<Model>>(modelsPath);
+  const reload = () => {
+    providers.reload();
+    models.reload();
+  };
+  return (
+    <>
+      <div class="filters">
+        <button type="button" onClick={reload}>
+          Refresh
+        </button>
+      </div>
+      <h2>Providers</h2>
+      <Shown loaded={providers}>{(answer) => <Providers first={answer} />}</Shown>
+      <h2>Models</h2>
+      <Shown loaded={models}>{(answer) => <Models first={answer} />}</Shown>
+    </>
+  );
+};
+
+interface ProviderRow extends ProviderModel {
+  readonly provider: Provider;
+}
+
+const Providers = ({ first }: { readonly first: List<Provider> }) => {
+  const pages = usePages(providersPath, 'cursor', first);
+  const rows = pages.rows.flatMap((provider) => provider.models.map((one): ProviderRow => ({ ...one, provider })));
+  return (
+    <>
+      <Table
+        caption="Providers at each of their models"
+        columns={providerColumns}
+        rows={rows}
+        keyOf={({ provider, model }) => `${provider.id} ${model}`}
+        empty={`There is no provider that serves a model. ${howToConfigure}`}
+      />
+      <MoreRows pages={pages} title="More providers" />
+    </>
+  );
+};
+
+const providerColumns: readonly Column<ProviderRow>[] = [
+  {
+    title: 'Provider',
+    show: ({ provider: { id, display_name } }) => (
+      <span class="lines">
+        <Link view="calls" parameters={{ provider: id }}>
+          {id}
+        </Link>
+        <span class="muted">{display_name}</span>
+      </span>
+    ),
+  },
+  { title: 'Model', show: ({ model }) => model },
+  { title: 'State', show: (row) => <State health={row} /> },
+  { title: 'Uptime', isNumber: true, show: ({ uptime }) => (uptime === null ? none : share(uptime, 1)) },
+  { title: 'Latency p50', isNumber: true, show: ({ median_latency_ms }) => duration(median_latency_ms) },
+  { title: 'Calls per minute', isNumber: true, show: ({ throughput_rpm }) => count(throughput_rpm) },
+  { title: 'Limits used', show: ({ limits }) => <Limits limits={limits} /> },
+];
+
+/** What it does now, and for whom it cools: then it is called last. */
+const State = ({ health: { state, is_cooling, cooling_for } }: { readonly health: Health }) => (
+  <span class="lines">
+    <span class={`state ${state.replaceAll(' ', '-')}`}>{state}</span>
+    {is_cooling && <span>cooling for {cooling_for === 'all' ? 'all' : cooling_for.join(', ')}</span>}
+  </span>
+);
+
+const limitTitles = { rpm: 'requests per minute', tpm: 'tokens per minute', tpd: 'tokens per day' };
+
+const Limits = ({ limits }: Pick<ProviderModel, 'limits'>) => {
+  const used = Object.entries(limits).filter((entry): entry is [keyof typeof limits, LimitUse] => entry[1] !== null);
+  if (used.length === 0) return <>{none}</>;
+  return (
+    <span class="lines">
+      {used.map(([name, use]) => (
+        <span key={name}>
+          {count(use.used)} of {count(use.limit)} {limitTitles[name]}
+        </span>
+      ))}
+    </span>
+  );
+};
+
+const Models = ({ first }: { readonly first: List<Model> }) => {
+  const pages = usePages(modelsPath, 'cursor', first);
+  return (
+    <>
+      <Table
+        caption="Models"
+        columns={modelColumns}
+        rows={pages.rows}
+        keyOf={({ id }) => id}
+        empty={`There is no model. ${howToConfigure}`}
+      />
+      <MoreRows pages={pages} title="More models" />
+    </>
+  );
+};
+
+const modelColumns: readonly Column<Model>[] = [
+  {
+    title: 'Model',
+    show: ({ id, display_name }) => (
+      <span class="lines">
+        <Link view="calls" parameters={{ model: id }}>
+          {id}
+        </Link>
+        <span class="muted">{display_name}</span>
+      </span>
+    ),
+  },
+  { title: 'Context', isNumber: true, show: ({ context_length }) => count(context_length) },
+  { title: 'Takes', show: ({ modalities }) => modalities.join(', ') },
+  {
+    title: 'Providers, USD per million tokens in and out',
+    show: ({ providers }) => (
+      <span class="lines">
+        {providers.map(({ provider, input_price_per_million, output_price_per_million, state }) => (
+          <span key={provider}>
+            {provider} {usd(input_price_per_million)} in, {usd(output_price_per_million)} out
+            {state !== undefined && <span class="muted"> {state}</span>}
+          </span>
+        ))}
+      </span>
+    ),
+  },
+  {
+    title: 'Try it',
+    show: ({ id }) => (
+      <Link view="playground" parameters={{ model: id }}>
+        Playground
+      </Link>
+    ),
+  },
+];

@@ -5,7 +5,7 @@ import type { Figures, Overview, Single } from '../connection/documents.ts';
 import { useManaged } from '../connection/management.ts';
 import { Link } from '../parts/link.tsx';
 import { Plot, type PlotLine } from '../parts/plot.tsx';
-import { count, duration, none, share, usd } from '../parts/shown-values.ts';
+import { count, duration, none, share, time, usd } from '../parts/shown-values.ts';
 import { Shown } from '../parts/states.tsx';
 import { type Column, Table } from '../parts/table.tsx';
 import { TimeRange } from '../parts/time-range.tsx';
@@ -37,27 +37,34 @@ const NoCalls = ({ since }: { readonly since: string }) => (
 
 const Charts = ({ overview, since }: { readonly overview: Overview; readonly since: string }) => (
   <>
+    {overview.is_complete || (
+      <p class="note">
+        There are more calls than can be counted at once: this shows those since {time(overview.counted_since)}. Pick a
+        shorter time for all of it.
+      </p>
+    )}
     <Totals totals={overview.totals} />
-    <Plots series={overview.series} />
-    <h2>By model</h2>
+    <Plots series={overview.series} interval={overview.interval} />
     <Groups
-      title="Model"
+      by="model"
       rows={overview.by_model.map((row) => ({ ...row, name: row.model, filter: { model: row.model ?? '' } }))}
       since={since}
     />
-    <h2>By provider</h2>
     <Groups
-      title="Provider"
-      rows={overview.by_provider.map((row) => ({
-        ...row,
-        name: row.provider,
-        filter: { provider: row.provider ?? '' },
-      }))}
+      by="provider"
+      // Of a provider those calls count that it answered, and all that it was asked for.
+      columns={[
+        { title: 'Attempts', isNumber: true, show: ({ attempts }) => count(attempts) },
+        { title: 'Failed attempts', isNumber: true, show: ({ failed_attempts }) => count(failed_attempts) },
+        { title: 'Calls answered', isNumber: true, show: ({ calls, failed }) => count(calls - failed) },
+      ]}
+      rows={overview.by_provider.flatMap((row) =>
+        row.provider === null ? [] : [{ ...row, name: row.provider, filter: { provider: row.provider } }],
+      )}
       since={since}
     />
-    <h2>By key</h2>
     <Groups
-      title="Key"
+      by="key"
       rows={overview.by_key.map((row) => ({ ...row, name: row.name ?? row.key, filter: { key: row.key } }))}
       since={since}
     />
@@ -82,73 +89,87 @@ const Totals = ({ totals }: { readonly totals: Figures }) => (
   </dl>
 );
 
-const hourSeconds = 3_600;
+const intervalSeconds = { hour: 3_600, day: 86_400 };
 
-const Plots = ({ series }: { readonly series: Overview['series'] }) => {
+const Plots = ({ series, interval }: Pick<Overview, 'series' | 'interval'>) => {
   const plots = useMemo(() => {
     const times = series.map(({ time }) => Date.parse(time) / 1_000);
-    const [first = 0, second = first + hourSeconds] = times;
     const line = (title: string, color: string, of: (figures: Figures) => number | null): PlotLine => ({
       title,
       color,
       values: series.map(of),
     });
     return {
-      time: { times, intervalSeconds: second - first },
+      time: { times, intervalSeconds: intervalSeconds[interval] },
       spend: [line('Spend', 'accent', ({ cost_usd }) => Number(cost_usd))],
       calls: [line('Calls', 'accent', ({ calls }) => calls)],
       failed: [line('Failed', 'bad', ({ failed }) => failed)],
       latency: [line('p95', 'second', ({ p95_ms }) => p95_ms), line('p50', 'accent', ({ p50_ms }) => p50_ms)],
     };
-  }, [series]);
+  }, [series, interval]);
   const whole = (value: number | null) => (value !== null && Number.isInteger(value) ? count(value) : '');
   return (
     <div class="plots">
-      <Plot {...plots.time} title="Spend" kind="bars" lines={plots.spend} show={(value) => usd(String(value ?? 0))} />
-      <Plot {...plots.time} title="Calls" kind="bars" lines={plots.calls} show={whole} />
-      <Plot {...plots.time} title="Failed calls" kind="bars" lines={plots.failed} show={whole} />
-      <Plot {...plots.time} title="Latency" kind="line" lines={plots.latency} show={duration} />
+      <Plot
+        {...plots.time}
+        title={`Spend by ${interval}`}
+        kind="bars"
+        lines={plots.spend}
+        show={(value) => usd(String(value ?? 0))}
+      />
+      <Plot {...plots.time} title={`Calls by ${interval}`} kind="bars" lines={plots.calls} show={whole} />
+      <Plot {...plots.time} title={`Failed calls by ${interval}`} kind="bars" lines={plots.failed} show={whole} />
+      <Plot {...plots.time} title={`Latency by ${interval}`} kind="line" lines={plots.latency} show={duration} />
     </div>
   );
 };
 
-type Group = Figures & { readonly name: string | null; readonly filter: Parameters };
+interface Group extends Figures {
+  readonly name: string | null;
+  readonly filter: Parameters;
+}
 
-const Groups = ({
-  title,
-  rows,
-  since,
-}: {
-  readonly title: string;
-  readonly rows: readonly Group[];
+interface GroupsProperties<Row extends Group> {
+  readonly by: string;
+  readonly rows: readonly Row[];
   readonly since: string;
-}) => {
-  const columns: readonly Column<Group>[] = [
-    {
-      title,
-      show: ({ name, filter }) =>
-        name === null ? (
-          none
-        ) : (
-          <Link view="calls" parameters={{ ...filter, since }}>
-            {name}
-          </Link>
-        ),
-    },
-    { title: 'Calls', isNumber: true, show: ({ calls }) => count(calls) },
-    { title: 'Failed', isNumber: true, show: ({ failed }) => count(failed) },
+  /** How often each was called. */
+  readonly columns?: readonly Column<Row>[];
+}
+
+const callColumns: readonly Column<Group>[] = [
+  { title: 'Calls', isNumber: true, show: ({ calls }) => count(calls) },
+  { title: 'Failed', isNumber: true, show: ({ failed }) => count(failed) },
+];
+
+function Groups<Row extends Group>({ by, rows, since, columns = callColumns }: GroupsProperties<Row>) {
+  const name: Column<Row> = {
+    title: `${by.slice(0, 1).toUpperCase()}${by.slice(1)}`,
+    show: (row) =>
+      row.name === null ? (
+        none
+      ) : (
+        <Link view="calls" parameters={{ ...row.filter, since }}>
+          {row.name}
+        </Link>
+      ),
+  };
+  const figures: readonly Column<Row>[] = [
     { title: 'Spend', isNumber: true, show: ({ cost_usd }) => usd(cost_usd) },
     { title: 'Tokens', isNumber: true, show: ({ tokens }) => count(tokens) },
     { title: 'p50', isNumber: true, show: ({ p50_ms }) => duration(p50_ms) },
     { title: 'p95', isNumber: true, show: ({ p95_ms }) => duration(p95_ms) },
   ];
   return (
-    <Table
-      caption={`Calls by ${title.toLowerCase()}`}
-      columns={columns}
-      rows={rows}
-      keyOf={({ filter }) => JSON.stringify(filter)}
-      empty="Nothing here."
-    />
+    <>
+      <h2>By {by}</h2>
+      <Table
+        caption={`Calls by ${by}`}
+        columns={[name, ...columns, ...figures]}
+        rows={rows}
+        keyOf={({ filter }) => JSON.stringify(filter)}
+        empty={`No ${by} was called.`}
+      />
+    </>
   );
-};
+}

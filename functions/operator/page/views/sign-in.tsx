@@ -1,11 +1,16 @@
 import { useState } from 'preact/hooks';
-import { signIn } from '../connection/operator-session.ts';
+import { refusal, signIn } from '../connection/operator-session.ts';
 
 export const SignIn = () => {
   const [key, setKey] = useState('');
   return (
     <main class="sign-in">
       <h1>gw console</h1>
+      {refusal && (
+        <p class="failure" role="alert">
+          {refusal}
+        </p>
+      )}
       <form
         onSubmit={(event) => {
           event.preventDefault();

@@ -1,0 +1,109 @@
+// `npm run screenshots -- FOLDER`: pictures of the six views of the console, of a gateway with a day of calls in it. The calls
+// are made now, on a clock that is moved through the day. The two small ones in README.md are made so too.
+import { mkdirSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import type { Page } from 'playwright-core';
+import { builtPage } from '../../infra/local/console-page.ts';
+import { createWholeGateway } from '../../infra/local/serve-all.ts';
+import { createKey, createOperator } from '../../shared/configuration/administration/index.ts';
+import { systemClock } from '../../shared/foundation/time/index.ts';
+import { promptFunction } from '../support/gateway-file.ts';
+import { type Harness, hello, startHarness } from '../support/harness.ts';
+import { serveGateway } from '../support/serve-gateway.ts';
+import useOneFolderForTheRun from '../support/temporary-folder.ts';
+import { startChromium } from './chromium.ts';
+import { openWindow } from './console-window.ts';
+
+const hours = 24;
+const hourMs = 3_600_000;
+const callsAtNight = 4;
+const callsAtNoon = 14;
+
+const entry = (provider: string, upstream: string, price: string) => ({
+  provider,
+  upstream,
+  more: { input_price_per_million: price, output_price_per_million: String(4 * Number(price)), rate_limit_rpm: 500 },
+});
+const models = {
+  'acme/large': [entry('acme', 'slow:240', '2.50'), entry('globex', 'slow:310', '3.00')],
+  'acme/small': [entry('acme', 'slow:60', '0.40')],
+  'globex/fast': [entry('globex', 'slow:35', '0.20'), entry('acme', 'slow:50', '0.25')],
+  'initech/flaky': [entry('initech', 'error-503', '0.10'), entry('globex', 'slow:90', '0.30')],
+};
+
+async function makeCalls(gateway: Harness, keys: readonly string[], hour: number): Promise<void> {
+  const calls = Math.round(callsAtNight + (callsAtNoon - callsAtNight) * Math.sin((Math.PI * hour) / hours) ** 2);
+  const names = Object.keys(models);
+  const bodies = Array.from({ length: calls }, (_none, at) =>
+    hello(names[(at * 7 + hour) % names.length] ?? '', {
+      max_tokens: 200,
+      stream: at % 3 === 0,
+      ...(at % 9 === 8 ? { model: 'initech/flaky', provider: { only: 'initech' } } : {}),
+    }),
+  );
+  const send = async (body: object, at: number) => {
+    const answer = await gateway.post(body, { authorization: `Bearer ${keys[at % keys.length]}` });
+    await answer.text();
+  };
+  await Promise.all(bodies.map(send));
+  await gateway.settled();
+}
+
+async function take(page: Page, folder: string, view: string, query = ''): Promise<void> {
+  await page.goto(`/console?view=${view}${query}`);
+  await page.locator('body:not(:has([aria-busy=true]))').waitFor();
+  await page.screenshot({ path: join(folder, `${view}.png`), fullPage: true });
+}
+
+useOneFolderForTheRun();
+const folder = resolve(process.argv[2] ?? 'dist/screenshots');
+mkdirSync(folder, { recursive: true });
+const browser = await startChromium();
+if (typeof browser === 'string') throw new Error(browser);
+let behindMs = hours * hourMs;
+const clock = { ...systemClock, nowMs: () => systemClock.nowMs() - behindMs };
+const gateway = await startHarness({
+  clock,
+  models,
+  workspace: { functions: [promptFunction('label-ticket', 'acme/small'), promptFunction('summarize', 'acme/large')] },
+});
+const { composition } = gateway;
+const names = ['search', 'support-bot', 'nightly-report'];
+const made = names.map((name) => createKey(composition, { workspace: 'team', name, rpm: 600, spendLimitUsd: '5' }));
+const keys = [gateway.key, ...(await Promise.all(made)).map(({ text }) => text)];
+for (let hour = 0; hour < hours; hour += 1) {
+  await makeCalls(gateway, keys, hour);
+  behindMs -= hourMs;
+}
+await makeCalls(gateway, keys, hours);
+const { text: operatorKey } = await createOperator(composition, 'ada');
+const server = await serveGateway(composition, createWholeGateway(composition, builtPage()));
+const origin = new URL(server.url).origin;
+const { page } = await openWindow(browser, origin);
+await page.goto(`/console#key=${operatorKey}`);
+for (const view of ['overview', 'calls', 'keys', 'models', 'functions']) await take(page, folder, view);
+await page.goto('/console?view=calls&model=initech%2Fflaky');
+await page.getByRole('row').filter({ hasText: '→' }).getByRole('link').first().click();
+await page.getByRole('list', { name: 'Attempts in their order' }).waitFor();
+const callAddress = page.url();
+await page.screenshot({ path: join(folder, 'call.png'), fullPage: true });
+await page.goto('/console?view=playground&model=acme%2Fsmall');
+await page.getByLabel('API key').fill(gateway.key);
+await page.getByLabel('Message').fill('Which provider are you?');
+await page.getByRole('button', { name: 'Send' }).click();
+await page.getByRole('list', { name: 'Attempts in their order' }).waitFor();
+await page.screenshot({ path: join(folder, 'playground.png'), fullPage: true });
+// Small ones, for a page of text.
+await page.setViewportSize({ width: 880, height: 600 });
+await page.goto('/console?view=overview');
+await page.locator('canvas').first().waitFor();
+await page.screenshot({ path: join(folder, 'small-overview.png') });
+await page.emulateMedia({ colorScheme: 'dark' });
+await page.goto(callAddress);
+await page.getByRole('list', { name: 'Attempts in their order' }).waitFor();
+await page.screenshot({ path: join(folder, 'small-call.png') });
+await browser.close();
+await server.close();
+await gateway.stop();
+process.stdout.write(`${folder}\n`);
+process.exit(0);

@@ -1,0 +1,66 @@
+// A gateway with real calls behind the console, and an operator of it.
+import { builtPage } from '../../infra/local/console-page.ts';
+import { createWholeGateway } from '../../infra/local/serve-all.ts';
+import { createOperator } from '../../shared/configuration/administration/index.ts';
+import { newKey } from '../support/gateway-file.ts';
+import { type Harness, hello, startHarness } from '../support/harness.ts';
+import { serveGateway } from '../support/serve-gateway.ts';
+
+/** A name that is code where it is taken for markup. */
+export const hostile = '<img src=x onerror=alert(1)>';
+
+export interface ServedConsole {
+  readonly gateway: Harness;
+  readonly origin: string;
+  readonly operatorKey: string;
+  stop(): Promise<void>;
+}
+
+const revision = (id: string, state: string) => ({
+  id,
+  state,
+  model: 'acme/echo',
+  messages: [{ role: 'user', content: `${id}: {{input}}` }],
+});
+
+export async function serveConsole(): Promise<ServedConsole> {
+  const hostileKey = newKey();
+  const gateway = await startHarness({
+    models: {
+      'acme/echo': [{ provider: 'acme', upstream: 'echo', more: { rate_limit_rpm: 1_000, rate_limit_tpd: 9_000_000 } }],
+      'both/fallback': [
+        { provider: 'globex', upstream: 'error-500', more: { input_price_per_million: '0.50' } },
+        { provider: 'acme', upstream: 'echo' },
+      ],
+      'globex/failing': [{ provider: 'globex', upstream: 'error-500' }],
+    },
+    modelMembers: { 'acme/echo': { display_name: hostile } },
+    workspace: {
+      functions: [
+        {
+          id: 'label',
+          kind: 'prompt',
+          active: 'r1',
+          revisions: [revision('r1', 'activated'), revision('r2', 'draft')],
+        },
+      ],
+    },
+    moreWorkspaces: [{ id: 'other', credit_usd: '1', keys: [{ name: hostile, key: hostileKey }] }],
+  });
+  const { text: operatorKey } = await createOperator(gateway.composition, 'ada');
+  const server = await serveGateway(gateway.composition, createWholeGateway(gateway.composition, builtPage()));
+  const bodies = [hello('acme/echo'), hello('both/fallback'), hello('globex/failing'), hello(hostile)];
+  for (const body of bodies) await (await gateway.post(body, { 'x-title': hostile })).text();
+  const authorization = `Bearer ${hostileKey}`;
+  await (await gateway.post(hello('acme/echo', { user: hostile, stream: true }), { authorization })).text();
+  await gateway.settled();
+  return {
+    gateway,
+    origin: new URL(server.url).origin,
+    operatorKey,
+    async stop() {
+      await server.close();
+      await gateway.stop();
+    },
+  };
+}
