@@ -30,9 +30,13 @@ export interface Candidate {
 }
 
 /** Whether its provider speaks an interface that can serve this one of a client. */
-export function serves({ provider }: Candidate, interfaceId: InterfaceId): boolean {
+export const serves = (candidate: Candidate, interfaceId: InterfaceId): boolean =>
+  apiFor(candidate, interfaceId) !== undefined;
+
+/** The interface of its provider that a call of this one of a client goes to: the same where it speaks it. */
+export function apiFor({ provider }: Pick<Candidate, 'provider'>, interfaceId: InterfaceId): ProviderApi | undefined {
   const serving: readonly ProviderApi[] = servingApis[interfaceId];
-  return provider.apis.some((api) => serving.includes(api));
+  return serving.find((api) => provider.apis.includes(api));
 }
 
 export interface CatalogueModel {

@@ -1,4 +1,5 @@
 export {
+  apiFor,
   type Candidate,
   type CandidatePrices,
   type Catalogue,

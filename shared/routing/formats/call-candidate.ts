@@ -1,9 +1,11 @@
 // Calls a candidate in the format that it speaks, and reads its answer as the client's interface does.
-import type { Candidate } from '../../configuration/catalogue/index.ts';
-import type { AnswerEvent, JsonAnswer } from '../../protocol/interfaces/index.ts';
+import { apiFor, type Candidate } from '../../configuration/catalogue/index.ts';
+import type { ProviderApi } from '../../foundation/constants/index.ts';
+import type { AnswerEvent, ClientInterface, JsonAnswer } from '../../protocol/interfaces/index.ts';
 import { classifyErrorObject, type NoAnswer, readStream, type Send } from '../providers/index.ts';
 import type { Format, FormatCall } from './provider-format.ts';
 import { relay } from './relay.ts';
+import { translated } from './translated-format.ts';
 
 export interface EventStream {
   /** As `readStream` gives them. */
@@ -20,7 +22,7 @@ export type CandidateOutcome =
 /** Rejects where the format does. */
 export async function callCandidate(call: FormatCall, candidate: Candidate, send: Send): Promise<CandidateOutcome> {
   const { clientInterface, request } = call;
-  const answered = await formatOf(candidate)(call, candidate, send);
+  const answered = await formatOf(clientInterface, candidate)(call, candidate, send);
   if (answered.kind === 'failure') return answered;
   const { describe } = answered;
   if (answered.kind === 'stream') {
@@ -37,5 +39,16 @@ export async function callCandidate(call: FormatCall, candidate: Candidate, send
   return { kind: 'json', answer: read.answer };
 }
 
-/** Every provider speaks the interface of its clients. */
-const formatOf = (_candidate: Candidate): Format => relay;
+const translations: Partial<Readonly<Record<ProviderApi, Format>>> = {
+  messages: translated('messages'),
+  converse: translated('converse'),
+  'generate-content': translated('generate-content'),
+};
+
+/** What the client speaks is relayed as it is where the provider speaks it too. */
+function formatOf({ id }: ClientInterface, candidate: Candidate): Format {
+  const api = apiFor(candidate, id);
+  const format = api === id ? relay : api && translations[api];
+  if (format === undefined) throw new Error(`the plan has a provider that does not serve ${id}`);
+  return format;
+}

@@ -1,0 +1,256 @@
+// A chat completion at providers that speak another format: what a client gets, what is charged, and how failures end.
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from '#jest';
+import { expectError } from '../support/expect-error.ts';
+import { dataLines, type Harness, hello, startHarness } from '../support/harness.ts';
+import { png } from '../support/png.ts';
+import { contentOf, readStream } from '../support/read-stream.ts';
+
+const apis = ['messages', 'converse', 'generate-content'] as const;
+type Api = (typeof apis)[number];
+
+const upstreams = [
+  'echo',
+  'tools',
+  'reasoning',
+  'redacted-reasoning',
+  'usage:1000:500:300:120:200:80',
+  'no-usage',
+  'byte-split:5',
+  'cut:3',
+  'cut-clean:3',
+  'garbage:2',
+  'error-after-chunks:2',
+  'error-200',
+  'error-429:rate_limit_exceeded:7',
+  'error-500',
+  'error-401',
+  'error-400:context_length_exceeded',
+  'error-leak',
+  'blocked-prompt',
+  'refusal',
+  'content-filter',
+  'flaky:1',
+];
+const prices = {
+  cached_input_price_per_million: '0.10',
+  cache_write_input_price_per_million: '1.25',
+  cache_write_1h_input_price_per_million: '2.00',
+};
+const modelOf = (api: Api, upstream: string) => `${api}/${upstream.replaceAll(':', '-')}`;
+
+let gateway: Harness;
+beforeAll(async () => {
+  const routesOf = (api: Api) =>
+    upstreams.map((upstream) => [modelOf(api, upstream), [{ provider: api, upstream, more: prices }]] as const);
+  const fallbacks = apis.map((api, place) => {
+    const next = apis[(place + 1) % apis.length] ?? api;
+    return [
+      `from/${api}`,
+      [
+        { provider: api, upstream: 'error-after-role' },
+        { provider: next, upstream: 'echo' },
+      ],
+    ] as const;
+  });
+  gateway = await startHarness({
+    models: {
+      ...Object.fromEntries([...apis.flatMap(routesOf), ...fallbacks]),
+      'mixed/model': [
+        { provider: 'converse', upstream: 'echo' },
+        { provider: 'plain', upstream: 'echo' },
+      ],
+      'both/model': [{ provider: 'both', upstream: 'echo' }],
+      'audio/model': [{ provider: 'messages', upstream: 'echo' }],
+    },
+    modelMembers: { 'audio/model': { modalities: ['text', 'audio'] } },
+    providers: {
+      ...Object.fromEntries(apis.map((api) => [api, { apis: [api] }])),
+      both: { apis: ['messages', 'chat-completions'] },
+    },
+  });
+});
+afterAll(() => gateway.stop());
+beforeEach(() => gateway.simulator.clear());
+
+// biome-ignore lint/suspicious/noExplicitAny: an answer is looked into member by member.
+const answerOf = async (response: Response): Promise<any> => {
+  const text = await response.text();
+  expect({ status: response.status, text }).toMatchObject({ status: 200 });
+  return JSON.parse(text);
+};
+const post = (api: Api, upstream: string, more: Record<string, unknown> = {}) =>
+  gateway.post(hello(modelOf(api, upstream), more));
+const called = () => gateway.simulator.calls.map(({ provider, format }) => `${provider} ${format}`);
+
+const weather = {
+  type: 'function',
+  function: { name: 'weather', parameters: { type: 'object', properties: { city: { type: 'string' } } } },
+};
+
+describe.each(apis)('a provider of %s', (api) => {
+  it('answers, whole and streamed, and is paid', async () => {
+    const answer = await answerOf(await post(api, 'echo'));
+    expect(answer).toMatchObject({ object: 'chat.completion', choices: [{ finish_reason: 'stop' }] });
+    expect(answer.usage).toMatchObject({ provider: api, attempts: 1 });
+    expect(answer.usage.cost).toBeGreaterThan(0);
+    const { lines } = await readStream(
+      await post(api, 'echo', { stream: true, stream_options: { include_usage: true } }),
+    );
+    expect(contentOf(lines)).toBe(answer.choices[0].message.content);
+    expect(JSON.parse(lines.at(-1) ?? '').usage.completion_tokens).toBe(answer.usage.completion_tokens);
+    // No usage chunk for a client that did not ask.
+    const plain = await readStream(await post(api, 'echo', { stream: true }));
+    expect(plain.text).not.toContain('usage');
+    expect(called()).toEqual(Array(3).fill(`${api} ${api}`));
+    await gateway.settled();
+    expect((await gateway.credit()).held).toBe(0n);
+  });
+
+  it.each([false, true])(
+    'is paid to the token, what its cache gave and took at their prices; stream %s',
+    async (stream) => {
+      const spent = (await gateway.credit()).spent;
+      const response = await post(api, 'usage:1000:500:300:120:200:80', { max_tokens: 600, stream });
+      await response.text();
+      await gateway.settled();
+      // Gemini writes no cache that it bills: all that was not read from one is input.
+      const usd = api === 'generate-content' ? 1_730n : 1_860n;
+      const after = await gateway.credit();
+      expect([after.spent - spent, after.held]).toEqual([usd * 1_000_000n, 0n]);
+    },
+  );
+
+  it('is estimated where it reports nothing', async () => {
+    const { usage } = await answerOf(await post(api, 'no-usage'));
+    expect(usage.estimated).toBe(true);
+    expect(usage.cost).toBeGreaterThan(0);
+  });
+
+  it('calls tools in parallel, streamed too, and goes on with their results', async () => {
+    const asked = { tools: [weather], messages: [{ role: 'user', content: 'The weather?' }] };
+    const { choices } = await answerOf(await post(api, 'tools', asked));
+    const [{ message, finish_reason: reason }] = choices;
+    expect(reason).toBe('tool_calls');
+    const { lines } = await readStream(await post(api, 'tools', { ...asked, stream: true }));
+    const pieces = lines.flatMap((line) => JSON.parse(line).choices[0]?.delta.tool_calls ?? []);
+    const args = message.tool_calls.map((_one: unknown, index: number) =>
+      pieces.flatMap((one) => (one.index === index ? [one.function.arguments] : [])).join(''),
+    );
+    expect(args).toEqual(message.tool_calls.map((one: { function: { arguments: string } }) => one.function.arguments));
+    const results = message.tool_calls.map(({ id }: { id: string }) => ({
+      role: 'tool',
+      tool_call_id: id,
+      content: 'Sun.',
+    }));
+    const next = await answerOf(
+      await post(api, 'echo', { ...asked, messages: [...asked.messages, message, ...results] }),
+    );
+    expect(next.choices[0].finish_reason).toBe('stop');
+  });
+
+  it.each(['reasoning', 'redacted-reasoning'])('%s comes back as it went, and is taken', async (upstream) => {
+    const asked = { reasoning: { effort: 'high' }, max_tokens: 4_000, messages: [{ role: 'user', content: 'Why?' }] };
+    const { choices } = await answerOf(await post(api, upstream, asked));
+    const { message } = choices[0];
+    expect(message.reasoning.length).toBeGreaterThan(0);
+    const { lines } = await readStream(await post(api, upstream, { ...asked, stream: true }));
+    expect(lines.map((line) => JSON.parse(line).choices[0]?.delta.reasoning ?? '').join('')).toBe(message.reasoning);
+    const messages = [...asked.messages, message, { role: 'user', content: 'And?' }];
+    await answerOf(await post(api, upstream, { ...asked, messages }));
+  });
+
+  it('sees an image, and answers in the shape that is asked for', async () => {
+    const content = [
+      { type: 'text', text: 'What is it?' },
+      { type: 'image_url', image_url: { url: png(64, 64) } },
+    ];
+    expect(
+      (await answerOf(await post(api, 'echo', { messages: [{ role: 'user', content }] }))).choices[0].message.content,
+    ).toMatch(/image/i);
+    const schema = {
+      type: 'object',
+      properties: { label: { type: 'string' } },
+      required: ['label'],
+      additionalProperties: false,
+    };
+    const response_format = { type: 'json_schema', json_schema: { name: 'label', schema } };
+    const { choices } = await answerOf(await post(api, 'echo', { response_format }));
+    expect(JSON.parse(choices[0].message.content)).toEqual({ label: expect.any(String) });
+    expect(choices[0].finish_reason).toBe('stop');
+    const free = await answerOf(await post(api, 'echo', { response_format: { type: 'json_object' } }));
+    expect(typeof JSON.parse(free.choices[0].message.content)).toBe('object');
+  });
+
+  it('is read however its bytes come', async () => {
+    const whole = await answerOf(await post(api, 'byte-split:5'));
+    const { lines } = await readStream(await post(api, 'byte-split:5', { stream: true }));
+    expect(contentOf(lines)).toContain('👩‍🚀');
+    expect(contentOf(lines)).toBe(whole.choices[0].message.content);
+  });
+
+  it.each(['cut:3', 'cut-clean:3', 'garbage:2', 'error-after-chunks:2'])(
+    'that breaks after its first output ends with an error line: %s',
+    async (upstream) => {
+      const lines = dataLines(await (await post(api, upstream, { stream: true })).text());
+      expect(contentOf(lines.slice(0, -2)).length).toBeGreaterThan(0);
+      expect(JSON.parse(lines.at(-2) ?? '')).toMatchObject({ error: { code: 'no_available_provider' } });
+      expect(lines.at(-1)).toBe('[DONE]');
+    },
+  );
+
+  it.each([false, true])(
+    'that fails before its first output is replaced by one of another format; stream %s',
+    async (stream) => {
+      const response = await gateway.post(hello(`from/${api}`, { stream }));
+      const text = await response.text();
+      expect([response.status, text.includes('error')]).toEqual([200, false]);
+      const other = apis[(apis.indexOf(api) + 1) % apis.length];
+      expect(called()).toEqual([`${api} ${api}`, `${other} ${other}`]);
+    },
+  );
+
+  it.each([
+    ['error-429:rate_limit_exceeded:7', 429, 'rate_limited', undefined],
+    ['error-500', 502, 'no_available_provider', undefined],
+    ['error-401', 502, 'no_available_provider', undefined],
+    // How each refuses a credential, whatever status it has for that.
+    ['error-leak', 502, 'no_available_provider', undefined],
+    ['error-400:context_length_exceeded', 400, 'invalid_request', 'context_length_exceeded'],
+    ['blocked-prompt', 400, 'invalid_request', 'content_policy_violation'],
+  ])('that fails is told as ever: %s', async (upstream, status, code, reason) => {
+    if (upstream === 'blocked-prompt' && api !== 'generate-content') return;
+    for (const stream of [false, true]) {
+      await expectError(await post(api, upstream, { stream }), status, code, reason === undefined ? {} : { reason });
+    }
+    await gateway.settled();
+    expect((await gateway.credit()).held).toBe(0n);
+  });
+});
+
+describe('what a format cannot say', () => {
+  const image = { type: 'image_url', image_url: { url: 'https://example.com/a.png' } };
+  const seen = [{ role: 'user', content: [{ type: 'text', text: 'See' }, image] }];
+
+  it('passes its provider over, and is feature_unsupported where none is left', async () => {
+    const { usage } = await answerOf(await gateway.post(hello('mixed/model', { messages: seen })));
+    expect(usage.provider).toBe('plain');
+    for (const more of [{ messages: seen }, { n: 2 }, { logprobs: true }]) {
+      const body = await expectError(await post('converse', 'echo', more), 400, 'feature_unsupported');
+      expect(body.message).toContain(Object.keys(more)[0] === 'messages' ? 'image' : Object.keys(more)[0]);
+    }
+    expect(called()).toEqual(['plain chat-completions']);
+  });
+
+  it('names the member that asks for it', async () => {
+    const asked = { ...hello(modelOf('converse', 'echo')), messages: seen };
+    const response = await gateway.post(asked, { 'x-gw-error-format': 'openai' });
+    expect(await response.json()).toMatchObject({
+      error: { code: 'feature_unsupported', param: 'messages[0].content[1]' },
+    });
+  });
+});
+
+it('a provider that speaks chat completions too is not translated', async () => {
+  await answerOf(await gateway.post(hello('both/model')));
+  expect(called()).toEqual(['both chat-completions']);
+});
