@@ -121,6 +121,10 @@ describe.each(apis)('a provider of %s', (api) => {
   );
 
   it('is estimated where it reports nothing', async () => {
+    const { lines } = await readStream(
+      await post(api, 'no-usage', { stream: true, stream_options: { include_usage: true } }),
+    );
+    expect(JSON.parse(lines.at(-1) ?? '').usage.estimated).toBe(true);
     const { usage } = await answerOf(await post(api, 'no-usage'));
     expect(usage.estimated).toBe(true);
     expect(usage.cost).toBeGreaterThan(0);

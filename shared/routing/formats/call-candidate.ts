@@ -1,8 +1,8 @@
 // Calls a candidate in the format that it speaks, and reads its answer as the client's interface does.
 import { apiFor, type Candidate } from '../../configuration/catalogue/index.ts';
-import type { ProviderApi } from '../../foundation/constants/index.ts';
 import type { AnswerEvent, ClientInterface, JsonAnswer } from '../../protocol/interfaces/index.ts';
 import { classifyErrorObject, type NoAnswer, readStream, type Send } from '../providers/index.ts';
+import { isTranslated } from './missing-features.ts';
 import type { Format, FormatCall } from './provider-format.ts';
 import { relay } from './relay.ts';
 import { translated } from './translated-format.ts';
@@ -39,16 +39,10 @@ export async function callCandidate(call: FormatCall, candidate: Candidate, send
   return { kind: 'json', answer: read.answer };
 }
 
-const translations: Partial<Readonly<Record<ProviderApi, Format>>> = {
-  messages: translated('messages'),
-  converse: translated('converse'),
-  'generate-content': translated('generate-content'),
-};
-
 /** What the client speaks is relayed as it is where the provider speaks it too. */
 function formatOf({ id }: ClientInterface, candidate: Candidate): Format {
   const api = apiFor(candidate, id);
-  const format = api === id ? relay : api && translations[api];
-  if (format === undefined) throw new Error(`the plan has a provider that does not serve ${id}`);
-  return format;
+  if (api === id) return relay;
+  if (!isTranslated(api)) throw new Error(`the plan has a provider that does not serve ${id}`);
+  return translated(api);
 }

@@ -1,5 +1,7 @@
 // What a request asks for that cannot be said in a format: the candidate is passed over. Pure, and loads no translator.
-import { isJsonObject } from '../../protocol/wire/index.ts';
+import { apiFor, type Candidate } from '../../configuration/catalogue/index.ts';
+import type { ProviderApi } from '../../foundation/constants/index.ts';
+import { isJsonObject, parseJson, type RoutedRequest } from '../../protocol/wire/index.ts';
 import type { TranslatedApi } from './translated/index.ts';
 
 export type MissingFeatureName =
@@ -47,7 +49,23 @@ const fileTypes: Readonly<Record<TranslatedApi, ReadonlySet<string> | undefined>
   'generate-content': undefined,
 };
 
-export const missingFeatures = (body: Readonly<Record<string, unknown>>, api: TranslatedApi): MissingFeature[] => [
+export const isTranslated = (api: ProviderApi | undefined): api is TranslatedApi =>
+  api !== undefined && Object.hasOwn(takesUrls, api);
+
+type Body = Readonly<Record<string, unknown>>;
+
+/** What of the request a candidate cannot be told, because of the format that its provider speaks. Reads the body at most once. */
+export function featuresMissing(request: RoutedRequest): (candidate: Candidate) => readonly MissingFeature[] {
+  let body: Body | undefined;
+  return (candidate) => {
+    const api = apiFor(candidate, request.interfaceId);
+    if (!isTranslated(api) || api === request.interfaceId) return [];
+    body ??= parseJson(request.text().text) as Body;
+    return missingFeatures(body, api);
+  };
+}
+
+export const missingFeatures = (body: Body, api: TranslatedApi): MissingFeature[] => [
   ...missingMembers(body),
   ...missingTools(body),
   ...missingParts(body.messages, api),
@@ -55,7 +73,7 @@ export const missingFeatures = (body: Readonly<Record<string, unknown>>, api: Tr
 
 const isSent = (value: unknown): boolean => value !== undefined && value !== null && value !== false;
 
-function missingMembers(body: Readonly<Record<string, unknown>>): MissingFeature[] {
+function missingMembers(body: Body): MissingFeature[] {
   const format = isJsonObject(body.response_format) ? body.response_format.type : 'text';
   const asked: readonly (readonly [MissingFeatureName, string, boolean])[] = [
     ['n', 'n', Number(body.n ?? 1) > 1],
@@ -73,7 +91,7 @@ function missingMembers(body: Readonly<Record<string, unknown>>): MissingFeature
 }
 
 /** Functions only: a tool of another type is one that a provider runs, or one whose input is no JSON. */
-function missingTools({ tools, functions }: Readonly<Record<string, unknown>>): MissingFeature[] {
+function missingTools({ tools, functions }: Body): MissingFeature[] {
   const legacy =
     Array.isArray(functions) && functions.length > 0 ? [{ name: 'tools' as const, member: 'functions' }] : [];
   const listed = (Array.isArray(tools) ? tools : []).flatMap((tool, index) =>

@@ -1,13 +1,13 @@
 // The planner: facts in, an ordered list of candidates or the one right error out. No I/O. The conditions stand in the
 // order of precedence of errors, so the first check that leaves no candidate names the error. A provider outside the plan gets nothing of a request.
-import type { Candidate } from '../../configuration/catalogue/index.ts';
+import { type Candidate, serves } from '../../configuration/catalogue/index.ts';
 import { fail, GatewayError, quote } from '../../errors/index.ts';
-import { servingApis } from '../../foundation/constants/index.ts';
 import type { PolicyOptions, RoutedRequest } from '../../protocol/wire/index.ts';
+import { featuresMissing } from '../formats/index.ts';
 import type { ByokFacts } from './byok.ts';
 import { probablyFits } from './context-length.ts';
 import { excludingMember, looseningMember, satisfies, tighten } from './data-policy.ts';
-import { failUnsupported, supportsAll } from './features.ts';
+import { failUnsupported, failUntranslatable, supportsAll } from './features.ts';
 import { type OrderFacts, orderCandidates } from './order.ts';
 import { isBillable, isUnderCap } from './prices.ts';
 import { type ProviderChoice, readProviderChoice, refuseUnknownPin } from './provider-choice.ts';
@@ -68,14 +68,14 @@ function readConditions(request: RoutedRequest, facts: PlanFacts): readonly Cond
   const bringsKey = (candidate: Candidate) => facts.byok?.sourceOf(candidate) !== undefined;
   // Where the client must bring a key, our prices do not matter, and a missing key has a code of its own.
   const isPaid = (candidate: Candidate) => mustBringKey || bringsKey(candidate) || isBillable(candidate);
-  const serves = ({ provider: { apis } }: Candidate) =>
-    apis.some((api) => (servingApis[request.interfaceId] as readonly string[]).includes(api));
+  const servesClient = (candidate: Candidate) => serves(candidate, request.interfaceId);
+  const missing = featuresMissing(request);
   return [
     {
       refuse: (left) =>
-        left.some(serves) ? failUnroutable(left.filter(serves), choice, isPaid) : failUnserved(request),
+        left.some(servesClient) ? failUnroutable(left.filter(servesClient), choice, isPaid) : failUnserved(request),
       keeps: (candidate) =>
-        serves(candidate) && choice.admits(candidate.provider.id) && isEnabled(candidate) && isPaid(candidate),
+        servesClient(candidate) && choice.admits(candidate.provider.id) && isEnabled(candidate) && isPaid(candidate),
     },
     {
       refuse: () => fail('data_policy_loosening_forbidden', { param: loosening }),
@@ -91,6 +91,11 @@ function readConditions(request: RoutedRequest, facts: PlanFacts): readonly Cond
     {
       refuse: (left) => failUnsupported(left, needs.features),
       keeps: (candidate) => supportsAll(candidate, needs.features),
+    },
+    // A translation that would drop a part of the request is none.
+    {
+      refuse: (left) => failUntranslatable(left.map(missing)),
+      keeps: (candidate) => missing(candidate).length === 0,
     },
     {
       refuse: () => fail('structured_output_unsupported'),

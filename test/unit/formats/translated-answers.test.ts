@@ -11,7 +11,9 @@ type Api = (typeof apis)[number];
 
 const streamed = async (api: Api, answer: FakeAnswer) => {
   const { outcome, drained, sent } = await ask({ api, stream: true, answer, body: {} });
-  return { ...(await readTexts(outcome)), drained, sent };
+  const read =
+    outcome.kind === 'failure' ? { texts: [], error: new StreamBroken(outcome.failure) } : await readTexts(outcome);
+  return { error: undefined, ...read, drained, sent };
 };
 const brokenBy = (error: unknown) => {
   if (!(error instanceof StreamBroken)) throw new Error(`it broke with ${error}`);

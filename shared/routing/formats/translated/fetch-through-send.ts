@@ -2,6 +2,8 @@
 // sockets and the classification of failures stay the gateway's. What the package makes of a failure is not looked at.
 import { upstreamEventMaxBytes } from '../../../foundation/constants/index.ts';
 import type { AttemptFailure, CandidateAnswer, Send } from '../../providers/index.ts';
+import type { TranslatedApi } from './translated-api.ts';
+import { streamWithUsage, withUsage } from './unreported-usage.ts';
 
 /** Where a package believes the provider to be: what stands behind it is the path. Never called. */
 export const packageBaseUrl = 'https://provider.invalid';
@@ -24,12 +26,18 @@ export interface Exchange {
 export interface ExchangeOptions {
   readonly send: Send;
   readonly stream: boolean;
-  readonly accept: string;
+  readonly api: TranslatedApi;
   /** The body that goes out in place of the package's. Of its headers none does: what they announce is no preview any more. */
   readonly body: (text: string) => string;
 }
 
-export function createExchange({ send, stream, accept, body }: ExchangeOptions): Exchange {
+const streamTypes: Readonly<Record<TranslatedApi, string>> = {
+  messages: 'text/event-stream',
+  converse: 'application/vnd.amazon.eventstream',
+  'generate-content': 'text/event-stream',
+};
+
+export function createExchange({ send, stream, api, body }: ExchangeOptions): Exchange {
   let answer: CandidateAnswer | undefined;
   let failure: AttemptFailure | undefined;
   let broken: { readonly error: unknown } | undefined;
@@ -46,7 +54,7 @@ export function createExchange({ send, stream, accept, body }: ExchangeOptions):
     isUnsent = false;
     const sent = await send({
       path: String(url).slice(packageBaseUrl.length),
-      accept,
+      accept: stream ? streamTypes[api] : 'application/json',
       body: () => body(String(init?.body)),
     }).catch(rememberBroken);
     if (sent.kind === 'failure') {
@@ -55,11 +63,13 @@ export function createExchange({ send, stream, accept, body }: ExchangeOptions):
     }
     answer = sent;
     if (stream && !sent.contentType.includes('application/json')) {
-      return new Response(readable(sent.body), { headers: { 'content-type': sent.contentType } });
+      return new Response(readable(api === 'messages' ? streamWithUsage(sent.body) : sent.body), {
+        headers: { 'content-type': sent.contentType },
+      });
     }
     const text = await sent.readText().catch(rememberBroken);
     if (stream || text === undefined) failure = { kind: 'failed', cause: 'unreadable_answer' };
-    return new Response(text ?? '', { headers: { 'content-type': 'application/json' } });
+    return new Response(withUsage(text ?? '', api), { headers: { 'content-type': 'application/json' } });
   }
 
   function readable(bytes: AsyncIterable<Uint8Array>): ReadableStream<Uint8Array> {

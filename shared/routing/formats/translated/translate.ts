@@ -42,12 +42,6 @@ export type TranslatedAnswer =
     }
   | NoAnswer;
 
-const streamTypes: Readonly<Record<TranslatedApi, string>> = {
-  messages: 'text/event-stream',
-  converse: 'application/vnd.amazon.eventstream',
-  'generate-content': 'text/event-stream',
-};
-
 interface Reading {
   readonly exchange: Exchange;
   readonly head: AnswerHead;
@@ -59,12 +53,7 @@ export async function translate(call: TranslatedCall, { entry }: Candidate, send
   const { api, body, stream } = call;
   const boundTokens = askedOutputTokens(entry, call.output);
   const target: CallTarget = { api, boundTokens, thinking: thinkingOf(body, boundTokens) };
-  const exchange = createExchange({
-    send,
-    stream,
-    accept: stream ? streamTypes[api] : 'application/json',
-    body: (text) => boundBody(text, target),
-  });
+  const exchange = createExchange({ send, stream, api, body: (text) => boundBody(text, target) });
   const openModel = await loadModel(api);
   const model = openModel({ model: entry.upstream_model, fetch: exchange.fetch, generateId: toolCallIds(call.id) });
   const head: AnswerHead = { id: call.id, createdSeconds: call.createdSeconds, model: entry.upstream_model };
