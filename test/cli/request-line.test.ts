@@ -5,6 +5,7 @@ import { describe, expect, it } from '#jest';
 import { startSimulator } from '../../infra/local/simulator/index.ts';
 import { createTerminalLog } from '../../infra/local/terminal-log.ts';
 import { fail } from '../../shared/errors/index.ts';
+import { startCollector } from '../support/collector.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
 import { type RunningGateway, startGateway } from './child-processes.ts';
 
@@ -101,14 +102,30 @@ describe('npm start', () => {
     }
   });
 
-  it('--log off writes nothing of requests', async () => {
-    const gateway = await startGateway('--log off', folder);
+  it('--log off writes nothing of requests; traces go where the variables say, the last ones when it is told to stop', async () => {
+    const collector = await startCollector();
+    const gateway = await startGateway('--log off', folder, {
+      OTEL_EXPORTER_OTLP_ENDPOINT: new URL(collector.endpoint).origin,
+      OTEL_EXPORTER_OTLP_PROTOCOL: 'grpc',
+      OTEL_SERVICE_NAME: 'at-home',
+    });
     try {
       const id = await call(gateway, 'demo/fallback');
       await gateway.stop();
       expect([gateway.error(), gateway.out().includes(id)]).toEqual(['', false]);
+      expect(gateway.out()).toContain(
+        'note: OTEL_EXPORTER_OTLP_PROTOCOL has no effect: traces are sent as http/json\n',
+      );
+      const request = collector.spans().find(({ attributes }) => attributes['gw.correlation_id'] === id);
+      const attempts = collector.spans().filter(({ parentSpanId }) => parentSpanId === request?.spanId);
+      expect(attempts.map(({ name, isError }) => [name, isError])).toEqual([
+        ['chat demo/fallback', true],
+        ['chat demo/fallback', false],
+      ]);
+      expect(collector.resource()).toEqual({ 'service.name': 'at-home' });
     } finally {
       await gateway.stop();
+      await collector.stop();
     }
   });
 

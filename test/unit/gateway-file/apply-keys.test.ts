@@ -161,12 +161,15 @@ describe('a key that was revoked', () => {
 });
 
 describe('the rules of a key', () => {
-  const ruled = keyLine.replace(' }', ', expires_at: 2028-01-01, models: [acme/large-1], spend_limit_reset: monthly }');
+  const rules =
+    ', expires_at: 2028-01-01, models: [acme/large-1], spend_limit_reset: monthly, tags: { team: search } }';
+  const ruled = keyLine.replace(' }', rules);
   const item = () => database.store.get('keys', publicIdOf(exampleKey));
   const stored = {
     expires_at_ms: Date.UTC(2028, 0, 1),
     models: ['acme/large-1'],
     spend_limit_reset: 'monthly',
+    tags: { team: 'search' },
   };
 
   it('are plain attributes of its item, null where a new key has none', async () => {
@@ -182,15 +185,16 @@ describe('the rules of a key', () => {
     const { store, writes } = countingWrites(database.store);
     expect(changed(await apply(exampleText, store))).toEqual([]);
     expect(writes()).toBe(0);
-    const none = keyLine.replace(' }', ', expires_at: null, models: all, spend_limit_reset: null }');
+    const none = keyLine.replace(' }', ', expires_at: null, models: all, spend_limit_reset: null, tags: {} }');
     const plan = await planOn(database.store, spoiled(keyLine, none));
     expect(plan.changes.flatMap(({ members }) => members)).toEqual([
       { path: 'spend_limit_reset', from: 'monthly', to: null },
       { path: 'expires_at', from: '2028-01-01T00:00:00.000Z', to: null },
       { path: 'models', from: ['acme/large-1'], to: 'all' },
+      { path: 'tags.team', from: 'search' },
     ]);
     await plan.apply();
-    expect(await item()).toMatchObject({ expires_at_ms: null, models: null, spend_limit_reset: null });
+    expect(await item()).toMatchObject({ expires_at_ms: null, models: null, spend_limit_reset: null, tags: null });
   });
 });
 

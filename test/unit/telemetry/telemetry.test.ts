@@ -1,4 +1,6 @@
 // How spans wait and are sent, and what the environment says of where they go.
+import { GetSecretValueCommand, SecretsManagerClient } from '@aws-sdk/client-secrets-manager';
+import { mockClient } from 'aws-sdk-client-mock';
 import { afterAll, beforeAll, describe, expect, it } from '#jest';
 import { createExporter } from '../../../shared/composition/telemetry-exporter.ts';
 import { readTelemetryEnvironment } from '../../../shared/foundation/environment/index.ts';
@@ -205,6 +207,40 @@ describe('an export', () => {
     );
     expect(sent?.headers['x-amz-content-sha256']).toMatch(/^[0-9a-f]{64}$/);
     expect(JSON.stringify(sent)).not.toContain('a-secret-of-the-test');
+  });
+
+  it('takes its headers from a secret, and reads it again after five minutes', async () => {
+    const secrets = mockClient(SecretsManagerClient);
+    secrets.on(GetSecretValueCommand, { SecretId: 'gw/dev/otlp' }).resolves({ SecretString: 'x-key=first%20key' });
+    const former = { ...process.env };
+    process.env.AWS_REGION = 'eu-west-1';
+    collector.clear();
+    const exporter = open({ headersSecret: 'gw/dev/otlp', headers: { 'x-other': 'kept' } });
+    process.env = former;
+    const send = async (name: string) => {
+      exporter.add([span(name)]);
+      await exporter.flush();
+    };
+    await send('one');
+    await send('two');
+    expect(secrets.calls()).toHaveLength(1);
+    secrets.on(GetSecretValueCommand).resolves({ SecretString: 'x-key=second' });
+    clock.advance(300_000);
+    await send('three');
+    secrets.on(GetSecretValueCommand).resolves({ SecretString: 'canary-malformed' });
+    clock.advance(300_000);
+    await send('four');
+    await exporter.close();
+    secrets.restore();
+    expect(collector.exports.map(({ headers }) => [headers['x-key'], headers['x-other']])).toEqual([
+      ['first key', 'kept'],
+      ['first key', 'kept'],
+      ['second', 'kept'],
+    ]);
+    expect(lines.join()).toContain('the secret with the headers of the collector is malformed');
+    expect(lines.join()).not.toMatch(/first|second|canary/);
+    lines.splice(0);
+    clock.advance(60_000);
   });
 
   it('that is answered with rejected spans says how many, and nothing of what the collector says', async () => {
