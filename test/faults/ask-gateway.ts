@@ -17,6 +17,7 @@ export async function askGateway(
   const headers = Object.entries(call.headers).map(([name, value]) => [name, [value]] as const);
   const request = {
     headers: { authorization: [`Bearer ${keys[call.key]}`], ...Object.fromEntries(headers) },
+    path: `/v1${call.path ?? '/chat/completions'}`,
     arrivedAtMs: clock.nowMs(),
     body: Buffer.from(JSON.stringify(call.body)),
   };

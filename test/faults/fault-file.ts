@@ -4,6 +4,7 @@ import { behaviourNames } from '../../infra/local/simulator/index.ts';
 import { createApiKey } from '../../shared/configuration/keys/index.ts';
 import type { Randomness } from '../../shared/foundation/ids/index.ts';
 import type { FileParts, Route } from '../support/gateway-file.ts';
+import { spokenInterfaces } from '../support/spoken-interfaces.ts';
 
 /** Without these a behaviour would take longer than it takes to see what comes of it. */
 const parameters: Readonly<Record<string, string>> = {
@@ -64,6 +65,7 @@ export function faultFile(keys: Keys): FileParts {
   models['limited/echo'] = [{ provider: 'bad', upstream: 'echo', more: limits }, spare];
   return {
     models,
+    apis: spokenInterfaces.map(({ id }) => id),
     providers: { bad: impatient, good: { accepts_byok_header: true } },
     service: { function_concurrency: 8, queue_ms: 50 },
     key: { key: keys.team },

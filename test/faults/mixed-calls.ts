@@ -1,11 +1,14 @@
 // Calls of every kind, mixed by chance: JSON and streams, pairs with one Idempotency-Key, spans, cached answers,
 // functions, keys of the client's own, money that does not suffice, and clients that leave.
 import { sha256Hex } from '../../shared/foundation/ids/index.ts';
+import { spokenInterfaces } from '../support/spoken-interfaces.ts';
 import { aloneModel, endlessBehaviours, type KeyName, spareModel, workspaceOf } from './fault-file.ts';
 import type { SeededRandom } from './seeded-random.ts';
 
 export interface PlannedCall {
   readonly key: KeyName;
+  /** Below the base URL. Left out: that of chat completions. */
+  readonly path?: string | undefined;
   readonly body: Readonly<Record<string, unknown>>;
   readonly headers: Readonly<Record<string, string>>;
   /** When the client hangs up, whatever it has by then. */
@@ -36,15 +39,25 @@ const uuidOf = (random: SeededRandom): string => {
   return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-4${hex.slice(13, 16)}-8${hex.slice(17, 20)}-${hex.slice(20, 32)}`;
 };
 
+/** The same for a call of any interface, by chance. */
+function askAny(
+  random: SeededRandom,
+  model: string,
+  content: string,
+  more: Json = {},
+): Pick<PlannedCall, 'path' | 'body'> {
+  const { path, hello } = random.pick(spokenInterfaces);
+  return { path, body: hello(model, { messages: [{ role: 'user', content }], max_tokens: 64, ...more }) };
+}
+
 function plainCall(random: SeededRandom, behaviours: readonly string[], key: KeyName = 'team'): PlannedCall {
   const behaviour = random.pick(behaviours);
   const model = random.chance(0.5) ? aloneModel(behaviour) : spareModel(behaviour);
-  const body = ask(model, `Hello ${random.below(1_000_000)}`, {
+  const asked = askAny(random, model, `Hello ${random.below(1_000_000)}`, {
     stream: random.chance(0.5),
-    max_tokens: 64,
     usage: { include: random.chance(0.3) },
   });
-  return { key, body, headers: {}, leavesAfterMs: leaves(random, behaviour) };
+  return { key, ...asked, headers: {}, leavesAfterMs: leaves(random, behaviour) };
 }
 
 /** Some leave, and all that would otherwise wait for ever do. */
@@ -52,10 +65,15 @@ const leaves = (random: SeededRandom, behaviour: string): number | undefined =>
   endlessBehaviours.includes(behaviour) || random.chance(0.12) ? random.below(120) : undefined;
 
 /** One call, sent twice at once. */
-function idempotent(random: SeededRandom, key: KeyName, body: Json, marker: string | undefined): PlannedCall[] {
+function idempotent(
+  random: SeededRandom,
+  key: KeyName,
+  asked: Pick<PlannedCall, 'path' | 'body'>,
+  marker: string | undefined,
+): PlannedCall[] {
   const name = uuidOf(random);
   const recordKey = `IDEM#${workspaceOf[key]}#${sha256Hex(name)}`;
-  const call = { key, body, headers: { 'idempotency-key': name }, idempotent: { recordKey, marker } };
+  const call = { key, ...asked, headers: { 'idempotency-key': name }, idempotent: { recordKey, marker } };
   return [call, call];
 }
 
@@ -65,11 +83,9 @@ const kinds: readonly Kind[] = [
   (random) => [plainCall(random, ['echo'], 'poor')],
   (random) => {
     const marker = `once-${uuidOf(random)}`;
-    const body = ask(aloneModel(random.pick(['echo', 'cut', 'error-500', 'slow'])), marker, {
-      stream: random.chance(0.5),
-      max_tokens: 64,
-    });
-    return idempotent(random, random.pick(['team', 'limited', 'sharded']), body, marker);
+    const model = aloneModel(random.pick(['echo', 'cut', 'error-500', 'slow']));
+    const asked = askAny(random, model, marker, { stream: random.chance(0.5) });
+    return idempotent(random, random.pick(['team', 'limited', 'sharded']), asked, marker);
   },
   (random, behaviours) => {
     const headers = { 'x-gw-span-id': uuidOf(random) };
@@ -77,10 +93,11 @@ const kinds: readonly Kind[] = [
     return [call, call];
   },
   (random) => {
-    const more = { stream: random.chance(0.5), max_tokens: 64, cache: { ttl: 60 } };
-    return [{ key: 'team', body: ask(aloneModel('echo'), `Cached ${random.below(3)}`, more), headers: {} }];
+    const more = { stream: random.chance(0.5), cache: { ttl: 60 } };
+    return [{ key: 'team', ...askAny(random, aloneModel('echo'), `Cached ${random.below(3)}`, more), headers: {} }];
   },
-  (random) => idempotent(random, 'team', ask('gw/function/prompt', `Prompt ${random.below(1_000_000)}`), undefined),
+  (random) =>
+    idempotent(random, 'team', { body: ask('gw/function/prompt', `Prompt ${random.below(1_000_000)}`) }, undefined),
   (random) => [
     { key: 'team', body: ask('gw/function/workflow', JSON.stringify({ topic: random.below(1_000_000) })), headers: {} },
   ],
@@ -96,7 +113,7 @@ const kinds: readonly Kind[] = [
     const model = aloneModel(random.pick(['invalid-json', 'invalid-json-once', 'fenced-json', 'echo']));
     return [{ key: 'team', body: ask(model, 'Answer.', { response_format, max_tokens: 64 }), headers: {} }];
   },
-  (random) => [{ key: 'team', body: ask('limited/echo', `Limited ${random.below(1_000_000)}`), headers: {} }],
+  (random) => [{ key: 'team', ...askAny(random, 'limited/echo', `Limited ${random.below(1_000_000)}`), headers: {} }],
 ];
 
 /**
@@ -125,7 +142,7 @@ export const everyBehaviour = (random: SeededRandom, behaviours: readonly string
   behaviours.flatMap((behaviour) =>
     [true, false].map((stream) => ({
       key: 'team' as const,
-      body: ask(aloneModel(behaviour), `Behave ${behaviour}`, { stream, max_tokens: 64 }),
+      ...askAny(random, aloneModel(behaviour), `Behave ${behaviour}`, { stream }),
       headers: {},
       leavesAfterMs: endlessBehaviours.includes(behaviour) ? random.below(120) : undefined,
     })),

@@ -59,7 +59,7 @@ export async function sendOne(url: string, call: PlannedCall, keys: Keys): Promi
   }
   const query = silentModels.includes(call.body.model) ? `?${silentQuery}` : '';
   try {
-    const response = await fetch(`${url}/chat/completions${query}`, {
+    const response = await fetch(`${url}${call.path ?? '/chat/completions'}${query}`, {
       method: 'POST',
       headers: { authorization: `Bearer ${keys[call.key]}`, 'content-type': 'application/json', ...call.headers },
       body: JSON.stringify(call.body),

@@ -153,7 +153,7 @@ describe('a call that its key cannot pay for', () => {
 
 /** A complete answer that was made for this very request. */
 const isFreshAnswer = ({ status, headers, text }: NonNullable<SentCall['reply']>): boolean =>
-  status === 200 && headers['idempotent-replayed'] === undefined && !text.includes('data: {"error"');
+  status === 200 && headers['idempotent-replayed'] === undefined && !/data: \{("type":"error",)?"error"/.test(text);
 
 describe('all storms together', () => {
   it('brought every outcome about', () => {

@@ -3,7 +3,7 @@
 import { validateHeaderName, validateHeaderValue } from 'node:http';
 import { type ErrorCode, errorCatalogue } from '../../shared/errors/index.ts';
 import type { Reply } from './call-gateway.ts';
-import { uuid } from './expect-error.ts';
+import { type ErrorBody, plainErrorOf, uuid } from './expect-error.ts';
 
 const doneLine = 'data: [DONE]\n\n';
 const inside = /node_modules|\/work\/|\bat \w+ \(\S+:\d|DynamoDB|sk-gw-/;
@@ -34,6 +34,10 @@ function checkAnswer(reply: Reply): void {
   must(!reply.isStream && reply.headers['content-type'] === 'application/json', 'an answer that is no JSON', reply);
   const body = readObject(reply.text, reply);
   const isCompletion = 'choices' in body;
+  if (body.type === 'message') {
+    must(Number(reply.headers['x-gw-cost']) >= 0, 'a message without its cost', reply);
+    return;
+  }
   must(isCompletion || 'data' in body || reply.text === '{}', 'neither an answer nor a listing', reply);
   // A number, whatever the provider called its usage.
   const { cost } = (body.usage ?? {}) as { cost?: unknown };
@@ -44,7 +48,14 @@ function checkAnswer(reply: Reply): void {
 function checkEnvelope(reply: Reply): void {
   const { status, headers, text, isStream } = reply;
   must(!isStream && headers['content-type'] === 'application/json', 'an error that is no JSON', reply);
-  const { error: named, message, correlation_id, reason, detail, ...others } = readObject(text, reply);
+  const {
+    error: named,
+    message,
+    correlation_id,
+    reason,
+    detail,
+    ...others
+  } = plainErrorOf(readObject(text, reply) as never) as Partial<Record<keyof ErrorBody, unknown>>;
   // Below neither base URL an unknown path is told in OpenAI's form, where the code stands inside `error`.
   const error = status === 404 && typeof named === 'object' ? (named as { code?: unknown } | null)?.code : named;
   must(Object.keys(others).length === 0, 'members beside those of the envelope', reply);
@@ -57,6 +68,28 @@ function checkEnvelope(reply: Reply): void {
 }
 
 function checkStream(reply: Reply): void {
+  const { text } = reply;
+  if (text.startsWith('event: ')) checkNamedEvents(reply);
+  else checkChunks(reply);
+}
+
+/** Each event is named, and the last one ends the message or says why it broke. */
+function checkNamedEvents(reply: Reply): void {
+  const events = reply.text.split('\n\n').filter((event) => event !== '' && !event.startsWith(':'));
+  const names = events.map((event) => /^event: (\w+)\ndata: [^\n\r]*$/.exec(event)?.[1] ?? '');
+  must(!names.includes(''), 'not one named data line an event', reply);
+  must(
+    names.slice(0, -1).every((name) => name !== 'error' && name !== 'message_stop'),
+    'more behind the end',
+    reply,
+  );
+  if (names.at(-1) !== 'error') return;
+  const { error } = readObject(events.at(-1)?.split('\ndata: ')[1] ?? '', reply);
+  const { details } = error as { details: { error_code: string } };
+  must(midStreamCodes.includes(details.error_code), 'an error event with a code of its own', reply);
+}
+
+function checkChunks(reply: Reply): void {
   const { text } = reply;
   must(text.endsWith(doneLine) && text.indexOf(doneLine) === text.length - doneLine.length, 'not one [DONE]', reply);
   for (const event of text.slice(0, -doneLine.length).split('\n\n')) {
