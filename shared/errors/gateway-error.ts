@@ -84,16 +84,18 @@ export interface Rejection {
   readonly reason: RejectionReason | undefined;
   /** The member of the request that all of them complained about. */
   readonly param: string | undefined;
+  /** The member that holds the prompt. */
+  readonly promptMember: string;
   /** Tokens, of the model that was called. */
   readonly contextLength: number;
 }
 
 /** The invalid_request of a request that every provider rejected, in the gateway's own words. */
-export function failRejected({ reason, param, contextLength }: Rejection): GatewayError {
+export function failRejected({ reason, param, promptMember, contextLength }: Rejection): GatewayError {
   if (reason === 'context_length_exceeded') {
     // Coding agents look for these very words, and then shorten the conversation.
     const message = `This model's maximum context length is ${contextLength} tokens (${reason}).`;
-    return fail('invalid_request', { message, reason, param: param ?? 'messages' });
+    return fail('invalid_request', { message, reason, param: param ?? promptMember });
   }
   const about = param === undefined ? '' : ` because of its member ${param}`;
   const why = reason === undefined ? '' : ` (${reason})`;

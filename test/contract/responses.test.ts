@@ -25,7 +25,10 @@ describe('the interface of Responses', () => {
         'acme/silent-usage': served('no-usage'),
         'zen/chat-only': [{ provider: 'zen', upstream: 'echo' }],
         'acme/searching': served('echo', { supported_params: { ...abilities, extras: ['web_search', 'mcp'] } }),
-        'acme/plain': served('echo', { supported_params: { ...abilities, vision: false, tools: false } }),
+        'acme/plain': served('echo', {
+          supported_params: { ...abilities, vision: false, tools: false, json_schema: false },
+        }),
+        'acme/too-long': served('error-400:context_length_exceeded'),
       },
       providers: { acme: { ...apis, data_policy: { zdr: true } }, globex: { ...apis, data_policy: { zdr: true } } },
       workspace: { features: { presets: true } },
@@ -261,6 +264,12 @@ describe('the interface of Responses', () => {
     ['an output bound that is none', { max_output_tokens: 0 }, 'invalid_request', 'max_output_tokens'],
     ['a model of another interface', { model: 'zen/chat-only' }, 'model_not_routable', 'model'],
     ['an unknown member of provider', { provider: { onlyy: [] } }, 'invalid_request', 'provider.onlyy'],
+    [
+      'a schema that no entry honours',
+      { model: 'acme/plain', text: { format: { type: 'json_schema' } } },
+      'structured_output_unsupported',
+      'text.format',
+    ],
     ['a dearer tier', { service_tier: 'priority' }, 'feature_unsupported', 'service_tier'],
     ['a tool of the provider', { tools: [{ type: 'web_search_preview' }] }, 'feature_unsupported', 'tools[0]'],
     [
@@ -289,6 +298,17 @@ describe('the interface of Responses', () => {
     const response = await post({ model: 'acme/echo', ...body }, { 'x-gw-error-format': 'openai' });
     expect(await response.json()).toMatchObject({ error: { code, param } });
     expect(gateway.simulator.calls).toEqual([]);
+  });
+
+  it('says in the words that agents look for that a prompt is too long, and which member holds it', async () => {
+    const answer = await postJson({ model: 'acme/too-long' }, { 'x-gw-error-format': 'openai' });
+    expect(answer).toMatchObject({
+      error: {
+        code: 'context_length_exceeded',
+        param: 'input',
+        message: expect.stringMatching(/maximum context length is 128000 tokens/),
+      },
+    });
   });
 
   it('calls a tool of the provider where the entry lists it, and lets tools of the client pass, whatever their type', async () => {

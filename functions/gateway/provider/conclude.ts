@@ -38,6 +38,7 @@ function rejectedByAll(call: ModelCall, failures: readonly AttemptFailure[]): Ga
   return failRejected({
     reason: others.length === 0 ? reason : undefined,
     param: agreedParam(failures, call.request.text()),
+    promptMember: call.request.promptMember,
     contextLength: Math.max(...call.plan.map(({ entry }) => entry.context_length)),
   });
 }

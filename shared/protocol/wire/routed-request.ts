@@ -25,6 +25,8 @@ export interface RoutedRequest {
   readonly responseSchema: unknown;
   /** It refers to what one provider keeps, so that no other can serve it. */
   readonly firstCandidateOnly: boolean;
+  /** The member that holds the prompt. */
+  readonly promptMember: string;
   /** `user`, for the record. */
   readonly user: string | undefined;
   /** Read from the body on first use, as is the size. */
@@ -44,7 +46,8 @@ export type Feature =
 /** What a candidate must be able to do. */
 export interface RequestNeeds {
   readonly features: readonly Feature[];
-  readonly jsonSchema: boolean;
+  /** The member that asks for answers which satisfy a schema. Undefined: none does. */
+  readonly schemaMember: string | undefined;
   /** The member that asks a provider to keep what it was sent. Undefined: none does. */
   readonly storingMember: string | undefined;
   /** Bytes of the prompt's text: images and audio are counted by other rules, so their bytes say nothing. */

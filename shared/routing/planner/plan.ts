@@ -98,8 +98,8 @@ function readConditions(request: RoutedRequest, facts: PlanFacts): readonly Cond
       keeps: (candidate) => missing(candidate).length === 0,
     },
     {
-      refuse: () => fail('structured_output_unsupported'),
-      keeps: ({ entry }) => !needs.jsonSchema || entry.supported_params.json_schema,
+      refuse: () => fail('structured_output_unsupported', { param: needs.schemaMember }),
+      keeps: ({ entry }) => needs.schemaMember === undefined || entry.supported_params.json_schema,
     },
     // A connection must be able to serve the model and the features, so it is looked for among those.
     {

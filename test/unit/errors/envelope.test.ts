@@ -104,7 +104,14 @@ describe('an error answer in the form of OpenAI', () => {
   });
 
   it('has the reason as its code where clients look for it there, and the extras inside the error', () => {
-    const long = bodyOf(failRejected({ reason: 'context_length_exceeded', param: undefined, contextLength: 128_000 }));
+    const long = bodyOf(
+      failRejected({
+        reason: 'context_length_exceeded',
+        param: undefined,
+        promptMember: 'input',
+        contextLength: 128_000,
+      }),
+    );
     expect(long.error).toMatchObject({ code: 'context_length_exceeded', reason: 'context_length_exceeded' });
     const tools = bodyOf(fail('invalid_request', { reason: 'invalid_tools' }));
     expect(tools.error).toMatchObject({ code: 'invalid_request', reason: 'invalid_tools' });
@@ -128,6 +135,7 @@ describe('what a client is told when every provider rejected its request', () =>
     const { message, param, code } = failRejected({
       reason: 'context_length_exceeded',
       param: undefined,
+      promptMember: 'messages',
       contextLength: 128_000,
     });
     expect(message).toBe("This model's maximum context length is 128000 tokens (context_length_exceeded).");
@@ -136,7 +144,8 @@ describe('what a client is told when every provider rejected its request', () =>
 
   it('is the reason and the member that they agree on', () => {
     const told = (rejection: Partial<Parameters<typeof failRejected>[0]>) =>
-      failRejected({ reason: undefined, param: undefined, contextLength: 1, ...rejection }).message;
+      failRejected({ reason: undefined, param: undefined, promptMember: 'messages', contextLength: 1, ...rejection })
+        .message;
     expect(told({ reason: 'invalid_tools', param: 'tools' })).toContain('tools (invalid_tools).');
     expect(told({ reason: 'invalid_prompt' })).toContain('(invalid_prompt).');
     expect(told({ param: 'temperature' })).toContain('member temperature.');

@@ -84,6 +84,7 @@ function checkMembers(raw: Readonly<Record<string, unknown>>, text: () => JsonTe
     choices: body.n ?? 1,
     responseSchema: readResponseSchema(body),
     firstCandidateOnly: false,
+    promptMember: 'messages',
     user: typeof raw.user === 'string' ? raw.user : undefined,
   };
   return {

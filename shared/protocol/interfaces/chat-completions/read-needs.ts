@@ -25,7 +25,8 @@ export function readNeeds({ raw, stream, choices }: ChatMembers): RequestNeeds {
     ...neededOf(extras).map(([extra, member]) => ({ extra, member })),
   ] satisfies Feature[];
   const storingMember = (raw.store ?? false) === false ? undefined : 'store';
-  return { features, jsonSchema: format === 'json_schema', storingMember, promptBytes: promptBytesOf(raw.messages) };
+  const schemaMember = format === 'json_schema' ? 'response_format' : undefined;
+  return { features, schemaMember, storingMember, promptBytes: promptBytesOf(raw.messages) };
 }
 
 const neededOf = (asked: Readonly<Record<string, string | false | undefined>>): [string, string][] =>

@@ -26,7 +26,7 @@ export function readNeeds(members: MessagesMembers): RequestNeeds {
   ];
   // Nothing asks a provider to keep what it was sent.
   const storingMember = undefined;
-  return { features, jsonSchema: false, storingMember, promptBytes: callSizeOf(members).textBytes };
+  return { features, schemaMember: undefined, storingMember, promptBytes: callSizeOf(members).textBytes };
 }
 
 /** Undefined: the client runs it. */

@@ -79,6 +79,7 @@ function check(schema: typeof messagesSchema | typeof countTokensSchema, json: J
     preset: undefined,
     responseSchema: undefined,
     firstCandidateOnly: false,
+    promptMember: 'messages',
     user: userOf(raw.metadata),
   };
   return {

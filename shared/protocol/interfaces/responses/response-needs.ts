@@ -20,7 +20,7 @@ export function responseNeeds(body: ResponsesBody, json: JsonText): RequestNeeds
   }
   return {
     features,
-    jsonSchema: format === 'json_schema',
+    schemaMember: format === 'json_schema' ? 'text.format' : undefined,
     storingMember: store === true ? 'store' : undefined,
     promptBytes: bytesOf(json, 'input') + bytesOf(json, 'instructions'),
   };

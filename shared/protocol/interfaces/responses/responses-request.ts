@@ -73,6 +73,7 @@ function check(json: JsonText): ClientRequest {
     preset: undefined,
     responseSchema: undefined,
     firstCandidateOnly: refersToKept(body),
+    promptMember: 'input',
     user: typeof raw.user === 'string' ? raw.user : undefined,
     needs: once(() => responseNeeds(body, json)),
     size: once(() => responseSize(body, json)),
