@@ -30,11 +30,14 @@ beforeAll(async () => {
         },
       ],
     },
-    moreWorkspaces: [{ id: 'other', credit_usd: '1', keys: [{ name: hostile, key: otherKey }] }],
+    moreWorkspaces: [
+      { id: 'other', credit_usd: '1', keys: [{ name: hostile, key: otherKey, tags: { team: 'search' } }] },
+    ],
   });
   ada = await operatorOf(gateway, 'ada');
   for (const model of ['acme/echo', 'acme/failing', 'acme/echo', 'acme/failing', 'acme/echo']) {
-    await (await gateway.post(hello(model))).text();
+    const tags = model === 'acme/failing' ? 'team=ads,run=7' : 'run=8';
+    await (await gateway.post(hello(model), { 'x-gw-tags': tags })).text();
   }
   await (await gateway.post(hello('acme/echo'), { authorization: `Bearer ${otherKey}` })).text();
   await gateway.settled();
@@ -138,6 +141,8 @@ describe('the management interface', () => {
     ['/calls?outcome=good', 'outcome'],
     ['/calls?workspace=a%2Fb', 'workspace'],
     ['/overview?since=yesterday', 'since'],
+    ['/overview?tag=Team', 'tag'],
+    ['/calls?tag=team', 'tag'],
   ])('refuses %s and names the parameter', async (path, param) => {
     const { status, body } = await ada.get(path);
     expect([status, body.error, body.message]).toEqual([
@@ -175,6 +180,15 @@ describe('the overview', () => {
       expect.objectContaining({ provider: 'globex', attempts: 2, failed_attempts: 2 }),
     );
     expect(by_key).toContainEqual(expect.objectContaining({ name: hostile, workspace: 'other', calls: 1 }));
+    expect(body.data).not.toHaveProperty('by_tag');
+    const { by_tag } = (await ada.get('/overview?since=2h&tag=team')).body.data;
+    expect(by_tag.map(({ value, calls, failed }: Record<string, unknown>) => [value, calls, failed])).toEqual(
+      expect.arrayContaining([
+        [null, 3, 0],
+        ['search', 1, 0],
+        ['ads', 2, 2],
+      ]),
+    );
     const byDay = (await ada.get('/overview?since=7d')).body.data;
     expect([byDay.interval, byDay.totals.calls]).toEqual(['day', totals.calls]);
     expect([7, 8]).toContain(byDay.series.length);
@@ -198,7 +212,7 @@ describe('the calls', () => {
     );
   });
 
-  it('are found by workspace, key, model, provider of any attempt, and outcome', async () => {
+  it('are found by workspace, key, model, provider of any attempt, outcome, and tags', async () => {
     const found = async (query: string) => (await ada.get(`/calls?${query}`)).body.data.length;
     const publicId = parseApiKey(gateway.key)?.publicId;
     const counts = await Promise.all(
@@ -210,9 +224,12 @@ describe('the calls', () => {
         'model=acme/echo',
         'provider=globex',
         'outcome=failed',
+        'tag=team%3Dsearch',
+        'tag=team%3Dads,run%3D7',
+        'tag=team%3Dads,run%3D8',
       ].map(found),
     );
-    expect(counts).toEqual([5, 0, 5, 1, 4, 2, 2]);
+    expect(counts).toEqual([5, 0, 5, 1, 4, 2, 2, 1, 2, 0]);
   });
 
   it('are shown one by one with every attempt, and no prompt or answer', async () => {

@@ -6,6 +6,7 @@ import { findCall, isCallPosition, matchesFilter, readCallPage } from '../../../
 import { fail } from '../../../shared/errors/index.ts';
 import { timeOfUuidv7 } from '../../../shared/foundation/ids/index.ts';
 import { collect } from '../../../shared/foundation/parallel/index.ts';
+import { readTags } from '../../../shared/protocol/wire/index.ts';
 import type { OperatorDependencies } from '../dependencies.ts';
 import { anyText, id, sinceParameter } from '../request/forms.ts';
 import type { Work } from '../request/manage.ts';
@@ -19,13 +20,22 @@ const parameters = z.strictObject({
   key: z.optional(anyText),
   model: z.optional(anyText),
   provider: z.optional(anyText),
+  /** `team=search`; of several, with commas between them, all. */
+  tag: z.optional(
+    z.pipe(
+      z
+        .string()
+        .check(z.refine((text) => readTags(text) !== undefined, { error: 'must be a tag such as team=search' })),
+      z.transform((text) => readTags(text)),
+    ),
+  ),
   outcome: z.optional(z.literal('failed', { error: 'must be failed, or be left out' })),
   before: cursorParameter,
   limit: limitParameter,
 });
 
 export const listCalls: Work = async (deps, request) => {
-  const { since, workspace, outcome, before, limit, ...filter } = readQuery(request, parameters);
+  const { since, workspace, outcome, tag: tags, before, limit, ...filter } = readQuery(request, parameters);
   const nowMs = deps.clock.nowMs();
   const page = await readCallPage({
     records: deps.records,
@@ -34,7 +44,7 @@ export const listCalls: Work = async (deps, request) => {
     nowMs,
     before: fromCursor(before, 'before', isCallPosition),
     limit,
-    matches: (record) => matchesFilter(record, { ...filter, failed: outcome === 'failed' }),
+    matches: (record) => matchesFilter(record, { ...filter, tags, failed: outcome === 'failed' }),
   });
   const next_cursor = page.next === undefined ? null : toCursor(page.next);
   return { data: page.calls.map(operatorCallDocument), next_cursor };

@@ -3,19 +3,24 @@ import * as z from 'zod/mini';
 import { readOverview, type UsageSummary } from '../../../shared/accounting/reports/index.ts';
 import { formatUsd } from '../../../shared/foundation/money/index.ts';
 import { collect } from '../../../shared/foundation/parallel/index.ts';
-import { sinceParameter } from '../request/forms.ts';
+import { tagNameShape } from '../../../shared/protocol/wire/index.ts';
+import { matching, sinceParameter } from '../request/forms.ts';
 import type { Work } from '../request/manage.ts';
 import { readQuery } from '../request/read-asked.ts';
 
-const parameters = z.strictObject({ since: sinceParameter });
+const parameters = z.strictObject({
+  since: sinceParameter,
+  /** By whose values calls are grouped too. */
+  tag: z.optional(matching(tagNameShape, 'the name of a tag')),
+});
 
 export const overview: Work = async ({ records, workspaceStore, clock }, request) => {
-  const { since } = readQuery(request, parameters);
+  const { since, tag } = readQuery(request, parameters);
   const nowMs = clock.nowMs();
   const workspaces = (await collect(workspaceStore.list())).map(({ id }) => id);
   // A call that ends in this very millisecond is one of them.
   const range = { records, workspaces, sinceMs: nowMs - since, beforeMs: nowMs + 1 };
-  const read = await readOverview(range);
+  const read = await readOverview(range, tag);
   return {
     data: {
       since: instantOf(range.sinceMs),
@@ -38,6 +43,8 @@ export const overview: Work = async ({ records, workspaceStore, clock }, request
         workspace,
         ...figuresOf(summary),
       })),
+      // Null: the call has no such tag.
+      by_tag: read.byTag?.map((summary) => ({ value: summary.group, ...figuresOf(summary) })),
     },
   };
 };

@@ -32,9 +32,12 @@ export interface UsageOverview {
   readonly byModel: readonly UsageSummary[];
   readonly byProvider: readonly UsageSummary[];
   readonly byKey: readonly KeyUsage[];
+  /** By the values of the tag that was asked for. Undefined: none was. */
+  readonly byTag: readonly UsageSummary[] | undefined;
 }
 
-export async function readOverview(range: CallRange): Promise<UsageOverview> {
+/** `tag`: its name. */
+export async function readOverview(range: CallRange, tag?: string): Promise<UsageOverview> {
   const { sinceMs, beforeMs } = range;
   const interval = beforeMs - sinceMs <= hourlyMaxDays * dayMs ? 'hour' : 'day';
   const stepMs = interval === 'hour' ? hourMs : dayMs;
@@ -45,11 +48,13 @@ export async function readOverview(range: CallRange): Promise<UsageOverview> {
   const [model, provider, key] = (['model', 'provider', 'key'] as const).map((by) =>
     createUsageGroups((call) => sharesOf(call, by)),
   ) as [typeof total, typeof total, typeof total];
+  const byTag = tag === undefined ? undefined : createUsageGroups((call) => sharesOf(call, `tag:${tag}`));
   const newestOfKey = new Map<string, CallRecord>();
   let [calls, days, countedSinceMs] = [0, 0, beforeMs];
   for await (const window of readNewestFirst(range)) {
     for (const call of window.calls) {
       for (const groups of [total, series, model, provider, key]) groups.add(call);
+      byTag?.add(call);
       if (!newestOfKey.has(call.keyPublicId)) newestOfKey.set(call.keyPublicId, call);
     }
     calls += window.calls.length;
@@ -73,6 +78,7 @@ export async function readOverview(range: CallRange): Promise<UsageOverview> {
         const newest = newestOfKey.get(summary.group ?? '');
         return { ...summary, workspace: newest?.workspace ?? '', name: newest?.keyName };
       }),
+    byTag: byTag?.summaries().sort(dearestFirst),
   };
 }
 
