@@ -64,6 +64,9 @@ describe('the build of the project', () => {
     expect(bundles.map(({ name }) => name)).toEqual(['gateway', 'models', 'operator', 'web']);
     const uploaded = {
       gateway: [
+        'anthropic-model.cjs',
+        'bedrock-model.cjs',
+        'google-model.cjs',
         'index.cjs',
         'index.mjs',
         'openapi.cjs',
@@ -71,10 +74,14 @@ describe('the build of the project', () => {
         'schema-check.cjs',
         'schema-worker.cjs',
         'telemetry.cjs',
+        'translated.cjs',
       ],
       models: ['index.cjs', 'index.mjs', 'telemetry.cjs'],
       operator: ['index.cjs', 'index.mjs', 'page', 'schema-check.cjs', 'telemetry.cjs'],
       web: [
+        'anthropic-model.cjs',
+        'bedrock-model.cjs',
+        'google-model.cjs',
         'index.js',
         'openapi.cjs',
         'package.json',
@@ -82,10 +89,11 @@ describe('the build of the project', () => {
         'schema-check.cjs',
         'schema-worker.cjs',
         'telemetry.cjs',
+        'translated.cjs',
       ],
     };
     for (const { name, file, bytes, beside } of bundles) {
-      expect(file).toBe(join(output, name, String(uploaded[name][0])));
+      expect(file).toBe(join(output, name, name === 'web' ? 'index.js' : 'index.cjs'));
       expect((await readdir(dirname(file))).toSorted()).toEqual(uploaded[name]);
       for (const size of [bytes, ...Object.values(beside)]) expect(size).toBeLessThan(bundleMaxBytes);
     }
@@ -143,6 +151,42 @@ describe('the build of the project', () => {
       expect(text).not.toContain('resourceSpans');
       const { createExporter } = await import(join(dirname(file), 'telemetry.cjs'));
       expect(createExporter).toBeInstanceOf(Function);
+    }
+  });
+
+  it('keeps the packages of other formats in a file for each, loaded by the one that translates, ready to work', async () => {
+    const usage = { input_tokens: 1, output_tokens: 1, inputTokens: 1, outputTokens: 1, totalTokens: 2 };
+    const said = [{ type: 'text', text: 'Hello.' }];
+    const answers = {
+      messages: [
+        'anthropic',
+        { id: 'm', type: 'message', model: 'c', role: 'assistant', content: said, stop_reason: 'end_turn', usage },
+      ],
+      converse: [
+        'amazon-bedrock',
+        { output: { message: { role: 'assistant', content: said } }, stopReason: 'end_turn', usage },
+      ],
+      'generate-content': ['google', { candidates: [{ content: { parts: said }, finishReason: 'STOP' }] }],
+    } as const;
+    for (const { name, file } of bundles) {
+      const found = (bundled: string) => packagesIn(output, name, bundled, /@ai-sdk\/[a-z-]+/);
+      expect([name, await found(basename(file))]).toEqual([name, []]);
+      if (!callsProviders(name)) continue;
+      expect(await readFile(file, 'utf8')).toContain('require("./translated.cjs")');
+      expect(await found('translated.cjs')).toEqual(['@ai-sdk/provider']);
+      const { translate } = await import(join(dirname(file), 'translated.cjs'));
+      for (const [api, [own, answer]] of Object.entries(answers)) {
+        const bundled = `${own.replace('amazon-', '')}-model.cjs`;
+        expect(await found(bundled)).toContain(`@ai-sdk/${own}`);
+        // Messages of zod in other languages would be half of the file.
+        expect(await readFile(join(dirname(file), bundled), 'utf8')).not.toContain('Entrée invalide');
+        const readText = async () => JSON.stringify(answer);
+        const send = async () => ({ kind: 'answer', contentType: 'application/json', readText });
+        const body = { messages: [{ role: 'user', content: 'Hi.' }] };
+        const call = { api, body, stream: false, output: { maxOutputTokens: 10, isOutputOpen: false }, id: 'a' };
+        const translated = await translate(call, { entry: { upstream_model: 'm', max_output_tokens: 10 } }, send);
+        expect(JSON.parse(translated.text).choices[0].message.content).toBe('Hello.');
+      }
     }
   });
 

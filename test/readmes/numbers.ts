@@ -47,6 +47,9 @@ export function statedNumbers(number: ReturnType<typeof numbersOf>): Readonly<Re
   const heap =
     number('schema-workers.ts', 'maxOldGenerationSizeMb') + number('schema-workers.ts', 'maxYoungGenerationSizeMb');
   return {
+    'shared/routing/formats/translated/README.md': [
+      `a budget at least ${grouped(number('thinking.ts', 'thinkingMinTokens'))} tokens`,
+    ],
     'README.md': [`what ${budget} seconds mean for long answers`],
     'functions/gateway/README.md': [
       `All rounds together have ${seconds(constants.admissionTimeoutMs)} seconds`,

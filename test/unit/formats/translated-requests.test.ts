@@ -219,6 +219,35 @@ const features: readonly (readonly [
     },
   ],
   [
+    'top_k and penalties, where there is a word for them',
+    { top_k: 5, frequency_penalty: 0.5, presence_penalty: 0.25 },
+    {
+      messages: ({ top_k, ...rest }) => [top_k, JSON.stringify(rest).includes('enalty')],
+      converse: ({ inferenceConfig }) => inferenceConfig,
+      'generate-content': ({ generationConfig }) => generationConfig,
+    },
+    {
+      messages: [5, false],
+      converse: { maxTokens: 8_192 },
+      // This model takes no penalties.
+      'generate-content': { maxOutputTokens: 8_192, topK: 5 },
+    },
+  ],
+  [
+    'cache_control of a message, and of a tool',
+    { messages: [{ ...user('Long.'), ...ephemeral }], tools: [{ ...weather, ...forAnHour }] },
+    {
+      messages: ({ messages, tools }) => [messages[0].content, tools[0].cache_control],
+      converse: ({ messages, toolConfig }) => [messages[0].content, toolConfig.tools.length],
+      'generate-content': (body) => JSON.stringify(body).includes('ache'),
+    },
+    {
+      messages: [[{ type: 'text', text: 'Long.', ...ephemeral }], forAnHour.cache_control],
+      converse: [[{ text: 'Long.' }, { cachePoint: { type: 'default' } }], 1],
+      'generate-content': false,
+    },
+  ],
+  [
     "no bound: the entry's own is sent",
     {},
     {
@@ -491,6 +520,11 @@ describe.each(apis)('a request to a provider of %s', (api) => {
       { numRuns: 60 },
     );
   });
+});
+
+it('penalties go to a model of Gemini that takes them', async () => {
+  const { generationConfig } = await sentBody('generate-content', { presence_penalty: 0.25 }, 'gemini-2.0-flash');
+  expect(generationConfig.presencePenalty).toBe(0.25);
 });
 
 describe('a conversation with tools', () => {
