@@ -110,6 +110,16 @@ describe('an answer', () => {
     expect(await lastRecord()).toMatchObject({ interfaceId: 'messages', costPicoUsd: 17_000_000n, stream: false });
   });
 
+  it('is found by its id, with its interface', async () => {
+    const response = await post(hello('echo'));
+    await response.text();
+    await gateway.settled();
+    const found = await gateway.get(`/generation?id=${response.headers.get('request-id')}`);
+    expect(await found.json()).toMatchObject({
+      data: { interface: 'messages', cost_usd: response.headers.get('x-gw-cost') },
+    });
+  });
+
   it('of a stream has the same events with their names and in their order, each byte for byte, and no other end', async () => {
     const { text, events, headers } = await stream('unknown-members');
     const sent = unknownMembersTexts('messages', {}).data;

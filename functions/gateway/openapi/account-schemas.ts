@@ -40,6 +40,7 @@ const generationDescriptions: Readonly<Partial<Record<keyof CallDocument, string
   error_message: 'Of the error that the client got in place of an answer.',
   replay_of: 'The id of the call whose stored answer this one got.',
   model: 'Null: no model answered.',
+  interface: '`chat-completions`, `messages`, `count-tokens`, `responses` or `embeddings`.',
   model_asked: 'Null: the body names none that could be read.',
 };
 

@@ -170,13 +170,17 @@ const shownCall = (record: CallRecord): ShownCall => ({ ...callDocument(record),
 const modelOf = ({ function_id, model, model_asked }: ShownCall) =>
   (function_id === null ? model : null) ?? model_asked;
 
-/** Who paid is said where some call was not paid with credit, tags where some call has one. */
+/** The interface is said where some call had another than chat completions, who paid where it was not credit, tags where there are some. */
 const callFieldsOf = (calls: readonly ShownCall[]): readonly Field<ShownCall>[] =>
   callFields.filter(
     ({ title }) =>
       (title !== 'paid by' || calls.some(({ is_byok }) => is_byok)) &&
+      (title !== 'interface' || calls.some((call) => isOtherInterface(call.interface))) &&
       (title !== 'tags' || calls.some(({ tags }) => tags !== null)),
   );
+
+/** Null: of a release that had no other. */
+const isOtherInterface = (name: string | null): boolean => name !== null && name !== 'chat-completions';
 
 /** What finds a call again is left out last: its time, outcome and id never are. */
 const callFields: readonly Field<ShownCall>[] = [
@@ -198,6 +202,7 @@ const callFields: readonly Field<ShownCall>[] = [
   },
   { title: 'cost USD', align: 'decimal', leftOut: 6, value: ({ cost_usd }) => cost_usd },
   { title: 'paid by', leftOut: 3, value: ({ is_byok }) => (is_byok ? 'BYOK' : '') },
+  { title: 'interface', leftOut: 3, value: (call) => call.interface },
   { title: 'tags', isFlexible: true, leftOut: 4, value: ({ tags }) => tags },
   { title: 'key', isFlexible: true, leftOut: 4, value: ({ key_name, key_public_id }) => key_name ?? key_public_id },
   { title: 'id', value: ({ id }) => id },

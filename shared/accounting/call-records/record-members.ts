@@ -79,9 +79,6 @@ export const members = {
   workspace: required('workspace', id),
   arrivedAtMs: required('arrived_at_ms', instant, { document: 'created_at' }),
 
-  /** Undefined: of a release that had chat completions only. */
-  interfaceId: optional('interface', interfaceId, hidden),
-
   outcome: required('outcome', outcome),
   cutCode: optional('cut_code', errorCode, hidden),
   /** Catalogue id of the model that answered. Undefined: none did. */
@@ -100,6 +97,8 @@ export const members = {
   attempts: required('attempts', count, { document: 'attempt_count' }),
   /** Why the attempts that failed did so, one short word each, such as `status_503`. */
   attemptCauses: required('attempt_causes', words(attemptsMax), hidden),
+  /** Undefined: of a release that had chat completions only. */
+  interfaceId: optional('interface', interfaceId),
   functionId: optional('function_id', id),
   revisionId: optional('revision_id', id),
   stream: required('stream', flag),

@@ -33,7 +33,11 @@ export interface Candidate {
 export const serves = (candidate: Candidate, interfaceId: InterfaceId): boolean =>
   apiFor(candidate, interfaceId) !== undefined;
 
-/** The interface of its provider that a call of this one of a client goes to: the same where it speaks it. */
+/** A call of this interface is relayed to it as it is: the first that can serve it. */
+export const isOwnApi = (interfaceId: InterfaceId, api: ProviderApi | undefined): boolean =>
+  servingApis[interfaceId][0] === api;
+
+/** The interface of its provider that a call of this one of a client goes to: its own where it speaks it. */
 export function apiFor({ provider }: Pick<Candidate, 'provider'>, interfaceId: InterfaceId): ProviderApi | undefined {
   const serving: readonly ProviderApi[] = servingApis[interfaceId];
   return serving.find((api) => provider.apis.includes(api));

@@ -4,6 +4,7 @@ export {
   type CandidatePrices,
   type Catalogue,
   type CatalogueModel,
+  isOwnApi,
   loadCatalogue,
   serves,
 } from './catalogue.ts';

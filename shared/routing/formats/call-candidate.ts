@@ -1,5 +1,5 @@
 // Calls a candidate in the format that it speaks, and reads its answer as the client's interface does.
-import { apiFor, type Candidate } from '../../configuration/catalogue/index.ts';
+import { apiFor, type Candidate, isOwnApi } from '../../configuration/catalogue/index.ts';
 import type { AnswerEvent, ClientInterface, JsonAnswer } from '../../protocol/interfaces/index.ts';
 import { classifyErrorObject, type NoAnswer, readStream, type Send } from '../providers/index.ts';
 import { isTranslated } from './missing-features.ts';
@@ -42,7 +42,7 @@ export async function callCandidate(call: FormatCall, candidate: Candidate, send
 /** What the client speaks is relayed as it is where the provider speaks it too. */
 function formatOf({ id }: ClientInterface, candidate: Candidate): Format {
   const api = apiFor(candidate, id);
-  if (api === id) return relay;
+  if (isOwnApi(id, api)) return relay;
   if (!isTranslated(api)) throw new Error(`the plan has a provider that does not serve ${id}`);
   return translated(api);
 }

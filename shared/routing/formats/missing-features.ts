@@ -1,5 +1,5 @@
 // What a request asks for that cannot be said in a format: the candidate is passed over. Pure, and loads no translator.
-import { apiFor, type Candidate } from '../../configuration/catalogue/index.ts';
+import { apiFor, type Candidate, isOwnApi } from '../../configuration/catalogue/index.ts';
 import type { ProviderApi } from '../../foundation/constants/index.ts';
 import { isJsonObject, parseJson, type RoutedRequest } from '../../protocol/wire/index.ts';
 import type { TranslatedApi } from './translated/index.ts';
@@ -59,7 +59,7 @@ export function featuresMissing(request: RoutedRequest): (candidate: Candidate) 
   let body: Body | undefined;
   return (candidate) => {
     const api = apiFor(candidate, request.interfaceId);
-    if (!isTranslated(api) || api === request.interfaceId) return [];
+    if (!isTranslated(api) || isOwnApi(request.interfaceId, api)) return [];
     body ??= parseJson(request.text().text) as Body;
     return missingFeatures(body, api);
   };
