@@ -101,6 +101,8 @@ const floors: readonly Readonly<Record<string, string>>[] = [
     [`${gateway}/account`]: 'What a key may see of itself; calls no provider.',
     [`${gateway}/stored-function`]: 'Runs provider calls of a function through the loop of plain calls.',
   },
+  { [`${operator}/dependencies.ts`]: 'Types only.' },
+  { [`${operator}/request`]: 'Who asks, and in which form; nothing of what is read or changed.' },
   {
     [`${gateway}/serve.ts`]: 'The sequence of stages; no rules of its own.',
     [`${gateway}/openapi`]: 'Describes what is checked and answered; loaded on demand.',
@@ -108,9 +110,7 @@ const floors: readonly Readonly<Record<string, string>>[] = [
   { [`${operator}/page`]: 'Runs in a browser: knows the management interface, and nothing of what is behind it.' },
   {
     [`${operator}/console`]: 'Files of the page: knows no store and no key.',
-    [`${operator}/dependencies.ts`]: 'Types only.',
   },
-  { [`${operator}/request`]: 'Who asks, and in which form; nothing of what is read or changed.' },
   {
     [`${operator}/accounts`]: 'What operators read and change of keys and credit.',
     [`${operator}/catalogue`]: 'What operators read of models and providers.',

@@ -4,6 +4,7 @@ import { expectError } from '../support/expect-error.ts';
 import { newKey, promptFunction } from '../support/gateway-file.ts';
 import { type Harness, hello, startHarness } from '../support/harness.ts';
 import { type Operator, operatorOf, walk } from '../support/operator-requests.ts';
+import { description, differencesOf, faultsOf, operationOf } from './api-description.ts';
 
 const hostile = '<img src=x onerror=alert(1)>';
 const otherKey = newKey();
@@ -150,6 +151,64 @@ describe('the management interface', () => {
       'invalid_request',
       expect.stringContaining(param === 'limit' && path.includes('&') ? 'twice' : param),
     ]);
+  });
+});
+
+describe('the description of the interface', () => {
+  it.each(['overview', 'calls', 'providers', 'models', 'keys', 'workspaces', 'functions'])(
+    'says what GET %s answers, errors included',
+    async (path) => {
+      const operation = operationOf('GET', `/v1/manage/${path}`);
+      for (const query of ['', '?colour=red']) {
+        expect(await differencesOf(operation, (await ada.get(`/${path}${query}`)).response)).toEqual([]);
+      }
+      const refused = await fetch(`${gateway.url}/manage/${path}`);
+      expect(await differencesOf(operation, refused)).toEqual([]);
+      expect(operation).toMatchObject({ security: [{ operatorKey: [] }] });
+    },
+  );
+
+  it('takes the bodies that the gateway takes, and names no member that it refuses', async () => {
+    const bodyOf = (method: string, path: string) =>
+      (operationOf(method, path) as unknown as { requestBody: { content: { 'application/json': { schema: object } } } })
+        .requestBody.content['application/json'].schema as Record<string, unknown>;
+    const key = bodyOf('POST', '/v1/manage/keys');
+    expect(faultsOf(key, { workspace: 'team', name: 'n', rpm: null, models: 'all', tags: { team: 'x' } })).toEqual([]);
+    for (const wrong of [
+      { name: 'n' },
+      { workspace: 'team', name: 'n', rpm: 0 },
+      { workspace: 'team', name: 'n', a: 1 },
+    ]) {
+      expect(faultsOf(key, wrong)).not.toEqual([]);
+    }
+    const changes = bodyOf('PATCH', '/v1/manage/keys/{public_id}');
+    expect(faultsOf(changes, { status: 'revoked', expires_at: '2027-01-01' })).toEqual([]);
+    expect(faultsOf(bodyOf('POST', '/v1/manage/workspaces/{id}/credits'), { amount_usd: '5', id: 'a/b' })).not.toEqual(
+      [],
+    );
+    expect(faultsOf(bodyOf('POST', '/v1/manage/functions/{workspace}/{id}/activate'), { revision: 'r2' })).toEqual([]);
+    expect(Object.keys(description.paths).filter((path) => path.startsWith('/v1/manage/'))).toHaveLength(13);
+  });
+
+  it('says what changes answer', async () => {
+    const differences = async (method: string, path: string, described: string, body?: unknown) =>
+      differencesOf(operationOf(method, `/v1/manage${described}`), (await ada.send(method, path, body)).response);
+    const made = await ada.send('POST', '/keys', { workspace: 'other', name: 'described' });
+    expect(await differencesOf(operationOf('POST', '/v1/manage/keys'), made.response)).toEqual([]);
+    const id = made.body.data.public_id;
+    expect(await differences('PATCH', `/keys/${id}`, '/keys/{public_id}', { status: 'revoked' })).toEqual([]);
+    const credits = '/workspaces/{id}/credits';
+    for (const body of [
+      { amount_usd: '0.1', id: 'd' },
+      { amount_usd: '0.2', id: 'd' },
+      { amount_usd: '-9', id: 'e' },
+      {},
+    ]) {
+      expect(await differences('POST', '/workspaces/other/credits', credits, body)).toEqual([]);
+    }
+    expect(await differences('POST', '/functions/team/label/enable', '/functions/{workspace}/{id}/enable')).toEqual([]);
+    const [call] = (await ada.get('/calls?limit=1')).body.data;
+    expect(await differences('GET', `/calls/${call.id}`, '/calls/{id}')).toEqual([]);
   });
 });
 
@@ -402,9 +461,9 @@ describe('the keys', () => {
     expect((await ada.send('PATCH', `/keys/${parseApiKey(ada.key)?.publicId}`, { status: 'revoked' })).status).toBe(
       404,
     );
-    expect((await ada.get('/keys?workspace=other')).body.data).toEqual([
+    expect((await ada.get('/keys?workspace=other')).body.data).toContainEqual(
       expect.objectContaining({ name: hostile, rpm: null, status: 'active' }),
-    ]);
+    );
   });
 
   it('are walked page by page, each once, also those with names of markup', async () => {
@@ -429,7 +488,7 @@ describe('the credit of workspaces', () => {
         id: 'invoice-1',
         amount_usd: '25',
         change: 'added',
-        workspace: { granted_usd: '26' },
+        workspace: { granted_usd: '26.1' },
       });
     });
     expect([first, more]).toEqual([
@@ -444,7 +503,7 @@ describe('the credit of workspaces', () => {
     const conflict = await add('26');
     expect([conflict.status, conflict.body.error]).toEqual([409, 'idempotency_conflict']);
     const after = await creditOf('other');
-    expect([before.granted_usd, after.granted_usd]).toEqual(['1', '26']);
+    expect([before.granted_usd, after.granted_usd]).toEqual(['1.1', '26.1']);
   });
 
   it('is not taken where calls hold it or have spent it: 402, and nothing is taken', async () => {

@@ -40,16 +40,21 @@ describe('the routes', () => {
   });
 
   it('are all described, with their methods, below exactly the base URLs that serve them', async () => {
-    const { message } = (await (await send('GET', '/v1/nothing')).json()) as { message: string };
-    const served = message
-      .slice(message.indexOf('There are: ') + 'There are: '.length)
-      .split('; ')
-      .map((route) => (route.startsWith('/') ? `GET ${route}` : route).replace('*', '{id}'));
+    const servedBy = async (unknownPath: string) => {
+      const { message } = (await (await send('GET', unknownPath)).json()) as { message: string };
+      const routes = message.slice(message.indexOf('There are: ') + 'There are: '.length).split('; ');
+      // One path with two methods is two routes.
+      return routes.flatMap((route) => {
+        const [methods = '', path] = route.startsWith('/') ? ['GET', route] : route.split(/ (?=\/)/);
+        return methods.split(', ').map((method) => `${method} ${path}`);
+      });
+    };
+    const served = [...new Set([...(await servedBy('/v1/nothing')), ...(await servedBy('/v1/manage/nothing'))])];
     const isOfClients = (route: string) => / \/(v1\/|health$)/.test(route);
     const described = Object.entries(description.paths).flatMap(([path, item]) =>
       Object.keys(item)
         .filter((member) => !member.startsWith('x-'))
-        .map((method) => `${method.toUpperCase()} ${path}`),
+        .map((method) => `${method.toUpperCase()} ${path.replaceAll(/\{\w+\}/g, '*')}`),
     );
     expect(described.filter(isOfClients).toSorted()).toEqual(served.filter(isOfClients).toSorted());
     expect(described.length).toBeGreaterThan(6);
@@ -58,7 +63,7 @@ describe('the routes', () => {
       if (bases === undefined) continue;
       for (const base of ['/v1', '/openai/v1']) {
         // A method that no path takes tells a path that there is from one that there is not.
-        const response = await send('PUT', path.replace('/v1', base).replace('{id}', 'auto'));
+        const response = await send('PUT', path.replace('/v1', base).replaceAll(/\{\w+\}/g, 'auto'));
         await response.text();
         expect([base, path, response.status]).toEqual([base, path, bases.includes(base) ? 405 : 404]);
       }

@@ -4,6 +4,7 @@ import { basePaths, rootPaths, routePaths } from '../../../shared/foundation/con
 import { codesOf, errorResponses } from './error-responses.ts';
 import { parameters, responseHeaders } from './headers.ts';
 import { objectSchema, schemaReference } from './json-schema.ts';
+import { managePathItems } from './manage-operations.ts';
 import { countTokens, createEmbeddings, createMessage, createResponse } from './relayed-operations.ts';
 
 const hello = { messages: [{ role: 'user', content: 'Hello' }] };
@@ -194,5 +195,6 @@ export const paths = {
   [`/v1${routePaths.key}`]: { ...belowFirst, get: readKey },
   [`/v1${routePaths.credits}`]: { ...belowFirst, get: readCredits },
   [`/v1${routePaths.generation}`]: { ...belowFirst, get: readGeneration },
+  ...managePathItems(belowFirst),
   [rootPaths.health]: { get: readHealth },
 };

@@ -1,7 +1,6 @@
 // GET and POST /v1/manage/keys, PATCH /v1/manage/keys/{public_id}: API keys in the words of the gateway file. Only the answer that
 // makes a key has its text.
 import * as z from 'zod/mini';
-import { spendLimitResets } from '../../../shared/accounting/holds/index.ts';
 import {
   createKey,
   type KeyFigures,
@@ -13,42 +12,13 @@ import {
 import { fromWrittenKey, writtenKey } from '../../../shared/configuration/keys/index.ts';
 import { formatUsd, type PicoUsd, parseUsd } from '../../../shared/foundation/money/index.ts';
 import { collect, mapParallel, parallelReads } from '../../../shared/foundation/parallel/index.ts';
-import { listOf, tagNameShape, tagsMax, tagValueShape } from '../../../shared/protocol/wire/index.ts';
-import { id, instant, matching, notEmpty, usd } from '../request/forms.ts';
+import { keyChangesSchema, newKeySchema } from '../request/body-schemas.ts';
+import { id } from '../request/forms.ts';
 import type { Work } from '../request/manage.ts';
 import { pageOf, pageParameters } from '../request/pages.ts';
 import { readBody, readQuery } from '../request/read-asked.ts';
 
 const parameters = z.strictObject({ ...pageParameters, workspace: z.optional(id) });
-
-const modelsMax = 256;
-const name = z
-  .string()
-  .check(z.minLength(1), z.maxLength(64), z.regex(/^\P{Cc}*$/u, { error: 'must hold no control characters' }));
-const tags = z
-  .record(
-    matching(tagNameShape, 'the name of a tag: lower-case letters, digits, _, . or -, which begins with a letter'),
-    matching(tagValueShape, '1 to 64 visible ASCII characters without , and ='),
-  )
-  .check(z.refine((written) => Object.keys(written).length <= tagsMax, { error: `must hold at most ${tagsMax} tags` }));
-
-/** What is left out stays, or has its default. */
-const settings = {
-  rpm: z.optional(z.nullable(z.int().check(z.minimum(1)))),
-  spend_limit_usd: z.optional(z.nullable(usd)),
-  spend_limit_reset: z.optional(z.nullable(z.enum(spendLimitResets))),
-  expires_at: z.optional(z.nullable(instant)),
-  models: z.optional(
-    z.union([z.literal('all'), listOf(z.string().check(z.minLength(1), z.maxLength(128)), { itemsMax: modelsMax })], {
-      error: 'must be "all" or a list of ids of models',
-    }),
-  ),
-  tags: z.optional(tags),
-};
-export const newKeySchema = z.strictObject({ workspace: id, name, ...settings });
-export const keyChangesSchema = z
-  .strictObject({ name: z.optional(name), status: z.optional(z.enum(['active', 'revoked'])), ...settings })
-  .check(notEmpty);
 
 export const listKeys: Work = async (deps, request) => {
   const { workspace, ...page } = readQuery(request, parameters);

@@ -9,15 +9,12 @@ import {
 } from '../../../shared/configuration/administration/index.ts';
 import { formatUsd, parseUsd } from '../../../shared/foundation/money/index.ts';
 import { mapParallel, parallelReads } from '../../../shared/foundation/parallel/index.ts';
-import { id, usdChange } from '../request/forms.ts';
+import { creditSchema } from '../request/body-schemas.ts';
 import type { Work } from '../request/manage.ts';
 import { pageOf, pageParameters } from '../request/pages.ts';
 import { readBody, readQuery } from '../request/read-asked.ts';
 
 const parameters = z.strictObject(pageParameters);
-
-/** `id` names the addition, as the number of an invoice does. */
-export const creditSchema = z.strictObject({ amount_usd: usdChange, id });
 
 export const listWorkspaces: Work = async (deps, request) => {
   const asked = readQuery(request, parameters);

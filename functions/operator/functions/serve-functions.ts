@@ -3,13 +3,13 @@ import * as z from 'zod/mini';
 import { changeFunction, readFunctions } from '../../../shared/configuration/administration/index.ts';
 import type { FunctionRecord, RevisionRecord } from '../../../shared/configuration/stored-functions/index.ts';
 import { fail } from '../../../shared/errors/index.ts';
+import { activationSchema } from '../request/body-schemas.ts';
 import { id } from '../request/forms.ts';
 import type { Work } from '../request/manage.ts';
 import { pageOf, pageParameters } from '../request/pages.ts';
 import { readBody, readQuery } from '../request/read-asked.ts';
 
 const parameters = z.strictObject({ ...pageParameters, workspace: z.optional(id) });
-export const activationSchema = z.strictObject({ revision: id });
 
 export const listFunctions: Work = async (deps, request) => {
   const { workspace, ...page } = readQuery(request, parameters);

@@ -1,0 +1,179 @@
+// The management interface, which the operator function serves where there is one.
+import { type ErrorCode, okStatus } from '../../../shared/errors/index.ts';
+import { managePaths } from '../../../shared/foundation/constants/index.ts';
+import {
+  activationSchema,
+  creditSchema,
+  jsonSchemaOf,
+  keyChangesSchema,
+  newKeySchema,
+} from '../../operator/request/body-schemas.ts';
+import { errorResponses } from './error-responses.ts';
+import { parameters as headerParameters, responseHeaders } from './headers.ts';
+import { arrayOf, type JsonSchema, objectSchema, schemaReference, text } from './json-schema.ts';
+
+const readCodes: readonly ErrorCode[] = [
+  'invalid_request',
+  'invalid_correlation',
+  'UNAUTHORIZED',
+  'not_found',
+  'method_not_allowed',
+  'internal_error',
+  'RATE_LIMITER_UNAVAILABLE',
+];
+const changeCodes: readonly ErrorCode[] = [
+  ...readCodes,
+  'request_too_large',
+  'PAYMENT_REQUIRED',
+  'idempotency_conflict',
+];
+
+const single = (name: string) => objectSchema({ data: schemaReference(name) });
+const list = (name: string) =>
+  objectSchema({ data: arrayOf(schemaReference(name)), next_cursor: { type: ['string', 'null'] } });
+
+const inQuery = (name: string, description: string, schema: JsonSchema = text) => ({
+  name,
+  in: 'query',
+  required: false,
+  description,
+  schema,
+});
+const inPath = (name: string, description: string) => ({ name, in: 'path', required: true, description, schema: text });
+
+const since = inQuery(
+  'since',
+  'A length of time before now, such as `90s`, `15m`, `24h` (the default) or `7d`; at most `90d`.',
+);
+const limit = inQuery('limit', 'Items of a page.', { type: 'integer', minimum: 1, maximum: 200, default: 50 });
+const page = [limit, inQuery('cursor', 'The `next_cursor` of the page before.')];
+const ofWorkspace = inQuery('workspace', 'Those of this workspace only.');
+
+interface Asked {
+  readonly parameters?: readonly object[];
+  readonly body?: Parameters<typeof jsonSchemaOf>[0];
+}
+
+const operation = (
+  operationId: string,
+  summary: string,
+  answer: JsonSchema,
+  { parameters = [], body }: Asked = {},
+) => ({
+  operationId,
+  summary,
+  security: [{ operatorKey: [] }],
+  parameters: [...parameters, ...headerParameters.models],
+  ...(body === undefined
+    ? {}
+    : {
+        requestBody: {
+          required: true,
+          content: { 'application/json': { schema: jsonSchemaOf(body) } },
+        },
+      }),
+  responses: {
+    [okStatus]: {
+      description: summary,
+      headers: responseHeaders.onEvery,
+      content: { 'application/json': { schema: answer } },
+    },
+    ...errorResponses(/^(create|update|add|enable|disable|activate)/.test(operationId) ? changeCodes : readCodes),
+  },
+});
+
+const callFilters = [
+  since,
+  ofWorkspace,
+  inQuery('key', 'Name or public id of the key.'),
+  inQuery('model', 'Asked for, or answered.'),
+  inQuery('provider', 'That of any attempt.'),
+  inQuery('outcome', 'Calls whose clients got no whole answer.', { type: 'string', enum: ['failed'] }),
+  inQuery('before', 'The `next_cursor` of the page before.'),
+  limit,
+];
+const functionName = [inPath('workspace', 'The workspace.'), inPath('id', 'The function.')];
+const publicId = inPath('public_id', 'Of the key.');
+
+const operations = {
+  overview: {
+    get: operation('readOverview', 'Calls, failures, cost and latency over the time', single('ManagedOverview'), {
+      parameters: [since],
+    }),
+  },
+  calls: { get: operation('listCalls', 'Calls, the newest first', list('ManagedCall'), { parameters: callFilters }) },
+  call: {
+    get: operation('readCall', 'One call, with what providers said of their failures', single('ManagedCall'), {
+      parameters: [inPath('id', 'The `x-request-id` of the answer.')],
+    }),
+  },
+  providers: {
+    get: operation('listProviders', 'Providers: statistics, cooling, use of limits', list('ManagedProvider'), {
+      parameters: page,
+    }),
+  },
+  models: {
+    get: operation('listCatalogue', 'The catalogue, with the state of each provider', list('ManagedModel'), {
+      parameters: page,
+    }),
+  },
+  keys: {
+    get: operation('listKeys', 'API keys with what they spent', list('ManagedKey'), {
+      parameters: [ofWorkspace, ...page],
+    }),
+    post: operation('createKey', 'Make an API key', single('NewKey'), { body: newKeySchema }),
+  },
+  key: {
+    patch: operation('updateKey', 'Change or revoke an API key', single('ManagedKey'), {
+      parameters: [publicId],
+      body: keyChangesSchema,
+    }),
+  },
+  workspaces: {
+    get: operation('listWorkspaces', 'Workspaces with their credit', list('ManagedWorkspace'), { parameters: page }),
+  },
+  credits: {
+    post: operation('addCredit', 'Add credit to a workspace, or take some away, once per id', single('ManagedCredit'), {
+      parameters: [inPath('id', 'The workspace.')],
+      body: creditSchema,
+    }),
+  },
+  functions: {
+    get: operation('listFunctions', 'Stored functions with their revisions', list('ManagedFunction'), {
+      parameters: [ofWorkspace, ...page],
+    }),
+  },
+  enableFunction: {
+    post: operation('enableFunction', 'Let a function serve again', single('ManagedFunction'), {
+      parameters: functionName,
+    }),
+  },
+  disableFunction: {
+    post: operation('disableFunction', 'Let a function serve no call', single('ManagedFunction'), {
+      parameters: functionName,
+    }),
+  },
+  activateFunction: {
+    post: operation('activateRevision', 'Make a revision the one that serves', single('ManagedFunction'), {
+      parameters: functionName,
+      body: activationSchema,
+    }),
+  },
+} satisfies Record<keyof typeof managePaths, object>;
+
+/** `/v1/manage/keys/*` with the names of its parameters. */
+function describedPath(name: keyof typeof managePaths): string {
+  const [operation] = Object.values(operations[name]) as {
+    readonly parameters: readonly { name?: string; in?: string }[];
+  }[];
+  const names = (operation?.parameters ?? []).flatMap((parameter) => (parameter.in === 'path' ? [parameter.name] : []));
+  return `/v1${managePaths[name].replaceAll('*', () => `{${names.shift()}}`)}`;
+}
+
+export const managePathItems = (more: object): Readonly<Record<string, object>> =>
+  Object.fromEntries(
+    (Object.keys(managePaths) as (keyof typeof managePaths)[]).map((name) => [
+      describedPath(name),
+      { ...more, ...operations[name] },
+    ]),
+  );

@@ -1,0 +1,127 @@
+import { describe, expect, it } from '#jest';
+import { type CallRecord, callPosition } from '../../../shared/accounting/call-records/index.ts';
+import { readCallPage, readOverview } from '../../../shared/accounting/reports/index.ts';
+import { callRecord } from '../../support/call-record.ts';
+
+const nowMs = Date.parse('2026-11-20T12:00:00Z');
+const hourMs = 3_600_000;
+const dayMs = 24 * hourMs;
+
+/** A UUIDv7 of this moment. */
+const idAt = (epochMs: number, number: number): string => {
+  const time = epochMs.toString(16).padStart(12, '0');
+  return `${time.slice(0, 8)}-${time.slice(8)}-7000-8000-${number.toString(16).padStart(12, '0')}`;
+};
+
+/** A table with calls at these times; counts what is read of it. */
+function tableOf(times: readonly number[], more: (at: number) => Partial<CallRecord> = () => ({})) {
+  const calls = times.map((arrivedAtMs, at) =>
+    callRecord({ arrivedAtMs, executionId: idAt(arrivedAtMs, at), ...more(at) }),
+  );
+  const counts = { calls: 0, days: 0 };
+  const byDay = Map.groupBy(calls, ({ arrivedAtMs }) => Math.floor(arrivedAtMs / dayMs));
+  return {
+    calls,
+    counts,
+    records: {
+      async *read(_workspace: string, day: string, { sinceMs = 0, beforeMs = Infinity } = {}) {
+        counts.days += 1;
+        for (const call of byDay.get(Date.parse(day) / dayMs) ?? []) {
+          if (call.arrivedAtMs < sinceMs || call.arrivedAtMs >= beforeMs) continue;
+          counts.calls += 1;
+          yield call;
+        }
+      },
+    },
+  };
+}
+
+const steadily = (count: number, everyMs: number) =>
+  Array.from({ length: count }, (_none, at) => nowMs - 1 - at * everyMs);
+const range = (table: ReturnType<typeof tableOf>, sinceMs: number) => ({
+  records: table.records,
+  workspaces: ['team-a'],
+  sinceMs,
+});
+const all = () => true;
+
+describe('a page of calls', () => {
+  it('reads no further back than it needs, however many calls are older', async () => {
+    const table = tableOf(steadily(30_000, 60_000));
+    const page = await readCallPage({ ...range(table, nowMs - 90 * dayMs), nowMs, limit: 50, matches: all });
+    expect(page.calls.map(callPosition)).toEqual(table.calls.slice(0, 50).map(callPosition));
+    expect(page.next).toBe(callPosition(table.calls[49] as CallRecord));
+    expect(table.counts.calls).toBeLessThan(500);
+  });
+
+  it('of a busy minute is found without reading the hour', async () => {
+    const table = tableOf(steadily(40_000, 5));
+    const page = await readCallPage({ ...range(table, nowMs - dayMs), nowMs, limit: 10, matches: all });
+    expect(page.calls.map(callPosition)).toEqual(table.calls.slice(0, 10).map(callPosition));
+    // The first window holds too many, so it is cut.
+    expect(table.counts.calls).toBeLessThan(35_000);
+  });
+
+  it('that finds nothing stops at its bound, says where to go on, and the next ones reach the end', async () => {
+    const table = tableOf(steadily(30_000, 60_000), (at) => ({ keyName: at === 29_999 ? 'oldest' : 'other' }));
+    const matches = ({ keyName }: CallRecord) => keyName === 'oldest';
+    const found: CallRecord[] = [];
+    let before: string | undefined;
+    let pages = 0;
+    do {
+      const readBefore = table.counts.calls;
+      const page = await readCallPage({ ...range(table, nowMs - 90 * dayMs), nowMs, limit: 50, matches, before });
+      expect(table.counts.calls - readBefore).toBeLessThan(60_000);
+      found.push(...page.calls);
+      before = page.next;
+      pages += 1;
+    } while (before !== undefined && pages < 20);
+    expect(found.map(({ keyName }) => keyName)).toEqual(['oldest']);
+    expect(pages).toBeGreaterThan(1);
+  });
+
+  it('leaves out and repeats no call where several came in one millisecond', async () => {
+    const table = tableOf([...Array(7).fill(nowMs - 5), ...Array(7).fill(nowMs - 4)]);
+    const seen: string[] = [];
+    let before: string | undefined;
+    do {
+      const page = await readCallPage({ ...range(table, nowMs - hourMs), nowMs, limit: 3, matches: all, before });
+      seen.push(...page.calls.map(callPosition));
+      before = page.next;
+    } while (before !== undefined);
+    expect(seen).toEqual(table.calls.map(callPosition).toSorted().reverse());
+  });
+});
+
+describe('an overview', () => {
+  it('of more calls than it may count says from when on all are counted, and counts exactly those', async () => {
+    const table = tableOf(steadily(70_000, 2_000));
+    const overview = await readOverview({ ...range(table, nowMs - 2 * dayMs), beforeMs: nowMs + 1 });
+    expect(overview.isComplete).toBe(false);
+    expect(overview.countedSinceMs).toBeGreaterThan(nowMs - 2 * dayMs);
+    expect(overview.total.calls).toBe(
+      table.calls.filter(({ arrivedAtMs }) => arrivedAtMs >= overview.countedSinceMs).length,
+    );
+    expect(overview.total.calls).toBeGreaterThanOrEqual(50_000);
+    expect(overview.total.calls).toBeLessThan(70_000);
+  });
+
+  it('of a quiet time has every hour, and looks at no more days than there are', async () => {
+    const table = tableOf([nowMs - 1, nowMs - 5 * hourMs]);
+    const overview = await readOverview({ ...range(table, nowMs - dayMs), beforeMs: nowMs + 1 });
+    expect([
+      overview.isComplete,
+      overview.series.length,
+      overview.series.map(({ calls }) => calls).filter(Boolean),
+    ]).toEqual([true, 25, [1, 1]]);
+    expect(table.counts.days).toBeLessThan(12);
+  });
+
+  it('of many workspaces stops after so many of their days', async () => {
+    const table = tableOf([nowMs - 1]);
+    const workspaces = Array.from({ length: 1_000 }, (_none, at) => `w${at}`);
+    const overview = await readOverview({ ...range(table, nowMs - 90 * dayMs), workspaces, beforeMs: nowMs + 1 });
+    expect(overview.isComplete).toBe(false);
+    expect(table.counts.days).toBeLessThan(6_000);
+  });
+});
