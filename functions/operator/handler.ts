@@ -16,6 +16,6 @@ export const prepare = async () => {
 };
 
 // The build puts the page beside this bundle.
-const page = pageFolder(join(__dirname, 'page'));
+const page = pageFolder(join(__dirname, 'page'), environment.gatewayUrl);
 
 export const handler = createBufferedHandler(createOperatorGateway(composition, page), composition);

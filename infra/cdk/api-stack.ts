@@ -60,9 +60,12 @@ export class ApiStack extends Stack {
     // CloudFormation deletes no stack whose export another one imports: the data stack goes last.
     const dataStack = Fn.importValue(dataStackName(stage));
     const compute = createCompute(this, { stage, settings, bundlesRoot, dataStack, commonAccess, chatAccess });
+    // Without a distribution the console has a URL of its own, and its page must be told where clients call.
+    const gatewayUrl = settings.edge === 'none' ? { [environmentNames.gatewayUrl]: compute.url } : {};
+    const consoleAccess = mergeAccess(commonAccess, { statements: [], environment: gatewayUrl });
     const operator =
       settings.console === true
-        ? createOperatorFunction(this, { stage, settings, bundlesRoot, commonAccess })
+        ? createOperatorFunction(this, { stage, settings, bundlesRoot, commonAccess: consoleAccess })
         : undefined;
     const edge =
       originSecret === undefined ? undefined : this.#edge({ stage, settings }, { compute, operator }, originSecret);

@@ -259,6 +259,19 @@ if (typeof browser === 'string') {
       // The operator is still signed in.
       await page.getByRole('heading', { name: 'Playground' }).waitFor();
     });
+
+    it('tries a call where clients call, also where the console has another address, and asks for nothing else there', async () => {
+      const { apart, operatorKey, gateway } = served;
+      const window = await openWindow(browser, apart);
+      const { page } = window;
+      await page.goto(`/console?view=playground&model=acme%2Fecho#key=${operatorKey}`);
+      while ((await page.getByLabel('Base URL').inputValue()) !== gateway.url);
+      await page.getByLabel('API key').fill(gateway.key);
+      await page.getByRole('button', { name: 'Send' }).click();
+      await page.getByRole('list', { name: 'Attempts in their order' }).waitFor();
+      expect(new Set(window.faults)).toEqual(new Set([`request to ${gateway.url}/chat/completions`]));
+      await window.close();
+    });
   });
 }
 

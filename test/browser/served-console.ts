@@ -1,4 +1,5 @@
 // A gateway with real calls behind the console, and an operator of it.
+import { createOperatorGateway } from '../../functions/operator/routes.ts';
 import { builtPage } from '../../infra/local/console-page.ts';
 import { createWholeGateway } from '../../infra/local/serve-all.ts';
 import { createOperator } from '../../shared/configuration/administration/index.ts';
@@ -10,6 +11,8 @@ import { serveGateway } from '../support/serve-gateway.ts';
 export const hostile = '<img src=x onerror=alert(1)>';
 
 export interface ServedConsole {
+  /** Origin of a console that has an address of its own, as on a stage without a distribution. */
+  readonly apart: string;
   readonly gateway: Harness;
   readonly origin: string;
   readonly operatorKey: string;
@@ -49,6 +52,11 @@ export async function serveConsole(): Promise<ServedConsole> {
   });
   const { text: operatorKey } = await createOperator(gateway.composition, 'ada');
   const server = await serveGateway(gateway.composition, createWholeGateway(gateway.composition, builtPage()));
+  const gatewayUrl = new URL(gateway.url).origin;
+  const apart = await serveGateway(
+    gateway.composition,
+    createOperatorGateway(gateway.composition, { ...builtPage(), gatewayUrl }),
+  );
   const bodies = [hello('acme/echo'), hello('both/fallback'), hello('globex/failing'), hello(hostile)];
   for (const body of bodies) await (await gateway.post(body, { 'x-title': hostile })).text();
   const authorization = `Bearer ${hostileKey}`;
@@ -57,8 +65,10 @@ export async function serveConsole(): Promise<ServedConsole> {
   return {
     gateway,
     origin: new URL(server.url).origin,
+    apart: new URL(apart.url).origin,
     operatorKey,
     async stop() {
+      await apart.close();
       await server.close();
       await gateway.stop();
     },

@@ -1,5 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from '#jest';
+import { pageFolder } from '../../functions/operator/console/page-folder.ts';
+import { createOperatorGateway } from '../../functions/operator/routes.ts';
 import { type Harness, startHarness } from '../support/harness.ts';
+import { serveGateway } from '../support/serve-gateway.ts';
 
 let gateway: Harness;
 beforeAll(async () => {
@@ -46,6 +49,27 @@ describe('the page of the console', () => {
     const response = await send(path);
     expect(response.status).toBe(404);
     expect(await response.text()).not.toMatch(/startHarness|not for browsers|support/);
+  });
+
+  it('may call where clients call, and no other place', async () => {
+    const settings = await send('/console/settings.json');
+    expect([settings.status, settings.headers.get('cache-control'), await settings.json()]).toEqual([
+      200,
+      'no-cache',
+      { gateway_url: null },
+    ]);
+    const gatewayUrl = 'https://abc.lambda-url.eu-west-1.on.aws/';
+    const { composition } = gateway;
+    const apart = await serveGateway(
+      composition,
+      createOperatorGateway(composition, pageFolder('nowhere', gatewayUrl)),
+    );
+    const response = await fetch(new URL('/console/settings.json', apart.url));
+    expect(await response.json()).toEqual({ gateway_url: gatewayUrl });
+    expect(response.headers.get('content-security-policy')).toContain(
+      "; connect-src 'self' https://abc.lambda-url.eu-west-1.on.aws; ",
+    );
+    await apart.close();
   });
 
   it('may be read by no page of another origin', async () => {

@@ -76,6 +76,11 @@ describe('the distribution', () => {
       /OperatorFunctionFunctionUrl\w+","FunctionUrl"\]\},"console"/,
     );
     expect(resourcesOf(direct, 'AWS::Lambda::Url')).toHaveLength(3);
+    // Its page is told where clients call: behind a distribution that is where the page is.
+    const told = /"GW_GATEWAY_URL":\{"Fn::GetAtt":\["Chat\w*Url\w*","FunctionUrl"\]\}/g;
+    expect(JSON.stringify(direct.toJSON()).match(told)).toHaveLength(1);
+    const { api: behindEdge } = synthesizeStage('dev', { console: true });
+    expect(JSON.stringify(behindEdge.toJSON())).not.toContain('GW_GATEWAY_URL');
     for (const { api: without } of [synthesizeStage('prod'), synthesizeStage('dev', { edge: 'none' })]) {
       expect(Object.keys(without.findOutputs('ConsoleUrl'))).toEqual([]);
       expect(JSON.stringify(without.toJSON())).not.toMatch(/"Operator|ConsoleUrl|\/manage\//);

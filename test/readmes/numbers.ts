@@ -106,6 +106,7 @@ export function statedNumbers(number: ReturnType<typeof numbersOf>): Readonly<Re
       `or ${grouped(number('usage-overview.ts', 'overviewDaysMax'))} days of workspaces`,
     ],
     'functions/operator/README.md': [
+      `at most ${kib(number('page.ts', 'pageMaxBytes'))} KB compressed`,
       `(1 to ${number('pages.ts', 'limitMax')}, default ${number('pages.ts', 'limitDefault')})`,
       `a body holds at most ${kib(number('read-asked.ts', 'bodyMaxBytes'))} KiB`,
       `(per hour up to ${number('usage-overview.ts', 'hourlyMaxDays')} days, then per day`,

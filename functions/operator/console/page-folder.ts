@@ -11,6 +11,8 @@ export interface PageFile {
 }
 
 export interface Page {
+  /** Where clients call. Absent: where the page is. */
+  readonly gatewayUrl?: string | undefined;
   /** Undefined: there is no such file, or it is none that a browser may get. */
   read(name: string): Promise<PageFile | undefined>;
 }
@@ -29,9 +31,10 @@ export function pageFile(name: string, text: string): PageFile | undefined {
 }
 
 /** A folder that is not there has no files. What is built into it later is found. */
-export function pageFolder(folder: string): Page {
+export function pageFolder(folder: string, gatewayUrl?: string): Page {
   const files = new Map<string, PageFile>();
   return {
+    gatewayUrl,
     async read(name) {
       const known = files.get(name);
       if (known !== undefined) return known;

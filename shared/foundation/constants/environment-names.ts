@@ -14,4 +14,6 @@ export const environmentNames = {
   providerSecret: 'GW_PROVIDER_SECRET',
   /** Name or ARN of the secret that holds headers for the collector of traces: where they are, never what they are. */
   telemetryHeadersSecret: 'GW_TELEMETRY_HEADERS_SECRET',
+  /** Base of the URLs that clients call, where the console has another one. */
+  gatewayUrl: 'GW_GATEWAY_URL',
 } as const;

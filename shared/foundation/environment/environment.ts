@@ -15,6 +15,8 @@ export interface Environment {
   readonly telemetry?: TelemetryEnvironment | undefined;
   /** What of its variables has no effect. */
   readonly telemetryNotes?: ReadTelemetry['notes'] | undefined;
+  /** Where clients call. Absent: where the console is. */
+  readonly gatewayUrl?: string | undefined;
   /** Absent: nothing is used of AWS but the tables. */
   readonly aws?: AwsEnvironment | undefined;
 }
@@ -32,8 +34,17 @@ export function readEnvironment(variables: Variables = process.env): Environment
   if (logLevel === undefined) throw new Error(`${environmentNames.logLevel} must be one of ${logLevels.join(', ')}`);
   const streamBudgetSeconds = readStreamBudget(variables[environmentNames.streamBudgetSeconds]);
   const { telemetry, notes: telemetryNotes } = readTelemetryEnvironment(variables);
+  const gatewayUrl = readGatewayUrl(variables[environmentNames.gatewayUrl]);
   const aws = readAwsEnvironment(variables);
-  return { stage, originSecretHashes, logLevel, streamBudgetSeconds, telemetry, telemetryNotes, aws };
+  return { stage, originSecretHashes, logLevel, streamBudgetSeconds, telemetry, telemetryNotes, gatewayUrl, aws };
+}
+
+/** It becomes part of a header. */
+function readGatewayUrl(text: string | undefined): string | undefined {
+  if (text === undefined) return undefined;
+  const url = URL.parse(text);
+  if (url?.protocol === 'https:') return url.href;
+  throw new Error(`${environmentNames.gatewayUrl} must be a URL that begins with https://, or not be set`);
 }
 
 function readStreamBudget(text: string | undefined): number {

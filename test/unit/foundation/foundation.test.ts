@@ -339,6 +339,17 @@ describe('the bucket', () => {
   });
 });
 
+describe('the URL that clients call', () => {
+  const read = (text?: string) => readEnvironment({ GW_STAGE: 'dev', GW_GATEWAY_URL: text }).gatewayUrl;
+
+  it('is told where the console has another one, and is nothing that could end a header', () => {
+    expect([read(), read('https://abc.on.aws/')]).toEqual([undefined, 'https://abc.on.aws/']);
+    for (const text of ['', 'abc.on.aws', 'http://abc.on.aws/', "javascript:alert('x')"]) {
+      expect(() => read(text)).toThrow('GW_GATEWAY_URL must be a URL that begins with https://');
+    }
+  });
+});
+
 describe('the region of the process', () => {
   it('is that of AWS_REGION', () => {
     expect(readRegion({ AWS_REGION: 'us-gov-west-1' })).toBe('us-gov-west-1');

@@ -1,4 +1,5 @@
 // One chat completion with an API key, as any client makes it.
+import { useEffect, useState } from 'preact/hooks';
 import { failureOf, RequestFailed } from './management.ts';
 
 export interface Usage {
@@ -35,6 +36,19 @@ interface Answer {
   readonly usage?: Usage;
 }
 
+/** Where clients call, which is where the page is unless its server says another place. */
+export function useBaseUrl(): string {
+  const [gatewayUrl, setGatewayUrl] = useState(location.origin);
+  useEffect(() => {
+    const settings = fetch('/console/settings.json').then((response) => response.json());
+    settings.then(
+      ({ gateway_url }: { gateway_url: string | null }) => setGatewayUrl(gateway_url ?? location.origin),
+      () => {},
+    );
+  }, []);
+  return new URL('/v1', gatewayUrl).href;
+}
+
 const isFunction = (model: string): boolean => model.startsWith('gw/function/');
 
 /** Streams the answer, but that of a stored function, which does not stream. Throws RequestFailed. */
@@ -42,7 +56,7 @@ export async function ask(question: Question, listener: Listener, signal: AbortS
   const { baseUrl, key, model, prompt } = question;
   const streams = !isFunction(model);
   const messages = [{ role: 'user', content: prompt }];
-  const response = await fetch(`${baseUrl}/v1/chat/completions`, {
+  const response = await fetch(`${baseUrl}/chat/completions`, {
     method: 'POST',
     headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
     body: JSON.stringify({ model, messages, ...(streams ? { stream: true, usage: { include: true } } : {}) }),

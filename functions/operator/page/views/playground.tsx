@@ -3,7 +3,7 @@ import { useRef, useState } from 'preact/hooks';
 import type { Address } from '../connection/address.ts';
 import type { List, Model } from '../connection/documents.ts';
 import { RequestFailed, useManaged } from '../connection/management.ts';
-import { ask, type Usage } from '../connection/playground.ts';
+import { ask, type Usage, useBaseUrl } from '../connection/playground.ts';
 import { Link } from '../parts/link.tsx';
 import { count, duration, usd } from '../parts/shown-values.ts';
 import { Failure } from '../parts/states.tsx';
@@ -34,6 +34,7 @@ let lastKey = '';
 
 export const PlaygroundView = ({ address }: { readonly address: Address }) => {
   const models = useManaged<List<Model>>('models?limit=200').answer?.data ?? [];
+  const baseUrl = useBaseUrl();
   const [outcome, setOutcome] = useState<Outcome>();
   const running = useRef<AbortController | undefined>(undefined);
   const send = async (form: HTMLFormElement) => {
@@ -48,7 +49,7 @@ export const PlaygroundView = ({ address }: { readonly address: Address }) => {
     const add = (change: (last: Outcome) => Partial<Outcome>) =>
       setOutcome((last = nothingYet) => ({ ...last, ...change(last) }));
     const question = {
-      baseUrl: text('base-url').replace(/(\/v1)?\/*$/, ''),
+      baseUrl: text('base-url'),
       key: lastKey,
       model: text('model'),
       prompt: text('prompt'),
@@ -113,7 +114,7 @@ export const PlaygroundView = ({ address }: { readonly address: Address }) => {
         </datalist>
         <label>
           Base URL
-          <input name="base-url" type="url" required defaultValue={`${location.origin}/v1`} />
+          <input name="base-url" type="url" required readOnly value={baseUrl} />
         </label>
         <label class="wide">
           Message
