@@ -1,0 +1,149 @@
+// `npm run test:codex`: Codex without a terminal, from npm under .cache/, through a gateway to simulated providers, set up with
+// the very lines of the README. Says in one line that it is skipped where the package cannot be had.
+import assert from 'node:assert/strict';
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { tryCommand } from '../../infra/verify/verify-step.ts';
+import type { Harness } from '../support/harness.ts';
+import { temporaryFolder } from '../support/temporary-folder.ts';
+import { baseUrlOf } from './client-gateway.ts';
+import { type AgentChecks, checkCodingAgent, poorKey } from './coding-agent.ts';
+
+interface CodexEvent {
+  readonly type: string;
+  readonly item?: { readonly type: string; readonly text?: string };
+  readonly error?: { readonly message: string };
+}
+
+interface Asking {
+  readonly model?: string;
+  readonly prompt?: string;
+  readonly key?: string;
+  readonly args?: readonly string[];
+  /** Of its configuration: lines of the README that are left out. */
+  readonly without?: readonly string[];
+}
+
+function configurationOf(gateway: Harness, { model = 'acme/echo', without = [] }: Asking): string {
+  const readme = readFileSync(join(import.meta.dirname, 'README.md'), 'utf8');
+  const [, lines = ''] = /```toml\n(model_provider.*?)```/s.exec(readme) ?? [];
+  assert.notEqual(lines, '', 'the README shows no configuration for Codex');
+  return lines
+    .replace(/^model = .*/m, `model = "${model}"`)
+    .replace(/^base_url = .*/m, `base_url = "${baseUrlOf(gateway, '/openai/v1')}"`)
+    .split('\n')
+    .filter((line) => !without.some((name) => line.startsWith(name)))
+    .join('\n');
+}
+
+/** What a user sets, and nothing of this machine. */
+async function ask(program: string, gateway: Harness, asking: Asking) {
+  const { prompt = 'Hello', key = gateway.key, args = [] } = asking;
+  const home = temporaryFolder();
+  const CODEX_HOME = join(home, '.codex');
+  mkdirSync(CODEX_HOME);
+  writeFileSync(join(CODEX_HOME, 'config.toml'), configurationOf(gateway, asking));
+  // Its own sandbox needs what not every machine has; what the model asks it to run here is the word `text`.
+  const asked = ['exec', '--json', '--skip-git-repo-check', '--dangerously-bypass-approvals-and-sandbox', ...args];
+  const env = { HOME: home, CODEX_HOME, GW_API_KEY: key, OPENAI_API_KEY: undefined };
+  const { output } = await tryCommand(program, [...asked, prompt], { cwd: home, env, timeoutMs: 120_000 });
+  await gateway.settled();
+  const events = output
+    .split('\n')
+    .filter((line) => line.startsWith('{'))
+    .map((line) => JSON.parse(line) as CodexEvent);
+  const said = events.flatMap(({ item }) => (item?.type === 'agent_message' ? [item.text] : [])).join('\n');
+  const failure = events.find(({ type }) => type === 'turn.failed')?.error?.message;
+  const isWhole = events.some(({ type }) => type === 'turn.completed');
+  assert.ok(isWhole || failure !== undefined, `Codex gave no result: ${output.slice(0, 500)}`);
+  return { said, failure };
+}
+
+interface SentItem {
+  readonly type: string;
+  readonly encrypted_content?: string;
+  readonly output?: string;
+}
+
+const sentBody = (gateway: Harness, index: number) =>
+  gateway.simulator.calls[index]?.body as {
+    readonly input: readonly SentItem[];
+    readonly tools: readonly { readonly type: string }[];
+    readonly include: readonly string[];
+    readonly client_metadata: object;
+  };
+
+const checks: AgentChecks = {
+  'a text is streamed, billed, and recorded under its session and tags; what is its own reaches the provider': async (
+    program,
+    gateway,
+  ) => {
+    const tags = 'model_providers.gw.http_headers={"X-Gw-Tags"="team=search,agent=codex"}';
+    const { said, failure } = await ask(program, gateway, { args: ['-c', tags] });
+    assert.equal(failure, undefined);
+    assert.match(said, /^Hello! You wrote “Hello”/);
+    const [record] = await gateway.records();
+    assert.equal(record?.interfaceId, 'responses');
+    assert.ok(record.sessionId !== undefined && record.costPicoUsd > 0n);
+    assert.deepEqual(record.tags, { team: 'search', agent: 'codex' });
+    const { tools, include, client_metadata: metadata } = sentBody(gateway, 0);
+    assert.ok(tools.some(({ type }) => type === 'namespace'));
+    assert.deepEqual(include, ['reasoning.encrypted_content']);
+    assert.equal(typeof metadata, 'object');
+  },
+  'a tool of its own is called after reasoning, and its result goes back with both': async (program, gateway) => {
+    const { said, failure } = await ask(program, gateway, { prompt: 'Call the tool exec_command' });
+    assert.equal(failure, undefined);
+    assert.match(said, /^The tools answered/);
+    const sent = sentBody(gateway, 1).input;
+    const reasoned = sent.find(({ type }) => type === 'reasoning');
+    assert.notEqual(reasoned?.encrypted_content ?? '', '');
+    assert.ok(sent.some(({ type }) => type === 'function_call'));
+    assert.ok(sent.some(({ type, output }) => type === 'function_call_output' && output !== ''));
+  },
+  'its search is refused at once with what the operator has to write': async (program, gateway) => {
+    const { failure } = await ask(program, gateway, { without: ['web_search'] });
+    assert.match(failure ?? '', /supported_params\.extras: \[web_search\]/);
+    assert.equal(gateway.simulator.calls.length, 0);
+  },
+  'no credit is told in the words of the gateway, after two requests': async (program, gateway) => {
+    const { failure } = await ask(program, gateway, { key: poorKey });
+    assert.match(failure ?? '', /The call may cost/);
+    assert.equal((await gateway.records('poor')).length, 2);
+    assert.equal(gateway.simulator.calls.length, 0);
+  },
+  'without the two lines on retries it asks six times, and thirty times where a provider failed': async (
+    program,
+    gateway,
+  ) => {
+    const before = (await gateway.records('poor')).length;
+    const without = ['request_max_retries', 'stream_max_retries'];
+    await ask(program, gateway, { key: poorKey, without });
+    assert.equal((await gateway.records('poor')).length - before, 6);
+    await ask(program, gateway, { model: 'acme/refused', without });
+    assert.equal(gateway.simulator.calls.length, 30);
+  },
+  'a provider that fails before its output is replaced': async (program, gateway) => {
+    const { said } = await ask(program, gateway, { model: 'acme/rescued' });
+    assert.match(said, /simulated by the provider globex/);
+    assert.deepEqual(
+      gateway.simulator.calls.map(({ provider }) => provider),
+      ['acme', 'globex'],
+    );
+  },
+  'what cannot succeed is told, after four requests': async (program, gateway) => {
+    const { failure } = await ask(program, gateway, { model: 'acme/refused' });
+    assert.match(failure ?? '', /refused the gateway's own credentials/);
+    assert.equal(gateway.simulator.calls.length, 4);
+  },
+  'a stream that breaks is told, after it was asked for twice': async (program, gateway) => {
+    const { failure } = await ask(program, gateway, { model: 'acme/broken' });
+    assert.match(failure ?? '', /no_available_provider: The stream broke off/);
+    assert.equal(gateway.simulator.calls.length, 2);
+  },
+};
+
+await checkCodingAgent(
+  { name: 'Codex', packageName: '@openai/codex', version: '0.169.0', program: 'codex', speaks: 'responses' },
+  checks,
+);

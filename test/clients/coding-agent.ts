@@ -1,0 +1,82 @@
+// What the scripts that drive a coding agent have in common: the agent from npm under .cache/, a gateway with models that behave
+// and models that fail, and one line for each thing that was shown. Nothing is sent to anybody else.
+import { existsSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { projectRoot, Skipped, tryCommand } from '../../infra/verify/verify-step.ts';
+import type { InterfaceId } from '../../shared/foundation/constants/index.ts';
+import { newKey } from '../support/gateway-file.ts';
+import { type Harness, startHarness } from '../support/harness.ts';
+import useOneFolderForTheRun from '../support/temporary-folder.ts';
+
+export interface CodingAgent {
+  /** As its users call it. */
+  readonly name: string;
+  /** Of npm. */
+  readonly packageName: string;
+  readonly version: string;
+  readonly program: string;
+  /** The interface that it speaks. */
+  readonly speaks: InterfaceId;
+}
+
+/** Of a workspace without credit. */
+export const poorKey = newKey();
+
+/** The behaviours of a model's providers, in their order. */
+const behavioursOf = {
+  'acme/echo': ['echo'],
+  'acme/refused': ['error-401'],
+  'acme/rescued': ['error-500', 'echo'],
+  'acme/broken': ['error-after-chunks:3'],
+};
+
+const startGateway = (speaks: InterfaceId): Promise<Harness> =>
+  startHarness({
+    models: Object.fromEntries(
+      Object.entries(behavioursOf).map(([id, behaviours]) => [
+        id,
+        behaviours.map((upstream, index) => ({ provider: ['acme', 'globex'][index] ?? '', upstream })),
+      ]),
+    ),
+    providers: { acme: { apis: [speaks] }, globex: { apis: [speaks] } },
+    moreWorkspaces: [{ id: 'poor', credit_usd: '0', keys: [{ name: 'poor', key: poorKey }] }],
+  });
+
+/** Installed at its first use. Throws Skipped where it cannot be. */
+async function install({ packageName, version, program }: CodingAgent): Promise<string> {
+  const folder = join(projectRoot, '.cache', `${packageName.split('/').at(-1)}-${version}`);
+  const path = join(folder, 'node_modules/.bin', program);
+  if (existsSync(path)) return path;
+  // Its own script links the program of this platform.
+  const asked = ['install', '--prefix', folder, '--no-save', `${packageName}@${version}`];
+  const installed = await tryCommand('npm', asked);
+  if (installed.code === 0 && existsSync(path)) return path;
+  rmSync(folder, { recursive: true, force: true });
+  throw new Skipped(`cannot be installed here: ${installed.output.trim().split('\n').at(-1) ?? 'no reason given'}`);
+}
+
+/** By what it shows. `program`: its path. */
+export type AgentChecks = Readonly<Record<string, (program: string, gateway: Harness) => Promise<void>>>;
+
+async function runChecks(agent: CodingAgent, checks: AgentChecks): Promise<void> {
+  useOneFolderForTheRun();
+  const program = await install(agent);
+  const gateway = await startGateway(agent.speaks);
+  try {
+    for (const [title, check] of Object.entries(checks)) {
+      gateway.simulator.clear();
+      await check(program, gateway);
+      process.stdout.write(`ok       ${agent.name} ${agent.version}: ${title}\n`);
+    }
+  } finally {
+    await gateway.stop();
+  }
+}
+
+export const checkCodingAgent = (agent: CodingAgent, checks: AgentChecks): Promise<void> =>
+  runChecks(agent, checks).catch((error: unknown) => {
+    const isSkipped = error instanceof Skipped;
+    if (!isSkipped) process.exitCode = 1;
+    const words = (error as Error).message;
+    process.stdout.write(`${isSkipped ? 'skipped' : 'FAILS  '}  ${agent.name} ${agent.version}: ${words}\n`);
+  });
