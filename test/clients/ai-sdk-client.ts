@@ -1,5 +1,6 @@
+import { createOpenAI } from '@ai-sdk/openai';
 import { createOpenAICompatible } from '@ai-sdk/openai-compatible';
-import { generateText, isStepCount, jsonSchema, Output, streamText, type ToolSet } from 'ai';
+import { generateText, isStepCount, jsonSchema, type LanguageModel, Output, streamText, type ToolSet } from 'ai';
 import { citySchema, labelSchema } from './client-gateway.ts';
 import {
   type ClientUnderTest,
@@ -22,14 +23,19 @@ const thrown = async <Value>(start: (onError: (event: { error: unknown }) => voi
   return value as Value;
 };
 
-export function aiSdk(connection: Connection): ClientUnderTest {
-  const gw = createOpenAICompatible({ name: 'gw', supportsStructuredOutputs: true, ...connection });
+export const aiSdk = (connection: Connection): ClientUnderTest =>
+  clientOf(createOpenAICompatible({ name: 'gw', supportsStructuredOutputs: true, ...connection }));
+
+/** Speaks Responses. */
+export const aiSdkOpenai = (connection: Connection): ClientUnderTest => clientOf(createOpenAI(connection));
+
+function clientOf(modelOf: (id: string) => LanguageModel): ClientUnderTest {
   return {
     async answer(model) {
-      const { text, usage } = await generateText({ model: gw(model), prompt: question });
+      const { text, usage } = await generateText({ model: modelOf(model), prompt: question });
       return { text, cost: usage.raw?.cost };
     },
-    stream: (model) => thrown((onError) => streamText({ model: gw(model), prompt: question, onError }).text),
+    stream: (model) => thrown((onError) => streamText({ model: modelOf(model), prompt: question, onError }).text),
     async tools(model) {
       const asked: unknown[] = [];
       const execute = async (input: unknown) => {
@@ -37,11 +43,16 @@ export function aiSdk(connection: Connection): ClientUnderTest {
         return toolResult;
       };
       const tools = { [toolName]: { inputSchema: jsonSchema(citySchema), execute } as ToolSet[string] };
-      const { text } = await generateText({ model: gw(model), prompt: toolQuestion, tools, stopWhen: isStepCount(2) });
+      const { text } = await generateText({
+        model: modelOf(model),
+        prompt: toolQuestion,
+        tools,
+        stopWhen: isStepCount(2),
+      });
       return { text, asked };
     },
-    schema: async (model) => (await generateText({ model: gw(model), prompt: question, output })).output,
+    schema: async (model) => (await generateText({ model: modelOf(model), prompt: question, output })).output,
     streamedSchema: (model) =>
-      thrown((onError) => streamText({ model: gw(model), prompt: question, output, onError }).output),
+      thrown((onError) => streamText({ model: modelOf(model), prompt: question, output, onError }).output),
   };
 }

@@ -20,6 +20,9 @@ const upstreams = {
 /** Of a workspace without credit. */
 export const poorKey = newKey();
 
+/** What the clients speak. */
+const apis = ['chat-completions', 'messages', 'responses', 'embeddings'];
+
 export const startClientGateway = (): Promise<Harness> =>
   startHarness({
     moreWorkspaces: [{ id: 'poor', credit_usd: '0', keys: [{ name: 'first', key: poorKey }] }],
@@ -28,9 +31,8 @@ export const startClientGateway = (): Promise<Harness> =>
       'acme/unconfigured': [{ provider: 'unset', upstream: 'echo' }],
     },
     providers: {
-      // It speaks what each client does.
-      acme: { apis: ['chat-completions', 'messages'] },
-      unset: { apis: ['chat-completions', 'messages'], auth: { bearer: { env: 'GW_TEST_VARIABLE_NOBODY_SETS' } } },
+      acme: { apis },
+      unset: { apis, auth: { bearer: { env: 'GW_TEST_VARIABLE_NOBODY_SETS' } } },
     },
     workspace: {
       functions: [

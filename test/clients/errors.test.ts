@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '#jest';
 import { type BasePath, basePaths } from '../../shared/foundation/constants/index.ts';
 import type { Harness } from '../support/harness.ts';
-import { aiSdk } from './ai-sdk-client.ts';
+import { aiSdk, aiSdkOpenai } from './ai-sdk-client.ts';
 import { gatewayFetch } from './ai-sdk-fetch.ts';
 import { baseUrlOf, countRequests, startClientGateway } from './client-gateway.ts';
 import { type ErrorKind, errorKinds, exampleTitle } from './error-kinds.ts';
@@ -25,9 +25,15 @@ afterAll(() => gateway.stop());
 const clients: typeof nodeClients = {
   ...nodeClients,
   'AI SDK, gatewayFetch': aiSdk,
+  'AI SDK, openai(), gatewayFetch': aiSdkOpenai,
   'LangChain.js, onFailedAttempt': (connection) => langchain(connection, { onFailedAttempt }),
 };
-const fetchOf: Readonly<Record<string, typeof fetch>> = { 'AI SDK, gatewayFetch': gatewayFetch };
+const fetchOf: Readonly<Record<string, typeof fetch>> = {
+  'AI SDK, gatewayFetch': gatewayFetch,
+  'AI SDK, openai(), gatewayFetch': gatewayFetch,
+};
+/** They do not read `x-should-retry`. */
+const comeBackAnyway = ['AI SDK', 'AI SDK, openai()', 'LangChain.js'];
 
 const clientOf = (name: string) => {
   const open = clients[name];
@@ -113,7 +119,7 @@ describe('the README', () => {
     const shown = requestRows(readme);
     for (const [index, { isFinal }] of errorKinds.entries()) {
       // OpenAI's SDKs, and the others with the lines of the README, send once what cannot succeed.
-      const once = Object.keys(clients).filter((name) => !['AI SDK', 'LangChain.js'].includes(name));
+      const once = Object.keys(clients).filter((name) => !comeBackAnyway.includes(name));
       if (isFinal) for (const name of once) expect([name, measured[name]?.[index]]).toEqual([name, '1 → 1']);
     }
     expect(Object.fromEntries(Object.keys(measured).map((name) => [name, shown[name]]))).toEqual(measured);

@@ -1,13 +1,23 @@
-import { aiSdk } from './ai-sdk-client.ts';
+import { aiSdk, aiSdkOpenai } from './ai-sdk-client.ts';
 import type { ClientUnderTest, Connection } from './client-under-test.ts';
 import { langchain } from './langchain-client.ts';
-import { openaiAgents } from './openai-agents-client.ts';
+import { openaiAgents, openaiAgentsDefault } from './openai-agents-client.ts';
 import { openaiClient } from './openai-client.ts';
+import { openaiResponses } from './openai-responses-client.ts';
+
+type Clients = Readonly<Record<string, (connection: Connection) => ClientUnderTest>>;
 
 /** By the names that the README gives them. */
-export const nodeClients: Readonly<Record<string, (connection: Connection) => ClientUnderTest>> = {
+export const responsesClients: Clients = {
+  'openai, Responses': openaiResponses,
+  'AI SDK, openai()': aiSdkOpenai,
+  '@openai/agents, default': openaiAgentsDefault,
+};
+
+export const nodeClients: Clients = {
   openai: openaiClient,
   'AI SDK': aiSdk,
   'LangChain.js': langchain,
   '@openai/agents': openaiAgents,
+  ...responsesClients,
 };

@@ -1,4 +1,4 @@
-import { Agent, OpenAIChatCompletionsModel, Runner, tool } from '@openai/agents';
+import { Agent, OpenAIChatCompletionsModel, OpenAIProvider, Runner, tool } from '@openai/agents';
 import OpenAI from 'openai';
 import * as z from 'zod';
 import {
@@ -11,9 +11,18 @@ import {
 } from './client-under-test.ts';
 
 export function openaiAgents(connection: Connection): ClientUnderTest {
-  // As the README shows it: chat completions in place of Responses, and no traces to OpenAI.
-  const modelOf = (model: string) => new OpenAIChatCompletionsModel(new OpenAI(connection), model);
-  const runner = new Runner({ tracingDisabled: true });
+  // As the README shows it: no traces to OpenAI.
+  const client = new OpenAI(connection);
+  return clientOf(new Runner({ tracingDisabled: true }), (model) => new OpenAIChatCompletionsModel(client, model));
+}
+
+/** Speaks Responses. */
+export function openaiAgentsDefault(connection: Connection): ClientUnderTest {
+  const modelProvider = new OpenAIProvider({ openAIClient: new OpenAI(connection) });
+  return clientOf(new Runner({ tracingDisabled: true, modelProvider }), (model) => model);
+}
+
+function clientOf(runner: Runner, modelOf: (model: string) => string | OpenAIChatCompletionsModel): ClientUnderTest {
   const agent = (model: string) => new Agent({ name: 'helper', model: modelOf(model) });
   const labelled = (model: string) =>
     new Agent({ name: 'labeller', model: modelOf(model), outputType: z.object({ label: z.string() }) });

@@ -1,0 +1,143 @@
+// The stock clients on Responses and Embeddings, where the tests over all clients do not look.
+import { createOpenAI } from '@ai-sdk/openai';
+import { embedMany, generateText, streamText } from 'ai';
+import OpenAI from 'openai';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from '#jest';
+import type { Harness } from '../support/harness.ts';
+import { baseUrlOf, countRequests, imageUrl, startClientGateway } from './client-gateway.ts';
+import { errorKinds } from './error-kinds.ts';
+import { impatiently } from './impatient.ts';
+
+let gateway: Harness;
+let client: OpenAI;
+beforeAll(async () => {
+  gateway = await startClientGateway();
+  client = openClient();
+});
+afterAll(() => gateway.stop());
+beforeEach(() => gateway.simulator.clear());
+
+const openClient = (more: ConstructorParameters<typeof OpenAI>[0] = {}) =>
+  new OpenAI({ baseURL: baseUrlOf(gateway, '/openai/v1'), apiKey: gateway.key, ...more });
+const aiSdk = () => createOpenAI({ baseURL: baseUrlOf(gateway, '/openai/v1'), apiKey: gateway.key });
+const hello = { model: 'acme/echo', input: 'Hello' };
+
+describe('the stock openai client on Responses', () => {
+  it('puts a stream of reasoning and text together as the provider sent it', async () => {
+    const stream = client.responses.stream({ ...hello, model: 'acme/reasoning', reasoning: { summary: 'auto' } });
+    const types: string[] = [];
+    for await (const { type } of stream) types.push(type);
+    const { output, output_text: text, usage } = await stream.finalResponse();
+    expect(output.map(({ type }) => type)).toEqual(['reasoning', 'message']);
+    expect(text).toContain('Hello! You wrote “Hello”');
+    expect([types[0], types.at(-1)]).toEqual(['response.created', 'response.completed']);
+    expect(usage?.output_tokens).toBeGreaterThan(10);
+  });
+
+  it('sends an image, and the members of the gateway', async () => {
+    const content: OpenAI.Responses.ResponseInputContent[] = [
+      { type: 'input_text', text: 'What is it?' },
+      { type: 'input_image', image_url: imageUrl, detail: 'auto' },
+    ];
+    const provider = { provider: { only: ['acme'] } };
+    const answer = await client.responses.create({
+      model: 'acme/echo',
+      input: [{ role: 'user', content }],
+      ...provider,
+    });
+    expect(answer.output_text).toContain('1 image');
+    expect(gateway.simulator.calls[0]?.body).not.toHaveProperty('provider');
+  });
+
+  it('sends an Idempotency-Key as a header of the request, and gets the stored answer', async () => {
+    const ask = (key: string) => client.responses.create(hello, { headers: { 'Idempotency-Key': key } });
+    const [first, again, other] = [await ask('one'), await ask('one'), await ask('two')];
+    expect(again).toEqual(first);
+    expect(other.id).not.toBe(first.id);
+    expect(gateway.simulator.calls).toHaveLength(2);
+  });
+
+  it('gets a stream that broke as an error with the code of the gateway, and does not come back', async () => {
+    const stream = await client.responses.create({ ...hello, model: 'acme/broken', stream: true });
+    const error: unknown = await (async () => {
+      for await (const _event of stream);
+    })().catch((reason: unknown) => reason);
+    expect(error).toBeInstanceOf(OpenAI.APIError);
+    expect(error).toMatchObject({ code: 'no_available_provider' });
+    expect(gateway.simulator.calls).toHaveLength(1);
+  });
+});
+
+/** The class that the client has for it, by the status in the title. */
+const classes: Readonly<Record<string, new (...args: never[]) => Error>> = {
+  400: OpenAI.BadRequestError,
+  401: OpenAI.AuthenticationError,
+  402: OpenAI.APIError,
+  429: OpenAI.RateLimitError,
+  502: OpenAI.InternalServerError,
+  503: OpenAI.InternalServerError,
+};
+
+type Ask = (asking: OpenAI, model: string) => Promise<unknown>;
+const asks: readonly (readonly [string, Ask])[] = [
+  ['Responses', (asking, model) => asking.responses.create({ ...hello, model })],
+  ['Embeddings', (asking, model) => asking.embeddings.create({ ...hello, model })],
+];
+
+describe.each(asks)('an error that the stock openai client gets on %s', (_name, ask) => {
+  it.each(errorKinds)(
+    'has its class, code, message and id, and is asked for again only where that can help: $title',
+    async ({ title, model, keyOf, code, says, isFinal }) => {
+      const counted = countRequests();
+      const failing = openClient({ apiKey: keyOf(gateway), fetch: counted.send });
+      const error: unknown = await impatiently(() =>
+        ask(failing, model).then(
+          () => new Error('an error was expected'),
+          (reason: unknown) => reason,
+        ),
+      );
+      const status = Number(/\d+(?=\)$)/.exec(title)?.[0]);
+      expect(error).toBeInstanceOf(classes[status]);
+      expect(error).toMatchObject({ status, code, message: expect.stringContaining(says) });
+      expect((error as { requestID: string }).requestID).toMatch(/^[0-9a-f-]{36}$/);
+      expect(counted.count).toBe(isFinal ? 1 : 3);
+    },
+  );
+});
+
+describe('vectors', () => {
+  it('are the same numbers as base64, which the stock openai client asks for by itself, and as numbers', async () => {
+    const asked = { model: 'acme/echo', input: ['Hello', 'you'], dimensions: 8 };
+    const [alone, floats] = [
+      await client.embeddings.create(asked),
+      await client.embeddings.create({ ...asked, encoding_format: 'float' }),
+    ];
+    const formats = gateway.simulator.calls.map(({ body }) => (body as { encoding_format: string }).encoding_format);
+    expect(formats).toEqual(['base64', 'float']);
+    expect(alone.data[0]?.embedding).toHaveLength(8);
+    for (const [index, { embedding }] of floats.data.entries()) {
+      expect(alone.data[index]?.embedding).toEqual([...new Float32Array(embedding)]);
+    }
+  });
+
+  it('come to the AI SDK, one for each value', async () => {
+    const { embeddings, usage } = await embedMany({
+      model: aiSdk().embedding('acme/echo'),
+      values: ['Hello', 'World', 'Hello'],
+    });
+    expect(embeddings).toHaveLength(3);
+    expect(embeddings[0]).toEqual(embeddings[2]);
+    expect(usage.tokens).toBe(3);
+  });
+});
+
+describe('openai() of the AI SDK', () => {
+  it('reads reasoning and text, streamed or not, with their tokens', async () => {
+    const asked = { model: aiSdk()('acme/reasoning'), prompt: 'Hello' };
+    const whole = await generateText(asked);
+    const streamed = streamText(asked);
+    expect(await streamed.text).toBe(whole.text);
+    expect(whole.usage.outputTokens).toBeGreaterThan(10);
+    expect((await streamed.usage).outputTokens).toBe(whole.usage.outputTokens);
+  });
+});
