@@ -162,6 +162,7 @@ export function statedNumbers(number: ReturnType<typeof numbersOf>): Readonly<Re
       `a signer: ${Math.ceil(seconds(constants.admissionTimeoutMs))} s, all waits together`,
       `whole call | ${budget} s from its arrival`,
       `delivery | ${seconds(times.deliveryMs.text) - budget} s longer than that`,
+      `collector of traces | ${grouped(number('span-batches.ts', 'waitingMax'))}; one export at a time, ${seconds(number('span-batches.ts', 'flushMaxMs'))} s`,
       `behind the last byte | ${seconds(number('settle.ts', 'settlementBudgetMs'))} s`,
       `${grouped(number('engine-connection.ts', 'waitingMax'))} waiting calls of ${seconds(number('engine-connection.ts', 'callTimeoutMs'))} s each`,
     ],

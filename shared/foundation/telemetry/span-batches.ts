@@ -1,7 +1,7 @@
 // Spans that wait to be sent: together, in the background, bounded. What cannot be sent is dropped and counted, and costs
 // one log line a minute.
 import { describeError, type Log } from '../log/index.ts';
-import { type Clock, waitAtMost } from '../time/index.ts';
+import { type Clock, untilAborted, waitAtMost } from '../time/index.ts';
 import type { Span } from './span.ts';
 
 /** How long a span waits for others. */
@@ -57,9 +57,11 @@ export function createSpanBatches({ clock, log, send }: SpanBatchesOptions): Spa
     const batch = waiting.slice(0, batchMax);
     waiting = waiting.slice(batchMax);
     try {
-      const { rejected } = await send(batch, signal);
+      // What hangs is left alone, whether or not it listens to the signal.
+      const sent = await untilAborted(send(batch, signal), signal);
+      if (sent === undefined) throw new Error('aborted');
       pauseMs = pauseMinMs;
-      if (rejected > 0) drop(rejected, 'the collector rejected them');
+      if (sent.rejected > 0) drop(sent.rejected, 'the collector rejected them');
       return true;
     } catch (error) {
       drop(batch.length, signal.aborted ? 'the collector did not answer in time' : reasonOf(error));

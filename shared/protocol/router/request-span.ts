@@ -18,6 +18,8 @@ export interface SpannedRequest {
 }
 
 const serverErrorMin = 500;
+/** A longer one is none of ours. */
+const pathMaxCharacters = 512;
 
 export function requestSpan({ traceId, spanId, parentSpanId }: Trace, spanned: SpannedRequest): Span {
   const { request, route, scope, response, errorCode, endedAtMs } = spanned;
@@ -26,7 +28,7 @@ export function requestSpan({ traceId, spanId, parentSpanId }: Trace, spanned: S
   const attributes: Attributes = {
     'http.request.method': request.method,
     'http.route': route,
-    'url.path': maskKeys(request.path),
+    'url.path': maskKeys(request.path.slice(0, pathMaxCharacters)),
     'url.scheme': schemeOf(request.headers),
     'http.response.status_code': BigInt(response.status),
     // Of a stream that broke its own code: its status was good.

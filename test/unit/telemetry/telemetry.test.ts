@@ -129,6 +129,23 @@ describe('spans that wait', () => {
     expect(sent).toHaveLength(2);
   });
 
+  it('hold up a process that sleeps for two seconds at most, or as long as it has, whatever hangs', async () => {
+    for (const limitMs of [undefined, 700]) {
+      const { clock, lines, batches } = start(() => new Promise(() => {}));
+      batches.add(spans(1));
+      let isOver = false;
+      const flushing = batches.flush(limitMs).then(() => {
+        isOver = true;
+      });
+      clock.advance((limitMs ?? 2_000) - 1);
+      await settle();
+      expect(isOver).toBe(false);
+      clock.advance(1);
+      await flushing;
+      expect(lines.map(messageOf)).toEqual(['1 spans were dropped: the collector did not answer in time']);
+    }
+  });
+
   it('hold up a stop for two seconds at most', async () => {
     const { clock, batches } = start(() => new Promise(() => {}));
     batches.add(spans(1));
