@@ -1,5 +1,5 @@
 // The stock client of Anthropic through the running gateway.
-import Anthropic from '@anthropic-ai/sdk';
+import Anthropic, { PaymentRequiredError, ServiceUnavailableError } from '@anthropic-ai/sdk';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '#jest';
 import type { Harness } from '../support/harness.ts';
 import { citySchema, countRequests, imageUrl, startClientGateway } from './client-gateway.ts';
@@ -111,8 +111,8 @@ const classes: Readonly<Record<string, readonly [new (...args: never[]) => Error
   'key is wrong (401)': [Anthropic.AuthenticationError, 'authentication_error'],
   'model is unknown (400)': [Anthropic.BadRequestError, 'invalid_request_error'],
   'prompt is too long (400)': [Anthropic.BadRequestError, 'invalid_request_error'],
-  'no credit (402)': [Anthropic.APIError, 'billing_error'],
-  'no credential set up (503)': [Anthropic.APIError, 'overloaded_error'],
+  'no credit (402)': [PaymentRequiredError, 'billing_error'],
+  'no credential set up (503)': [ServiceUnavailableError, 'overloaded_error'],
   'provider refuses ours (502)': [Anthropic.InternalServerError, 'api_error'],
   'our account has no quota (502)': [Anthropic.InternalServerError, 'api_error'],
   'limited for 90 s (429)': [Anthropic.RateLimitError, 'rate_limit_error'],

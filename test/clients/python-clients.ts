@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import { runCommand, Skipped, tryCommand } from '../../infra/verify/verify-step.ts';
 import { basePaths } from '../../shared/foundation/constants/index.ts';
 import { errorKinds, exampleTitle } from './error-kinds.ts';
+import { runAnthropic } from './python-anthropic.ts';
 import { virtualEnvironment } from './python-environment.ts';
 import { startCountedGateway } from './python-gateway.ts';
 import { clientRows, readsAs, requestRows } from './readme-table.ts';
@@ -97,12 +98,18 @@ async function runSet(set: string): Promise<string> {
 
 const hasPython = (await tryCommand('python3', ['--version'])).code === 0;
 if (!hasPython) process.stdout.write('skipped  there is no python3 on this machine\n');
-for (const set of hasPython ? sets : []) {
+const runs: readonly (readonly [name: string, run: () => Promise<string>])[] = [
+  ...sets.map((set) => [set, () => runSet(set)] as const),
+  ['anthropic', runAnthropic],
+];
+const [only] = process.argv.slice(2);
+for (const [name, run] of hasPython ? runs : []) {
+  if (only !== undefined && only !== name) continue;
   try {
-    process.stdout.write(`ok       ${set}: ${await runSet(set)}\n`);
+    process.stdout.write(`ok       ${name}: ${await run()}\n`);
   } catch (error) {
     const isSkipped = error instanceof Skipped;
     if (!isSkipped) process.exitCode = 1;
-    process.stdout.write(`${isSkipped ? 'skipped' : 'FAILS  '}  ${set}: ${(error as Error).message}\n`);
+    process.stdout.write(`${isSkipped ? 'skipped' : 'FAILS  '}  ${name}: ${(error as Error).message}\n`);
   }
 }

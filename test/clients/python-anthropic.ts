@@ -1,0 +1,75 @@
+// The client of Anthropic for Python: what came of it is held against what its users should see.
+import assert from 'node:assert/strict';
+import { join } from 'node:path';
+import { runCommand } from '../../infra/verify/verify-step.ts';
+import { errorKinds } from './error-kinds.ts';
+import { virtualEnvironment } from './python-environment.ts';
+import { startCountedGateway } from './python-gateway.ts';
+
+interface SeenError {
+  readonly class: string;
+  readonly status: number | null;
+  readonly request_id: string | null;
+  readonly code: string | null;
+  readonly type: string | null;
+  readonly text: string;
+}
+
+interface Seen {
+  readonly message: { readonly text: string; readonly request_id: string; readonly cost: string };
+  readonly stream: string;
+  readonly tools: { readonly blocks: readonly string[]; readonly text: string };
+  readonly count: number;
+  readonly broken: SeenError;
+  readonly errors: readonly (SeenError & { readonly requests: number })[];
+}
+
+/** By the status in the title of a kind. */
+const classes: Readonly<Record<string, readonly [errorClass: string, type: string]>> = {
+  400: ['BadRequestError', 'invalid_request_error'],
+  401: ['AuthenticationError', 'authentication_error'],
+  402: ['PaymentRequiredError', 'billing_error'],
+  429: ['RateLimitError', 'rate_limit_error'],
+  502: ['InternalServerError', 'api_error'],
+  503: ['ServiceUnavailableError', 'overloaded_error'],
+};
+
+function check({ message, stream, tools, count, broken, errors }: Seen): void {
+  assert.match(message.text, /^Hello! You wrote “Hello”/);
+  assert.match(message.request_id, /^[0-9a-f-]{36}$/);
+  assert.ok(Number(message.cost) > 0);
+  assert.match(stream, /^Hello! You wrote “Hello”/);
+  assert.deepEqual([tools.blocks[0], tools.blocks.includes('tool_use')], ['thinking', true]);
+  assert.match(tools.text, /^The tools answered “sunny”/);
+  assert.ok(count > 0);
+  assert.equal(broken.code, 'no_available_provider');
+  assert.match(broken.text, /The stream broke off/);
+  for (const [index, kind] of errorKinds.entries()) {
+    const seen = errors[index];
+    const [, status = ''] = /\((\d{3})\)/.exec(kind.title) ?? [];
+    // `context_length_exceeded` is the code in OpenAI's form.
+    const code = kind.code === 'context_length_exceeded' ? 'invalid_request' : kind.code;
+    const shown = { class: seen?.class, type: seen?.type, status: seen?.status, code: seen?.code };
+    const [errorClass, type] = classes[status] ?? [];
+    assert.deepEqual(shown, { class: errorClass, type, status: Number(status), code }, kind.title);
+    assert.ok(seen?.text.includes(kind.says), `${kind.title} reads ${seen?.text}`);
+    assert.match(seen?.request_id ?? '', /^[0-9a-f-]{36}$/);
+    assert.equal(seen?.requests, kind.isFinal ? 1 : 3, kind.title);
+  }
+}
+
+export async function runAnthropic(): Promise<string> {
+  const python = await virtualEnvironment('requirements-anthropic.txt');
+  const { gateway, origin, stop } = await startCountedGateway();
+  try {
+    const kinds = errorKinds.map(({ model, keyOf }) => ({ model, key: keyOf(gateway) }));
+    const asked = JSON.stringify({ origin, key: gateway.key, kinds });
+    const output = await runCommand(python, [join(import.meta.dirname, 'python/check_anthropic.py')], {
+      env: { GW_CLIENTS: asked, PYTHONDONTWRITEBYTECODE: '1' },
+    });
+    check(JSON.parse(output.trimEnd().split('\n').at(-1) ?? '') as Seen);
+    return 'anthropic (Python)';
+  } finally {
+    await stop();
+  }
+}
