@@ -28,6 +28,7 @@ async function ask(program: string, gateway: Harness, asking: Asking): Promise<S
     ANTHROPIC_AUTH_TOKEN: key,
     ANTHROPIC_API_KEY: undefined,
     ANTHROPIC_DEFAULT_HAIKU_MODEL: model,
+    ANTHROPIC_CUSTOM_HEADERS: 'X-Gw-Tags: team=search,agent=claude-code',
     CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC: '1',
     CLAUDE_CODE_DISABLE_NONSTREAMING_FALLBACK: '1',
   };
@@ -42,13 +43,14 @@ async function ask(program: string, gateway: Harness, asking: Asking): Promise<S
 type Block = { readonly type: string; readonly signature?: string };
 
 const checks: AgentChecks = {
-  'a text is streamed, billed, and recorded under its session': async (program, gateway) => {
+  'a text is streamed, billed, and recorded under its session and tags': async (program, gateway) => {
     const { result, is_error } = await ask(program, gateway, {});
     assert.equal(is_error, false);
     assert.match(result, /^Hello! You wrote “Hello”/);
     const [record] = await gateway.records();
     assert.equal(record?.interfaceId, 'messages');
     assert.ok(record.sessionId !== undefined && record.costPicoUsd > 0n);
+    assert.deepEqual(record.tags, { team: 'search', agent: 'claude-code' });
     assert.equal(gateway.simulator.calls[0]?.query, 'beta=true');
   },
   'a tool is called after a thinking block, and its result goes back with both': async (program, gateway) => {
