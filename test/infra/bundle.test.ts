@@ -190,6 +190,31 @@ describe('the build of the project', () => {
     }
   });
 
+  it('serves the console’s page and its files from beside the bundle of the operator function', async () => {
+    const page = await readdir(join(output, 'operator', 'page'));
+    const script = page.find((name) => name.endsWith('.js'));
+    expect([page.includes('index.html'), typeof script]).toEqual([true, 'string']);
+    const ask = `
+      const event = (rawPath) => ({ rawPath, rawQueryString: '', headers: {}, requestContext: { http: { method: 'GET' }, timeEpoch: Date.now() } });
+      const answers = await Promise.all(process.argv.slice(2).map((path) => import(process.argv[1]).then(({ handler }) => handler(event(path), {}))));
+      console.log('ANSWERS ' + JSON.stringify(answers.map(({ statusCode, headers, body }) => [statusCode, headers['content-type'], body.length])));
+      process.exit(0);`;
+    const env = {
+      ...{ [environmentNames.stage]: 'build', AWS_REGION: 'us-east-1', AWS_EC2_METADATA_DISABLED: 'true' },
+      ...{ AWS_ACCESS_KEY_ID: 'none', AWS_SECRET_ACCESS_KEY: 'none', AWS_ENDPOINT_URL_DYNAMODB: 'http://127.0.0.1:9' },
+    };
+    const paths = ['/console', `/console/${script}`, '/console/index.cjs', '/v1/manage/keys'];
+    const words = ['--input-type=module', '--eval', ask, join(output, 'operator', 'index.mjs'), ...paths];
+    const { stdout } = await promisify(execFile)(process.execPath, words, { env });
+    const sizeOf = async (name: string) => (await readFile(join(output, 'operator', 'page', name), 'utf8')).length;
+    expect(JSON.parse(/^ANSWERS (.*)$/m.exec(stdout)?.[1] ?? 'null')).toEqual([
+      [200, 'text/html; charset=utf-8', await sizeOf('index.html')],
+      [200, 'text/javascript; charset=utf-8', await sizeOf(script ?? '')],
+      [404, 'application/json', expect.any(Number)],
+      [401, 'application/json', expect.any(Number)],
+    ]);
+  });
+
   it('keeps the description of the interface in a file that a function loads from beside the index', async () => {
     for (const { name, file } of bundles) {
       const text = await readFile(file, 'utf8');

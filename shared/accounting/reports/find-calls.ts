@@ -2,6 +2,7 @@
 import { timeOfUuidv7 } from '../../foundation/ids/index.ts';
 import { mapParallel, mergeParallel, parallelReads } from '../../foundation/parallel/index.ts';
 import { type CallRecord, type CallRecords, utcDaysBetween } from '../call-records/index.ts';
+import { readNewestFirst } from './newest-first.ts';
 
 export interface CallSearch {
   readonly records: Pick<CallRecords, 'read'>;
@@ -18,27 +19,21 @@ export interface CallSearch {
 export const callOrders = ['time', 'cost', 'ms'] as const;
 export type CallOrder = (typeof callOrders)[number];
 
-/** The newest calls are read first: a window of this length, then windows that grow by the factor. */
-const windowMs = 15 * 60_000;
-const windowFactor = 4;
-
 /** Of the newest it reads no further back than the limit needs; for any other order, all of the time. */
 export async function findCalls(search: CallSearch): Promise<CallRecord[]> {
   if (search.order !== undefined && search.order !== 'time') {
-    return findInWindow(search, search.sinceMs, search.beforeMs);
+    return findFirst(search);
   }
   const found: CallRecord[] = [];
-  let [untilMs, lengthMs] = [search.beforeMs, windowMs];
-  while (untilMs > search.sinceMs && found.length < search.limit) {
-    const fromMs = Math.max(search.sinceMs, untilMs - lengthMs);
-    found.push(...(await findInWindow(search, fromMs, untilMs)));
-    [untilMs, lengthMs] = [fromMs, lengthMs * windowFactor];
+  for await (const { calls } of readNewestFirst(search)) {
+    found.push(...calls.filter(search.matches).sort(newestFirst));
+    if (found.length >= search.limit) break;
   }
   return found.slice(0, search.limit);
 }
 
-async function findInWindow(search: CallSearch, sinceMs: number, beforeMs: number): Promise<CallRecord[]> {
-  const { records, workspaces, limit, matches, order = 'time' } = search;
+async function findFirst(search: CallSearch): Promise<CallRecord[]> {
+  const { records, workspaces, sinceMs, beforeMs, limit, matches, order = 'time' } = search;
   const found: CallRecord[] = [];
   const keepFirst = () => found.sort(compareBy[order]).splice(limit);
   const days = utcDaysBetween(sinceMs, beforeMs - 1);
