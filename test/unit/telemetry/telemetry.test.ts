@@ -210,6 +210,18 @@ describe('an export', () => {
     expect(collector.exports[0]?.text).toContain('{"key":"round","value":{"doubleValue":1}}');
   });
 
+  it('is tried once more where its connection breaks, and no third time', async () => {
+    collector.mode = 'die';
+    collector.clear();
+    const exporter = open();
+    exporter.add([span('one')]);
+    await exporter.close();
+    collector.mode = 'accept';
+    expect(collector.exports).toHaveLength(2);
+    expect(lines.join()).toContain('1 spans were dropped: the connection broke');
+    lines.splice(0);
+  });
+
   it('to CloudWatch is signed with the credentials of the process, its body included', async () => {
     const former = { ...process.env };
     Object.assign(process.env, { AWS_ACCESS_KEY_ID: 'AKIDEXAMPLE', AWS_SECRET_ACCESS_KEY: 'a-secret-of-the-test' });
