@@ -1,6 +1,6 @@
 // What the pages name: settings, options, commands, names and numbers, against the code. A page that says something new
 // needs nothing here but a number, which wants its constant in numbers.ts.
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync, readFileSync, statSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { describe, expect, it } from '#jest';
 import { readOptions as readBenchOptions } from '../../infra/bench/bench-options.ts';
@@ -58,11 +58,19 @@ const readers: Readonly<Record<string, (words: readonly string[]) => unknown>> =
 
 describe.each(pages.map(({ path, text }) => [path, text] as const))('%s', (path, text) => {
   it('links to files that are there', () => {
-    const targets = [...text.matchAll(/\]\(([^)#\s]+)[^)]*\)/g)].map(([, target = '']) => target);
+    const pictures = [...text.matchAll(/<img src="([^"]+)"/g)];
+    const targets = [...text.matchAll(/\]\(([^)#\s]+)[^)]*\)/g), ...pictures].map(([, target = '']) => target);
     const missing = targets.filter(
       (target) => !/^https?:/.test(target) && !existsSync(join(projectRoot, dirname(path), target)),
     );
     expect(missing).toEqual([]);
+  });
+
+  it('shows pictures that are small, together at most 150 KB', () => {
+    const pictures = [...text.matchAll(/<img src="([^"]+)"/g)].map(([, source = '']) => source);
+    expect(pictures.filter((source) => !source.endsWith('.png'))).toEqual([]);
+    const bytes = pictures.map((source) => statSync(join(projectRoot, dirname(path), source)).size);
+    expect(bytes.reduce((sum, size) => sum + size, 0)).toBeLessThan(150 * 1024);
   });
 
   it('names scripts that package.json has, with options that they take', () => {
@@ -149,6 +157,7 @@ describe('the numbers of the pages', () => {
       .filter((section) => !otherSections.some((title) => section.startsWith(`## ${title}\n`)))
       .join('\n')
       .replaceAll(/^\d+\. /gm, '')
+      .replaceAll(/<img [^>]*>/g, '')
       .replaceAll(/`[^`\n]+`/g, '`')
       .replaceAll(/\]\([^)]*\)/g, ']')
       .replaceAll(/[ \n]+/g, ' ');
