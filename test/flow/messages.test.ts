@@ -32,6 +32,8 @@ const prices = {
   cache_write_1h_input_price_per_million: '2.00',
 };
 const poor = newKey();
+const narrow = newKey();
+const bringing = newKey();
 
 let gateway: Harness;
 beforeAll(async () => {
@@ -47,15 +49,25 @@ beforeAll(async () => {
         { provider: 'acme', upstream: 'echo', more: { supported_params: { tools: true, extras: ['web_search'] } } },
       ],
       'acme/versioned': [{ provider: 'versioned', upstream: 'echo-request' }],
+      'acme/owned': [{ provider: 'owned', upstream: 'echo-request' }],
       'acme/uncounted': [{ provider: 'initech', upstream: 'error-404' }],
     },
     providers: {
       acme: { apis: ['chat-completions', 'messages'] },
       globex: { apis: ['messages'] },
       initech: { apis: ['messages'] },
+      owned: {
+        apis: ['messages'],
+        auth: { header: { name: 'x-api-key', env: 'GW_TEST_VARIABLE_NOBODY_SETS' } },
+        accepts_byok_header: true,
+      },
       versioned: { apis: ['messages'], headers: { 'anthropic-version': '2024-01-01', 'x-constant': 'yes' } },
     },
-    moreWorkspaces: [{ id: 'poor', credit_usd: '0', keys: [{ name: 'poor', key: poor }] }],
+    moreWorkspaces: [
+      { id: 'poor', credit_usd: '0', keys: [{ name: 'poor', key: poor }] },
+      { id: 'narrow', credit_usd: '1', keys: [{ name: 'narrow', key: narrow, models: ['acme/echo'] }] },
+      { id: 'bringing', credit_usd: '1', features: { byok: true }, keys: [{ name: 'bringing', key: bringing }] },
+    ],
   });
 });
 afterAll(() => gateway.stop());
@@ -441,6 +453,38 @@ describe('a retry and a repetition', () => {
       expect(beta.headers.get('x-gw-cache')).toBe('MISS');
     },
   );
+});
+
+describe('rules of the gateway', () => {
+  const codeOf = async (response: Response) => ((await response.json()) as { error_code: string }).error_code;
+
+  it('hold here as everywhere: models of a key, data policies, price caps, models that speak something else', async () => {
+    expect(await codeOf(await post(hello('reasoning'), bearer(narrow)))).toBe('unknown_model');
+    for (const [provider, code] of [
+      [{ zdr: true }, 'no_policy_compliant_provider'],
+      [{ max_price: 0.000001 }, 'price_cap_exceeded'],
+      [{ only: 'globex' }, 'model_not_routable'],
+    ] as const) {
+      expect(await codeOf(await post(hello('echo', { provider })))).toBe(code);
+    }
+    const other = await post(hello('owned'), {}, '/chat/completions');
+    // Translated for clients of chat completions, so it is routable: only its credential is missing.
+    expect(other.status).toBe(503);
+    await other.text();
+    expect(gateway.simulator.calls).toEqual([]);
+  });
+
+  it('send a key that the client brings in the provider’s own header, and the workspace pays nothing', async () => {
+    const own = { ...bearer(bringing), 'x-byok-key': 'sk-ant-own' };
+    const response = await post(hello('owned', { provider: { only: 'owned' } }), own);
+    expect(response.status).toBe(200);
+    await response.text();
+    expect(gateway.simulator.calls.map(({ headers }) => headers['x-api-key'])).toEqual(['sk-ant-own']);
+    expect(response.headers.get('x-gw-cost')).toBe('0');
+    await gateway.settled();
+    expect((await gateway.credit('bringing')).spent).toBe(0n);
+    expect((await gateway.records('bringing')).at(-1)).toMatchObject({ isByok: true, interfaceId: 'messages' });
+  });
 });
 
 describe('a count of tokens', () => {

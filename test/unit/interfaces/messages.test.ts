@@ -1,0 +1,110 @@
+// Events and usage of Messages as providers send them, and as some servers do.
+import fc from 'fast-check';
+import { describe, expect, it } from '#jest';
+import { messages } from '../../../shared/protocol/interfaces/messages/index.ts';
+
+type Json = Record<string, unknown>;
+
+const read = (events: readonly Json[]) => {
+  const reader = messages.openEventReader(1);
+  const readings = events.map((event) => reader.read({ name: String(event.type), text: JSON.stringify(event) }));
+  const facts = readings.flatMap((reading) => (reading.kind === 'event' ? [reading.event.facts] : []));
+  return { readings, facts, reader, tokens: facts.findLast(({ usage }) => usage !== undefined)?.usage?.tokens };
+};
+
+const start = (usage: Json) => ({ type: 'message_start', message: { id: 'msg', content: [], usage } });
+const end = (usage?: Json) => ({ type: 'message_delta', delta: { stop_reason: 'end_turn' }, usage });
+const block = (content_block: Json) => ({ type: 'content_block_start', index: 0, content_block });
+const delta = (of: Json) => ({ type: 'content_block_delta', index: 0, delta: of });
+
+describe('what a stream has used', () => {
+  it('is what its start says of the input and its end of the output, thinking included', () => {
+    const written = { ephemeral_5m_input_tokens: 20, ephemeral_1h_input_tokens: 10 };
+    const first = {
+      input_tokens: 5,
+      cache_read_input_tokens: 100,
+      cache_creation_input_tokens: 30,
+      cache_creation: written,
+    };
+    const last = { output_tokens: 50, output_tokens_details: { thinking_tokens: 40 } };
+    expect(read([start({ ...first, output_tokens: 1 }), end(last)]).tokens).toEqual({
+      input: 135,
+      cached: 100,
+      cacheWrite: 30,
+      cacheWrite1h: 10,
+      output: 50,
+      reasoning: 40,
+    });
+  });
+
+  it.each<[string, Json, Json, number, number]>([
+    [
+      'the input at the end alone',
+      { input_tokens: 0, output_tokens: 0 },
+      { input_tokens: 70, output_tokens: 9 },
+      70,
+      9,
+    ],
+    ['zeros at the end', { input_tokens: 70, output_tokens: 1 }, { input_tokens: 0, output_tokens: 9 }, 70, 9],
+    ['nulls at the end', { input_tokens: 70, output_tokens: 1 }, { input_tokens: null, output_tokens: 9 }, 70, 9],
+    ['larger totals at the end', { input_tokens: 70, output_tokens: 1 }, { input_tokens: 90, output_tokens: 9 }, 90, 9],
+  ])('is read where a server sends %s', (_what, first, last, input, output) => {
+    expect(read([start(first), end(last)]).tokens).toMatchObject({ input, output });
+  });
+
+  it('is nothing that a provider can make negative, fractional or a text', () => {
+    const odd = fc.oneof(fc.integer(), fc.double(), fc.string(), fc.constant(null));
+    fc.assert(
+      fc.property(odd, odd, odd, (input_tokens, cache_read_input_tokens, output_tokens) => {
+        const { tokens } = read([start({ input_tokens, cache_read_input_tokens, output_tokens }), end()]);
+        for (const count of Object.values(tokens ?? {}))
+          expect((count ?? 0) >= 0 && Number.isInteger(count ?? 0)).toBe(true);
+      }),
+    );
+  });
+});
+
+describe('an event', () => {
+  it.each<[string, Json, boolean]>([
+    ['the start of a message', start({ output_tokens: 1 }), false],
+    ['a ping', { type: 'ping' }, false],
+    ['a text that only begins', block({ type: 'text', text: '' }), false],
+    ['a thought that only begins', block({ type: 'thinking', thinking: '', signature: '' }), false],
+    ['a text that begins with something', block({ type: 'text', text: 'H' }), true],
+    ['a call of a tool', block({ type: 'tool_use', id: 't', name: 'get', input: {} }), true],
+    ['a redacted thought', block({ type: 'redacted_thinking', data: 'x' }), true],
+    ['what a tool of the provider found', block({ type: 'web_search_tool_result', content: [] }), true],
+    ['a block of a type that is new', block({ type: 'hologram' }), true],
+    ['a text', delta({ type: 'text_delta', text: 'H' }), true],
+    ['an empty text', delta({ type: 'text_delta', text: '' }), false],
+    ['a signature alone', delta({ type: 'signature_delta', signature: 's' }), true],
+    ['why the message ended', end(), true],
+    ['an event of a type that is new', { type: 'weather', text: 'sunny' }, false],
+  ])('is output, or none: %s', (_what, event, hasOutput) => {
+    expect(read([event]).facts).toMatchObject([{ hasOutput }]);
+  });
+
+  it('counts the text that the model wrote, not names, ids, signatures and what tools found', () => {
+    const counted = (event: Json) => read([event]).facts[0]?.outputBytes;
+    expect(counted(delta({ type: 'text_delta', text: 'Grüße' }))).toBe(7);
+    expect(counted(delta({ type: 'input_json_delta', partial_json: '{"a":' }))).toBe(5);
+    expect(counted(delta({ type: 'signature_delta', signature: 'long and meaningless' }))).toBe(0);
+    expect(counted(block({ type: 'web_search_tool_result', content: [{ text: 'found' }] }))).toBe(0);
+  });
+
+  it('that says error is one, by its name or its type, and any JSON that is no object breaks the stream', () => {
+    const reader = messages.openEventReader(1);
+    expect(reader.read({ name: 'error', text: '{"message":"no"}' }).kind).toBe('error');
+    expect(reader.read({ text: '{"type":"error","error":{"type":"overloaded_error"}}' }).kind).toBe('error');
+    for (const text of ['[]', '"text"', '{', 'null', `${'['.repeat(600)}${']'.repeat(600)}`]) {
+      expect(reader.read({ text }).kind).toBe('unreadable');
+    }
+  });
+
+  it('ends the stream where it stops, and all was said where a reason for the end came', () => {
+    const whole = read([start({}), delta({ type: 'text_delta', text: 'H' }), end()]);
+    expect(whole.reader.isComplete()).toBe(true);
+    expect(read([start({}), delta({ type: 'text_delta', text: 'H' })]).reader.isComplete()).toBe(false);
+    expect(read([{ type: 'message_stop' }]).facts).toMatchObject([{ isLast: true }]);
+  });
+});
