@@ -205,6 +205,19 @@ describe('why an answer ended', () => {
     expect(readChunks((await streamed(api, streamOf(api, answer))).texts).finishReason).toBe(expected);
   });
 
+  it('agrees with the calls that are there, whatever the provider says', async () => {
+    const called = { id: 'a', name: 'f', args: {} };
+    for (const [blocks, said, expected] of [
+      [[called], 'end_turn', 'tool_calls'],
+      [[{ text: 'No.' }], 'tool_use', 'stop'],
+      [[called], 'max_tokens', 'length'],
+    ] as const) {
+      const answer = { blocks, reason: said };
+      expect((await wholeMessage('messages', answer)).choices[0].finish_reason).toBe(expected);
+      expect(readChunks((await streamed('messages', streamOf('messages', answer))).texts).finishReason).toBe(expected);
+    }
+  });
+
   it('is a failure where the model could not write its call', async () => {
     const answer = { blocks: [{ text: 'So far' }], reason: 'MALFORMED_FUNCTION_CALL' };
     const { outcome } = await ask({
@@ -299,6 +312,23 @@ describe('an error inside a stream', () => {
     });
     expect(brokenBy(error)).toMatchObject({ status: 529, cause: 'error_object_529' });
     expect(brokenBy(error).providerText).toContain('No.');
+  });
+
+  it.each(apis)('%s: a stream may be longer than any event', async (api) => {
+    const long = 'x'.repeat(1024 * 1024);
+    const [first = Buffer.of(), ...rest] = streamOf(api, { blocks: [{ text: 'abcdef' }] }).bytes;
+    const more = rest.map((piece) => Buffer.from(piece));
+    const event = {
+      messages: () => eventStream({ type: 'content_block_delta', index: 0, delta: { type: 'text_delta', text: long } }),
+      converse: () => frames(['contentBlockDelta', { contentBlockIndex: 0, delta: { text: long } }]),
+      'generate-content': () => eventStream({ candidates: [{ content: { role: 'model', parts: [{ text: long }] } }] }),
+    }[api]();
+    const pieces = Array.from({ length: 6 }, () => event.bytes[0] ?? Buffer.of());
+    const at = api === 'messages' ? 3 : 1;
+    const bytes = [first, ...more.slice(0, at), ...pieces, ...more.slice(at)];
+    const { texts, error } = await streamed(api, { ...event, bytes });
+    expect([error, texts.at(-1)]).toEqual([undefined, '[DONE]']);
+    expect(String(readChunks(texts).message.content).length).toBe(6 * long.length + 6);
   });
 
   it.each(['messages', 'generate-content'] as const)('%s: an event without end is too large', async (api) => {

@@ -527,6 +527,12 @@ it('penalties go to a model of Gemini that takes them', async () => {
   expect(generationConfig.presencePenalty).toBe(0.25);
 });
 
+it('arguments of tools stream as the provider checked them: not every host of Claude knows the other way', async () => {
+  const { sent } = await ask({ api: 'messages', body: { tools: [weather] }, answer: jsonAnswer({}), stream: true });
+  expect(JSON.stringify(sent[0]?.body)).toContain('weather');
+  expect(JSON.stringify(sent[0]?.body)).not.toContain('eager');
+});
+
 describe('a conversation with tools', () => {
   const ids = (body: Any, api: Api): [string[], string[]] => {
     const parts = (body.messages ?? body.contents).flatMap((one: Any) => one.content ?? one.parts);
@@ -644,6 +650,22 @@ describe('thinking', () => {
     expect(await thinkingOf('messages', body)).toEqual({ type: 'disabled' });
     expect(await thinkingOf('converse', body)).toBeUndefined();
     expect(await thinkingOf('generate-content', body)).toEqual({ thinkingBudget: 0 });
+  });
+
+  it('of Nova at high effort, which takes no bound, is of the effort below that does', async () => {
+    const body = await sentBody('converse', { max_tokens: 900, reasoning_effort: 'high' }, 'amazon.nova-2-lite-v1:0');
+    expect(body.inferenceConfig.maxTokens).toBe(900);
+    expect(JSON.stringify(body.additionalModelRequestFields ?? {})).not.toContain('high');
+    const large = { max_tokens: 8_000, reasoning_effort: 'high' };
+    const { inferenceConfig, additionalModelRequestFields } = await sentBody(
+      'converse',
+      large,
+      'amazon.nova-2-lite-v1:0',
+    );
+    expect([inferenceConfig.maxTokens, additionalModelRequestFields.reasoningConfig.maxReasoningEffort]).toEqual([
+      8_000,
+      'medium',
+    ]);
   });
 
   it('is left to the provider where nothing is said', async () => {
