@@ -16,6 +16,7 @@ beforeAll(async () => {
     models: {
       'acme/echo': [{ provider: 'acme', upstream: 'echo', more: { rate_limit_rpm: 100, rate_limit_tpd: 1_000_000 } }],
       'acme/failing': [{ provider: 'globex', upstream: 'error-500' }],
+      'zeta/silent': [{ provider: 'zeta', upstream: 'silent' }],
     },
     key: { spend_limit_usd: '10' },
     workspace: {
@@ -340,6 +341,7 @@ describe('the catalogue', () => {
         providers: [expect.objectContaining({ provider: 'acme', input_price_per_million: '1.00', is_cooling: false })],
       }),
       expect.objectContaining({ id: 'acme/failing' }),
+      expect.objectContaining({ id: 'zeta/silent' }),
     ]);
   });
 });
@@ -573,5 +575,28 @@ describe('the functions', () => {
     });
     expect(changes).toEqual([]);
     expect((await ada.get('/functions')).body.data[0]).toMatchObject({ active: 'r2', status: 'enabled' });
+  });
+});
+
+// The last one: its provider is silent until the gateway stops.
+describe('the credit of a workspace with a running call', () => {
+  const creditOf = async (id: string) =>
+    (await ada.get('/workspaces')).body.data.find((one: { id: string }) => one.id === id);
+
+  it('is not taken while a running call holds it: 402 with what is left, and the hold stays', async () => {
+    const leaving = new AbortController();
+    const before = await creditOf('other');
+    const authorization = { authorization: `Bearer ${otherKey}` };
+    const running = gateway.post(hello('zeta/silent'), authorization, leaving.signal).catch(() => undefined);
+    let held = before;
+    for (let looks = 0; held.held_usd === '0' && looks < 500; looks += 1) held = await creditOf('other');
+    expect(held.held_usd).not.toBe('0');
+    const body = { amount_usd: `-${before.available_usd}`, id: 'refund-held' };
+    const answer = await ada.send('POST', '/workspaces/other/credits', body);
+    expect([answer.status, answer.body.error]).toEqual([402, 'PAYMENT_REQUIRED']);
+    expect(answer.body.message).toContain(held.available_usd);
+    expect(await creditOf('other')).toEqual(held);
+    leaving.abort();
+    await running;
   });
 });
