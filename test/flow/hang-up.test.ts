@@ -5,11 +5,11 @@ import { plainErrorOf } from '../support/expect-error.ts';
 import { type Harness, hello as helloChat, startHarness } from '../support/harness.ts';
 import { png } from '../support/png.ts';
 import { readStream, readUntil, readWhole } from '../support/read-stream.ts';
-import { spokenInterfaces } from '../support/spoken-interfaces.ts';
+import { spokenInterfaces, translatedInterfaces } from '../support/spoken-interfaces.ts';
 import { watchedClock } from '../support/watched-clock.ts';
 
-describe.each(spokenInterfaces)(
-  'a client of $id that hangs up',
+describe.each([...spokenInterfaces, ...translatedInterfaces])(
+  'a client of $name that hangs up',
   ({ hello, brokenWith, imageOf, smallImageTokens, ...speaks }) => {
     let gateway: Harness;
     const clock = watchedClock();

@@ -5,7 +5,7 @@ import { credentialsOf } from '../support/credentials.ts';
 import { expectError } from '../support/expect-error.ts';
 import { type Harness, hello, startHarness } from '../support/harness.ts';
 import { type ScriptedProvider, sendJson, startScriptedProvider } from '../support/scripted-provider.ts';
-import { spokenInterfaces } from '../support/spoken-interfaces.ts';
+import { spokenInterfaces, translatedInterfaces } from '../support/spoken-interfaces.ts';
 
 const failing = [
   'error-401',
@@ -40,111 +40,125 @@ const rejecting = [
 ];
 const limiting = ['error-429', 'error-429:rate_limit_exceeded:7', 'error-200:rate_limit_exceeded'];
 
+/** Where the model stands in the path. */
+const upstreamPaths: Readonly<Record<string, string>> = {
+  messages: '/messages',
+  converse: '/model/redirect/converse',
+  'generate-content': '/models/redirect:generateContent',
+};
+
 const canary = 'sk-provider-secret-canary';
 
-describe.each(spokenInterfaces)('a JSON answer of $id that fails', ({ hello, unplayed, ...speaks }) => {
-  const played = failing.filter((upstream) => !unplayed.includes(upstream));
-  let gateway: Harness;
-  const bad = (upstream: string, provider = 'bad') => ({ provider, upstream, more: { supported_params: {} } });
-  const good = () => ({
-    provider: 'good',
-    upstream: 'echo',
-    more: { supported_params: {}, input_price_per_million: '9' },
-  });
-
-  beforeAll(async () => {
-    const all = [...failing, ...rejecting, ...limiting];
-    gateway = await startHarness({
-      speaks,
-      models: {
-        ...Object.fromEntries(all.map((upstream) => [`alone/${upstream}`, [bad(upstream)]])),
-        ...Object.fromEntries(all.map((upstream) => [`backed/${upstream}`, [bad(upstream), good()]])),
-        'two/agree': [bad('error-400:context_length_exceeded'), bad('error-400:context_length_exceeded', 'worse')],
-        'two/disagree': [bad('error-400:context_length_exceeded'), bad('error-400:invalid_image_url', 'worse')],
-        'two/limited': [bad('error-429:x:90'), bad('error-429:x:40', 'worse')],
-        'two/long-limited': [bad('error-429:x:90'), bad('error-429:x:3600', 'worse')],
-        'two/mixed': [bad('error-400'), bad('error-429', 'worse')],
-        'two/mixed-failed': [bad('error-429'), bad('error-500', 'worse')],
-      },
-      replace: () => ({ credentials: credentialsOf(() => ({ headers: { authorization: `Bearer ${canary}` } })) }),
+describe.each([...spokenInterfaces, ...translatedInterfaces])(
+  'a JSON answer of $name that fails',
+  ({ hello, unplayed, ...speaks }) => {
+    const [played, rejected, limited] = [failing, rejecting, limiting].map((all) =>
+      all.filter((upstream) => !unplayed.includes(upstream)),
+    ) as [string[], string[], string[]];
+    let gateway: Harness;
+    const bad = (upstream: string, provider = 'bad') => ({ provider, upstream, more: { supported_params: {} } });
+    const good = () => ({
+      provider: 'good',
+      upstream: 'echo',
+      more: { supported_params: {}, input_price_per_million: '9' },
     });
-  });
-  afterAll(async () => {
-    expect(gateway.logLines.join('\n')).not.toContain(canary);
-    await gateway.stop();
-  });
 
-  async function post(model: string): Promise<Response> {
-    gateway.simulator.clear();
-    return gateway.post(hello(model));
-  }
-  const calledProviders = () => gateway.simulator.calls.map(({ provider }) => provider);
+    beforeAll(async () => {
+      const all = [...failing, ...rejecting, ...limiting];
+      gateway = await startHarness({
+        speaks,
+        models: {
+          ...Object.fromEntries(all.map((upstream) => [`alone/${upstream}`, [bad(upstream)]])),
+          ...Object.fromEntries(all.map((upstream) => [`backed/${upstream}`, [bad(upstream), good()]])),
+          'two/agree': [bad('error-400:context_length_exceeded'), bad('error-400:context_length_exceeded', 'worse')],
+          'two/disagree': [bad('error-400:context_length_exceeded'), bad('error-400:invalid_image_url', 'worse')],
+          'two/limited': [bad('error-429:x:90'), bad('error-429:x:40', 'worse')],
+          'two/long-limited': [bad('error-429:x:90'), bad('error-429:x:3600', 'worse')],
+          'two/mixed': [bad('error-400'), bad('error-429', 'worse')],
+          'two/mixed-failed': [bad('error-429'), bad('error-500', 'worse')],
+        },
+        replace: () => ({ credentials: credentialsOf(() => ({ headers: { authorization: `Bearer ${canary}` } })) }),
+      });
+    });
+    afterAll(async () => {
+      expect(gateway.logLines.join('\n')).not.toContain(canary);
+      await gateway.stop();
+    });
 
-  it.each([...played, ...rejecting, ...limiting])('is replaced by the next provider’s: %s', async (upstream) => {
-    const response = await post(`backed/${upstream}`);
-    expect(response.status).toBe(200);
-    expect(await response.text()).toContain('simulated by the provider good');
-    expect(response.headers.get('x-gw-provider')).toBe('good');
-    expect(calledProviders()).toEqual(['bad', 'good']);
-  });
+    async function post(model: string): Promise<Response> {
+      gateway.simulator.clear();
+      return gateway.post(hello(model));
+    }
+    const calledProviders = () => gateway.simulator.calls.map(({ provider }) => provider);
 
-  it.each(played)('is no_available_provider where no provider is left, in our words: %s', async (upstream) => {
-    const response = await post(`alone/${upstream}`);
-    const text = await response.clone().text();
-    await expectError(response, 502, 'no_available_provider');
-    expect(response.headers.get('retry-after')).toBeNull();
-    expect(text).not.toMatch(/canary|Incorrect|nginx|current quota|insufficient_quota|warming up|status_\d/);
-    expect(calledProviders()).toEqual(['bad']);
-  });
+    it.each([...played, ...rejected, ...limited])('is replaced by the next provider’s: %s', async (upstream) => {
+      const response = await post(`backed/${upstream}`);
+      expect(response.status).toBe(200);
+      expect(await response.text()).toContain('simulated by the provider good');
+      expect(response.headers.get('x-gw-provider')).toBe('good');
+      expect(calledProviders()).toEqual(['bad', 'good']);
+    });
 
-  it.each(rejecting)('is invalid_request where every provider rejected it: %s', async (upstream) => {
-    const response = await post(`alone/${upstream}`);
-    const { reason } = (await response.clone().json()) as { reason?: string };
-    await expectError(response, 400, 'invalid_request', reason === undefined ? {} : { reason });
-    if (upstream.includes('context')) expect(reason).toBe('context_length_exceeded');
-  });
+    it.each(played)('is no_available_provider where no provider is left, in our words: %s', async (upstream) => {
+      const response = await post(`alone/${upstream}`);
+      const text = await response.clone().text();
+      await expectError(response, 502, 'no_available_provider');
+      expect(response.headers.get('retry-after')).toBeNull();
+      expect(text).not.toMatch(/canary|Incorrect|nginx|current quota|insufficient_quota|warming up|status_\d/);
+      expect(calledProviders()).toEqual(['bad']);
+    });
 
-  it.each(limiting)('is rate_limited where every provider is: %s', async (upstream) => {
-    const response = await post(`alone/${upstream}`);
-    await expectError(response, 429, 'rate_limited');
-    expect(response.headers.get('retry-after')).toBe(upstream.endsWith(':7') ? '7' : '1');
-    expect(response.headers.get('x-should-retry')).toBeNull();
-  });
+    it.each(rejected)('is invalid_request where every provider rejected it: %s', async (upstream) => {
+      const response = await post(`alone/${upstream}`);
+      const { reason } = (await response.clone().json()) as { reason?: string };
+      await expectError(response, 400, 'invalid_request', reason === undefined ? {} : { reason });
+      if (upstream.includes('context')) expect(reason).toBe('context_length_exceeded');
+    });
 
-  it('names the reason only where all providers agree on it', async () => {
-    await expectError(await post('two/agree'), 400, 'invalid_request', { reason: 'context_length_exceeded' });
-    expect(calledProviders()).toEqual(['bad', 'worse']);
-    await expectError(await post('two/disagree'), 400, 'invalid_request');
-  });
+    it.each(limited)('is rate_limited where every provider is: %s', async (upstream) => {
+      const response = await post(`alone/${upstream}`);
+      await expectError(response, 429, 'rate_limited');
+      expect(response.headers.get('retry-after')).toBe(upstream.endsWith(':7') ? '7' : '1');
+      expect(response.headers.get('x-should-retry')).toBeNull();
+    });
 
-  it('names the soonest wait of all providers, and stops automatic retries over a minute', async () => {
-    const soon = await post('two/limited');
-    await expectError(soon, 429, 'rate_limited');
-    expect([soon.headers.get('retry-after'), soon.headers.get('x-should-retry')]).toEqual(['40', null]);
-    const late = await post('two/long-limited');
-    await expectError(late, 429, 'rate_limited');
-    expect([late.headers.get('retry-after'), late.headers.get('x-should-retry')]).toEqual(['60', 'false']);
-  });
+    it('names the reason only where all providers agree on it', async () => {
+      await expectError(await post('two/agree'), 400, 'invalid_request', { reason: 'context_length_exceeded' });
+      expect(calledProviders()).toEqual(['bad', 'worse']);
+      await expectError(await post('two/disagree'), 400, 'invalid_request');
+    });
 
-  it('is no_available_provider for a mixture', async () => {
-    await expectError(await post('two/mixed'), 502, 'no_available_provider');
-    await expectError(await post('two/mixed-failed'), 502, 'no_available_provider');
-  });
+    it('names the soonest wait of all providers, and stops automatic retries over a minute', async () => {
+      const soon = await post('two/limited');
+      await expectError(soon, 429, 'rate_limited');
+      expect([soon.headers.get('retry-after'), soon.headers.get('x-should-retry')]).toEqual(['40', null]);
+      const late = await post('two/long-limited');
+      await expectError(late, 429, 'rate_limited');
+      expect([late.headers.get('retry-after'), late.headers.get('x-should-retry')]).toEqual(['60', 'false']);
+    });
 
-  it('is not repeated behind the back of a client that allows no fallback', async () => {
-    gateway.simulator.clear();
-    const response = await gateway.post(
-      hello('backed/error-500', { provider: { order: ['bad'], allow_fallbacks: false } }),
-    );
-    await expectError(response, 502, 'no_available_provider');
-    expect(calledProviders()).toEqual(['bad']);
-  });
+    it('is no_available_provider for a mixture', async () => {
+      await expectError(await post('two/mixed'), 502, 'no_available_provider');
+      await expectError(await post('two/mixed-failed'), 502, 'no_available_provider');
+    });
 
-  it('never follows a redirect: the text of a request goes to the address of the plan or nowhere', async () => {
-    await expectError(await post('alone/redirect'), 502, 'no_available_provider');
-    expect(gateway.simulator.calls.map(({ path }) => path)).toEqual([`/bad/v1${speaks.path}`]);
-  });
-});
+    it('is not repeated behind the back of a client that allows no fallback', async () => {
+      gateway.simulator.clear();
+      const response = await gateway.post(
+        hello('backed/error-500', { provider: { order: ['bad'], allow_fallbacks: false } }),
+      );
+      await expectError(response, 502, 'no_available_provider');
+      expect(calledProviders()).toEqual(['bad']);
+    });
+
+    it('never follows a redirect: the text of a request goes to the address of the plan or nowhere', async () => {
+      await expectError(await post('alone/redirect'), 502, 'no_available_provider');
+      expect(gateway.simulator.calls.map(({ path }) => path)).toEqual([
+        `/bad/v1${upstreamPaths[speaks.api] ?? speaks.path}`,
+      ]);
+    });
+  },
+);
 
 describe('a JSON answer', () => {
   let gateway: Harness;

@@ -5,7 +5,7 @@ import { credentialsOf } from '../support/credentials.ts';
 import { expectError } from '../support/expect-error.ts';
 import { type Harness, startHarness } from '../support/harness.ts';
 import { readWhole } from '../support/read-stream.ts';
-import { spokenInterfaces } from '../support/spoken-interfaces.ts';
+import { spokenInterfaces, translatedInterfaces } from '../support/spoken-interfaces.ts';
 
 /** Upstream behaviour → what a client gets where no other provider can answer. */
 const beforeOutput: readonly [upstream: string, status: number, code: string][] = [
@@ -60,8 +60,8 @@ const afterOutput: readonly [upstream: string, code: string][] = [
 const all = [...beforeOutput, ...afterOutput].map(([upstream]) => upstream);
 const secret = 'sk-provider-secret-canary';
 
-describe.each(spokenInterfaces)(
-  'a stream of $id that breaks',
+describe.each([...spokenInterfaces, ...translatedInterfaces])(
+  'a stream of $name that breaks',
   ({ hello, contentOf, brokenWith, unplayed, ...speaks }) => {
     const failing = beforeOutput.filter(([upstream]) => !unplayed.includes(upstream));
     let gateway: Harness;

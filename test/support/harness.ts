@@ -30,7 +30,7 @@ export interface GatewayOptions {
 
 export interface HarnessOptions extends FileParts, GatewayOptions {
   /** What `post` speaks, and all providers do. Default: chat completions. */
-  readonly speaks?: Pick<SpokenInterface, 'id' | 'path'> | undefined;
+  readonly speaks?: Pick<SpokenInterface, 'api' | 'path'> | undefined;
 }
 
 export interface ServedGateway extends Pick<GatewayServer, 'url' | 'settled' | 'close'> {
@@ -72,7 +72,7 @@ export async function startHarness({
   // Separate from the gateways: what the operator does must not count as theirs.
   const operator = backends.createComposition({ clock, store: testStore.store });
   const apply = (file: FileParts) =>
-    applyGatewayText(operator, gatewayFileText({ apis: speaks && [speaks.id], ...file }, simulator.urlOf, key));
+    applyGatewayText(operator, gatewayFileText({ apis: speaks && [speaks.api], ...file }, simulator.urlOf, key));
   const open = async (options: GatewayOptions = {}): Promise<ServedGateway> => {
     const store = options.wrapStore?.(testStore.store) ?? testStore.store;
     const real = backends.createComposition({

@@ -1,12 +1,16 @@
 // The interfaces that the suites of faults, limits, holds and names run over: another one is one row. What a call holds, costs
 // and reserves is the same for all of them.
-import type { InterfaceId } from '../../shared/foundation/constants/index.ts';
+import type { InterfaceId, ProviderApi } from '../../shared/foundation/constants/index.ts';
 import { dataLines } from './harness.ts';
 
 type Json = Record<string, unknown>;
 
 export interface SpokenInterface {
   readonly id: InterfaceId;
+  /** In titles of tests. */
+  readonly name: string;
+  /** What its providers speak. */
+  readonly api: ProviderApi;
   /** Below the base URL. */
   readonly path: string;
   /** A request that any model can serve. */
@@ -38,6 +42,8 @@ function lastOnly(codes: readonly (string | undefined)[]): string | undefined {
 export const spokenInterfaces: readonly SpokenInterface[] = [
   {
     id: 'chat-completions',
+    name: 'chat completions',
+    api: 'chat-completions',
     path: '/chat/completions',
     hello: (model, more = {}) => ({ model, messages, ...more }),
     imageOf: (url) => ({ type: 'image_url', image_url: { url } }),
@@ -51,6 +57,8 @@ export const spokenInterfaces: readonly SpokenInterface[] = [
   },
   {
     id: 'messages',
+    name: 'Messages',
+    api: 'messages',
     path: '/messages',
     // As many as an entry of the tests ever writes.
     hello: (model, more = {}) => ({ model, messages, max_tokens: 4_096, ...more }),
@@ -74,3 +82,19 @@ export const spokenInterfaces: readonly SpokenInterface[] = [
       ),
   },
 ];
+
+const toldByStatus = ['error-200:context_length_exceeded', 'error-200:rate_limit_exceeded'];
+
+/** Chat completions, translated for providers that speak another format: for suites in which the format could matter. */
+export const translatedInterfaces: readonly SpokenInterface[] = (
+  [
+    ['messages', ['error-429:insufficient_quota', 'error-200:insufficient_quota']],
+    // These two tell why they refuse with a status, or inside a stream; an account without quota is one that calls too often.
+    ['converse', ['error-429:insufficient_quota', ...toldByStatus]],
+    ['generate-content', ['error-429:insufficient_quota', 'error-200:insufficient_quota', ...toldByStatus]],
+  ] as const
+).flatMap(([api, unplayed]) =>
+  spokenInterfaces
+    .filter(({ id }) => id === 'chat-completions')
+    .map((chat) => ({ ...chat, name: `chat completions for ${api}`, api, unplayed })),
+);

@@ -1,6 +1,8 @@
 // The formats that a chat completion is translated into. What translates is loaded with the first call of such a provider.
+import { nextTurn } from '../../foundation/time/index.ts';
+import { scanAnswer } from '../../protocol/interfaces/index.ts';
 import { parseJson } from '../../protocol/wire/index.ts';
-import { type NoAnswer, StreamBroken } from '../providers/index.ts';
+import { type NoAnswer, type Send, StreamBroken } from '../providers/index.ts';
 import { missingFeatures } from './missing-features.ts';
 import type { Format, FormatAnswer } from './provider-format.ts';
 import type { TranslatedAnswer, TranslatedApi } from './translated/index.ts';
@@ -15,7 +17,23 @@ export const translated =
     const { translate } = await import('./translated/index.ts');
     const { stream } = request;
     const call = { api, body, stream, output: request.size(), id: correlationId, createdSeconds };
-    return withBrokenStream(await translate(call, candidate, send));
+    return withBrokenStream(await translate(call, candidate, boundedBy(send)));
+  };
+
+/** A package makes every value of an answer, however many: one that holds more than an answer may is not given to it. */
+const boundedBy =
+  (send: Send): Send =>
+  async (request) => {
+    const sent = await send(request);
+    if (sent.kind === 'failure') return sent;
+    const readText = async () => {
+      const text = await sent.readText();
+      if (text === undefined || scanAnswer(text) === undefined) return undefined;
+      // The package reads it in a turn of its own.
+      await nextTurn();
+      return text;
+    };
+    return { ...sent, readText };
   };
 
 const cannotSay = (param: string): NoAnswer => ({

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from '#jest';
-import { upstreamEventMaxBytes } from '../../../shared/foundation/constants/index.ts';
+import { jsonValuesMax, upstreamEventMaxBytes } from '../../../shared/foundation/constants/index.ts';
 import { readUsageReport } from '../../../shared/protocol/interfaces/chat-completions/read-usage.ts';
 import { StreamBroken } from '../../../shared/routing/providers/index.ts';
 import { ask, completionOf, type FakeAnswer, failureOf, type Json, jsonAnswer, readTexts } from './fake-send.ts';
@@ -161,6 +161,16 @@ describe.each(apis)('an answer of %s', (api) => {
     expect([brokenBy(error).kind, texts]).toEqual(['failed', []]);
   });
 
+  it('of more values than an answer may hold is a failure that no package has read', async () => {
+    const junk = Array.from({ length: jsonValuesMax }, () => ({}));
+    const { outcome } = await ask({ api, answer: jsonAnswer({ ...jsonOf(api, usual), junk }), body: {} });
+    expect(failureOf(outcome)).toMatchObject({ kind: 'failed', cause: 'unreadable_answer' });
+    const [first, ...others] = streamOf(api, usual).bytes;
+    const large = api === 'converse' ? frames(['metadata', { junk }]) : eventStream({ type: 'ping', junk });
+    const { error } = await streamed(api, { ...large, bytes: [first ?? Buffer.alloc(0), ...large.bytes, ...others] });
+    expect(error).toBeInstanceOf(RangeError);
+  });
+
   it('leaves what follows its end to be drained', async () => {
     const answer = streamOf(api, usual);
     const { outcome, drained } = await ask({ api, stream: true, answer, body: {} });
@@ -249,6 +259,18 @@ describe('a prompt that is blocked', () => {
       finish_reason: 'content_filter',
       message: { content: '' },
     });
+  });
+});
+
+describe('an error with a status that says success', () => {
+  it.each([
+    ['messages', { type: 'error', error: { type: 'rate_limit_error', message: 'Slow down.' } }],
+    ['generate-content', { error: { code: 429, message: 'Slow down.', status: 'RESOURCE_EXHAUSTED' } }],
+  ] as const)('is told as any other, whole and in place of a stream: %s', async (api, error) => {
+    for (const stream of [false, true]) {
+      const failure = failureOf((await ask({ api, stream, answer: jsonAnswer(error), body: {} })).outcome);
+      expect(failure).toMatchObject({ kind: 'rate_limited', providerText: expect.stringContaining('Slow down.') });
+    }
   });
 });
 

@@ -131,7 +131,7 @@ export const converse: Format = {
   requestIdHeader: 'x-amzn-requestid',
   idPrefix: '',
   streamType: 'application/vnd.amazon.eventstream',
-  answerMembers: ['output', 'role', 'start', 'delta'],
+  answerMembers: ['output', 'role', 'start', 'delta', 'stopReason'],
   keepAlive: '',
   wrongCredential: { status: 403, code: 'UnrecognizedClientException' },
   read: readConverse,

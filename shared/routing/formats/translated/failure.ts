@@ -29,6 +29,13 @@ export function failureOfAnswer(error: unknown, describe: DescribeText, cause: s
   return { kind: 'failed', cause };
 }
 
+/** An answer whose status says success, and that is an error: not every package sees that. */
+export function errorIn(text: string | undefined, describe: DescribeText): AttemptFailure | undefined {
+  const body = text?.includes('"error"') === true ? parsed(text) : undefined;
+  if (!isJsonObject(body) || !isJsonObject(body.error)) return undefined;
+  return { ...classifyErrorObject(body), providerText: describe(body) };
+}
+
 interface ErrorFacts {
   readonly data?: unknown;
   readonly statusCode?: unknown;

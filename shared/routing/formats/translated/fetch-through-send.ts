@@ -1,7 +1,8 @@
 // The `fetch` that a package is given: its request goes out through `send`, so that URL, credential, signature, time limits,
 // sockets and the classification of failures stay the gateway's. What the package makes of a failure is not looked at.
-import { upstreamEventMaxBytes } from '../../../foundation/constants/index.ts';
+import { jsonValuesMax, upstreamEventMaxBytes } from '../../../foundation/constants/index.ts';
 import type { AttemptFailure, CandidateAnswer, Send } from '../../providers/index.ts';
+import { errorIn } from './failure.ts';
 import type { TranslatedApi } from './translated-api.ts';
 import { streamWithUsage, withUsage } from './unreported-usage.ts';
 
@@ -43,6 +44,7 @@ export function createExchange({ send, stream, api, body }: ExchangeOptions): Ex
   let broken: { readonly error: unknown } | undefined;
   let isUnsent = true;
   let bytesWithoutPart = 0;
+  let valuesWithoutPart = 0;
 
   const rememberBroken = (error: unknown): never => {
     broken = { error };
@@ -68,7 +70,9 @@ export function createExchange({ send, stream, api, body }: ExchangeOptions): Ex
       });
     }
     const text = await sent.readText().catch(rememberBroken);
-    if (stream || text === undefined) failure = { kind: 'failed', cause: 'unreadable_answer' };
+    failure = errorIn(text, sent.describe);
+    if (stream || text === undefined) failure ??= { kind: 'failed', cause: 'unreadable_answer' };
+    if (failure !== undefined) throw new Error('what the provider sent is no answer');
     return new Response(withUsage(text ?? '', api), { headers: { 'content-type': 'application/json' } });
   }
 
@@ -85,6 +89,8 @@ export function createExchange({ send, stream, api, body }: ExchangeOptions): Ex
             return;
           }
           bytesWithoutPart += next.value.byteLength;
+          valuesWithoutPart += valuesIn(next.value);
+          if (valuesWithoutPart > jsonValuesMax) throw new RangeError('an event holds too many values');
           controller.enqueue(next.value);
         } catch (error) {
           // The package may have everything by now: it says so where the stream ends, and where it has not, this counts.
@@ -106,8 +112,16 @@ export function createExchange({ send, stream, api, body }: ExchangeOptions): Ex
     isUnsent: () => isUnsent,
     gavePart: () => {
       bytesWithoutPart = 0;
+      valuesWithoutPart = 0;
     },
   };
+}
+
+/** Each value stands behind a comma, or opens what it stands in. Texts hold commas too, but not so many between two parts. */
+function valuesIn(bytes: Uint8Array): number {
+  let count = 0;
+  for (const byte of bytes) if (byte === 0x2c || byte === 0x7b || byte === 0x5b) count += 1;
+  return count;
 }
 
 /**

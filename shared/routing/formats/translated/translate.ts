@@ -88,9 +88,7 @@ async function openStream(
   reading: Reading,
 ): Promise<TranslatedAnswer> {
   const { stream } = await model.doStream(options);
-  const { answer, failure } = reading.exchange;
-  const refused = failure();
-  if (refused !== undefined) return noAnswer(refused);
+  const { answer } = reading.exchange;
   const drain = () => answer()?.drain();
   return { kind: 'stream', events: readParts(stream, reading), drain, describe: describeWith(reading.exchange) };
 }
