@@ -14,6 +14,8 @@ describe('the interface of Embeddings', () => {
     gateway = await startHarness({
       models: {
         'acme/embed': [{ provider: 'acme', upstream: 'echo', more }],
+        // Each text has this context to itself.
+        'acme/short': [{ provider: 'acme', upstream: 'echo', more: { ...more, context_length: 100 } }],
         'acme/failing': [
           { provider: 'acme', upstream: 'error-500', more },
           { provider: 'globex', upstream: 'echo', more },
@@ -64,6 +66,21 @@ describe('the interface of Embeddings', () => {
     expect(answer.usage).toMatchObject({ cost: expect.any(Number) });
   });
 
+  it('bills every text, however many contexts of the model they fill, and holds as much', async () => {
+    const input = Array.from({ length: 20 }, (_, index) => `${'word '.repeat(40)}${index}`);
+    const { spent } = await gateway.credit();
+    const answer = (await (await post({ model: 'acme/short', input })).json()) as { usage: Json };
+    const tokens = Number(answer.usage.prompt_tokens);
+    expect(tokens).toBeGreaterThan(500);
+    expect(answer.usage).toMatchObject({ cost_usd: `0.${String(tokens).padStart(6, '0')}`.replace(/0+$/, '') });
+    expect(answer.usage).not.toHaveProperty('estimated');
+    await gateway.settled();
+    const { promptTokens } = (await gateway.records()).find(({ promptTokens: count }) => count === tokens) ?? {};
+    expect(promptTokens).toBe(tokens);
+    expect((await gateway.credit()).spent - spent).toBe(BigInt(tokens) * 1_000_000n);
+    expect(gateway.logLines.filter((line) => line.includes('charge_over_hold'))).toEqual([]);
+  });
+
   it('falls back, replays and caches like a chat completion', async () => {
     const fallback = await post({ model: 'acme/failing', input: 'Hello' });
     expect([fallback.status, fallback.headers.get('x-gw-provider')]).toEqual([200, 'globex']);
@@ -101,6 +118,12 @@ describe('the interface of Embeddings', () => {
   it('takes 2,048 texts, and a list of any number of tokens as one input', async () => {
     expect((await post({ input: new Array(2_048).fill('a') })).status).toBe(200);
     expect((await post({ input: new Array(5_000).fill(7) })).status).toBe(200);
+  });
+
+  it('reads what only begins like vectors in one pass, so that no answer keeps the process busy', async () => {
+    // Searched to its far end from each beginning, this would take minutes.
+    const read = await embeddings.readAnswer(`{"data":${'"embedding":['.repeat(300_000)}]}`);
+    expect(read).toEqual({ kind: 'unreadable' });
   });
 
   it('changes nothing of an answer but usage, whatever stands in it', async () => {

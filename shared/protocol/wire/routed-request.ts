@@ -71,6 +71,8 @@ export interface InputSize {
   readonly textBytes: number;
   /** Tokens of its images at most. Undefined: media that only the context bounds (audio, files, other kinds). */
   readonly mediaTokens: number | undefined;
+  /** Texts that each have the context of the model to themselves: more than one in embeddings only. */
+  readonly contexts: number;
 }
 
 /** How much goes in and how much may come out: what is held, estimated and counted by limits rests on these figures. */

@@ -5,7 +5,7 @@ import type { PicoUsd } from '../../foundation/money/index.ts';
 import type { CallSize, UsageReport } from '../../protocol/wire/index.ts';
 import { type BilledUsage, type ObservedOutput, readUsage, sumBilledUsage } from './billed-usage.ts';
 import { addCosts, type Cost, costOf, noCost } from './cost.ts';
-import { estimateInputTokens, inputTokensMax, outputTokensMax } from './worst-case.ts';
+import { contextTokensMax, estimateInputTokens, inputTokensMax, outputTokensMax } from './worst-case.ts';
 
 /** `client`: paid with a key of the client's own, to the provider directly. */
 export type Payer = 'workspace' | 'client';
@@ -48,7 +48,10 @@ export function openBill(): Bill {
     charge({ candidate, reported, output, payer, size }) {
       const { provider, entry, prices } = candidate;
       const observed = { ...output, promptTokens: estimateInputTokens(entry, size) };
-      const bounds = { promptTokens: entry.context_length, completionTokens: outputTokensMax(candidate, size) };
+      const bounds = {
+        promptTokens: contextTokensMax(entry, size),
+        completionTokens: outputTokensMax(candidate, size),
+      };
       const usage = readUsage(reported?.tokens, provider.reasoning_tokens, observed, bounds);
       const cost = costOf(usage, prices);
       const charge = { candidate, usage, reported, cost, payer, inputTokensMax: inputTokensMax(entry, size) };

@@ -40,10 +40,15 @@ const bytesPerToken = 4;
 /** What the input takes as a rule. Media count as they are held: their bytes say nothing about their tokens. */
 export const estimateInputTokens = (entry: Entry, size: InputSize): number => inputTokens(entry, size, bytesPerToken);
 
-const inputTokens = (entry: Entry, { textBytes, mediaTokens }: InputSize, bytesAToken: number): number =>
-  mediaTokens === undefined
-    ? entry.context_length
-    : Math.min(Math.ceil(textBytes / bytesAToken) + mediaTokens, entry.context_length);
+function inputTokens(entry: Entry, size: InputSize, bytesAToken: number): number {
+  const { textBytes, mediaTokens } = size;
+  const max = contextTokensMax(entry, size);
+  return mediaTokens === undefined ? max : Math.min(Math.ceil(textBytes / bytesAToken) + mediaTokens, max);
+}
+
+/** More input than this no provider can have read. */
+export const contextTokensMax = (entry: Entry, { contexts }: Pick<InputSize, 'contexts'>): number =>
+  entry.context_length * contexts;
 
 /** Of one answer. */
 export const askedOutputTokens = (

@@ -15,6 +15,7 @@ export function callSizeOf(request: ChatMembers): CallSize {
     predictionBytes: raw.prediction == null ? 0 : bytesOfMember(json, 'prediction'),
     textBytes: json.compactBytes - dataCharacters,
     mediaTokens,
+    contexts: 1,
     answersMax: responseSchema === undefined ? 1 : chargedAnswersMax,
   };
 }

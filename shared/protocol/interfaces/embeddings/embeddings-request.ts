@@ -14,9 +14,7 @@ import {
   withoutGatewayMembers,
 } from '../index.ts';
 import { writeEmbeddings } from './embeddings-answer.ts';
-
-/** What providers of this interface take at once. */
-const inputsMax = 2_048;
+import { inputsMax } from './vectors.ts';
 
 export const embeddingsSchema = z.looseObject(plainMembers);
 
@@ -41,7 +39,7 @@ function check(json: JsonText): ClientRequest {
   refuseChatOnly(json, raw);
   const checked = embeddingsSchema.safeParse(raw);
   if (!checked.success) throw refuseFirstIssue('invalid_request', checked.error);
-  checkInput(json);
+  const { count, longestCharacters } = checkInput(json);
   const body = checked.data;
   // A token is at least one byte of the body, whether it stands there as text or as a number.
   const textBytes = json.compactBytes;
@@ -52,6 +50,7 @@ function check(json: JsonText): ClientRequest {
     predictionBytes: 0,
     textBytes,
     mediaTokens: 0,
+    contexts: count,
     answersMax: 1,
   };
   return {
@@ -68,7 +67,7 @@ function check(json: JsonText): ClientRequest {
     firstCandidateOnly: false,
     promptMember: 'input',
     user: typeof raw.user === 'string' ? raw.user : undefined,
-    needs: () => ({ features: [], schemaMember: undefined, storingMember: undefined, promptBytes: textBytes }),
+    needs: () => ({ features: [], schemaMember: undefined, storingMember: undefined, promptBytes: longestCharacters }),
     size: once(() => size),
     upstreamBody: ({ model }) => rewriteMembers(json, new Map([...withoutGatewayMembers, ['model', model]])),
     schemaCheck: undefined,
@@ -77,21 +76,30 @@ function check(json: JsonText): ClientRequest {
   };
 }
 
+interface Inputs {
+  readonly count: number;
+  /** The model's context has to hold each of them, not all. */
+  readonly longestCharacters: number;
+}
+
 /** A text, a list of texts, a list of tokens, or a list of such lists. What stands in them is the provider's business. */
-function checkInput(json: JsonText): void {
+function checkInput(json: JsonText): Inputs {
   const inputs = [...json.members()].filter(({ name }) => name === 'input');
   const [input, again] = inputs;
   if (again !== undefined) throw fail('invalid_request', { message: 'input: stands twice', param: 'input' });
   if (input === undefined) throw fail('invalid_request', { message: 'input: is missing', param: 'input' });
   const { value } = input;
-  if (json.isString(value)) return;
+  const whole = { count: 1, longestCharacters: charactersOf(json, value) };
+  if (json.isString(value)) return whole;
   if (!json.isArray(value)) {
     throw fail('invalid_request', { message: 'input: must be a text or a list', param: 'input' });
   }
   let count = 0;
   let tokens = 0;
+  let longestCharacters = 0;
   for (const item of json.inside(value)) {
     count += 1;
+    longestCharacters = Math.max(longestCharacters, charactersOf(json, item));
     if (json.isNumber(item)) tokens += 1;
     else if (!json.isString(item) && !json.isArray(item)) {
       throw fail('invalid_request', { message: 'input: must hold texts or tokens', param: `input[${count - 1}]` });
@@ -99,10 +107,14 @@ function checkInput(json: JsonText): void {
   }
   if (count === 0) throw fail('invalid_request', { message: 'input: is empty', param: 'input' });
   // A list of tokens is one input.
-  if (tokens < count && count > inputsMax) {
+  if (tokens === count) return whole;
+  if (count > inputsMax) {
     throw fail('invalid_request', { message: `input: holds more than ${inputsMax} inputs`, param: 'input' });
   }
+  return { count, longestCharacters };
 }
+
+const charactersOf = (json: JsonText, value: number): number => json.end(value) - json.start(value);
 
 export function neverStreamed(): never {
   throw new Error('embeddings are never streamed');

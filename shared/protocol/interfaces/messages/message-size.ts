@@ -13,6 +13,7 @@ export function callSizeOf({ raw, text, maxOutputTokens }: MessagesMembers): Cal
     predictionBytes: 0,
     textBytes: text().compactBytes - dataCharacters,
     mediaTokens,
+    contexts: 1,
     answersMax: 1,
   };
 }

@@ -13,6 +13,7 @@ export function responseSize(body: ResponsesBody, json: JsonText): CallSize {
     textBytes: json.compactBytes - dataCharacters,
     // What the provider keeps comes into the context too, and only the context bounds it.
     mediaTokens: refersToKept(body) ? undefined : tokens,
+    contexts: 1,
     answersMax: 1,
   };
 }
