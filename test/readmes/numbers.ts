@@ -127,9 +127,7 @@ export function statedNumbers(number: ReturnType<typeof numbersOf>): Readonly<Re
       `left alone for ${seconds(number('span-batches.ts', 'pauseMinMs'))} s, then for twice as long each time, up to ${seconds(number('span-batches.ts', 'pauseMaxMs'))} s`,
     ],
     'shared/storage/README.md': [`in slices of ${number('time-budget.ts', 'sliceMs')} ms`],
-    'shared/protocol/interfaces/embeddings/README.md': [
-      `at most ${grouped(number('embeddings-request.ts', 'inputsMax'))} inputs`,
-    ],
+    'shared/protocol/interfaces/embeddings/README.md': [`at most ${grouped(number('vectors.ts', 'inputsMax'))} inputs`],
     'shared/protocol/interfaces/messages/README.md': [
       `patches of ${number('message-media.ts', 'patchPx')} px, ${grouped(number('message-media.ts', 'imageTokensMax'))} at most`,
     ],
