@@ -2,9 +2,17 @@ import fc from 'fast-check';
 import OpenAI from 'openai';
 import { afterAll, beforeAll, describe, expect, it } from '#jest';
 import { embeddings } from '../../shared/protocol/interfaces/embeddings/index.ts';
+import { expectBalancedBooks } from '../support/balanced-books.ts';
+import { newKey } from '../support/gateway-file.ts';
 import { type Harness, startHarness } from '../support/harness.ts';
+import { countOutcomes } from '../support/outcomes.ts';
 
 type Json = Record<string, unknown>;
+
+const [capped, slow] = [newKey(), newKey()];
+/** Exactly what a call of `acme/full` holds: one token for each byte of its body. */
+const fullCall = JSON.stringify({ model: 'acme/full', input: 'Hello' });
+const fullUsd = `0.${String(fullCall.length * 7).padStart(6, '0')}`;
 
 describe('the interface of Embeddings', () => {
   let gateway: Harness;
@@ -20,9 +28,25 @@ describe('the interface of Embeddings', () => {
           { provider: 'acme', upstream: 'error-500', more },
           { provider: 'globex', upstream: 'echo', more },
         ],
+        'acme/full': [{ provider: 'acme', upstream: `usage:${fullCall.length}:0`, more }],
+        'acme/silent-usage': [{ provider: 'acme', upstream: 'no-usage', more }],
+        'acme/slow': [{ provider: 'acme', upstream: 'slow:50', more }],
         'zen/chat-only': [{ provider: 'zen', upstream: 'echo' }],
       },
-      providers: { acme: { apis: ['embeddings'] }, globex: { apis: ['embeddings'] } },
+      providers: {
+        acme: { apis: ['embeddings'] },
+        globex: { apis: ['embeddings'] },
+      },
+      moreWorkspaces: [
+        {
+          id: 'capped',
+          credit_usd: '100',
+          keys: [
+            { name: 'seven', key: capped, spend_limit_usd: fullUsd },
+            { name: 'slow', key: slow, rpm: 3 },
+          ],
+        },
+      ],
     });
   });
   afterAll(async () => {
@@ -97,6 +121,52 @@ describe('the interface of Embeddings', () => {
     gateway.simulator.clear();
     expect(await (await post({ input: 'Once' }, headers)).text()).toBe(first);
     expect(gateway.simulator.calls).toEqual([]);
+  });
+
+  const send = (key: string, body: string, headers: Record<string, string> = {}) =>
+    fetch(`${gateway.url}/embeddings`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json', ...headers },
+      body,
+    });
+
+  it('holds its input alone, so that of forty calls at once exactly the seven pass that a spend limit covers', async () => {
+    gateway.simulator.clear();
+    const answers = Array.from({ length: 40 }, () => send(capped, fullCall));
+    expect(await countOutcomes(answers)).toEqual({ ok: 7, PAYMENT_REQUIRED: 33 });
+    expect(gateway.simulator.calls).toHaveLength(7);
+    await gateway.settled();
+    expect(await expectBalancedBooks(gateway, 'capped')).toBe(BigInt(fullCall.length) * 7n * 1_000_000n);
+  });
+
+  it('lets as many pass as a key may send in a minute, to the call', async () => {
+    const body = JSON.stringify({ model: 'acme/embed', input: 'Hello' });
+    expect(await countOutcomes(Array.from({ length: 8 }, () => send(slow, body)))).toEqual({
+      ok: 3,
+      api_key_rate_limit: 5,
+    });
+  });
+
+  it('estimates the input that a provider does not report, within what was held', async () => {
+    const before = (await gateway.credit()).spent;
+    const body = { model: 'acme/silent-usage', input: 'Hello, how are you?' };
+    expect((await post(body)).status).toBe(200);
+    await gateway.settled();
+    const [last] = (await gateway.records()).toSorted((a, b) => b.correlationId.localeCompare(a.correlationId));
+    expect(last).toMatchObject({ estimated: true, completionTokens: 0 });
+    expect(last?.promptTokens).toBeGreaterThan(0);
+    expect(last?.promptTokens).toBeLessThanOrEqual(JSON.stringify(body).length);
+    expect((await expectBalancedBooks(gateway)) - before).toBe(last?.costPicoUsd);
+  });
+
+  it('twice at once under one Idempotency-Key calls one provider and charges once', async () => {
+    gateway.simulator.clear();
+    const call = { model: 'acme/slow', input: 'Twice' };
+    const answers = [1, 2].map(() => post(call, { 'idempotency-key': 'embeddings-twice' }));
+    expect(await countOutcomes(answers)).toEqual({ ok: 1, execution_in_progress: 1 });
+    await gateway.settled();
+    expect(gateway.simulator.calls).toHaveLength(1);
+    await expectBalancedBooks(gateway);
   });
 
   it.each<[string, Json, string, string]>([

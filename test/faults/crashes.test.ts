@@ -4,7 +4,7 @@
 import { afterAll, beforeAll, describe, expect, it } from '#jest';
 import type { Reply } from '../support/call-gateway.ts';
 import { readRecords } from '../support/read-records.ts';
-import { checkWellAnswered } from '../support/well-answered.ts';
+import { checkWellAnswered, saysItBroke } from '../support/well-answered.ts';
 import { retryAll, standingAfterTheLease } from './after-the-lease.ts';
 import { askGateway } from './ask-gateway.ts';
 import { brokenSums, overspent, readAccounts, workspaces } from './books.ts';
@@ -157,7 +157,7 @@ describe('a process that dies', () => {
 });
 
 /** What a client has had whole it gets again. */
-const isComplete = ({ status, text }: Reply): boolean => status === 200 && !text.includes('data: {"error"');
+const isComplete = ({ status, text }: Reply): boolean => status === 200 && !saysItBroke(text);
 
 /** No client hangs up here: the process is what goes away. */
 const staying = (call: PlannedCall): PlannedCall => ({ ...call, leavesAfterMs: undefined });

@@ -1,6 +1,6 @@
 // 60 mixed calls in each kind of weather, and what holds afterwards. GW_FAULT_SEED=n makes other weather.
 import { afterAll, beforeAll, describe, expect, it } from '#jest';
-import { checkWellAnswered } from '../support/well-answered.ts';
+import { checkWellAnswered, saysItBroke } from '../support/well-answered.ts';
 import { retryAll, standingAfterTheLease } from './after-the-lease.ts';
 import { askGateway } from './ask-gateway.ts';
 import { brokenSums, overspent, readAccounts, standingHolds, workspaces } from './books.ts';
@@ -153,7 +153,7 @@ describe('a call that its key cannot pay for', () => {
 
 /** A complete answer that was made for this very request. */
 const isFreshAnswer = ({ status, headers, text }: NonNullable<SentCall['reply']>): boolean =>
-  status === 200 && headers['idempotent-replayed'] === undefined && !/data: \{("type":"error",)?"error"/.test(text);
+  status === 200 && headers['idempotent-replayed'] === undefined && !saysItBroke(text);
 
 describe('all storms together', () => {
   it('brought every outcome about', () => {

@@ -95,7 +95,7 @@ describe.each([...spokenInterfaces, ...translatedInterfaces])(
       const { spent } = await gateway.credit();
       const image = imageOf(png(100, 100, 1_000_000));
       const body = { messages: [{ role: 'user', content: [image] }], stream: true, max_tokens: 100 };
-      const { answer, hangUp } = start({ ...hello('acme/endless'), ...body });
+      const { answer, hangUp } = start(hello('acme/endless', body));
       await readUntil(await answer, 'and on');
       hangUp();
       await graceStarts();

@@ -5,7 +5,7 @@ import { credentialsOf } from '../support/credentials.ts';
 import { expectError } from '../support/expect-error.ts';
 import { type Harness, hello, startHarness } from '../support/harness.ts';
 import { type ScriptedProvider, sendJson, startScriptedProvider } from '../support/scripted-provider.ts';
-import { spokenInterfaces, translatedInterfaces } from '../support/spoken-interfaces.ts';
+import { spokenEmbeddings, spokenInterfaces, translatedInterfaces } from '../support/spoken-interfaces.ts';
 
 const failing = [
   'error-401',
@@ -49,7 +49,7 @@ const upstreamPaths: Readonly<Record<string, string>> = {
 
 const canary = 'sk-provider-secret-canary';
 
-describe.each([...spokenInterfaces, ...translatedInterfaces])(
+describe.each([...spokenInterfaces, ...translatedInterfaces, spokenEmbeddings])(
   'a JSON answer of $name that fails',
   ({ hello, unplayed, ...speaks }) => {
     const [played, rejected, limited] = [failing, rejecting, limiting].map((all) =>
@@ -94,7 +94,8 @@ describe.each([...spokenInterfaces, ...translatedInterfaces])(
     it.each([...played, ...rejected, ...limited])('is replaced by the next provider’s: %s', async (upstream) => {
       const response = await post(`backed/${upstream}`);
       expect(response.status).toBe(200);
-      expect(await response.text()).toContain('simulated by the provider good');
+      const answer = speaks.id === 'embeddings' ? '"object":"embedding"' : 'simulated by the provider good';
+      expect(await response.text()).toContain(answer);
       expect(response.headers.get('x-gw-provider')).toBe('good');
       expect(calledProviders()).toEqual(['bad', 'good']);
     });

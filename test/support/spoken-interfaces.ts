@@ -21,6 +21,10 @@ export interface SpokenInterface {
   readonly smallImageTokens: bigint;
   /** Behaviours of the simulator that its providers do not have. */
   readonly unplayed: readonly string[];
+  /** Those of them that only streams do not have. */
+  readonly unplayedInStreams: readonly string[];
+  /** Stands once in a stream of one answer. */
+  readonly start: string;
   /** The texts of a whole stream, put together. */
   readonly contentOf: (text: string) => string;
   /** The code with which a stream broke. Undefined: it is whole. Throws where something follows the error. */
@@ -49,6 +53,8 @@ export const spokenInterfaces: readonly SpokenInterface[] = [
     imageOf: (url) => ({ type: 'image_url', image_url: { url } }),
     smallImageTokens: 8_500n,
     unplayed: [],
+    unplayedInStreams: [],
+    start: '"role":"assistant"',
     contentOf: (text) =>
       (eventsOf(text) as { choices?: { delta?: { content?: string } }[] }[])
         .map(({ choices }) => choices?.[0]?.delta?.content ?? '')
@@ -72,6 +78,8 @@ export const spokenInterfaces: readonly SpokenInterface[] = [
     smallImageTokens: 16n,
     // An account without quota has a status or a type of its own there.
     unplayed: ['error-429:insufficient_quota', 'error-200:insufficient_quota'],
+    unplayedInStreams: [],
+    start: '"role":"assistant"',
     contentOf: (text) =>
       (eventsOf(text) as { delta?: { text?: string } }[]).map(({ delta }) => delta?.text ?? '').join(''),
     brokenWith: (text) =>
@@ -80,6 +88,37 @@ export const spokenInterfaces: readonly SpokenInterface[] = [
           ({ error }) => (error as { details: { error_code: string } } | undefined)?.details.error_code,
         ),
       ),
+  },
+  {
+    id: 'responses',
+    name: 'Responses',
+    api: 'responses',
+    path: '/responses',
+    hello: (model, { messages: input = messages, max_tokens: bound, ...more } = {}) => ({
+      model,
+      input,
+      ...(bound === undefined ? {} : { max_output_tokens: bound }),
+      ...more,
+    }),
+    imageOf: (url) => ({ type: 'input_image', image_url: url }),
+    smallImageTokens: 8_500n,
+    unplayed: [],
+    // What an event brings stands in its type.
+    unplayedInStreams: ['no-choices'],
+    start: '"type":"response.created"',
+    contentOf: (text) =>
+      (eventsOf(text) as { type: string; delta?: string }[])
+        .map(({ type, delta }) => (type === 'response.output_text.delta' ? delta : ''))
+        .join(''),
+    brokenWith(text) {
+      const events = eventsOf(text);
+      const failed = events.findIndex(({ type }) => type === 'response.failed');
+      const whole = failed < 0 ? events : events.slice(0, -1);
+      if (failed >= 0 && failed !== whole.length) throw new Error('something follows response.failed');
+      const code = lastOnly(whole.map((event) => (event.type === 'error' ? (event.code as string) : undefined)));
+      if ((code === undefined) !== failed < 0) throw new Error('error and response.failed come together');
+      return code;
+    },
   },
 ];
 
@@ -98,3 +137,13 @@ export const translatedInterfaces: readonly SpokenInterface[] = (
     .filter(({ id }) => id === 'chat-completions')
     .map((chat) => ({ ...chat, name: `chat completions for ${api}`, api, unplayed })),
 );
+
+/** It has no streams, and its output costs nothing. */
+export const spokenEmbeddings: Pick<SpokenInterface, 'id' | 'name' | 'api' | 'path' | 'hello' | 'unplayed'> = {
+  id: 'embeddings',
+  name: 'Embeddings',
+  api: 'embeddings',
+  path: '/embeddings',
+  hello: (model, more = {}) => ({ model, input: 'Hello', ...more }),
+  unplayed: [],
+};

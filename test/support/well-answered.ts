@@ -7,6 +7,7 @@ import { type ErrorBody, plainErrorOf, uuid } from './expect-error.ts';
 
 const doneLine = 'data: [DONE]\n\n';
 const inside = /node_modules|\/work\/|\bat \w+ \(\S+:\d|DynamoDB|sk-gw-/;
+const lastNames = new Set(['error', 'message_stop', 'response.completed', 'response.incomplete', 'response.failed']);
 const midStreamCodes = ['no_available_provider', 'request_deadline_exceeded', 'rate_limited', 'invalid_request'];
 
 export interface Expectation {
@@ -15,6 +16,9 @@ export interface Expectation {
   /** The client left in the middle, so a stream has no end. */
   readonly left?: boolean;
 }
+
+/** Of a stream of any interface: the gateway ended it with an error. */
+export const saysItBroke = (text: string): boolean => /data: \{("type":"error"|"error")/.test(text);
 
 /** Throws an Error that says what is wrong with the reply. */
 export function checkWellAnswered(reply: Reply, { faults, left = false }: Expectation): void {
@@ -33,7 +37,8 @@ export function checkWellAnswered(reply: Reply, { faults, left = false }: Expect
 function checkAnswer(reply: Reply): void {
   must(!reply.isStream && reply.headers['content-type'] === 'application/json', 'an answer that is no JSON', reply);
   const body = readObject(reply.text, reply);
-  const isCompletion = 'choices' in body;
+  // Of both the cost stands in `usage`.
+  const isCompletion = 'choices' in body || body.object === 'response';
   if (body.type === 'message') {
     must(Number(reply.headers['x-gw-cost']) >= 0, 'a message without its cost', reply);
     return;
@@ -73,20 +78,25 @@ function checkStream(reply: Reply): void {
   else checkChunks(reply);
 }
 
-/** Each event is named, and the last one ends the message or says why it broke. */
+/** Each event is named, and the last one ends the answer or says why it broke. */
 function checkNamedEvents(reply: Reply): void {
   const events = reply.text.split('\n\n').filter((event) => event !== '' && !event.startsWith(':'));
-  const names = events.map((event) => /^event: (\w+)\ndata: [^\n\r]*$/.exec(event)?.[1] ?? '');
+  const names = events.map((event) => /^event: ([\w.]+)\ndata: [^\n\r]*$/.exec(event)?.[1] ?? '');
   must(!names.includes(''), 'not one named data line an event', reply);
+  // A broken response is told twice: SDKs throw the first, agents show the second.
+  const failed = names.at(-1) === 'response.failed';
+  const whole = failed ? names.slice(0, -1) : names;
+  must(!failed || whole.at(-1) === 'error', 'response.failed without its error', reply);
+  must(!whole.slice(0, -1).some((name) => lastNames.has(name)), 'more behind the end', reply);
+  must(failed || !names.at(-1)?.startsWith('response.') || lastNames.has(names.at(-1) ?? ''), 'no end', reply);
+  if (whole.at(-1) !== 'error') return;
+  const told = readObject(events[whole.length - 1]?.split('\ndata: ')[1] ?? '', reply);
+  const { details } = (told.error ?? {}) as { details?: { error_code: string } };
   must(
-    names.slice(0, -1).every((name) => name !== 'error' && name !== 'message_stop'),
-    'more behind the end',
+    midStreamCodes.includes(details?.error_code ?? String(told.code)),
+    'an error event with a code of its own',
     reply,
   );
-  if (names.at(-1) !== 'error') return;
-  const { error } = readObject(events.at(-1)?.split('\ndata: ')[1] ?? '', reply);
-  const { details } = error as { details: { error_code: string } };
-  must(midStreamCodes.includes(details.error_code), 'an error event with a code of its own', reply);
 }
 
 function checkChunks(reply: Reply): void {
