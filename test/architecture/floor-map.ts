@@ -225,6 +225,7 @@ export const powerHomes: readonly PowerHome[] = [
       'shared/protocol/wire/',
       'shared/protocol/interfaces/',
       'shared/foundation/environment/',
+      'shared/configuration/administration/',
       'shared/configuration/gateway-file/',
       `${operator}/`,
       'infra/cdk/',

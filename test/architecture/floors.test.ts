@@ -46,6 +46,17 @@ describe('the source tree', () => {
     expect(upward).toEqual([]);
   });
 
+  it('lets no function import another one', () => {
+    const functionOf = (path: string) => /^functions\/[^/]+\//.exec(path)?.[0];
+    const across = sources.flatMap(({ path, imports }) =>
+      imports
+        .filter((target) => functionOf(path) !== undefined && functionOf(target) !== undefined)
+        .filter((target) => functionOf(target) !== functionOf(path))
+        .map((target) => `${path} imports ${target}`),
+    );
+    expect(across).toEqual([]);
+  });
+
   it('enters a shared folder only through its index', () => {
     const deepImports = [...sources, ...tests].flatMap(({ path, imports }) =>
       imports

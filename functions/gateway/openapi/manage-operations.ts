@@ -1,13 +1,14 @@
 // The management interface, which the operator function serves where there is one.
-import { type ErrorCode, okStatus } from '../../../shared/errors/index.ts';
-import { managePaths } from '../../../shared/foundation/constants/index.ts';
+
 import {
   activationSchema,
   creditSchema,
   jsonSchemaOf,
   keyChangesSchema,
   newKeySchema,
-} from '../../operator/request/body-schemas.ts';
+} from '../../../shared/configuration/administration/index.ts';
+import { type ErrorCode, okStatus } from '../../../shared/errors/index.ts';
+import { managePaths } from '../../../shared/foundation/constants/index.ts';
 import { errorResponses } from './error-responses.ts';
 import { parameters as headerParameters, responseHeaders } from './headers.ts';
 import { arrayOf, type JsonSchema, objectSchema, schemaReference, text } from './json-schema.ts';

@@ -3,7 +3,10 @@
 import * as z from 'zod/mini';
 import {
   createKey,
+  id,
   type KeyFigures,
+  keyChangesSchema,
+  newKeySchema,
   readKey,
   readKeyFigures,
   setKeyStatus,
@@ -12,8 +15,6 @@ import {
 import { fromWrittenKey, writtenKey } from '../../../shared/configuration/keys/index.ts';
 import { formatUsd, type PicoUsd, parseUsd } from '../../../shared/foundation/money/index.ts';
 import { collect, mapParallel, parallelReads } from '../../../shared/foundation/parallel/index.ts';
-import { keyChangesSchema, newKeySchema } from '../request/body-schemas.ts';
-import { id } from '../request/forms.ts';
 import type { Work } from '../request/manage.ts';
 import { pageOf, pageParameters } from '../request/pages.ts';
 import { readBody, readQuery } from '../request/read-asked.ts';

@@ -3,13 +3,13 @@ import * as z from 'zod/mini';
 import { heldAt } from '../../../shared/accounting/credit/index.ts';
 import {
   addCredit,
+  creditSchema,
   readCredit,
   readWorkspaces,
   type WorkspaceCredit,
 } from '../../../shared/configuration/administration/index.ts';
 import { formatUsd, parseUsd } from '../../../shared/foundation/money/index.ts';
 import { mapParallel, parallelReads } from '../../../shared/foundation/parallel/index.ts';
-import { creditSchema } from '../request/body-schemas.ts';
 import type { Work } from '../request/manage.ts';
 import { pageOf, pageParameters } from '../request/pages.ts';
 import { readBody, readQuery } from '../request/read-asked.ts';

@@ -1,10 +1,13 @@
 // GET /v1/manage/functions, and POST /v1/manage/functions/{workspace}/{id}/{enable|disable|activate}.
 import * as z from 'zod/mini';
-import { changeFunction, readFunctions } from '../../../shared/configuration/administration/index.ts';
+import {
+  activationSchema,
+  changeFunction,
+  id,
+  readFunctions,
+} from '../../../shared/configuration/administration/index.ts';
 import type { FunctionRecord, RevisionRecord } from '../../../shared/configuration/stored-functions/index.ts';
 import { fail } from '../../../shared/errors/index.ts';
-import { activationSchema } from '../request/body-schemas.ts';
-import { id } from '../request/forms.ts';
 import type { Work } from '../request/manage.ts';
 import { pageOf, pageParameters } from '../request/pages.ts';
 import { readBody, readQuery } from '../request/read-asked.ts';

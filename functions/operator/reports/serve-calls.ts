@@ -3,12 +3,13 @@
 import * as z from 'zod/mini';
 import { operatorCallDocument } from '../../../shared/accounting/call-records/index.ts';
 import { findCall, isCallPosition, matchesFilter, readCallPage } from '../../../shared/accounting/reports/index.ts';
+import { id } from '../../../shared/configuration/administration/index.ts';
 import { fail } from '../../../shared/errors/index.ts';
 import { timeOfUuidv7 } from '../../../shared/foundation/ids/index.ts';
 import { collect } from '../../../shared/foundation/parallel/index.ts';
 import { readTags } from '../../../shared/protocol/wire/index.ts';
 import type { OperatorDependencies } from '../dependencies.ts';
-import { anyText, id, sinceParameter } from '../request/forms.ts';
+import { anyText, sinceParameter } from '../request/forms.ts';
 import type { Work } from '../request/manage.ts';
 import { cursorParameter, fromCursor, limitParameter, toCursor } from '../request/pages.ts';
 import { readQuery } from '../request/read-asked.ts';

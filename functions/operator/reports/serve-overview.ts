@@ -1,10 +1,11 @@
 // GET /v1/manage/overview: what was spent, called and failed, over the time and by model, provider and key.
 import * as z from 'zod/mini';
 import { readOverview, type UsageSummary } from '../../../shared/accounting/reports/index.ts';
+import { matching } from '../../../shared/configuration/administration/index.ts';
 import { formatUsd } from '../../../shared/foundation/money/index.ts';
 import { collect } from '../../../shared/foundation/parallel/index.ts';
 import { tagNameShape } from '../../../shared/protocol/wire/index.ts';
-import { matching, sinceParameter } from '../request/forms.ts';
+import { sinceParameter } from '../request/forms.ts';
 import type { Work } from '../request/manage.ts';
 import { readQuery } from '../request/read-asked.ts';
 

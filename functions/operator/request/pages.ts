@@ -1,7 +1,7 @@
 // Lists in pages. A cursor is the place of the last item, so that what is added or removed meanwhile moves no page.
 import * as z from 'zod/mini';
+import { matching } from '../../../shared/configuration/administration/index.ts';
 import { fail } from '../../../shared/errors/index.ts';
-import { matching } from './forms.ts';
 
 export const limitMax = 200;
 const limitDefault = 50;

@@ -1,4 +1,5 @@
 export { addCredit, readCredit, readCredits, type WorkspaceCredit } from './add-credit.ts';
+export { activationSchema, creditSchema, jsonSchemaOf, keyChangesSchema, newKeySchema } from './change-bodies.ts';
 export { ChangeFailed, type ChangeFailure } from './change-failed.ts';
 export { changeFunction, readFunction, readFunctions, showFunction } from './change-functions.ts';
 export { createKey, readKey, revokeKey, setKeyStatus, updateKey } from './change-keys.ts';
@@ -8,4 +9,5 @@ export type { KeyChanges } from './key-rules.ts';
 export { type AdministrationDependencies, createAdministration, type OperatorStores } from './operator-stores.ts';
 export { configuredProviders, modelsServedBy, planProviderStatus } from './provider-status.ts';
 export { rotateKey } from './rotate-key.ts';
+export { id, matching } from './value-forms.ts';
 export { readWorkspaces } from './workspaces.ts';

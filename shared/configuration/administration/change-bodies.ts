@@ -1,8 +1,8 @@
-// The bodies of changes, in the words of the gateway file. What the description of the interface says of them follows from here.
+// The bodies of changes that come over HTTP, in the words of the gateway file. What the description of the interface says of them follows from here.
 import * as z from 'zod/mini';
-import { spendLimitResets } from '../../../shared/accounting/holds/index.ts';
-import { listOf, tagNameShape, tagsMax, tagValueShape } from '../../../shared/protocol/wire/index.ts';
-import { id, instant, matching, notEmpty, usd, usdChange } from './forms.ts';
+import { spendLimitResets } from '../../accounting/holds/index.ts';
+import { listOf, tagNameShape, tagsMax, tagValueShape } from '../../protocol/wire/index.ts';
+import { id, instant, matching, notEmpty, usd, usdChange } from './value-forms.ts';
 
 const modelsMax = 256;
 const name = z
