@@ -329,6 +329,21 @@ describe('a request', () => {
     expect(gateway.simulator.calls[0]?.query).toBe('beta=true');
   });
 
+  it.each([
+    ['its query', '/messages?beta=true&api_key=KEY', {}],
+    ['a header that is passed on', '/messages', { 'anthropic-beta': 'a,KEY' }],
+  ])('that holds a key of the gateway in %s is refused, and no provider sees the key', async (_what, path, more) => {
+    const filled = (text: string) => text.replace('KEY', gateway.key);
+    const headers = Object.fromEntries(Object.entries(more).map(([name, value]) => [name, filled(value)]));
+    const response = await fetch(`${gateway.url}${filled(path)}`, {
+      method: 'POST',
+      headers: { 'x-api-key': gateway.key, ...headers },
+      body: JSON.stringify(hello('echo')),
+    });
+    expect([response.status, (await response.json()) as Json]).toMatchObject([400, { error_code: 'invalid_request' }]);
+    expect(gateway.simulator.calls).toEqual([]);
+  });
+
   it('carries the version that its client names, else the provider’s entry, else the first one', async () => {
     const versionOf = async (model: string, headers: Json = {}) =>
       (await echoed(hello(model), headers)).headers['anthropic-version'];
@@ -522,6 +537,16 @@ describe('a count of tokens', () => {
 });
 
 describe('a path that is not there', () => {
+  it.each(['/messages/batches', '/messages/count_tokens/x', '/messages/*'])(
+    'below Messages is told in their form: %s',
+    async (path) => {
+      const response = await fetch(`${gateway.url}${path}`, { method: 'POST' });
+      const { error } = (await response.json()) as { error: Json };
+      expect([response.status, error.type]).toEqual([404, 'not_found_error']);
+      expect(response.headers.get('request-id')).toBe(response.headers.get('x-request-id'));
+    },
+  );
+
   it('below the other base URL is none: its clients speak other interfaces', async () => {
     const response = await fetch(`${gateway.url.replace('/v1', '/openai/v1')}/messages`, { method: 'POST' });
     expect(response.status).toBe(404);

@@ -1,5 +1,6 @@
 // What of the headers and the query of a request goes on to the provider as it came.
 import { fail, type GatewayError } from '../../../shared/errors/index.ts';
+import { maskKeys } from '../../../shared/foundation/log/index.ts';
 import type { HeaderValues } from '../../../shared/protocol/http/index.ts';
 import type { ClientInterface, PassedOn } from '../../../shared/protocol/interfaces/index.ts';
 
@@ -18,10 +19,15 @@ export function readPassedOn(
     if (values === undefined || values.length === 0) continue;
     // Two lines of one header mean the same as one with a comma.
     const value = values.join(',');
-    if (!headerShape.test(value)) return fail('invalid_request', { message: `The header ${name} is malformed.` });
+    if (!headerShape.test(value) || holdsKey(value))
+      return fail('invalid_request', { message: `The header ${name} is malformed, or holds a key.` });
     passed[name] = value;
   }
   const isPassed = passesQuery && query !== '';
-  if (isPassed && !queryShape.test(query)) return fail('invalid_request', { message: 'The query is malformed.' });
+  if (isPassed && (!queryShape.test(query) || holdsKey(query)))
+    return fail('invalid_request', { message: 'The query is malformed, or holds a key.' });
   return { headers: passed, query: isPassed ? query : '' };
 }
+
+/** Some clients put their key everywhere: no provider is to see it. */
+const holdsKey = (value: string): boolean => maskKeys(value) !== value;

@@ -38,8 +38,8 @@ export function locate({ api, firstBase, root, conventions }: RouteTable, path: 
   if (base !== undefined) {
     const routes = base === basePaths[0] ? { ...api, ...firstBase } : api;
     const below = path.slice(base.length);
-    const known = Object.hasOwn(routes, below) && Object.hasOwn(conventions, below) ? conventions[below] : undefined;
-    return { basePath: base, isBelowBase: true, ...matchPath(routes, below, base), conventions: known ?? {} };
+    const known = conventionsBelow({ routes, conventions }, below);
+    return { basePath: base, isBelowBase: true, ...matchPath(routes, below, base), conventions: known };
   }
   const itself = basePaths.find((candidate) => path === candidate);
   return {
@@ -48,6 +48,16 @@ export function locate({ api, firstBase, root, conventions }: RouteTable, path: 
     ...matchPath(root, path, ''),
     conventions: {},
   };
+}
+
+/** Of the route, or of the one that the path continues: a client that asks for a path there is not speaks the same interface. */
+function conventionsBelow(
+  { routes, conventions }: { readonly routes: Routes; readonly conventions: RouteTable['conventions'] },
+  below: string,
+): PathConventions {
+  const isBelow = (route: string) => below === route || below.startsWith(`${route}/`);
+  const known = Object.entries(conventions).find(([route]) => Object.hasOwn(routes, route) && isBelow(route));
+  return known?.[1] ?? {};
 }
 
 function matchPath(routes: Routes, path: string, base: string): Pick<Location, 'methods' | 'pathParameters' | 'route'> {
