@@ -128,6 +128,18 @@ class PydanticAi:
         return asyncio.run(self._stream(self.labelled(model)))
 
 
+class PydanticAiResponses(PydanticAi):
+    def __init__(self, base_url, api_key):
+        from pydantic_ai import Agent, NativeOutput
+        from pydantic_ai.models.openai import OpenAIResponsesModel
+        from pydantic_ai.providers.openai import OpenAIProvider
+
+        # What the name `openai:…` stands for.
+        provider = OpenAIProvider(base_url=base_url, api_key=api_key)
+        self.agent = lambda model, **more: Agent(OpenAIResponsesModel(model, provider=provider), **more)
+        self.labelled = lambda model: self.agent(model, output_type=NativeOutput(Label))
+
+
 class OpenAiAgents:
     def __init__(self, base_url, api_key):
         from agents import Agent, OpenAIChatCompletionsModel, set_tracing_disabled
@@ -170,6 +182,21 @@ class OpenAiAgents:
 
     def streamed_schema(self, model):
         return asyncio.run(self._stream(self.agent(model, output_type=Label)))
+
+
+class OpenAiAgentsDefault(OpenAiAgents):
+    def __init__(self, base_url, api_key):
+        from agents import Agent, set_default_openai_client, set_tracing_disabled
+        from openai import AsyncOpenAI
+
+        set_tracing_disabled(True)
+
+        def agent(model, **more):
+            # As the README shows it; again for each run, because each has an event loop of its own here.
+            set_default_openai_client(AsyncOpenAI(base_url=base_url, api_key=api_key))
+            return Agent(name="helper", model=f"openai/{model}", **more)
+
+        self.agent = agent
 
 
 class LiteLlm:
@@ -315,6 +342,8 @@ CLIENTS = {
         "langchain-openai": LangChain,
         "pydantic-ai": PydanticAi,
         "openai-agents": OpenAiAgents,
+        "pydantic-ai, openai:": PydanticAiResponses,
+        "openai-agents, default": OpenAiAgentsDefault,
     },
     "openai-2": {
         "openai 2 (Python)": OpenAiSdk,
