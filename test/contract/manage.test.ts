@@ -435,6 +435,14 @@ describe('the keys', () => {
       'invalid_request',
       'expires_at',
     ],
+    [
+      'a day that its month does not have',
+      { workspace: 'team', name: 'n', expires_at: '2030-02-31' },
+      400,
+      'invalid_request',
+      'expires_at',
+    ],
+    ['a name with half a character', { workspace: 'team', name: 'n\ud800' }, 400, 'invalid_request', 'name'],
     ['an unknown model', { workspace: 'team', name: 'n', models: ['acme/none'] }, 400, 'invalid_request', 'acme/none'],
     ['a malformed tag', { workspace: 'team', name: 'n', tags: { Team: 'x' } }, 400, 'invalid_request', 'tags'],
     ['a name that is taken', { workspace: 'team', name: 'first' }, 400, 'invalid_request', 'taken'],
@@ -466,6 +474,27 @@ describe('the keys', () => {
     expect((await ada.get('/keys?workspace=other')).body.data).toContainEqual(
       expect.objectContaining({ name: hostile, rpm: null, status: 'active' }),
     );
+  });
+
+  it('are changed in all that is asked or, where a part of it is refused, in nothing', async () => {
+    const make = async () => (await ada.send('POST', '/keys', { workspace: 'team', name: 'twin' })).body.data.public_id;
+    const revoked = await make();
+    await ada.send('PATCH', `/keys/${revoked}`, { status: 'revoked' });
+    const active = await make();
+    const shown = async () =>
+      (await ada.get('/keys?workspace=team')).body.data.find((key: { public_id: string }) => key.public_id === revoked);
+    const before = await shown();
+    const changes = await changesOf(async () => {
+      const answer = await ada.send('PATCH', `/keys/${revoked}`, { status: 'active', rpm: 7 });
+      expect([answer.status, answer.body.message]).toEqual([400, expect.stringContaining(active)]);
+    });
+    expect([await shown(), changes]).toEqual([before, []]);
+    // Under another name it may come back, in the same change.
+    const told = await changesOf(() =>
+      ada.send('PATCH', `/keys/${revoked}`, { status: 'active', rpm: 7, name: 'other twin' }),
+    );
+    expect(told).toEqual([expect.objectContaining({ change: 'key activated', operator_name: 'ada' })]);
+    expect(await shown()).toEqual({ ...before, status: 'active', rpm: 7, name: 'other twin' });
   });
 
   it('are walked page by page, each once, also those with names of markup', async () => {

@@ -9,7 +9,6 @@ import {
   newKeySchema,
   readKey,
   readKeyFigures,
-  setKeyStatus,
   updateKey,
 } from '../../../shared/configuration/administration/index.ts';
 import { fromWrittenKey, writtenKey } from '../../../shared/configuration/keys/index.ts';
@@ -40,14 +39,13 @@ export const makeKey: Work = async (deps, request) => {
 export const changeKey: Work = async (deps, request) => {
   const [publicId = ''] = request.pathParameters;
   const { status, ...written } = await readBody(request, keyChangesSchema);
-  const record = await readKey(deps, publicId);
-  const changes = changesOf(written);
-  const isUpdated =
-    Object.keys(written).length > 0 && (await updateKey(deps, publicId, changes)).change !== 'unchanged';
-  const isSet = status !== undefined && (await setKeyStatus(deps, publicId, status)) !== 'unchanged';
-  const what = isSet ? (status === 'revoked' ? 'key revoked' : 'key activated') : 'key changed';
-  if (isUpdated || isSet) request.tellChange(what, `${record.workspace}/${publicId}`);
-  return { data: keyDocument(await readKeyFigures(deps, await readKey(deps, publicId))) };
+  const before = await readKey(deps, publicId);
+  const changes = { ...changesOf(written), ...(status === undefined ? {} : { status }) };
+  const { change, key } = await updateKey(deps, publicId, changes);
+  const statusChange = status === 'revoked' ? 'key revoked' : 'key activated';
+  const what = status === undefined || status === before.status ? 'key changed' : statusChange;
+  if (change !== 'unchanged') request.tellChange(what, `${before.workspace}/${publicId}`);
+  return { data: keyDocument(key) };
 };
 
 type Written = Omit<z.output<typeof newKeySchema>, 'workspace' | 'name'> & { readonly name?: string | undefined };

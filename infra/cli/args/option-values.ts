@@ -1,6 +1,6 @@
 // Values of options and arguments. Messages name the form that is wanted and never repeat what was typed.
 import { isUtcDay } from '../../../shared/accounting/call-records/index.ts';
-import { parseApiKey } from '../../../shared/configuration/keys/index.ts';
+import { keyNameText, parseApiKey } from '../../../shared/configuration/keys/index.ts';
 import { idPattern } from '../../../shared/foundation/constants/index.ts';
 import { type PicoUsd, parseUsd } from '../../../shared/foundation/money/index.ts';
 import { readTags, type Tags } from '../../../shared/protocol/wire/index.ts';
@@ -32,7 +32,7 @@ export function readProviderId(name: string, text: string): string {
 
 /** As in the gateway file. */
 export function readKeyName(name: string, text: string): string {
-  if (text.length >= 1 && text.length <= keyNameMaxCharacters && !/\p{Cc}/u.test(text)) return text;
+  if (text.length >= 1 && text.length <= keyNameMaxCharacters && keyNameText.test(text)) return text;
   throw new UsageError(`${name} is 1 to ${keyNameMaxCharacters} characters`);
 }
 

@@ -2,12 +2,13 @@
 import * as z from 'zod/mini';
 import { spendLimitResets } from '../../accounting/holds/index.ts';
 import { listOf, tagNameShape, tagsMax, tagValueShape } from '../../protocol/wire/index.ts';
+import { keyNameText } from '../keys/index.ts';
 import { id, instant, matching, notEmpty, usd, usdChange } from './value-forms.ts';
 
 const modelsMax = 256;
 const name = z
   .string()
-  .check(z.minLength(1), z.maxLength(64), z.regex(/^\P{Cc}*$/u, { error: 'must hold no control characters' }));
+  .check(z.minLength(1), z.maxLength(64), z.regex(keyNameText, { error: 'must hold no control characters' }));
 const tags = z
   .record(
     matching(tagNameShape, 'the name of a tag: lower-case letters, digits, _, . or -, which begins with a letter'),

@@ -37,32 +37,20 @@ export async function readKey({ keys }: Pick<Dependencies, 'keys'>, publicId: st
   return record;
 }
 
-/** Counts from the next request on. Throws ChangeFailed. */
+/** All of it or, where ChangeFailed is thrown, nothing. Counts from the next request on. */
 export async function updateKey(
   deps: Dependencies,
   publicId: string,
-  changes: KeyChanges,
+  changes: KeyChanges & Partial<Pick<KeyRecord, 'status'>>,
 ): Promise<{ readonly change: KeyWrite; readonly key: KeyFigures }> {
   await checkKeyRules(deps, changes);
-  // Without the status: a revocation at the same time stays.
+  // Without the status, unless it is given: a revocation at the same time stays.
   const { status, ...stored } = await readKey(deps, publicId);
-  const given = Object.fromEntries(Object.entries(changes).filter(([, value]) => value !== undefined)) as KeyChanges;
+  const given = Object.fromEntries(Object.entries(changes).filter(([, value]) => value !== undefined));
   const wanted = { ...stored, ...given } as Omit<KeyRecord, 'status'>;
-  if (holdsName({ ...wanted, status }, deps.clock.nowMs())) await claimKeyName(deps, wanted);
+  if (holdsName({ status, ...wanted }, deps.clock.nowMs())) await claimKeyName(deps, wanted);
   const change = await deps.keys.write(wanted);
   return { change, key: await readFigures(deps, await readKey(deps, publicId)) };
-}
-
-/** Throws ChangeFailed where a key that comes back has lost its name to another one. */
-export async function setKeyStatus(
-  deps: Pick<Dependencies, 'keys' | 'clock'>,
-  publicId: string,
-  status: KeyRecord['status'],
-): Promise<KeyWrite> {
-  const record = await readKey(deps, publicId);
-  const wanted = { ...record, status };
-  if (record.status !== status && holdsName(wanted, deps.clock.nowMs())) await claimKeyName(deps, wanted);
-  return deps.keys.write(wanted);
 }
 
 /** Refused from its next request on. A revoked key stays in the list, and its spending counts. */

@@ -2,7 +2,7 @@ export { addCredit, readCredit, readCredits, type WorkspaceCredit } from './add-
 export { activationSchema, creditSchema, jsonSchemaOf, keyChangesSchema, newKeySchema } from './change-bodies.ts';
 export { ChangeFailed, type ChangeFailure } from './change-failed.ts';
 export { changeFunction, readFunction, readFunctions, showFunction } from './change-functions.ts';
-export { createKey, readKey, revokeKey, setKeyStatus, updateKey } from './change-keys.ts';
+export { createKey, readKey, revokeKey, updateKey } from './change-keys.ts';
 export { createOperator, readOperator, readOperators, revokeOperator } from './change-operators.ts';
 export { type KeyFigures, readFigures as readKeyFigures, readKeys } from './key-figures.ts';
 export type { KeyChanges } from './key-rules.ts';

@@ -4,7 +4,7 @@ import * as z from 'zod';
 import { spendLimitResets } from '../../accounting/holds/index.ts';
 import { parseUsd } from '../../foundation/money/index.ts';
 import { type ConnectionInFile, connectionsPerWorkspaceMax } from '../byok/index.ts';
-import { parseApiKey, type WrittenKey } from '../keys/index.ts';
+import { keyNameText, parseApiKey, type WrittenKey } from '../keys/index.ts';
 import type { WorkspaceChanges } from '../workspaces/index.ts';
 import { catalogueSections } from './catalogue-schema.ts';
 import {
@@ -42,7 +42,7 @@ const preset = mapping('workspaces[].presets[]', {
 });
 
 const key = mapping('workspaces[].keys[]', {
-  name: text(64).regex(/^\P{Cc}*$/u, { error: 'must not hold control characters' }),
+  name: text(64).regex(keyNameText, { error: 'must not hold control characters' }),
   key: z
     .string()
     .refine((written) => parseApiKey(written) !== undefined, {
