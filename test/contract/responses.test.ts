@@ -161,6 +161,25 @@ describe('the interface of Responses', () => {
     expect(record?.completionTokens).toBeLessThanOrEqual(5);
   });
 
+  it('holds an image like any other wherever it stands, also where a tool or a file gives it', async () => {
+    const screenshot = { type: 'computer_screenshot', image_url: 'https://pictures.example/1.png' };
+    const unknown = { type: 'computer_screenshot', file_id: 'file_1' };
+    const given = (output: unknown) => ({ type: 'computer_call_output', call_id: 'c', output });
+    const held = async (item: Json) => {
+      // More output than there is credit for: the message tells what would be held.
+      const answer = await postJson({ model: 'acme/echo', input: [item], max_output_tokens: 60_000_000 });
+      return Math.round((Number(/(\d+\.\d+)/.exec(String(answer.message))?.[1]) - 120) * 1e6);
+    };
+    const image = { type: 'input_image', image_url: 'https://pictures.example/1.png' };
+    const listed = await held(given([image]));
+    expect(listed).toBeGreaterThan(40_000);
+    expect(Math.abs((await held(given(screenshot))) - listed)).toBeLessThan(100);
+    expect(Math.abs((await held(image)) - listed)).toBeLessThan(100);
+    expect(await held(given(unknown))).toBe(128_000);
+    const refused = await postJson({ model: 'acme/plain', input: [given(screenshot)] });
+    expect(refused.error).toBe('feature_unsupported');
+  });
+
   it('sends what it does not use as it came, less what is its own', async () => {
     const reasoning = { effort: 'low', summary: 'auto' };
     const more = { include: ['reasoning.encrypted_content'] };
@@ -277,6 +296,12 @@ describe('the interface of Responses', () => {
       { tools: [{ type: 'namespace' }, { type: 'mcp', server_label: 'x' }] },
       'feature_unsupported',
       'tools[1]',
+    ],
+    [
+      'a tool of the provider inside a namespace',
+      { tools: [{ type: 'namespace', name: 'n', tools: [{ type: 'function' }, { type: 'web_search' }] }] },
+      'feature_unsupported',
+      'tools[0]',
     ],
     [
       'tools that no entry declares',

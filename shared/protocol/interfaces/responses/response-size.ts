@@ -1,6 +1,7 @@
 // How much of a Responses request goes in, and how much may come out.
-import { type CallSize, isJsonObject, type JsonText } from '../../wire/index.ts';
+import type { CallSize, JsonText } from '../../wire/index.ts';
 import { measureImage } from '../index.ts';
+import { imageTypes, partsOf } from './response-parts.ts';
 import { type ResponsesBody, refersToKept } from './responses-body.ts';
 
 export function responseSize(body: ResponsesBody, json: JsonText): CallSize {
@@ -24,7 +25,7 @@ function measureMedia({ input }: ResponsesBody): {
 } {
   let tokens: number | undefined = 0;
   let dataCharacters = 0;
-  for (const part of partsOf(input)) {
+  for (const { part } of partsOf(input)) {
     if (isText(part)) continue;
     const image = imageOf(part);
     if (image === undefined) tokens = undefined;
@@ -34,17 +35,6 @@ function measureMedia({ input }: ResponsesBody): {
     }
   }
   return { tokens, dataCharacters };
-}
-
-/** Parts of messages and of outputs of tools, and items that refer to what is kept. */
-function* partsOf(input: unknown): Generator<Readonly<Record<string, unknown>>> {
-  for (const item of Array.isArray(input) ? input : []) {
-    if (!isJsonObject(item)) continue;
-    if (item.type === 'item_reference') yield item;
-    for (const member of [item.content, item.output]) {
-      for (const part of Array.isArray(member) ? member : []) if (isJsonObject(part)) yield part;
-    }
-  }
 }
 
 const textTypes: ReadonlySet<unknown> = new Set([
@@ -58,5 +48,5 @@ const textTypes: ReadonlySet<unknown> = new Set([
 const isText = ({ type }: Readonly<Record<string, unknown>>): boolean => textTypes.has(type);
 
 function imageOf({ type, image_url: url, detail }: Readonly<Record<string, unknown>>) {
-  return type === 'input_image' && typeof url === 'string' ? measureImage({ url, detail }) : undefined;
+  return imageTypes.has(type) && typeof url === 'string' ? measureImage({ url, detail }) : undefined;
 }

@@ -26,13 +26,16 @@ import { openResponseWriter, writeResponse } from './write-response.ts';
 const usedNames = [...new Set([...Object.keys(responsesSchema.shape), ...plainGatewayMembers])];
 const refuseOtherCase = otherCaseCheck(usedNames);
 
-const part = membersOf({ type: {}, text: {}, image_url: {}, detail: {} });
+const partMembers = { type: {}, text: {}, image_url: {}, detail: {} };
+const part = membersOf(partMembers);
+const parts = { ...part, items: part };
 const reading = {
   // Recorded, and no provider takes another name for it.
   names: new Set([...usedNames, 'user']),
   shapes: {
-    input: { items: membersOf({ type: {}, content: { items: part }, output: { items: part } }) },
-    tools: { items: membersOf({ type: {} }) },
+    input: { items: membersOf({ ...partMembers, content: parts, output: parts }) },
+    // A namespace holds tools too.
+    tools: { items: membersOf({ type: {}, tools: { items: membersOf({ type: {} }) } }) },
     text: membersOf({ format: membersOf({ type: {} }) }),
     prompt: {},
     conversation: {},

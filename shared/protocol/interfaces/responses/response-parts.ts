@@ -1,0 +1,31 @@
+// What stands in the input of a Responses request, and where.
+import { isJsonObject } from '../../wire/index.ts';
+
+interface Part {
+  /** In the request. */
+  readonly path: string;
+  readonly part: Readonly<Record<string, unknown>>;
+}
+
+/** A screenshot is what a tool gives that runs at the client. */
+export const imageTypes: ReadonlySet<unknown> = new Set(['input_image', 'computer_screenshot']);
+
+/** Items that bring no parts: they are one, or refer to what is kept. */
+const isPart = ({ type }: Readonly<Record<string, unknown>>): boolean =>
+  type === 'item_reference' || (typeof type === 'string' && type.startsWith('input_'));
+
+/** Parts of messages and of outputs of tools, and items that are one. */
+export function* partsOf(input: unknown): Generator<Part> {
+  for (const [index, item] of (Array.isArray(input) ? input : []).entries()) {
+    if (!isJsonObject(item)) continue;
+    const path = `input[${index}]`;
+    if (isPart(item)) yield { path, part: item };
+    for (const member of ['content', 'output']) {
+      const value = item[member];
+      if (isJsonObject(value)) yield { path: `${path}.${member}`, part: value };
+      for (const [place, part] of (Array.isArray(value) ? value : []).entries()) {
+        if (isJsonObject(part)) yield { path: `${path}.${member}[${place}]`, part };
+      }
+    }
+  }
+}
