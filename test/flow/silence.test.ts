@@ -7,11 +7,15 @@ import { chatCompletions } from '../../shared/protocol/interfaces/chat-completio
 import { readEvents } from '../../shared/protocol/wire/index.ts';
 import { readStream as readBatches, startWatch } from '../../shared/routing/providers/index.ts';
 import { expectError } from '../support/expect-error.ts';
-import { type Harness, hello, startHarness } from '../support/harness.ts';
+import { type Harness, startHarness } from '../support/harness.ts';
 import { type ManualClock, manualClock } from '../support/manual-clock.ts';
 import { contentOf, readRest, readStream, readUntil } from '../support/read-stream.ts';
+import { spokenInterfaces, translatedInterfaces } from '../support/spoken-interfaces.ts';
 
-describe('a silent provider', () => {
+/** What a client reads is the same for all of them. */
+const spoken = [...spokenInterfaces.filter(({ id }) => id === 'chat-completions'), ...translatedInterfaces];
+
+describe.each(spoken)('a silent provider of $name', ({ hello, ...speaks }) => {
   let clock: ManualClock;
   let gateway: Harness;
   const started: Harness[] = [];
@@ -22,6 +26,7 @@ describe('a silent provider', () => {
     const good = { provider: 'good', upstream: 'echo', more: dear };
     gateway = await startHarness({
       clock,
+      speaks,
       models: {
         'alone/silent': [{ provider: 'slow', upstream: 'silent' }],
         'alone/endless': [{ provider: 'patient', upstream: 'endless:1' }],

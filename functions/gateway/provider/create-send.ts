@@ -22,7 +22,7 @@ import {
 import type { GatewayDependencies } from '../dependencies.ts';
 import type { ModelCall } from '../stages.ts';
 import { prepareCall } from './prepare-call.ts';
-import { timeBytes } from './time-bytes.ts';
+import { type TimedBytes, timeBytes } from './time-bytes.ts';
 
 export interface Sending {
   readonly send: Send;
@@ -42,6 +42,7 @@ export function createSend(
   const { clock } = deps;
   let watch: Watch | undefined;
   let idleTimeoutMs: number | undefined;
+  let timed: TimedBytes | undefined;
 
   async function send(request: Parameters<Send>[0]): ReturnType<Send> {
     const prepared = await prepareCall(deps, call, candidate, request);
@@ -64,8 +65,15 @@ export function createSend(
     if (answer.status >= 200 && answer.status < 300) {
       const contentType = String(answer.headers['content-type'] ?? '');
       const { drain } = answer;
-      const body = timeBytes(answer.body, watched, () => idleTimeoutMs);
-      return { kind: 'answer', contentType, body, drain, readText: () => readText(upstreamBodyMaxBytes), describe };
+      timed = timeBytes(answer.body, watched, () => idleTimeoutMs);
+      return {
+        kind: 'answer',
+        contentType,
+        body: timed,
+        drain,
+        readText: () => readText(upstreamBodyMaxBytes),
+        describe,
+      };
     }
     // An error body that breaks off still has its status.
     const text = await readText(upstreamErrorMaxBytes).catch(() => {
@@ -78,6 +86,7 @@ export function createSend(
     watch?.pause();
     watch?.extend(deadline);
     idleTimeoutMs = candidate.provider.idle_timeout_ms;
+    if (timed?.isAwaited() === true) watch?.expect('idle', idleTimeoutMs);
   };
   return { send, watch: () => watch, beginStream };
 }
