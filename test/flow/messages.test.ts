@@ -218,6 +218,9 @@ describe('the bill', () => {
     const small = await held([image(pixels(280, 140, 90_000))]);
     const nested = await held([{ type: 'tool_result', tool_use_id: 't', content: [image(pixels(280, 140, 90_000))] }]);
     const large = await held([image(pixels(8_000, 8_000))]);
+    const remote = { type: 'image', source: { type: 'url', url: 'https://pictures.example/1.png' } };
+    const inDocument = { type: 'document', source: { type: 'content', content: [remote] } };
+    const deep = await held([{ type: 'tool_result', tool_use_id: 't', content: [inDocument] }]);
     const unknown = await held([{ type: 'image', source: { type: 'url', url: 'https://pictures.example/1.png' } }]);
     const pdf = await held([
       { type: 'document', source: { type: 'base64', media_type: 'application/pdf', data: 'JVBERg' } },
@@ -228,6 +231,7 @@ describe('the bill', () => {
       [small, 50],
       [nested, 50],
       [large, 4_784],
+      [deep, 4_784],
       [unknown, 4_784],
       [plain, 0],
     ] as const) {

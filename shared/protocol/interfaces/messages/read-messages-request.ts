@@ -1,7 +1,13 @@
 // Reads a Messages request: strict in what the gateway reads, blind to the rest. `raw` keeps every member as it was sent.
 import { fail, GatewayError } from '../../../errors/index.ts';
 import { once } from '../../../foundation/cache/index.ts';
-import { type JsonText, readProviderPreferences, refuseFirstIssue, rewriteMembers } from '../../wire/index.ts';
+import {
+  type JsonText,
+  readProviderPreferences,
+  refuseFirstIssue,
+  rewriteMembers,
+  type Shape,
+} from '../../wire/index.ts';
 import {
   type ClientRequest,
   membersOf,
@@ -20,9 +26,10 @@ import { openEventWriter, writeMessage } from './write-message.ts';
 const usedNames = [...new Set([...Object.keys(messagesSchema.shape), ...plainGatewayMembers])];
 const refuseOtherCase = otherCaseCheck(usedNames);
 
-const innerPart = membersOf({ type: {}, source: membersOf({ type: {}, data: {} }) });
-const source = membersOf({ type: {}, data: {}, content: { items: innerPart } });
-const part = membersOf({ type: {}, source, content: { items: innerPart } });
+/** An image may stand in a document, and that in the result of a tool. */
+const partWith = (inner: Shape): Shape =>
+  membersOf({ type: {}, source: membersOf({ type: {}, data: {}, content: inner }), content: inner });
+const part = partWith({ items: partWith({ items: partWith({}) }) });
 
 const reading = {
   // `metadata.user_id` is recorded, and no provider takes another name for it.
