@@ -7,16 +7,23 @@ import { missingFeatures } from './missing-features.ts';
 import type { Format, FormatAnswer } from './provider-format.ts';
 import type { TranslatedAnswer, TranslatedApi } from './translated/index.ts';
 
+/** Translated within a few milliseconds. The steps of a longer request have turns of their own. */
+const longRequestCharacters = 256 * 1024;
+
 export const translated =
   (api: TranslatedApi): Format =>
   async ({ request, correlationId, createdSeconds }, candidate, send) => {
-    const body = parseJson(request.text().text) as Readonly<Record<string, unknown>>;
+    const { text } = request.text();
+    const nextStep = async () => {
+      if (text.length > longRequestCharacters) await nextTurn();
+    };
+    const body = parseJson(text) as Readonly<Record<string, unknown>>;
     const [missing] = missingFeatures(body, api);
     // The planner passes such a candidate over; here nothing is dropped in silence either.
     if (missing !== undefined) return cannotSay(missing.member);
     const { translate } = await import('./translated/index.ts');
     const { stream } = request;
-    const call = { api, body, stream, output: request.size(), id: correlationId, createdSeconds };
+    const call = { api, body, stream, output: request.size(), id: correlationId, createdSeconds, nextStep };
     return withBrokenStream(await translate(call, candidate, boundedBy(send)));
   };
 

@@ -34,6 +34,16 @@ const usual: ProviderAnswer = {
   ],
 };
 
+/** The value, with each of its members in turn replaced. */
+function withEachMember(value: unknown, odd: unknown): unknown[] {
+  if (typeof value !== 'object' || value === null) return [];
+  const replace = (name: string, member: unknown) =>
+    Array.isArray(value) ? value.with(Number(name), member) : { ...value, [name]: member };
+  return Object.entries(value).flatMap(([name, member]) =>
+    [odd, ...withEachMember(member, odd)].map((changed) => replace(name, changed)),
+  );
+}
+
 const formats: Readonly<Record<Api, string>> = {
   messages: 'anthropic-claude-v1',
   converse: 'anthropic-claude-v1',
@@ -171,6 +181,16 @@ describe.each(apis)('an answer of %s', (api) => {
     expect(error).toBeInstanceOf(RangeError);
   });
 
+  it('with members of any type is an answer or a failure of the provider, never an error of the gateway', async () => {
+    const whole = jsonOf(api, usual);
+    for (const odd of [null, -1e308, 'x', [[]], { a: null }]) {
+      for (const changed of withEachMember(whole, odd)) {
+        const { outcome } = await ask({ api, answer: jsonAnswer(changed), body: {} });
+        expect(['json', 'failure']).toContain(outcome.kind);
+      }
+    }
+  });
+
   it('leaves what follows its end to be drained', async () => {
     const answer = streamOf(api, usual);
     const { outcome, drained } = await ask({ api, stream: true, answer, body: {} });
@@ -190,6 +210,20 @@ describe.each(apis)('an answer of %s', (api) => {
     expect(chunks.at(-1).choices).toEqual([]);
     expect(chunks.at(-2).choices[0]).toMatchObject({ delta: {}, finish_reason: 'tool_calls' });
   });
+});
+
+it('a frame of Converse with a wrong byte, or of a length that cannot be, is a failure of the provider', async () => {
+  const answer = streamOf('converse', usual);
+  const bytes = Buffer.concat(answer.bytes);
+  const flipped = [0, 3, 8, 13, 40, bytes.length - 2].map((at) => {
+    const copy = Buffer.from(bytes);
+    copy[at] = (copy[at] ?? 0) ^ 0x55;
+    return copy;
+  });
+  for (const piece of [...flipped, Buffer.alloc(1_000), Buffer.alloc(1_000, 0xff)]) {
+    const { error, texts } = await streamed('converse', { ...answer, bytes: [piece] });
+    expect([brokenBy(error).kind, texts.includes('[DONE]')]).toEqual(['failed', false]);
+  }
 });
 
 describe('why an answer ended', () => {

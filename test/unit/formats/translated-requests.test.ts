@@ -533,6 +533,26 @@ it('arguments of tools stream as the provider checked them: not every host of Cl
   expect(JSON.stringify(sent[0]?.body)).not.toContain('eager');
 });
 
+describe.each(apis)('a long request to a provider of %s', (api) => {
+  it('is translated in steps, between which others have the event loop', async () => {
+    const turnsOf = async (characters: number) => {
+      let turns = 0;
+      let isOver = false;
+      const count = () => {
+        turns += 1;
+        if (!isOver) setImmediate(count);
+      };
+      setImmediate(count);
+      const messages = [{ role: 'user', content: 'x'.repeat(characters) }];
+      await ask({ api, body: { messages }, answer: { kind: 'failed', cause: 'status_500' } });
+      isOver = true;
+      return turns;
+    };
+    await turnsOf(1);
+    expect((await turnsOf(300_000)) - (await turnsOf(1))).toBeGreaterThanOrEqual(3);
+  });
+});
+
 describe('a conversation with tools', () => {
   const ids = (body: Any, api: Api): [string[], string[]] => {
     const parts = (body.messages ?? body.contents).flatMap((one: Any) => one.content ?? one.parts);

@@ -30,6 +30,8 @@ export interface ExchangeOptions {
   readonly api: TranslatedApi;
   /** The body that goes out in place of the package's. Of its headers none does: what they announce is no preview any more. */
   readonly body: (text: string) => string;
+  /** Awaited when the package has written its request. */
+  readonly nextStep: () => Promise<void>;
 }
 
 const streamTypes: Readonly<Record<TranslatedApi, string>> = {
@@ -38,7 +40,7 @@ const streamTypes: Readonly<Record<TranslatedApi, string>> = {
   'generate-content': 'text/event-stream',
 };
 
-export function createExchange({ send, stream, api, body }: ExchangeOptions): Exchange {
+export function createExchange({ send, stream, api, body, nextStep }: ExchangeOptions): Exchange {
   let answer: CandidateAnswer | undefined;
   let failure: AttemptFailure | undefined;
   let broken: { readonly error: unknown } | undefined;
@@ -54,6 +56,7 @@ export function createExchange({ send, stream, api, body }: ExchangeOptions): Ex
   async function fetchThroughSend(...[url, init]: Parameters<typeof fetch>): Promise<Response> {
     if (!isUnsent) return endOfAnswer(stream);
     isUnsent = false;
+    await nextStep();
     const sent = await send({
       path: String(url).slice(packageBaseUrl.length),
       accept: stream ? streamTypes[api] : 'application/json',

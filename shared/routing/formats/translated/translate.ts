@@ -25,6 +25,8 @@ export interface TranslatedCall {
   /** The id of an answer to which the provider gives none; ids of its tool calls begin with it. */
   readonly id: string;
   readonly createdSeconds: number;
+  /** Between two steps of the translation: others have the event loop there, where the request is long. */
+  readonly nextStep: () => Promise<void>;
 }
 
 /** What it returns is why the stream broke: a value, because this file is bundled apart from those that read it. */
@@ -53,12 +55,20 @@ export async function translate(call: TranslatedCall, { entry }: Candidate, send
   const { api, body, stream } = call;
   const boundTokens = askedOutputTokens(entry, call.output);
   const target: CallTarget = { api, boundTokens, thinking: thinkingOf(body, boundTokens) };
-  const exchange = createExchange({ send, stream, api, body: (text) => boundBody(text, target) });
+  const exchange = createExchange({
+    send,
+    stream,
+    api,
+    body: (text) => boundBody(text, target),
+    nextStep: call.nextStep,
+  });
   const openModel = await loadModel(api);
   const model = openModel({ model: entry.upstream_model, fetch: exchange.fetch, generateId: toolCallIds(call.id) });
   const head: AnswerHead = { id: call.id, createdSeconds: call.createdSeconds, model: entry.upstream_model };
   try {
+    await call.nextStep();
     const options = toCallOptions(body, target);
+    await call.nextStep();
     const ask = stream ? openStream : askOnce;
     return await ask(model, options, { exchange, head, api });
   } catch (error) {
