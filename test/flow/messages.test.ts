@@ -48,6 +48,7 @@ beforeAll(async () => {
       'acme/searching': [
         { provider: 'acme', upstream: 'echo', more: { supported_params: { tools: true, extras: ['web_search'] } } },
       ],
+      'acme/additive': [{ provider: 'additive', upstream: 'echo' }],
       'acme/versioned': [{ provider: 'versioned', upstream: 'echo-request' }],
       'acme/owned': [{ provider: 'owned', upstream: 'echo-request' }],
       'acme/uncounted': [{ provider: 'initech', upstream: 'error-404' }],
@@ -56,6 +57,7 @@ beforeAll(async () => {
       acme: { apis: ['chat-completions', 'messages'] },
       globex: { apis: ['messages'] },
       initech: { apis: ['messages'] },
+      additive: { apis: ['messages'], reasoning_tokens: 'additive' },
       owned: {
         apis: ['messages'],
         auth: { header: { name: 'x-api-key', env: 'GW_TEST_VARIABLE_NOBODY_SETS' } },
@@ -524,6 +526,11 @@ describe('a count of tokens', () => {
       completionTokens: 0,
     });
     expect((await post(hello('echo'), bearer(poor))).status).toBe(402);
+  });
+
+  it('needs no credit either where reasoning comes on top of the output that was asked for', async () => {
+    expect((await count(hello('additive'), bearer(poor))).status).toBe(200);
+    expect((await post(hello('additive'), bearer(poor))).status).toBe(402);
   });
 
   it('that a provider does not know says nothing about the provider’s answers', async () => {

@@ -57,9 +57,10 @@ export const askedOutputTokens = (
 ): number => Math.max(maxOutputTokens, isOutputOpen ? entry.max_output_tokens : 0);
 
 export function outputTokensMax({ entry, provider }: Pick<Candidate, 'entry' | 'provider'>, size: OutputSize): number {
-  // Additive reasoning comes on top of what was asked for, within the provider's own limit.
-  const reasoning = provider.reasoning_tokens === 'additive' ? entry.max_output_tokens : 0;
-  return (askedOutputTokens(entry, size) + reasoning + size.predictionBytes) * size.choices;
+  const asked = askedOutputTokens(entry, size);
+  // Additive reasoning comes on top of what was asked for, within the provider's own limit. A call for no output has none.
+  const reasoning = asked > 0 && provider.reasoning_tokens === 'additive' ? entry.max_output_tokens : 0;
+  return (asked + reasoning + size.predictionBytes) * size.choices;
 }
 
 /** Of a workflow's step before it runs: answers of other steps come into its messages, so only the context bounds them. */
