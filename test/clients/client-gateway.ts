@@ -23,15 +23,23 @@ export const poorKey = newKey();
 /** What the clients speak. */
 const apis = ['chat-completions', 'messages', 'responses', 'embeddings'];
 
+/** Formats into which chat completions are translated; each has a provider of that name. */
+const translated = ['messages', 'converse', 'generate-content'];
+
+/** Models that answer chat completions, one for each format of their providers. */
+export const modelsByFormat = ['acme/echo', ...translated.map((api) => `${api}/echo`)];
+
 export const startClientGateway = (): Promise<Harness> =>
   startHarness({
     moreWorkspaces: [{ id: 'poor', credit_usd: '0', keys: [{ name: 'first', key: poorKey }] }],
     models: {
       ...Object.fromEntries(Object.entries(upstreams).map(([id, upstream]) => [id, [{ provider: 'acme', upstream }]])),
+      ...Object.fromEntries(translated.map((api) => [`${api}/echo`, [{ provider: api, upstream: 'echo' }]])),
       'acme/unconfigured': [{ provider: 'unset', upstream: 'echo' }],
     },
     providers: {
       acme: { apis },
+      ...Object.fromEntries(translated.map((api) => [api, { apis: [api] }])),
       unset: { apis, auth: { bearer: { env: 'GW_TEST_VARIABLE_NOBODY_SETS' } } },
     },
     workspace: {

@@ -11,6 +11,7 @@ import {
   type FunctionFacts,
   functionAlias,
   imageUrl,
+  modelsByFormat,
   startClientGateway,
   toolNames,
   uuidPattern,
@@ -30,8 +31,8 @@ describe('the stock openai client', () => {
   afterAll(() => gateway.stop());
   beforeEach(() => gateway.simulator.clear());
 
-  it('gets parallel tool calls, and gives their results back', async () => {
-    const first = await client.chat.completions.create({ model: 'acme/echo', messages, tools });
+  it.each(modelsByFormat)('gets parallel tool calls of %s, and gives their results back', async (model) => {
+    const first = await client.chat.completions.create({ model, messages, tools });
     const [choice] = first.choices;
     if (choice === undefined) throw new Error('no choice');
     const calls = choice.message.tool_calls?.filter((call) => call.type === 'function') ?? [];
@@ -40,17 +41,17 @@ describe('the stock openai client', () => {
     );
     const results = calls.map(({ id }) => ({ role: 'tool' as const, tool_call_id: id, content: 'sunny' }));
     const second = await client.chat.completions.create({
-      model: 'acme/echo',
+      model,
       messages: [...messages, choice.message, ...results],
       tools,
     });
     expect(second.choices[0]?.finish_reason).toBe('stop');
   });
 
-  it('runs both tools of a stream by itself, to the last answer', async () => {
+  it.each(modelsByFormat)('runs both tools of a stream of %s by itself, to the last answer', async (model) => {
     const asked: unknown[] = [];
     const runner = client.chat.completions.runTools({
-      model: 'acme/echo',
+      model,
       messages,
       stream: true,
       tools: tools.map(({ type, function: { name, parameters } }) => ({
