@@ -5,7 +5,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from '#jest';
 import { hello } from '../support/harness.ts';
 import { startChromium } from './chromium.ts';
 import { type ConsoleWindow, openWindow, type WindowOptions } from './console-window.ts';
-import { hostile, type ServedConsole, serveConsole } from './served-console.ts';
+import { hostile, hostileTag, type ServedConsole, serveConsole } from './served-console.ts';
 
 const browser = await startChromium();
 
@@ -109,6 +109,18 @@ if (typeof browser === 'string') {
       // The plots as text, for those who cannot see them: one row for each of eight days in UTC.
       await page.getByText('Values of Calls by day').click();
       expect(await page.locator('details[open] tbody tr').count()).toBe(8);
+      // By the values of a tag, whose name stands in the address too.
+      await page.getByLabel('Group by tag').fill('team');
+      await page.keyboard.press('Enter');
+      await page.waitForURL(/tag=team/);
+      await page.reload();
+      const byTag = page.getByRole('table', { name: 'Calls by tag team' });
+      await byTag.waitFor();
+      expect(await namesAndCallsOf(byTag)).toEqual({ search: '1', [hostileTag]: '3', '–': '1' });
+      await byTag.getByRole('link', { name: 'search' }).click();
+      await expectRows(page, 1);
+      expect(new URL(page.url()).searchParams.get('tag')).toBe('team=search');
+      await page.goBack();
       await page.getByRole('link', { name: 'both/fallback' }).click();
       await page.getByRole('heading', { name: 'Calls', level: 1 }).waitFor();
       expect(Object.fromEntries(new URL(page.url()).searchParams)).toEqual({
@@ -119,7 +131,7 @@ if (typeof browser === 'string') {
     });
 
     it('finds calls by filters that stand in the address, and shows one call on its way through providers', async () => {
-      const { page } = await open('view=calls');
+      const { page, findBarriers } = await open('view=calls');
       await expectRows(page, 5);
       await page.getByLabel('Outcome').selectOption('failed');
       await expectRows(page, 2);
@@ -128,6 +140,15 @@ if (typeof browser === 'string') {
       await expectRows(page, 2);
       await page.goBack();
       await expectRows(page, 5);
+      await page.getByLabel('Tag').fill(`team=${hostileTag}`);
+      await page.keyboard.press('Enter');
+      await expectRows(page, 3);
+      await page.reload();
+      await expectRows(page, 3);
+      await page.getByLabel('Tag').fill('Team');
+      await page.keyboard.press('Enter');
+      await page.getByRole('alert').getByText('must be a tag such as team=search').waitFor();
+      await page.getByLabel('Tag').fill('');
       await page.getByLabel('Model').fill('both/fallback');
       await page.keyboard.press('Enter');
       await expectRows(page, 1);
@@ -138,6 +159,8 @@ if (typeof browser === 'string') {
       const texts = await attempts.allTextContents();
       expect(texts[0]).toMatch(/^globex ✗ status_500 \d+ ms.*server_error/);
       expect(texts[1]).toMatch(/^acme ✓ ok \d+ ms/);
+      expect(await page.locator('.facts').textContent()).toContain('Tagsteam=search');
+      expect(await findBarriers()).toEqual([]);
       await page.getByLabel('Views').getByRole('link', { name: 'Calls' }).click();
       await expectRows(page, 5);
     });
@@ -155,16 +178,18 @@ if (typeof browser === 'string') {
       await page.locator('canvas').first().waitFor();
     });
 
-    it('shows names that are code as text: of keys, titles, users and models', async () => {
+    it('shows names that are code as text: of keys, titles, users, models and tags', async () => {
       const { page } = await open('view=keys');
       await page.getByRole('link', { name: hostile }).waitFor();
+      await page.getByText(`note=${hostileTag}`).waitFor();
       await page.goto('/console?view=models');
       await page.getByText(hostile).first().waitFor();
-      await page.goto('/console?view=overview');
+      await page.goto('/console?view=overview&tag=team');
       await page.getByRole('link', { name: hostile }).first().waitFor();
-      await page.getByRole('link', { name: hostile }).first().click();
+      await page.getByRole('link', { name: hostileTag }).click();
       await rows(page).first().getByRole('link').click();
       await page.getByText(hostile).first().waitFor();
+      await page.getByText(`team=${hostileTag}`).waitFor();
       expect(await page.locator('img').count()).toBe(0);
     });
 
@@ -175,20 +200,29 @@ if (typeof browser === 'string') {
       await page.getByLabel('Workspace').selectOption('team');
       await page.getByLabel('Name').fill(`${hostile} ci`);
       await page.getByLabel('Spend limit in USD').fill('2.50');
+      await page.getByLabel('Tags').fill('team=search, feature=rerank');
       await page.keyboard.press('Enter');
       const made = (await page.getByLabel('The new key').locator('code').textContent()) ?? '';
       expect((await callOf('acme/echo', made)).status).toBe(200);
       await page.reload();
       const row = page.getByRole('row').filter({ hasText: `${hostile} ci` });
       await row.getByText('of $2.50').waitFor();
+      await row.getByText('team=search').waitFor();
+      expect((await served.gateway.keyItem(made)).tags).toEqual({ team: 'search', feature: 'rerank' });
       expect(await page.content()).not.toContain(made);
 
       await row.getByRole('button', { name: 'Change' }).click();
       await page.getByLabel('Requests per minute').fill('1');
+      // A name that stands there twice would lose one of its values.
+      await page.getByLabel('Tags').fill('team=ads, team=search');
+      await page.getByRole('button', { name: 'Save' }).click();
+      expect(await page.locator('input:invalid').getAttribute('name')).toBe('tags');
+      await page.getByLabel('Tags').fill('team=ads');
       await page.getByRole('button', { name: 'Save' }).click();
       await page.locator('dialog').waitFor({ state: 'detached' });
       expect((await served.gateway.keyItem(made)).requests_per_minute).toBe(1);
       expect((await served.gateway.keyItem(made)).spend_limit_usd).toBe('2.5');
+      expect((await served.gateway.keyItem(made)).tags).toEqual({ team: 'ads' });
 
       await row.getByRole('button', { name: 'Revoke' }).click();
       await page.getByRole('dialog').waitFor();
@@ -260,6 +294,18 @@ if (typeof browser === 'string') {
       await page.getByRole('heading', { name: 'Playground' }).waitFor();
     });
 
+    it('stops a call that runs, keeps what came of it, and shows its way', async () => {
+      const { page } = await open('view=playground&model=acme%2Fendless');
+      await page.getByLabel('API key').fill(served.gateway.key);
+      await page.getByRole('button', { name: 'Send' }).click();
+      await page.locator('.answer').getByText('and on').waitFor();
+      await page.getByRole('button', { name: 'Stop' }).click();
+      await page.getByRole('alert').getByText('what it used until then is charged').waitFor();
+      await page.getByRole('list', { name: 'Attempts in their order' }).getByText('acme').waitFor();
+      expect(await page.locator('.answer').textContent()).toContain('and on');
+      expect(await page.getByRole('button', { name: 'Send' }).isEnabled()).toBe(true);
+    });
+
     it('tries a call where clients call, also where the console has another address, and asks for nothing else there', async () => {
       const { apart, operatorKey, gateway } = served;
       const window = await openWindow(browser, apart);
@@ -296,5 +342,12 @@ async function totalsOf(page: Page): Promise<Record<string, string>> {
     await item.locator('dt').textContent(),
     await item.locator('dd').textContent(),
   ]);
+  return Object.fromEntries(await Promise.all(pairs));
+}
+
+/** Of a table of groups. */
+async function namesAndCallsOf(table: Locator): Promise<Record<string, string>> {
+  const found = await table.locator('tbody tr').all();
+  const pairs = found.map(async (row) => (await row.getByRole('cell').allTextContents()).slice(0, 2));
   return Object.fromEntries(await Promise.all(pairs));
 }

@@ -10,6 +10,9 @@ import { serveGateway } from '../support/serve-gateway.ts';
 /** A name that is code where it is taken for markup. */
 export const hostile = '<img src=x onerror=alert(1)>';
 
+/** The same of a tag, whose values are narrower. */
+export const hostileTag = '<img/src>';
+
 export interface ServedConsole {
   /** Origin of a console that has an address of its own, as on a stage without a distribution. */
   readonly apart: string;
@@ -35,6 +38,7 @@ export async function serveConsole(): Promise<ServedConsole> {
         { provider: 'globex', upstream: 'error-500', more: { input_price_per_million: '0.50' } },
         { provider: 'acme', upstream: 'echo' },
       ],
+      'acme/endless': [{ provider: 'acme', upstream: 'endless' }],
       'globex/failing': [{ provider: 'globex', upstream: 'error-500' }],
     },
     modelMembers: { 'acme/echo': { display_name: hostile } },
@@ -48,7 +52,9 @@ export async function serveConsole(): Promise<ServedConsole> {
         },
       ],
     },
-    moreWorkspaces: [{ id: 'other', credit_usd: '1', keys: [{ name: hostile, key: hostileKey }] }],
+    moreWorkspaces: [
+      { id: 'other', credit_usd: '1', keys: [{ name: hostile, key: hostileKey, tags: { note: hostileTag } }] },
+    ],
   });
   const { text: operatorKey } = await createOperator(gateway.composition, 'ada');
   const server = await serveGateway(gateway.composition, createWholeGateway(gateway.composition, builtPage()));
@@ -58,7 +64,10 @@ export async function serveConsole(): Promise<ServedConsole> {
     createOperatorGateway(gateway.composition, { ...builtPage(), gatewayUrl }),
   );
   const bodies = [hello('acme/echo'), hello('both/fallback'), hello('globex/failing'), hello(hostile)];
-  for (const body of bodies) await (await gateway.post(body, { 'x-title': hostile })).text();
+  for (const body of bodies) {
+    const tags = `team=${body.model === 'both/fallback' ? 'search' : hostileTag}`;
+    await (await gateway.post(body, { 'x-title': hostile, 'x-gw-tags': tags })).text();
+  }
   const authorization = `Bearer ${hostileKey}`;
   await (await gateway.post(hello('acme/echo', { user: hostile, stream: true }), { authorization })).text();
   await gateway.settled();

@@ -445,6 +445,13 @@ describe('the keys', () => {
     ['a name with half a character', { workspace: 'team', name: 'n\ud800' }, 400, 'invalid_request', 'name'],
     ['an unknown model', { workspace: 'team', name: 'n', models: ['acme/none'] }, 400, 'invalid_request', 'acme/none'],
     ['a malformed tag', { workspace: 'team', name: 'n', tags: { Team: 'x' } }, 400, 'invalid_request', 'tags'],
+    [
+      'nine tags',
+      { workspace: 'team', name: 'n', tags: Object.fromEntries([...'abcdefghi'].map((name) => [name, 'x'])) },
+      400,
+      'invalid_request',
+      'at most 8 tags',
+    ],
     ['a name that is taken', { workspace: 'team', name: 'first' }, 400, 'invalid_request', 'taken'],
     ['an unknown workspace', { workspace: 'nobody', name: 'n' }, 404, 'not_found', 'nobody'],
     ['too much', { workspace: 'team', name: 'x'.repeat(70_000) }, 413, 'request_too_large', '64 KiB'],

@@ -32,6 +32,8 @@ export interface Overview {
     readonly failed_attempts: number;
   })[];
   readonly by_key: readonly (Figures & { readonly key: string; readonly name: string | null })[];
+  /** Only where the values of a tag were asked for; null: the calls without it. */
+  readonly by_tag?: readonly (Figures & { readonly value: string | null })[];
 }
 
 export interface Attempt {
@@ -92,6 +94,7 @@ export interface Key {
   readonly spend_limit_reset: string | null;
   readonly expires_at: string | null;
   readonly models: readonly string[] | 'all';
+  readonly tags: Readonly<Record<string, string>>;
   readonly spent_usd: string | null;
 }
 

@@ -38,3 +38,9 @@ const timeForm: Intl.DateTimeFormatOptions = {
 /** In the time zone of the reader. */
 export const time = (instant: string | null): string =>
   instant === null ? none : new Intl.DateTimeFormat('sv', timeForm).format(new Date(instant));
+
+/** As they are written in a header: `team=search, feature=rerank`. */
+export const tagPairs = (tags: Readonly<Record<string, string>>): string =>
+  Object.entries(tags)
+    .map(([name, value]) => `${name}=${value}`)
+    .join(', ');

@@ -3,7 +3,7 @@ import type { Address } from '../connection/address.ts';
 import type { Call, Single } from '../connection/documents.ts';
 import { useManaged } from '../connection/management.ts';
 import { Link } from '../parts/link.tsx';
-import { count, duration, none, time, usd } from '../parts/shown-values.ts';
+import { count, duration, none, tagPairs, time, usd } from '../parts/shown-values.ts';
 import { Shown } from '../parts/states.tsx';
 import { Outcome, TimeLine } from '../parts/time-line.tsx';
 
@@ -78,13 +78,7 @@ const facts = (call: Call) =>
           {call.key_name ?? call.key_public_id}
         </Link>,
       ],
-      [
-        'Tags',
-        call.tags &&
-          Object.entries(call.tags)
-            .map(([name, value]) => `${name}=${value}`)
-            .join(', '),
-      ],
+      ['Tags', tagPairs(call.tags ?? {})],
       ['User', call.user],
       ['Title', call.title],
       ['Referer', call.referer],

@@ -7,10 +7,11 @@ import { MoreRows, usePages } from '../parts/pages.tsx';
 import { count, duration, none, time, usd } from '../parts/shown-values.ts';
 import { Shown } from '../parts/states.tsx';
 import { type Column, Table } from '../parts/table.tsx';
+import { TextFilter } from '../parts/text-filter.tsx';
 import { Outcome, pathOf } from '../parts/time-line.tsx';
 import { TimeRange } from '../parts/time-range.tsx';
 
-const filterNames = ['outcome', 'workspace', 'key', 'model', 'provider'] as const;
+const filterNames = ['outcome', 'workspace', 'key', 'model', 'provider', 'tag'] as const;
 
 export const CallsView = ({ address }: { readonly address: Address }) => {
   const query = new URLSearchParams({ since: sinceOf(address) });
@@ -31,20 +32,8 @@ export const CallsView = ({ address }: { readonly address: Address }) => {
 const Filters = ({ address, reload }: { readonly address: Address; readonly reload: () => void }) => {
   const workspaces = useManaged<List<Workspace>>('workspaces?limit=200').answer?.data ?? [];
   const value = (name: string) => address.parameters.get(name) ?? '';
-  const set = (name: string, text: string) =>
-    goTo('calls', { ...Object.fromEntries(address.parameters), [name]: text.trim() });
-  const text = (name: 'key' | 'model' | 'provider', title: string) => (
-    <label>
-      {title}
-      <input
-        value={value(name)}
-        placeholder="any"
-        spellcheck={false}
-        autocapitalize="none"
-        onChange={({ currentTarget }) => set(name, currentTarget.value)}
-      />
-    </label>
-  );
+  const set = (name: string, choice: string) =>
+    goTo('calls', { ...Object.fromEntries(address.parameters), [name]: choice });
   return (
     <search class="filters">
       <TimeRange address={address} />
@@ -64,9 +53,10 @@ const Filters = ({ address, reload }: { readonly address: Address; readonly relo
           ))}
         </select>
       </label>
-      {text('model', 'Model')}
-      {text('provider', 'Provider')}
-      {text('key', 'Key')}
+      <TextFilter address={address} name="model" title="Model" />
+      <TextFilter address={address} name="provider" title="Provider" />
+      <TextFilter address={address} name="key" title="Key" />
+      <TextFilter address={address} name="tag" title="Tag" placeholder="team=search" />
       <button type="button" onClick={reload}>
         Refresh
       </button>

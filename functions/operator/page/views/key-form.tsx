@@ -3,8 +3,10 @@ import { useState } from 'preact/hooks';
 import type { Key, List, NewKey, Single, Workspace } from '../connection/documents.ts';
 import { useManaged } from '../connection/management.ts';
 import { Dialog } from '../parts/dialog.tsx';
+import { tagPairs } from '../parts/shown-values.ts';
 import { Failure } from '../parts/states.tsx';
 import { useChange } from '../parts/use-change.ts';
+import { differences, fieldsOf, localForm, readFields, withoutNull } from './key-fields.ts';
 
 interface KeyFormProperties {
   /** Undefined: the form makes a key. */
@@ -12,6 +14,9 @@ interface KeyFormProperties {
   readonly close: () => void;
   readonly saved: (key: Key | NewKey) => void;
 }
+
+/** Pairs with commas between them, no name twice. What a name and a value may hold is for the gateway to say. */
+const tagsPattern = String.raw`\s*(?!(.*,\s*)?([^,=]+)=.*,\s*\2=)[^,=]+=[^,=]+(,[^,=]+=[^,=]+)*`;
 
 export const KeyForm = ({ changed, close, saved }: KeyFormProperties) => {
   const { isChanging, failure, run } = useChange();
@@ -83,6 +88,22 @@ export const KeyForm = ({ changed, close, saved }: KeyFormProperties) => {
         <p id="models-help" class="muted">
           Catalogue ids with commas between them.
         </p>
+        <label>
+          Tags
+          <input
+            name="tags"
+            pattern={tagsPattern}
+            title="Pairs such as team=search, feature=rerank, each name once"
+            defaultValue={tagPairs(before?.tags ?? {})}
+            placeholder="none"
+            spellcheck={false}
+            autocapitalize="none"
+            aria-describedby="tags-help"
+          />
+        </label>
+        <p id="tags-help" class="muted">
+          On each call with this key, whatever a request says under the same names: team=search, feature=rerank.
+        </p>
         {failure && <Failure failure={failure} />}
         <p class="actions">
           <button type="submit" class="main" disabled={isChanging}>
@@ -111,59 +132,3 @@ const ResetChoice = ({ initial }: { readonly initial: string | null }) => {
     </label>
   );
 };
-
-/** In the words of the interface. */
-interface Fields {
-  readonly workspace?: string;
-  readonly name: string;
-  readonly rpm: number | null;
-  readonly spend_limit_usd: string | null;
-  readonly spend_limit_reset: string | null;
-  readonly expires_at: string | null;
-  readonly models: readonly string[] | 'all';
-}
-
-function readFields(form: HTMLFormElement): Fields {
-  const data = new FormData(form);
-  const text = (name: string) => String(data.get(name) ?? '').trim();
-  const expires = text('expires_at');
-  const models = text('models')
-    .split(',')
-    .map((id) => id.trim())
-    .filter((id) => id !== '');
-  return {
-    ...(data.has('workspace') ? { workspace: text('workspace') } : {}),
-    name: text('name'),
-    rpm: text('rpm') === '' ? null : Number(text('rpm')),
-    spend_limit_usd: text('spend_limit_usd') || null,
-    spend_limit_reset: text('spend_limit_reset') || null,
-    // The field has minutes only, in the time zone of the reader.
-    expires_at: expires === '' ? null : new Date(expires).toISOString(),
-    models: models.length === 0 ? 'all' : models,
-  };
-}
-
-const fieldsOf = ({ name, rpm, spend_limit_usd, spend_limit_reset, expires_at, models }: Key): Fields => ({
-  name,
-  rpm,
-  spend_limit_usd,
-  spend_limit_reset,
-  expires_at,
-  models: models ?? 'all',
-});
-
-/** What the form leaves as it was is not sent: another operator may have changed it meanwhile. */
-function differences(fields: Fields, before: Fields): object {
-  const isSame = (name: keyof Fields) =>
-    name === 'expires_at'
-      ? localForm(fields.expires_at) === localForm(before.expires_at)
-      : JSON.stringify(fields[name]) === JSON.stringify(before[name]);
-  return Object.fromEntries(Object.entries(fields).filter(([name]) => !isSame(name as keyof Fields)));
-}
-
-const withoutNull = (fields: Fields): object =>
-  Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== null && value !== 'all'));
-
-/** As the field writes an instant: `2026-11-22T20:15`, in the time zone of the reader. */
-const localForm = (instant: string | null): string =>
-  instant === null ? '' : new Date(instant).toLocaleString('sv').replace(' ', 'T').slice(0, 16);

@@ -6,7 +6,7 @@ import { useManaged } from '../connection/management.ts';
 import { Dialog } from '../parts/dialog.tsx';
 import { Link } from '../parts/link.tsx';
 import { MoreRows, usePages } from '../parts/pages.tsx';
-import { count, none, time, usd } from '../parts/shown-values.ts';
+import { count, none, tagPairs, time, usd } from '../parts/shown-values.ts';
 import { Failure, Shown } from '../parts/states.tsx';
 import { type Column, Table } from '../parts/table.tsx';
 import { useChange } from '../parts/use-change.ts';
@@ -107,6 +107,7 @@ const columns = (setTask: (task: Task) => void): readonly Column<Key>[] => [
   },
   { title: 'Expires', show: ({ expires_at }) => time(expires_at) },
   { title: 'Models', show: ({ models }) => (models === null || models === 'all' ? 'all' : models.join(', ')) },
+  { title: 'Tags', show: ({ tags }) => tagPairs(tags) || none },
   {
     title: 'Actions',
     show: (key) =>

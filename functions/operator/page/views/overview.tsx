@@ -1,28 +1,34 @@
 // Spend, calls, failures and latency over time, and who they belong to.
 import { useMemo } from 'preact/hooks';
-import { type Address, type Parameters, sinceChoices, sinceOf } from '../connection/address.ts';
+import { type Address, sinceChoices, sinceOf } from '../connection/address.ts';
 import type { Figures, Overview, Single } from '../connection/documents.ts';
 import { useManaged } from '../connection/management.ts';
 import { Link } from '../parts/link.tsx';
 import { Plot, type PlotLine } from '../parts/plot.tsx';
-import { count, duration, none, share, time, usd } from '../parts/shown-values.ts';
+import { count, duration, share, time, usd } from '../parts/shown-values.ts';
 import { Shown } from '../parts/states.tsx';
-import { type Column, Table } from '../parts/table.tsx';
+import { TextFilter } from '../parts/text-filter.tsx';
 import { TimeRange } from '../parts/time-range.tsx';
+import { Groups } from './overview-groups.tsx';
 
 export const OverviewView = ({ address }: { readonly address: Address }) => {
   const since = sinceOf(address);
-  const loaded = useManaged<Single<Overview>>(`overview?since=${encodeURIComponent(since)}`);
+  const tag = address.parameters.get('tag') ?? '';
+  const query = new URLSearchParams({ since, ...(tag === '' ? {} : { tag }) });
+  const loaded = useManaged<Single<Overview>>(`overview?${query}`);
   return (
     <>
       <div class="filters">
         <TimeRange address={address} />
+        <TextFilter address={address} name="tag" title="Group by tag" placeholder="its name" />
         <button type="button" onClick={loaded.reload}>
           Refresh
         </button>
       </div>
       <Shown loaded={loaded}>
-        {({ data }) => (data.totals.calls === 0 ? <NoCalls since={since} /> : <Charts overview={data} since={since} />)}
+        {({ data }) =>
+          data.totals.calls === 0 ? <NoCalls since={since} /> : <Charts overview={data} since={since} tag={tag} />
+        }
       </Shown>
     </>
   );
@@ -35,7 +41,13 @@ const NoCalls = ({ since }: { readonly since: string }) => (
   </p>
 );
 
-const Charts = ({ overview, since }: { readonly overview: Overview; readonly since: string }) => (
+interface ChartsProperties {
+  readonly overview: Overview;
+  readonly since: string;
+  readonly tag: string;
+}
+
+const Charts = ({ overview, since, tag }: ChartsProperties) => (
   <>
     {overview.is_complete || (
       <p class="note">
@@ -45,6 +57,17 @@ const Charts = ({ overview, since }: { readonly overview: Overview; readonly sin
     )}
     <Totals totals={overview.totals} />
     <Plots series={overview.series} interval={overview.interval} />
+    {overview.by_tag && (
+      <Groups
+        by={`tag ${tag}`}
+        rows={overview.by_tag.map((row) => ({
+          ...row,
+          name: row.value,
+          filter: { tag: row.value === null ? '' : `${tag}=${row.value}` },
+        }))}
+        since={since}
+      />
+    )}
     <Groups
       by="model"
       rows={overview.by_model.map((row) => ({ ...row, name: row.model, filter: { model: row.model ?? '' } }))}
@@ -123,53 +146,3 @@ const Plots = ({ series, interval }: Pick<Overview, 'series' | 'interval'>) => {
     </div>
   );
 };
-
-interface Group extends Figures {
-  readonly name: string | null;
-  readonly filter: Parameters;
-}
-
-interface GroupsProperties<Row extends Group> {
-  readonly by: string;
-  readonly rows: readonly Row[];
-  readonly since: string;
-  /** How often each was called. */
-  readonly columns?: readonly Column<Row>[];
-}
-
-const callColumns: readonly Column<Group>[] = [
-  { title: 'Calls', isNumber: true, show: ({ calls }) => count(calls) },
-  { title: 'Failed', isNumber: true, show: ({ failed }) => count(failed) },
-];
-
-function Groups<Row extends Group>({ by, rows, since, columns = callColumns }: GroupsProperties<Row>) {
-  const name: Column<Row> = {
-    title: `${by.slice(0, 1).toUpperCase()}${by.slice(1)}`,
-    show: (row) =>
-      row.name === null ? (
-        none
-      ) : (
-        <Link view="calls" parameters={{ ...row.filter, since }}>
-          {row.name}
-        </Link>
-      ),
-  };
-  const figures: readonly Column<Row>[] = [
-    { title: 'Spend', isNumber: true, show: ({ cost_usd }) => usd(cost_usd) },
-    { title: 'Tokens', isNumber: true, show: ({ tokens }) => count(tokens) },
-    { title: 'p50', isNumber: true, show: ({ p50_ms }) => duration(p50_ms) },
-    { title: 'p95', isNumber: true, show: ({ p95_ms }) => duration(p95_ms) },
-  ];
-  return (
-    <>
-      <h2>By {by}</h2>
-      <Table
-        caption={`Calls by ${by}`}
-        columns={[name, ...columns, ...figures]}
-        rows={rows}
-        keyOf={({ filter }) => JSON.stringify(filter)}
-        empty={`No ${by} was called.`}
-      />
-    </>
-  );
-}

@@ -1,0 +1,56 @@
+// Who the calls of an overview belong to: one table for each way to group them, whose rows lead to their calls.
+import type { Parameters } from '../connection/address.ts';
+import type { Figures } from '../connection/documents.ts';
+import { Link } from '../parts/link.tsx';
+import { count, duration, none, usd } from '../parts/shown-values.ts';
+import { type Column, Table } from '../parts/table.tsx';
+
+interface Group extends Figures {
+  readonly name: string | null;
+  readonly filter: Parameters;
+}
+
+interface GroupsProperties<Row extends Group> {
+  readonly by: string;
+  readonly rows: readonly Row[];
+  readonly since: string;
+  /** How often each was called. */
+  readonly columns?: readonly Column<Row>[];
+}
+
+const callColumns: readonly Column<Group>[] = [
+  { title: 'Calls', isNumber: true, show: ({ calls }) => count(calls) },
+  { title: 'Failed', isNumber: true, show: ({ failed }) => count(failed) },
+];
+
+export function Groups<Row extends Group>({ by, rows, since, columns = callColumns }: GroupsProperties<Row>) {
+  const name: Column<Row> = {
+    title: `${by.slice(0, 1).toUpperCase()}${by.slice(1)}`,
+    show: (row) =>
+      row.name === null ? (
+        none
+      ) : (
+        <Link view="calls" parameters={{ ...row.filter, since }}>
+          {row.name}
+        </Link>
+      ),
+  };
+  const figures: readonly Column<Row>[] = [
+    { title: 'Spend', isNumber: true, show: ({ cost_usd }) => usd(cost_usd) },
+    { title: 'Tokens', isNumber: true, show: ({ tokens }) => count(tokens) },
+    { title: 'p50', isNumber: true, show: ({ p50_ms }) => duration(p50_ms) },
+    { title: 'p95', isNumber: true, show: ({ p95_ms }) => duration(p95_ms) },
+  ];
+  return (
+    <>
+      <h2>By {by}</h2>
+      <Table
+        caption={`Calls by ${by}`}
+        columns={[name, ...columns, ...figures]}
+        rows={rows}
+        keyOf={({ filter }) => JSON.stringify(filter)}
+        empty={`No ${by} was called.`}
+      />
+    </>
+  );
+}
