@@ -38,7 +38,7 @@ export async function serveConsole(): Promise<ServedConsole> {
         { provider: 'globex', upstream: 'error-500', more: { input_price_per_million: '0.50' } },
         { provider: 'acme', upstream: 'echo' },
       ],
-      'acme/endless': [{ provider: 'acme', upstream: 'endless' }],
+      'acme/slow': [{ provider: 'acme', upstream: 'slow-chunks:100' }],
       'globex/failing': [{ provider: 'globex', upstream: 'error-500' }],
     },
     modelMembers: { 'acme/echo': { display_name: hostile } },

@@ -5,9 +5,12 @@ import { manage } from '../connection/management.ts';
 import { Link } from '../parts/link.tsx';
 import { TimeLine } from '../parts/time-line.tsx';
 
-/** A record is there within a second as a rule; a call of a key that is not known has none. */
-const readsMax = 5;
-const pauseMs = 500;
+/**
+ * A record is there within a second as a rule, within ten or so where the call was stopped; a call of a key that is not
+ * known has none. Each pause is twice the last one: 16 seconds in all.
+ */
+const readsMax = 7;
+const firstPauseMs = 250;
 
 export const CallPath = ({ id }: { readonly id: string }) => {
   const [call, setCall] = useState<Call>();
@@ -38,7 +41,7 @@ async function readRecord(id: string, signal: AbortSignal): Promise<Call | undef
       () => undefined,
     );
     if (found !== undefined) return found.data;
-    await new Promise((done) => setTimeout(done, pauseMs));
+    await new Promise((done) => setTimeout(done, firstPauseMs * 2 ** reads));
   }
   return undefined;
 }

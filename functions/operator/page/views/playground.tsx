@@ -29,6 +29,9 @@ const nothingYet: Outcome = {
   totalMs: undefined,
 };
 
+const stoppedText =
+  'Nothing more is shown. The gateway reads the answer to its end, for some seconds at most, and charges what it reads.';
+
 /** Of this page, and gone with it. */
 let lastKey = '';
 
@@ -65,7 +68,7 @@ export const PlaygroundView = ({ address }: { readonly address: Address }) => {
         call.signal,
       );
     } catch (error) {
-      const stopped = new RequestFailed('stopped', 'The call was cut off; what it used until then is charged.');
+      const stopped = new RequestFailed('stopped', stoppedText);
       const failure = call.signal.aborted ? stopped : error;
       if (!(failure instanceof RequestFailed)) throw error;
       add(() => ({ failure }));
