@@ -1,6 +1,7 @@
 // Messages through the gateway: what a client sends and gets, byte for byte, and what is charged for it.
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '#jest';
 import { unknownMembersTexts } from '../../infra/local/simulator/index.ts';
+import { messages } from '../../shared/protocol/interfaces/messages/index.ts';
 import { newKey } from '../support/gateway-file.ts';
 import { dataLines, type Harness, startHarness } from '../support/harness.ts';
 import { png } from '../support/png.ts';
@@ -197,6 +198,17 @@ describe('the bill', () => {
       expect(record?.completionTokens).toBeGreaterThan(10);
     },
   );
+
+  it('keeps for how long a cache was written where the last event has zeros in its place', () => {
+    const reader = messages.openEventReader(1);
+    const usage = { input_tokens: 5, cache_creation_input_tokens: 9, cache_creation: { ephemeral_1h_input_tokens: 9 } };
+    reader.read({ text: JSON.stringify({ type: 'message_start', message: { usage } }) });
+    const zeros = { cache_creation_input_tokens: 0, cache_creation: { ephemeral_1h_input_tokens: 0 } };
+    const last = { type: 'message_delta', delta: {}, usage: { ...zeros, output_tokens: 3 } };
+    const reading = reader.read({ text: JSON.stringify(last) });
+    if (reading.kind !== 'event') throw new Error('not read');
+    expect(reading.event.facts.usage?.tokens).toMatchObject({ input: 14, cacheWrite: 9, cacheWrite1h: 9, output: 3 });
+  });
 
   it('holds max_tokens, also beyond what the entry writes, and sends it as it is', async () => {
     const response = await post(hello('echo-request', { max_tokens: 60_000_000 }));

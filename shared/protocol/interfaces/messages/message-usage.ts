@@ -32,5 +32,9 @@ export function mergeUsage(
   later: Readonly<Record<string, unknown>>,
 ): Record<string, unknown> {
   const says = ([name, value]: [string, unknown]) => value !== null && (value !== 0 || typeof known[name] !== 'number');
-  return { ...known, ...Object.fromEntries(Object.entries(later).filter(says)) };
+  const merged = ([name, value]: [string, unknown]): [string, unknown] => {
+    const before = known[name];
+    return [name, isJsonObject(before) && isJsonObject(value) ? mergeUsage(before, value) : value];
+  };
+  return { ...known, ...Object.fromEntries(Object.entries(later).filter(says).map(merged)) };
 }
