@@ -13,18 +13,24 @@ afterAll(() => gateway.stop());
 const send = (path: string, init: RequestInit = {}) => fetch(new URL(gateway.url).origin + path, init);
 
 describe('the page of the console', () => {
-  it('is served without a key, may load only its own files, and is never framed or sniffed', async () => {
-    for (const path of ['/console', '/console/', '/console/index.html']) {
+  it('is served without a key, with all its files, may load only these, and is never framed or sniffed', async () => {
+    const files = ['app-0a1b2c3d.js', 'settings.json'].map((name) => `/console/${name}`);
+    const indexes = ['/console', '/console/', '/console/index.html'];
+    for (const path of [...indexes, ...files]) {
       const response = await send(path);
       expect([path, response.status]).toEqual([path, 200]);
+      expect(Object.fromEntries(response.headers)).toMatchObject({
+        'content-security-policy':
+          "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
+        'x-content-type-options': 'nosniff',
+        'x-frame-options': 'DENY',
+        'referrer-policy': 'no-referrer',
+      });
+      const text = await response.text();
+      if (!indexes.includes(path)) continue;
       expect(response.headers.get('content-type')).toBe('text/html; charset=utf-8');
-      expect(response.headers.get('content-security-policy')).toBe(
-        "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
-      );
-      expect(response.headers.get('x-content-type-options')).toBe('nosniff');
-      expect(response.headers.get('referrer-policy')).toBe('no-referrer');
       expect(response.headers.get('cache-control')).toBe('no-cache');
-      expect(await response.text()).toContain('/console/app-0a1b2c3d.js');
+      expect(text).toContain('/console/app-0a1b2c3d.js');
     }
   });
 
@@ -32,7 +38,6 @@ describe('the page of the console', () => {
     const response = await send('/console/app-0a1b2c3d.js');
     expect(response.status).toBe(200);
     expect(response.headers.get('content-type')).toBe('text/javascript; charset=utf-8');
-    expect(response.headers.get('x-content-type-options')).toBe('nosniff');
     expect(response.headers.get('cache-control')).toContain('immutable');
     expect(await response.text()).toBe('export const ready = true;\n');
   });

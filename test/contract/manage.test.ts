@@ -96,12 +96,24 @@ describe('the management interface', () => {
     },
   );
 
-  it('lets no operator key call a model: no provider is called and no record is left', async () => {
+  it('lets no operator key call a model, at any address: no provider is called and no record is left', async () => {
     const before = (await gateway.records()).length;
-    const response = await gateway.post(hello('acme/echo'), { authorization: `Bearer ${ada.key}` });
-    await expectError(response, 401, 'UNAUTHORIZED');
+    gateway.simulator.clear();
+    const { origin } = new URL(gateway.url);
+    const paths = ['chat/completions', 'messages', 'messages/count_tokens', 'responses', 'embeddings'];
+    const openai = ['chat/completions', 'responses', 'embeddings'];
+    for (const path of [...paths.map((one) => `/v1/${one}`), ...openai.map((one) => `/openai/v1/${one}`)]) {
+      const headers = { authorization: `Bearer ${ada.key}`, 'content-type': 'application/json' };
+      const body = JSON.stringify({ ...hello('acme/echo'), input: 'Hello', max_tokens: 5 });
+      const response = await fetch(origin + path, { method: 'POST', headers, body });
+      expect([path, response.status, await response.text()]).toEqual([
+        path,
+        401,
+        expect.stringContaining('UNAUTHORIZED'),
+      ]);
+    }
     await gateway.settled();
-    expect((await gateway.records()).length).toBe(before);
+    expect([(await gateway.records()).length, gateway.simulator.calls]).toEqual([before, []]);
   });
 
   it('refuses an operator from the first request after the revocation', async () => {
