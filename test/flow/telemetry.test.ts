@@ -1,12 +1,15 @@
 // Traces as a collector gets them: one for each request, with a span for each provider call, and no word of its content.
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '#jest';
 import { createChatGateway } from '../../functions/gateway/routes.ts';
+import { streamReadOnMaxMs } from '../../shared/foundation/constants/index.ts';
 import type { TelemetryEnvironment } from '../../shared/foundation/environment/index.ts';
 import { callGateway } from '../support/call-gateway.ts';
 import { type CollectedSpan, type Collector, startCollector } from '../support/collector.ts';
 import { ask, step, workflow } from '../support/function-calls.ts';
 import { newKey } from '../support/gateway-file.ts';
 import { type Harness, hello, type ServedGateway, startHarness } from '../support/harness.ts';
+import { readUntil } from '../support/read-stream.ts';
+import { awaitingClock, eventually } from '../support/watched-clock.ts';
 
 const taggedKey = newKey();
 const byok = { accepts_byok_header: true };
@@ -32,6 +35,7 @@ beforeAll(async () => {
     models: {
       'acme/usage': [on('acme', 'usage:100:20:40:5:10', { cached_input_price_per_million: '0.50' })],
       'acme/echo': [on('acme', 'echo')],
+      'acme/endless': [on('acme', 'endless:1')],
       'acme/fallback': [on('globex', 'error-500'), on('acme', 'echo')],
       'acme/failing': [on('globex', 'error-500')],
       'acme/rejected': [on('acme', 'error-400')],
@@ -355,6 +359,30 @@ describe('a traceparent', () => {
     expect((await call('acme/cut', { stream: true }, sent('00'))).spans).toHaveLength(2);
     collector.clear();
     expect((await call('acme/none', {}, sent('00'))).spans).toEqual([]);
+  });
+
+  it('that is not sampled leaves no trace of a client that left: nothing failed', async () => {
+    const clock = awaitingClock();
+    const gateway = await harness.open({ telemetry: settings(), clock });
+    const leave = async (flags: string) => {
+      const client = new AbortController();
+      const body = hello('acme/endless', { stream: true });
+      await readUntil(await gateway.post(body, sent(flags), client.signal), 'and on');
+      client.abort();
+      await eventually(() => clock.isAwaiting(streamReadOnMaxMs));
+      clock.advance(streamReadOnMaxMs);
+      await gateway.settled();
+      await gateway.composition.telemetry?.flush();
+      return collector.spans();
+    };
+    expect(await leave('00')).toEqual([]);
+    const spans = await leave('01');
+    expect(spans.map(({ kind, isError }) => [kind, isError])).toEqual([
+      ['server', false],
+      ['client', false],
+    ]);
+    expect(spans[1]?.attributes['error.type']).toBe('client_gone');
+    await gateway.close();
   });
 
   it('that disagrees with the trace header is no parent', async () => {

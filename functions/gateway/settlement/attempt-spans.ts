@@ -34,19 +34,24 @@ function toSpan({ traceId, spanId: parentSpanId }: Trace, call: SpannedCall, att
       'gen_ai.conversation.id': sessionId && maskKeys(sessionId),
       'error.type': outcome === 'ok' ? undefined : outcome.cause,
     },
-    isError: outcome !== 'ok',
+    isError: isFailed(attempt),
   };
 }
+
+/** A client that leaves, or a step that is stopped because it is not needed any more, is no failure of the provider. */
+const isFailed = ({ outcome }: Attempt): boolean => outcome !== 'ok' && outcome.kind !== 'client_gone';
 
 /** Ids and words of an interface: whatever else a provider puts there is left out. */
 const modelShape = /^[\w.:@/-]{1,128}$/;
 const finishReasonShape = /^[A-Za-z_-]{1,40}$/;
 const picoPerUsd = 1e12;
 
-function answerAttributes({ candidate, outcome, said = {} }: Attempt, { usage, reported, cost }: Charge): Attributes {
+function answerAttributes(attempt: Attempt, { usage, reported, cost }: Charge): Attributes {
+  const { candidate, said = {} } = attempt;
   const { entry, prices } = candidate;
-  const isCut = outcome !== 'ok' && outcome.kind !== 'client_gone';
-  const reasons = isCut ? ['error'] : said.finishReasons?.filter((reason) => finishReasonShape.test(reason));
+  const reasons = isFailed(attempt)
+    ? ['error']
+    : said.finishReasons?.filter((reason) => finishReasonShape.test(reason));
   const hasPrice = prices.input !== null && prices.output !== null;
   return {
     'gen_ai.response.model':
