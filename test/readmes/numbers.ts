@@ -49,6 +49,8 @@ export function statedNumbers(number: ReturnType<typeof numbersOf>): Readonly<Re
   return {
     'shared/routing/formats/translated/README.md': [
       `a budget at least ${grouped(number('thinking.ts', 'thinkingMinTokens'))} tokens`,
+      // Measured once.
+      'waits 25 to 65 ms for it',
     ],
     'README.md': [`what ${budget} seconds mean for long answers`],
     'functions/gateway/README.md': [
