@@ -183,7 +183,8 @@ describe('the build of the project', () => {
         const readText = async () => JSON.stringify(answer);
         const send = async () => ({ kind: 'answer', contentType: 'application/json', readText });
         const body = { messages: [{ role: 'user', content: 'Hi.' }] };
-        const call = { api, body, stream: false, output: { maxOutputTokens: 10, isOutputOpen: false }, id: 'a' };
+        const output = { maxOutputTokens: 10, isOutputOpen: false };
+        const call = { api, body, stream: false, output, id: 'a', nextStep: async () => {} };
         const translated = await translate(call, { entry: { upstream_model: 'm', max_output_tokens: 10 } }, send);
         expect(JSON.parse(translated.text).choices[0].message.content).toBe('Hello.');
       }
