@@ -10,7 +10,7 @@ import { type Harness, startHarness } from '../support/harness.ts';
 import { type ManualClock, manualClock } from '../support/manual-clock.ts';
 import { outcomeOf } from '../support/outcomes.ts';
 import { readUntil } from '../support/read-stream.ts';
-import { spokenInterfaces } from '../support/spoken-interfaces.ts';
+import { spokenInterfaces, translatedInterfaces } from '../support/spoken-interfaces.ts';
 
 const upstreams = [
   'echo',
@@ -26,7 +26,7 @@ const upstreams = [
 const models = Object.fromEntries(upstreams.map((upstream) => [`acme/${upstream}`, [{ provider: 'acme', upstream }]]));
 const traceId = '4bf92f3577b34da6a3ce929d0e0e4736';
 
-describe.each(spokenInterfaces)('on $id', ({ hello, ...speaks }) => {
+describe.each([...spokenInterfaces, ...translatedInterfaces])('in $name', ({ hello, ...speaks }) => {
   let harness: Harness;
   let clock: ManualClock;
   let names = 0;
@@ -267,7 +267,8 @@ describe.each(spokenInterfaces)('on $id', ({ hello, ...speaks }) => {
     });
 
     it('keeps an answer of the response cache like any other', async () => {
-      const body = hello('acme/echo', { cache: { namespace: 'idem' } });
+      // Of Responses only those that no provider keeps are cached.
+      const body = hello('acme/echo', { cache: { namespace: 'idem' }, store: false });
       expect(await outcomeOf(await harness.post(body))).toBe('ok');
       await harness.settled();
       const name = fresh();

@@ -2,7 +2,7 @@
 import { afterEach, describe, expect, it } from '#jest';
 import { expectError } from '../support/expect-error.ts';
 import { type Harness, type HarnessOptions, startHarness } from '../support/harness.ts';
-import { spokenInterfaces } from '../support/spoken-interfaces.ts';
+import { spokenInterfaces, translatedInterfaces } from '../support/spoken-interfaces.ts';
 import { eventually, type WatchedClock, watchedClock } from '../support/watched-clock.ts';
 
 /** The first millisecond of a minute, and of a day. */
@@ -12,7 +12,7 @@ afterEach(async () => {
   for (const one of started.splice(0)) await one.stop();
 });
 
-describe.each(spokenInterfaces)('on $id', ({ hello, ...speaks }) => {
+describe.each([...spokenInterfaces, ...translatedInterfaces])('in $name', ({ hello, ...speaks }) => {
   async function start(
     more: Record<string, unknown>,
     options: Partial<HarnessOptions> = {},
@@ -160,7 +160,7 @@ describe.each(spokenInterfaces)('on $id', ({ hello, ...speaks }) => {
       await eventually(async () => (await failed())?.minute_tokens_total === 0);
     });
 
-    const countsChoices = speaks.id === 'chat-completions' ? it : null;
+    const countsChoices = speaks.api === 'chat-completions' ? it : null;
     countsChoices?.('counts every choice that is asked for', async () => {
       const { gateway } = await start({ rate_limit_tpm: 1_000 });
       expect(await ask(gateway, { max_tokens: 20 })).toBe(200);

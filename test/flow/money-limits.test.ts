@@ -5,7 +5,7 @@ import { expectError } from '../support/expect-error.ts';
 import { newKey } from '../support/gateway-file.ts';
 import { type Harness, type ServedGateway, startHarness } from '../support/harness.ts';
 import { countOutcomes } from '../support/outcomes.ts';
-import { spokenInterfaces } from '../support/spoken-interfaces.ts';
+import { spokenInterfaces, translatedInterfaces } from '../support/spoken-interfaces.ts';
 
 const usd = (amount: string): bigint => BigInt(Math.round(Number(amount) * 1e6)) * 1_000_000n;
 
@@ -23,7 +23,7 @@ const models = {
 };
 const limit = '0.001';
 
-describe.each(spokenInterfaces)('on $id', ({ hello, ...speaks }) => {
+describe.each([...spokenInterfaces, ...translatedInterfaces])('in $name', ({ hello, ...speaks }) => {
   let harness: Harness;
   let second: ServedGateway;
   const keys: Record<string, string> = {};
@@ -102,7 +102,7 @@ describe.each(spokenInterfaces)('on $id', ({ hello, ...speaks }) => {
 
   /** Members of chat completions that make an answer longer. */
   const isChat = speaks.id === 'chat-completions';
-  const manyAnswers = isChat ? { n: 128 } : {};
+  const manyAnswers = speaks.api === 'chat-completions' ? { n: 128 } : {};
   const bounds = isChat
     ? [
         { max_tokens: 51, max_completion_tokens: 1 },
