@@ -7,5 +7,5 @@ export { ParsedEvent, parseEvent } from './parsed-event.ts';
 export { passesAnything } from './passed-on.ts';
 export * from './plain-members.ts';
 export { membersOf, readMembers } from './read-members.ts';
-export { refuseChatOnly } from './refuse-chat-only.ts';
+export { orFault, readPlainBody } from './read-plain-body.ts';
 export { otherCaseCheck } from './refuse-other-case.ts';

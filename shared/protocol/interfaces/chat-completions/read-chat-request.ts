@@ -1,9 +1,9 @@
 // Reads a chat completion: strict in what the gateway reads, blind to the rest. The schema only checks; `raw` keeps every
 // member as it was sent, because what is not used reaches the provider unchanged.
-import { fail, GatewayError } from '../../../errors/index.ts';
+import type { GatewayError } from '../../../errors/index.ts';
 import { once } from '../../../foundation/cache/index.ts';
 import { JsonText, jsonTextOf, readProviderPreferences, refuseFirstIssue, withPlainNumbers } from '../../wire/index.ts';
-import { membersOf, otherCaseCheck, readAskedModels, readMembers } from '../index.ts';
+import { membersOf, orFault, otherCaseCheck, readAskedModels, readMembers } from '../index.ts';
 import { callSizeOf } from './call-size.ts';
 import {
   type ChatMembers,
@@ -44,17 +44,14 @@ const reading = {
 
 /** Reads the text of a body, or its members. An error is returned, not thrown: a key that is refused wins over it. */
 export function readChatRequest(body: JsonText | Readonly<Record<string, unknown>>): ChatRequest | GatewayError {
-  try {
-    return body instanceof JsonText
+  return orFault(() =>
+    body instanceof JsonText
       ? checkText(body)
       : checkMembers(
           body,
           once(() => jsonTextOf(body)),
-        );
-  } catch (cause) {
-    // Whatever a body makes a check throw (a stack that is too deep, say) is the body's fault.
-    return cause instanceof GatewayError ? cause : fail('invalid_request', { cause });
-  }
+        ),
+  );
 }
 
 function checkText(json: JsonText): ChatRequest {

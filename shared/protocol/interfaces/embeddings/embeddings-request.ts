@@ -1,16 +1,16 @@
 // Reads a request for embeddings: strict in what the gateway reads, blind to the rest.
 import * as z from 'zod/mini';
-import { fail, GatewayError } from '../../../errors/index.ts';
+import { fail, type GatewayError } from '../../../errors/index.ts';
 import { once } from '../../../foundation/cache/index.ts';
-import { type JsonText, readProviderPreferences, refuseFirstIssue, rewriteMembers } from '../../wire/index.ts';
+import { type JsonText, readProviderPreferences, rewriteMembers } from '../../wire/index.ts';
 import {
   type ClientRequest,
+  orFault,
   otherCaseCheck,
   plainGatewayMembers,
   plainMembers,
   readAskedModels,
-  readMembers,
-  refuseChatOnly,
+  readPlainBody,
   withoutGatewayMembers,
 } from '../index.ts';
 import { writeEmbeddings } from './embeddings-answer.ts';
@@ -24,23 +24,13 @@ const refuseOtherCase = otherCaseCheck(usedNames);
 const names = new Set([...usedNames, 'user']);
 names.delete('input');
 const reading = { names, shapes: {}, indivisible: plainGatewayMembers };
+const plainReading = { schema: embeddingsSchema, reading, refuseOtherCase };
 
-export function readEmbeddingsRequest(json: JsonText): ClientRequest | GatewayError {
-  try {
-    return check(json);
-  } catch (cause) {
-    return cause instanceof GatewayError ? cause : fail('invalid_request', { cause });
-  }
-}
+export const readEmbeddingsRequest = (json: JsonText): ClientRequest | GatewayError => orFault(() => check(json));
 
 function check(json: JsonText): ClientRequest {
-  refuseOtherCase(json.members().map(({ name }) => name));
-  const raw = readMembers(json, reading);
-  refuseChatOnly(json, raw);
-  const checked = embeddingsSchema.safeParse(raw);
-  if (!checked.success) throw refuseFirstIssue('invalid_request', checked.error);
+  const { raw, body } = readPlainBody(json, plainReading);
   const { count, longestCharacters } = checkInput(json);
-  const body = checked.data;
   // A token is at least one byte of the body, whether it stands there as text or as a number.
   const textBytes = json.compactBytes;
   const size = {

@@ -1,21 +1,15 @@
 // Reads a Messages request: strict in what the gateway reads, blind to the rest. `raw` keeps every member as it was sent.
-import { fail, GatewayError } from '../../../errors/index.ts';
+import { GatewayError } from '../../../errors/index.ts';
 import { once } from '../../../foundation/cache/index.ts';
-import {
-  type JsonText,
-  readProviderPreferences,
-  refuseFirstIssue,
-  rewriteMembers,
-  type Shape,
-} from '../../wire/index.ts';
+import { type JsonText, readProviderPreferences, rewriteMembers, type Shape } from '../../wire/index.ts';
 import {
   type ClientRequest,
   membersOf,
+  orFault,
   otherCaseCheck,
   plainGatewayMembers,
   readAskedModels,
-  readMembers,
-  refuseChatOnly,
+  readPlainBody,
   withoutGatewayMembers,
 } from '../index.ts';
 import { readNeeds } from './message-needs.ts';
@@ -57,21 +51,12 @@ function readAs(
   schema: typeof messagesSchema | typeof countTokensSchema,
   body: JsonText,
 ): ClientRequest | GatewayError {
-  try {
-    return check(schema, body);
-  } catch (cause) {
-    // Whatever a body makes a check throw (a stack that is too deep, say) is the body's fault.
-    return cause instanceof GatewayError ? cause : fail('invalid_request', { cause });
-  }
+  return orFault(() => check(schema, body));
 }
 
 function check(schema: typeof messagesSchema | typeof countTokensSchema, json: JsonText): ClientRequest {
-  refuseOtherCase(json.members().map(({ name }) => name));
-  const raw = readMembers(json, reading);
-  refuseChatOnly(json, raw);
-  const checked = schema.safeParse(raw);
-  if (!checked.success) throw refuseFirstIssue('invalid_request', checked.error);
-  const { max_tokens: maxTokens, stream, ...body } = checked.data;
+  const { raw, body: checked } = readPlainBody(json, { schema, reading, refuseOtherCase });
+  const { max_tokens: maxTokens, stream, ...body } = checked;
   const isCounted = schema === countTokensSchema;
   const members: MessagesMembers = {
     interfaceId: isCounted ? 'count-tokens' : 'messages',

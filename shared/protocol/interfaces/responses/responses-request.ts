@@ -1,21 +1,15 @@
 // Reads a Responses request: strict in what the gateway reads, blind to the rest.
-import { fail, GatewayError } from '../../../errors/index.ts';
+import { fail, type GatewayError } from '../../../errors/index.ts';
 import { once } from '../../../foundation/cache/index.ts';
-import {
-  type JsonText,
-  readProviderPreferences,
-  refuseFirstIssue,
-  rewriteMembers,
-  type UpstreamTarget,
-} from '../../wire/index.ts';
+import { type JsonText, readProviderPreferences, rewriteMembers, type UpstreamTarget } from '../../wire/index.ts';
 import {
   type ClientRequest,
   membersOf,
+  orFault,
   otherCaseCheck,
   plainGatewayMembers,
   readAskedModels,
-  readMembers,
-  refuseChatOnly,
+  readPlainBody,
   withoutGatewayMembers,
 } from '../index.ts';
 import { responseNeeds } from './response-needs.ts';
@@ -43,22 +37,12 @@ const reading = {
   indivisible: plainGatewayMembers,
 };
 
-export function readResponsesRequest(json: JsonText): ClientRequest | GatewayError {
-  try {
-    return check(json);
-  } catch (cause) {
-    // Whatever a body makes a check throw (a stack that is too deep, say) is the body's fault.
-    return cause instanceof GatewayError ? cause : fail('invalid_request', { cause });
-  }
-}
+const plainReading = { schema: responsesSchema, reading, refuseOtherCase };
+
+export const readResponsesRequest = (json: JsonText): ClientRequest | GatewayError => orFault(() => check(json));
 
 function check(json: JsonText): ClientRequest {
-  refuseOtherCase(json.members().map(({ name }) => name));
-  const raw = readMembers(json, reading);
-  refuseChatOnly(json, raw);
-  const checked = responsesSchema.safeParse(raw);
-  if (!checked.success) throw refuseFirstIssue('invalid_request', checked.error);
-  const body = checked.data;
+  const { raw, body } = readPlainBody(json, plainReading);
   if (body.background === true) {
     throw fail('invalid_request', { message: 'background: is not served', param: 'background' });
   }

@@ -1,0 +1,34 @@
+// The steps by which a body is read where only the gateway's plain members are its own.
+import type * as z from 'zod/mini';
+import { fail, GatewayError } from '../../errors/index.ts';
+import { type JsonText, refuseFirstIssue } from '../wire/index.ts';
+import { type MemberReading, readMembers } from './read-members.ts';
+import { refuseChatOnly } from './refuse-chat-only.ts';
+
+export interface PlainBodyReading<Schema extends z.ZodMiniObject> {
+  readonly schema: Schema;
+  readonly reading: MemberReading;
+  readonly refuseOtherCase: (names: readonly string[]) => void;
+}
+
+/** Throws the GatewayError of the first fault. */
+export function readPlainBody<Schema extends z.ZodMiniObject>(
+  json: JsonText,
+  { schema, reading, refuseOtherCase }: PlainBodyReading<Schema>,
+): { readonly raw: Readonly<Record<string, unknown>>; readonly body: z.infer<Schema> } {
+  refuseOtherCase(json.members().map(({ name }) => name));
+  const raw = readMembers(json, reading);
+  refuseChatOnly(json, raw);
+  const checked = schema.safeParse(raw);
+  if (!checked.success) throw refuseFirstIssue('invalid_request', checked.error);
+  return { raw, body: checked.data };
+}
+
+/** Whatever a body makes a check throw (a stack that is too deep, say) is the body's fault. */
+export function orFault<Read>(read: () => Read): Read | GatewayError {
+  try {
+    return read();
+  } catch (cause) {
+    return cause instanceof GatewayError ? cause : fail('invalid_request', { cause });
+  }
+}
