@@ -260,6 +260,8 @@ export interface OpenStream {
   /** Events up to and including the first real output, held back until now. */
   readonly opening: readonly AnswerEvent[];
   readonly rest: AsyncIterable<readonly AnswerEvent[]>;
+  /** Called when `rest` has ended well: the provider's socket may serve the next call. */
+  readonly release: () => void;
   /** Why `rest` threw, as data. */
   readonly failureOf: (error: unknown) => AttemptFailure;
   /** Closes the provider's socket. Safe at any time, any number of times. */

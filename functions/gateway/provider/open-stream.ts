@@ -9,17 +9,14 @@ import type { OpenStream } from '../stages.ts';
 /** Throws StreamBroken where the stream fails, or ends, before its first output. */
 export async function openStream({ batches, drain }: EventStream, watch: Watch): Promise<OpenStream> {
   const opening = await readOpening(batches);
-
-  async function* rest(): AsyncGenerator<readonly AnswerEvent[]> {
-    yield* batches;
-    watch.release();
-    // The end marker came, the end of the body not yet: a socket that is read to its end serves the next call.
-    drain();
-  }
-
   return {
     opening,
-    rest: rest(),
+    rest: batches,
+    release() {
+      watch.release();
+      // The end marker came, the end of the body not yet: a socket that is read to its end serves the next call.
+      drain();
+    },
     failureOf: (error) => readBrokenStream(error, watch),
     abort: watch.abort,
   };

@@ -113,6 +113,7 @@ async function* relay(
       const lines = relayEvents(events);
       if (lines !== '') yield lines;
     }
+    stream.release();
     if ((await options.schemaCheck?.isSatisfied()) === false) {
       relayed.end = 'schema_mismatch';
       await options.onBroken();

@@ -26,46 +26,45 @@ export async function* readStream(
   reader: EventReader,
   describe: DescribeText,
 ): AsyncGenerator<AnswerEvent[], void, undefined> {
-  const batches = readBatches(events, reader, describe);
-  while (true) {
-    const next = await batches.next().catch((error: unknown) => {
-      if (reader.isComplete()) return { done: true, value: false } as const;
-      throw error;
-    });
-    if (next.done !== true) {
-      yield next.value;
-      continue;
+  try {
+    for await (const texts of events) {
+      const { batch, fault, isEnd } = readBatch(texts, reader, describe);
+      if (batch.length > 0 || (fault === undefined && !isEnd)) yield batch;
+      if (fault !== undefined) throw new StreamBroken(fault);
+      if (isEnd) return;
     }
-    if (next.value || reader.isComplete()) return;
-    throw new StreamBroken({ kind: 'failed', cause: 'truncated_stream' });
+  } catch (error) {
+    if (!reader.isComplete()) throw error;
   }
+  if (!reader.isComplete()) throw new StreamBroken({ kind: 'failed', cause: 'truncated_stream' });
 }
 
-/** Returns whether the end came. */
-async function* readBatches(
-  events: AsyncIterable<EventText[]>,
-  reader: EventReader,
-  describe: DescribeText,
-): AsyncGenerator<AnswerEvent[], boolean, undefined> {
-  for await (const texts of events) {
-    const batch: AnswerEvent[] = [];
-    let fault: AttemptFailure | undefined;
-    let done = false;
-    for (const event of texts) {
-      // Some servers keep a connection alive with an event without text.
-      if (event.text.trim() === '') continue;
-      const reading = reader.read(event);
-      if (reading.kind === 'event') batch.push(reading.event);
-      if (reading.kind === 'unreadable') fault = { kind: 'failed', cause: 'unreadable_event' };
-      if (reading.kind === 'error') {
-        fault = { ...classifyErrorObject(reading.error), providerText: describe(reading.error) };
-      }
-      done = reading.kind === 'end' || (reading.kind === 'event' && reading.event.facts.isLast);
-      if (done || fault !== undefined) break;
+interface Batch {
+  readonly batch: AnswerEvent[];
+  readonly fault: AttemptFailure | undefined;
+  /** The end marker came. */
+  readonly isEnd: boolean;
+}
+
+/** Events up to the first that ends the stream or breaks it. */
+function readBatch(texts: readonly EventText[], reader: EventReader, describe: DescribeText): Batch {
+  const batch: AnswerEvent[] = [];
+  for (const event of texts) {
+    // Some servers keep a connection alive with an event without text.
+    if (event.text.trim() === '') continue;
+    const reading = reader.read(event);
+    if (reading.kind === 'end') return { batch, fault: undefined, isEnd: true };
+    if (reading.kind === 'unreadable') {
+      return { batch, fault: { kind: 'failed', cause: 'unreadable_event' }, isEnd: false };
     }
-    if (batch.length > 0 || (fault === undefined && !done)) yield batch;
-    if (fault !== undefined) throw new StreamBroken(fault);
-    if (done) return true;
+    if (reading.kind === 'error') {
+      const fault = { ...classifyErrorObject(reading.error), providerText: describe(reading.error) };
+      return { batch, fault, isEnd: false };
+    }
+    if (reading.kind === 'event') {
+      batch.push(reading.event);
+      if (reading.event.facts.isLast) return { batch, fault: undefined, isEnd: true };
+    }
   }
-  return false;
+  return { batch, fault: undefined, isEnd: false };
 }
