@@ -2,9 +2,10 @@
 // behind it, and a workspace for each way of paying.
 import { behaviourNames } from '../../infra/local/simulator/index.ts';
 import { createApiKey } from '../../shared/configuration/keys/index.ts';
+import type { ProviderApi } from '../../shared/foundation/constants/index.ts';
 import type { Randomness } from '../../shared/foundation/ids/index.ts';
 import type { FileParts, Route } from '../support/gateway-file.ts';
-import { spokenInterfaces } from '../support/spoken-interfaces.ts';
+import { type SpokenInterface, spokenInterfaces, translatedInterfaces } from '../support/spoken-interfaces.ts';
 
 /** Without these a behaviour would take longer than it takes to see what comes of it. */
 const parameters: Readonly<Record<string, string>> = {
@@ -27,6 +28,15 @@ export const silentBehaviours: readonly string[] = ['silent', 'stall-after-role'
 export const behaviours = behaviourNames;
 export const aloneModel = (behaviour: string): string => `alone/${behaviour}`;
 export const spareModel = (behaviour: string): string => `spare/${behaviour}`;
+
+type Spoken = Pick<SpokenInterface, 'id' | 'api'>;
+const isTranslated = ({ id, api }: Spoken): boolean => id !== api;
+
+/** The same model where its provider has to be translated for. */
+export const modelFor = (spoken: Spoken, model: string): string =>
+  isTranslated(spoken) ? `${spoken.api}/${model}` : model;
+/** The provider that misbehaves. */
+export const badProviderFor = (spoken: Spoken): string => (isTranslated(spoken) ? spoken.api : 'bad');
 
 /** Dearer, so that it comes second. */
 const spare: Route = { provider: 'good', upstream: 'echo', more: { output_price_per_million: '9.00' } };
@@ -56,17 +66,24 @@ export const connectionVariable = 'GW_FAULT_SUITE_CONNECTION';
 
 export function faultFile(keys: Keys): FileParts {
   const models: Record<string, readonly Route[]> = {};
-  for (const name of behaviours) {
-    const bad: Route = { provider: 'bad', upstream: parameters[name] ?? name };
-    models[aloneModel(name)] = [bad];
-    models[spareModel(name)] = [bad, spare];
-  }
+  const translating = translatedInterfaces.map((spoken) => [
+    badProviderFor(spoken),
+    { ...impatient, apis: [spoken.api] },
+  ]);
   const limits = { rate_limit_rpm: 30, rate_limit_tpm: 1_000_000, rate_limit_tpd: 1_000_000_000 };
-  models['limited/echo'] = [{ provider: 'bad', upstream: 'echo', more: limits }, spare];
+  for (const spoken of [chatFor('chat-completions'), ...translatedInterfaces]) {
+    const provider = badProviderFor(spoken);
+    for (const name of behaviours) {
+      const bad: Route = { provider, upstream: parameters[name] ?? name };
+      models[modelFor(spoken, aloneModel(name))] = [bad];
+      models[modelFor(spoken, spareModel(name))] = [bad, spare];
+    }
+    models[modelFor(spoken, 'limited/echo')] = [{ provider, upstream: 'echo', more: limits }, spare];
+  }
   return {
     models,
     apis: spokenInterfaces.map(({ id }) => id),
-    providers: { bad: impatient, good: { accepts_byok_header: true } },
+    providers: { bad: impatient, good: { accepts_byok_header: true }, ...Object.fromEntries(translating) },
     service: { function_concurrency: 8, queue_ms: 50 },
     key: { key: keys.team },
     workspace: { ...workspace('team', '100', []), keys: teamKeys(keys), functions },
@@ -99,9 +116,11 @@ const workspace = (id: string, credit_usd: string, keys: object[], more: object 
   ...more,
 });
 
-const step = (id: string, content: string) => ({
+const chatFor = (api: ProviderApi): Spoken => ({ id: 'chat-completions', api });
+
+const step = (id: string, content: string, spoken: Spoken) => ({
   id,
-  model: spareModel('flaky'),
+  model: modelFor(spoken, spareModel('flaky')),
   messages: [{ role: 'user', content }],
   options: { max_tokens: 64 },
 });
@@ -116,7 +135,10 @@ const functions = [
         id: 'r1',
         state: 'activated',
         model: aloneModel('error-500'),
-        fallback_models: [aloneModel('echo')],
+        fallback_models: [
+          modelFor(chatFor('generate-content'), aloneModel('error-500')),
+          modelFor(chatFor('messages'), aloneModel('echo')),
+        ],
         messages: [{ role: 'user', content: '{{input}}' }],
         options: { max_tokens: 64 },
         input: { type: 'text' },
@@ -133,9 +155,9 @@ const functions = [
         state: 'activated',
         input: { type: 'object', schema: { type: 'object' } },
         steps: [
-          step('one', '{{input.topic}}'),
-          step('two', 'b'),
-          step('three', '{{steps.one.output}} {{steps.two.output}}'),
+          step('one', '{{input.topic}}', chatFor('messages')),
+          step('two', 'b', chatFor('converse')),
+          step('three', '{{steps.one.output}} {{steps.two.output}}', chatFor('generate-content')),
         ],
         output: { step: 'three' },
       },

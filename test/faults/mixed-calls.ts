@@ -1,8 +1,16 @@
 // Calls of every kind, mixed by chance: JSON and streams, pairs with one Idempotency-Key, spans, cached answers,
 // functions, keys of the client's own, money that does not suffice, and clients that leave.
 import { sha256Hex } from '../../shared/foundation/ids/index.ts';
-import { spokenInterfaces } from '../support/spoken-interfaces.ts';
-import { aloneModel, endlessBehaviours, type KeyName, spareModel, workspaceOf } from './fault-file.ts';
+import { type SpokenInterface, spokenInterfaces, translatedInterfaces } from '../support/spoken-interfaces.ts';
+import {
+  aloneModel,
+  badProviderFor,
+  endlessBehaviours,
+  type KeyName,
+  modelFor,
+  spareModel,
+  workspaceOf,
+} from './fault-file.ts';
 import type { SeededRandom } from './seeded-random.ts';
 
 export interface PlannedCall {
@@ -39,24 +47,32 @@ const uuidOf = (random: SeededRandom): string => {
   return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-4${hex.slice(13, 16)}-8${hex.slice(17, 20)}-${hex.slice(20, 32)}`;
 };
 
-/** The same for a call of any interface, by chance. */
+const pickSpoken = (random: SeededRandom): SpokenInterface =>
+  random.pick([...spokenInterfaces, ...translatedInterfaces]);
+
+/** The same for a call of any interface and format, by chance. */
 function askAny(
   random: SeededRandom,
   model: string,
   content: string,
   more: Json = {},
+  spoken = pickSpoken(random),
 ): Pick<PlannedCall, 'path' | 'body'> {
-  const { path, hello } = random.pick(spokenInterfaces);
-  return { path, body: hello(model, { messages: [{ role: 'user', content }], max_tokens: 64, ...more }) };
+  const { path, hello } = spoken;
+  const messages = [{ role: 'user', content }];
+  return { path, body: hello(modelFor(spoken, model), { messages, max_tokens: 64, ...more }) };
 }
 
-function plainCall(random: SeededRandom, behaviours: readonly string[], key: KeyName = 'team'): PlannedCall {
+function plainCall(
+  random: SeededRandom,
+  behaviours: readonly string[],
+  key: KeyName = 'team',
+  spoken = pickSpoken(random),
+): PlannedCall {
   const behaviour = random.pick(behaviours);
   const model = random.chance(0.5) ? aloneModel(behaviour) : spareModel(behaviour);
-  const asked = askAny(random, model, `Hello ${random.below(1_000_000)}`, {
-    stream: random.chance(0.5),
-    usage: { include: random.chance(0.3) },
-  });
+  const more = { stream: random.chance(0.5), usage: { include: random.chance(0.3) } };
+  const asked = askAny(random, model, `Hello ${random.below(1_000_000)}`, more, spoken);
   return { key, ...asked, headers: {}, leavesAfterMs: leaves(random, behaviour) };
 }
 
@@ -102,16 +118,18 @@ const kinds: readonly Kind[] = [
     { key: 'team', body: ask('gw/function/workflow', JSON.stringify({ topic: random.below(1_000_000) })), headers: {} },
   ],
   (random, behaviours) => {
-    const call = plainCall(random, behaviours);
-    const body = { ...call.body, provider: { only: 'bad' } };
+    const spoken = pickSpoken(random);
+    const call = plainCall(random, behaviours, 'team', spoken);
+    const body = { ...call.body, provider: { only: badProviderFor(spoken) } };
     return [{ ...call, body, headers: { 'x-byok-key': 'sk-of-the-client' } }];
   },
   (random, behaviours) => [plainCall(random, behaviours, 'own')],
   (random) => {
     const schema = { type: 'object', properties: { a: { type: 'string' } }, required: ['a'] };
     const response_format = { type: 'json_schema', json_schema: { name: 's', schema } };
+    const spoken = random.pick([spokenInterfaces[0] as SpokenInterface, ...translatedInterfaces]);
     const model = aloneModel(random.pick(['invalid-json', 'invalid-json-once', 'fenced-json', 'echo']));
-    return [{ key: 'team', body: ask(model, 'Answer.', { response_format, max_tokens: 64 }), headers: {} }];
+    return [{ key: 'team', ...askAny(random, model, 'Answer.', { response_format }, spoken), headers: {} }];
   },
   (random) => [{ key: 'team', ...askAny(random, 'limited/echo', `Limited ${random.below(1_000_000)}`), headers: {} }],
 ];

@@ -20,7 +20,8 @@ export interface Server extends GatewayServer {
 const arrivedBeforeMs = 45_000;
 /** Where no more is to come from a silent provider, and nothing but the budget ends the call. */
 const silentArrivedBeforeMs = 54_000;
-const silentModels: readonly unknown[] = silentBehaviours.map(aloneModel);
+const isSilent = ({ model }: PlannedCall['body']): boolean =>
+  silentBehaviours.some((behaviour) => String(model).endsWith(aloneModel(behaviour)));
 const silentQuery = 'silent';
 
 export async function serve({ gateway, composition }: FaultyGateway, keys: Keys): Promise<Server> {
@@ -57,7 +58,7 @@ export async function sendOne(url: string, call: PlannedCall, keys: Keys): Promi
   if (call.leavesAfterMs !== undefined) {
     void sleep(systemClock, call.leavesAfterMs, done.signal).then(() => client.abort());
   }
-  const query = silentModels.includes(call.body.model) ? `?${silentQuery}` : '';
+  const query = isSilent(call.body) ? `?${silentQuery}` : '';
   try {
     const response = await fetch(`${url}${call.path ?? '/chat/completions'}${query}`, {
       method: 'POST',

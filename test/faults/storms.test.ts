@@ -1,5 +1,6 @@
 // 60 mixed calls in each kind of weather, and what holds afterwards. GW_FAULT_SEED=n makes other weather.
 import { afterAll, beforeAll, describe, expect, it } from '#jest';
+import { spokenInterfaces, translatedInterfaces } from '../support/spoken-interfaces.ts';
 import { checkWellAnswered, saysItBroke } from '../support/well-answered.ts';
 import { retryAll, standingAfterTheLease } from './after-the-lease.ts';
 import { askGateway } from './ask-gateway.ts';
@@ -19,7 +20,9 @@ const atOnce = 20;
 /** What every storm must show, or the calls were not mixed. */
 const wanted = ['200', '402', '409', '429', '502', 'left'];
 
-const totals = { calls: 0, faults: 0, answers: new Map<string, number>() };
+const everyFormat = [...spokenInterfaces, ...translatedInterfaces].map(({ api }) => api);
+
+const totals = { calls: 0, faults: 0, answers: new Map<string, number>(), formats: new Set<string>() };
 
 afterAll(() => {
   const answers = [...totals.answers].toSorted(([a], [b]) => (a < b ? -1 : 1)).map(([of, count]) => `${count} × ${of}`);
@@ -66,6 +69,7 @@ describe.each(storms.map((storm, index) => ({ ...storm, index })))('while $name'
       totals.answers.set(name, (totals.answers.get(name) ?? 0) + 1);
     }
     totals.calls += sent.length;
+    for (const { format } of harness.simulator.calls) totals.formats.add(String(format));
   });
   afterAll(() => harness.stop());
 
@@ -156,8 +160,9 @@ const isFreshAnswer = ({ status, headers, text }: NonNullable<SentCall['reply']>
   status === 200 && headers['idempotent-replayed'] === undefined && !saysItBroke(text);
 
 describe('all storms together', () => {
-  it('brought every outcome about', () => {
+  it('brought every outcome about, in every format', () => {
     expect([...totals.answers.keys()]).toEqual(expect.arrayContaining(wanted));
+    expect([...totals.formats]).toEqual(expect.arrayContaining(everyFormat));
     expect(totals.faults).toBeGreaterThan(callsPerStorm);
   });
 });
