@@ -7,6 +7,7 @@ import { type Store, StoreUnavailable } from '../../shared/storage/store/index.t
 import { type Harness, hello, startHarness } from '../support/harness.ts';
 import { type ManualClock, manualClock } from '../support/manual-clock.ts';
 import { readStream } from '../support/read-stream.ts';
+import { translatedInterfaces } from '../support/spoken-interfaces.ts';
 import { eventually } from '../support/watched-clock.ts';
 
 interface Stats {
@@ -16,6 +17,7 @@ interface Stats {
 }
 
 const at = (price: string) => ({ input_price_per_million: price, output_price_per_million: price });
+const apis = translatedInterfaces.map(({ api }) => api);
 const noFigures: Stats = { median_latency_ms: 0, throughput_rpm: '0', uptime: '1' };
 
 describe('live statistics', () => {
@@ -57,8 +59,19 @@ describe('live statistics', () => {
         'acme/limited': [{ provider: 'cheap', upstream: 'error-429' }],
         'acme/breaking': [{ provider: 'cheap', upstream: 'cut:2' }],
         'acme/idle': [{ provider: 'cheap', upstream: 'echo' }],
+        ...Object.fromEntries(
+          apis.flatMap((api) =>
+            ['echo', 'cut:2', 'error-500', 'error-400'].map((upstream) => [
+              `${api}/${upstream.split(':')[0]}`,
+              [{ provider: api, upstream }],
+            ]),
+          ),
+        ),
       },
-      providers: { cheap: { accepts_byok_header: true } },
+      providers: {
+        cheap: { accepts_byok_header: true },
+        ...Object.fromEntries(apis.map((api) => [api, { apis: [api] }])),
+      },
       workspace: { features: { byok: true } },
       replace: () => ({
         recorder: createStatisticsRecorder({ store: watched, clock, randomness: systemRandomness }),
@@ -169,6 +182,26 @@ describe('live statistics', () => {
     const { median_latency_ms: median } = await statsOf('acme/model');
     expect(median).toBeGreaterThan(1_880);
     expect(median).toBeLessThan(2_120);
+  });
+
+  it('are kept of providers of every format: their time, their failures, and not what they rejected', async () => {
+    for (const api of apis) {
+      for (const stream of [true, false]) await call(api, 2_000, hello(`${api}/echo`, { stream }));
+      await call(api, 10, hello(`${api}/cut`, { stream: true }));
+      await call(api, 10, hello(`${api}/error-500`));
+      await call(api, 10, hello(`${api}/error-400`));
+    }
+    clock.advance(61_000);
+    for (const api of apis) {
+      const { median_latency_ms: median, ...rest } = await statsOf(`${api}/echo`);
+      expect(median).toBeGreaterThan(1_880);
+      expect(median).toBeLessThan(2_120);
+      expect(rest).toEqual({ throughput_rpm: expect.stringMatching(/^0\.1\d?$/), uptime: '1' });
+      for (const failing of ['cut', 'error-500']) {
+        expect(await statsOf(`${api}/${failing}`)).toMatchObject({ median_latency_ms: 0, uptime: '0' });
+      }
+      expect(await statsOf(`${api}/error-400`)).toEqual(noFigures);
+    }
   });
 
   it('measure the provider alone: what its admission took is not its doing', async () => {
