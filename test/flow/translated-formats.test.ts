@@ -1,12 +1,24 @@
 // A chat completion at providers that speak another format: what a client gets, what is charged, and how failures end.
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '#jest';
 import { expectError } from '../support/expect-error.ts';
+import type { Route } from '../support/gateway-file.ts';
 import { dataLines, type Harness, hello, startHarness } from '../support/harness.ts';
 import { png } from '../support/png.ts';
 import { contentOf, readStream } from '../support/read-stream.ts';
 
 const apis = ['messages', 'converse', 'generate-content'] as const;
 type Api = (typeof apis)[number];
+
+/** What breaks a stream after its first output, and a JSON answer too. */
+const breaking = ['cut:3', 'cut-clean:3', 'garbage:2', 'error-after-chunks:2'];
+/** Each in another way, before the first output. */
+const failing = {
+  'chat-completions': 'error-after-role',
+  messages: 'cut:0',
+  converse: 'garbage:0',
+  'generate-content': 'error-500',
+};
+const formats = Object.keys(failing);
 
 const upstreams = [
   'echo',
@@ -16,10 +28,7 @@ const upstreams = [
   'usage:1000:500:300:120:200:80',
   'no-usage',
   'byte-split:5',
-  'cut:3',
-  'cut-clean:3',
-  'garbage:2',
-  'error-after-chunks:2',
+  ...breaking,
   'error-200',
   'error-429:rate_limit_exceeded:7',
   'error-500',
@@ -31,6 +40,12 @@ const upstreams = [
   'content-filter',
   'flaky:1',
 ];
+/** All orders of a list. */
+const ordersOf = <T>(list: readonly T[]): readonly (readonly T[])[] =>
+  list.length < 2
+    ? [list]
+    : list.flatMap((first) => ordersOf(list.filter((one) => one !== first)).map((rest) => [first, ...rest]));
+
 const prices = {
   cached_input_price_per_million: '0.10',
   cache_write_input_price_per_million: '1.25',
@@ -40,24 +55,24 @@ const modelOf = (api: Api, upstream: string) => `${api}/${upstream.replaceAll(':
 
 let gateway: Harness;
 beforeAll(async () => {
+  const backup: Route = { provider: 'chat-completions', upstream: 'echo', more: { input_price_per_million: '99' } };
   const routesOf = (api: Api) =>
-    upstreams.map((upstream) => [modelOf(api, upstream), [{ provider: api, upstream, more: prices }]] as const);
-  const fallbacks = apis.map((api, place) => {
-    const next = apis[(place + 1) % apis.length] ?? api;
-    return [
-      `from/${api}`,
-      [
-        { provider: api, upstream: 'error-after-role' },
-        { provider: next, upstream: 'echo' },
-      ],
-    ] as const;
-  });
+    upstreams.map((upstream) => {
+      const route = { provider: api, upstream, more: prices };
+      return [modelOf(api, upstream), breaking.includes(upstream) ? [route, backup] : [route]] as const;
+    });
+  const failingBut = (last: string): Route[] =>
+    Object.entries(failing).map(([provider, upstream]) => ({
+      provider,
+      upstream: provider === last ? 'echo' : upstream,
+    }));
   gateway = await startHarness({
     models: {
-      ...Object.fromEntries([...apis.flatMap(routesOf), ...fallbacks]),
+      ...Object.fromEntries(apis.flatMap(routesOf)),
+      ...Object.fromEntries(formats.map((format) => [`only/${format}`, failingBut(format)])),
       'mixed/model': [
         { provider: 'converse', upstream: 'echo' },
-        { provider: 'plain', upstream: 'echo' },
+        { provider: 'chat-completions', upstream: 'echo' },
       ],
       'both/model': [{ provider: 'both', upstream: 'echo' }],
       'audio/model': [{ provider: 'messages', upstream: 'echo' }],
@@ -192,24 +207,16 @@ describe.each(apis)('a provider of %s', (api) => {
     expect(contentOf(lines)).toBe(whole.choices[0].message.content);
   });
 
-  it.each(['cut:3', 'cut-clean:3', 'garbage:2', 'error-after-chunks:2'])(
-    'that breaks after its first output ends with an error line: %s',
+  it.each(breaking)(
+    'that breaks after its first output ends with an error line, and no other provider is called: %s',
     async (upstream) => {
       const lines = dataLines(await (await post(api, upstream, { stream: true })).text());
       expect(contentOf(lines.slice(0, -2)).length).toBeGreaterThan(0);
       expect(JSON.parse(lines.at(-2) ?? '')).toMatchObject({ error: { code: 'no_available_provider' } });
       expect(lines.at(-1)).toBe('[DONE]');
-    },
-  );
-
-  it.each([false, true])(
-    'that fails before its first output is replaced by one of another format; stream %s',
-    async (stream) => {
-      const response = await gateway.post(hello(`from/${api}`, { stream }));
-      const text = await response.text();
-      expect([response.status, text.includes('error')]).toEqual([200, false]);
-      const other = apis[(apis.indexOf(api) + 1) % apis.length];
-      expect(called()).toEqual([`${api} ${api}`, `${other} ${other}`]);
+      expect(called()).toEqual([`${api} ${api}`]);
+      // Nothing of a JSON answer has gone out by then.
+      expect((await answerOf(await post(api, upstream))).usage).toMatchObject({ provider: 'chat-completions' });
     },
   );
 
@@ -237,12 +244,12 @@ describe('what a format cannot say', () => {
 
   it('passes its provider over, and is feature_unsupported where none is left', async () => {
     const { usage } = await answerOf(await gateway.post(hello('mixed/model', { messages: seen })));
-    expect(usage.provider).toBe('plain');
+    expect(usage.provider).toBe('chat-completions');
     for (const more of [{ messages: seen }, { n: 2 }, { logprobs: true }]) {
       const body = await expectError(await post('converse', 'echo', more), 400, 'feature_unsupported');
       expect(body.message).toContain(Object.keys(more)[0] === 'messages' ? 'image' : Object.keys(more)[0]);
     }
-    expect(called()).toEqual(['plain chat-completions']);
+    expect(called()).toEqual(['chat-completions chat-completions']);
   });
 
   it('names the member that asks for it', async () => {
@@ -252,6 +259,19 @@ describe('what a format cannot say', () => {
       error: { code: 'feature_unsupported', param: 'messages[0].content[1]' },
     });
   });
+});
+
+it('providers of all formats stand in for each other, in any order, as long as there is no output', async () => {
+  for (const [place, order] of ordersOf(formats).entries()) {
+    gateway.simulator.clear();
+    const stream = place % 2 === 0;
+    const only = `only/${order.at(-1)}`;
+    const response = await gateway.post(hello(only, { stream, provider: { order }, usage: { include: true } }));
+    const text = await response.text();
+    expect([response.status, text.includes('"error"'), /"attempts":(\d)/.exec(text)?.[1]]).toEqual([200, false, '4']);
+    expect(text).toMatch(stream ? /data: \[DONE\]\n\n$/ : /^\{/);
+    expect(called()).toEqual(order.map((format) => `${format} ${format}`));
+  }
 });
 
 it('a provider that speaks chat completions too is not translated', async () => {
