@@ -1,7 +1,9 @@
 // Providers that say nothing, or nothing more. Time is moved by hand: nothing here waits.
-import { afterAll, beforeEach, describe, expect, it } from '#jest';
+import type { ServerResponse } from 'node:http';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from '#jest';
 import { openStream } from '../../functions/gateway/provider/open-stream.ts';
 import { timeBytes } from '../../functions/gateway/provider/time-bytes.ts';
+import { formats } from '../../infra/local/simulator/formats/known-formats.ts';
 import { startDeadline } from '../../shared/foundation/time/index.ts';
 import { chatCompletions } from '../../shared/protocol/interfaces/chat-completions/index.ts';
 import { readEvents } from '../../shared/protocol/wire/index.ts';
@@ -10,7 +12,9 @@ import { expectError } from '../support/expect-error.ts';
 import { type Harness, startHarness } from '../support/harness.ts';
 import { type ManualClock, manualClock } from '../support/manual-clock.ts';
 import { contentOf, readRest, readStream, readUntil } from '../support/read-stream.ts';
-import { spokenInterfaces, translatedInterfaces } from '../support/spoken-interfaces.ts';
+import { type ScriptedProvider, startScriptedProvider } from '../support/scripted-provider.ts';
+import { type SpokenInterface, spokenInterfaces, translatedInterfaces } from '../support/spoken-interfaces.ts';
+import { watchedClock } from '../support/watched-clock.ts';
 
 /** What a client reads is the same for all of them. */
 const spoken = [...spokenInterfaces.filter(({ id }) => id === 'chat-completions'), ...translatedInterfaces];
@@ -139,6 +143,89 @@ describe.each(spoken)('a silent provider of $name', ({ hello, ...speaks }) => {
     expect(rest.endsWith('data: [DONE]\n\n')).toBe(true);
     expect(rest.match(/"error"/g)).toHaveLength(1);
     await given('patient');
+  });
+});
+
+describe('a provider after its first output', () => {
+  const all = [...spokenInterfaces, ...translatedInterfaces];
+  const idOf = ({ id, api }: SpokenInterface) => `${id}-${api}`;
+  const idleMs = 14_000;
+  const clock = watchedClock();
+  let gateway: Harness;
+  let provider: ScriptedProvider;
+  /** What a simulated provider sends, and where the half of it goes that is not sent at once. */
+  let sendRest: PromiseWithResolvers<{ readonly rest: Uint8Array; readonly outgoing: ServerResponse }>;
+
+  beforeAll(async () => {
+    provider = await startScriptedProvider(async (outgoing, call) => {
+      const { url, headers } = outgoing.req;
+      const version = { 'content-type': 'application/json', 'anthropic-version': '2023-06-01' };
+      const asked = { method: 'POST', headers: version, body: provider.bodies[call] ?? '' };
+      const answer = await fetch(`${gateway.simulator.urlOf('any')}${url?.slice('/v1'.length)}`, asked);
+      const bytes = new Uint8Array(await answer.arrayBuffer());
+      // Between two events, where events are text.
+      const half = bytes.length / 2;
+      const end = headers.accept === 'text/event-stream' ? Buffer.from(bytes).indexOf('\n\n', half) + 2 : half;
+      outgoing.writeHead(200, { 'content-type': answer.headers.get('content-type') ?? '' });
+      outgoing.write(bytes.subarray(0, end));
+      sendRest.resolve({ rest: bytes.subarray(end), outgoing });
+    });
+    const entry = { base_url: provider.url, idle_timeout_ms: idleMs };
+    gateway = await startHarness({
+      clock,
+      streamBudgetSeconds: 840,
+      models: Object.fromEntries(all.map((one) => [`model/${idOf(one)}`, [{ provider: idOf(one), upstream: 'echo' }]])),
+      providers: Object.fromEntries(all.map((one) => [idOf(one), { ...entry, apis: [one.api] }])),
+    });
+  });
+  afterAll(async () => {
+    await gateway.stop();
+    await provider.stop();
+  });
+
+  /** The first half of a stream has come, and the gateway waits for more. */
+  async function openHalf({ path, hello, ...spoken }: SpokenInterface) {
+    sendRest = Promise.withResolvers();
+    clock.forget();
+    const response = await fetch(`${gateway.url}${path}`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${gateway.key}` },
+      body: JSON.stringify(hello(`model/${idOf({ path, hello, ...spoken })}`, { stream: true })),
+    });
+    const text = response.text();
+    await clock.waitsFor((delayMs) => delayMs === idleMs);
+    const { rest, outgoing } = await sendRest.promise;
+    /** Moves the clock nearly to the end of its patience, and sends something that is no output. */
+    const sendLate = async (bytes: string | Uint8Array) => {
+      clock.advance(idleMs - 1);
+      clock.forget();
+      outgoing.write(bytes);
+      await clock.waitsFor((delayMs) => delayMs === idleMs);
+    };
+    return { text, rest, outgoing, sendLate };
+  }
+
+  it.each(all)('is alive as long as bytes come, pings and parts of an event too: $name', async (spoken) => {
+    const { text, rest, outgoing, sendLate } = await openHalf(spoken);
+    const { keepAlive = '' } = formats.find(({ name }) => name === spoken.api) ?? {};
+    // Converse has no pings.
+    expect(keepAlive === '').toBe(spoken.api === 'converse');
+    const late = [
+      ...Array<string>(keepAlive === '' ? 0 : 4).fill(keepAlive),
+      ...[0, 1, 2, 3].map((at) => rest.subarray(at, at + 1)),
+    ];
+    for (const bytes of late) await sendLate(bytes);
+    outgoing.end(rest.subarray(4));
+    expect(spoken.brokenWith(await text)).toBeUndefined();
+    expect(spoken.contentOf(await text)).toMatch(/^Hello!.*one by one\.$/);
+  });
+
+  it.each(all)('is cut where it then stays silent for its idle time: $name', async (spoken) => {
+    const { text, rest, sendLate } = await openHalf(spoken);
+    await sendLate(rest.subarray(0, 1));
+    clock.advance(idleMs);
+    expect(spoken.brokenWith(await text)).toBe('no_available_provider');
+    expect(spoken.contentOf(await text)).toMatch(/^Hello!.*[^.]$/);
   });
 });
 
