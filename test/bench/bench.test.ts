@@ -48,11 +48,11 @@ describe('a tiny run of the bench', () => {
   it('calls gateways with and without telemetry, and counts what reaches the collector', () => {
     expect(rowsOf('telemetry').map(([name, connections]) => `${name} ${connections}`)).toEqual(
       [1, 32].flatMap((connections) =>
-        ['off', 'on', 'on, its collector is gone'].map((name) => `${name} ${connections}`),
+        ['off', 'off, again', 'on', 'on, its collector is gone'].map((name) => `${name} ${connections}`),
       ),
     );
     const [calls, exports, spans, bytes] = (rowsOf('telemetry', 1)[0] ?? []).map(Number);
-    // Two turns of two calls, and two of four.
+    // Four turns of one call, and four of two.
     expect(calls).toBe(12);
     expect([Number(exports) > 0, Number(bytes) > 0, spans]).toEqual([true, true, 2]);
   });

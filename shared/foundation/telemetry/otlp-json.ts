@@ -15,25 +15,32 @@ export const toOtlpJson = (spans: readonly Span[], resource: Attributes): string
     ],
   });
 
-function toSpan({ kind, startedAtMs, endedAtMs, attributes, isError, ...span }: Span) {
+function toSpan(span: Span) {
+  const { traceId, spanId, parentSpanId, name, startedAtMs, endedAtMs } = span;
   return {
-    ...span,
-    kind: kinds[kind],
+    traceId,
+    spanId,
+    parentSpanId,
+    name,
+    kind: kinds[span.kind],
     startTimeUnixNano: toNanoseconds(startedAtMs),
     // A clock that was set back must not make a span end before it began.
     endTimeUnixNano: toNanoseconds(Math.max(startedAtMs, endedAtMs)),
-    attributes: toKeyValues(attributes),
-    status: isError ? { code: errorStatus } : {},
+    attributes: toKeyValues(span.attributes),
+    status: span.isError ? { code: errorStatus } : {},
   };
 }
 
 /** As a text: it is beyond what a double holds. */
 const toNanoseconds = (ms: number): string => `${Math.round(ms)}000000`;
 
-const toKeyValues = (attributes: Attributes) =>
-  Object.entries(attributes).flatMap(([key, value]) =>
-    value === undefined ? [] : [{ key, value: toAnyValue(value) }],
-  );
+function toKeyValues(attributes: Attributes): object[] {
+  const keyValues: object[] = [];
+  for (const [key, value] of Object.entries(attributes)) {
+    if (value !== undefined) keyValues.push({ key, value: toAnyValue(value) });
+  }
+  return keyValues;
+}
 
 function toAnyValue(value: AttributeValue): object {
   switch (typeof value) {
