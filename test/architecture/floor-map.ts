@@ -71,6 +71,7 @@ const floors: readonly Readonly<Record<string, string>>[] = [
   {
     'shared/configuration/byok': rules,
     'shared/configuration/administration': 'What operators change: asks and prints nothing, and knows no file.',
+    'shared/configuration/management-documents': 'Shapes alone: the page in the browser takes its types from here.',
   },
   { 'shared/configuration/gateway-file': 'Operator side: never imported by a function.' },
   {
@@ -226,6 +227,7 @@ export const powerHomes: readonly PowerHome[] = [
       'shared/protocol/interfaces/',
       'shared/foundation/environment/',
       'shared/configuration/administration/',
+      'shared/configuration/management-documents/',
       'shared/configuration/gateway-file/',
       `${operator}/`,
       'infra/cdk/',

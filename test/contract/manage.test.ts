@@ -181,6 +181,14 @@ describe('the description of the interface', () => {
     },
   );
 
+  it('names the tag by which calls are found and counted, and what is counted by it', () => {
+    for (const path of ['overview', 'calls']) {
+      const tag = expect.objectContaining({ name: 'tag', in: 'query' });
+      expect(operationOf('GET', `/v1/manage/${path}`)).toMatchObject({ parameters: expect.arrayContaining([tag]) });
+    }
+    expect(description.components.schemas.ManagedOverview).toHaveProperty('properties.by_tag.type', 'array');
+  });
+
   it('takes the bodies that the gateway takes, and names no member that it refuses', async () => {
     const bodyOf = (method: string, path: string) =>
       (operationOf(method, path) as unknown as { requestBody: { content: { 'application/json': { schema: object } } } })

@@ -89,6 +89,7 @@ const callFilters = [
   inQuery('key', 'Name or public id of the key.'),
   inQuery('model', 'Asked for, or answered.'),
   inQuery('provider', 'That of any attempt.'),
+  inQuery('tag', 'Calls with this tag, as in `team=search`; of several, with commas between them, all.'),
   inQuery('outcome', 'Calls whose clients got no whole answer.', { type: 'string', enum: ['failed'] }),
   inQuery('before', 'The `next_cursor` of the page before.'),
   limit,
@@ -99,7 +100,7 @@ const publicId = inPath('public_id', 'Of the key.');
 const operations = {
   overview: {
     get: operation('readOverview', 'Calls, failures, cost and latency over the time', single('ManagedOverview'), {
-      parameters: [since],
+      parameters: [since, inQuery('tag', 'The name of a tag, by whose values calls are grouped too.')],
     }),
   },
   calls: { get: operation('listCalls', 'Calls, the newest first', list('ManagedCall'), { parameters: callFilters }) },

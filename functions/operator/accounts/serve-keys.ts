@@ -12,6 +12,7 @@ import {
   updateKey,
 } from '../../../shared/configuration/administration/index.ts';
 import { fromWrittenKey, writtenKey } from '../../../shared/configuration/keys/index.ts';
+import type { ManagedKey } from '../../../shared/configuration/management-documents/index.ts';
 import { formatUsd, type PicoUsd, parseUsd } from '../../../shared/foundation/money/index.ts';
 import { collect, mapParallel, parallelReads } from '../../../shared/foundation/parallel/index.ts';
 import type { Work } from '../request/manage.ts';
@@ -59,7 +60,7 @@ function changesOf({ spend_limit_usd: limit, ...written }: Written) {
 const amountOf = (amount: PicoUsd | null): string | null => (amount === null ? null : formatUsd(amount));
 
 /** No more of a key than its public id. Spending is counted on keys that have a limit. */
-export const keyDocument = (key: KeyFigures) => ({
+export const keyDocument = (key: KeyFigures): ManagedKey => ({
   public_id: key.publicId,
   workspace: key.workspace,
   ...writtenKey(key),

@@ -8,6 +8,7 @@ import {
   readWorkspaces,
   type WorkspaceCredit,
 } from '../../../shared/configuration/administration/index.ts';
+import type { ManagedWorkspace } from '../../../shared/configuration/management-documents/index.ts';
 import { formatUsd, parseUsd } from '../../../shared/foundation/money/index.ts';
 import { mapParallel, parallelReads } from '../../../shared/foundation/parallel/index.ts';
 import type { Work } from '../request/manage.ts';
@@ -34,7 +35,7 @@ export const changeCredit: Work = async (deps, request) => {
   return { data: { id: additionId, amount_usd, change, workspace: workspaceDocument(credit, deps.clock.nowMs()) } };
 };
 
-const workspaceDocument = ({ workspace, summary }: WorkspaceCredit, nowMs: number) => ({
+const workspaceDocument = ({ workspace, summary }: WorkspaceCredit, nowMs: number): ManagedWorkspace => ({
   id: workspace.id,
   granted_usd: formatUsd(summary.granted),
   spent_usd: formatUsd(summary.spent),

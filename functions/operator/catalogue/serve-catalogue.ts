@@ -1,5 +1,6 @@
 // GET /v1/manage/models: the catalogue in the words of the gateway file, with the state of each provider.
 import * as z from 'zod/mini';
+import type { ManagedModel } from '../../../shared/configuration/management-documents/index.ts';
 import type { Work } from '../request/manage.ts';
 import { pageOf, pageParameters } from '../request/pages.ts';
 import { readQuery } from '../request/read-asked.ts';
@@ -12,13 +13,15 @@ export const listCatalogue: Work = async (deps, request) => {
   const document = await deps.catalogues.read();
   const { items, next_cursor } = pageOf(document?.models ?? [], asked, ({ id }) => [id]);
   const healths = await readHealths(deps, document);
-  const data = items.map((model) => ({
-    ...model,
-    providers: model.providers.map((entry) => {
-      const health = healths.find((one) => one.model === model.id && one.provider === entry.provider);
-      const { model: _model, ...state } = health === undefined ? { model: '' } : healthDocument(health);
-      return { ...entry, ...state };
+  const data = items.map(
+    (model): ManagedModel => ({
+      ...model,
+      providers: model.providers.map((entry) => {
+        const health = healths.find((one) => one.model === model.id && one.provider === entry.provider);
+        const { model: _model, ...state } = health === undefined ? { model: '' } : healthDocument(health);
+        return { ...entry, ...state };
+      }),
     }),
-  }));
+  );
   return { data, next_cursor };
 };

@@ -5,6 +5,7 @@ import type { Statistics } from '../../../shared/accounting/provider-health/inde
 import { type ProviderHealth, readProviderHealth } from '../../../shared/accounting/reports/index.ts';
 import { configuredProviders } from '../../../shared/configuration/administration/index.ts';
 import type { CatalogueDocument, ProviderDocument } from '../../../shared/configuration/catalogue/index.ts';
+import type { ManagedProvider } from '../../../shared/configuration/management-documents/index.ts';
 import { mapParallel, parallelReads } from '../../../shared/foundation/parallel/index.ts';
 import type { OperatorDependencies } from '../dependencies.ts';
 import type { Work } from '../request/manage.ts';
@@ -43,7 +44,7 @@ async function show(
   document: CatalogueDocument | undefined,
   { id, display_name, status, base_url, data_policy }: ProviderDocument,
   healths: readonly ProviderHealth[],
-) {
+): Promise<ManagedProvider> {
   const own = healths.filter(({ provider }) => provider === id);
   const models = await mapParallel(own, parallelReads, async (health) => {
     const entry = document?.models

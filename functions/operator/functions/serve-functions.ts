@@ -6,6 +6,7 @@ import {
   id,
   readFunctions,
 } from '../../../shared/configuration/administration/index.ts';
+import type { ManagedFunction } from '../../../shared/configuration/management-documents/index.ts';
 import type { FunctionRecord, RevisionRecord } from '../../../shared/configuration/stored-functions/index.ts';
 import { fail } from '../../../shared/errors/index.ts';
 import type { Work } from '../request/manage.ts';
@@ -50,7 +51,7 @@ const instantOf = (epochMs: number | null): string | null =>
 const functionDocument = (
   { workspace, id: functionId, kind, status, active, revisions }: FunctionRecord,
   nowMs: number,
-) => ({
+): ManagedFunction => ({
   workspace,
   id: functionId,
   kind,
@@ -59,7 +60,7 @@ const functionDocument = (
   revisions: [...revisions.values()].map((revision) => revisionDocument(revision, nowMs)),
 });
 
-const revisionDocument = (revision: RevisionRecord, nowMs: number) => ({
+const revisionDocument = (revision: RevisionRecord, nowMs: number): ManagedFunction['revisions'][number] => ({
   id: revision.id,
   // Expiry is not stored: every reader compares the time.
   state: revision.expiresAtMs !== null && revision.expiresAtMs <= nowMs ? 'expired' : revision.state,

@@ -2,6 +2,7 @@
 import * as z from 'zod/mini';
 import { readOverview, type UsageSummary } from '../../../shared/accounting/reports/index.ts';
 import { matching } from '../../../shared/configuration/administration/index.ts';
+import type { Overview } from '../../../shared/configuration/management-documents/index.ts';
 import { formatUsd } from '../../../shared/foundation/money/index.ts';
 import { collect } from '../../../shared/foundation/parallel/index.ts';
 import { tagNameShape } from '../../../shared/protocol/wire/index.ts';
@@ -22,32 +23,31 @@ export const overview: Work = async ({ records, workspaceStore, clock }, request
   // A call that ends in this very millisecond is one of them.
   const range = { records, workspaces, sinceMs: nowMs - since, beforeMs: nowMs + 1 };
   const read = await readOverview(range, tag);
-  return {
-    data: {
-      since: instantOf(range.sinceMs),
-      until: instantOf(nowMs),
-      interval: read.interval,
-      is_complete: read.isComplete,
-      counted_since: instantOf(Math.max(read.countedSinceMs, range.sinceMs)),
-      totals: figuresOf(read.total),
-      series: read.series.map(({ startMs, ...summary }) => ({ time: instantOf(startMs), ...figuresOf(summary) })),
-      by_model: read.byModel.map((summary) => ({ model: summary.group, ...figuresOf(summary) })),
-      by_provider: read.byProvider.map((summary) => ({
-        provider: summary.group,
-        ...figuresOf(summary),
-        attempts: Number(summary.attempts),
-        failed_attempts: Number(summary.failedAttempts),
-      })),
-      by_key: read.byKey.map(({ workspace, name = null, ...summary }) => ({
-        key: summary.group,
-        name,
-        workspace,
-        ...figuresOf(summary),
-      })),
-      // Null: the call has no such tag.
-      by_tag: read.byTag?.map((summary) => ({ value: summary.group, ...figuresOf(summary) })),
-    },
+  const data: Overview = {
+    since: instantOf(range.sinceMs),
+    until: instantOf(nowMs),
+    interval: read.interval,
+    is_complete: read.isComplete,
+    counted_since: instantOf(Math.max(read.countedSinceMs, range.sinceMs)),
+    totals: figuresOf(read.total),
+    series: read.series.map(({ startMs, ...summary }) => ({ time: instantOf(startMs), ...figuresOf(summary) })),
+    by_model: read.byModel.map((summary) => ({ model: summary.group, ...figuresOf(summary) })),
+    by_provider: read.byProvider.map((summary) => ({
+      provider: summary.group,
+      ...figuresOf(summary),
+      attempts: Number(summary.attempts),
+      failed_attempts: Number(summary.failedAttempts),
+    })),
+    by_key: read.byKey.map(({ workspace, name = null, ...summary }) => ({
+      key: summary.group ?? '',
+      name,
+      workspace,
+      ...figuresOf(summary),
+    })),
+    // Null: the call has no such tag.
+    by_tag: read.byTag?.map((summary) => ({ value: summary.group, ...figuresOf(summary) })),
   };
+  return { data };
 };
 
 const instantOf = (epochMs: number): string => new Date(epochMs).toISOString();

@@ -1,0 +1,144 @@
+// What the management interface answers with. Its description and the types of the console's page follow from here, and what
+// makes the documents is held to them by its types. Money is exact decimal text.
+import * as z from 'zod/mini';
+
+const text = z.string();
+const textOrNull = z.nullable(text);
+const flag = z.boolean();
+const count = z.int().check(z.minimum(0));
+const countOrNull = z.nullable(count);
+const numberOrNull = z.nullable(z.number());
+const instant = z.string().check(z.meta({ format: 'date-time' }));
+const instantOrNull = z.nullable(instant);
+const decimal = z.string().check(z.regex(/^\d+(\.\d+)?$/));
+const amount = z.string().check(z.regex(/^-?\d+(\.\d+)?$/));
+const dataPolicy = z.object({
+  zdr: z.optional(flag),
+  data_collection: z.optional(z.enum(['allow', 'deny'])),
+  data_residency: z.optional(z.array(text)),
+});
+const models: z.ZodMiniType<'all' | readonly string[]> = z.union([z.literal('all'), z.array(text)]);
+
+const figures = z.object({
+  calls: count,
+  failed: count.check(z.describe('Their clients got no whole answer.')),
+  cost_usd: decimal,
+  tokens: count,
+  p50_ms: numberOrNull.check(z.describe('Of calls that a provider answered well. Null: there are none.')),
+  p95_ms: numberOrNull,
+});
+
+export const overviewDocument = z.object({
+  since: instant,
+  until: instant,
+  interval: z.enum(['hour', 'day']),
+  is_complete: flag.check(z.describe('False: there are more calls than one overview counts.')),
+  counted_since: instant.check(z.describe('All calls from here on are counted.')),
+  totals: figures,
+  series: z.array(z.extend(figures, { time: instant })),
+  by_model: z.array(z.extend(figures, { model: textOrNull })),
+  by_provider: z.array(z.extend(figures, { provider: textOrNull, attempts: count, failed_attempts: count })),
+  by_key: z.array(z.extend(figures, { key: text, name: textOrNull, workspace: text })),
+  by_tag: z
+    .optional(z.array(z.extend(figures, { value: textOrNull })))
+    .check(z.describe('Only with `tag`. Null: the calls without it.')),
+});
+
+/** One model at one provider. */
+const health = z.object({
+  state: text,
+  is_cooling: flag,
+  cooling_for: models.check(z.describe('All, or some workspaces. Empty: it does not cool.')),
+  median_latency_ms: numberOrNull,
+  throughput_rpm: numberOrNull,
+  uptime: numberOrNull,
+});
+const limitUse = z.nullable(z.object({ limit: count, used: count }));
+const limits = z.object({ rpm: limitUse, tpm: limitUse, tpd: limitUse });
+
+export const providerDocument = z.object({
+  id: text,
+  display_name: text,
+  status: z.enum(['enabled', 'disabled']),
+  base_url: text,
+  data_policy: dataPolicy,
+  models: z.array(z.extend(health, { model: text, limits })),
+});
+
+export const modelDocument = z.object({
+  id: text,
+  display_name: text,
+  context_length: count,
+  modalities: z.array(text),
+  providers: z.array(
+    z.extend(z.partial(health), {
+      provider: text,
+      upstream_model: text,
+      input_price_per_million: textOrNull,
+      output_price_per_million: textOrNull,
+    }),
+  ),
+});
+
+export const keyDocument = z.object({
+  public_id: text,
+  workspace: text,
+  name: text,
+  status: z.enum(['active', 'revoked']),
+  rpm: countOrNull,
+  spend_limit_usd: textOrNull,
+  spend_limit_reset: textOrNull,
+  expires_at: instantOrNull,
+  models,
+  tags: z.record(z.string(), text),
+  spent_usd: textOrNull.check(z.describe('Null where nothing limits, and so counts, its spending.')),
+  held_usd: textOrNull,
+  replaced_by: textOrNull,
+});
+export const newKeyDocument = z.extend(keyDocument, {
+  key: text.check(z.describe('Its text: in this answer only.')),
+});
+
+export const workspaceDocument = z.object({
+  id: text,
+  granted_usd: amount,
+  spent_usd: amount,
+  held_usd: amount.check(z.describe('By calls that may still be running.')),
+  available_usd: amount,
+  spend_limit_usd: textOrNull,
+  models,
+  data_policy: dataPolicy,
+  function_concurrency: countOrNull,
+  features: z.object({ byok: flag, presets: flag }),
+});
+export const creditDocument = z.object({
+  id: text,
+  amount_usd: amount,
+  change: z.enum(['added', 'unchanged']),
+  workspace: workspaceDocument,
+});
+
+export const functionDocument = z.object({
+  workspace: text,
+  id: text,
+  kind: z.enum(['prompt', 'workflow']),
+  status: z.enum(['enabled', 'disabled']),
+  active: textOrNull.check(z.describe('The revision that serves.')),
+  revisions: z.array(
+    z.object({
+      id: text,
+      state: z.enum(['draft', 'activated', 'expired']),
+      has_cases: flag,
+      qualified_at: instantOrNull,
+      activated_at: instantOrNull,
+      expires_at: instantOrNull,
+    }),
+  ),
+});
+
+export type Overview = z.output<typeof overviewDocument>;
+export type ManagedProvider = z.output<typeof providerDocument>;
+export type ManagedModel = z.output<typeof modelDocument>;
+export type ManagedKey = z.output<typeof keyDocument>;
+export type ManagedWorkspace = z.output<typeof workspaceDocument>;
+export type ManagedFunction = z.output<typeof functionDocument>;
