@@ -166,6 +166,14 @@ describe('a function call', () => {
     it.each<[string, Json[], RegExp]>([
       ['changed', [{ ...system, content: 'You write poems.' }, user('x')], /messages\[0\].*fixed message/],
       ['of another role', [{ ...system, role: 'developer' }, user('x')], /messages\[0\].*fixed message/],
+      ['with a name', [{ ...system, name: 'x' }, user('x')], /messages\[0\].*fixed message/],
+      [
+        'with one blank more',
+        [{ ...system, content: `${system.content} ` }, user('x')],
+        /messages\[0\].*fixed message/,
+      ],
+      ['sent twice', [system, system, user('x')], /3 messages were sent/],
+      ['behind the input', [user('x'), system], /messages\[0\].*fixed message/],
       ['left out of two user messages', [user('x'), user('y')], /messages\[0\].*fixed message/],
       ['followed by two', [system, user('x'), user('y')], /3 messages were sent/],
       ['alone', [system], /role/],
@@ -189,6 +197,7 @@ describe('a function call', () => {
       ],
       ['a name', { ...user('x'), name: 'bob' }],
       ['no content', { role: 'user' }],
+      ['tool calls', { ...user('x'), tool_calls: [] }],
       ['content of null', user(null)],
     ])('an input message with %s', async (_name, message) => {
       for (const alias of ['text', 'plain']) await refusal(ask(alias, '', { messages: [message] }));
@@ -196,6 +205,9 @@ describe('a function call', () => {
 
     it.each<[string, string, RegExp]>([
       ['text', 'Broken.', /exactly one JSON object/],
+      ['a JSON text', '"ticket"', /exactly one JSON object/],
+      ['an object among words', 'Here: {"ticket":"a"}', /exactly one JSON object/],
+      ['a large integer', '12345678901234567890', /exactly one JSON object/],
       ['nothing', '', /exactly one JSON object/],
       ['two JSON objects', '{"ticket":"a"}{"ticket":"b"}', /exactly one JSON object/],
       ['two JSON objects on lines', '{"ticket":"a"}\n{"ticket":"b"}', /exactly one JSON object/],

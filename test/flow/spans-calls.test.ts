@@ -54,14 +54,11 @@ describe('a span id', () => {
     await expectUsed(post('echo', span, { stream: true }));
   });
 
-  it('belongs to its workspace, for 30 days', async () => {
+  it('belongs to its workspace', async () => {
     const span = fresh();
     expect(await outcomeOf(await post('echo', span))).toBe('ok');
     expect(await outcomeOf(await post('echo', { ...span, authorization: `Bearer ${keys.other}` }))).toBe('ok');
-    clock.advance(30 * 86_400_000 - 1_000);
     await expectUsed(post('echo', span));
-    clock.advance(2_000);
-    expect(await outcomeOf(await post('echo', span))).toBe('ok');
   });
 
   it('may come again with the Idempotency-Key of its call, and with no other', async () => {

@@ -30,7 +30,7 @@ describe('a stage with a longer stream budget', () => {
   });
 });
 
-describe.each(Object.entries(stages))('the api stack of %s', (stage, { api, data, settings }) => {
+describe.each(Object.entries(stages))('the api stack of %s', (stage, { api, settings }) => {
   const functions = resourcesOf(api, 'AWS::Lambda::Function');
   const gateway = functions.filter(({ id }) => /^(ChatCompletions|Models)/.test(id));
   const policies = resourcesOf(api, 'AWS::IAM::Policy');
@@ -104,92 +104,6 @@ describe.each(Object.entries(stages))('the api stack of %s', (stage, { api, data
     ['Models', modelsTableActions],
   ] as const)('lets %s make the calls it makes on each of its tables, and no other call on any', (prefix, actions) => {
     expect(tableGrants(statementsOf(prefix), stage)).toEqual(sortedActions(actions));
-  });
-
-  it('grants no function DeleteItem, Scan or Query, and of records only what writes them and reads one', () => {
-    const all = statementsOf('').filter(concerns('dynamodb'));
-    expect(JSON.stringify(all)).not.toMatch(/dynamodb:(Delete|Scan|Query|BatchGet)/);
-    const records = all.filter(({ Resource }) =>
-      JSON.stringify(Resource).includes(physicalTableName(stage, 'records')),
-    );
-    expect(records.map(({ Action }) => Action)).toEqual([['dynamodb:BatchWriteItem', 'dynamodb:GetItem']]);
-  });
-
-  it('lets the chat function put and get objects of the spill bucket, and neither list nor delete them', () => {
-    const [objects, ...others] = statementsOf('ChatCompletions').filter(concerns('s3:'));
-    expect(others).toEqual([]);
-    expect(objects?.Action).toEqual(['s3:GetObject', 's3:PutObject']);
-    expect(objects?.Resource).toEqual({
-      'Fn::Join': ['', ['arn:', { Ref: 'AWS::Partition' }, `:s3:::gw-${stage}-spill-`, ...ownAccountAndRegion, '/*']],
-    });
-    expect(objects?.Condition).toEqual({ StringEquals: { 'aws:ResourceAccount': { Ref: 'AWS::AccountId' } } });
-    const [bucket] = resourcesOf(data, 'AWS::S3::Bucket');
-    expect(bucket?.Properties.BucketName).toEqual({
-      'Fn::Join': ['', [`gw-${stage}-spill-`, ...ownAccountAndRegion]],
-    });
-  });
-
-  it('lets the chat function open what was sealed for its stage, and seal nothing', () => {
-    const [opening, ...others] = statementsOf('ChatCompletions').filter(concerns('kms:'));
-    expect(others).toEqual([]);
-    expect(opening).toEqual({
-      Effect: 'Allow',
-      Action: 'kms:Decrypt',
-      Resource: expect.anything(),
-      Condition: {
-        StringEquals: { 'kms:EncryptionContext:stage': stage },
-        'ForAnyValue:StringEquals': { 'kms:ResourceAliases': `alias/gw-${stage}-connections` },
-      },
-    });
-    expect(arnsIn(opening?.Resource)).toEqual(['arn:AWS::Partition:kms:AWS::Region:AWS::AccountId:key/*']);
-  });
-
-  it('lets the chat function read the provider credentials of its stage, and no other secret', () => {
-    const [reading, ...others] = statementsOf('ChatCompletions').filter(concerns('secretsmanager'));
-    expect(others).toEqual([]);
-    expect(reading?.Action).toBe('secretsmanager:GetSecretValue');
-    const name = `gw/${stage}/providers-??????`;
-    expect(arnsIn(reading?.Resource)).toEqual([
-      `arn:AWS::Partition:secretsmanager:AWS::Region:AWS::AccountId:secret:${name}`,
-    ]);
-  });
-
-  it('lets the chat function call models of its own region, and of others only through a profile of that region', () => {
-    if (settings.bedrockRegions.length === 0) {
-      expect(statementsOf('').filter(concerns('bedrock'))).toEqual([]);
-      return;
-    }
-    const [models, beyond, ...others] = statementsOf('ChatCompletions').filter(concerns('bedrock:Invoke'));
-    expect(others).toEqual([]);
-    for (const statement of [models, beyond]) {
-      expect(statement?.Action).toEqual(['bedrock:InvokeModel', 'bedrock:InvokeModelWithResponseStream']);
-    }
-    expect(arnsIn(models?.Resource)).toEqual([
-      'arn:AWS::Partition:bedrock:AWS::Region::foundation-model/*',
-      'arn:AWS::Partition:bedrock:AWS::Region:AWS::AccountId:application-inference-profile/*',
-      'arn:AWS::Partition:bedrock:AWS::Region:AWS::AccountId:inference-profile/*',
-    ]);
-    expect(arnsIn([beyond?.Resource])).toEqual(['arn:AWS::Partition:bedrock:*::foundation-model/*']);
-    const condition = beyond?.Condition as { ArnLike: Record<string, unknown> } | undefined;
-    expect(arnsIn(condition?.ArnLike['bedrock:InferenceProfileArn'])).toEqual([
-      'arn:AWS::Partition:bedrock:AWS::Region:AWS::AccountId:application-inference-profile/*',
-      'arn:AWS::Partition:bedrock:AWS::Region:AWS::AccountId:inference-profile/*',
-    ]);
-  });
-
-  it('lets the chat function call the OpenAI-compatible interface of Bedrock in projects of its own account and region', () => {
-    const [inference, ...others] = statementsOf('ChatCompletions').filter(concerns('bedrock-mantle'));
-    expect(others).toEqual([]);
-    expect(inference === undefined).toBe(settings.bedrockRegions.length === 0);
-    if (inference === undefined) return;
-    expect(inference.Action).toBe('bedrock-mantle:CreateInference');
-    expect(arnsIn(inference.Resource)).toEqual([
-      'arn:AWS::Partition:bedrock-mantle:AWS::Region:AWS::AccountId:project/*',
-    ]);
-  });
-
-  it('keeps large results, sealed keys, provider credentials and models from the models function', () => {
-    expect(JSON.stringify(statementsOf('Models'))).not.toMatch(/s3:|kms:|secretsmanager|bedrock/);
   });
 
   it('tells the functions their stage, hashes of the origin secret and where secrets are, never a secret', () => {

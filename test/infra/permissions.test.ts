@@ -255,7 +255,9 @@ describe('the roles of the functions, while the gateway serves every kind of req
     }
     const calls = await takeCalls();
     expect(calls.filter((call) => !chatRole.allows(call))).toEqual([]);
-    const services = new Set(calls.map(({ action }) => action).filter((action) => !action.startsWith('dynamodb:')));
+    const ofOtherServices = calls.filter(({ action }) => !action.startsWith('dynamodb:'));
+    expect(ofOtherServices.filter((call) => modelsRole.allows(call))).toEqual([]);
+    const services = new Set(ofOtherServices.map(({ action }) => action));
     expect([...services].toSorted()).toEqual([
       'kms:Decrypt',
       's3:GetObject',
@@ -396,6 +398,11 @@ describe('the roles of the functions, while the gateway serves every kind of req
       'a bucket of its name in another account',
       { action: 's3:PutObject', resource: objectArn('x'), context: { 'aws:ResourceAccount': '999999999999' } },
     ],
+    [
+      'deleting a stored answer',
+      { action: 's3:DeleteObject', resource: objectArn('x'), context: { 'aws:ResourceAccount': account } },
+    ],
+    ['listing stored answers', { action: 's3:ListBucket', resource: objectArn('x').replace('/x', '') }],
     [
       'a model of another region without a profile',
       { action: 'bedrock:InvokeModel', resource: 'arn:aws:bedrock:us-west-2::foundation-model/some.model' },

@@ -38,20 +38,6 @@ function spanScenario(store: Store = database.store) {
 const ten = <Value>(make: () => Promise<Value>): Promise<Value[]> => Promise.all(Array.from({ length: 10 }, make));
 
 describe('a span id', () => {
-  it('is claimed by exactly one of twenty calls at the same time, alike or not', async () => {
-    const span = spanScenario();
-    const calls = Array.from({ length: 20 }, (_, index) => span.claim(index < 10 ? { fingerprint: 'same' } : {}));
-    const outcomes = await Promise.all(calls);
-    expect(outcomes.toSorted()).toEqual(['claimed', ...Array(19).fill('duplicate')]);
-  });
-
-  it('belongs to its workspace', async () => {
-    const span = spanScenario();
-    expect(await span.claim()).toBe('claimed');
-    expect(await span.claim({ workspace: 'team-b' })).toBe('claimed');
-    expect(await span.claim()).toBe('duplicate');
-  });
-
   it('is free again after 30 days although the item is still there, and not a moment earlier', async () => {
     const span = spanScenario();
     await span.claim();
@@ -59,20 +45,6 @@ describe('a span id', () => {
     expect(await span.claim()).toBe('duplicate');
     span.clock.advance(1);
     expect((await ten(span.claim)).toSorted()).toEqual(['claimed', ...Array(9).fill('duplicate')]);
-  });
-
-  it('is used up by a call that was not released: the same inputs without a key are a duplicate', async () => {
-    const span = spanScenario();
-    await span.claim({ fingerprint: 'f' });
-    expect(await span.claim({ fingerprint: 'f' })).toBe('duplicate');
-  });
-
-  it('may be used again with the same Idempotency-Key, by no other key and by no call without one', async () => {
-    const span = spanScenario();
-    expect(await span.claim({ idempotencyKey: 'k' })).toBe('claimed');
-    expect(await span.claim({ idempotencyKey: 'k' })).toBe('claimed');
-    expect(await span.claim({ idempotencyKey: 'other' })).toBe('duplicate');
-    expect(await span.claim()).toBe('duplicate');
   });
 
   it('of a call without a key is not opened by a call with one', async () => {

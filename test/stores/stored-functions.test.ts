@@ -219,26 +219,6 @@ describe('a workspace', () => {
 });
 
 describe('a function', () => {
-  it('that is disabled serves nothing, pinned calls included, until it is enabled', async () => {
-    const workspace = newWorkspace();
-    await apply(workspace, functionOf(both, { active: 'r2' }));
-    await functions.disable(workspace, 'f');
-    for (const alias of ['gw/function/f', 'gw/function/f@r1']) {
-      await refusalOf('function_disabled', () => opened(workspace, alias));
-    }
-    await functions.enable(workspace, 'f');
-    expect(await opened(workspace)).toMatchObject({ revisionId: 'r2' });
-  });
-
-  it('that is disabled serves again once a revision is activated', async () => {
-    const workspace = newWorkspace();
-    await apply(workspace, functionOf([...both, declared('r3')], { active: 'r2', status: 'disabled' }));
-    await refusalOf('function_disabled', () => opened(workspace));
-    await functions.activate(workspace, 'f', 'r3', nowMs);
-    expect(await opened(workspace)).toMatchObject({ revisionId: 'r3' });
-    expect(await opened(workspace, 'gw/function/f@r2')).toMatchObject({ revisionId: 'r2' });
-  });
-
   it('goes back to a former revision by activating it again', async () => {
     const workspace = newWorkspace();
     await apply(workspace, functionOf(both, { active: 'r2' }));

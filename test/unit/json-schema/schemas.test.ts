@@ -33,37 +33,16 @@ async function expectCase([, schemaText, valid, invalid]: ConformanceCase, draft
   expect(refused).toEqual(invalid);
 }
 
-describe('draft 2020-12', () => {
-  it.each([...inBothDrafts, ...inDraft202012])('%s', (...found) => expectCase(found, draft202012Uri));
-});
+const inDraft6 = without([...inBothDrafts, ...inDraft7], newIn7);
 
-describe('draft 2019-09', () => {
-  it.each([...inBothDrafts, ...inDraft201909])('%s', (...found) => expectCase(found, draft201909Uri));
-});
-
-describe('draft 6', () => {
-  const cases = without([...inBothDrafts, ...inDraft7], newIn7);
-  it.each(cases)('%s', (...found) => expectCase(found, draft6Uri));
-
-  it('does not know what came later', async () => {
-    expect(await checkValue({ $schema: draft6Uri, if: false, else: false }, 1)).toBeUndefined();
-  });
-});
-
-describe('draft 4', () => {
-  const cases = without(without([...inBothDrafts, ...inDraft7], newIn7), newIn6);
-  it.each([...cases, ...inDraft4])('%s', (...found) => expectCase(found, draft4Uri));
-
-  it('does not know what came later', async () => {
-    const later = { const: 1, contains: false, propertyNames: { maxLength: 0 }, $id: 'https://schemas.example/a' };
-    expect(await checkValue({ $schema: draft4Uri, ...later }, [2])).toBeUndefined();
-    expect(await checkValue({ $schema: draft4Uri, ...later }, { a: 2 })).toBeUndefined();
-    expect((await checkResponseSchema({ $schema: draft4Uri, exclusiveMinimum: 1 }))?.message).toContain('boolean');
-  });
-});
-
-describe('draft 7', () => {
-  it.each([...inBothDrafts, ...inDraft7])('%s', (...found) => expectCase(found, draft7Uri));
+describe.each([
+  ['2020-12', draft202012Uri, [...inBothDrafts, ...inDraft202012]],
+  ['2019-09', draft201909Uri, [...inBothDrafts, ...inDraft201909]],
+  ['7', draft7Uri, [...inBothDrafts, ...inDraft7]],
+  ['6', draft6Uri, inDraft6],
+  ['4', draft4Uri, [...without(inDraft6, newIn6), ...inDraft4]],
+] as const)('draft %s', (_name, uri, cases) => {
+  it.each(cases)('%s', (...found) => expectCase(found, uri));
 });
 
 describe('the draft of a schema', () => {
@@ -84,15 +63,7 @@ describe('the draft of a schema', () => {
     // Draft 7 does not know prefixItems.
     const unsaid = { prefixItems: [{ type: 'number' }], items: false };
     expect(await checkValue(unsaid, ['a'])).toMatchObject({ path: '/0' });
-    expect((await checkResponseSchema({ ...tuple, minItems: -1 }))?.message).toContain('at /minItems');
-  });
-
-  it.each([
-    'https://json-schema.org/draft/2020-12/schema',
-    'https://json-schema.org/draft/2020-12/schema#',
-    'http://json-schema.org/draft/2020-12/schema',
-  ])('is 2020-12 for %s, where items is no list', async ($schema) => {
-    expect((await checkResponseSchema({ $schema, ...tuple }))?.message).toContain('at /items');
+    expect((await checkResponseSchema({ $schema: draft202012Uri, ...tuple }))?.message).toContain('at /items');
   });
 
   it.each([
@@ -112,6 +83,10 @@ describe('the draft of a schema', () => {
   });
 
   it('means that keywords of the other one mean nothing', async () => {
+    const later = { const: 1, contains: false, propertyNames: { maxLength: 0 }, $id: 'https://schemas.example/a' };
+    expect(await checkValue({ $schema: draft4Uri, ...later }, [2])).toBeUndefined();
+    expect(await checkValue({ $schema: draft4Uri, ...later }, { a: 2 })).toBeUndefined();
+    expect(await checkValue({ $schema: draft6Uri, if: false, else: false }, 1)).toBeUndefined();
     const newer = { prefixItems: [false], unevaluatedItems: false, dependentRequired: { a: ['b'] } };
     expect(await checkValue({ $schema: draft7Uri, ...newer }, [1])).toBeUndefined();
     expect(await checkValue({ $schema: draft7Uri, ...newer }, { a: 1 })).toBeUndefined();
@@ -132,35 +107,25 @@ describe('a malformed schema', () => {
   it.each<[unknown, string]>([
     [undefined, 'The schema must be'],
     [null, 'The schema must be'],
-    ['string', 'The schema must be'],
     [[], 'The schema must be'],
     [{ type: 'strin' }, 'at /type '],
-    [{ type: [] }, 'at /type '],
     [{ type: ['string', 'string'] }, 'at /type '],
     [{ properties: [] }, 'at /properties '],
     [{ properties: { a: 1 } }, 'at /properties/a '],
-    [{ properties: { a: ['b'] } }, 'at /properties/a '],
-    [{ required: 'a' }, 'at /required '],
     [{ required: ['a', 'a'] }, 'at /required '],
     [{ enum: 'a' }, 'at /enum '],
     [{ items: 'a' }, 'at /items '],
     [{ anyOf: [] }, 'at /anyOf '],
     [{ anyOf: [{}, null] }, 'at /anyOf/1 '],
-    [{ allOf: {} }, 'at /allOf '],
     [{ not: null }, 'at /not '],
     [{ minLength: -1 }, 'at /minLength '],
-    [{ maxItems: 1.5 }, 'at /maxItems '],
     [{ minimum: '1' }, 'at /minimum '],
     [{ multipleOf: 0 }, 'at /multipleOf '],
     [{ uniqueItems: 'yes' }, 'at /uniqueItems '],
     [{ description: 5 }, 'at /description '],
-    [{ examples: 'x' }, 'at /examples '],
     [{ readOnly: 'yes' }, 'at /readOnly '],
-    [{ writeOnly: 1 }, 'at /writeOnly '],
     [{ deprecated: 1 }, 'at /deprecated '],
     [{ contentEncoding: 5 }, 'at /contentEncoding '],
-    [{ contentMediaType: 5 }, 'at /contentMediaType '],
-    [{ contentSchema: 5 }, 'at /contentSchema '],
     [{ $vocabulary: 5 }, 'at /$vocabulary '],
     [{ $schema: 'http://json-schema.org/draft-07/schema#', examples: 1 }, 'at /examples '],
     [{ pattern: '(' }, 'at /pattern '],

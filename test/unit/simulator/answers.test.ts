@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from '#jest';
-import { countTokens, schemaInstance, tokensOf, unknownMembersTexts } from '../../../infra/local/simulator/index.ts';
+import { countTokens, schemaInstance, tokensOf } from '../../../infra/local/simulator/index.ts';
 import {
   ask,
   chunksOf,
@@ -339,40 +339,6 @@ describe('framing', () => {
         expect(ends.has(position)).toBe(true);
         expect(contentOf(text)).toBe(utf8);
       }
-    }));
-
-  it('ends lines with CRLF and leaves no space after the colon', () =>
-    withSimulator(async (simulator) => {
-      const { text } = await ask(simulator, 'crlf', streamed);
-      expect(text).toMatch(/^data:\{"id"/);
-      expect(text.endsWith('\r\n\r\ndata:[DONE]\r\n\r\n')).toBe(true);
-      expect(text.replaceAll('\r\n', '')).not.toMatch(/[\r\n]/);
-      expect((await ask(simulator, 'cr', streamed)).text.endsWith('\r\rdata: [DONE]\r\r')).toBe(true);
-    }));
-
-  it('puts comments, other fields and several data lines where a parser must cope with them', () =>
-    withSimulator(async (simulator) => {
-      const comments = (await ask(simulator, 'comments', streamed)).text;
-      expect(comments).toMatch(/^: still here\n: data: \{"not":"data"\}\n:\n\ndata: \{"id"/);
-      expect(finishReasonsOf(comments)).toEqual(['stop']);
-      expect((await ask(simulator, 'sse-fields', streamed)).text).toMatch(/^event: message\nid: 7\nretry: 3000\n/);
-      const [first] = (await ask(simulator, 'multi-line-data', streamed)).text.split('\n\n');
-      const lines = first?.split('\n') ?? [];
-      expect(lines.length).toBeGreaterThan(5);
-      expect(JSON.parse(lines.map((line) => line.slice('data: '.length)).join('\n')).object).toBe(
-        'chat.completion.chunk',
-      );
-    }));
-
-  it('sends unknown members, spacing and numbers exactly as its exported texts say', () =>
-    withSimulator(async (simulator) => {
-      const { json, data } = unknownMembersTexts('chat-completions', streamed);
-      expect((await ask(simulator, 'unknown-members')).text).toBe(json);
-      expect(dataOf((await ask(simulator, 'unknown-members', streamed)).text)).toEqual(data);
-      const unasked = unknownMembersTexts('chat-completions').data;
-      expect(dataOf((await ask(simulator, 'unknown-members', { stream: true })).text)).toEqual(unasked);
-      expect([data.length, unasked.length]).toEqual([6, 5]);
-      for (const text of [json, ...data.slice(0, -1)]) expect(JSON.stringify(JSON.parse(text))).not.toBe(text);
     }));
 
   it('sends content of the size asked for, in many chunks or in one', () =>

@@ -6,7 +6,7 @@ import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from '#jest';
 import { behaviourNames, startSimulator } from '../../../infra/local/simulator/index.ts';
-import { ask, send, streamed, userMessage, withSimulator } from './simulated.ts';
+import { ask, send, userMessage, withSimulator } from './simulated.ts';
 
 const folder = new URL('../../../infra/local/simulator/', import.meta.url);
 const messages = [userMessage('Hi')];
@@ -78,28 +78,6 @@ describe('the server', () => {
       expect(head.toString()).toMatch(/^HTTP\/1\.1 400 /);
       socket.destroy();
       expect((await send(url, { model: 'echo', messages })).status).toBe(200);
-    }));
-
-  it('refuses every credential but its own, before any behaviour', () =>
-    withSimulator(
-      async (simulator) => {
-        const headers = { authorization: 'Bearer sk-right' };
-        expect((await ask(simulator, 'echo', {}, { headers })).status).toBe(200);
-        for (const wrong of [{}, { authorization: 'Bearer sk-wrong' }, { authorization: 'sk-right' }]) {
-          expect((await ask(simulator, 'reset', {}, { headers: wrong })).status).toBe(401);
-        }
-        expect(simulator.calls.map((call) => call.behaviour).slice(1)).toEqual(Array(3).fill('wrong-credential'));
-      },
-      { credential: 'sk-right' },
-    ));
-
-  it('stops streaming when the client leaves, and tells so', () =>
-    withSimulator(async (simulator) => {
-      const client = new AbortController();
-      const onPiece = () => client.abort();
-      await ask(simulator, 'endless:1', streamed, { signal: client.signal, onPiece });
-      await simulator.until(([call]) => call?.ended === true);
-      expect(simulator.calls[0]).toMatchObject({ closedEarly: true, status: 200 });
     }));
 
   it('stops with calls open: connections close, no call counts as left by its client, waiters are told', async () => {

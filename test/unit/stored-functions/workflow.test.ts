@@ -13,9 +13,8 @@ import {
   type WorkflowStep,
 } from '../../../shared/configuration/stored-functions/index.ts';
 import { nextTurn } from '../../../shared/foundation/time/index.ts';
-import { jsonTextOf } from '../../../shared/protocol/wire/index.ts';
 import { sumUsage } from '../../../shared/routing/billing/index.ts';
-import { message, refusalOf, stepOf, workflowOf } from '../../support/function-revisions.ts';
+import { stepOf, workflowOf } from '../../support/function-revisions.ts';
 
 describe('findCycle', () => {
   const ids = ['a', 'b', 'c', 'd', 'e', 'f'];
@@ -83,45 +82,7 @@ function start(content: WorkflowRevision, input: Record<string, unknown> = {}, p
   return { open, started, result, running: () => [...open.keys()].toSorted() };
 }
 
-const contentOf = ({ request }: OpenStep | { request: undefined } = { request: undefined }) =>
-  (request?.body.messages as { content: unknown }[] | undefined)?.[0]?.content;
-
-const diamond = workflowOf(
-  [
-    stepOf('end', '{{steps.left.output}}+{{steps.right.output}}'),
-    stepOf('left', 'L{{steps.top.output}}'),
-    stepOf('right', 'R{{steps.top.output.n}}'),
-    stepOf('top', '{{input.q}}'),
-  ],
-  'Result: {{steps.end.output}} of {{input.q}}',
-);
-
 describe('a workflow', () => {
-  it('starts each step once what it needs is done, and independent ones together', async () => {
-    const run = start(diamond, { q: 'why' });
-    expect(run.running()).toEqual(['top']);
-    expect(contentOf(run.open.get('top'))).toBe('why');
-    await run.open.get('top')?.answer('{"n":7}');
-    expect(run.running()).toEqual(['left', 'right']);
-    expect(contentOf(run.open.get('left'))).toBe('L{"n":7}');
-    expect(contentOf(run.open.get('right'))).toBe('R7');
-    await run.open.get('right')?.answer('r');
-    expect(run.running()).toEqual(['left']);
-    await run.open.get('left')?.answer('l');
-    expect(contentOf(run.open.get('end'))).toBe('l+r');
-    await run.open.get('end')?.answer('42');
-    const { output, answers } = await run.result;
-    expect(output).toBe('Result: 42 of why');
-    expect([...answers.keys()]).toEqual(['top', 'right', 'left', 'end']);
-  });
-
-  it('does not hold back a step for one that it does not need', async () => {
-    const content = workflowOf([stepOf('a', 'x'), stepOf('b', 'x'), stepOf('c', '{{steps.a.output}}')], { step: 'c' });
-    const run = start(content);
-    await run.open.get('a')?.answer('1');
-    expect(run.running()).toEqual(['b', 'c']);
-  });
-
   it('answers with the output of a step as it came', async () => {
     const run = start(workflowOf([stepOf('a', 'x')], { step: 'a' }));
     await run.open.get('a')?.answer(' {{input}} {"a": 1} ');
@@ -132,15 +93,6 @@ describe('a workflow', () => {
     const run = start(workflowOf([stepOf('a', 'x')], '{{steps.a.output.n}}'));
     await run.open.get('a')?.answer('```json\n{"n":12345678901234567890}\n```');
     expect((await run.result).output).toBe('12345678901234567890');
-  });
-
-  it('gives every provider call the fixed options of its step and what the client may add', async () => {
-    const step = stepOf('a', 'x', { options: { temperature: 1 }, fallback_models: ['auto'] });
-    const run = start(workflowOf([step], { step: 'a' }), {}, { user: 'u' });
-    expect(run.open.get('a')?.request).toEqual({
-      body: { model: 'acme/large-1', messages: [message('user', 'x')], temperature: 1, user: 'u' },
-      fallbackModels: ['auto'],
-    });
   });
 
   it('starts nothing after the first failure, stops what runs, waits for it, and fails with the first', async () => {
@@ -165,17 +117,6 @@ describe('a workflow', () => {
     await run.open.get('b')?.fail(new Error('first'));
     await run.open.get('a')?.fail(new Error('second'));
     await expect(run.result).rejects.toThrow('first');
-  });
-
-  it.each([
-    ['is no JSON', 'sorry'],
-    ['lacks the path', '{}'],
-  ])('whose step answers what %s, where a part is needed, is execution_failed', async (_title, answer) => {
-    const steps = [stepOf('a', 'x'), stepOf('b', '{{steps.a.output.n}}')];
-    const run = start(workflowOf(steps, { step: 'b' }));
-    await run.open.get('a')?.answer(answer);
-    await refusalOf('execution_failed', () => run.result);
-    expect(run.started).toEqual(['a']);
   });
 
   it('never runs more than eight steps at the same time, and still runs all of them', async () => {
@@ -241,19 +182,6 @@ const gw = { function_id: 'f', revision_id: 'r2', fallback_used: true, execution
 const usage = { prompt_tokens: 1, cost: 0.1 };
 
 describe('the answer of a function', () => {
-  it('is the body of the provider with all its members, the usage of the execution, and gw', () => {
-    const body = {
-      id: 'x',
-      model: 'upstream',
-      choices: [{ index: 0 }],
-      usage: { prompt_tokens: 9 },
-      vendor: { a: 1 },
-      gw: 'x',
-    };
-    const result = { kind: 'prompt', json: jsonTextOf(body) } as const;
-    expect(JSON.parse(toFunctionAnswer(facts, result, usage))).toEqual({ ...body, usage, gw });
-  });
-
   it('of a workflow is a chat.completion with the output as its only choice', () => {
     const result = { kind: 'workflow', output: 'done', model: 'gw/function/f@r2', nowMs: 1_800_000_000_999 } as const;
     expect(JSON.parse(toFunctionAnswer(facts, result, usage))).toEqual({
