@@ -12,11 +12,9 @@ export { createFunctionStore, type FunctionStore, type PlannedFunction, type Sho
 export { judgeCase } from './judge-case.ts';
 export { type MatchedInput, matchInput } from './match-input.ts';
 export {
-  type FoundFunction,
   type OpenRevision,
   openRevision,
   parseFunctionAlias,
-  type RevisionFacts,
 } from './open-revision.ts';
 export { checkInput, type FunctionInput } from './read-input.ts';
 export { type FunctionRequest, promptRequest, toRequest } from './request.ts';
