@@ -52,6 +52,24 @@ describe('what a stream has used', () => {
     expect(read([start(first), end(last)]).tokens).toMatchObject({ input, output });
   });
 
+  it('counts what the server did beside the message: a compaction and an advisor are billed, and stand in no total', () => {
+    const beside = {
+      input_tokens: 1000,
+      output_tokens: 100,
+      cache_read_input_tokens: 7,
+      cache_creation_input_tokens: 3,
+    };
+    const iterations = [
+      { type: 'compaction', ...beside },
+      { type: 'message', input_tokens: 5, output_tokens: 2 },
+      { type: 'advisor_message', model: 'larger', input_tokens: 10, output_tokens: 20 },
+      { type: 'message', input_tokens: 6, output_tokens: 7 },
+      null,
+    ];
+    const { tokens } = read([start({ input_tokens: 11, output_tokens: 1 }), end({ output_tokens: 9, iterations })]);
+    expect(tokens).toMatchObject({ input: 11 + 1010 + 10, cached: 7, cacheWrite: 3, output: 9 + 100 + 20 });
+  });
+
   it('is nothing that a provider can make negative, fractional or a text', () => {
     const odd = fc.oneof(fc.integer(), fc.double(), fc.string(), fc.constant(null));
     fc.assert(

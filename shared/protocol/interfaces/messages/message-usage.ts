@@ -1,9 +1,21 @@
 // `usage` of a message, as the report that billing reads.
 import { isJsonObject, toCount, type UsageReport } from '../../wire/index.ts';
 
+type Members = Readonly<Record<string, unknown>>;
+
 /** Undefined: it is no object, so nothing was reported. */
 export function readUsageReport(usage: unknown): UsageReport | undefined {
   if (!isJsonObject(usage)) return undefined;
+  const tokens = countsOf(usage);
+  for (const beside of sampledBeside(usage)) {
+    for (const name of countNames) tokens[name] = (tokens[name] ?? 0) + (beside[name] ?? 0);
+  }
+  return { tokens, members: usage };
+}
+
+const countNames = ['input', 'cached', 'cacheWrite', 'cacheWrite1h', 'output', 'reasoning'] as const;
+
+function countsOf(usage: Members) {
   const written = isJsonObject(usage.cache_creation) ? usage.cache_creation : {};
   const details = isJsonObject(usage.output_tokens_details) ? usage.output_tokens_details : {};
   const cached = toCount(usage.cache_read_input_tokens) ?? 0;
@@ -11,7 +23,7 @@ export function readUsageReport(usage: unknown): UsageReport | undefined {
   const cacheWrite =
     toCount(usage.cache_creation_input_tokens) ?? cacheWrite1h + (toCount(written.ephemeral_5m_input_tokens) ?? 0);
   const uncached = toCount(usage.input_tokens);
-  const tokens = {
+  return {
     input: uncached === undefined ? undefined : uncached + cached + cacheWrite,
     cached,
     cacheWrite,
@@ -20,17 +32,21 @@ export function readUsageReport(usage: unknown): UsageReport | undefined {
     // Part of the output.
     reasoning: toCount(details.thinking_tokens) ?? 0,
   };
-  return { tokens, members: usage };
 }
+
+/** What the server sampled beside the message, on the same bill: it stands in no total. */
+const besideTypes: ReadonlySet<unknown> = new Set(['compaction', 'advisor_message']);
+
+const sampledBeside = ({ iterations }: Members) =>
+  Array.isArray(iterations)
+    ? iterations.filter((one) => isJsonObject(one) && besideTypes.has(one.type)).map(countsOf)
+    : [];
 
 /**
  * A later report of the same stream. It repeats what has changed, as totals: members that it does not name stay, and so does a
  * count in whose place it has null or 0, as some servers send.
  */
-export function mergeUsage(
-  known: Readonly<Record<string, unknown>>,
-  later: Readonly<Record<string, unknown>>,
-): Record<string, unknown> {
+export function mergeUsage(known: Members, later: Members): Record<string, unknown> {
   const says = ([name, value]: [string, unknown]) => value !== null && (value !== 0 || typeof known[name] !== 'number');
   const merged = ([name, value]: [string, unknown]): [string, unknown] => {
     const before = known[name];
