@@ -25,7 +25,9 @@ export const matchesFilter = (
   Object.entries(tags).every(([name, value]) => tagOf(record.tags, name) === value) &&
   (key === undefined || key === record.keyName || key === record.keyPublicId) &&
   (model === undefined || model === record.modelServed || model === record.modelAsked) &&
-  (provider === undefined || provider === record.provider || attempted(record, provider));
+  (provider === undefined || attempted(record, provider));
 
-const attempted = ({ attemptLog = [] }: CallRecord, provider: string): boolean =>
-  attemptLog.some((attempt) => attempt.provider === provider);
+/** A replay and an answer from the cache name the provider that answered once, and called none. */
+const attempted = ({ attemptLog, provider: served }: CallRecord, provider: string): boolean =>
+  attemptLog?.length !== 0 &&
+  (served === provider || (attemptLog ?? []).some((attempt) => attempt.provider === provider));

@@ -1,6 +1,6 @@
 import { describe, expect, it } from '#jest';
 import { type CallRecord, callPosition } from '../../../shared/accounting/call-records/index.ts';
-import { readCallPage, readOverview } from '../../../shared/accounting/reports/index.ts';
+import { matchesFilter, readCallPage, readOverview } from '../../../shared/accounting/reports/index.ts';
 import { callRecord } from '../../support/call-record.ts';
 
 const nowMs = Date.parse('2026-11-20T12:00:00Z');
@@ -44,6 +44,17 @@ const range = (table: ReturnType<typeof tableOf>, sinceMs: number) => ({
   sinceMs,
 });
 const all = () => true;
+
+describe('the calls of a provider', () => {
+  it('are those with an attempt there: a replay, or an answer from the cache, called none', () => {
+    const at = (outcome: 'ok' | 'timeout', provider: string) => ({ provider, outcome, status: 200, ms: 1 });
+    const matches = (record: Partial<CallRecord>) => matchesFilter(callRecord(record), { provider: 'acme' });
+    expect(matches({ provider: 'globex', attemptLog: [at('timeout', 'acme'), at('ok', 'globex')] })).toBe(true);
+    expect(matches({ provider: 'acme', attemptLog: [] })).toBe(false);
+    expect(matches({ provider: 'acme', attemptLog: undefined })).toBe(true);
+    expect(matches({ provider: 'globex', attemptLog: [at('ok', 'globex')] })).toBe(false);
+  });
+});
 
 describe('a page of calls', () => {
   it('reads no further back than it needs, however many calls are older', async () => {
