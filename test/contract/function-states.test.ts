@@ -120,6 +120,18 @@ describe('a function', () => {
     expect(await served('versions@new')).toEqual(['versions', 'new', 'new']);
   });
 
+  it('that was refused runs from the first call after its enabling or activation, in an instance that refused it just now', async () => {
+    const { functionStore } = gateway.composition;
+    await functionStore.disable('team', 'versions');
+    clock.advance(configFreshMs);
+    await expectError(await call('versions'), 409, 'function_disabled');
+    await functionStore.enable('team', 'versions');
+    expect((await served('versions'))[0]).toBe('versions');
+    await expectError(await call('idle'), 404, 'revision_not_available');
+    await functionStore.activate('team', 'idle', 'new', clock.nowMs());
+    expect(await served('idle')).toEqual(['idle', 'new', 'new']);
+  });
+
   it('whose revision expires runs it up to that millisecond, and not from then on, pinned or not', async () => {
     const leftMs = 1_800_000_000_000 + lifeMs - clock.nowMs();
     clock.advance(leftMs - 1);

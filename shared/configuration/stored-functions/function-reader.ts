@@ -28,10 +28,12 @@ export interface FunctionReaderOptions {
 }
 
 export function createFunctionReader({ functions, clock }: FunctionReaderOptions): FunctionReader {
-  // A function that does not exist is looked for at each call: it may be applied at any moment.
+  // A function that does not exist, or serves nobody, is looked for at each call: it may be applied, enabled or activated
+  // at any moment, and whoever did that calls it next.
   const records = createReadCache<FunctionRecord | undefined>({
     sizeMax: cachedFunctionsMax,
     freshMs: configFreshMs,
+    keeps: ({ status, active }) => status === 'enabled' && active !== null,
     clock,
   });
   const contents = createReadCache<StoredContent>({

@@ -9,11 +9,13 @@ export interface ReadCacheOptions<Value> {
   readonly sizeOf?: (value: Value) => number;
   /** Age that a value may have, counted from the start of its read: the answer may be old when it arrives. */
   readonly freshMs?: number;
+  /** Whether a value is worth keeping: one that refuses calls, and may be another at any moment, is not. Left out: all are. */
+  readonly keeps?: (value: Value & {}) => boolean;
   readonly clock: Clock;
 }
 
 export interface ReadCache<Value> {
-  /** The cached value, or what `read` gives. Failures and undefined are not cached and displace nothing. */
+  /** The cached value, or what `read` gives. Failures, undefined and what is not worth keeping are not cached and displace nothing. */
   get(key: string, read: () => Promise<Value>): Promise<Value>;
 }
 
@@ -23,7 +25,7 @@ interface OpenRead<Value> {
 }
 
 export function createReadCache<Value>(options: ReadCacheOptions<Value>): ReadCache<Value> {
-  const { sizeMax, sizeOf = () => 1, freshMs = Number.POSITIVE_INFINITY, clock } = options;
+  const { sizeMax, sizeOf = () => 1, freshMs = Number.POSITIVE_INFINITY, keeps = () => true, clock } = options;
   const age = freshMs === Number.POSITIVE_INFINITY ? undefined : { freshMs, clock };
   const values = createCache<Value & {}>({ sizeMax, age });
   /** Bounded by the callers that wait for them. */
@@ -36,7 +38,7 @@ export function createReadCache<Value>(options: ReadCacheOptions<Value>): ReadCa
       // A later read of this key has taken its place.
       if (openReads.get(key) !== open) return;
       openReads.delete(key);
-      if (value !== undefined && value !== null)
+      if (value !== undefined && value !== null && keeps(value))
         values.set(key, value, { size: sizeOf(value), start: open.startedAtMs });
     };
     open.value.then(settle, () => settle());
