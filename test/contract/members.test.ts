@@ -73,7 +73,24 @@ describe('the members of a request', () => {
     gateway.simulator.clear();
     const { message } = await expectError(await gateway.post(hello('acme/echo', members)), 400, 'invalid_request');
     expect(message.slice(0, path.length + 1)).toBe(`${path}:`);
+    expect(message).not.toMatch(/invalid|expected|received|[<>]=?/i);
     expect(gateway.simulator.calls).toHaveLength(0);
+  });
+
+  it.each<[Record<string, unknown>, string]>([
+    [{ messages: undefined }, 'messages: is missing'],
+    [{ messages: 'Hello' }, 'messages: must be a list'],
+    [{ messages: [] }, 'messages: must not be empty'],
+    [{ stream: 'true' }, 'stream: must be true or false'],
+    [{ cache: { ttl: 1.5 } }, 'cache.ttl: must be a whole number'],
+    [{ cache: { ttl: 86_401 } }, 'cache.ttl: must be at most 86400'],
+    [{ cache: { namespace: 'x'.repeat(65) } }, 'cache.namespace: must have at most 64 characters'],
+    [{ stop: 7 }, 'stop: must be a text or a list'],
+    [{ provider: { data_collection: 'sometimes' } }, 'provider.data_collection: must be allow or deny'],
+  ])('of a wrong type are told in plain words: %j', async (members, text) => {
+    expect((await expectError(await gateway.post(hello('acme/echo', members)), 400, 'invalid_request')).message).toBe(
+      text,
+    );
   });
 
   it.each(['provider', 'cache', 'preset', 'reasoning', 'usage'])(

@@ -1,8 +1,8 @@
 // The query and the body of a request, checked before anything is read or changed. A name that is not known is refused: a filter
 // that is dropped would show, or change, something else.
-import * as z from 'zod/mini';
+import type * as z from 'zod/mini';
 import { fail } from '../../../shared/errors/index.ts';
-import { readJsonBody, refuseFirstIssue } from '../../../shared/protocol/wire/index.ts';
+import { checkMembers, readJsonBody } from '../../../shared/protocol/wire/index.ts';
 import type { ManageRequest } from './manage.ts';
 
 /** Throws invalid_request with the name of the parameter. */
@@ -12,7 +12,7 @@ export function readQuery<Shape extends z.ZodMiniObject>({ query }: ManageReques
   if (twice !== undefined) {
     throw fail('invalid_request', { message: 'a parameter of the query is sent twice', param: twice.slice(0, 64) });
   }
-  return check(schema, Object.fromEntries(sent));
+  return checkMembers(schema, Object.fromEntries(sent));
 }
 
 /** None of these changes needs more. */
@@ -28,14 +28,8 @@ export async function readBody<Shape extends z.ZodMiniObject>(
   if (bytes.byteLength > bodyMaxBytes) throw tooLarge();
   const body = readJsonBody(bytes);
   if (body.kind === 'unreadable') throw body.error;
-  return check(schema, body.value);
+  return checkMembers(schema, body.value);
 }
 
 const tooLarge = () =>
   fail('request_too_large', { message: `The body is too large: at most ${bodyMaxBytes / 1024} KiB here.` });
-
-function check<Shape extends z.ZodMiniObject>(schema: Shape, value: unknown): z.output<Shape> {
-  const parsed = z.safeParse(schema, value);
-  if (parsed.success) return parsed.data;
-  throw refuseFirstIssue('invalid_request', parsed.error);
-}

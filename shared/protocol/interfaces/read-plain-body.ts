@@ -1,7 +1,7 @@
 // The steps by which a body is read where only the gateway's plain members are its own.
 import type * as z from 'zod/mini';
 import { fail, GatewayError } from '../../errors/index.ts';
-import { type JsonText, refuseFirstIssue } from '../wire/index.ts';
+import { checkMembers, type JsonText } from '../wire/index.ts';
 import { type MemberReading, readMembers } from './read-members.ts';
 import { refuseChatOnly } from './refuse-chat-only.ts';
 
@@ -19,9 +19,7 @@ export function readPlainBody<Schema extends z.ZodMiniObject>(
   refuseOtherCase(json.members().map(({ name }) => name));
   const raw = readMembers(json, reading);
   refuseChatOnly(json, raw);
-  const checked = schema.safeParse(raw);
-  if (!checked.success) throw refuseFirstIssue('invalid_request', checked.error);
-  return { raw, body: checked.data };
+  return { raw, body: checkMembers(schema, raw) };
 }
 
 /** Whatever a body makes a check throw (a stack that is too deep, say) is the body's fault. */

@@ -1,10 +1,7 @@
-// Parts of member schemas, and the error for a member that does not fit.
-import { en } from 'zod/locales';
+// Parts of member schemas, and the check of members against them.
 import * as z from 'zod/mini';
-import { fail, type GatewayError } from '../../errors/index.ts';
-
-// By name: through `z.locales` every language would be bundled.
-z.config(en());
+import { fail } from '../../errors/index.ts';
+import { describeIssue } from './describe-issue.ts';
 
 type Schema = z.core.$ZodType;
 
@@ -34,7 +31,7 @@ export function listOf<Item extends Schema>(
     if (payload.issues.length > 0) return;
     for (const [index, value] of payload.value.entries()) {
       if (isGood(value)) continue;
-      const issue = z.safeParse(item, value).error?.issues[0];
+      const issue = z.safeParse(item, value, { error: describeIssue }).error?.issues[0];
       if (issue === undefined) continue;
       payload.issues.push({ ...issue, path: [index, ...issue.path], input: value } as z.core.$ZodRawIssue);
       return;
@@ -45,17 +42,24 @@ export function listOf<Item extends Schema>(
   return list as unknown as z.ZodMiniType<z.infer<Item>[], z.input<Item>[]>;
 }
 
-/** `provider.only[0]: Invalid input: expected string, received number`. Values of the client are never repeated. */
-export function refuseFirstIssue(
-  code: 'invalid_request' | 'invalid_response_schema',
-  error: z.core.$ZodError,
-  prefix: readonly PropertyKey[] = [],
-): GatewayError {
-  const issue = deepestOf(error.issues);
+interface CheckOptions {
+  readonly code?: 'invalid_request' | 'invalid_response_schema';
+  /** Where the members stand. */
+  readonly prefix?: readonly PropertyKey[];
+}
+
+/** Throws for the first that does not fit, `provider.only[0]: must be a text`. Values of the client are never repeated. */
+export function checkMembers<Checked extends Schema>(
+  schema: Checked,
+  members: unknown,
+  { code = 'invalid_request', prefix = [] }: CheckOptions = {},
+): z.output<Checked> {
+  const checked = z.safeParse(schema, members, { error: describeIssue });
+  if (checked.success) return checked.data;
+  const issue = deepestOf(checked.error.issues);
   const unknownName = issue?.code === 'unrecognized_keys' ? issue.keys.slice(0, 1) : [];
   const param = toPath([...prefix, ...(issue?.path ?? []), ...unknownName]);
-  const problem = unknownName.length > 0 ? 'is no member that the gateway knows' : (issue?.message ?? 'not valid');
-  return fail(code, { message: `${param || 'body'}: ${problem}`, param: param || undefined });
+  throw fail(code, { message: `${param || 'body'}: ${issue?.message}`, param: param || undefined });
 }
 
 const nameMaxCharacters = 64;

@@ -1,4 +1,4 @@
-export { itemSchemas, listOf, refuseFirstIssue } from './checked-members.ts';
+export { checkMembers, itemSchemas, listOf } from './checked-members.ts';
 export { cacheSchema, type PresetOption, presetSchema } from './gateway-options.ts';
 export { type BodyText, isJsonObject, readJsonBody, readRequestBody } from './json-body.ts';
 export { JsonText, scanJson } from './json-text.ts';

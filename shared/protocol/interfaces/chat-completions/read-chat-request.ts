@@ -2,7 +2,7 @@
 // member as it was sent, because what is not used reaches the provider unchanged.
 import type { GatewayError } from '../../../errors/index.ts';
 import { once } from '../../../foundation/cache/index.ts';
-import { JsonText, jsonTextOf, readProviderPreferences, refuseFirstIssue, withPlainNumbers } from '../../wire/index.ts';
+import { checkMembers, JsonText, jsonTextOf, readProviderPreferences, withPlainNumbers } from '../../wire/index.ts';
 import { membersOf, orFault, otherCaseCheck, readAskedModels, readMembers } from '../index.ts';
 import { callSizeOf } from './call-size.ts';
 import {
@@ -47,7 +47,7 @@ export function readChatRequest(body: JsonText | Readonly<Record<string, unknown
   return orFault(() =>
     body instanceof JsonText
       ? checkText(body)
-      : checkMembers(
+      : toChatRequest(
           body,
           once(() => jsonTextOf(body)),
         ),
@@ -56,15 +56,13 @@ export function readChatRequest(body: JsonText | Readonly<Record<string, unknown
 
 function checkText(json: JsonText): ChatRequest {
   refuseOtherCase(json.members().map(({ name }) => name));
-  return checkMembers(readMembers(json, reading), () => json);
+  return toChatRequest(readMembers(json, reading), () => json);
 }
 
-function checkMembers(raw: Readonly<Record<string, unknown>>, text: () => JsonText): ChatRequest {
+function toChatRequest(raw: Readonly<Record<string, unknown>>, text: () => JsonText): ChatRequest {
   refuseOtherCase(Object.keys(raw));
   const { messages, ...options } = raw;
-  const checked = chatRequestSchema.safeParse({ messages, ...(withPlainNumbers(options) as object) });
-  if (!checked.success) throw refuseFirstIssue('invalid_request', checked.error);
-  const body = checked.data;
+  const body = checkMembers(chatRequestSchema, { messages, ...(withPlainNumbers(options) as object) });
   const members: ChatMembers = {
     interfaceId: 'chat-completions',
     raw,
@@ -108,7 +106,6 @@ function readOutputBound(body: CheckedBody): Pick<ChatRequest, 'maxOutputTokens'
 /** A schema stands under response_format.json_schema.schema. Whether it is a good one is asked later. */
 function readResponseSchema(body: CheckedBody): unknown {
   if (body.response_format?.type !== 'json_schema') return undefined;
-  const checked = schemaCarrier.safeParse(body.response_format.json_schema);
-  if (checked.success) return checked.data.schema;
-  throw refuseFirstIssue('invalid_response_schema', checked.error, ['response_format', 'json_schema']);
+  const carried = { code: 'invalid_response_schema', prefix: ['response_format', 'json_schema'] } as const;
+  return checkMembers(schemaCarrier, body.response_format.json_schema, carried).schema;
 }
