@@ -48,7 +48,7 @@ const gateway = {
   // Some coding agents repeat any other for minutes.
   UNAUTHORIZED: retried(
     401,
-    'The API key is missing, malformed, unknown, revoked or expired; it is sent as `Authorization: Bearer <key>`.',
+    'The API key is missing, malformed, unknown, revoked or expired; it is sent as `Authorization: Bearer <key>`, for Messages also as `x-api-key: <key>`.',
     'never',
   ),
   PAYMENT_REQUIRED: entry(402, 'No credit is available, or a spend limit is reached.'),

@@ -7,6 +7,7 @@ import { newKey, promptFunction } from '../support/gateway-file.ts';
 import { dataLines, type Harness, hello, startHarness } from '../support/harness.ts';
 
 const narrowKey = newKey();
+const poorKey = newKey();
 let gateway: Harness;
 beforeAll(async () => {
   gateway = await startHarness({
@@ -21,7 +22,9 @@ beforeAll(async () => {
         { provider: 'down', upstream: 'error-500' },
         { provider: 'gone', upstream: 'error-503' },
       ],
+      'acme/answering': [{ provider: 'answering', upstream: 'echo' }],
     },
+    providers: { answering: { apis: ['chat-completions', 'responses'] } },
     workspace: {
       features: { presets: true },
       presets: [{ slug: 'terse', versions: [{ version: '1', config: { temperature: 0 } }], designated: '1' }],
@@ -33,7 +36,10 @@ beforeAll(async () => {
         promptFunction('over', 'acme/echo', { expires_at: '2020-01-01T00:00:00Z' }),
       ],
     },
-    moreWorkspaces: [{ id: 'narrow', credit_usd: '1', keys: [{ name: 'narrow', key: narrowKey, rpm: 1 }] }],
+    moreWorkspaces: [
+      { id: 'narrow', credit_usd: '1', keys: [{ name: 'narrow', key: narrowKey, rpm: 1 }] },
+      { id: 'poor', credit_usd: '0', keys: [{ name: 'poor', key: poorKey }] },
+    ],
   });
 });
 afterAll(() => gateway.stop());
@@ -82,6 +88,39 @@ describe('a failure of every provider says where to look', () => {
     const found = await gateway.get(path.slice('/v1'.length));
     const { data } = (await found.json()) as { data: { attempts: { provider: string }[] } };
     expect(data.attempts.map(({ provider }) => provider)).toEqual(['down', 'gone']);
+  });
+});
+
+describe('a refusal speaks the words of the interface that was called', () => {
+  const post = (path: string, body: unknown, key: string) =>
+    fetch(`${gateway.url}${path}`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${key}` },
+      body: JSON.stringify(body),
+    });
+
+  it('of a key it names both headers that may carry one on Messages', async () => {
+    const response = await post('/messages', hello('acme/echo'), 'nonsense');
+    const { error } = (await response.json()) as { error: { message: string } };
+    expect(error.message).toMatch(/`Authorization: Bearer <key>`.*`x-api-key: <key>`/);
+  });
+
+  it('of a count of tokens it names the interface that the list of models names', async () => {
+    const response = await post('/messages/count_tokens', { ...hello('acme/echo'), max_tokens: 1 }, gateway.key);
+    const { error } = (await response.json()) as { error: { message: string } };
+    expect(error.message).toContain('serves the interface messages:');
+  });
+
+  it.each([
+    ['/chat/completions', { messages: [{ role: 'user', content: 'Hi' }] }],
+    ['/responses', { input: 'Hi' }],
+  ])('of money it names the bound that %s takes', async (path, body) => {
+    const { message } = await expectError(
+      await post(path, { model: 'acme/answering', ...body }, poorKey),
+      402,
+      'PAYMENT_REQUIRED',
+    );
+    expect(message).toContain('Without max_tokens (on Responses max_output_tokens) a call holds');
   });
 });
 
@@ -135,6 +174,7 @@ describe('the functions that a key can call', () => {
         'acme/limited',
         'acme/busy',
         'acme/failing',
+        'acme/answering',
         'gw/function/broken',
         'gw/function/label-ticket',
       ]);

@@ -11,6 +11,6 @@ export interface Shortage {
 export function insufficientMessage(what: string, { needed, available, isUnbounded }: Shortage): string {
   const amounts = `The call may cost ${formatUsd(needed)} USD, and ${formatUsd(available < 0n ? 0n : available)} USD of ${what} is available.`;
   return isUnbounded
-    ? `${amounts} Without max_tokens a call holds the price of the model's whole max_output_tokens.`
+    ? `${amounts} Without max_tokens (on Responses max_output_tokens) a call holds the price of all that the model may write.`
     : amounts;
 }

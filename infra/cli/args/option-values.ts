@@ -40,7 +40,7 @@ export function readKeyName(name: string, text: string): string {
 export function readPublicId(name: string, text: string): string {
   const publicId = parseApiKey(text)?.publicId ?? (publicIdPattern.test(text) ? text : undefined);
   if (publicId !== undefined) return publicId;
-  throw new UsageError(`${name} is the 16 letters and digits behind sk-gw-, as keys list shows them`);
+  throw new UsageError(`${name} is the 16 letters and digits behind sk-gw-, as the list shows them`);
 }
 
 /** A limit. */

@@ -28,8 +28,8 @@ export interface FunctionReaderOptions {
 }
 
 export function createFunctionReader({ functions, clock }: FunctionReaderOptions): FunctionReader {
-  // A function that does not exist, or serves nobody, is looked for at each call: it may be applied, enabled or activated
-  // at any moment, and whoever did that calls it next.
+  // A function that does not exist, is disabled or has no active revision is looked for at each call: it may be applied,
+  // enabled or activated at any moment, and is called right after.
   const records = createReadCache<FunctionRecord | undefined>({
     sizeMax: cachedFunctionsMax,
     freshMs: configFreshMs,

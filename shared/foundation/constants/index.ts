@@ -6,6 +6,7 @@ export { autoModelId, brand, functionAliasPrefix, idPattern, reservedModelPrefix
 export {
   type InterfaceId,
   interfaceIds,
+  listedAs,
   listedInterfaceIds,
   operationOf,
   type ProviderApi,

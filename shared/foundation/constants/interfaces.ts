@@ -16,8 +16,9 @@ export const interfaceIds = Object.keys(servingApis) as readonly InterfaceId[];
 export type ProviderApi = (typeof servingApis)[InterfaceId][number];
 export const providerApis: readonly ProviderApi[] = [...new Set(Object.values(servingApis).flat())];
 
-/** Interfaces as the list of models names them: a count of tokens goes with its messages. */
-export const listedInterfaceIds = interfaceIds.filter((id) => id !== 'count-tokens');
+/** As the list of models names it: a count of tokens goes with its messages. */
+export const listedAs = (id: InterfaceId): InterfaceId => (id === 'count-tokens' ? 'messages' : id);
+export const listedInterfaceIds = [...new Set(interfaceIds.map(listedAs))];
 
 /** What a call of each asks a model for, in the words of OpenTelemetry. */
 export const operationOf: Readonly<Record<InterfaceId, 'chat' | 'embeddings'>> = {

@@ -2,6 +2,7 @@
 // order of precedence of errors, so the first check that leaves no candidate names the error. A provider outside the plan gets nothing of a request.
 import { type Candidate, serves } from '../../configuration/catalogue/index.ts';
 import { fail, GatewayError, quote } from '../../errors/index.ts';
+import { listedAs } from '../../foundation/constants/index.ts';
 import type { PolicyOptions, RoutedRequest } from '../../protocol/wire/index.ts';
 import { featuresMissing } from '../formats/index.ts';
 import type { ByokFacts } from './byok.ts';
@@ -123,7 +124,7 @@ const isEnabled = ({ provider }: Candidate): boolean => provider.status === 'ena
 
 const failUnserved = ({ model, interfaceId, memberOfModel }: RoutedRequest): GatewayError =>
   fail('model_not_routable', {
-    message: `No provider of ${quote(model)} serves the interface ${interfaceId}: \`apis\` of the list of models says what a model serves.`,
+    message: `No provider of ${quote(model)} serves the interface ${listedAs(interfaceId)}: \`apis\` of the list of models says what a model serves.`,
     param: memberOfModel(model),
   });
 
