@@ -2,7 +2,7 @@ export * from './answer-json.ts';
 export { fallbackModelsMax, namesFunction, readAskedModels, readModel } from './asked-model.ts';
 export type * from './client-interface.ts';
 export { closeBrokenStream } from './close-broken-stream.ts';
-export { measureImage } from './image-tokens.ts';
+export { boundedByContext, type Media, measureImage, pixelsOf, sumOfMedia } from './media-tokens.ts';
 export { ParsedEvent, parseEvent } from './parsed-event.ts';
 export { passesAnything } from './passed-on.ts';
 export * from './plain-members.ts';

@@ -1,40 +1,24 @@
-// How many tokens the media of a request may take. The bytes of an image say nothing about them, so a documented bound
-// does: it decides what is held, and what is billed where a provider reports no usage.
-
+// The media of a chat-completions request.
 import { isJsonObject } from '../../wire/index.ts';
-import { measureImage } from '../index.ts';
+import { boundedByContext, type Media, measureImage, sumOfMedia } from '../index.ts';
 import type { ChatMembers } from './chat-request.ts';
 
-export interface Media {
-  /** Tokens of the images at most. Undefined: media that only the context bounds (audio, files, other kinds). */
-  readonly tokens: number | undefined;
-  /** Characters of data URLs, which are no text. */
-  readonly dataCharacters: number;
-}
+export const mediaOf = ({ raw }: Pick<ChatMembers, 'raw'>): Media => sumOfMedia(mediaIn(raw.messages));
 
-export function mediaOf({ raw }: Pick<ChatMembers, 'raw'>): Media {
-  let tokens: number | undefined = 0;
-  let dataCharacters = 0;
-  for (const message of Array.isArray(raw.messages) ? raw.messages : []) {
+function* mediaIn(messages: unknown): Generator<Media> {
+  for (const message of Array.isArray(messages) ? messages : []) {
     if (!isJsonObject(message)) continue;
     // An assistant message that refers to its audio brings it into the context again.
-    if (isJsonObject(message.audio)) tokens = undefined;
+    if (isJsonObject(message.audio)) yield boundedByContext;
     for (const part of Array.isArray(message.content) ? message.content : []) {
-      if (isTextPart(part)) continue;
-      const image = imageOf(part);
-      if (image === undefined) tokens = undefined;
-      else {
-        dataCharacters += image.dataCharacters;
-        if (tokens !== undefined) tokens += image.tokens;
-      }
+      if (!isTextPart(part)) yield imageOf(part) ?? boundedByContext;
     }
   }
-  return { tokens, dataCharacters };
 }
 
 const isTextPart = (part: unknown): boolean => isJsonObject(part) && (part.type === 'text' || part.type === 'refusal');
 
-function imageOf(part: unknown): { readonly tokens: number; readonly dataCharacters: number } | undefined {
+function imageOf(part: unknown): Media | undefined {
   if (!isJsonObject(part) || part.type !== 'image_url') return undefined;
   const { url, detail } = isJsonObject(part.image_url) ? part.image_url : { url: part.image_url, detail: undefined };
   return typeof url === 'string' ? measureImage({ url, detail }) : undefined;

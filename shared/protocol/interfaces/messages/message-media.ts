@@ -1,7 +1,6 @@
-// How many tokens the media of a Messages request may take. The bytes of an image say nothing about them, so a documented
-// bound does: it decides what is held, and what is billed where a provider reports no usage.
-import { imageSize } from 'image-size';
+// The media of a Messages request.
 import { isJsonObject } from '../../wire/index.ts';
+import { boundedByContext, type Media, pixelsOf, sumOfMedia } from '../index.ts';
 
 /**
  * As Anthropic documents it (platform.claude.com, "Images and vision", November 2026): an image takes one token for each
@@ -9,16 +8,6 @@ import { isJsonObject } from '../../wire/index.ts';
  */
 const patchPx = 28;
 const imageTokensMax = 4_784;
-
-/** What of an image is looked at for its size: the headers of every common format are within. */
-const headerCharactersMax = 256 * 1024;
-
-export interface Media {
-  /** Tokens of the images at most. Undefined: media that only the context bounds (PDF, other files). */
-  readonly tokens: number | undefined;
-  /** Characters of base64, which are no text. */
-  readonly dataCharacters: number;
-}
 
 interface Part {
   /** In the request. */
@@ -52,25 +41,19 @@ export function pathOfImage(messages: unknown): string | undefined {
 /** A document's text, and the parts in it, count like those of messages. */
 const textSources: readonly unknown[] = ['text', 'content'];
 
-export function mediaOf(messages: unknown): Media {
-  let tokens: number | undefined = 0;
-  let dataCharacters = 0;
+export const mediaOf = (messages: unknown): Media => sumOfMedia(mediaIn(messages));
+
+function* mediaIn(messages: unknown): Generator<Media> {
   for (const { part } of partsOf(messages)) {
     // A part without a source is text, however it is called.
     if (!isJsonObject(part.source) || textSources.includes(part.source.type)) continue;
     const data = part.source.type === 'base64' && typeof part.source.data === 'string' ? part.source.data : '';
-    dataCharacters += data.length;
-    if (part.type !== 'image') tokens = undefined;
-    else if (tokens !== undefined) tokens += imageTokens(data);
+    const { tokens } = part.type === 'image' ? { tokens: imageTokens(data) } : boundedByContext;
+    yield { tokens, dataCharacters: data.length };
   }
-  return { tokens, dataCharacters };
 }
 
 function imageTokens(base64: string): number {
-  try {
-    const { width, height } = imageSize(Buffer.from(base64.slice(0, headerCharactersMax), 'base64'));
-    return Math.min(imageTokensMax, Math.ceil(width / patchPx) * Math.ceil(height / patchPx));
-  } catch {
-    return imageTokensMax;
-  }
+  const { width, height } = pixelsOf(base64) ?? { width: Infinity, height: Infinity };
+  return Math.min(imageTokensMax, Math.ceil(width / patchPx) * Math.ceil(height / patchPx));
 }

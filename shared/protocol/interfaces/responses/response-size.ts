@@ -1,11 +1,11 @@
 // How much of a Responses request goes in, and how much may come out.
 import type { CallSize, JsonText } from '../../wire/index.ts';
-import { measureImage } from '../index.ts';
+import { boundedByContext, type Media, measureImage, sumOfMedia } from '../index.ts';
 import { imageTypes, partsOf } from './response-parts.ts';
 import { type ResponsesBody, refersToKept } from './responses-body.ts';
 
 export function responseSize(body: ResponsesBody, json: JsonText): CallSize {
-  const { tokens, dataCharacters } = measureMedia(body);
+  const { tokens, dataCharacters } = sumOfMedia(mediaIn(body));
   return {
     maxOutputTokens: body.max_output_tokens ?? undefined,
     isOutputOpen: (body.max_output_tokens ?? null) === null,
@@ -19,22 +19,8 @@ export function responseSize(body: ResponsesBody, json: JsonText): CallSize {
   };
 }
 
-function measureMedia({ input }: ResponsesBody): {
-  readonly tokens: number | undefined;
-  readonly dataCharacters: number;
-} {
-  let tokens: number | undefined = 0;
-  let dataCharacters = 0;
-  for (const { part } of partsOf(input)) {
-    if (isText(part)) continue;
-    const image = imageOf(part);
-    if (image === undefined) tokens = undefined;
-    else {
-      dataCharacters += image.dataCharacters;
-      if (tokens !== undefined) tokens += image.tokens;
-    }
-  }
-  return { tokens, dataCharacters };
+function* mediaIn({ input }: ResponsesBody): Generator<Media> {
+  for (const { part } of partsOf(input)) if (!isText(part)) yield imageOf(part) ?? boundedByContext;
 }
 
 const textTypes: ReadonlySet<unknown> = new Set([
