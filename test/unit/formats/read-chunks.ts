@@ -24,10 +24,11 @@ export function readChunks(texts: readonly string[]): ReadChunks {
       finishReason = reason ?? finishReason;
       message.content += delta.content ?? '';
       message.reasoning += delta.reasoning ?? '';
-      for (const { index, text = '', ...detail } of delta.reasoning_details ?? []) {
-        const known = details[index];
-        const whole = { ...known, ...detail, index };
-        details[index] = detail.type === 'reasoning.text' ? { ...whole, text: `${known?.text ?? ''}${text}` } : whole;
+      for (const { index, type, ...texts } of delta.reasoning_details ?? []) {
+        // As OpenAI's SDK for Python does it: what is written twice stands there twice.
+        const known = details[index] ?? {};
+        const added = Object.entries(texts).map(([name, text]) => [name, `${known[name] ?? ''}${text}`]);
+        details[index] = { ...known, type, ...Object.fromEntries(added), index };
       }
       for (const { index, function: fn, ...call } of delta.tool_calls ?? []) {
         const known = calls[index] ?? { function: { name: '', arguments: '' } };

@@ -741,6 +741,15 @@ describe('thinking', () => {
     expect(claude.messages[1].content).toEqual([{ type: 'text', text: 'So.' }]);
     const gemini = await sentBody('generate-content', { messages: messages('anthropic-claude-v1') });
     expect(gemini.contents[1].parts).toEqual([{ text: 'So.' }]);
+    // Only the first piece of a stream says whose it is.
+    const pieces = [
+      { type: 'reasoning.text', text: 'Hm', format: 'anthropic-claude-v1', index: 0 },
+      { type: 'reasoning.text', text: '', signature: 's', index: 0 },
+    ];
+    const body = await sentBody('generate-content', {
+      messages: [user('?'), { role: 'assistant', content: 'So.', reasoning_details: pieces }, user('!')],
+    });
+    expect(body.contents[1].parts).toEqual([{ text: 'So.' }]);
   });
 
   it('in the pieces of a stream is put together', async () => {
@@ -752,6 +761,24 @@ describe('thinking', () => {
     const messages = [user('?'), { role: 'assistant', content: 'So.', reasoning_details: pieces }, user('!')];
     const body = await sentBody('messages', { messages });
     expect(body.messages[1].content[0]).toEqual({ type: 'thinking', thinking: 'Let me see.', signature: 's' });
+  });
+
+  it('of which a client kept the last piece only is not sent: its text would not be the signed one', async () => {
+    const thought = { type: 'reasoning.text', text: '', signature: 's', index: 0 };
+    const sent = async (...details: object[]) => {
+      const last = { role: 'assistant', content: 'So.', reasoning: ' see.', reasoning_details: details };
+      return (await sentBody('messages', { messages: [user('?'), last, user('!')] })).messages[1].content;
+    };
+    expect(await sent(thought)).toEqual([{ type: 'text', text: 'So.' }]);
+    expect(await sent({ type: 'reasoning.encrypted', data: 'ZW5j', index: 1 })).toEqual([{ type: 'text', text: 'So.' }]);
+    expect(await sent({ ...thought, text: 'Let me see.' })).toHaveLength(2);
+  });
+
+  it('whose text the provider does not show comes back with its signature alone', async () => {
+    const details = [{ type: 'reasoning.text', text: '', signature: 's', index: 0 }];
+    const messages = [user('?'), { role: 'assistant', content: 'So.', reasoning_details: details }, user('!')];
+    const { content } = (await sentBody('messages', { messages })).messages[1];
+    expect(content[0]).toEqual({ type: 'thinking', thinking: '', signature: 's' });
   });
 });
 

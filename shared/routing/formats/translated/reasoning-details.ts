@@ -44,22 +44,32 @@ interface Detail {
   signature: string | undefined;
   data: string | undefined;
   id: string | undefined;
+  format: string | undefined;
 }
 
 /** What of a message that came back the target can read. Thinking without a signature is not sent: it would be refused. */
-export function readReasoningDetails(details: unknown, api: TranslatedApi): SentReasoning {
-  const parts: LanguageModelV4ReasoningPart[] = [];
+export function readReasoningDetails(message: Readonly<Record<string, unknown>>, api: TranslatedApi): SentReasoning {
+  const format = reasoningFormats[api];
+  const details = mergeFragments(message.reasoning_details).filter((detail) => (detail.format ?? format) === format);
   const signatures = new Map<string, string>();
-  for (const { text, signature, data, id } of mergeFragments(details, reasoningFormats[api])) {
-    if (api === 'generate-content' && data !== undefined) signatures.set(id ?? '', data);
-    else if (signature !== undefined)
-      parts.push({ type: 'reasoning', text, providerOptions: signedOptions(signature) });
-    else if (data !== undefined && id === undefined) {
-      parts.push({ type: 'reasoning', text: '', providerOptions: encryptedOptions(data) });
-    }
+  if (api === 'generate-content') {
+    for (const { id, data } of details) if (data !== undefined) signatures.set(id ?? '', data);
   }
-  return { parts, signatures };
+  return { parts: isWhole(details, message.reasoning) ? details.flatMap((one) => toPart(one, api)) : [], signatures };
 }
+
+function toPart({ text, signature, data, id }: Detail, api: TranslatedApi): LanguageModelV4ReasoningPart[] {
+  if (signature !== undefined) return [{ type: 'reasoning', text, providerOptions: signedOptions(signature) }];
+  if (api === 'generate-content' || data === undefined || id !== undefined) return [];
+  return [{ type: 'reasoning', text: '', providerOptions: encryptedOptions(data) }];
+}
+
+/**
+ * OpenAI's SDK for Node keeps the last piece of a stream's details, which is a signature without its text, and the last one of
+ * `reasoning`: sent on, it would be refused. Thinking whose text is not shown has no `reasoning`.
+ */
+const isWhole = (details: readonly Detail[], reasoning: unknown): boolean =>
+  typeof reasoning !== 'string' || details.reduce((length, { text }) => length + text.length, 0) >= reasoning.length;
 
 const signedOptions = (signature: string) => ({
   anthropic: { signature },
@@ -71,18 +81,21 @@ const encryptedOptions = (data: string) => ({
   amazonBedrock: { redactedContent: data },
 });
 
-/** A client that kept the chunks of a stream sends the pieces of one detail, which have one index. */
-function mergeFragments(details: unknown, format: string): Iterable<Detail> {
+/** A client that kept the chunks of a stream sends the pieces of one detail, which have one index; the first says its format. */
+function mergeFragments(details: unknown): Detail[] {
   const merged = new Map<unknown, Detail>();
   for (const [place, one] of (Array.isArray(details) ? details : []).entries()) {
-    if (!isJsonObject(one) || (one.format ?? format) !== format) continue;
+    if (!isJsonObject(one)) continue;
     const key = `${one.type} ${typeof one.index === 'number' ? one.index : `at ${place}`}`;
-    const known = merged.get(key) ?? { text: '', signature: undefined, data: undefined, id: undefined };
+    const known = merged.get(key) ?? { ...nothing };
     if (typeof one.text === 'string') known.text += one.text;
     if (typeof one.signature === 'string') known.signature = one.signature;
     if (typeof one.data === 'string') known.data = (known.data ?? '') + one.data;
     if (typeof one.id === 'string') known.id = one.id;
+    if (typeof one.format === 'string') known.format = one.format;
     merged.set(key, known);
   }
-  return merged.values();
+  return [...merged.values()];
 }
+
+const nothing: Detail = { text: '', signature: undefined, data: undefined, id: undefined, format: undefined };

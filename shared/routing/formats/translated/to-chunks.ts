@@ -35,7 +35,12 @@ export function createChunkWriter(head: AnswerHead, api: TranslatedApi): ChunkWr
     places.set(key, known);
     return known;
   };
-  const detail = (key: string, members: Delta): Delta => ({ ...members, format, index: place(thoughts, key) });
+  /** Its first piece says the format: some clients add up every text that comes again. */
+  const detail = (key: string, members: Delta): Delta => ({
+    ...members,
+    ...(thoughts.has(key) ? {} : { format }),
+    index: place(thoughts, key),
+  });
 
   function reasoning({
     id: block,

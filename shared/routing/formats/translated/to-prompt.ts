@@ -67,7 +67,7 @@ function toAssistant(
   calls: Map<unknown, Call>,
   { api, toolsAsText }: PromptTarget,
 ): LanguageModelV4Prompt {
-  const { parts, signatures } = readReasoningDetails(message.reasoning_details, api);
+  const { parts, signatures } = readReasoningDetails(message, api);
   const texts = [...toTextParts(message.content), ...toTextParts(message.refusal)];
   const signature = signatures.get('');
   if (signature !== undefined) {
