@@ -1,11 +1,21 @@
 import { createOpenAI } from '@ai-sdk/openai';
 import { createOpenAICompatible } from '@ai-sdk/openai-compatible';
-import { generateText, isStepCount, jsonSchema, type LanguageModel, Output, streamText, type ToolSet } from 'ai';
+import {
+  generateText,
+  isStepCount,
+  jsonSchema,
+  type LanguageModel,
+  type LanguageModelUsage,
+  Output,
+  streamText,
+  type ToolSet,
+} from 'ai';
 import { citySchema, labelSchema } from './client-gateway.ts';
 import {
   type ClientUnderTest,
   type Connection,
   question,
+  type Tokens,
   toolName,
   toolQuestion,
   toolResult,
@@ -24,31 +34,44 @@ const thrown = async <Value>(start: (onError: (event: { error: unknown }) => voi
 };
 
 export const aiSdk = (connection: Connection): ClientUnderTest =>
-  clientOf(createOpenAICompatible({ name: 'gw', supportsStructuredOutputs: true, ...connection }));
+  clientOf(createOpenAICompatible({ name: 'gw', supportsStructuredOutputs: true, includeUsage: true, ...connection }));
 
 /** Speaks Responses. */
 export const aiSdkOpenai = (connection: Connection): ClientUnderTest => clientOf(createOpenAI(connection));
+
+const tokensOf = ({ inputTokens: input, outputTokens }: LanguageModelUsage): Tokens => ({
+  input,
+  output: outputTokens,
+});
 
 function clientOf(modelOf: (id: string) => LanguageModel): ClientUnderTest {
   return {
     async answer(model) {
       const { text, usage } = await generateText({ model: modelOf(model), prompt: question });
-      return { text, cost: usage.raw?.cost };
+      return { text, cost: usage.raw?.cost, tokens: tokensOf(usage) };
     },
-    stream: (model) => thrown((onError) => streamText({ model: modelOf(model), prompt: question, onError }).text),
-    async tools(model) {
+    stream: (model, read) =>
+      thrown(async (onError) => {
+        const { textStream, usage } = streamText({ model: modelOf(model), prompt: question, onError });
+        for await (const text of textStream) read(text);
+        return tokensOf(await usage);
+      }),
+    async tools(model, { stream = false, effort } = {}) {
       const asked: unknown[] = [];
       const execute = async (input: unknown) => {
         asked.push(input);
         return toolResult;
       };
-      const tools = { [toolName]: { inputSchema: jsonSchema(citySchema), execute } as ToolSet[string] };
-      const { text } = await generateText({
+      const options = {
         model: modelOf(model),
         prompt: toolQuestion,
-        tools,
+        tools: { [toolName]: { inputSchema: jsonSchema(citySchema), execute } as ToolSet[string] },
         stopWhen: isStepCount(2),
-      });
+        ...(effort === undefined ? {} : { reasoning: effort }),
+      };
+      const text = stream
+        ? await thrown((onError) => streamText({ ...options, onError }).text)
+        : (await generateText(options)).text;
       return { text, asked };
     },
     schema: async (model) => (await generateText({ model: modelOf(model), prompt: question, output })).output,

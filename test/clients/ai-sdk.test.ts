@@ -14,6 +14,7 @@ import {
   functionAlias,
   imageUrl,
   labelSchema,
+  providers,
   startClientGateway,
   toolNames,
   uuidPattern,
@@ -92,11 +93,9 @@ describe('the AI SDK', () => {
     expect([second.finishReason, second.toolCalls]).toEqual(['stop', []]);
   });
 
-  it('puts parallel tool calls of a stream together', async () => {
-    const { toolCalls } = streamText({ model: gw('acme/tools'), prompt: 'Hello', tools });
-    expect((await toolCalls).map(({ toolName, input }) => [toolName, input])).toEqual(
-      toolNames.map((name) => [name, { city: 'text' }]),
-    );
+  it.each(providers)('shows the thinking of a model of %s', async (provider) => {
+    const { reasoningText, text } = await generateText({ model: gw(`${provider}/reasoning`), prompt: 'Hello' });
+    expect([reasoningText, text]).toEqual([expect.stringMatching(/^The user wants/), expect.stringMatching(/^Hello!/)]);
   });
 
   it('gets an object that satisfies its schema', async () => {

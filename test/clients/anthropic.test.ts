@@ -1,10 +1,13 @@
 // The stock client of Anthropic through the running gateway.
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import Anthropic, { PaymentRequiredError, ServiceUnavailableError } from '@anthropic-ai/sdk';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '#jest';
 import type { Harness } from '../support/harness.ts';
-import { citySchema, countRequests, imageUrl, startClientGateway } from './client-gateway.ts';
+import { citySchema, countRequests, formats, imageUrl, startClientGateway } from './client-gateway.ts';
 import { errorKinds } from './error-kinds.ts';
 import { impatiently } from './impatient.ts';
+import { formatRows } from './readme-table.ts';
 
 let gateway: Harness;
 let client: Anthropic;
@@ -14,6 +17,8 @@ beforeAll(async () => {
 });
 afterAll(() => gateway.stop());
 beforeEach(() => gateway.simulator.clear());
+
+const readme = readFileSync(join(import.meta.dirname, 'README.md'), 'utf8');
 
 const openClient = (more: Partial<ConstructorParameters<typeof Anthropic>[0]> = {}) =>
   new Anthropic({ baseURL: new URL(gateway.url).origin, authToken: gateway.key, apiKey: null, ...more });
@@ -89,6 +94,24 @@ describe('the stock Anthropic client', () => {
     expect(await client.messages.countTokens(counted)).toEqual({ input_tokens: expect.any(Number) });
     await gateway.settled();
     expect((await gateway.credit()).spent).toBe(spent);
+  });
+
+  it('reaches providers that speak Messages, and is told of any other which interface it does not serve', async () => {
+    const served: string[] = [];
+    for (const format of formats) {
+      const asked = client.messages.create(ask('Hello', { model: `formats/${format}` }));
+      const error: unknown = await asked.then(
+        () => void served.push(format),
+        (reason: unknown) => reason,
+      );
+      if (error === undefined) continue;
+      expect(error).toBeInstanceOf(Anthropic.BadRequestError);
+      expect(error).toMatchObject({ errorCode: 'model_not_routable', apiMessage: expect.stringContaining('messages') });
+    }
+    expect(served).toEqual(['messages']);
+    const cells = Object.fromEntries(formats.map((format) => [format, served.includes(format) ? 'yes' : 'no']));
+    expect(formatRows(readme)['@anthropic-ai/sdk']).toEqual(cells);
+    expect(gateway.simulator.calls.map(({ format }) => format)).toEqual(served);
   });
 
   it('says with a key of its own that it is an API key, and is let in', async () => {

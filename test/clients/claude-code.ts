@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import { tryCommand } from '../../infra/verify/verify-step.ts';
 import type { Harness } from '../support/harness.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
-import { type AgentChecks, checkCodingAgent, poorKey } from './coding-agent.ts';
+import { type AgentChecks, checkCodingAgent, checkFormats, poorKey } from './coding-agent.ts';
 
 interface Said {
   readonly result: string;
@@ -73,6 +73,14 @@ const checks: AgentChecks = {
     assert.equal((await gateway.records('poor')).length, 1);
     assert.equal(gateway.simulator.calls.length, 0);
   },
+  'models whose providers speak Messages answer, any other says at once which interface it does not serve': (
+    program,
+    gateway,
+  ) =>
+    checkFormats('Claude Code', gateway, async (model) => {
+      const { result, is_error } = await ask(program, gateway, { model });
+      return is_error ? result : undefined;
+    }),
   'a provider that fails before its output is replaced': async (program, gateway) => {
     const { result, is_error } = await ask(program, gateway, { model: 'acme/rescued' });
     assert.equal(is_error, false);

@@ -1,46 +1,75 @@
-// The gateway that every client library is tested on: one gateway, models that behave and models that fail, and a stored function.
+// The gateway that every client library is tested on: one gateway, models that behave and models that
+// fail, at providers of every format, and a stored function.
 import type { BasePath } from '../../shared/foundation/constants/index.ts';
 import { newKey, promptFunction } from '../support/gateway-file.ts';
 import { type Harness, startHarness } from '../support/harness.ts';
 
-const upstreams = {
-  'acme/echo': 'echo',
-  'acme/tools': 'tools',
-  'acme/reasoning': 'reasoning',
-  'acme/prose': 'invalid-json',
-  'acme/broken': 'error-after-chunks:2',
-  'acme/failing': 'error-500',
-  'acme/limited': 'error-429:x:30',
-  'acme/limited-for-long': 'error-429:x:90',
-  'acme/too-long': 'error-400:context_length_exceeded',
-  'acme/refused': 'error-401',
-  'acme/no-quota': 'error-402',
+/** What a model of each provider does, by the name behind the provider's. */
+export const upstreams = {
+  echo: 'echo',
+  tools: 'tools',
+  reasoning: 'reasoning',
+  prose: 'invalid-json',
+  broken: 'error-after-chunks:2',
+  cut: 'cut:2',
+  failing: 'error-500',
+  limited: 'error-429:x:30',
+  'limited-for-long': 'error-429:x:90',
+  'too-long': 'error-400:context_length_exceeded',
+  refused: 'error-401',
+  'no-quota': 'error-402',
 };
 
 /** Of a workspace without credit. */
 export const poorKey = newKey();
 
-/** What the clients speak. */
-const apis = ['chat-completions', 'messages', 'responses', 'embeddings'];
+/** Interfaces of the clients. `acme` speaks them all: calls are relayed to it. */
+const relayed = ['chat-completions', 'messages', 'responses', 'embeddings'] as const;
 
-/** Formats into which chat completions are translated; each has a provider of that name. */
-const translated = ['messages', 'converse', 'generate-content'];
+/** Formats into which chat completions are translated, too. */
+export const translatedFormats = ['messages', 'converse', 'generate-content'] as const;
 
-/** Models that answer chat completions, one for each format of their providers. */
-export const modelsByFormat = ['acme/echo', ...translated.map((api) => `${api}/echo`)];
+/** What providers speak. Of each there is one of that name that speaks nothing else, and its model `formats/NAME`. */
+export const formats = ['chat-completions', ...translatedFormats, 'responses', 'embeddings'] as const;
+export type Format = (typeof formats)[number];
+
+/** Parts of a gateway file. */
+export const providersOfFormats = {
+  models: Object.fromEntries(
+    formats.map((format) => [`formats/${format}`, [{ provider: format, upstream: 'echo' }]] as const),
+  ),
+  providers: Object.fromEntries(formats.map((format) => [format, { apis: [format] }])),
+};
+
+/** Providers whose models do all of the above. */
+export const providers = ['acme', ...translatedFormats] as const;
+export type ProviderName = (typeof providers)[number];
+
+/** Models that think where a request asks for it: how they are asked goes by such names. */
+const thinkers: Readonly<Record<ProviderName, string>> = {
+  acme: 'echo',
+  messages: 'claude-sonnet-4-5/echo',
+  converse: 'anthropic.claude-sonnet-4-5-v1:0/echo',
+  'generate-content': 'gemini-3-pro/echo',
+};
+
+const modelsOf = (provider: ProviderName) =>
+  Object.entries({ ...upstreams, thinking: thinkers[provider] }).map(
+    ([name, upstream]) => [`${provider}/${name}`, [{ provider, upstream }]] as const,
+  );
 
 export const startClientGateway = (): Promise<Harness> =>
   startHarness({
     moreWorkspaces: [{ id: 'poor', credit_usd: '0', keys: [{ name: 'first', key: poorKey }] }],
     models: {
-      ...Object.fromEntries(Object.entries(upstreams).map(([id, upstream]) => [id, [{ provider: 'acme', upstream }]])),
-      ...Object.fromEntries(translated.map((api) => [`${api}/echo`, [{ provider: api, upstream: 'echo' }]])),
+      ...providersOfFormats.models,
+      ...Object.fromEntries(providers.flatMap(modelsOf)),
       'acme/unconfigured': [{ provider: 'unset', upstream: 'echo' }],
     },
     providers: {
-      acme: { apis },
-      ...Object.fromEntries(translated.map((api) => [api, { apis: [api] }])),
-      unset: { apis, auth: { bearer: { env: 'GW_TEST_VARIABLE_NOBODY_SETS' } } },
+      acme: { apis: relayed },
+      ...providersOfFormats.providers,
+      unset: { apis: relayed, auth: { bearer: { env: 'GW_TEST_VARIABLE_NOBODY_SETS' } } },
     },
     workspace: {
       functions: [

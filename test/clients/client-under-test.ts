@@ -6,19 +6,38 @@ export interface Connection {
   readonly fetch: typeof fetch;
 }
 
+export interface Tokens {
+  readonly input: number | undefined;
+  readonly output: number | undefined;
+}
+
 export interface Answer {
   readonly text: string;
   /** Where the library shows it; undefined where it does not. */
   readonly cost: unknown;
+  readonly tokens: Tokens;
+}
+
+export interface ToolRun {
+  /** The last answer. */
+  readonly text: string;
+  /** The arguments of the calls. */
+  readonly asked: readonly unknown[];
+}
+
+export interface ToolOptions {
+  readonly stream?: boolean;
+  /** How hard the model is to think. Left out: nothing is said of it. */
+  readonly effort?: 'high';
 }
 
 export interface ClientUnderTest {
   /** One question, one answer. */
   answer(model: string): Promise<Answer>;
-  /** The texts of a stream as they came, put together. */
-  stream(model: string): Promise<string>;
-  /** Lets the model call `get_weather`, gives the result back, and gives the last answer. `asked`: the arguments. */
-  tools(model: string): Promise<{ readonly text: string; readonly asked: readonly unknown[] }>;
+  /** Gives each text of a stream as it comes, and its tokens at the end. */
+  stream(model: string, read: (text: string) => void): Promise<Tokens>;
+  /** Lets the model call `get_weather`, and gives the results back. */
+  tools(model: string, options?: ToolOptions): Promise<ToolRun>;
   /** An object of the shape `{ label: string }`. */
   schema(model: string): Promise<unknown>;
   /** The same, streamed. */

@@ -7,7 +7,7 @@ import { tryCommand } from '../../infra/verify/verify-step.ts';
 import type { Harness } from '../support/harness.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
 import { baseUrlOf } from './client-gateway.ts';
-import { type AgentChecks, checkCodingAgent, poorKey } from './coding-agent.ts';
+import { type AgentChecks, checkCodingAgent, checkFormats, poorKey } from './coding-agent.ts';
 
 interface CodexEvent {
   readonly type: string;
@@ -123,6 +123,10 @@ const checks: AgentChecks = {
     await ask(program, gateway, { model: 'acme/refused', without });
     assert.equal(gateway.simulator.calls.length, 30);
   },
+  'models whose providers speak Responses answer, any other says at once which interface it does not serve': (
+    program,
+    gateway,
+  ) => checkFormats('Codex', gateway, async (model) => (await ask(program, gateway, { model })).failure),
   'a provider that fails before its output is replaced': async (program, gateway) => {
     const { said } = await ask(program, gateway, { model: 'acme/rescued' });
     assert.match(said, /simulated by the provider globex/);

@@ -1,12 +1,15 @@
 // What the scripts that drive a coding agent have in common: the agent from npm under .cache/, a gateway with models that behave
 // and models that fail, and one line for each thing that was shown. Nothing is sent to anybody else.
-import { existsSync, rmSync } from 'node:fs';
+import assert from 'node:assert/strict';
+import { existsSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { projectRoot, Skipped, tryCommand } from '../../infra/verify/verify-step.ts';
 import type { InterfaceId } from '../../shared/foundation/constants/index.ts';
 import { newKey } from '../support/gateway-file.ts';
 import { type Harness, startHarness } from '../support/harness.ts';
 import useOneFolderForTheRun from '../support/temporary-folder.ts';
+import { formats, providersOfFormats } from './client-gateway.ts';
+import { formatRows } from './readme-table.ts';
 
 export interface CodingAgent {
   /** As its users call it. */
@@ -32,13 +35,16 @@ const behavioursOf = {
 
 const startGateway = (speaks: InterfaceId): Promise<Harness> =>
   startHarness({
-    models: Object.fromEntries(
-      Object.entries(behavioursOf).map(([id, behaviours]) => [
-        id,
-        behaviours.map((upstream, index) => ({ provider: ['acme', 'globex'][index] ?? '', upstream })),
-      ]),
-    ),
-    providers: { acme: { apis: [speaks] }, globex: { apis: [speaks] } },
+    models: {
+      ...providersOfFormats.models,
+      ...Object.fromEntries(
+        Object.entries(behavioursOf).map(([id, behaviours]) => [
+          id,
+          behaviours.map((upstream, index) => ({ provider: ['acme', 'globex'][index] ?? '', upstream })),
+        ]),
+      ),
+    },
+    providers: { ...providersOfFormats.providers, acme: { apis: [speaks] }, globex: { apis: [speaks] } },
     moreWorkspaces: [{ id: 'poor', credit_usd: '0', keys: [{ name: 'poor', key: poorKey }] }],
   });
 
@@ -57,6 +63,28 @@ async function install({ packageName, version, program }: CodingAgent): Promise<
 
 /** By what it shows. `program`: its path. */
 export type AgentChecks = Readonly<Record<string, (program: string, gateway: Harness) => Promise<void>>>;
+
+/**
+ * Holds the row of the agent in the README: a model whose providers speak another format is refused at once, in words that
+ * the agent shows. `failureOf`: what it says of a call to a model, undefined where it was answered.
+ */
+export async function checkFormats(
+  name: string,
+  gateway: Harness,
+  failureOf: (model: string) => Promise<string | undefined>,
+): Promise<void> {
+  const cells: Record<string, string> = {};
+  for (const format of formats) {
+    gateway.simulator.clear();
+    const failure = await failureOf(`formats/${format}`);
+    cells[format] = failure === undefined ? 'yes' : 'no';
+    if (failure === undefined) continue;
+    assert.match(failure, /No provider of .* serves the interface/);
+    assert.equal(gateway.simulator.calls.length, 0);
+  }
+  const readme = readFileSync(join(import.meta.dirname, 'README.md'), 'utf8');
+  assert.deepEqual(formatRows(readme)[name], cells, `${name}: formats in the README`);
+}
 
 async function runChecks(agent: CodingAgent, checks: AgentChecks): Promise<void> {
   useOneFolderForTheRun();

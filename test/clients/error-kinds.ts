@@ -1,6 +1,6 @@
 // One call of each kind that fails, as a client meets it.
 import type { Harness } from '../support/harness.ts';
-import { poorKey } from './client-gateway.ts';
+import { type ProviderName, poorKey, upstreams } from './client-gateway.ts';
 
 export interface ErrorKind {
   /** As the table of the README names it. */
@@ -47,3 +47,10 @@ export const errorKinds: readonly ErrorKind[] = [
   kind('limited for 30 s (429)', 'acme/limited', 'rate_limited', 'try again in 30 s', { isFinal: false }),
   kind('provider fails (502)', 'acme/failing', 'no_available_provider', 'failed', { isFinal: false }),
 ];
+
+/** Those that come of what a provider does, as one of them meets them: same message, same code. */
+export const kindsAt = (provider: ProviderName): readonly ErrorKind[] =>
+  errorKinds.flatMap((one) => {
+    const [, behaviour = ''] = one.model.split('/');
+    return behaviour !== 'echo' && behaviour in upstreams ? [{ ...one, model: `${provider}/${behaviour}` }] : [];
+  });

@@ -7,12 +7,12 @@ import { type BasePath, basePaths } from '../../shared/foundation/constants/inde
 import type { Harness } from '../support/harness.ts';
 import { aiSdk, aiSdkOpenai } from './ai-sdk-client.ts';
 import { gatewayFetch } from './ai-sdk-fetch.ts';
-import { baseUrlOf, countRequests, startClientGateway } from './client-gateway.ts';
-import { type ErrorKind, errorKinds, exampleTitle } from './error-kinds.ts';
+import { baseUrlOf, countRequests, startClientGateway, translatedFormats } from './client-gateway.ts';
+import { type ErrorKind, errorKinds, exampleTitle, kindsAt } from './error-kinds.ts';
 import { impatiently } from './impatient.ts';
 import { langchain } from './langchain-client.ts';
 import { onFailedAttempt } from './langchain-retries.ts';
-import { nodeClients } from './node-clients.ts';
+import { chatClients, nodeClients } from './node-clients.ts';
 import { clientRows, readsAs, requestRows } from './readme-table.ts';
 
 let gateway: Harness;
@@ -74,7 +74,7 @@ async function fail(name: string, base: BasePath, { model, keyOf }: ErrorKind): 
 /** Several tests look at the same failure. */
 const failures = new Map<string, Promise<Failure>>();
 function failureOf(name: string, base: BasePath, kind: ErrorKind): Promise<Failure> {
-  const id = [name, base, kind.title].join();
+  const id = [name, base, kind.model, kind.title].join();
   const failure = failures.get(id) ?? fail(name, base, kind);
   failures.set(id, failure);
   return failure;
@@ -86,6 +86,22 @@ describe.each(Object.keys(clients))('%s', (name) => {
     expect(text).toContain(kind.says);
     expect(codeOf(error)).toBe(kind.code);
   });
+});
+
+describe.each(Object.keys(chatClients))('%s', (name) => {
+  it.each(translatedFormats)(
+    'reads the same, and comes back as often, where a provider of %s fails',
+    async (provider) => {
+      const relayed = kindsAt('acme');
+      expect(relayed.map(({ title }) => title)).toHaveLength(6);
+      for (const [index, kind] of kindsAt(provider).entries()) {
+        const { error, text, requests } = await failureOf(name, '/openai/v1', kind);
+        const same = await failureOf(name, '/openai/v1', relayed[index] as ErrorKind);
+        expect([kind.title, codeOf(error), requests]).toEqual([kind.title, kind.code, same.requests]);
+        expect(text).toContain(kind.says);
+      }
+    },
+  );
 });
 
 describe('the README', () => {

@@ -1,10 +1,11 @@
-import { AIMessageChunk, HumanMessage, ToolMessage } from '@langchain/core/messages';
+import { AIMessageChunk, HumanMessage, ToolMessage, type UsageMetadata } from '@langchain/core/messages';
 import { ChatOpenAI, type ChatOpenAIFields } from '@langchain/openai';
 import { citySchema, labelSchema } from './client-gateway.ts';
 import {
   type ClientUnderTest,
   type Connection,
   question,
+  type Tokens,
   toolName,
   toolQuestion,
   toolResult,
@@ -14,26 +15,44 @@ const tools = [
   { type: 'function' as const, function: { name: toolName, description: 'Asks about a city', parameters: citySchema } },
 ];
 
+const tokensOf = (usage: UsageMetadata | undefined): Tokens => ({
+  input: usage?.input_tokens,
+  output: usage?.output_tokens,
+});
+
+async function wholeOf(stream: AsyncIterable<AIMessageChunk>, read: (text: string) => void = () => {}) {
+  let whole = new AIMessageChunk('');
+  for await (const chunk of stream) {
+    if (chunk.content !== '') read(String(chunk.content));
+    whole = whole.concat(chunk);
+  }
+  return whole;
+}
+
 export function langchain({ apiKey, ...configuration }: Connection, fields: ChatOpenAIFields = {}): ClientUnderTest {
-  const chat = (model: string) => new ChatOpenAI({ model, apiKey, configuration, ...fields });
+  const chat = (model: string, more: ChatOpenAIFields = {}) =>
+    new ChatOpenAI({ model, apiKey, configuration, ...fields, ...more });
   const labelled = (model: string) =>
     chat(model).withStructuredOutput<{ label: string }>(labelSchema, { name: 'label', method: 'jsonSchema' });
   return {
     async answer(model) {
-      const { content, response_metadata } = await chat(model).invoke(question);
-      return { text: String(content), cost: (response_metadata.usage as { cost?: number } | undefined)?.cost };
+      const { content, response_metadata, usage_metadata: usage } = await chat(model).invoke(question);
+      const { cost } = (response_metadata.usage ?? {}) as { cost?: number };
+      return { text: String(content), cost, tokens: tokensOf(usage) };
     },
-    async stream(model) {
-      let whole = new AIMessageChunk('');
-      for await (const chunk of await chat(model).stream(question)) whole = whole.concat(chunk);
-      return String(whole.content);
+    async stream(model, read) {
+      return tokensOf((await wholeOf(await chat(model).stream(question), read)).usage_metadata);
     },
-    async tools(model) {
-      const bound = chat(model).bindTools(tools);
-      const first = await bound.invoke([new HumanMessage(toolQuestion)]);
+    async tools(model, { stream = false, effort } = {}) {
+      const bound = chat(model, effort === undefined ? {} : { modelKwargs: { reasoning_effort: effort } }).bindTools(
+        tools,
+      );
+      const ask = async (messages: (HumanMessage | AIMessageChunk | ToolMessage)[]) =>
+        stream ? wholeOf(await bound.stream(messages)) : bound.invoke(messages);
+      const first = await ask([new HumanMessage(toolQuestion)]);
       const calls = first.tool_calls ?? [];
       const results = calls.map(({ id = '' }) => new ToolMessage({ tool_call_id: id, content: toolResult }));
-      const last = await bound.invoke([new HumanMessage(toolQuestion), first, ...results]);
+      const last = await ask([new HumanMessage(toolQuestion), first, ...results]);
       return { text: String(last.content), asked: calls.map(({ args }) => args) };
     },
     schema: (model) => labelled(model).invoke(question),

@@ -1,6 +1,6 @@
 // LangChain.js through the running gateway.
 
-import { AIMessageChunk, HumanMessage, ToolMessage } from '@langchain/core/messages';
+import { type AIMessageChunk, HumanMessage, ToolMessage } from '@langchain/core/messages';
 import { ChatOpenAI, type ChatOpenAIFields } from '@langchain/openai';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '#jest';
 import type { Harness } from '../support/harness.ts';
@@ -10,6 +10,7 @@ import {
   functionAlias,
   imageUrl,
   labelSchema,
+  providers,
   startClientGateway,
   toolNames,
   uuidPattern,
@@ -62,11 +63,14 @@ describe('LangChain', () => {
     expect([second.tool_calls, second.response_metadata.finish_reason]).toEqual([[], 'stop']);
   });
 
-  it('puts parallel tool calls of a stream together', async () => {
-    let whole = new AIMessageChunk('');
-    for await (const chunk of await chat('acme/tools').bindTools(tools).stream('Hello')) whole = whole.concat(chunk);
-    expect(whole.tool_calls).toEqual(bothTools);
-  });
+  it.each(providers)(
+    'shows thinking where a provider calls it reasoning_content, which only a relayed one does: %s',
+    async (provider) => {
+      const { content, additional_kwargs: more } = await chat(`${provider}/reasoning`).invoke('Hello');
+      expect(content).toContain('Hello!');
+      expect('reasoning_content' in more).toBe(provider === 'acme');
+    },
+  );
 
   it('gets an object that satisfies its schema', async () => {
     const model = chat('acme/echo').withStructuredOutput(labelSchema, { name: 'label', method: 'jsonSchema' });

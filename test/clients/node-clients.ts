@@ -1,4 +1,5 @@
 import { aiSdk, aiSdkOpenai } from './ai-sdk-client.ts';
+import { type Format, translatedFormats } from './client-gateway.ts';
 import type { ClientUnderTest, Connection } from './client-under-test.ts';
 import { langchain } from './langchain-client.ts';
 import { openaiAgents, openaiAgentsDefault } from './openai-agents-client.ts';
@@ -8,16 +9,20 @@ import { openaiResponses } from './openai-responses-client.ts';
 type Clients = Readonly<Record<string, (connection: Connection) => ClientUnderTest>>;
 
 /** By the names that the README gives them. */
+export const chatClients: Clients = {
+  openai: openaiClient,
+  'AI SDK': aiSdk,
+  'LangChain.js': langchain,
+  '@openai/agents': openaiAgents,
+};
+
 export const responsesClients: Clients = {
   'openai, Responses': openaiResponses,
   'AI SDK, openai()': aiSdkOpenai,
   '@openai/agents, default': openaiAgentsDefault,
 };
 
-export const nodeClients: Clients = {
-  openai: openaiClient,
-  'AI SDK': aiSdk,
-  'LangChain.js': langchain,
-  '@openai/agents': openaiAgents,
-  ...responsesClients,
-};
+export const nodeClients: Clients = { ...chatClients, ...responsesClients };
+
+/** What a provider may speak for a client of chat completions. Of the other interfaces none is translated. */
+export const chatFormats: readonly Format[] = ['chat-completions', ...translatedFormats];

@@ -1,10 +1,11 @@
-import { Agent, OpenAIChatCompletionsModel, OpenAIProvider, Runner, tool } from '@openai/agents';
+import { Agent, OpenAIChatCompletionsModel, OpenAIProvider, Runner, tool, type Usage } from '@openai/agents';
 import OpenAI from 'openai';
 import * as z from 'zod';
 import {
   type ClientUnderTest,
   type Connection,
   question,
+  type Tokens,
   toolName,
   toolQuestion,
   toolResult,
@@ -22,23 +23,26 @@ export function openaiAgentsDefault(connection: Connection): ClientUnderTest {
   return clientOf(new Runner({ tracingDisabled: true, modelProvider }), (model) => model);
 }
 
+const tokensOf = ({ inputTokens: input, outputTokens: output }: Usage): Tokens => ({ input, output });
+
 function clientOf(runner: Runner, modelOf: (model: string) => string | OpenAIChatCompletionsModel): ClientUnderTest {
   const agent = (model: string) => new Agent({ name: 'helper', model: modelOf(model) });
   const labelled = (model: string) =>
     new Agent({ name: 'labeller', model: modelOf(model), outputType: z.object({ label: z.string() }) });
+  async function streamed(running: Agent, asked: string, read: (text: string) => void = () => {}) {
+    const result = await runner.run(running, asked, { stream: true });
+    for await (const text of result.toTextStream()) read(text);
+    await result.completed;
+    return result;
+  }
   return {
     async answer(model) {
-      const { finalOutput = '', rawResponses } = await runner.run(agent(model), question);
-      return { text: finalOutput, cost: (rawResponses[0]?.providerData as { usage?: { cost?: number } })?.usage?.cost };
+      const { finalOutput = '', rawResponses, state } = await runner.run(agent(model), question);
+      const { usage } = (rawResponses[0]?.providerData ?? {}) as { usage?: { cost?: number } };
+      return { text: finalOutput, cost: usage?.cost, tokens: tokensOf(state.usage) };
     },
-    async stream(model) {
-      const result = await runner.run(agent(model), question, { stream: true });
-      let text = '';
-      for await (const part of result.toTextStream()) text += part;
-      await result.completed;
-      return text;
-    },
-    async tools(model) {
+    stream: async (model, read) => tokensOf((await streamed(agent(model), question, read)).state.usage),
+    async tools(model, { stream = false, effort } = {}) {
       const asked: unknown[] = [];
       const weather = tool({
         name: toolName,
@@ -49,11 +53,14 @@ function clientOf(runner: Runner, modelOf: (model: string) => string | OpenAICha
           return toolResult;
         },
       });
-      const { finalOutput = '' } = await runner.run(agent(model).clone({ tools: [weather] }), toolQuestion);
+      const modelSettings = effort === undefined ? {} : { reasoning: { effort } };
+      const asking = agent(model).clone({ tools: [weather], modelSettings });
+      const run = stream ? streamed(asking, toolQuestion) : runner.run(asking, toolQuestion);
+      const { finalOutput = '' } = await run;
       return { text: finalOutput, asked };
     },
     schema: async (model) => (await runner.run(labelled(model), question)).finalOutput,
-    async streamedSchema(model) {
+    streamedSchema: async (model) => {
       const result = await runner.run(labelled(model), question, { stream: true });
       await result.completed;
       return result.finalOutput;

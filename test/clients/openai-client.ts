@@ -6,6 +6,7 @@ import {
   type ClientUnderTest,
   type Connection,
   question,
+  type Tokens,
   toolName,
   toolQuestion,
   toolResult,
@@ -13,41 +14,55 @@ import {
 
 const messages: OpenAI.ChatCompletionMessageParam[] = [{ role: 'user', content: question }];
 const response_format = zodResponseFormat(z.object({ label: z.string() }), 'label');
+const tokensOf = (usage: OpenAI.CompletionUsage | null | undefined): Tokens => ({
+  input: usage?.prompt_tokens,
+  output: usage?.completion_tokens,
+});
+
+const weather = {
+  name: toolName,
+  description: 'Asks about a city',
+  parameters: { ...citySchema, required: [...citySchema.required] },
+};
 
 export function openaiClient(connection: Connection): ClientUnderTest {
   const { completions } = new OpenAI(connection).chat;
   return {
     async answer(model) {
       const { choices, usage } = await completions.create({ model, messages });
-      return { text: choices[0]?.message.content ?? '', cost: (usage as { cost?: number } | undefined)?.cost };
+      const { cost } = (usage ?? {}) as { cost?: number };
+      return { text: choices[0]?.message.content ?? '', cost, tokens: tokensOf(usage) };
     },
-    async stream(model) {
-      let text = '';
-      const chunks = await completions.create({ model, messages, stream: true });
-      for await (const { choices } of chunks) text += choices[0]?.delta.content ?? '';
-      return text;
+    async stream(model, read) {
+      const stream_options = { include_usage: true };
+      let tokens = tokensOf(undefined);
+      for await (const chunk of await completions.create({ model, messages, stream: true, stream_options })) {
+        if (chunk.usage) tokens = tokensOf(chunk.usage);
+        const text = chunk.choices[0]?.delta.content;
+        if (text) read(text);
+      }
+      return tokens;
     },
-    async tools(model) {
+    async tools(model, { stream = false, effort } = {}) {
       const asked: unknown[] = [];
-      const runner = completions.runTools({
-        model,
-        messages: [{ role: 'user', content: toolQuestion }],
-        tools: [
-          {
-            type: 'function',
-            function: {
-              name: toolName,
-              description: 'Asks about a city',
-              parameters: { ...citySchema, required: [...citySchema.required] },
-              parse: (text: string): object => JSON.parse(text),
-              function: (args: object) => {
-                asked.push(args);
-                return toolResult;
-              },
-            },
+      const tool = {
+        type: 'function' as const,
+        function: {
+          ...weather,
+          parse: (text: string): object => JSON.parse(text),
+          function: (args: object) => {
+            asked.push(args);
+            return toolResult;
           },
-        ],
-      });
+        },
+      };
+      const body = {
+        model,
+        messages: [{ role: 'user' as const, content: toolQuestion }],
+        tools: [tool],
+        ...(effort === undefined ? {} : { reasoning_effort: effort }),
+      };
+      const runner = stream ? completions.runTools({ ...body, stream }) : completions.runTools(body);
       return { text: (await runner.finalContent()) ?? '', asked };
     },
     async schema(model) {
@@ -58,6 +73,31 @@ export function openaiClient(connection: Connection): ClientUnderTest {
       const stream = completions.stream({ model, messages, response_format });
       const { choices } = await stream.finalChatCompletion();
       return choices[0]?.message.parsed;
+    },
+  };
+}
+
+/** Without the loop of the SDK: the message of the model goes back as it came. */
+export function openaiByHand(connection: Connection): Pick<ClientUnderTest, 'tools'> {
+  const { completions } = new OpenAI(connection).chat;
+  return {
+    async tools(model, { stream = false, effort } = {}) {
+      const ask = async (asked: OpenAI.ChatCompletionMessageParam[]) => {
+        const body = {
+          model,
+          messages: asked,
+          tools: [{ type: 'function' as const, function: weather }],
+          ...(effort === undefined ? {} : { reasoning_effort: effort }),
+        };
+        const { choices } = await (stream ? completions.stream(body).finalChatCompletion() : completions.create(body));
+        return choices[0]?.message as OpenAI.ChatCompletionMessage;
+      };
+      const asking: OpenAI.ChatCompletionMessageParam[] = [{ role: 'user', content: toolQuestion }];
+      const first = await ask(asking);
+      const calls = first.tool_calls?.filter((call) => call.type === 'function') ?? [];
+      const results = calls.map(({ id }) => ({ role: 'tool' as const, tool_call_id: id, content: toolResult }));
+      const { content } = await ask([...asking, first, ...results]);
+      return { text: content ?? '', asked: calls.map(({ function: called }) => JSON.parse(called.arguments)) };
     },
   };
 }

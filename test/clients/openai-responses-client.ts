@@ -6,6 +6,7 @@ import {
   type ClientUnderTest,
   type Connection,
   question,
+  type Tokens,
   toolName,
   toolQuestion,
   toolResult,
@@ -15,6 +16,10 @@ const text = { format: zodTextFormat(z.object({ label: z.string() }), 'label') }
 const tools: OpenAI.Responses.FunctionTool[] = [
   { type: 'function', name: toolName, description: 'Asks about a city', parameters: citySchema, strict: true },
 ];
+const tokensOf = (usage: OpenAI.Responses.ResponseUsage | undefined): Tokens => ({
+  input: usage?.input_tokens,
+  output: usage?.output_tokens,
+});
 
 /** The interface that OpenAI shows first. */
 export function openaiResponses(connection: Connection): ClientUnderTest {
@@ -22,18 +27,23 @@ export function openaiResponses(connection: Connection): ClientUnderTest {
   return {
     async answer(model) {
       const { output_text, usage } = await responses.create({ model, input: question });
-      return { text: output_text, cost: (usage as { cost?: number } | undefined)?.cost };
+      return { text: output_text, cost: (usage as { cost?: number } | undefined)?.cost, tokens: tokensOf(usage) };
     },
-    async stream(model) {
-      let whole = '';
+    async stream(model, read) {
+      let tokens = tokensOf(undefined);
       for await (const event of await responses.create({ model, input: question, stream: true })) {
-        if (event.type === 'response.output_text.delta') whole += event.delta;
+        if (event.type === 'response.output_text.delta') read(event.delta);
+        if (event.type === 'response.completed') tokens = tokensOf(event.response.usage);
       }
-      return whole;
+      return tokens;
     },
-    async tools(model) {
+    async tools(model, { stream = false, effort } = {}) {
       const asked: unknown[] = [];
-      const first = await responses.create({ model, input: toolQuestion, tools });
+      const ask = (input: string | OpenAI.Responses.ResponseInput) => {
+        const body = { model, input, tools, ...(effort === undefined ? {} : { reasoning: { effort } }) };
+        return stream ? responses.stream(body).finalResponse() : responses.create(body);
+      };
+      const first = await ask(toolQuestion);
       const results = first.output.flatMap((item) => {
         if (item.type !== 'function_call') return [];
         asked.push(JSON.parse(item.arguments));
@@ -45,7 +55,7 @@ export function openaiResponses(connection: Connection): ClientUnderTest {
         ...first.output,
         ...results,
       ] as OpenAI.Responses.ResponseInput;
-      return { text: (await responses.create({ model, input, tools })).output_text, asked };
+      return { text: (await ask(input)).output_text, asked };
     },
     schema: async (model) => (await responses.parse({ model, input: question, text })).output_parsed,
     async streamedSchema(model) {

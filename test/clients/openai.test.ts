@@ -6,19 +6,15 @@ import * as z from 'zod';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '#jest';
 import type { Harness } from '../support/harness.ts';
 import {
-  citySchema,
   countRequests,
   type FunctionFacts,
   functionAlias,
   imageUrl,
-  modelsByFormat,
   startClientGateway,
-  toolNames,
   uuidPattern,
 } from './client-gateway.ts';
 
-const messages: OpenAI.ChatCompletionMessageParam[] = [{ role: 'user', content: 'Call both tools' }];
-const tools = toolNames.map((name) => ({ type: 'function' as const, function: { name, parameters: citySchema } }));
+const messages: OpenAI.ChatCompletionMessageParam[] = [{ role: 'user', content: 'Hello' }];
 
 describe('the stock openai client', () => {
   let gateway: Harness;
@@ -30,45 +26,6 @@ describe('the stock openai client', () => {
   });
   afterAll(() => gateway.stop());
   beforeEach(() => gateway.simulator.clear());
-
-  it.each(modelsByFormat)('gets parallel tool calls of %s, and gives their results back', async (model) => {
-    const first = await client.chat.completions.create({ model, messages, tools });
-    const [choice] = first.choices;
-    if (choice === undefined) throw new Error('no choice');
-    const calls = choice.message.tool_calls?.filter((call) => call.type === 'function') ?? [];
-    expect(calls.map(({ function: called }) => [called.name, JSON.parse(called.arguments)])).toEqual(
-      toolNames.map((name) => [name, { city: 'text' }]),
-    );
-    const results = calls.map(({ id }) => ({ role: 'tool' as const, tool_call_id: id, content: 'sunny' }));
-    const second = await client.chat.completions.create({
-      model,
-      messages: [...messages, choice.message, ...results],
-      tools,
-    });
-    expect(second.choices[0]?.finish_reason).toBe('stop');
-  });
-
-  it.each(modelsByFormat)('runs both tools of a stream of %s by itself, to the last answer', async (model) => {
-    const asked: unknown[] = [];
-    const runner = client.chat.completions.runTools({
-      model,
-      messages,
-      stream: true,
-      tools: tools.map(({ type, function: { name, parameters } }) => ({
-        type,
-        function: {
-          name,
-          description: 'Asks about a city',
-          parameters: { ...parameters, required: [...parameters.required] },
-          parse: (text: string): object => JSON.parse(text),
-          function: (args: object) => asked.push(args),
-        },
-      })),
-    });
-    expect(await runner.finalContent()).toBeTruthy();
-    expect(asked).toEqual([{ city: 'text' }, { city: 'text' }]);
-    expect(gateway.simulator.calls).toHaveLength(2);
-  });
 
   it('gets an object that satisfies its schema, already parsed', async () => {
     const format = zodResponseFormat(z.object({ label: z.string() }), 'label');

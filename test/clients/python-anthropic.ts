@@ -1,10 +1,13 @@
 // The client of Anthropic for Python: what came of it is held against what its users should see.
 import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { runCommand } from '../../infra/verify/verify-step.ts';
+import { formats } from './client-gateway.ts';
 import { errorKinds } from './error-kinds.ts';
 import { virtualEnvironment } from './python-environment.ts';
 import { startCountedGateway } from './python-gateway.ts';
+import { formatRows } from './readme-table.ts';
 
 interface SeenError {
   readonly class: string;
@@ -21,6 +24,9 @@ interface Seen {
   readonly tools: { readonly blocks: readonly string[]; readonly text: string };
   readonly count: number;
   readonly broken: SeenError;
+  readonly cut: SeenError;
+  /** Null where an answer came. */
+  readonly formats: Readonly<Record<string, SeenError | null>>;
   readonly errors: readonly (SeenError & { readonly requests: number })[];
 }
 
@@ -34,7 +40,7 @@ const classes: Readonly<Record<string, readonly [errorClass: string, type: strin
   503: ['ServiceUnavailableError', 'overloaded_error'],
 };
 
-function check({ message, stream, tools, count, broken, errors }: Seen): void {
+function check({ message, stream, tools, count, broken, cut, formats: seenAt, errors }: Seen): void {
   assert.match(message.text, /^Hello! You wrote “Hello”/);
   assert.match(message.request_id, /^[0-9a-f-]{36}$/);
   assert.ok(Number(message.cost) > 0);
@@ -42,8 +48,17 @@ function check({ message, stream, tools, count, broken, errors }: Seen): void {
   assert.deepEqual([tools.blocks[0], tools.blocks.includes('tool_use')], ['thinking', true]);
   assert.match(tools.text, /^The tools answered “sunny”/);
   assert.ok(count > 0);
-  assert.equal(broken.code, 'no_available_provider');
-  assert.match(broken.text, /The stream broke off/);
+  for (const { code, text } of [broken, cut]) {
+    assert.equal(code, 'no_available_provider');
+    assert.match(text, /The stream broke off/);
+  }
+  const cells = formats.map((format) => {
+    const failed = seenAt[format];
+    if (failed !== null) assert.equal(failed?.code, 'model_not_routable');
+    return [format, failed === null ? 'yes' : 'no'];
+  });
+  const readme = readFileSync(join(import.meta.dirname, 'README.md'), 'utf8');
+  assert.deepEqual(formatRows(readme)['anthropic (Python)'], Object.fromEntries(cells), 'formats in the README');
   for (const [index, kind] of errorKinds.entries()) {
     const seen = errors[index];
     const [, status = ''] = /\((\d{3})\)/.exec(kind.title) ?? [];
@@ -63,7 +78,7 @@ export async function runAnthropic(): Promise<string> {
   const { gateway, origin, stop } = await startCountedGateway();
   try {
     const kinds = errorKinds.map(({ model, keyOf }) => ({ model, key: keyOf(gateway) }));
-    const asked = JSON.stringify({ origin, key: gateway.key, kinds });
+    const asked = JSON.stringify({ origin, key: gateway.key, kinds, formats });
     const output = await runCommand(python, [join(import.meta.dirname, 'python/check_anthropic.py')], {
       env: { GW_CLIENTS: asked, PYTHONDONTWRITEBYTECODE: '1' },
     });

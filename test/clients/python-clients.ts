@@ -5,11 +5,14 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { runCommand, Skipped, tryCommand } from '../../infra/verify/verify-step.ts';
 import { basePaths } from '../../shared/foundation/constants/index.ts';
-import { errorKinds, exampleTitle } from './error-kinds.ts';
+import { formats, type ProviderName, translatedFormats } from './client-gateway.ts';
+import { type ErrorKind, errorKinds, exampleTitle, kindsAt } from './error-kinds.ts';
+import { chatFormats } from './node-clients.ts';
 import { runAnthropic } from './python-anthropic.ts';
 import { virtualEnvironment } from './python-environment.ts';
 import { startCountedGateway } from './python-gateway.ts';
-import { clientRows, readsAs, requestRows } from './readme-table.ts';
+import { clientRows, formatRows, readsAs, requestRows, thinkingRows } from './readme-table.ts';
+import { isSentBack, shownAs } from './sent-back.ts';
 
 /** Files of requirements: some libraries want version 2 of OpenAI's. */
 const sets = ['openai-3', 'openai-2'] as const;
@@ -22,19 +25,29 @@ interface Seen {
   readonly features: Readonly<Record<string, unknown>>;
   readonly errors: readonly { readonly requests: number; readonly text: string | null }[];
 }
-type SeenOfClient = Readonly<Record<(typeof basePaths)[number], Seen>>;
+type SeenOfBases = Readonly<Record<(typeof basePaths)[number], Seen>>;
+
+interface SeenOfClient {
+  readonly bases: SeenOfBases;
+  /** Its answers at providers of each format. */
+  readonly formats: Readonly<Record<string, unknown>>;
+  /** Below /openai/v1, at providers of each format into which the gateway translates. */
+  readonly translated: Readonly<Record<ProviderName, Seen>>;
+  /** By provider, of a whole answer and of a stream: the last text, and what the provider got. */
+  readonly thinking?: Readonly<Record<string, readonly { readonly text: unknown; readonly bodies: unknown[] }[]>>;
+}
 
 const label = { label: 'text' };
 const failureIn = (outcome: unknown): string => String((outcome as { failed?: string } | undefined)?.failed);
 
 /** Ids of three answers: two of one Idempotency-Key, one of another. */
 function checkKeyed([first = '', again, other]: readonly string[]): void {
-  assert.match(first, /^chatcmpl/);
+  assert.match(first, /^[\w-]{8,}$/);
   assert.equal(again, first, 'the same Idempotency-Key gets the stored answer');
   assert.notEqual(other, first);
 }
 
-function checkFeatures(name: string, base: string, { features }: Seen): void {
+function checkFeatures(name: string, base: string, features: Seen['features']): void {
   const {
     answer,
     stream,
@@ -42,11 +55,14 @@ function checkFeatures(name: string, base: string, { features }: Seen): void {
     schema,
     streamed_schema: streamedSchema,
     broken_stream: brokenStream,
+    cut_stream: cutStream,
     keyed,
   } = features;
   assert.match(String(answer), /^Hello! /);
   if (stream !== undefined) assert.match(String(stream), /^Hello! You wrote “Hello”/);
-  if (stream !== undefined) assert.match(failureIn(brokenStream), /The stream broke off after its first output/);
+  for (const broken of stream === undefined ? [] : [brokenStream, cutStream]) {
+    assert.match(failureIn(broken), /The stream broke off after its first output/);
+  }
   if (tools !== undefined) assert.match(String(tools), /^The tools answered “sunny”/);
   if (keyed !== undefined) checkKeyed(keyed as readonly string[]);
   assert.deepEqual(schema, label);
@@ -60,27 +76,75 @@ function checkErrors({ errors }: Seen): void {
   }
 }
 
-const countsOf = (seen: SeenOfClient): string[] =>
+const countsOf = (seen: SeenOfBases): string[] =>
   errorKinds.map((_kind, index) => basePaths.map((base) => seen[base].errors[index]?.requests).join(' → '));
 
 /** Rows of the README: `name, setting` is a variant of a client, with no row of its own. */
-function checkReadme(readme: string, name: string, seen: SeenOfClient): void {
+function checkReadme(readme: string, name: string, seen: SeenOfBases): void {
   assert.deepEqual(requestRows(readme)[name], countsOf(seen), `${name}: requests in the README`);
   if (name.includes(', ')) return;
   const example = errorKinds.findIndex(({ title }) => title === exampleTitle);
-  const read = (base: keyof SeenOfClient) =>
+  const read = (base: keyof SeenOfBases) =>
     readsAs(seen[base].errors[example]?.text ?? '', errorKinds[example] as never);
   const [, cost] = seen['/openai/v1'].features.answer as [string, number | null];
   const row = { showsCost: cost !== null, reads: { '/openai/v1': read('/openai/v1'), '/v1': read('/v1') } };
   assert.deepEqual(clientRows(readme)[name], row, `${name}: its row in the README`);
 }
 
+/** At providers of every format: what answers works as at one of chat completions, and what cannot answer says so. */
+function checkFormats(readme: string, name: string, seen: SeenOfClient): void {
+  const { bases, formats: answers, translated, thinking } = seen;
+  const cells: Record<string, string> = {};
+  for (const format of formats) {
+    const failure = failureIn(answers[format]);
+    cells[format] = failure === 'undefined' ? 'yes' : 'no';
+    if (failure !== 'undefined') assert.match(failure, /No provider of .* serves the interface/);
+  }
+  const served = speakResponses.has(name) ? ['responses'] : chatFormats;
+  assert.deepEqual(
+    formats.filter((format) => cells[format] === 'yes'),
+    served,
+  );
+  // A setting, such as a number of retries, is the same client.
+  if (!name.includes('=')) assert.deepEqual(formatRows(readme)[name], cells, `${name}: formats in the README`);
+  for (const [provider, { features, errors }] of Object.entries(translated)) {
+    checkFeatures(name, '/openai/v1', features);
+    for (const [index, { title, says }] of kindsAt(provider as ProviderName).entries()) {
+      const { requests, text } = errors[index] ?? {};
+      assert.ok(text?.includes(says), `${provider}, ${title} reads ${text}`);
+      const same = bases['/openai/v1'].errors[errorKinds.findIndex((one) => one.title === title)];
+      assert.equal(requests, same?.requests, `${name}: requests at ${provider}, ${title}`);
+    }
+  }
+  if (thinking === undefined) return;
+  const [messages, converse, gemini] = translatedFormats.map((format) => {
+    const [whole, streamed] = (thinking[format] ?? []).map(({ text, bodies }) => {
+      assert.match(String(text), /^The tools answered “sunny”/);
+      return isSentBack(bodies);
+    });
+    return shownAs(whole === true, streamed === true);
+  });
+  assert.equal(converse, messages);
+  const shown = { 'Claude (messages, converse)': messages, 'Gemini (generate-content)': gemini };
+  assert.deepEqual(thinkingRows(readme)[`${name}, the message as it came`], shown, `${name}: thinking in the README`);
+}
+
 async function runSet(set: string): Promise<string> {
   const python = await virtualEnvironment(`requirements-${set}.txt`);
   const { gateway, origin, stop } = await startCountedGateway();
   try {
-    const kinds = errorKinds.map(({ model, keyOf }) => ({ model, key: keyOf(gateway) }));
-    const asked = JSON.stringify({ origin, key: gateway.key, bases: basePaths, kinds });
+    const askedOf = (list: readonly ErrorKind[]) => list.map(({ model, keyOf }) => ({ model, key: keyOf(gateway) }));
+    const asked = JSON.stringify({
+      origin,
+      key: gateway.key,
+      bases: basePaths,
+      kinds: askedOf(errorKinds),
+      kinds_at: Object.fromEntries(translatedFormats.map((format) => [format, askedOf(kindsAt(format))])),
+      formats,
+      translated: translatedFormats,
+      speak_responses: [...speakResponses],
+      simulator: `${new URL(gateway.simulator.url).origin}/simulator`,
+    });
     const output = await runCommand(python, [join(import.meta.dirname, 'python/check.py'), set], {
       env: { GW_CLIENTS: asked, PYTHONDONTWRITEBYTECODE: '1' },
     });
@@ -89,9 +153,10 @@ async function runSet(set: string): Promise<string> {
     );
     const readme = readFileSync(join(import.meta.dirname, 'README.md'), 'utf8');
     for (const [name, seen] of clients) {
-      for (const base of basePaths) checkFeatures(name, base, seen[base]);
-      checkErrors(seen['/openai/v1']);
-      checkReadme(readme, name, seen);
+      for (const base of basePaths) checkFeatures(name, base, seen.bases[base].features);
+      checkErrors(seen.bases['/openai/v1']);
+      checkReadme(readme, name, seen.bases);
+      checkFormats(readme, name, seen);
     }
     return clients.map(([name]) => name).join(', ');
   } finally {

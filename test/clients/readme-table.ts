@@ -46,3 +46,27 @@ export function readsAs(text: string, { code, says }: ErrorKind): string {
   if (text.includes(code)) return hasMessage ? 'code and message' : 'code';
   return hasMessage ? 'message' : 'status alone';
 }
+
+/** The rows of the table below a heading: client → its cells by the names of the columns. */
+function rowsBelow(readme: string, heading: string): Readonly<Record<string, Readonly<Record<string, string>>>> {
+  const [, section = ''] = readme.split(`\n${heading}\n`);
+  const table = section
+    .trimStart()
+    .split('\n\n')
+    .find((block) => block.startsWith('| client'))
+    ?.split('\n')
+    .map(cellsOf);
+  const [[, ...columns] = [], , ...rows] = table ?? [];
+  return Object.fromEntries(
+    rows.map(([name = '', ...cells]) => [
+      name,
+      Object.fromEntries(columns.map((column, index) => [column, cells[index] ?? ''])),
+    ]),
+  );
+}
+
+/** Client → format → yes or no. */
+export const formatRows = (readme: string) => rowsBelow(readme, '## At providers of every format');
+
+/** Client → maker of the model → what of its thinking the client sends back. */
+export const thinkingRows = (readme: string) => rowsBelow(readme, '## Thinking across tool calls');

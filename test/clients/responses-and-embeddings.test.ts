@@ -1,12 +1,15 @@
 // The stock clients on Responses and Embeddings, where the tests over all clients do not look.
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { createOpenAI } from '@ai-sdk/openai';
 import { embedMany, generateText, streamText } from 'ai';
 import OpenAI from 'openai';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '#jest';
 import type { Harness } from '../support/harness.ts';
-import { baseUrlOf, countRequests, imageUrl, startClientGateway } from './client-gateway.ts';
+import { baseUrlOf, countRequests, formats, imageUrl, startClientGateway } from './client-gateway.ts';
 import { errorKinds } from './error-kinds.ts';
 import { impatiently } from './impatient.ts';
+import { formatRows } from './readme-table.ts';
 
 let gateway: Harness;
 let client: OpenAI;
@@ -16,6 +19,8 @@ beforeAll(async () => {
 });
 afterAll(() => gateway.stop());
 beforeEach(() => gateway.simulator.clear());
+
+const readme = readFileSync(join(import.meta.dirname, 'README.md'), 'utf8');
 
 const openClient = (more: ConstructorParameters<typeof OpenAI>[0] = {}) =>
   new OpenAI({ baseURL: baseUrlOf(gateway, '/openai/v1'), apiKey: gateway.key, ...more });
@@ -118,6 +123,21 @@ describe('vectors', () => {
     for (const [index, { embedding }] of floats.data.entries()) {
       expect(alone.data[index]?.embedding).toEqual([...new Float32Array(embedding)]);
     }
+  });
+
+  it('come from providers that speak Embeddings, and any other model says that it serves none', async () => {
+    const served: string[] = [];
+    for (const format of formats) {
+      const asked = client.embeddings.create({ model: `formats/${format}`, input: 'Hello' });
+      const code = await asked.then(
+        () => void served.push(format),
+        (error: { code: unknown }) => error.code,
+      );
+      if (code !== undefined) expect([format, code]).toEqual([format, 'model_not_routable']);
+    }
+    expect(served).toEqual(['embeddings']);
+    const cells = Object.fromEntries(formats.map((format) => [format, served.includes(format) ? 'yes' : 'no']));
+    expect(formatRows(readme)['openai, Embeddings']).toEqual(cells);
   });
 
   it('come to the AI SDK, one for each value', async () => {

@@ -46,17 +46,39 @@ def outcome(work):
         return {"failed": f"{type(error).__name__}: {error}"}
 
 
-def features(client):
-    seen = {"answer": outcome(lambda: client.answer("acme/echo"))}
+def provider_calls(simulator):
+    """The bodies that providers got since this was asked last."""
+    with urllib.request.urlopen(f"{simulator}/calls") as answer:
+        calls = json.loads(answer.read())
+    urllib.request.urlopen(urllib.request.Request(f"{simulator}/calls", method="DELETE")).close()
+    return [call["body"] for call in calls]
+
+
+def features(client, provider):
+    model = f"{provider}/echo"
+    seen = {"answer": outcome(lambda: client.answer(model))}
     for name in ("stream", "tools", "schema", "streamed_schema"):
         method = getattr(client, name)
         if method is not None:
-            seen[name] = outcome(lambda: method("acme/echo"))
+            seen[name] = outcome(lambda: method(model))
     if hasattr(client, "keyed"):
         keys = [uuid.uuid4().hex] * 2 + [uuid.uuid4().hex]
-        seen["keyed"] = [outcome(lambda: client.keyed("acme/echo", key)) for key in keys]
+        seen["keyed"] = [outcome(lambda: client.keyed(model, key)) for key in keys]
     if client.stream is not None:
-        seen["broken_stream"] = outcome(lambda: client.stream("acme/broken"))
+        seen["broken_stream"] = outcome(lambda: client.stream(f"{provider}/broken"))
+        seen["cut_stream"] = outcome(lambda: client.stream(f"{provider}/cut"))
+    return seen
+
+
+def thinking(client, providers, simulator):
+    """By provider: what it got while its model thought and called tools, of a whole answer and of a stream."""
+    seen = {}
+    for provider in providers:
+        seen[provider] = []
+        for stream in (False, True):
+            provider_calls(simulator)
+            text = outcome(lambda: client.thinking_tools(f"{provider}/thinking", stream))
+            seen[provider].append({"text": text, "bodies": provider_calls(simulator)})
     return seen
 
 
@@ -75,13 +97,25 @@ def main():
     without_pauses()
     seen = {}
     for name, client in CLIENTS[sys.argv[1]].items():
-        seen[name] = {}
+        bases = {}
         for base in asked["bases"]:
             open_client = lambda key: client(f"{origin}{base}", key)
-            seen[name][base] = {
-                "features": features(open_client(asked["key"])),
+            bases[base] = {
+                "features": features(open_client(asked["key"]), "acme"),
                 "errors": errors(open_client, origin, kinds),
             }
+        opened = open_client(asked["key"])
+        reached = [*([] if name in asked["speak_responses"] else asked["translated"])]
+        seen[name] = {
+            "bases": bases,
+            "formats": {one: outcome(lambda: opened.answer(f"formats/{one}")) for one in asked["formats"]},
+            "translated": {
+                one: {"features": features(opened, one), "errors": errors(open_client, origin, asked["kinds_at"][one])}
+                for one in reached
+            },
+        }
+        if hasattr(opened, "thinking_tools"):
+            seen[name]["thinking"] = thinking(opened, reached, asked["simulator"])
     # One line of its own: libraries print what they like.
     print(f"\n{json.dumps(seen)}", file=sys.stderr)
 

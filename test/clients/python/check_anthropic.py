@@ -107,6 +107,10 @@ def main():
         "tools": tools(client),
         "count": client.messages.count_tokens(model="acme/echo", **counted).input_tokens,
         "broken": failure(lambda: final_of(client, model="acme/broken")),
+        "cut": failure(lambda: final_of(client, model="messages/cut")),
+        "formats": {
+            one: failure(lambda: client.messages.create(model=f"formats/{one}", **HELLO)) for one in asked["formats"]
+        },
         "errors": errors(origin, asked["kinds"]),
     }
     # One line of its own: libraries print what they like.

@@ -57,6 +57,21 @@ class OpenAiSdk:
         last = self.completions.create(model=model, messages=[*messages, first, *results], tools=[TOOL])
         return last.choices[0].message.content
 
+    def thinking_tools(self, model, stream):
+        messages = [{"role": "user", "content": TOOL_QUESTION}]
+        asked = {"model": model, "tools": [TOOL], "reasoning_effort": "high"}
+
+        def ask(messages):
+            if not stream:
+                return self.completions.create(messages=messages, **asked).choices[0].message
+            with self.completions.stream(messages=messages, **asked) as events:
+                return events.get_final_completion().choices[0].message
+
+        # The message as it came.
+        first = ask(messages)
+        results = [{"role": "tool", "tool_call_id": call.id, "content": "sunny"} for call in first.tool_calls]
+        return ask([*messages, first, *results]).content
+
     def schema(self, model):
         messages = [{"role": "user", "content": QUESTION}]
         return self.completions.parse(model=model, messages=messages, response_format=Label).choices[0].message.parsed

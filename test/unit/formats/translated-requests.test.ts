@@ -770,7 +770,9 @@ describe('thinking', () => {
       return (await sentBody('messages', { messages: [user('?'), last, user('!')] })).messages[1].content;
     };
     expect(await sent(thought)).toEqual([{ type: 'text', text: 'So.' }]);
-    expect(await sent({ type: 'reasoning.encrypted', data: 'ZW5j', index: 1 })).toEqual([{ type: 'text', text: 'So.' }]);
+    expect(await sent({ type: 'reasoning.encrypted', data: 'ZW5j', index: 1 })).toEqual([
+      { type: 'text', text: 'So.' },
+    ]);
     expect(await sent({ ...thought, text: 'Let me see.' })).toHaveLength(2);
   });
 
