@@ -5,10 +5,12 @@ import { StoreUnavailable } from '../../shared/storage/store/index.ts';
 import { expectError } from '../support/expect-error.ts';
 import { newKey } from '../support/gateway-file.ts';
 import { type Harness, hello, startHarness } from '../support/harness.ts';
+import { manualClock } from '../support/manual-clock.ts';
 import { aroundStore } from '../support/wrapped-store.ts';
 import { differencesOf, operationOf } from './api-description.ts';
 
-const [main, limited, slow, other, expired, holding] = Array.from({ length: 6 }, newKey) as [
+const [main, limited, slow, other, expired, holding, asking] = Array.from({ length: 7 }, newKey) as [
+  string,
   string,
   string,
   string,
@@ -45,6 +47,7 @@ beforeAll(async () => {
       ],
     },
     moreWorkspaces: [
+      { id: 'asking', credit_usd: '1', keys: [{ name: 'k', key: asking }] },
       { id: 'elsewhere', credit_usd: '1', keys: [{ name: 'k', key: other }] },
       { id: 'holding', credit_usd: '1', keys: [{ name: 'k', key: holding, spend_limit_usd: '1' }] },
     ],
@@ -64,6 +67,37 @@ const call = async (model: string, key: string, more: Record<string, unknown> = 
   await gateway.settled();
   return response.headers.get('x-request-id') ?? '';
 };
+
+/** A gateway whose writes wait for `release`, from the first provider call on: all but those that count a key's requests. */
+async function openHeld() {
+  const { promise, resolve } = Promise.withResolvers<void>();
+  const isHeld = () => gateway.simulator.calls.length > 0;
+  gateway.simulator.clear();
+  const held = await gateway.open({
+    clock: manualClock(Date.now()),
+    wrapStore: (store) =>
+      aroundStore(store, async ({ method, table }, run) => {
+        if (method !== 'get' && table !== 'keys' && isHeld()) await promise;
+        return run();
+      }),
+  });
+  return { held, release: resolve };
+}
+
+describe('what a call leaves behind', () => {
+  it('is there for the client that asks as soon as it has its answer: its record, its cost', async () => {
+    const { held, release } = await openHeld();
+    const answer = await held.post(hello('acme/echo'), as(asking));
+    await answer.text();
+    const id = answer.headers.get('x-request-id');
+    const paths = [`/generation?id=${id}`, '/credits'];
+    const reading = Promise.all(paths.map(async (path) => (await held.get(path, as(asking))).json()));
+    for (let round = 0; round < 20; round++) await fetch(new URL('/health', held.url));
+    release();
+    expect(await reading).toMatchObject([{ data: { id, cost_usd: '0.002' } }, { data: { total_usage: '0.002' } }]);
+    await held.settled();
+  });
+});
 
 describe('GET /v1/key', () => {
   it('shows the rules of the key and what it has spent, to the last digit', async () => {

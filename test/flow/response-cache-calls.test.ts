@@ -7,6 +7,7 @@ import { dataLines, type Harness, hello, startHarness } from '../support/harness
 import { type ManualClock, manualClock } from '../support/manual-clock.ts';
 import { outcomeOf } from '../support/outcomes.ts';
 import { readUntil } from '../support/read-stream.ts';
+import { aroundStore } from '../support/wrapped-store.ts';
 
 const upstreams = [
   'usage:1000:500',
@@ -129,6 +130,31 @@ describe('a cached answer', () => {
     const byPreset = await ask({ ...body, preset: 'counted' });
     expect(byPreset.cache).toBe('HIT');
     expect(JSON.parse(dataLines(byPreset.text).at(-2) ?? '').usage).toMatchObject({ cost: 0, cache_hit: true });
+  });
+
+  it('is found by the next call at once, while the first is still being settled', async () => {
+    let { promise, resolve } = Promise.withResolvers<void>();
+    const held = await harness.open({
+      wrapStore: (store) =>
+        aroundStore(store, async ({ method, table }, run) => {
+          if (method !== 'get' && table !== 'keys' && calls() > 0) await promise;
+          return run();
+        }),
+    });
+    const found: (string | null)[] = [];
+    for (const stream of [false, true]) {
+      harness.simulator.clear();
+      ({ promise, resolve } = Promise.withResolvers<void>());
+      const body = hello('acme/usage:1000:500', { cache: own(), stream });
+      await (await held.post(body)).text();
+      const second = held.post(body);
+      for (let round = 0; round < 3; round++) await fetch(new URL('/health', held.url));
+      resolve();
+      found.push((await second).headers.get('x-gw-cache'));
+      await (await second).text();
+      await held.settled();
+    }
+    expect(found).toEqual(['HIT', 'HIT']);
   });
 
   it('is made anew for REFRESH, and that one is given from then on', async () => {

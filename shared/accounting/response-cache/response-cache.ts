@@ -29,8 +29,12 @@ export interface ResponseCacheOptions {
 }
 
 export function createResponseCache({ store, onError }: ResponseCacheOptions): ResponseCache {
+  /** Answers on their way to the store: the next call may ask before they are there. */
+  const underWay = new Map<string, CachedAnswer>();
   return {
     async read(key, nowMs, options = {}) {
+      const answer = underWay.get(key);
+      if (answer !== undefined) return answer;
       try {
         const item = await store.get('cache', itemKey(key), options);
         return item === undefined || isExpired(item, nowMs) ? undefined : await answerOf(item);
@@ -40,6 +44,7 @@ export function createResponseCache({ store, onError }: ResponseCacheOptions): R
       }
     },
     async write(key, answer, { ttlSeconds, nowMs }, options = {}) {
+      underWay.set(key, answer);
       try {
         const { bytes, sha256 } = await packText(JSON.stringify(answer));
         if (bytes.byteLength > inlineMaxBytes) return;
@@ -55,6 +60,8 @@ export function createResponseCache({ store, onError }: ResponseCacheOptions): R
         await store.put({ table: 'cache', item, repeatable: true }, options);
       } catch (error) {
         onError(error);
+      } finally {
+        if (underWay.get(key) === answer) underWay.delete(key);
       }
     },
   };

@@ -35,5 +35,7 @@ export interface RequestScope {
   /** Undefined: telemetry is off. */
   readonly trace: Trace | undefined;
   readonly deferred: DeferredTasks;
+  /** Resolves when what the answers before this request left for later is done in this process, or after a second. */
+  readonly earlierSettled: () => Promise<void>;
   readonly logContext: LogContext;
 }

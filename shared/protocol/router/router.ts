@@ -61,9 +61,17 @@ export function createRouter(
   };
   // A process is starting until its first answer is ready: what arrived before waited for modules and connections.
   let startedAtMs: number | undefined;
+  const settling = new Set<Promise<void>>();
+  const earlierSettled = () =>
+    waitAtMost(
+      dependencies.clock,
+      earlierSettledMaxMs,
+      Promise.all(settling).then(() => {}),
+      () => {},
+    );
   return async (request, context) => {
     const location = locate(table, request.path);
-    const scope = openScope(request, context, location, dependencies);
+    const scope = { ...openScope(request, context, location, dependencies), earlierSettled };
     // What is left of the requests before has the time that this one takes.
     if (context.answersLast === true) void dependencies.telemetry?.flush();
     const coldStart = startedAtMs === undefined || request.arrivedAtMs < startedAtMs;
@@ -75,7 +83,10 @@ export function createRouter(
       finish: async () => {
         await readOn(response, scope, dependencies);
         const endedAtMs = dependencies.clock.nowMs();
-        await scope.deferred.run();
+        const settled = scope.deferred.run();
+        settling.add(settled);
+        await settled;
+        settling.delete(settled);
         logRequest(dependencies, { request, scope, status: response.status, errorCode, coldStart });
         const { trace } = scope;
         if (trace === undefined) return;
@@ -88,12 +99,15 @@ export function createRouter(
   };
 }
 
+/** Longer than a settlement takes while the store answers. */
+const earlierSettledMaxMs = 1_000;
+
 function openScope(
   request: GatewayRequest,
   { clientGone, endsAtMs, cut }: RequestContext,
   { basePath, isBelowBase, methods, pathParameters, conventions: ofPath }: Location,
   { randomness, log, clock, telemetry }: RouterDependencies,
-): RequestScope {
+): Omit<RequestScope, 'earlierSettled'> {
   const conventions = conventionsOf[basePath];
   // A client that asks for a path below neither is OpenAI's, as a rule: its base URL lacks a part, and it shows only this form.
   const isMisplaced = !isBelowBase && methods === undefined;
