@@ -1,0 +1,240 @@
+// What a chat completion at providers of other formats may use, and what is paid: the output bound that goes out is the one
+// that was held, answers that fail their schema are asked for again and paid each, and stored functions run as anywhere.
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from '#jest';
+import { schemaInstance } from '../../infra/local/simulator/schema-instance.ts';
+import type { PicoUsd } from '../../shared/foundation/money/index.ts';
+import { expectBalancedBooks } from '../support/balanced-books.ts';
+import { expectError } from '../support/expect-error.ts';
+import { answerOf, ask, jsonSchema, prompt, step, workflow } from '../support/function-calls.ts';
+import { dataLines, type Harness, hello, startHarness } from '../support/harness.ts';
+import { contentOf, readStream } from '../support/read-stream.ts';
+
+const apis = ['messages', 'converse', 'generate-content'] as const;
+type Api = (typeof apis)[number];
+const nextTo = (api: Api): Api => apis[(apis.indexOf(api) + 1) % apis.length] ?? api;
+
+/** The first is given tokens to think, the second is told how hard. Of Claude the first takes a schema, others are made to call a tool with it. */
+const upstreams: Readonly<Record<Api, readonly [string, string]>> = {
+  messages: ['claude-sonnet-4-5', 'claude-opus-4-7'],
+  converse: ['eu.anthropic.claude-sonnet-4-5-20250929-v1:0', 'amazon.nova-2-lite-v1:0'],
+  'generate-content': ['gemini-2.5-flash', 'gemini-3-pro-preview'],
+};
+const behaviours = ['echo', 'fenced-json', 'invalid-json', 'invalid-json-once', 'error-500'];
+/** How the schema goes out. */
+const ways = ['as-schema', 'as-tool'] as const;
+const upstreamOf = (api: Api, way: (typeof ways)[number], behaviour: string) =>
+  way === 'as-tool' ? behaviour : `${upstreams[api][0].split(':')[0]}/${behaviour}`;
+
+const schema = {
+  type: 'object',
+  properties: { city: { type: 'string' }, degrees: { type: 'number' } },
+  required: ['city', 'degrees'],
+  additionalProperties: false,
+};
+const response_format = jsonSchema(schema);
+const valid = schemaInstance(schema);
+const incapable = { supported_params: { json_schema: false }, input_price_per_million: '0.01' };
+
+const functions = [
+  ...apis.flatMap((api) => [
+    prompt(`label-${api}`, { model: `${api}/as-schema/invalid-json-once`, response_format }),
+    prompt(`backed-${api}`, { model: `${api}/as-tool/error-500`, fallback_models: [`${nextTo(api)}/as-tool/echo`] }),
+  ]),
+  workflow(
+    'chain',
+    [
+      step('a', '{{input.topic}}', { model: 'messages/as-schema/echo', response_format }),
+      step('b', 'Is {{steps.a.output.city}} far?', { model: 'converse/as-tool/echo' }),
+      step('c', '{{steps.b.output}}', { model: 'generate-content/as-schema/echo' }),
+    ],
+    { step: 'c' },
+  ),
+];
+
+let gateway: Harness;
+/** What each call held, in their order. */
+const holds: PicoUsd[] = [];
+
+beforeAll(async () => {
+  const bounded = apis.flatMap((api) =>
+    upstreams[api].map((upstream) => [
+      `bounded/${upstream}`,
+      [{ provider: api, upstream, more: { input_price_per_million: '0' } }],
+    ]),
+  );
+  const structured = apis.flatMap((api) =>
+    ways.flatMap((way) =>
+      behaviours.map((behaviour) => [
+        `${api}/${way}/${behaviour}`,
+        [{ provider: api, upstream: upstreamOf(api, way, behaviour) }],
+      ]),
+    ),
+  );
+  const unsupported = apis.flatMap((api) => {
+    const route = { provider: api, upstream: 'echo', more: incapable };
+    return [
+      [`alone/${api}`, [route]],
+      [
+        `backed/${api}`,
+        [
+          { ...route, more: { ...incapable } },
+          { provider: nextTo(api), upstream: 'echo' },
+        ],
+      ],
+    ];
+  });
+  gateway = await startHarness({
+    models: Object.fromEntries([...bounded, ...structured, ...unsupported]),
+    providers: Object.fromEntries(apis.map((api) => [api, { apis: [api] }])),
+    workspace: { functions },
+    replace: ({ credit }) => ({
+      credit: {
+        ...credit,
+        take(account, hold) {
+          holds.push(hold.amount);
+          return credit.take(account, hold);
+        },
+      },
+    }),
+  });
+});
+afterAll(() => gateway.stop());
+beforeEach(() => {
+  gateway.simulator.clear();
+  holds.length = 0;
+});
+
+const called = () => gateway.simulator.calls.map(({ format }) => format);
+/** What is paid for the work, to the last pico-USD. */
+async function paidFor<T>(work: () => Promise<T>): Promise<{ paid: PicoUsd; result: T }> {
+  await gateway.settled();
+  const { spent } = await gateway.credit();
+  const result = await work();
+  await gateway.settled();
+  return { paid: (await expectBalancedBooks(gateway)) - spent, result };
+}
+const owedIn = ({ cost_usd: usd }: Record<string, unknown>): PicoUsd =>
+  BigInt(Math.round(Number(usd) * 1_000_000)) * 1_000_000n;
+
+// biome-ignore lint/suspicious/noExplicitAny: a provider's body is looked into member by member.
+type Any = any;
+const sentBounds: Readonly<Record<Api, (body: Any) => readonly [bound: number, budget: number | undefined]>> = {
+  messages: ({ max_tokens, thinking }) => [max_tokens, thinking?.budget_tokens],
+  converse: ({ inferenceConfig, additionalModelRequestFields: more }) => [
+    inferenceConfig.maxTokens,
+    more?.thinking?.budget_tokens,
+  ],
+  'generate-content': ({ generationConfig: { maxOutputTokens, thinkingConfig } }) => [
+    maxOutputTokens,
+    thinkingConfig?.thinkingBudget || undefined,
+  ],
+};
+
+/** What is asked for, the output that is held for it, and the thinking in it where the model is given tokens for that. */
+const bounds: readonly (readonly [more: Record<string, unknown>, held: number, budget?: number])[] = [
+  [{}, 4_096],
+  [{ max_tokens: 77 }, 77],
+  [{ max_completion_tokens: 78 }, 78],
+  [{ max_tokens: 10, max_completion_tokens: 90, n_predict: 50 }, 90],
+  [{ max_output_tokens: 55 }, 55],
+  [{ n_predict: -1 }, 4_096],
+  [{ max_tokens: 20_000 }, 20_000],
+  [{ reasoning_effort: 'medium' }, 4_096, 2_048],
+  [{ max_tokens: 8_000, reasoning: { effort: 'high' } }, 8_000, 6_400],
+  [{ max_tokens: 3_000, reasoning: { max_tokens: 2_000 } }, 3_000, 2_000],
+  [{ max_tokens: 3_000, reasoning: { max_tokens: 50_000 } }, 3_000, 2_999],
+  [{ max_tokens: 1_000, reasoning: { effort: 'high' } }, 1_000],
+  [{ max_tokens: 2_000, reasoning: { effort: 'high' }, stream: true }, 2_000, 1_600],
+];
+
+describe.each(apis)('a provider of %s', (api) => {
+  // Gemini takes every schema as one.
+  const itsWays = api === 'generate-content' ? (['as-schema'] as const) : ways;
+
+  it.each(bounds)('is asked for no more output than is held, thinking included: %j', async (more, held, budget) => {
+    for (const [place, upstream] of upstreams[api].entries()) {
+      gateway.simulator.clear();
+      holds.length = 0;
+      const response = await gateway.post(hello(`bounded/${upstream}`, more));
+      expect([upstream, response.status, await response.text()]).toMatchObject([upstream, 200, {}]);
+      // Input is free here, and a token of output costs 2 millionths of a dollar.
+      expect(holds).toEqual([BigInt(held) * 2_000_000n]);
+      const sent = gateway.simulator.calls.map(({ body }) => sentBounds[api](body));
+      expect(sent).toEqual([[held, place === 0 ? budget : undefined]]);
+    }
+  });
+
+  it.each(itsWays)('answers by the schema, one call, streamed too: %s', async (way) => {
+    const { result } = await paidFor(async () =>
+      answerOf(await gateway.post(hello(`${api}/${way}/echo`, { response_format }))),
+    );
+    expect([JSON.parse(result.content), result.usage.attempts]).toEqual([valid, 1]);
+    expect(gateway.simulator.calls[0]?.bodyText).toContain('degrees');
+    const openAi = gateway.url.replace(/\/v1$/, '/openai/v1');
+    const stream = (behaviour: string) =>
+      fetch(`${openAi}/chat/completions`, {
+        method: 'POST',
+        headers: { authorization: `Bearer ${gateway.key}` },
+        body: JSON.stringify(hello(`${api}/${way}/${behaviour}`, { response_format, stream: true })),
+      });
+    expect(JSON.parse(contentOf((await readStream(await stream('echo'))).lines))).toEqual(valid);
+    gateway.simulator.clear();
+    const { paid, result: broken } = await paidFor(async () => dataLines(await (await stream('invalid-json')).text()));
+    expect(broken.at(-1)).toContain('schema_validation_failed');
+    expect([called(), paid > 0n]).toEqual([[api], true]);
+  });
+
+  it.each(itsWays)('is asked again where its answer fails the schema, and both are paid: %s', async (way) => {
+    const asked = hello(`${api}/${way}/invalid-json-once`, { response_format, max_tokens: 200 });
+    const { paid, result } = await paidFor(async () => answerOf(await gateway.post(asked)));
+    expect([JSON.parse(result.content), result.usage.attempts, called()]).toEqual([valid, 2, [api, api]]);
+    const [first, second] = gateway.simulator.calls.map(({ bodyText }) => bodyText);
+    expect(second).toBe(first);
+    expect(paid).toBe(owedIn(result.usage));
+    // Three answers are held for.
+    const [held = 0n] = holds;
+    expect([holds.length, held % 3n, held > 3n * 200n * 2_000_000n, held > paid]).toEqual([1, 0n, true, true]);
+  });
+
+  it.each(itsWays)('that never satisfies the schema is paid for three answers: 422; %s', async (way) => {
+    const { paid } = await paidFor(async () =>
+      expectError(
+        await gateway.post(hello(`${api}/${way}/invalid-json`, { response_format })),
+        422,
+        'schema_validation_failed',
+        { detail: { attempts: 3 } },
+      ),
+    );
+    expect([called(), paid > 0n, paid % 3n]).toEqual([[api, api, api], true, 0n]);
+  });
+
+  it('is freed from a code fence', async () => {
+    const { content } = await answerOf(await gateway.post(hello(`${api}/as-schema/fenced-json`, { response_format })));
+    expect(JSON.parse(content)).toEqual(valid);
+  });
+
+  it('whose entry supports no schemas is passed over for one of another format, and refused alone', async () => {
+    const { usage } = await answerOf(await gateway.post(hello(`backed/${api}`, { response_format })));
+    expect([usage.provider, called()]).toEqual([nextTo(api), [nextTo(api)]]);
+    const refused = await gateway.post(hello(`alone/${api}`, { response_format }));
+    await expectError(refused, 422, 'structured_output_unsupported');
+    expect(called()).toEqual([nextTo(api)]);
+  });
+
+  it('serves a stored function, asked again and in another’s place', async () => {
+    const { paid, result } = await paidFor(async () => answerOf(await gateway.post(ask(`label-${api}`))));
+    expect([JSON.parse(result.content), result.usage.attempts, result.gw.fallback_used]).toEqual([valid, 2, false]);
+    expect([called(), paid]).toEqual([[api, api], owedIn(result.usage)]);
+    gateway.simulator.clear();
+    const backed = await answerOf(await gateway.post(ask(`backed-${api}`)));
+    expect([backed.gw.fallback_used, called()]).toEqual([true, [api, nextTo(api)]]);
+  });
+});
+
+it('a workflow goes through providers of all formats, and is paid to the last one', async () => {
+  const { paid, result } = await paidFor(async () => answerOf(await gateway.post(ask('chain', { topic: 'Rain' }))));
+  expect(result.content).toContain('I am the model gemini-2.5-flash/echo');
+  expect([called(), result.usage.attempts, paid]).toEqual([apis, 3, owedIn(result.usage)]);
+  const [, second] = gateway.simulator.calls.map(({ bodyText }) => bodyText);
+  expect(second).toContain(`Is ${(valid as { city: string }).city} far?`);
+});
