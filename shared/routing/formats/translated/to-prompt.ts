@@ -89,7 +89,9 @@ function toAssistant(
       ...providerOptions,
     };
   });
-  const content = [...(toolsAsText ? [] : parts), ...texts, ...called];
+  // What led to a call belongs to the call, not to a text about it.
+  const thoughts = toolsAsText && called.length > 0 ? [] : parts;
+  const content = [...thoughts, ...texts, ...called];
   return content.length === 0 ? [] : [{ role: 'assistant', content, ...optionsOf(message) }];
 }
 
