@@ -11,6 +11,7 @@ import type { CommandLine } from '../../infra/cli/args/command-line.ts';
 import { createProgram } from '../../infra/cli/args/run.ts';
 import { readOptions as readLocalOptions } from '../../infra/local/start-options.ts';
 import { readSmokeArgs } from '../../infra/verify/smoke.ts';
+import { translatedApis, whatComesOut, whatGoesIn } from '../support/format-features/index.ts';
 import { projectRoot, readMarkdownFiles, readSourceFiles } from '../support/source-files.ts';
 import { costsOnTheFirstPage, numbersOf, otherNumbers, otherPages, otherSections, statedNumbers } from './numbers.ts';
 
@@ -143,6 +144,25 @@ describe('the settings of a stage', () => {
     };
     expect(named.filter((name) => !isMember(name))).toEqual([]);
     expect(Object.keys(development).filter((name) => !named.includes(name))).toEqual([]);
+  });
+});
+
+describe('the tables of the page on translated formats', () => {
+  const page = pages.find(({ path }) => path === 'shared/routing/formats/translated/README.md')?.text ?? '';
+  const tableBelow = (title: string): string[][] =>
+    (page.split(`\n## ${title}\n`)[1]?.split('\n## ')[0] ?? '')
+      .split('\n')
+      .filter((line) => line.startsWith('|'))
+      .map((line) => line.split('|').slice(1, -1))
+      .map((cells) => cells.map((text) => text.trim()));
+
+  it.each([
+    ['What goes in', whatGoesIn],
+    ['What comes out', whatComesOut],
+  ])('say of each feature and format what is tested, and nothing else: %s', (title, rows) => {
+    const [head, _line, ...table] = tableBelow(title);
+    expect(head?.slice(1)).toEqual(translatedApis.map((api) => `\`${api}\``));
+    expect(table).toEqual(rows.map(({ feature, cells }) => [feature, ...translatedApis.map((api) => cells[api].says)]));
   });
 });
 

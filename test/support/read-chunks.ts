@@ -1,5 +1,5 @@
 // The message that a client puts together from the chunks of a stream.
-import type { Json } from './fake-send.ts';
+type Json = Record<string, unknown>;
 
 export interface ReadChunks {
   readonly message: Json;
@@ -24,6 +24,7 @@ export function readChunks(texts: readonly string[]): ReadChunks {
       finishReason = reason ?? finishReason;
       message.content += delta.content ?? '';
       message.reasoning += delta.reasoning ?? '';
+      if (delta.images !== undefined) message.images = delta.images;
       for (const { index, type, ...texts } of delta.reasoning_details ?? []) {
         // As OpenAI's SDK for Python does it: what is written twice stands there twice.
         const known = details[index] ?? {};

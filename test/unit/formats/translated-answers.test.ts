@@ -3,9 +3,9 @@ import { describe, expect, it } from '#jest';
 import { jsonValuesMax, upstreamEventMaxBytes } from '../../../shared/foundation/constants/index.ts';
 import { readUsageReport } from '../../../shared/protocol/interfaces/chat-completions/read-usage.ts';
 import { StreamBroken } from '../../../shared/routing/providers/index.ts';
+import { readChunks } from '../../support/read-chunks.ts';
 import { ask, completionOf, type FakeAnswer, failureOf, type Json, jsonAnswer, readTexts } from './fake-send.ts';
 import { apis, type Block, eventStream, frames, jsonOf, type ProviderAnswer, streamOf } from './provider-answers.ts';
-import { readChunks } from './read-chunks.ts';
 
 type Api = (typeof apis)[number];
 

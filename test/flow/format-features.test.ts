@@ -1,0 +1,172 @@
+// Features of chat completions at providers of other formats: each cell of the README's tables, through the front door.
+import type { ServerResponse } from 'node:http';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from '#jest';
+import type { TranslatedApi } from '../../shared/routing/formats/translated/index.ts';
+import { expectError } from '../support/expect-error.ts';
+import {
+  type Ask,
+  type Check,
+  type FeatureRow,
+  type ReadAnswer,
+  translatedApis,
+  whatComesOut,
+  whatGoesIn,
+} from '../support/format-features/index.ts';
+import { type Harness, hello, startHarness } from '../support/harness.ts';
+import { readChunks } from '../support/read-chunks.ts';
+import { readStream } from '../support/read-stream.ts';
+import { type ScriptedProvider, sendJson, startScriptedProvider } from '../support/scripted-provider.ts';
+
+const usualUpstreams: Readonly<Record<TranslatedApi, string>> = {
+  messages: 'claude-sonnet-4-5',
+  converse: 'eu.anthropic.claude-sonnet-4-5-20250929-v1:0',
+  'generate-content': 'gemini-2.5-flash',
+};
+const upstreamOf = ({ upstream, scripted }: Ask, api: TranslatedApi): string =>
+  scripted === undefined ? (upstream?.[api] ?? usualUpstreams[api]) : 'scripted';
+const modelOf = (ask: Ask, api: TranslatedApi): string => `${api}/${upstreamOf(ask, api)}`;
+
+interface AskedCell {
+  readonly api: TranslatedApi;
+  readonly checks: readonly (readonly [Ask, Check])[];
+}
+const cellsOf = ({ asks, cells }: FeatureRow): readonly AskedCell[] =>
+  translatedApis.map((api) => ({
+    api,
+    checks: cells[api].checks.map((check, place) => [check.ask ?? asks[place] ?? asks[0], check]),
+  }));
+const tables = [...whatGoesIn, ...whatComesOut];
+
+let gateway: Harness;
+let scripted: ScriptedProvider;
+let scriptedAnswer: Ask['scripted'];
+
+function sendScripted(outgoing: ServerResponse): void {
+  if (scriptedAnswer === undefined) throw new Error('nothing was to be asked of the scripted provider');
+  const { whole, events } = scriptedAnswer;
+  if (outgoing.req.headers.accept !== 'text/event-stream') {
+    sendJson(outgoing, JSON.stringify(whole));
+    return;
+  }
+  outgoing.writeHead(200, { 'content-type': 'text/event-stream' });
+  const nameOf = ({ type }: (typeof events)[number]) => (type === undefined ? '' : `event: ${type}\n`);
+  outgoing.end(events.map((event) => `${nameOf(event)}data: ${JSON.stringify(event)}\n\n`).join(''));
+}
+
+beforeAll(async () => {
+  scripted = await startScriptedProvider(sendScripted);
+  const more = {
+    max_output_tokens: 8_192,
+    supported_params: {
+      tools: true,
+      vision: true,
+      json_mode: true,
+      json_schema: true,
+      extras: ['service_tier', 'web_search', 'plugins'],
+    },
+  };
+  const asked = tables.flatMap(cellsOf).flatMap(({ api, checks }) => checks.map(([ask]) => ({ api, ask })));
+  const models = Object.fromEntries(
+    asked.flatMap(({ api, ask }) => {
+      const upstream = upstreamOf(ask, api);
+      const route = { provider: ask.scripted === undefined ? api : `scripted-${api}`, upstream, more };
+      const backup = { provider: 'chat-completions', upstream: 'echo', more };
+      return [
+        [modelOf(ask, api), [route]],
+        [`backed/${modelOf(ask, api)}`, [route, backup]],
+      ];
+    }),
+  );
+  gateway = await startHarness({
+    models,
+    modelMembers: Object.fromEntries(
+      Object.keys(models).map((model) => [model, { modalities: ['text', 'image', 'audio'] }]),
+    ),
+    providers: Object.fromEntries(
+      translatedApis.flatMap((api) => [
+        [api, { apis: [api] }],
+        [`scripted-${api}`, { apis: [api], base_url: scripted.url }],
+      ]),
+    ),
+  });
+});
+afterAll(async () => {
+  await gateway.stop();
+  await scripted.stop();
+});
+beforeEach(() => gateway.simulator.clear());
+
+const called = () => gateway.simulator.calls.map(({ format }) => format);
+
+function post(model: string, { asks, beside, ...ask }: Ask, more: Record<string, unknown> = {}): Promise<Response> {
+  scriptedAnswer = ask.scripted;
+  return gateway.post(hello(model, { ...beside, ...asks, ...more }), { 'x-gw-error-format': 'openai' });
+}
+
+/** What the provider is sent. */
+async function sentBody(ask: Ask, api: TranslatedApi): Promise<unknown> {
+  gateway.simulator.clear();
+  const response = await post(modelOf(ask, api), ask);
+  expect([response.status, await response.text()]).toMatchObject([200, {}]);
+  expect(called()).toEqual([api]);
+  return gateway.simulator.calls[0]?.body;
+}
+
+async function expectPassedOver(ask: Ask, api: TranslatedApi, member: string): Promise<void> {
+  const refused = await post(modelOf(ask, api), ask);
+  expect([refused.status, await refused.json()]).toMatchObject([
+    400,
+    { error: { code: 'feature_unsupported', param: member } },
+  ]);
+  expect(called()).toEqual([]);
+  await (await post(`backed/${modelOf(ask, api)}`, ask)).text();
+  expect(called()).toEqual(['chat-completions']);
+}
+
+async function readAnswers(ask: Ask, api: TranslatedApi): Promise<readonly ReadAnswer[]> {
+  const response = await post(modelOf(ask, api), ask);
+  const text = await response.text();
+  expect([response.status, text]).toMatchObject([200, {}]);
+  const { choices, usage } = JSON.parse(text);
+  const streaming = { stream: true, stream_options: { include_usage: true } };
+  const { lines } = await readStream(await post(modelOf(ask, api), ask, streaming));
+  const pieces = new Map<number, number>();
+  for (const line of lines) {
+    for (const { index, function: fn } of JSON.parse(line).choices[0]?.delta.tool_calls ?? []) {
+      if (fn.arguments !== '') pieces.set(index, (pieces.get(index) ?? 0) + 1);
+    }
+  }
+  return [
+    { message: choices[0].message, finishReason: choices[0].finish_reason, usage },
+    { ...readChunks(lines), argumentPieces: Math.max(...pieces.values()) },
+  ];
+}
+
+const checks: {
+  readonly [Kind in Check['kind']]: (check: Check & { kind: Kind }, ask: Ask, api: TranslatedApi) => Promise<void>;
+} = {
+  sends: async ({ pick, expected }, ask, api) => expect(pick(await sentBody(ask, api))).toEqual(expected),
+  async 'leaves out'(_check, ask, api) {
+    const { asks: _feature, ...without } = ask;
+    expect(await sentBody(ask, api)).toEqual(await sentBody(without, api));
+  },
+  'passes over': ({ member }, ask, api) => expectPassedOver(ask, api, member),
+  async answers({ pick, expected }, ask, api) {
+    for (const answer of await readAnswers(ask, api)) expect(pick(answer)).toEqual(expected);
+  },
+  async rejects({ reason }, ask, api) {
+    for (const stream of [false, true]) {
+      const response = await gateway.post(hello(modelOf(ask, api), { stream }));
+      await expectError(response, 400, 'invalid_request', { reason });
+    }
+  },
+};
+
+describe.each(tables.map((row) => [row.feature, cellsOf(row)] as const))('%s', (_feature, cells) => {
+  it.each(cells)('$api', async ({ api, checks: asked }) => {
+    for (const [ask, check] of asked) {
+      gateway.simulator.clear();
+      await checks[check.kind](check as never, ask, api);
+    }
+  });
+});

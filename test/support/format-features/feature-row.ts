@@ -1,0 +1,88 @@
+// A feature of chat completions, and what becomes of it in each format. The rows are the tables of the README of the
+// translated formats: a cell is what stands there, with the checks that show it.
+import type { TranslatedApi } from '../../../shared/routing/formats/translated/index.ts';
+
+export const translatedApis = ['messages', 'converse', 'generate-content'] as const satisfies readonly TranslatedApi[];
+
+export type Json = Record<string, unknown>;
+// biome-ignore lint/suspicious/noExplicitAny: bodies of providers are looked into member by member.
+export type Any = any;
+
+/** What a provider answers that no behaviour of the simulator does. */
+export interface ScriptedAnswer {
+  readonly whole: Json;
+  readonly events: readonly Json[];
+}
+
+export interface Ask {
+  /** Members of the request that ask for the feature. */
+  readonly asks?: Json;
+  /** What the request says beside it. */
+  readonly beside?: Json;
+  /** The model of the provider, where another than the usual one: how it behaves, or what the package knows of it. */
+  readonly upstream?: Partial<Readonly<Record<TranslatedApi, string>>>;
+  readonly scripted?: ScriptedAnswer;
+}
+
+/** A whole answer, or one put together from the chunks of a stream. */
+export interface ReadAnswer {
+  readonly message: Any;
+  readonly finishReason: unknown;
+  readonly usage: Any;
+  /** Of a stream: the most pieces that the arguments of one call came in. */
+  readonly argumentPieces?: number;
+}
+
+export type Check = { readonly ask?: Ask } & (
+  | { readonly kind: 'sends'; readonly pick: (body: Any) => unknown; readonly expected: unknown }
+  /** The provider is sent what it is sent without the feature. */
+  | { readonly kind: 'leaves out' }
+  /** The candidate is passed over because of this member, and the call refused where no other is left. */
+  | { readonly kind: 'passes over'; readonly member: string }
+  /** Streamed and whole. */
+  | { readonly kind: 'answers'; readonly pick: (answer: ReadAnswer) => unknown; readonly expected: unknown }
+  | { readonly kind: 'rejects'; readonly reason: string }
+);
+
+export interface Cell {
+  /** As the README says it. */
+  readonly says: string;
+  /** In the order of the asks of their row, or with one of their own. */
+  readonly checks: readonly [Check, ...Check[]];
+}
+
+export interface FeatureRow {
+  /** As the README names it. */
+  readonly feature: string;
+  readonly asks: readonly [Ask, ...Ask[]];
+  readonly cells: Readonly<Record<TranslatedApi, Cell>>;
+}
+
+export const row = (
+  feature: string,
+  asks: FeatureRow['asks'],
+  ...[messages, converse, generateContent]: readonly [Cell, Cell, Cell]
+): FeatureRow => ({ feature, asks, cells: { messages, converse, 'generate-content': generateContent } });
+
+export const cell = (says: string, ...checks: Cell['checks']): Cell => ({ says, checks });
+export const yes = (...checks: Cell['checks']): Cell => cell('yes', ...checks);
+export const no = (...members: readonly [string, ...string[]]): Cell =>
+  cell('no', ...(members.map((member) => ({ kind: 'passes over', member })) as [Check]));
+export const leavesOut: Check = { kind: 'leaves out' };
+export const leftOut = cell('left out', leavesOut);
+export const passesOver = (member: string): Check => ({ kind: 'passes over', member });
+export const sends = (pick: (body: Any) => unknown, expected: unknown, ask?: Ask): Check => ({
+  kind: 'sends',
+  pick,
+  expected,
+  ...(ask === undefined ? {} : { ask }),
+});
+export const answers = (pick: (answer: ReadAnswer) => unknown, expected: unknown, ask?: Ask): Check => ({
+  kind: 'answers',
+  pick,
+  expected,
+  ...(ask === undefined ? {} : { ask }),
+});
+/** Nothing of the kind comes. */
+export const nothing = (pick: (answer: ReadAnswer) => unknown, ask?: Ask): Cell =>
+  cell('', answers(pick, undefined, ask));

@@ -1,0 +1,3 @@
+export { type Ask, type Check, type FeatureRow, type ReadAnswer, translatedApis } from './feature-row.ts';
+export { whatComesOut } from './what-comes-out.ts';
+export { whatGoesIn } from './what-goes-in.ts';

@@ -1,0 +1,213 @@
+// What of an answer of each format reaches the client, whole and streamed.
+import { redactedReasoning, signatureOf } from '../../../infra/local/simulator/signature.ts';
+import {
+  type Any,
+  type Ask,
+  answers,
+  cell,
+  type FeatureRow,
+  type Json,
+  nothing,
+  type ReadAnswer,
+  row,
+  type ScriptedAnswer,
+  yes,
+} from './feature-row.ts';
+
+const weather: Json = {
+  type: 'function',
+  function: { name: 'weather', parameters: { type: 'object', properties: { city: { type: 'string' } } } },
+};
+/** Providers whose model behaves so, by its name. */
+const behaving = (behaviour: string, asks: Json = {}): Ask => ({
+  asks,
+  upstream: {
+    messages: `claude-sonnet-4-5/${behaviour}`,
+    converse: `anthropic.claude-sonnet-4-5-20250929-v1/${behaviour}`,
+    'generate-content': `gemini-3-pro-preview/${behaviour}`,
+  },
+});
+const callingTools = behaving('tools', { tools: [weather], messages: [{ role: 'user', content: 'The weather?' }] });
+const reasoning = behaving('redacted-reasoning', { reasoning: { effort: 'high' } });
+const used = behaving('usage:1000:500:300:120:200:80');
+
+const geminiAnswer = (...parts: Json[]): ScriptedAnswer => {
+  const whole = { candidates: [{ content: { role: 'model', parts }, finishReason: 'STOP', index: 0 }] };
+  return { whole, events: [whole] };
+};
+/** Claude's answer of whole blocks; of a text the stream says it at once. */
+const claudeAnswer = (...content: Json[]): ScriptedAnswer => {
+  const head = { id: 'msg_1', type: 'message', role: 'assistant', model: 'claude', stop_sequence: null };
+  const usage = { input_tokens: 10, output_tokens: 5 };
+  const blocks = content.flatMap((block, index) => [
+    { type: 'content_block_start', index, content_block: block.type === 'text' ? { type: 'text', text: '' } : block },
+    ...(block.type === 'text'
+      ? [{ type: 'content_block_delta', index, delta: { type: 'text_delta', text: block.text } }]
+      : []),
+    { type: 'content_block_stop', index },
+  ]);
+  return {
+    whole: { ...head, content, stop_reason: 'end_turn', usage },
+    events: [
+      { type: 'message_start', message: { ...head, content: [], stop_reason: null, usage } },
+      ...blocks,
+      { type: 'message_delta', delta: { stop_reason: 'end_turn', stop_sequence: null }, usage },
+      { type: 'message_stop' },
+    ],
+  };
+};
+
+const usual = behaving('echo');
+const beginning = ({ message }: ReadAnswer) => String(message.content).slice(0, 'Hello!'.length);
+const calls = ({ message }: ReadAnswer) =>
+  message.tool_calls.map(({ function: fn }: Any) => [fn.name, typeof JSON.parse(fn.arguments).city]);
+const twoCalls = Array(2).fill(['weather', 'string']);
+const inPieces = (answer: ReadAnswer) => [calls(answer), (answer.argumentPieces ?? 2) > 1];
+const atOnce = (answer: ReadAnswer) => [calls(answer), (answer.argumentPieces ?? 1) === 1];
+
+const thought = 'The user wants an answer. I should give a short one.';
+const reasons = ({ message }: ReadAnswer) => [
+  message.reasoning,
+  message.reasoning_details.map(({ type, text, signature, data }: Any) => [type, text ?? data, signature]),
+];
+const claudeReasons = [
+  thought,
+  [
+    ['reasoning.text', thought, signatureOf(thought)],
+    ['reasoning.encrypted', redactedReasoning, undefined],
+  ],
+];
+const finish = ({ finishReason }: ReadAnswer) => finishReason;
+const finishes = [
+  answers(finish, 'stop'),
+  answers(finish, 'length'),
+  answers(finish, 'tool_calls'),
+  answers(finish, 'content_filter'),
+] as const;
+const tokens = ({ usage: { prompt_tokens: input, completion_tokens: output, total_tokens: total } }: ReadAnswer) => [
+  input,
+  output,
+  total,
+];
+const cached = ({ usage }: ReadAnswer) => usage.prompt_tokens_details.cached_tokens;
+const written = ({ usage: { prompt_tokens_details: of } }: ReadAnswer) => [
+  of.cache_write_tokens || undefined,
+  of.cache_write_1h_tokens,
+];
+const reasoned = ({ usage }: ReadAnswer) => usage.completion_tokens_details?.reasoning_tokens || undefined;
+const thoughtSignature = ({ message }: ReadAnswer) => message.tool_calls[0].extra_content?.google.thought_signature;
+const images = ({ message }: ReadAnswer) => message.images;
+const noCalls = ({ message }: ReadAnswer) => [message.content, message.tool_calls];
+
+export const whatComesOut: readonly FeatureRow[] = [
+  row(
+    '`content`, `tool_calls`, streamed arguments',
+    [usual, callingTools],
+    yes(answers(beginning, 'Hello!'), answers(inPieces, [twoCalls, true])),
+    yes(answers(beginning, 'Hello!'), answers(inPieces, [twoCalls, true])),
+    cell('yes, arguments in one piece', answers(beginning, 'Hello!'), answers(atOnce, [twoCalls, true])),
+  ),
+  row(
+    '`finish_reason`',
+    [usual, { ...usual, asks: { max_tokens: 3 } }, callingTools, behaving('content-filter')],
+    yes(...finishes),
+    yes(...finishes),
+    yes(...finishes),
+  ),
+  row(
+    '`reasoning`, `reasoning_details`',
+    [reasoning],
+    cell('text, signature, redacted', answers(reasons, claudeReasons)),
+    cell('text, signature, redacted', answers(reasons, claudeReasons)),
+    cell(
+      'text, signatures of texts and calls',
+      answers(reasons, [thought, [['reasoning.text', thought, undefined]]]),
+      answers(({ message }) => message.reasoning_details[0].data, signatureOf('weather'), callingTools),
+      answers(({ message }) => message.reasoning_details[0].data, 'c2ln', {
+        scripted: geminiAnswer({ text: 'So.', thoughtSignature: 'c2ln' }),
+      }),
+    ),
+  ),
+  row(
+    '`extra_content.google.thought_signature`',
+    [callingTools],
+    nothing(thoughtSignature),
+    nothing(thoughtSignature),
+    cell('on tool calls', answers(thoughtSignature, signatureOf('weather'))),
+  ),
+  row(
+    '`images`',
+    [usual],
+    nothing(images),
+    nothing(images),
+    yes(
+      answers(images, [{ type: 'image_url', image_url: { url: 'data:image/png;base64,AAAA' } }], {
+        scripted: geminiAnswer({ text: 'Here.' }, { inlineData: { mimeType: 'image/png', data: 'AAAA' } }),
+      }),
+    ),
+  ),
+  row(
+    '`prompt_tokens` with what a cache gave and took, `completion_tokens`',
+    [used],
+    yes(answers(tokens, [1_000, 500, 1_500])),
+    yes(answers(tokens, [1_000, 500, 1_500])),
+    yes(answers(tokens, [1_000, 500, 1_500])),
+  ),
+  row(
+    '`prompt_tokens_details.cached_tokens`',
+    [used],
+    yes(answers(cached, 300)),
+    yes(answers(cached, 300)),
+    yes(answers(cached, 300)),
+  ),
+  row(
+    '`cache_write_tokens`, `cache_write_1h_tokens`',
+    [used],
+    yes(answers(written, [280, 80])),
+    yes(answers(written, [280, 80])),
+    cell('', answers(written, [undefined, undefined])),
+  ),
+  row(
+    '`completion_tokens_details.reasoning_tokens`',
+    [used],
+    cell(
+      'where it says them',
+      answers(reasoned, 120),
+      answers(reasoned, undefined, { scripted: claudeAnswer({ type: 'text', text: 'So.' }) }),
+    ),
+    nothing(reasoned),
+    yes(answers(reasoned, 120)),
+  ),
+  row(
+    'a blocked prompt',
+    [behaving('refusal')],
+    cell('`content_filter`', answers(finish, 'content_filter')),
+    cell('`content_filter`', answers(finish, 'content_filter')),
+    cell('400 `content_policy_violation`', {
+      kind: 'rejects',
+      reason: 'content_policy_violation',
+      ask: behaving('blocked-prompt'),
+    }),
+  ),
+  row(
+    'calls that the provider ran itself',
+    [usual],
+    cell(
+      'no `tool_calls`',
+      answers(noCalls, ['Found.', undefined], {
+        scripted: claudeAnswer(
+          { type: 'server_tool_use', id: 'srvtoolu_1', name: 'web_search', input: { query: 'gw' } },
+          { type: 'web_search_tool_result', tool_use_id: 'srvtoolu_1', content: [] },
+          { type: 'text', text: 'Found.' },
+        ),
+      }),
+    ),
+    nothing(({ message }) => message.tool_calls),
+    cell(
+      'no `tool_calls`',
+      answers(noCalls, ['One.', undefined], {
+        scripted: geminiAnswer({ executableCode: { language: 'PYTHON', code: '1' } }, { text: 'One.' }),
+      }),
+    ),
+  ),
+];

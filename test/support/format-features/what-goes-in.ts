@@ -1,0 +1,483 @@
+// What of a request reaches a provider of each format.
+import { redactedReasoning, signatureOf } from '../../../infra/local/simulator/signature.ts';
+import { png } from '../png.ts';
+import {
+  type Any,
+  cell,
+  type FeatureRow,
+  type Json,
+  leavesOut,
+  leftOut,
+  no,
+  passesOver,
+  row,
+  sends,
+  yes,
+} from './feature-row.ts';
+
+const user = (content: unknown, more: Json = {}): Json => ({ role: 'user', content, ...more });
+const text = (said: string, more: Json = {}): Json => ({ type: 'text', text: said, ...more });
+const messages = (...list: Json[]): Json => ({ messages: list });
+/** A message of the user that brings something. */
+const bringing = (...parts: Json[]): Json => messages(user([text('See'), ...parts]));
+const image = (url: string): Json => ({ type: 'image_url', image_url: { url } });
+const file = (file_data: string): Json => ({ type: 'file', file: { filename: 'a report', file_data } });
+const dataUrl = (mediaType: string): string => `data:${mediaType};base64,JVBERi0=`;
+/** Where what is brought stands in the request. */
+const brought = 'messages[0].content[1]';
+/** And in what is sent. */
+const sentPart = (body: Any): Any => (body.messages ?? body.contents)[0][body.contents ? 'parts' : 'content'][1];
+
+const weather: Json = {
+  type: 'function',
+  function: { name: 'weather', parameters: { type: 'object', properties: { city: { type: 'string' } } } },
+};
+const time: Json = { type: 'function', function: { name: 'time' } };
+const call = (id: string): Json => ({
+  id,
+  type: 'function',
+  function: { name: 'weather', arguments: '{"city":"Köln"}' },
+});
+const calledTool = (result: unknown): Json[] => [
+  user('Rain?'),
+  { role: 'assistant', content: 'Looking.', tool_calls: [call('a')] },
+  { role: 'tool', tool_call_id: 'a', content: result },
+];
+const smallPng = png(8, 8);
+const pngBytes = smallPng.split(',')[1];
+const pictured = calledTool([text('See:'), image(smallPng)]);
+
+const saying = (said: string) => (body: Any) =>
+  (body.messages ?? body.contents).find((turn: Any) => JSON.stringify(turn).includes(said))?.role;
+const toolNames = (list: Any): unknown => list.map(({ name }: Any) => name);
+
+const schema = { type: 'object', properties: { a: { type: 'string' } }, required: ['a'], additionalProperties: false };
+const asSchema: Json = { response_format: { type: 'json_schema', json_schema: { name: 'label', schema } } };
+const anyObject = { type: 'object', additionalProperties: true };
+const asAnyJson: Json = { response_format: { type: 'json_object' } };
+
+/** The first of each format takes tokens to think with, the second is told how hard. */
+const toldHowHard = {
+  messages: 'claude-opus-4-7',
+  converse: 'amazon.nova-2-lite-v1:0',
+  'generate-content': 'gemini-3-pro-preview',
+};
+const thought = 'Let me see.';
+const signature = signatureOf(thought);
+const claudeDetails = [
+  { type: 'reasoning.text', text: thought, signature, index: 0 },
+  { type: 'reasoning.encrypted', data: redactedReasoning, index: 1 },
+];
+const format = 'google-gemini-v1';
+const geminiDetails = [{ type: 'reasoning.encrypted', data: signatureOf('weather'), id: 'a', format, index: 0 }];
+/** A conversation with an answer, and one in which it carries such details. */
+const thinking = (list: readonly Json[], reasoning_details: readonly Json[]) => ({
+  asks: messages(...list.map((one) => (one.role === 'assistant' ? { ...one, reasoning_details } : one))),
+  beside: messages(...list),
+});
+const talk = [user('Why?'), { role: 'assistant', content: 'So.' }, user('And?')];
+
+const ephemeral: Json = { cache_control: { type: 'ephemeral' } };
+const forAnHour: Json = { cache_control: { type: 'ephemeral', ttl: '1h' } };
+
+const unknownMembers: Json = {
+  user: 'u',
+  metadata: { a: 'b' },
+  logit_bias: { 1: 2 },
+  store: false,
+  verbosity: 'low',
+  service_tier: 'flex',
+  made_up: 1,
+};
+
+export const whatGoesIn: readonly FeatureRow[] = [
+  row(
+    'system and developer messages at the start',
+    [{ asks: messages({ role: 'system', content: 'One.' }, { role: 'developer', content: 'Two.' }, user('Hi.')) }],
+    cell(
+      '`system`',
+      sends(({ system }) => system, [text('One.'), text('Two.')]),
+    ),
+    cell(
+      '`system`',
+      sends(({ system }) => system, [{ text: 'One.' }, { text: 'Two.' }]),
+    ),
+    cell(
+      '`systemInstruction`',
+      sends((body) => body.systemInstruction.parts, [{ text: 'One.' }, { text: 'Two.' }]),
+    ),
+  ),
+  row(
+    'such a message later',
+    [{ asks: messages(...talk.slice(0, 2), { role: 'system', content: 'Be brief.' }) }],
+    cell('text of the user', sends(saying('Be brief.'), 'user')),
+    cell('text of the user', sends(saying('Be brief.'), 'user')),
+    cell('text of the user', sends(saying('Be brief.'), 'user')),
+  ),
+  row(
+    'image as a data URL',
+    [{ asks: bringing(image(smallPng)) }],
+    yes(sends((body) => sentPart(body).source, { type: 'base64', media_type: 'image/png', data: pngBytes })),
+    yes(sends((body) => sentPart(body).image, { format: 'png', source: { bytes: pngBytes } })),
+    yes(sends((body) => sentPart(body).inlineData, { mimeType: 'image/png', data: pngBytes })),
+  ),
+  row(
+    'image at a URL',
+    [{ asks: bringing(image('https://example.com/a.webp')) }],
+    yes(sends((body) => sentPart(body).source, { type: 'url', url: 'https://example.com/a.webp' })),
+    no(brought),
+    cell(
+      'yes, its kind by its name',
+      sends((body) => sentPart(body).fileData, { mimeType: 'image/webp', fileUri: 'https://example.com/a.webp' }),
+    ),
+  ),
+  row(
+    'PDF as a data URL',
+    [{ asks: bringing(file(dataUrl('application/pdf'))) }],
+    yes(sends((body) => sentPart(body).source.media_type, 'application/pdf')),
+    yes(sends((body) => sentPart(body).document.format, 'pdf')),
+    yes(sends((body) => sentPart(body).inlineData.mimeType, 'application/pdf')),
+  ),
+  row(
+    'PDF at a URL',
+    [{ asks: bringing(file('https://example.com/a.pdf')) }],
+    yes(sends((body) => sentPart(body).source, { type: 'url', url: 'https://example.com/a.pdf' })),
+    no(brought),
+    yes(sends((body) => sentPart(body).fileData.fileUri, 'https://example.com/a.pdf')),
+  ),
+  row(
+    'other files as data URLs',
+    [
+      { asks: bringing(file(dataUrl('text/plain'))) },
+      { asks: bringing(file(dataUrl('text/csv'))) },
+      { asks: bringing(file(dataUrl('text/html'))) },
+      { asks: bringing(file(dataUrl('text/markdown'))) },
+      { asks: bringing(file(dataUrl('application/msword'))) },
+      { asks: bringing(file(dataUrl('application/vnd.ms-excel'))) },
+      { asks: bringing(file(dataUrl('application/zip'))) },
+    ],
+    cell(
+      'plain text',
+      sends((body) => sentPart(body).source.media_type, 'text/plain'),
+      passesOver(brought),
+    ),
+    cell(
+      'text, CSV, HTML, Markdown, Office',
+      sends((body) => sentPart(body).document.format, 'txt'),
+      ...['csv', 'html', 'md', 'doc', 'xls'].map((kind) => sends((body) => sentPart(body).document.format, kind)),
+      passesOver(brought),
+    ),
+    cell(
+      'any',
+      sends((body) => sentPart(body).inlineData.mimeType, 'application/zip', {
+        asks: bringing(file(dataUrl('application/zip'))),
+      }),
+    ),
+  ),
+  row(
+    "a file by a provider's id",
+    [{ asks: bringing({ type: 'file', file: { file_id: 'file-1' } }) }],
+    no(brought),
+    no(brought),
+    no(brought),
+  ),
+  row(
+    'audio',
+    [{ asks: bringing({ type: 'input_audio', input_audio: { data: 'AAAA', format: 'wav' } }) }],
+    no(brought),
+    no(brought),
+    yes(sends((body) => sentPart(body).inlineData, { mimeType: 'audio/wav', data: 'AAAA' })),
+  ),
+  row(
+    'tools, tool calls, tool results',
+    [{ asks: { ...messages(...calledTool('Rain.')), tools: [weather] } }],
+    yes(
+      sends(
+        ({ tools, messages: [, { content }, result] }) => [
+          toolNames(tools),
+          content[1].input,
+          result.content[0].content,
+        ],
+        [['weather'], { city: 'Köln' }, 'Rain.'],
+      ),
+    ),
+    cell(
+      'yes; as text where no tool is sent',
+      sends(
+        ({ toolConfig, messages: [, { content }, result] }) => [
+          toolNames(toolConfig.tools.map(({ toolSpec }: Any) => toolSpec)),
+          content[1].toolUse.input,
+          result.content[0].toolResult.content,
+        ],
+        [['weather'], { city: 'Köln' }, [{ text: 'Rain.' }]],
+      ),
+      sends(
+        (body) => [JSON.stringify(body).includes('tool'), saying('Köln')(body), saying('Rain.')(body)],
+        [true, 'assistant', 'user'],
+        { asks: messages(...calledTool('Rain.')) },
+      ),
+    ),
+    yes(
+      sends(
+        ({ tools, contents: [, { parts }, result] }) => [
+          toolNames(tools[0].functionDeclarations),
+          parts[1].functionCall.args,
+          result.parts[0].functionResponse.response.content,
+        ],
+        [['weather'], { city: 'Köln' }, 'Rain.'],
+      ),
+    ),
+  ),
+  row(
+    'images in tool results',
+    [{ asks: { ...messages(...pictured), tools: [weather] } }],
+    yes(sends((body) => body.messages[2].content[0].content[1].source.data, pngBytes)),
+    yes(sends((body) => body.messages[2].content[0].toolResult.content[1].image.source.bytes, pngBytes)),
+    yes(sends((body) => JSON.stringify(body.contents[2]).includes(String(pngBytes)), true)),
+  ),
+  row(
+    '`tool_choice`, also `none` and `allowed_tools`',
+    [
+      { asks: { tool_choice: 'required' }, beside: { tools: [weather] } },
+      {
+        asks: { tool_choice: { type: 'function', function: { name: 'weather' } } },
+        beside: { tools: [weather, time] },
+      },
+      { asks: { tool_choice: 'none' }, beside: { tools: [weather] } },
+      {
+        asks: { tool_choice: { type: 'allowed_tools', allowed_tools: { mode: 'required', tools: [time] } } },
+        beside: { tools: [weather, time] },
+      },
+    ],
+    yes(
+      sends((body) => body.tool_choice, { type: 'any' }),
+      sends((body) => body.tool_choice, { type: 'tool', name: 'weather' }),
+      sends((body) => body.tool_choice, { type: 'none' }),
+      sends((body) => [toolNames(body.tools), body.tool_choice], [['time'], { type: 'any' }]),
+    ),
+    yes(
+      sends(({ toolConfig }) => toolConfig.toolChoice, { any: {} }),
+      sends(({ toolConfig }) => toolConfig.toolChoice, { tool: { name: 'weather' } }),
+      // It has no word for none: no tool is sent.
+      sends(({ toolConfig }) => toolConfig, undefined),
+      sends(({ toolConfig: { tools, toolChoice } }) => [tools.length, toolChoice], [1, { any: {} }]),
+    ),
+    yes(
+      sends(({ toolConfig }) => toolConfig.functionCallingConfig.mode, 'ANY'),
+      sends(({ toolConfig }) => toolConfig.functionCallingConfig, { mode: 'ANY', allowedFunctionNames: ['weather'] }),
+      sends(({ toolConfig }) => toolConfig.functionCallingConfig.mode, 'NONE'),
+      sends(
+        ({ tools, toolConfig: { functionCallingConfig: of } }) => [tools[0].functionDeclarations.length, of.mode],
+        [1, 'ANY'],
+      ),
+    ),
+  ),
+  row(
+    '`parallel_tool_calls: false`',
+    [
+      { asks: { parallel_tool_calls: false }, beside: { tools: [weather] } },
+      {
+        asks: { parallel_tool_calls: false },
+        beside: { tools: [weather] },
+        upstream: { converse: toldHowHard.converse },
+      },
+    ],
+    yes(sends((body) => body.tool_choice, { type: 'auto', disable_parallel_tool_use: true })),
+    cell(
+      'Claude',
+      sends((body) => body.additionalModelRequestFields.tool_choice.disable_parallel_tool_use, true),
+      leavesOut,
+    ),
+    leftOut,
+  ),
+  row(
+    'tools that are no functions',
+    [{ asks: { tools: [weather, { type: 'custom', custom: { name: 'grep' } }] } }],
+    no('tools[1]'),
+    no('tools[1]'),
+    no('tools[1]'),
+  ),
+  row(
+    'output bound, `temperature`, `top_p`, `stop`',
+    [
+      { asks: { max_tokens: 77, temperature: 0.25, stop: ['END', 'FIN'] } },
+      { asks: { max_completion_tokens: 78, top_p: 0.5, stop: 'END' } },
+    ],
+    yes(
+      sends((body) => [body.max_tokens, body.temperature, body.stop_sequences], [77, 0.25, ['END', 'FIN']]),
+      sends((body) => [body.max_tokens, body.top_p, body.stop_sequences], [78, 0.5, ['END']]),
+    ),
+    yes(
+      sends((body) => body.inferenceConfig, { maxTokens: 77, temperature: 0.25, stopSequences: ['END', 'FIN'] }),
+      sends((body) => body.inferenceConfig, { maxTokens: 78, topP: 0.5, stopSequences: ['END'] }),
+    ),
+    yes(
+      sends((body) => body.generationConfig, { maxOutputTokens: 77, temperature: 0.25, stopSequences: ['END', 'FIN'] }),
+      sends((body) => body.generationConfig, { maxOutputTokens: 78, topP: 0.5, stopSequences: ['END'] }),
+    ),
+  ),
+  row('`seed`', [{ asks: { seed: 7 } }], leftOut, leftOut, yes(sends((body) => body.generationConfig.seed, 7))),
+  row(
+    '`top_k`',
+    [{ asks: { top_k: 5 } }],
+    yes(sends((body) => body.top_k, 5)),
+    leftOut,
+    yes(sends((body) => body.generationConfig.topK, 5)),
+  ),
+  row(
+    '`frequency_penalty`, `presence_penalty`',
+    [
+      { asks: { frequency_penalty: 0.5, presence_penalty: 0.25 } },
+      {
+        asks: { frequency_penalty: 0.5, presence_penalty: 0.25 },
+        upstream: { 'generate-content': 'gemini-2.0-flash' },
+      },
+    ],
+    leftOut,
+    leftOut,
+    cell(
+      'where the model takes them',
+      leavesOut,
+      sends(({ generationConfig: of }) => [of.frequencyPenalty, of.presencePenalty], [0.5, 0.25]),
+    ),
+  ),
+  row(
+    '`response_format: json_schema`',
+    [{ asks: asSchema }],
+    yes(sends((body) => body.output_config.format.schema, schema)),
+    yes(sends((body) => JSON.stringify(body).includes('"a":{"type":"string"}'), true)),
+    yes(sends(({ generationConfig: of }) => of.responseJsonSchema.properties, schema.properties)),
+  ),
+  row(
+    '`response_format: json_object`',
+    [{ asks: asAnyJson }, { asks: asAnyJson, beside: { tools: [weather] } }],
+    cell(
+      'a tool that the model calls',
+      sends((body) => [toolNames(body.tools), body.tool_choice.type], [['json'], 'any']),
+    ),
+    cell(
+      'a tool that the model calls',
+      sends(({ toolConfig }) => [toolConfig.tools[0].toolSpec.name, toolConfig.toolChoice], ['json', { any: {} }]),
+    ),
+    cell(
+      'yes; beside tools a tool, or a schema of any form',
+      sends(
+        ({ generationConfig: of }) => [of.responseMimeType, of.responseJsonSchema],
+        ['application/json', undefined],
+      ),
+      sends(({ tools }) => toolNames(tools[0].functionDeclarations), ['weather', 'json']),
+      sends(({ generationConfig: of }) => of.responseJsonSchema, anyObject, {
+        asks: asAnyJson,
+        beside: { tools: [weather] },
+        upstream: toldHowHard,
+      }),
+    ),
+  ),
+  row(
+    '`reasoning`, `reasoning_effort`',
+    [
+      { asks: { reasoning: { max_tokens: 2_048 } } },
+      { asks: { reasoning_effort: 'medium' } },
+      { asks: { reasoning: { effort: 'medium' } }, upstream: toldHowHard },
+    ],
+    cell(
+      'budget or effort',
+      sends(({ thinking: of }) => of, { type: 'enabled', budget_tokens: 2_048 }),
+      sends(({ thinking: of }) => of, { type: 'enabled', budget_tokens: 4_096 }),
+      sends(({ thinking: { type }, output_config: of }) => [type, of.effort], ['adaptive', 'medium']),
+    ),
+    cell(
+      'budget or effort',
+      sends(({ additionalModelRequestFields: of }) => of.thinking, { type: 'enabled', budget_tokens: 2_048 }),
+      sends(({ additionalModelRequestFields: of }) => of.thinking, { type: 'enabled', budget_tokens: 4_096 }),
+      sends(({ additionalModelRequestFields: of }) => of.reasoningConfig.maxReasoningEffort, 'medium'),
+    ),
+    cell(
+      'budget or level',
+      sends(({ generationConfig: of }) => of.thinkingConfig.thinkingBudget, 2_048),
+      sends(({ generationConfig: of }) => of.thinkingConfig.thinkingBudget, 4_096),
+      sends(({ generationConfig: of }) => of.thinkingConfig.thinkingLevel, 'medium'),
+    ),
+  ),
+  row(
+    '`reasoning_details` that come back',
+    [thinking(talk, claudeDetails), thinking(calledTool('Rain.'), geminiDetails)],
+    cell(
+      'signed and redacted thinking',
+      sends(
+        (body) => body.messages[1].content.slice(0, 2),
+        [
+          { type: 'thinking', thinking: thought, signature },
+          { type: 'redacted_thinking', data: redactedReasoning },
+        ],
+      ),
+      leavesOut,
+    ),
+    cell(
+      'signed and redacted thinking',
+      sends(
+        (body) => body.messages[1].content.slice(0, 2),
+        [
+          { reasoningContent: { reasoningText: { text: thought, signature } } },
+          { reasoningContent: { redactedContent: redactedReasoning } },
+        ],
+      ),
+      leavesOut,
+    ),
+    cell(
+      'signatures',
+      sends((body) => body.contents[1].parts[1].thoughtSignature, signatureOf('weather'), {
+        ...thinking(calledTool('Rain.'), geminiDetails),
+        upstream: { 'generate-content': toldHowHard['generate-content'] },
+      }),
+    ),
+  ),
+  row(
+    '`cache_control` of a part, a message',
+    [
+      {
+        asks: messages(user([text('Long.', forAnHour), text('Short.')])),
+        beside: messages(user([text('Long.'), text('Short.')])),
+      },
+      { asks: messages(user('Long.', ephemeral)), beside: messages(user('Long.')) },
+    ],
+    yes(
+      sends((body) => body.messages[0].content, [text('Long.', forAnHour), text('Short.')]),
+      sends((body) => body.messages[0].content, [text('Long.', ephemeral)]),
+    ),
+    yes(
+      sends(
+        (body) => body.messages[0].content,
+        [{ text: 'Long.' }, { cachePoint: { type: 'default', ttl: '1h' } }, { text: 'Short.' }],
+      ),
+      sends((body) => body.messages[0].content, [{ text: 'Long.' }, { cachePoint: { type: 'default' } }]),
+    ),
+    cell('left out: it caches by itself', leavesOut, leavesOut),
+  ),
+  row(
+    '`cache_control` of a tool',
+    [{ asks: { tools: [{ ...weather, ...forAnHour }] }, beside: { tools: [weather] } }],
+    yes(sends((body) => body.tools[0].cache_control, forAnHour.cache_control)),
+    leftOut,
+    leftOut,
+  ),
+  row(
+    'several answers (`n`), `logprobs`, audio output',
+    [{ asks: { n: 2 } }, { asks: { logprobs: true } }, { asks: { modalities: ['text', 'audio'] } }],
+    no('n', 'logprobs', 'modalities'),
+    no('n', 'logprobs', 'modalities'),
+    no('n', 'logprobs', 'modalities'),
+  ),
+  row(
+    '`web_search_options`, `plugins`, dearer tiers',
+    [
+      { asks: { web_search_options: {} } },
+      { asks: { plugins: [{ id: 'web' }] } },
+      { asks: { service_tier: 'priority' } },
+    ],
+    no('web_search_options', 'plugins', 'service_tier'),
+    no('web_search_options', 'plugins', 'service_tier'),
+    no('web_search_options', 'plugins', 'service_tier'),
+  ),
+  row('any other member of the request', [{ asks: unknownMembers }], leftOut, leftOut, leftOut),
+];
