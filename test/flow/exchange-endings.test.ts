@@ -32,6 +32,8 @@ afterEach(() => gateway.simulator.clear());
 
 describe.each(endings)('a provider whose exchange ends with %s', (behaviour) => {
   it('has failed at once where there is no other, and all that was held is released', async () => {
+    // Of the call before.
+    await gateway.settled();
     const { spent } = await gateway.credit();
     for (let call = 0; call < 3; call += 1) {
       await expectError(
