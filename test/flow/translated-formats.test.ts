@@ -252,6 +252,16 @@ describe('what a format cannot say', () => {
     expect(called()).toEqual(['chat-completions chat-completions']);
   });
 
+  it('is told in a few words, however often a request asks for it', async () => {
+    const content = Array.from({ length: 20_000 }, (_one, index) => (index === 0 ? image : { type: 'hologram' }));
+    const { message } = await expectError(
+      await post('converse', 'echo', { messages: [{ role: 'user', content }] }),
+      400,
+      'feature_unsupported',
+    );
+    expect(message).toContain('image_url (messages[0].content[0]), content_part (messages[0].content[1]).');
+  });
+
   it('names the member that asks for it', async () => {
     const asked = { ...hello(modelOf('converse', 'echo')), messages: seen };
     const response = await gateway.post(asked, { 'x-gw-error-format': 'openai' });

@@ -54,22 +54,29 @@ export const isTranslated = (api: ProviderApi | undefined): api is TranslatedApi
 
 type Body = Readonly<Record<string, unknown>>;
 
-/** What of the request a candidate cannot be told, because of the format that its provider speaks. Reads the body at most once. */
+/** What of the request a candidate cannot be told, because of the format that its provider speaks. Looks once for each format. */
 export function featuresMissing(request: RoutedRequest): (candidate: Candidate) => readonly MissingFeature[] {
   let body: Body | undefined;
+  const known = new Map<TranslatedApi, readonly MissingFeature[]>();
   return (candidate) => {
     const api = apiFor(candidate, request.interfaceId);
     if (!isTranslated(api) || isOwnApi(request.interfaceId, api)) return [];
     body ??= parseJson(request.text().text) as Body;
-    return missingFeatures(body, api);
+    const missing = known.get(api) ?? missingFeatures(body, api);
+    known.set(api, missing);
+    return missing;
   };
 }
 
-export const missingFeatures = (body: Body, api: TranslatedApi): MissingFeature[] => [
-  ...missingMembers(body),
-  ...missingTools(body),
-  ...missingParts(body.messages, api),
-];
+export const missingFeatures = (body: Body, api: TranslatedApi): MissingFeature[] =>
+  firstOfEachName([...missingMembers(body), ...missingTools(body), ...missingParts(body.messages, api)]);
+
+/** A request may ask for the same thing a hundred thousand times: one place of it says enough. */
+export function firstOfEachName(features: readonly MissingFeature[]): MissingFeature[] {
+  const first = new Map<MissingFeatureName, MissingFeature>();
+  for (const feature of features) if (!first.has(feature.name)) first.set(feature.name, feature);
+  return [...first.values()];
+}
 
 const isSent = (value: unknown): boolean => value !== undefined && value !== null && value !== false;
 

@@ -2,7 +2,7 @@
 import type { Candidate } from '../../configuration/catalogue/index.ts';
 import { fail, type GatewayError } from '../../errors/index.ts';
 import type { AbilityName, Feature } from '../../protocol/wire/index.ts';
-import type { MissingFeature } from '../formats/index.ts';
+import { firstOfEachName, type MissingFeature } from '../formats/index.ts';
 
 const abilities: Readonly<Record<AbilityName, (candidate: Candidate) => boolean>> = {
   tools: ({ entry }) => entry.supported_params.tools,
@@ -37,11 +37,9 @@ export function failUnsupported(left: readonly Candidate[], features: readonly F
 
 /** What the formats of all candidates left have no words for; where each lacks another part, all that any lacks. */
 export function failUntranslatable(lacks: readonly (readonly MissingFeature[])[]): GatewayError {
-  const members = new Map(lacks.flat().map((one) => [one.member, one]));
-  const lackedByAll = [...members.values()].filter(({ member }) =>
-    lacks.every((one) => one.some((feature) => feature.member === member)),
-  );
-  const named = lackedByAll.length > 0 ? lackedByAll : [...members.values()];
+  const lacked = firstOfEachName(lacks.flat());
+  const lackedByAll = lacked.filter(({ name }) => lacks.every((one) => one.some((feature) => feature.name === name)));
+  const named = lackedByAll.length > 0 ? lackedByAll : lacked;
   const what = named.map(({ name, member }) => (name === member ? name : `${name} (${member})`)).join(', ');
   return fail('feature_unsupported', {
     message: `No eligible provider of the model can be told all that is requested: the format it speaks has no words for ${what}.`,

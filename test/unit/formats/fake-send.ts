@@ -125,3 +125,17 @@ export async function readTexts(outcome: Translated): Promise<{ texts: string[];
     return { texts, error };
   }
 }
+
+/** How often others have the event loop while it runs. */
+export async function turnsOf(run: () => Promise<unknown>): Promise<number> {
+  let turns = 0;
+  let isOver = false;
+  const count = () => {
+    turns += 1;
+    if (!isOver) setImmediate(count);
+  };
+  setImmediate(count);
+  await run();
+  isOver = true;
+  return turns;
+}

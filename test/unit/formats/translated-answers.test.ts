@@ -4,7 +4,16 @@ import { jsonValuesMax, upstreamEventMaxBytes } from '../../../shared/foundation
 import { readUsageReport } from '../../../shared/protocol/interfaces/chat-completions/read-usage.ts';
 import { StreamBroken } from '../../../shared/routing/providers/index.ts';
 import { readChunks } from '../../support/read-chunks.ts';
-import { ask, completionOf, type FakeAnswer, failureOf, type Json, jsonAnswer, readTexts } from './fake-send.ts';
+import {
+  ask,
+  completionOf,
+  type FakeAnswer,
+  failureOf,
+  type Json,
+  jsonAnswer,
+  readTexts,
+  turnsOf,
+} from './fake-send.ts';
 import { apis, type Block, eventStream, frames, jsonOf, type ProviderAnswer, streamOf } from './provider-answers.ts';
 
 type Api = (typeof apis)[number];
@@ -181,6 +190,23 @@ describe.each(apis)('an answer of %s', (api) => {
     expect(error).toBeInstanceOf(RangeError);
   });
 
+  it('that is long is read in steps, and a stream piece by piece, between which others have the event loop', async () => {
+    const long: ProviderAnswer = { blocks: [{ text: 'x'.repeat(300_000) }] };
+    const turnsWith = (answer: ProviderAnswer) =>
+      turnsOf(() => ask({ api, answer: jsonAnswer(jsonOf(api, answer)), body: {} }));
+    await turnsWith(usual);
+    expect((await turnsWith(long)) - (await turnsWith(usual))).toBeGreaterThanOrEqual(4);
+    const parts = streamOf(api, { blocks: [{ text: 'x'.repeat(15_000) }] });
+    const atOnce = { ...parts, bytes: [Buffer.concat(parts.bytes)] };
+    const pieces = (atOnce.bytes[0]?.length ?? 0) / (16 * 1024);
+    expect(pieces).toBeGreaterThan(20);
+    let texts: string[] = [];
+    const turns = await turnsOf(async () => {
+      ({ texts } = await streamed(api, atOnce));
+    });
+    expect([turns >= Math.floor(pieces), texts.at(-1)]).toEqual([true, '[DONE]']);
+  });
+
   it('with members of any type is an answer or a failure of the provider, never an error of the gateway', async () => {
     const whole = jsonOf(api, usual);
     for (const odd of [null, -1e308, 'x', [[]], { a: null }]) {
@@ -297,6 +323,14 @@ describe('a prompt that is blocked', () => {
 });
 
 describe('an error with a status that says success', () => {
+  it('is looked for where an error can be, not in all that a model wrote', async () => {
+    const text = '"error"'.repeat(300_000);
+    const answer = jsonAnswer({ ...jsonOf('messages', { blocks: [{ text }] }) });
+    expect(completionOf((await ask({ api: 'messages', answer, body: {} })).outcome).choices[0].message.content).toBe(
+      text,
+    );
+  });
+
   it.each([
     ['messages', { type: 'error', error: { type: 'rate_limit_error', message: 'Slow down.' } }],
     ['generate-content', { error: { code: 429, message: 'Slow down.', status: 'RESOURCE_EXHAUSTED' } }],

@@ -1,7 +1,9 @@
 import fc from 'fast-check';
 import { describe, expect, it } from '#jest';
+import { jsonValuesMax } from '../../../shared/foundation/constants/index.ts';
+import { rawNumber } from '../../../shared/foundation/ids/index.ts';
 import { missingFeatures } from '../../../shared/routing/formats/index.ts';
-import { ask, completionOf, failureOf, type Json, jsonAnswer } from './fake-send.ts';
+import { ask, completionOf, failureOf, type Json, jsonAnswer, turnsOf } from './fake-send.ts';
 import { apis, jsonOf } from './provider-answers.ts';
 
 type Api = (typeof apis)[number];
@@ -535,21 +537,13 @@ it('arguments of tools stream as the provider checked them: not every host of Cl
 
 describe.each(apis)('a long request to a provider of %s', (api) => {
   it('is translated in steps, between which others have the event loop', async () => {
-    const turnsOf = async (characters: number) => {
-      let turns = 0;
-      let isOver = false;
-      const count = () => {
-        turns += 1;
-        if (!isOver) setImmediate(count);
-      };
-      setImmediate(count);
-      const messages = [{ role: 'user', content: 'x'.repeat(characters) }];
-      await ask({ api, body: { messages }, answer: { kind: 'failed', cause: 'status_500' } });
-      isOver = true;
-      return turns;
-    };
-    await turnsOf(1);
-    expect((await turnsOf(300_000)) - (await turnsOf(1))).toBeGreaterThanOrEqual(3);
+    const turnsWith = (characters: number) =>
+      turnsOf(() => {
+        const messages = [{ role: 'user', content: 'x'.repeat(characters) }];
+        return ask({ api, body: { messages }, answer: { kind: 'failed', cause: 'status_500' } });
+      });
+    await turnsWith(1);
+    expect((await turnsWith(300_000)) - (await turnsWith(1))).toBeGreaterThanOrEqual(3);
   });
 });
 
@@ -578,15 +572,29 @@ describe('a conversation with tools', () => {
     for (const id of calls) expect(id).toMatch(/^[\w-]{1,64}$/);
   });
 
-  it.each(apis)('%s: numbers in arguments reach the provider with every digit', async (api) => {
+  it.each(apis)('%s: an id that was there before, as models that count anew give it, gets another', async (api) => {
+    const turn = (answer: string): Json[] => [
+      { role: 'assistant', content: null, tool_calls: ['f:0', 'call_1', 'tool_call_1'].map((id) => call(id, '{}')) },
+      ...['f:0', 'call_1', 'tool_call_1'].map((id) => ({ role: 'tool', tool_call_id: id, content: answer })),
+    ];
+    const messages = [user('?'), ...turn('1'), ...turn('2'), ...turn('3')];
+    const [calls, results] = ids(await sentBody(api, { messages, tools: [weather] }), api);
+    expect(calls).toEqual(results);
+    expect(new Set(calls).size).toBe(9);
+    expect(calls.slice(1, 3)).toEqual(['call_1', 'tool_call_1']);
+  });
+
+  it.each(apis)('%s: numbers reach the provider with every digit', async (api) => {
     const answer = jsonAnswer(jsonOf(api, { blocks: [{ text: 'Fine.' }] }));
     const messages = [
       user('?'),
       { role: 'assistant', tool_calls: [call('a', '{"id":12345678901234567890}')] },
       { role: 'tool', tool_call_id: 'a', content: '1' },
     ];
-    const { texts } = await ask({ api, body: { messages, tools: [weather] }, answer });
-    expect(texts[0]).toContain('12345678901234567890');
+    const body = { messages, tools: [weather], seed: rawNumber('98765432109876543210') };
+    const { texts } = await ask({ api, body, answer });
+    expect(texts[0]).toContain('{"id":12345678901234567890}');
+    if (api === 'generate-content') expect(texts[0]).toContain('"seed":98765432109876543210');
   });
 
   it('goes to Converse as text where no tool goes with it: calls without declared tools are refused there', async () => {
@@ -620,16 +628,32 @@ describe('a conversation with tools', () => {
     ]);
   });
 
-  it('keeps what a model wrote that is no JSON, as an object that says so', async () => {
+  it.each([
+    ['no JSON', '{"city": "Kö', '{"city": "Kö'],
+    ['no object', '[1]', [1]],
+    ['null', 'null', 'null'],
+    ['nested too deep', `{"a":${'['.repeat(100_000)}${']'.repeat(100_000)}}`, undefined],
+    ['of more values than a conversation may hold', `{"a":[${'{},'.repeat(jsonValuesMax)}1]}`, undefined],
+  ])('keeps what a model wrote that is %s, as an object that says so', async (_what, args, said) => {
     const messages = [
       user('?'),
-      { role: 'assistant', tool_calls: [call('a', '{"city": "Kö')] },
+      { role: 'assistant', tool_calls: [call('a', args), call('b', '{"city":"Köln"}')] },
       { role: 'tool', tool_call_id: 'a', content: 'Invalid.' },
+      { role: 'tool', tool_call_id: 'b', content: 'Rain.' },
     ];
-    for (const api of ['messages', 'converse'] as const) {
-      const text = JSON.stringify(await sentBody(api, { messages, tools: [weather] }));
-      expect(text).toContain(JSON.stringify({ rawInvalidInput: '{"city": "Kö' }));
+    for (const api of apis) {
+      const body = await sentBody(api, { messages, tools: [weather] });
+      const parts = (body.messages ?? body.contents)[1].content ?? body.contents[1].parts;
+      const inputs = parts.map((part: Any) => part.input ?? part.toolUse?.input ?? part.functionCall.args);
+      expect(inputs).toEqual([{ rawInvalidInput: said ?? args }, { city: 'Köln' }]);
     }
+  });
+
+  it.each(apis)('%s: all arguments together hold no more values than a body', async (api) => {
+    const args = `{"a":[${'1,'.repeat(jsonValuesMax / 2)}1]}`;
+    const messages = [user('?'), { role: 'assistant', tool_calls: ['a', 'b'].map((id) => call(id, args)) }];
+    const text = JSON.stringify(await sentBody(api, { messages, tools: [weather] }));
+    expect(text.split('rawInvalidInput').length).toBe(2);
   });
 });
 
@@ -859,6 +883,12 @@ describe('what a format lacks', () => {
       // Nothing is dropped in silence, also where nobody asked before.
       else expect([failureOf(outcome).kind, failureOf(outcome).param, sent]).toEqual(['invalid', lacks[0], []]);
     }
+  });
+
+  it('that is asked for a hundred thousand times is told once', () => {
+    const parts = Array.from({ length: 50_000 }, () => ({ type: 'hologram' }));
+    const lacks = missingFeatures({ messages: [user(parts), user(parts)], tools: parts }, 'messages');
+    expect(lacks.map(({ member }) => member)).toEqual(['tools[0]', 'messages[0].content[0]']);
   });
 
   it.each(['messages', 'generate-content'] as const)(

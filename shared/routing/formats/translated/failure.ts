@@ -29,9 +29,13 @@ export function failureOfAnswer(error: unknown, describe: DescribeText, cause: s
   return { kind: 'failed', cause };
 }
 
+/** Longer than any error. In a longer answer none is looked for. */
+const errorMaxCharacters = 1024 * 1024;
+
 /** An answer whose status says success, and that is an error: not every package sees that. */
 export function errorIn(text: string | undefined, describe: DescribeText): AttemptFailure | undefined {
-  const body = text?.includes('"error"') === true ? parsed(text) : undefined;
+  const isShort = text !== undefined && text.length <= errorMaxCharacters;
+  const body = isShort && text.includes('"error"') ? parsed(text) : undefined;
   if (!isJsonObject(body) || !isJsonObject(body.error)) return undefined;
   return { ...classifyErrorObject(body), providerText: describe(body) };
 }

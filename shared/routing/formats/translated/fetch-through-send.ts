@@ -30,7 +30,7 @@ export interface ExchangeOptions {
   readonly api: TranslatedApi;
   /** The body that goes out in place of the package's. Of its headers none does: what they announce is no preview any more. */
   readonly body: (text: string) => string;
-  /** Awaited when the package has written its request. */
+  /** Awaited when the package has written its request, and before it reads the answer. */
   readonly nextStep: () => Promise<void>;
 }
 
@@ -76,17 +76,21 @@ export function createExchange({ send, stream, api, body, nextStep }: ExchangeOp
     failure = errorIn(text, sent.describe);
     if (stream || text === undefined) failure ??= { kind: 'failed', cause: 'unreadable_answer' };
     if (failure !== undefined) throw new Error('what the provider sent is no answer');
-    return new Response(withUsage(text ?? '', api), { headers: { 'content-type': 'application/json' } });
+    const response = new Response(withUsage(text ?? '', api), { headers: { 'content-type': 'application/json' } });
+    await nextStep();
+    return response;
   }
 
   function readable(bytes: AsyncIterable<Uint8Array>): ReadableStream<Uint8Array> {
     const iterator = bytes[Symbol.asyncIterator]();
+    let isCancelled = false;
     return new ReadableStream({
       async pull(controller) {
         try {
           // The packages bound no event, so what they hold back is counted here.
           if (bytesWithoutPart > upstreamEventMaxBytes) throw new RangeError('an event is too large');
           const next = await iterator.next();
+          if (isCancelled) return;
           if (next.done === true) {
             controller.close();
             return;
@@ -96,12 +100,14 @@ export function createExchange({ send, stream, api, body, nextStep }: ExchangeOp
           if (valuesWithoutPart > jsonValuesMax) throw new RangeError('an event holds too many values');
           controller.enqueue(next.value);
         } catch (error) {
+          if (isCancelled) return;
           // The package may have everything by now: it says so where the stream ends, and where it has not, this counts.
           broken = { error };
           controller.close();
         }
       },
       cancel: async () => {
+        isCancelled = true;
         await iterator.return?.();
       },
     });

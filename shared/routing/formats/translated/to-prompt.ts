@@ -1,7 +1,8 @@
 // The messages of a chat completion as a prompt of the language-model interface.
 import type { LanguageModelV4Message, LanguageModelV4Prompt, LanguageModelV4TextPart } from '@ai-sdk/provider';
-import { isJsonObject, parseJson } from '../../../protocol/wire/index.ts';
+import { isJsonObject } from '../../../protocol/wire/index.ts';
 import { type ContentPart, optionsOf, toParts, toTextParts } from './content-parts.ts';
+import { createKnownCalls, type KnownCalls } from './known-calls.ts';
 import { readReasoningDetails } from './reasoning-details.ts';
 import type { TranslatedApi } from './translated-api.ts';
 
@@ -15,11 +16,6 @@ export interface PromptTarget {
   readonly toolsAsText: boolean;
 }
 
-interface Call {
-  readonly id: string;
-  readonly name: string;
-}
-
 /**
  * Instructions at the start are the system prompt; later ones are text of the user, because not every target allows them
  * elsewhere, and stand behind the results of the calls before them, which have to follow at once.
@@ -30,7 +26,7 @@ export function toPrompt(messages: unknown, target: PromptTarget): LanguageModel
   // Every target wants a message of the user.
   const system = start < 0 ? [] : list.slice(0, start);
   const prompt: LanguageModelV4Prompt = system.flatMap(toSystem);
-  const calls = new Map<unknown, Call>();
+  const calls = createKnownCalls();
   let waiting: LanguageModelV4Prompt = [];
   for (const message of list.slice(system.length)) {
     if (message.role === 'tool') {
@@ -62,11 +58,7 @@ function toUser(message: Json): LanguageModelV4Prompt {
   return content.length === 0 ? [] : [{ role: 'user', content, ...optionsOf(message) }];
 }
 
-function toAssistant(
-  message: Json,
-  calls: Map<unknown, Call>,
-  { api, toolsAsText }: PromptTarget,
-): LanguageModelV4Prompt {
+function toAssistant(message: Json, calls: KnownCalls, { api, toolsAsText }: PromptTarget): LanguageModelV4Prompt {
   const { parts, signatures } = readReasoningDetails(message, api);
   const texts = [...toTextParts(message.content), ...toTextParts(message.refusal)];
   const signature = signatures.get('');
@@ -77,7 +69,7 @@ function toAssistant(
   const toolCalls = (Array.isArray(message.tool_calls) ? message.tool_calls : []).filter(isJsonObject);
   const called = toolCalls.map((call): AssistantPart => {
     const fn = isJsonObject(call.function) ? call.function : {};
-    const { id, name } = rememberCall(calls, call.id, String(fn.name ?? ''));
+    const { id, name } = calls.add(call.id, String(fn.name ?? ''));
     if (toolsAsText) return { type: 'text', text: `[Called the tool ${name} with ${String(fn.arguments ?? '{}')}]` };
     const signed = signatureOf(call) ?? signatures.get(String(call.id));
     const providerOptions = signed === undefined ? {} : { providerOptions: { google: { thoughtSignature: signed } } };
@@ -85,7 +77,7 @@ function toAssistant(
       type: 'tool-call',
       toolCallId: id,
       toolName: name,
-      input: readArguments(fn.arguments),
+      input: calls.readArguments(fn.arguments),
       ...providerOptions,
     };
   });
@@ -102,35 +94,14 @@ const signatureOf = ({ extra_content: extra }: Json): string | undefined => {
   return typeof google.thought_signature === 'string' ? google.thought_signature : undefined;
 };
 
-/** Ids of other providers may hold what this one refuses, or be longer. */
-const commonId = /^[\w-]{1,64}$/;
-
-function rememberCall(calls: Map<unknown, Call>, id: unknown, name: string): Call {
-  const isCommon = typeof id === 'string' && commonId.test(id);
-  const call = { id: isCommon ? id : `tool_call_${calls.size}`, name };
-  calls.set(id, call);
-  return call;
-}
-
-/** A model that was given no parameters may have written nothing. What is no object is the package's to wrap. */
-function readArguments(text: unknown): unknown {
-  if (typeof text !== 'string') return text ?? {};
-  if (text.trim() === '') return {};
-  try {
-    return parseJson(text);
-  } catch {
-    return text;
-  }
-}
-
 /** Results that follow each other are one message: some targets want all that belong to one answer together. */
 function addResult(
   prompt: LanguageModelV4Prompt,
   message: Json,
-  calls: Map<unknown, Call>,
+  calls: KnownCalls,
   { toolsAsText }: PromptTarget,
 ): void {
-  const { id, name } = calls.get(message.tool_call_id) ?? rememberCall(calls, message.tool_call_id, nameOf(message));
+  const { id, name } = calls.find(message.tool_call_id) ?? calls.add(message.tool_call_id, nameOf(message));
   const parts = toParts(message.content);
   if (toolsAsText) {
     const content: ContentPart[] = [{ type: 'text', text: `[The tool ${name} answered]` }, ...parts];

@@ -25,7 +25,7 @@ export interface TranslatedCall {
   /** The id of an answer to which the provider gives none; ids of its tool calls begin with it. */
   readonly id: string;
   readonly createdSeconds: number;
-  /** Between two steps of the translation: others have the event loop there, where the request is long. */
+  /** Between two steps of the translation: others have the event loop there, where what is translated is long. */
   readonly nextStep: () => Promise<void>;
 }
 
@@ -48,11 +48,12 @@ interface Reading {
   readonly exchange: Exchange;
   readonly head: AnswerHead;
   readonly api: TranslatedApi;
+  readonly nextStep: TranslatedCall['nextStep'];
 }
 
 /** Rejects where `send` does, or where the body breaks. */
 export async function translate(call: TranslatedCall, { entry }: Candidate, send: Send): Promise<TranslatedAnswer> {
-  const { api, body, stream } = call;
+  const { api, body, stream, nextStep } = call;
   const boundTokens = askedOutputTokens(entry, call.output);
   const target: CallTarget = { api, boundTokens, thinking: thinkingOf(body, boundTokens) };
   const exchange = createExchange({
@@ -60,17 +61,17 @@ export async function translate(call: TranslatedCall, { entry }: Candidate, send
     stream,
     api,
     body: (text) => boundBody(text, target),
-    nextStep: call.nextStep,
+    nextStep,
   });
   const openModel = await loadModel(api);
   const model = openModel({ model: entry.upstream_model, fetch: exchange.fetch, generateId: toolCallIds(call.id) });
   const head: AnswerHead = { id: call.id, createdSeconds: call.createdSeconds, model: entry.upstream_model };
   try {
-    await call.nextStep();
+    await nextStep();
     const options = toCallOptions(body, target);
-    await call.nextStep();
+    await nextStep();
     const ask = stream ? openStream : askOnce;
-    return await ask(model, options, { exchange, head, api });
+    return await ask(model, options, { exchange, head, api, nextStep });
   } catch (error) {
     return readFailure(error, exchange);
   }
@@ -82,6 +83,7 @@ async function askOnce(
   reading: Reading,
 ): Promise<TranslatedAnswer> {
   const result = await model.doGenerate(options);
+  await reading.nextStep();
   const isBlocked = result.content.length === 0 && isBlockedPrompt(result.providerMetadata);
   const failure = isBlocked ? blockedPrompt : finishFailure(result.finishReason, 'unreadable_answer');
   if (failure !== undefined) return noAnswer(failure);

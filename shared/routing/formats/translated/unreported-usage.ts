@@ -12,10 +12,12 @@ const placeholders: Partial<Readonly<Record<TranslatedApi, Json>>> = {
   converse: { inputTokens: noCount, outputTokens: noCount, totalTokens: noCount },
 };
 
-/** Of a JSON answer. What cannot be read is the package's to refuse. */
+/** Of a JSON answer, which is an object: what it says itself stands behind, so it counts. */
 export function withUsage(text: string, api: TranslatedApi): string {
   const usage = placeholders[api];
-  return usage === undefined || text.includes('"usage"') ? text : changed(text, (answer) => ({ usage, ...answer }));
+  if (usage === undefined || text.includes('"usage"')) return text;
+  const members = text.slice(text.indexOf('{') + 1).trimStart();
+  return `{"usage":${JSON.stringify(usage)}${members.startsWith('}') ? '' : ','}${members}`;
 }
 
 /** Of a stream: Anthropic's events tell it at the start and at the end, where the others' may be left out. */
