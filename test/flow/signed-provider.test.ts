@@ -1,18 +1,39 @@
 import { createHash, createHmac } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from '#jest';
+import type { ReceivedCall } from '../../infra/local/simulator/index.ts';
 import type { ProviderDocument } from '../../shared/configuration/catalogue/index.ts';
 import { systemClock } from '../../shared/foundation/time/index.ts';
-import { signedCredentials } from '../../shared/routing/providers/index.ts';
+import { credentialWith, signedCredentials } from '../../shared/routing/providers/index.ts';
 import { credentialsOf } from '../support/credentials.ts';
 import { type Harness, hello, startHarness } from '../support/harness.ts';
 
 const identity = { accessKeyId: 'AKIDEXAMPLE', secretAccessKey: 'canary-secret-of-the-role', sessionToken: 'token-1' };
-const models = { 'bedrock/echo': [{ provider: 'bedrock', upstream: 'echo' }] };
-const providers = { bedrock: { auth: { sigv4: { service: 'bedrock', region: 'eu-west-1' } } } };
+const sigv4 = (service: string, region = 'eu-west-1') => ({ auth: { sigv4: { service, region } } });
+/** A colon in the name of a model is escaped in the path, and once more in what is signed. */
+const upstream = 'eu.anthropic/echo:0';
+const models = {
+  'bedrock/echo': [{ provider: 'bedrock', upstream: 'echo' }],
+  ...Object.fromEntries(
+    ['converse', 'mantle', 'vertex'].map((provider) => [`${provider}/model`, [{ provider, upstream }]]),
+  ),
+  'mixed/model': [
+    { provider: 'converse', upstream: 'error-500' },
+    { provider: 'anthropic', upstream: 'echo' },
+  ],
+};
+const providers = {
+  bedrock: sigv4('bedrock'),
+  converse: { ...sigv4('bedrock', 'us-east-1'), apis: ['converse'] },
+  mantle: { ...sigv4('bedrock-mantle'), apis: ['messages'] },
+  vertex: { ...sigv4('vertex'), apis: ['generate-content'] },
+  anthropic: { apis: ['messages'], auth: { header: { name: 'x-api-key', env: 'ACME_API_KEY' } } },
+};
+
+const anthropicKey = 'canary-key-for-anthropic';
 
 const signing = (isAvailable: boolean) =>
   signedCredentials({
-    source: credentialsOf(() => undefined),
+    source: credentialsOf(({ auth }) => credentialWith(auth, anthropicKey)),
     awsCredentials: async () => identity,
     isAvailable: () => isAvailable,
     clock: systemClock,
@@ -28,12 +49,41 @@ describe('a provider with auth sigv4', () => {
   it('is called with a signature of the process over the very body, and no stored secret', async () => {
     expect((await gateway.post(hello('bedrock/echo'))).status).toBe(200);
     const [call] = gateway.simulator.calls;
-    const { authorization, host } = call?.headers ?? {};
-    expect(authorization).toMatch(
-      /^AWS4-HMAC-SHA256 Credential=AKIDEXAMPLE\/\d{8}\/eu-west-1\/bedrock\/aws4_request, SignedHeaders=[a-z0-9;-]*host[a-z0-9;-]*, Signature=[0-9a-f]{64}$/,
-    );
-    expect(call?.headers).toMatchObject({ 'x-amz-security-token': 'token-1', host });
+    expect(call?.headers).toMatchObject({ 'x-amz-security-token': 'token-1', host: call?.headers.host });
+    expectSigned(call, 'eu-west-1/bedrock');
     expect(JSON.stringify(call?.headers)).not.toContain(identity.secretAccessKey);
+  });
+
+  it.each([
+    ['converse', 'us-east-1/bedrock', '/model/eu.anthropic%2Fecho%3A0/converse', '-stream'],
+    ['mantle', 'eu-west-1/bedrock-mantle', '/messages', ''],
+    ['vertex', 'eu-west-1/vertex', '/models/eu.anthropic/echo:0:generateContent', undefined],
+  ])(
+    'is signed in a format of its own, whole and streamed, and no key of a package is sent: %s',
+    async (provider, scope, path, ending) => {
+      gateway.simulator.clear();
+      for (const stream of [false, true]) {
+        const text = await (await gateway.post(hello(`${provider}/model`, { stream }))).text();
+        expect(text).toContain(stream ? 'data: [DONE]' : 'chat.completion');
+      }
+      const paths = gateway.simulator.calls.map((call) => call.path.slice(call.path.indexOf('/v1') + '/v1'.length));
+      const streamPath = ending === undefined ? path.replace(':generate', ':streamGenerate') : `${path}${ending}`;
+      expect(paths).toEqual([path, streamPath]);
+      for (const call of gateway.simulator.calls) {
+        expectSigned(call, scope);
+        expect(JSON.stringify(call.headers)).not.toMatch(/none|x-api-key|x-goog-api-key|bearer/i);
+      }
+    },
+  );
+
+  it('that fails is replaced by one with a key, and neither sees what is for the other', async () => {
+    gateway.simulator.clear();
+    expect((await gateway.post(hello('mixed/model'))).status).toBe(200);
+    const [signed, other] = gateway.simulator.calls;
+    expectSigned(signed, 'us-east-1/bedrock');
+    expect(JSON.stringify(signed)).not.toContain(anthropicKey);
+    expect(other?.headers['x-api-key']).toBe(anthropicKey);
+    expect(Object.keys(other?.headers ?? {}).filter((name) => /^(x-amz|authorization)/.test(name))).toEqual([]);
   });
 
   it('is signed anew for a stream, whose body differs', async () => {
@@ -60,6 +110,21 @@ function signatureOf(url: URL, headers: Readonly<Record<string, string>>, body: 
   const toSign = ['AWS4-HMAC-SHA256', headers['x-amz-date'], scope, sha256(canonical)].join('\n');
   const key = scope.split('/').reduce<string | Buffer>(hmac, `AWS4${identity.secretAccessKey}`);
   return createHmac('sha256', key).update(toSign).digest('hex');
+}
+
+/** Over the very bytes that arrived. */
+function expectSigned(call: ReceivedCall | undefined, scope: string): void {
+  if (call === undefined) throw new Error('no call arrived');
+  const { authorization = '', ...sent } = call.headers;
+  const [, day = '', names = '', signature] =
+    /^AWS4-HMAC-SHA256 Credential=AKIDEXAMPLE\/(\d{8})\/\S+, SignedHeaders=(\S+), Signature=(\w+)$/.exec(
+      authorization,
+    ) ?? [];
+  expect(authorization).toContain(`/${day}/${scope}/aws4_request,`);
+  expect(names.split(';')).toEqual(expect.arrayContaining(['content-type', 'host', 'x-amz-security-token']));
+  const headers = Object.fromEntries(names.split(';').map((name) => [name, sent[name] ?? '']));
+  const url = new URL(`http://provider${call.path}${call.query === '' ? '' : `?${call.query}`}`);
+  expect(signatureOf(url, headers, call.bodyText, `${day}/${scope}/aws4_request`)).toBe(signature);
 }
 
 describe('the signature of a call', () => {

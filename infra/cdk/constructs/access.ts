@@ -108,7 +108,7 @@ export const providerSecretAccess = (stage: string): Access => {
 
 /**
  * Amazon Bedrock with the gateway's own role, so that a new stage answers without a stored credential: bedrock-runtime,
- * and bedrock-mantle with its OpenAI-compatible interface. Which models an account may use is granted in Bedrock.
+ * and bedrock-mantle with the interfaces of OpenAI and Anthropic. Which models an account may use is granted in Bedrock.
  */
 export function bedrockAccess(regions: readonly string[]): Access {
   if (regions.length === 0) return { statements: [] };

@@ -524,6 +524,14 @@ describe.each(apis)('a request to a provider of %s', (api) => {
   });
 });
 
+it('goes below the models of Gemini, whatever its name, but for a whole path', async () => {
+  const pathOf = async (model: string) =>
+    (await ask({ api: 'generate-content', body: {}, answer: jsonAnswer({}), model })).sent[0]?.path;
+  expect(await pathOf('google/gemini')).toBe('/models/google/gemini:generateContent');
+  expect(await pathOf('models/gemini')).toBe('/models/gemini:generateContent');
+  expect(await pathOf('tunedModels/mine')).toBe('/tunedModels/mine:generateContent');
+});
+
 it('penalties go to a model of Gemini that takes them', async () => {
   const { generationConfig } = await sentBody('generate-content', { presence_penalty: 0.25 }, 'gemini-2.0-flash');
   expect(generationConfig.presencePenalty).toBe(0.25);
