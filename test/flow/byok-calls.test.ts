@@ -115,6 +115,14 @@ describe('an x-byok-key', () => {
     ['no only', 400, 'byok_provider_required', () => post('acme/paid', undefined)],
     ['two providers', 400, 'byok_provider_required', () => post('acme/paid', ['acme', 'other'])],
     ['unknown provider', 400, 'byok_provider_required', () => post('acme/paid', 'nobody')],
+    ['one unknown of two', 400, 'byok_provider_required', () => post('acme/paid', ['acme', 'nobody'])],
+    ['no only, unknown model', 400, 'byok_provider_required', () => post('nobody/nothing', undefined)],
+    [
+      'an order alone',
+      400,
+      'byok_provider_required',
+      () => post('acme/paid', undefined, {}, { provider: { order: ['acme'], allow_fallbacks: false } }),
+    ],
     ['a provider without the model', 400, 'byok_provider_required', () => post('acme/paid', 'idle')],
     ['no such header', 400, 'byok_credential_unsupported', () => post('closed/only', 'closed')],
     [

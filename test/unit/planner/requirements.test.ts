@@ -111,11 +111,6 @@ describe('a requested feature', () => {
     expect(planned(saying(sound), factsOf(catalogueOf([model], [providerOf('p')])))).toEqual(['p']);
   });
 
-  it('leaves out who lacks it and keeps the others, in their order', () => {
-    const defaultFacts = planFactsOf([without('tools'), entryOf('q'), entryOf('r')]);
-    expect(planned({ tools: [tool] }, defaultFacts)).toEqual(['q', 'r']);
-  });
-
   it('must be had together with every other: half here and half there is not enough', () => {
     const toolsOnly = entryOf('a', { supported_params: { ...ableTo, vision: false } });
     const visionOnly = entryOf('b', { supported_params: { ...ableTo, tools: false } });
@@ -131,14 +126,6 @@ describe('a requested feature', () => {
 });
 
 describe('a json_schema response format', () => {
-  it('is served only by providers that support it, and has an error of its own', () => {
-    const defaultFacts = planFactsOf([without('json_schema'), entryOf('q')]);
-    expect(planned({ response_format: schema }, defaultFacts)).toEqual(['q']);
-    expect(planned({ response_format: schema }, planFactsOf([without('json_schema')]))).toBe(
-      'structured_output_unsupported',
-    );
-  });
-
   it('is another thing than JSON mode: neither stands for the other', () => {
     expect(planned({ response_format: schema }, planFactsOf([without('json_mode')]))).toEqual(['p']);
     expect(planned({ response_format: { type: 'json_object' } }, planFactsOf([without('json_schema')]))).toEqual(['p']);
@@ -198,11 +185,6 @@ describe('a data policy that a request asks for', () => {
     expect(served({ data_residency: [] }, { data_residency: 'eu' })).toBe(refused);
   });
 
-  it('must be satisfied together with every other', () => {
-    expect(served({ zdr: true }, { zdr: true, data_collection: 'deny' })).toBe(refused);
-    expect(served({ zdr: true, data_collection: 'deny' }, { zdr: true, data_collection: 'deny' })).toEqual(['p']);
-  });
-
   it('asks for nothing where it is the lax value, a null or absent', () => {
     for (const asked of [{}, { zdr: false }, { zdr: null }, { data_collection: 'allow' }, { data_residency: null }]) {
       expect(served({}, asked)).toEqual(['p']);
@@ -231,13 +213,6 @@ describe('storing an answer at the provider', () => {
 });
 
 describe('a data policy that a workspace enforces', () => {
-  it('binds requests that say nothing', () => {
-    expect(served({}, {}, { zdr: true })).toBe(refused);
-    expect(served({}, {}, { data_collection: 'deny' })).toBe(refused);
-    expect(served({ data_residency: ['us'] }, {}, { data_residency: ['eu'] })).toBe(refused);
-    expect(served({ zdr: true }, {}, { zdr: true })).toEqual(['p']);
-  });
-
   it('binds beside what a request asks for on top', () => {
     expect(served({ data_collection: 'deny' }, { data_collection: 'deny' }, { zdr: true })).toBe(refused);
     expect(served({ zdr: true }, { data_collection: 'deny' }, { zdr: true })).toBe(refused);
@@ -314,29 +289,6 @@ describe('a key header', () => {
     checkByokHeader(requestOf(members), { ...facts, ...more })?.code;
   const pinned = (only: unknown) => ({ provider: { only } });
 
-  it('is fine with exactly one provider that serves the model, as a string, a list, or named twice', () => {
-    for (const only of ['cheap', ['cheap'], ['cheap', 'cheap'], 'unpriced']) {
-      expect(check(pinned(only))).toBeUndefined();
-    }
-  });
-
-  it.each([
-    ['no only', {}],
-    ['two providers', pinned(['cheap', 'dear'])],
-    ['an unknown provider', pinned('nobody')],
-    ['a known one beside an unknown one', pinned(['cheap', 'nobody'])],
-    ['a provider that does not serve the model', pinned('idle')],
-    ['order in place of only', { provider: { order: ['cheap'], allow_fallbacks: false } }],
-    ['no only, for an unknown model', { model: 'unheard-of' }],
-  ])('needs provider.only to name exactly one that serves the model: %s', (_, members) => {
-    expect(check(members)).toBe('byok_provider_required');
-  });
-
-  it('is refused where the provider takes none', () => {
-    const deaf = planFactsOf([entryOf('deaf')], [providerOf('deaf', { accepts_byok_header: false })]);
-    expect(check(pinned('deaf'), { catalogue: deaf.catalogue })).toBe('byok_credential_unsupported');
-  });
-
   it('says nothing of an unknown model or one the workspace may not use: that error comes later', () => {
     expect(check({ model: 'unheard-of', ...pinned('cheap') })).toBeUndefined();
     expect(check(pinned('idle'), { workspace: { models: [] } })).toBeUndefined();
@@ -398,21 +350,11 @@ describe('a stored connection that is always used', () => {
     connection(provider, { policy: 'always', ...more });
   const none = 'byok_no_eligible_connection';
 
-  it('leaves the connected providers only, those of allowed connections among them', () => {
-    expect(planned({}, withConnections(defaultFacts, always('dear')))).toEqual(['dear']);
-    expect(planned({}, withConnections(defaultFacts, always('dear'), connection('cheap')))).toEqual(['cheap', 'dear']);
-    expect(planned({}, withConnections(defaultFacts, always('unpriced')))).toEqual(['unpriced']);
-  });
-
   it('refuses a request that no connection can serve: another provider, model or feature', () => {
     expect(planned({}, withConnections(defaultFacts, always('idle')))).toBe(none);
     expect(planned({ provider: { only: 'cheap' } }, withConnections(defaultFacts, always('dear')))).toBe(none);
     expect(planned({ tools }, withConnections(defaultFacts, always('dear')))).toBe(none);
     expect(planned({ provider: { only: 'unpriced' } }, withConnections(defaultFacts, always('dear')))).toBe(none);
-  });
-
-  it('binds where its key cannot be read: our credential is no substitute', () => {
-    expect(planned({}, withConnections(defaultFacts, always('cheap', { isAuthorised: false })))).toBe(none);
   });
 
   it('leaves an error that has nothing to do with connections as it is', () => {
