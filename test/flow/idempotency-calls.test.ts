@@ -214,21 +214,25 @@ describe.each([...spokenInterfaces, ...translatedInterfaces])('in $name', ({ hel
       expect(await outcomeOf(await harness.post(body('echo'), name))).toBe('ok');
       expect(calls()).toBe(1);
     });
+  });
+
+  describe('an Idempotency-Key', () => {
+    const plain = (upstream: string, more = {}) => hello(`acme/${upstream}`, more);
 
     it('replays before anything that changed since: model, credit, catalogue, presets', async () => {
       const name = fresh();
-      const text = await (await harness.post(body('echo', { preset: null }), name)).text();
+      const text = await (await harness.post(plain('echo', { preset: null }), name)).text();
       await harness.settled();
       const { 'acme/silent': _gone, ...rest } = models;
       await harness.apply({ models: { 'acme/silent': rest['acme/error-500'] as never } });
       clock.advance(6_000);
-      const replay = await harness.post(body('echo', { preset: null }), name);
+      const replay = await harness.post(plain('echo', { preset: null }), name);
       expect(await replay.text()).toBe(text);
-      await expectError(await harness.post(body('echo')), 400, 'unknown_model');
+      await expectError(await harness.post(plain('echo')), 400, 'unknown_model');
       await harness.apply({ models, workspace: { spend_limit_usd: '0' } });
       clock.advance(6_000);
-      expect(await (await harness.post(body('echo', { preset: null }), name)).text()).toBe(text);
-      await expectError(await harness.post(body('echo')), 402, 'PAYMENT_REQUIRED');
+      expect(await (await harness.post(plain('echo', { preset: null }), name)).text()).toBe(text);
+      await expectError(await harness.post(plain('echo')), 402, 'PAYMENT_REQUIRED');
       await harness.apply({ models, workspace: { spend_limit_usd: null } });
       clock.advance(6_000);
       expect(calls()).toBe(1);
@@ -236,23 +240,21 @@ describe.each([...spokenInterfaces, ...translatedInterfaces])('in $name', ({ hel
 
     it('belongs to its workspace, and ends after 24 hours', async () => {
       const name = fresh();
-      expect(await outcomeOf(await harness.post(body('echo'), name))).toBe('ok');
-      const stranger = await harness.post(body('echo', { seed: 9 }), { ...name, authorization: `Bearer ${other}` });
+      expect(await outcomeOf(await harness.post(plain('echo'), name))).toBe('ok');
+      const stranger = await harness.post(plain('echo', { seed: 9 }), { ...name, authorization: `Bearer ${other}` });
       expect(stranger.headers.get('idempotent-replayed')).toBeNull();
       expect(await outcomeOf(stranger)).toBe('ok');
       clock.advance(24 * 3_600_000 - 1_000);
-      const replay = await harness.post(body('echo'), name);
+      const replay = await harness.post(plain('echo'), name);
       expect(replay.headers.get('idempotent-replayed')).toBe('true');
       await replay.text();
       clock.advance(2_000);
-      const anew = await harness.post(body('echo', { seed: 2 }), name);
+      const anew = await harness.post(plain('echo', { seed: 2 }), name);
       expect(anew.headers.get('idempotent-replayed')).toBeNull();
       expect(await outcomeOf(anew)).toBe('ok');
       expect(calls()).toBe(3);
     });
-  });
 
-  describe('an Idempotency-Key', () => {
     it('of a stream that its client left keeps nothing of it', async () => {
       const name = fresh();
       const client = new AbortController();

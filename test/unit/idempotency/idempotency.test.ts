@@ -131,7 +131,7 @@ describe('beside the engine', () => {
           if (outcome.kind === 'refused')
             expect(outcome.item).toEqual(JSON.parse(JSON.stringify({ pk, ...members }), bytes));
         }),
-        { numRuns: 300 },
+        { numRuns: 120 },
       );
     });
 
