@@ -226,7 +226,7 @@ describe('settings of a stage', () => {
           OTEL_TRACES_SAMPLER_ARG: '0.5',
         });
         expect(statements.filter(concerns('xray'))).toEqual([
-          { Action: 'xray:PutTraceSegments', Effect: 'Allow', Resource: '*' },
+          { Action: ['xray:PutSpans', 'xray:PutTraceSegments'], Effect: 'Allow', Resource: '*' },
         ]);
       }
     });

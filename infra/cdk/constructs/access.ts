@@ -184,10 +184,11 @@ function collectorAccess({ endpoint, headersSecret }: Collector): Access {
 }
 
 const cloudwatchTracesAccess = (): Access => ({
-  // X-Ray knows no resources, here as in its own interface.
-  statements: [{ actions: ['xray:PutTraceSegments'], resources: ['*'] }],
+  // The service authorization reference names the first for this endpoint, and its user guide a policy that has only the
+  // second. Both only write, and neither has resources.
+  statements: [{ actions: ['xray:PutSpans', 'xray:PutTraceSegments'], resources: ['*'] }],
   environment: { OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: `https://xray.${Aws.REGION}.amazonaws.com/v1/traces` },
-  acknowledgements: [{ id: wildcardId('*'), reason: 'The one action that sends traces has no resources.' }],
+  acknowledgements: [{ id: wildcardId('*'), reason: 'The actions that send traces have no resources.' }],
 });
 
 /** How cdk-nag names a resource with a wildcard. */
