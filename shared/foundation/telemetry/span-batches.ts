@@ -42,15 +42,16 @@ export function createSpanBatches({ clock, log, send }: SpanBatchesOptions): Spa
   let isClosed = false;
   let pauseMs = pauseMinMs;
   let pausedUntilMs = Number.NEGATIVE_INFINITY;
-  let dropped = 0;
+  /** Since the last line, and why the last of them were. */
+  let dropped = { count: 0, why: '' };
   let loggedAtMs = Number.NEGATIVE_INFINITY;
 
   function drop(count: number, why: string): void {
-    dropped += count;
-    if (clock.nowMs() - loggedAtMs < logIntervalMs) return;
+    if (count > 0) dropped = { count: dropped.count + count, why };
+    if (dropped.count === 0 || clock.nowMs() - loggedAtMs < logIntervalMs) return;
     loggedAtMs = clock.nowMs();
-    log.error({ event: 'telemetry_not_sent', message: `${dropped} spans were dropped: ${why}` });
-    dropped = 0;
+    log.error({ event: 'telemetry_not_sent', message: `${dropped.count} spans were dropped: ${dropped.why}` });
+    dropped = { count: 0, why: '' };
   }
 
   async function sendBatch(signal: AbortSignal): Promise<boolean> {
@@ -61,7 +62,8 @@ export function createSpanBatches({ clock, log, send }: SpanBatchesOptions): Spa
       const sent = await untilAborted(send(batch, signal), signal);
       if (sent === undefined) throw new Error('aborted');
       pauseMs = pauseMinMs;
-      if (sent.rejected > 0) drop(sent.rejected, 'the collector rejected them');
+      // Also tells of those that were dropped within the minute of the last line.
+      drop(sent.rejected, 'the collector rejected them');
       return true;
     } catch (error) {
       drop(batch.length, signal.aborted ? 'the collector did not answer in time' : reasonOf(error));
@@ -71,30 +73,32 @@ export function createSpanBatches({ clock, log, send }: SpanBatchesOptions): Spa
     }
   }
 
-  async function sendAll(limitMs: number): Promise<void> {
+  /** In batches, the oldest first, until one fails. What comes meanwhile waits for others. */
+  async function sendOldest(count: number, limitMs: number): Promise<void> {
     const abort = new AbortController();
     const cancel = clock.after(limitMs, () => abort.abort());
-    while (waiting.length > 0 && !abort.signal.aborted && (await sendBatch(abort.signal)));
+    for (let left = count; left > 0 && waiting.length > 0 && !abort.signal.aborted; left -= batchMax) {
+      if (!(await sendBatch(abort.signal))) break;
+    }
     cancel();
   }
 
-  function flush(limitMs = flushMaxMs): Promise<void> {
+  function start(count: number, limitMs = flushMaxMs): void {
     cancelTimer?.();
     cancelTimer = undefined;
-    if (sending === undefined && waiting.length > 0 && clock.nowMs() >= pausedUntilMs) {
-      sending = sendAll(limitMs).finally(() => {
-        sending = undefined;
-        plan();
-      });
-    }
-    plan();
-    return sending ?? Promise.resolve();
+    sending = sendOldest(count, limitMs).finally(() => {
+      sending = undefined;
+      plan();
+    });
   }
 
-  /** Whatever waits is sent by itself, sooner or later. */
+  /** Whatever waits is sent by itself: full batches at once, the rest later. */
   function plan(): void {
-    if (waiting.length === 0 || cancelTimer !== undefined || sending !== undefined || isClosed) return;
-    cancelTimer = clock.after(Math.max(batchDelayMs, pausedUntilMs - clock.nowMs()), () => void flush());
+    if (waiting.length === 0 || sending !== undefined || isClosed) return;
+    const pausedMs = Math.max(0, pausedUntilMs - clock.nowMs());
+    const inFullBatches = waiting.length - (waiting.length % batchMax);
+    if (inFullBatches > 0 && pausedMs === 0) start(inFullBatches);
+    else cancelTimer ??= clock.after(Math.max(batchDelayMs, pausedMs), () => start(waiting.length));
   }
 
   return {
@@ -105,16 +109,18 @@ export function createSpanBatches({ clock, log, send }: SpanBatchesOptions): Spa
         waiting.splice(0, excess);
         drop(excess, `no more than ${waitingMax} wait`);
       }
-      if (waiting.length >= batchMax) void flush();
-      else plan();
+      plan();
     },
-    flush,
+    flush(limitMs) {
+      if (sending === undefined && waiting.length > 0 && clock.nowMs() >= pausedUntilMs) start(waiting.length, limitMs);
+      return sending ?? Promise.resolve();
+    },
     async close() {
       isClosed = true;
       cancelTimer?.();
       const rest = async () => {
         await sending;
-        if (waiting.length > 0) await sendAll(flushMaxMs);
+        await sendOldest(waiting.length, flushMaxMs);
       };
       await waitAtMost(clock, flushMaxMs, rest(), () => {});
     },

@@ -55,14 +55,36 @@ describe('spans that wait', () => {
     expect(sent).toHaveLength(1);
   });
 
-  it('are sent at once where there are 512 of them, and never more in one export', async () => {
-    const { sent, batches } = start(takes);
+  it('are sent at once where there are 512 of them, never more in one export; the rest waits for others', async () => {
+    const { clock, sent, batches } = start(takes);
+    const sizes = () => sent.map(({ length }) => length);
     batches.add(spans(511));
     await settle();
     expect(sent).toEqual([]);
     batches.add(spans(600, 511));
     await settle();
-    expect(sent.map(({ length }) => length)).toEqual([512, 512, 87]);
+    expect(sizes()).toEqual([512, 512]);
+    clock.advance(5_000);
+    await settle();
+    expect(sizes()).toEqual([512, 512, 87]);
+  });
+
+  it('that come while others are sent wait for others of their own, however slow the collector is', async () => {
+    let answer = Promise.withResolvers<{ rejected: number }>();
+    const { clock, sent, batches } = start(() => answer.promise);
+    batches.add(spans(512));
+    for (let exported = 1; exported <= 3; exported += 1) {
+      batches.add(spans(10));
+      answer.resolve({ rejected: 0 });
+      answer = Promise.withResolvers();
+      await settle();
+      clock.advance(100);
+    }
+    expect(sent.map(({ length }) => length)).toEqual([512]);
+    clock.advance(5_000);
+    answer.resolve({ rejected: 0 });
+    await settle();
+    expect(sent.map(({ length }) => length)).toEqual([512, 30]);
   });
 
   it('are 4,096 at most: the oldest are dropped, and counted in one line a minute', async () => {
@@ -158,6 +180,27 @@ describe('spans that wait', () => {
     expect(isClosed).toBe(false);
     clock.advance(1);
     await closing;
+  });
+
+  it('that were dropped within the minute of a line are told later, behind an export that succeeds', async () => {
+    let isUp = false;
+    const { clock, lines, batches } = start(async () => {
+      if (!isUp) throw new Error('down');
+      return { rejected: 0 };
+    });
+    const send = async (count: number) => {
+      batches.add(spans(count));
+      await batches.flush();
+      clock.advance(10_000);
+    };
+    await send(1);
+    await send(2);
+    isUp = true;
+    await send(1);
+    expect(lines.map(messageOf)).toEqual(['1 spans were dropped: down']);
+    clock.advance(60_000);
+    await send(1);
+    expect(lines.map(messageOf).slice(1)).toEqual(['2 spans were dropped: down']);
   });
 
   it('that the collector rejects are counted', async () => {
