@@ -13,6 +13,7 @@ import { awaitingClock, eventually } from '../support/watched-clock.ts';
 
 const taggedKey = newKey();
 const byok = { accepts_byok_header: true };
+const formats = ['messages', 'converse', 'generate-content'] as const;
 let collector: Collector;
 let harness: Harness;
 
@@ -31,8 +32,18 @@ beforeAll(async () => {
   const on = (provider: string, upstream: string, more = {}) => ({ provider, upstream, more });
   harness = await startHarness({
     telemetry: settings(),
-    providers: { acme: byok, omni: { apis: ['messages', 'responses', 'embeddings'] } },
+    providers: {
+      acme: byok,
+      omni: { apis: ['messages', 'responses', 'embeddings'] },
+      ...Object.fromEntries(formats.map((format) => [format, { apis: [format] }])),
+    },
     models: {
+      ...Object.fromEntries(
+        formats.flatMap((format) => [
+          [`${format}/tools`, [on(format, 'tools')]],
+          [`${format}/cut`, [on(format, 'cut:3')]],
+        ]),
+      ),
       'acme/usage': [on('acme', 'usage:100:20:40:5:10', { cached_input_price_per_million: '0.50' })],
       'acme/echo': [on('acme', 'echo')],
       'acme/endless': [on('acme', 'endless:1')],
@@ -332,6 +343,32 @@ describe('the trace of a call by another interface', () => {
         'gen_ai.response.model': 'cut:2',
       });
     }
+  });
+});
+
+describe.each(formats)('the trace of a chat completion that is translated to %s', (format) => {
+  const tools = [{ type: 'function', function: { name: 'lookup', parameters: { type: 'object' } } }];
+
+  it.each([false, true])('has the words of chat completions, and what was used (a stream: %s)', async (stream) => {
+    const { status, clients } = await call(`${format}/tools`, { stream, tools });
+    expect([status, clients.length]).toEqual([200, 1]);
+    const [{ name, attributes } = clients[0] as CollectedSpan] = clients;
+    expect(name).toBe(`chat ${format}/tools`);
+    expect(attributes).toMatchObject({
+      'gen_ai.operation.name': 'chat',
+      'gen_ai.provider.name': format,
+      'gen_ai.response.model': 'tools',
+      'gen_ai.response.finish_reasons': ['tool_calls'],
+    });
+    expect(attributes['gen_ai.usage.output_tokens']).toBeGreaterThan(0n);
+    expect('gen_ai.response.time_to_first_chunk' in attributes).toBe(stream);
+  });
+
+  it('says of a stream that was cut that it was', async () => {
+    const { server, clients } = await call(`${format}/cut`, { stream: true });
+    expect([server.isError, clients[0]?.isError]).toEqual([true, true]);
+    expect(clients[0]?.attributes['gen_ai.response.finish_reasons']).toEqual(['error']);
+    expect(clients[0]?.attributes['gen_ai.usage.output_tokens']).toBeGreaterThan(0n);
   });
 });
 
