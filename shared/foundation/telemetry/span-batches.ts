@@ -101,6 +101,17 @@ export function createSpanBatches({ clock, log, send }: SpanBatchesOptions): Spa
     else cancelTimer ??= clock.after(Math.max(batchDelayMs, pausedMs), () => start(waiting.length));
   }
 
+  const canSend = (): boolean => waiting.length > 0 && (isClosed || clock.nowMs() >= pausedUntilMs);
+
+  /** Also what came while others were on their way: the process may sleep afterwards. */
+  async function flush(limitMs = flushMaxMs): Promise<void> {
+    const endsAtMs = clock.nowMs() + limitMs;
+    for (let leftMs = limitMs; leftMs > 0 && (sending !== undefined || canSend()); leftMs = endsAtMs - clock.nowMs()) {
+      if (sending === undefined) start(waiting.length, leftMs);
+      await waitAtMost(clock, leftMs, sending ?? Promise.resolve(), () => {});
+    }
+  }
+
   return {
     add(spans) {
       waiting.push(...spans);
@@ -111,18 +122,11 @@ export function createSpanBatches({ clock, log, send }: SpanBatchesOptions): Spa
       }
       plan();
     },
-    flush(limitMs) {
-      if (sending === undefined && waiting.length > 0 && clock.nowMs() >= pausedUntilMs) start(waiting.length, limitMs);
-      return sending ?? Promise.resolve();
-    },
-    async close() {
+    flush,
+    close() {
       isClosed = true;
       cancelTimer?.();
-      const rest = async () => {
-        await sending;
-        await sendOldest(waiting.length, flushMaxMs);
-      };
-      await waitAtMost(clock, flushMaxMs, rest(), () => {});
+      return flush();
     },
   };
 }
