@@ -123,7 +123,7 @@ export function statedNumbers(number: ReturnType<typeof numbersOf>): Readonly<Re
     ],
     'shared/protocol/README.md': [`work beyond ${bounds('eventLoopMaxMs')} ms of the event loop`],
     'shared/foundation/telemetry/README.md': [
-      `they go together ${seconds(number('span-batches.ts', 'batchDelayMs'))} s after the first of them, or as soon as there are ${number('span-batches.ts', 'batchMax')}, and at most ${grouped(number('span-batches.ts', 'waitingMax'))} wait`,
+      `they go together ${seconds(number('span-batches.ts', 'batchDelayMs'))} s after the first of them, or ${number('span-batches.ts', 'batchMax')} as soon as there are so many, and at most ${grouped(number('span-batches.ts', 'waitingMax'))} wait`,
       `within its settlement and for at most ${seconds(number('span-batches.ts', 'flushMaxMs'))} s`,
       `the last ones, for at most ${seconds(number('span-batches.ts', 'flushMaxMs'))} s`,
       `left alone for ${seconds(number('span-batches.ts', 'pauseMinMs'))} s, then for twice as long each time, up to ${seconds(number('span-batches.ts', 'pauseMaxMs'))} s`,
