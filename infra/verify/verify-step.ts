@@ -1,6 +1,7 @@
 // One step of `npm run verify:aws`: what it proves, and what it needs from this machine.
 import { execFile } from 'node:child_process';
-import { existsSync, rmSync } from 'node:fs';
+import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
 
 export const projectRoot = resolve(import.meta.dirname, '../..');
@@ -68,6 +69,21 @@ export async function runCommand(command: string, args: readonly string[], optio
 export async function runTests(files: readonly string[], env: CommandOptions['env'] = {}): Promise<string> {
   const output = await runCommand('npm', ['test', '--', ...files], { env });
   return /^Tests: +(.+)$/m.exec(output)?.[1] ?? 'no test ran';
+}
+
+/** `npm run gw -- …`, as an operator types it. */
+export const runGateway = (args: readonly string[], options?: CommandOptions): Promise<string> =>
+  runCommand('npm', ['run', '--silent', 'gw', '--', ...args], options);
+
+/** Applies a gateway file with one key in it, to the store that `place` names. Gives the text of the key, which is printed. */
+export async function applyFile(text: string, place: readonly string[], options?: CommandOptions): Promise<string> {
+  const folder = mkdtempSync(join(tmpdir(), 'gw-verify-'));
+  const file = join(folder, 'gateway.yaml');
+  writeFileSync(file, text);
+  const printed = runGateway(['apply', '-f', file, '--yes', ...place], options);
+  const [key] = /sk-gw-[\w-]+/.exec(await printed.finally(() => rmSync(folder, { recursive: true }))) ?? [];
+  if (key === undefined) throw new Error('applying the gateway file printed no key');
+  return key;
 }
 
 /**

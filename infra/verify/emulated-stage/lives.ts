@@ -1,8 +1,9 @@
 // From the first deployment to the last, once for a stage whose data may go and once for one that keeps them. The emulator
 // cannot import a bucket or a global table, so adopting what the second left behind is not shown here.
-import { PutBucketTaggingCommand, PutObjectCommand, S3Client } from '@aws-sdk/client-s3';
+import { PutBucketTaggingCommand } from '@aws-sdk/client-s3';
 import { apiStackName, dataStackName } from '../../cdk/resource-names.ts';
-import { check, type Operator } from './operator-commands.ts';
+import { expectThat } from '../smoke/smoke-client.ts';
+import type { Operator } from './operator-commands.ts';
 import { failingDeployment, type ProjectCopy } from './project-copy.ts';
 
 const changedMemoryMb = 1_024;
@@ -13,32 +14,30 @@ export async function liveDisposably(operator: Operator, project: ProjectCopy): 
   await operator.smoke('dev', key);
   const { url } = await operator.readFunction('dev');
   const direct = await operator.send(`${url}v1/models`);
-  check(direct.status === 404, `the function's own URL answered ${direct.status} without the origin secret`);
+  expectThat(direct.status === 404, `the function's own URL answered ${direct.status} without the origin secret`);
 
   const unchanged = await operator.deploy('dev');
-  check(unchanged.match(/\(no changes\)/g)?.length === 2, 'a second deployment changed something');
+  expectThat(unchanged.match(/\(no changes\)/g)?.length === 2, 'a second deployment changed something');
 
   project.writeSettings({ dev: { memoryMb: changedMemoryMb, edge: 'none' } });
   await operator.deploy('dev');
   const changed = await operator.readFunction('dev');
-  check(changed.memoryMb === changedMemoryMb, `the memory is ${changed.memoryMb} MB after the change`);
+  expectThat(changed.memoryMb === changedMemoryMb, `the memory is ${changed.memoryMb} MB after the change`);
   const { BaseUrl: baseUrl = '' } = (await operator.readStack(apiStackName('dev'))).outputs;
-  check(baseUrl.startsWith(changed.url), `without a distribution the base URL is ${baseUrl}`);
+  expectThat(baseUrl.startsWith(changed.url), `without a distribution the base URL is ${baseUrl}`);
   // With the key that was made before: the tables are the same.
   await operator.smoke('dev', key);
 
-  await leaveObjectInBucket(operator);
+  await tagBucket(operator);
   await operator.destroy('dev');
-  check((await operator.tables('dev')).length === 0, 'destroying left tables behind');
+  expectThat((await operator.tables('dev')).length === 0, 'destroying left tables behind');
   await operator.deploy('dev');
   await operator.smoke('dev', await operator.configure('dev'));
 }
 
 /** A bucket that is not empty cannot be deleted, unless the stage empties it. */
-async function leaveObjectInBucket({ clientSettings, readStack }: Operator): Promise<void> {
+async function tagBucket({ s3, readStack }: Operator): Promise<void> {
   const { SpillBucketName: Bucket } = (await readStack(dataStackName('dev'))).outputs;
-  const s3 = new S3Client({ ...clientSettings, forcePathStyle: true });
-  await s3.send(new PutObjectCommand({ Bucket, Key: 'left-behind', Body: 'x' }));
   // The emulator drops the tags of a bucket in a template, and CDK's function empties only buckets with this one.
   const TagSet = [{ Key: 'aws-cdk:auto-delete-objects', Value: 'true' }];
   await s3.send(new PutBucketTaggingCommand({ Bucket, Tagging: { TagSet } }));
@@ -50,23 +49,26 @@ export async function liveProtected(operator: Operator, project: ProjectCopy): P
   const concurrency = { chatReservedConcurrency: 5, modelsReservedConcurrency: 2 };
   project.writeSettings({ prod: concurrency });
   const failed = await operator.tryDeploy('prod', failingDeployment);
-  check(failed.output.includes('cdk says why'), `a resource that cannot be created: ${failed.output.slice(-500)}`);
-  check(!(await hasTables()), 'a failed first deployment left tables behind');
+  expectThat(failed.output.includes('cdk says why'), `a resource that cannot be created: ${failed.output.slice(-500)}`);
+  expectThat(!(await hasTables()), 'a failed first deployment left tables behind');
 
   await operator.deploy('prod');
   const { stack } = await operator.readStack(dataStackName('prod'));
-  check(stack?.EnableTerminationProtection === true, 'the data stack is not protected after its first success');
+  expectThat(stack?.EnableTerminationProtection === true, 'the data stack is not protected after its first success');
   const key = await operator.configure('prod');
   await operator.smoke('prod', key);
   await operator.tryDestroy('prod');
-  check((await operator.readStack(dataStackName('prod'))).stack !== undefined, 'a protected stack was destroyed');
+  expectThat((await operator.readStack(dataStackName('prod'))).stack !== undefined, 'a protected stack was destroyed');
 
   project.writeSettings({ prod: { ...concurrency, terminationProtection: false } });
   await operator.deploy('prod');
   await operator.destroy('prod');
-  check(await hasTables(), 'destroying a stage that retains took its tables');
+  expectThat(await hasTables(), 'destroying a stage that retains took its tables');
   const blocked = await operator.tryDeploy('prod');
   const command = 'npm run deploy -- --stage prod --adopt';
-  check(blocked.output.includes('table gw-prod-keys') && blocked.output.includes(command), blocked.output.slice(-500));
-  check(await hasTables(), 'a deployment that failed took existing tables');
+  expectThat(
+    blocked.output.includes('table gw-prod-keys') && blocked.output.includes(command),
+    blocked.output.slice(-500),
+  );
+  expectThat(await hasTables(), 'a deployment that failed took existing tables');
 }

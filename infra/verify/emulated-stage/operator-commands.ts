@@ -1,12 +1,13 @@
 // What an operator types, against the emulated account, and what can be seen of it from outside.
-import { writeFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { CloudFormationClient, DescribeStacksCommand, type Stack } from '@aws-sdk/client-cloudformation';
 import { DynamoDBClient, ListTablesCommand } from '@aws-sdk/client-dynamodb';
-import { apiStackName } from '../../cdk/resource-names.ts';
+import { ListObjectsV2Command, S3Client } from '@aws-sdk/client-s3';
+import { systemRandomness } from '../../../shared/foundation/ids/index.ts';
+import { apiStackName, dataStackName } from '../../cdk/resource-names.ts';
 import type { Simulator } from '../../local/simulator/index.ts';
+import { expectThat } from '../smoke/smoke-client.ts';
 import { runSmoke } from '../smoke.ts';
-import { runCommand, tryCommand } from '../verify-step.ts';
+import { applyFile, runCommand, runGateway, tryCommand } from '../verify-step.ts';
 import { accountVariables, credentials, region } from './emulated-account.ts';
 import { fetchThrough } from './fetch-through.ts';
 import type { ProjectCopy } from './project-copy.ts';
@@ -20,9 +21,7 @@ import {
   storedFunction,
 } from './stage-file.ts';
 
-export function check(isTrue: boolean, found: string): asserts isTrue {
-  if (!isTrue) throw new Error(found);
-}
+const largeResultBytes = 600_000;
 
 export type Operator = ReturnType<typeof createOperator>;
 
@@ -38,6 +37,7 @@ export function createOperator({ emulatorUrl, project, simulator }: Access) {
   const env = { ...accountVariables(emulatorUrl, cwd), [byokVariable]: byokKey };
   const deployArgs = (stage: string, flags: readonly string[]) =>
     ['run', '--silent', 'deploy', '--', '--stage', stage, '--yes', ...flags] as const;
+  const s3 = new S3Client({ ...clientSettings, forcePathStyle: true });
   const send = fetchThrough(emulatorUrl);
   const describe = async (path: string) => (await fetch(`${emulatorUrl}/${path}`)).json() as Promise<Facts>;
 
@@ -49,17 +49,35 @@ export function createOperator({ emulatorUrl, project, simulator }: Access) {
     return { stack, outputs: Object.fromEntries(outputs) };
   }
 
-  async function callWithByok(baseUrl: string, apiKey: string): Promise<void> {
-    const body = JSON.stringify({ model: models.withByok, messages: [{ role: 'user', content: 'Hello' }] });
-    const headers = { authorization: `Bearer ${apiKey}`, 'content-type': 'application/json' };
-    const answer = await send(`${baseUrl}/chat/completions`, { method: 'POST', headers, body });
-    check(answer.status === 200, `a stored connection: ${answer.status} ${(await answer.text()).slice(0, 300)}`);
+  async function call(url: string, apiKey: string, body: object, more: Readonly<Record<string, string>> = {}) {
+    const headers = { authorization: `Bearer ${apiKey}`, 'content-type': 'application/json', ...more };
+    const answer = await send(`${url}/chat/completions`, { method: 'POST', headers, body: JSON.stringify(body) });
+    const text = await answer.text();
+    expectThat(
+      answer.status === 200,
+      `${answer.status} ${text.slice(0, 300)} to ${JSON.stringify(body).slice(0, 100)}`,
+    );
+    return { text, isReplay: answer.headers.get('idempotent-replayed') === 'true' };
+  }
+
+  /** A result that is too large for an item is kept in the bucket, by a client that is loaded on demand. */
+  async function replayFromBucket(stage: string, baseUrl: string, apiKey: string): Promise<void> {
+    // What does not compress to the size of an item.
+    const content = systemRandomness.bytes(largeResultBytes).toString('base64');
+    const body = { model: models.withLargeAnswers, messages: [{ role: 'user', content }] };
+    const header = { 'idempotency-key': systemRandomness.uuid() };
+    const first = await call(baseUrl, apiKey, body, header);
+    const second = await call(baseUrl, apiKey, body, header);
+    expectThat(second.isReplay && second.text === first.text, 'a large result is not given again');
+    const { SpillBucketName: Bucket } = (await readStack(dataStackName(stage))).outputs;
+    const { KeyCount = 0 } = await s3.send(new ListObjectsV2Command({ Bucket }));
+    expectThat(KeyCount > 0, 'a large result is not in the bucket');
   }
 
   const lastAuthorization = () => simulator.calls.at(-1)?.headers.authorization;
 
   return {
-    clientSettings,
+    s3,
     send,
     readStack,
     bootstrap: (environment: string) => runCommand('npx', ['cdk', 'bootstrap', environment], { cwd, env }),
@@ -69,7 +87,7 @@ export function createOperator({ emulatorUrl, project, simulator }: Access) {
     tryDestroy: (stage: string) => tryCommand('npx', ['cdk', 'destroy', `${stage}/*`, '--force'], { cwd, env }),
     async destroy(stage: string): Promise<void> {
       const { code, output } = await this.tryDestroy(stage);
-      check(code === 0, `destroy failed: ${output.slice(-500)}`);
+      expectThat(code === 0, `destroy failed: ${output.slice(-500)}`);
     },
     tables: async (stage: string): Promise<string[]> => {
       const { TableNames: names = [] } = await new DynamoDBClient(clientSettings).send(new ListTablesCommand({}));
@@ -77,14 +95,10 @@ export function createOperator({ emulatorUrl, project, simulator }: Access) {
     },
     /** Stores credential and gateway file with the command line. Gives the API key that it prints. */
     async configure(stage: string): Promise<string> {
-      const gw = (args: readonly string[], input = '') =>
-        runCommand('npm', ['run', '--silent', 'gw', '--', ...args, '--stage', stage], { cwd, env, input });
-      const file = join(cwd, 'gateway.yaml');
-      writeFileSync(file, gatewayFile(simulator));
-      await gw(['credentials', 'set', credentialName, '--yes'], providerCredential);
-      const [key] = /sk-gw-[\w-]+/.exec(await gw(['apply', '-f', file, '--yes'])) ?? [];
-      check(key !== undefined, 'applying the gateway file printed no key');
-      return key;
+      const place = ['--stage', stage];
+      const input = providerCredential;
+      await runGateway(['credentials', 'set', credentialName, '--yes', ...place], { cwd, env, input });
+      return applyFile(gatewayFile(simulator), place, { cwd, env });
     },
     /** The calls of `npm run smoke` through the base URL; credentials are looked at where they arrive. */
     async smoke(stage: string, apiKey: string): Promise<void> {
@@ -93,10 +107,11 @@ export function createOperator({ emulatorUrl, project, simulator }: Access) {
       // The emulator holds streams back.
       const options = { baseUrl, apiKey, model: models.withCredential, storedFunction, send, streamsArrive: false };
       const passed = await runSmoke(options, (line) => void lines.push(line));
-      check(passed, `smoke: ${lines.at(-1)}`);
-      check(lastAuthorization() === `Bearer ${providerCredential}`, 'the credential did not reach the provider');
-      await callWithByok(baseUrl, apiKey);
-      check(lastAuthorization() === `Bearer ${byokKey}`, 'the key of the connection did not reach the provider');
+      expectThat(passed, `smoke: ${lines.at(-1)}`);
+      expectThat(lastAuthorization() === `Bearer ${providerCredential}`, 'the credential did not reach the provider');
+      await replayFromBucket(stage, baseUrl, apiKey);
+      await call(baseUrl, apiKey, { model: models.withByok, messages: [{ role: 'user', content: 'Hello' }] });
+      expectThat(lastAuthorization() === `Bearer ${byokKey}`, 'the key of the connection did not reach the provider');
     },
     /** Lambda's own view of the chat function. */
     async readFunction(stage: string): Promise<{ memoryMb: number; url: string }> {

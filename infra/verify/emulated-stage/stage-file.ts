@@ -9,7 +9,8 @@ export const providerCredential = 'acme-credential';
 export const byokKey = 'byok-key';
 /** Of the environment of the command line. */
 export const byokVariable = 'GW_VERIFY_BYOK_KEY';
-export const models = { withCredential: 'acme/echo', withByok: 'bolt/echo' };
+/** The part behind the slash chooses the behaviour of the simulator. */
+export const models = { withCredential: 'acme/echo', withLargeAnswers: 'acme/echo-request', withByok: 'bolt/echo' };
 export const storedFunction = { id: 'shout', input: 'Hello' };
 
 const entry = { input_price_per_million: '1.00', output_price_per_million: '2.00', context_length: 128_000 };
@@ -17,7 +18,7 @@ const entry = { input_price_per_million: '1.00', output_price_per_million: '2.00
 const model = (id: string, provider: string) => ({
   id,
   auto: id === models.withCredential,
-  providers: [{ provider, upstream_model: 'echo', ...entry }],
+  providers: [{ provider, ...entry }],
 });
 
 const revision = {
@@ -34,7 +35,11 @@ export const gatewayFile = ({ urlOf }: Simulator): string =>
       { id: 'acme', display_name: 'Acme', base_url: urlOf('acme'), auth: { bearer: { secret: credentialName } } },
       { id: 'bolt', display_name: 'Bolt', base_url: urlOf('bolt'), auth: 'none' },
     ],
-    models: [model(models.withCredential, 'acme'), model(models.withByok, 'bolt')],
+    models: [
+      model(models.withCredential, 'acme'),
+      model(models.withLargeAnswers, 'acme'),
+      model(models.withByok, 'bolt'),
+    ],
     workspaces: [
       {
         id: 'team',
