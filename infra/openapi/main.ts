@@ -2,6 +2,7 @@
 import { parseArgs } from 'node:util';
 import { stringify } from 'yaml';
 import { defaultServerUrl, errorsPage, openApiDocument } from '../../functions/gateway/openapi/index.ts';
+import { runScript } from '../cdk/run-script.ts';
 
 const usage = 'npm run --silent openapi -- [--yaml | --errors] [--server URL]';
 
@@ -21,10 +22,4 @@ function textOf(args: readonly string[]): string {
     : JSON.stringify(document, null, 2);
 }
 
-try {
-  process.stdout.write(`${textOf(process.argv.slice(2))}\n`);
-} catch (error) {
-  const [reason] = (error instanceof Error ? error.message : String(error)).split('\n');
-  process.stderr.write(`openapi: ${reason}; usage: ${usage}\n`);
-  process.exitCode = 1;
-}
+await runScript('openapi', () => process.stdout.write(`${textOf(process.argv.slice(2))}\n`), usage);
