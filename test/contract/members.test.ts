@@ -39,6 +39,7 @@ const wrongTypes: [string, Record<string, unknown>][] = [
   ['provider.max_price', { provider: { max_price: 'cheap' } }],
   ['provider.max_price.prompt', { provider: { max_price: { prompt: '-0.1' } } }],
   ['provider.max_price.completion', { provider: { max_price: { completion: true } } }],
+  ['provider.max_price.image', { provider: { max_price: { image: 1 } } }],
   ['provider.order', { provider: { order: 'acme' } }],
   ['provider.ignore[0]', { provider: { ignore: [7] } }],
   ['provider.allow_fallbacks', { provider: { allow_fallbacks: 'no' } }],

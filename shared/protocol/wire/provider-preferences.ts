@@ -27,7 +27,7 @@ export const sortSchema = z.optional(z.unknown());
 /** Strict: a restriction that is not understood must not be dropped. */
 export const providerSchema = z.strictObject({
   sort: sortSchema,
-  max_price: z.nullish(z.union([price, z.object({ prompt: z.nullish(price), completion: z.nullish(price) })])),
+  max_price: z.nullish(z.union([price, z.strictObject({ prompt: z.nullish(price), completion: z.nullish(price) })])),
   only: z.nullish(z.union([id, someIds])),
   order: z.nullish(ids),
   ignore: z.nullish(ids),
