@@ -8,8 +8,8 @@ import {
   readGatewayFile,
 } from '../../shared/configuration/gateway-file/index.ts';
 
-/** More would hide the first ones on a terminal. */
-const problemsShownMax = 20;
+/** Each problem is corrected once, so all are shown; a file with more is no gateway file. */
+const problemsShownMax = 1_000;
 
 export class InvalidGatewayFile extends Error {
   override readonly name = 'InvalidGatewayFile';

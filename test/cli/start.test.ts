@@ -52,10 +52,12 @@ describe('npm start', () => {
 
   it('with a file that is not valid has one line for each problem and ends with 1', () => {
     const path = join(folder, 'bad.yaml');
-    writeFileSync(path, 'providers: []\nmodels: 2\nworkspace: []');
+    const unknown = Array.from({ length: 40 }, (_, number) => `x${number}: 1`);
+    writeFileSync(path, `providers: []\nmodels: 2\nworkspace: []\nservice: { ${unknown.join(', ')} }`);
     const { status, stdout, lines } = start('--port', '0', '--config', path);
     expect([status, stdout]).toEqual([1, '']);
-    expect(lines).toEqual([
+    expect(lines).toHaveLength(42);
+    expect(lines.slice(0, 2)).toEqual([
       `gw: ${path}: models: must be a list (line 2)`,
       `gw: ${path}: workspace: is not known here; did you mean workspaces? (line 3)`,
     ]);
