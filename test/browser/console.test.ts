@@ -92,6 +92,37 @@ if (typeof browser === 'string') {
       }
     });
 
+    it.each([false, true])('has a sign-in and dialogs that are as readable, in the dark: %s', async (isDark) => {
+      const { page, findBarriers, isTooWide } = await openWindowOf({ isDark });
+      const expectReadable = async (shown: Locator) => {
+        await shown.waitFor();
+        for (const width of [1200, 360]) {
+          await page.setViewportSize({ width, height: 800 });
+          // What differs in the dark are colours.
+          expect(await findBarriers(isDark ? 'color-contrast' : undefined)).toEqual([]);
+          expect(await isTooWide()).toBe(false);
+          const box = await shown.boundingBox();
+          expect((box?.x ?? -1) >= 0 && (box?.x ?? 0) + (box?.width ?? 0) <= width).toBe(true);
+        }
+        await page.setViewportSize({ width: 1200, height: 800 });
+      };
+      await page.goto('/console');
+      await expectReadable(page.getByLabel('Operator key'));
+      await page.goto(`/console?view=keys#key=${served.operatorKey}`);
+      await settle(page);
+      const row = page.getByRole('row').filter({ hasText: hostile }).first();
+      for (const button of [
+        page.getByRole('button', { name: 'Make a key' }),
+        row.getByRole('button', { name: 'Change' }),
+        row.getByRole('button', { name: 'Revoke' }),
+      ]) {
+        await button.click();
+        await expectReadable(page.getByRole('dialog'));
+        await page.keyboard.press('Escape');
+        await page.getByRole('dialog').waitFor({ state: 'detached' });
+      }
+    });
+
     it('shows spend, calls, failures and latency of the time that is picked, which stands in the address', async () => {
       const { page } = await open('view=overview');
       expect(await page.locator('canvas').count()).toBe(4);
