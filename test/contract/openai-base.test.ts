@@ -49,6 +49,31 @@ const postTo = (base: string, body: unknown, headers: Record<string, string> = {
   });
 const post = (body: unknown, headers?: Record<string, string>) => postTo('/openai/v1', body, headers);
 
+describe('the record of a call', () => {
+  const refused = { ...hello('acme/nothing') };
+  it.each(['/v1', '/openai/v1'])(
+    'says below which base URL it was made, also of a refusal, a replay and a function: %s',
+    async (base) => {
+      const retried = { 'idempotency-key': crypto.randomUUID() };
+      const ids: (string | null)[] = [];
+      for (const [body, headers] of [
+        [hello('acme/echo'), retried],
+        [hello('acme/echo'), retried],
+        [refused, {}],
+        [{ model: 'gw/function/label', messages: [{ role: 'user', content: 'Hi' }] }, {}],
+      ] as const) {
+        const response = await postTo(base, body, headers);
+        await response.text();
+        ids.push(response.headers.get('x-request-id'));
+      }
+      for (const id of ids) {
+        const { data } = (await (await gateway.get(`/generation?id=${id}`)).json()) as { data: { base_path: string } };
+        expect(data.base_path).toBe(base);
+      }
+    },
+  );
+});
+
 describe('an error', () => {
   it('has the form of OpenAI, with the member that is at fault', async () => {
     const response = await post(hello('acme/nothing'));

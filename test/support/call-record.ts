@@ -4,6 +4,7 @@ import type { CallRecord } from '../../shared/accounting/call-records/index.ts';
 export const callRecord = (more: Partial<CallRecord> = {}): CallRecord => ({
   workspace: 'team-a',
   interfaceId: 'chat-completions',
+  basePath: '/v1',
   executionId: '019aa1f2-7c1e-7d57-9a53-0d5b7c2f9e11',
   arrivedAtMs: 1_795_176_000_123,
   keyPublicId: 'abcdefghij012345',

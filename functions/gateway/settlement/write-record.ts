@@ -81,6 +81,7 @@ function toRecord(deps: GatewayDependencies, call: RecordedCall, ended: EndedCal
   return {
     workspace: workspace.id,
     interfaceId: call.clientInterface.id,
+    basePath: scope.basePath,
     executionId: call.owner,
     arrivedAtMs,
     keyPublicId: credential.publicId,

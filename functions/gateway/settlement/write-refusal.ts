@@ -45,6 +45,7 @@ function toRecord(received: ReceivedCall, keyItem: Item, error: GatewayError, no
   return {
     workspace: String(keyItem.workspace),
     interfaceId: received.clientInterface.id,
+    basePath: scope.basePath,
     executionId: scope.correlationId,
     arrivedAtMs,
     keyPublicId: credential.publicId,

@@ -2,7 +2,13 @@
 // how long and how much; never a prompt, an answer or a key. This table is the only list of members: the type of a record, its
 // item and its document follow from it.
 import { type ErrorCode, errorCatalogue } from '../../errors/index.ts';
-import { type InterfaceId, idPattern, interfaceIds } from '../../foundation/constants/index.ts';
+import {
+  type BasePath,
+  basePaths,
+  type InterfaceId,
+  idPattern,
+  interfaceIds,
+} from '../../foundation/constants/index.ts';
 import { tagsMax } from '../../protocol/wire/index.ts';
 import type { CallOutcome } from './call-record.ts';
 import {
@@ -70,6 +76,7 @@ const attemptsMax = 16;
 const otherSharesMax = 16;
 
 const interfaceId = textLike<InterfaceId>((value) => interfaceIds.some((one) => one === value));
+const basePath = textLike<BasePath>((value) => basePaths.some((one) => one === value));
 
 /** In the order of a document. Texts are cut at the bound of their kind. */
 export const members = {
@@ -99,6 +106,8 @@ export const members = {
   attemptCauses: required('attempt_causes', words(attemptsMax), hidden),
   /** Undefined: of a release that had chat completions only. */
   interfaceId: optional('interface', interfaceId),
+  /** Of the base URL that the client used. Undefined: of a release that did not tell. */
+  basePath: optional('base_path', basePath),
   functionId: optional('function_id', id),
   revisionId: optional('revision_id', id),
   stream: required('stream', flag),

@@ -1,5 +1,6 @@
 // What every stage may know of the request it serves. Types only.
 import type { ErrorFormat, GatewayError } from '../../errors/index.ts';
+import type { BasePath } from '../../foundation/constants/index.ts';
 import type { LogFields, Metrics } from '../../foundation/log/index.ts';
 import type { Trace } from '../../foundation/telemetry/index.ts';
 import type { Correlation } from '../http/index.ts';
@@ -17,6 +18,7 @@ export interface LogContext {
 
 export interface RequestScope {
   /** Of the base URL that the client uses. */
+  readonly basePath: BasePath;
   readonly conventions: Conventions;
   /** What stands for each `*` of the route, decoded. */
   readonly pathParameters: readonly string[];

@@ -123,7 +123,18 @@ function openScope(
   const logContext = { fields: {}, metrics: {} };
   const trace = request.path === rootPaths.health ? undefined : telemetry?.open(correlation);
   const ids = { correlationId, correlation, correlationFault: fault, trace };
-  return { ...ids, conventions, pathParameters, errorFormat, clientGone, endsAtMs, cut, deferred, logContext };
+  return {
+    ...ids,
+    basePath,
+    conventions,
+    pathParameters,
+    errorFormat,
+    clientGone,
+    endsAtMs,
+    cut,
+    deferred,
+    logContext,
+  };
 }
 
 /** Of the time that the runtime has left: settlement comes after the rest of a stream, and matters more. */

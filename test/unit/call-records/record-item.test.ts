@@ -107,7 +107,7 @@ describe('the item of a call record', () => {
   it('has the attributes of former releases, and its document the members that clients read', () => {
     expect(Object.keys(recordPut(everyMember, 90).item).toSorted()).toEqual(
       (
-        'arrived_at_ms attempt_causes attempt_log attempts cache_hit cached_tokens completion_tokens correlation_id ' +
+        'arrived_at_ms attempt_causes attempt_log attempts base_path cache_hit cached_tokens completion_tokens correlation_id ' +
         'cost_pico_usd cut_code error_message estimated execution_id expires_at_epoch_seconds first_output_ms function_id ' +
         'gateway_ms interface is_byok key_id key_name model model_asked other_shares outcome parent_span_id pk prompt_tokens provider ' +
         'queued_ms referer replay_of revision_id session_id sk span_id stream tags title total_ms trace_id user workspace'
@@ -116,7 +116,7 @@ describe('the item of a call record', () => {
     expect(Object.keys(callDocument(everyMember))).toEqual(
       (
         'id execution_id workspace created_at outcome error_code model model_asked provider status error_message replay_of ' +
-        'attempts attempt_count interface function_id revision_id stream cache_hit is_byok prompt_tokens cached_tokens ' +
+        'attempts attempt_count interface base_path function_id revision_id stream cache_hit is_byok prompt_tokens cached_tokens ' +
         'completion_tokens estimated cost_usd total_ms first_output_ms queued_ms gateway_ms key_name key_public_id user title ' +
         'referer tags trace_id span_id parent_span_id session_id'
       ).split(' '),
