@@ -46,21 +46,6 @@ describe('the figures of a provider', () => {
     expect(String(figures?.throughputRpm)).toBe('0.13');
   });
 
-  it('are none for a provider that only fails: it is never the fastest, but its model is down', async () => {
-    await recordAll(instance(), [ended('failed'), ended('failed')]);
-    const statistics = await readerOf(instance()).current();
-    expect(statistics.of(model, 'acme')).toBeUndefined();
-    expect(statistics.ofModel(model)).toMatchObject({ medianLatencyMs: undefined, throughputRpm: 0, uptime: 0 });
-  });
-
-  it('are none where nothing was recorded, or nothing that counts', async () => {
-    await recordAll(instance(), [ended('rate_limited'), ended('invalid')]);
-    const statistics = await readerOf(instance()).current();
-    expect(statistics.of(model, 'acme')).toBeUndefined();
-    expect(statistics.ofModel(model)).toBeUndefined();
-    expect(statistics.ofModel('another')).toBeUndefined();
-  });
-
   it('are summed over the providers of a model, and kept apart for each', async () => {
     await recordAll(instance(), [ok(100), ok(100), ok(100), ok(9_000, 'slow'), ended('failed', 'slow')]);
     const statistics = await readerOf(instance()).current();
@@ -86,16 +71,16 @@ describe('recorders of several instances', () => {
     const recorders = Array.from({ length: 5 }, () => recorderOf({ store: watched.store, clock }));
     await Promise.all(
       recorders.map(async (recorder) => {
-        for (let calls = 0; calls < 60; calls += 1) {
+        for (let calls = 0; calls < 12; calls += 1) {
           recorder.record(calls % 3 === 0 ? ended('failed') : { ...ok(200), firstTokenMs: 20 });
           await recorder.flush();
         }
       }),
     );
-    expect(watched.count('update', 'COUNTERS#')).toBe(300);
+    expect(watched.count('update', 'COUNTERS#')).toBe(60);
     const figures = (await readerOf(instance()).current()).of(model, 'acme');
-    // 200 of 300 succeeded, within 15 minutes.
-    expect([figures?.throughputRpm, figures?.uptime]).toEqual([13.33, 0.6666]);
+    // 40 of 60 succeeded, within 15 minutes.
+    expect([figures?.throughputRpm, figures?.uptime]).toEqual([2.66, 0.6666]);
   });
 
   it('leave items that expire an hour after their window, with no id of a model or provider in them', async () => {

@@ -1,8 +1,8 @@
 import { createAmazonBedrock } from '@ai-sdk/amazon-bedrock';
 import { EventStreamCodec } from '@smithy/core/event-streams';
-import { APICallError, generateText, jsonSchema, Output, streamText, tool } from 'ai';
+import { APICallError, generateText, streamText } from 'ai';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '#jest';
-import { countTokens, type Simulator, startSimulator } from '../../../infra/local/simulator/index.ts';
+import { type Simulator, startSimulator } from '../../../infra/local/simulator/index.ts';
 import { send, type WireAnswer } from './simulated.ts';
 
 let simulator: Simulator;
@@ -17,16 +17,6 @@ const model = (name: string) =>
   createAmazonBedrock({ apiKey: 'bedrock-canary', region: 'eu-west-1', baseURL: simulator.url })(name);
 const ask = (name: string, more = {}) => generateText({ model: model(name), prompt, maxRetries: 0, ...more });
 const stream = (name: string, more = {}) => streamText({ model: model(name), prompt, maxRetries: 0, ...more });
-const tools = {
-  get_weather: tool({
-    inputSchema: jsonSchema({ type: 'object', properties: { city: { type: 'string' } }, required: ['city'] }),
-    execute: async () => 'sunny',
-  }),
-};
-const reasoningConfig = { type: 'enabled' as const, budgetTokens: 1024 };
-const thinking = { maxOutputTokens: 2_000, providerOptions: { amazonBedrock: { reasoningConfig } } };
-const claude = 'anthropic.claude-v1:0/';
-
 const messages = [{ role: 'user', content: [{ text: prompt }] }];
 const sendTo = (name: string, action: string, body: object = { messages }) =>
   send(`${simulator.url}/model/${encodeURIComponent(name)}/${action}`, body);
@@ -50,35 +40,6 @@ function eventsOf({ pieces }: WireAnswer) {
 }
 
 describe('Converse, for the AI SDK', () => {
-  it('answers with text and usage that adds up, the same in JSON and in a stream', async () => {
-    const whole = await ask(`${claude}echo`);
-    expect(whole.text).toContain(prompt);
-    expect(whole.finishReason).toBe('stop');
-    expect(whole.usage).toMatchObject({ inputTokens: 6, outputTokens: countTokens(whole.text) });
-    const streamed = stream(`${claude}echo`);
-    expect(await streamed.text).toBe(whole.text);
-    expect(await streamed.usage).toMatchObject({ inputTokens: 6, outputTokens: countTokens(whole.text) });
-    expect(simulator.calls).toMatchObject([
-      { format: 'converse', path: '/v1/model/anthropic.claude-v1%3A0%2Fecho/converse', model: `${claude}echo` },
-      { format: 'converse', path: '/v1/model/anthropic.claude-v1%3A0%2Fecho/converse-stream', behaviour: 'echo' },
-    ]);
-  });
-
-  it('calls tools after signed reasoning, and takes both back with the results', async () => {
-    const twoSteps = { tools, ...thinking, stopWhen: ({ steps }: { steps: readonly unknown[] }) => steps.length === 2 };
-    for (const steps of [
-      (await ask(`${claude}tools`, twoSteps)).steps,
-      await stream(`${claude}tools`, twoSteps).steps,
-    ]) {
-      expect(steps[0]?.reasoningText).toMatch(/^The user/);
-      expect(steps[0]?.toolCalls).toMatchObject([{ input: { city: 'text' } }, { toolName: 'get_weather' }]);
-      expect(steps[1]?.text).toContain('“sunny” and “sunny”');
-    }
-    const [, second] = simulator.calls;
-    expect(second?.bodyText).toContain('"signature"');
-    expect(simulator.calls.map(({ status }) => status)).toEqual([200, 200, 200, 200]);
-  });
-
   it('redacts reasoning, ends at the output bound and at a stop sequence, and behind a filter', async () => {
     const { output } = await converse('redacted-reasoning');
     expect(output.message.content.map((block: object) => Object.keys(block)[0])).toEqual([
@@ -117,21 +78,6 @@ describe('Converse, for the AI SDK', () => {
     expect(unreported.at(-1)?.headers[':event-type']).toBe('messageStop');
   });
 
-  it('answers with an instance of the schema that is asked for', async () => {
-    const schema = jsonSchema<{ label: string }>({
-      type: 'object',
-      required: ['label'],
-      properties: { label: { type: 'string', enum: ['bug'] } },
-    });
-    expect((await ask('echo', { output: Output.object({ schema }) })).output).toEqual({ label: 'bug' });
-    const text = JSON.stringify({ type: 'object', properties: { ok: { type: 'boolean' } } });
-    const outputConfig = {
-      textFormat: { type: 'json_schema', structure: { jsonSchema: { name: 'x', schema: text } } },
-    };
-    const { output } = await converse('echo', { messages, outputConfig });
-    expect(JSON.parse(output.message.content[0].text)).toEqual({ ok: true });
-  });
-
   it.each([
     [400, 'context_length_exceeded', 'ValidationException', /Input is too long/],
     [403, '', 'AccessDeniedException', /access to the model/],
@@ -146,10 +92,6 @@ describe('Converse, for the AI SDK', () => {
     expect(error.responseHeaders['retry-after']).toBe(status === 429 ? '8' : undefined);
   });
 
-  it('refuses a credential with a 403, and may repeat it', async () => {
-    const error = await ask('error-leak').catch((reason) => reason);
-    expect([error.statusCode, error.message]).toEqual([403, expect.stringContaining('bedrock-canary')]);
-  });
 });
 
 describe('ConverseStream on the wire', () => {
