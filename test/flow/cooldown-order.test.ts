@@ -148,15 +148,6 @@ describe('a provider', () => {
     },
   );
 
-  it('that failed one call twice does not move: the attempts of one call count once', async () => {
-    const entry = { provider: 'first', model: 'acme/well' };
-    for (let time = 0; time < 3; time += 1)
-      gateway.composition.cooldowns.report(entry, { workspace: 'team', callId: 'one', isRateLimited: false });
-    expect(await askedFor('acme/well')).toEqual(['first']);
-    gateway.composition.cooldowns.report(entry, { workspace: 'team', callId: 'another', isRateLimited: false });
-    expect(await askedFor('acme/well')).toEqual(moved);
-  });
-
   it('that rejects what a caller sent is asked first again', async () => {
     expect(await askedFor('acme/rejecting')).toEqual(both);
     expect(await askedFor('acme/rejecting')).toEqual(both);

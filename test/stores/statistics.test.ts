@@ -80,7 +80,7 @@ describe('recorders of several instances', () => {
     expect(watched.count('update', 'COUNTERS#')).toBe(60);
     const figures = (await readerOf(instance()).current()).of(model, 'acme');
     // 40 of 60 succeeded, within 15 minutes.
-    expect([figures?.throughputRpm, figures?.uptime]).toEqual([2.66, 0.6666]);
+    expect([figures?.throughputRpm, figures?.uptime]).toEqual([2.67, 0.6666]);
   });
 
   it('leave items that expire an hour after their window, with no id of a model or provider in them', async () => {

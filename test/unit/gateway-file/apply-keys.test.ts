@@ -64,13 +64,6 @@ describe('keys', () => {
     expect(await keys.read(parseApiKey(exampleKey)?.publicId ?? '')).toMatchObject({ status: 'revoked', rpm: 60 });
   });
 
-  it('with a text are stored only hashed', async () => {
-    await apply(exampleText);
-    const dump = await database.dumpTables();
-    expect(dump).not.toContain(exampleKey);
-    expect(dump).not.toContain(exampleKey.slice(-49, -6));
-  });
-
   it('of another workspace are refused by their place, before anything is written', async () => {
     await apply(exampleText);
     const { store, writes } = countingWrites(database.store);

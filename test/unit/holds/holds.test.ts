@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from '#jest';
-import { requestsPerMinute, tokensPerMinute, UpdateDraft } from '../../../shared/accounting/holds/index.ts';
+import { requestsPerMinute } from '../../../shared/accounting/holds/index.ts';
 import {
   planWrite,
   type WaitingReservation,
@@ -85,47 +85,9 @@ describe('a write', () => {
     );
   });
 
-  it('sums what it does for many, and compares the balance with the sum', () => {
-    const { expression, condition } = written(
-      plan([take(5n), take(7n), settle(20n, 4n)], { b: -90n, s: 3n, [bucket]: 90n }),
-    );
-    expect(expression).toBe(
-      `SET ${bucket} = if_not_exists(${bucket}, 0) + -8, b = if_not_exists(b, 0) + 4, s = if_not_exists(s, 0) + 4`,
-    );
-    expect(condition).toBe(`(${bucket} >= 20) AND (attribute_not_exists(b) OR b >= -104)`);
-  });
-
-  it('lets an absent balance count as 0, no more', () => {
-    expect(written(plan([take(5n, 5n)])).condition).toBe('(attribute_not_exists(b) OR b >= 0)');
-    expect(written(plan([take(6n, 5n)])).condition).toBe('(b >= 1)');
-  });
-
   it('obeys the lower of two limits for the holds that were asked for under it, and not for the others', () => {
     const { condition } = written(plan([take(5n, 100n), take(5n, 20n), take(5n, null)]));
     expect(condition).toBe('(attribute_not_exists(b) OR b >= -10)');
-  });
-
-  it('gives back a bucket that was over when it was seen, and only as it was seen', () => {
-    const over = name('H', nowMs - 5_000);
-    const empty = name('H', nowMs - 10_000);
-    const overSince = name('H', nowMs);
-    const item = { b: -30n, [over]: 20n, [empty]: 0n, [overSince]: 10n };
-    const { expression, condition } = written(plan([take(5n)], item, nowMs - 1_000));
-    expect(expression).toContain('b = if_not_exists(b, 0) + 15');
-    expect(expression).toContain(`REMOVE ${over}, ${empty}`);
-    expect(condition).toContain(`(${over} = 20) AND (attribute_not_exists(${empty}) OR ${empty} = 0)`);
-    expect(expression).not.toContain(overSince);
-  });
-
-  it('charges a late settlement without touching what others hold', () => {
-    const { expression } = written(plan([settle(20n, 4n)], { b: -15n, s: 3n, [bucket]: 12n }));
-    expect(expression).toBe('SET b = if_not_exists(b, 0) + -4, s = if_not_exists(s, 0) + 4');
-  });
-
-  it('makes no item anew that is gone', () => {
-    expect(plan([settle(20n, 4n)], {}).kinds).toEqual(['gone']);
-    const changes = [{ window: tokensPerMinute, change: -5n }];
-    expect(plan([{ kind: 'correct', countedAtMs: nowMs, changes }], {}).kinds).toEqual(['gone']);
   });
 });
 
@@ -160,28 +122,6 @@ describe('requests that want one item', () => {
 
   it('are never refused where there is no limit', () => {
     expect(plan([take(10n, null)], { b: -(10n ** 30n) }).kinds).toEqual(['written']);
-  });
-});
-
-describe('the parts of a write', () => {
-  it('never set and remove one attribute', () => {
-    const draft = new UpdateDraft();
-    draft.add('a', 5n);
-    draft.remove('a');
-    draft.remove('b');
-    const update = draft.toUpdate('ledger', 'unit', { repeatable: true });
-    expect(spelled(update.expression, update)).toBe('SET a = if_not_exists(a, 0) + 5 REMOVE b');
-  });
-
-  it('say once what many of them require', () => {
-    const draft = new UpdateDraft();
-    for (let times = 0; times < 100; times += 1) {
-      draft.require(`${draft.name('status')} = ${draft.value('active')}`);
-      draft.add('count', 1n);
-    }
-    const update = draft.toUpdate('keys', 'unit', { repeatable: true });
-    expect(spelled(update.condition, update)).toBe('(status = active)');
-    expect(spelled(update.expression, update)).toBe('SET count = if_not_exists(count, 0) + 100');
   });
 });
 

@@ -91,7 +91,6 @@ describe('Converse, for the AI SDK', () => {
     expect(error.message).toMatch(message);
     expect(error.responseHeaders['retry-after']).toBe(status === 429 ? '8' : undefined);
   });
-
 });
 
 describe('ConverseStream on the wire', () => {

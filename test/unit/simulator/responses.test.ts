@@ -186,7 +186,6 @@ describe('Responses, for the OpenAI SDK', () => {
     expect((await asking({ input: [{}] })).status).toBe(400);
     expect((await asking({ previous_response_id: 'resp_1' })).status).toBe(200);
   });
-
 });
 
 describe('Embeddings, for the OpenAI SDK', () => {
