@@ -56,7 +56,7 @@ function clientOf(modelOf: (id: string) => LanguageModel): ClientUnderTest {
         for await (const text of textStream) read(text);
         return tokensOf(await usage);
       }),
-    async tools(model, { stream = false, effort } = {}) {
+    async tools(model, { stream = false, effort, labelled = false } = {}) {
       const asked: unknown[] = [];
       const execute = async (input: unknown) => {
         asked.push(input);
@@ -68,6 +68,7 @@ function clientOf(modelOf: (id: string) => LanguageModel): ClientUnderTest {
         tools: { [toolName]: { inputSchema: jsonSchema(citySchema), execute } as ToolSet[string] },
         stopWhen: isStepCount(2),
         ...(effort === undefined ? {} : { reasoning: effort }),
+        ...(labelled ? { output } : {}),
       };
       const text = stream
         ? await thrown((onError) => streamText({ ...options, onError }).text)

@@ -29,6 +29,8 @@ export interface ToolOptions {
   readonly stream?: boolean;
   /** How hard the model is to think. Left out: nothing is said of it. */
   readonly effort?: 'high';
+  /** The last answer is to be an object of the shape `{ label: string }`, as JSON. */
+  readonly labelled?: boolean;
 }
 
 export interface ClientUnderTest {

@@ -77,6 +77,12 @@ describe.each(cells)('$name below $base at a provider of $provider', ({ name, ba
     expect(text).toContain('The tools answered “sunny” and “sunny”');
   });
 
+  it('calls tools after thinking, and gets an object of its schema after their results', async () => {
+    const { text, asked } = await client().tools(echo, { labelled: true, effort: 'high' });
+    expect(asked).toContainEqual({ city: 'text' });
+    expect(JSON.parse(text)).toEqual({ label: 'text' });
+  });
+
   it('gets an object of its schema', async () => {
     expect(await client().schema(echo)).toEqual({ label: 'text' });
   });

@@ -20,6 +20,11 @@ const tokensOf = (usage: UsageMetadata | undefined): Tokens => ({
   output: usage?.output_tokens,
 });
 
+const response_format = {
+  type: 'json_schema' as const,
+  json_schema: { name: 'label', schema: labelSchema, strict: true },
+};
+
 async function wholeOf(stream: AsyncIterable<AIMessageChunk>, read: (text: string) => void = () => {}) {
   let whole = new AIMessageChunk('');
   for await (const chunk of stream) {
@@ -43,10 +48,9 @@ export function langchain({ apiKey, ...configuration }: Connection, fields: Chat
     async stream(model, read) {
       return tokensOf((await wholeOf(await chat(model).stream(question), read)).usage_metadata);
     },
-    async tools(model, { stream = false, effort } = {}) {
-      const bound = chat(model, effort === undefined ? {} : { modelKwargs: { reasoning_effort: effort } }).bindTools(
-        tools,
-      );
+    async tools(model, { stream = false, effort, labelled = false } = {}) {
+      const asking = chat(model, effort === undefined ? {} : { modelKwargs: { reasoning_effort: effort } });
+      const bound = asking.bindTools(tools, labelled ? { response_format } : {});
       const ask = async (messages: (HumanMessage | AIMessageChunk | ToolMessage)[]) =>
         stream ? wholeOf(await bound.stream(messages)) : bound.invoke(messages);
       const first = await ask([new HumanMessage(toolQuestion)]);

@@ -42,7 +42,7 @@ function clientOf(runner: Runner, modelOf: (model: string) => string | OpenAICha
       return { text: finalOutput, cost: usage?.cost, tokens: tokensOf(state.usage) };
     },
     stream: async (model, read) => tokensOf((await streamed(agent(model), question, read)).state.usage),
-    async tools(model, { stream = false, effort } = {}) {
+    async tools(model, { stream = false, effort, labelled: isLabelled = false } = {}) {
       const asked: unknown[] = [];
       const weather = tool({
         name: toolName,
@@ -54,10 +54,14 @@ function clientOf(runner: Runner, modelOf: (model: string) => string | OpenAICha
         },
       });
       const modelSettings = effort === undefined ? {} : { reasoning: { effort } };
-      const asking = agent(model).clone({ tools: [weather], modelSettings });
+      // The cast: to a run it makes no difference what type the output has.
+      const asking = ((isLabelled ? labelled(model) : agent(model)) as Agent).clone({
+        tools: [weather],
+        modelSettings,
+      });
       const run = stream ? streamed(asking, toolQuestion) : runner.run(asking, toolQuestion);
       const { finalOutput = '' } = await run;
-      return { text: finalOutput, asked };
+      return { text: isLabelled ? JSON.stringify(finalOutput) : String(finalOutput), asked };
     },
     schema: async (model) => (await runner.run(labelled(model), question)).finalOutput,
     streamedSchema: async (model) => {

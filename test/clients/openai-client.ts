@@ -43,7 +43,7 @@ export function openaiClient(connection: Connection): ClientUnderTest {
       }
       return tokens;
     },
-    async tools(model, { stream = false, effort } = {}) {
+    async tools(model, { stream = false, effort, labelled = false } = {}) {
       const asked: unknown[] = [];
       const tool = {
         type: 'function' as const,
@@ -61,6 +61,7 @@ export function openaiClient(connection: Connection): ClientUnderTest {
         messages: [{ role: 'user' as const, content: toolQuestion }],
         tools: [tool],
         ...(effort === undefined ? {} : { reasoning_effort: effort }),
+        ...(labelled ? { response_format } : {}),
       };
       const runner = stream ? completions.runTools({ ...body, stream }) : completions.runTools(body);
       return { text: (await runner.finalContent()) ?? '', asked };

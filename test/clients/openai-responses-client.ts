@@ -37,10 +37,16 @@ export function openaiResponses(connection: Connection): ClientUnderTest {
       }
       return tokens;
     },
-    async tools(model, { stream = false, effort } = {}) {
+    async tools(model, { stream = false, effort, labelled = false } = {}) {
       const asked: unknown[] = [];
       const ask = (input: string | OpenAI.Responses.ResponseInput) => {
-        const body = { model, input, tools, ...(effort === undefined ? {} : { reasoning: { effort } }) };
+        const body = {
+          model,
+          input,
+          tools,
+          ...(effort === undefined ? {} : { reasoning: { effort } }),
+          ...(labelled ? { text } : {}),
+        };
         return stream ? responses.stream(body).finalResponse() : responses.create(body);
       };
       const first = await ask(toolQuestion);

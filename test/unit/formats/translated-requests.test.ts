@@ -735,6 +735,55 @@ describe('thinking', () => {
     },
   );
 
+  const forced: readonly (readonly [string, Json, messages: Json, converse: Json])[] = [
+    ['a call of any tool', { tool_choice: 'required' }, { type: 'any' }, { any: {} }],
+    [
+      'a call of one tool',
+      { tool_choice: { type: 'function', function: { name: 'weather' } } },
+      { type: 'tool', name: 'weather' },
+      { tool: { name: 'weather' } },
+    ],
+    [
+      'a call of some tools',
+      { tool_choice: { type: 'allowed_tools', mode: 'required', tools: [{ type: 'function', name: 'weather' }] } },
+      { type: 'any' },
+      { any: {} },
+    ],
+    [
+      'JSON, which is a call of a tool there',
+      { response_format: { type: 'json_object' } },
+      { type: 'any', disable_parallel_tool_use: true },
+      { any: {} },
+    ],
+  ];
+  it.each(forced)(
+    'with a budget is off where the request wants %s: Claude refuses both',
+    async (_what, more, ...chosen) => {
+      for (const messages of [[user('?')], called]) {
+        const asked = { messages, tools: [weather], reasoning: { effort: 'high' }, ...more };
+        for (const [index, api] of (['messages', 'converse'] as const).entries()) {
+          const { tool_choice: choice, toolConfig = { toolChoice: choice }, ...sent } = await sentBody(api, asked);
+          expect(sent.thinking ?? sent.additionalModelRequestFields?.thinking).toBeUndefined();
+          expect([api, toolConfig.toolChoice]).toEqual([api, chosen[index]]);
+        }
+      }
+    },
+  );
+
+  it('without a budget goes with a call that the request wants', async () => {
+    const asked = { tools: [weather], reasoning_effort: 'high', tool_choice: 'required' };
+    const { thinking, tool_choice } = await sentBody('messages', asked, 'claude-opus-4-6');
+    expect([thinking, tool_choice]).toMatchObject([{ type: 'adaptive' }, { type: 'any' }]);
+  });
+
+  it('that is off because it did not come back leaves JSON that is a call of a tool a duty', async () => {
+    const schema = { type: 'object', properties: { label: { type: 'string' } } };
+    const response_format = { type: 'json_schema', json_schema: { name: 'label', schema } };
+    const asked = { messages: called, tools: [weather], reasoning_effort: 'high', response_format };
+    const { thinking, tool_choice } = await sentBody('messages', asked, 'claude-sonnet-4-0');
+    expect([thinking, tool_choice]).toMatchObject([undefined, { type: 'any' }]);
+  });
+
   it.each(apis)('%s: comes back to its provider as it left it, with the calls it led to', async (api) => {
     const blocks = [
       { thinking: 'Hm.', signature: 'c2ln' },
@@ -939,18 +988,22 @@ describe('what providers refuse that clients of chat completions send', () => {
     }
   });
 
-  it('empty texts and messages are left out', async () => {
+  it.each(['', ' ', '\n\n'])('texts and messages that say nothing are left out: %j', async (blank) => {
     const messages = [
       user([
-        { type: 'text', text: '' },
+        { type: 'text', text: blank },
         { type: 'text', text: 'Hi.' },
       ]),
-      { role: 'assistant', content: '' },
+      { role: 'assistant', content: blank },
       user('So?'),
+      // Claude writes such texts itself before it calls a tool.
+      { role: 'assistant', content: blank, tool_calls: [{ id: 'a', type: 'function', function: { name: 'weather' } }] },
+      { role: 'tool', tool_call_id: 'a', content: blank },
     ];
     for (const api of apis) {
-      const body = await sentBody(api, { messages });
-      expect(JSON.stringify(body)).not.toContain('"text":""');
+      const { messages: sent, contents = sent } = await sentBody(api, { messages, tools: [weather] });
+      const texts = contents.flatMap(({ content, parts = content }: Any) => parts).map(({ text }: Any) => text);
+      expect([api, texts.filter((text: unknown) => text !== undefined)]).toEqual([api, ['Hi.', 'So?']]);
     }
   });
 });

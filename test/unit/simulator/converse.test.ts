@@ -160,6 +160,14 @@ describe('what Bedrock refuses', () => {
       { messages: [...messages, assistant({ reasoningContent: { reasoningText: { text: 'Hm', signature: 'x' } } })] },
       /Invalid `signature`/,
     ],
+    [
+      {
+        messages,
+        toolConfig: { ...toolConfig, toolChoice: { any: {} } },
+        additionalModelRequestFields: { thinking: { type: 'enabled' } },
+      },
+      /Thinking may not be enabled when tool_choice forces tool use/,
+    ],
   ])('%j', async (body, message) => {
     const answer = await sendTo('echo', 'converse', body);
     expect([answer.status, answer.headers['x-amzn-errortype']]).toEqual([400, 'ValidationException']);

@@ -96,6 +96,17 @@ describe('Messages, for the Anthropic SDK', () => {
     const single = { type: 'any' as const, disable_parallel_tool_use: true };
     expect((await create('echo', { tools: [weather, time], tool_choice: single })).content).toHaveLength(1);
     expect((await create('tools', { tools: [weather], tool_choice: { type: 'none' } })).stop_reason).toBe('end_turn');
+    const results = [{ type: 'tool_result' as const, tool_use_id: 't1', content: 'sunny' }];
+    const answered = [
+      question,
+      {
+        role: 'assistant' as const,
+        content: [{ type: 'tool_use' as const, id: 't1', name: 'get_weather', input: {} }],
+      },
+      { role: 'user' as const, content: results },
+    ];
+    const last = { messages: answered, tools: [weather, time], tool_choice: { type: 'any' as const } };
+    expect((await create('echo', last)).content).toMatchObject([{ type: 'tool_use', name: 'get_time' }]);
   });
 
   it('thinks where asked, signs it, takes it back with the results of tools, and counts it as output', async () => {
@@ -174,9 +185,14 @@ describe('Messages, for the Anthropic SDK', () => {
     [{ max_tokens: undefined }, 'max_tokens: Field required'],
     [{ messages: [] }, 'at least one message is required'],
     [{ messages: [{ role: 'user', content: [{ type: 'text', text: '' }] }] }, 'text content blocks must be non-empty'],
+    [{ messages: [{ role: 'user', content: [{ type: 'text', text: ' ' }] }] }, 'must contain non-whitespace text'],
     [{ messages: [{ role: 'user', content: '' }, question] }, 'must have non-empty content'],
     [{ thinking: { type: 'enabled', budget_tokens: 10 } }, 'greater than or equal to 1024'],
     [{ thinking: { type: 'enabled', budget_tokens: 2000 } }, 'must be greater than `thinking.budget_tokens`'],
+    [
+      { max_tokens: 4_000, thinking: { type: 'enabled', budget_tokens: 2000 }, tool_choice: { type: 'any' } },
+      'Thinking may not be enabled when tool_choice forces tool use',
+    ],
     [
       {
         messages: [

@@ -102,6 +102,8 @@ function turnsOf({ role, content }: Message): readonly Turn[] {
 
 export const thinkingTokensMin = 1024;
 
+export const forcedWhileThinking = 'Thinking may not be enabled when tool_choice forces tool use.';
+
 function whyInvalid(body: Body): string | undefined {
   const { model, messages, max_tokens: outputTokensMax, thinking } = body;
   if (typeof model !== 'string' || model === '') return 'model: Field required';
@@ -114,6 +116,8 @@ function whyInvalid(body: Body): string | undefined {
   if (budget !== undefined && outputTokensMax !== undefined && budget >= outputTokensMax) {
     return '`max_tokens` must be greater than `thinking.budget_tokens`.';
   }
+  if (thinking?.type === 'enabled' && ['any', 'tool'].includes(body.tool_choice?.type ?? ''))
+    return forcedWhileThinking;
   return (
     messages.map((message, index) => whyInvalidMessage(message, index, messages)).find(isText) ?? unthoughtTools(body)
   );
@@ -131,6 +135,9 @@ function whyInvalidMessage(message: Message, index: number, messages: readonly M
   }
   if (blocks.some(({ type, text }) => type === 'text' && text === '')) {
     return 'messages: text content blocks must be non-empty';
+  }
+  if (blocks.some(({ type, text }) => type === 'text' && text?.trim() === '')) {
+    return 'messages: text content blocks must contain non-whitespace text';
   }
   const forged = blocks.findIndex(({ type, thinking = '', signature, data }) =>
     type === 'thinking'

@@ -2,6 +2,7 @@
 import type { Received } from '../call.ts';
 import { type ModelRequest, plainRequest, type Turn } from '../model-request.ts';
 import { redactedReasoning, signatureOf } from '../signature.ts';
+import { forcedWhileThinking } from './anthropic-messages-request.ts';
 
 interface Block {
   readonly text?: string;
@@ -96,7 +97,7 @@ function turnOf(role: string, { text, image, toolUse, toolResult, reasoningConte
   };
 }
 
-function whyInvalid({ messages, toolConfig }: Body): string | undefined {
+function whyInvalid({ messages, toolConfig, additionalModelRequestFields: more }: Body): string | undefined {
   if (!Array.isArray(messages) || messages.length === 0) {
     return '1 validation error detected: Value at messages failed to satisfy constraint: Member must not be null';
   }
@@ -109,6 +110,13 @@ function whyInvalid({ messages, toolConfig }: Body): string | undefined {
   );
   if (hasTools && toolConfig === undefined) {
     return 'The toolConfig field must be defined when using toolUse and toolResult content blocks.';
+  }
+  if (
+    more?.thinking?.type === 'enabled' &&
+    toolConfig?.toolChoice !== undefined &&
+    !('auto' in toolConfig.toolChoice)
+  ) {
+    return `The model returned the following errors: ${forcedWhileThinking}`;
   }
   return messages.map((message, index) => whyInvalidMessage(message, index, messages)).find((why) => why !== undefined);
 }

@@ -18,32 +18,37 @@ type Json = Readonly<Record<string, unknown>>;
 const bodyDepthMax = 1_024;
 
 /** Returns the text that is sent. */
-export function boundBody(text: string, { api, boundTokens, thinking }: CallTarget): string {
+export function boundBody(text: string, target: CallTarget): string {
   const scanned = scanJson(text, { depthMax: bodyDepthMax });
   if (scanned.kind !== 'json') throw new Error('a package wrote a body that is no JSON');
-  const budgetTokens = typeof thinking === 'object' ? thinking.budgetTokens : undefined;
-  const changed = bound[api](scanned.json, boundTokens, budgetTokens);
-  return rewriteMembers(scanned.json, new Map(Object.entries(changed)));
+  return rewriteMembers(scanned.json, new Map(Object.entries(bound[target.api](scanned.json, target))));
 }
 
 /** The members that are written anew; undefined leaves one out. */
-const bound: Readonly<
-  Record<TranslatedApi, (body: JsonText, boundTokens: number, budget: number | undefined) => Json>
-> = {
-  messages: (body, boundTokens, budget) => ({
-    max_tokens: atMost(read(body, 'max_tokens'), boundTokens),
-    thinking: boundThinking(read(body, 'thinking'), budget, body),
-  }),
-  converse(body, boundTokens, budget) {
+const bound: Readonly<Record<TranslatedApi, (body: JsonText, target: CallTarget) => Json>> = {
+  messages(body, target) {
+    const asked = read(body, 'thinking');
+    const forced = forcedChoice(body, target);
+    const thinking = boundThinking(asked, target, () => forced !== undefined || goesOnWithoutThinking(body));
+    // Where a model thinks, the package leaves it open whether a tool is called.
+    const isOpen = hasBudget(asked) && thinking === undefined && forced !== undefined;
+    return {
+      max_tokens: atMost(read(body, 'max_tokens'), target.boundTokens),
+      thinking,
+      ...(isOpen ? { tool_choice: { ...readObject(body, 'tool_choice'), ...forced } } : {}),
+    };
+  },
+  converse(body, target) {
     const inference = readObject(body, 'inferenceConfig');
-    const maxTokens = atMost(inference.maxTokens, boundTokens);
+    const maxTokens = atMost(inference.maxTokens, target.boundTokens);
     const fields = readObject(body, 'additionalModelRequestFields');
     const { thinking, reasoningConfig } = fields;
+    const isImpossible = () => isForced(body) || goesOnWithoutThinking(body);
     // Nova takes no bound at high effort, so it does not get that effort.
     const isUnbounded = inference.maxTokens === undefined && isJsonObject(reasoningConfig);
     const changed = {
       ...fields,
-      ...(thinking === undefined ? {} : { thinking: boundThinking(thinking, budget, body) }),
+      ...(thinking === undefined ? {} : { thinking: boundThinking(thinking, target, isImpossible) }),
       ...(isUnbounded ? { reasoningConfig: { ...reasoningConfig, maxReasoningEffort: 'medium' } } : {}),
     };
     return {
@@ -51,15 +56,16 @@ const bound: Readonly<
       ...(Object.keys(fields).length === 0 ? {} : { additionalModelRequestFields: changed }),
     };
   },
-  'generate-content'(body, boundTokens, budget) {
+  'generate-content'(body, target) {
     const config = readObject(body, 'generationConfig');
     const { thinkingConfig: thinking, maxOutputTokens } = config;
-    const hasBudget = budget !== undefined && isJsonObject(thinking) && typeof thinking.thinkingBudget === 'number';
+    const budget = budgetOf(target);
+    const isBudget = budget !== undefined && isJsonObject(thinking) && typeof thinking.thinkingBudget === 'number';
     return {
       generationConfig: {
         ...config,
-        maxOutputTokens: atMost(maxOutputTokens, boundTokens),
-        ...(hasBudget ? { thinkingConfig: { ...thinking, thinkingBudget: budget } } : {}),
+        maxOutputTokens: atMost(maxOutputTokens, target.boundTokens),
+        ...(isBudget ? { thinkingConfig: { ...thinking, thinkingBudget: budget } } : {}),
       },
     };
   },
@@ -77,10 +83,29 @@ function readObject(body: JsonText, name: string): Json {
 
 const atMost = (value: unknown, max: number): number => (typeof value === 'number' ? Math.min(value, max) : max);
 
-/** Models that are told how hard to think have no budget. */
-function boundThinking(thinking: unknown, budget: number | undefined, body: JsonText): unknown {
-  if (!isJsonObject(thinking) || thinking.type !== 'enabled') return thinking;
-  return budget === undefined || goesOnWithoutThinking(body) ? undefined : { ...thinking, budget_tokens: budget };
+const budgetOf = ({ thinking }: CallTarget): number | undefined =>
+  typeof thinking === 'object' ? thinking.budgetTokens : undefined;
+
+/** Models that are told how hard to think have none. */
+const hasBudget = (thinking: unknown): thinking is Json => isJsonObject(thinking) && thinking.type === 'enabled';
+
+function boundThinking(thinking: unknown, target: CallTarget, isImpossible: () => boolean): unknown {
+  if (!hasBudget(thinking)) return thinking;
+  const budget = budgetOf(target);
+  return budget === undefined || isImpossible() ? undefined : { ...thinking, budget_tokens: budget };
+}
+
+/** Claude refuses to think with a budget where it has to call a tool. JSON is a call of one for models that know no schemas. */
+function forcedChoice(body: JsonText, { toolChoice, wantsJson }: CallTarget): Json | undefined {
+  const isJsonTool = wantsJson && !isJsonObject(readObject(body, 'output_config').format);
+  if (isJsonTool || toolChoice?.type === 'required') return { type: 'any' };
+  return toolChoice?.type === 'tool' ? { type: 'tool', name: toolChoice.toolName } : undefined;
+}
+
+function isForced(body: JsonText): boolean {
+  const config = findMember(body, 'toolConfig');
+  const choice = config === undefined ? undefined : findMember(body, 'toolChoice', config);
+  return choice !== undefined && findMember(body, 'auto', choice) === undefined;
 }
 
 const messageShape = {

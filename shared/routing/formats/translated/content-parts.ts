@@ -6,16 +6,21 @@ export type ContentPart = LanguageModelV4TextPart | LanguageModelV4FilePart;
 
 type Json = Readonly<Record<string, unknown>>;
 
-/** The parts of a content, a plain text as one. An empty text is left out: providers refuse it, and it says nothing. */
+/**
+ * The parts of a content, a plain text as one. A text without a visible character is left out: it says nothing, and providers
+ * refuse it, although models write some themselves before they call a tool.
+ */
 export function toParts(content: unknown): ContentPart[] {
-  if (typeof content === 'string') return content === '' ? [] : [{ type: 'text', text: content }];
+  if (typeof content === 'string') return isBlank(content) ? [] : [{ type: 'text', text: content }];
   const parts = Array.isArray(content) ? content.filter(isJsonObject) : [];
   return parts.flatMap((part) => {
     const read = toPart(part);
-    if (read === undefined || (read.type === 'text' && read.text === '')) return [];
+    if (read === undefined || (read.type === 'text' && isBlank(read.text))) return [];
     return [{ ...read, ...optionsOf(part) }];
   });
 }
+
+const isBlank = (text: string): boolean => text.trim() === '';
 
 /** Each of them is a part: texts only. */
 export const toTextParts = (content: unknown): LanguageModelV4TextPart[] =>

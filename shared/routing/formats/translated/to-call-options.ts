@@ -2,7 +2,7 @@
 import type { LanguageModelV4CallOptions, SharedV4ProviderOptions } from '@ai-sdk/provider';
 import { isRawNumber } from '../../../foundation/ids/index.ts';
 import { isJsonObject } from '../../../protocol/wire/index.ts';
-import type { Thinking } from './thinking.ts';
+import { type Thinking, thinkingOf } from './thinking.ts';
 import { toPrompt } from './to-prompt.ts';
 import { toResponseFormat, toToolOptions } from './to-tools.ts';
 import type { TranslatedApi } from './translated-api.ts';
@@ -14,7 +14,18 @@ export interface CallTarget {
   /** Output tokens, thinking included. */
   readonly boundTokens: number;
   readonly thinking: Thinking | 'none' | undefined;
+  readonly toolChoice: LanguageModelV4CallOptions['toolChoice'];
+  /** The answer is to be JSON. */
+  readonly wantsJson: boolean;
 }
+
+export const toCallTarget = (body: Body, api: TranslatedApi, boundTokens: number): CallTarget => ({
+  api,
+  boundTokens,
+  thinking: thinkingOf(body, boundTokens),
+  toolChoice: toToolOptions(body).toolChoice,
+  wantsJson: toResponseFormat(body.response_format, api, false).responseFormat !== undefined,
+});
 
 export function toCallOptions(body: Body, { api, boundTokens, thinking }: CallTarget): LanguageModelV4CallOptions {
   const toolOptions = toToolOptions(body);

@@ -10,8 +10,7 @@ import { failureOfAnswer, untranslatable } from './failure.ts';
 import { createExchange, type Exchange } from './fetch-through-send.ts';
 import { finishFailure } from './finish-reason.ts';
 import { loadModel } from './models.ts';
-import { thinkingOf } from './thinking.ts';
-import { type CallTarget, toCallOptions } from './to-call-options.ts';
+import { toCallOptions, toCallTarget } from './to-call-options.ts';
 import { createChunkWriter } from './to-chunks.ts';
 import { type AnswerHead, toCompletion } from './to-completion.ts';
 import type { TranslatedApi } from './translated-api.ts';
@@ -54,8 +53,7 @@ interface Reading {
 /** Rejects where `send` does, or where the body breaks. */
 export async function translate(call: TranslatedCall, { entry }: Candidate, send: Send): Promise<TranslatedAnswer> {
   const { api, body, stream, nextStep } = call;
-  const boundTokens = askedOutputTokens(entry, call.output);
-  const target: CallTarget = { api, boundTokens, thinking: thinkingOf(body, boundTokens) };
+  const target = toCallTarget(body, api, askedOutputTokens(entry, call.output));
   const exchange = createExchange({
     send,
     stream,
