@@ -3,7 +3,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from '#jest';
 import { expectError } from '../support/expect-error.ts';
 import type { Route } from '../support/gateway-file.ts';
 import { dataLines, type Harness, hello, startHarness } from '../support/harness.ts';
-import { png } from '../support/png.ts';
+import { readChunks } from '../support/read-chunks.ts';
 import { contentOf, readStream } from '../support/read-stream.ts';
 
 const apis = ['messages', 'converse', 'generate-content'] as const;
@@ -20,11 +20,23 @@ const failing = {
 };
 const formats = Object.keys(failing);
 
+/** Models whose thinking is signed, and asked for when their calls come back. */
+const families: Readonly<Record<string, string>> = {
+  messages: 'claude-sonnet-4-5',
+  converse: 'anthropic.claude-sonnet-4-5-20250929-v1',
+  'generate-content': 'gemini-3-pro-preview',
+};
+/** Who can read what is signed. Undefined: it is passed on as it came. */
+const makers: Readonly<Record<string, string>> = {
+  messages: 'Anthropic',
+  converse: 'Anthropic',
+  'generate-content': 'Google',
+};
+const toolBehaviours = ['tools', 'reasoning', 'redacted-reasoning'];
+const thinking = { reasoning: { effort: 'high' } };
+
 const upstreams = [
   'echo',
-  'tools',
-  'reasoning',
-  'redacted-reasoning',
   'usage:1000:500:300:120:200:80',
   'no-usage',
   'byte-split:5',
@@ -57,7 +69,7 @@ let gateway: Harness;
 beforeAll(async () => {
   const backup: Route = { provider: 'chat-completions', upstream: 'echo', more: { input_price_per_million: '99' } };
   const routesOf = (api: Api) =>
-    upstreams.map((upstream) => {
+    [...upstreams, ...toolBehaviours.map((behaviour) => `${families[api]}/${behaviour}`)].map((upstream) => {
       const route = { provider: api, upstream, more: prices };
       return [modelOf(api, upstream), breaking.includes(upstream) ? [route, backup] : [route]] as const;
     });
@@ -70,14 +82,14 @@ beforeAll(async () => {
     models: {
       ...Object.fromEntries(apis.flatMap(routesOf)),
       ...Object.fromEntries(formats.map((format) => [`only/${format}`, failingBut(format)])),
-      'mixed/model': [
-        { provider: 'converse', upstream: 'echo' },
-        { provider: 'chat-completions', upstream: 'echo' },
-      ],
       'both/model': [{ provider: 'both', upstream: 'echo' }],
-      'audio/model': [{ provider: 'messages', upstream: 'echo' }],
+      ...Object.fromEntries(
+        formats.map((format) => [
+          `on/${format}`,
+          [{ provider: format, upstream: `${families[format] ?? 'gpt'}/echo` }],
+        ]),
+      ),
     },
-    modelMembers: { 'audio/model': { modalities: ['text', 'audio'] } },
     providers: {
       ...Object.fromEntries(apis.map((api) => [api, { apis: [api] }])),
       both: { apis: ['messages', 'chat-completions'] },
@@ -93,6 +105,11 @@ const answerOf = async (response: Response): Promise<any> => {
   expect({ status: response.status, text }).toMatchObject({ status: 200 });
   return JSON.parse(text);
 };
+// biome-ignore lint/suspicious/noExplicitAny: as above.
+const argumentsIn = ({ tool_calls: calls }: any): string[] => calls.map((one: any) => one.function.arguments);
+// biome-ignore lint/suspicious/noExplicitAny: as above.
+const signedIn = ({ reasoning_details: details = [] }: any): string[] =>
+  details.flatMap(({ signature, data }: Record<string, string>) => [signature ?? data ?? []].flat());
 const post = (api: Api, upstream: string, more: Record<string, unknown> = {}) =>
   gateway.post(hello(modelOf(api, upstream), more));
 const called = () => gateway.simulator.calls.map(({ provider, format }) => `${provider} ${format}`);
@@ -145,60 +162,41 @@ describe.each(apis)('a provider of %s', (api) => {
     expect(usage.cost).toBeGreaterThan(0);
   });
 
-  it('calls tools in parallel, streamed too, and goes on with their results', async () => {
-    const asked = { tools: [weather], messages: [{ role: 'user', content: 'The weather?' }] };
-    const { choices } = await answerOf(await post(api, 'tools', asked));
-    const [{ message, finish_reason: reason }] = choices;
-    expect(reason).toBe('tool_calls');
-    const { lines } = await readStream(await post(api, 'tools', { ...asked, stream: true }));
-    const pieces = lines.flatMap((line) => JSON.parse(line).choices[0]?.delta.tool_calls ?? []);
-    const args = message.tool_calls.map((_one: unknown, index: number) =>
-      pieces.flatMap((one) => (one.index === index ? [one.function.arguments] : [])).join(''),
-    );
-    expect(args).toEqual(message.tool_calls.map((one: { function: { arguments: string } }) => one.function.arguments));
-    const results = message.tool_calls.map(({ id }: { id: string }) => ({
-      role: 'tool',
-      tool_call_id: id,
-      content: 'Sun.',
-    }));
-    const next = await answerOf(
-      await post(api, 'echo', { ...asked, messages: [...asked.messages, message, ...results] }),
-    );
-    expect(next.choices[0].finish_reason).toBe('stop');
-  });
-
-  it.each(['reasoning', 'redacted-reasoning'])('%s comes back as it went, and is taken', async (upstream) => {
-    const asked = { reasoning: { effort: 'high' }, max_tokens: 4_000, messages: [{ role: 'user', content: 'Why?' }] };
-    const { choices } = await answerOf(await post(api, upstream, asked));
-    const { message } = choices[0];
-    expect(message.reasoning.length).toBeGreaterThan(0);
-    const { lines } = await readStream(await post(api, upstream, { ...asked, stream: true }));
-    expect(lines.map((line) => JSON.parse(line).choices[0]?.delta.reasoning ?? '').join('')).toBe(message.reasoning);
-    const messages = [...asked.messages, message, { role: 'user', content: 'And?' }];
-    await answerOf(await post(api, upstream, { ...asked, messages }));
-  });
-
-  it('sees an image, and answers in the shape that is asked for', async () => {
-    const content = [
-      { type: 'text', text: 'What is it?' },
-      { type: 'image_url', image_url: { url: png(64, 64) } },
-    ];
-    expect(
-      (await answerOf(await post(api, 'echo', { messages: [{ role: 'user', content }] }))).choices[0].message.content,
-    ).toMatch(/image/i);
-    const schema = {
-      type: 'object',
-      properties: { label: { type: 'string' } },
-      required: ['label'],
-      additionalProperties: false,
-    };
-    const response_format = { type: 'json_schema', json_schema: { name: 'label', schema } };
-    const { choices } = await answerOf(await post(api, 'echo', { response_format }));
-    expect(JSON.parse(choices[0].message.content)).toEqual({ label: expect.any(String) });
-    expect(choices[0].finish_reason).toBe('stop');
-    const free = await answerOf(await post(api, 'echo', { response_format: { type: 'json_object' } }));
-    expect(typeof JSON.parse(free.choices[0].message.content)).toBe('object');
-  });
+  it.each(toolBehaviours)(
+    '%s: calls tools in parallel, streamed too, and goes on with results and thinking, also in another format',
+    async (behaviour) => {
+      const asked = { tools: [weather], max_tokens: 4_000, ...(behaviour === 'tools' ? {} : thinking) };
+      const question = [{ role: 'user', content: 'The weather?' }];
+      const upstream = `${families[api]}/${behaviour}`;
+      const whole = (await answerOf(await post(api, upstream, { ...asked, messages: question }))).choices[0];
+      const stream = await post(api, upstream, { ...asked, messages: question, stream: true });
+      const streamed = readChunks((await readStream(stream)).lines);
+      expect([whole.finish_reason, streamed.finishReason]).toEqual(['tool_calls', 'tool_calls']);
+      expect(argumentsIn(whole.message)).toHaveLength(2);
+      expect(argumentsIn(streamed.message)).toEqual(argumentsIn(whole.message));
+      expect(streamed.message.reasoning).toBe(whole.message.reasoning ?? '');
+      for (const message of [whole.message, streamed.message]) {
+        const results = message.tool_calls.map(({ id }: { id: string }) => ({
+          role: 'tool',
+          tool_call_id: id,
+          content: 'Sun.',
+        }));
+        for (const format of formats) {
+          gateway.simulator.clear();
+          const next = await gateway.post(
+            hello(`on/${format}`, { ...asked, messages: [...question, message, ...results] }),
+          );
+          expect((await answerOf(next)).choices[0].message.content).toContain('The tools answered “Sun.” and “Sun.”');
+          const isReadable = makers[format] === undefined || makers[format] === makers[api];
+          const sent = gateway.simulator.calls[0]?.bodyText;
+          for (const signed of signedIn(message))
+            expect([format, sent?.includes(signed)]).toEqual([format, isReadable]);
+        }
+      }
+      const isSigned = behaviour !== 'tools' || api === 'generate-content';
+      expect([api, signedIn(whole.message).length > 0]).toEqual([api, isSigned]);
+    },
+  );
 
   it('is read however its bytes come', async () => {
     const whole = await answerOf(await post(api, 'byte-split:5'));
@@ -238,37 +236,15 @@ describe.each(apis)('a provider of %s', (api) => {
   });
 });
 
-describe('what a format cannot say', () => {
+it('what a format cannot say is told in a few words, however often a request asks for it', async () => {
   const image = { type: 'image_url', image_url: { url: 'https://example.com/a.png' } };
-  const seen = [{ role: 'user', content: [{ type: 'text', text: 'See' }, image] }];
-
-  it('passes its provider over, and is feature_unsupported where none is left', async () => {
-    const { usage } = await answerOf(await gateway.post(hello('mixed/model', { messages: seen })));
-    expect(usage.provider).toBe('chat-completions');
-    for (const more of [{ messages: seen }, { n: 2 }, { logprobs: true }]) {
-      const body = await expectError(await post('converse', 'echo', more), 400, 'feature_unsupported');
-      expect(body.message).toContain(Object.keys(more)[0] === 'messages' ? 'image' : Object.keys(more)[0]);
-    }
-    expect(called()).toEqual(['chat-completions chat-completions']);
-  });
-
-  it('is told in a few words, however often a request asks for it', async () => {
-    const content = Array.from({ length: 20_000 }, (_one, index) => (index === 0 ? image : { type: 'hologram' }));
-    const { message } = await expectError(
-      await post('converse', 'echo', { messages: [{ role: 'user', content }] }),
-      400,
-      'feature_unsupported',
-    );
-    expect(message).toContain('image_url (messages[0].content[0]), content_part (messages[0].content[1]).');
-  });
-
-  it('names the member that asks for it', async () => {
-    const asked = { ...hello(modelOf('converse', 'echo')), messages: seen };
-    const response = await gateway.post(asked, { 'x-gw-error-format': 'openai' });
-    expect(await response.json()).toMatchObject({
-      error: { code: 'feature_unsupported', param: 'messages[0].content[1]' },
-    });
-  });
+  const content = Array.from({ length: 20_000 }, (_one, index) => (index === 0 ? image : { type: 'hologram' }));
+  const { message } = await expectError(
+    await post('converse', 'echo', { messages: [{ role: 'user', content }] }),
+    400,
+    'feature_unsupported',
+  );
+  expect(message).toContain('image_url (messages[0].content[0]), content_part (messages[0].content[1]).');
 });
 
 it('providers of all formats stand in for each other, in any order, as long as there is no output', async () => {

@@ -2,7 +2,8 @@
 type Json = Record<string, unknown>;
 
 export interface ReadChunks {
-  readonly message: Json;
+  // biome-ignore lint/suspicious/noExplicitAny: it is looked into member by member.
+  readonly message: any;
   readonly finishReason: unknown;
   readonly usage: unknown;
   readonly isEnded: boolean;

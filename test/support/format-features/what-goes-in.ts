@@ -28,9 +28,10 @@ const brought = 'messages[0].content[1]';
 /** And in what is sent. */
 const sentPart = (body: Any): Any => (body.messages ?? body.contents)[0][body.contents ? 'parts' : 'content'][1];
 
+const city = { type: 'object', properties: { city: { type: 'string' } }, required: ['city'] };
 const weather: Json = {
   type: 'function',
-  function: { name: 'weather', parameters: { type: 'object', properties: { city: { type: 'string' } } } },
+  function: { name: 'weather', description: 'Tells it.', parameters: city },
 };
 const time: Json = { type: 'function', function: { name: 'time' } };
 const call = (id: string): Json => ({
@@ -79,8 +80,10 @@ const talk = [user('Why?'), { role: 'assistant', content: 'So.' }, user('And?')]
 
 const ephemeral: Json = { cache_control: { type: 'ephemeral' } };
 const forAnHour: Json = { cache_control: { type: 'ephemeral', ttl: '1h' } };
+const instructed = (more: Json = {}): Json => ({ role: 'system', content: [text('Long.', more)] });
 
-const unknownMembers: Json = {
+/** What no format knows, what is the gateway's own, and what asks for nothing. */
+const otherMembers: Json = {
   user: 'u',
   metadata: { a: 'b' },
   logit_bias: { 1: 2 },
@@ -88,6 +91,15 @@ const unknownMembers: Json = {
   verbosity: 'low',
   service_tier: 'flex',
   made_up: 1,
+  provider: { sort: 'price' },
+  cache: { enabled: false },
+  usage: { include: true },
+  n: 1,
+  logprobs: false,
+  temperature: null,
+  tools: null,
+  stop: null,
+  response_format: { type: 'text' },
 };
 
 export const whatGoesIn: readonly FeatureRow[] = [
@@ -193,23 +205,23 @@ export const whatGoesIn: readonly FeatureRow[] = [
     [{ asks: { ...messages(...calledTool('Rain.')), tools: [weather] } }],
     yes(
       sends(
-        ({ tools, messages: [, { content }, result] }) => [
-          toolNames(tools),
-          content[1].input,
-          result.content[0].content,
-        ],
-        [['weather'], { city: 'Köln' }, 'Rain.'],
+        ({ tools, messages: [, { content }, result] }) => [tools, content[1].input, result.content[0].content],
+        [[{ name: 'weather', description: 'Tells it.', input_schema: city }], { city: 'Köln' }, 'Rain.'],
       ),
     ),
     cell(
       'yes; as text where no tool is sent',
       sends(
         ({ toolConfig, messages: [, { content }, result] }) => [
-          toolNames(toolConfig.tools.map(({ toolSpec }: Any) => toolSpec)),
+          toolConfig.tools[0].toolSpec,
           content[1].toolUse.input,
           result.content[0].toolResult.content,
         ],
-        [['weather'], { city: 'Köln' }, [{ text: 'Rain.' }]],
+        [
+          { name: 'weather', description: 'Tells it.', inputSchema: { json: city } },
+          { city: 'Köln' },
+          [{ text: 'Rain.' }],
+        ],
       ),
       sends(
         (body) => [JSON.stringify(body).includes('tool'), saying('Köln')(body), saying('Rain.')(body)],
@@ -220,11 +232,11 @@ export const whatGoesIn: readonly FeatureRow[] = [
     yes(
       sends(
         ({ tools, contents: [, { parts }, result] }) => [
-          toolNames(tools[0].functionDeclarations),
+          tools[0].functionDeclarations,
           parts[1].functionCall.args,
           result.parts[0].functionResponse.response.content,
         ],
-        [['weather'], { city: 'Köln' }, 'Rain.'],
+        [[{ name: 'weather', description: 'Tells it.', parametersJsonSchema: city }], { city: 'Köln' }, 'Rain.'],
       ),
     ),
   ),
@@ -440,10 +452,12 @@ export const whatGoesIn: readonly FeatureRow[] = [
         beside: messages(user([text('Long.'), text('Short.')])),
       },
       { asks: messages(user('Long.', ephemeral)), beside: messages(user('Long.')) },
+      { asks: messages(instructed(forAnHour), user('Hi.')), beside: messages(instructed(), user('Hi.')) },
     ],
     yes(
       sends((body) => body.messages[0].content, [text('Long.', forAnHour), text('Short.')]),
       sends((body) => body.messages[0].content, [text('Long.', ephemeral)]),
+      sends((body) => body.system, [text('Long.', forAnHour)]),
     ),
     yes(
       sends(
@@ -451,8 +465,9 @@ export const whatGoesIn: readonly FeatureRow[] = [
         [{ text: 'Long.' }, { cachePoint: { type: 'default', ttl: '1h' } }, { text: 'Short.' }],
       ),
       sends((body) => body.messages[0].content, [{ text: 'Long.' }, { cachePoint: { type: 'default' } }]),
+      sends((body) => body.system, [{ text: 'Long.' }, { cachePoint: { type: 'default', ttl: '1h' } }]),
     ),
-    cell('left out: it caches by itself', leavesOut, leavesOut),
+    cell('left out: it caches by itself', leavesOut, leavesOut, leavesOut),
   ),
   row(
     '`cache_control` of a tool',
@@ -479,5 +494,5 @@ export const whatGoesIn: readonly FeatureRow[] = [
     no('web_search_options', 'plugins', 'service_tier'),
     no('web_search_options', 'plugins', 'service_tier'),
   ),
-  row('any other member of the request', [{ asks: unknownMembers }], leftOut, leftOut, leftOut),
+  row('any other member of the request', [{ asks: otherMembers }], leftOut, leftOut, leftOut),
 ];
