@@ -227,7 +227,6 @@ describe.each(apis)('a provider of %s', (api) => {
     ['error-400:context_length_exceeded', 400, 'invalid_request', 'context_length_exceeded'],
     ['blocked-prompt', 400, 'invalid_request', 'content_policy_violation'],
   ])('that fails is told as ever: %s', async (upstream, status, code, reason) => {
-    if (upstream === 'blocked-prompt' && api !== 'generate-content') return;
     for (const stream of [false, true]) {
       await expectError(await post(api, upstream, { stream }), status, code, reason === undefined ? {} : { reason });
     }

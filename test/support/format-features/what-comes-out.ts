@@ -84,6 +84,8 @@ const finishes = [
   answers(finish, 'tool_calls'),
   answers(finish, 'content_filter'),
 ] as const;
+const filtered = cell('`content_filter`', answers(finish, 'content_filter'));
+const blocked = cell('400 `content_policy_violation`', { kind: 'rejects', reason: 'content_policy_violation' });
 const tokens = ({ usage: { prompt_tokens: input, completion_tokens: output, total_tokens: total } }: ReadAnswer) => [
   input,
   output,
@@ -178,17 +180,8 @@ export const whatComesOut: readonly FeatureRow[] = [
     nothing(reasoned),
     yes(answers(reasoned, 120)),
   ),
-  row(
-    'a blocked prompt',
-    [behaving('refusal')],
-    cell('`content_filter`', answers(finish, 'content_filter')),
-    cell('`content_filter`', answers(finish, 'content_filter')),
-    cell('400 `content_policy_violation`', {
-      kind: 'rejects',
-      reason: 'content_policy_violation',
-      ask: behaving('blocked-prompt'),
-    }),
-  ),
+  row('a prompt that is blocked, without an answer', [behaving('blocked-prompt')], blocked, blocked, blocked),
+  row('an answer that was refused', [behaving('refusal')], filtered, filtered, filtered),
   row(
     'calls that the provider ran itself',
     [usual],
