@@ -49,6 +49,8 @@ export function statedNumbers(number: ReturnType<typeof numbersOf>): Readonly<Re
   return {
     'shared/routing/formats/translated/README.md': [
       `a budget at least ${grouped(number('thinking.ts', 'thinkingMinTokens'))} tokens`,
+      `nested deeper than ${number('known-calls.ts', 'argumentsDepthMax')} levels`,
+      `beyond ${grouped(constants.jsonValuesMax)} values`,
       // Measured once.
       'waits 25 to 65 ms for it',
     ],
