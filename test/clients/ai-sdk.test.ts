@@ -59,20 +59,23 @@ describe('the AI SDK', () => {
     ]);
   });
 
-  it('reads a stream token by token, and its cost at the end when it asks for it', async () => {
-    const providerOptions = { gw: { usage: { include: true } } };
-    const { textStream, usage, finishReason } = streamText({
-      model: gw('acme/echo'),
-      prompt: 'Hello',
-      providerOptions,
-    });
-    const texts: string[] = [];
-    for await (const text of textStream) texts.push(text);
-    expect(texts.length).toBeGreaterThan(3);
-    expect(texts.join('')).toContain('Hello');
-    expect(await finishReason).toBe('stop');
-    expect((await usage).raw).toMatchObject({ cost: expect.any(Number), completion_tokens: texts.length });
-  });
+  it.each(providers)(
+    'reads a stream of %s token by token, and its cost at the end when it asks for it',
+    async (provider) => {
+      const providerOptions = { gw: { usage: { include: true } } };
+      const { textStream, usage, finishReason } = streamText({
+        model: gw(`${provider}/echo`),
+        prompt: 'Hello',
+        providerOptions,
+      });
+      const texts: string[] = [];
+      for await (const text of textStream) texts.push(text);
+      expect(texts.length).toBeGreaterThan(3);
+      expect(texts.join('')).toContain('Hello');
+      expect(await finishReason).toBe('stop');
+      expect((await usage).raw).toMatchObject({ cost: expect.any(Number), completion_tokens: texts.length });
+    },
+  );
 
   it('gets parallel tool calls, and gives their results back', async () => {
     const model = gw('acme/echo');
@@ -105,10 +108,10 @@ describe('the AI SDK', () => {
     expect(gateway.simulator.calls[0]?.body).toMatchObject({ response_format: { type: 'json_schema' } });
   });
 
-  it('sends an image', async () => {
+  it.each(providers)('sends an image to a model of %s', async (provider) => {
     const image = { type: 'file' as const, mediaType: 'image/png', data: imageUrl };
     const content = [{ type: 'text' as const, text: 'What is it?' }, image];
-    const { text } = await generateText({ model: gw('acme/echo'), messages: [{ role: 'user', content }] });
+    const { text } = await generateText({ model: gw(`${provider}/echo`), messages: [{ role: 'user', content }] });
     expect(text).toContain('1 image');
   });
 

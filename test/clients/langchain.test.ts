@@ -44,14 +44,17 @@ describe('LangChain', () => {
     expect(gateway.simulator.calls.map(({ body }) => Reflect.has(body as object, 'provider'))).toEqual([false]);
   });
 
-  it('reads a stream token by token, with its cost at the end when it asks for it', async () => {
-    const stream = await chat('acme/echo', { modelKwargs: { usage: { include: true } } }).stream('Hello');
-    const chunks: AIMessageChunk[] = [];
-    for await (const chunk of stream) chunks.push(chunk);
-    expect(chunks.length).toBeGreaterThan(3);
-    expect(chunks.map(({ content }) => content).join('')).toContain('Hello');
-    expect(chunks.at(-1)?.response_metadata.usage).toMatchObject({ cost: expect.any(Number), attempts: 1 });
-  });
+  it.each(providers)(
+    'reads a stream of %s token by token, with its cost at the end when it asks for it',
+    async (provider) => {
+      const stream = await chat(`${provider}/echo`, { modelKwargs: { usage: { include: true } } }).stream('Hello');
+      const chunks: AIMessageChunk[] = [];
+      for await (const chunk of stream) chunks.push(chunk);
+      expect(chunks.length).toBeGreaterThan(3);
+      expect(chunks.map(({ content }) => content).join('')).toContain('Hello');
+      expect(chunks.at(-1)?.response_metadata.usage).toMatchObject({ cost: expect.any(Number), attempts: 1 });
+    },
+  );
 
   it('gets parallel tool calls, and gives their results back', async () => {
     const model = chat('acme/echo').bindTools(tools);
@@ -78,12 +81,12 @@ describe('LangChain', () => {
     expect(gateway.simulator.calls[0]?.body).toMatchObject({ response_format: { type: 'json_schema' } });
   });
 
-  it('sends an image', async () => {
+  it.each(providers)('sends an image to a model of %s', async (provider) => {
     const content = [
       { type: 'text', text: 'What is it?' },
       { type: 'image_url', image_url: { url: imageUrl } },
     ];
-    expect((await chat('acme/echo').invoke([new HumanMessage({ content })])).content).toContain('1 image');
+    expect((await chat(`${provider}/echo`).invoke([new HumanMessage({ content })])).content).toContain('1 image');
   });
 
   it('calls a stored function like a model, once its stream: false is left out', async () => {

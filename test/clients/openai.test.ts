@@ -10,6 +10,7 @@ import {
   type FunctionFacts,
   functionAlias,
   imageUrl,
+  providers,
   startClientGateway,
   uuidPattern,
 } from './client-gateway.ts';
@@ -33,23 +34,29 @@ describe('the stock openai client', () => {
     expect(answer.choices[0]?.message.parsed).toEqual({ label: 'text' });
   });
 
-  it('gets schema_validation_failed when no answer satisfies its schema, and does not come back', async () => {
-    const counted = countRequests();
-    const format = zodResponseFormat(z.object({ label: z.string() }), 'label');
-    const failure = await client
-      .withOptions({ fetch: counted.send, maxRetries: 2 })
-      .chat.completions.create({ model: 'acme/prose', messages, response_format: format })
-      .catch((error) => error);
-    expect(failure).toMatchObject({ status: 422, error: 'schema_validation_failed' });
-    expect([counted.count, gateway.simulator.calls.length]).toEqual([1, 3]);
-  });
+  it.each(providers)(
+    'gets schema_validation_failed when no answer of %s satisfies its schema, and does not come back',
+    async (provider) => {
+      const counted = countRequests();
+      const format = zodResponseFormat(z.object({ label: z.string() }), 'label');
+      const failure = await client
+        .withOptions({ fetch: counted.send, maxRetries: 2 })
+        .chat.completions.create({ model: `${provider}/prose`, messages, response_format: format })
+        .catch((error) => error);
+      expect(failure).toMatchObject({ status: 422, error: 'schema_validation_failed' });
+      expect([counted.count, gateway.simulator.calls.length]).toEqual([1, 3]);
+    },
+  );
 
-  it('sends an image', async () => {
+  it.each(providers)('sends an image to a model of %s', async (provider) => {
     const content = [
       { type: 'text' as const, text: 'What is it?' },
       { type: 'image_url' as const, image_url: { url: imageUrl } },
     ];
-    const answer = await client.chat.completions.create({ model: 'acme/echo', messages: [{ role: 'user', content }] });
+    const answer = await client.chat.completions.create({
+      model: `${provider}/echo`,
+      messages: [{ role: 'user', content }],
+    });
     expect(answer.choices[0]?.message.content).toContain('1 image');
   });
 
