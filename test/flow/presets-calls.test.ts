@@ -106,6 +106,8 @@ describe('a preset', () => {
   it.each([
     'nobody',
     'terse@3',
+    { slug: 'terse@1' },
+    'constructor',
     'Terse',
     { slug: 'terse', version: '0' },
     'terse@'.padEnd(40, 'x'),

@@ -106,15 +106,6 @@ describe('the connections of a file', () => {
     }
   });
 
-  it('applied twice write nothing the second time, also from another instance', async () => {
-    const [id, canary] = [newWorkspace(), newCanary()];
-    await apply(id, [inFile('acme')], { ACME_BYOK: canary });
-    const { store, puts } = watched();
-    expect(changesOf(await apply(id, [inFile('acme')], { ACME_BYOK: canary }, { store }))).toEqual(['unchanged']);
-    expect(changesOf(await apply(newWorkspace(), [], {}, { store }))).toEqual([]);
-    expect(puts()).toBe(0);
-  });
-
   it('change only what differs: a policy or budget leaves the sealed key alone, a new key replaces it', async () => {
     const [id, canary] = [newWorkspace(), newCanary()];
     await apply(id, [inFile('acme')], { ACME_BYOK: 'first' });
@@ -147,13 +138,6 @@ describe('the connections of a file', () => {
     expect(changesOf(await apply(id, [gone], { ACME_BYOK: canary }))).toEqual(['removed']);
     expect((await read(id)).map(({ provider }) => provider)).toEqual(['other']);
     expect(changesOf(await apply(id, [gone], { ACME_BYOK: canary }))).toEqual(['unchanged']);
-  });
-
-  it('to one provider twice are refused, and nothing is written', async () => {
-    const { store, puts } = watched();
-    const id = newWorkspace();
-    await expect(apply(id, [inFile('acme'), inFile('acme')], {}, { store })).rejects.toThrow('two byok connections');
-    expect(puts()).toBe(0);
   });
 
   it('are StoreUnavailable while the store is down, and nothing is written', async () => {

@@ -112,22 +112,6 @@ describe('the credit of a workspace', () => {
     expect(await ledger.show(account)).toMatchObject({ available: 0n, held: 1_000n, spent: 0n });
   });
 
-  it('is given back in full by a release, and charged once by a settlement', async () => {
-    const { ledger, account } = await newAccount('released', 100n);
-    const released = holdOf(await ledger.take(account, newHold('a', 60n)));
-    expect((await ledger.release(released)).kind).toBe('settled');
-    const settled = holdOf(await ledger.take(account, newHold('b', 100n)));
-    expect((await ledger.settle(settled, 30n)).kind).toBe('settled');
-    expect((await ledger.settle(settled, 30n)).kind).toBe('gone');
-    expect(await ledger.show(account)).toMatchObject({
-      granted: 100n,
-      available: 70n,
-      held: 0n,
-      spent: 30n,
-      holds: [],
-    });
-  });
-
   it('of 0 covers nothing', async () => {
     const { ledger, account } = await newAccount('nothing', 0n);
     const take = await ledger.take(account, newHold('a', 1n));

@@ -81,21 +81,6 @@ describe('a hold', () => {
     expect(await state()).toEqual({ balance: -15n, held: 0n, spent: 15n });
   });
 
-  it('of fifty at once against a limit of ten is taken exactly ten times, from one process and from ten', async () => {
-    for (const processes of [1, 10]) {
-      const { process, state } = counterOf(`race-${processes}`, 1_000n);
-      const takers = Array.from({ length: processes }, () => process());
-      const results = await Promise.all(
-        Array.from({ length: 50 }, (_, n) => takers[n % processes]?.take(`o-${n}`, 100n)),
-      );
-      expect(results.filter((result) => result?.kind === 'taken')).toHaveLength(10);
-      for (const result of results.filter((one) => one?.kind === 'insufficient')) {
-        expect(result).toMatchObject({ available: 0n });
-      }
-      expect(await state()).toMatchObject({ balance: -1_000n, held: 1_000n });
-    }
-  });
-
   it('whose amount is zero or negative, or whose owner is no id, is refused before the store is asked', async () => {
     const { store, seen } = watched(test.store);
     const { take, settle } = counterOf('amounts', 10n, store);
@@ -145,39 +130,6 @@ describe('a hold', () => {
 });
 
 describe('a settlement', () => {
-  it('asked for again charges once', async () => {
-    const { take, settle, state } = counterOf('twice', 100n);
-    await take('a', 40n);
-    const results = await Promise.all(Array.from({ length: 5 }, () => settle('a', 10n)));
-    expect(results.filter(({ kind }) => kind === 'settled')).toHaveLength(1);
-    expect(results.filter(({ kind }) => kind === 'gone')).toHaveLength(4);
-    expect(await settle('a', 10n)).toEqual({ kind: 'gone' });
-    expect(await state()).toEqual({ balance: -10n, spent: 10n, held: 0n });
-  });
-
-  it('whose answer was lost charges once when it is asked for again', async () => {
-    const { store, seen } = watched(test.store);
-    const { take, settle, state } = counterOf('lost', 100n, store);
-    await take('a', 40n);
-    seen.losesNextAnswer = true;
-    await expect(settle('a', 10n)).rejects.toThrow(StoreUnavailable);
-    expect((await settle('a', 10n)).kind).toBe('settled');
-    expect(await settle('a', 10n)).toEqual({ kind: 'gone' });
-    expect(await state()).toEqual({ balance: -10n, spent: 10n, held: 0n });
-  });
-
-  it('of a hold that was refused, or whose take was not answered, takes nothing from others', async () => {
-    const { store, seen } = watched(test.store);
-    const { take, settle, state } = counterOf('not-taken', 100n, store);
-    await take('other', 90n);
-    expect((await take('refused', 20n)).kind).toBe('insufficient');
-    expect(await settle('refused', 0n)).toEqual({ kind: 'gone' });
-    seen.losesNextAnswer = true;
-    await expect(take('unknown', 5n)).rejects.toThrow(StoreUnavailable);
-    expect(await settle('unknown', 0n)).toEqual({ kind: 'gone' });
-    expect(await state()).toEqual({ balance: -95n, spent: 0n, held: 95n });
-  });
-
   it('charges the real cost where it is above what was held', async () => {
     const { take, settle, state } = counterOf('above', 100n);
     await take('a', 90n);
@@ -202,21 +154,6 @@ describe('a settlement', () => {
     clock.advance(110_000);
     await second.take('c', 1n);
     expect(await marks()).toHaveLength(0);
-  });
-});
-
-describe('a take whose answer was lost', () => {
-  it('holds once or twice when it is sent again, and the one too many comes back with its lease', async () => {
-    const { store, seen } = watched(test.store);
-    const { take, settle, state, clock } = counterOf('lost-take', 200n, store);
-    seen.losesNextAnswer = true;
-    await expect(take('a', 60n)).rejects.toThrow(StoreUnavailable);
-    expect((await take('a', 60n)).kind).toBe('taken');
-    expect(await state()).toMatchObject({ balance: -120n, held: 120n });
-    await settle('a', 7n);
-    expect(await state()).toEqual({ balance: -67n, held: 60n, spent: 7n });
-    clock.advance(leaseMs + bucketMs);
-    expect((await take('b', 193n)).kind).toBe('taken');
   });
 });
 

@@ -204,26 +204,6 @@ describe('the reader', () => {
       expect(calls).toEqual(['pointer', 'body', 'pointer', 'pointer', 'body']);
     });
 
-    it('learns with the one read of the pointer that a provider was disabled, and that it was enabled again', async () => {
-      const catalogue = reader();
-      const statusOf = async () => (await catalogue.current()).providers.get('acme')?.status;
-      expect(await statusOf()).toBe('enabled');
-      disabled = ['acme'];
-      nowMs += configFreshMs;
-      expect(await statusOf()).toBe('disabled');
-      disabled = [];
-      nowMs += configFreshMs;
-      expect(await statusOf()).toBe('enabled');
-      expect(calls).toEqual(['pointer', 'body', 'pointer', 'body', 'pointer', 'body']);
-    });
-
-    it('is refreshed once for any number of callers', async () => {
-      const catalogue = reader();
-      const answers = await Promise.all(Array.from({ length: 20 }, () => catalogue.current()));
-      expect(calls).toEqual(['pointer', 'body']);
-      expect(new Set(answers).size).toBe(1);
-    });
-
     it('is served on while the store is down, which is not asked on every request, and not without end', async () => {
       const catalogue = reader();
       const first = await catalogue.current();

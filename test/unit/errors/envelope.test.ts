@@ -5,7 +5,6 @@ import {
   fail,
   failRejected,
   GatewayError,
-  readErrorFormat,
   toEnvelope,
 } from '../../../shared/errors/index.ts';
 
@@ -116,17 +115,6 @@ describe('an error answer in the form of OpenAI', () => {
     const tools = bodyOf(fail('invalid_request', { reason: 'invalid_tools' }));
     expect(tools.error).toMatchObject({ code: 'invalid_request', reason: 'invalid_tools' });
     expect(bodyOf(fail('schema_validation_failed', { attempts: 3 })).error.detail).toEqual({ attempts: 3 });
-  });
-
-  it('is asked for by a header with this very value', () => {
-    const read = (...values: string[]) => readErrorFormat({ 'x-gw-error-format': values });
-    expect([read('openai'), read('OpenAI'), read('x'), read(), readErrorFormat({})]).toEqual([
-      'openai',
-      'gateway',
-      'gateway',
-      'gateway',
-      'gateway',
-    ]);
   });
 });
 

@@ -98,25 +98,6 @@ describe('the credit shards of a workspace', () => {
     expect(await credit.take(account, newHold('all', '25'))).toMatchObject({ kind: 'taken' });
   });
 
-  it('stay beside what the file does change, and a dry run shows only that', async () => {
-    await applyTo(database.store, withShards(4));
-    const text = spoiled('spend_limit_usd: null', 'spend_limit_usd: "9"');
-    const plan = await planOn(database.store, text);
-    const [workspace] = plan.changes.filter(({ change }) => change !== 'unchanged');
-    expect(workspace?.members).toEqual([{ path: 'spend_limit_usd', from: null, to: '9' }]);
-    await applyTo(database.store, text);
-    expect(await accountOf('team-a')).toMatchObject({ shards: 4 });
-    expect(changed(await planOn(database.store, text))).toEqual([]);
-  });
-
-  it('may grow, also from the one of a workspace that names none', async () => {
-    await applyTo(database.store, exampleText);
-    for (const shards of [2, 32]) {
-      expect(changed(await applyTo(database.store, withShards(shards)))).toEqual(['workspace team-a: changed']);
-      expect(await accountOf('team-a')).toMatchObject({ shards });
-    }
-  });
-
   it('never become fewer: the file is refused before anything of it is written, and by its dry run', async () => {
     await applyTo(database.store, withShards(4));
     await spreadCredit('team-a');

@@ -39,32 +39,6 @@ function merged(config: Json, request: Json = {}): Json {
 describe('a preset', () => {
   const versions = workspaceWith({ '1': { temperature: 0.1 }, '2': { temperature: 0.2 } }, {}, '2');
 
-  it.each([
-    ['its slug: the designated version', 'terse', 0.2],
-    ['a pinned version', 'terse@1', 0.1],
-    ['an object', { slug: 'terse' }, 0.2],
-    ['an object without a version', { slug: 'terse', version: null }, 0.2],
-    ['an object with a version', { slug: 'terse', version: '1' }, 0.1],
-  ])('is found by %s', (_title, wanted, temperature) => {
-    const applied = applyPreset(body(), versions, wanted);
-    expect(applied).toMatchObject({ kind: 'applied', body: { temperature } });
-  });
-
-  it.each([
-    ['slug', 'other'],
-    ['version', 'terse@3'],
-    ['version of an object', { slug: 'terse', version: '3' }],
-    ['slug that looks like a pin', { slug: 'terse@1' }],
-    ['name of a member every object has', 'constructor'],
-  ])('is preset_not_found by an unknown %s', (_title, wanted) => {
-    expect(applyPreset(body(), versions, wanted)).toMatchObject({ code: 'preset_not_found' });
-  });
-
-  it('is preset_not_found where presets are off, though it is there', () => {
-    const off = { ...versions, features: { byok: true, presets: false } };
-    expect(applyPreset(body(), off, 'terse')).toMatchObject({ code: 'preset_not_found' });
-  });
-
   it('that was not asked for changes nothing: body and workspace are the very same', () => {
     const [sent, off] = [body(), { ...versions, features: { byok: false, presets: false } }];
     const applied = applyPreset(sent, off, undefined);
@@ -81,17 +55,6 @@ describe('a preset', () => {
 });
 
 describe('the merged body', () => {
-  it('holds every member of the request, and of the preset what the request leaves open', () => {
-    expect(merged({ temperature: 0, stop: 'x', unknown: 1 }, { temperature: 1, seed: 7 })).toEqual({
-      model: 'm',
-      messages,
-      temperature: 1,
-      seed: 7,
-      stop: 'x',
-      unknown: 1,
-    });
-  });
-
   it('is merged shallowly, but provider member by member: no sort of the request drops an only of the preset', () => {
     const preset = { cache: { enabled: true, ttl: 60 }, provider: { sort: 'price', only: ['a'] } };
     expect(merged(preset, { cache: { ttl: 5 }, provider: { sort: 'latency', ignore: ['b'] } })).toEqual({
@@ -211,28 +174,6 @@ function plan(presetProvider: Json, requestProvider: Json | undefined, data_poli
 }
 
 describe('a data policy of a preset', () => {
-  it('stays where the request says other things of providers, and may be tightened', () => {
-    const found = plan({ zdr: true, data_residency: ['eu', 'us'] }, { sort: 'price', data_residency: 'eu' }, {});
-    if (found instanceof GatewayError) throw found;
-    expect(found.every(({ provider: { data_policy } }) => data_policy.zdr === true)).toBe(true);
-    expect(found.every(({ provider: { data_policy } }) => String(data_policy.data_residency) === 'eu')).toBe(true);
-  });
-
-  it.each([
-    [{ zdr: true }, { zdr: false }],
-    [{ data_collection: 'deny' }, { data_collection: 'allow' }],
-    [{ data_residency: ['eu'] }, { data_residency: ['eu', 'us'] }],
-  ])('%j is not loosened by %j: data_policy_loosening_forbidden', (preset, request) => {
-    expect(plan(preset, request, {})).toMatchObject({ code: 'data_policy_loosening_forbidden' });
-  });
-
-  it('loosens nothing that the workspace enforces', () => {
-    expect(plan({ zdr: false }, undefined, { zdr: true })).toMatchObject({ code: 'data_policy_loosening_forbidden' });
-    expect(plan({ data_residency: 'us' }, { sort: 'price' }, { data_residency: ['eu'] })).toMatchObject({
-      code: 'data_policy_loosening_forbidden',
-    });
-  });
-
   it('holds together with those of workspace and request for every provider that is chosen', () => {
     const policies = fc.record(
       {

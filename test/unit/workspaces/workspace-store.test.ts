@@ -40,26 +40,6 @@ describe('workspaces at rest', () => {
     expect(await workspaces.read('a')).toEqual(workspace('a', { models: ['m'] }));
   });
 
-  it('keep the credit they were created with', async () => {
-    const workspaces = createWorkspaceStore(database.store);
-    await workspaces.write(workspace('b'));
-    expect(await workspaces.write(workspace('b', { credit_usd: '99' }))).toBe('unchanged');
-    expect((await workspaces.read('b'))?.credit_usd).toBe('25.00');
-  });
-
-  it('keep their credit shards when none are named, and never get fewer', async () => {
-    const { store, writes } = countingWrites(database.store);
-    const workspaces = createWorkspaceStore(store);
-    await workspaces.write(workspace('d', { credit_shards: 8 }));
-    expect(await workspaces.write(workspace('d'))).toBe('unchanged');
-    const fewer = workspace('d', { credit_shards: 7, models: [] });
-    const refusal = 'workspace d has its credit in 8 shards, and the file says credit_shards: 7';
-    await expect(workspaces.write(fewer)).rejects.toThrow(refusal);
-    expect(writes()).toBe(1);
-    expect(await workspaces.write(workspace('d', { credit_shards: 9 }))).toBe('changed');
-    expect(await workspaces.read('d')).toEqual(workspace('d', { credit_shards: 9 }));
-  });
-
   it('named by any documents in any order keep their first credit, and the most shards that were ever named', () => {
     const written = fc.record({
       credit_usd: fc.constantFrom('0', '1.50', '25.00'),
@@ -174,14 +154,6 @@ describe('what changes leave out', () => {
     const once = mergeWorkspace(stored, changes);
     expect(mergeWorkspace(once, changes)).toEqual(once);
   });
-});
-
-it('every workspace is listed', async () => {
-  const workspaces = createWorkspaceStore(database.store);
-  await workspaces.write(workspace('listed'));
-  const ids: string[] = [];
-  for await (const { id } of workspaces.list()) ids.push(id);
-  expect(ids).toContain('listed');
 });
 
 describe('the workspaces of an instance', () => {
