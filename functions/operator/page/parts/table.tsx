@@ -8,7 +8,7 @@ export interface Column<Row> {
   readonly show: (row: Row) => ComponentChildren;
 }
 
-interface TableProperties<Row> {
+export interface TableProperties<Row> {
   readonly caption: string;
   readonly columns: readonly Column<Row>[];
   readonly rows: readonly Row[];

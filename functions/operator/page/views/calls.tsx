@@ -3,10 +3,10 @@ import { type Address, goTo, sinceOf } from '../connection/address.ts';
 import type { Call, List, Workspace } from '../connection/documents.ts';
 import { useManaged } from '../connection/management.ts';
 import { Link } from '../parts/link.tsx';
-import { MoreRows, usePages } from '../parts/pages.tsx';
+import { allRows, PagedTable } from '../parts/paged-table.tsx';
 import { count, duration, none, time, usd } from '../parts/shown-values.ts';
 import { Shown } from '../parts/states.tsx';
-import { type Column, Table } from '../parts/table.tsx';
+import type { Column } from '../parts/table.tsx';
 import { TextFilter } from '../parts/text-filter.tsx';
 import { Outcome, pathOf } from '../parts/time-line.tsx';
 import { TimeRange } from '../parts/time-range.tsx';
@@ -24,7 +24,26 @@ export const CallsView = ({ address }: { readonly address: Address }) => {
   return (
     <>
       <Filters address={address} reload={loaded.reload} />
-      <Shown loaded={loaded}>{(answer) => <Calls key={path} path={path} first={answer} />}</Shown>
+      <Shown loaded={loaded}>
+        {(answer) => (
+          <PagedTable
+            key={path}
+            caption="Calls, the newest first"
+            path={path}
+            cursorName="before"
+            first={answer}
+            columns={columns}
+            rowsOf={allRows}
+            keyOf={({ id }) => id}
+            empty={(_calls, hasMore) =>
+              hasMore
+                ? 'No call matches among the newest. Go on with older calls, or take a filter away.'
+                : 'No call matches. Take a filter away or pick a longer time.'
+            }
+            moreTitle="Older calls"
+          />
+        )}
+      </Shown>
     </>
   );
 };
@@ -87,23 +106,3 @@ const columns: readonly Column<Call>[] = [
   { title: 'Cost', isNumber: true, show: ({ cost_usd }) => usd(cost_usd) },
   { title: 'Key', show: ({ key_name, key_public_id }) => key_name ?? key_public_id },
 ];
-
-const Calls = ({ path, first }: { readonly path: string; readonly first: List<Call> }) => {
-  const pages = usePages(path, 'before', first);
-  return (
-    <>
-      <Table
-        caption="Calls, the newest first"
-        columns={columns}
-        rows={pages.rows}
-        keyOf={({ id }) => id}
-        empty={
-          pages.readMore === undefined
-            ? 'No call matches. Take a filter away or pick a longer time.'
-            : 'No call matches among the newest. Go on with older calls, or take a filter away.'
-        }
-      />
-      <MoreRows pages={pages} title="Older calls" />
-    </>
-  );
-};

@@ -2,10 +2,10 @@
 import { useState } from 'preact/hooks';
 import type { List, Single, StoredFunction } from '../connection/documents.ts';
 import { useManaged } from '../connection/management.ts';
-import { MoreRows, usePages } from '../parts/pages.tsx';
+import { allRows, PagedTable } from '../parts/paged-table.tsx';
 import { none, time } from '../parts/shown-values.ts';
 import { Failure, Shown } from '../parts/states.tsx';
-import { type Column, Table } from '../parts/table.tsx';
+import type { Column } from '../parts/table.tsx';
 import { type Changing, useChange } from '../parts/use-change.ts';
 
 const path = 'functions?limit=200';
@@ -33,7 +33,6 @@ interface FunctionsProperties {
 }
 
 const Functions = ({ first, changing: { isChanging }, change }: FunctionsProperties) => {
-  const pages = usePages(path, 'cursor', first);
   const columns: readonly Column<StoredFunction>[] = [
     { title: 'Function', show: ({ id }) => <code>gw/function/{id}</code> },
     { title: 'Workspace', show: ({ workspace }) => workspace },
@@ -64,16 +63,18 @@ const Functions = ({ first, changing: { isChanging }, change }: FunctionsPropert
     },
   ];
   return (
-    <>
-      <Table
-        caption="Stored functions"
-        columns={columns}
-        rows={pages.rows}
-        keyOf={({ workspace, id }) => `${workspace}/${id}`}
-        empty="There is no stored function. They are written in the gateway file of a workspace and applied with npm run gw -- apply."
-      />
-      <MoreRows pages={pages} title="More functions" />
-    </>
+    <PagedTable
+      caption="Stored functions"
+      path={path}
+      first={first}
+      columns={columns}
+      rowsOf={allRows}
+      keyOf={({ workspace, id }) => `${workspace}/${id}`}
+      empty={() =>
+        'There is no stored function. They are written in the gateway file of a workspace and applied with npm run gw -- apply.'
+      }
+      moreTitle="More functions"
+    />
   );
 };
 

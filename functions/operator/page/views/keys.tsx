@@ -5,18 +5,20 @@ import type { Key, List, NewKey, Single } from '../connection/documents.ts';
 import { useManaged } from '../connection/management.ts';
 import { Dialog } from '../parts/dialog.tsx';
 import { Link } from '../parts/link.tsx';
-import { MoreRows, usePages } from '../parts/pages.tsx';
+import { PagedTable } from '../parts/paged-table.tsx';
 import { count, none, tagPairs, time, usd } from '../parts/shown-values.ts';
 import { Failure, Shown } from '../parts/states.tsx';
-import { type Column, Table } from '../parts/table.tsx';
+import type { Column } from '../parts/table.tsx';
 import { useChange } from '../parts/use-change.ts';
 import { KeyForm } from './key-form.tsx';
 
 type Task = { readonly kind: 'make' } | { readonly kind: 'change' | 'revoke'; readonly key: Key };
 
+const path = 'keys?limit=200';
+
 export const KeysView = ({ address }: { readonly address: Address }) => {
   const showsRevoked = address.parameters.get('revoked') === 'shown';
-  const loaded = useManaged<List<Key>>('keys?limit=200');
+  const loaded = useManaged<List<Key>>(path);
   const [task, setTask] = useState<Task>();
   const [made, setMade] = useState<NewKey>();
   const done = () => {
@@ -39,7 +41,24 @@ export const KeysView = ({ address }: { readonly address: Address }) => {
         </label>
       </div>
       {made && <MadeKey made={made} hide={() => setMade(undefined)} />}
-      <Shown loaded={loaded}>{(answer) => <Keys first={answer} showsRevoked={showsRevoked} setTask={setTask} />}</Shown>
+      <Shown loaded={loaded}>
+        {(answer) => (
+          <PagedTable
+            caption="API keys"
+            path={path}
+            first={answer}
+            columns={columns(setTask)}
+            rowsOf={(keys) => keys.filter(({ status }) => showsRevoked || status === 'active')}
+            keyOf={({ public_id }) => public_id}
+            empty={(keys) =>
+              keys.length === 0
+                ? 'There is no key yet. Make one, and give it to a client.'
+                : 'Every key is revoked. Make a key, or show the revoked ones.'
+            }
+            moreTitle="More keys"
+          />
+        )}
+      </Shown>
       {task?.kind === 'make' && (
         <KeyForm
           close={() => setTask(undefined)}
@@ -51,35 +70,6 @@ export const KeysView = ({ address }: { readonly address: Address }) => {
       )}
       {task?.kind === 'change' && <KeyForm changed={task.key} close={() => setTask(undefined)} saved={done} />}
       {task?.kind === 'revoke' && <Revoke apiKey={task.key} close={() => setTask(undefined)} done={done} />}
-    </>
-  );
-};
-
-const Keys = ({
-  first,
-  showsRevoked,
-  setTask,
-}: {
-  readonly first: List<Key>;
-  readonly showsRevoked: boolean;
-  readonly setTask: (task: Task) => void;
-}) => {
-  const pages = usePages('keys?limit=200', 'cursor', first);
-  const shown = pages.rows.filter(({ status }) => showsRevoked || status === 'active');
-  return (
-    <>
-      <Table
-        caption="API keys"
-        columns={columns(setTask)}
-        rows={shown}
-        keyOf={({ public_id }) => public_id}
-        empty={
-          pages.rows.length === 0
-            ? 'There is no key yet. Make one, and give it to a client.'
-            : 'Every key is revoked. Make a key, or show the revoked ones.'
-        }
-      />
-      <MoreRows pages={pages} title="More keys" />
     </>
   );
 };

@@ -3,10 +3,10 @@
 import type { Health, LimitUse, List, Model, Provider, ProviderModel } from '../connection/documents.ts';
 import { useManaged } from '../connection/management.ts';
 import { Link } from '../parts/link.tsx';
-import { MoreRows, usePages } from '../parts/pages.tsx';
+import { allRows, PagedTable } from '../parts/paged-table.tsx';
 import { count, duration, none, share, usd } from '../parts/shown-values.ts';
 import { Shown } from '../parts/states.tsx';
-import { type Column, Table } from '../parts/table.tsx';
+import type { Column } from '../parts/table.tsx';
 
 const providersPath = 'providers?limit=200';
 const modelsPath = 'models?limit=200';
@@ -28,9 +28,37 @@ export const ModelsView = () => {
         </button>
       </div>
       <h2>Providers</h2>
-      <Shown loaded={providers}>{(answer) => <Providers first={answer} />}</Shown>
+      <Shown loaded={providers}>
+        {(answer) => (
+          <PagedTable
+            caption="Providers at each of their models"
+            path={providersPath}
+            first={answer}
+            columns={providerColumns}
+            rowsOf={(all) =>
+              all.flatMap((provider) => provider.models.map((one): ProviderRow => ({ ...one, provider })))
+            }
+            keyOf={({ provider, model }) => `${provider.id} ${model}`}
+            empty={() => `There is no provider that serves a model. ${howToConfigure}`}
+            moreTitle="More providers"
+          />
+        )}
+      </Shown>
       <h2>Models</h2>
-      <Shown loaded={models}>{(answer) => <Models first={answer} />}</Shown>
+      <Shown loaded={models}>
+        {(answer) => (
+          <PagedTable
+            caption="Models"
+            path={modelsPath}
+            first={answer}
+            columns={modelColumns}
+            rowsOf={allRows}
+            keyOf={({ id }) => id}
+            empty={() => `There is no model. ${howToConfigure}`}
+            moreTitle="More models"
+          />
+        )}
+      </Shown>
     </>
   );
 };
@@ -38,23 +66,6 @@ export const ModelsView = () => {
 interface ProviderRow extends ProviderModel {
   readonly provider: Provider;
 }
-
-const Providers = ({ first }: { readonly first: List<Provider> }) => {
-  const pages = usePages(providersPath, 'cursor', first);
-  const rows = pages.rows.flatMap((provider) => provider.models.map((one): ProviderRow => ({ ...one, provider })));
-  return (
-    <>
-      <Table
-        caption="Providers at each of their models"
-        columns={providerColumns}
-        rows={rows}
-        keyOf={({ provider, model }) => `${provider.id} ${model}`}
-        empty={`There is no provider that serves a model. ${howToConfigure}`}
-      />
-      <MoreRows pages={pages} title="More providers" />
-    </>
-  );
-};
 
 const providerColumns: readonly Column<ProviderRow>[] = [
   {
@@ -97,22 +108,6 @@ const Limits = ({ limits }: Pick<ProviderModel, 'limits'>) => {
         </span>
       ))}
     </span>
-  );
-};
-
-const Models = ({ first }: { readonly first: List<Model> }) => {
-  const pages = usePages(modelsPath, 'cursor', first);
-  return (
-    <>
-      <Table
-        caption="Models"
-        columns={modelColumns}
-        rows={pages.rows}
-        keyOf={({ id }) => id}
-        empty={`There is no model. ${howToConfigure}`}
-      />
-      <MoreRows pages={pages} title="More models" />
-    </>
   );
 };
 
