@@ -58,7 +58,8 @@ async function usage(
   const workspaces = (await readWorkspaces(administration, workspace)).map(({ id }) => id);
   const onProgress = (done: number, all: number) =>
     session.terminal.showProgress(`reading records: ${done} of ${all} days`);
-  const report = await readUsage({ records, workspaces, sinceMs, untilMs: nowMs, by, onProgress });
+  // A call that arrived in this very millisecond, too.
+  const report = await readUsage({ records, workspaces, sinceMs, beforeMs: nowMs + 1, by, onProgress });
   const { groups } = report;
   const total: Total = { ...report.total, isTotal: true };
   const names = new Map<string | null, string>([[null, nullGroupOf(by)]]);

@@ -1,15 +1,10 @@
 // Finds calls among their records: the newest, dearest or slowest ones that match, or one by its id.
 import { timeOfUuidv7 } from '../../foundation/ids/index.ts';
-import { mapParallel, mergeParallel, parallelReads } from '../../foundation/parallel/index.ts';
-import { type CallRecord, type CallRecords, utcDaysBetween } from '../call-records/index.ts';
-import { readNewestFirst } from './newest-first.ts';
+import { mapParallel, parallelReads } from '../../foundation/parallel/index.ts';
+import type { CallRecord, CallRecords } from '../call-records/index.ts';
+import { type CallRange, readCalls, readNewestFirst } from './newest-first.ts';
 
-export interface CallSearch {
-  readonly records: Pick<CallRecords, 'read'>;
-  readonly workspaces: readonly string[];
-  readonly sinceMs: number;
-  /** Not included. */
-  readonly beforeMs: number;
+export interface CallSearch extends CallRange {
   readonly limit: number;
   readonly matches: (record: CallRecord) => boolean;
   /** Which come first. Default: the newest. */
@@ -21,9 +16,7 @@ export type CallOrder = (typeof callOrders)[number];
 
 /** Of the newest it reads no further back than the limit needs; for any other order, all of the time. */
 export async function findCalls(search: CallSearch): Promise<CallRecord[]> {
-  if (search.order !== undefined && search.order !== 'time') {
-    return findFirst(search);
-  }
+  if ((search.order ?? 'time') !== 'time') return findFirst(search);
   const found: CallRecord[] = [];
   for await (const { calls } of readNewestFirst(search)) {
     found.push(...calls.filter(search.matches).sort(newestFirst));
@@ -33,14 +26,10 @@ export async function findCalls(search: CallSearch): Promise<CallRecord[]> {
 }
 
 async function findFirst(search: CallSearch): Promise<CallRecord[]> {
-  const { records, workspaces, sinceMs, beforeMs, limit, matches, order = 'time' } = search;
+  const { limit, matches, order = 'time' } = search;
   const found: CallRecord[] = [];
   const keepFirst = () => found.sort(compareBy[order]).splice(limit);
-  const days = utcDaysBetween(sinceMs, beforeMs - 1);
-  const sources = workspaces.flatMap((workspace) =>
-    days.map((day) => records.read(workspace, day, { sinceMs, beforeMs })),
-  );
-  for await (const record of mergeParallel(sources, parallelReads)) {
+  for await (const record of readCalls(search)) {
     if (matches(record) && found.push(record) > 2 * limit) keepFirst();
   }
   keepFirst();
@@ -57,7 +46,7 @@ const compareBy: Readonly<Record<CallOrder, (a: CallRecord, b: CallRecord) => nu
   ms: (a, b) => b.totalMs - a.totalMs || newestFirst(a, b),
 };
 
-export interface CallLookup extends Omit<CallSearch, 'records' | 'limit' | 'matches' | 'order'> {
+export interface CallLookup extends Omit<CallRange, 'records'> {
   readonly records: Pick<CallRecords, 'read' | 'find'>;
 }
 

@@ -34,7 +34,7 @@ export async function* readNewestFirst(range: CallRange): AsyncGenerator<CallWin
     const sinceMs = Math.max(range.sinceMs, beforeMs - lengthMs);
     const days = utcDaysBetween(sinceMs, beforeMs - 1);
     const callsMax = beforeMs - sinceMs <= windowMinMs ? Number.POSITIVE_INFINITY : windowCallsMax;
-    const calls = await readAtMost(range, days, { sinceMs, beforeMs }, callsMax);
+    const calls = await readAtMost({ ...range, sinceMs, beforeMs }, callsMax);
     if (calls === undefined) {
       lengthMs = Math.max(windowMinMs, Math.floor((beforeMs - sinceMs) / growth));
       continue;
@@ -46,16 +46,22 @@ export async function* readNewestFirst(range: CallRange): AsyncGenerator<CallWin
 }
 
 /** Undefined: there are more. */
-async function readAtMost(
-  { records, workspaces }: CallRange,
-  days: readonly string[],
-  window: { readonly sinceMs: number; readonly beforeMs: number },
-  callsMax: number,
-): Promise<CallRecord[] | undefined> {
-  const sources = workspaces.flatMap((workspace) => days.map((day) => records.read(workspace, day, window)));
+async function readAtMost(window: CallRange, callsMax: number): Promise<CallRecord[] | undefined> {
   const calls: CallRecord[] = [];
-  for await (const call of mergeParallel(sources, parallelReads)) {
+  for await (const call of readCalls(window)) {
     if (calls.push(call) > callsMax) return undefined;
   }
   return calls;
+}
+
+/** In no order. `onDay`: after each day of a workspace. */
+export function readCalls(range: CallRange, onDay?: (all: number) => void): AsyncIterable<CallRecord> {
+  const { records, workspaces, sinceMs, beforeMs } = range;
+  const days = utcDaysBetween(sinceMs, beforeMs - 1);
+  async function* readDay(workspace: string, day: string): AsyncGenerator<CallRecord> {
+    yield* records.read(workspace, day, { sinceMs, beforeMs });
+    onDay?.(days.length * workspaces.length);
+  }
+  const sources = workspaces.flatMap((workspace) => days.map((day) => readDay(workspace, day)));
+  return mergeParallel(sources, parallelReads);
 }
