@@ -2,15 +2,15 @@
 // older than they are and nothing has to be built before a start.
 import { join } from 'node:path';
 import { type Page, pageFile } from '../../functions/operator/console/page-folder.ts';
+import { once } from '../../shared/foundation/cache/index.ts';
 
 const projectRoot = join(import.meta.dirname, '../..');
 
 export function builtPage(): Page {
-  let built: Promise<Readonly<Record<string, string>>> | undefined;
+  const built = once(async () => (await import('../build/page.ts')).buildPage(projectRoot));
   return {
     async read(name) {
-      built ??= import('../build/page.ts').then(({ buildPage }) => buildPage(projectRoot));
-      const text = new Map(Object.entries(await built)).get(name);
+      const text = new Map(Object.entries(await built())).get(name);
       return text === undefined ? undefined : pageFile(name, text);
     },
   };

@@ -1,5 +1,6 @@
 // What seals the keys of BYOK connections.
 import { type KeyWrapper, kmsKeyWrapper } from '../../../shared/configuration/byok/index.ts';
+import { once } from '../../../shared/foundation/cache/index.ts';
 import { systemRandomness } from '../../../shared/foundation/ids/index.ts';
 import { connectionKeyAlias } from '../../cdk/resource-names.ts';
 import type { ShellAccess } from './shell-access.ts';
@@ -13,11 +14,7 @@ export const stageKeyWrapper = (access: ShellAccess, stage: string): KeyWrapper 
  * on this machine.
  */
 export function lazyKeyWrapper(open: () => KeyWrapper): KeyWrapper {
-  let opened: KeyWrapper | undefined;
-  const wrapper = () => {
-    opened ??= open();
-    return opened;
-  };
+  const wrapper = once(open);
   return {
     createDataKey: async (context) => wrapper().createDataKey(context),
     unwrap: async (wrapped, context) => wrapper().unwrap(wrapped, context),

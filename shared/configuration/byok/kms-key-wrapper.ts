@@ -7,6 +7,7 @@ import {
   InvalidCiphertextException,
   KMSClient,
 } from '@aws-sdk/client-kms';
+import { once } from '../../foundation/cache/index.ts';
 import type { Randomness } from '../../foundation/ids/index.ts';
 import { type AwsAccess, awsClientSettings } from '../../storage/aws-clients/index.ts';
 import { callWithAttempts } from '../../storage/store/index.ts';
@@ -28,11 +29,7 @@ export interface KmsKeyWrapperOptions {
 
 /** Calls nothing yet, and makes no client: few instances serve a call with a stored connection. */
 export function kmsKeyWrapper({ access, randomness, keyId }: KmsKeyWrapperOptions): KeyWrapper {
-  let client: KMSClient | undefined;
-  const kms = (): KMSClient => {
-    client ??= new KMSClient(awsClientSettings(access, { socketsMax, answerMaxBytes }));
-    return client;
-  };
+  const kms = once(() => new KMSClient(awsClientSettings(access, { socketsMax, answerMaxBytes })));
   const { clock, callTimeoutMs: limitMs } = access;
   const attempts = { clock, randomness, limitMs, kind: 'repeatable' } as const;
   return {

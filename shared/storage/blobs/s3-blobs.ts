@@ -1,5 +1,6 @@
 // Blobs as objects of a bucket, which deletes them by age. Few calls spill: the client of S3 is loaded with the first
 // one, from a file of its own beside the bundle.
+import { once } from '../../foundation/cache/index.ts';
 import { type BlobStore, checkBlobKey } from './blob-store.ts';
 import type { S3Objects, S3ObjectsOptions } from './s3-objects.ts';
 
@@ -7,13 +8,10 @@ import type { S3Objects, S3ObjectsOptions } from './s3-objects.ts';
 export const blobMaxBytes = 32 * 1024 * 1024;
 
 export function s3Blobs(options: Omit<S3ObjectsOptions, 'maxBytes'>): BlobStore {
-  let loading: Promise<S3Objects> | undefined;
-  const objects = (): Promise<S3Objects> => {
-    loading ??= import('./s3-objects.ts').then(({ createS3Objects }) =>
-      createS3Objects({ ...options, maxBytes: blobMaxBytes }),
-    );
-    return loading;
-  };
+  const objects = once(async (): Promise<S3Objects> => {
+    const { createS3Objects } = await import('./s3-objects.ts');
+    return createS3Objects({ ...options, maxBytes: blobMaxBytes });
+  });
   return {
     async put(key, bytes, { signal } = {}) {
       checkBlobKey(key);
