@@ -8,6 +8,7 @@ const structured = { response_format: { type: 'json_schema', json_schema: { name
 const upstreams = [
   'echo',
   'invalid-json:mismatch',
+  'fenced-json',
   'truncated-json',
   'error-after-chunks:2',
   'error-400:context_length_exceeded',
@@ -194,6 +195,12 @@ describe('a stream with a schema', () => {
     const lines = dataLines(await (await post(streamed('acme/invalid-json:mismatch'))).text());
     expect(JSON.parse(lines.at(-1) ?? '')).toMatchObject({ error: { code: 'schema_validation_failed' } });
     expect(gateway.simulator.calls).toHaveLength(1);
+  });
+
+  it('does not satisfy it inside a code fence, which is relayed with it; in JSON the fence is removed', async () => {
+    const lines = dataLines(await (await post(streamed('acme/fenced-json'))).text());
+    expect(JSON.parse(lines.at(-1) ?? '')).toMatchObject({ error: { code: 'schema_validation_failed' } });
+    expect((await post(hello('acme/fenced-json', structured))).status).toBe(200);
   });
 
   it('that was cut is the client’s to read', async () => {

@@ -29,6 +29,12 @@ export function openStreamSchemaCheck(schema: unknown, work: SchemaWork): Stream
     known.isOtherKind ||= isFilled(delta.tool_calls) || isJsonObject(delta.function_call) || isFilled(delta.refusal);
   }
 
+  /** Without a code fence: it was relayed with the JSON, and clients cannot read that. */
+  async function isValid(text: string): Promise<boolean> {
+    const verdict = await checkAnswer(schema, text, work);
+    return verdict.kind === 'valid' && verdict.text === text.trim();
+  }
+
   return {
     add({ json }) {
       const list = readChoices(json).choices;
@@ -37,8 +43,8 @@ export function openStreamSchemaCheck(schema: unknown, work: SchemaWork): Stream
     async isSatisfied() {
       const checked = [...choices.values()].filter((one) => one.finishReason === 'stop' && !one.isOtherKind);
       if (checked.length > 0 && length > collectedStreamMaxBytes) return false;
-      const verdicts = await Promise.all(checked.map(({ text }) => checkAnswer(schema, text, work)));
-      return verdicts.every(({ kind }) => kind === 'valid');
+      const verdicts = await Promise.all(checked.map(({ text }) => isValid(text)));
+      return verdicts.every((verdict) => verdict);
     },
   };
 }
