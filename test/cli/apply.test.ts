@@ -44,6 +44,15 @@ describe('apply', () => {
     await expect(local.store.get('config', 'CATALOGUE')).rejects.toThrow('the store is unavailable');
   });
 
+  it('has a line for each problem that only the store can tell, too', async () => {
+    const presets = ['one', 'two'].map((slug) => ({ slug }));
+    const { code, out, error } = await operate(applyLine(gatewayFile({ workspace: { presets } })));
+    expect(out.split('\n')).toEqual(
+      [0, 1].map((index) => `workspaces[0].presets[${index}].versions: is required for a new preset`),
+    );
+    expect([code, error]).toEqual([1, expect.stringMatching(/is not valid: 2 problems, nothing was done$/)]);
+  });
+
   it('reads keys of BYOK connections from the shell, says what is skipped and prints no key', async () => {
     const connections = [{ provider: 'acme', key: { env: 'ACME_BYOK' }, policy: 'allowed' }];
     const line = applyLine(gatewayFile({ workspace: { byok: { connections }, features: { byok: true } } })).replace(

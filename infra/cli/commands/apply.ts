@@ -6,6 +6,7 @@ import {
   destructiveChanges,
   type GatewayFile,
   type GatewayFilePlan,
+  GatewayFileRefused,
   planGatewayFile,
   type ReadResult,
   readGatewayFile,
@@ -52,7 +53,8 @@ async function apply(session: Session, { file: path, dryRun: isDry = false }: Ap
   const opened = await session.open({ writes: !isDry, creates: !isDry });
   if (!isDry) await opened.prepareTables();
   session.terminal.showProgress('comparing …');
-  const compared = await planFile(session, opened, file);
+  const compared = await planFile(session, opened, file).catch(refusalOf);
+  if (compared instanceof GatewayFileRefused) return problemsOutcome(path, compared.problems);
   const plan = { ...compared, notes: [...compared.notes, ...(await credentialNotes(session, opened, compared))] };
   if (isDry) return applyOutcome({ ...plan, isDry, createdKeys: [] });
   await confirmChanges(session, plan);
@@ -71,6 +73,11 @@ async function confirmChanges(session: Session, { changes }: GatewayFilePlan): P
     await confirm(session, `take ${what} away from ${target} (${removed.join('; ')})`);
   }
   if (restored.length > 0) await confirm(session, `bring back what was revoked in ${target} (${restored.join('; ')})`);
+}
+
+function refusalOf(error: unknown): GatewayFileRefused {
+  if (error instanceof GatewayFileRefused) return error;
+  throw error;
 }
 
 /** A provider without its credential is passed over by every call, without an error: so it is said here. */

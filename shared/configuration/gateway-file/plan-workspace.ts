@@ -23,13 +23,8 @@ async function planSettings({ stores, issues, notes }: Planning, workspace: Work
   const next = await attempt(issues, path, async () => mergeWorkspace(former, changes));
   if (next === undefined) return undefined;
   for (const [index, { slug }] of (changes.presets ?? []).entries()) {
-    const place = [...path, 'presets', index];
-    issues.push(
-      ...presetIssues(
-        next.presets.find((merged) => merged.slug === slug),
-        place,
-      ),
-    );
+    const merged = next.presets.find((preset) => preset.slug === slug);
+    issues.push(...presetIssues(merged, [...path, 'presets', index]));
   }
   notes.push(...withoutEffect(former, next, workspace).map((line) => `${formatPath(path)}.${line}`));
   const members = changedMembers(former, next);

@@ -2,6 +2,7 @@
 import type { Randomness } from '../../foundation/ids/index.ts';
 import type { OperatorStores } from '../administration/index.ts';
 import type { ConnectionStore } from '../byok/index.ts';
+import { UnusableRevisions } from '../stored-functions/index.ts';
 import type { MemberChange } from './changed-members.ts';
 import type { GatewayFile } from './gateway-file.ts';
 import type { Issue, Path } from './problems.ts';
@@ -71,6 +72,10 @@ export async function attempt<Value>(
   try {
     return await plan();
   } catch (error) {
+    if (error instanceof UnusableRevisions) {
+      issues.push(...error.faults.map((fault) => ({ path: [...path, ...fault.path], message: fault.message })));
+      return undefined;
+    }
     if (!(error instanceof Error) || error.name !== 'Error') throw error;
     issues.push({ path, message: error.message });
     return undefined;

@@ -3,26 +3,72 @@
 import { GatewayError } from '../../errors/index.ts';
 import { readChatRequest } from '../../protocol/interfaces/chat-completions/index.ts';
 import { checkResponseSchema } from '../../protocol/json-schema/index.ts';
-import type { ModelCall, RevisionContent } from './function-document.ts';
+import type { FunctionDocument, ModelCall, RevisionContent } from './function-document.ts';
 import { toRequest } from './request.ts';
+import { contentOf } from './revision-content.ts';
 
-/** Throws an Error that names the place. */
-export async function checkContent(content: RevisionContent): Promise<void> {
-  if (content.input.type === 'object') await checkSchema('input.schema', content.input.schema);
-  if (content.kind === 'prompt') await checkCall('', content);
-  else for (const [index, step] of content.steps.entries()) await checkCall(`steps[${index}].`, step);
-  for (const [index, { expect }] of content.cases.entries()) {
-    if (expect.schema !== undefined) await checkSchema(`cases[${index}].expect.schema`, expect.schema);
+export interface ContentFault {
+  /** Below the function. */
+  readonly path: readonly (string | number)[];
+  readonly message: string;
+}
+
+/** Revisions that no call could use, with everything that is wrong with them. */
+export class UnusableRevisions extends Error {
+  override readonly name = 'UnusableRevisions';
+  readonly faults: readonly ContentFault[];
+  constructor(functionName: string, faults: readonly ContentFault[]) {
+    super(`${functionName}: ${faults.map(({ path, message }) => `${textOf(path)}: ${message}`).join('; ')}`);
+    this.faults = faults;
   }
 }
 
-async function checkCall(place: string, call: ModelCall): Promise<void> {
-  const read = readChatRequest(toRequest(call, call.messages, {}).body);
-  if (read instanceof GatewayError) throw new Error(`${place}options: ${read.message}`);
-  if (read.responseSchema !== undefined) await checkSchema(`${place}response_format`, read.responseSchema);
+const textOf = ([first, ...below]: ContentFault['path']): string =>
+  `${first}${below.map((step) => (typeof step === 'number' ? `[${step}]` : `.${step}`)).join('')}`;
+
+/** Throws UnusableRevisions. */
+export async function checkRevisions(workspace: string, { id, kind, revisions }: FunctionDocument): Promise<void> {
+  const faults: ContentFault[] = [];
+  for (const [index, revision] of revisions.entries()) {
+    const ofRevision = await faultsOf(contentOf(kind, revision));
+    faults.push(...ofRevision.map(({ path, message }) => ({ path: ['revisions', index, ...path], message })));
+  }
+  if (faults.length > 0) throw new UnusableRevisions(`function ${id} of ${workspace}`, faults);
 }
 
-async function checkSchema(place: string, schema: unknown): Promise<void> {
+async function faultsOf(content: RevisionContent): Promise<ContentFault[]> {
+  const { input } = content;
+  const calls = content.kind === 'prompt' ? [{ path: [], call: content }] : content.steps.map(toStepPlace);
+  const faults = [
+    input.type === 'object' ? schemaFaults(['input', 'schema'], input.schema) : [],
+    ...calls.map(({ path, call }) => callFaults(path, call)),
+    ...content.cases.map(({ expect: { schema } }, index) =>
+      schema === undefined ? [] : schemaFaults(['cases', index, 'expect', 'schema'], schema),
+    ),
+  ];
+  return (await Promise.all(faults)).flat();
+}
+
+const toStepPlace = (call: ModelCall, index: number) => ({ path: ['steps', index], call });
+
+async function callFaults(path: ContentFault['path'], call: ModelCall): Promise<ContentFault[]> {
+  const options = readChatRequest(toRequest({ ...call, response_format: undefined }, call.messages, {}).body);
+  const format = readChatRequest(toRequest({ ...call, options: {} }, call.messages, {}).body);
+  return [
+    ...(options instanceof GatewayError ? [{ path: [...path, 'options'], message: options.message }] : []),
+    ...(await formatFaults([...path, 'response_format'], format)),
+  ];
+}
+
+async function formatFaults(
+  path: ContentFault['path'],
+  read: ReturnType<typeof readChatRequest>,
+): Promise<ContentFault[]> {
+  if (read instanceof GatewayError) return [{ path, message: read.message }];
+  return read.responseSchema === undefined ? [] : schemaFaults(path, read.responseSchema);
+}
+
+async function schemaFaults(path: ContentFault['path'], schema: unknown): Promise<ContentFault[]> {
   const fault = await checkResponseSchema(schema);
-  if (fault !== undefined) throw new Error(`${place}: ${fault.message}`);
+  return fault === undefined ? [] : [{ path, message: fault.message }];
 }

@@ -1,7 +1,7 @@
 // Functions at rest. A function is found only under its workspace, and every write is conditional on what was read before
 // it.
 import type { CallOptions, Store } from '../../storage/store/index.ts';
-import { checkContent } from './check-content.ts';
+import { checkRevisions } from './check-content.ts';
 import type { FunctionDocument, RevisionContent } from './function-document.ts';
 import {
   contentKey,
@@ -12,7 +12,7 @@ import {
   type RevisionRecord,
 } from './function-record.ts';
 import { planApply } from './plan-apply.ts';
-import { contentOf, contentPut, readContentItem, type StoredContent } from './revision-content.ts';
+import { contentPut, readContentItem, type StoredContent } from './revision-content.ts';
 import { activate, qualify, withStatus } from './transitions.ts';
 import { changeOf, type FunctionChange, writeFunction } from './write-function.ts';
 
@@ -107,15 +107,4 @@ export function createFunctionStore(store: Store): FunctionStore {
     },
   };
   return functions;
-}
-
-async function checkRevisions(workspace: string, declared: FunctionDocument): Promise<void> {
-  for (const revision of declared.revisions) {
-    try {
-      await checkContent(contentOf(declared.kind, revision));
-    } catch (cause) {
-      const problem = cause instanceof Error ? cause.message : 'cannot be used';
-      throw new Error(`function ${declared.id} of ${workspace}, revision ${revision.id}: ${problem}`, { cause });
-    }
-  }
 }

@@ -1,3 +1,4 @@
+export { UnusableRevisions } from './check-content.ts';
 export { outputTextOf, toFunctionAnswer } from './function-answer.ts';
 export type * from './function-document.ts';
 export {

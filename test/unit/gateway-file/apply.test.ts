@@ -279,11 +279,35 @@ describe('what only the store can tell is refused by its place, and nothing is w
     expect(writes()).toBe(0);
   });
 
-  it('all of them at once', async () => {
-    const text = spoiled('designated: "1"', 'designated: "2"', spoiled('active: r2', 'active: r1'));
+  const problemsOf = async (text: string): Promise<string[]> => {
     const refusal = await planOn(database.store, text).catch((error: unknown) => error);
     expect(refusal).toMatchObject({ name: 'GatewayFileRefused' });
-    expect((refusal as { problems: unknown[] }).problems).toHaveLength(2);
+    return (refusal as { problems: { path: string }[] }).problems.map(({ path }) => path);
+  };
+
+  it('all of them at once', async () => {
+    const text = spoiled('designated: "1"', 'designated: "2"', spoiled('active: r2', 'active: r1'));
+    expect(await problemsOf(text)).toHaveLength(2);
+  });
+
+  it('each with its own path: what no call could use of a revision', async () => {
+    const unusableFormat = '{ type: json_schema, json_schema: { name: n, schema: { type: nothing } } }';
+    const message = '{ role: user, content: "{{input}}" }';
+    const text = `${spoiled('designated: "1"', 'designated: "2"')}
+          - id: r3
+            model: acme/large-1
+            messages: [ ${message} ]
+            options: { temperature: hot }
+            response_format: ${unusableFormat}
+            input: { type: object, schema: { type: nothing } }
+`;
+    const revision = 'workspaces[0].functions[0].revisions[1]';
+    expect(await problemsOf(text)).toEqual([
+      'workspaces[0].presets[0].designated',
+      `${revision}.input.schema`,
+      `${revision}.options`,
+      `${revision}.response_format`,
+    ]);
   });
 
   it('but a version and a revision that are stored may be named without being written', async () => {
