@@ -7,9 +7,12 @@ import { expectError } from '../support/expect-error.ts';
 import { type Harness, hello, startHarness } from '../support/harness.ts';
 import { manualClock } from '../support/manual-clock.ts';
 import { readRest, readStream, readUntil } from '../support/read-stream.ts';
+import { translatedInterfaces } from '../support/spoken-interfaces.ts';
 import { eventually, type WatchedClock, watchedClock } from '../support/watched-clock.ts';
 
 const streamBudgetSeconds = 300;
+const apis = ['chat-completions', ...translatedInterfaces.map(({ api }) => api)];
+const patience = { idle_timeout_ms: 3_600_000, first_chunk_timeout_ms: 3_600_000 };
 const comment = ': keep-alive\n\n';
 
 let clock: WatchedClock;
@@ -26,14 +29,14 @@ async function start(workspace: Record<string, unknown> = {}): Promise<void> {
     streamBudgetSeconds,
     workspace,
     models: {
-      'acme/endless': [{ provider: 'patient', upstream: 'endless:1' }],
+      ...Object.fromEntries(apis.map((api) => [`${api}/endless`, [{ provider: api, upstream: 'endless:1' }]])),
+      ...Object.fromEntries(apis.map((api) => [`${api}/silent`, [{ provider: api, upstream: 'silent' }]])),
       'acme/stall': [{ provider: 'patient', upstream: 'stall:1' }],
       'acme/held': [{ provider: 'patient', upstream: 'stall:1' }],
-      'acme/silent': [{ provider: 'patient', upstream: 'silent' }],
       'acme/echo': [{ provider: 'patient', upstream: 'echo' }],
     },
     // Longer than the budget, so that moving the clock at one go meets the deadline first.
-    providers: { patient: { idle_timeout_ms: 3_600_000, first_chunk_timeout_ms: 3_600_000 } },
+    providers: Object.fromEntries([['patient', patience], ...apis.map((api) => [api, { ...patience, apis: [api] }])]),
   });
   started.push(gateway);
 }
@@ -44,28 +47,33 @@ const called = () => gateway.simulator.until((seen) => seen.length === 1);
 describe('a stage with a stream budget of 300 seconds', () => {
   beforeEach(() => start());
 
-  it('lets a stream go on past 55 seconds, and cuts it at 300 with an error line', async () => {
-    const reader = await readUntil(await gateway.post(hello('acme/endless', { stream: true })), 'and on ');
+  it('lets a stream go on past 55 seconds, and cuts it at 300 with an error line, whatever its provider speaks', async () => {
+    const open = async (api: string) =>
+      readUntil(await gateway.post(hello(`${api}/endless`, { stream: true })), 'and on ');
+    const readers = await Promise.all(apis.map(open));
     clock.advance(299_999);
     // Far more than was on its way when the clock moved: one comes in a millisecond.
-    for (let chunk = 0; chunk < 50; chunk += 1) expect((await reader.read()).done).toBe(false);
-    expect(calls()[0]?.closedEarly).toBe(false);
+    for (let chunk = 0; chunk < 50; chunk += 1)
+      for (const reader of readers) expect((await reader.read()).done).toBe(false);
+    expect(calls().map(({ closedEarly }) => closedEarly)).toEqual(apis.map(() => false));
     clock.advance(1);
-    const rest = await readRest(reader);
-    expect(rest).toContain('{"error":{"code":"request_deadline_exceeded"');
-    expect(rest.endsWith('data: [DONE]\n\n')).toBe(true);
+    for (const reader of readers) {
+      const rest = await readRest(reader);
+      expect(rest).toContain('{"error":{"code":"request_deadline_exceeded"');
+      expect(rest.endsWith('data: [DONE]\n\n')).toBe(true);
+    }
     await gateway.settled();
     await expectBalancedBooks(gateway);
   });
 
   it.each([true, false])('gives up after 55 seconds where no output has come: stream %s', async (stream) => {
-    const answer = gateway.post(hello('acme/silent', { stream }));
-    await called();
+    const answers = apis.map((api) => gateway.post(hello(`${api}/silent`, { stream })));
+    await gateway.simulator.until((seen) => seen.length === apis.length);
     clock.advance(54_999);
-    expect(calls()[0]?.closedEarly).toBe(false);
+    expect(calls().map(({ closedEarly }) => closedEarly)).toEqual(apis.map(() => false));
     clock.advance(1);
-    await expectError(await answer, 504, 'request_deadline_exceeded');
-    expect(calls()).toHaveLength(1);
+    for (const answer of answers) await expectError(await answer, 504, 'request_deadline_exceeded');
+    expect(calls()).toHaveLength(apis.length);
   });
 
   it('cuts a JSON answer that has begun after 55 seconds', async () => {
