@@ -22,12 +22,15 @@ const upstreams = [
   'reset',
 ];
 
+const env = 'GW_TEST_CANARY_ENV';
 const auths = [
-  { sentIn: 'authorization', scheme: 'Bearer ', auth: { bearer: { env: 'GW_TEST_CANARY_ENV' } } },
-  { sentIn: 'x-api-key', scheme: '', auth: { header: { name: 'x-api-key', env: 'GW_TEST_CANARY_ENV' } } },
+  { api: 'chat-completions', sentIn: 'authorization', scheme: 'Bearer ', auth: { bearer: { env } } },
+  { api: 'converse', sentIn: 'authorization', scheme: 'Bearer ', auth: { bearer: { env } } },
+  { api: 'messages', sentIn: 'x-api-key', scheme: '', auth: { header: { name: 'x-api-key', env } } },
+  { api: 'generate-content', sentIn: 'x-goog-api-key', scheme: '', auth: { header: { name: 'x-goog-api-key', env } } },
 ] as const;
 
-describe.each(auths)('a secret that is sent in $sentIn', ({ sentIn, scheme, auth }) => {
+describe.each(auths)('a secret that is sent in $sentIn to a provider of $api', ({ api, sentIn, scheme, auth }) => {
   let harness: Harness;
   const stored = newKey();
   const texts: string[] = [];
@@ -38,7 +41,7 @@ describe.each(auths)('a secret that is sent in $sentIn', ({ sentIn, scheme, auth
     ];
     harness = await startHarness({
       models: Object.fromEntries(upstreams.map((upstream) => [`acme/${upstream}`, [{ provider: 'acme', upstream }]])),
-      providers: { acme: { auth, accepts_byok_header: true } },
+      providers: { acme: { apis: [api], auth, accepts_byok_header: true } },
       workspace: { features: { byok: true } },
       moreWorkspaces: [
         {
@@ -66,7 +69,7 @@ describe.each(auths)('a secret that is sent in $sentIn', ({ sentIn, scheme, auth
     expect(calls.map(({ headers }) => headers[sentIn])).toEqual(
       [canaries.env, canaries.header, canaries.stored].map((secret) => `${scheme}${secret}`),
     );
-    const others = ['authorization', 'x-api-key', 'x-byok-key'].filter((name) => name !== sentIn);
+    const others = ['authorization', 'x-api-key', 'x-goog-api-key', 'x-byok-key'].filter((name) => name !== sentIn);
     for (const { headers } of calls) for (const name of others) expect(headers).not.toHaveProperty(name);
   });
 
