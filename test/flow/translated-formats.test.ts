@@ -198,6 +198,34 @@ describe.each(apis)('a provider of %s', (api) => {
     },
   );
 
+  it('gives no reasoning where it is excluded, and no chunk that would be empty', async () => {
+    const asked = { reasoning: { effort: 'high', exclude: true }, max_tokens: 4_000 };
+    const upstream = `${families[api]}/redacted-reasoning`;
+    const { choices, usage } = await answerOf(await post(api, upstream, asked));
+    expect(Object.keys(choices[0].message).sort()).toEqual(['content', 'refusal', 'role']);
+    expect(usage.completion_tokens).toBeGreaterThan(0);
+    const { lines } = await readStream(await post(api, upstream, { ...asked, stream: true }));
+    const deltas = lines.map((line) => JSON.parse(line).choices[0].delta);
+    expect(deltas.flatMap((delta) => Object.keys(delta)).filter((name) => /reasoning/.test(name))).toEqual([]);
+    expect(deltas.slice(1, -1).filter((delta) => Object.keys(delta).length === 0)).toEqual([]);
+    expect(contentOf(lines)).toBe(choices[0].message.content);
+  });
+
+  it('is not called again for what the cache holds: the same bytes, whole and streamed', async () => {
+    for (const stream of [false, true]) {
+      gateway.simulator.clear();
+      const ask = () => post(api, 'echo', { stream, cache: { namespace: `of-${api}` } });
+      const first = await (await ask()).text();
+      await gateway.settled();
+      const again = await ask();
+      expect(again.headers.get('x-gw-cache')).toBe('HIT');
+      const text = await again.text();
+      // Of a whole answer the cost is another: nothing.
+      expect(stream ? text : JSON.parse(text).choices).toEqual(stream ? first : JSON.parse(first).choices);
+      expect(called()).toHaveLength(1);
+    }
+  });
+
   it('is read however its bytes come', async () => {
     const whole = await answerOf(await post(api, 'byte-split:5'));
     const { lines } = await readStream(await post(api, 'byte-split:5', { stream: true }));
