@@ -7,21 +7,14 @@ import {
   keyChangesSchema,
   newKeySchema,
 } from '../../../shared/configuration/administration/index.ts';
-import { type ErrorCode, okStatus } from '../../../shared/errors/index.ts';
+import type { ErrorCode } from '../../../shared/errors/index.ts';
 import { managePaths } from '../../../shared/foundation/constants/index.ts';
-import { errorResponses } from './error-responses.ts';
-import { parameters as headerParameters, responseHeaders } from './headers.ts';
-import { arrayOf, type JsonSchema, objectSchema, schemaReference, text } from './json-schema.ts';
+import { codesOf } from './error-responses.ts';
+import { parameters as headerParameters } from './headers.ts';
+import { inPath, inQuery, jsonOperation } from './json-operation.ts';
+import { arrayOf, type JsonSchema, objectSchema, schemaReference } from './json-schema.ts';
 
-const readCodes: readonly ErrorCode[] = [
-  'invalid_request',
-  'invalid_correlation',
-  'UNAUTHORIZED',
-  'not_found',
-  'method_not_allowed',
-  'internal_error',
-  'RATE_LIMITER_UNAVAILABLE',
-];
+const readCodes: readonly ErrorCode[] = ['invalid_request', ...codesOf.models];
 const changeCodes: readonly ErrorCode[] = [
   ...readCodes,
   'request_too_large',
@@ -32,15 +25,6 @@ const changeCodes: readonly ErrorCode[] = [
 const single = (name: string) => objectSchema({ data: schemaReference(name) });
 const list = (name: string) =>
   objectSchema({ data: arrayOf(schemaReference(name)), next_cursor: { type: ['string', 'null'] } });
-
-const inQuery = (name: string, description: string, schema: JsonSchema = text) => ({
-  name,
-  in: 'query',
-  required: false,
-  description,
-  schema,
-});
-const inPath = (name: string, description: string) => ({ name, in: 'path', required: true, description, schema: text });
 
 const since = inQuery(
   'since',
@@ -55,33 +39,19 @@ interface Asked {
   readonly body?: Parameters<typeof jsonSchemaOf>[0];
 }
 
-const operation = (
-  operationId: string,
-  summary: string,
-  answer: JsonSchema,
-  { parameters = [], body }: Asked = {},
-) => ({
-  operationId,
-  summary,
-  security: [{ operatorKey: [] }],
-  parameters: [...parameters, ...headerParameters.models],
-  ...(body === undefined
-    ? {}
-    : {
-        requestBody: {
-          required: true,
-          content: { 'application/json': { schema: jsonSchemaOf(body) } },
-        },
-      }),
-  responses: {
-    [okStatus]: {
-      description: summary,
-      headers: responseHeaders.onEvery,
-      content: { 'application/json': { schema: answer } },
-    },
-    ...errorResponses(/^(create|update|add|enable|disable|activate)/.test(operationId) ? changeCodes : readCodes),
-  },
-});
+const operation = (operationId: string, summary: string, answer: JsonSchema, { parameters = [], body }: Asked = {}) =>
+  jsonOperation({
+    operationId,
+    summary,
+    security: [{ operatorKey: [] }],
+    parameters: [...parameters, ...headerParameters.models],
+    ...(body === undefined
+      ? {}
+      : { requestBody: { required: true, content: { 'application/json': { schema: jsonSchemaOf(body) } } } }),
+    says: summary,
+    answer,
+    codes: /^(create|update|add|enable|disable|activate)/.test(operationId) ? changeCodes : readCodes,
+  });
 
 const callFilters = [
   since,

@@ -1,8 +1,9 @@
 // The operations of the interface.
-import { type ErrorCode, okStatus } from '../../../shared/errors/index.ts';
+import { okStatus } from '../../../shared/errors/index.ts';
 import { basePaths, rootPaths, routePaths } from '../../../shared/foundation/constants/index.ts';
 import { codesOf, errorResponses } from './error-responses.ts';
 import { parameters, responseHeaders } from './headers.ts';
+import { inPath, inQuery, jsonOperation } from './json-operation.ts';
 import { objectSchema, schemaReference } from './json-schema.ts';
 import { managePathItems } from './manage-operations.ts';
 import { countTokens, createEmbeddings, createMessage, createResponse } from './relayed-operations.ts';
@@ -72,113 +73,75 @@ const chatCompletion = {
   },
 };
 
-const listModels = {
+const listModels = jsonOperation({
   operationId: 'listModels',
   summary: 'The models of the workspace',
   description: 'What the key can use: providers, prices, limits and figures of the last minutes. `auto` comes first.',
   parameters: [
-    {
-      name: 'functions',
-      in: 'query',
-      required: false,
-      description: '`true`: the functions that the key can call come behind the models.',
-      schema: { type: 'string', enum: ['true'] },
-    },
+    inQuery('functions', '`true`: the functions that the key can call come behind the models.', {
+      type: 'string',
+      enum: ['true'],
+    }),
     ...parameters.models,
   ],
-  responses: {
-    [okStatus]: {
-      description: 'The list.',
-      headers: responseHeaders.onEvery,
-      content: { 'application/json': { schema: schemaReference('ModelList') } },
-    },
-    ...errorResponses(codesOf.models),
-  },
-};
+  says: 'The list.',
+  answer: schemaReference('ModelList'),
+  codes: codesOf.models,
+});
 
-const readModel = {
+const readModel = jsonOperation({
   operationId: 'readModel',
   summary: 'One model of the workspace',
   description: 'As it stands in the list; also `auto`, and a function under its alias.',
-  parameters: [
-    {
-      name: 'id',
-      in: 'path',
-      required: true,
-      description: 'As in the list. Its slashes may stand as they are, or encoded.',
-      schema: { type: 'string' },
-    },
-    ...parameters.models,
-  ],
-  responses: {
-    [okStatus]: {
-      description: 'The model.',
-      headers: responseHeaders.onEvery,
-      content: {
-        'application/json': { schema: { anyOf: ['AutoModel', 'Model', 'FunctionModel'].map(schemaReference) } },
-      },
-    },
-    ...errorResponses(codesOf.model),
-  },
-};
+  parameters: [inPath('id', 'As in the list. Its slashes may stand as they are, or encoded.'), ...parameters.models],
+  says: 'The model.',
+  answer: { anyOf: ['AutoModel', 'Model', 'FunctionModel'].map(schemaReference) },
+  codes: codesOf.model,
+});
 
-const readHealth = {
+const readHealth = jsonOperation({
   operationId: 'readHealth',
   summary: 'Whether the process answers',
   description: 'Needs no key and asks no store.',
   security: [],
-  responses: {
-    [okStatus]: {
-      description: 'It does.',
-      headers: responseHeaders.onEvery,
-      content: { 'application/json': { schema: objectSchema({ status: { const: 'ok' } }) } },
-    },
-    ...errorResponses(codesOf.health),
-  },
-};
-
-const accountAnswer = (schema: string, codes: readonly ErrorCode[]) => ({
-  [okStatus]: {
-    description: 'The answer.',
-    headers: responseHeaders.onEvery,
-    content: { 'application/json': { schema: schemaReference(schema) } },
-  },
-  ...errorResponses(codes),
+  says: 'It does.',
+  answer: objectSchema({ status: { const: 'ok' } }),
+  codes: codesOf.health,
 });
 
-const readKey = {
+const readKey = jsonOperation({
   operationId: 'readKey',
   summary: 'The key of the request',
   description: 'Its limits and what it has spent. Costs nothing; counts against its requests per minute.',
   parameters: parameters.models,
-  responses: accountAnswer('KeyAnswer', codesOf.account),
-};
+  says: 'The answer.',
+  answer: schemaReference('KeyAnswer'),
+  codes: codesOf.account,
+});
 
-const readCredits = {
+const readCredits = jsonOperation({
   operationId: 'readCredits',
   summary: 'The credit of the workspace',
   description: 'All that was given, spent and can still be held. Costs nothing.',
   parameters: parameters.models,
-  responses: accountAnswer('CreditsAnswer', codesOf.account),
-};
+  says: 'The answer.',
+  answer: schemaReference('CreditsAnswer'),
+  codes: codesOf.account,
+});
 
-const readGeneration = {
+const readGeneration = jsonOperation({
   operationId: 'readGeneration',
   summary: 'One call of the workspace',
   description:
     'What a call did and cost, provider call by provider call. Its record is written when it has ended, and kept for 90 days. Never a prompt or an answer.',
   parameters: [
-    {
-      name: 'id',
-      in: 'query',
-      required: true,
-      description: 'The `x-request-id` of the answer.',
-      schema: { type: 'string', format: 'uuid' },
-    },
+    { ...inQuery('id', 'The `x-request-id` of the answer.', { type: 'string', format: 'uuid' }), required: true },
     ...parameters.models,
   ],
-  responses: accountAnswer('GenerationAnswer', codesOf.generation),
-};
+  says: 'The answer.',
+  answer: schemaReference('GenerationAnswer'),
+  codes: codesOf.generation,
+});
 
 /** OpenAPI has no word for a path below several base URLs. */
 const belowAll = { 'x-gw-base-urls': basePaths };
