@@ -88,7 +88,7 @@ export function createComposition(options: CompositionOptions): Composition {
     recentRefusals: createCache<true>({ sizeMax: cachedKeysMax, age: { freshMs: recentRefusalMs, clock } }),
     refusalQuota: createRefusalQuota(clock),
     connectionStore,
-    connections: createConnectionReader({ connections: connectionStore, vault, clock }),
+    connections: createConnectionReader(readers.connections, vault),
     operators: createOperatorStore(store),
     functionStore,
     functions: createFunctionReader({ functions: functionStore, clock }),

@@ -2,7 +2,7 @@
 // in create-composition.ts, so that the bundle of that function does not carry it.
 import { createStatisticsReader, type StatisticsReader } from '../accounting/provider-health/index.ts';
 import type { AdministrationDependencies } from '../configuration/administration/index.ts';
-import { type ConnectionList, createConnectionList, readConnections } from '../configuration/byok/index.ts';
+import { type ConnectionList, createConnectionList } from '../configuration/byok/index.ts';
 import { type CatalogueReader, createCatalogueReader, createCatalogueStore } from '../configuration/catalogue/index.ts';
 import { createKeyStore } from '../configuration/keys/index.ts';
 import { createFunctionList, type FunctionList } from '../configuration/stored-functions/index.ts';
@@ -66,7 +66,7 @@ export function createTableReaders(options: TableReadersOptions): TableReaders {
     catalogue: createCatalogueReader({ catalogues, clock }),
     workspaceStore,
     workspaces: createWorkspaceReader({ workspaces: workspaceStore, clock }),
-    connections: createConnectionList({ read: (workspace) => readConnections(store, workspace), clock }),
+    connections: createConnectionList(store, clock),
     functionList: createFunctionList({ store, clock }),
     statistics: createStatisticsReader({ store, clock, onFailure }),
     originSecretHashes,

@@ -2,6 +2,7 @@ import { inspect } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from '#jest';
 import {
   type ConnectionInFile,
+  createConnectionList,
   createConnectionReader,
   createConnectionStore,
   createKeyVault,
@@ -76,7 +77,7 @@ async function apply(
 
 const read = (id: string, vault = vaultWith()) => createConnectionStore(database.store, vault).read(id);
 const readerWith = (vault = vaultWith()) =>
-  createConnectionReader({ connections: createConnectionStore(database.store, vault), vault, clock: systemClock });
+  createConnectionReader(createConnectionList(database.store, systemClock), vault);
 const changesOf = ({ changes }: Awaited<ReturnType<typeof apply>>) => changes.map(({ change }) => change);
 
 describe('the connections of a file', () => {

@@ -1,29 +1,43 @@
-// Connections as they are stored, their keys sealed, for one instance and the workspaces it served lately. As with
-// workspaces, an old copy is never served while the store is down: a connection says whose money is spent.
+// Connections as they are stored, their keys sealed, for one instance and the workspaces it served lately; and for a call the
+// clear key of the one that is used. As with workspaces, an old copy is never served while the store is down: a connection
+// says whose money is spent.
 import { createReadCache } from '../../foundation/cache/index.ts';
 import { cachedWorkspacesMax, configFreshMs } from '../../foundation/constants/index.ts';
 import type { Clock } from '../../foundation/time/index.ts';
 import type { Store } from '../../storage/store/index.ts';
+import { SealBroken } from './aes-gcm.ts';
 import { type Connection, itemKey, readItem } from './connection.ts';
+import type { KeyVault } from './key-vault.ts';
 
 export interface ConnectionList {
   /** At most `configFreshMs` old; empty where there are none. Throws StoreUnavailable. */
   connectionsOf(workspace: string): Promise<readonly Connection[]>;
 }
 
-export interface ConnectionListOptions {
-  readonly read: (workspace: string) => Promise<readonly Connection[]>;
-  readonly clock: Clock;
+export interface ConnectionReader extends ConnectionList {
+  /**
+   * The clear key of a connection whose candidate was chosen: for its header and nothing else. Throws StoreUnavailable,
+   * and SealBroken where it cannot open here: then this connection serves no call until the file is applied again.
+   */
+  openKey(connection: Connection): Promise<string>;
 }
 
-export function createConnectionList({ read, clock }: ConnectionListOptions): ConnectionList {
+export function createConnectionList(store: Pick<Store, 'get'>, clock: Clock): ConnectionList {
   const cached = createReadCache<readonly Connection[]>({
     sizeMax: cachedWorkspacesMax,
     freshMs: configFreshMs,
     clock,
   });
-  return { connectionsOf: (workspace) => cached.get(workspace, () => read(workspace)) };
+  return { connectionsOf: (workspace) => cached.get(workspace, () => readConnections(store, workspace)) };
 }
+
+export const createConnectionReader = (list: ConnectionList, vault: Pick<KeyVault, 'open'>): ConnectionReader => ({
+  ...list,
+  async openKey(connection) {
+    if (connection.sealed === undefined) throw new SealBroken();
+    return vault.open(connection, connection.sealed);
+  },
+});
 
 /** Strongly consistent, one read. Empty for a workspace that has none or does not exist. */
 export const readConnections = async (store: Pick<Store, 'get'>, workspace: string): Promise<Connection[]> =>

@@ -6,8 +6,12 @@ export {
   type PlannedConnection,
   requiresManagedFunding,
 } from './connection-facts.ts';
-export { type ConnectionList, createConnectionList, readConnections } from './connection-list.ts';
-export { type ConnectionReader, createConnectionReader } from './connection-reader.ts';
+export {
+  type ConnectionList,
+  type ConnectionReader,
+  createConnectionList,
+  createConnectionReader,
+} from './connection-list.ts';
 export {
   type ConnectionChange,
   type ConnectionStore,

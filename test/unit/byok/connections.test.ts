@@ -1,6 +1,11 @@
 import fc from 'fast-check';
 import { beforeEach, describe, expect, it } from '#jest';
-import { type Connection, createConnectionReader, quoteBudget } from '../../../shared/configuration/byok/index.ts';
+import {
+  type Connection,
+  createConnectionList,
+  createConnectionReader,
+  quoteBudget,
+} from '../../../shared/configuration/byok/index.ts';
 import { GatewayError } from '../../../shared/errors/index.ts';
 import { cachedWorkspacesMax, configFreshMs } from '../../../shared/foundation/constants/index.ts';
 import { parseUsd } from '../../../shared/foundation/money/index.ts';
@@ -57,22 +62,22 @@ describe('the reader', () => {
     clock = manualClock();
   });
 
+  const stored = { provider: 'acme', policy: 'always' } as const;
   const connectionIn = (workspace: string): Connection => ({
+    ...stored,
     workspace,
-    provider: 'acme',
-    policy: 'always',
     budgetPicoUsd: null,
     sealed: undefined,
   });
 
-  const connections = {
-    read: async (workspace: string) => {
-      reads.push(workspace);
+  const store = {
+    get: async (_table: string, key: string) => {
+      reads.push(key.replace('WORKSPACE#', ''));
       if (isDown) throw new StoreUnavailable('down');
-      return [connectionIn(workspace)];
+      return { connections: [{ ...stored, budget_usd: null }] };
     },
   };
-  const reader = () => createConnectionReader({ connections, vault: vaultOn(), clock });
+  const reader = () => createConnectionReader(createConnectionList(store, clock), vaultOn());
 
   describe('the connections an instance remembers', () => {
     it('cost one read while they are fresh, for any number of callers, and one after that', async () => {
