@@ -72,10 +72,11 @@ describe('keys rotate', () => {
     expect(lines[0]).toMatch(new RegExp(`^the former key ${publicIdOf(former)} ends \\d{4}-`));
     expect(lines[1]).toBe('key ci of team (shown once):');
     expect([await statusWith(former), await statusWith(next)]).toEqual([200, 200]);
+    const shown = async () => /(\w+)/.exec((await gw('keys list')).out.split(`${publicIdOf(former)} `)[1] ?? '')?.[1];
     aheadMs += 23.9 * hourMs;
-    expect([await statusWith(former), await statusWith(next)]).toEqual([200, 200]);
+    expect([await statusWith(former), await statusWith(next), await shown()]).toEqual([200, 200, 'ending']);
     aheadMs += 0.2 * hourMs;
-    expect([await statusWith(former), await statusWith(next)]).toEqual([401, 200]);
+    expect([await statusWith(former), await statusWith(next), await shown()]).toEqual([401, 200, 'expired']);
   });
 
   it('takes name, limits and rules along, and what was spent counts on: a rotation buys no new limit', async () => {

@@ -156,7 +156,10 @@ export const keyFields: readonly Field<KeyFigures>[] = [
   { member: 'public_id', title: 'public id', value: ({ publicId }) => publicId },
   setting('status', {
     title: 'status',
-    shown: ({ status, replacedBy }) => (status === 'active' && replacedBy !== null ? 'ending' : status),
+    shown: ({ status, isExpired, replacedBy }) => {
+      if (status !== 'active') return status;
+      return isExpired ? 'expired' : replacedBy === null ? status : 'ending';
+    },
   }),
   setting('rpm', { title: 'rpm', align: 'right' }),
   setting('spend_limit_usd', { title: 'spend limit', align: 'decimal' }),

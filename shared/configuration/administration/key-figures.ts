@@ -2,7 +2,7 @@
 import { readKeySpending } from '../../accounting/holds/index.ts';
 import type { PicoUsd } from '../../foundation/money/index.ts';
 import { collect, mapParallel, parallelReads } from '../../foundation/parallel/index.ts';
-import type { KeyRecord } from '../keys/index.ts';
+import { isKeyExpired, type KeyRecord } from '../keys/index.ts';
 import type { AdministrationDependencies } from './operator-stores.ts';
 
 type Dependencies = Pick<AdministrationDependencies, 'keys' | 'clock'>;
@@ -12,6 +12,8 @@ export interface KeyFigures extends KeyRecord {
   readonly spent: PicoUsd | null;
   /** Of calls that run now; null as above. */
   readonly held: PicoUsd | null;
+  /** Its `expiresAtMs` has passed. */
+  readonly isExpired: boolean;
 }
 
 /** Every key, or those of one workspace; by workspace and name. */
@@ -24,8 +26,9 @@ export async function readKeys({ keys, clock }: Dependencies, workspace?: string
 
 export async function readFigures({ keys, clock }: Dependencies, record: KeyRecord): Promise<KeyFigures> {
   const item = (await keys.readItem(record.publicId)) ?? {};
-  const { spent, held } = readKeySpending(item, clock.nowMs()) ?? { spent: null, held: null };
-  return { ...record, spent, held };
+  const nowMs = clock.nowMs();
+  const { spent, held } = readKeySpending(item, nowMs) ?? { spent: null, held: null };
+  return { ...record, spent, held, isExpired: isKeyExpired(record, nowMs) };
 }
 
 const compare = (left: string, right: string): number => (left < right ? -1 : left > right ? 1 : 0);
