@@ -125,7 +125,7 @@ describe('the process', () => {
     withSimulator(async ({ port }) => {
       const child = spawn(process.execPath, [fileURLToPath(new URL('main.ts', folder)), '--port', String(port)]);
       const [text] = await once(child.stderr, 'data');
-      expect(`${text}`).toMatch(/^The simulator cannot start: .*EADDRINUSE.*\n$/);
+      expect(`${text}`).toMatch(/^simulator: .*EADDRINUSE.*\n$/);
       expect(await once(child, 'exit')).toEqual([1, null]);
     }));
 });
