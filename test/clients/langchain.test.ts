@@ -81,6 +81,13 @@ describe('LangChain', () => {
     expect(gateway.simulator.calls[0]?.body).toMatchObject({ response_format: { type: 'json_schema' } });
   });
 
+  it.each(providers)('gets an object by a tool that it forces, though a model of %s is to think', async (provider) => {
+    const modelKwargs = { reasoning_effort: 'high', parallel_tool_calls: false };
+    const method = { name: 'label', method: 'functionCalling' } as const;
+    const model = chat(`${provider}/thinking`, { modelKwargs }).withStructuredOutput(labelSchema, method);
+    expect(await model.invoke('A ticket')).toEqual({ label: 'text' });
+  });
+
   it.each(providers)('sends an image to a model of %s', async (provider) => {
     const content = [
       { type: 'text', text: 'What is it?' },

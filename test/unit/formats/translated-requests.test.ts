@@ -504,6 +504,19 @@ describe('thinking', () => {
     },
   );
 
+  it('with a budget is off where Converse is told by a member of Claude which tool to call', async () => {
+    const named = { type: 'function', function: { name: 'weather' } };
+    for (const choice of ['required', named]) {
+      const asked = { tools: [weather], reasoning_effort: 'high', tool_choice: choice, parallel_tool_calls: false };
+      const { additionalModelRequestFields: fields } = await sentBody('converse', asked);
+      expect(fields.tool_choice).toMatchObject({ disable_parallel_tool_use: true });
+      expect(fields.thinking).toBeUndefined();
+    }
+    const open = { tools: [weather], reasoning_effort: 'high', parallel_tool_calls: false };
+    const { additionalModelRequestFields: fields } = await sentBody('converse', open);
+    expect([fields.tool_choice.type, fields.thinking.type]).toEqual(['auto', 'enabled']);
+  });
+
   it('without a budget goes with a call that the request wants', async () => {
     const asked = { tools: [weather], reasoning_effort: 'high', tool_choice: 'required' };
     const { thinking, tool_choice } = await sentBody('messages', asked, 'claude-opus-4-6');

@@ -168,6 +168,14 @@ describe('what Bedrock refuses', () => {
       },
       /Thinking may not be enabled when tool_choice forces tool use/,
     ],
+    [
+      {
+        messages,
+        toolConfig,
+        additionalModelRequestFields: { thinking: { type: 'enabled' }, tool_choice: { type: 'any' } },
+      },
+      /Thinking may not be enabled when tool_choice forces tool use/,
+    ],
   ])('%j', async (body, message) => {
     const answer = await sendTo('echo', 'converse', body);
     expect([answer.status, answer.headers['x-amzn-errortype']]).toEqual([400, 'ValidationException']);

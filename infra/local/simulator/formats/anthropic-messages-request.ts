@@ -67,7 +67,7 @@ export function readMessages({ headers, body: received }: Received): ModelReques
   };
 }
 
-function toolChoiceOf(choice: Body['tool_choice']): ModelRequest['toolChoice'] {
+export function toolChoiceOf(choice: Body['tool_choice']): ModelRequest['toolChoice'] {
   if (choice?.type === 'tool') return { name: choice.name ?? '' };
   return choice?.type === 'any' ? 'required' : choice?.type === 'none' ? 'none' : 'auto';
 }

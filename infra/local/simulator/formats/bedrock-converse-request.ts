@@ -2,7 +2,7 @@
 import type { Received } from '../call.ts';
 import { type ModelRequest, plainRequest, type Turn } from '../model-request.ts';
 import { redactedReasoning, signatureOf } from '../signature.ts';
-import { forcedWhileThinking } from './anthropic-messages-request.ts';
+import { forcedWhileThinking, type Body as MessagesBody, toolChoiceOf } from './anthropic-messages-request.ts';
 
 interface Block {
   readonly text?: string;
@@ -36,6 +36,7 @@ interface Body {
   /** What the model's own format has beside: here that of Claude. */
   readonly additionalModelRequestFields?: {
     readonly thinking?: { readonly type?: string };
+    readonly tool_choice?: MessagesBody['tool_choice'];
     readonly output_config?: { readonly format?: { readonly schema?: unknown } };
   };
 }
@@ -51,7 +52,6 @@ export function readConverse({ body: received, fromPath }: Received): ModelReque
   const invalid = whyInvalid(body);
   if (invalid !== undefined) return invalid;
   const { messages, system = [], inferenceConfig, toolConfig, additionalModelRequestFields: more } = body;
-  const { any, tool } = toolConfig?.toolChoice ?? {};
   const schema = schemaOf(body);
   return {
     ...plainRequest,
@@ -64,12 +64,20 @@ export function readConverse({ body: received, fromPath }: Received): ModelReque
     tools: (toolConfig?.tools ?? [])
       .flatMap(({ toolSpec = [] }) => toolSpec)
       .map(({ name, inputSchema }) => ({ name, parameters: inputSchema?.json })),
-    toolChoice: tool !== undefined ? { name: tool.name } : any !== undefined ? 'required' : 'auto',
+    toolChoice: choiceOf(body),
+    isParallel: more?.tool_choice?.disable_parallel_tool_use !== true,
     outputTokensMax: inferenceConfig?.maxTokens,
     stopSequences: inferenceConfig?.stopSequences ?? [],
     output: schema === undefined ? 'text' : { schema },
     isThinking: ['enabled', 'adaptive'].includes(more?.thinking?.type ?? ''),
   };
+}
+
+/** Claude may be told in its own words, because Converse has none for one call at a time. */
+function choiceOf({ toolConfig, additionalModelRequestFields: more }: Body): ModelRequest['toolChoice'] {
+  if (more?.tool_choice !== undefined) return toolChoiceOf(more.tool_choice);
+  const { any, tool } = toolConfig?.toolChoice ?? {};
+  return tool !== undefined ? { name: tool.name } : any !== undefined ? 'required' : 'auto';
 }
 
 function schemaOf({ outputConfig, additionalModelRequestFields: more }: Body): unknown {
@@ -97,7 +105,8 @@ function turnOf(role: string, { text, image, toolUse, toolResult, reasoningConte
   };
 }
 
-function whyInvalid({ messages, toolConfig, additionalModelRequestFields: more }: Body): string | undefined {
+function whyInvalid(body: Body): string | undefined {
+  const { messages, toolConfig, additionalModelRequestFields: more } = body;
   if (!Array.isArray(messages) || messages.length === 0) {
     return '1 validation error detected: Value at messages failed to satisfy constraint: Member must not be null';
   }
@@ -111,11 +120,7 @@ function whyInvalid({ messages, toolConfig, additionalModelRequestFields: more }
   if (hasTools && toolConfig === undefined) {
     return 'The toolConfig field must be defined when using toolUse and toolResult content blocks.';
   }
-  if (
-    more?.thinking?.type === 'enabled' &&
-    toolConfig?.toolChoice !== undefined &&
-    !('auto' in toolConfig.toolChoice)
-  ) {
+  if (more?.thinking?.type === 'enabled' && choiceOf(body) !== 'auto') {
     return `The model returned the following errors: ${forcedWhileThinking}`;
   }
   return messages.map((message, index) => whyInvalidMessage(message, index, messages)).find((why) => why !== undefined);

@@ -42,8 +42,8 @@ const bound: Readonly<Record<TranslatedApi, (body: JsonText, target: CallTarget)
     const inference = readObject(body, 'inferenceConfig');
     const maxTokens = atMost(inference.maxTokens, target.boundTokens);
     const fields = readObject(body, 'additionalModelRequestFields');
-    const { thinking, reasoningConfig } = fields;
-    const isImpossible = () => isForced(body) || goesOnWithoutThinking(body);
+    const { thinking, reasoningConfig, tool_choice: claudes } = fields;
+    const isImpossible = () => isForced(body, claudes) || goesOnWithoutThinking(body);
     // Nova takes no bound at high effort, so it does not get that effort.
     const isUnbounded = inference.maxTokens === undefined && isJsonObject(reasoningConfig);
     const changed = {
@@ -102,7 +102,9 @@ function forcedChoice(body: JsonText, { toolChoice, wantsJson }: CallTarget): Js
   return toolChoice?.type === 'tool' ? { type: 'tool', name: toolChoice.toolName } : undefined;
 }
 
-function isForced(body: JsonText): boolean {
+/** `claudes`: how Claude is told, where only one tool may be called at once. */
+function isForced(body: JsonText, claudes: unknown): boolean {
+  if (isJsonObject(claudes)) return claudes.type !== 'auto';
   const config = findMember(body, 'toolConfig');
   const choice = config === undefined ? undefined : findMember(body, 'toolChoice', config);
   return choice !== undefined && findMember(body, 'auto', choice) === undefined;
