@@ -2,9 +2,8 @@
 import type { CreditSummary } from '../../accounting/credit/index.ts';
 import { formatUsd, type PicoUsd } from '../../foundation/money/index.ts';
 import { mapParallel, parallelReads } from '../../foundation/parallel/index.ts';
-import { StoreUnavailable } from '../../storage/store/index.ts';
 import type { WorkspaceDocument } from '../workspaces/index.ts';
-import { ChangeFailed } from './change-failed.ts';
+import { ChangeFailed, refuseUnanswered } from './change-failed.ts';
 import type { AdministrationDependencies } from './operator-stores.ts';
 import { accountOf, readWorkspace, readWorkspaces } from './workspaces.ts';
 
@@ -42,12 +41,8 @@ export async function addCredit(
 ): Promise<WorkspaceCredit & { readonly change: 'added' | 'unchanged' }> {
   const document = await readWorkspace(deps, workspace);
   const addition = { workspace, shards: document.credit_shards, amount, id, nowMs: deps.clock.nowMs() };
-  const result = await deps.credit.add(addition).catch((cause: unknown) => {
-    if (!(cause instanceof StoreUnavailable)) throw cause;
-    throw new ChangeFailed('unanswered', `the store gave no answer; repeat with --id ${id}, which adds once`, {
-      cause,
-    });
-  });
+  const unanswered = refuseUnanswered(`repeat with --id ${id}, which adds once`);
+  const result = await deps.credit.add(addition).catch(unanswered);
   if (result === 'absent') {
     throw new ChangeFailed('absent', `workspace ${workspace} has no credit account: apply its gateway file again`);
   }

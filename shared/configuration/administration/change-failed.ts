@@ -1,3 +1,4 @@
+import { StoreUnavailable } from '../../storage/store/index.ts';
 /**
  * absent       what should be changed is not there
  * taken        another one has the name
@@ -17,3 +18,15 @@ export class ChangeFailed extends Error {
     this.failure = failure;
   }
 }
+
+/** Of a write that the store may have done although it gave no answer. */
+export const refuseUnanswered =
+  (advice: string) =>
+  (cause: unknown): never => {
+    if (!(cause instanceof StoreUnavailable)) throw cause;
+    throw new ChangeFailed('unanswered', `the store gave no answer; ${advice}`, { cause });
+  };
+
+/** Of a new key: its text was shown to no caller, so that it can only be revoked. */
+export const refuseUnansweredKey = (list: 'keys' | 'operators', publicId: string) =>
+  refuseUnanswered(`should ${list} list show ${publicId}, revoke it: its text is lost`);

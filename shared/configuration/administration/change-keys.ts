@@ -1,8 +1,8 @@
 // Making, changing and revoking API keys. Only what makes a key knows its text.
 import { holdsName, type KeyRecord, type KeyWrite, newApiKey } from '../keys/index.ts';
-import { ChangeFailed } from './change-failed.ts';
+import { ChangeFailed, refuseUnansweredKey } from './change-failed.ts';
 import { type KeyFigures, readFigures } from './key-figures.ts';
-import { checkKeyRules, claimKeyName, type KeyChanges, refuseUnanswered } from './key-rules.ts';
+import { checkKeyRules, claimKeyName, type KeyChanges } from './key-rules.ts';
 import type { AdministrationDependencies } from './operator-stores.ts';
 import { readWorkspace } from './workspaces.ts';
 
@@ -26,7 +26,7 @@ export async function createKey(deps: Dependencies, wanted: WantedNewKey): Promi
   const { text, publicId, secretSha256 } = newApiKey(deps.randomness);
   await claimKeyName(deps, { ...wanted, publicId });
   const record = { ...wanted, publicId, secretSha256, status: 'active' } as const;
-  await deps.keys.write(record).catch(refuseUnanswered(publicId));
+  await deps.keys.write(record).catch(refuseUnansweredKey('keys', publicId));
   return { publicId, text };
 }
 

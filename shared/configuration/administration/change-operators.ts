@@ -1,9 +1,8 @@
 // Who may open the management interface and the console. Made and revoked by the command line and by a local start alone.
 
 import { collect } from '../../foundation/parallel/index.ts';
-import { StoreUnavailable } from '../../storage/store/index.ts';
 import { newApiKey, type OperatorRecord } from '../keys/index.ts';
-import { ChangeFailed } from './change-failed.ts';
+import { ChangeFailed, refuseUnansweredKey } from './change-failed.ts';
 import type { NewKey } from './change-keys.ts';
 import type { AdministrationDependencies } from './operator-stores.ts';
 
@@ -24,11 +23,7 @@ export async function createOperator(deps: Dependencies, name: string): Promise<
   }
   const { text, publicId, secretSha256 } = newApiKey(deps.randomness);
   const record = { publicId, name, status: 'active', secretSha256, createdAtMs: deps.clock.nowMs() } as const;
-  await deps.operators.write(record).catch((cause: unknown) => {
-    if (!(cause instanceof StoreUnavailable)) throw cause;
-    const advice = `should operators list show ${publicId}, revoke it: its text is lost`;
-    throw new ChangeFailed('unanswered', `the store gave no answer; ${advice}`, { cause });
-  });
+  await deps.operators.write(record).catch(refuseUnansweredKey('operators', publicId));
   return { publicId, text };
 }
 

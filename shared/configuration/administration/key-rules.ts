@@ -1,6 +1,5 @@
 // What holds of every key that is made or changed: its name means it alone, it has not ended, its models exist.
 import { collect } from '../../foundation/parallel/index.ts';
-import { StoreUnavailable } from '../../storage/store/index.ts';
 import { holdersOf, isKeyExpired, type KeySettings, type NamedKey } from '../keys/index.ts';
 import { ChangeFailed } from './change-failed.ts';
 import type { AdministrationDependencies } from './operator-stores.ts';
@@ -38,13 +37,4 @@ export async function claimKeyName(
     'taken',
     `${name} is taken in ${workspace} by the active key ${holder}: give another name, rotate that key (keys rotate ${name} --workspace ${workspace}) or revoke it`,
   );
-}
-
-/** Of a new key: its text was shown to no caller, so that it can only be revoked. */
-export function refuseUnanswered(publicId: string): (error: unknown) => never {
-  return (cause) => {
-    if (!(cause instanceof StoreUnavailable)) throw cause;
-    const advice = `should keys list show ${publicId}, revoke it: its text is lost`;
-    throw new ChangeFailed('unanswered', `the store gave no answer; ${advice}`, { cause });
-  };
 }

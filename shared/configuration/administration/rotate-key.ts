@@ -2,9 +2,9 @@
 import { carriedSpending } from '../../accounting/holds/index.ts';
 import { collect } from '../../foundation/parallel/index.ts';
 import { holdersOf, type KeyRecord, newApiKey } from '../keys/index.ts';
-import { ChangeFailed } from './change-failed.ts';
+import { ChangeFailed, refuseUnansweredKey } from './change-failed.ts';
 import type { NewKey } from './change-keys.ts';
-import { checkKeyRules, refuseUnanswered } from './key-rules.ts';
+import { checkKeyRules } from './key-rules.ts';
 import type { AdministrationDependencies } from './operator-stores.ts';
 
 type Dependencies = Pick<AdministrationDependencies, 'keys' | 'catalogues' | 'clock' | 'randomness'>;
@@ -40,7 +40,7 @@ export async function rotateKey(deps: Dependencies, rotation: Rotation): Promise
   if ((await keys.claimName(successor, nowMs, former.publicId)) !== publicId) throw atTheSameMoment(rotation);
   // The successor first: a rotation that breaks off takes no key away.
   const counters = carriedSpending((await keys.readItem(former.publicId)) ?? {});
-  await keys.write(successor, counters).catch(refuseUnanswered(publicId));
+  await keys.write(successor, counters).catch(refuseUnansweredKey('keys', publicId));
   const endsAtMs = Math.min(nowMs + graceMs, former.expiresAtMs ?? Number.POSITIVE_INFINITY);
   // The new key is there and its text is known nowhere else: it is handed out all the same.
   const isReplaced = await keys.replace(former.publicId, publicId, endsAtMs).catch(() => undefined);
