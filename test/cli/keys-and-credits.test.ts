@@ -157,7 +157,7 @@ describe('keys', () => {
     const applied = await operate(`apply -f ${local.write('taken.yaml', given)} ${local.option}`);
     expect(applied).toMatchObject({
       code: 1,
-      error: expect.stringContaining(
+      out: expect.stringContaining(
         `workspaces[0].keys[0].name: "single" is already taken in team by the active key ${public_id}`,
       ),
     });
@@ -183,7 +183,8 @@ describe('keys', () => {
     expect(active).toHaveLength(1);
     const failed = results.filter(({ code }) => code !== 0);
     expect(failed).toHaveLength(lines.length - 1);
-    for (const { error } of failed) expect(error).toMatch(/raced"? is (already )?taken in team by the (active )?key/);
+    for (const { out, error } of failed)
+      expect(out + error).toMatch(/raced"? is (already )?taken in team by the (active )?key/);
   });
 
   it.each([
