@@ -27,7 +27,7 @@ const ask = (
   content: Anthropic.MessageParam['content'],
   more: Partial<Anthropic.MessageCreateParamsNonStreaming> = {},
 ) => ({
-  model: 'acme/echo',
+  model: 'messages/echo',
   max_tokens: 1_000,
   messages: [{ role: 'user' as const, content }],
   ...more,
@@ -51,7 +51,9 @@ describe('the stock Anthropic client', () => {
   });
 
   it('gets a stream of thinking and text, put together as the provider sent it', async () => {
-    const stream = client.messages.stream(ask('Hello', { model: 'acme/reasoning', thinking: { type: 'adaptive' } }));
+    const stream = client.messages.stream(
+      ask('Hello', { model: 'messages/reasoning', thinking: { type: 'adaptive' } }),
+    );
     const names: string[] = [];
     for await (const { type } of stream) names.push(type);
     const message = await stream.finalMessage();
@@ -120,7 +122,7 @@ describe('the stock Anthropic client', () => {
   });
 
   it('gets a stream that broke as an error with the code of the gateway, and does not come back', async () => {
-    const stream = client.messages.stream(ask('Hello', { model: 'acme/broken' }));
+    const stream = client.messages.stream(ask('Hello', { model: 'messages/broken' }));
     const error = await stream.finalMessage().catch((reason: unknown) => reason);
     expect(error).toBeInstanceOf(Anthropic.APIError);
     expect(error).toMatchObject({ type: 'api_error', errorCode: 'no_available_provider' });

@@ -77,7 +77,7 @@ describe.each(cells)('$name below $base at a provider of $provider', ({ name, ba
     expect(text).toContain('The tools answered “sunny” and “sunny”');
   });
 
-  it('calls tools after thinking, and gets an object of its schema after their results', async () => {
+  it('calls tools and then gets an object of its schema, with thinking asked for', async () => {
     const { text, asked } = await client().tools(echo, { labelled: true, effort: 'high' });
     expect(asked).toContainEqual({ city: 'text' });
     expect(JSON.parse(text)).toEqual({ label: 'text' });
