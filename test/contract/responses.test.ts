@@ -224,6 +224,7 @@ describe('the interface of Responses', () => {
     gateway.simulator.clear();
     expect(await postJson({ model: 'acme/request', provider, store: true })).toMatchObject({
       error: 'data_policy_loosening_forbidden',
+      message: 'store lets a provider keep the call, which zdr rules out.',
     });
     expect(gateway.simulator.calls).toEqual([]);
   });

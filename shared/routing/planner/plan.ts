@@ -79,7 +79,7 @@ function readConditions(request: RoutedRequest, facts: PlanFacts): readonly Cond
         servesClient(candidate) && choice.admits(candidate.provider.id) && isEnabled(candidate) && isPaid(candidate),
     },
     {
-      refuse: () => fail('data_policy_loosening_forbidden', { param: loosening }),
+      refuse: () => failLoosening(loosening, needs.storingMember),
       keeps: () => loosening === undefined,
     },
     {
@@ -121,6 +121,13 @@ const failUnconfigured = (left: readonly Candidate[]): GatewayError => {
 };
 
 const isEnabled = ({ provider }: Candidate): boolean => provider.status === 'enabled';
+
+/** Where the request itself asks for zdr, the workspace need not enforce anything. */
+const failLoosening = (member: string | undefined, storing: string | undefined): GatewayError =>
+  fail('data_policy_loosening_forbidden', {
+    param: member,
+    ...(member === storing ? { message: `${storing} lets a provider keep the call, which zdr rules out.` } : {}),
+  });
 
 const failUnserved = ({ model, interfaceId, memberOfModel }: RoutedRequest): GatewayError =>
   fail('model_not_routable', {
