@@ -183,43 +183,6 @@ describe('the recorder', () => {
     expect(countsIn(updates)).toBe(40);
   });
 
-  it('writes every call, however many writes follow each other', async () => {
-    const { store, updates, answerAll } = heldStore();
-    const { recorder } = start(store);
-    const flushes: Promise<void>[] = [];
-    for (let round = 1; round <= 5; round += 1) {
-      recorder.record(call);
-      flushes.push(recorder.flush());
-      recorder.record(call);
-      flushes.push(recorder.flush());
-      answerAll();
-      await flushes.at(-2);
-      await gatheredWrite();
-      answerAll();
-      await flushes.at(-1);
-    }
-    expect(countsIn(updates)).toBe(10);
-  });
-
-  it('writes nothing for a flush with nothing noted', async () => {
-    const { store, updates } = heldStore();
-    await start(store).recorder.flush();
-    expect(updates).toEqual([]);
-  });
-
-  it('waits in flush for the write that carries the call, though another flush began it', async () => {
-    const { store, answerAll } = heldStore();
-    const { recorder } = start(store);
-    recorder.record(call);
-    const flushes = [recorder.flush(), recorder.flush()];
-    let ended = 0;
-    for (const flush of flushes) void flush.then(() => (ended += 1));
-    await Promise.resolve();
-    expect(ended).toBe(0);
-    answerAll();
-    await Promise.all(flushes);
-  });
-
   it('loses the counts of a failed write, tells the log, rejects no caller and counts on', async () => {
     const { store, updates, answerAll } = heldStore();
     const { recorder, failures } = start(store);
