@@ -1,16 +1,26 @@
 import { afterAll, beforeAll, describe, expect, it } from '#jest';
+import { createApiKey, parseApiKey } from '../../shared/configuration/keys/index.ts';
+import { systemRandomness } from '../../shared/foundation/ids/index.ts';
 import { expectError } from '../support/expect-error.ts';
 import { newKey } from '../support/gateway-file.ts';
 import { type Harness, hello, startHarness } from '../support/harness.ts';
 
 describe('a key', () => {
   let gateway: Harness;
-  const revoked = newKey();
+  const [revoked, expired] = [newKey(), newKey()];
 
   beforeAll(async () => {
     gateway = await startHarness({
       models: { 'acme/echo': [{ provider: 'acme', upstream: 'echo' }] },
-      moreWorkspaces: [{ id: 'gone', keys: [{ name: 'old', key: revoked, status: 'revoked' }] }],
+      moreWorkspaces: [
+        {
+          id: 'gone',
+          keys: [
+            { name: 'old', key: revoked, status: 'revoked' },
+            { name: 'over', key: expired, expires_at: '2020-01-01' },
+          ],
+        },
+      ],
     });
   });
   afterAll(() => gateway.stop());
@@ -60,6 +70,12 @@ describe('a key', () => {
     await expectError(await post(`Bearer ${newKey()}`, '{"model":'), 401, 'UNAUTHORIZED');
   });
 
+  it('that has expired is UNAUTHORIZED on plain calls and on the model list', async () => {
+    await expectError(await post(`Bearer ${expired}`), 401, 'UNAUTHORIZED');
+    await expectError(await gateway.get('/models', { authorization: `Bearer ${expired}` }), 401, 'UNAUTHORIZED');
+    expect(gateway.simulator.calls).toHaveLength(0);
+  });
+
   it('that is revoked is UNAUTHORIZED on plain calls and on the model list', async () => {
     await expectError(await post(`Bearer ${revoked}`), 401, 'UNAUTHORIZED');
     await expectError(await post(`Bearer ${revoked}`, 'not even JSON'), 401, 'UNAUTHORIZED');
@@ -89,9 +105,18 @@ describe('a key', () => {
   });
 
   it('of another secret under a known public id is refused', async () => {
+    const digits = [...'0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz'];
     const [, , publicId = ''] = gateway.key.split('-');
-    const stranger = newKey();
-    const forged = `sk-gw-${publicId}-${stranger.split('-')[3]}`;
+    // Drawn: the public id of the key, then any secret. Its checksum is right.
+    const forged = createApiKey({
+      ...systemRandomness,
+      bytes: (length) =>
+        length === publicId.length
+          ? Buffer.from([...publicId].map((digit) => digits.indexOf(digit)))
+          : systemRandomness.bytes(length),
+    });
+    expect(parseApiKey(forged)?.publicId).toBe(publicId);
     await expectError(await post(`Bearer ${forged}`), 401, 'UNAUTHORIZED');
+    await expectError(await gateway.get('/models', { authorization: `Bearer ${forged}` }), 401, 'UNAUTHORIZED');
   });
 });
