@@ -24,9 +24,8 @@ export interface EmulatorOptions {
 export async function startEmulator({ program, variablesOf }: EmulatorOptions): Promise<Emulator> {
   const port = await freePort();
   const url = `http://${host}:${port}`;
-  const variables = { PATH: `${dirname(process.execPath)}:${process.env.PATH ?? ''}`, ...variablesOf(port) };
-  const settings = Object.entries(variables).map(([name, value]) => `${name}=${value}`);
-  const child = spawnBoundChild('/usr/bin/env', [...settings, program]);
+  const path = `${dirname(process.execPath)}:${process.env.PATH ?? ''}`;
+  const child = spawnBoundChild(program, [], { env: { ...process.env, PATH: path, ...variablesOf(port) } });
   const written: string[] = [];
   for (const pipe of [child.process.stdout, child.process.stderr]) {
     pipe?.on('data', (chunk: Buffer) => void written.push(chunk.toString('utf8')));

@@ -63,10 +63,9 @@ export async function startFunction({ bundle, client, variables }: FunctionOptio
   });
   await once(server.listen(0, host), 'listening');
   const address = `${host}:${(server.address() as AddressInfo).port}`;
-  const settings = Object.entries({ ...environmentOf(bundle, address), ...variables });
   // Nothing else of this terminal's environment: Lambda would not have it either.
-  const options = ['-i', ...settings.map(([name, value]) => `${name}=${value}`), process.execPath, client];
-  const child = spawnBoundChild('/usr/bin/env', [...options, 'index.handler']);
+  const env = { ...environmentOf(bundle, address), ...variables };
+  const child = spawnBoundChild(process.execPath, [client, 'index.handler'], { env });
   const written: string[] = [];
   for (const pipe of [child.process.stdout, child.process.stderr]) {
     pipe?.on('data', (chunk: Buffer) => void written.push(chunk.toString('utf8')));

@@ -2,9 +2,9 @@
 import {
   CloudWatchClient,
   DescribeAlarmHistoryCommand,
-  DescribeAlarmsCommand,
   GetMetricStatisticsCommand,
   type MetricAlarm,
+  paginateDescribeAlarms,
   SetAlarmStateCommand,
 } from '@aws-sdk/client-cloudwatch';
 import { GetSecretValueCommand, SecretsManagerClient } from '@aws-sdk/client-secrets-manager';
@@ -56,14 +56,10 @@ export function openDeployedStage({ stage, outputs, shell, clock, confirm }: Sta
   /** One that notifies the topic; of those, one that does not ring now. */
   async function findAlarm(topic: string): Promise<string> {
     const found: MetricAlarm[] = [];
-    let token: string | undefined;
-    do {
-      const { MetricAlarms = [], NextToken } = await cloudWatch.send(
-        new DescribeAlarmsCommand({ AlarmNamePrefix: apiStackName(stage), NextToken: token }),
-      );
+    const query = { AlarmNamePrefix: apiStackName(stage) };
+    for await (const { MetricAlarms = [] } of paginateDescribeAlarms({ client: cloudWatch }, query)) {
       found.push(...MetricAlarms.filter(({ AlarmActions = [] }) => AlarmActions.includes(topic)));
-      token = NextToken;
-    } while (token !== undefined);
+    }
     const name = found.find(({ StateValue }) => StateValue !== 'ALARM')?.AlarmName;
     if (name === undefined) {
       throw new Error(found.length === 0 ? `no alarm notifies ${topic}` : 'every alarm of the stage rings already');
