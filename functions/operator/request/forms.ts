@@ -1,24 +1,20 @@
 // The forms of values that several requests take. Each message says what to write; the value itself is never repeated.
 import * as z from 'zod/mini';
 import { matching } from '../../../shared/configuration/administration/index.ts';
+import { readDuration } from '../../../shared/foundation/time/index.ts';
 
 export const anyText = z.string().check(z.minLength(1), z.maxLength(160));
 
-const unitMs = { s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 } as const;
-const sinceForm = /^(\d{1,5})([smhd])$/;
-const dayMs = unitMs.d;
+const dayMs = 86_400_000;
 /** As long as call records are kept. */
 export const sinceDaysMax = 90;
 
-const lengthOf = (text: string): number => {
-  const [, count = '', unit = 's'] = sinceForm.exec(text) ?? [];
-  return Number(count) * unitMs[unit as keyof typeof unitMs];
-};
+const lengthOf = (text: string): number => readDuration(text, ['s', 'm', 'h', 'd']) ?? 0;
 
 /** A length of time before now, as milliseconds. */
 export const sinceParameter = z._default(
   z.pipe(
-    matching(sinceForm, 'a length of time such as 90s, 15m, 24h or 7d').check(
+    matching(/^\d{1,5}[smhd]$/, 'a length of time such as 90s, 15m, 24h or 7d').check(
       z.refine((text) => lengthOf(text) > 0 && lengthOf(text) <= sinceDaysMax * dayMs, {
         error: `must be more than nothing and at most ${sinceDaysMax}d`,
       }),

@@ -3,6 +3,7 @@ import { isUtcDay } from '../../../shared/accounting/call-records/index.ts';
 import { keyNameText, parseApiKey } from '../../../shared/configuration/keys/index.ts';
 import { idPattern } from '../../../shared/foundation/constants/index.ts';
 import { type PicoUsd, parseUsd } from '../../../shared/foundation/money/index.ts';
+import { readDuration } from '../../../shared/foundation/time/index.ts';
 import { readTags, type Tags } from '../../../shared/protocol/wire/index.ts';
 
 /** The line cannot be run. Its message never repeats a value: it may be a secret in the wrong place. */
@@ -90,29 +91,26 @@ export const readChoice =
     throw new UsageError(`${name} is one of ${choices.join(', ')}`);
   };
 
-const unitMs = { ms: 1, s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 } as const;
 /** Call records are kept 90 days; where they are kept longer, a year is enough for one report. */
 const sinceDaysMax = 366;
+const dayMs = 86_400_000;
 
 /** `7d`, `12h`, `15m`, `90s`, `500ms` in milliseconds. Undefined: no length of time. */
-export function readDuration(text: string): number | undefined {
-  const [, count, unit] = /^(\d{1,6})(ms|[smhd])$/.exec(text) ?? [];
-  return count === undefined ? undefined : Number(count) * unitMs[unit as keyof typeof unitMs];
-}
+export const readTime = (text: string): number | undefined => readDuration(text, ['ms', 's', 'm', 'h', 'd']);
 
 /** A length of time in milliseconds. */
 export function readLength(name: string, text: string): number {
-  const lengthMs = readDuration(text);
+  const lengthMs = readTime(text);
   if (lengthMs === undefined) throw new UsageError(`${name} is a length of time: 500ms, 5s, 1m`);
   return lengthMs;
 }
 
 /** Epoch milliseconds. Throws UsageError for anything else than `7d`, `12h`, `15m`, `90s` or `2026-11-01`, and for more than a year. */
 export function readSince(name: string, text: string, nowMs: number): number {
-  const sinceMs = isUtcDay(text) ? Date.parse(`${text}T00:00:00Z`) : nowMs - (readDuration(text) ?? Number.NaN);
+  const sinceMs = isUtcDay(text) ? Date.parse(`${text}T00:00:00Z`) : nowMs - (readTime(text) ?? Number.NaN);
   if (Number.isNaN(sinceMs))
     throw new UsageError(`${name} is a length of time or a day of UTC: 7d, 12h, 15m, 90s, 2026-11-01`);
   if (sinceMs > nowMs) throw new UsageError(`${name} lies in the future`);
-  if (nowMs - sinceMs > sinceDaysMax * unitMs.d) throw new UsageError(`${name} is at most ${sinceDaysMax} days back`);
+  if (nowMs - sinceMs > sinceDaysMax * dayMs) throw new UsageError(`${name} is at most ${sinceDaysMax} days back`);
   return sinceMs;
 }

@@ -5,7 +5,7 @@ import type { KeyChanges } from '../../../shared/configuration/administration/in
 import { isKeyExpired } from '../../../shared/configuration/keys/index.ts';
 import { formatUsd, type PicoUsd } from '../../../shared/foundation/money/index.ts';
 import { type Tags, tagsMax } from '../../../shared/protocol/wire/index.ts';
-import { readChoice, readDuration, readMoreTags, readOrNone, UsageError } from '../args/option-values.ts';
+import { readChoice, readMoreTags, readOrNone, readTime, UsageError } from '../args/option-values.ts';
 import type { Session } from '../args/session.ts';
 
 /** What is left out stays, or has its default. */
@@ -26,7 +26,7 @@ export const expiresForm = '2027-01-01, 2027-01-01T12:00:00Z, or a length of tim
 const instantShape = /^\d{4}-\d\d-\d\d(T\d\d:\d\d(:\d\d(\.\d{1,3})?)?(Z|[+-]\d\d:\d\d))?$/;
 
 export const readExpires = readOrNone((name: string, text: string): Expiry => {
-  const inMs = readDuration(text);
+  const inMs = readTime(text);
   if (inMs !== undefined) return { inMs };
   const atMs = instantShape.test(text) ? Date.parse(text) : Number.NaN;
   if (Number.isNaN(atMs)) throw new UsageError(`${name} is ${expiresForm}`);

@@ -1,7 +1,7 @@
 // `keys rotate`: a second key beside the first, which ends when every client had the time to take the new one.
 import { rotateKey } from '../../../shared/configuration/administration/index.ts';
 import type { CommandLine } from '../args/command-line.ts';
-import { readDuration, readId, readKeyName, UsageError } from '../args/option-values.ts';
+import { readId, readKeyName, readTime, UsageError } from '../args/option-values.ts';
 import type { Outcome, Session } from '../args/session.ts';
 import { isoTime } from '../output/format.ts';
 import { openAdministration } from '../target/stores.ts';
@@ -27,7 +27,7 @@ export function addRotate(keys: CommandLine): void {
 }
 
 function readGrace(name: string, text: string): number {
-  const graceMs = readDuration(text);
+  const graceMs = readTime(text);
   if (graceMs !== undefined && graceMs <= graceMaxMs) return graceMs;
   throw new UsageError(`${name} is a length of time of at most a year: 90s, 15m, 24h, 7d`);
 }

@@ -1,9 +1,10 @@
 // What a function of the gateway file makes of the stored one. Pure. What the file leaves out stays: status, active revision,
 // and revisions that it does not name. An activated revision never changes and never becomes a draft again.
+import { readDuration } from '../../foundation/time/index.ts';
 import type { FunctionDocument } from './function-document.ts';
 import { type FunctionRecord, type RevisionRecord, revisionsMax } from './function-record.ts';
 import { contentOf, type DeclaredRevision, type RevisionText, toText } from './revision-content.ts';
-import { activateRevision, durationMs } from './transitions.ts';
+import { activateRevision } from './transitions.ts';
 
 export interface ApplyPlan {
   readonly record: FunctionRecord;
@@ -62,7 +63,7 @@ const newDraft = (declared: DeclaredRevision, { textSha256, contentSha256 }: Rev
   id: declared.id,
   state: 'draft',
   expiresAtMs: declared.expires_at === null ? null : Date.parse(declared.expires_at),
-  validForMs: declared.valid_for === null ? null : durationMs(declared.valid_for),
+  validForMs: readDuration(declared.valid_for ?? '', ['m', 'h', 'd', 'w']) ?? null,
   hasCases: declared.cases.length > 0,
   qualifiedAtMs: null,
   activatedAtMs: null,

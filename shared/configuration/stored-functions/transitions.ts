@@ -7,16 +7,6 @@
 // Nothing leads back to a draft. Expiry is no write: readers compare the time.
 import type { FunctionRecord, RevisionRecord } from './function-record.ts';
 
-const unitMs = { m: 60_000, h: 3_600_000, d: 86_400_000, w: 604_800_000 } as const;
-
-/** `30d` in milliseconds. */
-export function durationMs(written: string): number {
-  const unit = unitMs[written.at(-1) as keyof typeof unitMs];
-  const count = Number(written.slice(0, -1));
-  if (unit === undefined || !Number.isInteger(count)) throw new Error(`${written} is no length of time such as 30d`);
-  return count * unit;
-}
-
 /** The time counts up to, not including, the end. */
 export const isExpired = ({ expiresAtMs }: Pick<RevisionRecord, 'expiresAtMs'>, nowMs: number): boolean =>
   expiresAtMs !== null && nowMs >= expiresAtMs;

@@ -1,0 +1,9 @@
+// Lengths of time as people write them: a whole number and a unit.
+const unitMs = { ms: 1, s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000, w: 604_800_000 } as const;
+
+/** `90s`, `24h`, `30d` in milliseconds. Undefined: no such length, or one in another unit than these. */
+export function readDuration(written: string, units: readonly (keyof typeof unitMs)[]): number | undefined {
+  const [, count, unit] = /^(\d{1,6})([a-z]{1,2})$/.exec(written) ?? [];
+  const known = units.find((one) => one === unit);
+  return known === undefined ? undefined : Number(count) * unitMs[known];
+}
