@@ -56,13 +56,14 @@ const gatewayErrors: GuideOf<typeof errorFamilies.gateway> = {
   },
   UNAUTHORIZED: {
     cause: 'The API key is missing, malformed, unknown, revoked or expired.',
-    solution: 'Send `Authorization: Bearer sk-gw-…` with nothing after the key. Operators make a new key.',
+    solution:
+      'Send `Authorization: Bearer sk-gw-…` with nothing after the key (for Messages `x-api-key: sk-gw-…` will do). Operators make a new key.',
   },
   PAYMENT_REQUIRED: {
     cause:
       "The worst case of the call is more than the workspace's credit, its spend limit or, on a plain call, the key's spend limit still covers. Other calls that run hold their part.",
     solution:
-      'Set a smaller `max_tokens`, or ask the operator for credit or a higher limit: `message` names both amounts.',
+      'Set a smaller `max_tokens` (on Responses `max_output_tokens`), or ask the operator for credit or a higher limit: `message` names both amounts.',
   },
   price_cap_exceeded: {
     cause: 'Every provider that could serve the call costs more than `provider.max_price`.',
