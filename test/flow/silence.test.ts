@@ -200,7 +200,8 @@ describe('a provider after its first output', () => {
       clock.advance(idleMs - 1);
       clock.forget();
       outgoing.write(bytes);
-      await clock.waitsFor((delayMs) => delayMs === idleMs);
+      // A stream that was cut ends.
+      await Promise.race([clock.waitsFor((delayMs) => delayMs === idleMs), text]);
     };
     return { text, rest, outgoing, sendLate };
   }

@@ -19,7 +19,8 @@ const upstreams: Readonly<Record<Api, readonly [string, string]>> = {
   converse: ['eu.anthropic.claude-sonnet-4-5-20250929-v1:0', 'amazon.nova-2-lite-v1:0'],
   'generate-content': ['gemini-2.5-flash', 'gemini-3-pro-preview'],
 };
-const behaviours = ['echo', 'fenced-json', 'invalid-json', 'invalid-json-once', 'error-500'];
+const beyondAll = 'usage:1000000000:1000000000';
+const behaviours = ['echo', 'fenced-json', 'invalid-json', 'invalid-json-once', 'error-500', beyondAll];
 /** How the schema goes out. */
 const ways = ['as-schema', 'as-tool'] as const;
 const upstreamOf = (api: Api, way: (typeof ways)[number], behaviour: string) =>
@@ -161,6 +162,16 @@ describe.each(apis)('a provider of %s', (api) => {
       expect(holds).toEqual([BigInt(held) * 2_000_000n]);
       const sent = gateway.simulator.calls.map(({ body }) => sentBounds[api](body));
       expect(sent).toEqual([[held, place === 0 ? budget : undefined]]);
+    }
+  });
+
+  it('that reports more than a call can have used is paid the context and the bound, streamed too', async () => {
+    const asked = hello(`${api}/as-schema/${beyondAll}`, { max_tokens: 77 });
+    for (const stream of [false, true]) {
+      const { paid, result } = await paidFor(async () =>
+        (await gateway.post({ ...asked, stream, usage: { include: true } })).text(),
+      );
+      expect([paid, result.includes('"estimated":true')]).toEqual([(128_000n + 2n * 77n) * 1_000_000n, true]);
     }
   });
 
