@@ -33,6 +33,8 @@ export interface TableReaders
   readonly functionList: FunctionList;
   readonly statistics: StatisticsReader;
   readonly originSecretHashes: readonly string[];
+  /** Of all functions of the process. */
+  readonly settling: Set<Promise<void>>;
 }
 
 export interface TableReadersOptions {
@@ -70,5 +72,6 @@ export function createTableReaders(options: TableReadersOptions): TableReaders {
     functionList: createFunctionList({ store, clock }),
     statistics: createStatisticsReader({ store, clock, onFailure }),
     originSecretHashes,
+    settling: new Set(),
   };
 }

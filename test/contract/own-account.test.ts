@@ -1,5 +1,6 @@
 // What a key may see of itself: its limits, the credit of its workspace, one of its calls.
 import { afterAll, beforeAll, describe, expect, it } from '#jest';
+import { createOperator } from '../../shared/configuration/administration/index.ts';
 import { parseApiKey } from '../../shared/configuration/keys/index.ts';
 import { StoreUnavailable } from '../../shared/storage/store/index.ts';
 import { expectError } from '../support/expect-error.ts';
@@ -85,16 +86,22 @@ async function openHeld() {
 }
 
 describe('what a call leaves behind', () => {
-  it('is there for the client that asks as soon as it has its answer: its record, its cost', async () => {
+  it('is there for the client that asks as soon as it has its answer, and for an operator: its record, its cost', async () => {
+    const { text: ada } = await createOperator(gateway.composition, 'ada');
     const { held, release } = await openHeld();
     const answer = await held.post(hello('acme/echo'), as(asking));
     await answer.text();
     const id = answer.headers.get('x-request-id');
-    const paths = [`/generation?id=${id}`, '/credits'];
-    const reading = Promise.all(paths.map(async (path) => (await held.get(path, as(asking))).json()));
+    const paths = [
+      [`/generation?id=${id}`, asking] as const,
+      ['/credits', asking] as const,
+      [`/manage/calls/${id}`, ada] as const,
+    ];
+    const reading = Promise.all(paths.map(async ([path, key]) => (await held.get(path, as(key))).json()));
     for (let round = 0; round < 20; round++) await fetch(new URL('/health', held.url));
     release();
-    expect(await reading).toMatchObject([{ data: { id, cost_usd: '0.002' } }, { data: { total_usage: '0.002' } }]);
+    const [call, credit] = [{ id, cost_usd: '0.002' }, { total_usage: '0.002' }];
+    expect(await reading).toMatchObject([{ data: call }, { data: credit }, { data: call }]);
     await held.settled();
   });
 });

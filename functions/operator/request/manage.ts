@@ -24,6 +24,8 @@ export const manage =
   (deps: OperatorDependencies, work: Work): Endpoint =>
   async (http, scope) => {
     const operator = await identifyOperator(deps, http, scope);
+    // What is shown holds the calls that have their answer; a change waits for none.
+    if (http.method === 'GET') await scope.earlierSettled();
     const { query } = http;
     const { pathParameters } = scope;
     const asked = { operator, query, pathParameters, http, tellChange: tellChangeIn(scope) };

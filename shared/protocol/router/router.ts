@@ -31,6 +31,8 @@ export interface RouterDependencies {
   readonly log: Log;
   /** Undefined: off. */
   readonly telemetry?: Telemetry | undefined;
+  /** What answers left for later and is under way. Functions that share a process share it. */
+  readonly settling: Set<Promise<void>>;
   /** SHA-256 in hex of the edge's secret header; none: requests may come from anywhere. */
   readonly originSecretHashes: readonly string[];
 }
@@ -61,7 +63,7 @@ export function createRouter(
   };
   // A process is starting until its first answer is ready: what arrived before waited for modules and connections.
   let startedAtMs: number | undefined;
-  const settling = new Set<Promise<void>>();
+  const { settling } = dependencies;
   const earlierSettled = () =>
     waitAtMost(
       dependencies.clock,
