@@ -178,7 +178,14 @@ describe.each(apis)('a request to a provider of %s', (api) => {
 
   it('asks for no more output than is held, however much thinking is asked for', async () => {
     const models: readonly string[] = {
-      messages: ['claude-3-7-sonnet-20250219', 'claude-sonnet-4-5', 'claude-opus-4-7', 'claude-sonnet-5', 'unknown'],
+      messages: [
+        'claude-3-haiku-20240307',
+        'claude-3-7-sonnet-20250219',
+        'claude-sonnet-4-5',
+        'claude-opus-4-7',
+        'claude-sonnet-5',
+        'unknown',
+      ],
       converse: [
         'anthropic.claude-3-7-sonnet-20250219-v1:0',
         'us.anthropic.claude-opus-4-7',
@@ -204,7 +211,7 @@ describe.each(apis)('a request to a provider of %s', (api) => {
     await fc.assert(
       fc.asyncProperty(
         fc.constantFrom(...models),
-        fc.integer({ min: 1, max: 40_000 }),
+        fc.integer({ min: 1, max: 200_000 }),
         reasoning,
         async (model, max_tokens, asked) => {
           const body = await sentBody(api, { max_tokens, ...asked }, model);
@@ -221,6 +228,8 @@ describe.each(apis)('a request to a provider of %s', (api) => {
               converse: body.additionalModelRequestFields?.thinking,
               'generate-content': undefined,
             }[api] ?? {};
+          // What a model refuses, whatever its bound.
+          expect(body.generationConfig?.thinkingConfig?.thinkingBudget ?? 0).toBeLessThanOrEqual(24_576);
           if (budget === undefined) return;
           expect(budget).toBeGreaterThanOrEqual(1_024);
           expect(budget).toBeLessThan(bound);
@@ -269,6 +278,14 @@ it('goes below the models of Gemini, whatever its name, but for a whole path', a
   expect(await pathOf('google/gemini')).toBe('/models/google/gemini:generateContent');
   expect(await pathOf('models/gemini')).toBe('/models/gemini:generateContent');
   expect(await pathOf('tunedModels/mine')).toBe('/tunedModels/mine:generateContent');
+});
+
+it('Claude is told a temperature or a top_p: it refuses both together', async () => {
+  const both = { temperature: 0.5, top_p: 0.25 };
+  expect(await sentBody('messages', both)).toMatchObject({ temperature: 0.5 });
+  expect((await sentBody('messages', both)).top_p).toBeUndefined();
+  expect((await sentBody('converse', both)).inferenceConfig).toEqual({ maxTokens: 8_192, temperature: 0.5 });
+  expect((await sentBody('converse', both, 'amazon.nova-pro-v1:0')).inferenceConfig).toMatchObject({ topP: 0.25 });
 });
 
 it('arguments of tools stream as the provider checked them: not every host of Claude knows the other way', async () => {
@@ -735,8 +752,35 @@ describe('what providers refuse that clients of chat completions send', () => {
     }
   });
 
+  it('a function without parameters says that it takes an object', async () => {
+    const tools = [undefined, null, {}].map((parameters) => ({
+      type: 'function',
+      function: { name: 'now', parameters },
+    }));
+    const none = { type: 'object', properties: {} };
+    const { tools: anthropic } = await sentBody('messages', { tools });
+    expect(anthropic.map((tool: Any) => tool.input_schema)).toEqual([none, none, none]);
+    const { toolConfig } = await sentBody('converse', { tools });
+    expect(toolConfig.tools.map((tool: Any) => tool.toolSpec.inputSchema.json)).toEqual([none, none, none]);
+  });
+
+  it('a tool that answered nothing is said to Converse in words', async () => {
+    for (const content of ['', ' \n', []]) {
+      const messages = [
+        user('?'),
+        { role: 'assistant', tool_calls: [call('a', '{}')] },
+        { role: 'tool', tool_call_id: 'a', content },
+      ];
+      const converse = await sentBody('converse', { messages, tools: [weather] });
+      expect(converse.messages[2].content[0].toolResult.content).toEqual([{ text: '(no output)' }]);
+      const anthropic = await sentBody('messages', { messages, tools: [weather] });
+      expect(anthropic.messages[2].content[0]).toMatchObject({ tool_use_id: 'a', content: '' });
+    }
+  });
+
   it.each(['', ' ', '\n\n'])('texts and messages that say nothing are left out: %j', async (blank) => {
     const messages = [
+      { role: 'system', content: ' ' },
       user([
         { type: 'text', text: blank },
         { type: 'text', text: 'Hi.' },

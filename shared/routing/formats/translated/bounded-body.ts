@@ -9,6 +9,7 @@ import {
   rewriteMembers,
   scanJson,
 } from '../../../protocol/wire/index.ts';
+import { thinkingMinTokens } from './thinking.ts';
 import type { CallTarget } from './to-call-options.ts';
 import type { TranslatedApi } from './translated-api.ts';
 
@@ -16,6 +17,9 @@ type Json = Readonly<Record<string, unknown>>;
 
 /** Bodies of clients, and arguments inside them, are less deep by far. */
 const bodyDepthMax = 1_024;
+
+/** Gemini refuses a larger budget than a model takes: the least that one of them takes at most. */
+const geminiBudgetMax = 24_576;
 
 /** Returns the text that is sent. */
 export function boundBody(text: string, target: CallTarget): string {
@@ -29,11 +33,14 @@ const bound: Readonly<Record<TranslatedApi, (body: JsonText, target: CallTarget)
   messages(body, target) {
     const asked = read(body, 'thinking');
     const forced = forcedChoice(body, target);
-    const thinking = boundThinking(asked, target, () => forced !== undefined || goesOnWithoutThinking(body));
+    // The package knows how much some models write at most.
+    const maxTokens = atMost(read(body, 'max_tokens'), target.boundTokens);
+    const isImpossible = () => forced !== undefined || goesOnWithoutThinking(body);
+    const thinking = boundThinking(asked, Math.min(budgetOf(target) ?? 0, maxTokens - 1), isImpossible);
     // Where a model thinks, the package leaves it open whether a tool is called.
     const isOpen = hasBudget(asked) && thinking === undefined && forced !== undefined;
     return {
-      max_tokens: atMost(read(body, 'max_tokens'), target.boundTokens),
+      max_tokens: maxTokens,
       thinking,
       ...(isOpen ? { tool_choice: { ...readObject(body, 'tool_choice'), ...forced } } : {}),
     };
@@ -48,7 +55,7 @@ const bound: Readonly<Record<TranslatedApi, (body: JsonText, target: CallTarget)
     const isUnbounded = inference.maxTokens === undefined && isJsonObject(reasoningConfig);
     const changed = {
       ...fields,
-      ...(thinking === undefined ? {} : { thinking: boundThinking(thinking, target, isImpossible) }),
+      ...(thinking === undefined ? {} : { thinking: boundThinking(thinking, budgetOf(target) ?? 0, isImpossible) }),
       ...(isUnbounded ? { reasoningConfig: { ...reasoningConfig, maxReasoningEffort: 'medium' } } : {}),
     };
     return {
@@ -65,7 +72,7 @@ const bound: Readonly<Record<TranslatedApi, (body: JsonText, target: CallTarget)
       generationConfig: {
         ...config,
         maxOutputTokens: atMost(maxOutputTokens, target.boundTokens),
-        ...(isBudget ? { thinkingConfig: { ...thinking, thinkingBudget: budget } } : {}),
+        ...(isBudget ? { thinkingConfig: { ...thinking, thinkingBudget: Math.min(budget, geminiBudgetMax) } } : {}),
       },
     };
   },
@@ -89,10 +96,9 @@ const budgetOf = ({ thinking }: CallTarget): number | undefined =>
 /** Models that are told how hard to think have none. */
 const hasBudget = (thinking: unknown): thinking is Json => isJsonObject(thinking) && thinking.type === 'enabled';
 
-function boundThinking(thinking: unknown, target: CallTarget, isImpossible: () => boolean): unknown {
+function boundThinking(thinking: unknown, budget: number, isImpossible: () => boolean): unknown {
   if (!hasBudget(thinking)) return thinking;
-  const budget = budgetOf(target);
-  return budget === undefined || isImpossible() ? undefined : { ...thinking, budget_tokens: budget };
+  return budget < thinkingMinTokens || isImpossible() ? undefined : { ...thinking, budget_tokens: budget };
 }
 
 /** Claude refuses to think with a budget where it has to call a tool. JSON is a call of one for models that know no schemas. */

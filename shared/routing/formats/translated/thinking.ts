@@ -12,7 +12,7 @@ export interface Thinking {
 }
 
 /** The least that Claude takes. */
-const thinkingMinTokens = 1_024;
+export const thinkingMinTokens = 1_024;
 
 /** What part of the output an effort may use up, as OpenRouter has it. */
 const shares: Readonly<Record<Effort, number>> = {

@@ -11,6 +11,8 @@ type Body = Readonly<Record<string, unknown>>;
 
 export interface CallTarget {
   readonly api: TranslatedApi;
+  /** As the provider names it. */
+  readonly model: string;
   /** Output tokens, thinking included. */
   readonly boundTokens: number;
   readonly thinking: Thinking | 'none' | undefined;
@@ -19,15 +21,19 @@ export interface CallTarget {
   readonly wantsJson: boolean;
 }
 
-export const toCallTarget = (body: Body, api: TranslatedApi, boundTokens: number): CallTarget => ({
+export const toCallTarget = (body: Body, api: TranslatedApi, model: string, boundTokens: number): CallTarget => ({
   api,
+  model,
   boundTokens,
   thinking: thinkingOf(body, boundTokens),
   toolChoice: toToolOptions(body).toolChoice,
   wantsJson: toResponseFormat(body.response_format, api, false).responseFormat !== undefined,
 });
 
-export function toCallOptions(body: Body, { api, boundTokens, thinking }: CallTarget): LanguageModelV4CallOptions {
+export function toCallOptions(
+  body: Body,
+  { api, model, boundTokens, thinking }: CallTarget,
+): LanguageModelV4CallOptions {
   const toolOptions = toToolOptions(body);
   const hasTools = toolOptions.tools !== undefined && toolOptions.toolChoice?.type !== 'none';
   const { responseFormat, isAnyJson } = toResponseFormat(body.response_format, api, toolOptions.tools !== undefined);
@@ -35,8 +41,7 @@ export function toCallOptions(body: Body, { api, boundTokens, thinking }: CallTa
   return {
     prompt: toPrompt(body.messages, { api, toolsAsText: api === 'converse' && !hasTools }),
     maxOutputTokens: boundTokens,
-    ...numberMember('temperature', body.temperature),
-    ...numberMember('topP', body.top_p),
+    ...sampling(body, api, model),
     ...numberMember('seed', body.seed),
     ...(api === 'converse' ? {} : numberMember('topK', body.top_k)),
     ...(api === 'generate-content' ? penalties(body) : {}),
@@ -46,6 +51,13 @@ export function toCallOptions(body: Body, { api, boundTokens, thinking }: CallTa
     ...(thinking === undefined ? {} : { reasoning: thinking === 'none' ? 'none' : thinking.effort }),
     providerOptions: providerOptions(body, api, isAnyJson, thinking),
   };
+}
+
+/** Claude refuses both together. Anthropic's package knows. */
+function sampling(body: Body, api: TranslatedApi, model: string) {
+  const temperature = numberMember('temperature', body.temperature);
+  const isOneOfThem = api === 'converse' && /anthropic|claude/.test(model) && 'temperature' in temperature;
+  return { ...temperature, ...(isOneOfThem ? {} : numberMember('topP', body.top_p)) };
 }
 
 const penalties = (body: Body) => ({

@@ -99,7 +99,7 @@ function addResult(
   prompt: LanguageModelV4Prompt,
   message: Json,
   calls: KnownCalls,
-  { toolsAsText }: PromptTarget,
+  { api, toolsAsText }: PromptTarget,
 ): void {
   const { id, name } = calls.find(message.tool_call_id) ?? calls.add(message.tool_call_id, nameOf(message));
   const parts = toParts(message.content);
@@ -114,13 +114,16 @@ function addResult(
     type: 'tool-result',
     toolCallId: id,
     toolName: name,
-    output: toOutput(parts),
+    // Bedrock refuses a result without a word.
+    output: toOutput(parts.length === 0 && api === 'converse' ? [noOutput] : parts),
     ...(marked.providerOptions === undefined ? {} : { providerOptions: marked.providerOptions }),
   };
   const last = prompt.at(-1);
   if (last?.role === 'tool') last.content.push(content);
   else prompt.push({ role: 'tool', content: [content] });
 }
+
+const noOutput: LanguageModelV4TextPart = { type: 'text', text: '(no output)' };
 
 const nameOf = ({ name }: Json): string => (typeof name === 'string' && name !== '' ? name : 'tool');
 

@@ -25,12 +25,18 @@ function toTool(tool: Json): LanguageModelV4FunctionTool[] {
       type: 'function',
       name: String(name ?? ''),
       ...(typeof description === 'string' ? { description } : {}),
-      inputSchema: (isJsonObject(parameters) ? parameters : { type: 'object', properties: {} }) as JSONSchema7,
+      inputSchema: toInputSchema(parameters),
       ...(typeof strict === 'boolean' ? { strict } : {}),
       ...optionsOf(tool),
     },
   ];
 }
+
+/** Targets want its type said, also where a function has no parameters. */
+const toInputSchema = (parameters: unknown): JSONSchema7 =>
+  isJsonObject(parameters) && parameters.type !== undefined
+    ? parameters
+    : { type: 'object', properties: {}, ...(isJsonObject(parameters) ? parameters : {}) };
 
 function toChoice(choice: unknown): ToolOptions['toolChoice'] {
   if (choice === 'auto' || choice === 'none' || choice === 'required') return { type: choice };

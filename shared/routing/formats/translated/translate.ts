@@ -53,7 +53,7 @@ interface Reading {
 /** Rejects where `send` does, or where the body breaks. */
 export async function translate(call: TranslatedCall, { entry }: Candidate, send: Send): Promise<TranslatedAnswer> {
   const { api, body, stream, nextStep } = call;
-  const target = toCallTarget(body, api, askedOutputTokens(entry, call.output));
+  const target = toCallTarget(body, api, entry.upstream_model, askedOutputTokens(entry, call.output));
   const exchange = createExchange({
     send,
     stream,
