@@ -39,6 +39,9 @@ const upstreams = [
   'echo',
   'usage:1000:500:300:120:200:80',
   'no-usage',
+  'wrong-usage:strings',
+  'wrong-usage:nulls',
+  'no-done',
   'byte-split:5',
   ...breaking,
   'error-200',
@@ -152,15 +155,18 @@ describe.each(apis)('a provider of %s', (api) => {
     },
   );
 
-  it('is estimated where it reports nothing', async () => {
-    const { lines } = await readStream(
-      await post(api, 'no-usage', { stream: true, stream_options: { include_usage: true } }),
-    );
-    expect(JSON.parse(lines.at(-1) ?? '').usage.estimated).toBe(true);
-    const { usage } = await answerOf(await post(api, 'no-usage'));
-    expect(usage.estimated).toBe(true);
-    expect(usage.cost).toBeGreaterThan(0);
-  });
+  it.each(['no-usage', 'wrong-usage:strings', 'wrong-usage:nulls'])(
+    'is estimated where it reports nothing, or nothing that counts: %s',
+    async (upstream) => {
+      const { lines } = await readStream(
+        await post(api, upstream, { stream: true, stream_options: { include_usage: true } }),
+      );
+      expect(JSON.parse(lines.at(-1) ?? '').usage.estimated).toBe(true);
+      const { usage } = await answerOf(await post(api, upstream));
+      expect(usage.estimated).toBe(true);
+      expect(usage.cost).toBeGreaterThan(0);
+    },
+  );
 
   it.each(toolBehaviours)(
     '%s: calls tools in parallel, streamed too, and goes on with results and thinking, also in another format',

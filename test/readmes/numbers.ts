@@ -51,8 +51,10 @@ export function statedNumbers(number: ReturnType<typeof numbersOf>): Readonly<Re
       `a budget at least ${grouped(number('thinking.ts', 'thinkingMinTokens'))} tokens`,
       `nested deeper than ${number('known-calls.ts', 'argumentsDepthMax')} levels`,
       `beyond ${grouped(constants.jsonValuesMax)} values`,
+      `after ${number('translated-format.ts', 'turnMaxBytes') / 1024} KiB of a stream`,
       // Measured once.
       'waits 25 to 65 ms for it',
+      'the longest turn is 45 ms for requests of 4 MiB of any cut, 25 ms for answers of 15 MB, 60 ms where most of their characters are escaped, 85 to 110 ms where they are one object of 90,000 members or 30,000 parts of Gemini, 10 ms for streams of the smallest parts',
     ],
     'README.md': [`what ${budget} seconds mean for long answers`],
     'functions/gateway/README.md': [

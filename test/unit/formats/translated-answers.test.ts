@@ -272,6 +272,7 @@ describe('why an answer ended', () => {
     ['generate-content', 'SAFETY', 'content_filter'],
     ['generate-content', 'RECITATION', 'content_filter'],
     ['generate-content', 'PROHIBITED_CONTENT', 'content_filter'],
+    ['converse', 'model_context_window_exceeded', 'length'],
   ] as const)('%s says %s: %s', async (api, said, expected) => {
     const answer = { blocks: [{ text: 'So far' }], reason: said };
     expect((await wholeMessage(api, answer)).choices[0].finish_reason).toBe(expected);
@@ -291,18 +292,130 @@ describe('why an answer ended', () => {
     }
   });
 
-  it('is a failure where the model could not write its call', async () => {
-    const answer = { blocks: [{ text: 'So far' }], reason: 'MALFORMED_FUNCTION_CALL' };
-    const { outcome } = await ask({
-      api: 'generate-content',
-      answer: jsonAnswer(jsonOf('generate-content', answer)),
-      body: {},
-    });
+  it.each([
+    ['generate-content', 'MALFORMED_FUNCTION_CALL'],
+    ['generate-content', 'UNEXPECTED_TOOL_CALL'],
+    ['converse', 'malformed_tool_use'],
+    ['converse', 'malformed_model_output'],
+  ] as const)('%s %s is a failure: the model could not write its call', async (api, reason) => {
+    const answer = { blocks: [{ text: 'So far' }], reason };
+    const { outcome } = await ask({ api, answer: jsonAnswer(jsonOf(api, answer)), body: {} });
     expect(failureOf(outcome)).toMatchObject({ kind: 'failed', cause: 'finish_error' });
-    const { error } = await streamed('generate-content', streamOf('generate-content', answer));
+    const { error } = await streamed(api, streamOf(api, answer));
     expect(brokenBy(error).cause).toBe('finish_error');
   });
 });
+
+describe.each(apis)('a usage of %s that cannot be read', (api) => {
+  const [member = '', first = '', second = ''] = {
+    messages: ['usage', 'input_tokens', 'output_tokens'],
+    converse: ['usage', 'inputTokens', 'outputTokens'],
+    'generate-content': ['usageMetadata', 'promptTokenCount', 'candidatesTokenCount'],
+  }[api];
+  const whole = jsonOf(api, { blocks: [{ text: 'So' }] });
+  const sound = whole[member] as Json;
+
+  it.each([
+    ['text', 'many'],
+    ['a list', [1]],
+    ['null', null],
+    ['counts that are text', { ...sound, [second]: '5' }],
+    ['negative', { ...sound, [first]: -1 }],
+    ['fractions', { ...sound, [first]: 0.5, [second]: 0.5 }],
+    ['a count that is null', { ...sound, [first]: null }],
+  ])('costs no answer and says nothing: %s', async (_what, usage) => {
+    const { outcome } = await ask({ api, answer: jsonAnswer({ ...whole, [member]: usage }), body: {} });
+    const completion = completionOf(outcome);
+    expect(completion.choices[0].message.content).toBe('So');
+    expect(readUsageReport(completion.usage)?.tokens.output).toBeUndefined();
+    const answers = {
+      messages: () =>
+        eventStream(
+          { type: 'message_start', message: { id: 'm', role: 'assistant', model: 'c', usage } },
+          { type: 'content_block_start', index: 0, content_block: { type: 'text', text: '' } },
+          { type: 'content_block_delta', index: 0, delta: { type: 'text_delta', text: 'So' } },
+          { type: 'content_block_stop', index: 0 },
+          { type: 'message_delta', delta: { stop_reason: 'end_turn' }, usage: { output_tokens: 'x' } },
+          { type: 'message_stop' },
+        ),
+      converse: () =>
+        frames(
+          ['messageStart', { role: 'assistant' }],
+          ['contentBlockDelta', { contentBlockIndex: 0, delta: { text: 'So' } }],
+          ['messageStop', { stopReason: 'end_turn' }],
+          ['metadata', { usage, metrics: { latencyMs: 1 } }],
+        ),
+      'generate-content': () => {
+        const candidate = { content: { role: 'model', parts: [{ text: 'So' }] }, index: 0 };
+        const interim = { promptTokenCount: 3, totalTokenCount: 3 };
+        return eventStream(
+          { candidates: [candidate], usageMetadata: interim },
+          { candidates: [{ finishReason: 'STOP', index: 0 }], usageMetadata: usage },
+        );
+      },
+    };
+    const { texts, error } = await streamed(api, answers[api]());
+    const read = readChunks(texts);
+    expect([error, read.message.content, read.finishReason]).toEqual([undefined, 'So', 'stop']);
+    // Gemini has told the input before.
+    if (usage !== null || api !== 'generate-content') {
+      expect(readUsageReport(read.usage)?.tokens.output).toBeUndefined();
+    }
+  });
+});
+
+describe('a stream of Messages', () => {
+  const usualEvents = () => streamOf('messages', { blocks: [{ text: 'So far' }] });
+
+  it('may have events that nobody knows yet', async () => {
+    const { bytes, contentType } = usualEvents();
+    const news = eventStream({ type: 'weather_update', sky: { type: 'grey' } }).bytes;
+    const { texts, error } = await streamed('messages', {
+      contentType,
+      bytes: bytes.flatMap((one) => [...news, one]),
+    });
+    const read = readChunks(texts);
+    expect([error, read.message.content, read.finishReason]).toEqual([undefined, 'So far', 'stop']);
+  });
+
+  it('that has said why it ends is whole, however its connection ends then', async () => {
+    const { bytes, contentType } = usualEvents();
+    const cut = { contentType, bytes: bytes.slice(0, -1) };
+    for (const answer of [cut, { ...cut, breaksWith: new Error('socket hang up') }]) {
+      const { texts, error } = await streamed('messages', answer);
+      expect([error, readChunks(texts).finishReason, texts.at(-1)]).toEqual([undefined, 'stop', '[DONE]']);
+    }
+    const early = await streamed('messages', { contentType, bytes: bytes.slice(0, -2) });
+    expect(brokenBy(early.error).cause).toBe('truncated_stream');
+  });
+});
+
+it.each(['messages', 'converse'] as const)(
+  '%s: a call without arguments is streamed as one that can be read',
+  async (api) => {
+    const named = { name: 'weather' };
+    const answer = {
+      messages: () =>
+        eventStream(
+          { type: 'message_start', message: { id: 'm', role: 'assistant', model: 'c', usage: { input_tokens: 1 } } },
+          { type: 'content_block_start', index: 0, content_block: { type: 'tool_use', id: 'a', ...named, input: {} } },
+          { type: 'content_block_delta', index: 0, delta: { type: 'input_json_delta', partial_json: '' } },
+          { type: 'content_block_stop', index: 0 },
+          { type: 'message_delta', delta: { stop_reason: 'tool_use' }, usage: { output_tokens: 1 } },
+          { type: 'message_stop' },
+        ),
+      converse: () =>
+        frames(
+          ['messageStart', { role: 'assistant' }],
+          ['contentBlockStart', { contentBlockIndex: 0, start: { toolUse: { toolUseId: 'a', ...named } } }],
+          ['contentBlockStop', { contentBlockIndex: 0 }],
+          ['messageStop', { stopReason: 'tool_use' }],
+        ),
+    }[api]();
+    const { message } = readChunks((await streamed(api, answer)).texts);
+    expect(message.tool_calls).toEqual([{ id: 'a', type: 'function', function: { ...named, arguments: '{}' } }]);
+  },
+);
 
 describe('a prompt that is blocked', () => {
   const blocked = { promptFeedback: { blockReason: 'PROHIBITED_CONTENT' }, usageMetadata: { promptTokenCount: 3 } };

@@ -2,9 +2,10 @@
 // sockets and the classification of failures stay the gateway's. What the package makes of a failure is not looked at.
 import { jsonValuesMax, upstreamEventMaxBytes } from '../../../foundation/constants/index.ts';
 import type { AttemptFailure, CandidateAnswer, Send } from '../../providers/index.ts';
+import { readableStreams } from './event-streams.ts';
 import { errorIn } from './failure.ts';
+import { withReadableUsage } from './reported-usage.ts';
 import type { TranslatedApi } from './translated-api.ts';
-import { streamWithUsage, withUsage } from './unreported-usage.ts';
 
 /** Where a package believes the provider to be: what stands behind it is the path. Never called. */
 export const packageBaseUrl = 'https://provider.invalid';
@@ -68,7 +69,7 @@ export function createExchange({ send, stream, api, body, nextStep }: ExchangeOp
     }
     answer = sent;
     if (stream && !sent.contentType.includes('application/json')) {
-      return new Response(readable(api === 'messages' ? streamWithUsage(sent.body) : sent.body), {
+      return new Response(readable(readableStreams[api](sent.body)), {
         headers: { 'content-type': sent.contentType },
       });
     }
@@ -76,7 +77,9 @@ export function createExchange({ send, stream, api, body, nextStep }: ExchangeOp
     failure = errorIn(text, sent.describe);
     if (stream || text === undefined) failure ??= { kind: 'failed', cause: 'unreadable_answer' };
     if (failure !== undefined) throw new Error('what the provider sent is no answer');
-    const response = new Response(withUsage(text ?? '', api), { headers: { 'content-type': 'application/json' } });
+    const answerText = withReadableUsage(text ?? '', api);
+    await nextStep();
+    const response = new Response(answerText, { headers: { 'content-type': 'application/json' } });
     await nextStep();
     return response;
   }

@@ -21,6 +21,8 @@ export function createChunkWriter(head: AnswerHead, api: TranslatedApi): ChunkWr
   let isBegun = false;
   /** By the package's ids: the place of each among its like. */
   const calls = new Map<string, number>();
+  /** Of those, the ones whose arguments have begun. */
+  const written = new Set<string>();
   const thoughts = new Map<string, number>();
   /** Signatures that were written: a package gives the same one with every piece of a part. */
   const signatures = new Set<string>();
@@ -87,14 +89,21 @@ export function createChunkWriter(head: AnswerHead, api: TranslatedApi): ChunkWr
 
   function toolDelta({ id: callId, delta }: Part<'tool-input-delta'>): Delta[] {
     const index = calls.get(callId);
-    return index === undefined || delta === '' ? [] : [{ tool_calls: [{ index, function: { arguments: delta } }] }];
+    if (index === undefined || delta === '') return [];
+    written.add(callId);
+    return [{ tool_calls: [{ index, function: { arguments: delta } }] }];
   }
 
   /** The whole call: of one whose arguments came in pieces everything is known but a signature. */
   function toolCall(part: Part<'tool-call'>): Delta[] {
     if (part.providerExecuted === true) return [];
     const signed = signatureDelta(part.toolCallId, part, part.toolCallId);
-    if (calls.has(part.toolCallId)) return signed;
+    const index = calls.get(part.toolCallId);
+    if (index !== undefined) {
+      if (written.has(part.toolCallId)) return signed;
+      // A call without arguments: clients read them as JSON.
+      return [{ tool_calls: [{ index, function: { arguments: toToolCall(part).function.arguments } }] }, ...signed];
+    }
     return [{ tool_calls: [{ index: place(calls, part.toolCallId), ...toToolCall(part) }] }, ...signed];
   }
 
