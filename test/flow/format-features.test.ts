@@ -62,7 +62,7 @@ beforeAll(async () => {
       vision: true,
       json_mode: true,
       json_schema: true,
-      extras: ['service_tier', 'web_search', 'plugins'],
+      extras: ['service_tier', 'web_search', 'plugins', 'best_of'],
     },
   };
   const asked = tables.flatMap(cellsOf).flatMap(({ api, checks }) => checks.map(([ask]) => ({ api, ask })));

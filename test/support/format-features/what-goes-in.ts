@@ -303,11 +303,14 @@ export const whatGoesIn: readonly FeatureRow[] = [
     leftOut,
   ),
   row(
-    'tools that are no functions',
-    [{ asks: { tools: [weather, { type: 'custom', custom: { name: 'grep' } }] } }],
-    no('tools[1]'),
-    no('tools[1]'),
-    no('tools[1]'),
+    'tools that are no functions, the former `functions`',
+    [
+      { asks: { tools: [weather, { type: 'custom', custom: { name: 'grep' } }] } },
+      { asks: { functions: [{ name: 'weather' }] } },
+    ],
+    no('tools[1]', 'functions'),
+    no('tools[1]', 'functions'),
+    no('tools[1]', 'functions'),
   ),
   row(
     'output bound, `temperature`, `top_p`, `stop`',
@@ -484,15 +487,23 @@ export const whatGoesIn: readonly FeatureRow[] = [
     no('n', 'logprobs', 'modalities'),
   ),
   row(
-    '`web_search_options`, `plugins`, dearer tiers',
+    '`web_search_options`, `plugins`, `best_of`, dearer tiers',
     [
       { asks: { web_search_options: {} } },
       { asks: { plugins: [{ id: 'web' }] } },
+      { asks: { best_of: 2 } },
       { asks: { service_tier: 'priority' } },
     ],
-    no('web_search_options', 'plugins', 'service_tier'),
-    no('web_search_options', 'plugins', 'service_tier'),
-    no('web_search_options', 'plugins', 'service_tier'),
+    no('web_search_options', 'plugins', 'best_of', 'service_tier'),
+    no('web_search_options', 'plugins', 'best_of', 'service_tier'),
+    no('web_search_options', 'plugins', 'best_of', 'service_tier'),
+  ),
+  row(
+    'parts and response formats of another type',
+    [{ asks: bringing({ type: 'hologram' }) }, { asks: { response_format: { type: 'grammar' } } }],
+    no(brought, 'response_format'),
+    no(brought, 'response_format'),
+    no(brought, 'response_format'),
   ),
   row('any other member of the request', [{ asks: otherMembers }], leftOut, leftOut, leftOut),
 ];
