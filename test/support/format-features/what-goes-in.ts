@@ -1,4 +1,5 @@
 // What of a request reaches a provider of each format.
+
 import { redactedReasoning, signatureOf } from '../../../infra/local/simulator/signature.ts';
 import { png } from '../png.ts';
 import {
@@ -358,9 +359,23 @@ export const whatGoesIn: readonly FeatureRow[] = [
   ),
   row(
     '`response_format: json_schema`',
-    [{ asks: asSchema }],
-    yes(sends((body) => body.output_config.format.schema, schema)),
-    yes(sends((body) => JSON.stringify(body).includes('"a":{"type":"string"}'), true)),
+    [
+      { asks: asSchema },
+      { asks: asSchema, upstream: { messages: 'claude-3-haiku-20240307', converse: 'amazon.nova-lite-v1:0' } },
+    ],
+    cell(
+      'yes; older models: a tool that they call',
+      sends((body) => body.output_config.format.schema, schema),
+      sends(({ tools }) => [toolNames(tools), tools[0].input_schema], [['json'], schema]),
+    ),
+    cell(
+      'Claude; other models: a tool that they call',
+      sends(({ additionalModelRequestFields: of }) => of.output_config.format.schema, schema),
+      sends(
+        ({ toolConfig: { tools } }) => [tools[0].toolSpec.name, tools[0].toolSpec.inputSchema],
+        ['json', { json: schema }],
+      ),
+    ),
     yes(sends(({ generationConfig: of }) => of.responseJsonSchema.properties, schema.properties)),
   ),
   row(
