@@ -221,20 +221,13 @@ describe('a cached answer', () => {
     expect((await ask(reordered)).cache).toBe('HIT');
     const changed: Record<string, unknown>[] = [
       { temperature: 1 },
-      { temperature: undefined },
       { metadata: { a: 1, b: [2, 1] } },
-      { metadata: { a: '1', b: [1, 2] } },
       { messages: [{ role: 'user', content: 'Hello ' }] },
-      { unknown_member: null },
-      { seed: 7 },
       { stream: true },
       { stream: false },
       { model: 'acme/no-usage' },
-      { cache: own() },
       { provider: { only: 'acme' } },
-      { provider: { ignore: ['nobody'] } },
       { provider: { order: ['acme'], allow_fallbacks: false } },
-      { provider: { order: ['acme', 'nobody'], allow_fallbacks: false } },
       { provider: { data_collection: 'deny' } },
       { reasoning: { effort: 'low' } },
     ];

@@ -42,15 +42,9 @@ describe('a structured output', () => {
       'refusal',
       'tools',
     ];
-    const incapable = { supported_params: { json_schema: false }, input_price_per_million: '0.01' };
     gateway = await startHarness({
       models: {
         ...Object.fromEntries(upstreams.map((upstream) => [`acme/${upstream}`, [{ provider: 'acme', upstream }]])),
-        'acme/incapable': [
-          { provider: 'acme', upstream: 'echo' },
-          { provider: 'bolt', upstream: 'echo', more: incapable },
-        ],
-        'acme/alone': [{ provider: 'bolt', upstream: 'echo', more: incapable }],
         'acme/limited': [
           { provider: 'acme', upstream: 'invalid-json-once:limited', more: { rate_limit_rpm: 1 } },
           { provider: 'bolt', upstream: 'echo', more: { output_price_per_million: '9' } },
@@ -82,12 +76,6 @@ describe('a structured output', () => {
     expect(contentsOf(answer)).toEqual([JSON.stringify(schemaInstance(schema))]);
     expect(answer.usage).toMatchObject({ attempts: 1 });
     expect(gateway.simulator.calls.map(({ body }) => body)).toEqual([{ ...hello('echo'), ...format() }]);
-  });
-
-  it('is freed from a code fence', async () => {
-    const answer = await answerOf('fenced-json');
-    expect(contentsOf(answer)).toEqual([JSON.stringify(schemaInstance(schema))]);
-    expect(answer.usage).toMatchObject({ attempts: 1 });
   });
 
   it('that is invalid once is asked for again, and both answers are paid', async () => {
@@ -145,33 +133,10 @@ describe('a structured output', () => {
     });
   });
 
-  it('goes to a provider that supports it, however cheap the others are', async () => {
-    expect((await answerOf('incapable')).usage).toMatchObject({ provider: 'acme' });
-    gateway.simulator.clear();
-    await expectError(await post('alone'), 422, 'structured_output_unsupported');
-    expect(gateway.simulator.calls).toHaveLength(0);
-  });
-
   it('that is to be asked for again beyond a limit is asked of the next provider', async () => {
     const answer = await answerOf('limited');
     expect(answer.usage).toMatchObject({ provider: 'bolt', attempts: 2 });
     expect(gateway.simulator.calls.map(({ provider }) => provider)).toEqual(['acme', 'bolt']);
-  });
-
-  it('cannot stream', async () => {
-    await expectError(await post('echo', { stream: true }), 400, 'schema_streaming_unsupported');
-    expect(gateway.simulator.calls).toHaveLength(0);
-  });
-
-  it.each([
-    ['draft 2020-12', { $schema: 'https://json-schema.org/draft/2020-12/schema', ...schema, $defs: { a: {} } }],
-    ['draft 7', { $schema: 'http://json-schema.org/draft-07/schema#', ...schema, definitions: { a: {} } }],
-    ['any value', true],
-    ['an empty schema', {}],
-    ['a reference inside', { $ref: '#/$defs/a', $defs: { a: schema } }],
-  ])('may be described by %s', async (_name, wanted) => {
-    const answer = await answerOf('echo', format(wanted));
-    expect(answer.usage).toMatchObject({ attempts: 1 });
   });
 });
 

@@ -285,6 +285,6 @@ it('the books of a counter balance after every write, its limit holds, and every
       for (const each of steps) await run(simulation, each);
       await simulation.end();
     }),
-    { numRuns: 40 },
+    { numRuns: 30 },
   );
 });

@@ -148,7 +148,7 @@ describe('any interleaving of instances with skewed clocks', () => {
         run += 1;
         await play(limits, played, `acme/run-${run}`);
       }),
-      { numRuns: 40 },
+      { numRuns: 30 },
     );
   });
 });

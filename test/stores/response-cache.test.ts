@@ -65,22 +65,6 @@ describe('a cached answer', () => {
     },
   );
 
-  it('is replaced as a whole by a later one', async () => {
-    const { read, write, clock } = openCache();
-    await write(json, 10);
-    clock.advance(9_000);
-    const later = answerOf({ kind: 'json', text: '{}' });
-    await write(later, 10);
-    clock.advance(9_000);
-    expect(await read()).toEqual(later);
-  });
-
-  it('is found under its own key only', async () => {
-    const { write } = openCache();
-    await write(json);
-    expect(await openCache().read()).toBeUndefined();
-  });
-
   it('that is too large for an item is not kept, which is no error, and leaves the former one alone', async () => {
     const { read, write, errors } = openCache();
     await write(json);

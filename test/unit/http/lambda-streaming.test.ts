@@ -81,16 +81,6 @@ describe('bytes of an answer', () => {
     expect(invocation.writes.every((piece) => typeof piece === 'string' && piece.length <= 16_384)).toBe(true);
     expect(invocation.writes.length).toBeGreaterThan(4);
   });
-
-  it('of a replayed transcript are the stored ones, as a stream again', async () => {
-    // Pitfall 26: a stored stream needs no wrapper around the response, it is a text with the headers of a stream.
-    const { dependencies } = adapterDependencies();
-    const body = 'data: {"id":"1"}\n\ndata: [DONE]\n\n';
-    const handler = createStreamingHandler(answering({ ...eventStream, body }), dependencies);
-    const invocation = await invoke(handler, chatEvent());
-    expect(invocation.bodyText()).toBe(body);
-    expect(invocation.prelude().headers).toEqual(eventStreamHeaders);
-  });
 });
 
 describe('a failure', () => {
