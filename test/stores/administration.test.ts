@@ -9,12 +9,10 @@ import {
   createAdministration,
   createKey,
   planProviderStatus,
-  readKey,
   readKeys,
   rotateKey,
   updateKey,
 } from '../../shared/configuration/administration/index.ts';
-import { parseApiKey } from '../../shared/configuration/keys/index.ts';
 import { systemRandomness } from '../../shared/foundation/ids/index.ts';
 import { parseUsd } from '../../shared/foundation/money/index.ts';
 import { StoreUnavailable } from '../../shared/storage/store/index.ts';
@@ -101,27 +99,6 @@ describe('a change that cannot be made', () => {
     },
   );
 
-  it('because another active key has the name is "taken", for a new key and for a new name', async () => {
-    await createKey(administration, { workspace: 'team', name: 'single' });
-    const { publicId } = await createKey(administration, { workspace: 'team', name: 'other' });
-    const taken = ['taken', expect.stringContaining('single is taken in team')];
-    expect(await failureOf(createKey(administration, { workspace: 'team', name: 'single' }))).toEqual(taken);
-    expect(await failureOf(updateKey(administration, publicId, { name: 'single' }))).toEqual(taken);
-    expect((await readKey(administration, publicId)).name).toBe('other');
-  });
-
-  it('because its id stands for another amount is a "conflict" and adds nothing', async () => {
-    const addition = { workspace: 'team', amount: usd('1'), id: 'invoice' };
-    expect(await addCredit(administration, addition)).toMatchObject({
-      change: 'added',
-      summary: { available: usd('6') },
-    });
-    expect(await addCredit(administration, addition)).toMatchObject({ change: 'unchanged' });
-    const other = addCredit(administration, { ...addition, amount: usd('2') });
-    expect(await failureOf(other)).toEqual(['conflict', expect.stringContaining('of another amount')]);
-    expect((await administration.credit.show({ workspace: 'team', spendLimit: null })).available).toBe(usd('6'));
-  });
-
   it('because the store gave no answer is "unanswered", and names the key that may exist', async () => {
     const written: string[] = [];
     const write: AdministrationDependencies['keys']['write'] = async ({ publicId }) => {
@@ -133,28 +110,6 @@ describe('a change that cannot be made', () => {
     const [failure, message] = await failureOf(creating);
     expect([failure, message]).toEqual(['unanswered', expect.stringContaining(`should keys list show ${written[0]}`)]);
     expect(written).toHaveLength(1);
-  });
-});
-
-describe('a key', () => {
-  it('is handed out as a text that no list has, with the settings that were asked for', async () => {
-    const settings = { rpm: 7, spendLimitUsd: '3', spendLimitReset: 'daily' } as const;
-    const { text, publicId } = await createKey(administration, { workspace: 'team', name: 'ci', ...settings });
-    expect(parseApiKey(text)?.publicId).toBe(publicId);
-    const listed = (await readKeys(administration, 'team')).find((key) => key.publicId === publicId);
-    expect(listed).toMatchObject({ ...settings, status: 'active', spent: 0n, held: 0n, models: null });
-    expect(JSON.stringify(listed, (_name, value) => String(value))).not.toContain(text.slice(-49, -6));
-  });
-
-  it('keeps what an update does not name', async () => {
-    const { publicId } = await createKey(administration, {
-      workspace: 'team',
-      name: 'kept',
-      rpm: 7,
-      spendLimitUsd: '3',
-    });
-    const { change, key } = await updateKey(administration, publicId, { rpm: null });
-    expect([change, key.rpm, key.spendLimitUsd, key.name]).toEqual(['changed', null, '3', 'kept']);
   });
 });
 

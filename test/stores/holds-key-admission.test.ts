@@ -258,22 +258,6 @@ describe('the hold of a key', () => {
     expect((await admit({ hold: hold('b', '3.5') })).kind).toBe('admitted');
     expect((await admit({ hold: hold('c', '0.000000000001') })).kind).toBe('spend_limit');
   });
-
-  it('of a dead owner comes back for the next request after its lease', async () => {
-    const { admit, hold, clock } = await newKey({ rpm: 5, spendLimitUsd: '5' });
-    await admit({ hold: hold('dead', '5') });
-    clock.advance(69_999);
-    expect((await admit({ hold: hold('b', '1') })).kind).toBe('spend_limit');
-    clock.advance(1);
-    expect((await admit({ hold: hold('b', '1') })).kind).toBe('admitted');
-  });
-
-  it('leaves the configuration of the key as the operator wrote it', async () => {
-    const { admit, hold, publicId } = await newKey({ rpm: 5, spendLimitUsd: '5' });
-    const before = await createKeyStore(test.store).read(publicId);
-    await admit({ hold: hold('a', '1') });
-    expect(await createKeyStore(test.store).read(publicId)).toEqual(before);
-  });
 });
 
 describe('a key that expires', () => {
