@@ -73,8 +73,7 @@ const toModel = (
       supported_params: {
         tools: true,
         vision: vision !== undefined,
-        // Anthropic has no mode for JSON without a schema.
-        json_mode: provider !== 'anthropic',
+        json_mode: true,
         json_schema: provider !== 'deepseek',
       },
     },

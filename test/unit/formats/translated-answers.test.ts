@@ -1,3 +1,4 @@
+import { crc32 } from 'node:zlib';
 import fc from 'fast-check';
 import { describe, expect, it } from '#jest';
 import { jsonValuesMax, upstreamEventMaxBytes } from '../../../shared/foundation/constants/index.ts';
@@ -253,6 +254,15 @@ it('a frame of Converse with a wrong byte, or of a length that cannot be, is a f
     const { error, texts } = await streamed('converse', { ...answer, bytes: [piece] });
     expect([brokenBy(error).kind, texts.includes('[DONE]')]).toEqual(['failed', false]);
   }
+});
+
+it('a frame of Converse that says that it is too large is not waited for', async () => {
+  const prelude = Buffer.alloc(12);
+  prelude.writeUInt32BE(upstreamEventMaxBytes + 1, 0);
+  prelude.writeUInt32BE(crc32(prelude.subarray(0, 8)), 8);
+  const { contentType, bytes } = streamOf('converse', usual);
+  const { error } = await streamed('converse', { contentType, bytes: [...bytes.slice(0, 2), prelude] });
+  expect(error).toBeInstanceOf(RangeError);
 });
 
 describe('why an answer ended', () => {
