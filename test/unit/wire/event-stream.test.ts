@@ -199,11 +199,26 @@ describe('a chunk of a stream', () => {
     expect(withDelta({ role: 'assistant', content: 'é' })?.outputBytes).toBe(2);
     const call = { index: 0, id: 'call_1', type: 'function', function: { name: 'ab', arguments: '{}' } };
     expect(withDelta({ tool_calls: [call] })?.outputBytes).toBe(4);
+    // Thinking that is there twice was thought once.
+    const detail = { type: 'reasoning.text', text: 'Hm', signature: 'c2ln', format: 'anthropic-claude-v1', index: 0 };
+    expect(withDelta({ reasoning: 'Hm', reasoning_details: [detail] })?.outputBytes).toBe(2);
+    expect(withDelta({ reasoning_details: [detail] })?.outputBytes).toBe(2);
     expect(factsOf({ choices: [{ delta: { content: 'ab' } }, { delta: { content: 'c' } }] })?.outputBytes).toBe(3);
   });
 
   it('says the same of a chunk that is parsed as of one that is too long for it', () => {
-    const names = ['content', 'refusal', 'reasoning_details', 'tool_calls', 'role', 'id', 'type', 'x', '__proto__'];
+    const names = [
+      'content',
+      'refusal',
+      'reasoning',
+      'reasoning_details',
+      'tool_calls',
+      'role',
+      'id',
+      'type',
+      'x',
+      '__proto__',
+    ];
     const name = fc.constantFrom(...names, 'index', 'é"\\n');
     const { value } = fc.letrec((tie) => ({
       value: fc.oneof(

@@ -207,6 +207,8 @@ describe('a provider’s JSON answer', () => {
       kind: 'answer',
       answer: { json: { text }, usage, outputBytes: 2 },
     });
+    const thought = '{"choices":[{"message":{"reasoning":"Hm","reasoning_details":[{"text":"Hm"}],"content":""}}]}';
+    expect(await chatCompletions.readAnswer(thought)).toMatchObject({ answer: { outputBytes: 2 } });
     expect((await chatCompletions.readAnswer(' \n\n{"choices":[{}],"error":null} ')).kind).toBe('answer');
   });
 

@@ -12,7 +12,13 @@ const outputMember = /^(content|refusal|reasoning|thinking|tool_calls|function_c
 export const isOutputMember = (name: string): boolean => outputMember.test(name);
 
 /** Names of members that hold no text of the model. */
-export const structuralNames: ReadonlySet<string> = new Set(['role', 'id', 'type', 'index']);
+const structuralNames: ReadonlySet<string> = new Set(['role', 'id', 'type', 'index', 'format', 'signature']);
+/** Beside a `reasoning` its details say the same once more. */
+const namesBesideReasoning: ReadonlySet<string> = new Set([...structuralNames, 'reasoning_details']);
+
+/** Of a message or a delta: what is not counted as output. */
+export const uncountedNames = (hasReasoning: boolean): ReadonlySet<string> =>
+  hasReasoning ? namesBesideReasoning : structuralNames;
 
 export function outputOfDeltas(choices: unknown): OutputOfDeltas {
   let hasOutput = false;
@@ -21,7 +27,8 @@ export function outputOfDeltas(choices: unknown): OutputOfDeltas {
     if (!isJsonObject(choice) || !isJsonObject(choice.delta)) continue;
     const { delta } = choice;
     hasOutput ||= Object.keys(delta).some((name) => isOutputMember(name) && !isEmpty(delta[name]));
-    outputBytes += textBytesOf(delta);
+    const { reasoning } = delta;
+    outputBytes += textBytesOf(delta, uncountedNames(typeof reasoning === 'string' && reasoning !== ''));
   }
   return { hasOutput, outputBytes };
 }
@@ -30,10 +37,10 @@ const isEmpty = (value: unknown): boolean =>
   value === null || value === '' || (Array.isArray(value) && value.length === 0);
 
 /** Recursive: a text that was parsed whole is not nested deep. */
-function textBytesOf(value: unknown): number {
+function textBytesOf(value: unknown, uncounted: ReadonlySet<string>): number {
   if (typeof value === 'string') return Buffer.byteLength(value);
   if (typeof value !== 'object' || value === null) return 0;
   let bytes = 0;
-  for (const [name, member] of Object.entries(value)) if (!structuralNames.has(name)) bytes += textBytesOf(member);
+  for (const [name, member] of Object.entries(value)) if (!uncounted.has(name)) bytes += textBytesOf(member, uncounted);
   return bytes;
 }

@@ -23,7 +23,7 @@ import {
   shortEventCharacters,
   textBytesIn,
 } from '../index.ts';
-import { isOutputMember, type OutputOfDeltas, outputOfDeltas, structuralNames } from './output-of-deltas.ts';
+import { isOutputMember, type OutputOfDeltas, outputOfDeltas, uncountedNames } from './output-of-deltas.ts';
 import { readUsageReport } from './read-usage.ts';
 
 const factsShape = membersOf({
@@ -230,7 +230,11 @@ function isEmpty(json: JsonText, value: number): boolean {
 }
 
 /** Text of content, refusal, reasoning, or tool call arguments, whatever a provider calls them. */
-const outputBytesOf = (json: JsonText, value: number): number => textBytesIn(json, value, structuralNames);
+function outputBytesOf(json: JsonText, value: number): number {
+  const reasoning = json.isObject(value) ? findMember(json, 'reasoning', value) : undefined;
+  const hasReasoning = reasoning !== undefined && json.isString(reasoning) && !isEmpty(json, reasoning);
+  return textBytesIn(json, value, uncountedNames(hasReasoning));
+}
 
 /**
  * `reasoning.exclude`: the text of a chunk without any member of a delta whose name begins with reasoning. Undefined:
