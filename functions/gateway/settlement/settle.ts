@@ -1,5 +1,6 @@
 // Settlement: what is left to do when the last byte is out, on every way out. Money first, and the cached answer, which the
-// next call may ask for at once; then everything that other calls wait for, and the record. One deadline bounds all steps together; a step that fails stops no other.
+// next call may ask for at once; then everything that other calls wait for, and the record. One deadline bounds all steps
+// together; a step that fails stops no other.
 import { errorCatalogue } from '../../../shared/errors/index.ts';
 import { startDeadline } from '../../../shared/foundation/time/index.ts';
 import type { PolicyOptions } from '../../../shared/protocol/wire/index.ts';
