@@ -55,18 +55,19 @@ describe('a whole session of the operator on a server that both share', () => {
     const answer = await call(key);
     expect(answer.status).toBe(200);
 
-    // A call settles after its last byte, so perhaps after its answer was read.
+    // A call settles and is recorded after its last byte, so perhaps after its answer was read.
     const readCredits = () => gwJson<{ credits: { held_usd: string }[] }>('credits show team');
-    let { credits } = await readCredits();
-    for (let looks = 1; looks < looksMax && credits[0]?.held_usd !== '0'; looks += 1)
-      ({ credits } = await readCredits());
+    const readUsage = () => gwJson<{ groups: unknown[]; total: { calls: number } }>('usage --since 1h --by key');
+    let [{ credits }, usage] = [await readCredits(), await readUsage()];
+    const isOver = () => credits[0]?.held_usd === '0' && usage.total.calls > 0;
+    for (let looks = 1; looks < looksMax && !isOver(); looks += 1)
+      [{ credits }, usage] = [await readCredits(), await readUsage()];
     expect(credits).toMatchObject([{ workspace: 'team', granted_usd: '5', spent_usd: answer.cost, held_usd: '0' }]);
     const { keys } = await gwJson<{ keys: unknown }>('keys list');
     expect(keys).toMatchObject([
       { name: 'build', spend_limit_usd: '2', spent_usd: answer.cost, held_usd: '0' },
       { name: 'ci', spend_limit_usd: null, spent_usd: null },
     ]);
-    const usage = await gwJson<{ groups: unknown[] }>('usage --since 1h --by key');
     expect(usage).toMatchObject({
       groups: [{ group: public_id, calls: 1, ok_calls: 1, cost_usd: answer.cost }],
       total: { calls: 1, cost_usd: answer.cost },
