@@ -137,13 +137,16 @@ function missingPart(part: unknown, api: TranslatedApi, role: unknown): MissingF
 
 function canSend(url: unknown, api: TranslatedApi): boolean {
   if (typeof url !== 'string') return false;
-  return /^data:/i.test(url) || (takesUrls[api] && /^https?:\/\//i.test(url) && URL.canParse(url));
+  return isDataUrl(url) || (takesUrls[api] && /^https?:\/\//i.test(url) && URL.canParse(url));
 }
+
+/** With data behind its head, which is short. */
+const isDataUrl = (url: string): boolean => /^data:[^,]{0,1000},/i.test(url);
 
 /** A file that a provider keeps under an id is known to that provider only. */
 function canSendFile({ file_data: data }: Record<string, unknown>, api: TranslatedApi): boolean {
   if (typeof data !== 'string') return false;
-  if (!/^data:/i.test(data)) return canSend(data, api);
+  if (!isDataUrl(data)) return canSend(data, api);
   const mediaType = /^data:([^;,]*)/i.exec(data.slice(0, 256))?.[1]?.toLowerCase() ?? '';
   return fileTypes[api]?.has(mediaType) ?? true;
 }

@@ -649,6 +649,7 @@ describe('what a format lacks', () => {
     ['an image as bytes', of(image(pngUrl)), true, true, true],
     ['an image at a URL', of(image('https://example.com/a.png')), true, part, true],
     ['an image at no URL', of(image('file:///etc/passwd')), part, part, part],
+    ['an image without its data', of(image('data:image/png;base64')), part, part, part],
     ['a PDF as bytes', of(pdf), true, true, true],
     ['a PDF at a URL', of(webPdf), true, part, true],
     ['a table as a file', of(sheet), part, true, true],
@@ -741,6 +742,19 @@ describe('what a format lacks', () => {
       [],
     ]);
   });
+});
+
+it('a data URL that is not in base64 is the bytes that it stands for, whatever its percent signs', async () => {
+  const url = (text: string) => user([{ type: 'file', file: { file_data: `data:text/plain,${text}` } }]);
+  for (const [text, bytes] of [
+    ['a%20b%C3%BC', Buffer.from('a bü')],
+    ['%FF%00', Buffer.of(0xff, 0)],
+    ['50% %zz %4', Buffer.from('50% %zz %4')],
+    ['ü', Buffer.from('ü')],
+  ] as const) {
+    const { contents } = await sentBody('generate-content', { messages: [url(text)] });
+    expect(contents[0].parts[0].inlineData.data).toBe(bytes.toString('base64'));
+  }
 });
 
 describe('what providers refuse that clients of chat completions send', () => {
