@@ -73,30 +73,6 @@ describe.each([...spokenInterfaces, ...translatedInterfaces])('in $name', ({ hel
       expect(calls()).toBe(1);
     });
 
-    it('whose answer could not be stored at once is stored after its end, and a retry calls no provider', async () => {
-      let failures = 2;
-      const failing = (store: Store): Store => ({
-        ...store,
-        update: (update, options) => {
-          if (update.table !== 'idempotency' || failures === 0) return store.update(update, options);
-          failures -= 1;
-          return Promise.reject(new StoreUnavailable(new Error('away')));
-        },
-      });
-      const waiting = { nowMs: clock.nowMs, after: systemClock.after };
-      const door = await harness.open({ wrapStore: failing, clock: waiting });
-      const name = fresh();
-      const first = await door.post(body('usage:1000:500'), name);
-      expect(first.status).toBe(200);
-      const text = await first.text();
-      await door.settled();
-      expect(failures).toBe(0);
-      const again = await door.post(body('usage:1000:500'), name);
-      expect(again.headers.get('idempotent-replayed')).toBe('true');
-      expect(await again.text()).toBe(text);
-      expect(calls()).toBe(1);
-    });
-
     it('costs two writes once its answer is stored: there is nothing to release', async () => {
       const writes: string[] = [];
       const counting = (store: Store): Store => ({
@@ -134,7 +110,7 @@ describe.each([...spokenInterfaces, ...translatedInterfaces])('in $name', ({ hel
       expect(await outcomeOf(await harness.post(body('echo'), name))).toBe('ok');
     });
 
-    it.each(['usage:1000:500', 'huge:900000'])(
+    it.each(stream ? ['usage:1000:500', 'huge:900000'] : ['usage:1000:500'])(
       'gives the answer again byte for byte, without charge: %s',
       async (upstream) => {
         const name = fresh();
@@ -218,6 +194,30 @@ describe.each([...spokenInterfaces, ...translatedInterfaces])('in $name', ({ hel
 
   describe('an Idempotency-Key', () => {
     const plain = (upstream: string, more = {}) => hello(`acme/${upstream}`, more);
+
+    it('whose answer could not be stored at once is stored after its end, and a retry calls no provider', async () => {
+      let failures = 2;
+      const failing = (store: Store): Store => ({
+        ...store,
+        update: (update, options) => {
+          if (update.table !== 'idempotency' || failures === 0) return store.update(update, options);
+          failures -= 1;
+          return Promise.reject(new StoreUnavailable(new Error('away')));
+        },
+      });
+      const waiting = { nowMs: clock.nowMs, after: systemClock.after };
+      const door = await harness.open({ wrapStore: failing, clock: waiting });
+      const name = fresh();
+      const first = await door.post(plain('usage:1000:500', { stream: true }), name);
+      expect(first.status).toBe(200);
+      const text = await first.text();
+      await door.settled();
+      expect(failures).toBe(0);
+      const again = await door.post(plain('usage:1000:500', { stream: true }), name);
+      expect(again.headers.get('idempotent-replayed')).toBe('true');
+      expect(await again.text()).toBe(text);
+      expect(calls()).toBe(1);
+    });
 
     it('replays before anything that changed since: model, credit, catalogue, presets', async () => {
       const name = fresh();
