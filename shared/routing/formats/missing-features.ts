@@ -80,17 +80,24 @@ export function firstOfEachName(features: readonly MissingFeature[]): MissingFea
 
 const isSent = (value: unknown): boolean => value !== undefined && value !== null && value !== false;
 
+/** What is no number asks for something too. */
+const isAbove = (value: unknown, max: number): boolean =>
+  (value ?? null) !== null && !(typeof value === 'number' && value <= max);
+
+const formatTypes: readonly unknown[] = ['text', 'json_object', 'json_schema'];
+const usualTiers: readonly unknown[] = ['auto', 'default', 'flex'];
+
 function missingMembers(body: Body): MissingFeature[] {
   const format = isJsonObject(body.response_format) ? body.response_format.type : 'text';
   const asked: readonly (readonly [MissingFeatureName, string, boolean])[] = [
-    ['n', 'n', Number(body.n ?? 1) > 1],
-    ['best_of', 'best_of', Number(body.best_of ?? 1) > 1],
+    ['n', 'n', isAbove(body.n, 1)],
+    ['best_of', 'best_of', isAbove(body.best_of, 1)],
     ['logprobs', 'logprobs', isSent(body.logprobs)],
-    ['logprobs', 'top_logprobs', Number(body.top_logprobs ?? 0) > 0],
+    ['logprobs', 'top_logprobs', isAbove(body.top_logprobs, 0)],
     ['audio_output', 'modalities', Array.isArray(body.modalities) && body.modalities.includes('audio')],
     ['audio_output', 'audio', isJsonObject(body.audio)],
-    ['response_format', 'response_format', !['text', 'json_object', 'json_schema'].includes(String(format))],
-    ['service_tier', 'service_tier', !['auto', 'default', 'flex'].includes(String(body.service_tier ?? 'auto'))],
+    ['response_format', 'response_format', !formatTypes.includes(format)],
+    ['service_tier', 'service_tier', !usualTiers.includes(body.service_tier ?? 'auto')],
     ['web_search', 'web_search_options', isSent(body.web_search_options)],
     ['plugins', 'plugins', isSent(body.plugins) && !(Array.isArray(body.plugins) && body.plugins.length === 0)],
   ];

@@ -744,6 +744,49 @@ describe('what a format lacks', () => {
   });
 });
 
+it('members of any type are sent or refused, never an error of the gateway', async () => {
+  const details = [{ type: 'reasoning.text', text: 'r', signature: 's', index: 0 }];
+  const answered = { role: 'assistant', content: 'a', reasoning_details: details, tool_calls: [call('q', '{}')] };
+  const numbers = {
+    max_tokens: 4_000,
+    temperature: 1,
+    top_p: 0.5,
+    top_k: 3,
+    seed: 1,
+    n: 1,
+    best_of: 1,
+    top_logprobs: 0,
+  };
+  const body = {
+    ...numbers,
+    presence_penalty: 1,
+    service_tier: 'auto',
+    stop: ['a'],
+    tools: [weather],
+    tool_choice: 'auto',
+    reasoning: { effort: 'high' },
+    response_format: { type: 'json_object' },
+    messages: [user([{ type: 'text', text: 't', ...ephemeral }, image(pngUrl), pdf]), answered, called[3]],
+  };
+  const replaced = (value: unknown, odd: unknown): unknown[] =>
+    typeof value !== 'object' || value === null
+      ? []
+      : Object.entries(value).flatMap(([name, member]) =>
+          [odd, ...replaced(member, odd)].map((one) =>
+            Array.isArray(value) ? value.with(Number(name), one) : { ...value, [name]: one },
+          ),
+        );
+  for (const odd of [rawNumber('1e400'), { a: null }, 'x']) {
+    for (const api of apis) {
+      for (const changed of replaced(body, odd)) {
+        const answer = jsonAnswer(jsonOf(api, { blocks: [{ text: 'Fine.' }] }));
+        const { outcome } = await ask({ api, body: changed as Json, answer });
+        expect(['json', 'failure']).toContain(outcome.kind);
+      }
+    }
+  }
+});
+
 it('a data URL that is not in base64 is the bytes that it stands for, whatever its percent signs', async () => {
   const url = (text: string) => user([{ type: 'file', file: { file_data: `data:text/plain,${text}` } }]);
   for (const [text, bytes] of [

@@ -86,7 +86,7 @@ function mergeFragments(details: unknown): Detail[] {
   const merged = new Map<unknown, Detail>();
   for (const [place, one] of (Array.isArray(details) ? details : []).entries()) {
     if (!isJsonObject(one)) continue;
-    const key = `${one.type} ${typeof one.index === 'number' ? one.index : `at ${place}`}`;
+    const key = `${typeof one.type === 'string' ? one.type : ''} ${typeof one.index === 'number' ? one.index : `at ${place}`}`;
     const known = merged.get(key) ?? { ...nothing };
     if (typeof one.text === 'string') known.text += one.text;
     if (typeof one.signature === 'string') known.signature = one.signature;

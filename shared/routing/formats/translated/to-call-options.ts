@@ -42,7 +42,8 @@ export function toCallOptions(
     prompt: toPrompt(body.messages, { api, toolsAsText: api === 'converse' && !hasTools }),
     maxOutputTokens: boundTokens,
     ...sampling(body, api, model),
-    ...numberMember('seed', body.seed),
+    // Written as it came: a package compares it with nothing.
+    ...(isRawNumber(body.seed) ? { seed: body.seed as unknown as number } : numberMember('seed', body.seed)),
     ...(api === 'converse' ? {} : numberMember('topK', body.top_k)),
     ...(api === 'generate-content' ? penalties(body) : {}),
     ...(Array.isArray(stop) ? { stopSequences: stop.filter((one) => typeof one === 'string') } : {}),
@@ -65,9 +66,11 @@ const penalties = (body: Body) => ({
   ...numberMember('presencePenalty', body.presence_penalty),
 });
 
-/** A number that JavaScript would round is written as it came. */
+/** One that JavaScript would round is far beyond any of these. */
 const numberMember = <Name extends string>(name: Name, value: unknown): { [name in Name]?: number } =>
-  typeof value === 'number' || isRawNumber(value) ? ({ [name]: value } as { [name in Name]?: number }) : {};
+  typeof value === 'number' || isRawNumber(value)
+    ? ({ [name]: typeof value === 'number' ? value : Number(value.rawJSON) } as { [name in Name]?: number })
+    : {};
 
 function providerOptions(
   body: Body,

@@ -69,9 +69,9 @@ function toAssistant(message: Json, calls: KnownCalls, { api, toolsAsText }: Pro
   const toolCalls = (Array.isArray(message.tool_calls) ? message.tool_calls : []).filter(isJsonObject);
   const called = toolCalls.map((call): AssistantPart => {
     const fn = isJsonObject(call.function) ? call.function : {};
-    const { id, name } = calls.add(call.id, String(fn.name ?? ''));
-    if (toolsAsText) return { type: 'text', text: `[Called the tool ${name} with ${String(fn.arguments ?? '{}')}]` };
-    const signed = signatureOf(call) ?? signatures.get(String(call.id));
+    const { id, name } = calls.add(call.id, textOf(fn.name) ?? '');
+    if (toolsAsText) return { type: 'text', text: `[Called the tool ${name} with ${textOf(fn.arguments) ?? '{}'}]` };
+    const signed = signatureOf(call) ?? signatures.get(textOf(call.id) ?? '');
     const providerOptions = signed === undefined ? {} : { providerOptions: { google: { thoughtSignature: signed } } };
     return {
       type: 'tool-call',
@@ -86,6 +86,8 @@ function toAssistant(message: Json, calls: KnownCalls, { api, toolsAsText }: Pro
   const content = [...thoughts, ...texts, ...called];
   return content.length === 0 ? [] : [{ role: 'assistant', content, ...optionsOf(message) }];
 }
+
+const textOf = (value: unknown): string | undefined => (typeof value === 'string' ? value : undefined);
 
 const emptyText: LanguageModelV4TextPart = { type: 'text', text: '' };
 

@@ -23,7 +23,7 @@ function toTool(tool: Json): LanguageModelV4FunctionTool[] {
   return [
     {
       type: 'function',
-      name: String(name ?? ''),
+      name: typeof name === 'string' ? name : '',
       ...(typeof description === 'string' ? { description } : {}),
       inputSchema: toInputSchema(parameters),
       ...(typeof strict === 'boolean' ? { strict } : {}),
