@@ -70,6 +70,11 @@ describe('what a stream has used', () => {
     expect(tokens).toMatchObject({ input: 11 + 1010 + 10, cached: 7, cacheWrite: 3, output: 9 + 100 + 20 });
   });
 
+  it('is no report where only that is told: the message itself is estimated', () => {
+    const iterations = [{ type: 'compaction', input_tokens: 1000, output_tokens: 100 }];
+    expect(read([start({}), end({ iterations })]).tokens).toMatchObject({ input: undefined, output: undefined });
+  });
+
   it('is nothing that a provider can make negative, fractional or a text', () => {
     const odd = fc.oneof(fc.integer(), fc.double(), fc.string(), fc.constant(null));
     fc.assert(

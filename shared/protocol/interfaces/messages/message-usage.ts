@@ -8,7 +8,11 @@ export function readUsageReport(usage: unknown): UsageReport | undefined {
   if (!isJsonObject(usage)) return undefined;
   const tokens = countsOf(usage);
   for (const beside of sampledBeside(usage)) {
-    for (const name of countNames) tokens[name] = (tokens[name] ?? 0) + (beside[name] ?? 0);
+    for (const name of countNames) {
+      const count = tokens[name];
+      // Where the total is missing it is estimated.
+      if (count !== undefined) tokens[name] = count + (beside[name] ?? 0);
+    }
   }
   return { tokens, members: usage };
 }
