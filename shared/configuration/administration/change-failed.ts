@@ -1,4 +1,5 @@
 import { StoreUnavailable } from '../../storage/store/index.ts';
+
 /**
  * absent       what should be changed is not there
  * taken        another one has the name

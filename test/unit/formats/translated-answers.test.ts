@@ -449,12 +449,15 @@ describe('a prompt that is blocked', () => {
 });
 
 describe('an error with a status that says success', () => {
-  it('is looked for where an error can be, not in all that a model wrote', async () => {
-    const text = '"error"'.repeat(300_000);
-    const answer = jsonAnswer({ ...jsonOf('messages', { blocks: [{ text }] }) });
-    expect(completionOf((await ask({ api: 'messages', answer, body: {} })).outcome).choices[0].message.content).toBe(
-      text,
-    );
+  it('is looked for in an answer of up to 1 MiB: a longer one was written by a model', async () => {
+    const answerWith = (characters: number) => {
+      const text = 'x'.repeat(characters);
+      return jsonAnswer({ ...jsonOf('messages', { blocks: [{ text }] }), error: { message: 'Slow down.' } });
+    };
+    const short = await ask({ api: 'messages', answer: answerWith(1_000), body: {} });
+    expect(failureOf(short.outcome).kind).toBe('failed');
+    const long = await ask({ api: 'messages', answer: answerWith(1024 * 1024), body: {} });
+    expect(completionOf(long.outcome).choices[0].message.content).toHaveLength(1024 * 1024);
   });
 
   it.each([

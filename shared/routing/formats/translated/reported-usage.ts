@@ -61,7 +61,7 @@ function readableUsage(usage: unknown, { required, counts }: Pick<UsageForm, 're
 }
 
 /** Gemini tells its usage again in each event: only one that could be odd is looked into. */
-const oddGeminiUsage = /"usageMetadata"\s*:\s*[^{\s]|"\w+TokenCount"\s*:\s*(?!\d{1,15}\s*[,}])/;
+const oddGeminiUsage = /"usageMetadata"\s*:\s*[^{\s]|"\w+TokenCount"\s*:(?!\s*\d{1,15}\s*[,}])/;
 
 export const withReadableGeminiUsage = (text: string): string =>
   oddGeminiUsage.test(text) ? withReadableUsage(text, 'generate-content') : text;
