@@ -27,7 +27,7 @@ export const matchesFilter = (
   (model === undefined || model === record.modelServed || model === record.modelAsked) &&
   (provider === undefined || attempted(record, provider));
 
-/** A replay and an answer from the cache name the provider that answered once, and called none. */
+/** A replay, and an answer from the cache, called no provider: they name the one whose answer was stored. */
 const attempted = ({ attemptLog, provider: served }: CallRecord, provider: string): boolean =>
   attemptLog?.length !== 0 &&
   (served === provider || (attemptLog ?? []).some((attempt) => attempt.provider === provider));

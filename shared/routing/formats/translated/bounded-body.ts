@@ -1,5 +1,5 @@
 // The last word about the body that a package made: whatever it adds for thinking, no call asks for more output than is held.
-// What of the text stays as it is is not read: it may be long.
+// Members that stay as they are are not parsed: they may be long.
 import {
   findMember,
   isJsonObject,
@@ -18,7 +18,7 @@ type Json = Readonly<Record<string, unknown>>;
 /** Bodies of clients, and arguments inside them, are less deep by far. */
 const bodyDepthMax = 1_024;
 
-/** Gemini refuses a larger budget than a model takes: the least that one of them takes at most. */
+/** The smallest maximum of its models: Gemini refuses a budget beyond that of the model. */
 const geminiBudgetMax = 24_576;
 
 /** Returns the text that is sent. */
@@ -49,8 +49,8 @@ const bound: Readonly<Record<TranslatedApi, (body: JsonText, target: CallTarget)
     const inference = readObject(body, 'inferenceConfig');
     const maxTokens = atMost(inference.maxTokens, target.boundTokens);
     const fields = readObject(body, 'additionalModelRequestFields');
-    const { thinking, reasoningConfig, tool_choice: claudes } = fields;
-    const isImpossible = () => isForced(body, claudes) || goesOnWithoutThinking(body);
+    const { thinking, reasoningConfig, tool_choice: claudeChoice } = fields;
+    const isImpossible = () => isForced(body, claudeChoice) || goesOnWithoutThinking(body);
     // Nova takes no bound at high effort, so it does not get that effort.
     const isUnbounded = inference.maxTokens === undefined && isJsonObject(reasoningConfig);
     const changed = {
@@ -108,9 +108,9 @@ function forcedChoice(body: JsonText, { toolChoice, wantsJson }: CallTarget): Js
   return toolChoice?.type === 'tool' ? { type: 'tool', name: toolChoice.toolName } : undefined;
 }
 
-/** `claudes`: how Claude is told, where only one tool may be called at once. */
-function isForced(body: JsonText, claudes: unknown): boolean {
-  if (isJsonObject(claudes)) return claudes.type !== 'auto';
+/** `claudeChoice`: the choice in Claude's own form, which takes Converse's place where calls must not be parallel. */
+function isForced(body: JsonText, claudeChoice: unknown): boolean {
+  if (isJsonObject(claudeChoice)) return claudeChoice.type !== 'auto';
   const config = findMember(body, 'toolConfig');
   const choice = config === undefined ? undefined : findMember(body, 'toolChoice', config);
   return choice !== undefined && findMember(body, 'auto', choice) === undefined;

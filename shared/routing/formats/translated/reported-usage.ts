@@ -1,5 +1,5 @@
-// Packages refuse a whole answer whose usage is not as they expect it. Here it is estimated, as at any provider: counts that
-// are none take its place, which the reader of usage drops.
+// Packages refuse a whole answer whose usage is not as they expect it. Here such a usage is estimated, as at any provider:
+// negative counts take its place, and the reader of usage drops them.
 import { findMember, isJsonObject, rewriteMembers, scanJson, toCount } from '../../../protocol/wire/index.ts';
 import type { TranslatedApi } from './translated-api.ts';
 
@@ -52,7 +52,7 @@ export function withReadableUsage(text: string, api: TranslatedApi): string {
   return readable === usage ? text : rewriteMembers(scanned.json, new Map([[form.member, readable]]));
 }
 
-/** Beside what is no count, the others say too little. */
+/** With one count that cannot be read, the others say too little: all are replaced. */
 function readableUsage(usage: unknown, { required, counts }: Pick<UsageForm, 'required' | 'counts'>): Json {
   const isCount = (name: string) => isJsonObject(usage) && toCount(usage[name]) !== undefined;
   const isAbsent = (name: string) => isJsonObject(usage) && (usage[name] ?? null) === null;
