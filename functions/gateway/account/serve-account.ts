@@ -28,10 +28,8 @@ const serve =
   (deps: GatewayDependencies, read: Read): Endpoint =>
   async (request, scope) => {
     // A client asks for the record of its call as soon as it has the answer.
-    const reading = scope
-      .earlierSettled()
-      .then(() => identifyKey(deps, request, scope))
-      .then((key) => read(deps, key, request));
+    await scope.earlierSettled();
+    const reading = identifyKey(deps, request, scope).then((key) => read(deps, key, request));
     // What the store cannot answer within two seconds is not waited for.
     const data = await startAdmissionTime(deps.clock).wait(reading);
     return { status: okStatus, headers: jsonHeaders, body: JSON.stringify({ data }) };

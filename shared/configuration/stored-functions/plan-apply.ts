@@ -63,13 +63,19 @@ const newDraft = (declared: DeclaredRevision, { textSha256, contentSha256 }: Rev
   id: declared.id,
   state: 'draft',
   expiresAtMs: declared.expires_at === null ? null : Date.parse(declared.expires_at),
-  validForMs: readDuration(declared.valid_for ?? '', ['m', 'h', 'd', 'w']) ?? null,
+  validForMs: declared.valid_for === null ? null : readValidity(declared.valid_for),
   hasCases: declared.cases.length > 0,
   qualifiedAtMs: null,
   activatedAtMs: null,
   textSha256,
   contentSha256,
 });
+
+function readValidity(written: string): number {
+  const validForMs = readDuration(written, ['m', 'h', 'd', 'w']);
+  if (validForMs === undefined) throw new Error(`valid_for ${written} is no length of time`);
+  return validForMs;
+}
 
 function prefixed<Value>(name: string, plan: () => Value): Value {
   try {

@@ -68,7 +68,7 @@ export function createRouter(
     waitAtMost(
       dependencies.clock,
       earlierSettledMaxMs,
-      Promise.all(settling).then(() => {}),
+      Promise.allSettled(settling).then(() => {}),
       () => {},
     );
   return async (request, context) => {
@@ -85,10 +85,9 @@ export function createRouter(
       finish: async () => {
         await readOn(response, scope, dependencies);
         const endedAtMs = dependencies.clock.nowMs();
-        const settled = scope.deferred.run();
+        const settled: Promise<void> = scope.deferred.run().finally(() => settling.delete(settled));
         settling.add(settled);
         await settled;
-        settling.delete(settled);
         logRequest(dependencies, { request, scope, status: response.status, errorCode, coldStart });
         const { trace } = scope;
         if (trace === undefined) return;
