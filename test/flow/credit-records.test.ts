@@ -66,6 +66,7 @@ describe('the record of a call', () => {
       isByok: false,
       outcome: 'ok',
       attempts: 1,
+      basePath: '/v1',
       attemptCauses: [],
       attemptLog: [{ provider: 'acme', outcome: 'ok', status: 200, ms: 0 }],
       promptTokens: 1000,
