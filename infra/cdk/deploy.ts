@@ -2,11 +2,11 @@
 // Before anything is built it prints account and region and checks what would fail, or lose something, later.
 import { spawn } from 'node:child_process';
 import { delimiter, dirname, join, resolve } from 'node:path';
+import { runScript } from '../run-script.ts';
 import { openAwsAccount } from './aws-account.ts';
 import { checkBeforeDeployment } from './deployment/check-before-deployment.ts';
 import { confirm } from './deployment/confirm.ts';
 import { cdkRuns, readDeployOptions } from './deployment/deploy-options.ts';
-import { runScript } from './run-script.ts';
 import { checkPlace } from './settings-schema.ts';
 import { stageSettings } from './stage-settings.ts';
 

@@ -1,11 +1,11 @@
 // `npm run restore -- --stage NAME --to TIME`: the tables of a stage as they were at that moment, in one step. See
 // "Restoring" in infra/cdk/README.md. Never run on a live account.
 import { parseArgs } from 'node:util';
+import { runScript } from '../run-script.ts';
 import { openAwsAccount } from './aws-account.ts';
 import { confirm } from './deployment/confirm.ts';
 import { awsSteps } from './restoration/aws-steps.ts';
 import { checkMoment, restoredTables, restoreStage } from './restoration/restore-stage.ts';
-import { runScript } from './run-script.ts';
 import { checkPlace, checkSettings } from './settings-schema.ts';
 import { stageSettings } from './stage-settings.ts';
 

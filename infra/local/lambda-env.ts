@@ -2,7 +2,7 @@
 // Lambda bundles run against the tables that `npm start -- --dynamodb URL` created. Nothing in it is secret.
 import { parseArgs } from 'node:util';
 import { environmentNames } from '../../shared/foundation/constants/index.ts';
-import { runScript } from '../cdk/run-script.ts';
+import { runScript } from '../run-script.ts';
 
 /**
  * DynamoDB's local servers want signed requests, check no signature, and some keep separate tables per key and region:

@@ -2,7 +2,7 @@
 import { parseArgs } from 'node:util';
 import { stringify } from 'yaml';
 import { defaultServerUrl, errorsPage, openApiDocument } from '../../functions/gateway/openapi/index.ts';
-import { runScript } from '../cdk/run-script.ts';
+import { runScript } from '../run-script.ts';
 
 const usage = 'npm run --silent openapi -- [--yaml | --errors] [--server URL]';
 

@@ -1,7 +1,7 @@
 // `npm run models`: prints the section `models` of a gateway file from a price list. Nothing that is deployed reads the list.
 import { readFileSync } from 'node:fs';
 import { systemClock } from '../../shared/foundation/time/index.ts';
-import { runScript } from '../cdk/run-script.ts';
+import { runScript } from '../run-script.ts';
 import { modelsSection, usage } from './models-section.ts';
 
 const packageName = '@pydantic/genai-prices';

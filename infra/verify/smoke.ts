@@ -5,8 +5,8 @@ import { parseArgs } from 'node:util';
 import { startStopwatch, systemClock } from '../../shared/foundation/time/index.ts';
 import { openAwsAccount } from '../cdk/aws-account.ts';
 import { apiStackName } from '../cdk/resource-names.ts';
-import { runScript } from '../cdk/run-script.ts';
 import { processTerminal } from '../cli/output/terminal.ts';
+import { runScript } from '../run-script.ts';
 import { type SmokeOptions, smokeChecks } from './smoke/checks.ts';
 import { openDeployedStage } from './smoke/deployed-stage.ts';
 

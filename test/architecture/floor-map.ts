@@ -24,6 +24,7 @@ const floors: readonly Readonly<Record<string, string>>[] = [
     'shared/foundation/ids': ground,
     'shared/foundation/money': ground,
     'shared/foundation/time': ground,
+    'infra/run-script.ts': 'How a script ends; imports nothing.',
   },
   {
     'shared/foundation/environment': ground,
