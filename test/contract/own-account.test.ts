@@ -70,19 +70,21 @@ const call = async (model: string, key: string, more: Record<string, unknown> = 
 };
 
 /** A gateway whose writes wait for `release`, from the first provider call on: all but those that count a key's requests. */
-async function openHeld() {
+async function openHeld(beforeRead: () => Promise<void> | undefined = () => undefined) {
   const { promise, resolve } = Promise.withResolvers<void>();
+  const clock = manualClock(Date.now());
   const isHeld = () => gateway.simulator.calls.length > 0;
   gateway.simulator.clear();
   const held = await gateway.open({
-    clock: manualClock(Date.now()),
+    clock,
     wrapStore: (store) =>
       aroundStore(store, async ({ method, table }, run) => {
+        if (method === 'get' && isHeld()) await beforeRead();
         if (method !== 'get' && table !== 'keys' && isHeld()) await promise;
         return run();
       }),
   });
-  return { held, release: resolve };
+  return { held, clock, release: resolve };
 }
 
 describe('what a call leaves behind', () => {
@@ -103,6 +105,30 @@ describe('what a call leaves behind', () => {
     const [call, credit] = [{ id, cost_usd: '0.002' }, { total_usage: '0.002' }];
     expect(await reading).toMatchObject([{ data: call }, { data: credit }, { data: call }]);
     await held.settled();
+  });
+
+  it('is waited for a second and no longer, and then the store has its own two seconds', async () => {
+    const started = Promise.withResolvers<void>();
+    const answered = Promise.withResolvers<void>();
+    let isReading = false;
+    const { held, clock, release } = await openHeld(() => {
+      if (!isReading) return undefined;
+      started.resolve();
+      return answered.promise;
+    });
+    await (await held.post(hello('acme/echo'), as(asking))).text();
+    isReading = true;
+    const reading = held.get('/credits', as(asking));
+    // Each goes through the whole server: the one before has arrived long before the last of them is answered.
+    for (let round = 0; round < 20; round++) await fetch(new URL('/health', held.url));
+    clock.advance(1_000);
+    await started.promise;
+    clock.advance(1_500);
+    answered.resolve();
+    const { status } = await reading;
+    release();
+    await held.settled();
+    expect(status).toBe(200);
   });
 });
 
