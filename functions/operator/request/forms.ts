@@ -1,11 +1,10 @@
 // The forms of values that several requests take. Each message says what to write; the value itself is never repeated.
 import * as z from 'zod/mini';
 import { matching } from '../../../shared/configuration/administration/index.ts';
-import { readDuration } from '../../../shared/foundation/time/index.ts';
+import { dayMs, readDuration } from '../../../shared/foundation/time/index.ts';
 
 export const anyText = z.string().check(z.minLength(1), z.maxLength(160));
 
-const dayMs = 86_400_000;
 /** As long as call records are kept. */
 export const sinceDaysMax = 90;
 

@@ -3,7 +3,7 @@ import { isUtcDay } from '../../../shared/accounting/call-records/index.ts';
 import { keyNameText, parseApiKey } from '../../../shared/configuration/keys/index.ts';
 import { idPattern } from '../../../shared/foundation/constants/index.ts';
 import { type PicoUsd, parseUsd } from '../../../shared/foundation/money/index.ts';
-import { readDuration } from '../../../shared/foundation/time/index.ts';
+import { dayMs, readDuration } from '../../../shared/foundation/time/index.ts';
 import { readTags, type Tags } from '../../../shared/protocol/wire/index.ts';
 
 /** The line cannot be run. Its message never repeats a value: it may be a secret in the wrong place. */
@@ -93,7 +93,6 @@ export const readChoice =
 
 /** Call records are kept 90 days; where they are kept longer, a year is enough for one report. */
 const sinceDaysMax = 366;
-const dayMs = 86_400_000;
 
 /** `7d`, `12h`, `15m`, `90s`, `500ms` in milliseconds. Undefined: no length of time. */
 export const readTime = (text: string): number | undefined => readDuration(text, ['ms', 's', 'm', 'h', 'd']);

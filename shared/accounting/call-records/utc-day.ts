@@ -1,7 +1,7 @@
 // Days of UTC as texts such as "2026-11-20": they sort as they follow each other.
+import { dayMs } from '../../foundation/time/index.ts';
 
 const dayLength = 'YYYY-MM-DD'.length;
-const dayMs = 86_400_000;
 
 /** Throws a RangeError for what is no time. */
 export const utcDayOf = (epochMs: number): string => new Date(epochMs).toISOString().slice(0, dayLength);

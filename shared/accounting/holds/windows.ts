@@ -6,6 +6,7 @@
 //        part     part      part                  A part counts until a window's length after its last call, so
 //   |---·--·--|---------|--·--·---|               never more than the limit fall into any window's length.
 //          last                last
+import { dayMs } from '../../foundation/time/index.ts';
 import type { Item } from '../../storage/store/index.ts';
 import { readAmount, readTimed, type SeenItem, type TimedKind, timedName } from './counter.ts';
 import type { UpdateDraft } from './update-draft.ts';
@@ -21,7 +22,6 @@ export interface Window {
 }
 
 const minuteMs = 60_000;
-const dayMs = 86_400_000;
 const minutePartMs = 5_000;
 
 /** A request that was not made after all is taken out within seconds. */

@@ -5,7 +5,7 @@
 //   requests_total …           windows of requests and tokens (shared/accounting/holds)
 //   expires_at_epoch_seconds   when all of it counts no more
 import type { Randomness } from '../../foundation/ids/index.ts';
-import type { Clock } from '../../foundation/time/index.ts';
+import { type Clock, dayMs } from '../../foundation/time/index.ts';
 import { type ItemWriter, requestsPerMinute, type UpdateDraft } from '../holds/index.ts';
 import { shardCountOf, shardLimitsOf } from './limit-shards.ts';
 import {
@@ -50,7 +50,6 @@ export interface ProviderLimiterOptions {
   readonly randomness: Pick<Randomness, 'fraction' | 'uuid'>;
 }
 
-const dayMs = 86_400_000;
 /** A day's tokens still count during the next day. */
 const daysKept = 2;
 

@@ -2,4 +2,4 @@ export { type Clock, startStopwatch, systemClock } from './clock.ts';
 export { type Deadline, startDeadline } from './deadline.ts';
 export { startTimeBudget, type TimeBudget } from './time-budget.ts';
 export { nextTurn, sleep, untilAborted, waitAtMost } from './wait.ts';
-export { readDuration } from './written-length.ts';
+export { dayMs, readDuration } from './written-length.ts';

@@ -1,5 +1,8 @@
 // Lengths of time as people write them: a whole number and a unit.
-const unitMs = { ms: 1, s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000, w: 604_800_000 } as const;
+
+export const dayMs = 86_400_000;
+
+const unitMs = { ms: 1, s: 1_000, m: 60_000, h: 3_600_000, d: dayMs, w: 7 * dayMs } as const;
 
 /** `90s`, `24h`, `30d` in milliseconds. Undefined: no such length, or one in another unit than these. */
 export function readDuration(written: string, units: readonly (keyof typeof unitMs)[]): number | undefined {
