@@ -176,7 +176,8 @@ describe('a call', () => {
     [false, requestBudgetMs],
   ])('whose client leaves a provider that never answers costs nothing: stream %s', async (stream, readOnMs) => {
     await gone({ stream }, 'alone/silent');
-    // The timers of both run from the request on.
+    // The timers of both run from the request on, so they do not show that the server has seen the client leave.
+    for (let round = 0; round < 20; round++) await fetch(new URL('/health', harness.url));
     await eventually(() => clock.isAwaiting(readOnMs));
     clock.advance(readOnMs);
     const { charged, record } = await booked();
