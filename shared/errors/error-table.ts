@@ -117,8 +117,10 @@ const byok = {
   byok_budget_unquotable: entry(422, 'A BYOK budget applies but the request cannot be priced.'),
 } as const;
 
-/** Codes of any path: of no kind of call alone. */
+/** Codes of any path, and of the management interface alone. */
 const additions = {
+  forbidden: entry(403, 'The role of the operator does not allow this.'),
+  precondition_failed: entry(412, 'What should be replaced has changed since it was read.'),
   not_found: entry(404, 'No such path.'),
   method_not_allowed: entry(405, 'This path does not take this method.'),
   internal_error: entry(500, 'The gateway failed. Its log has the cause under the correlation id.'),

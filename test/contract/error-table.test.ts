@@ -53,6 +53,8 @@ const byokRows = `
 422 byok_no_eligible_connection
 422 byok_budget_unquotable`;
 const additionRows = `
+403 forbidden
+412 precondition_failed
 404 not_found
 405 method_not_allowed
 500 internal_error`;

@@ -235,8 +235,17 @@ const byokErrors: GuideOf<typeof errorFamilies.byok> = {
   },
 };
 
-/** Errors of paths, methods and sizes, and faults of the gateway itself. */
+/** Errors of paths and methods, of the management interface, and faults of the gateway itself. */
 const addedErrors: GuideOf<typeof errorFamilies.additions> = {
+  forbidden: {
+    cause: 'On the management interface: who asks is known, and has no role that allows this.',
+    solution:
+      '`message` names the role that is needed. Owners of all workspaces give roles in `access` of the gateway file.',
+  },
+  precondition_failed: {
+    cause: 'On the management interface: another writer changed the configuration after it was read.',
+    solution: 'Read it again, repeat the change on what it holds now, and send the new `ETag` as `If-Match`.',
+  },
   not_found: {
     cause:
       'The gateway has no such path, the request went around the distribution, or `GET /v1/generation` knows no call of the workspace by this id.',

@@ -6,6 +6,9 @@ import { schemaReference } from './json-schema.ts';
 
 const errorCodes = Object.keys(errorCatalogue) as ErrorCode[];
 
+/** Codes that the management interface alone answers with. */
+const manageOnlyCodes: readonly ErrorCode[] = ['forbidden', 'precondition_failed'];
+
 /** Errors of GET /v1/models: it has no body, calls no provider and costs nothing. */
 const modelsCodes: readonly ErrorCode[] = [
   'invalid_correlation',
@@ -20,7 +23,7 @@ const modelsCodes: readonly ErrorCode[] = [
 const accountCodes: readonly ErrorCode[] = [...modelsCodes, 'api_key_rate_limit'];
 
 export const codesOf = {
-  chat: errorCodes,
+  chat: errorCodes.filter((code) => !manageOnlyCodes.includes(code)),
   models: modelsCodes,
   model: ['unknown_model', ...modelsCodes] satisfies ErrorCode[],
   health: ['not_found', 'method_not_allowed', 'internal_error'] satisfies ErrorCode[],

@@ -14,7 +14,7 @@ import { parameters as headerParameters } from './headers.ts';
 import { inPath, inQuery, jsonOperation } from './json-operation.ts';
 import { arrayOf, type JsonSchema, objectSchema, schemaReference } from './json-schema.ts';
 
-const readCodes: readonly ErrorCode[] = ['invalid_request', ...codesOf.models];
+const readCodes: readonly ErrorCode[] = ['invalid_request', 'forbidden', ...codesOf.models];
 const changeCodes: readonly ErrorCode[] = [
   ...readCodes,
   'request_too_large',
