@@ -1,7 +1,7 @@
 // What a run measures and how much of it. A whole run stays under four minutes, a quick one under one.
 import { parseArgs } from 'node:util';
 
-const sectionNames = ['start', 'latency', 'scale', 'load', 'store', 'telemetry', 'memory'] as const;
+const sectionNames = ['start', 'latency', 'scale', 'load', 'store', 'memory'] as const;
 export type SectionName = (typeof sectionNames)[number];
 
 /** Numbers of calls, unless a name says otherwise. */
@@ -28,16 +28,20 @@ export const quickPlan: BenchPlan = {
   ...{ atOnce: [300], further: 10, busy: 320, store: 2, memory: 2_000 },
 };
 
-export const usage = `npm run bench -- [--quick] [--portkey] [--json FILE] [--only ${sectionNames.join(',')}]`;
+export const usage =
+  `npm run bench -- [--quick] [--portkey] [--json FILE] [--only ${sectionNames.join(',')}]\n` +
+  '       npm run bench -- --against COMMIT [--quick] [--portkey] [--json FILE]';
 
 /** Throws an Error with one line for the terminal. */
 export function readOptions(args: readonly string[]) {
   const boolean = { type: 'boolean', default: false } as const;
-  const only = { type: 'string', default: sectionNames.join(',') } as const;
-  const options = { quick: boolean, portkey: boolean, json: { type: 'string' }, only } as const;
+  const string = { type: 'string' } as const;
+  const options = { quick: boolean, portkey: boolean, json: string, only: string, against: string } as const;
   const { values } = parseArgs({ args: [...args], options });
-  const wanted: readonly string[] = values.only.split(',');
+  if (values.against !== undefined && values.only !== undefined) throw new Error('--against has no sections');
+  const wanted: readonly string[] = values.only?.split(',') ?? sectionNames;
   const sections = sectionNames.filter((name) => wanted.includes(name));
   if (sections.length < wanted.length) throw new Error(`--only takes ${sectionNames.join(', ')}`);
-  return { isQuick: values.quick, withPeer: values.portkey, jsonFile: values.json, sections };
+  const { quick: isQuick, portkey: withPeer, json: jsonFile, against } = values;
+  return { isQuick, withPeer, jsonFile, against, sections };
 }

@@ -3,10 +3,12 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { systemClock } from '../../shared/foundation/time/index.ts';
+import { fetchTree } from './against/other-tree.ts';
+import { runAgainst } from './against/run-against.ts';
 import { readOptions, usage } from './bench-options.ts';
 import { runBench } from './run-bench.ts';
 
-/** A whole run takes less than four minutes. Children end with this process. */
+/** A whole run takes less than five minutes. Children end with this process. */
 const runTimeoutMs = 600_000;
 systemClock.after(runTimeoutMs, () => {
   throw new Error('the bench takes too long');
@@ -15,7 +17,11 @@ systemClock.after(runTimeoutMs, () => {
 const folder = await mkdtemp(join(tmpdir(), 'gw-bench-'));
 try {
   const options = readOptions(process.argv.slice(2));
-  const results = await runBench(options, folder, (text) => void process.stdout.write(text));
+  const print = (text: string) => void process.stdout.write(text);
+  const results =
+    options.against === undefined
+      ? await runBench(options, folder, print)
+      : await runAgainst({ ...options, other: await fetchTree(options.against, folder) }, folder, print);
   if (options.jsonFile !== undefined) await writeFile(options.jsonFile, `${JSON.stringify(results, undefined, 2)}\n`);
 } catch (error) {
   process.stderr.write(`bench: ${error instanceof Error ? error.message : error}\nusage: ${usage}\n`);

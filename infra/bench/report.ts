@@ -1,4 +1,5 @@
 // What a section reports, the statistics it needs, and their form as Markdown.
+import { cpus, loadavg, totalmem } from 'node:os';
 
 export interface Table {
   readonly title: string;
@@ -28,6 +29,11 @@ export const atMost = (name: string, measured = NaN, limit: number, unit = ''): 
 export const atLeast = (name: string, measured = NaN, limit: number): Target => {
   return [name, `≥ ${limit}`, shown(measured), measured >= limit ? 'met' : 'MISSED'];
 };
+
+/** The load says whether others use the machine: the times are then too long. */
+export const machineText = (): string =>
+  `Load of the machine before the run ${shown(loadavg()[0] ?? NaN)}; ${cpus()[0]?.model.trim()}, ${cpus().length} cores, ` +
+  `${shown(totalmem() / 1_024 ** 3)} GB, Node ${process.versions.node}, ${new Date().toISOString().slice(0, 10)}`;
 
 /** Three significant digits. */
 export function shown(value: number): string {

@@ -1,14 +1,12 @@
 // The sections of a run, one after the other.
-import { cpus, loadavg, totalmem } from 'node:os';
 import { type BenchPlan, fullPlan, quickPlan, type readOptions, type SectionName } from './bench-options.ts';
-import { type SectionReport, shown, tableText } from './report.ts';
+import { machineText, type SectionReport, tableText } from './report.ts';
 import { measureLatency } from './sections/latency.ts';
 import { measureLoad } from './sections/load.ts';
 import { measureMemory } from './sections/memory.ts';
 import { measureScale } from './sections/scale.ts';
 import { measureStart } from './sections/start.ts';
 import { measureStore } from './sections/store-cost.ts';
-import { measureTelemetry } from './sections/telemetry-cost.ts';
 import { type TestBed, withTestBed } from './test-bed/test-bed.ts';
 
 /** The load comes after the scale: what it leaves behind would be measured there. */
@@ -18,7 +16,6 @@ const sections: Readonly<Record<SectionName, (bed: TestBed, plan: BenchPlan) => 
   scale: measureScale,
   load: measureLoad,
   store: measureStore,
-  telemetry: measureTelemetry,
   memory: measureMemory,
 };
 
@@ -43,8 +40,3 @@ export async function runBench(
   print(`\n${tableText({ title: 'Targets', columns: ['what', 'target', 'measured', ''], rows })}`);
   return { machine, sections: reports };
 }
-
-/** The load says whether others use the machine: the times below are then too long. */
-const machineText = (): string =>
-  `Load of the machine before the run ${shown(loadavg()[0] ?? NaN)}; ${cpus()[0]?.model.trim()}, ${cpus().length} cores, ` +
-  `${shown(totalmem() / 1_024 ** 3)} GB, Node ${process.versions.node}, ${new Date().toISOString().slice(0, 10)}`;

@@ -1,5 +1,10 @@
 // That the parts of `npm run bench` work and count right. No time is asserted: figures are for the bench to show.
+import { readdirSync } from 'node:fs';
+import { resolve } from 'node:path';
 import { beforeAll, describe, expect, it } from '#jest';
+import { compare, type Figures, targetOf } from '../../infra/bench/against/compare.ts';
+import { fetchTree } from '../../infra/bench/against/other-tree.ts';
+import { runAgainst } from '../../infra/bench/against/run-against.ts';
 import { quickPlan, readOptions } from '../../infra/bench/bench-options.ts';
 import { writeUnitsPerCall } from '../../infra/bench/costs.ts';
 import { atLeast, atMost, percentile, tableText } from '../../infra/bench/report.ts';
@@ -22,7 +27,7 @@ const tinyPlan = {
   ...{ ...quickPlan, memory: 20, latencyTurns: 1 },
   ...{ jsonPerTurn: { 1: 2, 32: 4 }, streamsPerTurn: { 1: 1, 32: 2 } },
 };
-const tinyOptions = readOptions(['--only', 'latency,scale,telemetry,memory']);
+const tinyOptions = readOptions(['--only', 'latency,scale,memory']);
 
 describe('a tiny run of the bench', () => {
   let text = '';
@@ -36,25 +41,15 @@ describe('a tiny run of the bench', () => {
   it('measures what it is told with the gateway process, and prints the load of the machine first, the targets last', () => {
     expect(text).toMatch(/^Load of the machine/);
     expect(text.lastIndexOf('\n\nTargets\n')).toBe(text.lastIndexOf('\n\n') - '\n\nTargets'.length);
-    expect(Object.keys(sections)).toEqual(['latency', 'scale', 'telemetry', 'memory']);
-    expect(rowsOf('latency').map(([name, kind, connections]) => `${name} ${kind} ${connections}`)).toEqual(
-      ['JSON 1', 'JSON 32', 'stream 1', 'stream 32'].flatMap((kind) => [`provider itself ${kind}`, `gw ${kind}`]),
-    );
+    expect(Object.keys(sections)).toEqual(['latency', 'scale', 'memory']);
+    const withTraces = ['provider itself', 'gw', 'gw, traces on'];
+    expect(rowsOf('latency').map(([name, kind, connections]) => `${name} ${kind} ${connections}`)).toEqual([
+      ...['JSON 1', 'JSON 32'].flatMap((kind) => withTraces.map((name) => `${name} ${kind}`)),
+      ...['stream 1', 'stream 32'].flatMap((kind) => [`provider itself ${kind}`, `gw ${kind}`]),
+    ]);
     // Calls that the store was too slow for are counted as failed, and have no latency.
     for (const row of rowsOf('latency')) expect(Number(row[3]) > 0 || Number(row[8]) > 0).toBe(true);
     expect(rowsOf('memory').at(-1)?.[0]).toBe(20);
-  });
-
-  it('calls gateways with and without telemetry, and counts what reaches the collector', () => {
-    expect(rowsOf('telemetry').map(([name, connections]) => `${name} ${connections}`)).toEqual(
-      [1, 32].flatMap((connections) =>
-        ['off', 'off, again', 'on', 'on, its collector is gone'].map((name) => `${name} ${connections}`),
-      ),
-    );
-    const [calls, exports, spans, bytes] = (rowsOf('telemetry', 1)[0] ?? []).map(Number);
-    // Four turns of one call, and four of two.
-    expect(calls).toBe(12);
-    expect([Number(exports) > 0, Number(bytes) > 0, spans]).toEqual([true, true, 2]);
   });
 
   it('counts the items that a call writes and their bytes, and so the write units that costs rest on', () => {
@@ -65,6 +60,37 @@ describe('a tiny run of the bench', () => {
     const unitsOfCall = units.reduce((total, one) => total + one, 0);
     expect([unitsOfCall > writeUnitsPerCall - 1, unitsOfCall <= writeUnitsPerCall]).toEqual([true, true]);
     for (const [, writes, bytes] of written) expect([Number(writes) > 0, Number(bytes) > 0]).toEqual([true, true]);
+  });
+});
+
+describe('this tree beside another one', () => {
+  it('calls the gateways of both, each with a store of its own, and gives every figure of both and their ratio', async () => {
+    const root = resolve(import.meta.dirname, '../..');
+    const plan = { turns: 1, flushMs: 20, jsonPerTurn: { 1: 1, 32: 40 }, streamsPerTurn: { 1: 1, 32: 2 } };
+    const comparison = { other: { name: 'abc1234', tree: root }, withPeer: false, isQuick: true };
+    let text = '';
+    const { tables, targets } = await runAgainst(comparison, temporaryFolder(), (part) => (text += part), plan);
+    expect(text).toMatch(/^Load of the machine/);
+    const rows = tables[0]?.rows ?? [];
+    const figuresOf = (calls: string, connections: number) =>
+      rows.filter((row) => row[0] === calls && row[1] === connections).map(([, , figure]) => figure);
+    const json = ['calls a second', 'CPU of the gateway, ms', 'CPU of the store, ms', 'added latency, ms'];
+    expect(figuresOf('JSON, the first calls', 32)).toEqual(json);
+    expect(figuresOf('JSON', 32)).toEqual(json);
+    expect(figuresOf('stream', 32)).toContain('added to the first chunk, ms');
+    for (const [calls, connections, figure, that, thisTree, times] of rows) {
+      if (calls !== 'JSON, the first calls' || figure === 'added latency, ms') continue;
+      expect([connections, Number(that) > 0, Number(thisTree) > 0, Number(times) > 0]).toEqual([32, true, true, true]);
+    }
+    expect(targets.some(([what]) => what.includes('first calls'))).toBe(false);
+  });
+
+  it('refuses what is no commit, before it fetches anything', async () => {
+    const folder = temporaryFolder();
+    await expect(fetchTree('no-such-commit', folder)).rejects.toThrow(
+      '--against takes a commit of this repository, and no-such-commit is none',
+    );
+    expect(readdirSync(folder)).toEqual([]);
   });
 });
 
@@ -121,11 +147,38 @@ describe('what the bench computes', () => {
     ]);
   });
 
+  it('compares within turns: the median ratio, the least and the most, and calls a second the other way round', () => {
+    const figures = (perSecond: number, gatewayMs: number): Figures => ({
+      ...{ 'calls a second': perSecond, 'CPU of the gateway, ms': gatewayMs, 'CPU of the store, ms': NaN },
+      ...{ 'added latency, ms': NaN, 'added to the first chunk, ms': NaN },
+    });
+    const turn = (that: Figures, here: Figures) =>
+      new Map([
+        ['abc', that],
+        ['this tree', here],
+      ]);
+    const turns = [
+      turn(figures(100, 1), figures(90, 1)),
+      // The machine was slow: both were.
+      turn(figures(10, 10), figures(9, 11)),
+      turn(figures(100, 1), figures(120, 2)),
+    ];
+    const compared = compare('JSON', 32, turns, { that: 'abc', here: 'this tree' });
+    expect(compared.map(({ figure, times, least, most }) => [figure, times, least, most])).toEqual([
+      ['calls a second', 0.9, 0.9, 1.2],
+      ['CPU of the gateway, ms', 1.1, 1, 2],
+    ]);
+    expect(compared.map(targetOf)).toEqual([
+      ['JSON on 32: calls a second, times', '≥ 0.95', '0.90', 'MISSED'],
+      ['JSON on 32: CPU of the gateway, times', '≤ 1.05', '1.10', 'MISSED'],
+    ]);
+  });
+
   it('refuses a section that it does not know', () => {
-    expect(() => readOptions(['--only', 'weather'])).toThrow(
-      '--only takes start, latency, scale, load, store, telemetry, memory',
-    );
+    expect(() => readOptions(['--only', 'weather'])).toThrow('--only takes start, latency, scale, load, store, memory');
     expect(readOptions(['--quick', '--json', 'x.json'])).toMatchObject({ isQuick: true, jsonFile: 'x.json' });
+    expect(readOptions(['--against', 'main', '--portkey'])).toMatchObject({ against: 'main', withPeer: true });
+    expect(() => readOptions(['--against', 'main', '--only', 'load'])).toThrow('--against has no sections');
   });
 });
 

@@ -13,9 +13,13 @@ const peerLatencyMax = 2.2;
 const peerThroughputMin = 0.8;
 const firstChunkMaxMs = 3;
 
+type Gateway = TestBed['gateway'];
+
 export async function measureLatency(bed: TestBed, plan: BenchPlan): Promise<SectionReport> {
-  const json1 = await measureInTurns(bed, plan, 'JSON', 1);
-  const json32 = await measureInTurns(bed, plan, 'JSON', 32);
+  const tracing = await bed.startTracingGateway();
+  const json1 = await measureInTurns(bed, plan, 'JSON', 1, tracing);
+  const json32 = await measureInTurns(bed, plan, 'JSON', 32, tracing);
+  await tracing.stop();
   const stream1 = await measureInTurns(bed, plan, 'stream', 1);
   const stream32 = await measureInTurns(bed, plan, 'stream', 32);
   const ratio = ([, gateway, peer]: typeof json1, figure: 'addedP50Ms' | 'perSecond') =>
@@ -35,40 +39,41 @@ export async function measureLatency(bed: TestBed, plan: BenchPlan): Promise<Sec
   };
 }
 
-/** The provider itself, the gateway, the peer; in the order of the columns. */
+/** The provider itself, the gateway, the peer, a gateway with traces; in the order of the columns. */
 async function measureInTurns(
   { provider, gateway, keys, peer }: TestBed,
   plan: BenchPlan,
   kind: 'JSON' | 'stream',
   connections: 1 | 32,
+  tracing?: Gateway,
 ) {
   const [bodyOf, counts] = kind === 'JSON' ? [jsonBody, plan.jsonPerTurn] : [streamBody, plan.streamsPerTurn];
-  const run = (endpoint: Endpoint, call: Call) => {
-    return { client: createClient(endpoint, connections), call, turns: [] as Awaited<ReturnType<typeof drive>>[] };
+  const run = (endpoint: Endpoint, call: Call, process?: Gateway) => {
+    const turns: Awaited<ReturnType<typeof drive>>[] = [];
+    return { client: createClient(endpoint, connections), call, process, cpuMs: 0, turns };
   };
   const directCall = { body: bodyOf('bench') };
-  const runs = [run(provider, directCall), run(gateway, { key: keys.limited, body: bodyOf(models.limited) })];
+  const call = { key: keys.limited, body: bodyOf(models.limited) };
+  const runs = [run(provider, directCall), run(gateway, call, gateway)];
   // A fresh install of the peer fails every stream.
   if (peer && kind === 'JSON') runs.push(run(peer, directCall));
-  let cpuBeforeMs = 0;
+  if (tracing) runs.push(run(tracing, call, tracing));
   for (let turn = 0; turn <= plan.latencyTurns; turn += 1) {
-    if (turn === 1) cpuBeforeMs = (await gateway.inspect()).cpuMs;
+    // The first turn warms up. Between its turns a gateway is idle, or sends its spans.
+    if (turn === 1) for (const one of runs) one.cpuMs -= (await one.process?.inspect())?.cpuMs ?? NaN;
     for (const { client, call, turns } of runs) {
       const driven = await drive(client, call, counts[connections], connections, pausesMs[connections]);
-      // The first turn warms up.
       if (turn > 0) turns.push(driven);
     }
   }
-  // Between its turns the gateway is idle.
-  const cpuMs = (await gateway.inspect()).cpuMs - cpuBeforeMs;
-  const measured = runs.map(({ client, turns }, at) => {
+  for (const one of runs) one.cpuMs += (await one.process?.inspect())?.cpuMs ?? NaN;
+  const measured = runs.map(({ client, turns, cpuMs }) => {
     client.close();
     const answers = turns.flatMap((turn) => turn.answers);
     const waits = answers.map(({ firstByteMs, totalMs }) => (kind === 'JSON' ? totalMs : firstByteMs));
     const perSecond = (answers.length / sum(turns.map((turn) => turn.elapsedMs))) * 1_000;
     const failed = sum(turns.map((turn) => turn.failed));
-    const cpuMsPerCall = at === 1 ? cpuMs / answers.length : undefined;
-    return { name: client.name, waits, perSecond, failed, cpuMsPerCall };
+    return { name: client.name, waits, perSecond, failed, cpuMsPerCall: cpuMs / answers.length };
   });
   const directMs = (fraction: number) => percentile(measured[0]?.waits ?? [], fraction);
   return measured.map(({ name, waits, ...others }) => {

@@ -24,17 +24,19 @@ async function startTestBed(folder: string, withPeer: boolean, stops: (() => unk
   const keys = newKeys();
   const configFile = join(folder, 'gateway.yaml');
   await writeFile(configFile, gatewayFileText(provider.url, keys));
-  const gateway = keep(await startGateway(configFile, store.endpoint, folder));
+  const gateway = keep(await startGateway({ configFile, storeUrl: store.endpoint, folder }));
   /** One more, just started. */
-  const startCountedGateway = () => startGateway(configFile, proxy.url, folder);
-  /** One more on the store of the timed one, with these variables. */
-  const startGatewayWith = (environment: Readonly<Record<string, string>>) =>
-    startGateway(configFile, store.endpoint, folder, environment);
+  const startCountedGateway = () => startGateway({ configFile, storeUrl: proxy.url, folder });
+  /** One more on the store of the timed one, which sends its spans to the provider: that answers whatever it is sent. */
+  const startTracingGateway = () => {
+    const environment = { OTEL_EXPORTER_OTLP_ENDPOINT: provider.url };
+    return startGateway({ name: 'gw, traces on', configFile, storeUrl: store.endpoint, folder, environment });
+  };
   const countedGateway = keep(await startCountedGateway());
   const peer = withPeer ? await startPeer(provider.url) : undefined;
   if (peer !== undefined) keep(peer);
   return {
-    ...{ folder, provider, proxy, keys, gateway, countedGateway, startCountedGateway, startGatewayWith, peer },
+    ...{ folder, provider, proxy, keys, gateway, countedGateway, startCountedGateway, startTracingGateway, peer },
     /** The largest item of each table, in bytes. */
     itemSizes: (tables: readonly TableName[]) =>
       Promise.all(tables.map((table) => largestItemBytes(store.endpoint, physicalTableName('local', table)))),

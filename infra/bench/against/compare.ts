@@ -1,0 +1,66 @@
+// What two gateways needed for the same calls in the same turns, and how many times the other's it is.
+import { atLeast, atMost, median, type Table, type Target } from '../report.ts';
+
+export interface Kind {
+  readonly name: 'JSON' | 'stream';
+  readonly connections: 1 | 32;
+  /** Calls of a turn. */
+  readonly count: number;
+}
+
+/** Of one turn: a mean or median per call, but for the first. Streams count until their first chunk. NaN: not measured. */
+export const figureNames = [
+  'calls a second',
+  'CPU of the gateway, ms',
+  'CPU of the store, ms',
+  'added latency, ms',
+  'added to the first chunk, ms',
+] as const;
+type FigureName = (typeof figureNames)[number];
+export type Figures = Readonly<Record<FigureName, number>>;
+
+/** By name of who was called. */
+export type Turn = ReadonlyMap<string, Figures>;
+
+/** Two trees that are the same are further apart only where others use the machine. */
+const timesMax = 1.05;
+const timesMin = 0.95;
+
+export interface ComparedFigure {
+  readonly calls: string;
+  readonly connections: number;
+  readonly figure: FigureName;
+  readonly that: number;
+  readonly here: number;
+  /** How many times the other's it is in a turn: the median of all turns, the least and the most. */
+  readonly times: number;
+  readonly least: number;
+  readonly most: number;
+}
+
+export interface Names {
+  readonly that: string;
+  readonly here: string;
+}
+
+export function compare(calls: string, connections: number, turns: readonly Turn[], names: Names): ComparedFigure[] {
+  return figureNames.flatMap((figure) => {
+    const of = (name: string) => turns.map((turn) => turn.get(name)?.[figure] ?? NaN);
+    const [that, here] = [of(names.that), of(names.here)];
+    const ratios = here.map((value, turn) => value / (that[turn] ?? NaN));
+    if (ratios.every(Number.isNaN)) return [];
+    const [times, least, most] = [median(ratios), Math.min(...ratios), Math.max(...ratios)];
+    return [{ calls, connections, figure, that: median(that), here: median(here), times, least, most }];
+  });
+}
+
+export const tableOf = (figures: readonly ComparedFigure[], { that, here }: Names): Table => ({
+  title: `${here} beside ${that}: medians of the turns, and how many times the other's it is in a turn: median, least and most`,
+  columns: ['calls', 'connections', 'figure', that, here, 'times', 'least', 'most'],
+  rows: figures.map((figure) => Object.values(figure)),
+});
+
+export function targetOf({ calls, connections, figure, times }: ComparedFigure): Target {
+  const what = `${calls} on ${connections}: ${figure.replace(', ms', '')}, times`;
+  return figure === 'calls a second' ? atLeast(what, times, timesMin) : atMost(what, times, timesMax);
+}

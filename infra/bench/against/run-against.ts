@@ -1,0 +1,154 @@
+// This tree beside another commit, in one run on one machine: both gateways are started alike, each with an embedded store
+// of its own, are warmed alike, and are called in turns that begin with one and the other. Only what every commit offers is
+// used: `npm start` with a gateway file.
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { sleep, systemClock } from '../../../shared/foundation/time/index.ts';
+import { type Call, createClient, drive, type Endpoint, jsonBody, streamBody } from '../measuring-client.ts';
+import { machineText, median, sum, tableText } from '../report.ts';
+import { gatewayFileText, models, newKeys } from '../test-bed/bench-file.ts';
+import { startGateway } from '../test-bed/gateway-process.ts';
+import { flushMs } from '../test-bed/measured-calls.ts';
+import { startPeer } from '../test-bed/peer.ts';
+import { startProvider } from '../test-bed/provider.ts';
+import { compare, type Figures, type Kind, type Names, type Turn, tableOf, targetOf } from './compare.ts';
+import { cpuMsOf, descendantsOf } from './process-cpu.ts';
+
+export interface ComparisonPlan {
+  readonly turns: number;
+  /** What is written after the last answer of a turn is written by then. */
+  readonly flushMs: number;
+  readonly jsonPerTurn: Readonly<Record<1 | 32, number>>;
+  readonly streamsPerTurn: Readonly<Record<1 | 32, number>>;
+}
+const fullPlan: ComparisonPlan = {
+  ...{ turns: 10, flushMs },
+  ...{ jsonPerTurn: { 1: 60, 32: 640 }, streamsPerTurn: { 1: 24, 32: 96 } },
+};
+const quickPlan: ComparisonPlan = { ...fullPlan, turns: 4 };
+/** On one connection: what a call leaves to do after its answer is done by the next one. */
+const pausesMs = { 1: 20, 32: 0 } as const;
+
+interface Contestant {
+  readonly name: string;
+  readonly endpoint: Endpoint;
+  readonly model: string;
+  readonly key?: string;
+  /** Used until now. */
+  readonly cpu?: () => Promise<{ readonly gatewayMs: number; readonly storeMs: number }>;
+}
+
+export interface Comparison {
+  readonly other: { readonly name: string; readonly tree: string };
+  readonly withPeer: boolean;
+  readonly isQuick: boolean;
+}
+
+const here = 'this tree';
+
+/** `folder` holds nothing of the run, and the caller removes it. */
+export async function runAgainst(
+  { other, withPeer, isQuick }: Comparison,
+  folder: string,
+  print: (text: string) => void,
+  plan: ComparisonPlan = isQuick ? quickPlan : fullPlan,
+) {
+  const machine = machineText();
+  print(`${machine}${isQuick ? ', a quick run' : ''}\n`);
+  const stops: (() => unknown)[] = [];
+  const keep = <Part extends { stop(): unknown }>(part: Part): Part => {
+    stops.unshift(part.stop);
+    return part;
+  };
+  try {
+    const provider = keep(await startProvider());
+    const keys = newKeys();
+    const configFile = join(folder, 'gateway.yaml');
+    await writeFile(configFile, gatewayFileText(provider.url, keys));
+    const startTree = async (start: { readonly name: string; readonly tree?: string }): Promise<Contestant> => {
+      const gateway = keep(await startGateway({ ...start, configFile, folder }));
+      return { name: start.name, endpoint: gateway, model: models.limited, key: keys.limited, cpu: cpuReader(gateway) };
+    };
+    const gateways = [await startTree(other), await startTree({ name: here })];
+    const peer = withPeer ? await startPeer(provider.url) : undefined;
+    const peers: Contestant[] = peer ? [{ name: peer.name, endpoint: keep(peer), model: 'bench' }] : [];
+    const direct: Contestant = { name: provider.name, endpoint: provider, model: 'bench' };
+
+    async function takeTurn(kind: Kind, turn: number): Promise<Turn> {
+      const alone = (await callInLoop(direct, kind, plan.flushMs)).waitMs;
+      // A fresh install of the peer fails every stream.
+      const all = kind.name === 'JSON' ? [...gateways, ...peers] : gateways;
+      const first = turn % all.length;
+      const figures = new Map<string, Figures>();
+      for (const one of [...all.slice(first), ...all.slice(0, first)]) {
+        figures.set(one.name, figuresOf(await callInLoop(one, kind, plan.flushMs), kind, alone));
+      }
+      return figures;
+    }
+
+    const kinds = kindsOf(plan);
+    const busyJson: Kind = { name: 'JSON', connections: 32, count: plan.jsonPerTurn[32] };
+    // The client and the provider are warm before either gateway is called for the first time.
+    await callInLoop(direct, busyJson, plan.flushMs);
+    const firstTurn = await takeTurn(busyJson, 0);
+    for (const kind of kinds) await takeTurn(kind, 1);
+    const turnsOf = new Map<Kind, Turn[]>(kinds.map((kind) => [kind, []]));
+    for (let turn = 0; turn < plan.turns; turn += 1) {
+      for (const [kind, turns] of turnsOf) turns.push(await takeTurn(kind, turn));
+    }
+    const compareWith = (names: Names) =>
+      [...turnsOf].flatMap(([{ name, connections }, turns]) => compare(name, connections, turns, names));
+    const names = { that: other.name, here };
+    const compared = compareWith(names);
+    const tables = [
+      tableOf([...compare('JSON, the first calls', 32, [firstTurn], names), ...compared], names),
+      ...peers.map(({ name: that }) => tableOf(compareWith({ that, here }), { that, here })),
+    ];
+    const targets = compared.map(targetOf);
+    for (const table of tables) print(`\n${tableText(table)}`);
+    print(`\n${tableText({ title: 'Targets', columns: ['what', 'target', 'measured', ''], rows: targets })}`);
+    return { machine, tables, targets };
+  } finally {
+    for (const stop of stops) await stop();
+  }
+}
+
+const kindsOf = ({ jsonPerTurn, streamsPerTurn }: ComparisonPlan): readonly Kind[] => [
+  { name: 'JSON', connections: 1, count: jsonPerTurn[1] },
+  { name: 'JSON', connections: 32, count: jsonPerTurn[32] },
+  { name: 'stream', connections: 1, count: streamsPerTurn[1] },
+  { name: 'stream', connections: 32, count: streamsPerTurn[32] },
+];
+
+function cpuReader({ pid, inspect }: Awaited<ReturnType<typeof startGateway>>) {
+  const storeProcesses = descendantsOf(pid);
+  return async () => ({ gatewayMs: (await inspect()).cpuMs, storeMs: sum(storeProcesses.map(cpuMsOf)) });
+}
+
+async function callInLoop({ name, endpoint, model, key, cpu }: Contestant, kind: Kind, flushMs: number) {
+  const { connections, count } = kind;
+  const call: Call = { key, body: kind.name === 'JSON' ? jsonBody(model) : streamBody(model) };
+  const client = createClient(endpoint, connections);
+  const before = await cpu?.();
+  const { answers, failed, elapsedMs } = await drive(client, call, count, connections, pausesMs[connections]);
+  if (cpu !== undefined) await sleep(systemClock, flushMs);
+  const after = await cpu?.();
+  client.close();
+  // A refused call is cheap: figures of a run in which calls fail say nothing.
+  if (failed > 0) throw new Error(`${failed} of ${count} calls of ${name} failed`);
+  const used = (part: 'gatewayMs' | 'storeMs') => ((after?.[part] ?? NaN) - (before?.[part] ?? NaN)) / count;
+  const waits = answers.map(({ firstByteMs, totalMs }) => (kind.name === 'JSON' ? totalMs : firstByteMs));
+  const perSecond = (count / elapsedMs) * 1_000;
+  return { perSecond, gatewayMs: used('gatewayMs'), storeMs: used('storeMs'), waitMs: median(waits) };
+}
+
+function figuresOf(measured: Awaited<ReturnType<typeof callInLoop>>, { name }: Kind, aloneMs: number): Figures {
+  const addedMs = measured.waitMs - aloneMs;
+  return {
+    'calls a second': measured.perSecond,
+    'CPU of the gateway, ms': measured.gatewayMs,
+    'CPU of the store, ms': measured.storeMs,
+    'added latency, ms': name === 'JSON' ? addedMs : NaN,
+    'added to the first chunk, ms': name === 'stream' ? addedMs : NaN,
+  };
+}
