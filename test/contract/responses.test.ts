@@ -18,7 +18,10 @@ describe('the interface of Responses', () => {
         'acme/tools': served('tools'),
         'acme/cut': served('cut:3'),
         'acme/late-error': served('error-after-chunks:3'),
-        'acme/failing': [...served('error-500'), { provider: 'globex', upstream: 'echo' }],
+        'acme/failing': [
+          ...served('error-500', { supported_params: { ...abilities, extras: ['prompt'] } }),
+          { provider: 'globex', upstream: 'echo', more: { supported_params: { extras: ['prompt'] } } },
+        ],
         'acme/early-error': [...served('error-200'), { provider: 'globex', upstream: 'echo' }],
         'acme/request': [...served('echo-request'), { provider: 'globex', upstream: 'echo-request' }],
         'acme/usage': served('usage:1000:500:400:100'),
@@ -216,17 +219,22 @@ describe('the interface of Responses', () => {
     },
   );
 
-  it('keeps nothing under zdr: an absent store is sent as false, and store: true loosens the policy', async () => {
+  it('keeps nothing under zdr: an absent store is sent as false, and what is kept all the same loosens the policy', async () => {
     const provider = { zdr: true };
     expect(await sentBy({ model: 'acme/request', provider })).toMatchObject({ store: false });
     expect(await sentBy({ model: 'acme/request', provider, store: false })).toMatchObject({ store: false });
     expect(await sentBy({ model: 'acme/request' })).not.toHaveProperty('store');
     gateway.simulator.clear();
-    expect(await postJson({ model: 'acme/request', provider, store: true })).toMatchObject({
-      error: 'data_policy_loosening_forbidden',
-      message: 'store lets a provider keep the call, which zdr rules out.',
-    });
+    const keeping = { store: true, conversation: 'conv_1', prompt_cache_retention: '24h' };
+    for (const [member, value] of Object.entries(keeping)) {
+      expect(await postJson({ model: 'acme/request', provider, [member]: value })).toMatchObject({
+        error: 'data_policy_loosening_forbidden',
+        message: `${member} lets a provider keep the call, which zdr rules out.`,
+      });
+    }
     expect(gateway.simulator.calls).toEqual([]);
+    const inMemory = { conversation: null, prompt_cache_retention: 'in_memory' };
+    expect(await sentBy({ model: 'acme/request', provider, ...inMemory })).toMatchObject(inMemory);
   });
 
   it('caches what no provider keeps, streamed or not, and serves it to no other interface', async () => {
@@ -304,6 +312,25 @@ describe('the interface of Responses', () => {
       'feature_unsupported',
       'tools[0]',
     ],
+    [
+      'a shell of the provider',
+      { tools: [{ type: 'shell', environment: { type: 'container_auto' } }] },
+      'feature_unsupported',
+      'tools[0]',
+    ],
+    [
+      'a tool of the provider that was found by a search',
+      { input: [{ type: 'tool_search_output', tools: [{ type: 'web_search' }] }] },
+      'feature_unsupported',
+      'input[0].tools[0]',
+    ],
+    [
+      'a tool of the provider that is added later',
+      { input: [{ type: 'additional_tools', tools: [{ type: 'mcp' }] }] },
+      'feature_unsupported',
+      'input[0].tools[0]',
+    ],
+    ['a prompt that the provider keeps', { prompt: { id: 'pmpt_1' } }, 'feature_unsupported', 'prompt'],
     [
       'tools that no entry declares',
       { model: 'acme/plain', tools: [{ type: 'custom' }] },

@@ -49,6 +49,13 @@ beforeAll(async () => {
       'acme/searching': [
         { provider: 'acme', upstream: 'echo', more: { supported_params: { tools: true, extras: ['web_search'] } } },
       ],
+      'acme/open-minded': [
+        {
+          provider: 'acme',
+          upstream: 'echo-request',
+          more: { supported_params: { tools: true, extras: ['other_tools'] } },
+        },
+      ],
       'acme/additive': [{ provider: 'additive', upstream: 'echo' }],
       'acme/versioned': [{ provider: 'versioned', upstream: 'echo-request' }],
       'acme/owned': [{ provider: 'owned', upstream: 'echo-request' }],
@@ -326,8 +333,8 @@ describe('a request', () => {
     expect(text).toContain(`"body":${JSON.stringify(sent).slice(0, -1)},"model":"echo-request"}}`);
   });
 
-  it('passes on what the gateway does not know: roles, tools, betas, its query; never a key of the client', async () => {
-    const body = hello('echo-request', {
+  it('passes on what the gateway does not know: roles, betas, its query, and tools where the entry allows them; never a key of the client', async () => {
+    const body = hello('open-minded', {
       messages: [
         { role: 'user', content: [{ type: 'text', text: 'Hello' }] },
         { role: 'narrator', content: [{ type: 'hologram', text: 'x' }] },
@@ -395,6 +402,10 @@ describe('a request', () => {
       'feature_unsupported',
     ],
     ['a dearer speed', { speed: 'fast' }, 400, 'feature_unsupported'],
+    ['a larger model that advises', { tools: [{ type: 'advisor_20260301' }] }, 400, 'feature_unsupported'],
+    ['other models that may answer', { fallbacks: [{ model: 'larger' }] }, 400, 'feature_unsupported'],
+    ['skills in a container', { container: { skills: [{ skill_id: 'pptx' }] } }, 400, 'feature_unsupported'],
+    ['a tool whose type nobody knows', { tools: [{ type: 'teleport_20300101' }] }, 400, 'feature_unsupported'],
   ])('with %s is refused with the member’s name, before any provider', async (_what, more, status, code) => {
     const response = await post(hello('echo', more));
     expect(response.status).toBe(status);
@@ -412,6 +423,18 @@ describe('a request', () => {
     const { error } = (await refused.json()) as { error: { message: string } };
     expect(error.message).toContain('tools[0]');
     expect(error.message).toContain('extras: [web_fetch]');
+  });
+
+  it.each([
+    ['context-1m-2025-08-07', 'long_context'],
+    ['advisor-tool-2026-03-01', 'advisor'],
+  ])('with the beta %s is refused, unless the entry lists %s', async (beta, extra) => {
+    const refused = await post(hello('echo'), { 'anthropic-beta': `effort-2025-11-24,${beta}` });
+    const { error, error_code } = (await refused.json()) as { error: { message: string }; error_code: string };
+    expect([refused.status, error_code]).toEqual([400, 'feature_unsupported']);
+    expect(error.message).toContain(`the header anthropic-beta. `);
+    expect(error.message).toContain(`extras: [${extra}]`);
+    expect(gateway.simulator.calls).toEqual([]);
   });
 
   it('carries its key in x-api-key or as a bearer; two that differ are refused, and told not to be tried again', async () => {

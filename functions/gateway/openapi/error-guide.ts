@@ -35,7 +35,7 @@ const gatewayErrors: GuideOf<typeof errorFamilies.gateway> = {
   },
   feature_unsupported: {
     cause:
-      'No provider of the model supports the tools, images, audio, JSON mode or streaming, or what costs more than the catalogue says: `service_tier`, `web_search_options`, `plugins`, `best_of`.',
+      'No provider of the model supports the tools, images, audio, JSON mode or streaming, or what may cost more than its tokens: dearer tiers, tools that it runs itself, searches, other models.',
     solution:
       'Leave it out, or take a model whose `supported_params` and `modalities` have it; `auto` looks for one. The operator allows what costs more: `supported_params.extras` in the gateway file.',
   },

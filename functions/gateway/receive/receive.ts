@@ -20,6 +20,9 @@ import { readPassedOn } from './read-passed-on.ts';
 /** Between two steps that go through a longer body, whatever else waits for the event loop has its turn. */
 const longBodyBytes = 64 * 1024;
 
+/** Those that cost more need the operator's consent, as members do. */
+const betaHeader = 'anthropic-beta';
+
 type Times = Pick<GatewayDependencies, 'clock' | 'times'>;
 
 /** Needs the headers only: the key is looked up while the body is on its way. */
@@ -68,13 +71,14 @@ function readCall(
   if (body.kind === 'unreadable') return body.error;
   const { json } = body;
   const { dropsIdleMembers } = scope.conventions;
-  const request = clientInterface.readRequest(json, { bodyBytes, dropsIdleMembers });
+  const passedOn = readPassedOn(clientInterface, headers, query);
+  const betas = passedOn instanceof GatewayError ? undefined : passedOn.headers[betaHeader];
+  const request = clientInterface.readRequest(json, { bodyBytes, dropsIdleMembers, betas });
   if (request instanceof GatewayError) return request;
   const callHeaders = readCallHeaders(headers, asksFunction);
   if (callHeaders instanceof GatewayError) return callHeaders;
   const tags = readTagsHeader(headers);
   if (tags instanceof GatewayError) return tags;
-  const passedOn = readPassedOn(clientInterface, headers, query);
   if (passedOn instanceof GatewayError) return passedOn;
   return {
     clientInterface,

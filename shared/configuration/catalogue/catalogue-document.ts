@@ -1,7 +1,7 @@
 // The catalogue as the gateway file writes it, checked and with its defaults filled in. Member names are those of the file.
 // Prices stay decimal strings until `loadCatalogue`.
 
-import type { ProviderApi } from '../../foundation/constants/index.ts';
+import type { Extra, ProviderApi } from '../../foundation/constants/index.ts';
 
 /** Where a secret stands: in a variable of the process, or under a name in the secret of a stage. */
 export type SecretReference = { env: string } | { secret: string };
@@ -45,24 +45,6 @@ export interface ProviderDocument {
   /** additive: reasoning tokens come on top of completion tokens. */
   reasoning_tokens: 'included' | 'additive';
 }
-
-/**
- * What makes a call dearer than the prices of its entry: dearer tiers, and tools that the provider runs itself. An operator
- * who lists one answers for the prices.
- */
-export const extraNames = [
-  'service_tier',
-  'web_search',
-  'plugins',
-  'best_of',
-  'file_search',
-  'code_interpreter',
-  'image_generation',
-  'mcp',
-  'web_fetch',
-  'code_execution',
-] as const;
-export type Extra = (typeof extraNames)[number];
 
 export interface SupportedParams {
   tools: boolean;

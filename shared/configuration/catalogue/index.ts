@@ -8,17 +8,16 @@ export {
   loadCatalogue,
   serves,
 } from './catalogue.ts';
-export {
-  type CatalogueDocument,
-  type DeclaredPolicy,
-  extraNames,
-  type ModelDocument,
-  type ModelProviderDocument,
-  type ProviderAuth,
-  type ProviderDocument,
-  type SecretReference,
-  type ServiceDocument,
-  type SupportedParams,
+export type {
+  CatalogueDocument,
+  DeclaredPolicy,
+  ModelDocument,
+  ModelProviderDocument,
+  ProviderAuth,
+  ProviderDocument,
+  SecretReference,
+  ServiceDocument,
+  SupportedParams,
 } from './catalogue-document.ts';
 export { type CatalogueReader, createCatalogueReader } from './catalogue-reader.ts';
 export { type CataloguePointer, type CatalogueStore, createCatalogueStore } from './catalogue-store.ts';

@@ -2,9 +2,9 @@
 // whole, so their defaults are filled in here; of the service, and of the status of a provider, what is left out stays as it
 // is stored.
 import * as z from 'zod';
-import { autoModelId, reservedModelPrefix } from '../../foundation/constants/index.ts';
+import { autoModelId, extraNames, reservedModelPrefix } from '../../foundation/constants/index.ts';
 import { parsePricePerMillion } from '../../foundation/money/index.ts';
-import { type CatalogueDocument, extraNames, type ModelDocument, type ServiceDocument } from '../catalogue/index.ts';
+import type { CatalogueDocument, ModelDocument, ServiceDocument } from '../catalogue/index.ts';
 import { epochSeconds, limit, mapping, positiveInteger, providerId, quotedDecimal, text, waitMs } from './fields.ts';
 import { provider } from './provider-schema.ts';
 

@@ -61,6 +61,8 @@ export interface RequestReading {
   readonly bodyBytes: number;
   /** Members of a function call that ask for nothing are dropped. */
   readonly dropsIdleMembers: boolean;
+  /** The header with the betas that are asked for, where the interface passes it on. */
+  readonly betas?: string | undefined;
 }
 
 /** A request of any interface, as its client sent it. */

@@ -2,6 +2,8 @@ export * from './answer-json.ts';
 export { fallbackModelsMax, namesFunction, readAskedModels, readModel } from './asked-model.ts';
 export type * from './client-interface.ts';
 export { closeBrokenStream } from './close-broken-stream.ts';
+export { dearerFeatures, dearerMemberNames, dearerTools, isClientTool, toolShape } from './dearer-features.ts';
+export { keptCacheMember } from './kept-cache.ts';
 export { boundedByContext, type Media, measureImage, pixelsOf, sumOfMedia } from './media-tokens.ts';
 export { ParsedEvent, parseEvent } from './parsed-event.ts';
 export { passesAnything } from './passed-on.ts';

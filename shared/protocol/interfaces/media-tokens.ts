@@ -22,18 +22,22 @@ export interface Media {
   readonly tokens: number | undefined;
   /** Characters of bytes that are written as text, and are none. */
   readonly dataCharacters: number;
+  /** Its bytes are elsewhere: a provider that takes media of any kind may find a film there. */
+  readonly isElsewhere: boolean;
 }
 
-export const boundedByContext: Media = { tokens: undefined, dataCharacters: 0 };
+export const boundedByContext: Media = { tokens: undefined, dataCharacters: 0, isElsewhere: false };
 
 export function sumOfMedia(all: Iterable<Media>): Media {
   let tokens: number | undefined = 0;
   let characters = 0;
+  let isElsewhere = false;
   for (const media of all) {
+    isElsewhere ||= media.isElsewhere;
     tokens = tokens === undefined || media.tokens === undefined ? undefined : tokens + media.tokens;
     characters += media.dataCharacters;
   }
-  return { tokens, dataCharacters: characters };
+  return { tokens, dataCharacters: characters, isElsewhere };
 }
 
 /** Undefined: its head does not say it. */
@@ -52,9 +56,16 @@ export interface ImageSource {
 }
 
 export function measureImage({ url, detail }: ImageSource): Media {
+  const isElsewhere = !dataUrl.test(url);
+  const dataCharacters = isElsewhere ? 0 : url.length;
+  // In the place of an image there may be a film.
+  if (!isElsewhere && !imageUrl.test(url)) return { tokens: undefined, dataCharacters, isElsewhere };
   const tiles = detail === 'low' ? 0 : (tilesOf(url) ?? tilesMax);
-  return { tokens: tokensPerImage + tokensPerTile * tiles, dataCharacters: url.startsWith('data:') ? url.length : 0 };
+  return { tokens: tokensPerImage + tokensPerTile * tiles, dataCharacters, isElsewhere };
 }
+
+const dataUrl = /^data:/i;
+const imageUrl = /^data:image\//i;
 
 /** Undefined: the size of the image is not known. */
 function tilesOf(url: string): number | undefined {

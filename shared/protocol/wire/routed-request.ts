@@ -1,7 +1,7 @@
 // What planner, holds, limits, cache and provider loop know of a request, whatever the interface of its client. Each
 // interface makes it from a body of its own.
 
-import type { InterfaceId } from '../../foundation/constants/index.ts';
+import type { Extra, InterfaceId } from '../../foundation/constants/index.ts';
 import type { CacheOptions } from './gateway-options.ts';
 import type { JsonText } from './json-text.ts';
 import type { ProviderPreferences } from './provider-preferences.ts';
@@ -41,7 +41,9 @@ export type AbilityName = 'tools' | 'vision' | 'audio' | 'json_mode' | 'streamin
 export type Feature =
   | { readonly name: AbilityName; readonly member: string }
   /** It makes a call dearer than the catalogue's prices: only an entry that lists it in `extras` is called with it. */
-  | { readonly extra: string; readonly member: string };
+  | { readonly extra: Extra; readonly member: string }
+  /** A header asks for it. */
+  | { readonly extra: Extra; readonly header: string };
 
 /** What a candidate must be able to do. */
 export interface RequestNeeds {
@@ -71,6 +73,8 @@ export interface InputSize {
   readonly textBytes: number;
   /** Tokens of its images at most. Undefined: media that only the context bounds (audio, files, other kinds). */
   readonly mediaTokens: number | undefined;
+  /** Some stand behind a URL: a provider that takes media of any kind bills what it finds there. */
+  readonly hasMediaElsewhere: boolean;
   /** Texts that each have the context of the model to themselves: more than one in embeddings only. */
   readonly contexts: number;
 }

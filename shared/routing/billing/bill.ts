@@ -47,14 +47,14 @@ export function openBill(): Bill {
   return {
     charge({ candidate, reported, output, payer, size }) {
       const { provider, entry, prices } = candidate;
-      const observed = { ...output, promptTokens: estimateInputTokens(entry, size) };
+      const observed = { ...output, promptTokens: estimateInputTokens(candidate, size) };
       const bounds = {
         promptTokens: contextTokensMax(entry, size),
         completionTokens: outputTokensMax(candidate, size),
       };
       const usage = readUsage(reported?.tokens, provider.reasoning_tokens, observed, bounds);
       const cost = costOf(usage, prices);
-      const charge = { candidate, usage, reported, cost, payer, inputTokensMax: inputTokensMax(entry, size) };
+      const charge = { candidate, usage, reported, cost, payer, inputTokensMax: inputTokensMax(candidate, size) };
       charges.push(charge);
       return charge;
     },

@@ -18,7 +18,7 @@ export function worstCaseCost(candidates: readonly Candidate[], size: CallSize):
 }
 
 function costAt({ entry, provider, prices }: Candidate, size: CallSize): PicoUsd {
-  const input = priceOf(inputTokensMax(entry, size), dearestInput(prices));
+  const input = priceOf(inputTokensMax({ entry, provider }, size), dearestInput(prices));
   const output = priceOf(outputTokensMax({ entry, provider }, size), prices.output ?? 0n);
   return (input + output) * BigInt(size.answersMax);
 }
@@ -32,19 +32,26 @@ const dearestInput = ({ input, cachedInput, cacheWrite, cacheWrite1h }: Candidat
 
 type Entry = Pick<Candidate['entry'], 'context_length'>;
 
-export const inputTokensMax = (entry: Entry, size: InputSize): number => inputTokens(entry, size, 1);
+type Target = Pick<Candidate, 'entry' | 'provider'>;
+
+export const inputTokensMax = (target: Target, size: InputSize): number => inputTokens(target, size, 1);
 
 /** English text is about four bytes a token in every common tokenizer. */
 const bytesPerToken = 4;
 
 /** What the input takes as a rule. Media count as they are held: their bytes say nothing about their tokens. */
-export const estimateInputTokens = (entry: Entry, size: InputSize): number => inputTokens(entry, size, bytesPerToken);
+export const estimateInputTokens = (target: Target, size: InputSize): number =>
+  inputTokens(target, size, bytesPerToken);
 
-function inputTokens(entry: Entry, size: InputSize, bytesAToken: number): number {
+function inputTokens(target: Target, size: InputSize, bytesAToken: number): number {
   const { textBytes, mediaTokens } = size;
-  const max = contextTokensMax(entry, size);
-  return mediaTokens === undefined ? max : Math.min(Math.ceil(textBytes / bytesAToken) + mediaTokens, max);
+  const max = contextTokensMax(target.entry, size);
+  if (mediaTokens === undefined || (size.hasMediaElsewhere && takesAnyMedia(target))) return max;
+  return Math.min(Math.ceil(textBytes / bytesAToken) + mediaTokens, max);
 }
+
+/** It fetches what a URL names, and takes a film for an image. */
+const takesAnyMedia = ({ provider }: Target): boolean => provider.apis.includes('generate-content');
 
 /** More input than this no provider can have read. */
 export const contextTokensMax = (entry: Entry, { contexts }: Pick<InputSize, 'contexts'>): number =>

@@ -1,6 +1,7 @@
 // Whether a candidate can do what a request needs.
-import type { Candidate } from '../../configuration/catalogue/index.ts';
+import { apiFor, type Candidate, isOwnApi } from '../../configuration/catalogue/index.ts';
 import { fail, type GatewayError } from '../../errors/index.ts';
+import type { InterfaceId } from '../../foundation/constants/index.ts';
 import type { AbilityName, Feature } from '../../protocol/wire/index.ts';
 import { firstOfEachName, type MissingFeature } from '../formats/index.ts';
 
@@ -13,27 +14,34 @@ const abilities: Readonly<Record<AbilityName, (candidate: Candidate) => boolean>
   streaming: ({ entry }) => entry.streaming,
 };
 
-const supports = (candidate: Candidate, feature: Feature): boolean => {
+/** A translation leaves out what costs more than tokens, or is none: only a relay carries it to the provider. */
+const supports = (candidate: Candidate, feature: Feature, interfaceId: InterfaceId): boolean => {
   if ('name' in feature) return abilities[feature.name](candidate);
-  const allowed: readonly string[] = candidate.entry.supported_params.extras ?? [];
-  return allowed.includes(feature.extra);
+  const { extras = [] } = candidate.entry.supported_params;
+  return extras.includes(feature.extra) || !isOwnApi(interfaceId, apiFor(candidate, interfaceId));
 };
 
-export const supportsAll = (candidate: Candidate, features: readonly Feature[]): boolean =>
-  features.every((feature) => supports(candidate, feature));
+export const supportsAll = (candidate: Candidate, features: readonly Feature[], interfaceId: InterfaceId): boolean =>
+  features.every((feature) => supports(candidate, feature, interfaceId));
 
 /** What no candidate can do; where each can do a part, all that is asked for. */
-export function failUnsupported(left: readonly Candidate[], features: readonly Feature[]): GatewayError {
-  const lacking = features.filter((feature) => !left.some((candidate) => supports(candidate, feature)));
+export function failUnsupported(
+  left: readonly Candidate[],
+  features: readonly Feature[],
+  interfaceId: InterfaceId,
+): GatewayError {
+  const lacking = features.filter((feature) => !left.some((candidate) => supports(candidate, feature, interfaceId)));
   const named = lacking.length > 0 ? lacking : features;
   const extras = [...new Set(named.flatMap((feature) => ('extra' in feature ? [feature.extra] : [])))];
-  const what = named.map((feature) => ('name' in feature ? feature.name : feature.member)).join(', ');
+  const what = named.map((feature) => ('name' in feature ? feature.name : placeOf(feature))).join(', ');
   const hint = `This costs more than the catalogue's prices, so the operator of the gateway has to allow it in the model's entry of the gateway file: supported_params.extras: [${extras.join(', ')}].`;
   return fail('feature_unsupported', {
     message: `No eligible provider of the model supports all that is requested: ${what}.${extras.length > 0 ? ` ${hint}` : ''}`,
-    param: named[0]?.member,
+    param: named.find((feature) => 'member' in feature)?.member,
   });
 }
+
+const placeOf = (feature: Feature): string => ('member' in feature ? feature.member : `the header ${feature.header}`);
 
 /** What the formats of all candidates left have no words for; where each lacks another part, all that any lacks. */
 export function failUntranslatable(lacks: readonly (readonly MissingFeature[])[]): GatewayError {

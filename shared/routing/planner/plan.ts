@@ -90,8 +90,8 @@ function readConditions(request: RoutedRequest, facts: PlanFacts): readonly Cond
       keeps: ({ provider }) => satisfies(provider.data_policy, policy),
     },
     {
-      refuse: (left) => failUnsupported(left, needs.features),
-      keeps: (candidate) => supportsAll(candidate, needs.features),
+      refuse: (left) => failUnsupported(left, needs.features, request.interfaceId),
+      keeps: (candidate) => supportsAll(candidate, needs.features, request.interfaceId),
     },
     // A translation that would drop a part of the request is none.
     {

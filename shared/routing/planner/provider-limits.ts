@@ -9,9 +9,10 @@ import { askedOutputTokens, estimateInputTokens } from '../billing/index.ts';
  * provider ever writes. One request for a billion tokens must not exhaust a day's limit while it runs. The real count
  * corrects the counters afterwards.
  */
-export function estimateTokens(size: CallSize, { entry }: Candidate): number {
+export function estimateTokens(size: CallSize, candidate: Candidate): number {
+  const { entry } = candidate;
   const outputTokens = Math.min(askedOutputTokens(entry, size), entry.max_output_tokens);
-  return estimateInputTokens(entry, size) + outputTokens * size.choices;
+  return estimateInputTokens(candidate, size) + outputTokens * size.choices;
 }
 
 export const entryOf = ({ provider, model }: Candidate): LimitedEntry => ({ provider: provider.id, model: model.id });

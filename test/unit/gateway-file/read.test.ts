@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { stringify } from 'yaml';
 import { describe, expect, it } from '#jest';
 import { formatProblem, readGatewayFile } from '../../../shared/configuration/gateway-file/index.ts';
-import { providerApis } from '../../../shared/foundation/constants/index.ts';
+import { extraNames, providerApis } from '../../../shared/foundation/constants/index.ts';
 import { exampleKey, exampleText, fileOf, pathsOf, problemsOf, spoiled } from './example-file.ts';
 import { secret, wrongFiles } from './wrong-files.ts';
 
@@ -56,12 +56,8 @@ describe('a file that is right', () => {
   });
 
   it('may allow all that costs more than the prices of an entry', () => {
-    const extras = [
-      ...['service_tier', 'web_search', 'plugins', 'best_of', 'file_search', 'code_interpreter'],
-      ...['image_generation', 'mcp', 'web_fetch', 'code_execution'],
-    ];
-    const text = spoiled('json_schema: true }', `json_schema: true, extras: [${extras.join(', ')}] }`);
-    expect(fileOf(text).models[0]?.providers[0]?.supported_params.extras).toEqual(extras);
+    const text = spoiled('json_schema: true }', `json_schema: true, extras: [${extraNames.join(', ')}] }`);
+    expect(fileOf(text).models[0]?.providers[0]?.supported_params.extras).toEqual(extraNames);
   });
 });
 

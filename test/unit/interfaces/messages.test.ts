@@ -2,6 +2,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from '#jest';
 import { messages } from '../../../shared/protocol/interfaces/messages/index.ts';
+import { jsonTextOf } from '../../../shared/protocol/wire/index.ts';
 
 type Json = Record<string, unknown>;
 
@@ -84,6 +85,23 @@ describe('what a stream has used', () => {
           expect((count ?? 0) >= 0 && Number.isInteger(count ?? 0)).toBe(true);
       }),
     );
+  });
+});
+
+describe('a compaction that a client asks for', () => {
+  const sizeOf = (more: Json) => {
+    const asked = { model: 'm', max_tokens: 100, messages: [{ role: 'user', content: 'x'.repeat(1_000) }], ...more };
+    const request = messages.readRequest(jsonTextOf(asked), { bodyBytes: 9, dropsIdleMembers: false });
+    if (!('size' in request)) throw request;
+    return request.size();
+  };
+
+  it('is held as a second answer to the same input; clearing what is old costs nothing', () => {
+    const clearing = sizeOf({ context_management: { edits: [{ type: 'clear_tool_uses_20250919' }] } });
+    expect(clearing).toMatchObject({ choices: 1, contexts: 1, maxOutputTokens: 100 });
+    const compacting = sizeOf({ context_management: { edits: [{ type: 'compact_20260112' }] } });
+    expect(compacting).toMatchObject({ choices: 2, contexts: 2, maxOutputTokens: 100 });
+    expect(compacting.textBytes).toBeGreaterThan(2_000);
   });
 });
 

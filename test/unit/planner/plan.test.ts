@@ -2,6 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from '#jest';
 import { type Candidate, loadCatalogue } from '../../../shared/configuration/catalogue/index.ts';
 import { GatewayError } from '../../../shared/errors/index.ts';
+import type { ProviderApi } from '../../../shared/foundation/constants/index.ts';
 import { readUsageReport } from '../../../shared/protocol/interfaces/chat-completions/read-usage.ts';
 import { openBill, worstCaseCost } from '../../../shared/routing/billing/index.ts';
 import { makePlan, type PlanFacts } from '../../../shared/routing/planner/index.ts';
@@ -155,10 +156,15 @@ const contextLength = 1_000_000;
 const perToken = '0.000001';
 
 /** What a call holds, in tokens of input or of output. */
-function held(members: Record<string, unknown>, kind: 'input' | 'output'): number {
+function held(
+  members: Record<string, unknown>,
+  kind: 'input' | 'output',
+  apis: readonly ProviderApi[] = ['chat-completions'],
+): number {
   const prices = kind === 'input' ? priced(perToken, '0') : priced('0', perToken);
   const request = requestOf({ max_tokens: 10, ...members });
-  const plan = makePlan(request, planFactsOf([entryOf('acme', { ...prices, context_length: contextLength })]));
+  const entry = entryOf('acme', { ...prices, context_length: contextLength });
+  const plan = makePlan(request, planFactsOf([entry], [providerOf('acme', { apis: [...apis] })]));
   if (plan instanceof GatewayError) throw plan;
   return Number(worstCaseCost(plan, request.size()));
 }
@@ -174,6 +180,17 @@ describe('what a call holds for its input', () => {
     expect(tokens).toBeLessThan(60_000);
     const [small, heavy] = [0, 2_000_000].map((bytes) => held(user(image(png(100, 100, bytes))), 'input'));
     expect(heavy).toBe(small);
+  });
+
+  it('is the whole context for what stands behind a URL where the target takes a film for an image, and only there', () => {
+    const film = user(image('https://films.example/film.mp4', 'low'));
+    expect(held(film, 'input', ['generate-content'])).toBe(contextLength);
+    expect(held(film, 'input', ['messages'])).toBeLessThan(60_000);
+    expect(held(user(image(png(100, 100))), 'input', ['generate-content'])).toBeLessThan(60_000);
+  });
+
+  it('is the whole context for bytes that say they are no image, in the place of one', () => {
+    expect(held(user(image('data:video/mp4;base64,AAAA', 'low')), 'input')).toBe(contextLength);
   });
 
   it('is less for a small image and for low detail, where these are known', () => {

@@ -7,7 +7,7 @@ import { mediaOf } from './media.ts';
 export function callSizeOf(request: ChatMembers): CallSize {
   const { raw, maxOutputTokens, isOutputOpen, choices, responseSchema } = request;
   const json = request.text();
-  const { tokens: mediaTokens, dataCharacters } = mediaOf(request);
+  const { tokens: mediaTokens, dataCharacters, isElsewhere } = mediaOf(request);
   return {
     maxOutputTokens,
     isOutputOpen,
@@ -15,6 +15,7 @@ export function callSizeOf(request: ChatMembers): CallSize {
     predictionBytes: raw.prediction == null ? 0 : bytesOfMember(json, 'prediction'),
     textBytes: json.compactBytes - dataCharacters,
     mediaTokens,
+    hasMediaElsewhere: isElsewhere,
     contexts: 1,
     answersMax: responseSchema === undefined ? 1 : chargedAnswersMax,
   };

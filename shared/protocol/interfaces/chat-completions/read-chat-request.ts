@@ -3,7 +3,15 @@
 import type { GatewayError } from '../../../errors/index.ts';
 import { once } from '../../../foundation/cache/index.ts';
 import { checkMembers, JsonText, jsonTextOf, readProviderPreferences, withPlainNumbers } from '../../wire/index.ts';
-import { membersOf, orFault, otherCaseCheck, readAskedModels, readMembers } from '../index.ts';
+import {
+  dearerMemberNames,
+  membersOf,
+  orFault,
+  otherCaseCheck,
+  readAskedModels,
+  readMembers,
+  toolShape,
+} from '../index.ts';
 import { callSizeOf } from './call-size.ts';
 import {
   type ChatMembers,
@@ -20,7 +28,16 @@ import { toUpstreamBody } from './upstream-body.ts';
 import { openChunkWriter, writeAnswer } from './write-answer.ts';
 
 /** Members that are read or set elsewhere: by the planner for features and policies, or for a provider's style. */
-const otherUsedNames = ['functions', 'modalities', 'audio', 'store', 'reasoning_effort', 'prediction'];
+const otherUsedNames = [
+  'functions',
+  'modalities',
+  'audio',
+  'store',
+  'prompt_cache_retention',
+  'reasoning_effort',
+  'prediction',
+  ...dearerMemberNames,
+];
 
 /** `user` is recorded, and no provider takes another name for it. */
 const readNames: ReadonlySet<string> = new Set([...Object.keys(chatRequestSchema.shape), ...otherUsedNames, 'user']);
@@ -35,7 +52,7 @@ const reading = {
   names: readNames,
   shapes: {
     messages: { items: message },
-    tools: { items: membersOf({ type: {} }) },
+    tools: { items: toolShape },
     functions: { items: {} },
   },
   indivisible: new Set([...gatewayMembers, 'stream_options', 'response_format']),

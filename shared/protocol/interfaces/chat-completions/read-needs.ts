@@ -1,5 +1,6 @@
 // What a chat completion needs a candidate to be able to do, and which of its members asks for that.
 import { type AbilityName, type Feature, isJsonObject, type RequestNeeds } from '../../wire/index.ts';
+import { dearerFeatures, dearerTools, keptCacheMember } from '../index.ts';
 import type { ChatMembers } from './chat-request.ts';
 
 /** Only what asks for a feature counts: an empty list of tools or a `tool_choice` alone reaches the provider as it is. */
@@ -14,37 +15,32 @@ export function readNeeds({ raw, stream, choices }: ChatMembers): RequestNeeds {
     json_mode: format === 'json_object' && 'response_format',
     streaming: stream && 'stream',
   };
-  const extras = {
-    service_tier: isDearerTier(raw.service_tier) && 'service_tier',
-    web_search: isSent(raw.web_search_options) && 'web_search_options',
-    plugins: isSent(raw.plugins) && !isEmptyList(raw.plugins) && 'plugins',
-    best_of: isSent(raw.best_of) && !isAtMost(raw.best_of, choices) && 'best_of',
-  };
-  const features = [
-    ...neededOf(abilities).map(([name, member]) => ({ name: name as AbilityName, member })),
-    ...neededOf(extras).map(([extra, member]) => ({ extra, member })),
-  ] satisfies Feature[];
-  const storingMember = (raw.store ?? false) === false ? undefined : 'store';
+  const isBestOf = isSent(raw.best_of) && !isAtMost(raw.best_of, choices);
+  const features: Feature[] = [
+    ...neededOf(abilities).map(([name, member]) => ({ name, member })),
+    ...dearerFeatures(raw, { usualTiers }),
+    ...(isBestOf ? [{ extra: 'best_of', member: 'best_of' } as const] : []),
+    ...dearerTools(raw.tools, 'tools'),
+  ];
+  const storingMember = (raw.store ?? false) === false ? keptCacheMember(raw) : 'store';
   const schemaMember = format === 'json_schema' ? 'response_format' : undefined;
   return { features, schemaMember, storingMember, promptBytes: promptBytesOf(raw.messages) };
 }
 
-const neededOf = (asked: Readonly<Record<string, string | false | undefined>>): [string, string][] =>
-  Object.entries(asked).filter((one): one is [string, string] => typeof one[1] === 'string');
+const neededOf = (asked: Readonly<Record<AbilityName, string | false | undefined>>): [AbilityName, string][] =>
+  Object.entries(asked).filter((one): one is [AbilityName, string] => typeof one[1] === 'string');
 
 const firstOf = (...asked: readonly (readonly [boolean, string])[]): string | undefined =>
   asked.find(([isAsked]) => isAsked)?.[1];
 
 const isSent = (value: unknown): boolean => value !== undefined && value !== null;
 const isFilled = (value: unknown): boolean => Array.isArray(value) && value.length > 0;
-const isEmptyList = (value: unknown): boolean => Array.isArray(value) && value.length === 0;
 const isAtMost = (value: unknown, max: number): boolean => typeof value === 'number' && value <= max;
 
 const includesAudio = (modalities: unknown): boolean => Array.isArray(modalities) && modalities.includes('audio');
 
 /** Tiers at the catalogue's prices or below. */
-const usualTiers: readonly unknown[] = ['auto', 'default', 'flex'];
-const isDearerTier = (tier: unknown): boolean => isSent(tier) && !usualTiers.includes(tier);
+const usualTiers: readonly string[] = ['auto', 'default', 'flex'];
 
 /** The first part of one of these types in the messages. */
 function pathOfPart(messages: unknown, types: readonly unknown[]): string | undefined {

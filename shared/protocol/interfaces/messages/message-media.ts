@@ -49,7 +49,7 @@ function* mediaIn(messages: unknown): Generator<Media> {
     if (!isJsonObject(part.source) || textSources.includes(part.source.type)) continue;
     const data = part.source.type === 'base64' && typeof part.source.data === 'string' ? part.source.data : '';
     const { tokens } = part.type === 'image' ? { tokens: imageTokens(data) } : boundedByContext;
-    yield { tokens, dataCharacters: data.length };
+    yield { tokens, dataCharacters: data.length, isElsewhere: part.source.type !== 'base64' };
   }
 }
 

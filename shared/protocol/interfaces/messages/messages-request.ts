@@ -13,10 +13,7 @@ const members = {
   // A role or a type of content that is new is the provider's to judge.
   messages: listOf(z.looseObject({ role: z.string() }), { itemsMin: 1, isGood: hasRole }),
   tools: z.nullish(listOf(z.looseObject({}), { isGood: isJsonObject })),
-  mcp_servers: anything,
-  service_tier: anything,
-  speed: anything,
-  inference_geo: anything,
+  context_management: anything,
 };
 
 /** Loose: any other member reaches the provider as it is. */

@@ -4,12 +4,15 @@ import { once } from '../../../foundation/cache/index.ts';
 import { type JsonText, readProviderPreferences, rewriteMembers, type Shape } from '../../wire/index.ts';
 import {
   type ClientRequest,
+  dearerMemberNames,
   membersOf,
   orFault,
   otherCaseCheck,
   plainGatewayMembers,
+  type RequestReading,
   readAskedModels,
   readPlainBody,
+  toolShape,
   withoutGatewayMembers,
 } from '../index.ts';
 import { readNeeds } from './message-needs.ts';
@@ -17,7 +20,7 @@ import { callSizeOf } from './message-size.ts';
 import { countTokensSchema, type MessagesMembers, messagesSchema } from './messages-request.ts';
 import { openEventWriter, writeMessage } from './write-message.ts';
 
-const usedNames = [...new Set([...Object.keys(messagesSchema.shape), ...plainGatewayMembers])];
+const usedNames = [...new Set([...Object.keys(messagesSchema.shape), ...plainGatewayMembers, ...dearerMemberNames])];
 const refuseOtherCase = otherCaseCheck(usedNames);
 
 /** An image may stand in a document, and that in the result of a tool. */
@@ -30,31 +33,38 @@ const reading = {
   names: new Set([...usedNames, 'metadata']),
   shapes: {
     messages: { items: membersOf({ role: {}, content: { items: part } }) },
-    tools: { items: membersOf({ type: {} }) },
+    tools: { items: toolShape },
     mcp_servers: { items: {} },
+    context_management: membersOf({ edits: { items: membersOf({ type: {} }) } }),
     metadata: membersOf({ user_id: {} }),
   },
   indivisible: plainGatewayMembers,
 };
 
-export const readMessagesRequest = (body: JsonText): ClientRequest | GatewayError => readAs(messagesSchema, body);
+export const readMessagesRequest = (body: JsonText, reading: RequestReading): ClientRequest | GatewayError =>
+  readAs(messagesSchema, body, reading);
 
 /** The same members without an output, so that it costs nothing, whatever is sent. */
-export function readCountRequest(body: JsonText): ClientRequest | GatewayError {
-  const request = readAs(countTokensSchema, body);
+export function readCountRequest(body: JsonText, reading: RequestReading): ClientRequest | GatewayError {
+  const request = readAs(countTokensSchema, body, reading);
   if (request instanceof GatewayError) return request;
-  const size = once(() => ({ ...request.size(), textBytes: 0, mediaTokens: 0 }));
+  const size = once(() => ({ ...request.size(), textBytes: 0, mediaTokens: 0, hasMediaElsewhere: false }));
   return { ...request, size };
 }
 
 function readAs(
   schema: typeof messagesSchema | typeof countTokensSchema,
   body: JsonText,
+  { betas }: RequestReading,
 ): ClientRequest | GatewayError {
-  return orFault(() => check(schema, body));
+  return orFault(() => check(schema, body, betas));
 }
 
-function check(schema: typeof messagesSchema | typeof countTokensSchema, json: JsonText): ClientRequest {
+function check(
+  schema: typeof messagesSchema | typeof countTokensSchema,
+  json: JsonText,
+  betas: string | undefined,
+): ClientRequest {
   const { raw, body: checked } = readPlainBody(json, { schema, reading, refuseOtherCase });
   const { max_tokens: maxTokens, stream, ...body } = checked;
   const isCounted = schema === countTokensSchema;
@@ -76,7 +86,7 @@ function check(schema: typeof messagesSchema | typeof countTokensSchema, json: J
   };
   return {
     ...members,
-    needs: once(() => readNeeds(members)),
+    needs: once(() => readNeeds(members, betas)),
     size: once(() => callSizeOf(members)),
     upstreamBody: ({ model }) => rewriteMembers(json, new Map([...withoutGatewayMembers, ['model', model]])),
     schemaCheck: undefined,

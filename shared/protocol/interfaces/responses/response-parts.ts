@@ -14,6 +14,19 @@ export const imageTypes: ReadonlySet<unknown> = new Set(['input_image', 'compute
 const isPart = ({ type }: Readonly<Record<string, unknown>>): boolean =>
   type === 'item_reference' || (typeof type === 'string' && type.startsWith('input_'));
 
+interface ToolList {
+  readonly path: string;
+  readonly list: unknown;
+}
+
+/** Tools stand beside the input, and in it: found by a search among them, or added in mid-conversation. */
+export function* toolListsOf({ tools, input }: Readonly<Record<string, unknown>>): Generator<ToolList> {
+  yield { path: 'tools', list: tools };
+  for (const [index, item] of (Array.isArray(input) ? input : []).entries()) {
+    if (isJsonObject(item) && Array.isArray(item.tools)) yield { path: `input[${index}].tools`, list: item.tools };
+  }
+}
+
 /** Parts of messages and of outputs of tools, and items that are one. */
 export function* partsOf(input: unknown): Generator<Part> {
   for (const [index, item] of (Array.isArray(input) ? input : []).entries()) {

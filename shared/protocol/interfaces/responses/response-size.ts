@@ -5,7 +5,7 @@ import { imageTypes, partsOf } from './response-parts.ts';
 import { type ResponsesBody, refersToKept } from './responses-body.ts';
 
 export function responseSize(body: ResponsesBody, json: JsonText): CallSize {
-  const { tokens, dataCharacters } = sumOfMedia(mediaIn(body));
+  const { tokens, dataCharacters, isElsewhere } = sumOfMedia(mediaIn(body));
   return {
     maxOutputTokens: body.max_output_tokens ?? undefined,
     isOutputOpen: (body.max_output_tokens ?? null) === null,
@@ -14,6 +14,7 @@ export function responseSize(body: ResponsesBody, json: JsonText): CallSize {
     textBytes: json.compactBytes - dataCharacters,
     // What the provider keeps comes into the context too, and only the context bounds it.
     mediaTokens: refersToKept(body) ? undefined : tokens,
+    hasMediaElsewhere: isElsewhere,
     contexts: 1,
     answersMax: 1,
   };

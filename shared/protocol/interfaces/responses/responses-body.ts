@@ -21,6 +21,7 @@ export const responsesSchema = z.looseObject({
   previous_response_id: anything,
   conversation: anything,
   prompt: anything,
+  prompt_cache_retention: anything,
 });
 
 export type ResponsesBody = z.infer<typeof responsesSchema>;

@@ -4,12 +4,15 @@ import { once } from '../../../foundation/cache/index.ts';
 import { type JsonText, readProviderPreferences, rewriteMembers, type UpstreamTarget } from '../../wire/index.ts';
 import {
   type ClientRequest,
+  dearerMemberNames,
   membersOf,
   orFault,
   otherCaseCheck,
   plainGatewayMembers,
+  type RequestReading,
   readAskedModels,
   readPlainBody,
+  toolShape,
   withoutGatewayMembers,
 } from '../index.ts';
 import { responseNeeds } from './response-needs.ts';
@@ -17,19 +20,19 @@ import { responseSize } from './response-size.ts';
 import { type ResponsesBody, refersToKept, responsesSchema } from './responses-body.ts';
 import { openResponseWriter, writeResponse } from './write-response.ts';
 
-const usedNames = [...new Set([...Object.keys(responsesSchema.shape), ...plainGatewayMembers])];
+const usedNames = [...new Set([...Object.keys(responsesSchema.shape), ...plainGatewayMembers, ...dearerMemberNames])];
 const refuseOtherCase = otherCaseCheck(usedNames);
 
 const partMembers = { type: {}, text: {}, image_url: {}, detail: {} };
 const part = membersOf(partMembers);
 const parts = { ...part, items: part };
+const tools = { items: toolShape };
 const reading = {
   // Recorded, and no provider takes another name for it.
   names: new Set([...usedNames, 'user']),
   shapes: {
-    input: { items: membersOf({ ...partMembers, content: parts, output: parts }) },
-    // A namespace holds tools too.
-    tools: { items: membersOf({ type: {}, tools: { items: membersOf({ type: {} }) } }) },
+    input: { items: membersOf({ ...partMembers, content: parts, output: parts, tools }) },
+    tools,
     text: membersOf({ format: membersOf({ type: {} }) }),
     prompt: {},
     conversation: {},
@@ -39,9 +42,10 @@ const reading = {
 
 const plainReading = { schema: responsesSchema, reading, refuseOtherCase };
 
-export const readResponsesRequest = (json: JsonText): ClientRequest | GatewayError => orFault(() => check(json));
+export const readResponsesRequest = (json: JsonText, reading: RequestReading): ClientRequest | GatewayError =>
+  orFault(() => check(json, reading));
 
-function check(json: JsonText): ClientRequest {
+function check(json: JsonText, { betas }: RequestReading): ClientRequest {
   const { raw, body } = readPlainBody(json, plainReading);
   if (body.background === true) {
     throw fail('invalid_request', { message: 'background: is not served', param: 'background' });
@@ -62,7 +66,7 @@ function check(json: JsonText): ClientRequest {
     firstCandidateOnly: refersToKept(body),
     promptMember: 'input',
     user: typeof raw.user === 'string' ? raw.user : undefined,
-    needs: once(() => responseNeeds(body, json)),
+    needs: once(() => responseNeeds(body, { json, betas })),
     size: once(() => responseSize(body, json)),
     upstreamBody: (target) => upstreamBody(json, body, target),
     schemaCheck: undefined,

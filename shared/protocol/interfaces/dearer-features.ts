@@ -1,0 +1,147 @@
+// What of a request may cost more than the tokens of its entry: only an entry that lists it in `extras` is called with it.
+// Members are known by their names; of tools those are known that cost tokens only, and every other type counts as dearer.
+import type { Extra } from '../../foundation/constants/index.ts';
+import { type Feature, isJsonObject, type Shape } from '../wire/index.ts';
+import { membersOf } from './read-members.ts';
+
+type Members = Readonly<Record<string, unknown>>;
+type DearerFeature = Extract<Feature, { readonly extra: Extra }>;
+
+/** What of a tool is read. A namespace holds tools of its own. */
+export const toolShape: Shape = membersOf({ type: {}, name: {} });
+(toolShape.members as Map<string, Shape>)
+  .set('function', membersOf({ name: {} }))
+  .set('environment', membersOf({ type: {} }))
+  .set('tools', { items: toolShape });
+
+/** They run at the client, or search among the tools that the request brings. Each may have versions: `bash_20250124`. */
+const tokensOnly =
+  /^(namespace|local_shell|apply_patch|computer|computer-preview|tool_search|bash|text_editor|memory)(_|$)/;
+
+/** Run by the provider, under the names that providers give them, with versions and previews of these. */
+const extrasOfTools: readonly (readonly [Extra, RegExp])[] = [
+  ['web_search', /^(web|x|browser|live|google|bing|enterprise_web)_search(_|$)/],
+  ['web_fetch', /^(web_fetch|url_context)(_|$)/],
+  ['file_search', /^(file_search|collections_search|document_library|retrieval)(_|$)/],
+  ['code_interpreter', /^code_interpreter(_|$)/],
+  ['code_execution', /^code_execution(_|$)/],
+  ['image_generation', /^image_generation(_|$)/],
+  ['mcp', /^mcp(_|$)/],
+  ['advisor', /^advisor(_|$)/],
+  ['shell', /^shell(_|$)/],
+];
+
+/** Some providers name the vendor first (`openrouter:web_search`), or mark what is built in (`$web_search`). */
+const vendorMark = /^(\$|[a-z]+:)/;
+
+/** Of each extra the first tool that needs it. `path`: of the list. */
+export function dearerTools(tools: unknown, path: string): readonly DearerFeature[] {
+  const found = new Map<Extra, DearerFeature>();
+  for (const [index, tool] of (Array.isArray(tools) ? tools : []).entries()) {
+    for (const extra of extrasOf(tool)) {
+      if (!found.has(extra)) found.set(extra, { extra, member: `${path}[${index}]` });
+    }
+  }
+  return [...found.values()];
+}
+
+/** Whether the client runs it. */
+export const isClientTool = (tool: unknown): boolean => extraOf(tool) === undefined;
+
+/** Recursive: within the depth of a body. */
+function* extrasOf(tool: unknown): Generator<Extra> {
+  const extra = extraOf(tool);
+  if (extra !== undefined) yield extra;
+  if (isJsonObject(tool) && Array.isArray(tool.tools)) for (const inner of tool.tools) yield* extrasOf(inner);
+}
+
+/** Undefined: it costs tokens only. */
+function extraOf(tool: unknown): Extra | undefined {
+  if (!isJsonObject(tool)) return 'other_tools';
+  const { type = null, environment } = tool;
+  const name = isJsonObject(tool.function) ? tool.function.name : tool.name;
+  if (type === 'function' || type === 'custom' || (type === null && typeof name === 'string')) {
+    return typeof name === 'string' && name.startsWith('$') ? extraNamed(name) : undefined;
+  }
+  if (typeof type !== 'string') return 'other_tools';
+  // Of a shell its environment says whose it is.
+  if (type === 'shell') return (environment ?? null) === null || isLocal(environment) ? undefined : 'shell';
+  if (tokensOnly.test(type)) return undefined;
+  return extraNamed(type === 'builtin_function' && typeof name === 'string' ? name : type);
+}
+
+const isLocal = (environment: unknown): boolean => isJsonObject(environment) && environment.type === 'local';
+
+function extraNamed(type: string): Extra {
+  const plain = type.replace(vendorMark, '');
+  return extrasOfTools.find(([, names]) => names.test(plain))?.[0] ?? 'other_tools';
+}
+
+/** Null, `false` and an empty list ask for nothing. */
+const isOn = (value: unknown): boolean =>
+  (value ?? null) !== null && value !== false && !(Array.isArray(value) && value.length === 0);
+
+const isOtherThan =
+  (...usual: readonly unknown[]) =>
+  (value: unknown): boolean =>
+    (value ?? null) !== null && !usual.includes(value);
+
+const isSearching = (value: unknown): boolean => isOn(value) && !(isJsonObject(value) && value.mode === 'off');
+
+/** Of every interface, because a provider that is a gateway itself takes the members of others. */
+const dearerMembers: Readonly<Record<string, readonly [Extra, (value: unknown) => boolean]>> = {
+  web_search_options: ['web_search', isOn],
+  search_parameters: ['web_search', isSearching],
+  enable_search: ['web_search', isOn],
+  enable_web_search: ['web_search', isOn],
+  search_options: ['web_search', isOn],
+  web_search: ['web_search', isOn],
+  connectors: ['web_search', isOn],
+  compound_custom: ['web_search', isOn],
+  data_sources: ['file_search', isOn],
+  enable_code_interpreter: ['code_interpreter', isOn],
+  plugins: ['plugins', isOn],
+  mcp_servers: ['mcp', isOn],
+  // It names a container of the provider, or skills that run in one.
+  container: ['code_execution', isOn],
+  fallbacks: ['fallbacks', isOn],
+  speed: ['service_tier', isOtherThan('standard')],
+  inference_geo: ['service_tier', isOtherThan('global')],
+};
+
+/** Betas stand in a header; some providers take them in the body. */
+const betaMembers: readonly string[] = ['anthropic_beta', 'betas'];
+
+/** Top-level members that `dearerFeatures` looks at. */
+export const dearerMemberNames: readonly string[] = [...Object.keys(dearerMembers), ...betaMembers, 'service_tier'];
+
+export interface DearerReading {
+  /** Tiers at the catalogue's prices or below. */
+  readonly usualTiers: readonly string[];
+  /** The header with the betas that are asked for. */
+  readonly betas?: string | undefined;
+}
+
+/** Of the members of a request, and of its betas. */
+export function dearerFeatures(raw: Members, { usualTiers, betas }: DearerReading): readonly DearerFeature[] {
+  const asked: DearerFeature[] = [];
+  for (const [member, [extra, isAsked]] of Object.entries(dearerMembers)) {
+    if (isAsked(raw[member])) asked.push({ extra, member });
+  }
+  if (isOtherThan(...usualTiers)(raw.service_tier)) asked.push({ extra: 'service_tier', member: 'service_tier' });
+  for (const member of betaMembers) for (const extra of extrasOfBetas(raw[member])) asked.push({ extra, member });
+  for (const extra of extrasOfBetas(betas?.split(','))) asked.push({ extra, header: 'anthropic-beta' });
+  return asked;
+}
+
+/** They move the window or add a model. */
+const extrasOfBeta: readonly (readonly [Extra, RegExp])[] = [
+  ['long_context', /^context-\d+[km]/i],
+  ['advisor', /^advisor/i],
+];
+
+function extrasOfBetas(betas: unknown): Set<Extra> {
+  const listed: readonly unknown[] = Array.isArray(betas) ? betas : typeof betas === 'string' ? betas.split(',') : [];
+  const names = listed.filter((beta) => typeof beta === 'string').map((beta) => beta.trim());
+  return new Set(extrasOfBeta.filter(([, beta]) => names.some((name) => beta.test(name))).map(([extra]) => extra));
+}
