@@ -129,6 +129,24 @@ describe('a provider entry', () => {
     }
   });
 
+  it('holds for the last candidate too where it is written', async () => {
+    const { gateway, clock } = await start({
+      models: { 'acme/model': [nth('slow', 'silent', 1)] },
+      providers: { slow: { first_chunk_timeout_ms: 1_234 } },
+    });
+    for (const stream of [true, false]) {
+      gateway.simulator.clear();
+      const answer = gateway.post(hello('acme/model', { stream }));
+      await gateway.simulator.until((calls) => calls.length === 1);
+      clock.advance(1_233);
+      expect(gateway.simulator.calls[0]?.ended).toBe(false);
+      clock.advance(1);
+      await expectError(await answer, 502, 'no_available_provider');
+      expect(gateway.simulator.calls).toHaveLength(1);
+      clock.advance(60_000);
+    }
+  });
+
   it('bounds the silence in the middle of a stream', async () => {
     const { gateway, clock } = await start({
       models: { 'acme/model': [nth('slow', 'stall:3', 1), nth('good', 'echo', 2)] },

@@ -244,11 +244,11 @@ function open(pieces: readonly (Buffer | Promise<Buffer>)[]) {
   let isOpen = false;
   const bytes = timeBytes(body(), watch, () => (isOpen ? 15_000 : undefined));
   const batches = readBatches(readEvents(bytes, 100_000), chatCompletions.openEventReader(1), () => undefined);
-  const opened = openStream({ batches, drain: () => {} }, watch).then((stream) => {
+  const onAnswer = () => {
     isOpen = true;
     watch.pause();
-    return stream;
-  });
+  };
+  const opened = openStream({ batches, drain: () => {} }, watch, { onOutput: () => {}, onAnswer });
   return { clock, watch, opened };
 }
 

@@ -32,8 +32,10 @@ export async function attemptCandidate(
     if (called.kind === 'json') return { ...called, answeredAtMs: deps.clock.nowMs() };
     const watch = sending.watch();
     if (watch === undefined) throw new Error('a stream came of a call that was not sent');
-    const stream = await openStream(called, watch);
-    sending.beginStream(call.streamDeadline);
+    const stream = await openStream(called, watch, {
+      onOutput: () => sending.beginStream(call.streamDeadline),
+      onAnswer: sending.limitIdle,
+    });
     return { kind: 'stream', stream, answeredAtMs: deps.clock.nowMs() };
   } catch (error) {
     const watch = sending.watch();

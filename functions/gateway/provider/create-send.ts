@@ -28,11 +28,13 @@ export interface Sending {
   readonly send: Send;
   /** Of the call that was sent. Undefined: none was yet. */
   readonly watch: () => Watch | undefined;
-  /** Its first output is there: from now on no byte may be longer away than the provider's idle limit. */
+  /** Its first output is there: it has until another deadline. */
   readonly beginStream: (deadline: Deadline) => void;
+  /** From now on no byte may be longer away than the provider's idle limit. */
+  readonly limitIdle: () => void;
 }
 
-/** `silenceLimitMs`: infinite for the last candidate, which has all the time that is left. */
+/** `silenceLimitMs`: infinite for the last candidate, which leaves no time for another. */
 export function createSend(
   deps: GatewayDependencies,
   call: ModelCall,
@@ -85,10 +87,12 @@ export function createSend(
   const beginStream = (deadline: Deadline) => {
     watch?.pause();
     watch?.extend(deadline);
+  };
+  const limitIdle = () => {
     idleTimeoutMs = candidate.provider.idle_timeout_ms;
     if (timed?.isAwaited() === true) watch?.expect('idle', idleTimeoutMs);
   };
-  return { send, watch: () => watch, beginStream };
+  return { send, watch: () => watch, beginStream, limitIdle };
 }
 
 /** `onBytes` is called whenever a part of a JSON answer, or of an error, has come. */
@@ -102,11 +106,12 @@ function watchCall(
   const watched = startWatch(clock, deadline, { clientGone, stopped, graceMs });
   // A JSON answer is silent until it is finished, so only a limit that the operator wrote binds it.
   const defaultMs = request.stream ? firstChunkTimeoutDefaultMs : Number.POSITIVE_INFINITY;
-  // No other candidate would use the time that a limit on the last one saves.
+  // Nobody would use the time that a limit on the last candidate saves, so one holds for it only where it is written.
   const isLast = !Number.isFinite(silenceLimitMs);
-  const limitMs = isLast
-    ? Number.POSITIVE_INFINITY
-    : Math.min(silenceLimitMs, provider.first_chunk_timeout_ms ?? defaultMs);
+  const limitMs = Math.min(
+    silenceLimitMs,
+    provider.first_chunk_timeout_ms ?? (isLast ? Number.POSITIVE_INFINITY : defaultMs),
+  );
   if (Number.isFinite(limitMs)) watched.expect('silent', limitMs);
   // A JSON answer that drips in is no answer yet: the candidates behind this one keep their time all the same.
   const silentUntilMs = clock.nowMs() + silenceLimitMs;

@@ -6,12 +6,26 @@ import type { EventStream } from '../../../shared/routing/formats/index.ts';
 import { type AttemptFailure, StreamBroken, type Watch } from '../../../shared/routing/providers/index.ts';
 import type { OpenStream } from '../stages.ts';
 
+export interface Opening {
+  /** The first output is there. */
+  readonly onOutput: () => void;
+  /** So is something beside the thinking of the model, during which a provider may say nothing for long. */
+  readonly onAnswer: () => void;
+}
+
 /** Throws StreamBroken where the stream fails, or ends, before its first output. */
-export async function openStream({ batches, drain }: EventStream, watch: Watch): Promise<OpenStream> {
+export async function openStream(
+  { batches, drain }: EventStream,
+  watch: Watch,
+  { onOutput, onAnswer }: Opening,
+): Promise<OpenStream> {
   const opening = await readOpening(batches);
+  onOutput();
+  const isAnswering = opening.some(isAnswer);
+  if (isAnswering) onAnswer();
   return {
     opening,
-    rest: batches,
+    rest: isAnswering ? batches : noticeAnswer(batches, onAnswer),
     release() {
       watch.release();
       // The end marker came, the end of the body not yet: a socket that is read to its end serves the next call.
@@ -20,6 +34,22 @@ export async function openStream({ batches, drain }: EventStream, watch: Watch):
     failureOf: (error) => readBrokenStream(error, watch),
     abort: watch.abort,
   };
+}
+
+const isAnswer = ({ facts }: AnswerEvent): boolean => facts.hasOutput && facts.isOnlyThinking !== true;
+
+async function* noticeAnswer(
+  batches: EventStream['batches'],
+  onAnswer: () => void,
+): AsyncGenerator<AnswerEvent[], void, undefined> {
+  let isAnswering = false;
+  for await (const batch of batches) {
+    if (!isAnswering && batch.some(isAnswer)) {
+      isAnswering = true;
+      onAnswer();
+    }
+    yield batch;
+  }
 }
 
 async function readOpening(batches: AsyncIterator<AnswerEvent[]>): Promise<AnswerEvent[]> {

@@ -125,8 +125,10 @@ export interface AnswerEvent extends EventText {
 }
 
 export interface EventFacts extends AnswerFacts {
-  /** It holds something that a client can use: until then another provider may answer. */
+  /** It holds something that a client can use, or the model has begun to think: until then another provider may answer. */
   readonly hasOutput: boolean;
+  /** What it brings is the model's thinking and nothing else: what follows may be long in coming. */
+  readonly isOnlyThinking?: boolean | undefined;
   /** It ends the stream well: a client has it when the answer is stored. */
   readonly isLast: boolean;
   readonly usage: UsageReport | undefined;

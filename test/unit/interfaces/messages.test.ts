@@ -110,7 +110,7 @@ describe('an event', () => {
     ['the start of a message', start({ output_tokens: 1 }), false],
     ['a ping', { type: 'ping' }, false],
     ['a text that only begins', block({ type: 'text', text: '' }), false],
-    ['a thought that only begins', block({ type: 'thinking', thinking: '', signature: '' }), false],
+    ['a thought that only begins', block({ type: 'thinking', thinking: '', signature: '' }), true],
     ['a text that begins with something', block({ type: 'text', text: 'H' }), true],
     ['a call of a tool', block({ type: 'tool_use', id: 't', name: 'get', input: {} }), true],
     ['a redacted thought', block({ type: 'redacted_thinking', data: 'x' }), true],

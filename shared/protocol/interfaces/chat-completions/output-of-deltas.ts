@@ -3,6 +3,8 @@ import { isJsonObject } from '../../wire/index.ts';
 
 export interface OutputOfDeltas {
   readonly hasOutput: boolean;
+  /** All of it is thinking. */
+  readonly isOnlyThinking: boolean;
   readonly outputBytes: number;
 }
 
@@ -10,6 +12,8 @@ export interface OutputOfDeltas {
 const outputMember = /^(content|refusal|reasoning|thinking|tool_calls|function_call|audio|image)/;
 
 export const isOutputMember = (name: string): boolean => outputMember.test(name);
+
+export const isThinkingMember = (name: string): boolean => name.startsWith('reasoning') || name.startsWith('thinking');
 
 /** Names of members that hold no text of the model. */
 const structuralNames: ReadonlySet<string> = new Set(['role', 'id', 'type', 'index', 'format', 'signature']);
@@ -22,15 +26,20 @@ export const uncountedNames = (hasReasoning: boolean): ReadonlySet<string> =>
 
 export function outputOfDeltas(choices: unknown): OutputOfDeltas {
   let hasOutput = false;
+  let hasAnswer = false;
   let outputBytes = 0;
   for (const choice of Array.isArray(choices) ? choices : []) {
     if (!isJsonObject(choice) || !isJsonObject(choice.delta)) continue;
     const { delta } = choice;
-    hasOutput ||= Object.keys(delta).some((name) => isOutputMember(name) && !isEmpty(delta[name]));
+    for (const name of Object.keys(delta)) {
+      if (!isOutputMember(name) || isEmpty(delta[name])) continue;
+      hasOutput = true;
+      hasAnswer ||= !isThinkingMember(name);
+    }
     const { reasoning } = delta;
     outputBytes += textBytesOf(delta, uncountedNames(typeof reasoning === 'string' && reasoning !== ''));
   }
-  return { hasOutput, outputBytes };
+  return { hasOutput, isOnlyThinking: hasOutput && !hasAnswer, outputBytes };
 }
 
 const isEmpty = (value: unknown): boolean =>

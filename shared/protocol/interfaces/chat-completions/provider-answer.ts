@@ -23,7 +23,13 @@ import {
   shortEventCharacters,
   textBytesIn,
 } from '../index.ts';
-import { isOutputMember, type OutputOfDeltas, outputOfDeltas, uncountedNames } from './output-of-deltas.ts';
+import {
+  isOutputMember,
+  isThinkingMember,
+  type OutputOfDeltas,
+  outputOfDeltas,
+  uncountedNames,
+} from './output-of-deltas.ts';
 import { readUsageReport } from './read-usage.ts';
 
 const factsShape = membersOf({
@@ -146,8 +152,10 @@ function readLongChunk(text: string): StreamChunk | undefined {
   if (json === undefined) return undefined;
   const head = pick(json, 0, factsShape) as Record<string, unknown>;
   const deltas = messagesIn(json, 'delta').filter((delta) => json.isObject(delta));
+  const names = deltas.flatMap((delta) => outputMembers(json, delta));
   const output = {
-    hasOutput: deltas.some((delta) => hasOutput(json, delta)),
+    hasOutput: names.length > 0,
+    isOnlyThinking: names.length > 0 && names.every(isThinkingMember),
     outputBytes: deltas.reduce((sum, delta) => sum + outputBytesOf(json, delta), 0),
   };
   return { text, json, head, facts: factsOf(head, output, readReportedUsage(json), () => json) };
@@ -208,6 +216,7 @@ function factsOf(
   const isFinishing = read.some((choice) => choice.finished);
   return {
     hasOutput: output.hasOutput || isFinishing,
+    isOnlyThinking: output.isOnlyThinking && !isFinishing,
     model: modelIn(head),
     finishReasons: isFinishing ? finishReasonsIn(choices) : undefined,
     isLast: false,
@@ -220,8 +229,8 @@ function factsOf(
 }
 
 /** A role, an id or a tier is no output: a provider may fail right after it. */
-const hasOutput = (json: JsonText, delta: number): boolean =>
-  json.members(delta).some(({ name, value }) => isOutputMember(name) && !isEmpty(json, value));
+const outputMembers = (json: JsonText, delta: number): string[] =>
+  json.members(delta).flatMap(({ name, value }) => (isOutputMember(name) && !isEmpty(json, value) ? [name] : []));
 
 function isEmpty(json: JsonText, value: number): boolean {
   if (json.isArray(value)) return json.next(value) === value + 1;

@@ -52,23 +52,32 @@ const hasEnded = ({ type, delta }: Members): boolean =>
 
 const nothing = { hasOutput: false, outputBytes: 0 };
 
-/** Output is a block with something in it, or why the message ended. A block that has only begun may still be answered by another provider. */
-function saidIn({ type, content_block: block, delta }: Members): Pick<EventFacts, 'hasOutput' | 'outputBytes'> {
+type Said = Pick<EventFacts, 'hasOutput' | 'isOnlyThinking' | 'outputBytes'>;
+
+/**
+ * Output is a block with something in it, thinking that has begun, or why the message ended. Another block that has only begun
+ * may still be answered by another provider.
+ */
+function saidIn({ type, content_block: block, delta }: Members): Said {
   if (type === 'content_block_start' && isJsonObject(block)) return saidInBlock(block);
   if (type === 'message_delta') return { hasOutput: hasEnded({ type, delta }), outputBytes: 0 };
   if (type !== 'content_block_delta' || !isJsonObject(delta)) return nothing;
-  const { type: _kind, ...content } = delta;
-  return { hasOutput: Object.values(content).some(isFilled), outputBytes: textBytesOf(content) };
+  const { type: kind, ...content } = delta;
+  const isOnlyThinking = thinkingDeltas.has(kind);
+  return { hasOutput: Object.values(content).some(isFilled), isOnlyThinking, outputBytes: textBytesOf(content) };
 }
 
-/** Blocks that begin empty and are filled by deltas. */
-const filledLater: ReadonlySet<unknown> = new Set(['text', 'thinking']);
+/** Where a client does not want to see it, nothing follows the start of such a block for a minute but pings. */
+const thinkingBlocks: ReadonlySet<unknown> = new Set(['thinking', 'redacted_thinking']);
+const thinkingDeltas: ReadonlySet<unknown> = new Set(['thinking_delta', 'signature_delta']);
 
-function saidInBlock(block: Members): Pick<EventFacts, 'hasOutput' | 'outputBytes'> {
+function saidInBlock(block: Members): Said {
   const { type, ...content } = block;
   if (typeof type === 'string' && toolResult.test(type)) return { hasOutput: true, outputBytes: 0 };
-  const hasOutput = !filledLater.has(type) || Object.values(content).some(isFilled);
-  return { hasOutput, outputBytes: textBytesOf(content) };
+  const isOnlyThinking = thinkingBlocks.has(type);
+  // A text begins empty and is filled by deltas.
+  const hasOutput = type !== 'text' || Object.values(content).some(isFilled);
+  return { hasOutput, isOnlyThinking, outputBytes: textBytesOf(content) };
 }
 
 const isFilled = (value: unknown): boolean =>

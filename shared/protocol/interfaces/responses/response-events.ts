@@ -31,6 +31,7 @@ function readEvent({ name, text }: { readonly name?: string | undefined; readonl
   const isLast = goodEnds.has(type);
   const facts: ResponseFacts = {
     hasOutput: isLast || bringsOutput(type),
+    isOnlyThinking: isThinking(event),
     isLast,
     usage: isLast ? readResponseUsage(response.usage) : undefined,
     outputBytes: deltaBytes(event),
@@ -45,6 +46,11 @@ function readEvent({ name, text }: { readonly name?: string | undefined; readonl
 /** An output item, a part of it or a delta, of whatever kind. */
 const bringsOutput = (type: unknown): boolean =>
   typeof type === 'string' && type.startsWith('response.') && !announcements.has(type);
+
+/** Between the start of a reasoning item and its end nothing else comes, as a rule. */
+const isThinking = ({ type, item }: Members): boolean =>
+  (typeof type === 'string' && type.startsWith('response.reasoning')) ||
+  (isJsonObject(item) && item.type === 'reasoning');
 
 /** Whole texts repeat what deltas brought. */
 function deltaBytes({ type, delta }: Members): number {

@@ -1,0 +1,154 @@
+// Models that think for minutes without a word of it. Time is moved by hand: nothing here waits.
+import type { ServerResponse } from 'node:http';
+import { afterAll, beforeAll, expect, it } from '#jest';
+import { keepAliveCommentMs } from '../../shared/foundation/constants/index.ts';
+import { type Harness, startHarness } from '../support/harness.ts';
+import { readRest, readUntil } from '../support/read-stream.ts';
+import { type ScriptedProvider, startScriptedProvider } from '../support/scripted-provider.ts';
+import { type SpokenInterface, spokenInterfaces } from '../support/spoken-interfaces.ts';
+import { eventually, watchedClock } from '../support/watched-clock.ts';
+
+const idleMs = 14_000;
+const named = (type: string, members: object = {}) =>
+  `event: ${type}\ndata: ${JSON.stringify({ type, ...members })}\n\n`;
+const chunk = (delta: object, reason: string | null = null) =>
+  `data: ${JSON.stringify({ choices: [{ index: 0, delta, finish_reason: reason }] })}\n\n`;
+
+interface Thinking {
+  /** The last that a client sees before the silence. */
+  readonly lastSeen: string;
+  readonly begins: string;
+  /** What a provider of the interface sends while its model thinks. */
+  readonly alive: string;
+  readonly answers: string;
+  readonly ends: string;
+}
+
+const message = { id: 'msg_1', type: 'message', role: 'assistant', model: 'm', content: [], stop_reason: null };
+const response = { id: 'resp_1', object: 'response', model: 'm', output: [] };
+const reasoningItem = { id: 'rs_1', type: 'reasoning', summary: [] };
+const usage = { input_tokens: 10, output_tokens: 9 };
+
+const thinkingOf: Readonly<Record<string, Thinking>> = {
+  messages: {
+    lastSeen: '"thinking":""',
+    begins:
+      named('message_start', { message: { ...message, usage } }) +
+      named('content_block_start', { index: 0, content_block: { type: 'thinking', thinking: '', signature: '' } }),
+    alive: named('ping'),
+    answers:
+      named('content_block_delta', { index: 0, delta: { type: 'signature_delta', signature: 'c2ln' } }) +
+      named('content_block_stop', { index: 0 }) +
+      named('content_block_start', { index: 1, content_block: { type: 'text', text: '' } }) +
+      named('content_block_delta', { index: 1, delta: { type: 'text_delta', text: 'thought' } }),
+    ends:
+      named('content_block_stop', { index: 1 }) +
+      named('message_delta', { delta: { stop_reason: 'end_turn' }, usage }) +
+      named('message_stop'),
+  },
+  responses: {
+    lastSeen: '"rs_1"',
+    begins:
+      named('response.created', { sequence_number: 0, response: { ...response, status: 'in_progress' } }) +
+      named('response.output_item.added', { sequence_number: 1, output_index: 0, item: reasoningItem }),
+    alive: ': alive\n\n',
+    answers:
+      named('response.output_item.done', { sequence_number: 2, output_index: 0, item: reasoningItem }) +
+      named('response.output_text.delta', { sequence_number: 3, output_index: 1, delta: 'thought' }),
+    ends: named('response.completed', { sequence_number: 4, response: { ...response, status: 'completed', usage } }),
+  },
+  'chat-completions': {
+    lastSeen: '"reasoning_content":"Let',
+    begins: chunk({ role: 'assistant', content: '' }) + chunk({ reasoning_content: 'Let me see' }),
+    alive: ': alive\n\n',
+    answers: chunk({ content: 'thought' }),
+    ends: `${chunk({}, 'stop')}data: [DONE]\n\n`,
+  },
+};
+
+const clock = watchedClock();
+let provider: ScriptedProvider;
+let gateway: Harness;
+let thinker: PromiseWithResolvers<ServerResponse>;
+
+beforeAll(async () => {
+  provider = await startScriptedProvider((outgoing) => {
+    outgoing.writeHead(200, { 'content-type': 'text/event-stream' });
+    thinker.resolve(outgoing);
+  });
+  const apis = spokenInterfaces.map(({ api }) => api);
+  const dear = { input_price_per_million: '90', output_price_per_million: '90' };
+  const models = apis.map((api) => [
+    `think/${api}`,
+    [
+      { provider: `thinks-${api}`, upstream: 'any' },
+      { provider: `good-${api}`, upstream: 'echo', more: dear },
+    ],
+  ]);
+  const providers = apis.flatMap((api) => [
+    [`thinks-${api}`, { base_url: provider.url, apis: [api], idle_timeout_ms: idleMs }],
+    [`good-${api}`, { apis: [api] }],
+  ]);
+  gateway = await startHarness({
+    clock,
+    streamBudgetSeconds: 300,
+    models: Object.fromEntries(models),
+    providers: Object.fromEntries(providers),
+  });
+});
+afterAll(async () => {
+  await gateway.stop();
+  await provider.stop();
+});
+
+/** A stream of which nothing came but that its model thinks. */
+async function startThinking({ path, hello, api }: SpokenInterface) {
+  thinker = Promise.withResolvers();
+  gateway.simulator.clear();
+  clock.forget();
+  const answer = fetch(`${gateway.url}${path}`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${gateway.key}` },
+    body: JSON.stringify(hello(`think/${api}`, { stream: true })),
+  });
+  const outgoing = await thinker.promise;
+  const thinking = thinkingOf[api] as Thinking;
+  outgoing.write(thinking.begins);
+  const reader = await readUntil(await answer, thinking.lastSeen);
+  return { outgoing, reader, thinking };
+}
+
+it.each(spokenInterfaces)(
+  'a model that has begun to think is waited for as long as the stream may take, and no other is called: $name',
+  async (spoken) => {
+    const { outgoing, reader, thinking } = await startThinking(spoken);
+    outgoing.write(thinking.alive);
+    // For the opening, and for what comes next.
+    await clock.waitsFor((delayMs) => delayMs === keepAliveCommentMs, 2);
+    clock.advance(250_000);
+    expect(outgoing.closed).toBe(false);
+    outgoing.end(thinking.answers + thinking.ends);
+    const text = await readRest(reader);
+    expect(text).toContain('thought');
+    expect(text).toContain(': keep-alive');
+    expect(spoken.brokenWith(text)).toBeUndefined();
+    expect(gateway.simulator.calls).toEqual([]);
+  },
+);
+
+it.each(spokenInterfaces)('once it answers its provider may not fall silent: $name', async (spoken) => {
+  const { outgoing, reader, thinking } = await startThinking(spoken);
+  clock.forget();
+  outgoing.write(thinking.answers);
+  await clock.waitsFor((delayMs) => delayMs === idleMs);
+  clock.advance(idleMs);
+  expect(spoken.brokenWith(await readRest(reader))).toBe('no_available_provider');
+  await eventually(() => outgoing.closed);
+});
+
+it.each(spokenInterfaces)('it is cut where the stream budget ends: $name', async (spoken) => {
+  const { outgoing, reader } = await startThinking(spoken);
+  clock.advance(300_000);
+  expect(spoken.brokenWith(await readRest(reader))).toBe('request_deadline_exceeded');
+  await eventually(() => outgoing.closed);
+});
