@@ -1,6 +1,13 @@
-// One error class. Three texts that are never mixed: the code (clients branch on it), the message (people read it)
-// and the cause (only our log sees it).
+// One error class. Three texts that are never mixed: the code (clients branch on it), the message (people read it; what a
+// provider said of a rejected request stands in it) and the cause (only our log sees it).
 import { type ErrorCode, type ErrorEntry, errorCatalogue } from './error-table.ts';
+
+/** What a provider said about the client's own request. */
+export interface ProviderWords {
+  readonly text: string;
+  /** The client repairs its request by these very words: nothing stands before them. */
+  readonly isWholeMessage: boolean;
+}
 
 /** What providers may agree on when they reject a request. */
 export const rejectionReasons = [
@@ -23,7 +30,7 @@ type MayBeFinal = 'no_available_provider' | 'execution_failed';
 
 /** Extras are typed per code: only these codes carry something of their own. */
 type ExtrasOf<Code extends ErrorCode> = Code extends 'invalid_request'
-  ? { reason?: RejectionReason | undefined }
+  ? { reason?: RejectionReason | undefined; providerWords?: ProviderWords | undefined }
   : Code extends 'schema_validation_failed'
     ? { attempts: number }
     : Code extends MayBeFinal
@@ -33,7 +40,7 @@ type ExtrasOf<Code extends ErrorCode> = Code extends 'invalid_request'
         : Record<never, never>;
 
 export type FailOptions<Code extends ErrorCode> = ExtrasOf<Code> & {
-  /** Replaces the default text of the code. Never holds a secret, a provider's words or a path of ours. */
+  /** Replaces the default text of the code. Never holds a secret, a provider's words or a path of ours: for words see `providerWords`. */
   message?: string;
   /** The member of the request that is at fault, as a path; left out: that of the code, if it has one. */
   param?: string | undefined;
@@ -42,6 +49,7 @@ export type FailOptions<Code extends ErrorCode> = ExtrasOf<Code> & {
 
 type AllExtras = {
   reason?: RejectionReason | undefined;
+  providerWords?: ProviderWords | undefined;
   attempts?: number;
   isFinal?: boolean;
   retryAfterSeconds?: number | undefined;
@@ -50,6 +58,8 @@ type AllExtras = {
 export class GatewayError extends Error {
   override readonly name = 'GatewayError';
   readonly code: ErrorCode;
+  /** The message without what a provider said. */
+  readonly ownMessage: string;
   readonly param: string | undefined;
   readonly reason: RejectionReason | undefined;
   readonly attempts: number | undefined;
@@ -58,9 +68,11 @@ export class GatewayError extends Error {
   readonly retryAfterSeconds: number | undefined;
 
   constructor(code: ErrorCode, options: FailOptions<ErrorCode> = {}) {
-    super(options.message ?? errorCatalogue[code].message, { cause: options.cause });
-    const { reason, attempts, isFinal = false, retryAfterSeconds } = options as AllExtras;
+    const { reason, providerWords, attempts, isFinal = false, retryAfterSeconds } = options as AllExtras;
+    const ownMessage = options.message ?? errorCatalogue[code].message;
+    super(withProviderWords(ownMessage, providerWords), { cause: options.cause });
     this.code = code;
+    this.ownMessage = ownMessage;
     this.param = options.param ?? this.entry.param;
     this.reason = reason;
     this.attempts = attempts;
@@ -73,6 +85,16 @@ export class GatewayError extends Error {
   }
 }
 
+const wordsMaxCharacters = 400;
+
+function withProviderWords(message: string, words: ProviderWords | undefined): string {
+  if (words === undefined) return message;
+  if (words.isWholeMessage) return words.text;
+  const line = words.text.replace(/\s+/g, ' ').trim();
+  const shown = line.length <= wordsMaxCharacters ? line : `${line.slice(0, wordsMaxCharacters - 1)}…`;
+  return `${message} The provider said: ${shown}`;
+}
+
 /** `throw fail('price_cap_exceeded')`. */
 export const fail = <Code extends ErrorCode>(
   code: Code,
@@ -83,21 +105,26 @@ export interface Rejection {
   /** What all providers agreed on. */
   readonly reason: RejectionReason | undefined;
   /** The member of the request that all of them complained about. */
-  readonly param: string | undefined;
+  readonly agreedParam: string | undefined;
+  /** The member that the provider named whose words these are. */
+  readonly namedParam?: string | undefined;
+  readonly words?: ProviderWords | undefined;
   /** The member that holds the prompt. */
   readonly promptMember: string;
   /** Tokens, of the model that was called. */
   readonly contextLength: number;
 }
 
-/** The invalid_request of a request that every provider rejected, in the gateway's own words. */
-export function failRejected({ reason, param, promptMember, contextLength }: Rejection): GatewayError {
+/** The invalid_request of a request that every provider rejected. */
+export function failRejected({ reason, agreedParam, namedParam, words, ...request }: Rejection): GatewayError {
+  const param = agreedParam ?? namedParam;
+  const told = { reason, providerWords: words };
   if (reason === 'context_length_exceeded') {
     // Coding agents look for these very words, and then shorten the conversation.
-    const message = `This model's maximum context length is ${contextLength} tokens (${reason}).`;
-    return fail('invalid_request', { message, reason, param: param ?? promptMember });
+    const message = `This model's maximum context length is ${request.contextLength} tokens (${reason}).`;
+    return fail('invalid_request', { ...told, message, param: param ?? request.promptMember });
   }
-  const about = param === undefined ? '' : ` because of its member ${param}`;
+  const about = agreedParam === undefined ? '' : ` because of its member ${agreedParam}`;
   const why = reason === undefined ? '' : ` (${reason})`;
-  return fail('invalid_request', { message: `Every provider rejected the request${about}${why}.`, reason, param });
+  return fail('invalid_request', { ...told, message: `Every provider rejected the request${about}${why}.`, param });
 }

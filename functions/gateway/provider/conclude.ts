@@ -2,7 +2,7 @@
 // succeed.
 import type { Candidate } from '../../../shared/configuration/catalogue/index.ts';
 import { fail, failRejected, type GatewayError, whereToLook } from '../../../shared/errors/index.ts';
-import { type AttemptFailure, agreedParam } from '../../../shared/routing/providers/index.ts';
+import { type AttemptFailure, agreedParam, ownParam } from '../../../shared/routing/providers/index.ts';
 import type { ModelCall } from '../stages.ts';
 
 export interface LoopFacts {
@@ -32,12 +32,17 @@ export function conclude(call: ModelCall, failures: readonly AttemptFailure[], f
 
 const stopped = 'The gateway was stopped while the call ran: send it again.';
 
-/** `reason` and `param` only where every provider named the same. */
+/** `reason` only where every provider named the same. The words are those of the first that said any. */
 function rejectedByAll(call: ModelCall, failures: readonly AttemptFailure[]): GatewayError {
   const [reason, ...others] = new Set(failures.map((failure) => failure.reason));
+  const spoken = failures.find(({ providerText }) => providerText?.forClient !== undefined);
+  const text = spoken?.providerText?.forClient;
+  const json = call.request.text();
   return failRejected({
     reason: others.length === 0 ? reason : undefined,
-    param: agreedParam(failures, call.request.text()),
+    agreedParam: agreedParam(failures, json),
+    namedParam: ownParam(spoken?.param, json),
+    words: text === undefined ? undefined : { text, isWholeMessage: call.clientInterface.repairsByProviderWords },
     promptMember: call.request.promptMember,
     contextLength: Math.max(...call.plan.map(({ entry }) => entry.context_length)),
   });

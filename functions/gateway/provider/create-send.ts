@@ -11,8 +11,9 @@ import type { Deadline } from '../../../shared/foundation/time/index.ts';
 import type { NoAnswer, Send } from '../../../shared/routing/formats/index.ts';
 import {
   classifyStatus,
-  describeProviderText,
+  type DescribeText,
   readBoundedBody,
+  readProviderText,
   readRetryAfterSeconds,
   readRetryDelaySeconds,
   startWatch,
@@ -63,7 +64,9 @@ export function createSend(
       else watched.release();
       return text;
     };
-    const describe = (body: unknown) => describeProviderText(body, secrets);
+    const { hostname } = upstream.url;
+    const requestText = () => call.request.text().text;
+    const describe = (body: unknown) => readProviderText(body, { secrets, hostname, requestText });
     if (answer.status >= 200 && answer.status < 300) {
       const contentType = String(answer.headers['content-type'] ?? '');
       const { drain } = answer;
@@ -122,7 +125,7 @@ function watchCall(
 function classifyAnswer(
   { status, headers }: UpstreamAnswer,
   text: string | undefined,
-  describe: (body: unknown) => string | undefined,
+  describe: DescribeText,
   nowMs: number,
 ): NoAnswer {
   const body = parseLenient(text);

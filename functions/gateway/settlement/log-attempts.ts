@@ -31,7 +31,7 @@ export function logFailedAttempts(log: Log, call: LoggedCall, attempts: readonly
         outcome: outcome.cause,
         status: outcome.status,
         reason: outcome.refusedCredential ? 'key_refused' : outcome.hasNoQuota ? 'no_quota' : outcome.reason,
-        message: keepsProviderText(call) ? outcome.providerText : undefined,
+        message: keepsProviderText(call) ? outcome.providerText?.forOperator : undefined,
         provider_ms: latencyMs,
       },
       {

@@ -101,7 +101,7 @@ function toRecord(deps: GatewayDependencies, call: RecordedCall, ended: EndedCal
     ...outcomeOf(call, ended),
     attempts: run.attemptCount,
     attemptCauses: attempts.flatMap(({ outcome }) => (outcome === 'ok' ? [] : [outcome.cause])),
-    errorMessage: error?.message,
+    errorMessage: keepsProviderText(call) ? error?.message : error?.ownMessage,
     attemptLog: toAttemptLog(call, attempts, served?.model.id ?? request.model),
     ...bill.usage(),
     isByok: payer === 'client',
@@ -123,7 +123,7 @@ function toAttemptLog(call: PolicedCall, attempts: readonly Attempt[], model: st
     ...(outcome === 'ok' ? { outcome, status: okStatus } : { outcome: outcome.cause, status: outcome.status }),
     ms: latencyMs,
     ...(hasOtherModels ? { model: candidate.model.id } : {}),
-    ...(keepsText && outcome !== 'ok' ? { providerText: outcome.providerText } : {}),
+    ...(keepsText && outcome !== 'ok' ? { providerText: outcome.providerText?.forOperator } : {}),
   }));
 }
 

@@ -6,5 +6,5 @@ export {
   type LogFields,
   type LogLevel,
 } from './log.ts';
-export { maskSecrets, maskSecretsAcross } from './mask-secrets.ts';
+export { masked, maskSecrets, maskSecretsAcross } from './mask-secrets.ts';
 export { maskKeys, redact } from './redact.ts';

@@ -1,4 +1,4 @@
-// Masks what looks like a credential in a text that others wrote, for the operator's log.
+// Masks what looks like a credential in a text that others wrote.
 import { masked } from './mask-secrets.ts';
 
 /** In this order: a rule may see what the ones before it have left. */
@@ -14,15 +14,36 @@ const rules: readonly (readonly [RegExp, string])[] = [
     /\b((?:api[-_ ]?key|token|secret|password|authorization|credential)s?["']?(?:\s+(?:provided|is|was))?\s*[:=]\s*["']?)(?!\d+\b)[^\s"',;]+/gi,
     `$1${masked}`,
   ],
-  // Runs of 20 or more that hold a digit, and longer ones without: keys, hashes, signatures.
-  [/(?=[\w+=-]*\d)[\w+=-]{20,}|[A-Za-z0-9+/=]{32,}/g, masked],
 ];
+
+/** Runs of 20 or more that hold a digit, and longer ones without: keys, hashes, signatures, but also ids and names of models. */
+const runs = /(?=[\w+=-]*\d)[\w+=-]{20,}|[A-Za-z0-9+/=]{32,}/g;
+
+/** Ids that an interface gives to what is said in a conversation. */
+const conversationIds = /^(?:toolu|srvtoolu|tooluse|call|fc|msg|rs|resp|chatcmpl|req|file|item|ws|thread)[_-]\w/;
+
+/** A piece of a key mixes letters and digits, or is a long number; those of a model's name are words, short sizes and dates. */
+const keyPieces = /^(?=.*\d)(?=.*[A-Za-z])[A-Za-z0-9]{8,}$|^\d{16,}$/;
+const wordPieces = /^[a-z]{0,20}\d{0,3}$/;
+
+function isName(run: string): boolean {
+  if (conversationIds.test(run)) return true;
+  const pieces = run.split(/[-_+=/]/);
+  return /[-_]/.test(run)
+    ? !pieces.some((piece) => keyPieces.test(piece))
+    : pieces.every((piece) => wordPieces.test(piece));
+}
 
 const keyLike = /\bsk-[\w-]{16,}/g;
 
 /** API keys alone: for names and ids of clients, some of which put their key there. */
 export const maskKeys = (text: string): string => text.replaceAll(keyLike, `sk-${masked}`);
 
-/** Takes time that grows with the square of the text: it is cut before. */
-export const redact = (text: string): string =>
-  rules.reduce((left, [pattern, replacement]) => left.replace(pattern, replacement), text);
+/**
+ * Takes time that grows with the square of the text: it is cut before. `isKnown`: what whoever reads the text knows already is
+ * no secret to them.
+ */
+export function redact(text: string, isKnown: (run: string) => boolean = () => false): string {
+  const left = rules.reduce((rest, [pattern, replacement]) => rest.replace(pattern, replacement), text);
+  return left.replace(runs, (run) => (isName(run) || isKnown(run) ? run : masked));
+}

@@ -31,6 +31,8 @@ export interface ClientInterface {
   readonly passesQuery: boolean;
   /** Its calls say how well a provider answers: they count in statistics, and cool a provider that fails. */
   readonly measuresProviders: boolean;
+  /** Its clients repair a rejected request by the very words of the provider, and send it again. */
+  readonly repairsByProviderWords: boolean;
   readonly pathConventions: PathConventions;
   /** An error is returned, not thrown: a key that is refused wins over it. */
   readonly readRequest: (body: JsonText, reading: RequestReading) => ClientRequest | GatewayError;

@@ -1,7 +1,8 @@
-// A provider's failure becomes data here, once. Its words are not inspected later, and never relayed.
+// A provider's failure becomes data here, once. Its words are not inspected later.
 import type { RejectionReason } from '../../errors/index.ts';
 import { findMember, isJsonObject, type JsonText } from '../../protocol/wire/index.ts';
-import { faultBehindInvalid } from './fault-behind-invalid.ts';
+import { accountLimit, faultBehindInvalid } from './fault-behind-invalid.ts';
+import type { ProviderText } from './provider-text.ts';
 
 /**
  * invalid       the provider rejected the request itself: another provider may still take it
@@ -31,8 +32,7 @@ export interface AttemptFailure {
   readonly status?: number | undefined;
   /** One word for the log: never a provider's text. */
   readonly cause: string;
-  /** The provider's words as `describeProviderText` leaves them: for the operator's log, never for a client. */
-  readonly providerText?: string | undefined;
+  readonly providerText?: ProviderText | undefined;
 }
 
 /** Statuses that say the request is at fault. 401 and 403 are about the credential, 404 about the catalogue. */
@@ -53,7 +53,7 @@ export function classifyStatus(
   const other = invalidStatuses.has(status) ? faultBehindInvalid(body, facts.message, errorType) : undefined;
   if (other !== undefined)
     return { status, cause, ...(other.kind === 'rate_limited' && { retryAfterSeconds }), ...other };
-  const hasNoQuota = facts.code === 'insufficient_quota' || status === quotaStatus;
+  const hasNoQuota = facts.code === 'insufficient_quota' || status === quotaStatus || accountLimit(facts.message);
   if (status === rateLimitedStatus && !hasNoQuota) return { kind: 'rate_limited', retryAfterSeconds, status, cause };
   if (invalidStatuses.has(status))
     return { kind: 'invalid', reason: reasonOf(facts), param: paramOf(body), status, cause };
@@ -71,6 +71,7 @@ export function classifyErrorObject(body: unknown): AttemptFailure {
   const facts = readErrorFacts(body);
   if (facts.status !== undefined)
     return { ...classifyStatus(facts.status, body), cause: `error_object_${facts.status}` };
+  if (accountLimit(facts.message)) return { kind: 'failed', hasNoQuota: true, cause: 'error_object' };
   const word = `${facts.code} ${facts.type}`;
   if (/rate_?limit|too_many_requests/.test(word)) return { kind: 'rate_limited', cause: 'error_object' };
   if (/invalid_request|invalid_prompt|context_length|content_policy|content_filter/.test(word)) {
@@ -117,9 +118,13 @@ const paramShape = /^[A-Za-z_]\w{0,63}(\.?\[\d{1,6}\]|\.\w{1,64}){0,8}$/;
 function paramOf(body: unknown): string | undefined {
   const outer = outermost(body);
   const error = isJsonObject(outer.error) ? outer.error : outer;
-  const { param } = error;
-  return typeof param === 'string' && paramShape.test(param) ? param : undefined;
+  const { param, message } = error;
+  if (typeof param === 'string' && paramShape.test(param)) return param;
+  return typeof message === 'string' ? paramInWords.exec(message.slice(0, messageBytesMax))?.[1] : undefined;
 }
+
+/** `messages.0.content: …`, as providers write that have no member for it. */
+const paramInWords = /^([a-z_]\w{0,63}(?:\.\w{1,64}){0,8}): /;
 
 /**
  * The member that all of them complain about, where it is the request's own: a provider may name what it was sent
@@ -127,9 +132,12 @@ function paramOf(body: unknown): string | undefined {
  */
 export function agreedParam(failures: readonly AttemptFailure[], json: JsonText): string | undefined {
   const [param, ...others] = new Set(failures.map((failure) => failure.param));
-  if (param === undefined || others.length > 0) return undefined;
-  return findMember(json, /^\w+/.exec(param)?.[0] ?? '') === undefined ? undefined : param;
+  return others.length > 0 ? undefined : ownParam(param, json);
 }
+
+/** Undefined: the request has no such member. */
+export const ownParam = (param: string | undefined, json: JsonText): string | undefined =>
+  param === undefined || findMember(json, /^\w+/.exec(param)?.[0] ?? '') === undefined ? undefined : param;
 
 /** From the surest sign to the vaguest: the first that matches names the reason. */
 const reasonSigns: readonly [RejectionReason, (facts: ErrorFacts) => boolean][] = [

@@ -23,9 +23,16 @@ const awsTypes: readonly (readonly [RegExp, FaultBehindInvalid])[] = [
   [/^(Throttling|TooManyRequests)/, rateLimited],
 ];
 
+/** How providers begin to say, in lower case, that the account has spent what it may, with whatever status. */
+const accountLimits =
+  /^(your credit balance is too low|you have reached your specified (workspace )?api usage limits|billing hard limit has been reached|you exceeded your current quota|insufficient (balance|credits)|your (team|project|organization|account|workspace)[^.]{0,80}(spending (limit|cap)|available credits|credit limit)|your prepayment credits are depleted)/;
+
+/** `message` in lower case. */
+export const accountLimit = (message: string): boolean => accountLimits.test(message);
+
 /** Where only the words tell, by how they begin, in lower case: the rest may quote the request. */
 const messages: readonly (readonly [RegExp, FaultBehindInvalid])[] = [
-  [/^your credit balance is too low/, hasNoQuota],
+  [accountLimits, hasNoQuota],
   [/^this organization has been disabled/, refusedCredential],
   [/^api key (not valid|expired)/, refusedCredential],
   [/^user location is not supported/, failed],

@@ -4,6 +4,7 @@ export {
   classifyErrorObject,
   classifyStatus,
   type FailureKind,
+  ownParam,
   readRetryAfterSeconds,
 } from './classify.ts';
 export {
@@ -23,7 +24,7 @@ export { readRetryDelaySeconds } from './fault-behind-invalid.ts';
 export { midStreamCodeOf } from './mid-stream-codes.ts';
 export { type ProviderCredentials, providerCredentials } from './provider-credentials.ts';
 export { providerSecret } from './provider-secret.ts';
-export { describeProviderText } from './provider-text.ts';
+export { describeProviderText, readProviderText } from './provider-text.ts';
 export type { CandidateAnswer, CandidateRequest, NoAnswer, Send } from './send.ts';
 export { signedCredentials } from './signed-credentials.ts';
 export { type DescribeText, readStream, StreamBroken } from './stream-reader.ts';

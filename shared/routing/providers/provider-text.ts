@@ -1,7 +1,32 @@
-// What a provider says of its failure, for the operator's log alone: cut, and without what looks like a credential or
-// like text of the client's. Clients never get a word of it.
-import { maskSecrets, maskSecretsAcross, redact } from '../../foundation/log/index.ts';
+// What a provider says of its failure, without what looks like a credential: for the operator's log cut, and without text of the
+// client's; for the client itself without what tells of the gateway's accounts.
+import { masked, maskSecrets, maskSecretsAcross, redact } from '../../foundation/log/index.ts';
 import { isJsonObject } from '../../protocol/wire/index.ts';
+
+/** Each undefined where the provider says nothing. */
+export interface ProviderText {
+  readonly forOperator: string | undefined;
+  /** Of a request that was rejected for what the client had sent. */
+  readonly forClient: string | undefined;
+}
+
+export interface TextReading {
+  /** What the provider was called with. */
+  readonly secrets: readonly string[];
+  /** Where the provider is. */
+  readonly hostname: string;
+  /** The request, as its client sent it: what stands in it is no secret to the client. */
+  readonly requestText: () => string;
+}
+
+/** `body`: the JSON value or the text of the answer. */
+export function readProviderText(body: unknown, { secrets, hostname, requestText }: TextReading): ProviderText {
+  const known = maskTexts(body, secrets);
+  return {
+    forOperator: describe(known, secrets),
+    forClient: tellClient(known, secrets, { hostname, requestText }),
+  };
+}
 
 /** Some providers repeat the whole prompt. Of a body so much is looked at: characters, and members of an object at each depth. */
 const lookedAtMaxCharacters = 16_000;
@@ -12,26 +37,55 @@ const readMaxCharacters = 2_000;
 const textMaxCharacters = 300;
 
 /** A quoted name is a member or a model; a quoted sentence may be the client's. An apostrophe opens no quote. */
-const quotedSentence = /"[^"]*\s[^"]*"?|`[^`]*\s[^`]*`?|(?<!\w)'[^']*\s[^']*'(?!\w)/g;
+const quotes = /"[^"]*"?|`[^`]*`?|(?<!\w)'[^']*'(?!\w)/g;
+const withoutSentences = (text: string): string => text.replace(quotes, (quote) => (/\s/.test(quote) ? '"…"' : quote));
 const markup = /<[^>]*>/g;
 const codeShape = /^[\w.-]{1,64}$/;
 
-/**
- * `body`: the JSON value or the text of the answer. `secrets`: what the provider was called with. Undefined: it says
- * nothing.
- */
-export function describeProviderText(body: unknown, secrets: readonly string[]): string | undefined {
+/** As an operator reads it. `secrets`: what the provider was called with. */
+export const describeProviderText = (body: unknown, secrets: readonly string[]): string | undefined =>
+  describe(maskTexts(body, secrets), secrets);
+
+function describe(body: unknown, secrets: readonly string[]): string | undefined {
+  const { code, words } = wordsOf(body);
   // First in the texts of the body, which may hold one piece each, then in its words as they are shown.
-  const words = maskSecrets(wordsOf(maskTexts(body, secrets)), secrets);
-  const start = cut(words, readMaxCharacters);
-  const text = redact(start)
-    .replace(markup, ' ')
-    .replace(quotedSentence, '"…"')
-    .replace(/[\s\p{Cc}\p{Cf}]+/gu, ' ')
-    .trim();
+  const start = cut(maskSecrets(code === undefined ? words : `${code}: ${words}`, secrets), readMaxCharacters);
+  const text = inOneLine(withoutSentences(redact(start).replace(markup, ' ')));
   if (text === '') return undefined;
   return text.length <= textMaxCharacters ? text : `${text.slice(0, textMaxCharacters - 1)}…`;
 }
+
+const inOneLine = (text: string): string => text.replace(/[\s\p{Cc}\p{Cf}]+/gu, ' ').trim();
+
+/** Ids of accounts. */
+const accounts: readonly (readonly [RegExp, string])[] = [
+  [/\borg-(?=[A-Za-z-]*\d)[\w-]{4,}|\borg-\w{16,}/g, `org-${masked}`],
+  [/\bproj_\w{4,}/g, `proj_${masked}`],
+  [/\bprojects\/[^\s/"'`,;)]+/g, `projects/${masked}`],
+  [/\b(project(?:[ _](?:number|id))?["']?[ :=]+["']?)\d{6,}/gi, `$1${masked}`],
+  [/\b(arn:[\w-]*:[\w-]*:[\w-]*:)\d{12}\b/g, `$1${masked}`],
+];
+
+function tellClient(
+  body: unknown,
+  secrets: readonly string[],
+  { hostname, requestText }: Pick<TextReading, 'hostname' | 'requestText'>,
+): string | undefined {
+  const { words } = wordsOf(body);
+  const start = cut(maskSecrets(words, secrets), readMaxCharacters);
+  const isPage = /^\s*</.test(start);
+  const unnamed = [...accounts, [hostPattern(hostname), masked] as const].reduce(
+    (left, [pattern, replacement]) => left.replace(pattern, replacement),
+    isPage ? start.replace(markup, ' ') : start,
+  );
+  const text = redact(unnamed, (run) => requestText().includes(run))
+    // What steers a terminal, or hides text from a reader.
+    .replace(/[^\S\n]+|(?!\n)[\p{Cc}\p{Cf}]+/gu, ' ')
+    .trim();
+  return text === '' ? undefined : text;
+}
+
+const hostPattern = (hostname: string): RegExp => new RegExp(`${hostname.replace(/[^\w-]/g, '\\$&')}(?::\\d+)?`, 'gi');
 
 /** The word at the cut may be half of a key. */
 const cut = (text: string, maxCharacters: number): string =>
@@ -61,13 +115,20 @@ function mapTexts(value: unknown, change: (text: string) => string, depth = 0): 
   return Object.fromEntries(members.map(([name, each]) => [name, changeInside(each)]));
 }
 
-/** OpenAI's form, those that look like it, or the whole text. */
-function wordsOf(body: unknown): string {
-  if (typeof body === 'string') return body;
-  if (!isJsonObject(body)) return body === undefined ? '' : JSON.stringify(body);
-  const error = isJsonObject(body.error) ? body.error : body;
-  const message = [error.message, body.error, body.message, body.detail].find((text) => typeof text === 'string');
-  if (message === undefined) return JSON.stringify(body);
+interface Words {
+  readonly code: string | undefined;
+  readonly words: string;
+}
+
+/** OpenAI's form, those that look like it, or the whole text. Google answers some calls with a list of one error. */
+function wordsOf(body: unknown): Words {
+  if (typeof body === 'string') return { code: undefined, words: body };
+  const whole = { code: undefined, words: body === undefined ? '' : JSON.stringify(body) };
+  const first: unknown = Array.isArray(body) ? body[0] : body;
+  if (!isJsonObject(first)) return whole;
+  const error = isJsonObject(first.error) ? first.error : first;
+  const message = [error.message, first.error, first.message, first.detail].find((text) => typeof text === 'string');
+  if (message === undefined) return whole;
   const code = [error.code, error.type].find((text) => typeof text === 'string' && codeShape.test(text));
-  return code === undefined ? String(message) : `${code}: ${message}`;
+  return { code: code as string | undefined, words: message as string };
 }

@@ -21,7 +21,7 @@ export interface CandidateAnswer {
   /** In place of `readText`. Leaving it early keeps the socket: `drain` what is left. */
   readonly body: AsyncIterable<Uint8Array>;
   readonly drain: () => void;
-  /** The words of an error in it, for the operator's log. */
+  /** The words of an error in it. */
   readonly describe: DescribeText;
 }
 

@@ -3,6 +3,7 @@
 import type { AnswerEvent, EventReader } from '../../protocol/interfaces/index.ts';
 import type { EventText } from '../../protocol/wire/index.ts';
 import { type AttemptFailure, classifyErrorObject } from './classify.ts';
+import type { ProviderText } from './provider-text.ts';
 
 export class StreamBroken extends Error {
   override readonly name = 'StreamBroken';
@@ -13,8 +14,8 @@ export class StreamBroken extends Error {
   }
 }
 
-/** The words of an error for the operator's log. */
-export type DescribeText = (body: unknown) => string | undefined;
+/** The words of an error. */
+export type DescribeText = (body: unknown) => ProviderText | undefined;
 
 /**
  * Yields events in batches as they came off the wire and returns after the provider's end marker, or where the stream ends,

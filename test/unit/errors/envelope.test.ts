@@ -106,7 +106,7 @@ describe('an error answer in the form of OpenAI', () => {
     const long = bodyOf(
       failRejected({
         reason: 'context_length_exceeded',
-        param: undefined,
+        agreedParam: undefined,
         promptMember: 'input',
         contextLength: 128_000,
       }),
@@ -122,7 +122,7 @@ describe('what a client is told when every provider rejected its request', () =>
   it('is the limit, in the words that agents look for', () => {
     const { message, param, code } = failRejected({
       reason: 'context_length_exceeded',
-      param: undefined,
+      agreedParam: undefined,
       promptMember: 'messages',
       contextLength: 128_000,
     });
@@ -132,11 +132,16 @@ describe('what a client is told when every provider rejected its request', () =>
 
   it('is the reason and the member that they agree on', () => {
     const told = (rejection: Partial<Parameters<typeof failRejected>[0]>) =>
-      failRejected({ reason: undefined, param: undefined, promptMember: 'messages', contextLength: 1, ...rejection })
-        .message;
-    expect(told({ reason: 'invalid_tools', param: 'tools' })).toContain('tools (invalid_tools).');
+      failRejected({
+        reason: undefined,
+        agreedParam: undefined,
+        promptMember: 'messages',
+        contextLength: 1,
+        ...rejection,
+      }).message;
+    expect(told({ reason: 'invalid_tools', agreedParam: 'tools' })).toContain('tools (invalid_tools).');
     expect(told({ reason: 'invalid_prompt' })).toContain('(invalid_prompt).');
-    expect(told({ param: 'temperature' })).toContain('member temperature.');
+    expect(told({ agreedParam: 'temperature' })).toContain('member temperature.');
     expect(told({})).toBe('Every provider rejected the request.');
   });
 });

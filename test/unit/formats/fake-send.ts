@@ -55,7 +55,7 @@ export function fakeSend(answer: FakeAnswer | AttemptFailure | Error): FakeSend 
       drain: () => {
         drained += 1;
       },
-      describe: (error) => JSON.stringify(error),
+      describe: (error) => ({ forOperator: JSON.stringify(error), forClient: undefined }),
     };
   };
   return { send, sent, texts, drained: () => drained };

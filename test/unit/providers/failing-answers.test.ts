@@ -13,6 +13,7 @@ import {
   classifyStatus,
   describeProviderText,
   readStream as readEventStream,
+  readProviderText,
   readRetryAfterSeconds,
   readRetryDelaySeconds,
   StreamBroken,
@@ -67,6 +68,24 @@ describe('an error in the form of another provider', () => {
     for (const failure of [anthropic('insufficient_quota'), bedrock('insufficient_quota')]) {
       expect(failure).toEqual({ kind: 'failed', hasNoQuota: true, status: 400, cause: 'status_400' });
     }
+  });
+
+  it.each([
+    'You have reached your specified API usage limits. You will regain access on 2026-12-01 at 00:00 UTC.',
+    'You have reached your specified workspace API usage limits.',
+    'Your credit balance is too low to access the Anthropic API.',
+    'You exceeded your current quota, please check your plan and billing details.',
+    'Billing hard limit has been reached',
+    'Your team has either used all available credits or reached its monthly spending limit.',
+  ])('about the limit of our account is one, whatever its status: %s', (message) => {
+    for (const status of [400, 403, 422, 429])
+      expect(classifyStatus(status, { error: { message } })).toMatchObject({ kind: 'failed', hasNoQuota: true });
+    expect(classifyErrorObject({ error: { type: 'invalid_request_error', message } })).toMatchObject({
+      kind: 'failed',
+      hasNoQuota: true,
+    });
+    // Quoted by a prompt it means nothing.
+    expect(classifyStatus(400, { error: { message: `Invalid text: ${message}` } }).kind).toBe('invalid');
   });
 
   it('of too many calls is one, whatever its status', () => {
@@ -168,6 +187,12 @@ describe('a failing status', () => {
     }
   });
 
+  it('names a member that only its words begin with', () => {
+    const paramOf = (message: string) => classifyStatus(400, { error: { message } }).param;
+    expect(paramOf('messages.0.role: Input should be "user"')).toBe('messages.0.role');
+    expect(paramOf('No way: never')).toBeUndefined();
+  });
+
   it('names a member where all providers complain about it and the request has it', () => {
     const about = (param?: string) => classifyStatus(400, { error: { param } });
     const request = jsonTextOf({ temperature: 7, messages: [] });
@@ -266,6 +291,19 @@ describe('what a provider says of its failure', () => {
     expect(describeText('Flagged: "a sentence that is cut')).toBe('Flagged: "…"');
   });
 
+  it('is not cut at a quoted name, and keeps names of models and ids of the conversation', () => {
+    for (const text of [
+      'The model "gpt-4o-mini-2024-07-18" does not exist or "tools" are off.',
+      'messages.1.content.0: Invalid `signature` in `thinking` block',
+      'No such model: claude-haiku-4-5-20251001, anthropic.claude-sonnet-4-20250514-v1:0, Qwen2.5-VL-72B-Instruct-AWQ',
+      'accounts/fireworks/models/deepseek is gone',
+      'tool_use ids were found without tool_result blocks: toolu_01A09q90qw90lq917835lq9',
+    ]) {
+      expect(describeText(text)).toBe(text);
+    }
+    expect(describeText('key a1b2c3d4-e5f60718-29304a5b6c, 0123456789abcdef0123456789abcdef')).toBe('key …, …');
+  });
+
   it('is cut, in one line, and steers no terminal', () => {
     const text = describeText(`a\r\n\u001b[31mb ${'word '.repeat(10_000)}`) ?? '';
     expect(text).toMatch(/^a \[31mb word .*…$/);
@@ -334,6 +372,46 @@ describe('what a provider says of its failure', () => {
     expect(describeProviderText({ detail: nested, more: Array(50_000).fill('x') }, [secret])).toMatch(/^\{"detail":/);
     const long = describeProviderText(`${'x '.repeat(1_000_000)}${secret}`, [secret]) ?? '';
     expect(long).toHaveLength(300);
+  });
+});
+
+describe('what a client reads of a provider that rejected its request', () => {
+  const secret = 'open-sesame-1234567';
+  const requestText = () => JSON.stringify({ model: 'acme/Model-9f8e7d6c5b4a3f2e', id: 'a1b2c3d4e5f6a7b8c9d0e1f2' });
+  const read = (body: unknown) =>
+    readProviderText(body, { secrets: [secret], hostname: 'acme-eu.provider.example', requestText }).forClient;
+
+  it.each([
+    "Unsupported parameter: 'max_tokens' is not supported with this model. Use 'max_completion_tokens' instead.",
+    'messages.1.content.0: Invalid `signature` in `thinking` block',
+    'input length and `max_tokens` exceed context limit: 190000 + 32000 > 200000, decrease input length or `max_tokens`',
+    'prompt is too long: 210000 tokens > 200000 maximum',
+    'max_tokens: 100000 > 64000, which is the maximum allowed number of output tokens for claude-haiku-4-5-20251001',
+    'unexpected `tool_use_id` found in `tool_result` blocks: toolu_01A09q90qw90lq917835lq9',
+    'The id a1b2c3d4e5f6a7b8c9d0e1f2 is of model acme/Model-9f8e7d6c5b4a3f2e.',
+    'See https://platform.example/docs for "what is possible here".',
+    'first line\nsecond line',
+  ])('is what it said: %j', (message) => {
+    expect(read({ type: 'error', error: { type: 'invalid_request_error', message } })).toBe(message);
+    expect(read([{ error: { message } }])).toBe(message);
+  });
+
+  it.each([
+    [`Key ${secret} of org-AbCd1234EfGh5678IjKl in proj_x1y2z3 is wrong`, 'Key … of org-… in proj_… is wrong'],
+    ['projects/123456789012/locations/eu: no', 'projects/…/locations/eu: no'],
+    ['project_number: 123456789012 is off', 'project_number: … is off'],
+    ['arn:aws:bedrock:eu-west-1:123456789012:inference-profile/x', 'arn:aws:bedrock:eu-west-1:…:inference-profile/x'],
+    ['POST https://ACME-eu.provider.example:8443/v1/x failed', 'POST https://…/v1/x failed'],
+    ['secret f0e1d2c3b4a5968778695a4b3c2d1e0f', 'secret …'],
+    ['<html><h1>400 Bad Request</h1></html>', '400 Bad Request'],
+    ['a\u001b[31mb', 'a [31mb'],
+    ['organization-wide and org-level rules of projects', 'organization-wide and org-level rules of projects'],
+  ])('holds nothing of the gateway and its accounts: %j', (message, told) => {
+    expect(read({ error: { message } })).toBe(told);
+  });
+
+  it('is nothing where nothing was said', () => {
+    for (const body of [undefined, '', '  ', { error: { message: '' } }]) expect(read(body)).toBeUndefined();
   });
 });
 

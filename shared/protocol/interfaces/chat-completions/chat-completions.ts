@@ -16,6 +16,7 @@ export const chatCompletions: ClientInterface = {
   passedHeaders: [],
   passesQuery: false,
   measuresProviders: true,
+  repairsByProviderWords: false,
   pathConventions: {},
   readRequest: (body, reading) => (namesFunction(body) ? readFunctionRequest(body, reading) : readChatRequest(body)),
   leftOutOfCacheKey,

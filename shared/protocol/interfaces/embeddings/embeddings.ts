@@ -14,6 +14,7 @@ export const embeddings: ClientInterface = {
   passedHeaders: vendorHeaders,
   passesQuery: false,
   measuresProviders: true,
+  repairsByProviderWords: false,
   pathConventions: {},
   readRequest: readEmbeddingsRequest,
   leftOutOfCacheKey: () => plainLeftOutOfCacheKey,

@@ -15,6 +15,7 @@ export const messages: ClientInterface = {
   passedHeaders: vendorHeaders,
   passesQuery: true,
   measuresProviders: true,
+  repairsByProviderWords: true,
   pathConventions: {
     errorFormat: 'messages',
     foreignSessionId: headerNames.messagesSessionId,

@@ -15,6 +15,7 @@ export const responses: ClientInterface = {
   passedHeaders: vendorHeaders,
   passesQuery: false,
   measuresProviders: true,
+  repairsByProviderWords: false,
   pathConventions: { foreignSessionId: headerNames.responsesSessionId },
   readRequest: readResponsesRequest,
   leftOutOfCacheKey: () => plainLeftOutOfCacheKey,

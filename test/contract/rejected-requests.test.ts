@@ -1,0 +1,156 @@
+// Requests that every provider rejects: what the providers said reaches the client, who repairs the request by it.
+import { afterAll, beforeAll, describe, expect, it } from '#jest';
+import { type ErrorBody, expectError } from '../support/expect-error.ts';
+import { type Harness, startHarness } from '../support/harness.ts';
+import { type ScriptedProvider, startScriptedProvider } from '../support/scripted-provider.ts';
+import { type SpokenInterface, spokenInterfaces } from '../support/spoken-interfaces.ts';
+
+interface Refusal {
+  readonly status?: number;
+  readonly message: string;
+  readonly param?: string;
+  readonly code?: string;
+}
+
+const refusals: Refusal[] = [];
+let providers: readonly ScriptedProvider[];
+let gateway: Harness;
+
+beforeAll(async () => {
+  providers = await Promise.all(
+    [0, 1].map((place) =>
+      startScriptedProvider((outgoing) => {
+        const { status = 400, ...error } = refusals[place] as Refusal;
+        outgoing.writeHead(status, { 'content-type': 'application/json' });
+        outgoing.end(JSON.stringify({ type: 'error', error: { type: 'invalid_request_error', ...error } }));
+      }),
+    ),
+  );
+  const interfaces = spokenInterfaces.map(({ api }) => api);
+  const models = interfaces.flatMap((api) => [
+    [`one/${api}`, [{ provider: `first-${api}`, upstream: 'any' }]],
+    [
+      `both/${api}`,
+      [
+        { provider: `first-${api}`, upstream: 'any' },
+        { provider: `second-${api}`, upstream: 'any', more: { output_price_per_million: '99' } },
+      ],
+    ],
+  ]);
+  const entries = interfaces.flatMap((api) =>
+    ['first', 'second'].map((name, place) => [
+      `${name}-${api}`,
+      { base_url: providers[place]?.url, apis: [api], data_policy: { zdr: true } },
+    ]),
+  );
+  gateway = await startHarness({ models: Object.fromEntries(models), providers: Object.fromEntries(entries) });
+});
+afterAll(async () => {
+  await gateway.stop();
+  for (const provider of providers) await provider.stop();
+});
+
+async function ask({ path, hello, api }: SpokenInterface, said: readonly Refusal[], more: object = {}, headers = {}) {
+  refusals.splice(0, 2, ...said);
+  return fetch(`${gateway.url}${path}`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${gateway.key}`, ...headers },
+    body: JSON.stringify({ ...hello(`${said.length === 1 ? 'one' : 'both'}/${api}`), ...more }),
+  });
+}
+
+const refused = async (response: Promise<Response>, reason?: string): Promise<ErrorBody> =>
+  expectError(await response, 400, 'invalid_request', reason === undefined ? {} : { reason });
+
+const [chat, messages, responses] = spokenInterfaces as [SpokenInterface, SpokenInterface, SpokenInterface];
+const useOther =
+  "Unsupported parameter: 'max_tokens' is not supported with this model. Use 'max_completion_tokens' instead.";
+
+describe('a request that every provider rejects', () => {
+  it.each([chat, responses])('ends its message with what the provider said: $name', async (spoken) => {
+    for (const stream of [false, true]) {
+      const { message } = await refused(ask(spoken, [{ message: useOther }], { stream }), 'unsupported_parameter');
+      expect(message).toBe(
+        `Every provider rejected the request (unsupported_parameter). The provider said: ${useOther}`,
+      );
+    }
+  });
+
+  it('says in one line of at most 400 characters what the first said that said anything, also where they disagree', async () => {
+    const first = { message: `temperature: ${'never\n'.repeat(200)}`, code: 'x' };
+    const second = { message: 'It is too hot.', param: 'messages' };
+    const { message } = await refused(ask(chat, [first, second], { temperature: 7 }));
+    const words = message.split('The provider said: ')[1] ?? '';
+    expect(words).toMatch(/^temperature: never never .*…$/);
+    expect(words).toHaveLength(400);
+    expect((await refused(ask(chat, [{ message: '' }, second]))).message).toMatch(/said: It is too hot\.$/);
+    expect((await refused(ask(chat, [{ message: '' }, { message: '' }]))).message).toBe(
+      'Every provider rejected the request.',
+    );
+  });
+
+  it('names as `param` the member that the provider named whose words it repeats, where the request has it', async () => {
+    const paramOf = async (said: readonly Refusal[]) => {
+      const response = await ask(chat, said, { temperature: 7 }, { 'x-gw-error-format': 'openai' });
+      return ((await response.json()) as { error: { param: unknown } }).error.param;
+    };
+    expect(await paramOf([{ message: 'Too hot', param: 'temperature' }, { message: 'No.' }])).toBe('temperature');
+    expect(await paramOf([{ message: 'No.' }, { message: 'Too hot', param: 'temperature' }])).toBeNull();
+    expect(await paramOf([{ message: 'No such', param: 'top_k' }])).toBeNull();
+    expect(await paramOf([{ message: 'messages.0.role: Input should be a word' }])).toBe('messages.0.role');
+  });
+
+  it('still says the limit of the context in the words that agents look for, before those of the provider', async () => {
+    const said = 'prompt is too long: 210000 tokens > 200000 maximum';
+    const { message } = await refused(ask(chat, [{ message: said }]), 'context_length_exceeded');
+    expect(message).toMatch(
+      /^This model's maximum context length is \d+ tokens \(context_length_exceeded\)\. The provider said: prompt is too long: 210000 tokens > 200000 maximum$/,
+    );
+  });
+
+  it.each([
+    ['messages.1.content.0: Invalid `signature` in `thinking` block', undefined],
+    ['messages.0.content.1.image.source.base64.data: Could not process image', 'invalid_image'],
+    ['adaptive thinking is not supported on this model', undefined],
+    [
+      'input length and `max_tokens` exceed context limit: 190000 + 32000 > 200000, decrease input length or `max_tokens` and try again',
+      'context_length_exceeded',
+    ],
+    ['prompt is too long: 210000 tokens > 200000 maximum', 'context_length_exceeded'],
+    ['tool_use ids were found without tool_result blocks: toolu_01A09q90qw90lq917835lq9', undefined],
+  ])('is told on Messages in the words of the provider and no others: %s', async (said, reason) => {
+    for (const stream of [false, true]) {
+      const response = ask(messages, [{ message: said }, { message: 'Never.' }], { stream });
+      expect((await refused(response)).message).toBe(said);
+    }
+    expect((await refused(ask(messages, [{ message: said }]), reason)).message).toBe(said);
+  });
+
+  it.each([401, 403, 404, 429, 500])('says nothing of a provider that fails with %i', async (status) => {
+    for (const spoken of spokenInterfaces) {
+      const response = await ask(spoken, [{ status, message: 'Words of the provider' }]);
+      expect(response.status).toBeGreaterThan(400);
+      expect(await response.text()).not.toContain('Words');
+    }
+  });
+
+  it('leaves the words in its record, unless no provider may keep anything of the call', async () => {
+    const recorded = async (zdr: boolean) => {
+      const { correlation_id: id } = await refused(ask(chat, [{ message: 'Words of it' }], { provider: { zdr } }));
+      await gateway.settled();
+      return (await gateway.records()).find(({ correlationId }) => correlationId === id)?.errorMessage;
+    };
+    expect(await recorded(true)).toBe('Every provider rejected the request.');
+    expect(await recorded(false)).toContain('Words of it');
+  });
+
+  it("is not the client's fault where the account of the gateway has reached its limit", async () => {
+    const message = 'You have reached your specified API usage limits. You will regain access on 2026-12-01.';
+    for (const spoken of spokenInterfaces) {
+      const response = await ask(spoken, [{ message }]);
+      expect(response.headers.get('x-should-retry')).toBe('false');
+      const told = await expectError(response, 502, 'no_available_provider');
+      expect(told.message).toMatch(/^The gateway's accounts at its providers have no quota left/);
+    }
+  });
+});
