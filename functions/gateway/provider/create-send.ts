@@ -109,7 +109,7 @@ function watchCall(
   const watched = startWatch(clock, deadline, { clientGone, stopped, graceMs });
   // A JSON answer is silent until it is finished, so only a limit that the operator wrote binds it.
   const defaultMs = request.stream ? firstChunkTimeoutDefaultMs : Number.POSITIVE_INFINITY;
-  // Nobody would use the time that a limit on the last candidate saves, so one holds for it only where it is written.
+  // A limit on the last candidate saves time that no other one uses, so it holds there only where it is written.
   const isLast = !Number.isFinite(silenceLimitMs);
   const limitMs = Math.min(
     silenceLimitMs,

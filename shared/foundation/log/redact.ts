@@ -40,8 +40,8 @@ const keyLike = /\bsk-[\w-]{16,}/g;
 export const maskKeys = (text: string): string => text.replaceAll(keyLike, `sk-${masked}`);
 
 /**
- * Takes time that grows with the square of the text: it is cut before. `isKnown`: what whoever reads the text knows already is
- * no secret to them.
+ * Takes time that grows with the square of the text: it is cut before. `isKnown`: its reader knows this run
+ * already.
  */
 export function redact(text: string, isKnown: (run: string) => boolean = () => false): string {
   const left = rules.reduce((rest, [pattern, replacement]) => rest.replace(pattern, replacement), text);
