@@ -15,8 +15,14 @@ export const usdPrices = {
   perEgressGb: 0.09,
   perAlarmMetricMonth: 0.1,
   perCustomMetricMonth: 0.3,
+  /** Of CloudWatch, that a function reads. */
+  perThousandMetricsRead: 0.01,
   perSecretMonth: 0.4,
+  /** The same again for each of the first two rotations, a year apart. */
   perKeyMonth: 1,
+  perMillionReadUnits: 0.125,
+  /** Of spans, in CloudWatch. */
+  perSpanGb: 0.35,
   /** Beyond three of an account. */
   perDashboardMonth: 3,
   perTableGbMonth: 0.25,
@@ -83,14 +89,45 @@ export interface StageParts {
   readonly secrets: number;
   /** Metrics that alarms read. */
   readonly alarmMetrics: number;
+  /** Functions that read the metrics of a distribution every five minutes, two each time, and make one of them. */
+  readonly distributionWatches: number;
 }
+
+const daysPerMonth = 30;
+const watchesPerDay = 288;
 
 /** USD a month for custom metrics that get a value in every hour. */
 export const metricCosts = (metrics: number): number => metrics * usdPrices.perCustomMetricMonth;
 
 /** USD a month without a call. */
-export const idleCosts = ({ keys, secrets, alarmMetrics }: StageParts) => ({
+export const idleCosts = ({ keys, secrets, alarmMetrics, distributionWatches }: StageParts) => ({
   key: keys * usdPrices.perKeyMonth,
   secrets: secrets * usdPrices.perSecretMonth,
   alarms: alarmMetrics * usdPrices.perAlarmMetricMonth,
+  watch:
+    distributionWatches *
+    (usdPrices.perCustomMetricMonth + (2 * watchesPerDay * daysPerMonth * usdPrices.perThousandMetricsRead) / 1_000),
 });
+
+/** A record of a call with one attempt, as it is stored. */
+export const recordBytes = 1_500;
+const recordLifeMonths = 3;
+/** Pointer, key, workspace: what a process reads again every five seconds while calls come. */
+const freshReads = 3;
+const readsPerHour = (3_600 / 5) * freshReads;
+/** From the start of the code to its first call, at the memory of a stage; measured on a machine of two cores, times four. */
+const startSeconds = 0.5;
+/** A call with one attempt is two spans. */
+const spanBytesPerCall = 3_000;
+
+/** What is easily overlooked, each in USD for the amount that its name says. */
+export const smallCosts = {
+  /** A month's million calls, every month, once records of 90 days have gathered. */
+  recordsOfAMillionCallsAMonth:
+    ((million * recordBytes * recordLifeMonths) / bytesPerGb) *
+    (usdPrices.perTableGbMonth + usdPrices.perRecoveryGbMonth),
+  /** Ten processes that are called in every second of a month. */
+  configurationReadsOfTenProcesses: (10 * 24 * daysPerMonth * readsPerHour * usdPrices.perMillionReadUnits) / million,
+  aMillionStarts: million * startSeconds * (512 / mbPerGb) * usdPrices.perGbSecond,
+  tracesOfAMillionCalls: ((million * spanBytesPerCall) / bytesPerGb) * usdPrices.perSpanGb,
+} as const;

@@ -18,14 +18,18 @@ import {
 import { Alarms } from './constructs/alarms.ts';
 import { type Compute, functionCompute } from './constructs/compute.ts';
 import { Dashboard } from './constructs/dashboard.ts';
+import { DistributionWatch } from './constructs/distribution-watch.ts';
 import { Edge } from './constructs/edge.ts';
-import { countServerErrors, functionUrlErrors } from './constructs/gateway-metrics.ts';
+import { countFailedSettlements, countServerErrors, functionUrlErrors } from './constructs/gateway-metrics.ts';
 import { createOperatorFunction, type OperatorFunction } from './constructs/operator-function.ts';
 import { OriginSecret } from './constructs/origin-secret.ts';
 import { chatTableActions } from './constructs/table-actions.ts';
 import { webCompute } from './constructs/web-compute.ts';
 import { commitOutput, dataStackName } from './resource-names.ts';
 import type { StageSettings } from './settings-schema.ts';
+
+/** Lambda's own default. */
+const defaultAccountConcurrency = 1_000;
 
 export interface ApiStackProps extends StackProps {
   readonly stage: string;
@@ -88,7 +92,7 @@ export class ApiStack extends Stack {
     const functions = { ...compute.functions, ...(operator && { operator: operator.function }) };
     this.#observability(
       { stage, settings },
-      { functions, logGroups, urls: compute.functions },
+      { functions, logGroups, urls: compute.functions, calls: compute.logGroups },
       edge?.distribution.distributionId,
     );
   }
@@ -115,18 +119,23 @@ export class ApiStack extends Stack {
   /** Alarms exist where data must survive, or where a person is named who wants them. */
   #observability(
     { stage, settings }: StageOptions,
-    { functions, logGroups, urls }: Observed,
+    { functions, logGroups, urls, calls }: Observed,
     distributionId: string | undefined,
   ): void {
     const { alarmEmail: email, dashboard, removal } = settings;
     for (const logGroup of Object.values(logGroups)) countServerErrors(logGroup, 'ServerErrors', logGroup);
+    const [chatLogs] = Object.values(calls) as [LogGroup, ...LogGroup[]];
+    countFailedSettlements(chatLogs, 'FailedSettlements', chatLogs);
     // A Web Function has no such metrics, and those of the operator function alone say nothing beside the errors of all.
     const watched = Object.keys(urls).length === 0 ? {} : functions;
     const urlErrors = Object.values(watched).flatMap(functionUrlErrors);
-    const alarms =
-      removal === 'retain' || email !== null
-        ? new Alarms(this, 'Alarms', { stage, email, functions, urlErrors, distributionId }).all
-        : [];
+    const hasAlarms = removal === 'retain' || email !== null;
+    const { accountConcurrency = defaultAccountConcurrency } = settings;
+    const hasDistribution = distributionId !== undefined;
+    const watchedProps = { stage, email, functions, urlErrors, hasDistribution, accountConcurrency };
+    const alarms = hasAlarms ? new Alarms(this, 'Alarms', watchedProps).all : [];
+    if (hasAlarms && hasDistribution)
+      new DistributionWatch(this, 'DistributionWatch', { stage, settings, distributionId });
     if (!dashboard) return;
     const [logGroup] = Object.values(logGroups) as [LogGroup, ...LogGroup[]];
     const { url } = new Dashboard(this, 'Dashboard', { stage, logGroup, functions, distributionId, alarms });
@@ -142,6 +151,8 @@ interface Origins {
 interface Observed extends Pick<Compute, 'functions' | 'logGroups'> {
   /** The functions that clients call. */
   readonly urls: Compute['functions'];
+  /** Of what serves calls. */
+  readonly calls: Compute['logGroups'];
 }
 
 type StageOptions = Pick<ApiStackProps, 'stage' | 'settings'>;

@@ -4,6 +4,9 @@ import { brand, type TableName } from '../../shared/foundation/constants/index.t
 export const dataStackName = (stage: string): string => `${brand}-${stage}-data`;
 export const apiStackName = (stage: string): string => `${brand}-${stage}-api`;
 
+/** Of a bootstrapped region, unless it was chosen otherwise. */
+export const usualQualifier = 'hnb659fds';
+
 /** Output of the api stack. */
 export const commitOutput = 'DeployedCommit';
 

@@ -1,5 +1,5 @@
 // `npm run restore -- --stage NAME --to TIME`: the tables of a stage as they were at that moment, in one step. See
-// "Restoring" in infra/cdk/README.md. Never run on a live account.
+// infra/cdk/guides/restoring.md. Never run on a live account.
 import { parseArgs } from 'node:util';
 import { runScript } from '../run-script.ts';
 import { openAwsAccount } from './aws-account.ts';

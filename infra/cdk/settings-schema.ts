@@ -3,83 +3,29 @@
 import { z } from 'zod';
 import { streamBudget } from '../../shared/foundation/constants/index.ts';
 import { providerSecretName } from './resource-names.ts';
-
-/** In `bedrockRegions`: the region that the stage is deployed to. */
-export const stageRegion = 'stage-region';
-
-/** Part of the name of a bucket, beside brand, account and region: 63 characters in all. */
-const stageShape = /^[a-z0-9][a-z0-9-]{0,25}$/;
-const shapes = {
-  certificateArn: /^arn:aws[a-z-]*:acm:us-east-1:\d{12}:certificate\/[\w-]+$/,
-  webAclArn: /^arn:aws[a-z-]*:wafv2:us-east-1:\d{12}:global\/webacl\/[\w-]+\/[\w-]+$/,
-  keyArn: /^arn:aws[a-z-]*:kms:[a-z0-9-]+:\d{12}:key\/[\w-]+$/,
-  secretArn: /^arn:aws[a-z-]*:secretsmanager:[a-z0-9-]+:\d{12}:secret:[\w/+=.@-]+-[A-Za-z0-9]{6}$/,
-  secretName: /^[\w/+=.@-]{1,256}$/,
-  /** Without credentials: they would stand in the template. */
-  endpoint: /^https:\/\/[^\s/?#@]+(\/[^\s?#]*)?$/,
-  account: /^\d{12}$/,
-  ownRegion: /^[a-z]{2,4}(-[a-z]+)+-\d{1,2}$/,
-  region: new RegExp(`^(${stageRegion}|[a-z]{2,4}(-[a-z]+)+-\\d{1,2})$`),
-  domainName: /^(\*\.)?([a-z0-9-]+\.)+[a-z]{2,}$/,
-  email: /^[^\s@]+@[^\s@]+\.[^\s@]+$/,
-};
-/** What CloudWatch Logs accepts. */
-const retentionDays = [
-  1, 3, 5, 7, 14, 30, 60, 90, 120, 150, 180, 365, 400, 545, 731, 1096, 1827, 2192, 2557, 2922, 3288, 3653,
-];
-
-const must = (text: string) => ({ error: `must be ${text}` });
-const oneOf = <const Choice extends string>(...choices: Choice[]) => z.enum(choices, must(choices.join(' or ')));
-const switchedOn = () => z.boolean(must('true or false'));
-const text = (shape: RegExp, description: string) => z.string(must(description)).regex(shape, must(description));
-const wholeNumber = (min: number, max = Number.MAX_SAFE_INTEGER) =>
-  z.custom<number>(
-    (value) => Number.isSafeInteger(value) && (value as number) >= min && (value as number) <= max,
-    must(max === Number.MAX_SAFE_INTEGER ? `a whole number, at least ${min}` : `a whole number from ${min} to ${max}`),
-  );
-
-const sampleRatio = z
-  .number(must('a number from 0 to 1'))
-  .min(0, must('a number from 0 to 1'))
-  .max(1, must('a number from 0 to 1'))
-  .optional();
-
-/** By what is written, so that a mistake is named in the form that was meant. */
-const telemetry = z.discriminatedUnion(
-  'cloudwatch',
-  [
-    z.strictObject({
-      /** CloudWatch of the stage's own region, with the role of the functions. */
-      cloudwatch: z.literal(true, must('true')),
-      sampleRatio,
-    }),
-    z.strictObject({
-      cloudwatch: z.undefined().optional(),
-      /** A collector that takes OTLP over HTTP as JSON. `/v1/traces` is added where it does not end in it. */
-      endpoint: text(shapes.endpoint, 'an https URL without credentials and query'),
-      /** A secret of the stage's account and region, by name or ARN: `name=value,name=value`, the values percent-encoded. */
-      headersSecret: z
-        .string()
-        .refine(
-          (written) => shapes.secretName.test(written) || shapes.secretArn.test(written),
-          must('the name or the ARN of a secret'),
-        )
-        .optional(),
-      sampleRatio,
-    }),
-  ],
-  {
-    error: (issue) =>
-      issue.code === 'invalid_union'
-        ? 'must be true, beside no endpoint, or be left out'
-        : 'must be { cloudwatch: true } or { endpoint }',
-  },
-);
+import {
+  must,
+  oneOf,
+  retentionDays,
+  shapes,
+  stageShape,
+  switchedOn,
+  telemetry,
+  text,
+  wholeNumber,
+} from './settings-values.ts';
 
 const members = z.strictObject({
   /** The one account and the one region that this stage may be in: deploy, gw and --adopt refuse others. Left out: any. */
   account: text(shapes.account, 'the twelve digits of an account').nullish(),
   region: text(shapes.ownRegion, 'the name of a region, such as eu-west-1').nullish(),
+  /** Of `cdk bootstrap --qualifier`, where the account does not use CDK's own. */
+  bootstrapQualifier: text(shapes.qualifier, 'one to ten letters or digits').optional(),
+  /** Name of the IAM policy that every role of the stage gets as its permissions boundary. Left out: none. */
+  permissionsBoundary: text(
+    shapes.policyName,
+    'the name of an IAM policy, with its path but without its ARN',
+  ).optional(),
   /** For what was never run on a live account. */
   experimental: switchedOn(),
   /**
@@ -106,7 +52,9 @@ const members = z.strictObject({
   modelsReservedConcurrency: wholeNumber(1).nullable(),
   /** The same for a Web Function: environments of 64 requests each. Null: the account's quota. */
   webEnvironmentsMax: wholeNumber(2).nullable(),
-  /** Days after which log lines are deleted. */
+  /** Lambda's quota "Concurrent executions" of the account and region: the alarm on it rings at 80 %. Left out: 1,000. */
+  accountConcurrency: wholeNumber(10).optional(),
+  /** Days after which log lines are deleted. Those of operators are kept longer where the stage retains. */
   logRetentionDays: z.literal(retentionDays, must(`one of ${retentionDays.join(', ')}`)),
   /** INFO adds Lambda's own lines: start, end, duration, memory and initialization time of each invocation. */
   systemLogLevel: oneOf('INFO', 'WARN'),
@@ -135,6 +83,12 @@ const members = z.strictObject({
   tableReadsPerSecondMax: wholeNumber(1).nullable(),
   /** The same for write units. */
   tableWritesPerSecondMax: wholeNumber(1).nullable(),
+  /**
+   * Write units per second that tables on the way of every call take from their first second on: one partition per
+   * 1,000, so that a key that is called very often slows fewer others. DynamoDB bills the step from 4,000 up once and
+   * takes no step down. Null: 4,000, as any new table.
+   */
+  tableWarmWritesPerSecond: wholeNumber(4_000, 40_000).nullable(),
   /** A CloudFront distribution in front, or none: then clients call the chat function's own URL. */
   edge: oneOf('cloudfront', 'none'),
   /** Own names for the distribution. Null: its name under cloudfront.net. Needs a distribution. */

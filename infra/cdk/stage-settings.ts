@@ -1,14 +1,16 @@
 // Every environment of this gateway. To add one, add an entry: a name in lower case and its settings, which
 // settings-schema.ts describes. Time limits follow from streamBudgetSeconds: shared/foundation/constants/call-times.ts.
-import { type StageSettings, stageRegion } from './settings-schema.ts';
+import type { StageSettings } from './settings-schema.ts';
 
 const development: StageSettings = {
   experimental: false,
   compute: 'functions',
   memoryMb: 512,
   streamBudgetSeconds: 55,
-  chatReservedConcurrency: null,
-  modelsReservedConcurrency: null,
+  // Calls at once: a limit on cost, and what else runs in the account keeps the rest. Null where the account's quota is
+  // too small to reserve any: a new account has ten.
+  chatReservedConcurrency: 50,
+  modelsReservedConcurrency: 5,
   webEnvironmentsMax: null,
   logRetentionDays: 7,
   systemLogLevel: 'INFO',
@@ -19,11 +21,13 @@ const development: StageSettings = {
   adopt: null,
   tableReadsPerSecondMax: 500,
   tableWritesPerSecondMax: 500,
+  tableWarmWritesPerSecond: null,
   edge: 'cloudfront',
   customDomain: null,
   webAclArn: null,
   originSecrets: [1],
-  bedrockRegions: [stageRegion],
+  // A stage names regions here once its own role is to call models: `stage-region` for its own.
+  bedrockRegions: [],
   alarmEmail: null,
   dashboard: true,
   console: false,
@@ -48,10 +52,9 @@ export const stageSettings: Readonly<Record<string, StageSettings>> = {
     terminationProtection: true,
     tableReadsPerSecondMax: null,
     tableWritesPerSecondMax: null,
-    // Half of Lambda's default quota: what else runs in the account keeps the rest, and costs have a limit.
+    tableWarmWritesPerSecond: 16_000,
+    // Half of Lambda's default quota.
     chatReservedConcurrency: 500,
     modelsReservedConcurrency: 20,
-    // A stage names regions here once its own role is to call models.
-    bedrockRegions: [],
   },
 };

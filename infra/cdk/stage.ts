@@ -1,5 +1,5 @@
 // One environment: its data stack and its api stack, deployed in that order and named after the stage.
-import { Stage, Tags } from 'aws-cdk-lib';
+import { BOOTSTRAP_QUALIFIER_CONTEXT, PermissionsBoundary, Stage, Tags } from 'aws-cdk-lib';
 import type { Construct } from 'constructs';
 import { brand } from '../../shared/foundation/constants/index.ts';
 import { ApiStack } from './api-stack.ts';
@@ -30,13 +30,19 @@ export class GatewayStage extends Stage {
 
   /** Account and region are those of the deploying credentials unless the settings name them. Throws for settings that are not valid. */
   constructor(scope: Construct, stage: string, props: GatewayStageProps) {
-    const { account, region } = props.settings;
-    super(scope, stage, { env: { ...(account == null ? {} : { account }), ...(region == null ? {} : { region }) } });
+    const { account, region, permissionsBoundary: boundary } = props.settings;
+    super(scope, stage, {
+      env: { ...(account == null ? {} : { account }), ...(region == null ? {} : { region }) },
+      ...(boundary === undefined ? {} : { permissionsBoundary: PermissionsBoundary.fromName(boundary) }),
+    });
     checkSettings(stage, props.settings);
     const { bundlesRoot, importsIn, commit = readCommit() } = props;
     const settings = props.isFirstDeployment === true ? withoutProtection(props.settings, importsIn) : props.settings;
     const tags = { application: brand, stage };
     const common = { tags, stage, settings };
+    if (settings.bootstrapQualifier !== undefined) {
+      this.node.setContext(BOOTSTRAP_QUALIFIER_CONTEXT, settings.bootstrapQualifier);
+    }
     this.data = new DataStack(this, 'data', { stackName: dataStackName(stage), ...common, importsIn });
     this.api = new ApiStack(this, 'api', { stackName: apiStackName(stage), ...common, bundlesRoot, commit });
     this.api.addStackDependency(this.data);

@@ -120,4 +120,29 @@ describe('a settlement', () => {
     expect(replay.headers.get('idempotent-replayed')).toBe('true');
     await replay.text();
   });
+
+  it('that comes after another call has given its hold back is charged all the same, and said', async () => {
+    fails = () => undefined;
+    let meanwhile: (() => Promise<void>) | undefined;
+    harness = await startHarness({
+      clock: quickClock,
+      models,
+      wrapStore: (store) =>
+        aroundStore(store, async (call, run) => {
+          const first = isSettlement(call) ? meanwhile : undefined;
+          if (first !== undefined) meanwhile = undefined;
+          await first?.();
+          return run();
+        }),
+    });
+    const later = await harness.open({ clock: manualClock(systemClock.nowMs() + leaseMs + 30_000) });
+    meanwhile = async () => {
+      expect(await outcomeOf(await later.post(hello('acme/paid')))).toBe('ok');
+      await later.settled();
+    };
+    expect(await outcomeOf(await harness.post(hello('acme/paid')))).toBe('ok');
+    await harness.settled();
+    expect(harness.logLines.filter((line) => line.includes('"settlement_late"'))).toHaveLength(1);
+    expect(await harness.credit()).toMatchObject({ held: 0n, spent: 2n * cost });
+  });
 });

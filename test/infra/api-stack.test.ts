@@ -89,10 +89,11 @@ describe.each(Object.entries(stages))('the api stack of %s', (stage, { api, sett
     }
   });
 
-  it('allows no function an action or a resource by wildcard but objects of one bucket, the key of one alias and models of Bedrock, and attaches no managed policy', () => {
+  it('allows no function an action or a resource by wildcard but objects of one bucket, the key of one alias, models of Bedrock and the reading of metrics, and attaches no managed policy', () => {
     for (const { Action, Resource } of statementsOf('')) {
       expect(JSON.stringify(Action)).not.toContain('*');
-      if (!/s3:|kms:|bedrock/.test(JSON.stringify(Action))) expect(JSON.stringify(Resource)).not.toContain('*');
+      if (!/s3:|kms:|bedrock|GetMetricData/.test(JSON.stringify(Action)))
+        expect(JSON.stringify(Resource)).not.toContain('*');
     }
     for (const { Properties } of resourcesOf(api, 'AWS::IAM::Role')) {
       expect(Properties).not.toHaveProperty('ManagedPolicyArns');

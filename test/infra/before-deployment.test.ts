@@ -6,7 +6,8 @@ import { join } from 'node:path';
 import { CloudFormationClient, DescribeStacksCommand, ListStackResourcesCommand } from '@aws-sdk/client-cloudformation';
 import { CloudWatchLogsClient, DescribeLogGroupsCommand } from '@aws-sdk/client-cloudwatch-logs';
 import { DescribeTableCommand, DynamoDBClient, ResourceNotFoundException } from '@aws-sdk/client-dynamodb';
-import { GetAccountSettingsCommand, LambdaClient } from '@aws-sdk/client-lambda';
+import { GetPolicyCommand, IAMClient } from '@aws-sdk/client-iam';
+import { GetAccountSettingsCommand, GetFunctionConcurrencyCommand, LambdaClient } from '@aws-sdk/client-lambda';
 import { HeadBucketCommand, S3Client } from '@aws-sdk/client-s3';
 import { DescribeSecretCommand, SecretsManagerClient } from '@aws-sdk/client-secrets-manager';
 import { AssumeRoleCommand, GetCallerIdentityCommand, STSClient } from '@aws-sdk/client-sts';
@@ -33,6 +34,7 @@ const mocks = {
   secrets: mockClient(SecretsManagerClient),
   lambda: mockClient(LambdaClient),
   logs: mockClient(CloudWatchLogsClient),
+  iam: mockClient(IAMClient),
 };
 const refusal = (status = 400) =>
   Object.assign(new Error('not authorized'), { name: 'AccessDeniedException', $metadata: { httpStatusCode: status } });
@@ -60,7 +62,9 @@ beforeEach(async () => {
   secrets
     .on(DescribeSecretCommand)
     .rejects(Object.assign(new Error('none'), { name: 'ResourceNotFoundException', $metadata: {} }));
-  lambda.on(GetAccountSettingsCommand).resolves({ AccountLimit: { ConcurrentExecutions: 1_000 } });
+  lambda
+    .on(GetAccountSettingsCommand)
+    .resolves({ AccountLimit: { ConcurrentExecutions: 1_000, UnreservedConcurrentExecutions: 1_000 } });
   logs.on(DescribeLogGroupsCommand).resolves({ logGroups: [] });
 });
 
@@ -154,17 +158,69 @@ describe('before a deployment', () => {
     ]);
   });
 
-  it('a region without function URLs stops a stage of functions, before any other call', async () => {
-    await expect(check({ region: 'eu-central-2' })).rejects.toThrow('region eu-central-2 has no Lambda function URLs');
+  it.each([
+    ...['ap-east-2', 'ap-south-2', 'ap-southeast-4', 'ap-southeast-5', 'ap-southeast-6', 'ap-southeast-7'],
+    ...['ca-west-1', 'eu-central-2', 'eu-south-2', 'il-central-1', 'me-central-1'],
+  ])('region %s, which has no function URLs, stops a stage of functions, before any other call', async (without) => {
+    await expect(check({ region: without })).rejects.toThrow(`region ${without} has no Lambda function URLs`);
     expect(mocks.dynamo.calls()).toHaveLength(0);
   });
 
-  it('a quota that the reserved concurrency does not fit into stops it; a small one without reservation is told', async () => {
-    mocks.lambda.on(GetAccountSettingsCommand).resolves({ AccountLimit: { ConcurrentExecutions: 10 } });
+  it('what other functions of the account reserve is counted, what the deployed stage reserves is not', async () => {
+    const { lambda } = mocks;
+    const accountHas = (UnreservedConcurrentExecutions: number) =>
+      lambda
+        .on(GetAccountSettingsCommand)
+        .resolves({ AccountLimit: { ConcurrentExecutions: 1_000, UnreservedConcurrentExecutions } });
+    accountHas(600);
     await expect(check()).rejects.toThrow(
-      /^stage prod reserves 520 concurrent executions, and of 10 in this account 100 must stay unreserved: raise/,
+      /^stage prod reserves 520 concurrent executions, other functions 400, and of 1000 in this account and region 100 must/,
     );
-    const { notes } = await check({ stage: 'dev', settings: dev });
+    haveStack('gw-prod-data', allTables);
+    haveStack('gw-prod-api', [], { ChatFunctionName: 'chat', ModelsFunctionName: 'models' });
+    lambda.on(GetFunctionConcurrencyCommand, { FunctionName: 'chat' }).resolves({ ReservedConcurrentExecutions: 380 });
+    lambda.on(GetFunctionConcurrencyCommand, { FunctionName: 'models' }).resolves({ ReservedConcurrentExecutions: 20 });
+    expect(await check()).toMatchObject({ questions: [] });
+    accountHas(500);
+    lambda.on(GetFunctionConcurrencyCommand).resolves({});
+    await expect(check()).rejects.toThrow('other functions 500');
+  });
+
+  it('a permissions boundary that does not exist stops it; one that does is let through', async () => {
+    const bound = { ...prod, permissionsBoundary: 'teams/boundary' };
+    const PolicyArn = `arn:aws:iam::${account}:policy/teams/boundary`;
+    mocks.iam
+      .on(GetPolicyCommand)
+      .rejects(Object.assign(new Error('none'), { $metadata: { httpStatusCode: 404 }, name: 'NoSuchEntityException' }));
+    await expect(check({ settings: bound })).rejects.toThrow(`permissionsBoundary: there is no policy ${PolicyArn}`);
+    mocks.iam.on(GetPolicyCommand, { PolicyArn }).resolves({ Policy: { Arn: PolicyArn } });
+    expect(await check({ settings: bound })).toMatchObject({ questions: [] });
+  });
+
+  it('another qualifier of the bootstrapping is asked for, and named where its roles are not there', async () => {
+    const settings = { ...prod, bootstrapQualifier: 'teamone' };
+    expect(await check({ settings })).toMatchObject({ questions: [] });
+    const asked = mocks.sts.commandCalls(AssumeRoleCommand).map(({ args: [{ input }] }) => input.RoleArn);
+    expect(asked).toEqual(
+      ['deploy-role', 'file-publishing-role'].map(
+        (role) => `arn:aws:iam::${account}:role/cdk-teamone-${role}-${account}-${region}`,
+      ),
+    );
+    mocks.sts.on(AssumeRoleCommand).rejects(refusal(403));
+    await expect(check({ settings })).rejects.toThrow(
+      `this region is not bootstrapped with teamone: npx cdk bootstrap aws://${account}/${region} --qualifier teamone, or this identity may not assume cdk-teamone-deploy-role-`,
+    );
+  });
+
+  it('a quota that the reserved concurrency does not fit into stops it; a small one without reservation is told', async () => {
+    mocks.lambda
+      .on(GetAccountSettingsCommand)
+      .resolves({ AccountLimit: { ConcurrentExecutions: 10, UnreservedConcurrentExecutions: 10 } });
+    await expect(check()).rejects.toThrow(
+      /^stage prod reserves 520 concurrent executions, other functions 0, and of 10 in this account and region 100 must stay unreserved: raise.*null for this and modelsReservedConcurrency: none/,
+    );
+    const unreserved = { ...dev, chatReservedConcurrency: null, modelsReservedConcurrency: null };
+    const { notes } = await check({ stage: 'dev', settings: unreserved });
     expect(notes).toEqual([expect.stringMatching(/^only 10 calls run at once in this account: raise/)]);
   });
 

@@ -8,6 +8,7 @@ import {
   jsonAnswerBytes,
   metricCosts,
   promptBytes,
+  smallCosts,
   streamBytesPerToken,
   sumOf,
   usdPrices,
@@ -20,7 +21,7 @@ import { attemptMetricSeries, requestMetricSeries } from '../../shared/foundatio
 import { resourcesOf, synthesizeStage } from './synthesized-stage.ts';
 
 const read = (path: string): string => readFileSync(join(projectRoot, path), 'utf8');
-const [page, deploying] = ['README.md', 'infra/cdk/README.md'].map(read) as [string, string];
+const [page, deploying] = ['README.md', 'infra/cdk/guides/costs.md'].map(read) as [string, string];
 
 /** The cells of the row that begins with a name, without bold type. */
 function row(text: string, name: string): string[] {
@@ -91,7 +92,7 @@ describe('the price of a month', () => {
       keys: count('AWS::KMS::Key'),
       secrets: count('AWS::SecretsManager::Secret'),
       alarmMetrics: sum(alarms),
-      elsewhere: sum(alarms.filter(({ id }) => !id.includes('Distribution'))),
+      distributionWatches: count('AWS::Events::Rule'),
     };
   };
   const stages = Object.fromEntries(Object.keys(stageSettings).map((stage) => [stage, partsOf(stage)]));
@@ -108,6 +109,7 @@ describe('the price of a month', () => {
     expect(row(deploying, 'key that wraps BYOK keys').slice(0, 2)).toEqual(both(({ key }) => key));
     expect(row(deploying, 'secrets').slice(0, 2)).toEqual(both(({ secrets }) => secrets));
     expect(row(deploying, 'alarms').slice(0, 2)).toEqual(both(({ alarms }) => alarms));
+    expect(row(deploying, 'watch of the distribution').slice(0, 2)).toEqual(both(({ watch }) => watch));
     expect(row(deploying, 'without a call').slice(0, 2)).toEqual(both(sumOf));
     const [ofStage, ofProvider, ofClass] = [metricsBy() + 1, metricsBy('provider'), metricsBy('outcome_class')];
     const metrics = ofStage + 3 * ofProvider + 3 * ofClass;
@@ -126,11 +128,20 @@ describe('the price of a month', () => {
   it('names its counts and prices as they are', () => {
     const { perAlarmMetricMonth, perSecretMonth, perKeyMonth } = usdPrices;
     expect(row(deploying, 'alarms')[2]).toContain(
-      `${prod.alarmMetrics} metrics read × $${usd(perAlarmMetricMonth)}; ${prod.elsewhere} outside us-east-1`,
+      `${prod.alarmMetrics} metrics read × $${usd(perAlarmMetricMonth)}. The first ten`,
     );
     expect(row(deploying, 'secrets')[2]).toContain(`${prod.secrets} × $${usd(perSecretMonth)}; one with`);
     expect(partsOf('dev', { edge: 'none' }).secrets).toBe(1);
     expect(row(deploying, 'key that wraps BYOK keys')[2]).toBe(`${prod.keys} × $${usd(perKeyMonth)}`);
+    const withConsole = partsOf('prod', { console: true });
+    expect(deploying).toContain(
+      `alarms of the console $${usd((withConsole.alarmMetrics - prod.alarmMetrics) * perAlarmMetricMonth)}`,
+    );
+    expect(deploying).toContain(`$${usd(perKeyMonth)} a month more after its first yearly rotation`);
+    expect(deploying).toContain(`$${usd(smallCosts.recordsOfAMillionCallsAMonth)} a month for records`);
+    expect(deploying).toContain(`$${usd(smallCosts.configurationReadsOfTenProcesses)} a month for configuration`);
+    expect(deploying).toContain(`$${usd(smallCosts.aMillionStarts)} per million starts`);
+    expect(deploying).toContain(`$${usd(smallCosts.tracesOfAMillionCalls)} per million calls for traces`);
     for (const [price, text] of [
       [usdPrices.perRecoveryGbMonth, 'per GB of their tables'],
       [usdPrices.perTableGbMonth, 'per GB. Three dashboards'],

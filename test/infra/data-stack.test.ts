@@ -10,6 +10,8 @@ import {
 import { blobLifeSeconds } from '../../shared/storage/blobs/index.ts';
 import { resourcesOf, synthesizeStage } from './synthesized-stage.ts';
 
+const writtenByEveryCall = ['keys', 'ledger', 'limits', 'statistics', 'idempotency', 'spans', 'records'];
+
 describe.each(Object.keys(stageSettings))('the data stack of %s', (stage) => {
   const { api, data, settings, terminationProtection, stackTags, findings } = synthesizeStage(stage);
   const [deletionPolicy, replacePolicy] =
@@ -42,10 +44,15 @@ describe.each(Object.keys(stageSettings))('the data stack of %s', (stage) => {
                 PointInTimeRecoveryEnabled: settings.pointInTimeRecovery && !livesADay.includes(table),
               },
               DeletionProtectionEnabled: settings.deletionProtection,
+              ContributorInsightsSpecification: { Enabled: true, Mode: 'THROTTLED_KEYS' },
               // Written out where there is no limit of ours: a table may keep a former one that is only left out.
               ReadOnDemandThroughputSettings: { MaxReadRequestUnits: settings.tableReadsPerSecondMax ?? 40_000 },
             }),
           ],
+          WarmThroughput:
+            settings.tableWarmWritesPerSecond !== null && writtenByEveryCall.includes(table)
+              ? { ReadUnitsPerSecond: 12_000, WriteUnitsPerSecond: settings.tableWarmWritesPerSecond }
+              : Match.absent(),
           WriteOnDemandThroughputSettings: { MaxWriteRequestUnits: settings.tableWritesPerSecondMax ?? 40_000 },
         },
       });
@@ -243,12 +250,23 @@ describe('the settings of prod', () => {
     });
   });
 
-  it('open no model of Bedrock, and reserve what its functions may run at once', () => {
-    const { bedrockRegions, chatReservedConcurrency, modelsReservedConcurrency } = stageSettings.prod ?? {};
-    expect(bedrockRegions).toEqual([]);
-    expect(chatReservedConcurrency).toBeGreaterThan(0);
-    expect(modelsReservedConcurrency).toBeGreaterThan(0);
-    // Of Lambda's default quota of 1,000, which leaves 100 to functions that reserve nothing.
-    expect(Number(chatReservedConcurrency) + Number(modelsReservedConcurrency)).toBeLessThanOrEqual(900);
+  it('spread tables that every call writes over sixteen partitions from the first second on', () => {
+    expect(stageSettings.prod?.tableWarmWritesPerSecond).toBe(16_000);
+  });
+});
+
+describe('the settings of every stage', () => {
+  it('open no model of Bedrock, and reserve what its functions may run at once, until somebody says otherwise', () => {
+    let reserved = 0;
+    for (const settings of Object.values(stageSettings)) {
+      const { bedrockRegions, chatReservedConcurrency, modelsReservedConcurrency } = settings;
+      expect(bedrockRegions).toEqual([]);
+      for (const one of [chatReservedConcurrency, modelsReservedConcurrency]) {
+        expect(one).toBeGreaterThan(0);
+        reserved += Number(one);
+      }
+    }
+    // All of them fit into Lambda's default quota of 1,000, which leaves 100 to functions that reserve nothing.
+    expect(reserved).toBeLessThanOrEqual(900);
   });
 });

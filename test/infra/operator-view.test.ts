@@ -1,7 +1,17 @@
+import { Match } from 'aws-cdk-lib/assertions';
 import { describe, expect, it } from '#jest';
 import { chatTableActions } from '../../infra/cdk/constructs/table-actions.ts';
 import { stageSettings } from '../../infra/cdk/stage-settings.ts';
 import { resourcesOf, type SynthesizedStage, synthesizeStage } from './synthesized-stage.ts';
+
+type Watch = (
+  query: { readonly stage: string; readonly distribution: string; readonly nowMs: number },
+  outside: { readMetrics: (query: unknown) => Promise<object>; print: (line: string) => void },
+) => Promise<void>;
+
+// Plain JavaScript that Lambda runs as it is: by path, as it has no types.
+const source = new URL('../../infra/cdk/constructs/distribution-watch/index.mjs', import.meta.url).href;
+const { watch } = (await import(source)) as { watch: Watch };
 
 interface AlarmProperties {
   readonly AlarmDescription: string;
@@ -14,7 +24,7 @@ interface AlarmProperties {
   readonly Metrics?: readonly {
     readonly Id: string;
     readonly Expression?: string;
-    readonly MetricStat?: { readonly Metric: { readonly MetricName: string } };
+    readonly MetricStat?: { readonly Period: number; readonly Metric: { readonly MetricName: string } };
   }[];
 }
 
@@ -36,6 +46,11 @@ const alarmsOf = ({ api }: SynthesizedStage) =>
 /** The page as text, with references in place of names that are known after the deployment. */
 const pageOf = ({ api }: SynthesizedStage): string =>
   JSON.stringify(resourcesOf(api, 'AWS::CloudWatch::Dashboard')[0]?.Properties.DashboardBody).replaceAll('\\', '');
+
+const filtersOf = (metricName: string) =>
+  resourcesOf(synthesizeStage('prod').api, 'AWS::Logs::MetricFilter').filter(({ Properties }) =>
+    JSON.stringify(Properties).includes(`"${metricName}"`),
+  );
 
 describe.each(Object.keys(stageSettings))('the dashboard of %s', (stage) => {
   const synthesized = synthesizeStage(stage);
@@ -78,7 +93,7 @@ describe.each(Object.keys(stageSettings))('the dashboard of %s', (stage) => {
 
 describe('failed answers', () => {
   it('are counted in the lines of both functions: a status from 500, or a stream that was cut', () => {
-    const filters = resourcesOf(synthesizeStage('prod').api, 'AWS::Logs::MetricFilter');
+    const filters = filtersOf('ServerErrors');
     expect(filters).toHaveLength(2);
     for (const { Properties } of filters) {
       expect(Properties).toMatchObject({
@@ -87,6 +102,72 @@ describe('failed answers', () => {
       });
     }
   });
+});
+
+describe('settlements', () => {
+  it('that failed, came too late or did not end are counted in the lines of the function that settles, and no other failure is', () => {
+    const filters = filtersOf('FailedSettlements');
+    expect(filters).toHaveLength(1);
+    const money = '($.event = "settlement_failed" && $.settlement_step = "money")';
+    const others = ['settlement_late', 'finish_over_time', 'finish_failed'].map((event) => `$.event = "${event}"`);
+    expect(filters[0]?.Properties).toMatchObject({
+      LogGroupName: { Ref: expect.stringMatching(/^ChatCompletionsLogs/) },
+      FilterPattern: `{ ${[money, ...others].join(' || ')} }`,
+      MetricTransformations: [{ MetricValue: '1', Dimensions: [{ Key: 'stage', Value: '$.stage' }] }],
+    });
+  });
+});
+
+describe('the errors of the distribution', () => {
+  const { api, findings } = synthesizeStage('prod');
+  const query = { stage: 'prod', distribution: 'E1', nowMs: Date.parse('2026-11-23T10:07:00Z') };
+  const lineAt = async (percent: number | undefined, requests: number | undefined) => {
+    const asked: unknown[] = [];
+    const lines: string[] = [];
+    const valuesOf = (value: number | undefined) => (value === undefined ? [] : [value]);
+    await watch(query, {
+      readMetrics: async (question: unknown) => {
+        asked.push(question);
+        return {
+          MetricDataResults: [
+            { Id: 'requests', Values: valuesOf(requests) },
+            { Id: 'percent', Values: valuesOf(percent) },
+          ],
+        };
+      },
+      print: (line: string) => void lines.push(line),
+    });
+    return { asked, line: JSON.parse(String(lines)) as object };
+  };
+
+  it('are read every five minutes in any region, of the last period that is complete, and become a metric of the region', async () => {
+    const [rule] = resourcesOf(api, 'AWS::Events::Rule');
+    expect(rule?.Properties).toMatchObject({ ScheduleExpression: 'rate(5 minutes)', State: 'ENABLED' });
+    expect(filtersOf('DistributionErrors')[0]?.Properties).toMatchObject({
+      FilterPattern: '{ $.event = "distribution" }',
+      MetricTransformations: [{ MetricValue: '$.failed_percent', Dimensions: [{ Key: 'stage', Value: '$.stage' }] }],
+    });
+    const { asked } = await lineAt(1, 1);
+    expect(asked).toMatchObject([
+      { StartTime: new Date('2026-11-23T09:55:00Z'), EndTime: new Date('2026-11-23T10:00:00Z') },
+    ]);
+    expect(JSON.stringify(asked)).toContain('"Value":"E1"');
+    expect(findings).toEqual([]);
+    expect(resourcesOf(synthesizeStage('dev').api, 'AWS::Events::Rule')).toEqual([]);
+  });
+
+  it.each([
+    [undefined, undefined, 0],
+    [100, 5, 0],
+    [100, 6, 100],
+    [6, 101, 6],
+  ])(
+    'of %s percent of %s requests are written as %i: a few count as none',
+    async (percent, requests, failed_percent) => {
+      const line = { event: 'distribution', stage: 'prod', requests: requests ?? 0, failed_percent };
+      expect((await lineAt(percent, requests)).line).toEqual(line);
+    },
+  );
 });
 
 describe('alarms', () => {
@@ -107,8 +188,11 @@ describe('alarms', () => {
   it('watch answers, time of its own, the store, both functions and the distribution', () => {
     const names = alarms.map(({ id }) => id.replace(/^Alarms/, '').replace(/[0-9A-F]{8}$/, ''));
     expect(names.toSorted()).toEqual([
+      'AccountConcurrency',
       'DistributionErrors',
       'FailedAnswers',
+      'FailedSettlements',
+      'FewCallsFail',
       'GatewayTime',
       'ReadThrottles',
       'StoreErrors',
@@ -138,16 +222,66 @@ describe('alarms', () => {
     ['FailedAnswers', { failed: 50, all: 1_000 }, { failed: 51, all: 1_000 }],
     ['GatewayTime', { timed: 59, slowest: 9_000 }, { timed: 60, slowest: 501 }],
     ['GatewayTime', { timed: 1_000, slowest: 500 }, { timed: 1_000, slowest: 501 }],
-    ['DistributionErrors', { percent: 100, requests: 5 }, { percent: 100, requests: 6 }],
-    ['DistributionErrors', { percent: 5, requests: 10_000 }, { percent: 6, requests: 101 }],
   ])('%s is not raised by %j, and is by %j', (name, few, many) => {
     expect({ few: rings(name, few), many: rings(name, many) }).toEqual({ few: false, many: true });
     // Of three periods, so that what is over after some minutes is no alarm.
     expect(alarm(name)).toMatchObject({ EvaluationPeriods: 3, DatapointsToAlarm: 2 });
   });
 
+  it.each([
+    [
+      { failed: 2, all: 2 },
+      { failed: 3, all: 3 },
+    ],
+    [
+      { failed: undefined, all: 60 },
+      { failed: 31, all: 60 },
+    ],
+    [
+      { failed: 3, all: 6 },
+      { failed: 60, all: 60 },
+    ],
+  ])(
+    'a stage that is called once a minute and fails is not missed: over an hour %j do not ring, %j do',
+    (few, many) => {
+      expect({ few: rings('FewCallsFail', few), many: rings('FewCallsFail', many) }).toEqual({
+        few: false,
+        many: true,
+      });
+      const { Metrics = [], EvaluationPeriods } = alarm('FewCallsFail');
+      const periods = Metrics.flatMap(({ MetricStat }) => MetricStat?.Period ?? []);
+      expect([periods, EvaluationPeriods]).toEqual([[3_600, 3_600], 1]);
+    },
+  );
+
+  it('ring at the first settlement that failed, because that is money', () => {
+    expect(alarm('FailedSettlements')).toMatchObject({
+      MetricName: 'FailedSettlements',
+      Threshold: 0,
+      ComparisonOperator: 'GreaterThanThreshold',
+      EvaluationPeriods: 1,
+    });
+  });
+
+  it.each([
+    [undefined, 800],
+    [5_000, 4_000],
+  ])('ring at 80 % of the quota of the account, of %s: %i executions', (accountConcurrency, threshold) => {
+    const { api } = synthesizeStage('prod', accountConcurrency === undefined ? {} : { accountConcurrency });
+    api.hasResourceProperties('AWS::CloudWatch::Alarm', {
+      Namespace: 'AWS/Lambda',
+      MetricName: 'ConcurrentExecutions',
+      Dimensions: Match.absent(),
+      Statistic: 'Maximum',
+      Threshold: threshold,
+    });
+  });
+
   it('that count are not raised by five calls, whatever they count', () => {
-    const ratios = ['FailedAnswers', 'GatewayTime', 'DistributionErrors'];
+    const ratios = [
+      ...['FailedAnswers', 'FewCallsFail', 'GatewayTime', 'DistributionErrors'],
+      ...['AccountConcurrency', 'FailedSettlements'],
+    ];
     const counting = alarms.filter(({ id }) => !ratios.some((name) => id.startsWith(`Alarms${name}`)));
     expect(counting).toHaveLength(alarms.length - ratios.length);
     for (const { Properties } of counting) expect(Properties.Threshold).toBe(5);
@@ -177,10 +311,6 @@ describe('alarms', () => {
     // The gateway refused 40 calls itself; then the URL lost its permission, and no line was written at all.
     expect(rings('UrlErrors', { ...ids, url0: 40, own: 40 })).toBe(false);
     expect(rings('UrlErrors', { ...ids, url0: 40, own: undefined })).toBe(true);
-    const resource = Object.entries(watched.api.findResources('AWS::CloudWatch::Alarm')).find(([id]) =>
-      id.startsWith('AlarmsUrlErrors'),
-    );
-    expect(resource?.[1].Condition).toBeUndefined();
   });
 
   it('add up ten metrics at most, which is all that CloudWatch takes, and leave out no table that a call uses', () => {
@@ -192,18 +322,19 @@ describe('alarms', () => {
     for (const table of Object.keys(chatTableActions)) expect(text).toContain(`"gw-dev-${table}"`);
   });
 
-  it('watch the distribution only where its numbers are', () => {
-    const distribution = Object.values(watched.api.findResources('AWS::CloudWatch::Alarm')).find((resource) =>
-      JSON.stringify(resource).includes('5xxErrorRate'),
-    );
-    const condition = String(distribution?.Condition);
-    expect(watched.api.toJSON().Conditions[condition]).toEqual({ 'Fn::Equals': [{ Ref: 'AWS::Region' }, 'us-east-1'] });
-  });
-
-  it('are shown on the dashboard, but for the one that other regions do not have', () => {
+  it('watch the distribution in every region, and are all shown on the dashboard', () => {
+    expect(alarm('DistributionErrors')).toMatchObject({
+      Namespace: 'gw',
+      MetricName: 'DistributionErrors',
+      Threshold: 5,
+      EvaluationPeriods: 3,
+      DatapointsToAlarm: 2,
+    });
     const page = pageOf(watched);
-    for (const { id } of alarms)
-      expect({ id, isShown: page.includes(id) }).toEqual({ id, isShown: !/Distribution/.test(id) });
+    for (const { id } of alarms) expect({ id, isShown: page.includes(id) }).toEqual({ id, isShown: true });
+    for (const resource of Object.values(watched.api.findResources('AWS::CloudWatch::Alarm'))) {
+      expect(resource.Condition).toBeUndefined();
+    }
   });
 
   it('exist in every stage that retains, with or without an address; an address adds a subscription', () => {
@@ -218,7 +349,7 @@ describe('alarms', () => {
 
   it('of the distribution are left out where there is none', () => {
     const bare = alarmsOf(synthesizeStage('dev', { alarmEmail, edge: 'none' }));
-    expect(JSON.stringify(bare)).not.toContain('CloudFront');
+    expect(JSON.stringify(bare)).not.toContain('Distribution');
     expect(bare).toHaveLength(alarms.length - 1);
   });
 });

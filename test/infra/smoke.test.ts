@@ -79,7 +79,7 @@ describe('the smoke test', () => {
     expect(passed).toBe(true);
     expect(lines.join('\n')).not.toContain(options.apiKey);
     expect(lines[2]).toMatch(/first output after \d+ ms, the last after \d+ ms, in \d+ parts/);
-    expect(lines[3]).toMatch(/419\d{4} bytes, half of them quotes, are read/);
+    expect(lines[3]).toMatch(/41\d{5} bytes of text and 31\d{5} of quotes are read/);
     for (const line of lines.slice(7, 10)) expect(line).toContain('left out: only a deployed stage has it');
   });
 
@@ -111,12 +111,26 @@ describe('the smoke test', () => {
     else expect(judge).toThrow('does not arrive as it comes');
   });
 
+  it('sends no body that Lambda would refuse: as JSON within an event each of them stays below 6 MB', async () => {
+    const sizes: number[] = [];
+    await run({
+      send: (url, init) => {
+        sizes.push(JSON.stringify({ body: String(init?.body ?? '') }).length);
+        return fetch(url, init);
+      },
+    });
+    const largest = sizes.toSorted((a, b) => a - b).slice(-2);
+    expect(largest[0]).toBeGreaterThan(4_000_000);
+    expect(largest[1]).toBeGreaterThan(6_200_000);
+    expect(largest[1]).toBeLessThan(6_291_456 - 32_768);
+  });
+
   it('fails a way that refuses a large body', async () => {
     const { lines } = await run({
       send: async (url, init) =>
         String(init?.body).length > 1_000_000 ? Response.json({ Message: null }, { status: 413 }) : fetch(url, init),
     });
-    expect(lines.at(-1)).toMatch(/^FAILS +body .*full of quotes does not reach the gateway: 413/);
+    expect(lines.at(-1)).toMatch(/^FAILS +body .*of 41\d{5} bytes does not reach the gateway: 413/);
   });
 
   describe('of a deployed stage', () => {
@@ -146,7 +160,7 @@ describe('the smoke test', () => {
       expect(lines[7]).toMatch(/^ok +direct .*refused; as the distribution calls it: first output after \d+ ms/);
       expect(lines[9]).toContain('rang');
       // One for each check, two for the replay, three for the account: what went to the function directly is not counted.
-      expect(asked).toEqual([[10, expect.any(Number)]]);
+      expect(asked).toEqual([[11, expect.any(Number)]]);
       expect(lines.join('\n')).not.toContain(secret);
     });
 

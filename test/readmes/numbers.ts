@@ -1,5 +1,6 @@
 // The numbers of the pages: phrases with the constants that they state, and those that no constant stands for.
 import { basename } from 'node:path';
+import type { StageSettings } from '../../infra/cdk/settings-schema.ts';
 import { stageSettings } from '../../infra/cdk/stage-settings.ts';
 import * as constants from '../../shared/foundation/constants/index.ts';
 import type { SourceFile } from '../support/source-files.ts';
@@ -7,6 +8,8 @@ import type { SourceFile } from '../support/source-files.ts';
 const times = constants.callTimes();
 const seconds = (ms: number): number => ms / 1_000;
 const kib = (bytes: number): number => bytes / 1024;
+const reservedOf = (settings?: StageSettings): number =>
+  Number(settings?.chatReservedConcurrency) + Number(settings?.modelsReservedConcurrency);
 const mib = (bytes: number): number => bytes / 1024 ** 2;
 const grouped = (value: number): string => value.toLocaleString('en-US');
 
@@ -74,9 +77,14 @@ export function statedNumbers(number: ReturnType<typeof numbersOf>): Readonly<Re
       `(Lambda keeps ${number('account-checks.ts', 'unreservedMin')} unreserved)`,
       `\` reserves ${chat + models} of it: ${chat} for chat, ${models} for the model list`,
       `\`: ${grouped(number('gateway-table.ts', 'unlimitedUnits'))}`,
-      `Answers kept for an Idempotency-Key (${number('record.ts', 'recordLifeSeconds') / 3_600} hours)`,
       `environments of ${number('web-compute.ts', 'requestsPerEnvironment')} requests`,
       `how long a stream may take, ${minSeconds} to ${maxSeconds}`,
+      `; \` and \` reserve ${reservedOf(stageSettings.dev)} each`,
+      `A body near ${mib(constants.plainBodyMaxBytes)} MiB must reach the gateway, and so must one of ${mib(number('checks.ts', 'eventMaxBytes')) / 2} MiB`,
+      `Lambda's event holds ${mib(number('checks.ts', 'eventMaxBytes'))} MiB`,
+      `A body of more than ${mib(number('checks.ts', 'eventMaxBytes')) / 2} MiB of nothing but quotes is refused by Lambda itself with 413`,
+    ],
+    'infra/cdk/guides/long-answers.md': [
       `A call has ${budget} seconds from its arrival`,
       `At the default of ${constants.streamBudget.defaultSeconds} that is where JSON ends too`,
       `the chat function (budget + ${times.functionTimeoutSeconds - budget} s)`,
@@ -88,8 +96,12 @@ export function statedNumbers(number: ReturnType<typeof numbersOf>): Readonly<Re
       `(${seconds(constants.idleTimeoutDefaultMs)} s without a chunk or a comment of the provider)`,
       `and \` (${seconds(constants.firstChunkTimeoutDefaultMs)} s)`,
       `Functions never stream and keep ${budget} s`,
-      `A body near ${mib(constants.plainBodyMaxBytes)} MiB`,
+    ],
+    'infra/cdk/guides/alarms.md': [
       `more than ${alarm('failedPercentMax')} % of the answers, and more than ${few}, had a status from 500`,
+      `(\` in the settings, ${grouped(number('api-stack.ts', 'defaultAccountConcurrency'))} by default)`,
+      `of the answers of an hour, and at least ${number('alarms.ts', 'failedMin')}, had `,
+      `more than ${alarm('quotaPercentMax')} % of the executions`,
       `more than ${alarm('gatewayTimeMaxMs')} ms in the gateway itself, of at least ${timed}`,
       `with more than ${few} errors`,
       `more than ${alarm('failedPercentMax')} % of CloudFront's answers, and more than ${few}, had a status from 500`,
@@ -97,6 +109,9 @@ export function statedNumbers(number: ReturnType<typeof numbersOf>): Readonly<Re
       `reached its time limit more than ${few} times`,
       `refused more than ${few} invocations`,
       `or failed, more than ${few} times`,
+    ],
+    'infra/cdk/guides/restoring.md': [
+      `Answers kept for an Idempotency-Key (${number('record.ts', 'recordLifeSeconds') / 3_600} hours)`,
     ],
     'infra/cli/README.md': [`are kept for ${number('call-records.ts', 'lifeDaysDefault')} days`],
     'infra/local/README.md': [

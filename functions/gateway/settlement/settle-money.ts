@@ -7,7 +7,7 @@ import type { AdmittedCall } from '../stages.ts';
 
 /** Rejects with the first failure, after every hold was tried. */
 export async function settleMoney(deps: GatewayDependencies, call: AdmittedCall, deadline: Deadline): Promise<void> {
-  const { counters, credit, clock } = deps;
+  const { counters, credit, clock, log } = deps;
   const { bill } = call;
   const { keyHold, creditHold, budgets } = call.holdings;
   const owed = bill.totalOf('workspace');
@@ -18,7 +18,18 @@ export async function settleMoney(deps: GatewayDependencies, call: AdmittedCall,
       return counters.settle(hold.counter, hold, bill.totalOf('client', hold.provider));
     }),
   ].filter((settlement) => settlement !== undefined);
-  const settled = await Promise.allSettled(settlements.map((write) => retryWrite(clock, write, { deadline })));
+  let wasLate = false;
+  const settleOne = async (write: (typeof settlements)[number]) => {
+    const outcome = await write();
+    wasLate ||= outcome.kind === 'settled' && outcome.wasLate;
+  };
+  const settled = await Promise.allSettled(
+    settlements.map((write) => retryWrite(clock, () => settleOne(write), { deadline })),
+  );
+  if (wasLate) {
+    const message = 'A hold had ended before its call was settled: its cost was charged without cover.';
+    log.error({ event: 'settlement_late', message, correlation_id: call.scope.correlationId });
+  }
   const failed = settled.find(({ status }) => status === 'rejected');
   if (failed?.status === 'rejected') throw failed.reason;
 }

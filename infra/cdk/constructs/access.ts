@@ -6,7 +6,8 @@ import type { PolicyStatementProps } from 'aws-cdk-lib/aws-iam';
 import type { Construct } from 'constructs';
 import { environmentNames, physicalTableName, streamBudget } from '../../../shared/foundation/constants/index.ts';
 import { connectionKeyAlias, providerSecretName, spillBucketName } from '../resource-names.ts';
-import { type StageSettings, stageRegion } from '../settings-schema.ts';
+import type { StageSettings } from '../settings-schema.ts';
+import { stageRegion } from '../settings-values.ts';
 import { type TableActions, tableActionsOf } from './table-actions.ts';
 
 export interface Access {
@@ -192,4 +193,4 @@ const cloudwatchTracesAccess = (): Access => ({
 });
 
 /** How cdk-nag names a resource with a wildcard. */
-const wildcardId = (resource: string): string => `AwsSolutions-IAM5[Resource::${resource}]`;
+export const wildcardId = (resource: string): string => `AwsSolutions-IAM5[Resource::${resource}]`;

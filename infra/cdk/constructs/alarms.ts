@@ -1,14 +1,7 @@
 // Alarms of a stage: failed answers, time spent in the gateway itself, errors of the URLs, refused invocations, a store
 // that cannot keep up. All of them notify one topic. None is raised by a few calls, nor by the start of an instance.
-import { ArnFormat, Aws, CfnCondition, CfnOutput, Fn, Stack, Token } from 'aws-cdk-lib';
-import {
-  Alarm,
-  type CfnAlarm,
-  ComparisonOperator,
-  type IMetric,
-  MathExpression,
-  TreatMissingData,
-} from 'aws-cdk-lib/aws-cloudwatch';
+import { ArnFormat, Aws, CfnOutput, Duration, Stack } from 'aws-cdk-lib';
+import { Alarm, ComparisonOperator, type IMetric, MathExpression, TreatMissingData } from 'aws-cdk-lib/aws-cloudwatch';
 import { SnsAction } from 'aws-cdk-lib/aws-cloudwatch-actions';
 import { PolicyStatement, ServicePrincipal } from 'aws-cdk-lib/aws-iam';
 import type { Function as LambdaFunction } from 'aws-cdk-lib/aws-lambda';
@@ -17,8 +10,9 @@ import { EmailSubscription } from 'aws-cdk-lib/aws-sns-subscriptions';
 import { Construct } from 'constructs';
 import { brand } from '../../../shared/foundation/constants/index.ts';
 import {
-  distributionErrorRate,
-  distributionRequests,
+  accountConcurrency,
+  distributionFailureMetric,
+  failedSettlementMetric,
   period,
   requestMetric,
   serverErrorMetric,
@@ -37,8 +31,10 @@ const timedCallsMin = 10 * (fewCallsMax + 1);
 /** Two of three periods: what is over after some minutes needs no operator. */
 const sustained = { evaluationPeriods: 3, datapointsToAlarm: 2 };
 
-/** Of CloudFront. */
-const metricsRegion = 'us-east-1';
+/** Of the answers of an hour, in a stage that is called too rarely for the alarm of five minutes. */
+const hourly = { period: Duration.hours(1), failedMin: 3, failedShareMax: 50 } as const;
+/** Of the account's quota, before Lambda refuses. */
+const quotaPercentMax = 80;
 
 export interface AlarmsProps {
   readonly stage: string;
@@ -48,7 +44,9 @@ export interface AlarmsProps {
   readonly functions: Readonly<Record<string, LambdaFunction>>;
   /** Counts of answers of the URLs with a status from 400, the gateway's own included. */
   readonly urlErrors: readonly IMetric[];
-  readonly distributionId?: string | undefined;
+  readonly hasDistribution: boolean;
+  /** Lambda's quota of the account and region. */
+  readonly accountConcurrency: number;
 }
 
 interface Rule {
@@ -60,13 +58,14 @@ interface Rule {
 }
 
 export class Alarms extends Construct {
-  /** Those that exist in every region, so that a dashboard may refer to them. */
+  /** For a dashboard. */
   readonly all: Alarm[] = [];
   readonly #action: SnsAction;
   readonly #prefix: string;
 
-  constructor(scope: Construct, id: string, { stage, email, functions, urlErrors, distributionId }: AlarmsProps) {
+  constructor(scope: Construct, id: string, props: AlarmsProps) {
     super(scope, id);
+    const { stage, email, functions, urlErrors } = props;
     this.#prefix = `${brand} ${stage}: `;
     const topic = new Topic(this, 'Topic', { displayName: `${brand} ${stage}`, enforceSSL: true });
     allowAlarms(topic);
@@ -77,7 +76,8 @@ export class Alarms extends Construct {
     for (const [name, target] of Object.entries(functions)) this.#addFunctionAlarms(name, target);
     if (urlErrors.length > 0) this.#addUrlAlarm(stage, urlErrors);
     this.#addTableAlarms(stage);
-    if (distributionId !== undefined) this.#addDistributionAlarm(distributionId);
+    this.#addConcurrencyAlarm(props.accountConcurrency);
+    if (props.hasDistribution) this.#addDistributionAlarm(stage);
   }
 
   #addAnswerAlarms(stage: string): void {
@@ -90,6 +90,22 @@ export class Alarms extends Construct {
       threshold: failedPercentMax,
       isSustained: true,
       description: `more than ${failedPercentMax} % of all answers had a status from 500 or ended early`,
+    });
+    this.#add('FewCallsFail', {
+      metric: new MathExpression({
+        expression: `IF(FILL(failed, 0) >= ${hourly.failedMin}, 100 * failed / all, 0)`,
+        usingMetrics: { failed: serverErrorMetric(stage), all: requestMetric(stage, 'Requests', 'Sum') },
+        period: hourly.period,
+      }),
+      threshold: hourly.failedShareMax,
+      description: `more than half of the answers of an hour, ${hourly.failedMin} at least, had a status from 500 or ended early`,
+    });
+    this.#add('FailedSettlements', {
+      metric: failedSettlementMetric(stage),
+      // Each is money that is counted wrongly.
+      threshold: 0,
+      description:
+        'what a call cost was not written, or after its hold had ended: look for settlement_failed, settlement_late and finish_… in the log',
     });
     this.#add('GatewayTime', {
       metric: new MathExpression({
@@ -169,34 +185,26 @@ export class Alarms extends Construct {
     this.#add(name, { metric: new MathExpression({ expression, usingMetrics, period }), description });
   }
 
-  /** CloudFront's metrics are in us-east-1, and an alarm reads those of its own region only. */
-  #addDistributionAlarm(distributionId: string): void {
-    const { region } = Stack.of(this);
-    // CDK refuses it in a region that it knows to be another.
-    if (!Token.isUnresolved(region) && region !== metricsRegion) return;
-    const alarm = this.#create('DistributionErrors', {
-      metric: new MathExpression({
-        expression: `IF(percent * requests > ${100 * fewCallsMax}, percent, 0)`,
-        usingMetrics: {
-          percent: distributionErrorRate(distributionId),
-          requests: distributionRequests(distributionId),
-        },
-        period,
-      }),
+  /** CloudFront's own errors, which no function sees. */
+  #addDistributionAlarm(stage: string): void {
+    this.#add('DistributionErrors', {
+      metric: distributionFailureMetric(stage),
       threshold: failedPercentMax,
       isSustained: true,
       description: `the distribution answered more than ${failedPercentMax} % with a status from 500`,
     });
-    (alarm.node.defaultChild as CfnAlarm).cfnOptions.condition = new CfnCondition(this, 'BesideItsMetrics', {
-      expression: Fn.conditionEquals(Aws.REGION, metricsRegion),
+  }
+
+  #addConcurrencyAlarm(quota: number): void {
+    this.#add('AccountConcurrency', {
+      metric: accountConcurrency(),
+      threshold: (quota * quotaPercentMax) / 100,
+      description: `more than ${quotaPercentMax} % of the ${quota} executions that run at once in this account and region`,
     });
   }
 
   #add(name: string, rule: Rule): void {
-    this.all.push(this.#create(name, rule));
-  }
-
-  #create(name: string, { metric, description, threshold = fewCallsMax, isSustained = false }: Rule): Alarm {
+    const { metric, description, threshold = fewCallsMax, isSustained = false } = rule;
     const alarm = new Alarm(this, name, {
       metric,
       alarmDescription: `${this.#prefix}${description}`,
@@ -206,7 +214,7 @@ export class Alarms extends Construct {
       ...(isSustained ? sustained : { evaluationPeriods: 1 }),
     });
     alarm.addAlarmAction(this.#action);
-    return alarm;
+    this.all.push(alarm);
   }
 }
 

@@ -15,12 +15,16 @@ import {
 } from '../../../shared/foundation/constants/index.ts';
 
 export const period = Duration.minutes(5);
+export const metricNamespace = namespace;
 const serverErrors = 'ServerErrors';
+const failedSettlements = 'FailedSettlements';
+/** In percent; 0 where they were few. */
+export const distributionFailures = 'DistributionErrors';
 
 /** `statistic`: "Sum", "p99" and so on. `outcomeClass`: of these requests only. */
 export const requestMetric = (
   stage: string,
-  metricName: RequestMetricName | typeof serverErrors,
+  metricName: RequestMetricName | typeof serverErrors | typeof failedSettlements | typeof distributionFailures,
   statistic: string,
   { outcomeClass, label }: { readonly outcomeClass?: string; readonly label?: string } = {},
 ): Metric =>
@@ -55,6 +59,28 @@ export function countServerErrors(scope: Construct, id: string, logGroup: LogGro
     dimensions: { stage: '$.stage' },
   });
 }
+
+/**
+ * Counts settlements that failed, did not end in their time, or came after the lease of their hold: what such a call cost
+ * is counted wrongly or not at all.
+ */
+export function countFailedSettlements(scope: Construct, id: string, logGroup: LogGroup): void {
+  const failed = '($.event = "settlement_failed" && $.settlement_step = "money")';
+  const others = ['settlement_late', 'finish_over_time', 'finish_failed'].map((event) => `$.event = "${event}"`);
+  new MetricFilter(scope, id, {
+    logGroup,
+    metricNamespace: namespace,
+    metricName: failedSettlements,
+    filterPattern: FilterPattern.literal(`{ ${[failed, ...others].join(' || ')} }`),
+    dimensions: { stage: '$.stage' },
+  });
+}
+
+export const failedSettlementMetric = (stage: string): Metric => requestMetric(stage, failedSettlements, 'Sum');
+
+/** Of the account and region: Lambda refuses calls of every function at its quota. */
+export const accountConcurrency = (): Metric =>
+  new Metric({ namespace: 'AWS/Lambda', metricName: 'ConcurrentExecutions', statistic: 'Maximum', period });
 
 export const serverErrorMetric = (stage: string, label?: string): Metric =>
   requestMetric(stage, serverErrors, 'Sum', label === undefined ? {} : { label });
@@ -114,5 +140,6 @@ export const distributionErrorRate = (distributionId: string): Metric =>
     label: '5xx of the distribution in percent',
   });
 
-export const distributionRequests = (distributionId: string): Metric =>
-  distributionMetric(distributionId, 'Requests', { statistic: 'Sum' });
+/** The same in the region of the stage, as distribution-watch.ts writes it: for alarms. */
+export const distributionFailureMetric = (stage: string): Metric =>
+  requestMetric(stage, distributionFailures, 'Maximum');

@@ -1,6 +1,6 @@
 // One table of the gateway: keys, time to live and name come from shared/foundation/constants, protection from the stage.
 import { type RemovalPolicy, Validations } from 'aws-cdk-lib';
-import { AttributeType, Billing, TableEncryptionV2, TableV2 } from 'aws-cdk-lib/aws-dynamodb';
+import { AttributeType, Billing, ContributorInsightsMode, TableEncryptionV2, TableV2 } from 'aws-cdk-lib/aws-dynamodb';
 import { Construct } from 'constructs';
 import {
   physicalTableName,
@@ -17,6 +17,14 @@ import type { StageSettings } from '../settings-schema.ts';
  */
 const unlimitedUnits = 40_000;
 
+/** Of a new table on demand; a warm throughput names both. */
+const newTableReads = 12_000;
+
+/** Written by every call: one key of these is one item, and an item has one partition. */
+const writtenByEveryCall: ReadonlySet<TableName> = new Set([
+  ...(['keys', 'ledger', 'limits', 'statistics', 'idempotency', 'spans', 'records'] as const),
+]);
+
 export interface GatewayTableProps {
   readonly stage: string;
   readonly settings: StageSettings;
@@ -31,6 +39,7 @@ export class GatewayTable extends Construct {
     super(scope, id);
     const { partitionKey, sortKey, timeToLiveAttribute }: TableDefinition = tableDefinitions[table];
     const { tableReadsPerSecondMax: readsMax, tableWritesPerSecondMax: writesMax } = settings;
+    const warmWrites = writtenByEveryCall.has(table) ? settings.tableWarmWritesPerSecond : null;
     const pointInTimeRecoveryEnabled = settings.pointInTimeRecovery && !unrecoveredTables.has(table);
     this.tableName = physicalTableName(stage, table);
     const resource = new TableV2(this, 'Table', {
@@ -42,6 +51,11 @@ export class GatewayTable extends Construct {
         maxReadRequestUnits: readsMax ?? unlimitedUnits,
         maxWriteRequestUnits: writesMax ?? unlimitedUnits,
       }),
+      ...(warmWrites === null
+        ? {}
+        : { warmThroughput: { readUnitsPerSecond: newTableReads, writeUnitsPerSecond: warmWrites } }),
+      // Which keys were throttled: billed for events of that kind only.
+      contributorInsightsSpecification: { enabled: true, mode: ContributorInsightsMode.THROTTLED_KEYS },
       encryption: TableEncryptionV2.dynamoOwnedKey(),
       pointInTimeRecoverySpecification: { pointInTimeRecoveryEnabled },
       deletionProtection: settings.deletionProtection,

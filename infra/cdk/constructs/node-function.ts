@@ -9,16 +9,21 @@ import { environmentNames } from '../../../shared/foundation/constants/index.ts'
 import type { StageSettings } from '../settings-schema.ts';
 import type { Access } from './access.ts';
 
-/** Deleted with its stack. */
+export interface KeptLogs {
+  readonly retentionDays: number;
+  readonly removalPolicy: RemovalPolicy;
+}
+
+/** Deleted with its stack, unless `kept` says otherwise. */
 export const stageLogGroup = (
   scope: Construct,
   id: string,
   { logRetentionDays }: StageSettings,
-  logGroupName?: string,
+  { logGroupName, kept }: { readonly logGroupName?: string; readonly kept?: KeptLogs | undefined } = {},
 ): LogGroup =>
   new LogGroup(scope, id, {
-    retention: logRetentionDays,
-    removalPolicy: RemovalPolicy.DESTROY,
+    retention: kept?.retentionDays ?? logRetentionDays,
+    removalPolicy: kept?.removalPolicy ?? RemovalPolicy.DESTROY,
     ...(logGroupName === undefined ? {} : { logGroupName }),
   });
 
@@ -37,6 +42,8 @@ export interface NodeFunctionProps {
   readonly timeoutSeconds: number;
   /** Null or left out: the account's pool. */
   readonly reservedConcurrency?: number | null;
+  /** Left out: those of the stage, deleted with it. */
+  readonly logs?: KeptLogs;
   readonly overrides?: Partial<lambda.FunctionProps>;
 }
 
@@ -46,8 +53,8 @@ export class NodeFunction extends Construct {
 
   constructor(scope: Construct, id: string, props: NodeFunctionProps) {
     super(scope, id);
-    const { stage, settings, codeFolder, description, timeoutSeconds, reservedConcurrency, overrides } = props;
-    this.logGroup = stageLogGroup(this, 'Logs', settings);
+    const { stage, settings, codeFolder, description, timeoutSeconds, reservedConcurrency, logs, overrides } = props;
+    this.logGroup = stageLogGroup(this, 'Logs', settings, { kept: logs });
     this.function = new lambda.Function(this, 'Function', {
       runtime: lambda.Runtime.NODEJS_24_X,
       architecture: lambda.Architecture.ARM_64,

@@ -7,7 +7,7 @@ import { type CfnRole, PolicyStatement } from 'aws-cdk-lib/aws-iam';
 import * as lambda from 'aws-cdk-lib/aws-lambda';
 import { Construct } from 'constructs';
 import { brand, callTimes, environmentNames } from '../../../shared/foundation/constants/index.ts';
-import { webLogGroupNames } from '../resource-names.ts';
+import { usualQualifier, webLogGroupNames } from '../resource-names.ts';
 import { mergeAccess } from './access.ts';
 import type { Compute, ComputeProps } from './compute.ts';
 import { executionRole, stageLogGroup } from './node-function.ts';
@@ -20,8 +20,8 @@ export function webCompute(stack: Construct, props: ComputeProps): Compute {
   const { functionTimeoutSeconds } = callTimes(settings.streamBudgetSeconds);
   const scope = new Construct(stack, 'Web');
   const [logGroupName, companionName] = webLogGroupNames(stage);
-  const logGroup = stageLogGroup(scope, 'Logs', settings, logGroupName);
-  const companion = stageLogGroup(scope, 'LocalLogs', settings, companionName);
+  const logGroup = stageLogGroup(scope, 'Logs', settings, { logGroupName });
+  const companion = stageLogGroup(scope, 'LocalLogs', settings, { logGroupName: companionName });
   const role = executionRole(scope, logGroup, companion);
   (role.node.defaultChild as CfnRole).description = `${brand} ${stage}: data in ${dataStack}`;
   const { statements, environment, acknowledgements = [] } = mergeAccess(commonAccess, chatAccess);
@@ -51,7 +51,7 @@ export function webCompute(stack: Construct, props: ComputeProps): Compute {
     id: '@aws-cdk/aws-lambda:webFunctionPublicEndpoint',
     reason: 'The gateway checks the Bearer key of every request.',
   });
-  acknowledgeCodeCopy(Stack.of(scope));
+  acknowledgeCodeCopy(Stack.of(scope), settings.bootstrapQualifier ?? usualQualifier);
   const { domainName } = target.endpoint;
   return {
     url: `https://${domainName}/`,
@@ -63,13 +63,13 @@ export function webCompute(stack: Construct, props: ComputeProps): Compute {
 }
 
 /** The code of a Web Function must be in a versioned bucket: CDK creates one and copies the bundle there. */
-function acknowledgeCodeCopy(stack: Stack): void {
+function acknowledgeCodeCopy(stack: Stack, qualifier: string): void {
   const reason = 'Made by CDK and run only during deployments: it copies the bundle, which holds no customer data.';
   const wildcards = [
     'Action::s3:Abort*',
     'Action::s3:DeleteObject*',
     'Resource::<AWSCDKWebFunctionAssetBucket5B596593.Arn>/web-function/*',
-    'Resource::arn:<AWS::Partition>:s3:::cdk-hnb659fds-assets-<AWS::AccountId>-<AWS::Region>/*',
+    `Resource::arn:<AWS::Partition>:s3:::cdk-${qualifier}-assets-<AWS::AccountId>-<AWS::Region>/*`,
   ].map((name) => `AwsSolutions-IAM5[${name}]`);
   const managed =
     'AwsSolutions-IAM4[Policy::arn:<AWS::Partition>:iam::aws:policy/service-role/AWSLambdaBasicExecutionRole]';

@@ -1,16 +1,27 @@
 // What an account and a region must offer before anything is built: found here within seconds, and by CloudFormation half
 // an hour later, after it has created and removed the rest.
-import { GetAccountSettingsCommand, LambdaClient } from '@aws-sdk/client-lambda';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { GetPolicyCommand, IAMClient } from '@aws-sdk/client-iam';
+import { GetAccountSettingsCommand, GetFunctionConcurrencyCommand, LambdaClient } from '@aws-sdk/client-lambda';
 import { AssumeRoleCommand, STSClient } from '@aws-sdk/client-sts';
 import { brand } from '../../../shared/foundation/constants/index.ts';
 import type { AwsAccount } from '../aws-account.ts';
+import { usualQualifier } from '../resource-names.ts';
 import { operatorConcurrency, type StageSettings } from '../settings-schema.ts';
-import { type AllowedCalls, isRefusal } from './allowed-calls.ts';
+import { type AllowedCalls, isRefusal, unlessAbsent } from './allowed-calls.ts';
+import type { StageOwnership } from './orphans.ts';
+
+type StackOutputs = Readonly<Record<string, string>>;
 
 /** Documented by AWS as without function URLs (November 2026). No call tells it: regions that AWS adds are not refused. */
-const regionsWithoutUrls: readonly string[] = [
+export const regionsWithoutUrls: readonly string[] = [
+  'ap-east-2',
   'ap-south-2',
   'ap-southeast-4',
+  'ap-southeast-5',
+  'ap-southeast-6',
+  'ap-southeast-7',
   'ca-west-1',
   'eu-central-2',
   'eu-south-2',
@@ -30,47 +41,100 @@ export function checkRegion(stage: string, { compute }: StageSettings, region: s
   }
 }
 
-/** Gives a line for the operator where the quota is small. Throws where the stage cannot be deployed with it. */
+/**
+ * Gives a line for the operator where the quota is small. Throws where the stage cannot be deployed with it, and with what
+ * the other functions of the account reserve. `deployed`: outputs of the stage's api stack.
+ */
 export async function checkConcurrency(
   { clientOptions }: Pick<AwsAccount, 'clientOptions'>,
-  stage: string,
-  settings: StageSettings,
+  { stage, settings, deployed }: Pick<StageOwnership, 'stage' | 'settings'> & { readonly deployed: StackOutputs },
   allowed: AllowedCalls,
 ): Promise<string | undefined> {
   if (settings.compute === 'web') return undefined;
-  const answer = await allowed.try('lambda:GetAccountSettings', () =>
-    new LambdaClient(clientOptions).send(new GetAccountSettingsCommand({})),
-  );
+  const lambda = new LambdaClient(clientOptions);
+  const answer = await allowed.try('lambda:GetAccountSettings', () => lambda.send(new GetAccountSettingsCommand({})));
   const quota = answer?.AccountLimit?.ConcurrentExecutions;
   if (quota === undefined) return undefined;
   const { chatReservedConcurrency: chat, modelsReservedConcurrency: models } = settings;
   const reserved = (chat ?? 0) + (models ?? 0) + (operatorConcurrency(settings) ?? 0);
   const raise = `raise Lambda's quota "Concurrent executions" (Service Quotas, L-B99A9384)`;
-  if (reserved > 0 && reserved > quota - unreservedMin) {
-    throw new Error(
-      `stage ${stage} reserves ${reserved} concurrent executions, and of ${quota} in this account ${unreservedMin} must stay unreserved: ${raise}, or lower chatReservedConcurrency (null: none)`,
-    );
+  const { UnreservedConcurrentExecutions: unreserved = quota } = answer?.AccountLimit ?? {};
+  if (reserved > 0) {
+    const own = await reservedNow(lambda, deployed, allowed);
+    const others = quota - unreserved - own;
+    if (reserved > quota - others - unreservedMin) {
+      throw new Error(
+        `stage ${stage} reserves ${reserved} concurrent executions, other functions ${others}, and of ${quota} in this account and region ${unreservedMin} must stay unreserved: ${raise}, or lower chatReservedConcurrency (null for this and modelsReservedConcurrency: none)`,
+      );
+    }
   }
   return quota < executionsForUse ? `only ${quota} calls run at once in this account: ${raise}` : undefined;
+}
+
+/** What the functions of the deployed stage have reserved: a deployment replaces it. */
+async function reservedNow(lambda: LambdaClient, deployed: StackOutputs, allowed: AllowedCalls): Promise<number> {
+  const names = ['ChatFunctionName', 'ModelsFunctionName', 'OperatorFunctionName'].flatMap(
+    (key) => deployed[key] ?? [],
+  );
+  const answers = await Promise.all(
+    names.map((FunctionName) =>
+      allowed.try('lambda:GetFunctionConcurrency', () =>
+        unlessAbsent(lambda.send(new GetFunctionConcurrencyCommand({ FunctionName }))),
+      ),
+    ),
+  );
+  return answers.reduce((sum, answer) => sum + (answer?.ReservedConcurrentExecutions ?? 0), 0);
+}
+
+/** A boundary that does not exist fails the first role, in the middle of the deployment. */
+export async function checkBoundary(
+  { account, partition, clientOptions }: AwsAccount,
+  { permissionsBoundary: name }: StageSettings,
+  allowed: AllowedCalls,
+): Promise<void> {
+  if (name === undefined) return;
+  const PolicyArn = `arn:${partition}:iam::${account}:policy/${name}`;
+  const found = await allowed.try('iam:GetPolicy', async () => ({
+    policy: await unlessAbsent(new IAMClient(clientOptions).send(new GetPolicyCommand({ PolicyArn }))),
+  }));
+  if (found !== undefined && found.policy === undefined) {
+    throw new Error(`permissionsBoundary: there is no policy ${PolicyArn}`);
+  }
+}
+
+/** Where the settings name none: that of cdk.json, which cdk reads itself. */
+export function qualifierOf({ bootstrapQualifier }: StageSettings): string {
+  const { context } = JSON.parse(readFileSync(join(import.meta.dirname, '../../../cdk.json'), 'utf8')) as CdkJson;
+  return bootstrapQualifier ?? context?.['@aws-cdk/core:bootstrapQualifier'] ?? usualQualifier;
+}
+
+interface CdkJson {
+  readonly context?: Readonly<Record<string, string | undefined>>;
 }
 
 /** The roles that cdk works through were made by `cdk bootstrap`. */
 export async function checkBootstrap(
   { account, region, partition, clientOptions, readStack }: AwsAccount,
+  qualifier: string,
   allowed: AllowedCalls,
 ): Promise<void> {
   const sts = new STSClient(clientOptions);
   for (const role of ['deploy-role', 'file-publishing-role']) {
-    const name = `cdk-hnb659fds-${role}-${account}-${region}`;
+    const name = `cdk-${qualifier}-${role}-${account}-${region}`;
     try {
       const RoleArn = `arn:${partition}:iam::${account}:role/${name}`;
       await sts.send(new AssumeRoleCommand({ RoleArn, RoleSessionName: `${brand}-deploy` }));
     } catch (error) {
       if (!isRefusal(error)) throw error;
       // IAM refuses a role that does not exist in the same words.
-      const toolkit = await allowed.try('cloudformation:DescribeStacks', () => readStack('CDKToolkit'));
+      const isOwn = qualifier !== usualQualifier;
+      const toolkit = isOwn
+        ? undefined
+        : await allowed.try('cloudformation:DescribeStacks', () => readStack('CDKToolkit'));
       if (toolkit === undefined) {
-        throw new Error(`this region is not bootstrapped: npx cdk bootstrap aws://${account}/${region}`);
+        const command = `npx cdk bootstrap aws://${account}/${region}${isOwn ? ` --qualifier ${qualifier}` : ''}`;
+        const orRight = isOwn ? `, or this identity may not assume ${name}` : '';
+        throw new Error(`this region is not bootstrapped${isOwn ? ` with ${qualifier}` : ''}: ${command}${orRight}`);
       }
       allowed.refuse(`sts:AssumeRole on ${name}`);
     }

@@ -1,7 +1,7 @@
 // Everything that is looked at before a deployment builds anything. It changes nothing.
 import type { AwsAccount, StackResource } from '../aws-account.ts';
 import { apiStackName, commitOutput, dataStackName } from '../resource-names.ts';
-import { checkBootstrap, checkConcurrency, checkRegion } from './account-checks.ts';
+import { checkBootstrap, checkBoundary, checkConcurrency, checkRegion, qualifierOf } from './account-checks.ts';
 import { AllowedCalls } from './allowed-calls.ts';
 import { describeStepBack } from './commit.ts';
 import type { DeployOptions } from './deploy-options.ts';
@@ -30,8 +30,9 @@ export async function checkBeforeDeployment(
   const resources = [...data.resources, ...api.resources];
   const [orphans, note] = await Promise.all([
     findOrphans(aws, { stage, settings, resources }, allowed),
-    checkConcurrency(aws, stage, settings, allowed),
-    checkBootstrap(aws, allowed),
+    checkConcurrency(aws, { stage, settings, deployed: api.stack?.outputs ?? {} }, allowed),
+    checkBootstrap(aws, qualifierOf(settings), allowed),
+    checkBoundary(aws, settings, allowed),
   ]);
   allowed.check();
   refuseOrphans(orphans, stage, settings, isAdopting);

@@ -26,8 +26,12 @@ export interface DeployedStage {
   readonly tryAlarm: () => Promise<string>;
 }
 
-/** So many bytes of headers and of other members of the body. */
-const spareBytes = 4_096;
+/** So many bytes of headers and of other members of the body and of the event. */
+const spareBytes = 65_536;
+/** Of the event that Lambda makes of a request: 6 MB. */
+const eventMaxBytes = 6 * 1_024 * 1_024;
+/** A quote of a prompt is `\\"` in the body, and `\\\\\\"` in the event, which holds the body as a JSON string. */
+const bytesOfQuote = { body: 2, event: 4 } as const;
 const leftOut = 'left out: only a deployed stage has it (--stage NAME)';
 /** Long enough to be sent in many parts, short enough to cost next to nothing. */
 const longAnswer = {
@@ -91,14 +95,25 @@ export function smokeChecks(options: SmokeOptions) {
       costsUsd.push(costUsd);
       return `${chunks} chunks, ${describe(arrival)}`;
     },
-    /** Lambda puts a body into an event as JSON, where each quote takes two bytes more. It costs nothing: no such model. */
+    /**
+     * The largest bodies that a function URL takes, one of plain text and one of quotes, which Lambda's event holds at twice
+     * their size. They cost nothing: there is no such model.
+     */
     async body() {
-      const quotes = '"'.repeat((plainBodyMaxBytes - spareBytes) / 2);
-      const message = { model: 'smoke/none', messages: [{ role: 'user', content: quotes }] };
-      const { status, body } = await client.request('/chat/completions', message);
-      const isRead = body.includes('"unknown_model"');
-      expectThat(isRead, `a body of 4 MiB full of quotes does not reach the gateway: ${status} ${body.slice(0, 200)}`);
-      return `${JSON.stringify(message).length} bytes, half of them quotes, are read`;
+      const quotes = Math.min(
+        (plainBodyMaxBytes - spareBytes) / bytesOfQuote.body,
+        (eventMaxBytes - spareBytes) / bytesOfQuote.event,
+      );
+      const sizes: number[] = [];
+      for (const content of ['a'.repeat(plainBodyMaxBytes - spareBytes), '"'.repeat(quotes)]) {
+        const message = { model: 'smoke/none', messages: [{ role: 'user', content }] };
+        const size = JSON.stringify(message).length;
+        const { status, body } = await client.request('/chat/completions', message);
+        const isRead = body.includes('"unknown_model"');
+        expectThat(isRead, `a body of ${size} bytes does not reach the gateway: ${status} ${body.slice(0, 200)}`);
+        sizes.push(size);
+      }
+      return `${sizes[0]} bytes of text and ${sizes[1]} of quotes are read`;
     },
     async function() {
       if (storedFunction === undefined) return 'left out: name one with --function ID --input TEXT';

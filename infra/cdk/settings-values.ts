@@ -1,0 +1,76 @@
+// What single members of the settings may be: shapes of names and ARNs, and the texts of refusals.
+import { z } from 'zod';
+
+/** In `bedrockRegions`: the region that the stage is deployed to. */
+export const stageRegion = 'stage-region';
+
+/** Part of the name of a bucket, beside brand, account and region: 63 characters in all. */
+export const stageShape = /^[a-z0-9][a-z0-9-]{0,25}$/;
+export const shapes = {
+  certificateArn: /^arn:aws[a-z-]*:acm:us-east-1:\d{12}:certificate\/[\w-]+$/,
+  webAclArn: /^arn:aws[a-z-]*:wafv2:us-east-1:\d{12}:global\/webacl\/[\w-]+\/[\w-]+$/,
+  keyArn: /^arn:aws[a-z-]*:kms:[a-z0-9-]+:\d{12}:key\/[\w-]+$/,
+  secretArn: /^arn:aws[a-z-]*:secretsmanager:[a-z0-9-]+:\d{12}:secret:[\w/+=.@-]+-[A-Za-z0-9]{6}$/,
+  secretName: /^[\w/+=.@-]{1,256}$/,
+  /** Without credentials: they would stand in the template. */
+  endpoint: /^https:\/\/[^\s/?#@]+(\/[^\s?#]*)?$/,
+  account: /^\d{12}$/,
+  ownRegion: /^[a-z]{2,4}(-[a-z]+)+-\d{1,2}$/,
+  region: new RegExp(`^(${stageRegion}|[a-z]{2,4}(-[a-z]+)+-\\d{1,2})$`),
+  qualifier: /^[a-zA-Z0-9]{1,10}$/,
+  policyName: /^([\w+=,.@-]+\/)*[\w+=,.@-]{1,128}$/,
+  domainName: /^(\*\.)?([a-z0-9-]+\.)+[a-z]{2,}$/,
+  email: /^[^\s@]+@[^\s@]+\.[^\s@]+$/,
+};
+/** What CloudWatch Logs accepts. */
+export const retentionDays = [
+  1, 3, 5, 7, 14, 30, 60, 90, 120, 150, 180, 365, 400, 545, 731, 1096, 1827, 2192, 2557, 2922, 3288, 3653,
+];
+
+export const must = (text: string) => ({ error: `must be ${text}` });
+export const oneOf = <const Choice extends string>(...choices: Choice[]) => z.enum(choices, must(choices.join(' or ')));
+export const switchedOn = () => z.boolean(must('true or false'));
+export const text = (shape: RegExp, description: string) => z.string(must(description)).regex(shape, must(description));
+export const wholeNumber = (min: number, max = Number.MAX_SAFE_INTEGER) =>
+  z.custom<number>(
+    (value) => Number.isSafeInteger(value) && (value as number) >= min && (value as number) <= max,
+    must(max === Number.MAX_SAFE_INTEGER ? `a whole number, at least ${min}` : `a whole number from ${min} to ${max}`),
+  );
+
+const sampleRatio = z
+  .number(must('a number from 0 to 1'))
+  .min(0, must('a number from 0 to 1'))
+  .max(1, must('a number from 0 to 1'))
+  .optional();
+
+/** By what is written, so that a mistake is named in the form that was meant. */
+export const telemetry = z.discriminatedUnion(
+  'cloudwatch',
+  [
+    z.strictObject({
+      /** CloudWatch of the stage's own region, with the role of the functions. */
+      cloudwatch: z.literal(true, must('true')),
+      sampleRatio,
+    }),
+    z.strictObject({
+      cloudwatch: z.undefined().optional(),
+      /** A collector that takes OTLP over HTTP as JSON. `/v1/traces` is added where it does not end in it. */
+      endpoint: text(shapes.endpoint, 'an https URL without credentials and query'),
+      /** A secret of the stage's account and region, by name or ARN: `name=value,name=value`, the values percent-encoded. */
+      headersSecret: z
+        .string()
+        .refine(
+          (written) => shapes.secretName.test(written) || shapes.secretArn.test(written),
+          must('the name or the ARN of a secret'),
+        )
+        .optional(),
+      sampleRatio,
+    }),
+  ],
+  {
+    error: (issue) =>
+      issue.code === 'invalid_union'
+        ? 'must be true, beside no endpoint, or be left out'
+        : 'must be { cloudwatch: true } or { endpoint }',
+  },
+);
