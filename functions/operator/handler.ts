@@ -1,10 +1,11 @@
 // The entry point of the console and of the management interface: a plain function URL.
 import { join } from 'node:path';
 import { createOperatorComposition } from '../../shared/composition/index.ts';
-import { readEnvironment } from '../../shared/foundation/environment/index.ts';
+import { readEnvironment, readSignInEnvironment } from '../../shared/foundation/environment/index.ts';
 import { createBufferedHandler, guardProcess } from '../../shared/protocol/http/index.ts';
 import { pageFolder } from './console/page-folder.ts';
 import { createOperatorGateway } from './routes.ts';
+import { createSignIn } from './sign-in/index.ts';
 
 const environment = readEnvironment();
 const composition = createOperatorComposition({ environment });
@@ -18,4 +19,7 @@ export const prepare = async () => {
 // The build puts the page beside this bundle.
 const page = pageFolder(join(__dirname, 'page'), environment.gatewayUrl);
 
-export const handler = createBufferedHandler(createOperatorGateway(composition, page), composition);
+const settings = readSignInEnvironment();
+const signIn = settings && createSignIn(settings, composition.clock);
+
+export const handler = createBufferedHandler(createOperatorGateway({ ...composition, signIn }, page), composition);

@@ -1,9 +1,11 @@
 // The routes of the operator function: the management interface, and the console that uses it.
+import type { Role } from '../../shared/configuration/access/index.ts';
 import { basePaths, managePaths, rootPaths } from '../../shared/foundation/constants/index.ts';
 import type { Gateway } from '../../shared/protocol/http/index.ts';
-import { createRouter } from '../../shared/protocol/router/index.ts';
-import { changeKey, listKeys, makeKey } from './accounts/serve-keys.ts';
+import { createRouter, type Endpoint } from '../../shared/protocol/router/index.ts';
+import { changeKey, listKeys, makeKey, rotate } from './accounts/serve-keys.ts';
 import { changeCredit, listWorkspaces } from './accounts/serve-workspaces.ts';
+import { showSession } from './accounts/show-session.ts';
 import { listCatalogue } from './catalogue/serve-catalogue.ts';
 import { listProviders } from './catalogue/serve-providers.ts';
 import type { Page } from './console/page-folder.ts';
@@ -12,30 +14,50 @@ import type { OperatorDependencies } from './dependencies.ts';
 import { activateRevision, listFunctions, switchFunction } from './functions/serve-functions.ts';
 import { listCalls, showCall } from './reports/serve-calls.ts';
 import { overview } from './reports/serve-overview.ts';
-import { manage, type Work } from './request/manage.ts';
+import { manage, type Need, type Work } from './request/manage.ts';
+
+interface ManageRoute {
+  readonly method: 'GET' | 'POST' | 'PATCH';
+  readonly path: string;
+  readonly needs: Need;
+  readonly work: Work;
+}
+
+const some = (role: Role): Need => ({ role, in: 'some' });
+const inPath = (role: Role): Need => ({ role, in: 'path' });
+
+/** Every route of the management interface, with the role that opens it. */
+export const manageRoutes: readonly ManageRoute[] = [
+  { method: 'GET', path: managePaths.session, needs: some('member'), work: showSession },
+  { method: 'GET', path: managePaths.overview, needs: some('member'), work: overview },
+  { method: 'GET', path: managePaths.calls, needs: some('member'), work: listCalls },
+  { method: 'GET', path: managePaths.call, needs: some('member'), work: showCall },
+  { method: 'GET', path: managePaths.providers, needs: some('viewer'), work: listProviders },
+  { method: 'GET', path: managePaths.models, needs: some('viewer'), work: listCatalogue },
+  { method: 'GET', path: managePaths.keys, needs: some('member'), work: listKeys },
+  { method: 'POST', path: managePaths.keys, needs: some('member'), work: makeKey },
+  // Before the path that takes all that is left.
+  { method: 'POST', path: managePaths.rotateKey, needs: some('member'), work: rotate },
+  { method: 'PATCH', path: managePaths.key, needs: some('member'), work: changeKey },
+  { method: 'GET', path: managePaths.workspaces, needs: some('viewer'), work: listWorkspaces },
+  { method: 'POST', path: managePaths.credits, needs: inPath('owner'), work: changeCredit },
+  { method: 'GET', path: managePaths.functions, needs: some('viewer'), work: listFunctions },
+  { method: 'POST', path: managePaths.enableFunction, needs: inPath('editor'), work: switchFunction('enable') },
+  { method: 'POST', path: managePaths.disableFunction, needs: inPath('editor'), work: switchFunction('disable') },
+  { method: 'POST', path: managePaths.activateFunction, needs: inPath('editor'), work: activateRevision },
+];
 
 export function createOperatorGateway(deps: OperatorDependencies, page: Page): Gateway {
-  const serve = (work: Work) => manage(deps, work);
+  const endpoints = new Map<string, Record<string, Endpoint>>();
+  for (const { method, path, needs, work } of manageRoutes) {
+    endpoints.set(path, { ...endpoints.get(path), [method]: manage(deps, needs, work) });
+  }
   return createRouter(
     {
-      firstBase: {
-        [managePaths.overview]: { GET: serve(overview) },
-        [managePaths.calls]: { GET: serve(listCalls) },
-        [managePaths.call]: { GET: serve(showCall) },
-        [managePaths.providers]: { GET: serve(listProviders) },
-        [managePaths.models]: { GET: serve(listCatalogue) },
-        [managePaths.keys]: { GET: serve(listKeys), POST: serve(makeKey) },
-        [managePaths.key]: { PATCH: serve(changeKey) },
-        [managePaths.workspaces]: { GET: serve(listWorkspaces) },
-        [managePaths.credits]: { POST: serve(changeCredit) },
-        [managePaths.functions]: { GET: serve(listFunctions) },
-        [managePaths.enableFunction]: { POST: serve(switchFunction('enable')) },
-        [managePaths.disableFunction]: { POST: serve(switchFunction('disable')) },
-        [managePaths.activateFunction]: { POST: serve(activateRevision) },
-      },
+      firstBase: Object.fromEntries(endpoints),
       root: {
-        [rootPaths.console]: { GET: serveConsole(page) },
-        [rootPaths.consoleFile]: { GET: serveConsoleFile(page) },
+        [rootPaths.console]: { GET: serveConsole(page, deps.signIn) },
+        [rootPaths.consoleFile]: { GET: serveConsoleFile(page, deps.signIn) },
       },
       // A page of another origin has no business with an operator's key.
       cors: false,

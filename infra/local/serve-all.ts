@@ -2,11 +2,14 @@
 import { createChatGateway } from '../../functions/gateway/routes.ts';
 import type { Page } from '../../functions/operator/console/page-folder.ts';
 import { createOperatorGateway, isOperatorPath } from '../../functions/operator/routes.ts';
+import { createSignIn } from '../../functions/operator/sign-in/index.ts';
 import type { Composition } from '../../shared/composition/index.ts';
+import type { SignInSettings } from '../../shared/foundation/environment/index.ts';
 import type { Gateway } from '../../shared/protocol/http/index.ts';
 
-export function createWholeGateway(composition: Composition, page: Page): Gateway {
+export function createWholeGateway(composition: Composition, page: Page, signInSettings?: SignInSettings): Gateway {
   const chat = createChatGateway(composition);
-  const operator = createOperatorGateway(composition, page);
+  const signIn = signInSettings && createSignIn(signInSettings, composition.clock);
+  const operator = createOperatorGateway({ ...composition, signIn }, page);
   return (request, context) => (isOperatorPath(request.path) ? operator : chat)(request, context);
 }

@@ -84,7 +84,7 @@ export async function startLocalGateway(options: StartOptions, say: Say): Promis
     const isSimulated = ({ id, base_url }: ProviderAddress) => simulator?.urlOf(id) === base_url;
     later.push(...(await revokePublishedKey(composition, isSimulated)).map((note) => `note: ${note}`));
     await lookAtCredentials(composition);
-    const server = createNodeServer(createWholeGateway(composition, builtPage()), composition);
+    const server = createNodeServer(createWholeGateway(composition, builtPage(), options.signIn), composition);
     const url = baseUrl(host, await orOneLine(port, host, () => server.listen(port, host)));
     started.push(() => server.close());
     say(`ready ${url}`);

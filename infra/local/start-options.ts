@@ -2,6 +2,7 @@
 import { parseArgs } from 'node:util';
 import { distance } from 'fastest-levenshtein';
 import { isStreamBudget, streamBudget } from '../../shared/foundation/constants/index.ts';
+import { readSignIn, type SignInSettings } from '../../shared/foundation/environment/index.ts';
 import { demoTraffic } from './demo/demo-traffic.ts';
 import { hostDefault } from './listen-address.ts';
 
@@ -19,6 +20,8 @@ export interface LocalOptions {
   readonly streamBudgetSeconds?: number | undefined;
   /** Whether the demo makes calls of its own. */
   readonly demoTraffic?: boolean;
+  /** With which identity provider people sign in to the console. Undefined: operator keys alone open it. */
+  readonly signIn?: SignInSettings | undefined;
   /** A readable line per request on standard error, JSON lines on standard output as a deployed stage writes them, or none. */
   readonly log: 'text' | 'json' | 'off';
 }
@@ -38,6 +41,11 @@ where the store is empty.
   --dynamodb URL    use this DynamoDB server, which several gateways may share
   --stream-budget N seconds that a stream may take (default ${streamBudget.defaultSeconds}, at most ${streamBudget.maxSeconds})
   --demo-traffic    the demo makes calls of its own, at most ${demoTraffic.callsMax}, so that the console has something to show
+  --oidc-issuer URL, --oidc-client ID
+                     people sign in to the console with this identity provider (OpenID Connect); what they may do stands in
+                     \`access\` of the gateway file
+  --oidc-groups-claim NAME
+                     the claim of their tokens that lists groups (default groups)
   --log text|json|off
                      a readable line per request on standard error (default), the JSON lines of a deployed stage on
                      standard output (what a start says is then on standard error), or nothing
@@ -53,6 +61,9 @@ const known = {
   dynamodb: { type: 'string' },
   'stream-budget': { type: 'string' },
   'demo-traffic': { type: 'boolean' },
+  'oidc-issuer': { type: 'string' },
+  'oidc-client': { type: 'string' },
+  'oidc-groups-claim': { type: 'string' },
   log: { type: 'string' },
   help: { type: 'boolean', short: 'h' },
 } as const;
@@ -98,6 +109,14 @@ export function readOptions(args: readonly string[]): LocalOptions | 'help' {
   if (values.log !== undefined && !isLog(values.log)) {
     throw new Error('--log takes text, json or off');
   }
+  const signIn = readSignIn(
+    {
+      issuer: values['oidc-issuer'],
+      clientId: values['oidc-client'],
+      groupsClaim: values['oidc-groups-claim'],
+    },
+    { issuer: '--oidc-issuer', clientId: '--oidc-client' },
+  );
   const { config, data, dynamodb, host = hostDefault, log = 'text' } = values;
-  return { port, host, config, data, dynamodb, streamBudgetSeconds, demoTraffic: isDemoTraffic, log };
+  return { port, host, config, data, dynamodb, streamBudgetSeconds, demoTraffic: isDemoTraffic, signIn, log };
 }

@@ -12,6 +12,7 @@ import {
 import { createProviderLimiter } from '../accounting/limits/index.ts';
 import { createCooldowns, createStatisticsRecorder } from '../accounting/provider-health/index.ts';
 import { createResponseCache, type ResponseCache } from '../accounting/response-cache/index.ts';
+import { createAccessStore } from '../configuration/access/index.ts';
 import type { AdministrationDependencies } from '../configuration/administration/index.ts';
 import {
   type ConnectionReader,
@@ -90,6 +91,7 @@ export function createComposition(options: CompositionOptions): Composition {
     connectionStore,
     connections: createConnectionReader(readers.connections, vault),
     operators: createOperatorStore(store),
+    access: createAccessStore(store),
     functionStore,
     functions: createFunctionReader({ functions: functionStore, clock }),
     counters,

@@ -64,6 +64,7 @@ const floors: readonly Readonly<Record<string, string>>[] = [
     'shared/accounting/reports':
       'Reads what was counted, for operators: workspaces and configured providers come in as values.',
   },
+  { 'shared/configuration/access': rules },
   { 'shared/configuration/catalogue': rules, 'shared/configuration/keys': rules },
   {
     'shared/configuration/stored-functions': 'Everything about functions that needs no provider.',
@@ -103,6 +104,7 @@ const floors: readonly Readonly<Record<string, string>>[] = [
     [`${gateway}/account`]: 'What a key may see of itself; calls no provider.',
     [`${gateway}/stored-function`]: 'Runs provider calls of a function through the loop of plain calls.',
   },
+  { [`${operator}/sign-in`]: 'What a token proves; knows no role and no store.' },
   { [`${operator}/dependencies.ts`]: 'Types only.' },
   { [`${operator}/request`]: 'Who asks, and in which form; nothing of what is read or changed.' },
   {
@@ -216,6 +218,7 @@ export const powerHomes: readonly PowerHome[] = [
     sign: /(from|import\() ?'@ai-sdk\//,
     homes: ['shared/routing/formats/translated/'],
   },
+  { power: 'tokens of identity providers', sign: /from 'jose'/, homes: [`${operator}/sign-in/`] },
   { power: 'commander', sign: /(from|import\() ?'commander'/, homes: ['infra/cli/'] },
   { power: 'the CDK library', sign: /(from|import\() ?'(aws-cdk-lib|constructs)/, homes: ['infra/'] },
   { power: 'the price list', sign: /(from|import\() ?'@pydantic\//, homes: ['infra/price-list/'] },

@@ -24,7 +24,7 @@ describe('a line that cannot be run', () => {
     [`keys create --workspace team --name ci --spend-limit 1,50 ${nowhere}`, '--spend-limit is an amount of USD'],
     [`keys create --workspace team --name ci --limit 1 ${nowhere}`, "unknown option '--limit'"],
     [`keys list --workspace a --workspace b ${nowhere}`, '--workspace is written twice'],
-    [`keys revoke ${nowhere}`, 'PUBLIC_ID is missing'],
+    [`keys revoke ${nowhere}`, 'give a PUBLIC_ID, or --owner EMAIL'],
     [`credits add team ${nowhere}`, 'USD is missing'],
     [`credits add team 0 ${nowhere}`, 'USD is an amount of USD above 0'],
     [`credits add team -0.0 ${nowhere}`, 'USD is an amount of USD above 0'],

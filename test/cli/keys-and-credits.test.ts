@@ -269,6 +269,20 @@ describe('operators', () => {
     expect((await operate(`operators list ${local.option}`)).out).toMatch(/ada +\w+ +active/);
   });
 
+  it('have the role and the workspaces that they are made with, an owner of all where nothing is said', async () => {
+    const made = await operateJson(
+      `operators create --name vera --role viewer --workspaces team,other ${local.option}`,
+    );
+    expect(made).toMatchObject({ role: 'viewer', workspaces: ['team', 'other'] });
+    expect(await operateJson(`operators create --name olga ${local.option}`)).toMatchObject({
+      role: 'owner',
+      workspaces: 'all',
+    });
+    expect((await operate(`operators list ${local.option}`)).out).toMatch(/vera .*viewer +team, other/);
+    const wrong = await operate(`operators create --name x --role member ${local.option}`);
+    expect([wrong.code, wrong.error]).toEqual([2, expect.stringContaining('viewer, editor, owner')]);
+  });
+
   it('have a name once among the active ones, so that a log line says who made a change', async () => {
     const { public_id } = await operateJson<CreatedKey>(`operators create --name grace ${local.option}`);
     const second = await operate(`operators create --name grace ${local.option}`);

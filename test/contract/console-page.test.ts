@@ -61,7 +61,7 @@ describe('the page of the console', () => {
     expect([settings.status, settings.headers.get('cache-control'), await settings.json()]).toEqual([
       200,
       'no-cache',
-      { gateway_url: null },
+      { gateway_url: null, sign_in: null },
     ]);
     const gatewayUrl = 'https://abc.lambda-url.eu-west-1.on.aws/';
     const { composition } = gateway;
@@ -70,7 +70,7 @@ describe('the page of the console', () => {
       createOperatorGateway(composition, pageFolder('nowhere', gatewayUrl)),
     );
     const response = await fetch(new URL('/console/settings.json', apart.url));
-    expect(await response.json()).toEqual({ gateway_url: gatewayUrl });
+    expect(await response.json()).toEqual({ gateway_url: gatewayUrl, sign_in: null });
     expect(response.headers.get('content-security-policy')).toContain(
       "; connect-src 'self' https://abc.lambda-url.eu-west-1.on.aws; ",
     );

@@ -37,6 +37,7 @@ export interface FileParts {
   readonly key?: Json;
   readonly service?: Json;
   readonly moreWorkspaces?: readonly Json[];
+  readonly access?: readonly Json[];
 }
 
 export const newKey = (): string => createApiKey(systemRandomness);
@@ -74,6 +75,7 @@ function fileOf(parts: FileParts, urlOf: (provider: string) => string, key: stri
       { id: 'team', credit_usd: '100', keys: [{ name: 'first', key, ...parts.key }], ...parts.workspace },
       ...(parts.moreWorkspaces ?? []),
     ],
+    ...(parts.access === undefined ? {} : { access: parts.access }),
   };
 }
 

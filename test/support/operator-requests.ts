@@ -1,4 +1,5 @@
 // The management interface of a gateway, as an operator's program calls it.
+import type { Grant } from '../../shared/configuration/access/index.ts';
 import { createOperator } from '../../shared/configuration/administration/index.ts';
 import type { Harness } from './harness.ts';
 
@@ -16,8 +17,13 @@ export interface Operator {
 }
 
 /** Makes an operator of this name. Paths begin behind /v1/manage. */
-export async function operatorOf(gateway: Harness, name: string): Promise<Operator> {
-  const { text: key } = await createOperator(gateway.composition, name);
+export async function operatorOf(gateway: Harness, name: string, grant?: Grant): Promise<Operator> {
+  const { text } = await createOperator(gateway.composition, name, grant);
+  return asOperator(gateway, text);
+}
+
+/** Asks with an operator key, or with the token of a person. */
+export function asOperator(gateway: Pick<Harness, 'url'>, key: string): Operator {
   const send = async (method: string, path: string, body?: unknown): Promise<Answer> => {
     const response = await fetch(`${gateway.url}/manage${path}`, {
       method,

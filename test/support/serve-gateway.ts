@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { pageFolder } from '../../functions/operator/console/page-folder.ts';
 import { createWholeGateway } from '../../infra/local/serve-all.ts';
 import type { Composition } from '../../shared/composition/index.ts';
+import type { SignInSettings } from '../../shared/foundation/environment/index.ts';
 import { createNodeServer, type Gateway } from '../../shared/protocol/http/index.ts';
 
 /** A page for tests: what counts here is how its files are served. */
@@ -16,9 +17,13 @@ export interface GatewayServer {
   close(): Promise<void>;
 }
 
+/** Every function behind one address. `signIn`: with this identity provider. */
+export const testGateway = (composition: Composition, signIn?: SignInSettings): Gateway =>
+  createWholeGateway(composition, pageFolder(consolePage), signIn);
+
 export async function serveGateway(
   composition: Composition,
-  gateway: Gateway = createWholeGateway(composition, pageFolder(consolePage)),
+  gateway: Gateway = testGateway(composition),
 ): Promise<GatewayServer> {
   const running = new Set<Promise<void>>();
   const counted: Gateway = async (request, context) => {

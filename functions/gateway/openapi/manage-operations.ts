@@ -6,6 +6,7 @@ import {
   jsonSchemaOf,
   keyChangesSchema,
   newKeySchema,
+  rotationSchema,
 } from '../../../shared/configuration/administration/index.ts';
 import type { ErrorCode } from '../../../shared/errors/index.ts';
 import { managePaths } from '../../../shared/foundation/constants/index.ts';
@@ -50,7 +51,7 @@ const operation = (operationId: string, summary: string, answer: JsonSchema, { p
       : { requestBody: { required: true, content: { 'application/json': { schema: jsonSchemaOf(body) } } } }),
     says: summary,
     answer,
-    codes: /^(create|update|add|enable|disable|activate)/.test(operationId) ? changeCodes : readCodes,
+    codes: /^(create|update|rotate|add|enable|disable|activate)/.test(operationId) ? changeCodes : readCodes,
   });
 
 const callFilters = [
@@ -68,6 +69,9 @@ const functionName = [inPath('workspace', 'The workspace.'), inPath('id', 'The f
 const publicId = inPath('public_id', 'Of the key.');
 
 const operations = {
+  session: {
+    get: operation('readSession', 'Who asks, and in which workspaces with which role', single('ManagedSession')),
+  },
   overview: {
     get: operation('readOverview', 'Calls, failures, cost and latency over the time', single('ManagedOverview'), {
       parameters: [since, inQuery('tag', 'The name of a tag, by whose values calls are grouped too.')],
@@ -99,6 +103,12 @@ const operations = {
     patch: operation('updateKey', 'Change or revoke an API key', single('ManagedKey'), {
       parameters: [publicId],
       body: keyChangesSchema,
+    }),
+  },
+  rotateKey: {
+    post: operation('rotateKey', 'Make a second key beside one, which ends after a grace', single('NewKey'), {
+      parameters: [publicId],
+      body: rotationSchema,
     }),
   },
   workspaces: {

@@ -20,6 +20,7 @@ const description = [
 ].join('\n\n');
 
 const manageSchemas = () => ({
+  ManagedSession: jsonSchemaOf(managed.sessionDocument),
   ManagedOverview: jsonSchemaOf(managed.overviewDocument),
   ManagedCall: objectSchema(callDocumentSchemas()),
   ManagedProvider: jsonSchemaOf(managed.providerDocument),

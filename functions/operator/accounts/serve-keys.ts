@@ -1,7 +1,8 @@
-// GET and POST /v1/manage/keys, PATCH /v1/manage/keys/{public_id}: API keys in the words of the gateway file. Only the answer that
-// makes a key has its text.
+// GET and POST /v1/manage/keys, PATCH /v1/manage/keys/{public_id}, POST /v1/manage/keys/{public_id}/rotate: API keys in the words
+// of the gateway file. Only the answer that makes a key has its text. Editors change the keys of their workspaces, members their own.
 import * as z from 'zod/mini';
 import {
+  ChangeFailed,
   createKey,
   id,
   type KeyFigures,
@@ -9,22 +10,30 @@ import {
   newKeySchema,
   readKey,
   readKeyFigures,
+  rotateKey,
+  rotationSchema,
   updateKey,
 } from '../../../shared/configuration/administration/index.ts';
-import { fromWrittenKey, writtenKey } from '../../../shared/configuration/keys/index.ts';
+import { fromWrittenKey, type KeyRecord, writtenKey } from '../../../shared/configuration/keys/index.ts';
 import type { ManagedKey } from '../../../shared/configuration/management-documents/index.ts';
 import { formatUsd, type PicoUsd, parseUsd } from '../../../shared/foundation/money/index.ts';
 import { collect, mapParallel, parallelReads } from '../../../shared/foundation/parallel/index.ts';
-import type { Work } from '../request/manage.ts';
+import { dayMs } from '../../../shared/foundation/time/index.ts';
+import type { OperatorDependencies } from '../dependencies.ts';
+import { mayRead } from '../request/allowed.ts';
+import type { ManageRequest, Work } from '../request/manage.ts';
 import { pageOf, pageParameters } from '../request/pages.ts';
 import { readBody, readQuery } from '../request/read-asked.ts';
+import { allowChange, allowNewKey, isOwn } from './key-permissions.ts';
 
 const parameters = z.strictObject({ ...pageParameters, workspace: z.optional(id) });
 
 export const listKeys: Work = async (deps, request) => {
   const { workspace, ...page } = readQuery(request, parameters);
-  const all = await collect(deps.keys.list());
-  const records = all.filter((record) => workspace === undefined || record.workspace === workspace);
+  const { operator } = request;
+  const isSeen = (key: KeyRecord) => mayRead(operator, key.workspace) || isOwn(operator, key);
+  const seen = (await collect(deps.keys.list())).filter(isSeen);
+  const records = seen.filter((record) => workspace === undefined || record.workspace === workspace);
   const { items, next_cursor } = pageOf(records, page, (key) => [key.workspace, key.name, key.publicId]);
   const figures = await mapParallel(items, parallelReads, (record) => readKeyFigures(deps, record));
   return { data: figures.map(keyDocument), next_cursor };
@@ -32,22 +41,45 @@ export const listKeys: Work = async (deps, request) => {
 
 export const makeKey: Work = async (deps, request) => {
   const { workspace, ...written } = await readBody(request, newKeySchema);
-  const { publicId, text } = await createKey(deps, { ...changesOf(written), workspace, name: written.name });
+  const allowed = await allowNewKey(deps, request.operator, workspace, changesOf(written));
+  const { publicId, text } = await createKey(deps, { ...allowed, workspace, name: written.name });
   request.tellChange('key created', `${workspace}/${publicId}`);
-  return { data: { ...keyDocument(await readKeyFigures(deps, await readKey(deps, publicId))), key: text } };
+  return { data: { ...(await shownKey(deps, publicId)), key: text } };
 };
 
 export const changeKey: Work = async (deps, request) => {
-  const [publicId = ''] = request.pathParameters;
   const { status, ...written } = await readBody(request, keyChangesSchema);
-  const before = await readKey(deps, publicId);
+  const before = await readAllowed(deps, request);
   const changes = { ...changesOf(written), ...(status === undefined ? {} : { status }) };
-  const { change, key } = await updateKey(deps, publicId, changes);
+  await allowChange(deps, request.operator, before, changes);
+  const { change, key } = await updateKey(deps, before.publicId, changes);
   const statusChange = status === 'revoked' ? 'key revoked' : 'key activated';
   const what = status === undefined || status === before.status ? 'key changed' : statusChange;
-  if (change !== 'unchanged') request.tellChange(what, `${before.workspace}/${publicId}`);
+  if (change !== 'unchanged') request.tellChange(what, `${before.workspace}/${before.publicId}`);
   return { data: keyDocument(key) };
 };
+
+export const rotate: Work = async (deps, request) => {
+  const { grace: graceMs = dayMs, expires_at: end } = await readBody(request, rotationSchema);
+  const former = await readAllowed(deps, request);
+  const expiresAtMs = typeof end === 'string' ? Date.parse(end) : end;
+  const { claim } = await allowChange(deps, request.operator, former, { expiresAtMs });
+  const rotation = { workspace: former.workspace, name: former.name, publicId: former.publicId };
+  const { publicId, text } = await rotateKey(deps, { ...rotation, graceMs, expiresAtMs, claim });
+  request.tellChange('key rotated', `${former.workspace}/${former.publicId}`);
+  return { data: { ...(await shownKey(deps, publicId)), key: text } };
+};
+
+/** The key that the path names. Throws ChangeFailed where there is none that the operator may see. */
+async function readAllowed(
+  deps: OperatorDependencies,
+  { pathParameters, operator }: ManageRequest,
+): Promise<KeyRecord> {
+  const [publicId = ''] = pathParameters;
+  const record = await readKey(deps, publicId);
+  if (mayRead(operator, record.workspace) || isOwn(operator, record)) return record;
+  throw new ChangeFailed('absent', `there is no key ${publicId}`);
+}
 
 type Written = Omit<z.output<typeof newKeySchema>, 'workspace' | 'name'> & { readonly name?: string | undefined };
 
@@ -59,12 +91,24 @@ function changesOf({ spend_limit_usd: limit, ...written }: Written) {
 
 const amountOf = (amount: PicoUsd | null): string | null => (amount === null ? null : formatUsd(amount));
 
+const shownKey = async (deps: OperatorDependencies, publicId: string): Promise<ManagedKey> =>
+  keyDocument(await readKeyFigures(deps, await readKey(deps, publicId)));
+
 /** No more of a key than its public id. Spending is counted on keys that have a limit. */
 export const keyDocument = (key: KeyFigures): ManagedKey => ({
   public_id: key.publicId,
   workspace: key.workspace,
   ...writtenKey(key),
+  state: stateOf(key),
+  owner: key.owner,
   spent_usd: amountOf(key.spent),
   held_usd: amountOf(key.held),
   replaced_by: key.replacedBy,
 });
+
+/** `ending`: a rotation gave it a successor, and it has not ended yet. */
+function stateOf({ status, replacedBy, isExpired }: KeyFigures): ManagedKey['state'] {
+  if (status === 'revoked') return 'revoked';
+  if (isExpired) return 'expired';
+  return replacedBy === null ? 'active' : 'ending';
+}

@@ -11,6 +11,7 @@ import {
 import type { ManagedWorkspace } from '../../../shared/configuration/management-documents/index.ts';
 import { formatUsd, parseUsd } from '../../../shared/foundation/money/index.ts';
 import { mapParallel, parallelReads } from '../../../shared/foundation/parallel/index.ts';
+import { mayRead } from '../request/allowed.ts';
 import type { Work } from '../request/manage.ts';
 import { pageOf, pageParameters } from '../request/pages.ts';
 import { readBody, readQuery } from '../request/read-asked.ts';
@@ -19,7 +20,8 @@ const parameters = z.strictObject(pageParameters);
 
 export const listWorkspaces: Work = async (deps, request) => {
   const asked = readQuery(request, parameters);
-  const { items, next_cursor } = pageOf(await readWorkspaces(deps), asked, (workspace) => [workspace.id]);
+  const seen = (await readWorkspaces(deps)).filter(({ id }) => mayRead(request.operator, id));
+  const { items, next_cursor } = pageOf(seen, asked, (workspace) => [workspace.id]);
   const credits = await mapParallel(items, parallelReads, (workspace) => readCredit(deps, workspace));
   return { data: credits.map((credit) => workspaceDocument(credit, deps.clock.nowMs())), next_cursor };
 };

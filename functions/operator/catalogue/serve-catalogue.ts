@@ -18,7 +18,8 @@ export const listCatalogue: Work = async (deps, request) => {
       ...model,
       providers: model.providers.map((entry) => {
         const health = healths.find((one) => one.model === model.id && one.provider === entry.provider);
-        const { model: _model, ...state } = health === undefined ? { model: '' } : healthDocument(health);
+        const { model: _model, ...state } =
+          health === undefined ? { model: '' } : healthDocument(health, request.operator);
         return { ...entry, ...state };
       }),
     }),

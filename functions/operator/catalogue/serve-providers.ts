@@ -8,6 +8,8 @@ import type { CatalogueDocument, ProviderDocument } from '../../../shared/config
 import type { ManagedProvider } from '../../../shared/configuration/management-documents/index.ts';
 import { mapParallel, parallelReads } from '../../../shared/foundation/parallel/index.ts';
 import type { OperatorDependencies } from '../dependencies.ts';
+import { mayRead } from '../request/allowed.ts';
+import type { Operator } from '../request/identify-operator.ts';
 import type { Work } from '../request/manage.ts';
 import { pageOf, pageParameters } from '../request/pages.ts';
 import { readQuery } from '../request/read-asked.ts';
@@ -19,7 +21,8 @@ export const listProviders: Work = async (deps, request) => {
   const document = await deps.catalogues.read();
   const { items, next_cursor } = pageOf(document?.providers ?? [], asked, ({ id }) => [id]);
   const healths = await readHealths(deps, document);
-  return { data: await mapParallel(items, parallelReads, (item) => show(deps, document, item, healths)), next_cursor };
+  const data = await mapParallel(items, parallelReads, (item) => show(deps, document, item, healths, request.operator));
+  return { data, next_cursor };
 };
 
 export async function readHealths(
@@ -44,6 +47,7 @@ async function show(
   document: CatalogueDocument | undefined,
   { id, display_name, status, base_url, data_policy }: ProviderDocument,
   healths: readonly ProviderHealth[],
+  operator: Operator,
 ): Promise<ManagedProvider> {
   const own = healths.filter(({ provider }) => provider === id);
   const models = await mapParallel(own, parallelReads, async (health) => {
@@ -56,18 +60,18 @@ async function show(
       tpd: entry?.rate_limit_tpd ?? null,
     };
     const use = await readLimitUse(store, { provider: id, model: health.model }, limits, clock.nowMs());
-    return { ...healthDocument(health), limits: use };
+    return { ...healthDocument(health, operator), limits: use };
   });
   return { id, display_name, status, base_url, data_policy, models };
 }
 
 /** Of the last 15 to 30 minutes. */
-export const healthDocument = ({ model, state, coolingFor, figures }: ProviderHealth) => ({
+export const healthDocument = ({ model, state, coolingFor, figures }: ProviderHealth, operator: Operator) => ({
   model,
   state,
-  is_cooling: coolingFor.length > 0,
+  is_cooling: coolingFor === 'all' || coolingFor.some((workspace) => mayRead(operator, workspace)),
   /** `all`, or the workspaces; empty: it does not cool. */
-  cooling_for: coolingFor,
+  cooling_for: coolingFor === 'all' ? coolingFor : coolingFor.filter((workspace) => mayRead(operator, workspace)),
   median_latency_ms: figures?.medianLatencyMs ?? null,
   throughput_rpm: figures?.throughputRpm ?? null,
   uptime: figures?.uptime ?? null,

@@ -2,23 +2,27 @@
 // management interface for, with the key that its user enters.
 import { fail, okStatus } from '../../../shared/errors/index.ts';
 import type { Endpoint } from '../../../shared/protocol/router/index.ts';
+import type { IssuerEndpoints, SignIn } from '../sign-in/index.ts';
 import { indexFile, type Page, type PageFile } from './page-folder.ts';
 
 /** Says where clients call: the page tries calls there. */
 const settingsFile = 'settings.json';
 
 /** Nothing from elsewhere, no code or style inside the page, never in a frame. */
-const contentSecurityPolicy = ({ gatewayUrl }: Page): string =>
+const contentSecurityPolicy = ({ gatewayUrl }: Page, issuer: IssuerEndpoints | undefined): string =>
   [
     "default-src 'none'",
     "script-src 'self'",
     "style-src 'self'",
     "img-src 'self'",
-    `connect-src 'self'${gatewayUrl === undefined ? '' : ` ${new URL(gatewayUrl).origin}`}`,
+    ['connect-src', "'self'", ...originsOf([gatewayUrl, issuer?.token])].join(' '),
     "base-uri 'none'",
     "form-action 'none'",
     "frame-ancestors 'none'",
   ].join('; ');
+
+const originsOf = (urls: readonly (string | undefined)[]): Set<string> =>
+  new Set(urls.flatMap((url) => (url === undefined ? [] : [new URL(url).origin])));
 
 const pageHeaders = {
   'x-content-type-options': 'nosniff',
@@ -33,24 +37,35 @@ const cacheControl = (name: string): string =>
   name === indexFile || name === settingsFile ? 'no-cache' : 'public, max-age=31536000, immutable';
 
 /** GET /console. */
-export const serveConsole = (page: Page): Endpoint => servePageFile(page, () => indexFile);
+export const serveConsole = (page: Page, signIn?: SignIn): Endpoint => servePageFile(page, signIn, () => indexFile);
 
 /** GET /console/FILE. */
-export const serveConsoleFile = (page: Page): Endpoint => servePageFile(page, ([name = '']) => name);
+export const serveConsoleFile = (page: Page, signIn?: SignIn): Endpoint =>
+  servePageFile(page, signIn, ([name = '']) => name);
 
-const readFileOf = (page: Page, name: string): Promise<PageFile | undefined> =>
-  name === settingsFile ? Promise.resolve(settingsOf(page)) : page.read(name);
+/** Of the identity provider. Undefined: people do not sign in here, or it does not answer now. */
+const endpointsOf = (signIn: SignIn | undefined): Promise<IssuerEndpoints | undefined> =>
+  signIn === undefined ? Promise.resolve(undefined) : signIn.endpoints().catch(() => undefined);
 
-const settingsOf = ({ gatewayUrl }: Page): PageFile => ({
-  contentType: 'application/json',
-  text: JSON.stringify({ gateway_url: gatewayUrl ?? null }),
-});
+function settingsOf({ gatewayUrl }: Page, signIn: SignIn | undefined, issuer: IssuerEndpoints | undefined): PageFile {
+  const sign_in = signIn && {
+    issuer: signIn.settings.issuer,
+    client_id: signIn.settings.clientId,
+    // Null: the provider does not answer. The page says so, and takes an operator key.
+    authorization_endpoint: issuer?.authorization ?? null,
+    token_endpoint: issuer?.token ?? null,
+  };
+  const text = JSON.stringify({ gateway_url: gatewayUrl ?? null, sign_in: sign_in ?? null });
+  return { contentType: 'application/json', text };
+}
 
 const servePageFile =
-  (page: Page, nameOf: (pathParameters: readonly string[]) => string): Endpoint =>
+  (page: Page, signIn: SignIn | undefined, nameOf: (pathParameters: readonly string[]) => string): Endpoint =>
   async (_request, { pathParameters }) => {
     const name = nameOf(pathParameters);
-    const file = await readFileOf(page, name);
+    const isPage = name === indexFile || name === settingsFile;
+    const issuer = isPage ? await endpointsOf(signIn) : undefined;
+    const file = name === settingsFile ? settingsOf(page, signIn, issuer) : await page.read(name);
     if (file === undefined) {
       const message =
         name === indexFile ? 'The page of the console is not built: npm run build.' : 'The console has no such file.';
@@ -59,7 +74,7 @@ const servePageFile =
     const headers = {
       'content-type': file.contentType,
       'cache-control': cacheControl(name),
-      'content-security-policy': contentSecurityPolicy(page),
+      'content-security-policy': contentSecurityPolicy(page, issuer),
       ...pageHeaders,
     };
     return { status: okStatus, headers, body: file.text };

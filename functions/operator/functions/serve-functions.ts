@@ -9,6 +9,7 @@ import {
 import type { ManagedFunction } from '../../../shared/configuration/management-documents/index.ts';
 import type { FunctionRecord, RevisionRecord } from '../../../shared/configuration/stored-functions/index.ts';
 import { fail } from '../../../shared/errors/index.ts';
+import { mayRead } from '../request/allowed.ts';
 import type { Work } from '../request/manage.ts';
 import { pageOf, pageParameters } from '../request/pages.ts';
 import { readBody, readQuery } from '../request/read-asked.ts';
@@ -17,7 +18,8 @@ const parameters = z.strictObject({ ...pageParameters, workspace: z.optional(id)
 
 export const listFunctions: Work = async (deps, request) => {
   const { workspace, ...page } = readQuery(request, parameters);
-  const { items, next_cursor } = pageOf(await readFunctions(deps, workspace), page, (one) => [one.workspace, one.id]);
+  const seen = (await readFunctions(deps, workspace)).filter((one) => mayRead(request.operator, one.workspace));
+  const { items, next_cursor } = pageOf(seen, page, (one) => [one.workspace, one.id]);
   return { data: items.map((record) => functionDocument(record, deps.clock.nowMs())), next_cursor };
 };
 

@@ -6,13 +6,12 @@ import { findCall, isCallPosition, matchesFilter, readCallPage } from '../../../
 import { id } from '../../../shared/configuration/administration/index.ts';
 import { fail } from '../../../shared/errors/index.ts';
 import { timeOfUuidv7 } from '../../../shared/foundation/ids/index.ts';
-import { collect } from '../../../shared/foundation/parallel/index.ts';
 import { readTags } from '../../../shared/protocol/wire/index.ts';
-import type { OperatorDependencies } from '../dependencies.ts';
 import { anyText, sinceParameter } from '../request/forms.ts';
 import type { Work } from '../request/manage.ts';
 import { cursorParameter, fromCursor, limitParameter, toCursor } from '../request/pages.ts';
 import { readQuery } from '../request/read-asked.ts';
+import { seenCalls } from '../request/seen-calls.ts';
 
 const parameters = z.strictObject({
   since: sinceParameter,
@@ -39,8 +38,7 @@ export const listCalls: Work = async (deps, request) => {
   const { since, workspace, outcome, tag: tags, before, limit, ...filter } = readQuery(request, parameters);
   const nowMs = deps.clock.nowMs();
   const page = await readCallPage({
-    records: deps.records,
-    workspaces: workspace === undefined ? await workspaceIds(deps) : [workspace],
+    ...(await seenCalls(deps, request.operator, workspace)),
     sinceMs: nowMs - since,
     nowMs,
     before: fromCursor(before, 'before', isCallPosition),
@@ -51,16 +49,13 @@ export const listCalls: Work = async (deps, request) => {
   return { data: page.calls.map(operatorCallDocument), next_cursor };
 };
 
-export const showCall: Work = async (deps, { pathParameters: [callId = ''] }) => {
+export const showCall: Work = async (deps, { operator, pathParameters: [callId = ''] }) => {
   const madeAtMs = timeOfUuidv7(callId.toLowerCase());
   const range = { sinceMs: 0, beforeMs: 0 };
-  const workspaces = madeAtMs === undefined ? [] : await workspaceIds(deps);
-  const found = await findCall({ records: deps.records, workspaces, ...range }, callId);
+  const found =
+    madeAtMs === undefined ? undefined : await findCall({ ...(await seenCalls(deps, operator)), ...range }, callId);
   if (found !== undefined) return { data: operatorCallDocument(found) };
   throw fail('not_found', {
     message: 'There is no record of a call with this id: it is the x-request-id of the answer.',
   });
 };
-
-const workspaceIds = async ({ workspaceStore }: OperatorDependencies): Promise<string[]> =>
-  (await collect(workspaceStore.list())).map((workspace) => workspace.id);

@@ -4,11 +4,11 @@ import { readOverview, type UsageSummary } from '../../../shared/accounting/repo
 import { matching } from '../../../shared/configuration/administration/index.ts';
 import type { Overview } from '../../../shared/configuration/management-documents/index.ts';
 import { formatUsd } from '../../../shared/foundation/money/index.ts';
-import { collect } from '../../../shared/foundation/parallel/index.ts';
 import { tagNameShape } from '../../../shared/protocol/wire/index.ts';
 import { sinceParameter } from '../request/forms.ts';
 import type { Work } from '../request/manage.ts';
 import { readQuery } from '../request/read-asked.ts';
+import { seenCalls } from '../request/seen-calls.ts';
 
 const parameters = z.strictObject({
   since: sinceParameter,
@@ -16,12 +16,12 @@ const parameters = z.strictObject({
   tag: z.optional(matching(tagNameShape, 'the name of a tag')),
 });
 
-export const overview: Work = async ({ records, workspaceStore, clock }, request) => {
+export const overview: Work = async (deps, request) => {
   const { since, tag } = readQuery(request, parameters);
-  const nowMs = clock.nowMs();
-  const workspaces = (await collect(workspaceStore.list())).map(({ id }) => id);
+  const nowMs = deps.clock.nowMs();
+  const seen = await seenCalls(deps, request.operator);
   // A call that ends in this very millisecond is one of them.
-  const range = { records, workspaces, sinceMs: nowMs - since, beforeMs: nowMs + 1 };
+  const range = { ...seen, sinceMs: nowMs - since, beforeMs: nowMs + 1 };
   const read = await readOverview(range, tag);
   const data: Overview = {
     since: instantOf(range.sinceMs),

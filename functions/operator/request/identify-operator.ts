@@ -1,30 +1,86 @@
-// Who asks. Read from the store with every request, before anything else of the request is looked at.
+// Who asks: the holder of an operator key, or a person who has signed in. Read from the store with every request, before
+// anything else of the request is looked at.
 import {
-  authenticateOperator,
-  type OperatorRecord,
-  type OperatorStore,
-  readCredential,
-} from '../../../shared/configuration/keys/index.ts';
+  type AccessStore,
+  grantsOf,
+  ownerOf,
+  type Person,
+  type Rights,
+  rightsOf,
+} from '../../../shared/configuration/access/index.ts';
+import { authenticateOperator, type OperatorStore, readCredential } from '../../../shared/configuration/keys/index.ts';
+import { fail } from '../../../shared/errors/index.ts';
+import { headerNames } from '../../../shared/foundation/constants/index.ts';
 import type { Clock } from '../../../shared/foundation/time/index.ts';
 import type { GatewayRequest } from '../../../shared/protocol/http/index.ts';
 import type { RequestScope } from '../../../shared/protocol/router/index.ts';
 import { startAdmissionTime } from '../../../shared/storage/store/index.ts';
+import type { SignIn } from '../sign-in/index.ts';
 
 interface Dependencies {
   readonly operators: OperatorStore;
+  readonly access: AccessStore;
+  /** Undefined: only operator keys open the management interface. */
+  readonly signIn?: SignIn | undefined;
   readonly clock: Clock;
 }
 
-/** Throws in this order: key, correlation headers. */
+export interface Operator {
+  /** Public id of the key, or the subject of the person. */
+  readonly id: string;
+  /** As changes are told: the name of the key, or the e-mail of the person. */
+  readonly name: string;
+  readonly rights: Rights;
+  /** Whose API keys are its own. Undefined: an operator key owns none. */
+  readonly owner: string | undefined;
+  /** Undefined: a key, which ends when it is revoked. */
+  readonly signInEndsAtMs?: number | undefined;
+}
+
+/** Throws in this order: key or token, correlation headers. */
 export async function identifyOperator(
-  { operators, clock }: Dependencies,
+  deps: Dependencies,
   { headers }: GatewayRequest,
   { correlationFault, logContext }: RequestScope,
-): Promise<OperatorRecord> {
-  const credential = readCredential(headers);
-  // What the store cannot answer within two seconds is not waited for.
-  const operator = await startAdmissionTime(clock).wait(authenticateOperator(operators, credential));
-  logContext.fields = { ...logContext.fields, operator_id: operator.publicId, operator_name: operator.name };
+): Promise<Operator> {
+  const token = tokenIn(headers[headerNames.authorization]);
+  const operator =
+    token !== undefined && deps.signIn !== undefined
+      ? await identifyPerson(deps, deps.signIn, token)
+      : await identifyKey(deps, headers);
+  logContext.fields = { ...logContext.fields, operator_id: operator.id, operator_name: operator.name };
   if (correlationFault !== undefined) throw correlationFault;
   return operator;
 }
+
+const tokenMaxCharacters = 16_384;
+/** Three parts of base64url: no key has a dot. */
+const tokenShape = /^bearer +([A-Za-z0-9_-]+\.[A-Za-z0-9_-]+\.[A-Za-z0-9_-]+)$/i;
+
+function tokenIn(values: readonly string[] | undefined): string | undefined {
+  const [header = '', ...more] = values ?? [];
+  return more.length > 0 || header.length > tokenMaxCharacters ? undefined : tokenShape.exec(header)?.[1];
+}
+
+async function identifyKey({ operators, clock }: Dependencies, headers: GatewayRequest['headers']): Promise<Operator> {
+  const credential = readCredential(headers);
+  // What the store cannot answer within two seconds is not waited for.
+  const record = await startAdmissionTime(clock).wait(authenticateOperator(operators, credential));
+  const { publicId: id, name, role, workspaces } = record;
+  return { id, name, rights: rightsOf([{ role, workspaces }]), owner: undefined };
+}
+
+async function identifyPerson({ access, clock }: Dependencies, signIn: SignIn, token: string): Promise<Operator> {
+  const { person, expiresAtMs } = await signIn.verify(token);
+  const rules = await startAdmissionTime(clock).wait(access.read());
+  const rights = rightsOf(grantsOf(rules, person));
+  if (!rights.holdsSomewhere('member')) throw fail('forbidden', { message: withoutRole(person) });
+  const { subject: id, email } = person;
+  return { id, name: email ?? id, rights, owner: ownerOf(person), signInEndsAtMs: expiresAtMs };
+}
+
+/** Says what an owner has to write, and with which e-mail it would count. */
+const withoutRole = ({ email }: Person): string =>
+  `No entry of \`access\` in the gateway file names ${
+    email === undefined ? 'this person, whose e-mail the identity provider has not verified' : email
+  } or one of their groups.`;

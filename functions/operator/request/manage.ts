@@ -1,15 +1,16 @@
 // One request of the management interface: who asks, what is asked, the answer. A change is told in the line of its request, with
 // the operator's name.
-import type { OperatorRecord } from '../../../shared/configuration/keys/index.ts';
+import type { Role } from '../../../shared/configuration/access/index.ts';
 import { okStatus } from '../../../shared/errors/index.ts';
 import type { GatewayRequest } from '../../../shared/protocol/http/index.ts';
 import { type Endpoint, jsonHeaders, type RequestScope } from '../../../shared/protocol/router/index.ts';
 import type { OperatorDependencies } from '../dependencies.ts';
-import { identifyOperator } from './identify-operator.ts';
+import { requireInAll, requireRole, requireSomewhere } from './allowed.ts';
+import { identifyOperator, type Operator } from './identify-operator.ts';
 import { toClientError } from './refused-change.ts';
 
 export interface ManageRequest {
-  readonly operator: OperatorRecord;
+  readonly operator: Operator;
   readonly query: string;
   readonly pathParameters: readonly string[];
   readonly http: GatewayRequest;
@@ -20,10 +21,20 @@ export interface ManageRequest {
 /** The body of the answer. Throws a GatewayError or a ChangeFailed. */
 export type Work = (deps: OperatorDependencies, request: ManageRequest) => Promise<object>;
 
+/**
+ * The role without which a route does nothing, asked before anything of the request is read. `path`: in the workspace that the path
+ * names first; `some`: in any, and the work itself says in which; `all`: in all of them.
+ */
+export interface Need {
+  readonly role: Role;
+  readonly in: 'path' | 'some' | 'all';
+}
+
 export const manage =
-  (deps: OperatorDependencies, work: Work): Endpoint =>
+  (deps: OperatorDependencies, need: Need, work: Work): Endpoint =>
   async (http, scope) => {
     const operator = await identifyOperator(deps, http, scope);
+    requireNeed(operator, need, scope.pathParameters);
     // What is shown holds the calls that have their answer; a change waits for none.
     if (http.method === 'GET') await scope.earlierSettled();
     const { query } = http;
@@ -34,6 +45,12 @@ export const manage =
     });
     return { status: okStatus, headers: jsonHeaders, body: JSON.stringify(body) };
   };
+
+function requireNeed(operator: Operator, need: Need, [workspace = '']: readonly string[]): void {
+  if (need.in === 'all') requireInAll(operator, need.role);
+  else if (need.in === 'some') requireSomewhere(operator, need.role);
+  else requireRole(operator, need.role, workspace, `there is no workspace ${workspace}`);
+}
 
 const tellChangeIn =
   ({ logContext }: RequestScope): ManageRequest['tellChange'] =>

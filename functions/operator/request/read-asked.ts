@@ -24,7 +24,7 @@ export async function readBody<Shape extends z.ZodMiniObject>(
   schema: Shape,
 ): Promise<z.output<Shape>> {
   if (http.declaredBodyBytes > bodyMaxBytes) throw tooLarge();
-  const bytes = await http.readBody(operator.publicId);
+  const bytes = await http.readBody(operator.id);
   if (bytes.byteLength > bodyMaxBytes) throw tooLarge();
   const body = readJsonBody(bytes);
   if (body.kind === 'unreadable') throw body.error;

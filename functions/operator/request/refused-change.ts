@@ -8,6 +8,7 @@ const codes = {
   invalid: 'invalid_request',
   conflict: 'idempotency_conflict',
   insufficient: 'PAYMENT_REQUIRED',
+  forbidden: 'forbidden',
   unanswered: 'RATE_LIMITER_UNAVAILABLE',
 } as const satisfies Record<ChangeFailure, ErrorCode>;
 

@@ -44,6 +44,27 @@ export function readPublicId(name: string, text: string): string {
   throw new UsageError(`${name} is the 16 letters and digits behind sk-gw-, as the list shows them`);
 }
 
+export const readOneOf =
+  <Word extends string>(words: readonly Word[]): ((name: string, text: string) => Word) =>
+  (name, text) => {
+    const known = words.find((word) => word === text);
+    if (known !== undefined) return known;
+    throw new UsageError(`${name} is one of ${words.join(', ')}`);
+  };
+
+/** Ids with commas between them. */
+export function readIds(name: string, text: string): readonly string[] {
+  const ids = text.split(',');
+  if (ids.every((id) => idPattern.test(id))) return ids;
+  throw new UsageError(`${name} takes ids of letters, digits, - and _, with commas between them`);
+}
+
+/** A person who made keys for themselves: an e-mail, or what the list shows of one who has none. */
+export function readOwner(name: string, text: string): string {
+  if (/^\S{1,320}$/.test(text)) return text.startsWith('subject:') ? text : text.toLowerCase();
+  throw new UsageError(`${name} is an e-mail address`);
+}
+
 /** A limit. */
 export function readUsd(name: string, text: string): PicoUsd {
   const amount = parseUsd(text);

@@ -52,7 +52,12 @@ async function exportFile(session: Session): Promise<Outcome> {
       functions: await Promise.all(functions.filter(isOwn).map((record) => functionInFile(record, stores))),
     });
   }
-  const file = { ...(namesFirst(catalogueInFile(catalogue)) as object), workspaces };
+  const access = await stores.access.read();
+  const file = {
+    ...(namesFirst(catalogueInFile(catalogue)) as object),
+    workspaces,
+    ...(access.length === 0 ? {} : { access }),
+  };
   return {
     json: file,
     lines: () => escapeControls(stringify(file, { lineWidth })).trimEnd().split('\n'),

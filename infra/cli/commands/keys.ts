@@ -15,6 +15,7 @@ import {
   readId,
   readKeyName,
   readOrNone,
+  readOwner,
   readPositiveInteger,
   readPublicId,
   readUsd,
@@ -54,11 +55,13 @@ export function addKeys(program: CommandLine): void {
     .description('every key with its limits and what it has spent')
     .takesOption('--workspace <W>', 'of this workspace only', readId)
     .notes('Spending is counted on keys that have a limit; `usage --by key` knows it of every key.')
+    .takesOption('--owner <EMAIL>', 'those that this person made for themselves', readOwner)
     .does(list);
   keys
     .command('revoke')
     .description('refuse a key from its next request on')
-    .takesArgument('PUBLIC_ID', readPublicId)
+    .takesArgument('[PUBLIC_ID]', readPublicId)
+    .takesOption('--owner <EMAIL>', 'in place of PUBLIC_ID: all keys that this person made for themselves', readOwner)
     .asks()
     .notes('PUBLIC_ID is what keys list shows: the 16 characters behind sk-gw-.')
     .does(revoke);
@@ -101,16 +104,43 @@ async function create(session: Session, options: NewKeyOptions): Promise<Outcome
   };
 }
 
-async function list(session: Session, { workspace }: { readonly workspace?: string }): Promise<Outcome> {
+interface ListOptions {
+  readonly workspace?: string;
+  readonly owner?: string;
+}
+
+async function list(session: Session, { workspace, owner }: ListOptions): Promise<Outcome> {
   session.terminal.showProgress('reading keys …');
-  const keys = await readKeys(await openAdministration(session), workspace);
+  const all = await readKeys(await openAdministration(session), workspace);
+  const keys = all.filter((key) => owner === undefined || key.owner === owner);
   return {
     json: { keys: keys.map((key) => fieldJson(keyFields, key)) },
     lines: (style) => (keys.length === 0 ? ['there are no keys'] : fieldTable(keyFields, keys, style)),
   };
 }
 
-async function revoke(session: Session, publicId: string): Promise<Outcome> {
+async function revoke(
+  session: Session,
+  publicId: string | undefined,
+  { owner }: { readonly owner?: string },
+): Promise<Outcome> {
+  if ((publicId === undefined) === (owner === undefined)) throw new UsageError('give a PUBLIC_ID, or --owner EMAIL');
+  return publicId === undefined ? revokeAllOf(session, owner ?? '') : revokeOne(session, publicId);
+}
+
+/** Of a person who has left, for example. */
+async function revokeAllOf(session: Session, owner: string): Promise<Outcome> {
+  const administration = await openAdministration(session, { writes: true });
+  const keys = (await readKeys(administration)).filter((key) => key.owner === owner && key.status === 'active');
+  if (keys.length > 0) await confirm(session, `revoke ${keys.length} keys of ${owner}`);
+  for (const key of keys) await revokeKey(administration, key);
+  return {
+    json: { owner, revoked: keys.map(({ publicId: id }) => id) },
+    lines: () => [keys.length === 0 ? `${owner} has no active key` : `${keys.length} keys of ${owner} are revoked`],
+  };
+}
+
+async function revokeOne(session: Session, publicId: string): Promise<Outcome> {
   const administration = await openAdministration(session, { writes: true });
   const record = await readKey(administration, publicId);
   const { workspace, name } = record;
@@ -169,5 +199,6 @@ export const keyFields: readonly Field<KeyFigures>[] = [
   setting('expires_at', { title: 'expires' }),
   { member: 'models', title: 'models', isFlexible: true, value: ({ models }) => models },
   setting('tags', { title: 'tags', isFlexible: true, leftOut: 1 }),
+  { member: 'owner', title: 'owner', isFlexible: true, leftOut: 1, value: ({ owner }) => owner },
   { member: 'replaced_by', value: ({ replacedBy }) => replacedBy },
 ];

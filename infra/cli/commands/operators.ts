@@ -1,4 +1,6 @@
 // `operators create | list | revoke`: who may open the console and the management interface. Their keys open nothing else.
+
+import { type Role, roles } from '../../../shared/configuration/access/index.ts';
 import {
   createOperator,
   readOperator,
@@ -7,10 +9,13 @@ import {
 } from '../../../shared/configuration/administration/index.ts';
 import type { OperatorRecord } from '../../../shared/configuration/keys/index.ts';
 import type { CommandLine } from '../args/command-line.ts';
-import { readKeyName, readPublicId } from '../args/option-values.ts';
+import { readIds, readKeyName, readOneOf, readPublicId } from '../args/option-values.ts';
 import { confirm, type Outcome, type Session } from '../args/session.ts';
 import { type Field, fieldJson, fieldTable } from '../output/table.ts';
 import { openAdministration } from '../target/stores.ts';
+
+/** A member has API keys of its own, an operator key has none. */
+const operatorRoles = roles.filter((role) => role !== 'member');
 
 export function addOperators(program: CommandLine): void {
   const operators = program.command('operators').description('who may open the console and the management interface');
@@ -18,6 +23,8 @@ export function addOperators(program: CommandLine): void {
     .command('create')
     .description('make an operator key and print it once')
     .requiresOption('--name <N>', 'who has it; no other active operator has this name', readKeyName)
+    .takesOption('--role <R>', `viewer, editor or owner; left out: owner`, readOneOf(operatorRoles))
+    .takesOption('--workspaces <LIST>', 'ids with commas between them; left out: all', readIds)
     .notes(
       'It opens /v1/manage and the console, and calls no model. Every change that it makes is logged with the name.',
       'The key is stored as a hash only: what is not kept now cannot be shown again.',
@@ -33,10 +40,17 @@ export function addOperators(program: CommandLine): void {
     .does(revoke);
 }
 
-async function create(session: Session, { name }: { readonly name: string }): Promise<Outcome> {
-  const { publicId, text } = await createOperator(await openAdministration(session, { writes: true }), name);
+interface NewOperator {
+  readonly name: string;
+  readonly role?: Role;
+  readonly workspaces?: readonly string[] | 'all';
+}
+
+async function create(session: Session, { name, role = 'owner', workspaces = 'all' }: NewOperator): Promise<Outcome> {
+  const administration = await openAdministration(session, { writes: true });
+  const { publicId, text } = await createOperator(administration, name, { role, workspaces });
   return {
-    json: { name, public_id: publicId, key: text },
+    json: { name, role, workspaces, public_id: publicId, key: text },
     lines: () => [`operator key ${name} (shown once):`, text],
   };
 }
@@ -70,5 +84,12 @@ const operatorFields: readonly Field<OperatorRecord>[] = [
   { member: 'name', title: 'name', isFlexible: true, value: ({ name }) => name },
   { member: 'public_id', title: 'public id', value: ({ publicId }) => publicId },
   { member: 'status', title: 'status', value: ({ status }) => status },
+  { member: 'role', title: 'role', value: ({ role }) => role },
+  {
+    member: 'workspaces',
+    title: 'workspaces',
+    isFlexible: true,
+    value: ({ workspaces }) => (workspaces === 'all' ? workspaces : workspaces.join(', ')),
+  },
   { member: 'created_at', title: 'created', value: ({ createdAtMs }) => new Date(createdAtMs).toISOString() },
 ];

@@ -3,7 +3,7 @@ import * as z from 'zod/mini';
 import { spendLimitResets } from '../../accounting/holds/index.ts';
 import { listOf, tagNameShape, tagsMax, tagValueShape } from '../../protocol/wire/index.ts';
 import { keyNameText } from '../keys/index.ts';
-import { id, instant, matching, notEmpty, usd, usdChange } from './value-forms.ts';
+import { duration, id, instant, matching, notEmpty, usd, usdChange } from './value-forms.ts';
 
 const modelsMax = 256;
 const name = z
@@ -38,6 +38,12 @@ export const keyChangesSchema = z
 
 /** `id` names the addition, as the number of an invoice does. */
 export const creditSchema = z.strictObject({ amount_usd: usdChange, id });
+
+/** `grace`: how long the former key goes on; left out: 24 hours. */
+export const rotationSchema = z.strictObject({
+  grace: z.optional(duration),
+  expires_at: z.optional(z.nullable(instant)),
+});
 
 export const activationSchema = z.strictObject({ revision: id });
 

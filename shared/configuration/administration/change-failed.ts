@@ -6,9 +6,10 @@ import { StoreUnavailable } from '../../storage/store/index.ts';
  * invalid      the change cannot be made of what is stored
  * conflict     the same was changed otherwise, at this moment or under this id
  * insufficient there is not so much credit that is neither spent nor held
+ * forbidden    members may not do it
  * unanswered   the store gave no answer: the change may have been made
  */
-export type ChangeFailure = 'absent' | 'taken' | 'invalid' | 'conflict' | 'insufficient' | 'unanswered';
+export type ChangeFailure = 'absent' | 'taken' | 'invalid' | 'conflict' | 'insufficient' | 'forbidden' | 'unanswered';
 
 /** A change that an operator asked for was not made; nothing was written, unless the store gave no answer. One line. */
 export class ChangeFailed extends Error {

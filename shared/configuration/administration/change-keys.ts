@@ -11,6 +11,8 @@ type Dependencies = Pick<AdministrationDependencies, 'keys' | 'catalogues' | 'wo
 export interface WantedNewKey extends KeyChanges {
   readonly workspace: string;
   readonly name: string;
+  /** Asked with the public id of the new key before it is made: throws where it may not be. */
+  readonly claim?: ((publicId: string) => Promise<void>) | undefined;
 }
 
 export interface NewKey {
@@ -20,10 +22,11 @@ export interface NewKey {
 }
 
 /** Throws ChangeFailed. */
-export async function createKey(deps: Dependencies, wanted: WantedNewKey): Promise<NewKey> {
+export async function createKey(deps: Dependencies, { claim, ...wanted }: WantedNewKey): Promise<NewKey> {
   await readWorkspace(deps, wanted.workspace);
   await checkKeyRules(deps, wanted);
   const { text, publicId, secretSha256 } = newApiKey(deps.randomness);
+  await claim?.(publicId);
   await claimKeyName(deps, { ...wanted, publicId });
   const record = { ...wanted, publicId, secretSha256, status: 'active' } as const;
   await deps.keys.write(record).catch(refuseUnansweredKey('keys', publicId));

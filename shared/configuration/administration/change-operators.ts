@@ -1,6 +1,7 @@
 // Who may open the management interface and the console. Made and revoked by the command line and by a local start alone.
 
 import { collect } from '../../foundation/parallel/index.ts';
+import type { Grant } from '../access/index.ts';
 import { newApiKey, type OperatorRecord } from '../keys/index.ts';
 import { ChangeFailed, refuseUnansweredKey } from './change-failed.ts';
 import type { NewKey } from './change-keys.ts';
@@ -15,14 +16,19 @@ export async function readOperators({ operators }: Pick<Dependencies, 'operators
 }
 
 /** Throws ChangeFailed where another active operator has the name: a log line names who made a change. */
-export async function createOperator(deps: Dependencies, name: string): Promise<NewKey> {
+export async function createOperator(
+  deps: Dependencies,
+  name: string,
+  { role, workspaces }: Grant = { role: 'owner', workspaces: 'all' },
+): Promise<NewKey> {
   const holder = (await readOperators(deps)).find((one) => one.name === name && one.status === 'active');
   if (holder !== undefined) {
     const advice = `give another name, or revoke that one (operators revoke ${holder.publicId})`;
     throw new ChangeFailed('taken', `${name} is the active operator ${holder.publicId}: ${advice}`);
   }
   const { text, publicId, secretSha256 } = newApiKey(deps.randomness);
-  const record = { publicId, name, status: 'active', secretSha256, createdAtMs: deps.clock.nowMs() } as const;
+  const createdAtMs = deps.clock.nowMs();
+  const record = { publicId, name, status: 'active', secretSha256, createdAtMs, role, workspaces } as const;
   await deps.operators.write(record).catch(refuseUnansweredKey('operators', publicId));
   return { publicId, text };
 }

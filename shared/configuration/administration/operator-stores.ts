@@ -5,6 +5,7 @@ import { createCounters } from '../../accounting/holds/index.ts';
 import type { Randomness } from '../../foundation/ids/index.ts';
 import type { Clock } from '../../foundation/time/index.ts';
 import type { Store } from '../../storage/store/index.ts';
+import { type AccessStore, createAccessStore } from '../access/index.ts';
 import { type CatalogueStore, createCatalogueStore } from '../catalogue/index.ts';
 import { createKeyStore, createOperatorStore, type KeyStore, type OperatorStore } from '../keys/index.ts';
 import { createFunctionStore, type FunctionStore } from '../stored-functions/index.ts';
@@ -18,6 +19,7 @@ export interface OperatorStores {
   readonly credit: CreditLedger;
   readonly functionStore: FunctionStore;
   readonly records: CallRecords;
+  readonly access: AccessStore;
 }
 
 export interface AdministrationDependencies extends OperatorStores {
@@ -44,5 +46,6 @@ export function createAdministration({ store, clock, randomness }: Administratio
     credit: createCreditLedger({ store, counters, randomness }),
     functionStore: createFunctionStore(store),
     records: createCallRecords({ store, clock }),
+    access: createAccessStore(store),
   };
 }

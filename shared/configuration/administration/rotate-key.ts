@@ -11,12 +11,16 @@ type Dependencies = Pick<AdministrationDependencies, 'keys' | 'catalogues' | 'cl
 
 export interface Rotation {
   readonly workspace: string;
+  /** Which key, where it is known; left out: the only active one of the name. */
+  readonly publicId?: string | undefined;
   /** Of the key that is replaced; the new one has it too. */
   readonly name: string;
   /** How long the former key goes on. */
   readonly graceMs: number;
   /** Of the new key. Left out: as the former. */
   readonly expiresAtMs?: number | null | undefined;
+  /** Asked with the public id of the new key before it is made: throws where it may not be. */
+  readonly claim?: ((publicId: string) => Promise<void>) | undefined;
 }
 
 export interface RotatedKey extends NewKey {
@@ -37,6 +41,7 @@ export async function rotateKey(deps: Dependencies, rotation: Rotation): Promise
   const { expiresAtMs = former.expiresAtMs } = rotation;
   const { text, publicId, secretSha256 } = newApiKey(randomness);
   const successor = { ...former, expiresAtMs, publicId, secretSha256 };
+  await rotation.claim?.(publicId);
   if ((await keys.claimName(successor, nowMs, former.publicId)) !== publicId) throw atTheSameMoment(rotation);
   // The successor first: a rotation that breaks off takes no key away.
   const counters = carriedSpending((await keys.readItem(former.publicId)) ?? {});
@@ -62,10 +67,11 @@ const atTheSameMoment = ({ workspace, name }: Rotation) =>
 /** Throws ChangeFailed unless one active key has the name. */
 function findOnly(
   records: readonly KeyRecord[],
-  { workspace, name }: Pick<KeyRecord, 'workspace' | 'name'>,
+  { workspace, name, publicId }: Pick<Rotation, 'workspace' | 'name' | 'publicId'>,
   nowMs: number,
 ): KeyRecord {
-  const [holder, ...others] = holdersOf(records, { workspace, name }, nowMs);
+  const holders = holdersOf(records, { workspace, name }, nowMs);
+  const [holder, ...others] = holders.filter((one) => publicId === undefined || one.publicId === publicId);
   if (holder === undefined) {
     const active = records.filter((record) => holdersOf([record], { ...record, workspace }, nowMs).length > 0);
     const names = active.map((record) => record.name).sort();

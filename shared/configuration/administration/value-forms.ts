@@ -2,6 +2,7 @@
 import * as z from 'zod/mini';
 import { idPattern } from '../../foundation/constants/index.ts';
 import { parseUsd } from '../../foundation/money/index.ts';
+import { dayMs, readDuration } from '../../foundation/time/index.ts';
 
 export const matching = (shape: RegExp, form: string) =>
   z.string({ error: `must be ${form}` }).check(z.regex(shape, { error: `must be ${form}` }));
@@ -25,6 +26,16 @@ export const usdChange = z.string({ error: 'must be a text such as "25.00" or "-
 export const instant = z.union([z.iso.datetime({ offset: true }), z.iso.date()], {
   error: 'must be a date that exists, such as 2027-01-01 or 2027-01-01T00:00:00Z',
 });
+
+const durationMaxDays = 366;
+/** As milliseconds. */
+export const duration = z.pipe(
+  matching(/^\d{1,6}[smhdw]$/, 'a length of time such as 15m, 24h or 7d').check(
+    z.refine((text) => lengthOf(text) <= durationMaxDays * dayMs, { error: `must be at most ${durationMaxDays}d` }),
+  ),
+  z.transform((text: string) => lengthOf(text)),
+);
+const lengthOf = (text: string): number => readDuration(text, ['s', 'm', 'h', 'd', 'w']) ?? 0;
 
 /** What stands in a list of a body. */
 export const notEmpty = z.refine((value) => Object.keys(value as object).length > 0, {

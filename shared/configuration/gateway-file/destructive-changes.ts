@@ -25,6 +25,8 @@ function describe(resource: string, { path, from, to }: MemberChange): string[] 
   if (switches.has(path.split('.').at(-1) ?? '') && offValues.has(to)) {
     return [path === 'status' ? `${resource} is ${String(to)}` : `${path} of ${resource} is ${to || 'off'}`];
   }
+  // Who loses a role may be at work.
+  if (resource === 'access') return ['access is replaced: roles that the file does not name end'];
   if (path === 'active' && to === null) return [`active revision ${String(from)} of ${resource}`];
   return [];
 }

@@ -6,6 +6,7 @@ import { parseUsd } from '../../foundation/money/index.ts';
 import { type ConnectionInFile, connectionsPerWorkspaceMax } from '../byok/index.ts';
 import { keyNameText, parseApiKey, type WrittenKey } from '../keys/index.ts';
 import type { WorkspaceChanges } from '../workspaces/index.ts';
+import { accessSection, memberKeys } from './access-schema.ts';
 import { catalogueSections } from './catalogue-schema.ts';
 import {
   freeMembers,
@@ -90,6 +91,7 @@ const workspaceSettings = {
     presets: z.boolean().optional(),
   }).optional(),
   presets: z.array(preset).optional(),
+  member_keys: memberKeys.optional(),
 };
 
 const workspace = mapping('workspaces[]', {
@@ -101,7 +103,11 @@ const workspace = mapping('workspaces[]', {
   functions: z.array(functionSchema).default([]),
 }) satisfies z.ZodType<WorkspaceChanges>;
 
-export const gatewayFileSchema = mapping('', { ...catalogueSections, workspaces: z.array(workspace).default([]) });
+export const gatewayFileSchema = mapping('', {
+  ...catalogueSections,
+  workspaces: z.array(workspace).default([]),
+  access: accessSection,
+});
 
 export type GatewayFile = z.infer<typeof gatewayFileSchema>;
 export type WorkspaceInFile = GatewayFile['workspaces'][number];

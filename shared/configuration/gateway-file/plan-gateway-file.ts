@@ -70,7 +70,7 @@ export async function planGatewayFile(options: ApplyOptions): Promise<GatewayFil
   for (const [index, workspace] of options.file.workspaces.entries()) {
     steps.push(...(await planWorkspace(planning, workspace, ['workspaces', index])));
   }
-  steps.push(...(await planKeySteps(planning)));
+  steps.push(...(await planKeySteps(planning)), ...(await planAccess(planning)));
   const { issues, notes } = planning;
   if (issues.length > 0) throw new GatewayFileRefused(issues.map((issue) => toProblem(issue)));
   const changes = steps.flatMap(({ planned }) => planned);
@@ -107,6 +107,15 @@ function planCatalogue(
     planned: [describe('catalogue', former === undefined ? 'created' : changeOf(members), members)],
     write: async () => [(await catalogues.write((stored) => catalogueOf(file, stored, nowMs), nowMs)).change],
   };
+}
+
+/** A file that has `access` replaces it whole, one without keeps it. */
+async function planAccess({ file: { access: rules }, stores: { access } }: Planning): Promise<Step[]> {
+  if (rules === undefined) return [];
+  const former = await access.read();
+  const members = changedMembers({ access: former }, { access: rules });
+  const change = former.length === 0 && rules.length > 0 ? 'created' : changeOf(members);
+  return [{ planned: [describe('access', change, members)], write: async () => [await access.write(rules)] }];
 }
 
 async function planKeySteps(planning: Planning): Promise<Step[]> {

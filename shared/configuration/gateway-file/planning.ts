@@ -8,7 +8,7 @@ import type { GatewayFile } from './gateway-file.ts';
 import type { Issue, Path } from './problems.ts';
 
 /** A composition has them all. */
-export interface ConfigurationStores extends Pick<OperatorStores, 'catalogues' | 'workspaceStore' | 'keys'> {
+export interface ConfigurationStores extends Pick<OperatorStores, 'catalogues' | 'workspaceStore' | 'keys' | 'access'> {
   readonly credit: Pick<OperatorStores['credit'], 'create'>;
   readonly functionStore: Pick<OperatorStores['functionStore'], 'plan' | 'apply' | 'readContent'>;
   readonly connectionStore: ConnectionStore;

@@ -9,6 +9,7 @@
 //   expires_at_ms, models, spend_limit_reset
 //                         what it may be used for, and until when; null or absent: no such rule
 //   tags                  on each of its calls; null or absent: none
+//   owner                 who made it for themselves; null or absent: an operator made it
 //   replaced_by           public id of the key that a rotation made beside it; null or absent: none
 //
 // Beside them one item per workspace and name (key-names.ts): `name#WORKSPACE#NAME`, with the key that claimed it last.

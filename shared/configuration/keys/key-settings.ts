@@ -58,6 +58,8 @@ const settings = {
     toWritten: (tags): Tags => tags ?? {},
     fromWritten: (tags) => (Object.keys(tags).length === 0 ? null : tags),
   }),
+  /** Of the person who made it for themselves. Null: an operator made it. */
+  owner: plain('owner', undefined, null as string | null),
   /** Public id of the key that took its name in a rotation. Null: none. */
   replacedBy: plain('replaced_by', undefined, null as string | null),
 };

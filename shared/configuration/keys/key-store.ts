@@ -4,6 +4,7 @@ import type { Item, Store } from '../../storage/store/index.ts';
 import { claimName, isNameItem, type NamedKey } from './key-names.ts';
 import { itemOf, type KeyRecord, recordOf, type WantedKey } from './key-record.ts';
 import { attributeOf, settingNames } from './key-settings.ts';
+import { claimSlot, isSlotsItem, type WantedSlot } from './member-slots.ts';
 
 export type KeyWrite = 'created' | 'changed' | 'unchanged';
 
@@ -28,6 +29,8 @@ export interface KeyStore {
    * where that is taken. `from`: the key whose successor this one is.
    */
   claimName(key: NamedKey, nowMs: number, from?: string): Promise<string>;
+  /** Asked before a key is made for a person. False: they have as many as there may be. */
+  claimMemberSlot(wanted: WantedSlot, nowMs: number): Promise<boolean>;
   /** Every key. For the operator, never on a request's path. */
   list(): AsyncIterable<KeyRecord>;
 }
@@ -72,8 +75,9 @@ export function createKeyStore(store: Store): KeyStore {
       return result.kind === 'written' || result.item?.[attributeOf('replacedBy')] === by;
     },
     claimName: (key, nowMs, from) => claimName(store, key, nowMs, from),
+    claimMemberSlot: (wanted, nowMs) => claimSlot(store, wanted, nowMs),
     async *list() {
-      for await (const item of store.scan('keys')) if (!isNameItem(item)) yield recordOf(item);
+      for await (const item of store.scan('keys')) if (!isNameItem(item) && !isSlotsItem(item)) yield recordOf(item);
     },
   };
 }

@@ -5,12 +5,14 @@
 //   name, status   active | revoked
 //   secret_sha256  the secret itself is stored nowhere
 //   created_at_ms
+//   role, workspaces   absent: an owner of all
 import { fail } from '../../errors/index.ts';
 import { equalInConstantTime } from '../../foundation/ids/index.ts';
 import type { Item, Store } from '../../storage/store/index.ts';
+import type { Grant } from '../access/index.ts';
 import type { ApiKey } from './api-key.ts';
 
-export interface OperatorRecord {
+export interface OperatorRecord extends Grant {
   readonly publicId: string;
   readonly name: string;
   readonly status: 'active' | 'revoked';
@@ -43,12 +45,14 @@ export function createOperatorStore(store: Store): OperatorStore {
   };
 }
 
-const itemOf = ({ publicId, name, status, secretSha256, createdAtMs }: OperatorRecord): Item => ({
+const itemOf = ({ publicId, name, status, secretSha256, createdAtMs, role, workspaces }: OperatorRecord): Item => ({
   pk: publicId,
   name,
   status,
   secret_sha256: secretSha256,
   created_at_ms: createdAtMs,
+  role,
+  workspaces,
 });
 
 const recordOf = (item: Item): OperatorRecord => ({
@@ -57,10 +61,12 @@ const recordOf = (item: Item): OperatorRecord => ({
   status: item.status as OperatorRecord['status'],
   secretSha256: item.secret_sha256 as string,
   createdAtMs: Number(item.created_at_ms),
+  role: (item.role as Grant['role'] | undefined) ?? 'owner',
+  workspaces: (item.workspaces as Grant['workspaces'] | undefined) ?? 'all',
 });
 
 const refusal =
-  'This needs an operator key that is active, sent as `Authorization: Bearer <key>` (gw operators create).';
+  'This needs an operator key that is active, sent as `Authorization: Bearer <key>` (gw operators create), or the token of a person who has signed in.';
 
 /** Throws UNAUTHORIZED for a key that is no operator's, or that was revoked. */
 export async function authenticateOperator(

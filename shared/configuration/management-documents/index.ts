@@ -28,6 +28,17 @@ const figures = z.object({
   p95_ms: numberOrNull,
 });
 
+const workspaceNames: z.ZodMiniType<'all' | readonly string[]> = z.union([z.literal('all'), z.array(text)]);
+
+export const sessionDocument = z.object({
+  name: text,
+  is_person: flag.check(z.describe('False: an operator key.')),
+  ends_at: instantOrNull.check(z.describe('When a sign-in ends. Null: an operator key.')),
+  workspaces: z
+    .object({ member: workspaceNames, viewer: workspaceNames, editor: workspaceNames, owner: workspaceNames })
+    .check(z.describe('Where the role, or a higher one, is held.')),
+});
+
 export const overviewDocument = z.object({
   since: instant,
   until: instant,
@@ -85,6 +96,10 @@ export const keyDocument = z.object({
   workspace: text,
   name: text,
   status: z.enum(['active', 'revoked']),
+  state: z
+    .enum(['active', 'ending', 'expired', 'revoked'])
+    .check(z.describe('`ending`: it was rotated, and goes on until `expires_at`.')),
+  owner: textOrNull.check(z.describe('The person who made it for themselves. Null: an operator made it.')),
   rpm: countOrNull,
   spend_limit_usd: textOrNull,
   spend_limit_reset: textOrNull,
@@ -136,6 +151,7 @@ export const functionDocument = z.object({
   ),
 });
 
+export type ManagedSession = z.output<typeof sessionDocument>;
 export type Overview = z.output<typeof overviewDocument>;
 export type ManagedProvider = z.output<typeof providerDocument>;
 export type ManagedModel = z.output<typeof modelDocument>;

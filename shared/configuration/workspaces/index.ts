@@ -1,5 +1,5 @@
 export { applyPreset } from './apply-preset.ts';
 export { mergeWorkspace } from './merge-workspace.ts';
-export type { PresetDocument, WorkspaceChanges, WorkspaceDocument } from './workspace-document.ts';
+export type { MemberKeys, PresetDocument, WorkspaceChanges, WorkspaceDocument } from './workspace-document.ts';
 export { createWorkspaceReader, type WorkspaceReader } from './workspace-reader.ts';
 export { createWorkspaceStore, type WorkspaceStore } from './workspace-store.ts';

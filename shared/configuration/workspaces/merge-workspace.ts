@@ -1,6 +1,12 @@
 // What a gateway file makes of a stored workspace: what it leaves out stays, entries and members alike, and
 // what it writes wins. Pure.
-import type { PresetChanges, PresetDocument, WorkspaceChanges, WorkspaceDocument } from './workspace-document.ts';
+import type {
+  MemberKeys,
+  PresetChanges,
+  PresetDocument,
+  WorkspaceChanges,
+  WorkspaceDocument,
+} from './workspace-document.ts';
 
 const defaults: Omit<WorkspaceDocument, 'id'> = {
   credit_usd: '0',
@@ -15,7 +21,7 @@ const defaults: Omit<WorkspaceDocument, 'id'> = {
 /** Throws an Error for the operator where the changes would take credit shards away. */
 export function mergeWorkspace(former: WorkspaceDocument | undefined, changes: WorkspaceChanges): WorkspaceDocument {
   const base = former ?? { id: changes.id, ...defaults };
-  const { data_policy, features, presets = [], ...settings } = changes;
+  const { data_policy, features, presets = [], member_keys, ...settings } = changes;
   return {
     ...base,
     ...written(settings),
@@ -23,7 +29,26 @@ export function mergeWorkspace(former: WorkspaceDocument | undefined, changes: W
     data_policy: withoutNulls({ ...base.data_policy, ...written(data_policy ?? {}) }),
     features: { ...base.features, ...written(features ?? {}) },
     presets: mergePresets(base.presets, presets),
+    ...(member_keys === undefined ? {} : { member_keys: mergeMemberKeys(base.member_keys, member_keys) }),
   };
+}
+
+const noMemberLimits: Omit<MemberKeys, 'max'> = {
+  rpm: null,
+  concurrency: null,
+  spend_limit_usd: null,
+  spend_limit_reset: null,
+  expires_in: null,
+};
+/** Where a file lets members make keys and says not how many. */
+const memberKeysDefault = 5;
+
+function mergeMemberKeys(
+  stored: WorkspaceDocument['member_keys'],
+  changes: NonNullable<WorkspaceChanges['member_keys']> | null,
+): MemberKeys | null {
+  if (changes === null) return null;
+  return { max: memberKeysDefault, ...noMemberLimits, ...stored, ...written(changes) };
 }
 
 /** The credit is set when a workspace is created, and only then. In fewer shards, credit of the others would be lost. */

@@ -1,5 +1,6 @@
 // A workspace as it is stored, less its keys, connections and functions, which have tables of their own. Member names are
 // those of the gateway file.
+import type { SpendLimitReset } from '../../accounting/holds/index.ts';
 import type { DeclaredPolicy } from '../catalogue/index.ts';
 
 export interface PresetDocument {
@@ -25,6 +26,20 @@ export interface WorkspaceDocument {
   function_concurrency: number | null;
   features: { byok: boolean; presets: boolean };
   presets: PresetDocument[];
+  /** What keys members make for themselves. Left out, null: none. */
+  member_keys?: MemberKeys | null | undefined;
+}
+
+/** At most, for each key of a member; null: no such limit. */
+export interface MemberKeys {
+  /** Keys of one person at once. */
+  max: number;
+  rpm: number | null;
+  concurrency: number | null;
+  spend_limit_usd: string | null;
+  spend_limit_reset: SpendLimitReset | null;
+  /** As in `30d`. */
+  expires_in: string | null;
 }
 
 /** A preset as a gateway file writes it: what is left out stays as it is stored. */
@@ -36,7 +51,10 @@ export interface PresetChanges {
   designated?: string | undefined;
 }
 
-type Settings = Omit<WorkspaceDocument, 'id' | 'credit_shards' | 'data_policy' | 'features' | 'presets'>;
+type Settings = Omit<
+  WorkspaceDocument,
+  'id' | 'credit_shards' | 'data_policy' | 'features' | 'presets' | 'member_keys'
+>;
 
 /** A workspace as a gateway file writes it: what is left out stays as it is stored, or has its default when it is new. */
 export interface WorkspaceChanges extends Partial<{ [Name in keyof Settings]: Settings[Name] | undefined }> {
@@ -46,4 +64,6 @@ export interface WorkspaceChanges extends Partial<{ [Name in keyof Settings]: Se
   data_policy?: { [Name in keyof DeclaredPolicy]: DeclaredPolicy[Name] | null } | undefined;
   features?: { byok?: boolean | undefined; presets?: boolean | undefined } | undefined;
   presets?: readonly PresetChanges[] | undefined;
+  /** Null: members make no keys. What is left out of it has no limit. */
+  member_keys?: { [Name in keyof MemberKeys]?: MemberKeys[Name] | undefined } | null | undefined;
 }

@@ -16,4 +16,8 @@ export const environmentNames = {
   telemetryHeadersSecret: 'GW_TELEMETRY_HEADERS_SECRET',
   /** Base of the URLs that clients call, where the console has another one. */
   gatewayUrl: 'GW_GATEWAY_URL',
+  /** The identity provider with which people sign in to the console, and the client that it knows. Neither is a secret. */
+  signInIssuer: 'GW_SIGN_IN_ISSUER',
+  signInClientId: 'GW_SIGN_IN_CLIENT_ID',
+  signInGroupsClaim: 'GW_SIGN_IN_GROUPS_CLAIM',
 } as const;

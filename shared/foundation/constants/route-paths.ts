@@ -18,6 +18,7 @@ export const routePaths = {
 
 /** Below the first base path: for operator keys. `*`: one part. */
 export const managePaths = {
+  session: '/manage/session',
   overview: '/manage/overview',
   calls: '/manage/calls',
   call: '/manage/calls/*',
@@ -25,6 +26,7 @@ export const managePaths = {
   models: '/manage/models',
   keys: '/manage/keys',
   key: '/manage/keys/*',
+  rotateKey: '/manage/keys/*/rotate',
   workspaces: '/manage/workspaces',
   credits: '/manage/workspaces/*/credits',
   functions: '/manage/functions',

@@ -1,5 +1,6 @@
 export { hasAwsCredentials, readRegion } from './aws-environment.ts';
 export { type Environment, readEnvironment, readVariable } from './environment.ts';
+export { isTrustedUrl, readSignIn, readSignInEnvironment, type SignInSettings } from './sign-in-environment.ts';
 export {
   readPairs,
   readTelemetryEnvironment,

@@ -1,3 +1,4 @@
+export { fetchText } from './fetch-text.ts';
 export {
   ConnectionBroken,
   createOutgoingCalls,

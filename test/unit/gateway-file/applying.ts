@@ -2,6 +2,7 @@
 
 import { createCreditLedger } from '../../../shared/accounting/credit/index.ts';
 import { createCounters } from '../../../shared/accounting/holds/index.ts';
+import { createAccessStore } from '../../../shared/configuration/access/index.ts';
 import { createConnectionStore, createKeyVault, localKeyWrapper } from '../../../shared/configuration/byok/index.ts';
 import { createCatalogueStore } from '../../../shared/configuration/catalogue/index.ts';
 import {
@@ -38,6 +39,7 @@ export const storesOn = (store: Store) => ({
   credit: creditOn(store),
   connectionStore: createConnectionStore(store, vault),
   functionStore: createFunctionStore(store),
+  access: createAccessStore(store),
 });
 
 const optionsFor = (text: string) => ({

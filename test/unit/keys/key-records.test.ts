@@ -26,7 +26,7 @@ describe('at rest', () => {
     const text = createApiKey(systemRandomness);
     const parsed = parseApiKey(text);
     if (parsed === undefined) throw new Error('a created key must parse');
-    const rules = { expiresAtMs: null, models: null, spendLimitReset: null, tags: null, replacedBy: null };
+    const rules = { expiresAtMs: null, models: null, spendLimitReset: null, tags: null, owner: null, replacedBy: null };
     const settings = { workspace: 'w', name: 'ci', status: 'active', rpm: null, spendLimitUsd: null } as const;
     return { text, record: { ...parsed, ...settings, ...rules, ...more } };
   }
@@ -154,6 +154,7 @@ describe('the settings of a key', () => {
     expires_at_ms: nowMs,
     models: ['acme/large-1'],
     tags: { team: 'search' },
+    owner: 'ada@example.com',
     replaced_by: 'abcdefghij012346',
   };
 
@@ -162,7 +163,7 @@ describe('the settings of a key', () => {
   });
 
   it('are in a gateway file what they are in the store', () => {
-    const { replacedBy: _replacedBy, ...settings } = readKeySettings(item);
+    const { replacedBy: _replacedBy, owner: _owner, ...settings } = readKeySettings(item);
     const written = writtenKey(readKeySettings(item));
     expect(written).toEqual({
       name: 'ci',

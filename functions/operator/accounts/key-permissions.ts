@@ -1,0 +1,65 @@
+// Whose keys an operator may make and change: editors those of their workspaces, members their own within `member_keys`.
+import {
+  ChangeFailed,
+  checkWithin,
+  claimMemberSlot,
+  type KeyChanges,
+  memberBounds,
+  readWorkspace,
+  withinBounds,
+} from '../../../shared/configuration/administration/index.ts';
+import type { KeyRecord } from '../../../shared/configuration/keys/index.ts';
+import { fail } from '../../../shared/errors/index.ts';
+import type { OperatorDependencies } from '../dependencies.ts';
+import { noSuchWorkspace, requireRole } from '../request/allowed.ts';
+import type { Operator } from '../request/identify-operator.ts';
+
+export const isOwn = ({ owner, rights }: Operator, key: Pick<KeyRecord, 'owner' | 'workspace'>): boolean =>
+  owner !== undefined && key.owner === owner && rights.holds('member', key.workspace);
+
+interface AllowedNewKey extends KeyChanges {
+  readonly claim?: ((publicId: string) => Promise<void>) | undefined;
+}
+
+/** What the new key may have. Throws not_found or forbidden. */
+export async function allowNewKey(
+  deps: OperatorDependencies,
+  operator: Operator,
+  workspace: string,
+  wanted: KeyChanges,
+): Promise<AllowedNewKey> {
+  requireRole(operator, 'member', workspace, noSuchWorkspace(workspace));
+  if (operator.rights.holds('editor', workspace)) return wanted;
+  const { owner } = operator;
+  if (owner === undefined || !operator.rights.isMember(workspace)) {
+    throw fail('forbidden', {
+      message: `This needs the role editor, or a person with the role member, in ${workspace}.`,
+    });
+  }
+  const bounds = memberBounds(await readWorkspace(deps, workspace), deps.clock.nowMs());
+  const claim = (publicId: string) => claimMemberSlot(deps, { workspace, publicId, owner }, bounds.max);
+  return { ...withinBounds(wanted, bounds), owner, claim };
+}
+
+/** Throws not_found or forbidden. `claim`: for a key that takes the place of this one. */
+export async function allowChange(
+  deps: OperatorDependencies,
+  operator: Operator,
+  key: Pick<KeyRecord, 'workspace' | 'owner' | 'publicId'>,
+  changes: KeyChanges & { readonly status?: KeyRecord['status'] },
+): Promise<Pick<AllowedNewKey, 'claim'>> {
+  const { workspace } = key;
+  if (operator.rights.holds('editor', workspace)) return {};
+  if (!isOwn(operator, key)) {
+    requireRole(operator, 'editor', workspace, `there is no key ${key.publicId}`);
+  }
+  // Revoking is always allowed; any other change is within what a new key may have.
+  const { status, ...settings } = changes;
+  if (status === 'active') throw new ChangeFailed('forbidden', 'a member makes a new key in place of a revoked one');
+  const isRevocation = status === 'revoked' && Object.values(settings).every((value) => value === undefined);
+  if (isRevocation) return {};
+  const bounds = memberBounds(await readWorkspace(deps, workspace), deps.clock.nowMs());
+  checkWithin(settings, bounds);
+  const owner = operator.owner ?? '';
+  return { claim: (publicId) => claimMemberSlot(deps, { workspace, publicId, owner }, bounds.max) };
+}

@@ -1,0 +1,24 @@
+// GET /v1/manage/session: who asks, and what they may do. The page shows no more than this allows; every request is checked anyway.
+import type { Role } from '../../../shared/configuration/access/index.ts';
+import type { ManagedSession } from '../../../shared/configuration/management-documents/index.ts';
+import type { Work } from '../request/manage.ts';
+
+export const showSession: Work = async (_deps, { operator }) => {
+  const { name, rights, owner, signInEndsAtMs } = operator;
+  const workspacesOf = (role: Role) => {
+    const workspaces = rights.workspacesOf(role);
+    return workspaces === 'all' ? workspaces : [...workspaces].sort();
+  };
+  const data: ManagedSession = {
+    name,
+    is_person: owner !== undefined,
+    ends_at: signInEndsAtMs === undefined ? null : new Date(signInEndsAtMs).toISOString(),
+    workspaces: {
+      member: workspacesOf('member'),
+      viewer: workspacesOf('viewer'),
+      editor: workspacesOf('editor'),
+      owner: workspacesOf('owner'),
+    },
+  };
+  return { data };
+};

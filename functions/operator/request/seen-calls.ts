@@ -1,0 +1,43 @@
+// The calls that an operator may see: all of the workspaces that it may read, and of the others those of its own keys.
+import type { CallRecord, CallRecords } from '../../../shared/accounting/call-records/index.ts';
+import { collect } from '../../../shared/foundation/parallel/index.ts';
+import type { OperatorDependencies } from '../dependencies.ts';
+import { mayRead } from './allowed.ts';
+import type { Operator } from './identify-operator.ts';
+
+export interface SeenCalls {
+  readonly workspaces: readonly string[];
+  /** No other call than those that may be seen comes out of it. */
+  readonly records: Pick<CallRecords, 'read' | 'find'>;
+}
+
+/** `workspace`: of this one only. */
+export async function seenCalls(
+  { workspaceStore, keys, records }: Pick<OperatorDependencies, 'workspaceStore' | 'keys' | 'records'>,
+  operator: Operator,
+  workspace?: string,
+): Promise<SeenCalls> {
+  const named = workspace === undefined ? await collect(workspaceStore.list()) : [{ id: workspace }];
+  const workspaces = named.map(({ id }) => id).filter((id) => operator.rights.holds('member', id));
+  const isRead = new Set(workspaces.filter((id) => mayRead(operator, id)));
+  if (isRead.size === workspaces.length) return { workspaces, records };
+  const ownKeys = new Set<string>();
+  for await (const key of keys.list()) if (key.owner === operator.owner) ownKeys.add(key.publicId);
+  return {
+    workspaces,
+    records: filtered(records, (call) => isRead.has(call.workspace) || ownKeys.has(call.keyPublicId)),
+  };
+}
+
+const filtered = (
+  records: Pick<CallRecords, 'read' | 'find'>,
+  isSeen: (call: CallRecord) => boolean,
+): SeenCalls['records'] => ({
+  async *read(...asked) {
+    for await (const call of records.read(...asked)) if (isSeen(call)) yield call;
+  },
+  async find(...asked) {
+    const found = await records.find(...asked);
+    return found !== undefined && isSeen(found) ? found : undefined;
+  },
+});

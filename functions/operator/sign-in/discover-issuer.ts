@@ -1,0 +1,52 @@
+// What an identity provider publishes of itself: OpenID Connect Discovery. Read when it is first needed, and again when it is old.
+import * as z from 'zod/mini';
+import { createReadCache } from '../../../shared/foundation/cache/index.ts';
+import { isTrustedUrl, type SignInSettings } from '../../../shared/foundation/environment/index.ts';
+import { fetchText } from '../../../shared/foundation/outgoing/index.ts';
+import type { Clock } from '../../../shared/foundation/time/index.ts';
+import { rememberFailure } from './remember-failure.ts';
+
+export interface IssuerEndpoints {
+  /** Where the browser goes to sign in. */
+  readonly authorization: string;
+  /** Where the page exchanges the code for a token. */
+  readonly token: string;
+  readonly keys: URL;
+}
+
+const discoveryPath = '/.well-known/openid-configuration';
+/** A page load waits for it. */
+const discoveryTimeoutMs = 2_000;
+const discoveryBytesMax = 256 * 1024;
+const freshMs = 600_000;
+
+const url = z.string().check(z.refine(isTrustedUrl));
+const discoveryDocument = z.object({
+  issuer: z.string(),
+  authorization_endpoint: url,
+  token_endpoint: url,
+  jwks_uri: url,
+});
+
+export interface IssuerDiscovery {
+  /** Rejects with an Error where the provider does not answer, or with a document that cannot be used. */
+  endpoints(): Promise<IssuerEndpoints>;
+}
+
+export function createIssuerDiscovery({ issuer }: SignInSettings, clock: Clock): IssuerDiscovery {
+  const cache = createReadCache<IssuerEndpoints>({ sizeMax: 1, freshMs, clock });
+  return { endpoints: rememberFailure(clock, () => cache.get(issuer, () => discover(issuer, clock))) };
+}
+
+async function discover(issuer: string, clock: Clock): Promise<IssuerEndpoints> {
+  const address = new URL(issuer.replace(/\/$/, '') + discoveryPath);
+  const read = { url: address, timeoutMs: discoveryTimeoutMs, bytesMax: discoveryBytesMax, clock };
+  const document = discoveryDocument.parse(JSON.parse(await fetchText(read)));
+  // A document of another issuer would have its keys believed.
+  if (document.issuer !== issuer) throw new Error('the discovery document names another issuer');
+  return {
+    authorization: document.authorization_endpoint,
+    token: document.token_endpoint,
+    keys: new URL(document.jwks_uri),
+  };
+}

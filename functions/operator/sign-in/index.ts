@@ -1,0 +1,18 @@
+import type { SignInSettings } from '../../../shared/foundation/environment/index.ts';
+import type { Clock } from '../../../shared/foundation/time/index.ts';
+import { createIssuerDiscovery, type IssuerDiscovery } from './discover-issuer.ts';
+import { createTokenVerifier, type TokenVerifier } from './verify-token.ts';
+
+export type { SignInSettings } from '../../../shared/foundation/environment/index.ts';
+export type { IssuerEndpoints } from './discover-issuer.ts';
+
+/** How people sign in, where a stage lets them. */
+export interface SignIn extends IssuerDiscovery, TokenVerifier {
+  readonly settings: SignInSettings;
+}
+
+/** Calls nothing yet. */
+export function createSignIn(settings: SignInSettings, clock: Clock): SignIn {
+  const discovery = createIssuerDiscovery(settings, clock);
+  return { settings, ...discovery, ...createTokenVerifier(settings, discovery, clock) };
+}

@@ -1,0 +1,18 @@
+// A read that failed fails at once for a while: requests without a valid key or token cause such reads, and a provider that
+// hangs would hold as many of them as come.
+import type { Clock } from '../../../shared/foundation/time/index.ts';
+
+const failureFreshMs = 15_000;
+
+export function rememberFailure<Value>(clock: Clock, read: () => Promise<Value>): () => Promise<Value> {
+  let failure: { readonly error: unknown; readonly atMs: number } | undefined;
+  return async () => {
+    if (failure !== undefined && clock.nowMs() - failure.atMs < failureFreshMs) throw failure.error;
+    try {
+      return await read();
+    } catch (error) {
+      failure = { error, atMs: clock.nowMs() };
+      throw error;
+    }
+  };
+}

@@ -1,0 +1,475 @@
+// Who may do what on the management interface: every route for every role, people's own keys, and tokens that prove nothing.
+import { generateKeyPair, SignJWT } from 'jose';
+import { afterAll, beforeAll, describe, expect, it } from '#jest';
+import { manageRoutes } from '../../functions/operator/routes.ts';
+import { newKey, promptFunction } from '../support/gateway-file.ts';
+import { type Harness, hello, startHarness } from '../support/harness.ts';
+import {
+  clientId,
+  discoveryPath,
+  type IdentityProvider,
+  keysPath,
+  startIdentityProvider,
+} from '../support/identity-provider.ts';
+import { asOperator, type Operator, operatorOf } from '../support/operator-requests.ts';
+import { startRealProvider } from '../support/real-identity-provider.ts';
+import { type GatewayServer, serveGateway, testGateway } from '../support/serve-gateway.ts';
+
+const teamKey = newKey();
+const otherKey = newKey();
+const memberKeys = { max: 2, rpm: 60, spend_limit_usd: '5', spend_limit_reset: 'monthly', expires_in: '30d' };
+let provider: IdentityProvider;
+let gateway: Harness;
+let server: GatewayServer;
+
+beforeAll(async () => {
+  provider = await startIdentityProvider();
+  const label = { functions: [promptFunction('label', 'acme/echo')] };
+  gateway = await startHarness({
+    models: { 'acme/echo': [{ provider: 'acme', upstream: 'echo' }] },
+    workspace: { ...label, member_keys: memberKeys },
+    moreWorkspaces: [
+      { id: 'other', credit_usd: '1', keys: [{ name: 'theirs', key: otherKey }], ...label },
+      { id: 'closed', credit_usd: '1', keys: [{ name: 'spare', key: teamKey }] },
+    ],
+    access: [
+      { email: 'Vera@example.com', role: 'viewer', workspaces: ['team'] },
+      { group: 'editors', role: 'editor', workspaces: ['team'] },
+      { group: 'owners', role: 'owner', workspaces: ['team'] },
+      { group: 'all-editors', role: 'editor', workspaces: 'all' },
+      { group: 'admins', role: 'owner', workspaces: 'all' },
+      { group: 'staff', role: 'member', workspaces: ['team', 'closed'] },
+    ],
+  });
+  const signIn = { issuer: provider.issuer, clientId, groupsClaim: 'groups' };
+  server = await serveGateway(gateway.composition, testGateway(gateway.composition, signIn));
+  await (await gateway.post(hello('acme/echo'))).text();
+  await (await gateway.post(hello('acme/echo'), { authorization: `Bearer ${otherKey}` })).text();
+  await gateway.settled();
+});
+afterAll(async () => {
+  await server.close();
+  await gateway.stop();
+  await provider.stop();
+});
+
+const person = async (claims: Record<string, unknown>): Promise<Operator> =>
+  asOperator({ url: server.url }, await provider.token({ sub: `subject of ${JSON.stringify(claims)}`, ...claims }));
+const people = {
+  nobody: { email: 'eve@example.com' },
+  member: { email: 'mia@example.com', groups: ['staff'] },
+  viewer: { email: 'vera@EXAMPLE.com' },
+  editor: { email: 'ed@example.com', groups: ['editors'] },
+  owner: { email: 'olga@example.com', groups: ['owners', 'other-group'] },
+  allEditor: { email: 'al@example.com', groups: ['all-editors'] },
+  admin: { email: 'ada@example.com', groups: ['admins'] },
+} as const;
+type Who = keyof typeof people;
+
+/** Status by who asks; `-` where the request before made another answer impossible. In the order of `people`. */
+const routeTable: Readonly<
+  Record<string, { readonly of?: string; readonly body?: object; readonly statuses: string }>
+> = {
+  'GET /manage/session': { statuses: '403 200 200 200 200 200 200' },
+  'GET /manage/overview': { statuses: '403 200 200 200 200 200 200' },
+  'GET /manage/calls': { statuses: '403 200 200 200 200 200 200' },
+  'GET /manage/calls/*': { statuses: '403 404 200 200 200 200 200' },
+  'GET /manage/providers': { statuses: '403 403 200 200 200 200 200' },
+  'GET /manage/models': { statuses: '403 403 200 200 200 200 200' },
+  'GET /manage/keys': { statuses: '403 200 200 200 200 200 200' },
+  'POST /manage/keys': { body: { workspace: 'team', name: 'NAME' }, statuses: '403 200 403 200 200 200 200' },
+  'PATCH /manage/keys/*': { body: { rpm: 5 }, statuses: '403 404 403 200 200 200 200' },
+  'POST /manage/keys/*/rotate': { body: { grace: '1h' }, statuses: '403 404 403 200 200 200 200' },
+  'GET /manage/workspaces': { statuses: '403 403 200 200 200 200 200' },
+  'POST /manage/workspaces/*/credits': { body: { amount_usd: '1', id: 'i' }, statuses: '403 403 403 403 200 403 200' },
+  'GET /manage/functions': { statuses: '403 403 200 200 200 200 200' },
+  'POST /manage/functions/*/*/enable': { statuses: '403 403 403 200 200 200 200' },
+  'POST /manage/functions/*/*/disable': { statuses: '403 403 403 200 200 200 200' },
+  'POST /manage/functions/*/*/activate': { body: { revision: 'r1' }, statuses: '403 403 403 200 200 200 200' },
+};
+
+let made = 0;
+/** The path of a route with something that is there in place of each `*`. */
+async function pathOf(path: string, workspace = 'team'): Promise<string> {
+  let parts: (string | undefined)[] = [workspace, 'label'];
+  if (path.startsWith('/manage/calls')) parts = [(await gateway.records(workspace))[0]?.executionId];
+  if (path.startsWith('/manage/keys/')) {
+    made += 1;
+    const { body } = await (await operatorOfAll()).send('POST', '/keys', { workspace, name: `number ${made}` });
+    parts = [body.data.public_id];
+  }
+  return path.slice('/manage'.length).replaceAll('*', () => String(parts.shift()));
+}
+let everything: Promise<Operator> | undefined;
+const operatorOfAll = () => (everything ??= operatorOf(gateway, 'everything'));
+
+describe('every route of the management interface', () => {
+  const routes = manageRoutes.map(({ method, path }) => `${method} ${path}`);
+
+  it('stands in this table', () => {
+    expect(Object.keys(routeTable).toSorted()).toEqual(routes.toSorted());
+  });
+
+  it.each(routes)('answers each role as the table says: %s', async (route) => {
+    const [method = '', path = ''] = route.split(' ');
+    const { body, statuses = '' } = routeTable[route] ?? {};
+    const found: string[] = [];
+    for (const who of Object.keys(people) as Who[]) {
+      const sent = body && JSON.parse(JSON.stringify(body).replace('NAME', who));
+      const target = await pathOf(path);
+      const { status, body: answer } = await (await person(people[who])).send(method, target, sent);
+      if (status === 403)
+        expect(answer).toMatchObject({ error: 'forbidden', message: expect.stringMatching(/role|access|member/) });
+      found.push(String(status));
+    }
+    expect(found.join(' ')).toBe(statuses);
+  });
+
+  it.each(routes.filter((route) => route.includes('*')))(
+    'is answered for a workspace that is not theirs as for one that does not exist: %s',
+    async (route) => {
+      const [method = '', path = ''] = route.split(' ');
+      const { body } = routeTable[route] ?? {};
+      const owner = await person(people.owner);
+      const [theirs, none] = [
+        await pathOf(path, 'other'),
+        (await pathOf(path)).replace(/team|[^/]+(?=$|\/rotate)/, 'none'),
+      ];
+      const answers = await Promise.all([theirs, none].map((target) => owner.send(method, target, body)));
+      expect(answers.map(({ status, body: { error } }) => [status, error])).toEqual([
+        [404, 'not_found'],
+        [404, 'not_found'],
+      ]);
+    },
+  );
+
+  it('shows nothing of other workspaces in lists, sums and filters', async () => {
+    const owner = await person(people.owner);
+    const lists = [
+      '/calls',
+      '/calls?workspace=other',
+      '/keys',
+      '/keys?workspace=other',
+      '/workspaces',
+      '/functions',
+      '/overview',
+    ];
+    for (const path of lists) {
+      const { status, body } = await owner.get(path);
+      expect([path, status]).toEqual([path, 200]);
+      expect(JSON.stringify(body)).not.toMatch(/other|theirs/);
+    }
+    expect((await owner.get('/overview')).body.data.totals.calls).toBe(1);
+    expect((await (await person(people.admin)).get('/overview')).body.data.totals.calls).toBe(2);
+  });
+
+  it('gives an operator key the role and workspaces that it was made with', async () => {
+    const viewer = await operatorOf(gateway, 'viewer of other', { role: 'viewer', workspaces: ['other'] });
+    const shown = (await viewer.get('/keys')).body.data as { name: string; workspace: string }[];
+    expect(shown.map(({ name }) => name)).toContain('theirs');
+    expect(new Set(shown.map(({ workspace }) => workspace))).toEqual(new Set(['other']));
+    expect((await viewer.send('POST', '/keys', { workspace: 'other', name: 'more' })).status).toBe(403);
+    expect((await viewer.send('POST', '/keys', { workspace: 'team', name: 'more' })).status).toBe(404);
+  });
+});
+
+describe('keys of a member', () => {
+  it('are made within what the workspace allows, are seen by their owner, and no more than may be at once', async () => {
+    const mia = await person({ email: 'Mia.Two@example.com', groups: ['staff'] });
+    const made = await mia.send('POST', '/keys', { workspace: 'team', name: 'laptop', rpm: 10 });
+    expect(made.body.data).toMatchObject({
+      rpm: 10,
+      spend_limit_usd: '5',
+      spend_limit_reset: 'monthly',
+      owner: 'mia.two@example.com',
+      state: 'active',
+    });
+    const tooMuch = [
+      { rpm: 61 },
+      { rpm: null },
+      { spend_limit_usd: '5.01' },
+      { spend_limit_reset: 'daily' },
+      { expires_at: '2099-01-01' },
+    ];
+    for (const wanted of tooMuch) {
+      const refused = await mia.send('POST', '/keys', { workspace: 'team', name: 'large', ...wanted });
+      expect([wanted, refused.status, refused.body.error]).toEqual([wanted, 403, 'forbidden']);
+      const [member = ''] = Object.keys(wanted);
+      expect(refused.body.message).toContain(member);
+    }
+    const together = await Promise.all(
+      ['a', 'b', 'c', 'd'].map((name) => mia.send('POST', '/keys', { workspace: 'team', name })),
+    );
+    const statuses = together.map(({ status }) => status).toSorted();
+    expect(statuses[0]).toBe(200);
+    expect(statuses.filter((status) => status === 200)).toHaveLength(1);
+    const shown = (await mia.get('/keys')).body.data;
+    expect(shown).toHaveLength(2);
+    expect(shown.every(({ owner }: { owner: string }) => owner === 'mia.two@example.com')).toBe(true);
+    // Its own calls and spending, and nobody else's.
+    const call = { authorization: `Bearer ${made.body.data.key}` };
+    await (await gateway.post(hello('acme/echo'), call)).text();
+    await gateway.settled();
+    expect((await mia.get('/calls')).body.data).toHaveLength(1);
+    expect((await mia.get('/overview')).body.data.totals.calls).toBe(1);
+    // An ending key counts: a rotation needs a place of its own.
+    const { public_id: id } = made.body.data;
+    expect((await mia.send('POST', `/keys/${id}/rotate`, { grace: '1h' })).status).toBe(403);
+    const [spare] = shown.filter(({ public_id: one }: { public_id: string }) => one !== id);
+    expect((await mia.send('PATCH', `/keys/${spare.public_id}`, { status: 'revoked' })).body.data.state).toBe(
+      'revoked',
+    );
+    expect((await mia.send('PATCH', `/keys/${spare.public_id}`, { status: 'active' })).status).toBe(403);
+    const rotated = await mia.send('POST', `/keys/${id}/rotate`, { grace: '1h' });
+    expect(rotated.body.data).toMatchObject({ name: 'laptop', state: 'active', owner: 'mia.two@example.com' });
+    const states = (await mia.get('/keys')).body.data.map(({ state }: { state: string }) => state).toSorted();
+    expect(states).toEqual(['active', 'ending', 'revoked']);
+  });
+
+  it('are made by no member where the workspace does not say so, and by none without an e-mail in the name of another', async () => {
+    const mia = await person(people.member);
+    expect((await mia.send('POST', '/keys', { workspace: 'closed', name: 'n' })).body).toMatchObject({
+      error: 'forbidden',
+      message: expect.stringContaining('member_keys'),
+    });
+    const claimed = await person({
+      sub: 'mia.two@example.com',
+      email: 'mia.two@example.com',
+      email_verified: false,
+      groups: ['staff'],
+    });
+    expect((await claimed.get('/keys')).body.data).toEqual([]);
+    const unverified = await person({ email: 'vera@example.com', email_verified: false });
+    expect((await unverified.get('/session')).body).toMatchObject({
+      error: 'forbidden',
+      message: expect.stringContaining('verified'),
+    });
+  });
+
+  it('names the person in the log line of a change', async () => {
+    const at = gateway.logLines.length;
+    await (await person(people.editor)).send('POST', '/keys', { workspace: 'team', name: 'named' });
+    await server.settled();
+    const lines = gateway.logLines.slice(at).map((line) => JSON.parse(line) as object);
+    expect(lines).toContainEqual(expect.objectContaining({ operator_name: 'ed@example.com', change: 'key created' }));
+  });
+});
+
+describe('roles', () => {
+  it('change with the next request, and a file without access keeps them', async () => {
+    const late = await person({ email: 'late@example.com' });
+    expect((await late.get('/session')).status).toBe(403);
+    const rules = await gateway.composition.access.read();
+    await gateway.composition.access.write([
+      ...rules,
+      { email: 'late@example.com', role: 'owner', workspaces: ['team'] },
+    ]);
+    expect((await late.get('/session')).body.data.workspaces).toEqual({
+      member: ['team'],
+      viewer: ['team'],
+      editor: ['team'],
+      owner: ['team'],
+    });
+    await gateway.composition.access.write(rules);
+    expect((await late.get('/session')).status).toBe(403);
+  });
+});
+
+describe('a token that proves nothing', () => {
+  const forged = async (
+    claims: Record<string, unknown>,
+    header: { alg: string; kid?: string; jku?: string },
+    key?: Uint8Array,
+  ) => {
+    const { privateKey } = await generateKeyPair(header.alg === 'RS256' ? 'RS256' : 'ES256');
+    const nowSeconds = Math.floor(Date.now() / 1_000);
+    return new SignJWT({
+      iss: provider.issuer,
+      aud: clientId,
+      sub: 's',
+      iat: nowSeconds,
+      exp: nowSeconds + 60,
+      groups: ['admins'],
+      ...claims,
+    })
+      .setProtectedHeader({ kid: 'k1', ...header })
+      .sign(key ?? privateKey);
+  };
+  const encoded = (value: object) => Buffer.from(JSON.stringify(value)).toString('base64url');
+  const admin = { sub: 's', groups: ['admins'] };
+  const cases: readonly (readonly [string, () => Promise<string>])[] = [
+    ['of another issuer', () => provider.token({ ...admin, iss: 'https://issuer.example' })],
+    ['for another client', () => provider.token({ ...admin, aud: 'other-client' })],
+    [
+      'for several clients, made for another one',
+      () => provider.token({ ...admin, aud: [clientId, 'other'], azp: 'other' }),
+    ],
+    ['that has ended', () => provider.token({ ...admin, exp: 1_700_000_000 })],
+    ['that begins later', () => provider.token({ ...admin, nbf: 4_000_000_000 })],
+    ['without an end', () => provider.token({ ...admin, exp: undefined as unknown as number })],
+    ['without a subject', () => provider.token({ groups: ['admins'] })],
+    ['signed by a key that the issuer has not published', () => forged({}, { alg: 'ES256' })],
+    ['signed by another kind of key under a published name', () => forged({}, { alg: 'RS256' })],
+    [
+      'signed by a shared secret',
+      () => forged({}, { alg: 'HS256' }, new TextEncoder().encode('a secret that is long enough for it')),
+    ],
+    [
+      'that names the place of its own key',
+      () => forged({}, { alg: 'ES256', jku: 'https://keys.example', kid: 'mine' }),
+    ],
+    [
+      'without a signature',
+      async () => `${encoded({ alg: 'none' })}.${encoded({ iss: provider.issuer, aud: clientId, ...admin })}.AA`,
+    ],
+    ['of another type than a token', async () => `${encoded({})}.${encoded({})}.AA`],
+  ];
+
+  it.each(cases)('is refused: %s', async (_what, make) => {
+    const eve = asOperator({ url: server.url }, await make());
+    const { status, body } = await eve.get('/session');
+    expect([status, body.error]).toEqual([401, 'UNAUTHORIZED']);
+    expect(JSON.stringify(body)).not.toMatch(/admins|kid|jose/i);
+  });
+
+  it('opens no other path: an identity token is no API key', async () => {
+    const token = await provider.token({ ...admin });
+    const { origin } = new URL(server.url);
+    for (const path of ['/v1/models', '/v1/key', '/openai/v1/models']) {
+      expect((await fetch(origin + path, { headers: { authorization: `Bearer ${token}` } })).status).toBe(401);
+    }
+  });
+});
+
+describe('a certified provider', () => {
+  it('signs people in with the code flow and PKCE: the token opens what their groups allow, and nothing once it is changed', async () => {
+    const real = await startRealProvider(['editors']);
+    const settings = { issuer: real.issuer, clientId, groupsClaim: 'groups' };
+    const other = await serveGateway(gateway.composition, testGateway(gateway.composition, settings));
+    try {
+      const token = await real.signIn('rita@example.com', 'n-1');
+      const { status, body } = await asOperator({ url: other.url }, token).get('/session');
+      expect([status, body.data]).toEqual([
+        200,
+        {
+          name: 'rita@example.com',
+          is_person: true,
+          ends_at: expect.stringMatching(/^20/),
+          workspaces: { member: ['team'], viewer: ['team'], editor: ['team'], owner: [] },
+        },
+      ]);
+      const [head = '', claims = '', signature = ''] = token.split('.');
+      const changed = JSON.parse(Buffer.from(claims, 'base64url').toString());
+      const forgedClaims = Buffer.from(JSON.stringify({ ...changed, groups: ['admins'] })).toString('base64url');
+      const forgedToken = [head, forgedClaims, signature].join('.');
+      expect((await asOperator({ url: other.url }, forgedToken).get('/session')).status).toBe(401);
+      expect(changed.nonce).toBe('n-1');
+    } finally {
+      await other.close();
+      await real.stop();
+    }
+  });
+});
+
+describe('an identity provider that fails', () => {
+  const signInOf = (issuer: string) => ({ issuer, clientId, groupsClaim: 'groups' });
+  async function withProvider(
+    change: (one: IdentityProvider) => void,
+    work: (url: string, one: IdentityProvider) => Promise<void>,
+  ) {
+    const one = await startIdentityProvider();
+    change(one);
+    const other = await serveGateway(gateway.composition, testGateway(gateway.composition, signInOf(one.issuer)));
+    try {
+      await work(other.url, one);
+    } finally {
+      await other.close();
+      await one.stop();
+    }
+  }
+
+  const failures: readonly (readonly [string, (one: IdentityProvider) => void])[] = [
+    [
+      'publishes a key set of 20 MB',
+      (one) => one.replaced.set(keysPath, JSON.stringify({ keys: [], pad: 'x'.repeat(20_000_000) })),
+    ],
+    ['never answers for its keys', (one) => one.replaced.set(keysPath, 'hang')],
+    ['publishes no key set', (one) => one.replaced.set(keysPath, '<html>')],
+    ['never answers for its discovery', (one) => one.replaced.set(discoveryPath, 'hang')],
+    [
+      'names another issuer',
+      (one) =>
+        one.replaced.set(
+          discoveryPath,
+          JSON.stringify({
+            issuer: 'https://other.example',
+            authorization_endpoint: 'https://other.example',
+            token_endpoint: 'https://other.example',
+            jwks_uri: 'https://other.example',
+          }),
+        ),
+    ],
+    [
+      'has endpoints that are not encrypted',
+      (one) =>
+        one.replaced.set(
+          discoveryPath,
+          JSON.stringify({
+            issuer: one.issuer,
+            authorization_endpoint: 'http://a.example',
+            token_endpoint: 'http://a.example',
+            jwks_uri: 'http://a.example',
+          }),
+        ),
+    ],
+  ];
+
+  it.each(failures)(
+    'makes 503 of a token, asks it once, and leaves operator keys alone: it %s',
+    async (_what, change) => {
+      await withProvider(change, async (url, one) => {
+        const token = await one.token({ sub: 's', groups: ['admins'] });
+        for (const tried of [1, 2]) {
+          const { status, body } = await asOperator({ url }, token).get('/session');
+          expect([tried, status, body.error]).toEqual([tried, 503, 'RATE_LIMITER_UNAVAILABLE']);
+        }
+        expect(one.requests.length).toBeLessThanOrEqual(2);
+        const { key } = await operatorOfAll();
+        expect((await asOperator({ url }, key).get('/session')).status).toBe(200);
+      });
+    },
+  );
+
+  it('serves the page without it: its settings say that it does not answer, and its policy names no other place', async () => {
+    await withProvider(
+      (one) => one.replaced.set(discoveryPath, 'no JSON'),
+      async (url, one) => {
+        const settings = await fetch(`${new URL(url).origin}/console/settings.json`);
+        expect(await settings.json()).toMatchObject({ sign_in: { issuer: one.issuer, authorization_endpoint: null } });
+        expect(settings.headers.get('content-security-policy')).toContain("connect-src 'self';");
+      },
+    );
+  });
+});
+
+describe('the page where people sign in', () => {
+  it('knows where, and may call the provider’s token endpoint and nothing else', async () => {
+    const origin = new URL(server.url).origin;
+    const settings = await fetch(`${origin}/console/settings.json`);
+    expect(await settings.json()).toEqual({
+      gateway_url: null,
+      sign_in: {
+        issuer: provider.issuer,
+        client_id: clientId,
+        authorization_endpoint: `${provider.issuer}/authorize`,
+        token_endpoint: `${provider.issuer}/token`,
+      },
+    });
+    for (const path of ['/console', '/console/settings.json']) {
+      const policy = (await fetch(origin + path)).headers.get('content-security-policy') ?? '';
+      expect(policy.split('; ').find((part) => part.startsWith('connect-src'))).toBe(
+        `connect-src 'self' ${provider.issuer}`,
+      );
+    }
+  });
+});
