@@ -21,7 +21,7 @@ import { Dashboard } from './constructs/dashboard.ts';
 import { DistributionWatch } from './constructs/distribution-watch.ts';
 import { Edge } from './constructs/edge.ts';
 import { countFailedSettlements, countServerErrors, functionUrlErrors } from './constructs/gateway-metrics.ts';
-import { createOperatorFunction, type OperatorFunction } from './constructs/operator-function.ts';
+import { createOperatorFunction, type OperatorFunction, signInEnvironment } from './constructs/operator-function.ts';
 import { OriginSecret } from './constructs/origin-secret.ts';
 import { chatTableActions } from './constructs/table-actions.ts';
 import { webCompute } from './constructs/web-compute.ts';
@@ -66,7 +66,10 @@ export class ApiStack extends Stack {
     const compute = createCompute(this, { stage, settings, bundlesRoot, dataStack, commonAccess, chatAccess });
     // Without a distribution the console has a URL of its own, and its page must be told where clients call.
     const gatewayUrl = settings.edge === 'none' ? { [environmentNames.gatewayUrl]: compute.url } : {};
-    const consoleAccess = mergeAccess(commonAccess, { statements: [], environment: gatewayUrl });
+    const consoleAccess = mergeAccess(commonAccess, {
+      statements: [],
+      environment: { ...gatewayUrl, ...signInEnvironment(settings) },
+    });
     const operator =
       settings.console === true
         ? createOperatorFunction(this, { stage, settings, bundlesRoot, commonAccess: consoleAccess })
@@ -78,7 +81,7 @@ export class ApiStack extends Stack {
     new CfnOutput(this, 'OpenAiBaseUrl', { value: `${url}openai/v1`, description: "For OpenAI's SDKs and frameworks" });
     if (operator !== undefined) {
       const own = edge === undefined ? operator.url : url;
-      new CfnOutput(this, 'ConsoleUrl', { value: `${own}console`, description: 'For operator keys' });
+      new CfnOutput(this, 'ConsoleUrl', { value: `${own}console`, description: 'For operators' });
     }
     if (originSecret !== undefined) {
       // For `npm run smoke`: the functions must refuse who calls this URL without the secret.

@@ -8,6 +8,7 @@ import {
   oneOf,
   retentionDays,
   shapes,
+  signIn,
   stageShape,
   switchedOn,
   telemetry,
@@ -133,11 +134,17 @@ const members = z.strictObject({
   dashboard: switchedOn(),
   /** The console at `/console`, and `/v1/manage` for operator keys: one more function. Left out: false. */
   console: switchedOn().optional(),
+  /**
+   * The identity provider with which people sign in to the console, as a public client without a secret. What they may do stands
+   * in `access` of the gateway file. Null or left out: operator keys alone open the console.
+   */
+  sign_in: signIn.nullish(),
 });
 
 /** Members that only make sense with another one. */
 const rules: ReadonlyArray<[member: string, isBroken: (settings: StageSettings) => boolean, text: string]> = [
   ['compute', ({ compute, experimental }) => compute === 'web' && !experimental, "'web' needs experimental: true"],
+  ['sign_in', ({ sign_in, console }) => Boolean(sign_in) && console !== true, 'needs console: true'],
   ['customDomain', ({ customDomain, edge }) => customDomain !== null && edge === 'none', "needs edge: 'cloudfront'"],
   ['webAclArn', ({ webAclArn, edge }) => webAclArn !== null && edge === 'none', "needs edge: 'cloudfront'"],
   [

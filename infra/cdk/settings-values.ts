@@ -43,6 +43,15 @@ const sampleRatio = z
   .max(1, must('a number from 0 to 1'))
   .optional();
 
+/** None of it is a secret. */
+export const signIn = z.strictObject({
+  /** As the provider writes it in its tokens, to the slash at its end. */
+  issuer: text(shapes.endpoint, 'an https URL without credentials and query'),
+  client_id: text(/^[\x21-\x7e]{1,256}$/, 'the id of a client'),
+  /** The claim of the token that lists groups. Left out: groups. */
+  groups_claim: text(/^[\x21-\x7e]{1,256}$/, 'the name of a claim').optional(),
+});
+
 /** By what is written, so that a mistake is named in the form that was meant. */
 export const telemetry = z.discriminatedUnion(
   'cloudwatch',

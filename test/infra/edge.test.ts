@@ -201,3 +201,27 @@ describe('a distribution with names and a web ACL of the operator’s', () => {
     expect(excuses).not.toMatch(/AwsSolutions-CFR[24]/);
   });
 });
+
+describe('a stage where people sign in', () => {
+  const sign_in = { issuer: 'https://idp.example/realms/gw', client_id: 'console', groups_claim: 'roles' };
+
+  it('tells the function of the console with whom, and no other function', () => {
+    const { api } = synthesizeStage('dev', { console: true, sign_in });
+    const variables = resourcesOf(api, 'AWS::Lambda::Function').map(({ Properties }) => {
+      const { Environment, Description } = Properties as {
+        readonly Description?: unknown;
+        readonly Environment?: { readonly Variables: Readonly<Record<string, unknown>> };
+      };
+      const names = Object.entries(Environment?.Variables ?? {}).filter(([name]) => name.startsWith('GW_SIGN_IN_'));
+      return [JSON.stringify(Description ?? '').includes('/console'), Object.fromEntries(names)] as const;
+    });
+    expect(variables.filter(([isConsole]) => isConsole).map(([, own]) => own)).toEqual([
+      {
+        GW_SIGN_IN_ISSUER: sign_in.issuer,
+        GW_SIGN_IN_CLIENT_ID: sign_in.client_id,
+        GW_SIGN_IN_GROUPS_CLAIM: sign_in.groups_claim,
+      },
+    ]);
+    expect(variables.filter(([isConsole]) => !isConsole).flatMap(([, own]) => Object.keys(own))).toEqual([]);
+  });
+});

@@ -5,7 +5,7 @@ import { CfnOutput, RemovalPolicy } from 'aws-cdk-lib';
 import { InvokeMode, type Function as LambdaFunction } from 'aws-cdk-lib/aws-lambda';
 import type { LogGroup } from 'aws-cdk-lib/aws-logs';
 import type { Construct } from 'constructs';
-import { brand, callTimes } from '../../../shared/foundation/constants/index.ts';
+import { brand, callTimes, environmentNames } from '../../../shared/foundation/constants/index.ts';
 import { operatorConcurrency, type StageSettings } from '../settings-schema.ts';
 import { type Access, tableAccess } from './access.ts';
 import { originOf } from './compute.ts';
@@ -29,6 +29,16 @@ const operatorLogs = ({ removal, logRetentionDays }: StageSettings): { readonly 
         },
       }
     : {};
+
+/** With which identity provider people sign in, where they do. */
+export const signInEnvironment = ({ sign_in: signIn }: StageSettings): Readonly<Record<string, string>> =>
+  signIn === undefined || signIn === null
+    ? {}
+    : {
+        [environmentNames.signInIssuer]: signIn.issuer,
+        [environmentNames.signInClientId]: signIn.client_id,
+        ...(signIn.groups_claim === undefined ? {} : { [environmentNames.signInGroupsClaim]: signIn.groups_claim }),
+      };
 
 export interface OperatorFunctionProps {
   readonly stage: string;
