@@ -1,9 +1,9 @@
 // The values that the stages of a call hand on, each bigger than the one before. Types only.
 import type { CreditHold } from '../../shared/accounting/credit/index.ts';
 import type { Counter, Hold, KeyHold } from '../../shared/accounting/holds/index.ts';
-import type { StoredResult } from '../../shared/accounting/idempotency/index.ts';
+import type { Fingerprint, StoredResult } from '../../shared/accounting/idempotency/index.ts';
 import type { Permit } from '../../shared/accounting/limits/index.ts';
-import type { CachedAnswer } from '../../shared/accounting/response-cache/index.ts';
+import type { CachedAnswer, CacheKey } from '../../shared/accounting/response-cache/index.ts';
 import type { Connection } from '../../shared/configuration/byok/index.ts';
 import type { Candidate, Catalogue } from '../../shared/configuration/catalogue/index.ts';
 import type { ApiKey } from '../../shared/configuration/keys/index.ts';
@@ -43,7 +43,7 @@ export interface Call {
   readonly tags: Tags;
   readonly passedOn: PassedOn;
   /** SHA-256 of everything a retry must repeat. Computed on first use. */
-  readonly fingerprint: () => string;
+  readonly fingerprint: () => Fingerprint;
   /** Of a function call: what is wrong with its form. A fault of the body wins over it. */
   readonly aliasFault: GatewayError | undefined;
   readonly arrivedAtMs: number;
@@ -138,7 +138,7 @@ export interface BudgetHold extends Hold {
 export interface CacheUse {
   readonly outcome: 'MISS' | 'BYPASS' | 'REFRESH';
   /** Undefined: nothing may be stored. */
-  readonly store: { readonly keyOf: (modelId: string) => string; readonly ttlSeconds: number } | undefined;
+  readonly store: { readonly keyOf: (modelId: string) => CacheKey; readonly ttlSeconds: number } | undefined;
 }
 
 /** The Idempotency-Key and the span id that a call has reserved: they end once, with a stored answer or a release. */
@@ -193,10 +193,16 @@ export type ReadyAnswer =
   | {
       readonly kind: 'cached';
       readonly answer: CachedAnswer;
+      readonly content: ReadCachedContent;
       readonly call: RoutedCall;
       readonly owner: string;
       readonly names: CallNames;
     };
+
+/** What an answer from the cache holds, as the interface of its client reads it. */
+export type ReadCachedContent =
+  | { readonly kind: 'json'; readonly answer: JsonAnswer }
+  | { readonly kind: 'stream'; readonly events: readonly AnswerEvent[] };
 
 /** All that the provider loop knows of a call, of a plain one or of a function's step. */
 export interface ModelCall {

@@ -3,6 +3,7 @@ import { leaseMs } from '../../shared/foundation/constants/index.ts';
 import { systemRandomness } from '../../shared/foundation/ids/index.ts';
 import { type BlobStore, memoryBlobs } from '../../shared/storage/blobs/index.ts';
 import type { Store } from '../../shared/storage/store/index.ts';
+import { fingerprintNamed } from '../support/fingerprint.ts';
 import { type ManualClock, manualClock } from '../support/manual-clock.ts';
 
 export const resultOf = (body: string, more: Partial<StoredResult> = {}): StoredResult => ({
@@ -35,7 +36,7 @@ export function keyScenario(
         workspace,
         key,
         owner,
-        fingerprint,
+        fingerprint: fingerprintNamed(fingerprint),
         nowMs: clock.nowMs(),
         leaseUntilMs: clock.nowMs() + leaseMs,
       }),

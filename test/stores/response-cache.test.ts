@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from '#jest';
-import { type CachedAnswer, createResponseCache } from '../../shared/accounting/response-cache/index.ts';
+import { type CachedAnswer, type CacheKey, createResponseCache } from '../../shared/accounting/response-cache/index.ts';
 import { sha256Hex, systemRandomness } from '../../shared/foundation/ids/index.ts';
 import { type Store, StoreUnavailable } from '../../shared/storage/store/index.ts';
 import { startTestStore, type TestStore } from '../support/dynamodb.ts';
@@ -29,17 +29,28 @@ function openCache(store: Pick<Store, 'get' | 'put'> = database.store) {
   const errors: unknown[] = [];
   const clock = manualClock();
   const cache = createResponseCache({ store, onError: (cause) => errors.push(cause) });
-  const key = sha256Hex(systemRandomness.uuid());
+  const key = { version: 1, hash: sha256Hex(systemRandomness.uuid()) };
   return {
     errors,
     clock,
     key,
-    read: () => cache.read(key, clock.nowMs()),
+    read: () => cache.read([key], clock.nowMs()),
+    readUnder: (keys: readonly CacheKey[]) => cache.read(keys, clock.nowMs()),
     write: (answer: CachedAnswer, ttlSeconds = 300) => cache.write(key, answer, { ttlSeconds, nowMs: clock.nowMs() }),
   };
 }
 
 describe('a cached answer', () => {
+  it('is found under the key of the version that stored it, and the newest version that has one counts', async () => {
+    const { read, write, readUnder, key } = openCache();
+    const newer = { version: 2, hash: sha256Hex(key.hash) };
+    expect(await readUnder([newer, key])).toBeUndefined();
+    await write(json);
+    expect(await readUnder([newer, key])).toEqual(json);
+    expect(await readUnder([newer])).toBeUndefined();
+    expect(await read()).toEqual(json);
+  });
+
   it.each<[string, CachedAnswer['content']]>([
     ['JSON', json.content],
     ['a stream', { kind: 'stream', chunks: ['{"a":"ü🙂\u2028\ud83d"}', '', '{"b" : 1.0}'] }],
@@ -96,7 +107,7 @@ describe('a cache in trouble', () => {
   ])('takes an entry that is %s for a miss', async (_name, damage) => {
     const { read, write, errors, key } = openCache();
     await write(json);
-    const pk = `CACHE#1#${key}`;
+    const pk = `CACHE#1#${key.hash}`;
     const item = await database.store.get('cache', pk);
     expect(item).toBeDefined();
     await database.store.put({ table: 'cache', item: { ...item, pk, ...damage } });

@@ -3,6 +3,7 @@ import { createSpanStore, type SpanClaim } from '../../shared/accounting/idempot
 import { sha256Hex, systemRandomness } from '../../shared/foundation/ids/index.ts';
 import type { Store } from '../../shared/storage/store/index.ts';
 import { startTestStore, type TestStore } from '../support/dynamodb.ts';
+import { fingerprintNamed } from '../support/fingerprint.ts';
 import { manualClock } from '../support/manual-clock.ts';
 import { sendingTwice } from './idempotency-fixtures.ts';
 
@@ -24,10 +25,19 @@ function spanScenario(store: Store = database.store) {
     clock,
     spanId: common.spanId,
     /** Of a new call each time, with inputs of its own unless told otherwise. */
-    claim: async (more: Partial<SpanClaim> = {}) => {
+    claim: async ({
+      fingerprint: inputs,
+      ...more
+    }: Partial<Omit<SpanClaim, 'fingerprint'>> & { fingerprint?: string } = {}) => {
       owners += 1;
       const owner = `owner-${owners}`;
-      const claim = { ...common, owner, fingerprint: `f-${owners}`, nowMs: clock.nowMs(), ...more };
+      const claim = {
+        ...common,
+        owner,
+        fingerprint: fingerprintNamed(inputs ?? `f-${owners}`),
+        nowMs: clock.nowMs(),
+        ...more,
+      };
       return (await spans.claim(claim)).kind;
     },
     release: (owner: string) => spans.release({ ...common, owner }),

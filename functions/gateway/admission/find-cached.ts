@@ -1,7 +1,8 @@
 // The response cache: where an answer is stored, nothing else is needed, credit included.
-import { cacheKey } from '../../../shared/accounting/response-cache/index.ts';
+import { type CacheKey, cacheKeys } from '../../../shared/accounting/response-cache/index.ts';
 import type { GatewayDependencies } from '../dependencies.ts';
 import type { CallNames, RoutedCall } from '../stages.ts';
+import { readCached } from './read-cached.ts';
 import type { Reservation, Reserved } from './reservation.ts';
 
 const ttlDefaultSeconds = 300;
@@ -32,12 +33,14 @@ export function findCached(
       leftOut: clientInterface.leftOutOfCacheKey(text()),
     };
     // With `auto` another model than the first may answer, and its answer is stored under its own key.
-    const keyOf = (modelId: string) => cacheKey({ ...parts, model: modelId });
+    const keysOf = (modelId: string) => cacheKeys({ ...parts, model: modelId });
+    const keyOf = (modelId: string) => keysOf(modelId)[0] as CacheKey;
     const store = { keyOf, ttlSeconds: cache?.ttl ?? ttlDefaultSeconds };
     if (cache?.refresh === true) return cacheUse('REFRESH', store);
-    const answer = await responseCache.read(keyOf(call.plan[0].model.id), clock.nowMs());
-    if (answer === undefined) return cacheUse('MISS', store);
-    return { resolution: { rank: 'cache', ready: { kind: 'cached', answer, call, owner, names } } };
+    const answer = await responseCache.read(keysOf(call.plan[0].model.id), clock.nowMs());
+    const content = answer && (await readCached(call, answer));
+    if (answer === undefined || content === undefined) return cacheUse('MISS', store);
+    return { resolution: { rank: 'cache', ready: { kind: 'cached', answer, content, call, owner, names } } };
   }
   return { rank: 'cache', reserve };
 }

@@ -22,6 +22,3 @@ export function keepEvents(isKept: boolean): EventKeeper {
     content: () => (length <= collectedStreamMaxBytes ? { kind: 'stream', chunks } : undefined),
   };
 }
-
-export const eventTextsOf = (kept: KeptEvents): EventText[] =>
-  kept.map((event) => (typeof event === 'string' ? { text: event } : { name: event[0], text: event[1] }));

@@ -1,6 +1,6 @@
 // Answers that exist already: a stored result byte for byte, and a cached answer with usage members of its own.
 
-import type { CachedAnswer, KeptEvents } from '../../../shared/accounting/response-cache/index.ts';
+import type { CachedAnswer } from '../../../shared/accounting/response-cache/index.ts';
 import { okStatus } from '../../../shared/errors/index.ts';
 import { headerNames } from '../../../shared/foundation/constants/index.ts';
 import type { GatewayResponse } from '../../../shared/protocol/http/index.ts';
@@ -8,13 +8,12 @@ import type { AnswerEvent } from '../../../shared/protocol/interfaces/index.ts';
 import { jsonHeaders, streamHeaders } from '../../../shared/protocol/router/index.ts';
 import type { IdentifiedCall, ReadyAnswer, RoutedCall, StoredAnswer } from '../stages.ts';
 import { cachedCost } from './answer-cost.ts';
-import { eventTextsOf } from './kept-events.ts';
 
 export async function respondReady({ scope, workspace }: IdentifiedCall, ready: ReadyAnswer): Promise<GatewayResponse> {
   const source = ready.kind === 'cached' ? { cache: 'HIT' } : { idempotent_replayed: true };
   scope.logContext.fields = { ...scope.logContext.fields, workspace_id: workspace.id, ...source };
   if (ready.kind === 'cached') {
-    const response = await respondCached(ready.call, ready.answer);
+    const response = respondCached(ready);
     // An answer like any other: a retry gets the same, and another body under its key is a conflict.
     await ready.names.store(response);
     return response;
@@ -23,33 +22,29 @@ export async function respondReady({ scope, workspace }: IdentifiedCall, ready: 
   return { status, headers: { ...headers, [headerNames.idempotentReplayed]: 'true' }, body };
 }
 
-async function respondCached(call: RoutedCall, answer: CachedAnswer): Promise<GatewayResponse & StoredAnswer> {
-  const { content, provider, model } = answer;
+type Cached = Extract<ReadyAnswer, { readonly kind: 'cached' }>;
+
+function respondCached({ call, answer, content }: Cached): GatewayResponse & StoredAnswer {
+  const { provider, model } = answer;
   const headers = { [headerNames.model]: model, [headerNames.provider]: provider, [headerNames.cache]: 'HIT' };
   if (content.kind === 'stream') {
-    const body = cachedStream(call, answer, content.chunks);
+    const body = cachedStream(call, answer, content.events);
     return { status: okStatus, headers: { ...headers, ...streamHeaders }, body };
   }
-  const read = await call.clientInterface.readAnswer(content.text);
-  if (read.kind !== 'answer') throw new Error('a cached answer is none');
-  const written = call.request.writeAnswer(read.answer, cachedCost(answer, read.answer.usage));
+  const written = call.request.writeAnswer(content.answer, cachedCost(answer, content.answer.usage));
   return { status: okStatus, headers: { ...headers, ...written.headers, ...jsonHeaders }, body: written.body };
 }
 
 /** The events as they came, with the usage that this client asked for. */
-function cachedStream(call: RoutedCall, answer: CachedAnswer, kept: KeptEvents): string {
-  const reader = call.clientInterface.openEventReader(call.size.choices);
+function cachedStream(call: RoutedCall, answer: CachedAnswer, events: readonly AnswerEvent[]): string {
   const writer = call.request.openStreamWriter(call.scope.conventions);
   let lines = '';
   let lastEvent = '';
   let reported: AnswerEvent['facts']['usage'];
-  for (const text of eventTextsOf(kept)) {
-    const reading = reader.read(text);
-    if (reading.kind !== 'event') throw new Error('a cached event is none');
-    const { facts } = reading.event;
-    reported = facts.usage ?? reported;
-    if (facts.isLast) lastEvent += writer.event(reading.event);
-    else lines += writer.event(reading.event);
+  for (const event of events) {
+    reported = event.facts.usage ?? reported;
+    if (event.facts.isLast) lastEvent += writer.event(event);
+    else lines += writer.event(event);
   }
   return lines + writer.beforeEnd(reported, () => cachedCost(answer, reported)) + lastEvent + writer.end;
 }

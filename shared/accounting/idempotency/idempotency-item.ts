@@ -9,6 +9,7 @@ import {
   type PackedBody,
   type StoredResult,
 } from './record.ts';
+import { firstFingerprintVersion } from './request-fingerprint.ts';
 
 /** Client text is no part of a table key: it would have a length and characters of the client's choice. */
 export const recordKey = (workspace: string, key: string): string => `IDEM#${workspace}#${sha256Hex(key)}`;
@@ -41,7 +42,8 @@ export const claimPut = (
     item: {
       pk,
       state: 'running',
-      fingerprint,
+      fingerprint: fingerprint.hash,
+      fingerprint_version: fingerprint.version,
       owner,
       lease_until_ms: leaseUntilMs,
       expires_at_epoch_seconds: expiryAfter(nowMs),
@@ -97,6 +99,7 @@ export const releaseUpdate = (pk: string, owner: string) =>
 export function recordOf(item: Item): IdempotencyRecord {
   const common = {
     fingerprint: item.fingerprint as string,
+    fingerprintVersion: (item.fingerprint_version as number | undefined) ?? firstFingerprintVersion,
     expiresAtEpochSeconds: item.expires_at_epoch_seconds as number,
   };
   if (item.state === 'done') return { ...common, ...doneMembers(item) };
@@ -104,7 +107,7 @@ export function recordOf(item: Item): IdempotencyRecord {
   return { ...common, state: 'running', owner, leaseUntilMs: item.lease_until_ms as number };
 }
 
-function doneMembers(item: Item): Omit<DoneRecord, 'fingerprint' | 'expiresAtEpochSeconds'> {
+function doneMembers(item: Item): Omit<DoneRecord, 'fingerprint' | 'fingerprintVersion' | 'expiresAtEpochSeconds'> {
   const result = item.result as Item;
   const sha256 = result.body_sha256 as string;
   return {

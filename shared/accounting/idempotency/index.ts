@@ -3,5 +3,5 @@ export {
   createIdempotencyStore,
   type IdempotencyStore,
 } from './record-store.ts';
-export { fingerprint, type SentHeaders } from './request-fingerprint.ts';
+export { type Fingerprint, fingerprint, type SentHeaders } from './request-fingerprint.ts';
 export { createSpanStore, type SpanClaim, type SpanStore } from './spans.ts';

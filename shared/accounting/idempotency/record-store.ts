@@ -4,6 +4,7 @@ import type { BlobStore } from '../../storage/blobs/index.ts';
 import type { CallOptions, Store } from '../../storage/store/index.ts';
 import { claimPut, completeUpdate, recordKey, recordOf, releaseUpdate } from './idempotency-item.ts';
 import { type DoneRecord, isOwnCompletion, judge, type StoredResult } from './record.ts';
+import type { Fingerprint } from './request-fingerprint.ts';
 import { loadBody, storeBody } from './stored-body.ts';
 
 /** An Idempotency-Key as sent, within its workspace, and the call that acts on it. */
@@ -15,7 +16,7 @@ export interface KeyOwner {
 }
 
 export interface Claim extends KeyOwner {
-  readonly fingerprint: string;
+  readonly fingerprint: Fingerprint;
   readonly nowMs: number;
   /** From here on another claim may take over: past the moment the runtime ends the call. */
   readonly leaseUntilMs: number;

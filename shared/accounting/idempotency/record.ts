@@ -10,6 +10,8 @@
 // A dead owner is a failure that could not be reported, so its record is as free as a released one: with another body too.
 // Otherwise a mistake in the body would keep its key for a day only because a process died, not because it answered.
 
+import type { Fingerprint } from './request-fingerprint.ts';
+
 /** Counted from the claim while a call runs, from its completion once it is done. */
 export const recordLifeSeconds = 24 * 60 * 60;
 
@@ -28,6 +30,8 @@ export type PackedBody = { readonly sha256: string } & ({ readonly bytes: Uint8A
 
 interface CommonMembers {
   readonly fingerprint: string;
+  /** Of the way in which it was made. */
+  readonly fingerprintVersion: number;
   readonly expiresAtEpochSeconds: number;
 }
 
@@ -48,7 +52,7 @@ export interface DoneRecord extends CommonMembers {
 export type IdempotencyRecord = RunningRecord | DoneRecord;
 
 export interface Claimant {
-  readonly fingerprint: string;
+  readonly fingerprint: Fingerprint;
   /** Unlike any other call's: it is what fences a late owner off. */
   readonly owner: string;
   readonly nowMs: number;
@@ -64,7 +68,7 @@ export function judge(record: IdempotencyRecord, claimant: Claimant): Verdict {
     if (record.leaseUntilMs <= claimant.nowMs) return 'free';
   }
   // A conflict wins over a call that runs or is done.
-  if (record.fingerprint !== claimant.fingerprint) return 'conflict';
+  if (record.fingerprint !== claimant.fingerprint.hashOf(record.fingerprintVersion)) return 'conflict';
   return record.state;
 }
 

@@ -9,13 +9,44 @@ import { canonicalText, type JsonText } from '../../protocol/wire/index.ts';
 /** Header values as sent, by lower-case name. */
 export type SentHeaders = Readonly<Record<string, readonly string[]>>;
 
-/** SHA-256, hex. The order of members and white space do not count, every value does. */
+interface Inputs {
+  readonly interfaceId: InterfaceId;
+  readonly body: JsonText;
+  readonly headers: SentHeaders;
+  readonly passedOn: PassedOn | undefined;
+}
+
+/** What inputs hash to. Whatever is stored says which version made it. */
+export interface Fingerprint {
+  readonly version: number;
+  readonly hash: string;
+  /** As another version makes it. Undefined: this release does not know it. */
+  readonly hashOf: (version: number) => string | undefined;
+}
+
+/**
+ * SHA-256, hex, by version; the newest is the one that is stored. A change is another version: the one before it stays for as
+ * long as what it stored is kept, so that a retry after an upgrade still finds its answer. What names none is of the first.
+ */
+const versions: ReadonlyMap<number, (inputs: Inputs) => string> = new Map([[1, hashInputs]]);
+export const firstFingerprintVersion = 1;
+export const fingerprintVersions: readonly number[] = [...versions.keys()];
+
 export function fingerprint(
   interfaceId: InterfaceId,
   body: JsonText,
   headers: SentHeaders,
   passedOn?: PassedOn,
-): string {
+): Fingerprint {
+  const inputs = { interfaceId, body, headers, passedOn };
+  const version = Math.max(...fingerprintVersions);
+  const hashOf = (asked: number) => versions.get(asked)?.(inputs);
+  const hash = hashOf(version) as string;
+  return { version, hash, hashOf: (asked) => (asked === version ? hash : hashOf(asked)) };
+}
+
+/** The order of members and white space do not count, every value does. */
+function hashInputs({ interfaceId, body, headers, passedOn }: Inputs): string {
   const sent = (name: string): string | undefined => headers[name]?.[0];
   const byokKey = sent(headerNames.byokKey);
   return sha256Hex(

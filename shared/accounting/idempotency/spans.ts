@@ -11,6 +11,7 @@
 import { sha256Hex } from '../../foundation/ids/index.ts';
 import type { Clock } from '../../foundation/time/index.ts';
 import type { CallOptions, Item, Put, Store } from '../../storage/store/index.ts';
+import { type Fingerprint, fingerprintVersions } from './request-fingerprint.ts';
 
 /** A span id names one call of a workspace for so long. */
 const spanLifeSeconds = 30 * 24 * 60 * 60;
@@ -26,7 +27,7 @@ export interface SpanClaim {
   /** As sent, where the call has one. */
   readonly idempotencyKey?: string | undefined;
   /** What the inputs of the call hash to. */
-  readonly fingerprint: string;
+  readonly fingerprint: Fingerprint;
   readonly nowMs: number;
 }
 
@@ -79,8 +80,6 @@ const spanKey = (workspace: string, spanId: string): string => `SPAN#${workspace
 
 const isAbsent = 'attribute_not_exists(pk)';
 const isExpired = '#expires <= :nowSeconds';
-const isOfSameCall = '#fingerprint = :fingerprint';
-const isOfSameCallOrKey = '(#fingerprint = :fingerprint OR #key = :key)';
 
 const keyHashOf = ({ idempotencyKey }: Pick<SpanClaim, 'idempotencyKey'>): string | undefined =>
   idempotencyKey === undefined ? undefined : sha256Hex(idempotencyKey);
@@ -88,7 +87,10 @@ const keyHashOf = ({ idempotencyKey }: Pick<SpanClaim, 'idempotencyKey'>): strin
 function claimPut(claim: SpanClaim) {
   const { workspace, spanId, owner, fingerprint, nowMs } = claim;
   const key = keyHashOf(claim);
-  const isOwn = key === undefined ? isOfSameCall : isOfSameCallOrKey;
+  // Whichever version the release knew that claimed it first.
+  const hashes = new Map(fingerprintVersions.map((version) => [`:fingerprint${version}`, fingerprint.hashOf(version)]));
+  const isOfSameCall = `#fingerprint IN (${[...hashes.keys()].join(', ')})`;
+  const isOwn = key === undefined ? isOfSameCall : `(${isOfSameCall} OR #key = :key)`;
   return {
     table: 'spans',
     item: {
@@ -96,7 +98,8 @@ function claimPut(claim: SpanClaim) {
       state: 'used',
       owner,
       idempotency_key_sha256: key,
-      fingerprint,
+      fingerprint: fingerprint.hash,
+      fingerprint_version: fingerprint.version,
       expires_at_epoch_seconds: Math.ceil(nowMs / 1000) + spanLifeSeconds,
     },
     condition: `${isAbsent} OR ${isExpired} OR (#state = :released AND ${isOwn})`,
@@ -108,7 +111,7 @@ function claimPut(claim: SpanClaim) {
     },
     values: {
       ':released': 'released',
-      ':fingerprint': fingerprint,
+      ...Object.fromEntries(hashes),
       ':nowSeconds': Math.floor(nowMs / 1000),
       ...(key === undefined ? {} : { ':key': key }),
     },

@@ -28,8 +28,24 @@ export interface CacheKeyParts {
   readonly leftOut: ReadonlySet<string>;
 }
 
-/** SHA-256, hex. The order of members does not count, every value does. */
-export function cacheKey({
+/** Under which an answer is stored, and the version that made it. */
+export interface CacheKey {
+  readonly version: number;
+  /** SHA-256, hex. */
+  readonly hash: string;
+}
+
+/**
+ * The newest first: under it an answer is stored, under the others one is found that the release before has stored. A change of
+ * the key, or of the shape of an answer, is another version; the one before it stays for as long as an answer lives.
+ */
+const versions: readonly (readonly [number, (parts: CacheKeyParts) => string])[] = [[1, hashParts]];
+
+export const cacheKeys = (parts: CacheKeyParts): readonly CacheKey[] =>
+  versions.map(([version, hash]) => ({ version, hash: hash(parts) }));
+
+/** The order of members does not count, every value does. */
+function hashParts({
   interfaceId,
   workspace,
   model,

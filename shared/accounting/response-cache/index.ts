@@ -1,4 +1,4 @@
-export { type CacheKeyParts, cacheKey } from './cache-key.ts';
+export { type CacheKey, type CacheKeyParts, cacheKeys } from './cache-key.ts';
 export type { CachedAnswer, KeptEvents } from './cached-answer.ts';
 export {
   createResponseCache,

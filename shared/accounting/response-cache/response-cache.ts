@@ -2,12 +2,10 @@
 // never an error of a request.
 import { inlineMaxBytes, packText, unpackText } from '../../storage/blobs/index.ts';
 import type { CallOptions, Item, Store } from '../../storage/store/index.ts';
+import type { CacheKey } from './cache-key.ts';
 import type { CachedAnswer } from './cached-answer.ts';
 
-/** Changes with the shape of CachedAnswer, so that a new release never reads what an old one wrote. */
-const formatVersion = 1;
-
-const itemKey = (key: string): string => `CACHE#${formatVersion}#${key}`;
+const itemKey = ({ version, hash }: CacheKey): string => `CACHE#${version}#${hash}`;
 
 export interface CacheLife {
   readonly ttlSeconds: number;
@@ -16,10 +14,10 @@ export interface CacheLife {
 
 /** Neither call ever rejects. */
 export interface ResponseCache {
-  /** Undefined: nothing that is still fresh, or nothing that could be read. */
-  read(key: string, nowMs: number, options?: CallOptions): Promise<CachedAnswer | undefined>;
+  /** The first that is there. Undefined: nothing that is still fresh, or nothing that could be read. */
+  read(keys: readonly CacheKey[], nowMs: number, options?: CallOptions): Promise<CachedAnswer | undefined>;
   /** For complete answers only. One that is too large for an item is not kept. */
-  write(key: string, answer: CachedAnswer, life: CacheLife, options?: CallOptions): Promise<void>;
+  write(key: CacheKey, answer: CachedAnswer, life: CacheLife, options?: CallOptions): Promise<void>;
 }
 
 export interface ResponseCacheOptions {
@@ -32,25 +30,28 @@ export function createResponseCache({ store, onError }: ResponseCacheOptions): R
   /** Answers on their way to the store: the next call may ask before they are there. */
   const underWay = new Map<string, CachedAnswer>();
   return {
-    async read(key, nowMs, options = {}) {
-      const answer = underWay.get(key);
-      if (answer !== undefined) return answer;
+    async read(keys, nowMs, options = {}) {
       try {
-        const item = await store.get('cache', itemKey(key), options);
-        return item === undefined || isExpired(item, nowMs) ? undefined : await answerOf(item);
+        for (const key of keys.map(itemKey)) {
+          const answer = underWay.get(key);
+          if (answer !== undefined) return answer;
+          const item = await store.get('cache', key, options);
+          if (item !== undefined && !isExpired(item, nowMs)) return await answerOf(item);
+        }
       } catch (error) {
         onError(error);
-        return undefined;
       }
+      return undefined;
     },
     async write(key, answer, { ttlSeconds, nowMs }, options = {}) {
-      underWay.set(key, answer);
+      const pk = itemKey(key);
+      underWay.set(pk, answer);
       try {
         const { bytes, sha256 } = await packText(JSON.stringify(answer));
         if (bytes.byteLength > inlineMaxBytes) return;
         const expiresAtMs = nowMs + ttlSeconds * 1000;
         const item = {
-          pk: itemKey(key),
+          pk,
           answer_gzip: bytes,
           answer_sha256: sha256,
           expires_at_ms: expiresAtMs,
@@ -61,7 +62,7 @@ export function createResponseCache({ store, onError }: ResponseCacheOptions): R
       } catch (error) {
         onError(error);
       } finally {
-        if (underWay.get(key) === answer) underWay.delete(key);
+        if (underWay.get(pk) === answer) underWay.delete(pk);
       }
     },
   };

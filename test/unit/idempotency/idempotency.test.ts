@@ -8,6 +8,7 @@ import { systemRandomness } from '../../../shared/foundation/ids/index.ts';
 import { jsonTextOf, parseJson } from '../../../shared/protocol/wire/index.ts';
 import type { Item } from '../../../shared/storage/store/index.ts';
 import { startTestStore, type TestStore } from '../../support/dynamodb.ts';
+import { fingerprintNamed } from '../../support/fingerprint.ts';
 
 const body = { model: 'acme/large-1', messages: [{ role: 'user', content: 'hi' }] };
 const headers: SentHeaders = {
@@ -19,7 +20,7 @@ const headers: SentHeaders = {
   'x-byok-key': ['secret'],
 };
 const fingerprint = (sent: unknown, headersSent: SentHeaders): string =>
-  fingerprintOf('chat-completions', jsonTextOf(sent), headersSent);
+  fingerprintOf('chat-completions', jsonTextOf(sent), headersSent).hash;
 const plain = fingerprint(body, headers);
 
 describe('a fingerprint', () => {
@@ -35,7 +36,7 @@ describe('a fingerprint', () => {
   });
 
   it('is another one on every interface, so that none replays what another has answered', () => {
-    const all = interfaceIds.map((id) => fingerprintOf(id, jsonTextOf(body), headers));
+    const all = interfaceIds.map((id) => fingerprintOf(id, jsonTextOf(body), headers).hash);
     expect(new Set(all).size).toBe(interfaceIds.length);
   });
 
@@ -100,11 +101,12 @@ describe('beside the engine', () => {
 
   const nowMs = 1_800_000_000_500;
   const nowSeconds = 1_800_000_000;
-  const claimant: Claimant = { fingerprint: 'mine', owner: 'me', nowMs };
+  const claimant: Claimant = { fingerprint: fingerprintNamed('mine'), owner: 'me', nowMs };
 
   const running = fc.record({
     state: fc.constant('running'),
     fingerprint: fc.constantFrom('mine', 'other'),
+    fingerprint_version: fc.constantFrom(1, 2, undefined),
     owner: fc.constantFrom('me', 'other', undefined),
     lease_until_ms: fc.constantFrom(0, nowMs - 1, nowMs, nowMs + 1),
     expires_at_epoch_seconds: fc.constantFrom(nowSeconds - 1, nowSeconds, nowSeconds + 1),
@@ -112,6 +114,7 @@ describe('beside the engine', () => {
   const done = fc.record({
     state: fc.constant('done'),
     fingerprint: fc.constantFrom('mine', 'other'),
+    fingerprint_version: fc.constantFrom(1, 2, undefined),
     owner: fc.constantFrom('me', 'other'),
     result: fc.constant({ status: 200, headers: {}, body_sha256: 'h', body_gzip: Uint8Array.of(1) }),
     expires_at_epoch_seconds: fc.constantFrom(nowSeconds - 1, nowSeconds, nowSeconds + 1),
@@ -136,12 +139,36 @@ describe('beside the engine', () => {
     });
 
     it('lets a conflict win over a call that runs or is done', () => {
-      const common = { fingerprint: 'other', owner: 'other', expiresAtEpochSeconds: nowSeconds + 1 };
+      const common = {
+        fingerprint: 'other',
+        fingerprintVersion: 1,
+        owner: 'other',
+        expiresAtEpochSeconds: nowSeconds + 1,
+      };
       const records: IdempotencyRecord[] = [
         { ...common, state: 'running', leaseUntilMs: nowMs + 1 },
         { ...common, state: 'done', result: { status: 200, headers: {} }, body: { sha256: 'h', blobKey: 'b' } },
       ];
       expect(records.map((record) => judge(record, claimant))).toEqual(['conflict', 'conflict']);
+    });
+
+    it('compares what the version that stored it makes of the inputs; what names none is of the first', () => {
+      const stored = {
+        pk: 'p',
+        state: 'done',
+        fingerprint: 'first',
+        owner: 'other',
+        expires_at_epoch_seconds: nowSeconds + 1,
+      };
+      const result = { status: 200, headers: {}, body_sha256: 'h', body_blob_key: 'b' };
+      const hashes: Record<number, string> = { 1: 'first', 2: 'second' };
+      const upgraded = { ...claimant, fingerprint: { version: 2, hash: 'second', hashOf: (at: number) => hashes[at] } };
+      const verdict = (more: Item) => judge(recordOf({ ...stored, result, ...more }), upgraded);
+      expect([verdict({}), verdict({ fingerprint_version: 1 })]).toEqual(['done', 'done']);
+      expect(verdict({ fingerprint: 'second', fingerprint_version: 2 })).toBe('done');
+      expect(verdict({ fingerprint_version: 2 })).toBe('conflict');
+      // Of a newer release that was taken back.
+      expect(verdict({ fingerprint_version: 3 })).toBe('conflict');
     });
   });
 

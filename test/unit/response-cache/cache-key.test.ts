@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from '#jest';
-import { type CacheKeyParts, cacheKey } from '../../../shared/accounting/response-cache/index.ts';
+import { type CacheKeyParts, cacheKeys } from '../../../shared/accounting/response-cache/index.ts';
 import { chatCompletions } from '../../../shared/protocol/interfaces/chat-completions/index.ts';
 import { type JsonText, jsonTextOf, parseJson } from '../../../shared/protocol/wire/index.ts';
 
@@ -26,6 +26,7 @@ const parts: CacheKeyParts = {
   body: jsonTextOf(body),
   leftOut: chatCompletions.leftOutOfCacheKey(jsonTextOf(body)),
 };
+const cacheKey = (of: CacheKeyParts): string => cacheKeys(of)[0]?.hash ?? '';
 const plain = cacheKey(parts);
 const withBody = (text: JsonText) => ({ body: text, leftOut: chatCompletions.leftOutOfCacheKey(text) });
 const keyWith = (more: Record<string, unknown>): string =>
