@@ -46,11 +46,7 @@ const gateway = {
   ),
   invalid_correlation: entry(400, 'A session, span or trace header is malformed or conflicts with another.'),
   // Some coding agents repeat any other for minutes.
-  UNAUTHORIZED: retried(
-    401,
-    'The API key is missing, malformed, unknown, revoked or expired; it is sent as `Authorization: Bearer <key>`, for Messages also as `x-api-key: <key>`.',
-    'never',
-  ),
+  UNAUTHORIZED: retried(401, 'The API key is missing, malformed, unknown, revoked or expired.', 'never'),
   PAYMENT_REQUIRED: entry(402, 'No credit is available, or a spend limit is reached.'),
   price_cap_exceeded: entry(402, 'No provider is available under provider.max_price.', 'provider.max_price'),
   preset_not_found: entry(404, 'The workspace has no such preset or version.', 'preset'),
@@ -59,7 +55,8 @@ const gateway = {
   no_policy_compliant_provider: entry(422, 'No provider satisfies the data policy.'),
   data_policy_loosening_forbidden: entry(422, 'The request loosens a data policy that the workspace enforces.'),
   structured_output_unsupported: entry(422, 'No selected provider supports json_schema.', 'response_format'),
-  schema_validation_failed: entry(422, 'No output of the model satisfied the schema.'),
+  // Every repetition by a client is as many paid answers again.
+  schema_validation_failed: retried(422, 'No output of the model satisfied the schema.', 'never'),
   rate_limited: retried(429, 'All eligible providers are rate limited.', 'wait'),
   no_available_provider: entry(502, 'All eligible providers failed.'),
   RATE_LIMITER_UNAVAILABLE: retried(

@@ -32,6 +32,25 @@ describe('a key', () => {
       body: typeof body === 'string' ? body : JSON.stringify(body),
     });
 
+  it('leaves a record of its refusal only where its secret is right', async () => {
+    const before = (await gateway.records('gone')).length;
+    const ids = [];
+    for (const key of [revoked, expired, newKey()]) ids.push((await post(`Bearer ${key}`)).headers.get('x-request-id'));
+    await gateway.settled();
+    const records = await gateway.records('gone');
+    expect(records).toHaveLength(before + 2);
+    const told = ids.map((id) => records.find(({ correlationId }) => correlationId === id));
+    expect(told.map((record) => record?.outcome)).toEqual(['UNAUTHORIZED', 'UNAUTHORIZED', undefined]);
+    expect(told.map((record) => record?.errorMessage)).toEqual([
+      'The API key was revoked.',
+      'The API key expired at 2020-01-01T00:00:00.000Z.',
+      undefined,
+    ]);
+    expect(await gateway.records()).toEqual(
+      expect.not.arrayContaining([expect.objectContaining({ outcome: 'UNAUTHORIZED' })]),
+    );
+  });
+
   it.each(['Bearer', 'bearer', 'BEARER', 'bEaReR'])('is taken whatever the case of its scheme: %s', async (scheme) => {
     const response = await post(`${scheme} ${gateway.key}`);
     expect(response.status).toBe(200);
@@ -70,6 +89,51 @@ describe('a key', () => {
     await expectError(await post(`Bearer ${newKey()}`, '{"model":'), 401, 'UNAUTHORIZED');
   });
 
+  it('is refused in words that say why, name no header, and are the same on every route and in the log', async () => {
+    const other = newKey();
+    const why: readonly [authorization: string | undefined, words: RegExp][] = [
+      [undefined, /^No API key was sent\./],
+      ['Bearer ', /^No API key was sent\./],
+      [`Bearer ${gateway.key}x`, /does not have the form of a key of this gateway/],
+      ['Bearer sk-ant-api03-abc', /does not have the form of a key of this gateway/],
+      [`Bearer ${other}`, /^This gateway has no such API key\.$/],
+      [`Bearer ${revoked}`, /^The API key was revoked\.$/],
+      [`Bearer ${expired}`, /^The API key expired at 2020-01-01T00:00:00\.000Z\.$/],
+    ];
+    const base = gateway.url.slice(0, -'/v1'.length);
+    const posts = [
+      '/v1/chat/completions',
+      '/openai/v1/responses',
+      '/v1/embeddings',
+      '/v1/messages',
+      '/v1/messages/count_tokens',
+    ];
+    for (const [authorization, words] of why) {
+      const headers = authorization === undefined ? {} : { authorization };
+      const asks = [
+        ...posts.map((path) => fetch(base + path, { method: 'POST', headers, body: '{}' })),
+        ...['/v1/models', '/v1/key'].map((path) => fetch(base + path, { headers })),
+      ];
+      for (const response of await Promise.all(asks)) {
+        expect({ status: response.status, retry: response.headers.get('x-should-retry') }).toEqual({
+          status: 401,
+          retry: 'false',
+        });
+        const text = await response.text();
+        const { message, error } = JSON.parse(text);
+        expect(message ?? error.message).toMatch(words);
+        expect(text.toLowerCase()).not.toContain('x-api-key');
+      }
+    }
+    await gateway.settled();
+    const lines = gateway.logLines.map((line) => JSON.parse(line)).filter(({ event }) => event === 'request');
+    for (const [, words] of why)
+      expect(lines.some(({ status, message }) => status === 401 && words.test(message))).toBe(true);
+    const both = { authorization: `Bearer ${other}`, 'x-api-key': gateway.key };
+    const response = await fetch(`${gateway.url}/messages`, { method: 'POST', headers: both, body: '{}' });
+    expect(await response.text()).toContain('Two different API keys were sent');
+  });
+
   it('that has expired is UNAUTHORIZED on plain calls and on the model list', async () => {
     await expectError(await post(`Bearer ${expired}`), 401, 'UNAUTHORIZED');
     await expectError(await gateway.get('/models', { authorization: `Bearer ${expired}` }), 401, 'UNAUTHORIZED');
@@ -80,7 +144,7 @@ describe('a key', () => {
     await expectError(await post(`Bearer ${revoked}`), 401, 'UNAUTHORIZED');
     await expectError(await post(`Bearer ${revoked}`, 'not even JSON'), 401, 'UNAUTHORIZED');
     expect(await (await post(`Bearer ${revoked}`)).json()).toMatchObject({
-      message: expect.stringContaining('revoked or expired'),
+      message: expect.stringContaining('revoked'),
     });
     await expectError(await gateway.get('/models', { authorization: `Bearer ${revoked}` }), 401, 'UNAUTHORIZED');
   });
@@ -95,7 +159,7 @@ describe('a key', () => {
     ];
     for (const body of bodies) await expectError(await post(`Bearer ${revoked}`, body), 401, 'api_key_revoked');
     expect(await (await post(`Bearer ${revoked}`, hello(model))).json()).toMatchObject({
-      message: expect.stringContaining('revoked or expired'),
+      message: expect.stringContaining('revoked'),
     });
   });
 

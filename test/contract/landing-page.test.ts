@@ -138,7 +138,7 @@ describe('its script', () => {
   });
 
   it.each([
-    ['a key that is wrong', { key: 'sk-gw-x' }, /^UNAUTHORIZED: The API key is missing/],
+    ['a key that is wrong', { key: 'sk-gw-x' }, /^UNAUTHORIZED: What was sent as the API key does not have/],
     ['a model that is not there', { model: 'acme/ecko' }, /^unknown_model: .* Did you mean "acme\/echo"\?$/],
     ['a stream that broke', { model: 'acme/broken' }, /^no_available_provider: /],
   ])('shows code and message of %s', async (_title, values, message) => {

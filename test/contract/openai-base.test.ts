@@ -163,7 +163,9 @@ describe('an error', () => {
   it('of a prompt that is too long has the words that agents look for', async () => {
     const { error } = (await (await post(hello('acme/error-400:context_length_exceeded'))).json()) as OpenAiError;
     expect(error.code).toBe('context_length_exceeded');
-    expect(error.message).toBe("This model's maximum context length is 128000 tokens (context_length_exceeded).");
+    expect(error.message).toMatch(
+      /^This model's maximum context length is 128000 tokens \(context_length_exceeded\)\. The provider said: /,
+    );
   });
 
   it('of a stream that broke is its last line: no end marker follows', async () => {
@@ -193,8 +195,15 @@ describe('a stream with a schema', () => {
   it('ends with an error line where its answer does not, and no other is asked for', async () => {
     gateway.simulator.clear();
     const lines = dataLines(await (await post(streamed('acme/invalid-json:mismatch'))).text());
-    expect(JSON.parse(lines.at(-1) ?? '')).toMatchObject({ error: { code: 'schema_validation_failed' } });
+    const { error } = JSON.parse(lines.at(-1) ?? '');
+    expect(error).toMatchObject({
+      code: 'schema_validation_failed',
+      message: expect.stringMatching(/ It fails at \/.*: \w+\.$/),
+    });
     expect(gateway.simulator.calls).toHaveLength(1);
+    await gateway.settled();
+    const mismatches = (await gateway.records()).map(({ attemptLog }) => attemptLog?.[0]?.schemaMismatch);
+    expect(mismatches.filter((mismatch) => mismatch !== undefined)).toHaveLength(1);
   });
 
   it('does not satisfy it inside a code fence, which is relayed with it; in JSON the fence is removed', async () => {

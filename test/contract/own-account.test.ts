@@ -251,7 +251,7 @@ describe('GET /v1/generation', () => {
 
   it('knows no call of another workspace, none of a key that is none, and no id that is none', async () => {
     const id = await call('acme/echo', main);
-    const refused = await gateway.post(hello('acme/echo'), as(expired));
+    const refused = await gateway.post(hello('acme/echo'), as(newKey()));
     await refused.text();
     await gateway.settled();
     const unknown = [
@@ -264,6 +264,21 @@ describe('GET /v1/generation', () => {
     for (const [asked, key] of unknown) {
       await expectError(await gateway.get(`/generation?id=${asked}`, as(key)), 404, 'not_found');
     }
+  });
+
+  it('says of a call with a key that has ended which key it was and since when it has', async () => {
+    const refused = await gateway.post(hello('acme/echo'), as(expired));
+    await refused.text();
+    await gateway.settled();
+    const found = await gateway.get(`/generation?id=${refused.headers.get('x-request-id')}`, as(main));
+    const { data } = (await found.json()) as { data: object };
+    expect(data).toMatchObject({
+      status: 401,
+      error_code: 'UNAUTHORIZED',
+      error_message: expect.stringMatching(/^The API key expired at \d{4}-/),
+      key_name: 'expired',
+      attempts: [],
+    });
   });
 
   it.each(['', '?id=', '?id=a&id=b', '?ID=a'])('refuses a query that names no call: %s', async (query) => {

@@ -102,7 +102,8 @@ describe('a structured output', () => {
       const response = await post(model);
       const { message } = await expectError(response, 422, 'schema_validation_failed', { detail: { attempts: 3 } });
       expect(message).not.toMatch(/Of course|not what was asked/);
-      expect(response.headers.get('x-should-retry')).toBeNull();
+      expect(response.headers.get('x-should-retry')).toBe('false');
+      expect(message).toMatch(/: the last one fails at \/.*: .+\.$/);
       expect(gateway.simulator.calls).toHaveLength(3);
       const paid = (await spent()) - before;
       // Three times the same: a prompt of one token at 1 USD per million, and what was written at 2.
@@ -185,6 +186,27 @@ describe('a structured output in another form', () => {
     const { answer, calls } = await answerTo(completionOf({ content }));
     expect(contentsOf(answer)).toEqual([good]);
     expect(calls).toBe(1);
+  });
+
+  it('that fails says where and by which rule, in the message, in the record of each attempt, and never a value', async () => {
+    const contents = [
+      '{"city":"Bonn"}',
+      '{"city":"Bonn","degrees":"warm"}',
+      '{"city":"Bonn","degrees":1,"sky":"blue"}',
+    ];
+    answers = contents.map((content) => completionOf({ content }));
+    const response = await gateway.post(hello('acme/model', format()));
+    const told = await expectError(response, 422, 'schema_validation_failed', { detail: { attempts: 3 } });
+    expect(told.message).toMatch(/ the last one fails at \/sky: additionalProperties\.$/);
+    await gateway.settled();
+    const found = await gateway.get(`/generation?id=${told.correlation_id}`);
+    const { data } = (await found.json()) as { data: { attempts: { schema_mismatch?: string }[] } };
+    expect(data.attempts.map(({ schema_mismatch: mismatch }) => mismatch)).toEqual([
+      '/degrees: required',
+      '/degrees: type',
+      '/sky: additionalProperties',
+    ]);
+    expect(JSON.stringify(data)).not.toMatch(/Bonn|warm|blue/);
   });
 
   const toolCall = { id: 'call_1', type: 'function', function: { name: 'look', arguments: '{}' } };

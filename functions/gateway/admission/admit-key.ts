@@ -1,5 +1,6 @@
 // Asks the store about a key, and keeps what it says of it: the next call of this instance starts from there.
 import type { KeyAdmission, KeyCount, KeyRequest, PaidKeyRequest } from '../../../shared/accounting/holds/index.ts';
+import { refuseEndedKey, refuseKey } from '../../../shared/configuration/keys/index.ts';
 import { fail, type GatewayError } from '../../../shared/errors/index.ts';
 import type { GatewayDependencies } from '../dependencies.ts';
 
@@ -24,9 +25,9 @@ function remember<Answer extends KeyAdmission | KeyCount>(
 export function keyErrorOf(admission: KeyAdmission | KeyCount, asksFunction: boolean): GatewayError | undefined {
   switch (admission.kind) {
     case 'unknown':
-      return fail('UNAUTHORIZED');
+      return refuseKey('unknown');
     case 'revoked':
-      return fail(asksFunction ? 'api_key_revoked' : 'UNAUTHORIZED');
+      return refuseEndedKey(admission.item, asksFunction);
     case 'rate_limited':
       return failRateLimit(admission.requestsPerMinute, Math.ceil(admission.retryAfterMs / 1_000));
     default:

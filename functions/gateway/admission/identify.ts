@@ -1,5 +1,6 @@
 // Finds the key, its workspace and the catalogue. A warm instance has them in memory. What it remembers of the key lets no
 // call pass, as its reservation compares it with the store; the others may be some seconds old.
+import { refuseKey } from '../../../shared/configuration/keys/index.ts';
 import { fail, GatewayError } from '../../../shared/errors/index.ts';
 import { equalInConstantTime } from '../../../shared/foundation/ids/index.ts';
 import { maskKeys } from '../../../shared/foundation/log/index.ts';
@@ -83,6 +84,6 @@ const readWorkspace = ({ workspaces, connections }: GatewayDependencies, id: str
 export async function findKey({ keys, keyCache }: GatewayDependencies, { credential }: ReceivedCall): Promise<Item> {
   const { publicId, secretSha256 } = credential;
   const item = keyCache.get(publicId) ?? (await keys.readItem(publicId));
-  if (item === undefined || !equalInConstantTime(String(item.secret_sha256), secretSha256)) throw fail('UNAUTHORIZED');
+  if (item === undefined || !equalInConstantTime(String(item.secret_sha256), secretSha256)) throw refuseKey('unknown');
   return item;
 }

@@ -10,9 +10,8 @@ import type { ModelCall } from '../stages.ts';
 
 export type Verdict =
   | { readonly kind: 'accepted'; readonly answer: JsonAnswer }
-  | { readonly kind: 'again' }
-  /** Another try would end the same way. */
-  | { readonly kind: 'exhausted' };
+  /** It fails the schema. `mayBeAsked`: for another answer; false where that would end the same way. */
+  | { readonly kind: 'mismatch'; readonly mismatch: string; readonly mayBeAsked: boolean };
 
 export interface OutputCheck {
   /** Charges the answer, then holds it against the schema. */
@@ -20,8 +19,8 @@ export interface OutputCheck {
     admitted: AdmittedCandidate,
     answer: JsonAnswer,
   ) => Promise<{ readonly charge: Charge; readonly verdict: Verdict }>;
-  /** Answers that did not satisfy the schema so far. */
-  readonly misses: () => number;
+  /** Where the last answer failed the schema. Undefined: none has. */
+  readonly lastMismatch: () => string | undefined;
 }
 
 export function createOutputCheck({
@@ -34,13 +33,15 @@ export function createOutputCheck({
 }: ModelCall): OutputCheck {
   const { schemaCheck } = request;
   let misses = 0;
+  let lastMismatch: string | undefined;
 
   async function judge(answer: JsonAnswer): Promise<Verdict> {
     if (schemaCheck === undefined) return { kind: 'accepted', answer };
     const checked = await schemaCheck.answer(answer, { acceptsUnfinished, schemaWork });
     if (checked.kind === 'valid') return { kind: 'accepted', answer: checked.answer };
     misses += 1;
-    return misses >= chargedAnswersMax || checked.wasCut ? { kind: 'exhausted' } : { kind: 'again' };
+    lastMismatch = checked.mismatch;
+    return { kind: 'mismatch', mismatch: lastMismatch, mayBeAsked: misses < chargedAnswersMax && !checked.wasCut };
   }
 
   return {
@@ -50,6 +51,6 @@ export function createOutputCheck({
       const charge = bill.charge({ candidate, reported, output: { outputBytes }, payer, size });
       return { charge, verdict: await judge(answer) };
     },
-    misses: () => misses,
+    lastMismatch: () => lastMismatch,
   };
 }

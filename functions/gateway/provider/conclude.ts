@@ -8,8 +8,8 @@ import type { ModelCall } from '../stages.ts';
 export interface LoopFacts {
   readonly attempts: number;
   readonly deadlineIsOver: boolean;
-  /** Answers that did not satisfy the schema. */
-  readonly outputMisses: number;
+  /** Where the last answer failed the schema. Undefined: none has. */
+  readonly schemaMismatch: string | undefined;
 }
 
 export function conclude(call: ModelCall, failures: readonly AttemptFailure[], facts: LoopFacts): GatewayError {
@@ -19,7 +19,11 @@ export function conclude(call: ModelCall, failures: readonly AttemptFailure[], f
   }
   const kinds = new Set(failures.map(({ kind }) => kind));
   if (facts.deadlineIsOver || kinds.has('deadline')) return fail('request_deadline_exceeded');
-  if (facts.outputMisses > 0) return fail('schema_validation_failed', { attempts: facts.attempts });
+  const { schemaMismatch, attempts } = facts;
+  if (schemaMismatch !== undefined) {
+    const message = `No output of the model satisfied the schema: the last one fails at ${schemaMismatch}.`;
+    return fail('schema_validation_failed', { attempts, message });
+  }
   const [kind] = kinds;
   if (kinds.size === 1 && kind === 'invalid') return rejectedByAll(call, failures);
   if (kinds.size === 1 && kind === 'rate_limited') return limitedByAll(call, failures);

@@ -22,7 +22,7 @@ export async function provide(deps: GatewayDependencies, call: ModelCall): Promi
     admitted: AdmittedCandidate,
     outcome: Attempt['outcome'],
     endedAtMs: number,
-    answered: Pick<Attempt, 'tokens' | 'charge' | 'said'> = { tokens: 0 },
+    answered: Pick<Attempt, 'tokens' | 'charge' | 'said' | 'schemaMismatch'> = { tokens: 0 },
   ) => {
     const ended = { ...admitted, outcome, latencyMs: endedAtMs - admitted.startedAtMs, ...answered };
     attempts.push(ended);
@@ -53,12 +53,14 @@ export async function provide(deps: GatewayDependencies, call: ModelCall): Promi
       const { answer } = outcome;
       const { charge, verdict } = await output.check(admitted, answer);
       const tokens = charge.usage.promptTokens + charge.usage.completionTokens;
-      endAttempt(admitted, 'ok', outcome.answeredAtMs, { tokens, charge, said: answer });
+      const schemaMismatch = verdict.kind === 'mismatch' ? verdict.mismatch : undefined;
+      endAttempt(admitted, 'ok', outcome.answeredAtMs, { tokens, charge, said: answer, schemaMismatch });
       if (verdict.kind === 'accepted') return { kind: 'json', answer: verdict.answer, admitted };
-      if (verdict.kind === 'exhausted') break;
+      if (!verdict.mayBeAsked) break;
       queue.again(admitted.candidate);
     }
-    const facts = { attempts: attemptCount, deadlineIsOver: call.deadline.isOver(), outputMisses: output.misses() };
+    const schemaMismatch = output.lastMismatch();
+    const facts = { attempts: attemptCount, deadlineIsOver: call.deadline.isOver(), schemaMismatch };
     return { kind: 'failed', error: conclude(call, failures, facts) };
   }
 

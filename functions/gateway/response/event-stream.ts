@@ -41,6 +41,8 @@ export interface RelayedStream {
   model: string | undefined;
   finishReasons: string[];
   end: StreamEnd;
+  /** Where and by which rule it fails the schema that it was held against. */
+  schemaMismatch: string | undefined;
   /** The text with which the client's stream ends, once it was given out. */
   endText: string;
 }
@@ -62,6 +64,7 @@ export function relayStream(stream: OpenStream, options: RelayOptions): StreamRe
     model: undefined,
     finishReasons: [],
     end: undefined,
+    schemaMismatch: undefined,
     endText: '',
   };
   const lines = relay(stream, relayed, options);
@@ -114,10 +117,12 @@ async function* relay(
       if (lines !== '') yield lines;
     }
     stream.release();
-    if ((await options.schemaCheck?.isSatisfied()) === false) {
+    const mismatch = await options.schemaCheck?.mismatch();
+    if (mismatch !== undefined) {
       relayed.end = 'schema_mismatch';
+      relayed.schemaMismatch = mismatch;
       await options.onBroken();
-      yield endWith(writer.broken('schema_validation_failed'));
+      yield endWith(writer.broken('schema_validation_failed', `It fails at ${mismatch}.`));
       return;
     }
     relayed.end = 'complete';

@@ -96,6 +96,7 @@ function streamResponse(deps: GatewayDependencies, answered: Answered, stream: O
       firstOutputMs,
       tokens: usage.promptTokens + usage.completionTokens,
       charge: charged,
+      schemaMismatch: relayed.schemaMismatch,
       said: { model: relayed.model, finishReasons: relayed.finishReasons },
     };
     const content = outcome === 'complete' ? kept.content() : undefined;

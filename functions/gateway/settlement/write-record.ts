@@ -118,10 +118,11 @@ function toRecord(deps: GatewayDependencies, call: RecordedCall, ended: EndedCal
 function toAttemptLog(call: PolicedCall, attempts: readonly Attempt[], model: string): CallAttempt[] {
   const hasOtherModels = attempts.some(({ candidate }) => candidate.model.id !== model);
   const keepsText = keepsProviderText(call);
-  return attempts.map(({ candidate, outcome, latencyMs }) => ({
+  return attempts.map(({ candidate, outcome, latencyMs, schemaMismatch }) => ({
     provider: candidate.provider.id,
     ...(outcome === 'ok' ? { outcome, status: okStatus } : { outcome: outcome.cause, status: outcome.status }),
     ms: latencyMs,
+    ...(schemaMismatch === undefined ? {} : { schemaMismatch }),
     ...(hasOtherModels ? { model: candidate.model.id } : {}),
     ...(keepsText && outcome !== 'ok' ? { providerText: outcome.providerText?.forOperator } : {}),
   }));

@@ -1,7 +1,7 @@
 // The record of a call of a known key that was refused before it could run, so that its id tells the operator why.
 import type { CallRecord } from '../../../shared/accounting/call-records/index.ts';
 import { parseFunctionAlias } from '../../../shared/configuration/stored-functions/index.ts';
-import { errorCatalogue, GatewayError } from '../../../shared/errors/index.ts';
+import { GatewayError } from '../../../shared/errors/index.ts';
 import { maskKeys } from '../../../shared/foundation/log/index.ts';
 import { toGatewayError } from '../../../shared/protocol/router/index.ts';
 import { type Item, retryWrite } from '../../../shared/storage/store/index.ts';
@@ -22,7 +22,7 @@ export async function writeRefusal(
   const { records, refusalQuota, clock } = deps;
   const keyItem = await key.catch(() => undefined);
   const error = toGatewayError(cause);
-  if (keyItem === undefined || error.entry.status === errorCatalogue.UNAUTHORIZED.status) return;
+  if (keyItem === undefined) return;
   const { logContext } = received.scope;
   const caller = {
     workspace_id: String(keyItem.workspace),

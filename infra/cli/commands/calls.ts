@@ -143,13 +143,13 @@ async function showCall(session: Session, id: string): Promise<Outcome> {
               { title: 'ms', align: 'right' },
               { title: 'it says', isFlexible: true },
             ],
-            record.attemptLog.map(({ provider, outcome, status, ms, providerText }, index) => [
+            record.attemptLog.map(({ provider, outcome, status, ms, providerText, schemaMismatch }, index) => [
               index + 1,
               provider,
               outcome,
               status,
               ms,
-              providerText ?? '',
+              providerText ?? (schemaMismatch === undefined ? '' : `the answer fails the schema at ${schemaMismatch}`),
             ]),
             style,
           )),

@@ -15,12 +15,17 @@ type RecordedMembers = {
   readonly [One in ShownName as NonNullable<Members[One]['document']>]: JsonOf<One>;
 };
 
+type AttemptDocument = Omit<CallAttempt, 'providerText' | 'schemaMismatch'> & {
+  /** As in the record. */
+  readonly schema_mismatch?: string;
+};
+
 interface DerivedMembers {
   /** Of the error that the client got, or with which its stream was cut. */
   readonly error_code: ErrorCode | null;
   /** Of the answer. A stream that was cut had begun as a good one. Null: the client did not wait for it. */
   readonly status: number | null;
-  readonly attempts: readonly Omit<CallAttempt, 'providerText'>[];
+  readonly attempts: readonly AttemptDocument[];
 }
 
 /** `id` is the `x-request-id` of the answer. */
@@ -48,7 +53,17 @@ const attemptMembers: Readonly<Record<keyof DerivedMembers['attempts'][number], 
   status: count.schema,
   ms: count.schema,
   model: word,
+  schema_mismatch: word,
 };
+
+const attemptDocument = ({
+  providerText: _forOperators,
+  schemaMismatch,
+  ...attempt
+}: CallAttempt): AttemptDocument => ({
+  ...attempt,
+  ...(schemaMismatch === undefined ? {} : { schema_mismatch: schemaMismatch }),
+});
 
 const derived: Derived = {
   error_code: { after: 'outcome', schema: orNull(word), toJson: (record) => errorCodeOf(record) ?? null },
@@ -59,7 +74,7 @@ const derived: Derived = {
       type: 'array',
       items: { type: 'object', properties: attemptMembers, required: ['provider', 'outcome', 'ms'] },
     },
-    toJson: ({ attemptLog = [] }) => attemptLog.map(({ providerText: _providerText, ...attempt }) => attempt),
+    toJson: ({ attemptLog = [] }) => attemptLog.map(attemptDocument),
   },
 };
 const derivedNames = Object.keys(derived) as (keyof DerivedMembers)[];
@@ -99,9 +114,9 @@ export const callDocumentSchemas = () =>
 /** The same for the operator: with what providers said of their failures. */
 export const operatorCallDocument = (record: CallRecord) => ({
   ...callDocument(record),
-  attempts: (record.attemptLog ?? []).map(({ providerText, ...attempt }) => ({
-    ...attempt,
-    ...(providerText === undefined ? {} : { provider_text: providerText }),
+  attempts: (record.attemptLog ?? []).map((attempt) => ({
+    ...attemptDocument(attempt),
+    ...(attempt.providerText === undefined ? {} : { provider_text: attempt.providerText }),
   })),
 });
 

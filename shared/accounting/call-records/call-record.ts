@@ -20,6 +20,8 @@ export interface CallAttempt {
   readonly ms: number;
   /** Catalogue id. Only where a call went to others than the one that answered last, or was asked for. */
   readonly model?: string | undefined;
+  /** Where and by which rule the answer fails the schema of the call: `/items/0/price: required`. */
+  readonly schemaMismatch?: string | undefined;
   /** What the provider said of its failure, as `describeProviderText` leaves it. For the operator alone. */
   readonly providerText?: string | undefined;
 }

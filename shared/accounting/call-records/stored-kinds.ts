@@ -93,10 +93,12 @@ function fromAttemptText(text: string): CallAttempt[] {
 const shareName = text(128);
 const attemptModel = text(128);
 const attemptProviderText = text(300);
+const attemptMismatch = text(300);
+type StoredAttempt = [facts: string, model: string | null, providerText: string | null, mismatch?: string | null];
 
 /**
- * Stored as one text: a JSON list of `provider:outcome:status:ms`, each followed by its model and by what the provider
- * said, where they are kept. An outcome that is no short word leaves only a mark; what names no provider is left out.
+ * Stored as one text: a JSON list of `provider:outcome:status:ms`, each followed by its model, by what the provider
+ * said, and by where its answer fails the schema, where they are kept. An outcome that is no short word leaves only a mark; what names no provider is left out.
  */
 export const attempts = (countMax: number): StoredKind<readonly CallAttempt[], undefined> => ({
   ...notShown,
@@ -104,21 +106,24 @@ export const attempts = (countMax: number): StoredKind<readonly CallAttempt[], u
     if (!Array.isArray(value)) return undefined;
     const stored = value.slice(0, countMax).flatMap((attempt: Partial<CallAttempt>) => {
       const texts = [attemptModel.toScalar(attempt?.model), attemptProviderText.toScalar(attempt?.providerText)];
-      return toAttemptText(attempt).map((facts) => [facts, ...texts.map((text) => text ?? null)]);
+      const mismatch = attemptMismatch.toScalar(attempt?.schemaMismatch);
+      const kept = [...texts.map((text) => text ?? null), ...(mismatch === undefined ? [] : [mismatch])];
+      return toAttemptText(attempt).map((facts) => [facts, ...kept]);
     });
     return JSON.stringify(stored);
   },
   fromScalar: (stored) =>
     (stored as string).startsWith('[')
-      ? (JSON.parse(stored as string) as [string, string | null, string | null][]).flatMap(fromStoredAttempt)
+      ? (JSON.parse(stored as string) as StoredAttempt[]).flatMap(fromStoredAttempt)
       : (stored as string).split(' ').flatMap(fromAttemptText),
 });
 
-const fromStoredAttempt = ([facts, model, providerText]: [string, string | null, string | null]): CallAttempt[] =>
+const fromStoredAttempt = ([facts, model, providerText, schemaMismatch = null]: StoredAttempt): CallAttempt[] =>
   fromAttemptText(facts).map((attempt) => ({
     ...attempt,
     ...(model === null ? {} : { model }),
     ...(providerText === null ? {} : { providerText }),
+    ...(schemaMismatch === null ? {} : { schemaMismatch }),
   }));
 
 const tagText = text(64);

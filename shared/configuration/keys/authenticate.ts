@@ -1,11 +1,11 @@
 // Which key a request carries. Its shape is checked before any I/O; the record is read on every request and never
 // kept, so a revoked key ends with the next one.
-import { fail } from '../../errors/index.ts';
 import { headerNames } from '../../foundation/constants/index.ts';
 import { equalInConstantTime } from '../../foundation/ids/index.ts';
 import type { HeaderValues } from '../../protocol/http/index.ts';
 import { type ApiKey, parseApiKey } from './api-key.ts';
-import { isKeyExpired, type KeyRecord } from './key-record.ts';
+import { isKeyExpired, itemOf, type KeyRecord } from './key-record.ts';
+import { refuseEndedKey, refuseKey } from './refuse-key.ts';
 
 /** The scheme's name is case-insensitive; anything after the key makes it malformed. */
 const bearerShape = /^bearer +([^ ]+)$/i;
@@ -20,18 +20,24 @@ export function readCredential(headers: HeaderValues, { acceptsApiKeyHeader = fa
   const bearer = textIn(headers[headerNames.authorization], (header) => bearerShape.exec(header)?.[1]);
   const plain = acceptsApiKeyHeader ? textIn(headers[headerNames.apiKey], (header) => header) : undefined;
   const [text, ...others] = new Set([bearer, plain].filter((one) => one !== undefined));
-  const key = text === undefined || others.length > 0 ? undefined : parseApiKey(text);
-  if (key === undefined) throw fail('UNAUTHORIZED');
+  if (text === undefined) throw refuseKey('missing');
+  if (others.length > 0) throw refuseKey('different');
+  const key = parseApiKey(text);
+  if (key === undefined) throw refuseKey('malformed');
   return key;
 }
 
-/** Undefined: it was not sent. Empty, which is no key: it was malformed. */
+/** SDKs that were given an empty key send the scheme alone. */
+const emptyShape = /^(bearer)? *$/i;
+
+/** Undefined: none was sent. Empty, which is no key: it was malformed. */
 function textIn(
   values: readonly string[] | undefined,
   read: (header: string) => string | undefined,
 ): string | undefined {
   if (values === undefined || values.length === 0) return undefined;
   const [header = '', ...more] = values;
+  if (more.length === 0 && emptyShape.test(header)) return undefined;
   return more.length > 0 ? '' : (read(header) ?? '');
 }
 
@@ -43,8 +49,8 @@ export interface KeyReader {
 export async function authenticate(keys: KeyReader, credential: ApiKey, nowMs: number): Promise<KeyRecord> {
   const record = await keys.read(credential.publicId);
   if (record === undefined || !equalInConstantTime(record.secretSha256, credential.secretSha256)) {
-    throw fail('UNAUTHORIZED');
+    throw refuseKey('unknown');
   }
-  if (record.status !== 'active' || isKeyExpired(record, nowMs)) throw fail('UNAUTHORIZED');
+  if (record.status !== 'active' || isKeyExpired(record, nowMs)) throw refuseEndedKey(itemOf(record));
   return record;
 }

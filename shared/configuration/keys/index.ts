@@ -5,3 +5,4 @@ export { isKeyExpired, type KeyRecord, modelsOfKey, recordOf as readKeyRecord, t
 export { fromWrittenKey, type KeySettings, readKeySettings, type WrittenKey, writtenKey } from './key-settings.ts';
 export { changedSettings, createKeyStore, isSameKey, type KeyStore, type KeyWrite } from './key-store.ts';
 export { authenticateOperator, createOperatorStore, type OperatorRecord, type OperatorStore } from './operator-keys.ts';
+export { refuseEndedKey, refuseKey } from './refuse-key.ts';

@@ -166,8 +166,8 @@ export interface StreamWriter {
   readonly beforeEnd: (reported: UsageReport | undefined, cost: () => AnswerCost) => string;
   /** The end marker, behind everything. */
   readonly end: string;
-  /** How a stream ends that broke after its first output. */
-  readonly broken: (code: MidStreamCode) => string;
+  /** How a stream ends that broke after its first output. `detail`: what the message adds to the words of the code. */
+  readonly broken: (code: MidStreamCode, detail?: string) => string;
 }
 
 export interface SchemaCheck {
@@ -185,11 +185,17 @@ export interface AnswerChecking {
 export type CheckedAnswer =
   /** `answer`: without what stood around the JSON. */
   | { readonly kind: 'valid'; readonly answer: JsonAnswer }
-  /** `wasCut`: it ended at its token limit, where the next one would end too. */
-  | { readonly kind: 'invalid'; readonly wasCut: boolean };
+  /**
+   * `mismatch`: where and by which rule of the schema it fails. `wasCut`: it ended at its token limit, where the next one would
+   * end too.
+   */
+  | { readonly kind: 'invalid'; readonly mismatch: string; readonly wasCut: boolean };
 
 export interface StreamSchemaCheck {
   readonly add: (event: AnswerEvent) => void;
-  /** A choice that calls tools, refuses or was cut is not held against the schema: it is the client's to read. */
-  readonly isSatisfied: () => Promise<boolean>;
+  /**
+   * Where and by which rule of the schema it fails; undefined: it satisfies it. A choice that calls tools, refuses or was cut
+   * is not held against the schema: it is the client's to read.
+   */
+  readonly mismatch: () => Promise<string | undefined>;
 }

@@ -18,6 +18,8 @@ import { UnusableSchema } from './unusable-schema.ts';
 export interface ValueProblem {
   /** Where in the value, as a JSON pointer. Empty: the value itself. */
   readonly path: string;
+  /** The place of what is wrong or missing, and the rule of the schema: `/items/0/price: required`. Never a value. */
+  readonly mismatch: string;
   readonly message: string;
 }
 
@@ -25,7 +27,7 @@ export type AnswerCheck =
   /** `text`: the answer without code fence, byte order mark and surrounding whitespace, otherwise as it came. */
   | { readonly kind: 'valid'; readonly text: string }
   /** `problem` continues the sentence "The answer …" and is meant for logs. */
-  | { readonly kind: 'invalid'; readonly problem: string };
+  | { readonly kind: 'invalid'; readonly problem: string; readonly mismatch: string };
 
 export interface Limits {
   readonly maxMs: number;
@@ -78,25 +80,28 @@ export function answerCheck(schema: unknown, answer: string, limits: Limits): Ti
   const elapsedMs = startStopwatch();
   const prepared = prepareUsable(schema, limits);
   const read = readAnswerText(answer);
-  if (read.kind === 'unreadable') return { value: { kind: 'invalid', problem: read.problem } };
+  if (read.kind === 'unreadable')
+    return { value: { kind: 'invalid', problem: read.problem, mismatch: `/: ${read.problem}` } };
   const { value: problem, ...timed } = firstProblem(prepared, read.value, limits.maxMs - elapsedMs());
   if (problem === undefined) return { value: { kind: 'valid', text: read.text } };
   const place = problem.path === '' ? 'its root' : problem.path;
-  return { ...timed, value: { kind: 'invalid', problem: `fails at ${place}: ${problem.message}` } };
+  const { message, mismatch } = problem;
+  return { ...timed, value: { kind: 'invalid', problem: `fails at ${place}: ${message}`, mismatch } };
 }
 
 export function valueProblem(schema: unknown, value: unknown, limits: Limits): Timed<ValueProblem | undefined> {
   const elapsedMs = startStopwatch();
   const prepared = prepareUsable(schema, limits);
   if (nestsDeeperThan(value, answerMaxDepth)) {
-    return { value: { path: '', message: `nests deeper than ${answerMaxDepth} levels` } };
+    return { value: atRoot(`nests deeper than ${answerMaxDepth} levels`) };
   }
   const plain = plainCopy(value);
-  if (plain === undefined) return { value: { path: '', message: 'is no JSON value' } };
+  if (plain === undefined) return { value: atRoot('is no JSON value') };
   return firstProblem(prepared, plain.copy, limits.maxMs - elapsedMs());
 }
 
-const outOfTime: ValueProblem = { path: '', message: 'could not be checked against the schema in time' };
+const atRoot = (message: string): ValueProblem => ({ path: '', message, mismatch: `/: ${message}` });
+const outOfTime = atRoot('could not be checked against the schema in time');
 
 /** Why the value does not satisfy the schema: of all problems the one that tells most. */
 function firstProblem(
@@ -108,12 +113,23 @@ function firstProblem(
   const { schema, draft, lookup } = prepared;
   const run = runBounded(() => validate(value, schema, draft, lookup), leftMs);
   if (run.kind === 'time_over') return { value: outOfTime, over: 'value' };
-  if (run.kind === 'too_deep') return { value: { path: '', message: 'could not be checked: it recurses too deeply' } };
+  if (run.kind === 'too_deep') return { value: atRoot('could not be checked: it recurses too deeply') };
   const { valid, errors } = run.value;
   if (valid) return { value: undefined };
   const unit = errors.find(({ keyword }) => !passesOn.has(keyword)) ?? errors[0];
   if (unit === undefined) throw new Error('The validator refused a value without a reason');
-  return { value: { path: shorten(unit.instanceLocation.slice(1)), message: messageOf(unit) } };
+  const path = shorten(unit.instanceLocation.slice(1));
+  return { value: { path, message: messageOf(unit), mismatch: mismatchOf(unit, errors) } };
+}
+
+const missingMember = /required property "(.*)"/s;
+
+function mismatchOf(unit: OutputUnit, errors: readonly OutputUnit[]): string {
+  const missing = unit.keyword === 'required' ? missingMember.exec(unit.error)?.[1] : undefined;
+  const path = unit.instanceLocation.slice(1) + (missing === undefined ? '' : `/${missing}`);
+  // That nothing is allowed here is said by the keyword before, about members or items that are not named.
+  const rule = unit.keyword === 'false' ? errors[errors.indexOf(unit) - 1]?.keyword : undefined;
+  return `${path === '' ? '/' : shorten(path)}: ${rule ?? unit.keyword}`;
 }
 
 /** Keywords that only say that something below them failed: what failed stands behind them in the list. */

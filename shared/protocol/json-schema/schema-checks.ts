@@ -48,7 +48,7 @@ export const checkAnswer = (schema: unknown, answer: string, work = operatorWork
     here: ({ answerCheck }, limits) => answerCheck(schema, answer, limits),
     // One that is too long is refused unread.
     isLarge: answer.length > eventLoopAnswerMaxCharacters && answer.length <= answerMaxCharacters,
-    outOfMemory: { kind: 'invalid', problem: 'takes too much memory to be checked' },
+    outOfMemory: { kind: 'invalid', problem: tooMuchMemory, mismatch: `/: ${tooMuchMemory}` },
   });
 
 /** Checks a parsed value, numbers kept as text included. Rejects when the schema has a fault. */
@@ -57,8 +57,10 @@ export const checkValue = (schema: unknown, value: unknown, work = operatorWork(
     schema,
     job: { kind: 'value', value },
     here: ({ valueProblem }, limits) => valueProblem(schema, value, limits),
-    outOfMemory: { path: '', message: 'takes too much memory to be checked' },
+    outOfMemory: { path: '', message: tooMuchMemory, mismatch: `/: ${tooMuchMemory}` },
   });
+
+const tooMuchMemory = 'takes too much memory to be checked';
 
 interface Question<Value> {
   readonly schema: unknown;

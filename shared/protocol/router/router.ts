@@ -208,8 +208,11 @@ function refuseMethod(methods: readonly string[], { correlationId, errorFormat }
   return { response, errorCode: error.code };
 }
 
-function toErrorResponse(error: unknown, { correlationId, errorFormat }: RequestScope, log: Log): Answered {
+function toErrorResponse(error: unknown, scope: RequestScope, log: Log): Answered {
+  const { correlationId, errorFormat, logContext } = scope;
   const known = toGatewayError(error);
+  // No record tells why, and the same code stands for many cases.
+  if (known.code === 'UNAUTHORIZED') logContext.fields = { message: known.message, ...logContext.fields };
   if (known.cause !== undefined) {
     log.error({ event: 'request_failed', correlation_id: correlationId, error_code: known.code }, known.cause);
   }

@@ -25,6 +25,8 @@ export interface Attempt extends AdmittedCandidate {
   readonly tokens: number;
   /** Undefined: there was no answer that is charged. */
   readonly charge?: Charge | undefined;
+  /** Where and by which rule its answer fails the schema of the call. Undefined: it satisfies it, or there is none. */
+  readonly schemaMismatch?: string | undefined;
   /** What the answer says of itself. */
   readonly said?: AnswerFacts | undefined;
 }

@@ -158,6 +158,7 @@ describe('the retry headers', () => {
     'provider_not_configured',
     'UNAUTHORIZED',
     'api_key_revoked',
+    'schema_validation_failed',
   ];
   const waiting: ErrorCode[] = ['rate_limited', 'api_key_rate_limit', 'execution_capacity', 'RATE_LIMITER_UNAVAILABLE'];
 

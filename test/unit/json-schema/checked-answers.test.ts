@@ -68,7 +68,11 @@ describe('an answer that does not satisfy its schema', () => {
     ['{"steps":[],"next":{"steps":[],"next":{}}}', '/next: '],
   ])('is invalid and says why: %s', async (answer, problem) => {
     const checked = await checkAnswer(reasoning, answer);
-    expect(checked).toEqual({ kind: 'invalid', problem: expect.stringContaining(problem) });
+    expect(checked).toEqual({
+      kind: 'invalid',
+      problem: expect.stringContaining(problem),
+      mismatch: expect.stringMatching(/^\/.*: ./),
+    });
   });
 
   it('is invalid beyond its bounds, even where everything is allowed', async () => {
@@ -85,7 +89,7 @@ describe('an answer that does not satisfy its schema', () => {
     const parsed = async (length: number) => {
       parse.mockClear();
       const checked = await checkAnswer({ type: 'integer' }, JSON.stringify(`MARK${'x'.repeat(length)}`));
-      expect(checked).toEqual({ kind: 'invalid', problem: expect.stringContaining('its root') });
+      expect(checked).toEqual({ kind: 'invalid', problem: expect.stringContaining('its root'), mismatch: '/: type' });
       return parse.mock.calls.some(([text]) => String(text).includes('MARK'));
     };
     expect([await parsed(200_000), await parsed(300_000)]).toEqual([true, false]);
@@ -105,6 +109,7 @@ describe('a parsed value', () => {
     expect(await checkValue(reasoning, { steps: [{ explanation: 1, output: null }], next: null })).toEqual({
       path: '/steps/0/explanation',
       message: expect.any(String),
+      mismatch: '/steps/0/explanation: type',
     });
   });
 

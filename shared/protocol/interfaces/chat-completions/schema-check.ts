@@ -19,11 +19,12 @@ async function checkChoices(
   const choices = readChoices(answer.json).choices as unknown[];
   for (const [place, choice] of choices.entries()) {
     const message = isJsonObject(choice) && isJsonObject(choice.message) ? choice.message : undefined;
-    if (!isJsonObject(choice) || message === undefined) return { kind: 'invalid', wasCut: false };
+    if (!isJsonObject(choice) || message === undefined)
+      return { kind: 'invalid', mismatch: '/: no message', wasCut: false };
     if (isOtherKind(message) || (acceptsUnfinished && choice.finish_reason !== 'stop')) continue;
     const text = textOf(message.content);
     const checked = await checkAnswer(schema, text, schemaWork);
-    if (checked.kind === 'invalid') return { kind: 'invalid', wasCut: choice.finish_reason === 'length' };
+    if (checked.kind === 'invalid') return { ...checked, wasCut: choice.finish_reason === 'length' };
     // What a client can parse as it is stays as it is: only what is around the JSON and is none is taken off.
     const isFine = text === message.content && isJsonText(text);
     if (!isFine) contents.set(place, checked.text);

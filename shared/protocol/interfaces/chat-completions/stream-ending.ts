@@ -7,6 +7,7 @@ export const doneText = '[DONE]';
 export const doneLine = toEventLine(doneText);
 
 /** `endsWithDone`: the end marker follows the error line. Nested, so that SDKs find code and message. */
-export const brokenStreamEnd = (code: MidStreamCode, endsWithDone: boolean): string =>
-  toEventLine(JSON.stringify({ error: { code, message: brokenStreamMessages[code] } })) +
-  (endsWithDone ? doneLine : '');
+export function brokenStreamEnd(code: MidStreamCode, endsWithDone: boolean, detail?: string): string {
+  const message = detail === undefined ? brokenStreamMessages[code] : `${brokenStreamMessages[code]} ${detail}`;
+  return toEventLine(JSON.stringify({ error: { code, message } })) + (endsWithDone ? doneLine : '');
+}

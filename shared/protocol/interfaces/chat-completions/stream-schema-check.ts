@@ -30,9 +30,10 @@ export function openStreamSchemaCheck(schema: unknown, work: SchemaWork): Stream
   }
 
   /** Without a code fence: it was relayed with the JSON, and clients cannot read that. */
-  async function isValid(text: string): Promise<boolean> {
+  async function mismatchOf(text: string): Promise<string | undefined> {
     const verdict = await checkAnswer(schema, text, work);
-    return verdict.kind === 'valid' && verdict.text === text.trim();
+    if (verdict.kind === 'invalid') return verdict.mismatch;
+    return verdict.text === text.trim() ? undefined : '/: is not JSON';
   }
 
   return {
@@ -40,11 +41,11 @@ export function openStreamSchemaCheck(schema: unknown, work: SchemaWork): Stream
       const list = readChoices(json).choices;
       for (const choice of Array.isArray(list) ? list : []) if (isJsonObject(choice)) addChoice(choice);
     },
-    async isSatisfied() {
+    async mismatch() {
       const checked = [...choices.values()].filter((one) => one.finishReason === 'stop' && !one.isOtherKind);
-      if (checked.length > 0 && length > collectedStreamMaxBytes) return false;
-      const verdicts = await Promise.all(checked.map(({ text }) => isValid(text)));
-      return verdicts.every((verdict) => verdict);
+      if (checked.length > 0 && length > collectedStreamMaxBytes) return '/: is too long to be checked';
+      const mismatches = await Promise.all(checked.map(({ text }) => mismatchOf(text)));
+      return mismatches.find((mismatch) => mismatch !== undefined);
     },
   };
 }
