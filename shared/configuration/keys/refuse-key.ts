@@ -1,4 +1,4 @@
-// Why a key is refused, in words of its own for each case: whoever sent it learns what to do. They name no header: some agents
+// Why a key is refused, in words of its own for each case: its client learns what to do. They name no header: some agents
 // take a text that does for a failure of their own log-in, and hide it.
 import { fail, type GatewayError } from '../../errors/index.ts';
 import type { Item } from '../../storage/store/index.ts';
