@@ -28,7 +28,7 @@ import type { CallSize, PolicyOptions, Tags } from '../../shared/protocol/wire/i
 import type { Bill } from '../../shared/routing/billing/index.ts';
 import type { ByokFacts, Plan } from '../../shared/routing/planner/index.ts';
 import type { AdmittedCandidate, Attempt } from '../../shared/routing/provider-metrics/index.ts';
-import type { AttemptFailure } from '../../shared/routing/providers/index.ts';
+import type { AttemptFailure, EventBatch } from '../../shared/routing/providers/index.ts';
 import type { Item } from '../../shared/storage/store/index.ts';
 
 /** A request that could be read. Whose it is, is not known yet. */
@@ -265,10 +265,10 @@ export type ProvidedAnswer = {
 export interface OpenStream {
   /** Events up to and including the first real output, held back until now. */
   readonly opening: readonly AnswerEvent[];
-  readonly rest: AsyncIterable<readonly AnswerEvent[]>;
+  readonly rest: AsyncIterable<EventBatch>;
   /** Called when `rest` has ended well: the provider's socket may serve the next call. */
   readonly release: () => void;
-  /** Why `rest` threw, as data. */
+  /** Why `rest` threw, as data. Most failures are its last batch. */
   readonly failureOf: (error: unknown) => AttemptFailure;
   /** Closes the provider's socket. Safe at any time, any number of times. */
   readonly abort: () => void;

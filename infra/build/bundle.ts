@@ -84,10 +84,10 @@ const onDemand: Readonly<Record<string, string>> = {
   's3-objects.cjs': 'shared/storage/blobs/s3-objects.ts',
   'schema-check.cjs': 'shared/protocol/json-schema/check.ts',
   'openapi.cjs': 'functions/gateway/openapi/openapi-document.ts',
-  'translated.cjs': 'shared/routing/formats/translated/index.ts',
-  'anthropic-model.cjs': 'shared/routing/formats/translated/anthropic-model.ts',
-  'bedrock-model.cjs': 'shared/routing/formats/translated/bedrock-model.ts',
-  'google-model.cjs': 'shared/routing/formats/translated/google-model.ts',
+  'hub.cjs': 'shared/routing/formats/hub/index.ts',
+  'messages-target.cjs': 'shared/routing/formats/hub/targets/messages-target.ts',
+  'converse-target.cjs': 'shared/routing/formats/hub/targets/converse-target.ts',
+  'generate-content-target.cjs': 'shared/routing/formats/hub/targets/generate-content-target.ts',
 };
 
 /** Imported by a part of the SDK that no call here reaches. Bundled, it would wrap most of the SDK in lazy functions. */

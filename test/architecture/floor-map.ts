@@ -80,7 +80,7 @@ const floors: readonly Readonly<Record<string, string>>[] = [
     'shared/routing/billing': rules,
     'shared/routing/providers': 'Transport and classification know no plan and no caller.',
   },
-  { 'shared/routing/formats/translated': 'Loaded on demand: knows the provider packages, and no plan.' },
+  { 'shared/routing/formats/hub': 'Loaded on demand: knows the provider packages, and no plan.' },
   {
     'shared/routing/formats':
       'How a candidate is called, through a given `send`: no transport, no credential, no plan.',
@@ -216,7 +216,7 @@ export const powerHomes: readonly PowerHome[] = [
   {
     power: 'the provider packages of the AI SDK',
     sign: /(from|import\() ?'@ai-sdk\//,
-    homes: ['shared/routing/formats/translated/'],
+    homes: ['shared/routing/formats/hub/'],
   },
   { power: 'tokens of identity providers', sign: /from 'jose'/, homes: [`${operator}/sign-in/`] },
   { power: 'commander', sign: /(from|import\() ?'commander'/, homes: ['infra/cli/'] },

@@ -248,7 +248,10 @@ function open(pieces: readonly (Buffer | Promise<Buffer>)[]) {
     isOpen = true;
     watch.pause();
   };
-  const opened = openStream({ batches, drain: () => {} }, watch, { onOutput: () => {}, onAnswer });
+  const opened = openStream({ batches, drain: () => {} }, watch, { onOutput: () => {}, onAnswer }).then((stream) => {
+    if ('kind' in stream) throw new Error(`it is a ${stream.kind}`);
+    return stream;
+  });
   return { clock, watch, opened };
 }
 

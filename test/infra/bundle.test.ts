@@ -64,32 +64,32 @@ describe('the build of the project', () => {
     expect(bundles.map(({ name }) => name)).toEqual(['gateway', 'models', 'operator', 'web']);
     const uploaded = {
       gateway: [
-        'anthropic-model.cjs',
-        'bedrock-model.cjs',
-        'google-model.cjs',
+        'converse-target.cjs',
+        'generate-content-target.cjs',
+        'hub.cjs',
         'index.cjs',
         'index.mjs',
+        'messages-target.cjs',
         'openapi.cjs',
         's3-objects.cjs',
         'schema-check.cjs',
         'schema-worker.cjs',
         'telemetry.cjs',
-        'translated.cjs',
       ],
       models: ['index.cjs', 'index.mjs', 'telemetry.cjs'],
       operator: ['index.cjs', 'index.mjs', 'page', 'schema-check.cjs', 'telemetry.cjs'],
       web: [
-        'anthropic-model.cjs',
-        'bedrock-model.cjs',
-        'google-model.cjs',
+        'converse-target.cjs',
+        'generate-content-target.cjs',
+        'hub.cjs',
         'index.js',
+        'messages-target.cjs',
         'openapi.cjs',
         'package.json',
         's3-objects.cjs',
         'schema-check.cjs',
         'schema-worker.cjs',
         'telemetry.cjs',
-        'translated.cjs',
       ],
     };
     for (const { name, file, bytes, beside } of bundles) {
@@ -172,21 +172,22 @@ describe('the build of the project', () => {
       const found = (bundled: string) => packagesIn(output, name, bundled, /@ai-sdk\/[a-z-]+/);
       expect([name, await found(basename(file))]).toEqual([name, []]);
       if (!callsProviders(name)) continue;
-      expect(await readFile(file, 'utf8')).toContain('require("./translated.cjs")');
-      expect(await found('translated.cjs')).toEqual(['@ai-sdk/provider']);
-      const { translate } = await import(join(dirname(file), 'translated.cjs'));
+      expect(await readFile(file, 'utf8')).toContain('require("./hub.cjs")');
+      expect(await found('hub.cjs')).toEqual(['@ai-sdk/provider']);
+      const { callThroughHub } = await import(join(dirname(file), 'hub.cjs'));
       for (const [api, [own, answer]] of Object.entries(answers)) {
-        const bundled = `${own.replace('amazon-', '')}-model.cjs`;
+        const bundled = `${api}-target.cjs`;
         expect(await found(bundled)).toContain(`@ai-sdk/${own}`);
         // Messages of zod in other languages would be half of the file.
         expect(await readFile(join(dirname(file), bundled), 'utf8')).not.toContain('Entrée invalide');
         const readText = async () => JSON.stringify(answer);
-        const send = async () => ({ kind: 'answer', contentType: 'application/json', readText });
+        const bytes = (async function* () {})();
+        const send = async () => ({ kind: 'answer', contentType: 'application/json', readText, body: bytes });
         const body = { messages: [{ role: 'user', content: 'Hi.' }] };
-        const output = { maxOutputTokens: 10, isOutputOpen: false };
-        const call = { api, body, stream: false, output, id: 'a', nextStep: async () => {} };
-        const translated = await translate(call, { entry: { upstream_model: 'm', max_output_tokens: 10 } }, send);
-        expect(JSON.parse(translated.text).choices[0].message.content).toBe('Hello.');
+        const size = { maxOutputTokens: 10, isOutputOpen: false };
+        const asked = { interfaceId: 'chat-completions', api, body, characters: 0, stream: false, size, id: 'a' };
+        const called = await callThroughHub(asked, { entry: { upstream_model: 'm', max_output_tokens: 10 } }, send);
+        expect(JSON.parse(called.answer.text).choices[0].message.content).toBe('Hello.');
       }
     }
   });

@@ -50,11 +50,11 @@ export function statedNumbers(number: ReturnType<typeof numbersOf>): Readonly<Re
   const heap =
     number('schema-workers.ts', 'maxOldGenerationSizeMb') + number('schema-workers.ts', 'maxYoungGenerationSizeMb');
   return {
-    'shared/routing/formats/translated/README.md': [
-      `a budget at least ${grouped(number('thinking.ts', 'thinkingMinTokens'))} tokens`,
+    'shared/routing/formats/hub/README.md': [
+      `a budget at least ${grouped(number('reasoning.ts', 'thinkingMinTokens'))} tokens`,
       `nested deeper than ${number('known-calls.ts', 'argumentsDepthMax')} levels`,
       `beyond ${grouped(constants.jsonValuesMax)} values`,
-      `after ${number('translated-format.ts', 'turnMaxBytes') / 1024} KiB of a stream`,
+      `after ${number('bounded-send.ts', 'turnMaxBytes') / 1024} KiB of a stream`,
       // Measured once.
       'waits 25 to 65 ms for it',
       'the longest turn is 45 ms for requests of 4 MiB of any cut, 25 ms for answers of 15 MB, 60 ms where most of their characters are escaped, 85 to 110 ms where they are one object of 90,000 members or 30,000 parts of Gemini, 10 ms for streams of the smallest parts',

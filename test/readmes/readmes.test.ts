@@ -148,7 +148,7 @@ describe('the settings of a stage', () => {
 });
 
 describe('the tables of the page on translated formats', () => {
-  const page = pages.find(({ path }) => path === 'shared/routing/formats/translated/README.md')?.text ?? '';
+  const page = pages.find(({ path }) => path === 'shared/routing/formats/hub/README.md')?.text ?? '';
   const tableBelow = (title: string): string[][] =>
     (page.split(`\n## ${title}\n`)[1]?.split('\n## ')[0] ?? '')
       .split('\n')

@@ -36,6 +36,10 @@ export async function attemptCandidate(
       onOutput: () => sending.beginStream(call.streamDeadline),
       onAnswer: sending.limitIdle,
     });
+    if ('kind' in stream) {
+      watch.abort();
+      return stream;
+    }
     return { kind: 'stream', stream, answeredAtMs: deps.clock.nowMs() };
   } catch (error) {
     const watch = sending.watch();

@@ -3,7 +3,7 @@
 import { heldBackMaxBytes } from '../../../shared/foundation/constants/index.ts';
 import type { AnswerEvent } from '../../../shared/protocol/interfaces/index.ts';
 import type { EventStream } from '../../../shared/routing/formats/index.ts';
-import { type AttemptFailure, StreamBroken, type Watch } from '../../../shared/routing/providers/index.ts';
+import type { AttemptFailure, EventBatch, NoAnswer, Watch } from '../../../shared/routing/providers/index.ts';
 import type { OpenStream } from '../stages.ts';
 
 export interface Opening {
@@ -13,18 +13,19 @@ export interface Opening {
   readonly onAnswer: () => void;
 }
 
-/** Throws StreamBroken where the stream fails, or ends, before its first output. */
+/** A failure: the stream broke, or ended, before its first output. */
 export async function openStream(
   { batches, drain }: EventStream,
   watch: Watch,
   { onOutput, onAnswer }: Opening,
-): Promise<OpenStream> {
+): Promise<OpenStream | NoAnswer> {
   const opening = await readOpening(batches);
+  if ('failure' in opening) return { kind: 'failure', failure: opening.failure };
   onOutput();
-  const isAnswering = opening.some(isAnswer);
+  const isAnswering = opening.events.some(isAnswer);
   if (isAnswering) onAnswer();
   return {
-    opening,
+    opening: opening.events,
     rest: isAnswering ? batches : noticeAnswer(batches, onAnswer),
     release() {
       watch.release();
@@ -41,10 +42,10 @@ const isAnswer = ({ facts }: AnswerEvent): boolean => facts.hasOutput && facts.i
 async function* noticeAnswer(
   batches: EventStream['batches'],
   onAnswer: () => void,
-): AsyncGenerator<AnswerEvent[], void, undefined> {
+): AsyncGenerator<EventBatch, void, undefined> {
   let isAnswering = false;
   for await (const batch of batches) {
-    if (!isAnswering && batch.some(isAnswer)) {
+    if (!isAnswering && batch.events.some(isAnswer)) {
       isAnswering = true;
       onAnswer();
     }
@@ -52,22 +53,25 @@ async function* noticeAnswer(
   }
 }
 
-async function readOpening(batches: AsyncIterator<AnswerEvent[]>): Promise<AnswerEvent[]> {
+async function readOpening(
+  batches: AsyncIterator<EventBatch, void>,
+): Promise<{ readonly events: readonly AnswerEvent[] } | { readonly failure: AttemptFailure }> {
   const held: AnswerEvent[] = [];
   let heldBytes = 0;
   while (heldBytes <= heldBackMaxBytes) {
     const next = await batches.next();
-    if (next.done === true) throw new StreamBroken({ kind: 'failed', cause: 'no_output' });
-    held.push(...next.value);
-    if (next.value.some(({ facts }) => facts.hasOutput)) return held;
-    heldBytes += next.value.reduce((sum, { text }) => sum + text.length, 0);
+    if (next.done === true) return { failure: { kind: 'failed', cause: 'no_output' } };
+    const { events, failure } = next.value;
+    if (failure !== undefined) return { failure };
+    held.push(...events);
+    if (events.some(({ facts }) => facts.hasOutput)) return { events: held };
+    heldBytes += events.reduce((sum, { text }) => sum + text.length, 0);
   }
-  throw new StreamBroken({ kind: 'failed', cause: 'endless_preamble' });
+  return { failure: { kind: 'failed', cause: 'endless_preamble' } };
 }
 
-/** Any error of reading a provider, as data. */
+/** Any error of a connection to a provider, as data. */
 export function readBrokenStream(error: unknown, watch: Watch): AttemptFailure {
-  if (error instanceof StreamBroken) return error.failure;
   const endedBy = watch.endedBy();
   // A step of a workflow that is not needed any more is as good as a client that left.
   if (endedBy === 'client_gone' || endedBy === 'stopped') return { kind: 'client_gone', cause: endedBy };

@@ -10,7 +10,7 @@ import type {
   StreamWriter,
 } from '../../../shared/protocol/interfaces/index.ts';
 import { hasCounts, type UsageReport } from '../../../shared/protocol/wire/index.ts';
-import { midStreamCodeOf } from '../../../shared/routing/providers/index.ts';
+import { type AttemptFailure, midStreamCodeOf } from '../../../shared/routing/providers/index.ts';
 import type { OpenStream, StreamEnd } from '../stages.ts';
 import { withKeepAlive } from './keep-alive.ts';
 
@@ -109,12 +109,20 @@ async function* relay(
     }
     return send(lines);
   };
+  const endBroken = async (failure: AttemptFailure): Promise<string> => {
+    relayed.end = failure;
+    await options.onBroken();
+    return endWith(writer.broken(midStreamCodeOf[failure.kind]));
+  };
   try {
     const opening = relayEvents(stream.opening);
     if (opening !== '') yield opening;
-    for await (const events of stream.rest) {
+    for await (const { events, failure } of stream.rest) {
       const lines = relayEvents(events);
       if (lines !== '') yield lines;
+      if (failure === undefined) continue;
+      yield await endBroken(failure);
+      return;
     }
     stream.release();
     const mismatch = await options.schemaCheck?.mismatch();
@@ -131,10 +139,7 @@ async function* relay(
     const text = transcript.text();
     if (text !== undefined) await options.onComplete?.(text + lastEvent + writer.end);
   } catch (error) {
-    const failure = stream.failureOf(error);
-    relayed.end = failure;
-    await options.onBroken();
-    yield endWith(writer.broken(midStreamCodeOf[failure.kind]));
+    yield await endBroken(stream.failureOf(error));
     return;
   } finally {
     stream.abort();

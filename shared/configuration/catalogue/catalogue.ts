@@ -1,5 +1,5 @@
 // The catalogue in memory: every model with the candidates that can serve it, prices as integers.
-import { type InterfaceId, type ProviderApi, servingApis } from '../../foundation/constants/index.ts';
+import { type HubApi, type InterfaceId, servingApis } from '../../foundation/constants/index.ts';
 import { parsePricePerMillion, type TokenPrice } from '../../foundation/money/index.ts';
 import type {
   CatalogueDocument,
@@ -31,16 +31,16 @@ export interface Candidate {
 
 /** Whether its provider speaks an interface that can serve this one of a client. */
 export const serves = (candidate: Candidate, interfaceId: InterfaceId): boolean =>
-  apiFor(candidate, interfaceId) !== undefined;
+  speaksOwn(candidate, interfaceId) || hubApisFor(candidate, interfaceId).length > 0;
 
-/** A call of this interface is relayed to it as it is: the first that can serve it. */
-export const isOwnApi = (interfaceId: InterfaceId, api: ProviderApi | undefined): boolean =>
-  servingApis[interfaceId][0] === api;
+/** A call of this interface is relayed to it as it is. */
+export const speaksOwn = ({ provider }: Pick<Candidate, 'provider'>, interfaceId: InterfaceId): boolean =>
+  provider.apis.includes(servingApis[interfaceId].own);
 
-/** The interface of its provider that a call of this one of a client goes to: its own where it speaks it. */
-export function apiFor({ provider }: Pick<Candidate, 'provider'>, interfaceId: InterfaceId): ProviderApi | undefined {
-  const serving: readonly ProviderApi[] = servingApis[interfaceId];
-  return serving.find((api) => provider.apis.includes(api));
+/** The interfaces of its provider that a call of this one is translated to, the one that carries most first. */
+export function hubApisFor({ provider }: Pick<Candidate, 'provider'>, interfaceId: InterfaceId): readonly HubApi[] {
+  const serving: readonly HubApi[] = servingApis[interfaceId].throughHub;
+  return serving.filter((api) => provider.apis.includes(api));
 }
 
 export interface CatalogueModel {

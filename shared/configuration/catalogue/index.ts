@@ -1,12 +1,12 @@
 export {
-  apiFor,
   type Candidate,
   type CandidatePrices,
   type Catalogue,
   type CatalogueModel,
-  isOwnApi,
+  hubApisFor,
   loadCatalogue,
   serves,
+  speaksOwn,
 } from './catalogue.ts';
 export type {
   CatalogueDocument,

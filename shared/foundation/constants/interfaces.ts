@@ -1,20 +1,24 @@
 /**
- * Interfaces of clients, by the names under which they are stored, each with the interfaces of providers that can serve it:
- * a chat completion is translated where a provider speaks another, the others are relayed as they are.
+ * Interfaces of clients, by the names under which they are stored, each with the interfaces of providers that can serve it: its
+ * own is relayed as it is, the others are translated, the one that carries most first.
  */
 export const servingApis = {
-  'chat-completions': ['chat-completions', 'messages', 'converse', 'generate-content'],
-  messages: ['messages'],
-  'count-tokens': ['messages'],
-  responses: ['responses'],
-  embeddings: ['embeddings'],
-} as const;
+  'chat-completions': { own: 'chat-completions', throughHub: ['messages', 'converse', 'generate-content'] },
+  messages: { own: 'messages', throughHub: [] },
+  'count-tokens': { own: 'messages', throughHub: [] },
+  responses: { own: 'responses', throughHub: [] },
+  embeddings: { own: 'embeddings', throughHub: [] },
+} as const satisfies Readonly<Record<string, { readonly own: string; readonly throughHub: readonly string[] }>>;
 export type InterfaceId = keyof typeof servingApis;
 export const interfaceIds = Object.keys(servingApis) as readonly InterfaceId[];
 
+/** Interfaces of providers that a call of another interface is translated to. */
+export type HubApi = (typeof servingApis)[InterfaceId]['throughHub'][number];
 /** Interfaces of providers, as the gateway file names them. */
-export type ProviderApi = (typeof servingApis)[InterfaceId][number];
-export const providerApis: readonly ProviderApi[] = [...new Set(Object.values(servingApis).flat())];
+export type ProviderApi = (typeof servingApis)[InterfaceId]['own'] | HubApi;
+export const providerApis: readonly ProviderApi[] = [
+  ...new Set(Object.values(servingApis).flatMap(({ own, throughHub }): ProviderApi[] => [own, ...throughHub])),
+];
 
 /** As the list of models names it: a count of tokens goes with its messages. */
 export const listedAs = (id: InterfaceId): InterfaceId => (id === 'count-tokens' ? 'messages' : id);

@@ -32,6 +32,38 @@ export interface RoutedRequest {
   /** Read from the body on first use, as is the size. */
   readonly needs: () => RequestNeeds;
   readonly size: () => CallSize;
+  /** Every member as a value, numbers as they were written. Parsed once, and only where the call may be translated. */
+  readonly wholeBody: () => Readonly<Record<string, unknown>>;
+  /** What a format that it is translated to must be able to say. Read once, on first use. */
+  readonly hubNeeds: () => readonly HubNeed[];
+}
+
+/** Each is something that not every format has words for. */
+export type HubNeedKind =
+  | 'n'
+  | 'logprobs'
+  | 'audio_input'
+  | 'audio_id'
+  | 'audio_output'
+  | 'image'
+  | 'image_url'
+  | 'file'
+  | 'file_url'
+  | 'file_id'
+  | 'content_part'
+  | 'tools'
+  | 'response_format'
+  | 'service_tier'
+  | 'web_search'
+  | 'plugins'
+  | 'best_of';
+
+/** What a request asks for, and the member that asks. A candidate that cannot be told it is passed over. */
+export interface HubNeed {
+  readonly kind: HubNeedKind;
+  readonly member: string;
+  /** Of a file. */
+  readonly mediaType?: string;
 }
 
 /** What an entry of the catalogue says it can do. A response schema is none of them: it has a code of its own. */

@@ -1,4 +1,4 @@
 export type { CandidateRequest, NoAnswer, Send } from '../providers/index.ts';
-export { callCandidate, type EventStream } from './call-candidate.ts';
-export { featuresMissing, firstOfEachName, type MissingFeature, missingFeatures } from './missing-features.ts';
-export { translated } from './translated-format.ts';
+export { callCandidate } from './call-candidate.ts';
+export type { EventStream } from './candidate-call.ts';
+export { wayTo } from './capabilities.ts';

@@ -1,11 +1,15 @@
-// The format of providers that speak the client's own interface: the body goes out as it was sent, less what is the gateway's,
-// and answers and events come back as they are.
+// A provider that speaks the client's own interface: the body goes out as it was sent, less what is the gateway's, and answers
+// and events come back as they are.
 import type { Candidate } from '../../configuration/catalogue/index.ts';
 import { upstreamEventMaxBytes } from '../../foundation/constants/index.ts';
+import type { ClientInterface } from '../../protocol/interfaces/index.ts';
 import { readEvents } from '../../protocol/wire/index.ts';
-import type { Format } from './provider-format.ts';
+import { type CandidateAnswer, classifyErrorObject, type NoAnswer, readStream, type Send } from '../providers/index.ts';
+import type { CandidateCall, CandidateOutcome } from './candidate-call.ts';
 
-export const relay: Format = async ({ clientInterface, request, passedOn, zdr }, candidate, send) => {
+/** Rejects where `send` does, or where the body breaks. */
+export async function relay(call: CandidateCall, candidate: Candidate, send: Send): Promise<CandidateOutcome> {
+  const { clientInterface, request, passedOn, zdr } = call;
   const sent = await send({
     path: clientInterface.upstreamPath + (passedOn.query === '' ? '' : `?${passedOn.query}`),
     headers: passedOn.headers,
@@ -15,12 +19,28 @@ export const relay: Format = async ({ clientInterface, request, passedOn, zdr },
   if (sent.kind === 'failure') return sent;
   const { describe, drain } = sent;
   if (request.stream && !sent.contentType.includes('application/json')) {
-    return { kind: 'stream', events: readEvents(sent.body, upstreamEventMaxBytes), drain, describe };
+    const reader = clientInterface.openEventReader(request.size().choices);
+    const batches = readStream(readEvents(sent.body, upstreamEventMaxBytes), reader, describe);
+    return { kind: 'stream', batches, drain };
   }
-  const text = await sent.readText();
-  if (text === undefined) return { kind: 'failure', failure: { kind: 'failed', cause: 'unreadable_answer' } };
-  return { kind: 'json', text, describe };
-};
+  return readWhole(sent, clientInterface, request.stream);
+}
+
+async function readWhole(
+  { readText, describe }: CandidateAnswer,
+  { readAnswer }: ClientInterface,
+  isStreamAsked: boolean,
+): Promise<CandidateOutcome> {
+  const text = await readText();
+  if (text === undefined) return unreadableAnswer;
+  const read = await readAnswer(text);
+  if (read.kind === 'error') {
+    return { kind: 'failure', failure: { ...classifyErrorObject(read.error), providerText: describe(read.error) } };
+  }
+  return read.kind === 'unreadable' || isStreamAsked ? unreadableAnswer : { kind: 'json', answer: read.answer };
+}
+
+const unreadableAnswer: NoAnswer = { kind: 'failure', failure: { kind: 'failed', cause: 'unreadable_answer' } };
 
 const targetOf = ({ entry, provider }: Candidate, zdr: boolean) => ({
   zdr,

@@ -1,9 +1,8 @@
 // Whether a candidate can do what a request needs.
-import { apiFor, type Candidate, isOwnApi } from '../../configuration/catalogue/index.ts';
+import { type Candidate, speaksOwn } from '../../configuration/catalogue/index.ts';
 import { fail, type GatewayError } from '../../errors/index.ts';
 import type { InterfaceId } from '../../foundation/constants/index.ts';
-import type { AbilityName, Feature } from '../../protocol/wire/index.ts';
-import { firstOfEachName, type MissingFeature } from '../formats/index.ts';
+import type { AbilityName, Feature, HubNeed } from '../../protocol/wire/index.ts';
 
 const abilities: Readonly<Record<AbilityName, (candidate: Candidate) => boolean>> = {
   tools: ({ entry }) => entry.supported_params.tools,
@@ -18,7 +17,7 @@ const abilities: Readonly<Record<AbilityName, (candidate: Candidate) => boolean>
 const supports = (candidate: Candidate, feature: Feature, interfaceId: InterfaceId): boolean => {
   if ('name' in feature) return abilities[feature.name](candidate);
   const { extras = [] } = candidate.entry.supported_params;
-  return extras.includes(feature.extra) || !isOwnApi(interfaceId, apiFor(candidate, interfaceId));
+  return extras.includes(feature.extra) || !speaksOwn(candidate, interfaceId);
 };
 
 export const supportsAll = (candidate: Candidate, features: readonly Feature[], interfaceId: InterfaceId): boolean =>
@@ -44,11 +43,18 @@ export function failUnsupported(
 const placeOf = (feature: Feature): string => ('member' in feature ? feature.member : `the header ${feature.header}`);
 
 /** What the formats of all candidates left have no words for; where each lacks another part, all that any lacks. */
-export function failUntranslatable(lacks: readonly (readonly MissingFeature[])[]): GatewayError {
-  const lacked = firstOfEachName(lacks.flat());
-  const lackedByAll = lacked.filter(({ name }) => lacks.every((one) => one.some((feature) => feature.name === name)));
+export function failUntranslatable(lacks: readonly (readonly HubNeed[])[]): GatewayError {
+  const lacked = [
+    ...new Map(
+      lacks
+        .flat()
+        .toReversed()
+        .map((need) => [need.kind, need]),
+    ).values(),
+  ].toReversed();
+  const lackedByAll = lacked.filter(({ kind }) => lacks.every((one) => one.some((need) => need.kind === kind)));
   const named = lackedByAll.length > 0 ? lackedByAll : lacked;
-  const what = named.map(({ name, member }) => (name === member ? name : `${name} (${member})`)).join(', ');
+  const what = named.map(({ kind, member }) => (kind === member ? kind : `${kind} (${member})`)).join(', ');
   return fail('feature_unsupported', {
     message: `No eligible provider of the model can be told all that is requested: the format it speaks has no words for ${what}.`,
     param: named[0]?.member,

@@ -3,8 +3,8 @@
 import { type Candidate, serves } from '../../configuration/catalogue/index.ts';
 import { fail, GatewayError, quote } from '../../errors/index.ts';
 import { listedAs } from '../../foundation/constants/index.ts';
-import type { PolicyOptions, RoutedRequest } from '../../protocol/wire/index.ts';
-import { featuresMissing } from '../formats/index.ts';
+import type { HubNeed, PolicyOptions, RoutedRequest } from '../../protocol/wire/index.ts';
+import { wayTo } from '../formats/index.ts';
 import type { ByokFacts } from './byok.ts';
 import { probablyFits } from './context-length.ts';
 import { excludingMember, looseningMember, satisfies, tighten } from './data-policy.ts';
@@ -70,7 +70,7 @@ function readConditions(request: RoutedRequest, facts: PlanFacts): readonly Cond
   // Where the client must bring a key, our prices do not matter, and a missing key has a code of its own.
   const isPaid = (candidate: Candidate) => mustBringKey || bringsKey(candidate) || isBillable(candidate);
   const servesClient = (candidate: Candidate) => serves(candidate, request.interfaceId);
-  const missing = featuresMissing(request);
+  const lacks = (candidate: Candidate) => lacksOf(candidate, request);
   return [
     {
       refuse: (left) =>
@@ -95,8 +95,8 @@ function readConditions(request: RoutedRequest, facts: PlanFacts): readonly Cond
     },
     // A translation that would drop a part of the request is none.
     {
-      refuse: (left) => failUntranslatable(left.map(missing)),
-      keeps: (candidate) => missing(candidate).length === 0,
+      refuse: (left) => failUntranslatable(left.map(lacks)),
+      keeps: (candidate) => lacks(candidate).length === 0,
     },
     {
       refuse: () => fail('structured_output_unsupported', { param: needs.schemaMember }),
@@ -113,6 +113,12 @@ function readConditions(request: RoutedRequest, facts: PlanFacts): readonly Cond
       keeps: (candidate) => bringsKey(candidate) || facts.isConfigured(candidate),
     },
   ];
+}
+
+/** What of the request its format cannot be told. */
+function lacksOf(candidate: Candidate, request: RoutedRequest): readonly HubNeed[] {
+  const way = wayTo(candidate, request);
+  return way?.kind === 'hub' ? way.lacks : [];
 }
 
 const failUnconfigured = (left: readonly Candidate[]): GatewayError => {

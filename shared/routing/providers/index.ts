@@ -27,7 +27,7 @@ export { providerSecret } from './provider-secret.ts';
 export { describeProviderText, readProviderText } from './provider-text.ts';
 export type { CandidateAnswer, CandidateRequest, NoAnswer, Send } from './send.ts';
 export { signedCredentials } from './signed-credentials.ts';
-export { type DescribeText, readStream, StreamBroken } from './stream-reader.ts';
+export { type DescribeText, type EventBatch, readStream } from './stream-reader.ts';
 export {
   createTransport,
   readBoundedBody,

@@ -1,43 +1,41 @@
-// A provider's event stream, read by the client's interface. It ends well or throws StreamBroken: a stream that just stops is never a
+// A provider's event stream, read by the client's interface. It ends well or with a failure: a stream that just stops is never a
 // success, or clients would store half an answer.
 import type { AnswerEvent, EventReader } from '../../protocol/interfaces/index.ts';
 import type { EventText } from '../../protocol/wire/index.ts';
 import { type AttemptFailure, classifyErrorObject } from './classify.ts';
 import type { ProviderText } from './provider-text.ts';
 
-export class StreamBroken extends Error {
-  override readonly name = 'StreamBroken';
-  readonly failure: AttemptFailure;
-  constructor(failure: AttemptFailure) {
-    super(failure.cause);
-    this.failure = failure;
-  }
+/** Events as they came off the wire together; none is a sign of life. A failure comes alone, and ends the stream. */
+export interface EventBatch {
+  readonly events: readonly AnswerEvent[];
+  /** Why the stream broke. */
+  readonly failure?: AttemptFailure | undefined;
 }
 
 /** The words of an error. */
 export type DescribeText = (body: unknown) => ProviderText | undefined;
 
 /**
- * Yields events in batches as they came off the wire and returns after the provider's end marker, or where the stream ends,
- * in whatever way, after everything was said. What came before a fault is yielded before the fault is thrown. An empty batch is
- * a comment or an event without text.
+ * Returns after the provider's end marker, or where the stream ends, in whatever way, after everything was said. Throws where
+ * the connection breaks before that. A batch without events is a comment or an event without text.
  */
 export async function* readStream(
   events: AsyncIterable<EventText[]>,
   reader: EventReader,
   describe: DescribeText,
-): AsyncGenerator<AnswerEvent[], void, undefined> {
+): AsyncGenerator<EventBatch, void, undefined> {
   try {
     for await (const texts of events) {
       const { batch, fault, isEnd } = readBatch(texts, reader, describe);
-      if (batch.length > 0 || (fault === undefined && !isEnd)) yield batch;
-      if (fault !== undefined) throw new StreamBroken(fault);
-      if (isEnd) return;
+      if (batch.length > 0 || (fault === undefined && !isEnd)) yield { events: batch };
+      // Behind the end of every choice a fault takes nothing away.
+      if (fault !== undefined && !reader.isComplete()) yield { events: [], failure: fault };
+      if (fault !== undefined || isEnd) return;
     }
   } catch (error) {
     if (!reader.isComplete()) throw error;
   }
-  if (!reader.isComplete()) throw new StreamBroken({ kind: 'failed', cause: 'truncated_stream' });
+  if (!reader.isComplete()) yield { events: [], failure: { kind: 'failed', cause: 'truncated_stream' } };
 }
 
 interface Batch {

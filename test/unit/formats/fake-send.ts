@@ -1,12 +1,16 @@
 // A `send` that behaves: it keeps what it was given, and answers with bytes cut wherever a test wants.
 import type { Candidate } from '../../../shared/configuration/catalogue/index.ts';
-import { jsonTextOf } from '../../../shared/protocol/wire/index.ts';
-import { type CandidateRequest, type NoAnswer, type Send, translated } from '../../../shared/routing/formats/index.ts';
-import type { Format, FormatCall } from '../../../shared/routing/formats/provider-format.ts';
-import type { TranslatedApi } from '../../../shared/routing/formats/translated/index.ts';
+import type { HubApi } from '../../../shared/foundation/constants/index.ts';
+import { readHubNeeds } from '../../../shared/protocol/interfaces/chat-completions/index.ts';
+import { jsonTextOf, parseJson } from '../../../shared/protocol/wire/index.ts';
+import type { CandidateCall, CandidateOutcome } from '../../../shared/routing/formats/candidate-call.ts';
+import {
+  type CandidateRequest,
+  callCandidate,
+  type NoAnswer,
+  type Send,
+} from '../../../shared/routing/formats/index.ts';
 import type { AttemptFailure } from '../../../shared/routing/providers/index.ts';
-
-export type Translated = Awaited<ReturnType<Format>>;
 
 export type Json = Record<string, unknown>;
 
@@ -66,18 +70,21 @@ export const jsonAnswer = (value: unknown): FakeAnswer => ({
   contentType: 'application/json',
 });
 
-const upstreamModels: Readonly<Record<TranslatedApi, string>> = {
+const upstreamModels: Readonly<Record<HubApi, string>> = {
   messages: 'claude-sonnet-4-5',
   converse: 'eu.anthropic.claude-sonnet-4-5-20250929-v1:0',
   'generate-content': 'gemini-2.5-flash',
 };
 
 /** As far as a format reads one. */
-export const candidateOf = (api: TranslatedApi, upstreamModel = upstreamModels[api]) =>
-  ({ entry: { upstream_model: upstreamModel, max_output_tokens: 8_192 } }) as Candidate;
+export const candidateOf = (api: HubApi, upstreamModel = upstreamModels[api]) =>
+  ({
+    entry: { upstream_model: upstreamModel, max_output_tokens: 8_192 },
+    provider: { apis: [api] },
+  }) as unknown as Candidate;
 
 export interface Asked {
-  readonly api: TranslatedApi;
+  readonly api: HubApi;
   readonly body: Json;
   readonly answer: FakeAnswer | AttemptFailure | Error;
   readonly stream?: boolean;
@@ -85,7 +92,7 @@ export interface Asked {
 }
 
 export interface Outcome extends FakeSend {
-  readonly outcome: Translated;
+  readonly outcome: CandidateOutcome;
 }
 
 const boundNames = ['max_tokens', 'max_completion_tokens'];
@@ -95,32 +102,46 @@ export async function ask({ api, body, answer, stream = false, model }: Asked): 
   const bound = boundNames.map((name) => body[name]).find((value) => typeof value === 'number');
   const json = jsonTextOf({ messages: [{ role: 'user', content: 'Hi.' }], ...body });
   const request = {
+    interfaceId: 'chat-completions',
     stream,
     text: () => json,
+    wholeBody: () => parseJson(json.text),
+    hubNeeds: () => readHubNeeds(parseJson(json.text) as Json),
     size: () => ({ maxOutputTokens: bound, isOutputOpen: bound === undefined }),
   };
-  const call = { request, correlationId: 'call-1', createdSeconds: 1_760_000_000 } as unknown as FormatCall;
-  return { ...fake, outcome: await translated(api)(call, candidateOf(api, model), fake.send) };
+  const call = { request, correlationId: 'call-1', createdSeconds: 1_760_000_000 } as unknown as CandidateCall;
+  return { ...fake, outcome: await callCandidate(call, candidateOf(api, model), fake.send) };
 }
 
-export function failureOf(outcome: Translated): NoAnswer['failure'] {
+export function failureOf(outcome: CandidateOutcome): NoAnswer['failure'] {
   if (outcome.kind !== 'failure') throw new Error(`it is ${outcome.kind}`);
   return outcome.failure;
 }
 
 // biome-ignore lint/suspicious/noExplicitAny: an answer is looked into member by member.
-export function completionOf(outcome: Translated): any {
+export function completionOf(outcome: CandidateOutcome): any {
   if (outcome.kind !== 'json') throw new Error(`it is ${JSON.stringify(outcome)}`);
-  return JSON.parse(outcome.text);
+  return JSON.parse(outcome.answer.text);
 }
 
-/** The texts of a stream up to its end, or up to what it threw. */
-export async function readTexts(outcome: Translated): Promise<{ texts: string[]; error?: unknown }> {
+/** Of a stream: the event that it broke. */
+export class StreamBroken {
+  readonly failure: AttemptFailure;
+  constructor(failure: AttemptFailure) {
+    this.failure = failure;
+  }
+}
+
+/** The texts of a stream up to its end, which is marked as the gateway does, or up to where it broke, or threw. */
+export async function readTexts(outcome: CandidateOutcome): Promise<{ texts: string[]; error?: unknown }> {
   if (outcome.kind !== 'stream') throw new Error(`it is ${JSON.stringify(outcome)}`);
   const texts: string[] = [];
   try {
-    for await (const batch of outcome.events) texts.push(...batch.map(({ text }) => text));
-    return { texts };
+    for await (const { events, failure } of outcome.batches) {
+      texts.push(...events.map(({ text }) => text));
+      if (failure !== undefined) return { texts, error: new StreamBroken(failure) };
+    }
+    return { texts: [...texts, '[DONE]'] };
   } catch (error) {
     return { texts, error };
   }

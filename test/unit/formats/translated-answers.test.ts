@@ -3,7 +3,6 @@ import fc from 'fast-check';
 import { describe, expect, it } from '#jest';
 import { jsonValuesMax, upstreamEventMaxBytes } from '../../../shared/foundation/constants/index.ts';
 import { readUsageReport } from '../../../shared/protocol/interfaces/chat-completions/read-usage.ts';
-import { StreamBroken } from '../../../shared/routing/providers/index.ts';
 import { readChunks } from '../../support/read-chunks.ts';
 import {
   ask,
@@ -13,6 +12,7 @@ import {
   type Json,
   jsonAnswer,
   readTexts,
+  StreamBroken,
   turnsOf,
 } from './fake-send.ts';
 import { apis, type Block, eventStream, frames, jsonOf, type ProviderAnswer, streamOf } from './provider-answers.ts';

@@ -1,8 +1,10 @@
 import fc from 'fast-check';
 import { describe, expect, it } from '#jest';
+import type { HubApi } from '../../../shared/foundation/constants/index.ts';
 import { jsonValuesMax } from '../../../shared/foundation/constants/index.ts';
 import { rawNumber } from '../../../shared/foundation/ids/index.ts';
-import { missingFeatures } from '../../../shared/routing/formats/index.ts';
+import { readHubNeeds } from '../../../shared/protocol/interfaces/chat-completions/index.ts';
+import { can } from '../../../shared/routing/formats/capabilities.ts';
 import { ask, completionOf, failureOf, type Json, jsonAnswer, turnsOf } from './fake-send.ts';
 import { apis, jsonOf } from './provider-answers.ts';
 
@@ -630,6 +632,8 @@ describe('thinking', () => {
 });
 
 describe('what a format lacks', () => {
+  const lacksOf = (body: Json, api: HubApi) => readHubNeeds(body).filter((need) => !can(api, need));
+
   const audio = { type: 'input_audio', input_audio: { data: 'AAAA', format: 'wav' } };
   const sheet = { type: 'file', file: { file_data: 'data:text/csv;base64,AAAA' } };
   const webPdf = { type: 'file', file: { file_data: 'https://example.com/a.pdf' } };
@@ -695,7 +699,7 @@ describe('what a format lacks', () => {
     const body = { messages: [user('Hi.')], ...asked };
     for (const [index, api] of apis.entries()) {
       const lacks = expected[index] === true ? [] : [expected[index]];
-      expect([api, missingFeatures(body, api).map(({ member }) => member)]).toEqual([api, lacks]);
+      expect([api, lacksOf(body, api).map(({ member }) => member)]).toEqual([api, lacks]);
       const { outcome, sent } = await ask({
         api,
         body,
@@ -709,7 +713,7 @@ describe('what a format lacks', () => {
 
   it('that is asked for a hundred thousand times is told once', () => {
     const parts = Array.from({ length: 50_000 }, () => ({ type: 'hologram' }));
-    const lacks = missingFeatures({ messages: [user(parts), user(parts)], tools: parts }, 'messages');
+    const lacks = lacksOf({ messages: [user(parts), user(parts)], tools: parts }, 'messages');
     expect(lacks.map(({ member }) => member)).toEqual(['tools[0]', 'messages[0].content[0]']);
   });
 

@@ -8,6 +8,7 @@ import { rejectionReasons } from '../../../shared/errors/index.ts';
 import { chatCompletions } from '../../../shared/protocol/interfaces/chat-completions/index.ts';
 import { jsonTextOf, readEvents } from '../../../shared/protocol/wire/index.ts';
 import {
+  type AttemptFailure,
   agreedParam,
   classifyErrorObject,
   classifyStatus,
@@ -16,7 +17,6 @@ import {
   readProviderText,
   readRetryAfterSeconds,
   readRetryDelaySeconds,
-  StreamBroken,
 } from '../../../shared/routing/providers/index.ts';
 
 describe('an error in the form of another provider', () => {
@@ -424,18 +424,16 @@ const word = chunk({ content: 'Hi' });
 const stop = chunk({}, 'stop');
 const events = (...texts: string[]) => texts.map((text) => `data: ${text}\n\n`).join('');
 
-async function read(...pieces: string[]): Promise<{ texts: string[]; broken?: StreamBroken['failure'] }> {
+async function read(...pieces: string[]): Promise<{ texts: string[]; broken?: AttemptFailure }> {
   async function* body(): AsyncGenerator<Uint8Array> {
     for (const piece of pieces) yield Buffer.from(piece);
   }
   const texts: string[] = [];
-  try {
-    for await (const batch of readStream(body())) texts.push(...batch.map(({ text }) => text));
-    return { texts };
-  } catch (error) {
-    if (!(error instanceof StreamBroken)) throw error;
-    return { texts, broken: error.failure };
+  for await (const { events: batch, failure } of readStream(body())) {
+    texts.push(...batch.map(({ text }) => text));
+    if (failure !== undefined) return { texts, broken: failure };
   }
+  return { texts };
 }
 
 describe('reading a provider’s stream', () => {
@@ -450,7 +448,7 @@ describe('reading a provider’s stream', () => {
         yield Buffer.from(piece);
     }
     const lengths: number[] = [];
-    for await (const batch of readStream(body())) lengths.push(batch.length);
+    for await (const batch of readStream(body())) lengths.push(batch.events.length);
     expect(lengths).toEqual([1, 0, 0, 0]);
   });
 
@@ -464,7 +462,7 @@ describe('reading a provider’s stream', () => {
       throw new Error('the connection was reset');
     }
     const texts: string[] = [];
-    for await (const batch of readStream(broken())) texts.push(...batch.map(({ text }) => text));
+    for await (const { events: batch } of readStream(broken())) texts.push(...batch.map(({ text }) => text));
     expect(texts).toEqual([role, word, stop]);
     for (const rest of ['data: {"id":"half a', events('{"error":{"message":"x"}}'), events('not JSON')]) {
       expect(await read(events(role, word, stop), rest)).toEqual({ texts: [role, word, stop] });
@@ -476,10 +474,11 @@ describe('reading a provider’s stream', () => {
       yield Buffer.from(events(...texts));
     }
     const readTwo = async (...texts: string[]) => {
-      for await (const _batch of readStream(body(...texts), 2));
+      for await (const { failure } of readStream(body(...texts), 2)) if (failure !== undefined) return failure.cause;
+      return 'whole';
     };
-    await expect(readTwo(word, stop)).rejects.toThrow(StreamBroken);
-    await readTwo(word, stop, chunk({ content: 'Hi' }, 'stop', 1));
-    await readTwo(word, stop, '[DONE]');
+    expect(await readTwo(word, stop)).toBe('truncated_stream');
+    expect(await readTwo(word, stop, chunk({ content: 'Hi' }, 'stop', 1))).toBe('whole');
+    expect(await readTwo(word, stop, '[DONE]')).toBe('whole');
   });
 });

@@ -89,5 +89,5 @@ export interface ChatRequest extends ClientRequest {
 /** A request without what is made of it. */
 export type ChatMembers = Omit<
   ChatRequest,
-  'needs' | 'size' | 'upstreamBody' | 'schemaCheck' | 'writeAnswer' | 'openStreamWriter'
+  'needs' | 'size' | 'wholeBody' | 'hubNeeds' | 'upstreamBody' | 'schemaCheck' | 'writeAnswer' | 'openStreamWriter'
 >;

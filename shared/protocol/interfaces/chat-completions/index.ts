@@ -1,6 +1,9 @@
 export { chatCompletions } from './chat-completions.ts';
 export { type ChatRequest, outputBoundNames } from './chat-request.ts';
 export { gatewayMembers } from './gateway-members.ts';
-export { readChoices, withoutReasoning } from './provider-answer.ts';
+export { readHubNeeds } from './hub-needs.ts';
+export { outputBytesOfMessage } from './output-of-deltas.ts';
+export { readChoices, withoutReasoning, writtenChunk } from './provider-answer.ts';
 export { readChatRequest } from './read-chat-request.ts';
+export { readUsageReport } from './read-usage.ts';
 export { chatRequestJsonSchema, schemaCarrierJsonSchema } from './request-json-schema.ts';

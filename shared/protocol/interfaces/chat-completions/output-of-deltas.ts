@@ -36,11 +36,14 @@ export function outputOfDeltas(choices: unknown): OutputOfDeltas {
       hasOutput = true;
       hasAnswer ||= !isThinkingMember(name);
     }
-    const { reasoning } = delta;
-    outputBytes += textBytesOf(delta, uncountedNames(typeof reasoning === 'string' && reasoning !== ''));
+    outputBytes += outputBytesOfMessage(delta);
   }
   return { hasOutput, isOnlyThinking: hasOutput && !hasAnswer, outputBytes };
 }
+
+/** Of a message or a delta that is no text. */
+export const outputBytesOfMessage = (message: Readonly<Record<string, unknown>>): number =>
+  textBytesOf(message, uncountedNames(typeof message.reasoning === 'string' && message.reasoning !== ''));
 
 const isEmpty = (value: unknown): boolean =>
   value === null || value === '' || (Array.isArray(value) && value.length === 0);

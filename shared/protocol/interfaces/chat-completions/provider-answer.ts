@@ -175,6 +175,17 @@ function readShortChunk(text: string): StreamChunk | undefined {
   return new ShortChunk(text, head, facts);
 }
 
+/** A chunk that the gateway wrote itself: its text is made once, and not parsed again. */
+export function writtenChunk(chunk: Record<string, unknown>): StreamChunk {
+  const text = JSON.stringify(chunk);
+  const output = outputOfDeltas(chunk.choices);
+  return new ShortChunk(
+    text,
+    chunk,
+    factsOf(chunk, output, readUsageReport(chunk.usage), () => answerJson(text)),
+  );
+}
+
 /** A class, because it costs less to make than an object with a getter. */
 class ShortChunk implements StreamChunk {
   readonly text: string;

@@ -5,6 +5,7 @@ import { once } from '../../../foundation/cache/index.ts';
 import { checkMembers, JsonText, jsonTextOf, readProviderPreferences, withPlainNumbers } from '../../wire/index.ts';
 import {
   dearerMemberNames,
+  hubMembers,
   membersOf,
   orFault,
   otherCaseCheck,
@@ -22,6 +23,7 @@ import {
   schemaCarrier,
 } from './chat-request.ts';
 import { gatewayMembers } from './gateway-members.ts';
+import { readHubNeeds } from './hub-needs.ts';
 import { readNeeds } from './read-needs.ts';
 import { schemaCheckOf } from './schema-check.ts';
 import { toUpstreamBody } from './upstream-body.ts';
@@ -103,6 +105,7 @@ function toChatRequest(raw: Readonly<Record<string, unknown>>, text: () => JsonT
     ...members,
     needs: once(() => readNeeds(members)),
     size: once(() => callSizeOf(members)),
+    ...hubMembers(text, readHubNeeds),
     upstreamBody: (target) => toUpstreamBody(members, target),
     schemaCheck: members.responseSchema === undefined ? undefined : schemaCheckOf(members.responseSchema),
     writeAnswer: (answer, cost) => writeAnswer(members, answer, cost),

@@ -5,6 +5,7 @@ import { once } from '../../../foundation/cache/index.ts';
 import { type JsonText, readProviderPreferences, rewriteMembers } from '../../wire/index.ts';
 import {
   type ClientRequest,
+  hubMembers,
   orFault,
   otherCaseCheck,
   plainGatewayMembers,
@@ -60,6 +61,7 @@ function check(json: JsonText): ClientRequest {
     user: typeof raw.user === 'string' ? raw.user : undefined,
     needs: () => ({ features: [], schemaMember: undefined, storingMember: undefined, promptBytes: longestCharacters }),
     size: once(() => size),
+    ...hubMembers(() => json),
     upstreamBody: ({ model }) => rewriteMembers(json, new Map([...withoutGatewayMembers, ['model', model]])),
     schemaCheck: undefined,
     writeAnswer: writeEmbeddings,

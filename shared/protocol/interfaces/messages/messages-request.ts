@@ -30,7 +30,7 @@ export const countTokensSchema = z.looseObject({ ...members, max_tokens: anythin
 /** A request without what is made of it. */
 export type MessagesMembers = Omit<
   ClientRequest,
-  'needs' | 'size' | 'upstreamBody' | 'schemaCheck' | 'writeAnswer' | 'openStreamWriter'
+  'needs' | 'size' | 'wholeBody' | 'hubNeeds' | 'upstreamBody' | 'schemaCheck' | 'writeAnswer' | 'openStreamWriter'
 > & {
   /** `max_tokens`, of which nothing is asked for where tokens are counted. */
   readonly maxOutputTokens: number;

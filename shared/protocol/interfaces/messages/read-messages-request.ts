@@ -5,6 +5,7 @@ import { type JsonText, readProviderPreferences, rewriteMembers, type Shape } fr
 import {
   type ClientRequest,
   dearerMemberNames,
+  hubMembers,
   membersOf,
   orFault,
   otherCaseCheck,
@@ -88,6 +89,7 @@ function check(
     ...members,
     needs: once(() => readNeeds(members, betas)),
     size: once(() => callSizeOf(members)),
+    ...hubMembers(() => json),
     upstreamBody: ({ model }) => rewriteMembers(json, new Map([...withoutGatewayMembers, ['model', model]])),
     schemaCheck: undefined,
     writeAnswer: writeMessage,

@@ -5,6 +5,7 @@ import { type JsonText, readProviderPreferences, rewriteMembers, type UpstreamTa
 import {
   type ClientRequest,
   dearerMemberNames,
+  hubMembers,
   membersOf,
   orFault,
   otherCaseCheck,
@@ -68,6 +69,7 @@ function check(json: JsonText, { betas }: RequestReading): ClientRequest {
     user: typeof raw.user === 'string' ? raw.user : undefined,
     needs: once(() => responseNeeds(body, { json, betas })),
     size: once(() => responseSize(body, json)),
+    ...hubMembers(() => json),
     upstreamBody: (target) => upstreamBody(json, body, target),
     schemaCheck: undefined,
     writeAnswer: writeResponse,

@@ -1,0 +1,94 @@
+// What a chat completion asks for that not every format of a provider has words for.
+import { type HubNeed, type HubNeedKind, isJsonObject } from '../../wire/index.ts';
+
+type Body = Readonly<Record<string, unknown>>;
+
+export const readHubNeeds = (body: Body): readonly HubNeed[] =>
+  firstOfEach([...neededMembers(body), ...neededTools(body), ...neededParts(body.messages)]);
+
+/** A request may ask for the same thing a hundred thousand times: one place of it says enough. */
+function firstOfEach(needs: readonly HubNeed[]): HubNeed[] {
+  const first = new Map<string, HubNeed>();
+  for (const need of needs) {
+    const key = `${need.kind} ${need.mediaType ?? ''}`;
+    if (!first.has(key)) first.set(key, need);
+  }
+  return [...first.values()];
+}
+
+const isSent = (value: unknown): boolean => value !== undefined && value !== null && value !== false;
+
+/** What is no number asks for something too. */
+const isAbove = (value: unknown, max: number): boolean =>
+  (value ?? null) !== null && !(typeof value === 'number' && value <= max);
+
+const formatTypes: readonly unknown[] = ['text', 'json_object', 'json_schema'];
+const usualTiers: readonly unknown[] = ['auto', 'default', 'flex'];
+
+function neededMembers(body: Body): HubNeed[] {
+  const format = isJsonObject(body.response_format) ? body.response_format.type : 'text';
+  const asked: readonly (readonly [HubNeedKind, string, boolean])[] = [
+    ['n', 'n', isAbove(body.n, 1)],
+    ['best_of', 'best_of', isAbove(body.best_of, 1)],
+    ['logprobs', 'logprobs', isSent(body.logprobs)],
+    ['logprobs', 'top_logprobs', isAbove(body.top_logprobs, 0)],
+    ['audio_output', 'modalities', Array.isArray(body.modalities) && body.modalities.includes('audio')],
+    ['audio_output', 'audio', isJsonObject(body.audio)],
+    ['response_format', 'response_format', !formatTypes.includes(format)],
+    ['service_tier', 'service_tier', !usualTiers.includes(body.service_tier ?? 'auto')],
+    ['web_search', 'web_search_options', isSent(body.web_search_options)],
+    ['plugins', 'plugins', isSent(body.plugins) && !(Array.isArray(body.plugins) && body.plugins.length === 0)],
+  ];
+  return asked.flatMap(([kind, member, isAsked]) => (isAsked ? [{ kind, member }] : []));
+}
+
+/** A tool that is no function is one that a provider runs, or one whose input is no JSON. */
+function neededTools({ tools, functions }: Body): HubNeed[] {
+  const legacy: HubNeed[] =
+    Array.isArray(functions) && functions.length > 0 ? [{ kind: 'tools', member: 'functions' }] : [];
+  const listed = (Array.isArray(tools) ? tools : []).flatMap((tool, index): HubNeed[] =>
+    isJsonObject(tool) && tool.type === 'function' ? [] : [{ kind: 'tools', member: `tools[${index}]` }],
+  );
+  return [...legacy, ...listed];
+}
+
+const neededParts = (messages: unknown): HubNeed[] =>
+  (Array.isArray(messages) ? messages : []).flatMap((message, index): HubNeed[] => {
+    const { role, content, audio } = isJsonObject(message) ? message : {};
+    const member = `messages[${index}]`;
+    if (role === 'function') return [{ kind: 'tools', member }];
+    const answer: HubNeed[] = isJsonObject(audio) ? [{ kind: 'audio_id', member: `${member}.audio` }] : [];
+    const parts = (Array.isArray(content) ? content : []).flatMap((part, place): HubNeed[] => {
+      const need = neededPart(part, role);
+      return need === undefined ? [] : [{ ...need, member: `${member}.content[${place}]` }];
+    });
+    return [...answer, ...parts];
+  });
+
+/** Instructions and answers are text in every format. */
+const textRoles: readonly unknown[] = ['system', 'developer', 'assistant'];
+
+function neededPart(part: unknown, role: unknown): Omit<HubNeed, 'member'> | undefined {
+  const { type, image_url: image, file } = isJsonObject(part) ? part : {};
+  if (type === 'text' || type === 'refusal') return undefined;
+  if (textRoles.includes(role)) return { kind: 'content_part' };
+  if (type === 'image_url' || type === 'input_image') {
+    const url = isJsonObject(image) ? image.url : image;
+    if (isDataUrl(url)) return undefined;
+    return { kind: isWebUrl(url) ? 'image_url' : 'image' };
+  }
+  if (type === 'input_audio') return { kind: role === 'user' ? 'audio_input' : 'content_part' };
+  if (type === 'file') return neededFile(isJsonObject(file) ? file.file_data : undefined);
+  return { kind: 'content_part' };
+}
+
+const isWebUrl = (url: unknown): boolean => typeof url === 'string' && /^https?:\/\//i.test(url) && URL.canParse(url);
+
+/** With data behind its head, which is short. */
+const isDataUrl = (url: unknown): url is string => typeof url === 'string' && /^data:[^,]{0,1000},/i.test(url);
+
+/** A file that a provider keeps under an id is known to that provider only. */
+function neededFile(url: unknown): Omit<HubNeed, 'member'> {
+  if (!isDataUrl(url)) return { kind: isWebUrl(url) ? 'file_url' : 'file_id' };
+  return { kind: 'file', mediaType: /^data:([^;,]*)/i.exec(url.slice(0, 256))?.[1]?.toLowerCase() ?? '' };
+}

@@ -1,0 +1,68 @@
+// What a package reads is bounded before, and others have the event loop while it reads.
+import { nextTurn } from '../../../foundation/time/index.ts';
+import { scanAnswer } from '../../../protocol/interfaces/index.ts';
+import type { Send } from '../../providers/index.ts';
+
+/** Translated within a few milliseconds. The steps of a longer request, or answer, have turns of their own. */
+const longCharacters = 256 * 1024;
+/** Of a stream, what a package reads in one turn: a hundred and fifty parts, as small as they come. */
+const turnMaxBytes = 16 * 1024;
+
+export interface BoundedSend {
+  readonly send: Send;
+  /** Between two steps of the translation, where what is translated is long. */
+  readonly nextStep: () => Promise<void>;
+}
+
+export function boundedSend(send: Send, requestCharacters: number): BoundedSend {
+  let characters = requestCharacters;
+  const nextStep = async () => {
+    if (characters > longCharacters) await nextTurn();
+  };
+  const onText = async (answer: string) => {
+    characters = Math.max(characters, answer.length);
+    await nextStep();
+  };
+  return { send: bounded(send, onText), nextStep };
+}
+
+/** A package makes every value of an answer, however many: one that holds more than an answer may is not given to it. */
+const bounded =
+  (send: Send, onText: (text: string) => Promise<void>): Send =>
+  async (request) => {
+    const sent = await send(request);
+    if (sent.kind === 'failure') return sent;
+    const readText = async () => {
+      const text = await sent.readText();
+      if (text === undefined) return undefined;
+      await onText(text);
+      if (scanAnswer(text) === undefined) return undefined;
+      await onText(text);
+      return text;
+    };
+    return { ...sent, readText, body: inTurns(sent.body) };
+  };
+
+/** Bytes that are there at once are given piece by piece: others have the event loop in between. */
+function inTurns(body: AsyncIterable<Uint8Array>): AsyncIterable<Uint8Array> {
+  const bytes = body[Symbol.asyncIterator]();
+  let rest: Uint8Array = Buffer.alloc(0);
+  let turnBytes = 0;
+  async function next(): Promise<IteratorResult<Uint8Array>> {
+    if (turnBytes >= turnMaxBytes) {
+      await nextTurn();
+      turnBytes = 0;
+    }
+    if (rest.length === 0) {
+      const read = await bytes.next();
+      if (read.done === true) return read;
+      rest = read.value;
+    }
+    const value = rest.subarray(0, turnMaxBytes - turnBytes);
+    rest = rest.subarray(value.length);
+    turnBytes += value.length;
+    return { value };
+  }
+  // Without `return`: what is left is drained, not closed.
+  return { [Symbol.asyncIterator]: () => ({ next }) };
+}

@@ -1,0 +1,202 @@
+// A call through a provider that speaks another interface than its client: the source reads it, the target's package writes the
+// request and reads the answer, `send` carries both, and the source writes the answer.
+import type { LanguageModelV4CallOptions } from '@ai-sdk/provider';
+import type { Candidate } from '../../../configuration/catalogue/index.ts';
+import type { HubApi, InterfaceId } from '../../../foundation/constants/index.ts';
+import { type JsonAnswer, readInTurns } from '../../../protocol/interfaces/index.ts';
+import { type CallSize, rewriteMembers, scanJson } from '../../../protocol/wire/index.ts';
+import { askedOutputTokens, estimateInputTokens } from '../../billing/index.ts';
+import type { AttemptFailure, EventBatch, NoAnswer, Send } from '../../providers/index.ts';
+import { boundedSend } from './bounded-send.ts';
+import { failureOfAnswer, finishFailure, untranslatable } from './failure.ts';
+import {
+  type AnswerHead,
+  type HubPart,
+  type HubTarget,
+  type SourceCall,
+  type TargetCall,
+  thinkingOf,
+  withOwnSigned,
+} from './middle/index.ts';
+import { createExchange, type Exchange } from './package-exchange.ts';
+import { sourceOf } from './sources/index.ts';
+import { loadTarget } from './targets/index.ts';
+
+export interface HubRequest {
+  readonly interfaceId: InterfaceId;
+  /** What the provider speaks. */
+  readonly api: HubApi;
+  /** The client's, whole. */
+  readonly body: Readonly<Record<string, unknown>>;
+  readonly characters: number;
+  readonly stream: boolean;
+  readonly size: CallSize;
+  readonly askedModel: string;
+  /** The id of an answer to which the provider gives none; ids of its tool calls begin with it. */
+  readonly id: string;
+  readonly createdSeconds: number;
+}
+
+/** In the form of the client's interface. */
+export type HubOutcome =
+  | { readonly kind: 'json'; readonly answer: JsonAnswer }
+  | {
+      readonly kind: 'stream';
+      readonly batches: AsyncGenerator<EventBatch, void, undefined>;
+      /** Called at the end: a socket that is read to its end serves the next call. */
+      readonly drain: () => void;
+    }
+  | NoAnswer;
+
+interface Asking {
+  readonly model: ReturnType<HubTarget['openModel']>;
+  readonly options: LanguageModelV4CallOptions;
+  readonly source: SourceCall;
+  readonly target: HubTarget;
+  readonly exchange: Exchange;
+  readonly head: AnswerHead;
+  readonly nextStep: () => Promise<void>;
+}
+
+/** Rejects where `send` does, or where the body breaks. */
+export async function callThroughHub(request: HubRequest, candidate: Candidate, send: Send): Promise<HubOutcome> {
+  const { entry } = candidate;
+  const { api, stream, size, id } = request;
+  const target = await loadTarget(api);
+  const bounded = boundedSend(send, request.characters);
+  const { nextStep } = bounded;
+  await nextStep();
+  const source = sourceOf(request.interfaceId)(request.body);
+  const model = entry.upstream_model;
+  const boundTokens = askedOutputTokens(entry, size);
+  const { call } = source;
+  const targetCall: TargetCall = {
+    call: { ...call, prompt: withOwnSigned(call.prompt, target, model) },
+    model,
+    boundTokens,
+    thinking: thinkingOf(call.reasoning, boundTokens),
+  };
+  const exchange = createExchange({
+    send: bounded.send,
+    stream,
+    target,
+    body: (text) => boundBody(text, target, targetCall),
+    nextStep,
+  });
+  const head: AnswerHead = {
+    id,
+    createdSeconds: request.createdSeconds,
+    model,
+    askedModel: request.askedModel,
+    estimatedInputTokens: () => estimateInputTokens(candidate, size),
+    origin: target.originOf(model),
+    readSigned: target.readSigned,
+  };
+  try {
+    await nextStep();
+    const options = target.toOptions(targetCall);
+    await nextStep();
+    const opened = target.openModel({ model, ...exchange.settings, generateId: toolCallIds(id) });
+    const asking = { model: opened, options, source, target, exchange, head, nextStep };
+    return await (stream ? openStream(asking) : askOnce(asking));
+  } catch (error) {
+    return readFailure(error, exchange);
+  }
+}
+
+/** Bodies of clients, and arguments inside them, are less deep by far. */
+const bodyDepthMax = 1_024;
+
+/** The body that a package made, with what the target has the last word about. */
+function boundBody(text: string, target: HubTarget, call: TargetCall): string {
+  const scanned = scanJson(text, { depthMax: bodyDepthMax });
+  if (scanned.kind !== 'json') throw new Error('a package wrote a body that is no JSON');
+  return rewriteMembers(scanned.json, new Map(Object.entries(target.boundBody(scanned.json, call))));
+}
+
+async function askOnce({ model, options, source, target, head, nextStep }: Asking): Promise<HubOutcome> {
+  const result = await model.doGenerate(options);
+  await nextStep();
+  const isBlocked = result.content.length === 0 && target.isBlockedPrompt?.(result.providerMetadata) === true;
+  const failure = isBlocked ? blockedPrompt : finishFailure(result.finishReason, 'unreadable_answer');
+  if (failure !== undefined) return noAnswer(failure);
+  const written = source.writeAnswer(result, head);
+  const json = await readInTurns(written.text, async (scanned) => scanned);
+  if (json === undefined) return noAnswer({ kind: 'failed', cause: 'unreadable_answer' });
+  return { kind: 'json', answer: { ...written, json } };
+}
+
+async function openStream(asking: Asking): Promise<HubOutcome> {
+  const { stream } = await asking.model.doStream(asking.options);
+  return { kind: 'stream', batches: readParts(stream, asking), drain: () => asking.exchange.answer()?.drain() };
+}
+
+/** Rejects where reading broke off before the end was said; every other fault is the last batch. */
+async function* readParts(
+  stream: ReadableStream<HubPart>,
+  { exchange, source, target, head }: Asking,
+): AsyncGenerator<EventBatch, void, undefined> {
+  const write = source.openWriter(head);
+  let hasContent = false;
+  const faultOf = (part: HubPart): AttemptFailure | undefined => {
+    if (part.type === 'error') return failureOfAnswer(part.error, describeWith(exchange), 'unreadable_event');
+    if (part.type !== 'finish') return undefined;
+    return !hasContent && target.isBlockedPrompt?.(part.providerMetadata) === true
+      ? blockedPrompt
+      : finishFailure(part.finishReason, 'truncated_stream');
+  };
+  let fault: AttemptFailure = { kind: 'failed', cause: 'truncated_stream' };
+  try {
+    for await (const part of stream) {
+      exchange.gavePart();
+      const found = faultOf(part);
+      if (found !== undefined) {
+        fault = found;
+        break;
+      }
+      const events = write(part);
+      hasContent ||= events.length > 0;
+      if (events.length > 0) yield { events };
+      // What the provider says behind the end is for `drain`.
+      if (part.type === 'finish') return;
+    }
+  } catch (error) {
+    fault = failureOfAnswer(error, describeWith(exchange), 'unreadable_event');
+  }
+  const broken = exchange.broken();
+  if (broken !== undefined) throw broken.error;
+  yield { events: [], failure: fault };
+}
+
+const blockedPrompt: AttemptFailure = {
+  kind: 'invalid',
+  reason: 'content_policy_violation',
+  cause: 'blocked_prompt',
+};
+
+const noAnswer = (failure: AttemptFailure): NoAnswer => ({ kind: 'failure', failure });
+
+const describeWith =
+  ({ answer }: Exchange) =>
+  (body: unknown) =>
+    answer()?.describe(body);
+
+/** What `send` said comes first: a package wraps it in errors of its own. */
+function readFailure(error: unknown, exchange: Exchange): NoAnswer {
+  const failure = exchange.failure();
+  if (failure !== undefined) return noAnswer(failure);
+  const broken = exchange.broken();
+  if (broken !== undefined) throw broken.error;
+  if (!exchange.isUnsent()) return noAnswer(failureOfAnswer(error, describeWith(exchange), 'unreadable_answer'));
+  const cannot = untranslatable(error);
+  if (cannot === undefined) throw error;
+  return noAnswer(cannot);
+}
+
+function toolCallIds(id: string): () => string {
+  let count = 0;
+  return () => {
+    count += 1;
+    return `call_${id.replaceAll(/[^\w-]/g, '')}_${count}`;
+  };
+}

@@ -1,0 +1,69 @@
+// What a package throws, or gives as an error inside a stream, as a failure of the attempt.
+import { AISDKError, type LanguageModelV4FinishReason } from '@ai-sdk/provider';
+import { isJsonObject } from '../../../protocol/wire/index.ts';
+import { type AttemptFailure, classifyErrorObject, classifyStatus, type DescribeText } from '../../providers/index.ts';
+
+/** The request cannot be said in the target's format: found before anything was sent. Undefined: another fault, the gateway's. */
+export const untranslatable = (error: unknown): AttemptFailure | undefined =>
+  AISDKError.isInstance(error)
+    ? {
+        kind: 'invalid',
+        reason: /image mime type/.test(error.message) ? 'unsupported_image_format' : undefined,
+        cause: 'not_translatable',
+      }
+    : undefined;
+
+/** Of an answer that came, or of a part of it. `cause`: where it says nothing of itself. */
+export function failureOfAnswer(error: unknown, describe: DescribeText, cause: string): AttemptFailure {
+  const { data, statusCode, responseBody, message, type } =
+    isJsonObject(error) || error instanceof Error ? (error as ErrorFacts) : {};
+  const body = data ?? parsed(responseBody);
+  if (typeof statusCode === 'number' && statusCode >= 400) {
+    // The package has found the words, wherever the format keeps them.
+    const failure = classifyStatus(statusCode, { error: { message, type } });
+    return { ...failure, cause: `error_object_${statusCode}`, providerText: describe(body) };
+  }
+  if (isJsonObject(body) && isJsonObject(body.error)) {
+    return { ...classifyErrorObject(body), providerText: describe(body) };
+  }
+  return { kind: 'failed', cause };
+}
+
+/** Longer than any error. In a longer answer none is looked for. */
+const errorMaxCharacters = 1024 * 1024;
+
+/** An answer whose status says success, and that is an error: not every package sees that. */
+export function errorIn(text: string | undefined, describe: DescribeText): AttemptFailure | undefined {
+  const isShort = text !== undefined && text.length <= errorMaxCharacters;
+  const body = isShort && text.includes('"error"') ? parsed(text) : undefined;
+  if (!isJsonObject(body) || !isJsonObject(body.error)) return undefined;
+  return { ...classifyErrorObject(body), providerText: describe(body) };
+}
+
+interface ErrorFacts {
+  readonly data?: unknown;
+  readonly statusCode?: unknown;
+  readonly responseBody?: unknown;
+  readonly message?: unknown;
+  readonly type?: unknown;
+}
+
+function parsed(text: unknown): unknown {
+  try {
+    return typeof text === 'string' ? JSON.parse(text) : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+/** Ends that packages do not know: the model wrote no answer, or a call that cannot be run. */
+const failedEnds = /^(malformed_|unexpected_tool_call|too_many_tool_calls|missing_thought_signature)/i;
+
+/** A provider that ended without a reason did not end well; one that gave up half of a tool call neither. */
+export function finishFailure(
+  { unified, raw }: LanguageModelV4FinishReason,
+  unfinished: 'truncated_stream' | 'unreadable_answer',
+): AttemptFailure | undefined {
+  if (unified === 'interrupted' || raw === undefined) return { kind: 'failed', cause: unfinished };
+  return unified === 'error' || failedEnds.test(raw) ? { kind: 'failed', cause: 'finish_error' } : undefined;
+}

@@ -1,0 +1,1 @@
+export { callThroughHub } from './call-through-hub.ts';

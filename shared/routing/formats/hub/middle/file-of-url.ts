@@ -1,0 +1,50 @@
+// An image or a file, from a data URL or the URL where a provider finds it.
+import type { LanguageModelV4FilePart } from '@ai-sdk/provider';
+
+/** Of a URL only its end tells what it leads to. */
+const extensionTypes: Readonly<Record<'image' | 'file', Readonly<Record<string, string>>>> = {
+  image: { png: 'image/png', gif: 'image/gif', webp: 'image/webp', heic: 'image/heic', heif: 'image/heif' },
+  file: { txt: 'text/plain', csv: 'text/csv', html: 'text/html' },
+};
+const usualTypes = { image: 'image/jpeg', file: 'application/pdf' };
+
+/** What stands before the data of a data URL is a media type and its parameters. */
+const dataHeadMaxCharacters = 1_024;
+
+/** Names in use that providers refuse. */
+const registeredNames: Readonly<Record<string, string>> = { 'image/jpg': 'image/jpeg' };
+
+export function fileOfUrl(url: string, kind: 'image' | 'file'): LanguageModelV4FilePart {
+  const head = /^data:([^,]*),/i.exec(url.slice(0, dataHeadMaxCharacters));
+  if (head === null) {
+    const extension = /\.(\w+)$/.exec(new URL(url).pathname)?.[1]?.toLowerCase() ?? '';
+    const mediaType = extensionTypes[kind][extension] ?? usualTypes[kind];
+    return { type: 'file', mediaType, data: { type: 'url', url: new URL(url) } };
+  }
+  const [mediaType = '', ...parameters] = (head[1] ?? '').toLowerCase().split(';');
+  const rest = url.slice(head[0].length);
+  const data = parameters.includes('base64') ? rest : percentDecoded(rest).toString('base64');
+  return { type: 'file', mediaType: registeredNames[mediaType] ?? mediaType, data: { type: 'data', data } };
+}
+
+/** The bytes that a data URL stands for, however many of its percent signs are odd. */
+function percentDecoded(text: string): Buffer {
+  const bytes = Buffer.from(text);
+  let length = 0;
+  for (let at = 0; at < bytes.length; at += 1) {
+    const high = bytes[at] === percentSign ? hexDigit(bytes[at + 1]) : -1;
+    const low = high < 0 ? -1 : hexDigit(bytes[at + 2]);
+    bytes[length] = low < 0 ? (bytes[at] ?? 0) : high * 16 + low;
+    length += 1;
+    if (low >= 0) at += 2;
+  }
+  return bytes.subarray(0, length);
+}
+
+const percentSign = 0x25;
+
+function hexDigit(code = 0): number {
+  if (code >= 0x30 && code <= 0x39) return code - 0x30;
+  const letter = code | 0x20;
+  return letter >= 0x61 && letter <= 0x66 ? letter - 0x57 : -1;
+}

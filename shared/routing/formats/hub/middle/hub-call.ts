@@ -1,0 +1,60 @@
+// What passes between the interface of a client and the format of a provider: the call options, results and stream parts of the
+// AI SDK's language models, and beside them what those have no word for. Types only.
+import type {
+  LanguageModelV4CallOptions,
+  LanguageModelV4GenerateResult,
+  LanguageModelV4StreamPart,
+} from '@ai-sdk/provider';
+
+export type Effort = Exclude<NonNullable<LanguageModelV4CallOptions['reasoning']>, 'provider-default' | 'none'>;
+
+/** How hard a model is to think, or with how many tokens. */
+export type AskedReasoning = 'none' | Effort | { readonly budgetTokens: number };
+
+/** What only some targets have a word for. */
+export type OptionalName =
+  | 'cache_key'
+  | 'cache_marks'
+  | 'context_management'
+  | 'metadata'
+  | 'provider_tool'
+  | 'safety_identifier'
+  | 'user'
+  | 'verbosity';
+
+/** A member that a target may leave out. The call says which were: `member` is the path that is told. */
+export interface OptionalMember {
+  readonly name: OptionalName;
+  readonly member: string;
+  readonly value: unknown;
+}
+
+type CallOptions = Pick<
+  LanguageModelV4CallOptions,
+  | 'frequencyPenalty'
+  | 'presencePenalty'
+  | 'prompt'
+  /** Without a schema: JSON of any form. */
+  | 'responseFormat'
+  | 'seed'
+  | 'stopSequences'
+  | 'temperature'
+  | 'toolChoice'
+  | 'tools'
+  | 'topK'
+  | 'topP'
+>;
+
+/**
+ * A call in the words of no interface and no format. Its prompt holds instructions in their places, ids of tool calls that every
+ * target takes, and on each part what was signed of it, in the words of no package (`signedOptions`).
+ */
+export interface HubCall extends CallOptions {
+  /** Undefined: the client says nothing. */
+  readonly reasoning: AskedReasoning | undefined;
+  readonly parallelToolCalls: boolean | undefined;
+  readonly optional: readonly OptionalMember[];
+}
+
+export type HubResult = LanguageModelV4GenerateResult;
+export type HubPart = LanguageModelV4StreamPart;

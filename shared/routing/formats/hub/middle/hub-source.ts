@@ -1,0 +1,33 @@
+// What the interface of a client gives to the hub. Types only.
+import type { AnswerEvent, JsonAnswer } from '../../../../protocol/interfaces/index.ts';
+import type { HubCall, HubPart, HubResult } from './hub-call.ts';
+import type { HubTarget } from './hub-target.ts';
+
+/** What an answer says of itself, beside what its provider says. */
+export interface AnswerHead {
+  /** Where the provider gives its answer none. */
+  readonly id: string;
+  readonly createdSeconds: number;
+  /** As the provider names it, and as the client asked for it. */
+  readonly model: string;
+  readonly askedModel: string;
+  /** For an interface that tells it before the provider does. */
+  readonly estimatedInputTokens: () => number;
+  /** Who can read what the model signs. */
+  readonly origin: string;
+  readonly readSigned: HubTarget['readSigned'];
+}
+
+/** What the gateway needs of an answer: its text is written once, and nothing of it is parsed again. */
+export type WrittenAnswer = Omit<JsonAnswer, 'json'>;
+
+/** One call. What its reader learns of the body its writers know: names that were shortened, settings that are repeated. */
+export interface SourceCall {
+  readonly call: HubCall;
+  readonly writeAnswer: (result: HubResult, head: AnswerHead) => WrittenAnswer;
+  /** For one stream: the events of each part. The last part is `finish`; a part that is an error does not come. */
+  readonly openWriter: (head: AnswerHead) => (part: HubPart) => AnswerEvent[];
+}
+
+/** `body`: the client's, whole. What cannot be carried to every target is a need of the request (`hubNeeds`). */
+export type HubSource = (body: Readonly<Record<string, unknown>>) => SourceCall;

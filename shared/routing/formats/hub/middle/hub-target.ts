@@ -1,0 +1,69 @@
+// What a format of a provider gives to the hub. Types only.
+import type { LanguageModelV4, LanguageModelV4CallOptions, SharedV4ProviderMetadata } from '@ai-sdk/provider';
+import type { JsonText } from '../../../../protocol/wire/index.ts';
+import type { HubCall, OptionalName } from './hub-call.ts';
+import type { Thinking } from './reasoning.ts';
+
+export interface ModelOptions {
+  /** As the provider names it. */
+  readonly model: string;
+  /** Where the package believes the provider to be, and with which key. Both go nowhere: `fetch` takes the path alone. */
+  readonly baseURL: string;
+  readonly apiKey: string;
+  readonly fetch: typeof fetch;
+  /** For tool calls that came without one. */
+  readonly generateId: () => string;
+}
+
+/** A call of one model. */
+export interface TargetCall {
+  /** Its prompt holds of what was signed only what this target can read, in the words of its package. */
+  readonly call: HubCall;
+  /** As the provider names it. */
+  readonly model: string;
+  /** Output tokens, thinking included. */
+  readonly boundTokens: number;
+  readonly thinking: Thinking | 'none' | undefined;
+}
+
+/** What a provider signed or encrypted of its thinking. */
+export interface Signed {
+  /** Of the part that it comes with. */
+  readonly signature?: string;
+  /** Thinking that is encrypted as a whole. */
+  readonly encrypted?: string;
+}
+
+export type SignedPart = 'text' | 'reasoning' | 'tool-call';
+
+export interface HubTarget {
+  readonly openModel: (options: ModelOptions) => LanguageModelV4;
+  /** What of a call its package is given: corrections of what it would lose or do otherwise. */
+  readonly toOptions: (call: TargetCall) => LanguageModelV4CallOptions;
+  /**
+   * The last word about the body that the package made: members that are written anew, undefined to leave one out. Members that
+   * stay as they are need not be parsed: they may be long.
+   */
+  readonly boundBody: (body: JsonText, call: TargetCall) => Readonly<Record<string, unknown>>;
+  /** The optional members that it has words for. */
+  readonly says: ReadonlySet<OptionalName>;
+  /** The media type of a stream. */
+  readonly streamType: string;
+  /** A stream as its package can read it: events bounded, nothing in it that the package would end it for. */
+  readonly readStream: (bytes: AsyncIterable<Uint8Array>) => AsyncGenerator<Uint8Array, void, undefined>;
+  /** A whole answer with a usage that its package can read. */
+  readonly withReadableUsage: (text: string) => string;
+  /** Of an answer without content: the provider refused the prompt. Left out: it says so with a status. */
+  readonly isBlockedPrompt?: (metadata: SharedV4ProviderMetadata | undefined) => boolean;
+  /** What its package gets where it asks a second time by itself: nothing was held for that. Left out: it never does. */
+  readonly endOfAnswer?: unknown;
+  /** Who can read what a model of it signs. */
+  readonly originOf: (model: string) => string;
+  /** What its package says was signed of a part. */
+  readonly readSigned: (metadata: SharedV4ProviderMetadata | undefined) => Signed;
+  /** The same in the words of its package, for a part that comes back. Undefined: such a part cannot carry it. */
+  readonly signedOptions: (
+    part: SignedPart,
+    signed: Signed,
+  ) => Readonly<Record<string, Record<string, string>>> | undefined;
+}

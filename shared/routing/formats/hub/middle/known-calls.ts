@@ -1,0 +1,65 @@
+// The tool calls of a conversation: ids that every target takes, and what the model wrote as arguments.
+import { jsonValuesMax } from '../../../../foundation/constants/index.ts';
+import { isJsonObject, parseJson, scanJson } from '../../../../protocol/wire/index.ts';
+
+export interface KnownCall {
+  readonly id: string;
+  readonly name: string;
+}
+
+export interface KnownCalls {
+  /** A call that the assistant made. `id`: as the client has it. */
+  add(id: unknown, name: string): KnownCall;
+  /** The call that a result answers: the latest with this id. */
+  find(id: unknown): KnownCall | undefined;
+  /** Arguments are an object to every target. */
+  readArguments(text: unknown): Readonly<Record<string, unknown>>;
+}
+
+/** Ids of other providers may hold what this one refuses, or be longer. */
+const commonId = /^[\w-]{1,64}$/;
+
+/** Arguments are texts, so the bounds of a body do not see into them. */
+const argumentsDepthMax = 64;
+
+export function createKnownCalls(): KnownCalls {
+  const calls = new Map<unknown, KnownCall>();
+  const usedIds = new Set<string>();
+  let replaced = 0;
+  let valuesLeft = jsonValuesMax;
+
+  function newId(): string {
+    let id: string;
+    do {
+      id = `tool_call_${replaced}`;
+      replaced += 1;
+    } while (usedIds.has(id));
+    return id;
+  }
+
+  /** Undefined: no JSON, or more of it than one conversation may hold. */
+  function parsed(text: string): unknown {
+    const scanned = scanJson(text, { depthMax: argumentsDepthMax, valuesMax: valuesLeft });
+    if (scanned.kind !== 'json') return undefined;
+    valuesLeft -= scanned.json.next(0);
+    return parseJson(text);
+  }
+
+  return {
+    add(id, name) {
+      // Some models count their calls anew in each answer, and targets refuse an id that was there before.
+      const isUsable = typeof id === 'string' && commonId.test(id) && !usedIds.has(id);
+      const call = { id: isUsable ? id : newId(), name };
+      usedIds.add(call.id);
+      calls.set(id, call);
+      return call;
+    },
+    find: (id) => calls.get(id),
+    readArguments(text) {
+      // A model that was given no parameters may have written nothing.
+      if (text === undefined || text === null || (typeof text === 'string' && text.trim() === '')) return {};
+      const input = typeof text === 'string' ? (parsed(text) ?? text) : text;
+      return isJsonObject(input) ? input : { rawInvalidInput: input };
+    },
+  };
+}

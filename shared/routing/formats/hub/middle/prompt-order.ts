@@ -1,0 +1,40 @@
+// Prompts for targets that are strict about order.
+import type { LanguageModelV4Prompt } from '@ai-sdk/provider';
+
+type Message = LanguageModelV4Prompt[number];
+
+/**
+ * Instructions at the start are the system prompt; later ones become text of the user, for targets that do not allow them
+ * elsewhere, and stand behind the results of the calls before them, which have to follow at once.
+ */
+export function instructionsFirst(prompt: LanguageModelV4Prompt): LanguageModelV4Prompt {
+  const start = prompt.findIndex(({ role }) => role !== 'system');
+  // Every target wants a message of the user.
+  const ordered: LanguageModelV4Prompt = start < 0 ? [] : prompt.slice(0, start);
+  let waiting: Message[] = [];
+  for (const message of prompt.slice(ordered.length)) {
+    if (message.role === 'system') {
+      waiting.push(toUser(message));
+      continue;
+    }
+    if (message.role === 'tool') {
+      addResults(ordered, message);
+      continue;
+    }
+    ordered.push(...waiting, message);
+    waiting = [];
+  }
+  return [...ordered, ...waiting];
+}
+
+function toUser({ content, providerOptions }: Extract<Message, { role: 'system' }>): Message {
+  const marked = providerOptions === undefined ? {} : { providerOptions };
+  return { role: 'user', content: [{ type: 'text', text: content, ...marked }] };
+}
+
+/** Results that follow each other are one message: some targets want all that belong to one answer together. */
+export function addResults(prompt: LanguageModelV4Prompt, message: Extract<Message, { role: 'tool' }>): void {
+  const last = prompt.at(-1);
+  if (last?.role === 'tool') prompt[prompt.length - 1] = { ...last, content: [...last.content, ...message.content] };
+  else prompt.push(message);
+}

@@ -1,0 +1,49 @@
+// Signed and encrypted thinking in a prompt. A part of a prompt carries it in the words of no package until the
+// target is known: only who made it gets it back.
+import type { LanguageModelV4Prompt, SharedV4ProviderOptions } from '@ai-sdk/provider';
+import type { HubTarget, Signed } from './hub-target.ts';
+
+/** Left out: the client does not know it any more, so that every target may try. */
+export interface SignedOrigin {
+  /** Who can read it, as `originOf` of a target says. */
+  readonly origin?: string;
+  /** The model that made it, where only that one may have it back. */
+  readonly model?: string;
+}
+
+const ownName = 'gw';
+
+/** For a part of a prompt. */
+export const signedOptions = (signed: Signed & SignedOrigin): SharedV4ProviderOptions => ({ [ownName]: { ...signed } });
+
+type AssistantPart = Extract<LanguageModelV4Prompt[number], { role: 'assistant' }>['content'][number];
+
+/** The prompt with what this model can read in the words of its package. Thinking of others is left out. */
+export const withOwnSigned = (
+  prompt: LanguageModelV4Prompt,
+  target: Pick<HubTarget, 'originOf' | 'signedOptions'>,
+  model: string,
+): LanguageModelV4Prompt =>
+  prompt.flatMap((message): LanguageModelV4Prompt => {
+    if (message.role !== 'assistant') return [message];
+    const content = message.content.flatMap((part) => withOwn(part, target, model));
+    return content.length === 0 ? [] : [{ ...message, content }];
+  });
+
+function withOwn(
+  part: AssistantPart,
+  { originOf, signedOptions: toOptions }: Pick<HubTarget, 'originOf' | 'signedOptions'>,
+  model: string,
+): AssistantPart[] {
+  if (part.type !== 'text' && part.type !== 'reasoning' && part.type !== 'tool-call') return [part];
+  const { [ownName]: sent, ...others } = part.providerOptions ?? {};
+  const { origin, model: maker, ...signed } = (sent ?? {}) as Signed & SignedOrigin;
+  const isOwn = (origin === undefined || origin === originOf(model)) && (maker === undefined || maker === model);
+  const own = isOwn && Object.keys(signed).length > 0 ? toOptions(part.type, signed) : undefined;
+  if (own === undefined && part.type === 'reasoning') return [];
+  // It stood for its signature alone.
+  if (own === undefined && part.type === 'text' && part.text === '') return [];
+  const { providerOptions: _sent, ...rest } = part;
+  const options = { ...others, ...own };
+  return [Object.keys(options).length === 0 ? rest : { ...rest, providerOptions: options }];
+}

@@ -1,0 +1,138 @@
+// The `fetch` that a package is given: its request goes out through `send`, so that URL, credential, signature, time limits,
+// sockets and the classification of failures stay the gateway's. What the package makes of a failure is not looked at.
+import { jsonValuesMax, upstreamEventMaxBytes } from '../../../foundation/constants/index.ts';
+import type { AttemptFailure, CandidateAnswer, Send } from '../../providers/index.ts';
+import { errorIn } from './failure.ts';
+import type { HubTarget } from './middle/index.ts';
+
+/** Where a package believes the provider to be: what stands behind it is the path. Never called. */
+const packageBaseUrl = 'https://provider.invalid';
+/** Packages want a key. Theirs goes nowhere: `send` adds the credential. */
+const packageApiKey = 'none';
+
+export interface Exchange {
+  /** For the package. */
+  readonly settings: { readonly baseURL: string; readonly apiKey: string; readonly fetch: typeof fetch };
+  /** What came, as far as its status says. */
+  readonly answer: () => CandidateAnswer | undefined;
+  readonly failure: () => AttemptFailure | undefined;
+  /** Why reading or sending broke off. */
+  readonly broken: () => { readonly error: unknown } | undefined;
+  /** Nothing was asked for yet. */
+  readonly isUnsent: () => boolean;
+  /** A part has come out of the bytes that went in. */
+  readonly gavePart: () => void;
+}
+
+export interface ExchangeOptions {
+  readonly send: Send;
+  readonly stream: boolean;
+  readonly target: HubTarget;
+  /** The body that goes out in place of the package's. Of its headers none does: what they announce is no preview any more. */
+  readonly body: (text: string) => string;
+  /** Awaited when the package has written its request, and before it reads the answer. */
+  readonly nextStep: () => Promise<void>;
+}
+
+export function createExchange({ send, stream, target, body, nextStep }: ExchangeOptions): Exchange {
+  let answer: CandidateAnswer | undefined;
+  let failure: AttemptFailure | undefined;
+  let broken: { readonly error: unknown } | undefined;
+  let isUnsent = true;
+  let bytesWithoutPart = 0;
+  let valuesWithoutPart = 0;
+
+  const rememberBroken = (error: unknown): never => {
+    broken = { error };
+    throw error;
+  };
+
+  async function fetchThroughSend(...[url, init]: Parameters<typeof fetch>): Promise<Response> {
+    if (!isUnsent) return endOfAnswer(target, stream);
+    isUnsent = false;
+    await nextStep();
+    const sent = await send({
+      path: String(url).slice(packageBaseUrl.length),
+      accept: stream ? target.streamType : 'application/json',
+      body: () => body(String(init?.body)),
+    }).catch(rememberBroken);
+    if (sent.kind === 'failure') {
+      failure = sent.failure;
+      throw new Error('the provider was not reached, or refused');
+    }
+    answer = sent;
+    if (stream && !sent.contentType.includes('application/json')) {
+      return new Response(readable(target.readStream(sent.body)), {
+        headers: { 'content-type': sent.contentType },
+      });
+    }
+    const text = await sent.readText().catch(rememberBroken);
+    failure = errorIn(text, sent.describe);
+    if (stream || text === undefined) failure ??= { kind: 'failed', cause: 'unreadable_answer' };
+    if (failure !== undefined) throw new Error('what the provider sent is no answer');
+    const answerText = target.withReadableUsage(text ?? '');
+    await nextStep();
+    const response = new Response(answerText, { headers: { 'content-type': 'application/json' } });
+    await nextStep();
+    return response;
+  }
+
+  function readable(bytes: AsyncIterable<Uint8Array>): ReadableStream<Uint8Array> {
+    const iterator = bytes[Symbol.asyncIterator]();
+    let isCancelled = false;
+    return new ReadableStream({
+      async pull(controller) {
+        try {
+          // The packages bound no event, so what they hold back is counted here.
+          if (bytesWithoutPart > upstreamEventMaxBytes) throw new RangeError('an event is too large');
+          const next = await iterator.next();
+          if (isCancelled) return;
+          if (next.done === true) {
+            controller.close();
+            return;
+          }
+          bytesWithoutPart += next.value.byteLength;
+          valuesWithoutPart += valuesIn(next.value);
+          if (valuesWithoutPart > jsonValuesMax) throw new RangeError('an event holds too many values');
+          controller.enqueue(next.value);
+        } catch (error) {
+          if (isCancelled) return;
+          // The package may have everything by now: it says so where the stream ends, and where it has not, this counts.
+          broken = { error };
+          controller.close();
+        }
+      },
+      cancel: async () => {
+        isCancelled = true;
+        await iterator.return?.();
+      },
+    });
+  }
+
+  return {
+    settings: { baseURL: packageBaseUrl, apiKey: packageApiKey, fetch: fetchThroughSend },
+    answer: () => answer,
+    failure: () => failure,
+    broken: () => broken,
+    isUnsent: () => isUnsent,
+    gavePart: () => {
+      bytesWithoutPart = 0;
+      valuesWithoutPart = 0;
+    },
+  };
+}
+
+/** Each value stands behind a comma, or opens what it stands in. Texts hold commas too, but not so many between two parts. */
+function valuesIn(bytes: Uint8Array): number {
+  let count = 0;
+  for (const byte of bytes) if (byte === 0x2c || byte === 0x7b || byte === 0x5b) count += 1;
+  return count;
+}
+
+function endOfAnswer({ endOfAnswer: end }: HubTarget, stream: boolean): Response {
+  if (end === undefined) throw new Error('a package asked a second time');
+  const text = JSON.stringify(end);
+  return stream
+    ? new Response(`data: ${text}\n\n`, { headers: { 'content-type': 'text/event-stream' } })
+    : new Response(text, { headers: { 'content-type': 'application/json' } });
+}

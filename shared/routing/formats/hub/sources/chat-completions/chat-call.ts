@@ -1,0 +1,43 @@
+// A chat completion as a call of the hub. What the hub has no word for is left out, never guessed.
+import { isRawNumber } from '../../../../../foundation/ids/index.ts';
+import { isJsonObject } from '../../../../../protocol/wire/index.ts';
+import { type AskedReasoning, type HubCall, isEffort } from '../../middle/index.ts';
+import { toPrompt } from './chat-prompt.ts';
+import { toResponseFormat, toToolOptions } from './chat-tools.ts';
+
+type Body = Readonly<Record<string, unknown>>;
+
+export function toHubCall(body: Body): HubCall {
+  const stop = typeof body.stop === 'string' ? [body.stop] : body.stop;
+  return {
+    prompt: toPrompt(body.messages),
+    ...numberMember('temperature', body.temperature),
+    ...numberMember('topP', body.top_p),
+    ...numberMember('topK', body.top_k),
+    // Written as it came: a package compares it with nothing.
+    ...(isRawNumber(body.seed) ? { seed: body.seed as unknown as number } : numberMember('seed', body.seed)),
+    ...numberMember('frequencyPenalty', body.frequency_penalty),
+    ...numberMember('presencePenalty', body.presence_penalty),
+    ...(Array.isArray(stop) ? { stopSequences: stop.filter((one) => typeof one === 'string') } : {}),
+    ...toResponseFormat(body.response_format),
+    ...toToolOptions(body),
+    reasoning: readReasoning(body),
+    parallelToolCalls: typeof body.parallel_tool_calls === 'boolean' ? body.parallel_tool_calls : undefined,
+    optional: [],
+  };
+}
+
+/** One that JavaScript would round is far beyond any of these. */
+const numberMember = <Name extends string>(name: Name, value: unknown): { [name in Name]?: number } =>
+  typeof value === 'number' || isRawNumber(value)
+    ? ({ [name]: typeof value === 'number' ? value : Number(value.rawJSON) } as { [name in Name]?: number })
+    : {};
+
+function readReasoning({ reasoning, reasoning_effort: short }: Body): AskedReasoning | undefined {
+  const { enabled, effort, max_tokens: tokens } = isJsonObject(reasoning) ? reasoning : {};
+  if (enabled === false) return 'none';
+  if (typeof tokens === 'number') return tokens <= 0 ? 'none' : { budgetTokens: tokens };
+  const named = effort ?? short;
+  if (named === 'none' || isEffort(named)) return named;
+  return enabled === true ? 'medium' : undefined;
+}

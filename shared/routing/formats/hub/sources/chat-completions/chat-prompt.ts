@@ -1,0 +1,96 @@
+// The messages of a chat completion as a prompt.
+import type { LanguageModelV4Message, LanguageModelV4Prompt, LanguageModelV4TextPart } from '@ai-sdk/provider';
+import { isJsonObject } from '../../../../../protocol/wire/index.ts';
+import { addResults, cacheMark, createKnownCalls, type KnownCalls, signedOptions } from '../../middle/index.ts';
+import { type ContentPart, toParts, toTextParts } from './chat-parts.ts';
+import { googleOrigin, readReasoningDetails } from './reasoning-details.ts';
+
+type Json = Readonly<Record<string, unknown>>;
+type AssistantPart = Extract<LanguageModelV4Message, { role: 'assistant' }>['content'][number];
+type ToolMessage = Extract<LanguageModelV4Message, { role: 'tool' }>;
+
+export function toPrompt(messages: unknown): LanguageModelV4Prompt {
+  const list = (Array.isArray(messages) ? messages : []).filter(isJsonObject);
+  const prompt: LanguageModelV4Prompt = [];
+  const calls = createKnownCalls();
+  for (const message of list) {
+    if (message.role === 'tool') addResults(prompt, toResult(message, calls));
+    else if (message.role === 'assistant') prompt.push(...toAssistant(message, calls));
+    else if (message.role === 'system' || message.role === 'developer') prompt.push(...toSystem(message));
+    else prompt.push(...toUser(message));
+  }
+  return prompt;
+}
+
+const markOf = ({ cache_control: control }: Json) => cacheMark(control);
+
+const toSystem = (message: Json): LanguageModelV4Prompt =>
+  toTextParts(message.content).map(({ text, providerOptions = markOf(message).providerOptions }) => ({
+    role: 'system',
+    content: text,
+    ...(providerOptions === undefined ? {} : { providerOptions }),
+  }));
+
+function toUser(message: Json): LanguageModelV4Prompt {
+  const content = toParts(message.content);
+  return content.length === 0 ? [] : [{ role: 'user', content, ...markOf(message) }];
+}
+
+function toAssistant(message: Json, calls: KnownCalls): LanguageModelV4Prompt {
+  const { thoughts, signatures } = readReasoningDetails(message);
+  const texts = [...toTextParts(message.content), ...toTextParts(message.refusal)];
+  const signed = signatures.get('');
+  if (signed !== undefined) {
+    const last = texts.pop() ?? emptyText;
+    texts.push({ ...last, providerOptions: { ...last.providerOptions, ...signedOptions(signed) } });
+  }
+  const toolCalls = (Array.isArray(message.tool_calls) ? message.tool_calls : []).filter(isJsonObject);
+  const called = toolCalls.map((call): AssistantPart => {
+    const fn = isJsonObject(call.function) ? call.function : {};
+    const { id, name } = calls.add(call.id, textOf(fn.name) ?? '');
+    const signature = signatureOf(call);
+    const own = signature === undefined ? signatures.get(textOf(call.id) ?? '') : { signature, origin: googleOrigin };
+    return {
+      type: 'tool-call',
+      toolCallId: id,
+      toolName: name,
+      input: calls.readArguments(fn.arguments),
+      ...(own === undefined ? {} : { providerOptions: signedOptions(own) }),
+    };
+  });
+  const content = [...thoughts, ...texts, ...called];
+  return content.length === 0 ? [] : [{ role: 'assistant', content, ...markOf(message) }];
+}
+
+const textOf = (value: unknown): string | undefined => (typeof value === 'string' ? value : undefined);
+
+const emptyText: LanguageModelV4TextPart = { type: 'text', text: '' };
+
+const signatureOf = ({ extra_content: extra }: Json): string | undefined => {
+  const google = isJsonObject(extra) && isJsonObject(extra.google) ? extra.google : {};
+  return typeof google.thought_signature === 'string' ? google.thought_signature : undefined;
+};
+
+function toResult(message: Json, calls: KnownCalls): ToolMessage {
+  const { id, name } = calls.find(message.tool_call_id) ?? calls.add(message.tool_call_id, nameOf(message));
+  const parts = toParts(message.content);
+  // A part has no cache mark of its own inside a result: the result as a whole does.
+  const marked = parts.find(({ providerOptions }) => providerOptions !== undefined) ?? markOf(message);
+  const content: ToolMessage['content'][number] = {
+    type: 'tool-result',
+    toolCallId: id,
+    toolName: name,
+    output: toOutput(parts),
+    ...(marked.providerOptions === undefined ? {} : { providerOptions: marked.providerOptions }),
+  };
+  return { role: 'tool', content: [content] };
+}
+
+const nameOf = ({ name }: Json): string => (typeof name === 'string' && name !== '' ? name : 'tool');
+
+type ToolOutput = Extract<ToolMessage['content'][number], { type: 'tool-result' }>['output'];
+
+const toOutput = (parts: readonly ContentPart[]): ToolOutput =>
+  parts.every((part) => part.type === 'text')
+    ? { type: 'text', value: parts.map(({ text }) => text).join('\n') }
+    : { type: 'content', value: parts.map(({ providerOptions: _marked, ...part }) => part) };

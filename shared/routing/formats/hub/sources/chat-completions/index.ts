@@ -1,0 +1,11 @@
+// Chat completions as a source: a client of this interface on a model of any format.
+import type { HubSource } from '../../middle/index.ts';
+import { toHubCall } from './chat-call.ts';
+import { openChunkWriter } from './write-chunks.ts';
+import { writeCompletion } from './write-completion.ts';
+
+export const chatSource: HubSource = (body) => ({
+  call: toHubCall(body),
+  writeAnswer: writeCompletion,
+  openWriter: openChunkWriter,
+});

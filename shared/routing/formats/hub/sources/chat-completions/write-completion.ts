@@ -1,0 +1,94 @@
+// What a model answered, whole, as a `chat.completion`.
+import type { LanguageModelV4Content } from '@ai-sdk/provider';
+import { outputBytesOfMessage, readUsageReport } from '../../../../../protocol/interfaces/chat-completions/index.ts';
+import type { AnswerHead, HubResult, WrittenAnswer } from '../../middle/index.ts';
+import { toFinishReason } from './chat-finish-reason.ts';
+import { toUsage } from './chat-usage.ts';
+import type { ReasoningDetail } from './reasoning-details.ts';
+
+export function writeCompletion(result: HubResult, head: AnswerHead): WrittenAnswer {
+  const { content } = result;
+  const calls = content.filter(isClientCall);
+  const usage = toUsage(result.usage);
+  const text = result.structuredOutputText ?? joinTexts(content, 'text');
+  const reasoning = joinTexts(content, 'reasoning');
+  const details = detailsOf(content, head);
+  const images = content.flatMap(toImage);
+  const message = {
+    role: 'assistant',
+    content: text === '' && calls.length > 0 ? null : text,
+    refusal: null,
+    ...(reasoning === '' ? {} : { reasoning }),
+    ...(details.length === 0 ? {} : { reasoning_details: details }),
+    ...(calls.length === 0 ? {} : { tool_calls: calls.map((call) => toToolCall(call, head)) }),
+    ...(images.length === 0 ? {} : { images }),
+  };
+  const model = result.response?.modelId ?? head.model;
+  const reason = toFinishReason(result.finishReason, calls.length);
+  const completion = {
+    id: result.response?.id ?? head.id,
+    object: 'chat.completion',
+    created: head.createdSeconds,
+    model,
+    choices: [{ index: 0, message, logprobs: null, finish_reason: reason }],
+    ...(usage === undefined ? {} : { usage }),
+  };
+  return {
+    text: JSON.stringify(completion),
+    usage: readUsageReport(usage),
+    outputBytes: outputBytesOfMessage(message),
+    model,
+    finishReasons: [reason],
+  };
+}
+
+type ToolCall = Extract<LanguageModelV4Content, { type: 'tool-call' }>;
+
+/** What the provider ran itself is nothing for the client to run. */
+const isClientCall = (part: LanguageModelV4Content): part is ToolCall =>
+  part.type === 'tool-call' && part.providerExecuted !== true;
+
+const joinTexts = (content: readonly LanguageModelV4Content[], type: 'text' | 'reasoning'): string =>
+  content.map((part) => (part.type === type && 'text' in part ? part.text : '')).join('');
+
+export function toToolCall(
+  { toolCallId, toolName, input, providerMetadata }: ToolCall,
+  { readSigned }: Pick<AnswerHead, 'readSigned'>,
+) {
+  const { signature } = readSigned(providerMetadata);
+  return {
+    id: toolCallId,
+    type: 'function',
+    function: { name: toolName, arguments: input === '' ? '{}' : input },
+    ...(signature === undefined ? {} : { extra_content: { google: { thought_signature: signature } } }),
+  };
+}
+
+function detailsOf(
+  content: readonly LanguageModelV4Content[],
+  { origin: format, readSigned }: AnswerHead,
+): ReasoningDetail[] {
+  const details: ReasoningDetail[] = [];
+  for (const part of content) {
+    const { signature, encrypted } = readSigned(part.providerMetadata);
+    const common = { format, index: details.length };
+    if (part.type === 'reasoning' && encrypted !== undefined) {
+      details.push({ type: 'reasoning.encrypted', data: encrypted, ...common });
+    } else if (part.type === 'reasoning') {
+      const signed = signature === undefined ? {} : { signature };
+      details.push({ type: 'reasoning.text', text: part.text, ...signed, ...common });
+    } else if (signature !== undefined) {
+      const id = isClientCall(part) ? { id: part.toolCallId } : {};
+      details.push({ type: 'reasoning.encrypted', data: signature, ...id, ...common });
+    }
+  }
+  return details;
+}
+
+/** In OpenRouter's shape: a chat completion has none of its own. */
+export function toImage(part: LanguageModelV4Content): object[] {
+  if (part.type !== 'file' || part.data.type !== 'data') return [];
+  const { data } = part.data;
+  const base64 = typeof data === 'string' ? data : Buffer.from(data).toString('base64');
+  return [{ type: 'image_url', image_url: { url: `data:${part.mediaType};base64,${base64}` } }];
+}

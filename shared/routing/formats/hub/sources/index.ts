@@ -1,0 +1,14 @@
+// The interfaces of clients whose calls are translated. Another one is a folder beside this file and a line here.
+import type { InterfaceId } from '../../../../foundation/constants/index.ts';
+import type { HubSource } from '../middle/index.ts';
+import { chatSource } from './chat-completions/index.ts';
+
+const sources: Readonly<Partial<Record<InterfaceId, HubSource>>> = {
+  'chat-completions': chatSource,
+};
+
+export function sourceOf(interfaceId: InterfaceId): HubSource {
+  const source = sources[interfaceId];
+  if (source === undefined) throw new Error(`calls of ${interfaceId} are not translated`);
+  return source;
+}

@@ -1,0 +1,70 @@
+// A stream of Converse as its package can read it: frames of an AWS event stream, bounded, with a usage that the package takes.
+import { crc32 } from 'node:zlib';
+import { upstreamEventMaxBytes } from '../../../../foundation/constants/index.ts';
+import type { Bytes } from './event-bytes.ts';
+import { type UsageForm, withReadableUsage } from './readable-usage.ts';
+
+/** Of a whole answer, and of the frame that tells it. */
+export const converseUsage: UsageForm = {
+  member: 'usage',
+  required: ['inputTokens', 'outputTokens', 'totalTokens'],
+  counts: ['cacheReadInputTokens', 'cacheWriteInputTokens'],
+  isWanted: true,
+};
+
+/** Two lengths and their checksum stand before the headers of a frame, and its own checksum behind its text. */
+const preludeBytes = 12;
+const checksumBytes = 4;
+
+/** Frames of an AWS event stream, each whole. What is none goes on as it is: the package says what is wrong with it. */
+export async function* bedrockFrames(bytes: AsyncIterable<Uint8Array>): Bytes {
+  let pieces: Uint8Array[] = [];
+  let heldBytes = 0;
+  /** Before so many bytes are there, no frame can be whole. */
+  let wantedBytes = preludeBytes;
+  let isRaw = false;
+  for await (const piece of bytes) {
+    pieces.push(piece);
+    heldBytes += piece.length;
+    if (heldBytes < wantedBytes && !isRaw) continue;
+    let held = Buffer.concat(pieces);
+    const frames: Buffer[] = [];
+    wantedBytes = preludeBytes;
+    while (held.length >= preludeBytes && !isRaw) {
+      const length = held.readUInt32BE(0);
+      const headersLength = held.readUInt32BE(4);
+      isRaw =
+        crc32(held.subarray(0, 8)) !== held.readUInt32BE(8) || preludeBytes + headersLength + checksumBytes > length;
+      if (isRaw) break;
+      if (length > upstreamEventMaxBytes) throw new RangeError('an event is too large');
+      wantedBytes = length;
+      if (held.length < length) break;
+      frames.push(withReadableFrame(held.subarray(0, length), headersLength));
+      held = held.subarray(length);
+      wantedBytes = preludeBytes;
+    }
+    if (isRaw) frames.push(held);
+    pieces = isRaw ? [] : [held];
+    heldBytes = isRaw ? 0 : held.length;
+    if (frames.length > 0) yield Buffer.concat(frames);
+  }
+  if (heldBytes > 0) yield Buffer.concat(pieces);
+}
+
+/** The frame that tells the usage comes last; its name stands in its headers. */
+function withReadableFrame(frame: Buffer, headersLength: number): Buffer {
+  const textAt = preludeBytes + headersLength;
+  const isMetadata = frame.subarray(preludeBytes, textAt).includes('metadata');
+  const isWhole = crc32(frame.subarray(0, -checksumBytes)) === frame.readUInt32BE(frame.length - checksumBytes);
+  if (!isMetadata || !isWhole) return frame;
+  const text = frame.subarray(textAt, -checksumBytes).toString('utf8');
+  const readable = Buffer.from(withReadableUsage(text, converseUsage));
+  const head = Buffer.alloc(preludeBytes);
+  head.writeUInt32BE(textAt + readable.length + checksumBytes, 0);
+  head.writeUInt32BE(headersLength, 4);
+  head.writeUInt32BE(crc32(head.subarray(0, 8)), 8);
+  const body = Buffer.concat([head, frame.subarray(preludeBytes, textAt), readable]);
+  const checksum = Buffer.alloc(checksumBytes);
+  checksum.writeUInt32BE(crc32(body), 0);
+  return Buffer.concat([body, checksum]);
+}

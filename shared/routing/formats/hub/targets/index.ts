@@ -1,0 +1,12 @@
+// The formats that calls are translated to, each loaded with its package when a provider of it is called for the first time.
+// Another one is a file beside this and a line here.
+import type { HubApi } from '../../../../foundation/constants/index.ts';
+import type { HubTarget } from '../middle/index.ts';
+
+const loaders: Readonly<Record<HubApi, () => Promise<{ readonly target: HubTarget }>>> = {
+  messages: () => import('./messages-target.ts'),
+  converse: () => import('./converse-target.ts'),
+  'generate-content': () => import('./generate-content-target.ts'),
+};
+
+export const loadTarget = async (api: HubApi): Promise<HubTarget> => (await loaders[api]()).target;

@@ -1,0 +1,8 @@
+// What packages say of what was signed.
+
+/** Who can read what Claude signs: it takes on one platform what it signed on another. */
+export const claudeOrigin = 'anthropic-claude-v1';
+
+/** A word of a package that may be missing, or empty. */
+export const nonEmpty = <Name extends string>(name: Name, value: unknown): { readonly [name in Name]?: string } =>
+  typeof value === 'string' && value !== '' ? ({ [name]: value } as { [name in Name]: string }) : {};

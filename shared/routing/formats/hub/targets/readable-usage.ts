@@ -1,0 +1,37 @@
+// Packages refuse a whole answer whose usage is not as they expect it. Here such a usage is estimated, as at any provider:
+// negative counts take its place, and the reader of usage drops them.
+import { findMember, isJsonObject, rewriteMembers, scanJson, toCount } from '../../../../protocol/wire/index.ts';
+
+type Json = Readonly<Record<string, unknown>>;
+
+export interface UsageForm {
+  readonly member: string;
+  /** Counts without which nothing is reported. */
+  readonly required: readonly string[];
+  /** What else is a count. */
+  readonly counts: readonly string[];
+  /** Packages want it in a whole answer. */
+  readonly isWanted: boolean;
+}
+
+/** Nested as deep as answers may be. */
+const answerDepthMax = 512;
+
+/** Of a whole answer, or of an event that tells it. What cannot be read is the package's to refuse. */
+export function withReadableUsage(text: string, form: UsageForm): string {
+  const scanned = scanJson(text, { depthMax: answerDepthMax });
+  if (scanned.kind !== 'json' || !scanned.json.isObject(0)) return text;
+  const member = findMember(scanned.json, form.member);
+  if (member === undefined && !form.isWanted) return text;
+  const usage: unknown = member === undefined ? undefined : JSON.parse(scanned.json.slice(member));
+  const readable = readableUsage(usage, form);
+  return readable === usage ? text : rewriteMembers(scanned.json, new Map([[form.member, readable]]));
+}
+
+/** With one count that cannot be read, the others say too little: all are replaced. */
+export function readableUsage(usage: unknown, { required, counts }: Pick<UsageForm, 'required' | 'counts'>): Json {
+  const isCount = (name: string) => isJsonObject(usage) && toCount(usage[name]) !== undefined;
+  const isAbsent = (name: string) => isJsonObject(usage) && (usage[name] ?? null) === null;
+  const isReadable = required.every(isCount) && counts.every((name) => isCount(name) || isAbsent(name));
+  return isReadable ? (usage as Json) : Object.fromEntries([...required, ...counts].map((name) => [name, -1]));
+}

@@ -1,2 +1,0 @@
-export { type TranslatedAnswer, translate } from './translate.ts';
-export type { TranslatedApi } from './translated-api.ts';
