@@ -5,7 +5,7 @@ import { runScript } from '../run-script.ts';
 import { openAwsAccount } from './aws-account.ts';
 import { confirm } from './deployment/confirm.ts';
 import { awsSteps } from './restoration/aws-steps.ts';
-import { checkMoment, restoredTables, restoreStage } from './restoration/restore-stage.ts';
+import { checkMoment, describeDuration, restoredTables, restoreStage } from './restoration/restore-stage.ts';
 import { checkPlace, checkSettings } from './settings-schema.ts';
 import { stageSettings } from './stage-settings.ts';
 
@@ -31,16 +31,20 @@ async function restore(): Promise<void> {
   const aws = await openAwsAccount({ ...options, defaultRegion: settings.region });
   checkPlace(stage, settings, aws);
   print(`stage ${stage}: account ${aws.account}, region ${aws.region}`);
-  const steps = await awsSteps(aws, stage, settings);
-  await checkMoment(options, steps);
+  const steps = awsSteps(aws, stage);
   const moment = new Date(atMs).toISOString();
-  const question = `refuse calls for some minutes and take ${restoredTables.join(', ')} of ${stage} back to ${moment}: credit, spending, keys and records since then are lost, and keys revoked since then are active again`;
+  if ((await checkMoment(options, steps)) === undefined) {
+    print(`the restoration to ${moment} is finished already: nothing was changed`);
+    return;
+  }
+  for (const line of await describeDuration(options, steps)) print(line);
+  const question = `refuse calls for some minutes and take ${restoredTables.join(', ')} of ${stage} back to ${moment}: credit, spending, keys and records since then are lost; keys and operator keys that were revoked since then stay revoked and are named`;
   await confirm(question, options.isConfirmed);
   try {
     await restoreStage(options, steps, print);
   } catch (error) {
     const reason = error instanceof Error ? error.message : String(error);
-    throw new Error(`${reason}; if calls are refused, they stay so: run the same line again to go on`, {
+    throw new Error(`${reason}; where calls are refused, they stay so: run the same line again to go on`, {
       cause: error,
     });
   }

@@ -111,6 +111,8 @@ export function statedNumbers(number: ReturnType<typeof numbersOf>): Readonly<Re
       `or failed, more than ${few} times`,
     ],
     'infra/cdk/guides/restoring.md': [
+      `some ${number('restore-stage.ts', 'same')} minutes a million where few differ, ${number('restore-stage.ts', 'differing')} where all do`,
+      `within ${seconds(constants.configFreshMs)} seconds, with 503`,
       `Answers kept for an Idempotency-Key (${number('record.ts', 'recordLifeSeconds') / 3_600} hours)`,
     ],
     'infra/cli/README.md': [`are kept for ${number('call-records.ts', 'lifeDaysDefault')} days`],

@@ -12,13 +12,15 @@ export interface OwnKey {
   readonly item: Item;
 }
 
-/** Throws in this order: key, requests per minute, correlation headers. */
+/** Throws in this order: a restoration of the tables, key, requests per minute, correlation headers. */
 export async function identifyKey(
   deps: GatewayDependencies,
   { headers }: GatewayRequest,
   { correlationFault, logContext }: RequestScope,
 ): Promise<OwnKey> {
   const { publicId, secretSha256 } = readCredential(headers);
+  // It counts this request, so it must not be told while the tables are being restored.
+  await deps.catalogue.current();
   const admission = await countKeyRequest(deps, { publicId, secretSha256, known: deps.keyCache.get(publicId) });
   const error = keyErrorOf(admission, false);
   if (admission.kind === 'unknown') throw error;

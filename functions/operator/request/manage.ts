@@ -1,6 +1,7 @@
 // One request of the management interface: who asks, what is asked, the answer. A change is told in the line of its request, with
 // the operator's name.
 import type { Role } from '../../../shared/configuration/access/index.ts';
+import { refuseWhileRestored } from '../../../shared/configuration/catalogue/index.ts';
 import { okStatus } from '../../../shared/errors/index.ts';
 import type { GatewayRequest } from '../../../shared/protocol/http/index.ts';
 import { type Endpoint, jsonHeaders, type RequestScope } from '../../../shared/protocol/router/index.ts';
@@ -37,6 +38,7 @@ export const manage =
     requireNeed(operator, need, scope.pathParameters);
     // What is shown holds the calls that have their answer; a change waits for none.
     if (http.method === 'GET') await scope.earlierSettled();
+    else refuseWhileRestored(await deps.catalogues.readPointer());
     const { query } = http;
     const { pathParameters } = scope;
     const asked = { operator, query, pathParameters, http, tellChange: tellChangeIn(scope) };

@@ -1,58 +1,95 @@
-// Makes a table hold what another one holds. Items are copied as DynamoDB writes them, so that no number is rounded.
-import {
-  type AttributeValue,
-  BatchGetItemCommand,
-  type BatchGetItemCommandOutput,
-  BatchWriteItemCommand,
-  type DynamoDBClient,
-  type KeysAndAttributes,
-  ScanCommand,
-  type ScanCommandInput,
-  type ScanCommandOutput,
-  type WriteRequest,
-} from '@aws-sdk/client-dynamodb';
-import { sleep, systemClock } from '../../../shared/foundation/time/index.ts';
+// Makes a table hold what another one holds: reads both in segments at the same time, and writes only what differs. Items
+// are copied as DynamoDB writes them, so that no number is rounded.
+import { isDeepStrictEqual } from 'node:util';
+import type { AttributeValue, DynamoDBClient, WriteRequest } from '@aws-sdk/client-dynamodb';
+import { groups, pagesOf, readAll, readsPerCall, type StoredItem, writeAll } from './table-pages.ts';
 
-type Item = Record<string, AttributeValue>;
-type Client = Pick<DynamoDBClient, 'send'>;
-
-/** DynamoDB's own limits of one call. */
-const writesPerCall = 25;
-const readsPerCall = 100;
-/** What a throttled table does not take at once is sent again, after pauses of 0.1 to 6.4 s. */
-const sendingsMax = 8;
-const firstPauseMs = 100;
+/** Segments of a table at a time: a page of each is held, of 1 MB at most. */
+const segmentsDefault = 16;
 
 export interface Tables {
   readonly from: string;
   readonly to: string;
   /** Partition key, and sort key where there is one. */
   readonly keyNames: readonly string[];
+  readonly rules?: CopyRules;
+  readonly segments?: number;
+}
+
+export interface CopyRules {
+  /** Partition keys that stay as they are. */
+  readonly kept?: readonly string[];
+  /** What is written in place of the item as it was, by what stands there now. */
+  readonly merge?: (former: StoredItem, now: StoredItem | undefined) => StoredItem;
+  /** Of items that were not there: whether they go. Left out: all of them. `attributes` are read beside the key. */
+  readonly surplus?: { readonly attributes: readonly string[]; readonly goes: (item: StoredItem) => boolean };
 }
 
 export interface Copied {
+  readonly read: number;
   readonly written: number;
   readonly deleted: number;
 }
 
-/** May be repeated at any point. Holds a page of a table at a time, however large it is. */
-export async function copyTable(client: Client, { from, to, keyNames }: Tables): Promise<Copied> {
-  let [written, deleted] = [0, 0];
-  for await (const items of pagesOf(client, { TableName: from })) {
-    await writeAll(
-      client,
-      to,
-      items.map((Item) => ({ PutRequest: { Item } })),
-    );
-    written += items.length;
+/** May be repeated at any point. */
+export async function copyTable(client: Pick<DynamoDBClient, 'send'>, tables: Tables): Promise<Copied> {
+  const { segments = segmentsDefault } = tables;
+  const inSegments = (work: (segment: Segment) => Promise<Copied>) =>
+    Promise.all(Array.from({ length: segments }, (_, Segment) => work({ Segment, TotalSegments: segments })));
+  const copied = await inSegments((segment) => copySegment(client, tables, segment));
+  const deleted = await inSegments((segment) => deleteSurplus(client, tables, segment));
+  return [...copied, ...deleted].reduce((sum, one) => ({
+    read: sum.read + one.read,
+    written: sum.written + one.written,
+    deleted: sum.deleted + one.deleted,
+  }));
+}
+
+interface Segment {
+  readonly Segment: number;
+  readonly TotalSegments: number;
+}
+
+async function copySegment(
+  client: Pick<DynamoDBClient, 'send'>,
+  { from, to, keyNames, rules = {} }: Tables,
+  segment: Segment,
+): Promise<Copied> {
+  const { merge = (former: StoredItem) => former } = rules;
+  let [read, written] = [0, 0];
+  for await (const page of pagesOf(client, { TableName: from, ...segment })) {
+    for (const group of groups(page.filter(isCopied(keyNames, rules)), readsPerCall)) {
+      const Keys = group.map((item) => keyOf(item, keyNames));
+      const now = await readAll(client, to, { Keys, ConsistentRead: true });
+      const byKey = new Map(now.map((item) => [keyText(item, keyNames), item]));
+      const requests = group.flatMap((former): WriteRequest[] => {
+        const standing = byKey.get(keyText(former, keyNames));
+        const Item = merge(former, standing);
+        return isDeepStrictEqual(Item, standing) ? [] : [{ PutRequest: { Item } }];
+      });
+      await writeAll(client, to, requests);
+      read += group.length;
+      written += requests.length;
+    }
   }
-  const names = Object.fromEntries(keyNames.map((name, index) => [`#k${index}`, name]));
-  const keysOnly = { ExpressionAttributeNames: names, ProjectionExpression: Object.keys(names).join(', ') };
-  for await (const keys of pagesOf(client, { TableName: to, ...keysOnly })) {
-    for (const group of groups(keys, readsPerCall)) {
-      const found = await readAll(client, from, { Keys: [...group], ConsistentRead: true, ...keysOnly });
-      const kept = new Set(found.map((key) => keyText(key, keyNames)));
-      const surplus = group.filter((key) => !kept.has(keyText(key, keyNames)));
+  return { read, written, deleted: 0 };
+}
+
+async function deleteSurplus(
+  client: Pick<DynamoDBClient, 'send'>,
+  { from, to, keyNames, rules = {} }: Tables,
+  segment: Segment,
+): Promise<Copied> {
+  const { attributes = [], goes = () => true } = rules.surplus ?? {};
+  let deleted = 0;
+  const keysAnd = projectionOf([...new Set([...keyNames, ...attributes])]);
+  for await (const page of pagesOf(client, { TableName: to, ...segment, ...keysAnd })) {
+    const candidates = page.filter((item) => isCopied(keyNames, rules)(item) && goes(item));
+    for (const group of groups(candidates, readsPerCall)) {
+      const Keys = group.map((item) => keyOf(item, keyNames));
+      const found = await readAll(client, from, { Keys, ConsistentRead: true, ...projectionOf(keyNames) });
+      const stays = new Set(found.map((item) => keyText(item, keyNames)));
+      const surplus = Keys.filter((key) => !stays.has(keyText(key, keyNames)));
       await writeAll(
         client,
         to,
@@ -61,52 +98,21 @@ export async function copyTable(client: Client, { from, to, keyNames }: Tables):
       deleted += surplus.length;
     }
   }
-  return { written, deleted };
+  return { read: 0, written: 0, deleted };
 }
 
-async function* pagesOf(client: Client, input: ScanCommandInput): AsyncGenerator<Item[]> {
-  let ExclusiveStartKey: Item | undefined;
-  do {
-    const page: ScanCommandOutput = await client.send(
-      new ScanCommand({ ...input, ConsistentRead: true, ...(ExclusiveStartKey ? { ExclusiveStartKey } : {}) }),
-    );
-    yield page.Items ?? [];
-    ExclusiveStartKey = page.LastEvaluatedKey;
-  } while (ExclusiveStartKey !== undefined);
+const isCopied =
+  ([partitionKey = '']: readonly string[], { kept = [] }: CopyRules) =>
+  (item: StoredItem): boolean =>
+    !kept.includes(item[partitionKey]?.S ?? '');
+
+function projectionOf(attributes: readonly string[]) {
+  const names = Object.fromEntries(attributes.map((name, index) => [`#a${index}`, name]));
+  return { ExpressionAttributeNames: names, ProjectionExpression: Object.keys(names).join(', ') };
 }
 
-async function readAll(client: Client, table: string, wanted: KeysAndAttributes): Promise<Item[]> {
-  const found: Item[] = [];
-  let left: KeysAndAttributes | undefined = wanted;
-  for (let sent = 0; left !== undefined; sent += 1) {
-    await pauseBefore(sent, table);
-    const answer: BatchGetItemCommandOutput = await client.send(
-      new BatchGetItemCommand({ RequestItems: { [table]: left } }),
-    );
-    found.push(...(answer.Responses?.[table] ?? []));
-    left = answer.UnprocessedKeys?.[table];
-  }
-  return found;
-}
+const keyOf = (item: StoredItem, keyNames: readonly string[]): StoredItem =>
+  Object.fromEntries(keyNames.map((name) => [name, item[name] as AttributeValue]));
 
-async function writeAll(client: Client, table: string, requests: readonly WriteRequest[]): Promise<void> {
-  for (const group of groups(requests, writesPerCall)) {
-    let left: WriteRequest[] = [...group];
-    for (let sent = 0; left.length > 0; sent += 1) {
-      await pauseBefore(sent, table);
-      const { UnprocessedItems } = await client.send(new BatchWriteItemCommand({ RequestItems: { [table]: left } }));
-      left = UnprocessedItems?.[table] ?? [];
-    }
-  }
-}
-
-async function pauseBefore(sent: number, table: string): Promise<void> {
-  if (sent >= sendingsMax) throw new Error(`table ${table} does not keep up; run the same line again to go on`);
-  if (sent > 0) await sleep(systemClock, firstPauseMs * 2 ** (sent - 1));
-}
-
-const keyText = (item: Item, keyNames: readonly string[]): string => JSON.stringify(keyNames.map((name) => item[name]));
-
-function* groups<Value>(values: readonly Value[], size: number): Generator<readonly Value[]> {
-  for (let start = 0; start < values.length; start += size) yield values.slice(start, start + size);
-}
+const keyText = (item: StoredItem, keyNames: readonly string[]): string =>
+  JSON.stringify(keyNames.map((name) => item[name]));

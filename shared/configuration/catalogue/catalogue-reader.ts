@@ -1,5 +1,6 @@
 // The catalogue as one instance sees it: a copy in memory that costs no I/O while it is fresh, one small read after
 // that, and the whole body only when it changed. While the store is down an old catalogue is better than none.
+import { fail } from '../../errors/index.ts';
 import { configFreshMs } from '../../foundation/constants/index.ts';
 import type { Clock } from '../../foundation/time/index.ts';
 import { StoreUnavailable } from '../../storage/store/index.ts';
@@ -10,7 +11,10 @@ import { type CataloguePointer, type CatalogueStore, isSamePointer } from './cat
 const catalogueStaleMaxMs = 3_600_000;
 
 export interface CatalogueReader {
-  /** The current catalogue, at most `configFreshMs` old while the store answers. Throws StoreUnavailable. */
+  /**
+   * The current catalogue, at most `configFreshMs` old while the store answers. Throws StoreUnavailable, and refuses while
+   * the tables of the stage are being restored.
+   */
   current(): Promise<Catalogue>;
 }
 
@@ -21,7 +25,26 @@ export interface CatalogueReaderOptions {
 
 interface Read {
   readonly pointer: CataloguePointer;
-  readonly catalogue: Catalogue;
+  /** Undefined: calls are refused. */
+  readonly catalogue: Catalogue | undefined;
+}
+
+/** A client that comes back then finds most restorations done. */
+const restoredRetryAfterSeconds = 60;
+
+/** Throws while the tables are being restored: what a call wrote now would be lost, or spoil them. */
+export function refuseWhileRestored(pointer: Pick<CataloguePointer, 'refusesCalls'> | undefined): void {
+  if (!pointer?.refusesCalls) return;
+  throw fail('RATE_LIMITER_UNAVAILABLE', {
+    message: 'The tables of this gateway are being restored. Calls are served again afterwards.',
+    retryAfterSeconds: restoredRetryAfterSeconds,
+  });
+}
+
+function served({ pointer, catalogue }: Read): Catalogue {
+  refuseWhileRestored(pointer);
+  if (catalogue === undefined) throw new StoreUnavailable(new Error('no catalogue was read'));
+  return catalogue;
 }
 
 interface Copy extends Read {
@@ -45,12 +68,12 @@ export function createCatalogueReader({ catalogues, clock }: CatalogueReaderOpti
       if (copy === undefined || askedAtMs - copy.confirmedAtMs > catalogueStaleMaxMs) throw asUnavailable(error);
       copy = { ...copy, askAgainAtMs: clock.nowMs() + configFreshMs };
     }
-    return copy.catalogue;
+    return served(copy);
   }
 
   return {
     async current() {
-      if (copy !== undefined && clock.nowMs() < copy.askAgainAtMs) return copy.catalogue;
+      if (copy !== undefined && clock.nowMs() < copy.askAgainAtMs) return served(copy);
       refreshing ??= refresh().finally(() => {
         refreshing = undefined;
       });
@@ -62,6 +85,8 @@ export function createCatalogueReader({ catalogues, clock }: CatalogueReaderOpti
 async function readCurrent(catalogues: CatalogueReaderOptions['catalogues'], known: Read | undefined): Promise<Read> {
   const pointer = await catalogues.readPointer();
   if (pointer === undefined) throw new Error('no gateway file was ever applied');
+  // Half of what its document refers to may be another's by now.
+  if (pointer.refusesCalls) return { pointer, catalogue: undefined };
   if (known !== undefined && isSamePointer(pointer, known.pointer)) return known;
   const document = await catalogues.readDocument(pointer);
   if (document === undefined) throw new Error(`the body of catalogue ${pointer.version} is missing`);

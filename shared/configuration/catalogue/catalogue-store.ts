@@ -1,6 +1,7 @@
 // The catalogue at rest: every version is one immutable item named after the hash of its content, and one pointer says
 // which of them is current. A reader therefore never sees half of a change. Beside the version stand the providers that
 // are disabled: the one read that finds the version finds them too.
+import { cataloguePointerItem } from '../../foundation/constants/index.ts';
 import { canonicalJson, sha256Hex } from '../../foundation/ids/index.ts';
 import { packText, unpackText } from '../../storage/blobs/index.ts';
 import { type Item, type Store, writeOptimistically } from '../../storage/store/index.ts';
@@ -11,7 +12,7 @@ const catalogueBodyMaxBytes = 380 * 1024;
 /** A former version can be taken back this long, and instances that still serve it can still read it. */
 const supersededLifeSeconds = 7 * 24 * 60 * 60;
 
-const pointerKey = 'CATALOGUE';
+const pointerKey = cataloguePointerItem.key;
 const bodyKey = (version: string): string => `${pointerKey}#${version}`;
 
 export interface CatalogueWrite {
@@ -24,6 +25,8 @@ export interface CataloguePointer {
   readonly version: string;
   /** Ids, sorted. */
   readonly disabledProviders: readonly string[];
+  /** While the tables of the stage are being restored: nothing else that they say counts. */
+  readonly refusesCalls?: true;
 }
 
 export interface CatalogueStore {
@@ -38,8 +41,12 @@ export interface CatalogueStore {
   readDocument(pointer: CataloguePointer): Promise<CatalogueDocument | undefined>;
 }
 
+export const beingRestored = 'the tables of this stage are being restored: try again once that is done';
+
 export const isSamePointer = (left: CataloguePointer, right: CataloguePointer): boolean =>
-  left.version === right.version && canonicalJson(left.disabledProviders) === canonicalJson(right.disabledProviders);
+  left.version === right.version &&
+  left.refusesCalls === right.refusesCalls &&
+  canonicalJson(left.disabledProviders) === canonicalJson(right.disabledProviders);
 
 export function createCatalogueStore(store: Store): CatalogueStore {
   const readPointer = async () => pointerOf(await store.get('config', pointerKey));
@@ -62,6 +69,7 @@ export function createCatalogueStore(store: Store): CatalogueStore {
     write: (plan, nowMs) =>
       writeOptimistically('the catalogue is', async (): Promise<CatalogueWrite | undefined> => {
         const former = await readPointer();
+        if (former?.refusesCalls) throw new Error(beingRestored);
         const document = plan(former === undefined ? undefined : await readDocument(former));
         const json = canonicalJson(bodyOf(document));
         const next = { version: sha256Hex(json), disabledProviders: disabledIn(document) };
@@ -112,6 +120,7 @@ const pointerOf = (item: Item | undefined): CataloguePointer | undefined =>
   item && {
     version: item.version as string,
     disabledProviders: (item.disabled_providers ?? []) as readonly string[],
+    ...(item[cataloguePointerItem.refusesCalls] === true ? { refusesCalls: true as const } : {}),
   };
 
 async function packBody(json: string): Promise<Uint8Array> {
@@ -144,8 +153,9 @@ async function movePointer(
 
 function isStill(former: CataloguePointer | undefined) {
   if (former === undefined) return { condition: 'attribute_not_exists(pk)' };
+  const serves = `attribute_not_exists(${cataloguePointerItem.refusesCalls})`;
   const { version, disabledProviders: disabled } = former;
-  const isSameVersion = 'version = :version';
+  const isSameVersion = `version = :version AND ${serves}`;
   return disabled.length === 0
     ? { condition: `${isSameVersion} AND attribute_not_exists(disabled_providers)`, values: { ':version': version } }
     : {

@@ -19,5 +19,9 @@ export type {
   ServiceDocument,
   SupportedParams,
 } from './catalogue-document.ts';
-export { type CatalogueReader, createCatalogueReader } from './catalogue-reader.ts';
-export { type CataloguePointer, type CatalogueStore, createCatalogueStore } from './catalogue-store.ts';
+export { type CatalogueReader, createCatalogueReader, refuseWhileRestored } from './catalogue-reader.ts';
+export {
+  type CataloguePointer,
+  type CatalogueStore,
+  createCatalogueStore,
+} from './catalogue-store.ts';

@@ -22,4 +22,11 @@ export {
   requestMetricSeries,
 } from './metrics.ts';
 export { type BasePath, basePaths, managePaths, rootPaths, routePaths } from './route-paths.ts';
-export { physicalTableName, type TableDefinition, type TableName, tableDefinitions, tableNames } from './tables.ts';
+export {
+  cataloguePointerItem,
+  physicalTableName,
+  type TableDefinition,
+  type TableName,
+  tableDefinitions,
+  tableNames,
+} from './tables.ts';

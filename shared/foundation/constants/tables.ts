@@ -75,3 +75,6 @@ export const tableNames = Object.keys(tableDefinitions) as TableName[];
 
 /** The name of a table in an account: `gw-<stage>-<table>`. */
 export const physicalTableName = (stage: string, table: TableName): string => `gw-${stage}-${table}`;
+
+/** In `config`: the item that every process looks at within seconds. A restoration of the tables has calls refused by it. */
+export const cataloguePointerItem = { key: 'CATALOGUE', refusesCalls: 'refuses_calls' } as const;

@@ -1,0 +1,61 @@
+// What a restoration does not take back: revocations, the marks of the restoration itself, and what calls have written
+// since they are served again.
+
+import {
+  callTimes,
+  cataloguePointerItem,
+  configFreshMs,
+  type TableDefinition,
+  type TableName,
+  tableDefinitions,
+} from '../../../shared/foundation/constants/index.ts';
+import type { CopyRules } from './copy-table.ts';
+import type { StoredItem } from './table-pages.ts';
+
+/** Of the item in `config` that says how far a restoration has come. */
+export const markKey = 'RESTORATION';
+
+/** Not needed to serve a call, and large: taken back while calls are served. */
+export const lateTables: readonly TableName[] = ['spans', 'records'];
+
+export const keyNamesOf = (table: TableName): readonly string[] => {
+  const { partitionKey, sortKey }: TableDefinition = tableDefinitions[table];
+  return sortKey === undefined ? [partitionKey] : [partitionKey, sortKey];
+};
+
+/** A key that was revoked stays revoked, whatever it was: `tell` is given each. */
+export const keepRevoked =
+  (tell: (key: string) => void): NonNullable<CopyRules['merge']> =>
+  (former, now) => {
+    if (now?.status?.S !== 'revoked' || former.status?.S === 'revoked') return former;
+    tell(`${former.pk?.S} (${now.name?.S ?? 'without a name'})`);
+    return { ...former, status: now.status };
+  };
+
+/** From the mark to the first call that is served again: the last of the former ones has begun and ended in between. */
+export const pauseMs = (streamBudgetSeconds: number): number =>
+  configFreshMs + callTimes(streamBudgetSeconds).functionTimeoutSeconds * 1_000;
+
+const spanLifeSeconds = 30 * 24 * 60 * 60;
+
+export function rulesOf(
+  table: TableName,
+  { betweenMs, tell }: { readonly betweenMs: number; readonly tell: (key: string) => void },
+): CopyRules {
+  if (table === 'config') return { kept: [cataloguePointerItem.key, markKey] };
+  if (table === 'keys' || table === 'operators') return { merge: keepRevoked(tell) };
+  if (table === 'records')
+    return surplusBefore(betweenMs, ['sk'], ({ sk }) => Date.parse(sk?.S?.split('#', 1)[0] ?? ''));
+  if (table === 'spans') {
+    const expires = 'expires_at_epoch_seconds';
+    return surplusBefore(betweenMs, [expires], (item) => (Number(item[expires]?.N) - spanLifeSeconds) * 1_000);
+  }
+  return {};
+}
+
+/** `madeAtMs`: of an item that the restored table does not have. Made later than `betweenMs`, it is of a call after it. */
+const surplusBefore = (
+  betweenMs: number,
+  attributes: readonly string[],
+  madeAtMs: (item: StoredItem) => number,
+): CopyRules => ({ surplus: { attributes, goes: (item) => madeAtMs(item) < betweenMs } });
