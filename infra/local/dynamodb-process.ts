@@ -14,6 +14,8 @@ const npxStartTimeoutMs = 60_000;
 /** What is kept of the engine's messages while it starts: enough for its one line of error. */
 const messagesMaxLength = 2_000;
 /** What npx needs to find, fetch and run a package. No variable that may hold the key of a provider. */
+/** One thread: its store takes one call at a time, and each hand-over between threads costs as much as a tenth of a call. */
+const engineVariables = { TOKIO_WORKER_THREADS: '1' };
 const npxVariables = ['PATH', 'HOME', 'HTTPS_PROXY', 'https_proxy', 'npm_config_registry', 'NODE_EXTRA_CA_CERTS'];
 
 export interface EngineOptions {
@@ -62,7 +64,7 @@ function installedBinary() {
   const name = `@dynoxide/${process.platform}-${process.arch}`;
   try {
     const folder = dirname(createRequire(import.meta.url).resolve(`${name}/package.json`));
-    return { command: join(folder, 'dynoxide'), args: [], env: {}, startTimeoutMs: binaryStartTimeoutMs };
+    return { command: join(folder, 'dynoxide'), args: [], env: engineVariables, startTimeoutMs: binaryStartTimeoutMs };
   } catch {
     return undefined;
   }

@@ -34,7 +34,14 @@ export async function connectEngine(engine: ChildProcess): Promise<EngineConnect
   let lastId = 0;
   let hasEnded = false;
 
-  const send = (message: object) => input.write(`${JSON.stringify({ jsonrpc: '2.0', ...message })}\n`);
+  /** What is sent in one turn goes in one write: each wakes the engine. */
+  const send = (message: object) => {
+    if (input.writableCorked === 0) {
+      input.cork();
+      process.nextTick(() => input.uncork());
+    }
+    input.write(`${JSON.stringify({ jsonrpc: '2.0', ...message })}\n`);
+  };
 
   async function request(method: string, params: object): Promise<Message> {
     if (hasEnded) throw new Error('the embedded DynamoDB has ended');

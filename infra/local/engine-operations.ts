@@ -4,7 +4,8 @@ import { tableDefinitions } from '../../shared/foundation/constants/index.ts';
 import type { EngineConnection } from './engine-connection.ts';
 
 type Input = Readonly<Record<string, unknown>>;
-type Key = Readonly<Record<string, unknown>>;
+type Item = Readonly<Record<string, unknown>>;
+type Key = Item;
 
 export type EngineResult =
   | { readonly error?: undefined; readonly output: string }
@@ -24,12 +25,13 @@ export function createEngineOperations(engine: EngineConnection): RunOperation {
     const { error_type: __type, message } = JSON.parse(text) as { error_type: string; message: string };
     return { error: { __type, message } };
   }
+  const runTogether = createSharedTransactions(run);
 
   /** Alone on its item, so that the item read after a refusal is the one that was refused. */
   const write = (operation: string, input: Input, key: Key, signal: AbortSignal | undefined): Promise<EngineResult> =>
     inTurn(`${input.TableName} ${JSON.stringify(key)}`, async () => {
       signal?.throwIfAborted();
-      const result = await run(operation, input);
+      const result = await (isUnconditional(operation, input) ? runTogether : run)(operation, input);
       const isRefused = result.error?.__type === 'ConditionalCheckFailedException';
       if (!isRefused || input.ReturnValuesOnConditionCheckFailure !== 'ALL_OLD') return result;
       const standing = await run('GetItem', { TableName: input.TableName, Key: key });
@@ -39,17 +41,22 @@ export function createEngineOperations(engine: EngineConnection): RunOperation {
 
   return async (operation, input, signal) => {
     const key = keyOf(operation, input);
-    return key === undefined ? run(operation, input) : write(operation, input, key, signal);
+    if (key !== undefined) return write(operation, input, key, signal);
+    if (operation !== 'BatchWriteItem') return run(operation, input);
+    const bulk = bulkPut(input);
+    return bulk === undefined ? runTogether(operation, input) : run('BulkPutItems', bulk);
   };
 }
 
 /** Of the one item that is written; undefined for every other operation. */
 function keyOf(operation: string, { TableName, Key, Item }: Input): Key | undefined {
   if (operation === 'UpdateItem' || operation === 'DeleteItem') return Key as Key;
-  if (operation !== 'PutItem') return undefined;
-  const { partitionKey, sortKey }: { partitionKey?: string; sortKey?: string } = definitionOf(String(TableName));
-  const names = Object.entries(Item as Key).filter(([name]) => name === partitionKey || name === sortKey);
-  return Object.fromEntries(names);
+  return operation === 'PutItem' ? keyOfItem(String(TableName), Item as Item) : undefined;
+}
+
+function keyOfItem(TableName: string, item: Item): Key {
+  const { partitionKey, sortKey }: { partitionKey?: string; sortKey?: string } = definitionOf(TableName);
+  return Object.fromEntries(Object.entries(item).filter(([name]) => name === partitionKey || name === sortKey));
 }
 
 function definitionOf(physicalName: string) {
@@ -65,6 +72,77 @@ const toolInput = (operation: string, input: Input): Input => ({
 
 const snakeCase = (name: string): string =>
   name.replace(/[A-Z]/g, (letter, at) => `${at === 0 ? '' : '_'}${letter.toLowerCase()}`);
+
+/** Nothing that it finds can refuse it, and nobody asks what it found. */
+const isUnconditional = (operation: string, { ConditionExpression, ReturnValues }: Input): boolean =>
+  operation === 'UpdateItem' && ConditionExpression === undefined && ReturnValues === 'NONE';
+
+type BatchedWrites = Readonly<Record<string, readonly BatchedWrite[]>>;
+type BatchedWrite = {
+  readonly PutRequest?: { readonly Item: Item };
+  readonly DeleteRequest?: { readonly Key: Key };
+};
+
+/** Fewer go with other writes: a call costs the engine as much as some puts. */
+const bulkItemsMin = 4;
+/** Of all items together: what DynamoDB lets one have, which the engine does not look at in bulk. */
+const bulkMaxCharacters = 400_000;
+
+/**
+ * What puts items into one table, as the engine takes them in two thirds of the time: it looks neither for keys that
+ * stand there twice nor at the size of an item. Undefined: it is no such batch.
+ */
+function bulkPut({ RequestItems }: Input): Input | undefined {
+  const [[TableName, writes] = [], ...others] = Object.entries(RequestItems as BatchedWrites);
+  if (TableName === undefined || writes === undefined || others.length > 0 || writes.length < bulkItemsMin) return;
+  const Items = writes.flatMap(({ PutRequest }): Item[] => (PutRequest === undefined ? [] : [PutRequest.Item]));
+  const keys = new Set(Items.map((item) => JSON.stringify(keyOfItem(TableName, item))));
+  const isPlain = Items.length === writes.length && keys.size === Items.length;
+  return isPlain && JSON.stringify(Items).length <= bulkMaxCharacters ? { TableName, Items } : undefined;
+}
+
+/** What DynamoDB takes in one transaction. */
+const transactionItemsMax = 100;
+
+type Run = (operation: string, input: Input) => Promise<EngineResult>;
+
+/**
+ * Writes that nothing can refuse. Those of one turn of the event loop are one transaction: most of what a write costs the
+ * engine is the call. Where a transaction fails nothing of it was written, and each goes alone.
+ */
+function createSharedTransactions(run: Run): Run {
+  let waiting: (readonly TransactWrite[])[] = [];
+  let shared: Promise<EngineResult | undefined> | undefined;
+
+  /** Undefined: there is nothing to share. */
+  async function runShared(): Promise<EngineResult | undefined> {
+    // Behind all that this turn still asks for.
+    await new Promise<void>((resolve) => process.nextTick(resolve));
+    const TransactItems = waiting.flat();
+    const isShared = waiting.length > 1 && TransactItems.length <= transactionItemsMax;
+    waiting = [];
+    shared = undefined;
+    return isShared ? run('TransactWriteItems', { TransactItems }) : undefined;
+  }
+
+  return async (operation, input) => {
+    waiting.push(transactWrites(operation, input));
+    shared ??= runShared();
+    const result = await shared;
+    return result === undefined || result.error !== undefined ? run(operation, input) : result;
+  };
+}
+
+type TransactWrite = Readonly<Partial<Record<'Put' | 'Update' | 'Delete', unknown>>>;
+
+function transactWrites(operation: string, { RequestItems, ReturnValues: _none, ...update }: Input): TransactWrite[] {
+  if (operation === 'UpdateItem') return [{ Update: update }];
+  return Object.entries(RequestItems as BatchedWrites).flatMap(([TableName, writes]) =>
+    writes.map(({ PutRequest, DeleteRequest }) =>
+      PutRequest === undefined ? { Delete: { TableName, ...DeleteRequest } } : { Put: { TableName, ...PutRequest } },
+    ),
+  );
+}
 
 type InTurn = <Value>(name: string, run: () => Promise<Value>) => Promise<Value>;
 

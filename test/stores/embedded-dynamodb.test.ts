@@ -112,7 +112,7 @@ describe('the store of a local run', () => {
     await start(folder);
     const [engine = 0] = enginesOf(process.pid, folder);
     expect(engine).not.toBe(0);
-    expect(readFileSync(`/proc/${engine}/environ`, 'utf8')).toBe('');
+    expect(readFileSync(`/proc/${engine}/environ`, 'utf8')).toBe('TOKIO_WORKER_THREADS=1\0');
   });
 
   it('keeps its items on disk over a restart, and stops for good when told', async () => {
@@ -163,6 +163,33 @@ describe('the store of a local run', () => {
     for (const refused of results.slice(1)) expect(refused).toEqual({ kind: 'refused', item: { pk: 'a', n: 20 } });
     const update = { table: 'keys', key: 'none', expression: 'SET n = :n', values: { ':n': 1 } } as const;
     expect(await store.update({ ...update, condition: 'attribute_exists(pk)' })).toEqual({ kind: 'refused' });
+  });
+
+  it('takes writes that nothing can refuse together, and where one of them is wrong loses that one alone', async () => {
+    const { client, store } = await start();
+    await createTables(client, 'test');
+    const add = (key: string, value: unknown) =>
+      store.update({ table: 'statistics', key, expression: 'ADD n :n', values: { ':n': value }, returnsNoItem: true });
+    const record = { table: 'records', item: { pk: 'p', sk: '1', n: 1 } } as const;
+    const write = async (value: unknown) =>
+      (await Promise.allSettled([add('a', 1), add('b', value), store.batchPut([record])])).map(({ status }) => status);
+    expect(await write(1)).toEqual(['fulfilled', 'fulfilled', 'fulfilled']);
+    expect(await write('no number')).toEqual(['fulfilled', 'rejected', 'fulfilled']);
+    expect(await store.get('statistics', 'a')).toEqual({ pk: 'a', n: 2 });
+    expect(await store.get('statistics', 'b')).toEqual({ pk: 'b', n: 1 });
+    expect(await all(store.query('records', 'p'))).toEqual([record.item]);
+  });
+
+  it('refuses a batch as DynamoDB does, also where the engine would take it in bulk', async () => {
+    const { client, store } = await start();
+    await createTables(client, 'test');
+    const batch = (item: (index: number) => Item) =>
+      store.batchPut(
+        Array.from({ length: 5 }, (_, index) => ({ table: 'records', item: { pk: 'p', ...item(index) } })),
+      );
+    await expect(batch(() => ({ sk: 'same' }))).rejects.toThrow();
+    await expect(batch((index) => ({ sk: `${index}`, text: 'x'.repeat(index * 150_000) }))).rejects.toThrow();
+    expect(await all(store.scan('records'))).toEqual([]);
   });
 
   it('gives all items of a partition larger than one page, in their order, and of a scan', async () => {

@@ -35,14 +35,21 @@ interface Member<Value, Json, Document extends string | undefined, IsRequired ex
   /** Its name in documents. Undefined: it stands in none. */
   readonly document: Document;
   readonly isRequired: IsRequired;
+  /**
+   * As it is stored. What most calls have is left out of the item: of a record it is attributes that cost most to write.
+   * Flags only, whose absence former releases take for false.
+   */
+  readonly usual?: false | undefined;
 }
 
 /** `document` defaults to the name of the attribute. */
 const required = <Value, Json, Attribute extends string, Document extends string | undefined = Attribute>(
   attribute: Attribute,
   kind: StoredKind<Value, Json>,
-  options: { readonly document?: Document } = {},
-): Member<Value, Json, Document, true> => ({ ...named(attribute, options), kind, isRequired: true });
+  options: { readonly document?: Document; readonly usual?: false } = {},
+): Member<Value, Json, Document, true> => ({
+  ...{ ...named(attribute, options), kind, isRequired: true, usual: options.usual },
+});
 const optional = <Value, Json, Attribute extends string, Document extends string | undefined = Attribute>(
   attribute: Attribute,
   kind: StoredKind<Value, Json>,
@@ -110,17 +117,17 @@ export const members = {
   basePath: optional('base_path', basePath),
   functionId: optional('function_id', id),
   revisionId: optional('revision_id', id),
-  stream: required('stream', flag),
-  cacheHit: required('cache_hit', flag),
+  stream: required('stream', flag, { usual: false }),
+  cacheHit: required('cache_hit', flag, { usual: false }),
   /** Paid with a provider key of the caller, not with credit. */
-  isByok: required('is_byok', flag),
+  isByok: required('is_byok', flag, { usual: false }),
 
   promptTokens: required('prompt_tokens', count),
   /** Part of promptTokens. */
   cachedTokens: required('cached_tokens', count),
   completionTokens: required('completion_tokens', count),
   /** A count rests on bytes instead of the provider's word. */
-  estimated: required('estimated', flag),
+  estimated: required('estimated', flag, { usual: false }),
   costPicoUsd: required('cost_pico_usd', amount, { document: 'cost_usd' }),
   /**
    * The part of tokens and cost that others than `modelServed` of `provider` answered: other steps of a workflow, answers
@@ -174,8 +181,9 @@ export const attemptsText = (attempts: CallRecord['attemptLog']): string | undef
 export function toScalars(record: CallRecord): Record<string, Scalar> {
   const scalars: Record<string, Scalar> = {};
   for (const name of memberNames) {
-    const { attribute, kind, isRequired } = members[name];
+    const { attribute, kind, isRequired, usual } = members[name];
     const scalar = kind.toScalar(record[name]);
+    if (scalar === usual && usual !== undefined) continue;
     if (scalar !== undefined) scalars[attribute] = scalar;
     else if (isRequired) throw new TypeError(`a call record cannot be kept: its ${name} is missing or not of its kind`);
   }
@@ -183,7 +191,10 @@ export function toScalars(record: CallRecord): Record<string, Scalar> {
 }
 
 export function fromScalars(scalars: Readonly<Record<string, unknown>>): CallRecord {
-  const stored = memberNames.filter((name) => scalars[members[name].attribute] !== undefined);
-  const entries = stored.map((name) => [name, members[name].kind.fromScalar(scalars[members[name].attribute])]);
+  const entries = memberNames.flatMap((name) => {
+    const { attribute, kind, usual } = members[name];
+    const stored = scalars[attribute] ?? usual;
+    return stored === undefined ? [] : [[name, kind.fromScalar(stored)]];
+  });
   return Object.fromEntries(entries) as CallRecord;
 }

@@ -128,6 +128,8 @@ async function writeCounts(options: StatisticsRecorderOptions, { group, counts }
   await store.update({
     table: 'statistics',
     key: countersKey(window, group, shard),
+    // It has hundreds of counters.
+    returnsNoItem: true,
     expression: `SET expires_at_epoch_seconds = :expires ADD ${counts.map((_, at) => `#c${at} :c${at}`).join(', ')}`,
     names: Object.fromEntries(counts.map(([name], at) => [`#c${at}`, name])),
     values: {

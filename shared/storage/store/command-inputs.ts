@@ -32,7 +32,7 @@ export const updateInput = (stage: string, update: Update) =>
     ...addressOf(stage, update.table, update.key),
     UpdateExpression: update.expression,
     ...conditionOf(update),
-    ReturnValues: update.returnOld === true ? 'ALL_OLD' : 'ALL_NEW',
+    ReturnValues: update.returnsNoItem === true ? 'NONE' : update.returnOld === true ? 'ALL_OLD' : 'ALL_NEW',
   }) as const;
 
 /** What DynamoDB takes in one batch. */

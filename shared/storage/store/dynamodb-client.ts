@@ -17,13 +17,15 @@ const accessOutsideAws = {
 /** They work on every command: for a log that is off, a list of features in the user agent, a header of X-Ray. */
 const notNeeded = ['loggerMiddleware', 'getUserAgentMiddleware', 'recursionDetectionMiddleware'];
 
+const unsigned = { sign: async <Request>(request: Request): Promise<Request> => request };
+
 /** Each command is sent once. */
 export type DynamoClient = Pick<DynamoDBDocumentClient, 'send' | 'destroy'>;
 
 export interface DynamoClientOptions extends Partial<AwsAccess> {
   /** URL of a DynamoDB-compatible server outside AWS. Without it: what the variables of the process name, or AWS. */
   readonly endpoint?: string | undefined;
-  /** What takes the requests in place of connections. */
+  /** What takes the requests in place of connections. They are not signed. */
   readonly requestHandler?: DynamoDBClientConfig['requestHandler'];
 }
 
@@ -40,7 +42,7 @@ export function createDynamoClient(clientOptions: DynamoClientOptions = {}): Dyn
     endpointDiscoveryEnabled: false,
     sha256,
     // One signer: the SDK would make one for every request.
-    signer: new SignatureV4({ ...access, service: 'dynamodb', sha256 }),
+    signer: requestHandler === undefined ? new SignatureV4({ ...access, service: 'dynamodb', sha256 }) : unsigned,
   });
   for (const middleware of notNeeded) client.middlewareStack.remove(middleware);
   // Others stand in relation to it, so it is replaced: its one attempt costs a UUID and an error with its stack.

@@ -56,6 +56,8 @@ export interface Update extends Conditional {
   readonly table: TableName;
   readonly key: string;
   readonly expression: string;
+  /** The answer leaves the item out: for writers that look at nothing. */
+  readonly returnsNoItem?: boolean;
 }
 
 /** One conditional write of a whole item, key included. */

@@ -104,8 +104,19 @@ describe('the item of a call record', () => {
     ]);
   });
 
+  it('leaves flags out that most calls have, and gives them all the same, as those that former releases stored', () => {
+    const flags = { stream: false, cacheHit: false, isByok: false, estimated: false };
+    const item = itemOf(flags);
+    for (const attribute of ['stream', 'cache_hit', 'is_byok', 'estimated']) expect(item).not.toHaveProperty(attribute);
+    const former = { ...item, stream: false, cache_hit: false, is_byok: false, estimated: false };
+    for (const stored of [item, former]) expect(recordOf(stored)).toMatchObject(flags);
+    const others = { stream: true, cacheHit: true, isByok: true, estimated: true };
+    expect(recordOf(itemOf(others))).toMatchObject(others);
+  });
+
   it('has the attributes of former releases, and its document the members that clients read', () => {
-    expect(Object.keys(recordPut(everyMember, 90).item).toSorted()).toEqual(
+    const unusual = { ...everyMember, stream: true, cacheHit: true, isByok: true, estimated: true };
+    expect(Object.keys(recordPut(unusual, 90).item).toSorted()).toEqual(
       (
         'arrived_at_ms attempt_causes attempt_log attempts base_path cache_hit cached_tokens completion_tokens correlation_id ' +
         'cost_pico_usd cut_code error_message estimated execution_id expires_at_epoch_seconds first_output_ms function_id ' +
