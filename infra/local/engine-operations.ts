@@ -73,7 +73,7 @@ const toolInput = (operation: string, input: Input): Input => ({
 const snakeCase = (name: string): string =>
   name.replace(/[A-Z]/g, (letter, at) => `${at === 0 ? '' : '_'}${letter.toLowerCase()}`);
 
-/** Nothing that it finds can refuse it, and nobody asks what it found. */
+/** Nothing that it finds can refuse it, and its answer is empty. */
 const isUnconditional = (operation: string, { ConditionExpression, ReturnValues }: Input): boolean =>
   operation === 'UpdateItem' && ConditionExpression === undefined && ReturnValues === 'NONE';
 
