@@ -1,52 +1,65 @@
-// The requests of each connection that have no whole answer yet. HTTP/1.1 lets a client send the next request before it
-// has the answer to the last, and all answers share one socket in the order of their requests.
-import type { IncomingMessage, ServerResponse } from 'node:http';
+// The connections of a node:http server. Each has one request at a time: what a client sends before it has read the
+// answer to the last waits in its connection, then in the network. No connection, and no number of them, keeps the
+// requests of others waiting.
+import type { IncomingMessage, Server, ServerResponse } from 'node:http';
+import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { fail } from '../../errors/index.ts';
+import { nextTurn } from '../../foundation/time/index.ts';
 import { errorAnswer, writeRawAnswer } from './error-answers.ts';
+import { NodeConnection, type SharedByConnections } from './node-connection.ts';
 
-/** A browser or an SDK sends one at a time, a client that pipelines a few. */
-export const unansweredRequestsMax = 16;
+/** Requests that wait, of all connections: 384 reads of Node's size. A connection that would exceed it is closed. */
+const waitingMaxBytes = 24 * 1024 * 1024;
 
 export interface NodeConnections {
-  /** `serve`: one more request of its connection. `refuse`: one too many. `ignore`: its connection ends with a refusal. */
-  add(incoming: IncomingMessage, outgoing: ServerResponse): 'serve' | 'refuse' | 'ignore';
+  /** One more request of its connection. False: it is not to be served, its connection ends before it. */
+  begin(incoming: IncomingMessage, outgoing: ServerResponse): boolean;
   /** What the HTTP parser refuses: a broken request line, too many header bytes, a request that takes too long. */
-  refuseMalformed(socket: Duplex, correlationId: string): void;
+  refuseMalformed(connection: Duplex, correlationId: string): void;
 }
 
-interface Connection {
-  readonly unanswered: Set<{ readonly incoming: IncomingMessage; readonly outgoing: ServerResponse }>;
-  hasRefused: boolean;
-}
-
-export function createNodeConnections(): NodeConnections {
-  const connections = new WeakMap<Duplex, Connection>();
-
+/** From here on the connections of this server are of this kind: Node's own listener takes any Duplex. */
+export function createNodeConnections(server: Server): NodeConnections {
+  const shared = sharedByConnections();
+  const listeners = server.listeners('connection');
+  server.removeAllListeners('connection').on('connection', (socket: Socket) => {
+    const connection = new NodeConnection(socket, shared);
+    for (const listener of listeners) listener.call(server, connection);
+    connection.on('data', () => connection.handNext());
+  });
   return {
-    add(incoming, outgoing) {
-      const { socket } = incoming;
-      const connection = connections.get(socket) ?? { unanswered: new Set(), hasRefused: false };
-      connections.set(socket, connection);
-      const { unanswered, hasRefused } = connection;
-      const request = { incoming, outgoing };
-      unanswered.add(request);
-      outgoing.once('close', () => unanswered.delete(request));
-      if (!hasRefused && unanswered.size <= unansweredRequestsMax) return 'serve';
-      connection.hasRefused = true;
-      // What has arrived is parsed to its end; nothing more is read from this client.
-      socket.pause();
-      return hasRefused ? 'ignore' : 'refuse';
-    },
-    refuseMalformed(socket, correlationId) {
-      const [current, ...others] = connections.get(socket)?.unanswered ?? [];
-      // The answer to a body that is malformed itself. Anything else would stand in the place, or in the middle, of the
-      // answer to an earlier request.
-      const isAlone =
-        others.length === 0 && (current === undefined || !(current.incoming.complete || current.outgoing.headersSent));
-      if (!socket.writable || !isAlone) return void socket.destroy();
+    begin: (incoming, outgoing) => connectionOf(incoming.socket).begin(incoming, outgoing),
+    refuseMalformed(connection, correlationId) {
+      if (!connectionOf(connection).mayAnswerMalformed()) return void connection.destroy();
       const message = 'The HTTP request is malformed, too large or too slow.';
-      writeRawAnswer(socket, errorAnswer(fail('invalid_request', { message }), correlationId));
+      writeRawAnswer(connection, errorAnswer(fail('invalid_request', { message }), correlationId));
+    },
+  };
+}
+
+function connectionOf(connection: Duplex): NodeConnection {
+  if (connection instanceof NodeConnection) return connection;
+  throw new Error('a connection that this server did not accept');
+}
+
+function sharedByConnections(): SharedByConnections {
+  const inLine: (() => void)[] = [];
+  let waitingBytes = 0;
+  const serveLine = async () => {
+    for (let next = inLine[0]; next !== undefined; next = inLine[0]) {
+      await nextTurn();
+      inLine.shift();
+      next();
+    }
+  };
+  return {
+    inTurn(next) {
+      if (inLine.push(next) === 1) void serveLine();
+    },
+    countWaiting(addedBytes) {
+      waitingBytes += addedBytes;
+      return addedBytes < 0 || waitingBytes <= waitingMaxBytes;
     },
   };
 }

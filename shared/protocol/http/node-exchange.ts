@@ -12,6 +12,7 @@ import {
   queryOf,
 } from './exchange.ts';
 import { type BodyBudget, declaredBytes, discardRest, hasLongRest, incomingBody } from './node-body.ts';
+import type { UnreadAnswers } from './unread-answers.ts';
 
 /** How long the last bytes may lie in our buffers before the connection of a reader that stopped is destroyed. */
 const flushMaxMs = 10_000;
@@ -22,6 +23,7 @@ export interface NodeExchange {
   /** The client sends its body only after a 100 (`Expect: 100-continue`). */
   readonly expectsContinue: boolean;
   readonly budget: BodyBudget;
+  readonly unread: UnreadAnswers;
   /** Whether the connection ends with this answer: the server is closing, say. */
   readonly endsConnection: () => boolean;
   /** Aborts when calls that still run are cut. */
@@ -69,14 +71,17 @@ export async function runExchange(
 
 async function send(
   response: GatewayResponse,
-  { incoming, outgoing, endsConnection }: NodeExchange,
+  { incoming, outgoing, unread, endsConnection }: NodeExchange,
   times: { readonly arrivedAtMs: number; readonly clientGone: AbortSignal },
   dependencies: AdapterDependencies,
 ): Promise<void> {
   const closes = hasLongRest(incoming);
   const started = startAnswer(response, outgoing, closes || endsConnection(), dependencies);
   if (started !== response || incoming.method === 'HEAD') await releaseBody(response, dependencies);
-  if (incoming.method !== 'HEAD') await deliverBody({ response: started, sink: outgoing, ...times }, dependencies);
+  if (incoming.method !== 'HEAD') {
+    const sink = unread.watch(outgoing, typeof started.body === 'string' ? started.body.length : 0);
+    await deliverBody({ response: started, sink, ...times }, dependencies);
+  }
   if (closes) await discardRest(incoming, dependencies.clock);
 }
 

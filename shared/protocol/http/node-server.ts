@@ -8,8 +8,9 @@ import { waitAtMost } from '../../foundation/time/index.ts';
 import { errorAnswer } from './error-answers.ts';
 import type { AdapterDependencies, Gateway } from './exchange.ts';
 import { createBodyBudget } from './node-body.ts';
-import { createNodeConnections, unansweredRequestsMax } from './node-connections.ts';
+import { createNodeConnections } from './node-connections.ts';
 import { runExchange } from './node-exchange.ts';
+import { createUnreadAnswers } from './unread-answers.ts';
 
 /** A whole request: 4 MB in this time is 1.1 Mbit/s. */
 const requestTimeoutMs = 30_000;
@@ -50,25 +51,23 @@ export function createNodeServer(
 ): NodeServer {
   const { clock, randomness, log } = dependencies;
   const running = new Set<Promise<void>>();
-  const connections = createNodeConnections();
   const budget = createBodyBudget();
+  const unread = createUnreadAnswers();
   let closed: Promise<void> | undefined;
   let served = gateway;
   const isClosing = () => closed !== undefined;
   const cutting = new AbortController();
 
   const serve = (expectsContinue: boolean) => (incoming: IncomingMessage, outgoing: ServerResponse) => {
-    const turn = connections.add(incoming, outgoing);
-    if (turn === 'ignore') return;
-    const isRefused = turn === 'refuse';
-    const endsConnection = isRefused ? () => true : isClosing;
-    const exchange = { incoming, outgoing, expectsContinue, budget, endsConnection, cut: cutting.signal };
-    const answering = isRefused ? refuseOneTooMany(dependencies) : served;
-    const exchanged = runExchange(answering, exchange, dependencies).finally(() => running.delete(exchanged));
+    if (!connections.begin(incoming, outgoing)) return;
+    const shared = { budget, unread, endsConnection: isClosing, cut: cutting.signal };
+    const exchange = { incoming, outgoing, expectsContinue, ...shared };
+    const exchanged = runExchange(served, exchange, dependencies).finally(() => running.delete(exchanged));
     running.add(exchanged);
   };
 
   const server = createServer(serverOptions, serve(false));
+  const connections = createNodeConnections(server);
   // Node would answer these three by itself, in another shape or too early.
   server.on('checkContinue', serve(true));
   server.on('checkExpectation', serve(false));
@@ -107,14 +106,6 @@ export function createNodeServer(
     },
   };
 }
-
-/** The connection ends with its answer, so that it has no further request. */
-const refuseOneTooMany =
-  ({ randomness }: AdapterDependencies): Gateway =>
-  async () => {
-    const message = `A connection may have ${unansweredRequestsMax} requests without an answer. It ends with this one.`;
-    return errorAnswer(fail('RATE_LIMITER_UNAVAILABLE', { message }), randomness.uuid());
-  };
 
 const onlyForLoopback =
   (gateway: Gateway, { randomness }: AdapterDependencies): Gateway =>

@@ -182,12 +182,29 @@ describe('a request', () => {
     },
   );
 
-  it('of exactly the hard size is taken', async () => {
-    const { bodies, gateway } = recorder();
-    const { port } = await serve(gateway);
-    await call(port, { method: 'POST', headers: { 'transfer-encoding': 'chunked' }, body: Buffer.alloc(hardSize) });
-    expect(bodies[0]).toHaveLength(hardSize);
-  });
+  it.each([
+    ['of a length', { 'content-length': String(hardSize) }],
+    ['in chunks', { 'transfer-encoding': 'chunked' }],
+  ])(
+    'of exactly the hard size, %s, is taken as it was sent, also where it is asked for late',
+    async (_name, headers) => {
+      const { bodies, gateway } = recorder();
+      const { opened, open: ask } = gate();
+      const { port } = await serve(async (request, context) => {
+        await opened;
+        return gateway(request, context);
+      });
+      const body = Buffer.alloc(
+        hardSize,
+        Uint8Array.from({ length: 251 }, (_, index) => index),
+      );
+      const answer = call(port, { method: 'POST', headers, body });
+      for (let turn = 0; turn < 20; turn += 1) await nextTurn();
+      ask();
+      expect((await answer).status).toBe(200);
+      expect(body.equals(bodies[0] as Buffer)).toBe(true);
+    },
+  );
 
   it('over the hard size whose body never comes is answered, and its connection is not kept for ever', async () => {
     const { gateway } = recorder();
@@ -231,49 +248,104 @@ describe('a request', () => {
   });
 
   it.each([
-    ['no HTTP at all', 'hello\r\n\r\n'],
-    ['headers over the limit', `GET / HTTP/1.1\r\nA: ${'a'.repeat(17 * 1024)}\r\n\r\n`],
-    ['a broken chunk', 'POST / HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n'],
-  ])(
-    'of %s behind one whose answer is under way closes the connection and writes nothing into that',
-    async (_name, bytes) => {
-      const seen: string[] = [];
-      const { port } = await serve(async ({ path }, { clientGone }) => {
-        seen.push(path);
-        const gone = once(clientGone, 'abort');
-        if (path === '/stream') {
-          return { status: 200, ...eventStream, body: waitingStream('data: 1\n\n', gone).body };
-        }
-        await gone;
-        return { status: 200, headers: {}, body: 'too late' };
-      });
-      for (const first of ['/stream', '/whole']) {
-        const socket = await connected(port);
-        socket.write(`GET ${first} HTTP/1.1\r\n\r\n`);
-        while (!seen.includes(first)) await nextTurn();
-        socket.write(`GET /second HTTP/1.1\r\n\r\n${bytes}`);
-        expect(await text(socket)).not.toMatch(/400|invalid_request/);
-      }
-      expect(seen).toEqual(expect.arrayContaining(['/stream', '/whole', '/second']));
-    },
-  );
-
-  it('behind 16 of its connection without an answer is refused, and nothing behind it is served', async () => {
+    ['no HTTP at all', 'hello\r\n\r\n', 2],
+    ['headers over the limit', `GET / HTTP/1.1\r\nA: ${'a'.repeat(17 * 1024)}\r\n\r\n`, 2],
+    ['a broken chunk', 'POST / HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n', 3],
+  ])('of %s behind others is refused behind their answers, and in none of them', async (_name, bytes, begun) => {
     const { opened, open: answer } = gate();
-    let served = 0;
-    const { port } = await serve(async () => {
-      served += 1;
-      if (served === 16) answer();
-      await opened;
-      await nextTurn();
-      return { status: 200, headers: {}, body: '{}' };
+    const seen: string[] = [];
+    const { port } = await serve(async ({ path, readBody }) => {
+      seen.push(path);
+      if (path === '/first') await opened;
+      await readBody('key');
+      return { status: 200, ...eventStream, body: waitingStream('data: 1\n\n', opened).body };
     });
-    const received = await exchangeBytes(port, 'GET / HTTP/1.1\r\n\r\n'.repeat(5_000));
-    expect(received.match(/HTTP\/1\.1 200 /g)).toHaveLength(16);
-    expect(received.match(/HTTP\/1\.1 /g)).toHaveLength(17);
-    expect(received).toMatch(/HTTP\/1\.1 503 .*connection: close.*RATE_LIMITER_UNAVAILABLE/s);
-    expect(served).toBe(16);
-    expect((await call(port)).status).toBe(200);
+    const socket = await connected(port);
+    socket.write('GET /first HTTP/1.1\r\n\r\n');
+    while (seen.length === 0) await nextTurn();
+    socket.write(`GET /second HTTP/1.1\r\n\r\n${bytes}`);
+    await call(port, { method: 'HEAD' });
+    expect(seen).toEqual(['/first', '/']);
+    answer();
+    const received = await text(socket);
+    expect(received.match(/HTTP\/1\.1 \d+/g)).toEqual(['HTTP/1.1 200', 'HTTP/1.1 200', 'HTTP/1.1 400']);
+    expect(received.match(/data: \[DONE\]\n\n\r\n0\r\n\r\nHTTP/g)).toHaveLength(2);
+    expect(seen).toHaveLength(begun + 1);
+  });
+
+  it('that its connection sends before it has the answer to the last waits for that, however many they are', async () => {
+    const sent = 1_000;
+    let running = 0;
+    let mostRunning = 0;
+    const { port } = await serve(async ({ path }) => {
+      running += 1;
+      mostRunning = Math.max(mostRunning, running);
+      await Promise.resolve();
+      running -= 1;
+      return { status: 200, headers: {}, body: `<${path}>` };
+    });
+    const requests = Array.from({ length: sent }, (_, index) => `GET /${index} HTTP/1.1\r\n\r\n`);
+    const received = await exchangeBytes(
+      port,
+      `${requests.join('')}GET /last HTTP/1.1\r\nConnection: close\r\n\r\nGET /behind HTTP/1.1\r\n\r\n`,
+    );
+    const answered = received.match(/(?<=<\/).*(?=>)/g);
+    expect(answered).toEqual([...requests.keys()].map(String).concat('last'));
+    expect(mostRunning).toBe(1);
+  });
+
+  it.each([
+    ['with bodies of a length', (body: string) => `Content-Length: ${body.length}\r\n\r\n${body}`],
+    ['with bodies in chunks', (body: string) => `Transfer-Encoding: chunked\r\n\r\n4\r\n${body}\r\n0\r\n\r\n`],
+    ['with empty lines before them', (body: string) => `Content-Length: ${body.length}\r\n\r\n${body}\r\n\r\n\r\n`],
+  ])('is taken whole wherever the network cuts what a connection sends, %s', async (_name, write) => {
+    const { requests, bodies, gateway } = recorder();
+    const { port } = await serve(gateway);
+    const one = `POST /one HTTP/1.1\r\n${write('a\r\n\r')}`;
+    const two = 'GET /two HTTP/1.1\r\n\r\n';
+    for (let cut = 1; cut < one.length; cut += 1) {
+      const socket = await connected(port);
+      socket.setNoDelay(true);
+      socket.write(one.slice(0, cut));
+      await nextTurn();
+      socket.write(one.slice(cut));
+      expect(String((await once(socket, 'data'))[0])).toMatch(/^HTTP\/1\.1 200 /);
+      socket.write(two);
+      expect(String((await once(socket, 'data'))[0])).toMatch(/^HTTP\/1\.1 200 /);
+      socket.destroy();
+    }
+    expect(requests.map(({ path }) => path)).toEqual(new Array(one.length - 1).fill(['/one', '/two']).flat());
+    expect(new Set(bodies.map(String))).toEqual(new Set(['a\r\n\r', '']));
+  });
+
+  it('behind a body in chunks that comes with it is not served: its connection ends with the answer', async () => {
+    const { requests, gateway } = recorder();
+    const { port } = await serve(gateway);
+    const chunked = 'POST /one HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n';
+    const received = await exchangeBytes(port, `${chunked}${'GET /two HTTP/1.1\r\n\r\n'.repeat(3_000)}`);
+    expect(received.match(/HTTP\/1\.1 /g)).toHaveLength(1);
+    expect(requests).toHaveLength(1);
+  });
+
+  it('is not served behind an answer that its client does not read, until it does', async () => {
+    // More than the buffers of both sides hold.
+    const length = 48 * 1024 * 1024;
+    let served = 0;
+    const { port } = await serve(async ({ path }) => {
+      if (path === '/large') served += 1;
+      return { status: 200, headers: {}, body: path === '/large' ? 'x'.repeat(length) : '{}' };
+    });
+    const socket = await connected(port);
+    socket.write('GET /large HTTP/1.1\r\n\r\n'.repeat(3_000));
+    await once(socket, 'readable');
+    for (let others = 0; others < 20; others += 1) expect((await call(port)).status).toBe(200);
+    expect(served).toBe(1);
+    let received = 0;
+    for await (const part of socket) {
+      received += (part as Buffer).length;
+      if (received > length + 10_000) break;
+    }
+    expect(served).toBeGreaterThan(1);
   });
 
   it('after 16 that were answered is served like the first', async () => {

@@ -1,0 +1,212 @@
+// One connection of the node:http server. Node's parser makes a request of each of the 3,000 that fit into the 64 KiB of
+// a read, and nothing stops it on the way. So it gets the bytes of one request at a time: the next one waits here until
+// the answer to the last has left, and while one waits nothing more is read from the client.
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { Socket } from 'node:net';
+import { Duplex } from 'node:stream';
+
+/** What is read behind a request that is being answered, so that a hang-up is seen. */
+const readAheadBytes = 4 * 1024;
+/** What may wait here for a client to read it, and one piece more. */
+const writeAheadBytes = 16 * 1024;
+/** Pieces of what has no known end: a part of a head, a body that does not say its length. */
+const pieceOfUnknownBytes = 1_024;
+const endOfHead = '\r\n\r\n';
+
+/** What the connections of a server share. */
+export interface SharedByConnections {
+  /** Calls back in a turn of the event loop that no other connection gets. */
+  inTurn(next: () => void): void;
+  /** Counts bytes that wait to be parsed, or do so no longer. False: they are more than may wait. */
+  countWaiting(addedBytes: number): boolean;
+}
+
+interface Current {
+  readonly incoming: IncomingMessage;
+  readonly outgoing: ServerResponse;
+  /** Of its body, what the parser has not got yet. Undefined: the client did not say. */
+  bodyLeftBytes: number | undefined;
+  isAnswered: boolean;
+}
+
+export class NodeConnection extends Duplex {
+  /** For Node's own time limits. */
+  readonly setTimeout: Socket['setTimeout'];
+  readonly #socket: Socket;
+  readonly #shared: SharedByConnections;
+  /** Read, and not parsed yet. */
+  #waiting: Buffer = nothing;
+  #countedBytes = 0;
+  #current: Current | undefined;
+  /** The parser has the beginning of a head. */
+  #isInHead = false;
+  /** A request was parsed with the end of the one before it. */
+  #hasEarly = false;
+  #isHanding = false;
+  #isEnded = false;
+
+  constructor(socket: Socket, shared: SharedByConnections) {
+    super({ decodeStrings: false, writableHighWaterMark: writeAheadBytes });
+    this.#socket = socket;
+    this.setTimeout = socket.setTimeout.bind(socket);
+    this.#shared = shared;
+    socket
+      .on('data', (bytes) => this.#receive(bytes))
+      .on('end', () => this.#endReading())
+      .on('timeout', () => this.emit('timeout'))
+      .on('error', (error) => this.destroy(error))
+      .on('close', () => this.destroy());
+  }
+
+  /** A request was parsed. False: it came too early, behind a body without a length, and the connection ends before it. */
+  begin(incoming: IncomingMessage, outgoing: ServerResponse): boolean {
+    if (this.#isAnswering()) {
+      this.#hasEarly = true;
+      return false;
+    }
+    const { headers } = incoming;
+    const hasLength = headers['transfer-encoding'] === undefined;
+    const bodyLeftBytes = hasLength ? Number(headers['content-length'] ?? 0) : undefined;
+    const current = { incoming, outgoing, bodyLeftBytes, isAnswered: false };
+    this.#current = current;
+    this.#isInHead = false;
+    outgoing.once('close', () => {
+      current.isAnswered = true;
+      if (this.#hasEarly) this.destroySoon();
+      else if (this.#waiting.length > 0) this.#shared.inTurn(() => this.#hand());
+    });
+    return true;
+  }
+
+  /** Whether there is a place for the answer to bytes that are no request: behind all other answers, in none of them. */
+  mayAnswerMalformed(): boolean {
+    if (!this.writable || this.#hasEarly) return false;
+    if (this.#current === undefined) return true;
+    const { incoming, outgoing, isAnswered } = this.#current;
+    return isAnswered ? incoming.complete : !(incoming.complete || outgoing.headersSent);
+  }
+
+  /** As of a socket: closes the connection behind what was written. */
+  destroySoon(): void {
+    if (!this.writableEnded) this.end();
+    if (this.writableFinished) this.destroy();
+    else this.once('finish', () => this.destroy());
+  }
+
+  /** To be called behind Node's parser for each piece that it got. */
+  handNext(): void {
+    this.#hand();
+  }
+
+  /** Pieces come as the client sends them, and as the parser gets through with them. */
+  override _read(): void {}
+
+  override _write(chunk: string | Buffer, encoding: BufferEncoding, callback: (error?: Error | null) => void): void {
+    this.#socket.write(chunk, encoding, callback);
+  }
+
+  /** What Node writes as one leaves as one. */
+  override _writev(
+    chunks: { chunk: string | Buffer; encoding: BufferEncoding }[],
+    callback: (error?: Error | null) => void,
+  ): void {
+    this.#socket.cork();
+    for (const [index, { chunk, encoding }] of chunks.entries()) {
+      this.#socket.write(chunk, encoding, index === chunks.length - 1 ? callback : undefined);
+    }
+    this.#socket.uncork();
+  }
+
+  override _final(callback: () => void): void {
+    this.#socket.end(callback);
+  }
+
+  override _destroy(error: Error | null, callback: (error: Error | null) => void): void {
+    this.#drop();
+    this.#socket.destroy();
+    callback(error);
+  }
+
+  #isAnswering(): boolean {
+    return this.#current !== undefined && !this.#current.isAnswered;
+  }
+
+  #receive(bytes: Buffer): void {
+    this.#waiting = this.#waiting.length === 0 ? bytes : Buffer.concat([this.#waiting, bytes]);
+    this.#hand();
+  }
+
+  /** The client has ended its side, as one does that hangs up: requests that wait are not served any more. */
+  #endReading(): void {
+    this.#drop();
+    this.push(null);
+  }
+
+  #drop(): void {
+    this.#isEnded = true;
+    this.#waiting = nothing;
+    this.#count();
+  }
+
+  /** Hands to the parser what belongs to the current request, or the next one: a piece once it has got the last. */
+  #hand(): void {
+    if (this.#isHanding) return;
+    this.#isHanding = true;
+    while (this.#waiting.length > 0 && this.readableLength === 0 && !this.#isEnded) {
+      const length = this.#handableBytes();
+      if (length === 0) break;
+      const piece = this.#waiting.subarray(0, length);
+      this.#waiting = this.#waiting.subarray(length);
+      this.push(piece);
+    }
+    this.#isHanding = false;
+    if (this.#waiting.length > readAheadBytes) this.#socket.pause();
+    else if (this.#socket.isPaused()) this.#socket.resume();
+    const fits = this.#count();
+    // What waits for a body to be asked for is bounded by the calls that run.
+    if (!fits && this.#isAnswering() && this.#current?.incoming.complete === true) this.destroy();
+  }
+
+  #handableBytes(): number {
+    const current = this.#current;
+    if (current !== undefined && !current.incoming.complete) return this.#bodyBytes(current);
+    return this.#isAnswering() || this.#hasEarly ? 0 : this.#headBytes();
+  }
+
+  #bodyBytes(current: Current): number {
+    const { bodyLeftBytes } = current;
+    if (bodyLeftBytes === undefined || bodyLeftBytes === 0) {
+      return Math.min(this.#waiting.length, pieceOfUnknownBytes);
+    }
+    const length = Math.min(this.#waiting.length, bodyLeftBytes);
+    current.bodyLeftBytes = bodyLeftBytes - length;
+    return length;
+  }
+
+  /** Up to the end of one head: the bytes behind it may be another request. */
+  #headBytes(): number {
+    // Empty lines in front of a request mean nothing.
+    let start = 0;
+    while (!this.#isInHead && isLineEnd(this.#waiting[start])) start += 1;
+    this.#waiting = this.#waiting.subarray(start);
+    const end = this.#waiting.indexOf(endOfHead, 0, 'latin1');
+    if (end !== -1) return end + endOfHead.length;
+    // A line end may be the first half of the head's end: it is handed on with the other half.
+    let length = this.#waiting.length;
+    while (isLineEnd(this.#waiting[length - 1])) length -= 1;
+    this.#isInHead ||= length > 0;
+    return Math.min(length, pieceOfUnknownBytes);
+  }
+
+  /** Bytes are counted with the whole read that they are a part of, which they keep in memory. */
+  #count(): boolean {
+    const bytes = this.#waiting.length === 0 ? 0 : this.#waiting.buffer.byteLength;
+    const addedBytes = bytes - this.#countedBytes;
+    this.#countedBytes = bytes;
+    return addedBytes === 0 || this.#shared.countWaiting(addedBytes);
+  }
+}
+
+const nothing: Buffer = Buffer.alloc(0);
+
+const isLineEnd = (byte: number | undefined): boolean => byte === 0x0d || byte === 0x0a;
