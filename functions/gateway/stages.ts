@@ -124,7 +124,7 @@ export interface Holdings {
   readonly budgets?: { readonly plan: Plan; readonly holds: readonly BudgetHold[] } | undefined;
   /** The first candidate, admitted along with everything else. */
   readonly firstCandidate?: AdmittedCandidate | undefined;
-  /** Releases the concurrency slots of a function call, once, however often it is called. */
+  /** Releases the slots of pools, once, however often it is called. Those of key and credit go with their holds. */
   readonly releaseSlots?: (() => Promise<void>) | undefined;
   readonly cache?: CacheUse | undefined;
 }
@@ -174,6 +174,8 @@ export interface AdmittedCall extends IdentifiedCall {
   readonly admissionTime: TimeBudget;
   /** What every provider call of this request adds up to. */
   readonly bill: Bill;
+  /** Of a call that has slots: frees them, before the client knows that it has ended. Never rejects, and never waits long. */
+  readonly freeSlots?: (() => Promise<void>) | undefined;
 }
 
 export interface AdmittedPlain extends AdmittedCall, RoutedCall {}

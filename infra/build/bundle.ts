@@ -84,6 +84,7 @@ const onDemand: Readonly<Record<string, string>> = {
   's3-objects.cjs': 'shared/storage/blobs/s3-objects.ts',
   'schema-check.cjs': 'shared/protocol/json-schema/check.ts',
   'openapi.cjs': 'functions/gateway/openapi/openapi-document.ts',
+  'landing-page.cjs': 'shared/protocol/router/landing-page.ts',
   'hub.cjs': 'shared/routing/formats/hub/index.ts',
   'messages-target.cjs': 'shared/routing/formats/hub/targets/messages-target.ts',
   'converse-target.cjs': 'shared/routing/formats/hub/targets/converse-target.ts',

@@ -7,7 +7,9 @@ import { environmentNames } from '../../shared/foundation/constants/index.ts';
 import {
   type Access,
   bedrockAccess,
+  concurrencyAccess,
   connectionKeyAccess,
+  defaultAccountConcurrency,
   mergeAccess,
   providerSecretAccess,
   spillBucketAccess,
@@ -27,9 +29,6 @@ import { chatTableActions } from './constructs/table-actions.ts';
 import { webCompute } from './constructs/web-compute.ts';
 import { commitOutput, dataStackName } from './resource-names.ts';
 import type { StageSettings } from './settings-schema.ts';
-
-/** Lambda's own default. */
-const defaultAccountConcurrency = 1_000;
 
 export interface ApiStackProps extends StackProps {
   readonly stage: string;
@@ -54,6 +53,7 @@ export class ApiStack extends Stack {
     const commonAccess = mergeAccess(originAccess, telemetryAccess(stage, settings.telemetry));
     const chatAccess = mergeAccess(
       streamBudgetAccess(settings.streamBudgetSeconds),
+      concurrencyAccess(settings),
       tableAccess(this, stage, chatTableActions),
       spillBucketAccess(stage),
       connectionKeyAccess(stage),

@@ -12,6 +12,7 @@ import {
 import { createProviderLimiter } from '../accounting/limits/index.ts';
 import { createCooldowns, createStatisticsRecorder } from '../accounting/provider-health/index.ts';
 import { createResponseCache, type ResponseCache } from '../accounting/response-cache/index.ts';
+import { type CallsUnderWay, createCallsUnderWay, createSlotPools, type SlotPools } from '../accounting/slots/index.ts';
 import { createAccessStore } from '../configuration/access/index.ts';
 import type { AdministrationDependencies } from '../configuration/administration/index.ts';
 import {
@@ -58,6 +59,10 @@ export interface Composition extends TableReaders, AdministrationDependencies, P
   readonly connections: ConnectionReader;
   readonly functions: FunctionReader;
   readonly counters: Counters;
+  readonly slotPools: SlotPools;
+  readonly callsUnderWay: CallsUnderWay;
+  /** Calls that the stage can run at once. Undefined: nothing bounds them. */
+  readonly stageConcurrency: number | undefined;
   readonly idempotency: IdempotencyStore;
   readonly spans: SpanStore;
   readonly responseCache: ResponseCache;
@@ -95,6 +100,9 @@ export function createComposition(options: CompositionOptions): Composition {
     functionStore,
     functions: createFunctionReader({ functions: functionStore, clock }),
     counters,
+    slotPools: createSlotPools(counters, randomness.fraction),
+    callsUnderWay: createCallsUnderWay(),
+    stageConcurrency: environment.stageConcurrency,
     credit: createCreditLedger({ store, counters, randomness }),
     idempotency: createIdempotencyStore({ store, blobs }),
     spans: createSpanStore(store, clock),

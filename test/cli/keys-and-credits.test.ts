@@ -49,7 +49,7 @@ describe('keys', () => {
       expect(out + error).not.toContain('sk-gw-');
       expect(out + error).not.toContain(key.slice(-49, -6));
     }
-    expect(lists[0]?.out).toMatch(new RegExp(`team +build +${public_id} +active +60 +2.5`));
+    expect(lists[0]?.out).toMatch(new RegExp(`team +build +${public_id} +active +60 +- +2.5`));
   });
 
   it('are made for workspaces that exist only', async () => {

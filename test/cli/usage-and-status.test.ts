@@ -142,7 +142,7 @@ describe('status', () => {
       ],
     });
     const { out } = await operate(`status ${local.option}`, { clock });
-    expect(out).toMatch(/^team +2 +- +20 +2 +(15|16|17|18|19|20)s +1$/m);
+    expect(out).toMatch(/^team +2 +- +- +20 +2 +(15|16|17|18|19|20)s +1$/m);
     // The key, and its name.
     expect(out).toMatch(/^gw-local-keys +ACTIVE +2 /m);
     // The snapshot that instances share is theirs to write.

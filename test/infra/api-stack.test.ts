@@ -22,10 +22,10 @@ describe('a stage with a longer stream budget', () => {
       resourcesOf(api, 'AWS::Lambda::Function').find(({ id }) => id.startsWith(prefix))?.Properties;
     expect(limitOf('ChatCompletions')).toMatchObject({
       Timeout: 850,
-      Environment: { Variables: { GW_STREAM_BUDGET_SECONDS: '840' } },
+      Environment: { Variables: { GW_STREAM_BUDGET_SECONDS: '840', GW_STAGE_CONCURRENCY: '500' } },
     });
     expect(limitOf('Models')).toMatchObject({ Timeout: 65 });
-    expect(JSON.stringify(limitOf('Models'))).not.toContain('GW_STREAM_BUDGET_SECONDS');
+    expect(JSON.stringify(limitOf('Models'))).not.toMatch(/GW_STREAM_BUDGET_SECONDS|GW_STAGE_CONCURRENCY/);
     expect(findings).toEqual([]);
   });
 });
@@ -117,6 +117,7 @@ describe.each(Object.entries(stages))('the api stack of %s', (stage, { api, sett
     expect(variablesOf('ChatCompletions')).toEqual({
       Variables: {
         ...both,
+        GW_STAGE_CONCURRENCY: stage === 'prod' ? '500' : '50',
         GW_SPILL_BUCKET: { 'Fn::Join': ['', [`gw-${stage}-spill-`, ...ownAccountAndRegion]] },
         GW_BYOK_KEY_ID: `alias/gw-${stage}-connections`,
         GW_PROVIDER_SECRET: `gw/${stage}/providers`,

@@ -52,6 +52,7 @@ describe('the gateway as a Web Function', () => {
     const longer = JSON.stringify(api.toJSON());
     expect(longer).toContain('"TimeoutSeconds":850');
     expect(longer).toContain('"GW_STREAM_BUDGET_SECONDS":"840"');
+    expect(longer).toMatch(/"GW_STAGE_CONCURRENCY":"\d+"/);
   });
 
   it('is told its stage and where secrets are by names alone, as its settings are copied while it is deployed', () => {

@@ -77,7 +77,7 @@ export function statedNumbers(number: ReturnType<typeof numbersOf>): Readonly<Re
       `(Lambda keeps ${number('account-checks.ts', 'unreservedMin')} unreserved)`,
       `\` reserves ${chat + models} of it: ${chat} for chat, ${models} for the model list`,
       `\`: ${grouped(number('gateway-table.ts', 'unlimitedUnits'))}`,
-      `environments of ${number('web-compute.ts', 'requestsPerEnvironment')} requests`,
+      `environments of ${number('access.ts', 'requestsPerEnvironment')} requests`,
       `how long a stream may take, ${minSeconds} to ${maxSeconds}`,
       `; \` and \` reserve ${reservedOf(stageSettings.dev)} each`,
       `A body near ${mib(constants.plainBodyMaxBytes)} MiB must reach the gateway, and so must one of ${mib(number('checks.ts', 'eventMaxBytes')) / 2} MiB`,
@@ -99,7 +99,7 @@ export function statedNumbers(number: ReturnType<typeof numbersOf>): Readonly<Re
     ],
     'infra/cdk/guides/alarms.md': [
       `more than ${alarm('failedPercentMax')} % of the answers, and more than ${few}, had a status from 500`,
-      `(\` in the settings, ${grouped(number('api-stack.ts', 'defaultAccountConcurrency'))} by default)`,
+      `(\` in the settings, ${grouped(number('access.ts', 'defaultAccountConcurrency'))} by default)`,
       `of the answers of an hour, and at least ${number('alarms.ts', 'failedMin')}, had `,
       `more than ${alarm('quotaPercentMax')} % of the executions`,
       `more than ${alarm('gatewayTimeMaxMs')} ms in the gateway itself, of at least ${timed}`,

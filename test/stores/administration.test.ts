@@ -43,6 +43,66 @@ async function failureOf(change: Promise<unknown>): Promise<readonly [ChangeFail
   throw new Error('the change was made, or failed otherwise', { cause: error });
 }
 
+describe('changes that several operators make at once', () => {
+  /** Each on an instance of its own. */
+  const instance = () => createAdministration({ store: database.store, clock, randomness: systemRandomness });
+
+  it('of different settings of a key all hold, and undo no rotation that was made meanwhile', async () => {
+    const { publicId } = await createKey(administration, { workspace: 'team', name: 'shared', rpm: 1 });
+    /** Reads the key, and waits with its write until `others` have changed it. */
+    const holdingBack = (others: () => Promise<unknown>) => {
+      const { keys, ...rest } = instance();
+      const update: typeof keys.update = async (...asked) => {
+        await others();
+        return keys.update(...asked);
+      };
+      return { ...rest, keys: { ...keys, update } };
+    };
+    const late = holdingBack(() => updateKey(instance(), publicId, { spendLimitUsd: '2', concurrency: 4 }));
+    await updateKey(late, publicId, { rpm: 9 });
+    expect(await administration.keys.read(publicId)).toMatchObject({ rpm: 9, spendLimitUsd: '2', concurrency: 4 });
+    let successor: string | undefined;
+    const later = holdingBack(async () => {
+      successor = (await rotateKey(instance(), { workspace: 'team', name: 'shared', graceMs: 60_000 })).publicId;
+    });
+    await updateKey(later, publicId, { tags: { team: 'search' } });
+    const former = await administration.keys.read(publicId);
+    expect(former).toMatchObject({ replacedBy: successor, expiresAtMs: clock.nowMs() + 60_000, rpm: 9 });
+    expect(former?.tags).toEqual({ team: 'search' });
+  });
+
+  it('are found again in the key that a rotation has made meanwhile', async () => {
+    const { publicId } = await createKey(administration, { workspace: 'team', name: 'turning', rpm: 1 });
+    const { keys, ...rest } = instance();
+    const replace: typeof keys.replace = async (...asked) => {
+      await updateKey(instance(), publicId, { rpm: 7 });
+      return keys.replace(...asked);
+    };
+    const rotating = { ...rest, keys: { ...keys, replace } };
+    const rotated = await rotateKey(rotating, { workspace: 'team', name: 'turning', graceMs: 60_000 });
+    const made = await administration.keys.read(rotated.publicId);
+    expect(made).toMatchObject({ name: 'turning', status: 'active', rpm: 7, expiresAtMs: null, replacedBy: null });
+  });
+
+  it('of the credit of a workspace all hold, twenty additions and twenty removals', async () => {
+    const operators = [instance(), instance()];
+    await Promise.all([
+      administration.credit.create('busy', usd('5')),
+      administration.workspaceStore.write({ id: 'busy' }),
+    ]);
+    const changes = Array.from({ length: 40 }, (_none, n) =>
+      addCredit(operators[n % 2] ?? administration, {
+        workspace: 'busy',
+        amount: n < 20 ? usd('0.3') : -usd('0.2'),
+        id: `change-${n}`,
+      }),
+    );
+    expect(new Set((await Promise.all(changes)).map(({ change }) => change))).toEqual(new Set(['added']));
+    const summary = await administration.credit.show({ workspace: 'busy', spendLimit: null });
+    expect(summary.available).toBe(usd('7'));
+  });
+});
+
 describe('a change that cannot be made', () => {
   const attempts: [string, () => Promise<unknown>, ChangeFailure, RegExp][] = [
     [

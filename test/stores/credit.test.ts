@@ -23,7 +23,7 @@ const leaseMs = 70_000;
 const newHold = (owner: string, amount: bigint, atMs = nowMs) => ({ owner, amount, expiresAtMs: atMs + leaseMs });
 
 function holdOf(take: CreditTake): CreditHold {
-  if (take.kind !== 'taken') throw new Error(`not taken: ${take.available} available`);
+  if (take.kind !== 'taken') throw new Error(`not taken: ${take.kind}`);
   return take.hold;
 }
 

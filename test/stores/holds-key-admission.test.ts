@@ -111,6 +111,30 @@ describe('admission of a key', () => {
     expect(readHeld(await item())).toEqual([]);
   });
 
+  it('takes a slot with the money and the count, gives it back with the settlement, and takes none of a dead owner for good', async () => {
+    const { admit, hold, item, counters, calls, clock, process, write } = await newKey({ rpm: 10, spendLimitUsd: '5' });
+    const slots = async () => Number((await item()).balance_slots ?? 0);
+    const withSlot = (owner: string, amount = '1') => ({
+      hold: { ...hold(owner, amount), slot: true },
+      defaultConcurrency: 2,
+    });
+    const first = await admit(withSlot('a'));
+    await admit(withSlot('b'));
+    expect(calls).toEqual({ reads: 1, writes: 2 });
+    expect(await admit(withSlot('c'))).toMatchObject({ kind: 'concurrency', concurrency: 2 });
+    expect(await admit(withSlot('c', '6'))).toMatchObject({ kind: 'spend_limit' });
+    expect(await item()).toMatchObject({ requests_total: 2, balance_slots: -2 });
+    await counters.settleKey((first as { hold: KeyHold }).hold, usd('0.5'));
+    expect(await counters.settleKey((first as { hold: KeyHold }).hold, usd('0.5'))).toMatchObject({ kind: 'gone' });
+    expect(await item()).toMatchObject({ balance_slots: -1, spent_pico_usd: Number(usd('0.5')) });
+    // Its own limit holds in place of the default, from the next request on.
+    await write({ concurrency: 1 });
+    expect(await process().admit(withSlot('d'))).toMatchObject({ kind: 'concurrency', concurrency: 1 });
+    clock.advance(leaseMs + 5_000);
+    expect(await process().admit(withSlot('e'))).toMatchObject({ kind: 'admitted', hold: { slot: true } });
+    expect(await slots()).toBe(-1);
+  });
+
   it('names the error that stands first: revoked, then the rate, then the money', async () => {
     const { admit, hold, write } = await newKey({ rpm: 1, spendLimitUsd: '1' });
     await admit();

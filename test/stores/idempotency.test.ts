@@ -12,6 +12,25 @@ beforeAll(async () => {
 afterAll(() => database.stop());
 
 describe('an idempotency key', () => {
+  it('that a storm of retries brings to one process is asked for once or twice, and each learns what it is', async () => {
+    let puts = 0;
+    const call = keyScenario({
+      ...database.store,
+      put: (...asked) => {
+        puts += 1;
+        return database.store.put(...asked);
+      },
+    });
+    const storm = (fingerprint: string) =>
+      Promise.all(Array.from({ length: 200 }, async () => (await call.claim(call.newOwner(), fingerprint)).kind));
+    const [same, other] = await Promise.all([storm('f'), storm('g')]);
+    expect([same.filter((kind) => kind === 'claimed').length, new Set(same).size]).toEqual([1, 2]);
+    expect(new Set(other)).toEqual(new Set(['conflict']));
+    await call.complete('owner-1', resultOf('done'));
+    expect(new Set(await storm('f'))).toEqual(new Set(['done']));
+    expect(puts).toBeLessThanOrEqual(4);
+  });
+
   it('is in no table: only its hash', async () => {
     const call = keyScenario(database.store);
     await call.claim('a');

@@ -48,6 +48,24 @@ function spanScenario(store: Store = database.store) {
 const ten = <Value>(make: () => Promise<Value>): Promise<Value[]> => Promise.all(Array.from({ length: 10 }, make));
 
 describe('a span id', () => {
+  it('that many calls of a process bring at once is asked for once or twice, and one of them has it', async () => {
+    let puts = 0;
+    const span = spanScenario({
+      ...database.store,
+      put: (...asked) => {
+        puts += 1;
+        return database.store.put(...asked);
+      },
+    });
+    const outcomes = await Promise.all(Array.from({ length: 200 }, () => span.claim()));
+    expect(outcomes.filter((kind) => kind === 'claimed')).toHaveLength(1);
+    expect(puts).toBeLessThanOrEqual(2);
+    await span.release('owner-1');
+    const again = await Promise.all(Array.from({ length: 200 }, () => span.claim({ fingerprint: 'f-1' })));
+    expect(again.filter((kind) => kind === 'claimed')).toHaveLength(1);
+    expect(puts).toBeLessThanOrEqual(4);
+  });
+
   it('is free again after 30 days although the item is still there, and not a moment earlier', async () => {
     const span = spanScenario();
     await span.claim();

@@ -32,6 +32,8 @@ export interface Reservation {
   readonly releaseUnknown?: Release | undefined;
   /** Released before the client knows of the refusal: its next call may bring the same name. */
   readonly releasesFirst?: boolean;
+  /** What would refuse the call, asked without taking anything: where an error that stands behind it came in first. */
+  readonly check?: (() => Promise<Resolution | undefined>) | undefined;
 }
 
 export const refused = (rank: Rank, error: unknown): Reserved => ({ resolution: { rank, error } });
@@ -55,10 +57,13 @@ export async function reserveAll(
 ): Promise<{ readonly holdings: Holdings } | { readonly ready: ReadyAnswer }> {
   const started: Started[] = [];
   let holdings: Holdings = {};
-  for (const round of rounds) {
+  for (const [index, round] of rounds.entries()) {
     const outcomes = await reserveRound(started, round, context);
     const resolution = firstResolution(outcomes);
-    if (resolution !== undefined) return end(started, resolution, context);
+    if (resolution !== undefined) {
+      const before = await checkBefore(resolution, rounds.slice(index + 1).flat(), context);
+      return end(started, before ?? resolution, context);
+    }
     holdings = Object.assign({}, holdings, ...outcomes.map((outcome) => outcome.holdings));
   }
   return { holdings };
@@ -73,6 +78,23 @@ export async function reserveRefused(
   const started: Started[] = [];
   const outcomes = await reserveRound(started, round, context);
   return end(started, firstResolution(outcomes) ?? { rank: 'plan', error: refusal }, context);
+}
+
+/** What of the rounds that are not asked any more stands before a resolution. */
+async function checkBefore(
+  { rank }: Resolution,
+  later: readonly Reservation[],
+  { admissionTime }: ReserveContext,
+): Promise<Resolution | undefined> {
+  const checks = later.flatMap((one) => (ranks.indexOf(one.rank) < ranks.indexOf(rank) ? (one.check ?? []) : []));
+  if (checks.length === 0) return undefined;
+  const found = await admissionTime.wait(Promise.all(checks.map((check) => check().catch(unlessUnavailable))));
+  return found.find((resolution) => resolution !== undefined);
+}
+
+/** What the store does not tell changes nothing of a refusal. */
+function unlessUnavailable(error: unknown): undefined {
+  if (!(error instanceof StoreUnavailable)) throw error;
 }
 
 /** Side by side. Adds them to those that were started before. */

@@ -1,12 +1,14 @@
-// What a call reserves, in one round or two.
+// What a call reserves, in one round or more.
+import { countsOnly } from '../../../shared/foundation/constants/index.ts';
 import type { PicoUsd } from '../../../shared/foundation/money/index.ts';
 import { worstCaseCost } from '../../../shared/routing/billing/index.ts';
 import { payerOf } from '../../../shared/routing/planner/index.ts';
 import type { GatewayDependencies } from '../dependencies.ts';
 import type { AdmittedCall, IdentifiedCall, OpenedCall, RoutedCall } from '../stages.ts';
+import { concurrencyLimitsOf } from './concurrency.ts';
 import { findCached } from './find-cached.ts';
 import type { Reservation } from './reservation.ts';
-import { firstRoundOf } from './reservation-rounds.ts';
+import { inRounds, roundsOf } from './reservation-rounds.ts';
 import { reserveBudgets } from './reserve-budgets.ts';
 import { reserveCandidate } from './reserve-candidate.ts';
 import { reserveCapacity } from './reserve-capacity.ts';
@@ -22,27 +24,36 @@ export function reservationsOf(
   { owner, names }: Pick<AdmittedCall, 'owner' | 'names'>,
 ): Reservation[][] {
   const routed = 'plan' in call ? call : undefined;
-  const firstRound = firstRoundOf(deps, call, routed?.request.cache !== undefined);
+  const limits = concurrencyLimitsOf(deps, call);
+  const isCountOnly = countsOnly(call.clientInterface.id);
   const amount = holdAmountOf(call);
-  const hold = amount === 0n ? undefined : { owner, amount, expiresAtMs: call.arrivedAtMs + deps.times.leaseMs };
+  const lease = { owner, expiresAtMs: call.arrivedAtMs + deps.times.leaseMs };
+  const held = (slot: boolean) => (amount === 0n && !slot ? undefined : { ...lease, amount, slot });
+  const keyHold = held(!isCountOnly);
+  // Where its credit is spread over shards, a workspace has its slots apart from it.
+  const isCreditSharded = (call.workspace.credit_shards ?? 1) > 1;
+  const takesCreditSlot = limits.workspace !== null && !isCreditSharded;
+  const capacity = reserveCapacity(deps, call, { lease, limits, isCreditSharded });
+  const rounds = roundsOf(deps, call, {
+    asksCache: routed?.request.cache !== undefined,
+    limits,
+    takesCreditSlot,
+    takesPoolSlot: capacity !== undefined,
+  });
   const seen = { keyItem: call.keyItem };
-  const key = { ...call, isUnbounded: isUnbounded(call) };
-  // The write that counts the request holds its money too, unless a name may still refuse it.
-  const holdsWithKey = firstRound !== 'names';
-  const named = [
-    reserveKey(deps, key, holdsWithKey ? { hold } : { later: hold }, seen),
-    ...reserveNames(deps, call, owner),
-    routed && findCached(deps, routed, owner, names),
-  ];
-  const credit = reserveCredit(deps, call, hold);
-  const rest = [
-    holdsWithKey ? undefined : reserveSpend(deps, key, hold, seen),
-    routed && reserveBudgets(deps, routed, owner),
-    routed === undefined ? reserveCapacity(deps, call, owner) : undefined,
-    routed && reserveCandidate(deps, routed),
-  ];
-  if (firstRound === 'everything') return [made([...named, credit, ...rest])];
-  return firstRound === 'credit' ? [made([...named, credit]), made(rest)] : [made(named), made([credit, ...rest])];
+  const key = { ...call, isUnbounded: isUnbounded(call), defaultConcurrency: limits.keyDefault };
+  // The write that counts the request takes what it holds too, unless a name may still refuse it.
+  const groups = {
+    names: made([
+      reserveKey(deps, key, rounds.isNamesApart ? { later: keyHold } : { hold: keyHold }, seen),
+      ...reserveNames(deps, call, owner),
+      routed && findCached(deps, routed, owner, names),
+    ]),
+    keyHold: made([rounds.isNamesApart ? reserveSpend(deps, key, keyHold, seen) : undefined]),
+    credit: made([reserveCredit(deps, call, held(takesCreditSlot))]),
+    rest: made([routed && reserveBudgets(deps, routed, owner), capacity, routed && reserveCandidate(deps, routed)]),
+  };
+  return inRounds(groups, rounds);
 }
 
 /** Without those that the call does not need. */

@@ -1,37 +1,39 @@
-// Concurrency of functions: a slot of the workspace and one of the service. A slot is a hold of amount 1, so
-// that of a dead instance comes back with its lease. Slots are released when the execution ends, before the client
-// knows: its next call must find them free.
-import type { Counter } from '../../../shared/accounting/holds/index.ts';
-import { fail } from '../../../shared/errors/index.ts';
+// Slots that stand in items of their own: of all calls one of the service, of functions one of the workspace's and one of the
+// service's function_concurrency too. A slot is a hold of amount 1, so that of a dead instance comes back with its lease.
+// Slots are released when the call ends, before the client knows: its next call must find them free.
+import type { Hold } from '../../../shared/accounting/holds/index.ts';
+import type { SlotHold, SlotPool } from '../../../shared/accounting/slots/index.ts';
+import { fail, type GatewayError } from '../../../shared/errors/index.ts';
 import type { GatewayDependencies } from '../dependencies.ts';
 import type { IdentifiedCall } from '../stages.ts';
+import { type ConcurrencyLimits, concurrencyError, retryAfterSeconds } from './concurrency.ts';
 import { type Reservation, type Reserved, refused } from './reservation.ts';
 
-/** Functions run for seconds: a shorter wait would find no free slot. */
-const retryAfterSeconds = 1;
+interface Asked {
+  readonly lease: Pick<Hold, 'owner' | 'expiresAtMs'>;
+  readonly limits: ConcurrencyLimits;
+  /** Then the slots of the workspace are no part of its credit. */
+  readonly isCreditSharded: boolean;
+}
 
+/** Undefined: nothing limits the call. */
 export function reserveCapacity(
-  { counters, times }: GatewayDependencies,
-  { workspace, catalogue, arrivedAtMs }: IdentifiedCall,
-  owner: string,
-): Reservation {
-  const levels = [
-    levelOf(`The workspace ${workspace.id}`, `SLOTS#${workspace.id}`, workspace.function_concurrency),
-    levelOf('The gateway', 'SLOTS', catalogue.service.function_concurrency),
-  ].filter((level) => level !== undefined);
-  const hold = { owner, amount: 1n, expiresAtMs: arrivedAtMs + times.leaseMs };
-  const taken: Counter[] = [];
+  { slotPools }: GatewayDependencies,
+  call: IdentifiedCall,
+  { lease, ...asked }: Asked,
+): Reservation | undefined {
+  const levels = levelsOf(call, asked);
+  if (levels.length === 0) return undefined;
+  const taken: SlotHold[] = [];
   const release = untilDone(async () => {
-    await Promise.all(taken.map((counter) => counters.settle(counter, hold, 0n)));
+    await Promise.all(taken.map((slot) => slotPools.release(slot)));
   });
   async function reserve(): Promise<Reserved> {
     // One after the other: two calls that took one level each would refuse each other, and neither would run.
-    for (const { counter, message } of levels) {
-      const { kind } = await counters.take(counter, hold);
-      if (kind === 'insufficient') {
-        return { ...refused('capacity', fail('execution_capacity', { retryAfterSeconds, message })), release };
-      }
-      taken.push(counter);
+    for (const { pool, error } of levels) {
+      const slot = await slotPools.take(pool, lease);
+      if (slot === undefined) return { ...refused('capacity', error()), release };
+      taken.push(slot);
     }
     return { release, holdings: { releaseSlots: release } };
   }
@@ -39,18 +41,33 @@ export function reserveCapacity(
 }
 
 interface Level {
-  readonly counter: Counter;
+  readonly pool: SlotPool;
   /** Where it has no slot left. */
-  readonly message: string;
+  readonly error: () => GatewayError;
 }
 
-/** Null: no limit. */
-function levelOf(whose: string, key: string, limit: number | null): Level | undefined {
-  if (limit === null) return undefined;
-  const counter: Counter = { table: 'ledger', key, balances: [{ attribute: 'balance_slots', limit: BigInt(limit) }] };
-  const message = `${whose} may run ${limit} functions at once, its function_concurrency, and so many are running; try again in ${retryAfterSeconds} s.`;
-  return { counter, message };
+function levelsOf(
+  { asksFunction, workspace, catalogue }: IdentifiedCall,
+  { limits, isCreditSharded }: Omit<Asked, 'lease'>,
+): readonly Level[] {
+  const [ofWorkspace, ofService] = [`The workspace ${workspace.id}`, 'The gateway'];
+  const functionLevel = (whose: string, key: string, slots: number | null): Level[] =>
+    slots === null || !asksFunction ? [] : [{ pool: { key, slots }, error: () => functionsError(whose, slots) }];
+  const level = (whose: string, key: string, slots: number | null): Level[] =>
+    slots === null ? [] : [{ pool: { key, slots }, error: () => concurrencyError(whose, slots, asksFunction) }];
+  return [
+    ...functionLevel(ofWorkspace, `SLOTS#${workspace.id}`, workspace.function_concurrency),
+    ...level(ofWorkspace, `CALLS#${workspace.id}`, isCreditSharded ? limits.workspace : null),
+    ...functionLevel(ofService, 'SLOTS', catalogue.service.function_concurrency),
+    ...level(ofService, 'SERVICECALLS', limits.service),
+  ];
 }
+
+const functionsError = (whose: string, limit: number): GatewayError =>
+  fail('execution_capacity', {
+    retryAfterSeconds,
+    message: `${whose} may run ${limit} functions at once, its function_concurrency, and so many are running; try again in ${retryAfterSeconds} s.`,
+  });
 
 /** Done once, however often it is called; a call that failed may be repeated. */
 function untilDone(task: () => Promise<void>): () => Promise<void> {

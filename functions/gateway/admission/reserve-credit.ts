@@ -1,13 +1,14 @@
-// The workspace: its credit, and its own spend limit, cover the worst case.
+// The workspace: its credit, and its own spend limit, cover the worst case, and it has a slot for the call.
 import type { CreditAccount } from '../../../shared/accounting/credit/index.ts';
 import type { Hold } from '../../../shared/accounting/holds/index.ts';
 import { fail } from '../../../shared/errors/index.ts';
 import { parseUsd } from '../../../shared/foundation/money/index.ts';
 import type { GatewayDependencies } from '../dependencies.ts';
 import type { IdentifiedCall } from '../stages.ts';
-import { insufficientMessage } from './money-message.ts';
+import { concurrencyError } from './concurrency.ts';
+import { insufficientMessage, type Shortage } from './money-message.ts';
 import { type Reservation, type Reserved, refused } from './reservation.ts';
-import { creditRefusal } from './reservation-rounds.ts';
+import { creditRefusal, slotRefusal } from './reservation-rounds.ts';
 
 export function reserveCredit(
   deps: GatewayDependencies,
@@ -15,22 +16,35 @@ export function reserveCredit(
   hold: Hold | undefined,
 ): Reservation | undefined {
   if (hold === undefined) return undefined;
-  const { workspace } = call;
+  const { workspace, asksFunction } = call;
   const { credit, recentRefusals } = deps;
+  const { concurrency = null } = workspace;
   const spendLimit = workspace.spend_limit_usd === null ? null : (parseUsd(workspace.spend_limit_usd) ?? 0n);
-  const account: CreditAccount = { workspace: workspace.id, spendLimit, shards: workspace.credit_shards };
+  const account: CreditAccount = { workspace: workspace.id, spendLimit, shards: workspace.credit_shards, concurrency };
+  const refuse = (short: 'credit' | 'spend_limit', shortage: Omit<Shortage, 'isUnbounded'>): Reserved => {
+    recentRefusals.set(creditRefusal(account.workspace), true);
+    const what = short === 'credit' ? 'credit' : 'the spend limit of the workspace';
+    const message = insufficientMessage(what, { ...shortage, isUnbounded: isUnbounded(call) });
+    return refused('money', fail('PAYMENT_REQUIRED', { message }));
+  };
   async function reserve(): Promise<Reserved> {
     const take = await credit.take(account, hold as Hold);
-    if (take.kind === 'insufficient') {
-      recentRefusals.set(creditRefusal(account.workspace), true);
-      const what = take.short === 'credit' ? 'credit' : 'the spend limit of the workspace';
-      const message = insufficientMessage(what, { ...take, isUnbounded: isUnbounded(call) });
-      return refused('money', fail('PAYMENT_REQUIRED', { message }));
+    if (take.kind === 'insufficient') return refuse(take.short, take);
+    if (take.kind === 'no_slot') {
+      recentRefusals.set(slotRefusal(account.workspace), true);
+      return refused('capacity', concurrencyError(`The workspace ${workspace.id}`, concurrency ?? 0, asksFunction));
     }
     const creditHold = take.hold;
     return { holdings: { creditHold }, release: () => credit.release(creditHold) };
   }
-  return { rank: 'money', reserve };
+  async function check() {
+    const { available, underSpendLimit } = await credit.show(account);
+    const needed = hold?.amount ?? 0n;
+    if (available < needed) return refuse('credit', { needed, available }).resolution;
+    if (underSpendLimit === null || underSpendLimit >= needed) return undefined;
+    return refuse('spend_limit', { needed, available: underSpendLimit }).resolution;
+  }
+  return { rank: 'money', reserve, check };
 }
 
 /** The request of a function is fixed by its revision: its caller could not bound it. */

@@ -1,21 +1,29 @@
 // The key: active, under its requests per minute, and its spend limit covers the worst case. One write, or a read where
 // the key has no limit; one more where its money is short, because a refused request counts like any other.
-import { type Hold, type KeyAdmission, readKeySpending } from '../../../shared/accounting/holds/index.ts';
+import {
+  concurrencyOf,
+  type Hold,
+  type KeyAdmission,
+  readKeySpending,
+} from '../../../shared/accounting/holds/index.ts';
 import type { ApiKey } from '../../../shared/configuration/keys/index.ts';
 import { fail } from '../../../shared/errors/index.ts';
 import type { PicoUsd } from '../../../shared/foundation/money/index.ts';
 import type { Item } from '../../../shared/storage/store/index.ts';
 import type { GatewayDependencies } from '../dependencies.ts';
 import { admitKey, keyErrorOf } from './admit-key.ts';
+import { keyConcurrencyError } from './concurrency.ts';
 import { insufficientMessage } from './money-message.ts';
 import { type Reservation, type Reserved, refused } from './reservation.ts';
-import { keyRefusal, spendRefusal } from './reservation-rounds.ts';
+import { keyRefusal, slotRefusal, spendRefusal } from './reservation-rounds.ts';
 
 export interface KeyFacts {
   readonly credential: ApiKey;
   readonly asksFunction: boolean;
   /** The call named no bound for its output. */
   readonly isUnbounded: boolean;
+  /** Of a key without a concurrency of its own. */
+  readonly defaultConcurrency?: number | null;
 }
 
 /** The key as this call saw it last: the reservation of its money starts from there. */
@@ -38,9 +46,10 @@ export const reserveKey = (
       const needed = later.amount;
       if (available !== null && available < needed) return refuseSpend(deps, facts, { needed, available });
     }
-    if (admission.kind !== 'spend_limit') return toReserved(deps, facts, admission);
+    const reserved = toReserved(deps, facts, admission);
+    if (admission.kind !== 'spend_limit' && admission.kind !== 'concurrency') return reserved;
     const counted = toReserved(deps, facts, await askKey(deps, facts, undefined, seen));
-    return counted.resolution === undefined ? refuseSpend(deps, facts, admission) : counted;
+    return counted.resolution === undefined ? reserved : counted;
   },
 });
 
@@ -50,7 +59,7 @@ function availableOf(item: Item, nowMs: number): PicoUsd | null {
   return spending && spending.limit - spending.spent - spending.held;
 }
 
-/** The spend limit by itself, for a call whose key was reserved without it. */
+/** The spend limit and the slot by themselves, for a call whose key was reserved without them. */
 export const reserveSpend = (
   deps: GatewayDependencies,
   facts: KeyFacts,
@@ -60,19 +69,21 @@ export const reserveSpend = (
   hold && {
     rank: 'money',
     reserve: async () => {
-      if (readKeySpending(seen.keyItem, deps.clock.nowMs()) === null) return {};
+      const isSpendLimited = hold.amount > 0n && readKeySpending(seen.keyItem, deps.clock.nowMs()) !== null;
+      if (!isSpendLimited && concurrencyOf(facts, seen.keyItem) === null) return {};
       return toReserved(deps, facts, await askKey(deps, facts, hold, seen, false));
     },
   };
 
 async function askKey(
   deps: GatewayDependencies,
-  { credential: { publicId, secretSha256 } }: KeyFacts,
+  { credential: { publicId, secretSha256 }, defaultConcurrency }: KeyFacts,
   hold: Hold | undefined,
   seen: SeenKey,
   countsRequest = true,
 ): Promise<KeyAdmission> {
-  const admission = await admitKey(deps, { publicId, secretSha256, known: seen.keyItem, hold, countsRequest });
+  const request = { publicId, secretSha256, known: seen.keyItem, hold, defaultConcurrency, countsRequest };
+  const admission = await admitKey(deps, request);
   if (admission.kind !== 'unknown') seen.keyItem = admission.item;
   return admission;
 }
@@ -81,6 +92,10 @@ function toReserved(deps: GatewayDependencies, facts: KeyFacts, admission: KeyAd
   const error = keyErrorOf(admission, facts.asksFunction);
   if (error !== undefined) return refuseKey(deps, facts.credential, error);
   if (admission.kind === 'spend_limit') return refuseSpend(deps, facts, admission);
+  if (admission.kind === 'concurrency') {
+    deps.recentRefusals.set(slotRefusal(facts.credential.publicId), true);
+    return refused('capacity', keyConcurrencyError(admission.concurrency));
+  }
   const hold = admission.kind === 'admitted' ? admission.hold : undefined;
   if (hold === undefined) return {};
   return { holdings: { keyHold: hold }, release: () => deps.counters.settleKey(hold, 0n) };

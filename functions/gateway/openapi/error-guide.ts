@@ -185,12 +185,15 @@ const functionErrors: GuideOf<typeof errorFamilies.functions> = {
     solution: 'Send less: shorter messages, smaller images, or links to images in place of their bytes.',
   },
   api_key_rate_limit: {
-    cause: 'The key has made all the requests that it may make in a minute.',
-    solution: 'Come back after `Retry-After`, or ask the operator for a higher `rpm`: `message` names both.',
+    cause:
+      'The key has made all the requests that it may make in a minute, or has as many calls in flight as it may have.',
+    solution:
+      'Come back after `Retry-After`, or ask the operator for a higher `rpm` or `concurrency`: `message` names which.',
   },
   execution_capacity: {
-    cause: 'As many functions as the workspace, or the service, may run at once are running.',
-    solution: 'Come back after `Retry-After`, or ask the operator for a higher `function_concurrency`.',
+    cause: 'As many functions, or calls of any kind, as the workspace or the service may run at once are running.',
+    solution:
+      'Come back after `Retry-After`, or ask the operator for a higher `function_concurrency` or `concurrency`: `message` names which.',
   },
   execution_failed: {
     cause: 'No model of the revision, fallback models included, gave a valid result.',

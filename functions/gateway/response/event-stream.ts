@@ -24,6 +24,8 @@ export interface RelayOptions {
   readonly onComplete?: ((transcript: string) => Promise<void>) | undefined;
   /** Runs when the stream has broken, before the client knows. Never rejects. */
   readonly onBroken: () => Promise<void>;
+  /** Runs beside them, however the stream has ended. Never rejects. */
+  readonly onEnd: () => Promise<void>;
   /** Holds the whole answer against its schema. Undefined: there is none. */
   readonly schemaCheck: StreamSchemaCheck | undefined;
 }
@@ -111,7 +113,7 @@ async function* relay(
   };
   const endBroken = async (failure: AttemptFailure): Promise<string> => {
     relayed.end = failure;
-    await options.onBroken();
+    await Promise.all([options.onBroken(), options.onEnd()]);
     return endWith(writer.broken(midStreamCodeOf[failure.kind]));
   };
   try {
@@ -129,7 +131,7 @@ async function* relay(
     if (mismatch !== undefined) {
       relayed.end = 'schema_mismatch';
       relayed.schemaMismatch = mismatch;
-      await options.onBroken();
+      await Promise.all([options.onBroken(), options.onEnd()]);
       yield endWith(writer.broken('schema_validation_failed', `It fails at ${mismatch}.`));
       return;
     }
@@ -137,7 +139,8 @@ async function* relay(
     const beforeEnd = send(writer.beforeEnd(relayed.usage, options.cost));
     if (beforeEnd !== '') yield beforeEnd;
     const text = transcript.text();
-    if (text !== undefined) await options.onComplete?.(text + lastEvent + writer.end);
+    const stored = text === undefined ? undefined : options.onComplete?.(text + lastEvent + writer.end);
+    await Promise.all([stored, options.onEnd()]);
   } catch (error) {
     yield await endBroken(stream.failureOf(error));
     return;

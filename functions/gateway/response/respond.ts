@@ -51,7 +51,7 @@ async function jsonResponse(deps: GatewayDependencies, answered: Answered, answe
     headers: { ...headers, ...written.headers, ...jsonHeaders },
     body: written.body,
   };
-  await call.names.store(response);
+  await Promise.all([call.names.store(response), call.freeSlots?.()]);
   const readContent = () => ({ kind: 'json', text: answer.text }) as const;
   return { response, end: () => ({ stream: undefined, writeCache: cacheWriter(deps, call, charge, readContent) }) };
 }
@@ -74,6 +74,12 @@ function streamResponse(deps: GatewayDependencies, answered: Answered, stream: O
     onEvent: kept.add,
     onComplete:
       call.idempotencyKey === undefined ? undefined : (transcript) => names.store({ ...answer, body: transcript }),
+    onEnd: async () => {
+      if (call.freeSlots === undefined) return;
+      // What the call owes goes with its slots.
+      charge();
+      await call.freeSlots();
+    },
     schemaCheck: request.schemaCheck?.openStream(call.schemaWork),
     onBroken: () => names.release({ isRetryable: true, reachedProvider: true }).catch(() => {}),
   });

@@ -1,23 +1,46 @@
 // Serves an admitted call, and has it settled after the last byte: also where a fault ends it.
+
+import { startDeadline, waitAtMost } from '../../../shared/foundation/time/index.ts';
 import type { GatewayResponse } from '../../../shared/protocol/http/index.ts';
 import { toGatewayError } from '../../../shared/protocol/router/index.ts';
 import type { GatewayDependencies } from '../dependencies.ts';
 import type { AdmittedCall, EndedCall, Served } from '../stages.ts';
 import { namesEndOf, settle } from './settle.ts';
+import { settleMoney } from './settle-money.ts';
+
+/** A store that does not answer holds the end of no answer up for longer. */
+const freeSlotsMaxMs = 1_000;
 
 export async function serveAndSettle<Admitted extends AdmittedCall>(
   deps: GatewayDependencies,
-  call: Admitted,
+  admitted: Admitted,
   serve: (deps: GatewayDependencies, call: Admitted) => Promise<Served>,
 ): Promise<GatewayResponse> {
+  const call = { ...admitted, freeSlots: slotsFreer(deps, admitted) };
   const unusedPermit = call.holdings.firstCandidate?.permit;
   const notRun = { attempts: [], attemptCount: 0, queuedMs: 0, upstreamMs: 0, firstOutputAtMs: undefined };
   const served = await serve(deps, call).catch((error: unknown) => failed({ ...notRun, unusedPermit }, error));
   call.scope.deferred.add(() => settle(deps, call, served.end()));
   if (served.response !== undefined) return served.response;
   // Before the client knows, because its retry may come at once. What fails here is done again by settlement.
-  await call.names.release(namesEndOf(served.end())).catch(() => {});
+  await Promise.all([call.names.release(namesEndOf(served.end())).catch(() => {}), call.freeSlots?.()]);
   throw served.error;
+}
+
+/**
+ * The slots of key and workspace stand beside their money: the write that settles it frees them, which is made before the
+ * last byte in place of after it. What fails here is done again by settlement. Undefined: the call has no slots.
+ */
+function slotsFreer(deps: GatewayDependencies, call: AdmittedCall): AdmittedCall['freeSlots'] {
+  const { keyHold, creditHold, releaseSlots } = call.holdings;
+  const hasSlot = keyHold?.slot === true || creditHold?.slot === true || releaseSlots !== undefined;
+  if (!hasSlot) return undefined;
+  const { clock } = deps;
+  return async () => {
+    const deadline = startDeadline(clock, clock.nowMs(), freeSlotsMaxMs);
+    const freed = Promise.allSettled([settleMoney(deps, call, deadline), releaseSlots?.()]);
+    await waitAtMost(clock, freeSlotsMaxMs, freed, () => undefined);
+  };
 }
 
 export const failed = (run: EndedCall['run'], error: unknown): Served => ({

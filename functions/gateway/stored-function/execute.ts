@@ -31,8 +31,7 @@ export async function execute(deps: GatewayDependencies, call: AdmittedExecution
     stream: undefined,
     writeCache: undefined,
   });
-  // What fails here is tried again by settlement, and at last a slot comes back with its lease.
-  const slotsAreFree = call.holdings.releaseSlots?.().catch(() => {});
+  const slotsAreFree = call.freeSlots?.();
   if ('error' in executed) {
     await slotsAreFree;
     const error = executionError(executed.error, call.scope.correlationId);

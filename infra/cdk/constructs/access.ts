@@ -31,6 +31,23 @@ export const streamBudgetAccess = (seconds: number): Access => ({
     seconds === streamBudget.defaultSeconds ? {} : { [environmentNames.streamBudgetSeconds]: String(seconds) },
 });
 
+/** Requests of one environment of a Web Function at a time: Lambda's own default. */
+export const requestsPerEnvironment = 64;
+
+/** Lambda's own default. */
+export const defaultAccountConcurrency = 1_000;
+
+/** Calls that the stage can run at once: from it follows what the gateway lets in. */
+export function concurrencyAccess(settings: StageSettings): Access {
+  const { compute, chatReservedConcurrency, webEnvironmentsMax, accountConcurrency } = settings;
+  const ofAccount = accountConcurrency ?? defaultAccountConcurrency;
+  const calls =
+    compute === 'web'
+      ? (webEnvironmentsMax ?? ofAccount) * requestsPerEnvironment
+      : (chatReservedConcurrency ?? ofAccount);
+  return { statements: [], environment: { [environmentNames.stageConcurrency]: String(calls) } };
+}
+
 export const tableAccess = (scope: Construct, stage: string, tables: TableActions): Access => ({
   statements: tableActionsOf(tables).map(({ table, actions }) => ({
     actions: actions.map((action) => `dynamodb:${action}`),

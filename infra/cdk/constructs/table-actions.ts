@@ -32,8 +32,7 @@ export const modelsTableActions = {
 } as const satisfies TableActions;
 
 export const operatorTableActions = {
-  // Workspaces, and the pointer of the catalogue, where providers are switched.
-  config: ['GetItem', 'PutItem', 'Scan'],
+  config: ['GetItem', 'Scan'],
   keys: ['GetItem', 'PutItem', 'Scan', 'UpdateItem'],
   // The command line makes operators; no function does.
   operators: ['GetItem'],

@@ -8,12 +8,9 @@ import * as lambda from 'aws-cdk-lib/aws-lambda';
 import { Construct } from 'constructs';
 import { brand, callTimes, environmentNames } from '../../../shared/foundation/constants/index.ts';
 import { usualQualifier, webLogGroupNames } from '../resource-names.ts';
-import { mergeAccess } from './access.ts';
+import { mergeAccess, requestsPerEnvironment } from './access.ts';
 import type { Compute, ComputeProps } from './compute.ts';
 import { executionRole, stageLogGroup } from './node-function.ts';
-
-/** Requests of one environment at a time: Lambda's own default. */
-const requestsPerEnvironment = 64;
 
 export function webCompute(stack: Construct, props: ComputeProps): Compute {
   const { stage, settings, bundlesRoot, dataStack, commonAccess, chatAccess } = props;

@@ -96,6 +96,7 @@ function keysInFile(records: readonly KeyRecord[], { terminal }: Session): unkno
 /** Only active keys are exported. Limits are always told, of all else only what is not as it would be anyway. */
 const untold: Readonly<Partial<WrittenKey>> = {
   status: 'active',
+  concurrency: null,
   spend_limit_reset: null,
   expires_at: null,
   models: 'all',

@@ -12,6 +12,7 @@ import type { Session } from '../args/session.ts';
 export interface KeyOptions {
   readonly name?: string;
   readonly rpm?: number | 'none';
+  readonly concurrency?: number | 'none';
   readonly spendLimit?: PicoUsd | 'none';
   readonly spendLimitReset?: NonNullable<KeyChanges['spendLimitReset']> | 'none';
   readonly expires?: Expiry | 'none';
@@ -54,6 +55,7 @@ export function readKeyTags(name: string, text: string, former: unknown): Tags |
 export const toKeyChanges = (session: Session, options: KeyOptions): KeyChanges => ({
   name: options.name,
   rpm: orNull(options.rpm),
+  concurrency: orNull(options.concurrency),
   spendLimitUsd: options.spendLimit === undefined ? undefined : toUsd(orNull(options.spendLimit) ?? null),
   spendLimitReset: orNull(options.spendLimitReset),
   expiresAtMs: toExpiry(session, options.expires),

@@ -43,6 +43,7 @@ export function addKeys(program: CommandLine): void {
     .requiresOption('--workspace <W>', 'the workspace that the key belongs to', readId)
     .requiresOption('--name <N>', 'what people call it; no other active key of the workspace has it', readKeyName)
     .takesOption('--rpm <N>', 'requests per minute; left out: no limit', readPositiveInteger)
+    .takesOption('--concurrency <N>', 'calls in flight; left out: the default of the service', readPositiveInteger)
     .takesOption('--spend-limit <USD>', 'what the key may spend; left out: no limit', readUsd)
     .takesOption('--spend-limit-reset <P>', 'daily, weekly or monthly (UTC): spending starts again', readReset)
     .takesOption('--expires <WHEN>', `${expiresForm}; left out: never`, readExpires)
@@ -72,6 +73,11 @@ export function addKeys(program: CommandLine): void {
     .takesArgument('PUBLIC_ID', readPublicId)
     .takesOption('--name <N>', 'what people call it', readKeyName)
     .takesOption('--rpm <N>', 'requests per minute; none: no limit', readOrNone(readPositiveInteger))
+    .takesOption(
+      '--concurrency <N>',
+      'calls in flight; none: the default of the service',
+      readOrNone(readPositiveInteger),
+    )
     .takesOption('--spend-limit <USD>', 'what the key may spend; none: no limit', readOrNone(readUsd))
     .takesOption('--spend-limit-reset <P>', 'daily, weekly, monthly (UTC) or none', readReset)
     .takesOption('--expires <WHEN>', `${expiresForm}; none: never`, readExpires)
@@ -159,7 +165,7 @@ async function update(session: Session, publicId: string, options: KeyOptions): 
   const changes = toKeyChanges(session, options);
   if (Object.values(changes).every((value) => value === undefined)) {
     throw new UsageError(
-      'say what to change: --name, --rpm, --spend-limit, --spend-limit-reset, --expires, --models or --tag',
+      'say what to change: --name, --rpm, --concurrency, --spend-limit, --spend-limit-reset, --expires, --models or --tag',
     );
   }
   const administration = await openAdministration(session, { writes: true });
@@ -192,6 +198,7 @@ export const keyFields: readonly Field<KeyFigures>[] = [
     },
   }),
   setting('rpm', { title: 'rpm', align: 'right' }),
+  setting('concurrency', { title: 'at once', align: 'right', leftOut: 2 }),
   setting('spend_limit_usd', { title: 'spend limit', align: 'decimal' }),
   setting('spend_limit_reset', { title: 'reset' }),
   { member: 'spent_usd', title: 'spent USD', align: 'decimal', value: ({ spent }) => amountOf(spent) },

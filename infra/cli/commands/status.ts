@@ -104,13 +104,14 @@ function withHolds(credit: WorkspaceCredit, nowMs: number, leaseMs: number): Wor
   return { ...credit, running, expired, oldestAgeMs };
 }
 
-const concurrencyOf = ({ workspace }: WorkspaceHolds) => workspace.function_concurrency;
+const functionsOf = ({ workspace }: WorkspaceHolds) => workspace.function_concurrency;
 
 const workspaceFields: readonly Field<WorkspaceHolds>[] = [
   { member: 'workspace', title: 'workspace', isFlexible: true, value: ({ workspace }) => workspace.id },
   { member: 'available_usd', title: 'available USD', align: 'decimal', value: (w) => formatUsd(w.summary.available) },
   { member: 'spend_limit_usd', title: 'spend limit', align: 'decimal', value: (w) => w.workspace.spend_limit_usd },
-  { member: 'function_concurrency', title: 'functions at once', align: 'right', value: concurrencyOf },
+  { member: 'concurrency', title: 'calls at once', align: 'right', value: ({ workspace }) => workspace.concurrency },
+  { member: 'function_concurrency', title: 'functions at once', align: 'right', value: functionsOf },
   { member: 'held_usd', title: 'held USD', align: 'decimal', value: ({ running }) => formatUsd(running) },
   {
     member: 'oldest_hold_age_ms',

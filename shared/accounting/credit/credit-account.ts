@@ -20,6 +20,8 @@ export interface CreditAccount {
   readonly shards?: number | undefined;
   /** Cap on all that the workspace spends, null for none. Configuration: a changed cap counts from the next call on. */
   readonly spendLimit: PicoUsd | null;
+  /** Calls in flight, whose slots go with holds in one shard. Left out or null: none are limited here. */
+  readonly concurrency?: number | null | undefined;
 }
 
 export const creditAttributes = {
@@ -50,6 +52,7 @@ export const creditCounter = (account: CreditAccount, shard: number): Counter =>
     { attribute: creditAttributes.limitBalance, limit: ownLimit(account, shard) },
   ],
   spentAttribute: creditAttributes.spent,
+  slotsMax: account.concurrency ?? null,
 });
 
 /** What of the spend limit stands in a shard without having been moved there. */

@@ -6,7 +6,7 @@
 // unless that number was seen, and the note deleted. An addition whose process died is finished by the next one. What
 // the credit does not cover is not taken away: its number is passed over, and its id forgotten.
 import type { PicoUsd } from '../../foundation/money/index.ts';
-import type { Item, Store } from '../../storage/store/index.ts';
+import { type Item, type Store, StoreUnavailable } from '../../storage/store/index.ts';
 import { readAmount, UpdateDraft } from '../holds/index.ts';
 import { creditAttributes, creditKey } from './credit-account.ts';
 import { gather, readShards, type ShardContext } from './credit-shards.ts';
@@ -19,8 +19,8 @@ const additionPrefix = 'addition#';
 /** Numbers of the last addition that arrived in the counter or was passed over, and of the last one passed over. */
 const receivedAttribute = 'received#additions';
 const passedAttribute = 'passed#additions';
-/** Tries after other additions of the same workspace. */
-const triesMax = 10;
+/** Tries after additions of other processes to the same workspace: each finishes the one that came first. */
+const triesMax = 100;
 /** Tries to take credit away while calls take it too. */
 const removalTriesMax = 3;
 
@@ -76,7 +76,7 @@ export async function addCredit(
     seen = await finishAddition(context, workspace, seen);
     return seen[entry] === undefined ? 'insufficient' : 'added';
   }
-  throw new Error(`other additions to ${workspace} came first in every try: ask again`);
+  throw new StoreUnavailable(new Error(`other additions to ${workspace} came first in every try`));
 }
 
 function noteAddition({ shards = 1, amount, id, nowMs }: Addition, seen: Item): UpdateDraft {
@@ -152,25 +152,6 @@ function grant(amount: PicoUsd): UpdateDraft {
   draft.add(creditAttributes.granted, amount);
   draft.add(creditAttributes.balance, amount);
   return draft;
-}
-
-export interface CreditAddition {
-  readonly id: string;
-  /** Below 0: it was taken away. */
-  readonly amount: PicoUsd;
-  readonly atMs: number;
-}
-
-/** What was added and taken away, the newest first, as far back as additions are remembered. */
-export async function readAdditions(store: Store, workspace: string): Promise<CreditAddition[]> {
-  const item = (await store.get('ledger', additionsKey(workspace))) ?? {};
-  return Object.entries(item)
-    .filter(([name]) => name.startsWith(additionPrefix))
-    .map(([name, made]) => {
-      const { amount, at_ms: atMs } = made as { readonly amount: unknown; readonly at_ms: unknown };
-      return { id: name.slice(additionPrefix.length), amount: readAmount(amount), atMs: Number(atMs) };
-    })
-    .sort((a, b) => b.atMs - a.atMs || (a.id < b.id ? -1 : 1));
 }
 
 const writeCredit = (store: Store, workspace: string, draft: UpdateDraft) =>

@@ -38,7 +38,9 @@ export type CreditTake =
       readonly short: 'credit' | 'spend_limit';
       readonly needed: PicoUsd;
       readonly available: PicoUsd;
-    };
+    }
+  /** Of the hold's slot: the account has no other. */
+  | { readonly kind: 'no_slot' };
 
 export interface CreditTakeOptions {
   readonly store: Store;
@@ -83,6 +85,7 @@ export function createCreditTake({ store, counters, randomness }: CreditTakeOpti
 
   return async (account: CreditAccount, hold: Hold): Promise<CreditTake> => {
     const shards = shardCount(account);
+    if (hold.slot === true && shards > 1) throw new RangeError('slots stand in one item');
     const first = Math.floor(randomness.fraction() * shards);
     for (let probe = 0; probe < Math.min(probesMax, shards); probe += 1) {
       const shard = (first + probe) % shards;
@@ -90,6 +93,7 @@ export function createCreditTake({ store, counters, randomness }: CreditTakeOpti
       if (result.kind === 'taken') {
         return { kind: 'taken', hold: { ...hold, account, shard, ...(probe === 0 ? {} : { shortShard: first }) } };
       }
+      if (result.short === 'slots') return { kind: 'no_slot' };
       const balance = readBalance(account, shard, result.item);
       if (shards === 1) return insufficient(balance, hold.amount, result.available);
       // The debt of one shard counts against the others.

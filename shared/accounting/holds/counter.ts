@@ -13,6 +13,8 @@ export interface Counter extends ItemAddress {
   readonly balances: readonly Balance[];
   /** Attribute that sums up what was settled. Left out where nothing is consumed, as with slots. */
   readonly spentAttribute?: string;
+  /** How many calls may hold a slot of it at once, beside what they hold of the balances. Left out or null: any number. */
+  readonly slotsMax?: number | null;
 }
 
 /** A number in the item: what was put in, less what is held, less what was spent. An absent one is 0. */
@@ -28,9 +30,11 @@ export interface Balance {
 export interface Hold {
   /** Unique per request, `idPattern`. Not stored: it tells a repeated settlement from another one. */
   readonly owner: string;
-  /** Above 0. */
+  /** Above 0, or 0 where only a slot is held. */
   readonly amount: bigint;
   readonly expiresAtMs: number;
+  /** A slot goes with it, taken and returned by the same writes. */
+  readonly slot?: boolean | undefined;
 }
 
 /** What expires at one moment, of any number of holds. */
@@ -55,6 +59,8 @@ export type TimedKind = keyof typeof timedKinds;
 const timedKinds = {
   /** What is held until then. */
   held: 'H',
+  /** Slots that are held until then, in an item that holds amounts too. */
+  heldSlots: 'S',
   /** Marks of settlements, kept until then; two sets, because one write adds to one and deletes from the other. */
   evenMarks: 'M',
   oddMarks: 'N',
@@ -69,6 +75,9 @@ const timedKinds = {
   lastInMinutePart: 'L',
   lastInDayPart: 'E',
 } as const;
+
+/** What stands in buckets by the time it expires. */
+export type HeldKind = 'held' | 'heldSlots';
 
 const base = 36;
 
@@ -91,11 +100,26 @@ const msPerSecond = 1_000;
 export const bucketSecondsOf = (leaseMs: number): number => Math.max(5, Math.floor(leaseMs / (15 * msPerSecond)));
 
 /** The attribute that counts a hold of that expiry: the first end of a bucket that is not before it. */
-export const heldAttribute = (expiresAtMs: number, bucketSeconds: number): string =>
-  timedName('held', Math.ceil(expiresAtMs / (bucketSeconds * msPerSecond)) * bucketSeconds);
+export const heldAttribute = (kind: HeldKind, expiresAtMs: number, bucketSeconds: number): string =>
+  timedName(kind, Math.ceil(expiresAtMs / (bucketSeconds * msPerSecond)) * bucketSeconds);
 
-export const readHeld = (item: Item): HeldAmount[] =>
-  readTimed(item, 'held').map(({ atMs, value }) => ({ amount: readAmount(value), expiresAtMs: atMs }));
+export const readHeld = (item: Item, kind: HeldKind = 'held'): HeldAmount[] =>
+  readTimed(item, kind).map(({ atMs, value }) => ({ amount: readAmount(value), expiresAtMs: atMs }));
+
+/** Minus the slots that are taken, in an item that holds amounts too. */
+export const slotBalance = (max: number | null): Balance => ({
+  attribute: 'balance_slots',
+  limit: max === null ? null : BigInt(max),
+});
+
+/** Slots that calls hold at a moment, as an item says. */
+export const readSlotsInUse = (item: Item, nowMs: number): number =>
+  Number(
+    readHeld(item, 'heldSlots').reduce(
+      (sum, { amount, expiresAtMs }) => (expiresAtMs > nowMs ? sum + amount : sum),
+      0n,
+    ),
+  );
 
 /** Numbers come from the store as number or bigint; absent is 0. */
 export const readAmount = (value: unknown): bigint => BigInt((value as number | bigint | undefined) ?? 0);
@@ -110,8 +134,8 @@ export function readAvailable(balances: readonly Balance[], item: Item): bigint 
 }
 
 /** Throws a RangeError: what a caller must never ask for. */
-export function checkHold({ owner, amount, expiresAtMs }: Hold): void {
+export function checkHold({ owner, amount, expiresAtMs, slot = false }: Hold): void {
   if (!idPattern.test(owner)) throw new RangeError('the owner of a hold must match idPattern');
-  if (amount <= 0n) throw new RangeError(`a hold of ${amount}: the amount must be above 0`);
+  if (amount < 0n || (amount === 0n && !slot)) throw new RangeError(`a hold of ${amount}: the amount must be above 0`);
   if (!Number.isSafeInteger(expiresAtMs)) throw new RangeError('the expiry of a hold must be whole milliseconds');
 }

@@ -16,6 +16,7 @@ import { createItemWriter, type ItemWriter, type ItemWriterOptions } from './ite
 import {
   admitKey,
   countKeyRequest,
+  type HoldBuckets,
   type KeyAdmission,
   type KeyCount,
   type KeyHold,
@@ -57,7 +58,11 @@ const looksMax = 3;
 export function createCounters({ leaseMs = leaseDefaultMs, ...options }: CountersOptions): Counters {
   const writer = createItemWriter(options);
   const { clock } = options;
-  const bucketOf = ({ expiresAtMs }: Hold): string => heldAttribute(expiresAtMs, bucketSecondsOf(leaseMs));
+  const bucketsOf = ({ expiresAtMs, slot }: Hold): HoldBuckets => {
+    const bucketSeconds = bucketSecondsOf(leaseMs);
+    const slotBucket = slot === true ? heldAttribute('heldSlots', expiresAtMs, bucketSeconds) : undefined;
+    return { bucket: heldAttribute('held', expiresAtMs, bucketSeconds), slotBucket };
+  };
 
   async function settle(
     counter: Counter,
@@ -67,7 +72,7 @@ export function createCounters({ leaseMs = leaseDefaultMs, ...options }: Counter
   ): Promise<SettlementOutcome> {
     if (actual < 0n) throw new RangeError(`a cost of ${actual}: it must not be negative`);
     const { table, key } = counter;
-    const settlement = { kind: 'settle', counter, bucket: bucketOf(hold), held: hold.amount, actual, prepare } as const;
+    const settlement = { kind: 'settle', counter, ...bucketsOf(hold), held: hold.amount, actual, prepare } as const;
     return writer.settle({ table, key, owner: hold.owner }, settlement);
   }
 
@@ -77,8 +82,13 @@ export function createCounters({ leaseMs = leaseDefaultMs, ...options }: Counter
 
     async take(counter, hold) {
       checkHold(hold);
-      const { table, key, balances } = counter;
-      const demand = { hold: { bucket: bucketOf(hold), amount: hold.amount }, balances };
+      const { table, key, balances, slotsMax = null } = counter;
+      const { bucket, slotBucket } = bucketsOf(hold);
+      const demand = {
+        hold: hold.amount === 0n ? undefined : { bucket, amount: hold.amount },
+        balances,
+        slot: slotBucket === undefined ? undefined : { bucket: slotBucket, limit: slotsMax },
+      };
       const outcome = await writer.reserve({ table, key, owner: hold.owner }, () => demand);
       return outcome.kind === 'reserved' ? { kind: 'taken', item: outcome.item } : outcome;
     },
@@ -91,7 +101,7 @@ export function createCounters({ leaseMs = leaseDefaultMs, ...options }: Counter
       }
     },
 
-    admitKey: (request) => admitKey(writer, request, request.hold && bucketOf(request.hold)),
+    admitKey: (request) => admitKey(writer, request, request.hold && bucketsOf(request.hold)),
     countKeyRequest: (request) => countKeyRequest(writer, request),
 
     settleKey(hold, actual) {

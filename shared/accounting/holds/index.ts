@@ -5,10 +5,12 @@ export {
   readAmount,
   readAvailable,
   readHeld,
+  readSlotsInUse,
 } from './counter.ts';
 export { type Counters, createCounters } from './counters.ts';
 export { type ItemWriter, queueWaitMaxMs } from './item-writer.ts';
 export type { KeyAdmission, KeyCount, KeyHold, KeyRequest, PaidKeyRequest } from './key-admission.ts';
+export { concurrencyOf } from './key-admission.ts';
 export {
   carriedSpending,
   keyAttributes,

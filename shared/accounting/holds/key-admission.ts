@@ -21,10 +21,13 @@ export interface KeyRequest {
 }
 
 export interface PaidKeyRequest extends KeyRequest {
+  /** Its amount is held where the key has a spend limit, its slot where the key has a concurrency. */
   readonly hold?: Hold | undefined;
+  /** Of a key that has none of its own. Null or left out: any number of calls. */
+  readonly defaultConcurrency?: number | null | undefined;
 }
 
-/** A hold that was taken from a key: what its settlement needs. */
+/** A hold that was taken from a key: what its settlement needs. An amount of 0: the key has no spend limit. */
 export interface KeyHold extends Hold {
   readonly publicId: string;
 }
@@ -45,9 +48,11 @@ export type KeyRefusal =
 export type KeyCount = { readonly kind: 'counted'; readonly item: Item } | KeyRefusal;
 
 export type KeyAdmission =
-  /** `hold` is undefined where none was asked for, or the key has no spend limit. */
+  /** `hold` is undefined where none was asked for, or nothing of it is limited. */
   | { readonly kind: 'admitted'; readonly item: Item; readonly hold: KeyHold | undefined }
   | { readonly kind: 'spend_limit'; readonly needed: bigint; readonly available: bigint; readonly item: Item }
+  /** So many of its calls are in flight. */
+  | { readonly kind: 'concurrency'; readonly concurrency: number; readonly item: Item }
   | KeyRefusal;
 
 export async function countKeyRequest(writer: ItemWriter, request: KeyRequest): Promise<KeyCount> {
@@ -57,21 +62,46 @@ export async function countKeyRequest(writer: ItemWriter, request: KeyRequest): 
   return outcome.kind === 'reserved' ? { kind: 'counted', item: outcome.item } : refusalOf(outcome);
 }
 
-/** `bucket`: where the hold is counted. */
+/** Where a hold is counted. */
+export interface HoldBuckets {
+  readonly bucket: string;
+  readonly slotBucket: string | undefined;
+}
+
 export async function admitKey(
   writer: ItemWriter,
   request: PaidKeyRequest,
-  bucket: string | undefined,
+  buckets: HoldBuckets | undefined,
 ): Promise<KeyAdmission> {
   const { publicId, known, hold } = request;
   if (hold !== undefined) checkHold(hold);
   const address = { table: 'keys', key: publicId, known, owner: hold?.owner } as const;
-  const outcome = await writer.reserve(address, (seen, nowMs) => assessWithHold(request, bucket, seen, nowMs));
-  if (outcome.kind === 'insufficient') return { ...outcome, kind: 'spend_limit', needed: hold?.amount ?? 0n };
+  const outcome = await writer.reserve(address, (seen, nowMs) => assessWithHold(request, buckets, seen, nowMs));
+  const { item } = outcome;
+  if (outcome.kind === 'insufficient' && outcome.short === 'amount') {
+    return { ...outcome, kind: 'spend_limit', needed: hold?.amount ?? 0n };
+  }
+  if (outcome.kind === 'insufficient')
+    return { kind: 'concurrency', concurrency: concurrencyOf(request, item) ?? 0, item };
   if (outcome.kind !== 'reserved') return refusalOf(outcome);
-  const isHeld = hold !== undefined && readKeyLimits(outcome.item, outcome.atMs).spendLimitUsd !== null;
-  return { kind: 'admitted', item: outcome.item, hold: isHeld ? { ...hold, publicId } : undefined };
+  if (hold === undefined) return { kind: 'admitted', item, hold };
+  // The write required that the limits are those that it was made for.
+  const { amount, slot } = limitedHold(request, hold, item, outcome.atMs);
+  const isHeld = amount > 0n || slot;
+  return { kind: 'admitted', item, hold: isHeld ? { ...hold, amount, slot, publicId } : undefined };
 }
+
+/** Null: any number of calls. */
+export const concurrencyOf = (
+  { defaultConcurrency = null }: Pick<PaidKeyRequest, 'defaultConcurrency'>,
+  item: Item,
+): number | null => (item[keyAttributes.concurrency] as number | null | undefined) ?? defaultConcurrency;
+
+/** What of a hold a key limits, and so counts. */
+const limitedHold = (request: PaidKeyRequest, { amount, slot = false }: Hold, item: Item, nowMs: number) => ({
+  amount: readKeyLimits(item, nowMs).spendLimitUsd === null ? 0n : amount,
+  slot: slot && concurrencyOf(request, item) !== null,
+});
 
 type Unusable = 'unknown' | 'revoked';
 
@@ -111,22 +141,25 @@ function assess(
 
 function assessWithHold(
   { hold, ...request }: PaidKeyRequest,
-  bucket: string | undefined,
+  buckets: HoldBuckets | undefined,
   seen: SeenItem | undefined,
   nowMs: number,
-): (CountDemand & Pick<Demand, 'hold'>) | Refusal<Unusable> | 'look' {
+): (CountDemand & Pick<Demand, 'hold' | 'slot'>) | Refusal<Unusable> | 'look' {
   const assessed = assess(request, seen, nowMs);
   if (assessed === 'look' || 'reason' in assessed || seen === undefined) return assessed;
-  if (hold === undefined || bucket === undefined) return assessed;
+  if (hold === undefined || buckets === undefined) return assessed;
   const { item } = seen;
-  const isHeld = readKeyLimits(item, nowMs).spendLimitUsd !== null;
+  const { amount, slot } = limitedHold(request, hold, item, nowMs);
+  const { bucket, slotBucket } = buckets;
   return {
     ...assessed,
-    hold: isHeld ? { bucket, amount: hold.amount } : undefined,
+    hold: amount > 0n ? { bucket, amount } : undefined,
+    slot: slot && slotBucket !== undefined ? { bucket: slotBucket, limit: concurrencyOf(request, item) } : undefined,
     prepare: (draft) => {
       assessed.prepare(draft);
       requireAsSeen(draft, item, [keyAttributes.spendLimitUsd, keyAttributes.spendLimitReset]);
-      if (isHeld) openPeriod(draft, item, nowMs);
+      if (hold.slot === true) requireAsSeen(draft, item, [keyAttributes.concurrency]);
+      if (amount > 0n) openPeriod(draft, item, nowMs);
     },
   };
 }

@@ -10,6 +10,8 @@ export const keyAttributes = {
   secretSha256: 'secret_sha256',
   status: 'status',
   requestsPerMinute: 'requests_per_minute',
+  /** Calls in flight. Null or absent: the default of the service. */
+  concurrency: 'concurrency',
   spendLimitUsd: 'spend_limit_usd',
   /** `daily`, `weekly` or `monthly`; null or absent: never. */
   spendLimitReset: 'spend_limit_reset',

@@ -4,13 +4,20 @@ import type { Balance, Counter, SeenItem } from './counter.ts';
 import type { UpdateDraft } from './update-draft.ts';
 import type { Window } from './windows.ts';
 
-/** What a reservation wants of an item: a hold, counts under a limit, or both or neither. */
+/** What a reservation wants of an item: a hold, a slot, counts under a limit, or some or none of them. */
 export interface Demand {
   readonly hold?: { readonly bucket: string; readonly amount: bigint } | undefined;
   readonly balances?: readonly Balance[];
+  readonly slot?: SlotDemand | undefined;
   readonly counts?: readonly Count[];
   /** Conditions and changes that go along with it. */
   readonly prepare?: (draft: UpdateDraft) => void;
+}
+
+/** Null: any number may be taken, and they are counted. */
+export interface SlotDemand {
+  readonly bucket: string;
+  readonly limit: number | null;
 }
 
 export interface Count {
@@ -44,10 +51,11 @@ export interface Limited {
   readonly retryAfterMs: number;
 }
 
-/** `available` counts what expired holds give back. */
+/** `available` counts what expired holds give back. A shortage of the amount is told before one of slots. */
 export interface Insufficient {
   readonly kind: 'insufficient';
   readonly item: Item;
+  readonly short: 'amount' | 'slots';
   readonly available: bigint;
 }
 
@@ -63,7 +71,10 @@ export type ReservationOutcome<Assessed extends Assessment = Assessment> = Reser
 type Obstacle<Assessed> =
   Assessed extends Refusal<infer Reason>
     ? Refused<Reason>
-    : ('counts' extends keyof Assessed ? Limited : never) | ('hold' extends keyof Assessed ? Insufficient : never);
+    :
+        | ('counts' extends keyof Assessed ? Limited : never)
+        | ('hold' extends keyof Assessed ? Insufficient : never)
+        | ('slot' extends keyof Assessed ? Insufficient : never);
 
 /** Ends a hold at its real cost. */
 export interface Settlement {
@@ -72,6 +83,8 @@ export interface Settlement {
   readonly bucket: string;
   readonly held: bigint;
   readonly actual: bigint;
+  /** Of the slot that was taken with it. */
+  readonly slotBucket?: string | undefined;
   readonly prepare?: ((draft: UpdateDraft, item: Item) => void) | undefined;
 }
 

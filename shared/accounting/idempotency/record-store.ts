@@ -2,8 +2,9 @@
 // race is decided there, and the loser learns the winner's record from the same call.
 import type { BlobStore } from '../../storage/blobs/index.ts';
 import type { CallOptions, Store } from '../../storage/store/index.ts';
+import { createClaimLines } from './claim-lines.ts';
 import { claimPut, completeUpdate, recordKey, recordOf, releaseUpdate } from './idempotency-item.ts';
-import { type DoneRecord, isOwnCompletion, judge, type StoredResult } from './record.ts';
+import { type DoneRecord, type IdempotencyRecord, isOwnCompletion, judge, type StoredResult } from './record.ts';
 import type { Fingerprint } from './request-fingerprint.ts';
 import { loadBody, storeBody } from './stored-body.ts';
 
@@ -58,24 +59,18 @@ export interface IdempotencyStoreOptions {
 }
 
 export function createIdempotencyStore({ store, blobs }: IdempotencyStoreOptions): IdempotencyStore {
-  async function replay({ owner, result, body }: DoneRecord, options: CallOptions): Promise<ClaimOutcome> {
-    return { kind: 'done', owner, result: { ...result, body: await loadBody(blobs, body, options) } };
-  }
+  const claimInLine = createClaimLines<Claim, ClaimOutcome | DoneRecord>(store, {
+    toPut: (claim) => claimPut(recordKey(claim.workspace, claim.key), claim),
+    written: { kind: 'claimed' },
+    judge: (item, claim) => outcomeOf(recordOf(item), claim),
+  });
 
   return {
     async claim(claim, options = {}) {
-      const outcome = await store.put(claimPut(recordKey(claim.workspace, claim.key), claim), options);
-      if (outcome.kind === 'written') return { kind: 'claimed' };
-      if (outcome.item === undefined) throw new Error('a claim was refused by an item that is not there');
-      const record = recordOf(outcome.item);
-      const verdict = judge(record, claim);
-      if (verdict === 'own') return { kind: 'claimed' };
-      if (verdict === 'conflict') return { kind: 'conflict' };
-      if (verdict === 'done' && record.state === 'done') return replay(record, options);
-      if (verdict === 'running' && record.state === 'running') {
-        return { kind: 'running', leaseUntilMs: record.leaseUntilMs };
-      }
-      throw new Error(`a claim was refused although its key is ${verdict}`);
+      const outcome = await claimInLine(recordKey(claim.workspace, claim.key), claim, options);
+      if ('kind' in outcome) return outcome;
+      const { owner, result, body } = outcome;
+      return { kind: 'done', owner, result: { ...result, body: await loadBody(blobs, body, options) } };
     },
 
     async complete({ workspace, key, owner, result, nowMs }, options = {}) {
@@ -91,4 +86,18 @@ export function createIdempotencyStore({ store, blobs }: IdempotencyStoreOptions
       await store.update(releaseUpdate(recordKey(workspace, key), owner), options);
     },
   };
+}
+
+/** The record itself where its answer has to be loaded. Undefined: the key is free. */
+function outcomeOf(record: IdempotencyRecord, claim: Claim): ClaimOutcome | DoneRecord | undefined {
+  switch (judge(record, claim)) {
+    case 'own':
+      return { kind: 'claimed' };
+    case 'conflict':
+      return { kind: 'conflict' };
+    case 'free':
+      return undefined;
+    default:
+      return record.state === 'done' ? record : { kind: 'running', leaseUntilMs: record.leaseUntilMs };
+  }
 }

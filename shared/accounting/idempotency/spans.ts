@@ -11,6 +11,7 @@
 import { sha256Hex } from '../../foundation/ids/index.ts';
 import type { Clock } from '../../foundation/time/index.ts';
 import type { CallOptions, Item, Put, Store } from '../../storage/store/index.ts';
+import { createClaimLines } from './claim-lines.ts';
 import { type Fingerprint, fingerprintVersions } from './request-fingerprint.ts';
 
 /** A span id names one call of a workspace for so long. */
@@ -63,12 +64,13 @@ export function createSpanStore(store: Pick<Store, 'put' | 'update'>, clock: Clo
       options,
     );
   }
+  const claimInLine = createClaimLines<SpanClaim, SpanOutcome>(store, {
+    toPut: claimPut,
+    written: { kind: 'claimed' },
+    judge: outcomeOf,
+  });
   return {
-    async claim(claim, options = {}) {
-      const outcome = await store.put(claimPut(claim), options);
-      const isGranted = outcome.kind === 'written' || isOwnClaim(outcome.item, claim);
-      return { kind: isGranted ? 'claimed' : 'duplicate' };
-    },
+    claim: (claim, options = {}) => claimInLine(spanKey(claim.workspace, claim.spanId), claim, options),
     release: (span, options = {}) => change(span, 'state', 'released', options),
     withdraw: (span, options = {}) =>
       change(span, 'expires_at_epoch_seconds', Math.floor(clock.nowMs() / 1_000) - withdrawnSeconds, options),
@@ -120,9 +122,13 @@ function claimPut(claim: SpanClaim) {
   } satisfies Put;
 }
 
-/** The claim stands there already: the answer to its first try was lost, or the Idempotency-Key is that of its call. */
-function isOwnClaim(item: Item | undefined, claim: SpanClaim): boolean {
+/** As the condition of the write says it. Undefined: the span is free for this claim. */
+function outcomeOf(item: Item, claim: SpanClaim): SpanOutcome | undefined {
+  if (Number(item.expires_at_epoch_seconds) <= Math.floor(claim.nowMs / 1000)) return undefined;
   const key = keyHashOf(claim);
-  const isOfKey = key !== undefined && item?.idempotency_key_sha256 === key;
-  return item?.state === 'used' && (item.owner === claim.owner || isOfKey);
+  const isOfKey = key !== undefined && item.idempotency_key_sha256 === key;
+  // The claim stands there already: the answer to its first try was lost, or the Idempotency-Key is that of its call.
+  if (item.state === 'used') return { kind: item.owner === claim.owner || isOfKey ? 'claimed' : 'duplicate' };
+  const isOfSameCall = fingerprintVersions.some((version) => claim.fingerprint.hashOf(version) === item.fingerprint);
+  return isOfSameCall || isOfKey ? undefined : { kind: 'duplicate' };
 }

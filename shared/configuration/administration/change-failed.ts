@@ -15,12 +15,9 @@ export type ChangeFailure = 'absent' | 'taken' | 'invalid' | 'conflict' | 'insuf
 export class ChangeFailed extends Error {
   override readonly name = 'ChangeFailed';
   readonly failure: ChangeFailure;
-  /** The member of the change that is at fault, where one is. */
-  readonly param: string | undefined;
-  constructor(failure: ChangeFailure, message: string, options: ErrorOptions & { readonly param?: string } = {}) {
+  constructor(failure: ChangeFailure, message: string, options?: ErrorOptions) {
     super(message, options);
     this.failure = failure;
-    this.param = options.param;
   }
 }
 

@@ -47,15 +47,16 @@ export async function updateKey(
   changes: KeyChanges & Partial<Pick<KeyRecord, 'status'>>,
 ): Promise<{ readonly change: KeyWrite; readonly key: KeyFigures }> {
   await checkKeyRules(deps, changes);
-  // Without the status, unless it is given: a revocation at the same time stays.
-  const { status, ...stored } = await readKey(deps, publicId);
+  const stored = await readKey(deps, publicId);
   const given = Object.fromEntries(Object.entries(changes).filter(([, value]) => value !== undefined));
-  const wanted = { ...stored, ...given } as Omit<KeyRecord, 'status'>;
-  if (holdsName({ status, ...wanted }, deps.clock.nowMs())) await claimKeyName(deps, wanted);
-  const change = await deps.keys.write(wanted);
+  const wanted: KeyRecord = { ...stored, ...given };
+  const nowMs = deps.clock.nowMs();
+  const hasName = holdsName(stored, nowMs) && wanted.name === stored.name;
+  if (!hasName && holdsName(wanted, nowMs)) await claimKeyName(deps, wanted);
+  const change = await deps.keys.update(stored, changes);
   return { change, key: await readFigures(deps, await readKey(deps, publicId)) };
 }
 
 /** Refused from its next request on. A revoked key stays in the list, and its spending counts. */
 export const revokeKey = ({ keys }: Pick<Dependencies, 'keys'>, record: KeyRecord): Promise<KeyWrite> =>
-  keys.write({ ...record, status: 'revoked' });
+  keys.update(record, { status: 'revoked' });

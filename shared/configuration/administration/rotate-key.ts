@@ -1,7 +1,7 @@
 // A second key beside an active one, which ends when every client had the time to take the new one.
 import { carriedSpending } from '../../accounting/holds/index.ts';
 import { collect } from '../../foundation/parallel/index.ts';
-import { holdersOf, type KeyRecord, newApiKey } from '../keys/index.ts';
+import { changedSettings, holdersOf, type KeyRecord, newApiKey } from '../keys/index.ts';
 import { ChangeFailed, refuseUnansweredKey } from './change-failed.ts';
 import type { NewKey } from './change-keys.ts';
 import { checkKeyRules } from './key-rules.ts';
@@ -54,8 +54,28 @@ export async function rotateKey(deps: Dependencies, rotation: Rotation): Promise
     throw atTheSameMoment(rotation);
   }
   const isFormerEnding = isReplaced === true;
+  // What another writer changed of the former key until it was replaced is of its successor too.
+  if (isFormerEnding) await carryChanges(deps, former, successor).catch(() => undefined);
   const formerEnd = isFormerEnding ? endsAtMs : former.expiresAtMs;
   return { publicId, text, expiresAtMs, former: { publicId: former.publicId, expiresAtMs: formerEnd }, isFormerEnding };
+}
+
+async function carryChanges(
+  { keys }: Pick<Dependencies, 'keys'>,
+  copied: KeyRecord,
+  successor: KeyRecord,
+): Promise<void> {
+  const {
+    status: _status,
+    replacedBy: _by,
+    expiresAtMs: _end,
+    name: _name,
+    ...now
+  } = (await keys.read(copied.publicId)) ?? copied;
+  const changed = changedSettings(copied, now);
+  if (changed.length === 0) return;
+  const { status, replacedBy, expiresAtMs, name } = successor;
+  await keys.update(successor, { ...now, status, replacedBy, expiresAtMs, name });
 }
 
 const atTheSameMoment = ({ workspace, name }: Rotation) =>

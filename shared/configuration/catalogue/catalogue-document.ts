@@ -92,6 +92,10 @@ export interface ServiceDocument {
   function_execution: 'enabled' | 'disabled';
   /** Null: no limit. */
   function_concurrency: number | null;
+  /** Calls in flight, of all workspaces. Null or absent: the default of the stage; locally no limit. */
+  concurrency?: number | null | undefined;
+  /** Of a key that has none of its own. Null or absent: the default of the stage; locally no limit. */
+  key_concurrency?: number | null | undefined;
   queue_ms: number;
 }
 

@@ -92,10 +92,16 @@ const upstreamModel = (modelId: string, provider: string): string =>
 const service = mapping('service', {
   function_execution: z.enum(['enabled', 'disabled']).optional(),
   function_concurrency: limit.optional(),
+  concurrency: limit.optional(),
+  key_concurrency: limit.optional(),
   queue_ms: waitMs.optional(),
 });
 
-const serviceDefaults: ServiceDocument = { function_execution: 'enabled', function_concurrency: 200, queue_ms: 2_000 };
+const serviceDefaults: ServiceDocument = {
+  function_execution: 'enabled',
+  function_concurrency: 200,
+  queue_ms: 2_000,
+};
 
 /** Providers and models must be written, if only as empty lists: a file without them would empty the catalogue. */
 export const catalogueSections = {
@@ -118,10 +124,19 @@ export function catalogueOf(
   const {
     function_execution = stored.function_execution,
     function_concurrency = stored.function_concurrency,
+    concurrency = stored.concurrency,
+    key_concurrency = stored.key_concurrency,
     queue_ms = stored.queue_ms,
   } = written;
   return {
-    service: { function_execution, function_concurrency, queue_ms },
+    service: {
+      function_execution,
+      function_concurrency,
+      queue_ms,
+      // A catalogue that was stored without them is not changed by a file that leaves them out.
+      ...(concurrency === undefined ? {} : { concurrency }),
+      ...(key_concurrency === undefined ? {} : { key_concurrency }),
+    },
     providers: providers.map((provider) => ({
       ...provider,
       status: provider.status ?? statusById.get(provider.id) ?? 'enabled',

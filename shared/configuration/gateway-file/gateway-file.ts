@@ -52,6 +52,7 @@ const key = mapping('workspaces[].keys[]', {
     })
     .optional(),
   rpm: limit.optional(),
+  concurrency: limit.optional(),
   spend_limit_usd: usd.nullable().optional(),
   spend_limit_reset: z.enum(spendLimitResets).nullable().optional(),
   expires_at: instant.nullable().optional(),
@@ -85,6 +86,7 @@ const workspaceSettings = {
   spend_limit_usd: usd.nullable().optional(),
   models: modelChoice.optional(),
   data_policy: enforcedPolicy.optional(),
+  concurrency: limit.optional(),
   function_concurrency: limit.optional(),
   features: mapping('workspaces[].features', {
     byok: z.boolean().optional(),

@@ -4,7 +4,7 @@
 //   workspace, name
 //   secret_sha256         the secret itself is stored nowhere
 //   status                active | revoked
-//   requests_per_minute, spend_limit_usd
+//   requests_per_minute, concurrency, spend_limit_usd
 //                         limits, which admission counts in attributes of its own beside them
 //   expires_at_ms, models, spend_limit_reset
 //                         what it may be used for, and until when; null or absent: no such rule

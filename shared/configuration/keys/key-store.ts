@@ -3,7 +3,7 @@ import { canonicalJson } from '../../foundation/ids/index.ts';
 import type { Item, Store } from '../../storage/store/index.ts';
 import { claimName, isNameItem, type NamedKey } from './key-names.ts';
 import { itemOf, type KeyRecord, recordOf, type WantedKey } from './key-record.ts';
-import { attributeOf, settingNames } from './key-settings.ts';
+import { attributeOf, type KeySettings, settingNames } from './key-settings.ts';
 import { claimSlot, isSlotsItem, type WantedSlot } from './member-slots.ts';
 
 export type KeyWrite = 'created' | 'changed' | 'unchanged';
@@ -19,6 +19,11 @@ export interface KeyStore {
    * when the public id belongs to another secret or another workspace: a key never moves.
    */
   write(wanted: WantedKey, counters?: Item): Promise<KeyWrite>;
+  /**
+   * Writes these settings of a stored key and no other, so that changes of several writers at the same moment all hold: of
+   * one setting the later. `stored`: as it was read.
+   */
+  update(stored: KeyRecord, changes: KeySettingChanges): Promise<KeyWrite>;
   /**
    * Gives an active key its successor and its end. False: it is not active any more, or has another successor, and is
    * left as it is.
@@ -57,6 +62,7 @@ export function createKeyStore(store: Store): KeyStore {
       const written = await change(store, recordOf(result.item), wanted);
       return written === 'unchanged' ? 'created' : written;
     },
+    update: (stored, changes) => writeChanges(store, stored, changes),
     async replace(publicId, by, expiresAtMs) {
       const result = await store.update({
         table: 'keys',
@@ -86,23 +92,30 @@ export function createKeyStore(store: Store): KeyStore {
 export const isSameKey = (left: WantedKey, right: WantedKey): boolean =>
   left.workspace === right.workspace && left.secretSha256 === right.secretSha256;
 
+/** Settings as they are to be; undefined: as they are stored. */
+export type KeySettingChanges = { readonly [Name in keyof KeySettings]?: KeySettings[Name] | undefined };
+
 /** What differs from the stored record, by setting. */
-export const changedSettings = (stored: KeyRecord, wanted: WantedKey) =>
+export const changedSettings = (stored: KeyRecord, wanted: KeySettingChanges) =>
   settingNames.filter((name) => {
     const value = wanted[name];
     return value !== undefined && canonicalJson(value) !== canonicalJson(stored[name]);
   });
 
-const conflict = ({ publicId }: WantedKey): Error =>
+const conflict = ({ publicId }: Pick<WantedKey, 'publicId'>): Error =>
   new Error(`key ${publicId} already exists with another secret or in another workspace`);
 
 async function change(store: Store, stored: KeyRecord, wanted: WantedKey): Promise<KeyWrite> {
   if (!isSameKey(stored, wanted)) throw conflict(wanted);
+  return writeChanges(store, stored, wanted);
+}
+
+async function writeChanges(store: Store, stored: KeyRecord, wanted: KeySettingChanges): Promise<KeyWrite> {
   const changed = changedSettings(stored, wanted);
   if (changed.length === 0) return 'unchanged';
   const result = await store.update({
     table: 'keys',
-    key: wanted.publicId,
+    key: stored.publicId,
     expression: `SET ${changed.map((name) => `#${name} = :${name}`).join(', ')}`,
     condition: '#workspace = :workspace AND #secret = :secret',
     names: {
@@ -112,11 +125,11 @@ async function change(store: Store, stored: KeyRecord, wanted: WantedKey): Promi
     },
     values: {
       ...Object.fromEntries(changed.map((name) => [`:${name}`, wanted[name]])),
-      ':workspace': wanted.workspace,
-      ':secret': wanted.secretSha256,
+      ':workspace': stored.workspace,
+      ':secret': stored.secretSha256,
     },
     repeatable: true,
   });
-  if (result.kind === 'refused') throw conflict(wanted);
+  if (result.kind === 'refused') throw conflict(stored);
   return 'changed';
 }

@@ -22,6 +22,8 @@ export interface WorkspaceDocument {
   models: 'all' | string[];
   /** Enforced on every request of the workspace. */
   data_policy: DeclaredPolicy;
+  /** Calls in flight. Null or absent: only those of the service and of keys limit. */
+  concurrency?: number | null | undefined;
   /** Null: only the service level limits. */
   function_concurrency: number | null;
   features: { byok: boolean; presets: boolean };

@@ -6,6 +6,8 @@ export const environmentNames = {
   logLevel: 'GW_LOG_LEVEL',
   /** Seconds that a stream may take. Not set: 55. */
   streamBudgetSeconds: 'GW_STREAM_BUDGET_SECONDS',
+  /** Calls that the functions of the stage can run at once. Not set: nothing bounds them. */
+  stageConcurrency: 'GW_STAGE_CONCURRENCY',
   /** The bucket for results that are too large for an item. */
   spillBucket: 'GW_SPILL_BUCKET',
   /** Id, ARN or alias of the KMS key that wraps the data keys of stored BYOK connections. */

@@ -5,6 +5,7 @@ export { type Extra, extraNames } from './extras.ts';
 export { headerNames } from './header-names.ts';
 export { autoModelId, brand, functionAliasPrefix, idPattern, reservedModelPrefix } from './ids.ts';
 export {
+  countsOnly,
   type HubApi,
   type InterfaceId,
   interfaceIds,

@@ -20,6 +20,9 @@ export const providerApis: readonly ProviderApi[] = [
   ...new Set(Object.values(servingApis).flatMap(({ own, throughHub }): ProviderApi[] => [own, ...throughHub])),
 ];
 
+/** No model runs: nothing is held for it. */
+export const countsOnly = (id: InterfaceId): boolean => id === 'count-tokens';
+
 /** As the list of models names it: a count of tokens goes with its messages. */
 export const listedAs = (id: InterfaceId): InterfaceId => (id === 'count-tokens' ? 'messages' : id);
 export const listedInterfaceIds = [...new Set(interfaceIds.map(listedAs))];

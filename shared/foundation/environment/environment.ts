@@ -11,6 +11,8 @@ export interface Environment {
   readonly logLevel: 'info' | 'error' | 'silent';
   /** Absent: the default. */
   readonly streamBudgetSeconds?: number | undefined;
+  /** Calls that the stage can run at once. Absent: nothing bounds them. */
+  readonly stageConcurrency?: number | undefined;
   /** Absent: no traces are sent. */
   readonly telemetry?: TelemetryEnvironment | undefined;
   /** What of its variables has no effect. */
@@ -33,10 +35,19 @@ export function readEnvironment(variables: Variables = process.env): Environment
   const logLevel = logLevels.find((known) => known === level);
   if (logLevel === undefined) throw new Error(`${environmentNames.logLevel} must be one of ${logLevels.join(', ')}`);
   const streamBudgetSeconds = readStreamBudget(variables[environmentNames.streamBudgetSeconds]);
+  const stageConcurrency = readConcurrency(variables[environmentNames.stageConcurrency]);
   const { telemetry, notes: telemetryNotes } = readTelemetryEnvironment(variables);
   const gatewayUrl = readGatewayUrl(variables[environmentNames.gatewayUrl]);
   const aws = readAwsEnvironment(variables);
-  return { stage, originSecretHashes, logLevel, streamBudgetSeconds, telemetry, telemetryNotes, gatewayUrl, aws };
+  const limits = { streamBudgetSeconds, stageConcurrency };
+  return { stage, originSecretHashes, logLevel, ...limits, telemetry, telemetryNotes, gatewayUrl, aws };
+}
+
+function readConcurrency(text: string | undefined): number | undefined {
+  if (text === undefined) return undefined;
+  const concurrency = Number(text);
+  if (Number.isInteger(concurrency) && concurrency >= 1) return concurrency;
+  throw new Error(`${environmentNames.stageConcurrency} must be a whole number of at least 1, or not be set`);
 }
 
 /** It becomes part of a header. */

@@ -1,7 +1,7 @@
 // Endpoints that need no key: a health check, and what a person sees who opens the base URL in a browser.
 import { okStatus } from '../../errors/index.ts';
 import type { GatewayRequest } from '../http/index.ts';
-import { type LandingPage, makeLandingPage } from './landing-page.ts';
+import type { LandingPage } from './landing-page.ts';
 import { jsonHeaders } from './response-headers.ts';
 import type { Endpoint } from './route-table.ts';
 
@@ -19,7 +19,8 @@ export const serveLanding: Endpoint = async (request) => {
     const baseUrls = { openai_base_url: `${origin}/openai/v1`, base_url: `${origin}/v1` };
     return { status: okStatus, headers: jsonHeaders, body: JSON.stringify({ name: 'gw', ...baseUrls }) };
   }
-  page ??= makeLandingPage();
+  // Calls do not need it.
+  page ??= (await import('./landing-page.ts')).makeLandingPage();
   return { status: okStatus, headers: page.headers, body: page.html };
 };
 

@@ -27,7 +27,8 @@ describe('at rest', () => {
     const parsed = parseApiKey(text);
     if (parsed === undefined) throw new Error('a created key must parse');
     const rules = { expiresAtMs: null, models: null, spendLimitReset: null, tags: null, owner: null, replacedBy: null };
-    const settings = { workspace: 'w', name: 'ci', status: 'active', rpm: null, spendLimitUsd: null } as const;
+    const limits = { rpm: null, concurrency: null, spendLimitUsd: null };
+    const settings = { workspace: 'w', name: 'ci', status: 'active', ...limits } as const;
     return { text, record: { ...parsed, ...settings, ...rules, ...more } };
   }
 
@@ -149,6 +150,7 @@ describe('the settings of a key', () => {
     name: 'ci',
     status: 'revoked',
     requests_per_minute: 7,
+    concurrency: 3,
     spend_limit_usd: '2.50',
     spend_limit_reset: 'daily',
     expires_at_ms: nowMs,
@@ -169,6 +171,7 @@ describe('the settings of a key', () => {
       name: 'ci',
       status: 'revoked',
       rpm: 7,
+      concurrency: 3,
       spend_limit_usd: '2.50',
       spend_limit_reset: 'daily',
       expires_at: new Date(nowMs).toISOString(),

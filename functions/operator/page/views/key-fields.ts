@@ -6,6 +6,7 @@ interface Fields {
   readonly workspace?: string;
   readonly name: string;
   readonly rpm: number | null;
+  readonly concurrency: number | null;
   readonly spend_limit_usd: string | null;
   readonly spend_limit_reset: string | null;
   readonly expires_at: string | null;
@@ -26,7 +27,8 @@ export function readFields(form: HTMLFormElement): Fields {
   return {
     ...(data.has('workspace') ? { workspace: text('workspace') } : {}),
     name: text('name'),
-    rpm: text('rpm') === '' ? null : Number(text('rpm')),
+    rpm: numberIn(text('rpm')),
+    concurrency: numberIn(text('concurrency')),
     spend_limit_usd: text('spend_limit_usd') || null,
     spend_limit_reset: text('spend_limit_reset') || null,
     // The field has minutes only, in the time zone of the reader.
@@ -36,15 +38,21 @@ export function readFields(form: HTMLFormElement): Fields {
   };
 }
 
-export const fieldsOf = ({ name, rpm, spend_limit_usd, spend_limit_reset, expires_at, models, tags }: Key): Fields => ({
-  name,
-  rpm,
-  spend_limit_usd,
-  spend_limit_reset,
-  expires_at,
-  models: models ?? 'all',
-  tags,
-});
+const numberIn = (written: string): number | null => (written === '' ? null : Number(written));
+
+export function fieldsOf(key: Key): Fields {
+  const { name, rpm, concurrency, spend_limit_usd, spend_limit_reset, expires_at, models, tags } = key;
+  return {
+    name,
+    rpm,
+    concurrency,
+    spend_limit_usd,
+    spend_limit_reset,
+    expires_at,
+    models: models ?? 'all',
+    tags,
+  };
+}
 
 /** What the form leaves as it was is not sent: another operator may have changed it meanwhile. */
 export function differences(fields: Fields, before: Fields): object {

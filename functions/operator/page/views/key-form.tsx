@@ -60,6 +60,16 @@ export const KeyForm = ({ changed, close, saved }: KeyFormProperties) => {
           <input name="rpm" type="number" min={1} defaultValue={before?.rpm ?? ''} placeholder="no limit" />
         </label>
         <label>
+          Calls at once
+          <input
+            name="concurrency"
+            type="number"
+            min={1}
+            defaultValue={before?.concurrency ?? ''}
+            placeholder="the default of the service"
+          />
+        </label>
+        <label>
           Spend limit in USD
           <input
             name="spend_limit_usd"

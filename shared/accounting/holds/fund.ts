@@ -1,0 +1,115 @@
+// What one write does to one kind of thing that an item counts, money or slots: what settlements and expired holds return,
+// and what new holds take. Both kinds stand beside each other in one item and move in the same instant.
+import {
+  type Balance,
+  type HeldKind,
+  readAmount,
+  readAvailable,
+  readHeld,
+  readTimed,
+  type SeenItem,
+} from './counter.ts';
+import type { UpdateDraft } from './update-draft.ts';
+
+export interface BucketAmount {
+  readonly bucket: string;
+  readonly amount: bigint;
+}
+
+export class Fund {
+  readonly #kind: HeldKind;
+  readonly #draft: UpdateDraft;
+  readonly #seen: SeenItem | undefined;
+  /** All balances of a kind move alike. */
+  #returned = 0n;
+  #taken = 0n;
+  #givesBack = false;
+  readonly #outOfBuckets = new Map<string, bigint>();
+  readonly #floors = new Map<string, bigint>();
+
+  constructor(kind: HeldKind, draft: UpdateDraft, seen: SeenItem | undefined) {
+    this.#kind = kind;
+    this.#draft = draft;
+    this.#seen = seen;
+  }
+
+  /** What has expired comes back, whatever else is asked. */
+  get givesBack(): boolean {
+    return this.#givesBack;
+  }
+
+  /** By what the item said after the hold was taken; unknown: the bucket is expected to have it. */
+  settle(
+    balances: readonly Balance[],
+    { bucket, amount: held }: BucketAmount,
+    actual: bigint,
+  ): 'covered' | 'late' | 'gone' {
+    const draft = this.#draft;
+    const item = this.#seen?.item;
+    if (item !== undefined && balances.some(({ attribute }) => item[attribute] === undefined)) return 'gone';
+    const takenOut = this.#outOfBuckets.get(bucket) ?? 0n;
+    const isLate = item !== undefined && readAmount(item[bucket]) < takenOut + held;
+    const returned = isLate ? -actual : held - actual;
+    if (isLate) {
+      for (const { attribute } of balances) draft.require(`attribute_exists(${draft.name(attribute)})`);
+    } else {
+      this.#outOfBuckets.set(bucket, takenOut + held);
+      draft.add(bucket, -held);
+    }
+    for (const { attribute } of balances) draft.add(attribute, returned);
+    this.#returned += returned;
+    return isLate ? 'late' : 'covered';
+  }
+
+  /** What was over when the item was seen; what others may still have changed since then waits for a newer copy. */
+  giveBackExpired(attributes: ReadonlySet<string>, bucketsInUse: readonly (string | undefined)[]): void {
+    if (this.#seen === undefined) return;
+    const draft = this.#draft;
+    const { item, atMs: seenAtMs } = this.#seen;
+    for (const { name, atMs, value } of readTimed(item, this.#kind)) {
+      const amount = readAmount(value);
+      if (atMs > seenAtMs || bucketsInUse.includes(name) || this.#outOfBuckets.has(name)) continue;
+      if (amount !== 0n && attributes.size === 0) continue;
+      draft.remove(name);
+      const [bucket, expected] = [draft.name(name), draft.value(amount)];
+      draft.require(`${amount === 0n ? `attribute_not_exists(${bucket}) OR ` : ''}${bucket} = ${expected}`);
+      for (const attribute of attributes) draft.add(attribute, amount);
+      this.#returned += amount;
+      this.#givesBack ||= amount !== 0n;
+    }
+  }
+
+  /** What is left by the item, what has expired included, and after those of this write. Null: nothing limits it. */
+  available(balances: readonly Balance[]): { readonly now: bigint; readonly here: bigint } | null {
+    if (this.#seen === undefined) return null;
+    const { item, atMs: seenAtMs } = this.#seen;
+    const left = readAvailable(balances, item);
+    if (left === null) return null;
+    const expired = readHeld(item, this.#kind).filter(({ expiresAtMs }) => expiresAtMs <= seenAtMs);
+    const now = expired.reduce((sum, { amount }) => sum + amount, left);
+    return { now, here: left + this.#returned - this.#taken };
+  }
+
+  take(balances: readonly Balance[], { bucket, amount }: BucketAmount): void {
+    const draft = this.#draft;
+    this.#taken += amount;
+    draft.add(bucket, amount);
+    for (const { attribute, limit } of balances) {
+      draft.add(attribute, -amount);
+      if (limit === null) continue;
+      const floor = this.#taken - this.#returned - limit;
+      const known = this.#floors.get(attribute);
+      this.#floors.set(attribute, known === undefined || floor > known ? floor : known);
+    }
+  }
+
+  /** Conditions cannot add, so a number is compared with what it must be at least. An absent one is 0. */
+  finish(): void {
+    const draft = this.#draft;
+    for (const [bucket, amount] of this.#outOfBuckets) draft.require(`${draft.name(bucket)} >= ${draft.value(amount)}`);
+    for (const [attribute, floor] of this.#floors) {
+      const name = draft.name(attribute);
+      draft.require(`${floor > 0n ? '' : `attribute_not_exists(${name}) OR `}${name} >= ${draft.value(floor)}`);
+    }
+  }
+}

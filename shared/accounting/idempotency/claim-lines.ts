@@ -1,0 +1,62 @@
+// Claims of one name that come together in one process, as a thousand retries do: one of them asks the store, and what it
+// answers tells the others too, because they came before it was asked. Each is answered as if it had come alone and in its
+// turn. A claim that is alone is written at once.
+import { createCache } from '../../foundation/cache/index.ts';
+import { type CallOptions, gatherRuns, type Item, type Put, type Store } from '../../storage/store/index.ts';
+
+/** Names that are claimed at the same time. Beyond it claims of one name go apart, and are as right. */
+const linesMax = 5_000;
+
+export interface ClaimRules<Claim, Outcome> {
+  readonly toPut: (claim: Claim) => Put;
+  /** For the claim whose write this was. */
+  readonly written: Outcome;
+  /** What the item says to a claim that it stands against. Undefined: nothing, the claim has to be written itself. */
+  readonly judge: (item: Item, claim: Claim) => Outcome | undefined;
+}
+
+interface Ticket<Claim, Outcome> {
+  readonly claim: Claim;
+  readonly options: CallOptions;
+  readonly resolve: (outcome: Outcome) => void;
+  readonly reject: (error: unknown) => void;
+}
+
+/** Throws StoreUnavailable, also for those that went along; an Error where the item refuses a claim and says nothing to it. */
+export function createClaimLines<Claim, Outcome>(
+  store: Pick<Store, 'put'>,
+  { toPut, written, judge }: ClaimRules<Claim, Outcome>,
+): (name: string, claim: Claim, options: CallOptions) => Promise<Outcome> {
+  type Claimant = Ticket<Claim, Outcome>;
+  const lines = createCache<(ticket: Claimant) => void>({ sizeMax: linesMax });
+
+  async function serve(tickets: readonly Claimant[]): Promise<readonly Claimant[]> {
+    const [first, ...others] = tickets;
+    if (first === undefined) return [];
+    try {
+      const put = toPut(first.claim);
+      const result = await store.put(put, first.options);
+      const item = result.kind === 'written' ? put.item : result.item;
+      if (item === undefined) throw new Error('a claim was refused by an item that is not there');
+      const own = result.kind === 'written' ? written : judge(item, first.claim);
+      if (own === undefined) throw new Error('a claim was refused by an item that says nothing to it');
+      first.resolve(own);
+      return others.filter(({ claim, resolve }) => {
+        const outcome = judge(item, claim);
+        if (outcome !== undefined) resolve(outcome);
+        return outcome === undefined;
+      });
+    } catch (error) {
+      for (const { reject } of tickets) reject(error);
+      return [];
+    }
+  }
+
+  return (name, claim, options) => {
+    const enter = lines.get(name) ?? gatherRuns(serve);
+    lines.set(name, enter);
+    const { promise, resolve, reject } = Promise.withResolvers<Outcome>();
+    enter({ claim, options, resolve, reject });
+    return promise;
+  };
+}

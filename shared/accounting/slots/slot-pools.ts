@@ -1,0 +1,71 @@
+// How many calls of a workspace or of the whole service may be in flight at once, where no other write of a call could count
+// them. A large pool is spread over shards, each with its part of the slots, so the sum is exact; a slot is
+// refused only where every shard was found full.
+import { createCache } from '../../foundation/cache/index.ts';
+import type { Counter, Counters, Hold } from '../holds/index.ts';
+
+/** A counter takes some 500 writes a second, two for each call: 50 calls at once are as many where each takes 0.2 s. */
+const slotsPerShard = 50;
+/** A full pool is looked through within an admission. */
+const shardsMax = 32;
+/** Pools whose last shard is remembered. */
+const poolsMax = 1_000;
+
+export interface SlotPool {
+  /** In the ledger. */
+  readonly key: string;
+  /** At least 1. */
+  readonly slots: number;
+}
+
+/** A slot that was taken: what its release needs. */
+export interface SlotHold {
+  readonly counter: Counter;
+  readonly hold: Hold;
+}
+
+export interface SlotPools {
+  /** Undefined: none is free. Throws StoreUnavailable: what may have been taken ends with its lease. */
+  take(pool: SlotPool, lease: Pick<Hold, 'owner' | 'expiresAtMs'>): Promise<SlotHold | undefined>;
+  /** Once, however often it is asked. Throws StoreUnavailable, and asking again is safe. */
+  release(slot: SlotHold): Promise<void>;
+}
+
+export function createSlotPools(counters: Pick<Counters, 'take' | 'settle'>, fraction: () => number): SlotPools {
+  /** A process goes on where it found a slot last, so that its calls share writes. */
+  const lastShards = createCache<number>({ sizeMax: poolsMax });
+
+  return {
+    async take(pool, lease) {
+      const shards = shardsOf(pool);
+      const first = lastShards.get(pool.key) ?? Math.floor(fraction() * shards.length);
+      const hold = { ...lease, amount: 1n };
+      for (let probe = 0; probe < shards.length; probe += 1) {
+        const index = (first + probe) % shards.length;
+        const counter = shards[index];
+        if (counter === undefined) continue;
+        const { kind } = await counters.take(counter, hold);
+        if (kind === 'insufficient') continue;
+        lastShards.set(pool.key, index);
+        return { counter, hold };
+      }
+      return undefined;
+    },
+
+    async release({ counter, hold }) {
+      await counters.settle(counter, hold, 0n);
+    },
+  };
+}
+
+/** Parts that differ by one slot at most. */
+export function shardsOf({ key, slots }: SlotPool): readonly Counter[] {
+  const count = Math.min(shardsMax, Math.ceil(slots / slotsPerShard));
+  return Array.from({ length: count }, (_none, index) => ({
+    table: 'ledger',
+    key: index === 0 ? key : `${key}#${index}`,
+    balances: [
+      { attribute: 'balance_slots', limit: BigInt(Math.floor(slots / count) + (index < slots % count ? 1 : 0)) },
+    ],
+  }));
+}

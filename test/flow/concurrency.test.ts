@@ -1,0 +1,183 @@
+// Calls in flight: of a key, of a workspace, of the service. Never more than allowed, nobody pays for another's, and a client
+// that waits for its answers is never refused.
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from '#jest';
+import { expectError } from '../support/expect-error.ts';
+import { ask, modelsFor, prompt } from '../support/function-calls.ts';
+import { newKey } from '../support/gateway-file.ts';
+import { type Harness, hello, startHarness } from '../support/harness.ts';
+import { countOutcomes } from '../support/outcomes.ts';
+import { completionOf, type ScriptedProvider, sendJson, startScriptedProvider } from '../support/scripted-provider.ts';
+import { eventually } from '../support/watched-clock.ts';
+import { aroundStore, type StoreCall } from '../support/wrapped-store.ts';
+
+describe('calls in flight', () => {
+  let harness: Harness;
+  let held: ScriptedProvider;
+  const waiting: (() => void)[] = [];
+  const keys = { single: newKey(), poor: newKey(), pair: newKey(), spread: newKey(), plain: newKey() };
+
+  beforeAll(async () => {
+    held = await startScriptedProvider((outgoing) => {
+      waiting.push(() => sendJson(outgoing, completionOf({ content: 'done' })));
+    });
+    harness = await startHarness({
+      models: { ...modelsFor(['echo', 'error-500', 'stream']), 'acme/held': [{ provider: 'held', upstream: 'held' }] },
+      providers: { held: { base_url: held.url } },
+      service: { concurrency: 5 },
+      key: { concurrency: 3, rpm: 100_000, spend_limit_usd: '50' },
+      workspace: {
+        functions: [prompt('held', { model: 'acme/held' }), prompt('quick')],
+        features: { byok: false, presets: false },
+      },
+      moreWorkspaces: [
+        { id: 'pair', credit_usd: '10', concurrency: 2, keys: [{ name: 'p', key: keys.pair }] },
+        { id: 'spread', credit_usd: '10', credit_shards: 4, concurrency: 2, keys: [{ name: 'm', key: keys.spread }] },
+        { id: 'poor', credit_usd: '0.01', concurrency: 4, keys: [{ name: 'o', key: keys.poor, concurrency: 1 }] },
+        {
+          id: 'single',
+          credit_usd: '10',
+          functions: [prompt('held', { model: 'acme/held' })],
+          keys: [
+            { name: 's', key: keys.single, concurrency: 1 },
+            { name: 'plain', key: keys.plain },
+          ],
+        },
+      ],
+    });
+  });
+  afterAll(async () => {
+    await harness.stop();
+    await held.stop();
+  });
+  beforeEach(() => harness.simulator.clear());
+
+  const as = (name: keyof typeof keys) => ({ authorization: `Bearer ${keys[name]}` });
+  const slow = (headers?: Record<string, string>) => harness.post(hello('acme/held'), headers);
+  const isHeld = (count: number) => eventually(() => waiting.length === count);
+  async function letGo(count: number, running: readonly Promise<Response>[]): Promise<void> {
+    for (const answer of waiting.splice(0, count)) answer();
+    for (const one of running) expect((await one).status).toBe(200);
+  }
+  async function expectRefused(answer: Promise<Response>, code: string, whose: RegExp): Promise<void> {
+    const refused = await answer;
+    expect(refused.headers.get('retry-after')).toBe('1');
+    expect((await expectError(refused, 429, code)).message).toMatch(whose);
+  }
+  async function expectAllFree(): Promise<void> {
+    await harness.settled();
+    for await (const item of harness.testStore.store.scan('ledger')) {
+      expect([item.pk, Number(item.balance_slots ?? 0)]).toEqual([item.pk, 0]);
+    }
+    for await (const item of harness.testStore.store.scan('keys')) expect(Number(item.balance_slots ?? 0)).toBe(0);
+    for (const workspace of ['team', ...Object.keys(keys)]) expect((await harness.credit(workspace)).held).toBe(0n);
+  }
+
+  it('of a key are refused beyond its own, on every interface, and cost nobody anything', async () => {
+    const running = [slow(), slow(), slow()];
+    await isHeld(3);
+    const before = await harness.credit();
+    await expectRefused(slow(), 'api_key_rate_limit', /^The key may have 3 calls in flight at once, its concurrency/);
+    await expectRefused(harness.post(ask('quick')), 'api_key_rate_limit', /^The key may have 3 calls/);
+    expect((await harness.post({ ...hello('acme/echo'), stream: true })).status).toBe(429);
+    expect((await harness.get('/models')).status).toBe(200);
+    expect((await harness.credit()).held).toBe(before.held);
+    expect([held.bodies.length, harness.simulator.calls.length]).toEqual([3, 0]);
+    // Another key is served meanwhile.
+    expect((await harness.post(hello('acme/echo'), as('pair'))).status).toBe(200);
+    await letGo(3, running);
+    await expectAllFree();
+  });
+
+  it('of one key leave the others what the service has, whoever comes in a crowd', async () => {
+    const crowd = Array.from({ length: 60 }, () => slow());
+    const outcomes = countOutcomes(crowd);
+    expect((await harness.post(hello('acme/echo'), as('plain'))).status).toBe(200);
+    await isHeld(3);
+    const other = [slow(as('plain')), slow(as('plain'))];
+    await isHeld(5);
+    await expectRefused(slow(as('plain')), 'rate_limited', /^The gateway may have 5 calls in flight at once/);
+    await letGo(5, other);
+    expect(await outcomes).toEqual({ ok: 3, api_key_rate_limit: 57 });
+    await expectAllFree();
+  });
+
+  it.each(['pair', 'spread'] as const)('of a workspace (%s) are refused beyond it, to the unit', async (name) => {
+    let answered = 0;
+    const crowd = Array.from({ length: 12 }, async () => {
+      const answer = await slow(as(name));
+      answered += 1;
+      return answer;
+    });
+    const outcomes = countOutcomes(crowd);
+    await eventually(() => waiting.length === 2 && answered === 10);
+    await expectRefused(
+      slow(as(name)),
+      'rate_limited',
+      new RegExp(`^The workspace ${name} may have 2 calls in flight`),
+    );
+    await letGo(2, []);
+    expect(await outcomes).toEqual({ ok: 2, rate_limited: 10 });
+    await expectAllFree();
+  });
+
+  it('of the service refuse a function with its own code', async () => {
+    const running = [...Array.from({ length: 3 }, () => slow()), slow(as('plain')), slow(as('plain'))];
+    await isHeld(5);
+    const refused = harness.post(ask('held'), as('plain'));
+    await expectRefused(refused, 'execution_capacity', /^The gateway may have 5 calls in flight at once/);
+    await letGo(5, running);
+    await expectAllFree();
+  });
+
+  it('of one never refuse a client that calls again when it has the last byte, from whichever instance', async () => {
+    const second = await harness.open();
+    const gateways = [harness, second];
+    for (let call = 0; call < 24; call += 1) {
+      const gateway = gateways[call % 2] ?? harness;
+      const body = [hello('acme/echo'), { ...hello('acme/stream'), stream: true }, hello('acme/error-500')][call % 3];
+      const answer = await gateway.post(body, as('single'));
+      expect([200, 502]).toContain(answer.status);
+      await answer.text();
+    }
+    await Promise.all(gateways.map(({ settled }) => settled()));
+    await expectAllFree();
+  });
+
+  it('count no answer that is stored, and money is told before a slot', async () => {
+    const name = { ...as('single'), 'idempotency-key': crypto.randomUUID() };
+    const first = await harness.post(hello('acme/echo'), name);
+    const text = await first.text();
+    const running = slow(as('single'));
+    await isHeld(1);
+    const replay = await harness.post(hello('acme/echo'), name);
+    expect([replay.status, await replay.text()]).toEqual([200, text]);
+    await letGo(1, [running]);
+    const small = harness.post(hello('acme/held', { max_tokens: 8 }), as('poor'));
+    await isHeld(1);
+    await expectRefused(slow(as('poor')), 'api_key_rate_limit', /^The key may have 1 call in flight/);
+    const large = harness.post(hello('acme/echo', { n: 2 }), as('poor'));
+    await expectError(await large, 402, 'PAYMENT_REQUIRED');
+    await letGo(1, [small]);
+    await expectAllFree();
+  });
+
+  it('need no write more than a call makes anyway, but for those of the service', async () => {
+    const calls: StoreCall[] = [];
+    const watched = await harness.open({
+      wrapStore: (store) =>
+        aroundStore(store, (call, run) => {
+          calls.push(call);
+          return run();
+        }),
+    });
+    await (await watched.post(hello('acme/echo'))).text();
+    await watched.settled();
+    calls.length = 0;
+    await (await watched.post(hello('acme/echo'))).text();
+    await watched.settled();
+    const writes = calls.filter(({ method }) => method === 'update').map(({ table }) => table);
+    expect(writes.filter((table) => table === 'keys').length).toBe(2);
+    // Its credit, and the slot of the service.
+    expect(writes.filter((table) => table === 'ledger').length).toBe(4);
+  });
+});
