@@ -90,10 +90,11 @@ export async function startLocalGateway(options: StartOptions, say: Say): Promis
     say(`ready ${url}`);
     if (isWildcard(host)) say(`listening on ${host}: other machines can call this gateway`);
     for (const line of later.splice(0)) say(line);
+    say(`base URL for OpenAI's SDKs and frameworks: ${new URL(basePaths[1], url)}`);
+    say(`base URL for Claude Code and Anthropic's SDKs: ${new URL(url).origin}`);
     for (const line of await describeStart(composition, { ...options, url, keyTexts })) say(line);
     say(await consoleLine(composition, { ...options, url, isDemo }));
     say(commandLineHint(options));
-    say(`base URL for OpenAI's SDKs and frameworks: ${new URL(basePaths[1], url)}`);
     if (options.demoTraffic === true) {
       // Its models are simulated: a store that holds anything else may cost money.
       const traffic = simulator && startDemoTraffic(url, keyTexts[0] ?? '');

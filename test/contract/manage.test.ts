@@ -130,7 +130,7 @@ describe('the management interface', () => {
   it('may be read by no page of another origin, and answers nothing that a cache may keep', async () => {
     const { response } = await ada.get('/keys');
     const preflight = await ada.send('OPTIONS', '/keys');
-    expect([preflight.status, preflight.response.headers.get('allow')]).toEqual([405, 'GET, POST']);
+    expect([preflight.status, preflight.response.headers.get('allow')]).toEqual([405, 'GET, HEAD, POST']);
     for (const { headers } of [response, preflight.response]) {
       expect([...headers.keys()].filter((name) => name.startsWith('access-control-'))).toEqual([]);
     }

@@ -42,7 +42,9 @@ describe('the description of the API', () => {
     const references = [...entriesIn(description)].filter(([name]) => name === '$ref').map(([, target]) => target);
     expect(references.length).toBeGreaterThan(10);
     for (const reference of references) {
-      expect(Object.keys(description.components.schemas)).toContain(String(reference).split('/').at(-1));
+      const [, kind, ...rest] = decodeURI(String(reference)).split('/');
+      const name = rest.at(-1)?.replaceAll('~1', '/');
+      expect(Object.keys(kind === 'paths' ? description.paths : description.components.schemas)).toContain(name);
     }
   });
 

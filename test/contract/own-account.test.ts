@@ -237,7 +237,9 @@ describe('GET /v1/generation', () => {
       ],
       stream: true,
       prompt_tokens: 1000,
+      cache_write_tokens: 0,
       completion_tokens: 500,
+      reasoning_tokens: 0,
       cost_usd: '0.002',
       key_name: 'first',
       user: 'someone',
@@ -312,7 +314,7 @@ describe.each(['/key', '/credits', '/generation?id=x'])('GET /v1%s', (path) => {
   it('refuses malformed correlation headers, and other methods', async () => {
     await expectError(await gateway.get(path, { ...as(main), 'x-gw-trace-id': '?' }), 400, 'invalid_correlation');
     const posted = await fetch(`${gateway.url}${path}`, { method: 'POST', headers: as(main) });
-    expect(posted.headers.get('allow')).toBe('GET, OPTIONS');
+    expect(posted.headers.get('allow')).toBe('GET, HEAD, OPTIONS');
     await expectError(posted, 405, 'method_not_allowed');
   });
 

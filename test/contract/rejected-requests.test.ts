@@ -153,4 +153,22 @@ describe('a request that every provider rejects', () => {
       expect(told.message).toMatch(/^The gateway's accounts at its providers have no quota left/);
     }
   });
+
+  it('is a 404 on a count of tokens where no provider counts any, and no retry', async () => {
+    const counting = { ...messages, path: `${messages.path}/count_tokens` };
+    const response = await ask(counting, [
+      { status: 404, message: 'Not found' },
+      { status: 404, message: 'Nor here' },
+    ]);
+    expect(response.headers.get('x-should-retry')).toBeNull();
+    const told = await expectError(response, 404, 'not_found');
+    expect(told.message).toBe('No provider of the model counts tokens.');
+    const mixed = await ask(counting, [
+      { status: 404, message: 'Not found' },
+      { status: 500, message: 'Sorry' },
+    ]);
+    await expectError(mixed, 502, 'no_available_provider');
+    // A message that is not found is a fault of the catalogue, as ever.
+    await expectError(await ask(messages, [{ status: 404, message: 'No model' }]), 502, 'no_available_provider');
+  });
 });

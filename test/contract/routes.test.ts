@@ -53,14 +53,20 @@ describe('the routes', () => {
     const isOfClients = (route: string) => / \/(v1\/|health$)/.test(route);
     const described = Object.entries(description.paths).flatMap(([path, item]) =>
       Object.keys(item)
-        .filter((member) => !member.startsWith('x-'))
+        .filter((member) => !/^(x-|\$)/.test(member))
         .map((method) => `${method.toUpperCase()} ${path.replaceAll(/\{\w+\}/g, '*')}`),
     );
     expect(described.filter(isOfClients).toSorted()).toEqual(served.filter(isOfClients).toSorted());
     expect(described.length).toBeGreaterThan(6);
+    for (const path of Object.keys(description.paths).filter((one) => one.startsWith('/openai/v1/'))) {
+      const same = path.slice('/openai'.length);
+      expect(description.paths[path]).toEqual({ $ref: `#/paths/${encodeURI(same.replaceAll('/', '~1'))}` });
+      expect(description.paths[same]).toMatchObject({ 'x-gw-base-urls': ['/v1', '/openai/v1'] });
+    }
     for (const [path, item] of Object.entries(description.paths)) {
       const bases = item['x-gw-base-urls'] as unknown as string[] | undefined;
       if (bases === undefined) continue;
+      expect(`/openai${path}` in description.paths).toBe(bases.includes('/openai/v1'));
       for (const base of ['/v1', '/openai/v1']) {
         // A method that no path takes tells a path that there is from one that there is not.
         const response = await send('PUT', path.replace('/v1', base).replaceAll(/\{\w+\}/g, 'auto'));
@@ -95,14 +101,16 @@ describe('the routes', () => {
 
   it.each([
     ['GET', '/v1/chat/completions', 'POST'],
+    ['HEAD', '/v1/chat/completions', 'POST'],
     ['PUT', '/v1/chat/completions', 'POST'],
     ['DELETE', '/v1/chat/completions', 'POST'],
     ['PATCH', '/v1/chat/completions', 'POST'],
-    ['POST', '/v1/models', 'GET'],
-    ['DELETE', '/v1/models', 'GET'],
+    ['POST', '/v1/models', 'GET, HEAD'],
+    ['DELETE', '/v1/models', 'GET, HEAD'],
   ])('answer another method with method_not_allowed and the ones that are: %s %s', async (method, path, allowed) => {
     const response = await send(method, path);
-    await expectError(response, 405, 'method_not_allowed');
+    if (method === 'HEAD') expect([response.status, await response.text()]).toEqual([405, '']);
+    else await expectError(response, 405, 'method_not_allowed');
     expect(response.headers.get('allow')).toBe(`${allowed}, OPTIONS`);
   });
 
@@ -137,16 +145,82 @@ describe('the routes', () => {
     expect(((await answer.json()) as { object: string }).object).toBe('chat.completion');
   });
 
-  it('answer HEAD without a body', async () => {
+  it('answer HEAD as GET, without a body, with the key that GET needs', async () => {
     for (const [path, status] of [
-      ['/v1/models', 405],
+      ['/', 200],
+      ['/api/hello', 200],
+      ['/health', 200],
+      ['/openapi.json', 200],
+      ['/v1/models', 200],
+      ['/openai/v1/models/acme/echo', 200],
+      ['/v1/key', 200],
       ['/v1/chat/completions', 405],
       ['/v1/nothing', 404],
     ] as const) {
       const response = await send('HEAD', path);
-      expect(response.status).toBe(status);
+      expect([path, response.status]).toEqual([path, status]);
       expect(response.headers.get('x-request-id')).toMatch(uuid);
       expect(await response.text()).toBe('');
+      const keyless = await fetch(origin() + path, { method: 'HEAD' });
+      expect([path, keyless.status]).toEqual([path, /models|key/.test(path) ? 401 : status]);
+    }
+  });
+
+  it.each([
+    ['/v1/v1', '/v1'],
+    ['/v1/v1/v1', '/v1'],
+    ['/openai/v1/v1', '/openai/v1'],
+    ['', '/openai/v1'],
+  ])('understand a base URL that has a part too many or too few: "%s" is %s', async (base, understood) => {
+    const post = async (path: string, body: object) => {
+      const headers = { authorization: `Bearer ${gateway.key}` };
+      const response = await fetch(origin() + path, { method: 'POST', headers, body: JSON.stringify(body) });
+      return { status: response.status, body: (await response.json()) as Record<string, unknown> };
+    };
+    const chat = await post(`${base}/chat/completions`, hello('acme/echo'));
+    expect(chat).toMatchObject({ status: 200, body: { object: 'chat.completion' } });
+    const refused = await post(`${base}/chat/completions`, hello('acme/none'));
+    const code = understood === '/v1' ? 'unknown_model' : { code: 'unknown_model' };
+    expect(refused).toMatchObject({ status: 400, body: { error: code } });
+    for (const path of ['/responses', '/embeddings']) {
+      expect((await post(base + path, {})).status).toBe(400);
+    }
+    for (const path of ['/models', '/models/acme/echo']) expect((await send('GET', base + path)).status).toBe(200);
+    const spokenByMessages = base === '' || understood === '/v1';
+    for (const path of ['/messages', '/messages/count_tokens']) {
+      const { status, body } = await post(base + path, {});
+      expect([path, status, body.type]).toEqual(spokenByMessages ? [path, 400, 'error'] : [path, 404, undefined]);
+    }
+  });
+
+  it.each(['/key', '/generation', '/credits', '/v1v1/models', '/openai/chat/completions', '/manage/keys'])(
+    'answer no other path that lacks its base URL, and name both, in a form that every SDK shows: %s',
+    async (path) => {
+      const response = await send('POST', path);
+      const { error } = (await response.json()) as { error: { code: string; message: string } };
+      expect([response.status, error.code]).toEqual([404, 'not_found']);
+      expect(error.message).toMatch(/must end in \/openai\/v1 .* or in \/v1 /);
+    },
+  );
+
+  it.each([
+    '/images/generations',
+    '/audio/speech',
+    '/moderations',
+    '/completions',
+    '/files',
+    '/batches',
+    '/messages/batches',
+    '/vector_stores/vs_1/files',
+    '/responses/resp_1',
+  ])('say by name what of other gateways there is not, and nothing of the base URL: %s', async (path) => {
+    const [, first] = path.split('/');
+    for (const base of ['/v1', '/openai/v1', '/v1/v1', '']) {
+      const response = await send('POST', base + path);
+      const text = await response.text();
+      expect([base, response.status]).toEqual([base, 404]);
+      expect(text).toMatch(new RegExp(`does not offer (what is below )?/${first}`));
+      expect(text).not.toContain('must end in');
     }
   });
 

@@ -71,7 +71,9 @@ describe('the record of a call', () => {
       attemptLog: [{ provider: 'acme', outcome: 'ok', status: 200, ms: 0 }],
       promptTokens: 1000,
       cachedTokens: 400,
+      cacheWriteTokens: 0,
       completionTokens: 500,
+      reasoningTokens: 0,
       estimated: false,
       // 600 at 1 USD, 400 at 0.50 USD and 500 at 2 USD a million.
       costPicoUsd: 1_800_000_000n,

@@ -131,6 +131,7 @@ describe('the trace of a call', () => {
     expect(client?.attributes).toEqual({
       'gen_ai.operation.name': 'chat',
       'gen_ai.provider.name': 'acme',
+      'gw.provider': 'acme',
       'gen_ai.request.model': 'acme/usage',
       'gen_ai.response.model': 'usage:100:20:40:5:10',
       'gen_ai.usage.input_tokens': 100n,
@@ -169,6 +170,7 @@ describe('the trace of a call', () => {
     expect(clients[0]?.attributes).toEqual({
       'gen_ai.operation.name': 'chat',
       'gen_ai.provider.name': 'globex',
+      'gw.provider': 'globex',
       'gen_ai.request.model': 'acme/fallback',
       'error.type': 'status_500',
     });

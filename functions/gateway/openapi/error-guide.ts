@@ -16,7 +16,8 @@ const gatewayErrors: GuideOf<typeof errorFamilies.gateway> = {
   invalid_request: {
     cause:
       'A body that is no JSON object or over its bounds; a member or header that is missing, malformed, unknown inside `provider`, or in another letter case; or every provider rejected the request.',
-    solution: 'Correct what `message` names. Where providers agree on what they object to, `reason` says it.',
+    solution:
+      'Correct what `message` names; where every provider rejected the request it ends with what one of them said. Where they agree on what they object to, `reason` says it.',
   },
   unknown_model: {
     cause: 'The catalogue has no model with this id, or the workspace or the key may not use it.',
@@ -57,7 +58,7 @@ const gatewayErrors: GuideOf<typeof errorFamilies.gateway> = {
   UNAUTHORIZED: {
     cause: 'The API key is missing, malformed, unknown, revoked or expired.',
     solution:
-      'Send `Authorization: Bearer sk-gw-…` with nothing after the key (for Messages `x-api-key: sk-gw-…` will do). Operators make a new key.',
+      '`message` says which of them it is. Send `Authorization: Bearer sk-gw-…` with nothing after the key (for Messages `x-api-key: sk-gw-…` will do). Operators make a new key.',
   },
   PAYMENT_REQUIRED: {
     cause:
@@ -98,7 +99,7 @@ const gatewayErrors: GuideOf<typeof errorFamilies.gateway> = {
   },
   schema_validation_failed: {
     cause:
-      'The model answered, but no answer satisfied the schema. `detail.attempts` counts the provider calls, which are charged.',
+      'The model answered, but no answer satisfied the schema: `message` says where the last one fails, by which rule. `detail.attempts` counts the provider calls, which are charged.',
     solution: 'Allow more output tokens where the answer was cut, simplify the schema, or take a stronger model.',
   },
   rate_limited: {
@@ -251,7 +252,7 @@ const addedErrors: GuideOf<typeof errorFamilies.additions> = {
   },
   not_found: {
     cause:
-      'The gateway has no such path, the request went around the distribution, or `GET /v1/generation` knows no call of the workspace by this id.',
+      'The gateway has no such path, the request went around the distribution, `GET /v1/generation` knows no call of the workspace by this id, or no provider of the model counts tokens.',
     solution:
       'Set the base URL of the client to one of the gateway, ending in `/v1` or `/openai/v1`: `message` names the paths. The record of a call is written when it has ended.',
   },

@@ -143,11 +143,11 @@ const readGeneration = jsonOperation({
   codes: codesOf.generation,
 });
 
-/** OpenAPI has no word for a path below several base URLs. */
+/** Tools read each path by itself; this says which of them are one. */
 const belowAll = { 'x-gw-base-urls': basePaths };
 const belowFirst = { 'x-gw-base-urls': [basePaths[0]] };
 
-export const paths = {
+const pathsBelowFirst = {
   [`/v1${routePaths.chatCompletions}`]: { ...belowAll, post: chatCompletion },
   [`/v1${routePaths.messages}`]: { ...belowFirst, post: createMessage },
   [`/v1${routePaths.countTokens}`]: { ...belowFirst, post: countTokens },
@@ -160,4 +160,18 @@ export const paths = {
   [`/v1${routePaths.generation}`]: { ...belowFirst, get: readGeneration },
   ...managePathItems(belowFirst),
   [rootPaths.health]: { get: readHealth },
+};
+
+/** The same operations by reference: tools that read it list these paths too. */
+const sameAs = (path: string) => ({ $ref: `#/paths/${encodeURI(path.replaceAll('/', '~1'))}` });
+
+export const paths = {
+  ...pathsBelowFirst,
+  ...Object.fromEntries(
+    Object.entries(pathsBelowFirst).flatMap(([path, item]) =>
+      'x-gw-base-urls' in item && item['x-gw-base-urls'] === basePaths
+        ? [[`${basePaths[1]}${path.slice(basePaths[0].length)}`, sameAs(path)]]
+        : [],
+    ),
+  ),
 };

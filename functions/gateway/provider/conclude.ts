@@ -27,6 +27,13 @@ export function conclude(call: ModelCall, failures: readonly AttemptFailure[], f
   const [kind] = kinds;
   if (kinds.size === 1 && kind === 'invalid') return rejectedByAll(call, failures);
   if (kinds.size === 1 && kind === 'rate_limited') return limitedByAll(call, failures);
+  if (
+    !call.clientInterface.measuresProviders &&
+    failures.length > 0 &&
+    failures.every(({ status }) => status === 404)
+  ) {
+    return fail('not_found', { message: 'No provider of the model counts tokens.' });
+  }
   if (kind === 'client_gone' && call.stopped?.aborted === true)
     return fail('no_available_provider', { message: stopped });
   const cause = new Error(failures.map((failure) => failure.cause).join(', '));

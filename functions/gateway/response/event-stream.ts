@@ -9,7 +9,7 @@ import type {
   StreamSchemaCheck,
   StreamWriter,
 } from '../../../shared/protocol/interfaces/index.ts';
-import { hasCounts, type UsageReport } from '../../../shared/protocol/wire/index.ts';
+import { laterReport, type UsageReport } from '../../../shared/protocol/wire/index.ts';
 import { type AttemptFailure, midStreamCodeOf } from '../../../shared/routing/providers/index.ts';
 import type { OpenStream, StreamEnd } from '../stages.ts';
 import { withKeepAlive } from './keep-alive.ts';
@@ -167,14 +167,12 @@ function collectText(): { readonly add: (lines: string) => void; readonly text: 
 function countEvent(relayed: RelayedStream, { outputBytes, usage: reported, model, finishReasons }: EventFacts): void {
   relayed.model ??= model;
   if (finishReasons !== undefined) relayed.finishReasons.push(...finishReasons);
-  const usage = reported === undefined ? undefined : laterReport(relayed.usage, reported);
+  const later = reported === undefined ? relayed.usage : laterReport(relayed.usage, reported);
+  /** Undefined: nothing new was reported. */
+  const usage = later === relayed.usage ? undefined : later;
   const countsOutput = (usage?.tokens.output ?? 0) > 0;
   relayed.outputBytes += outputBytes;
   relayed.outputBytesAfterUsage = usage === undefined ? relayed.outputBytesAfterUsage + outputBytes : 0;
   relayed.outputBytesAfterCount = countsOutput ? 0 : relayed.outputBytesAfterCount + outputBytes;
   relayed.usage = usage ?? relayed.usage;
 }
-
-/** A report without counts never replaces one with counts: undefined. */
-const laterReport = (known: UsageReport | undefined, reported: UsageReport): UsageReport | undefined =>
-  known === undefined || hasCounts(reported) ? reported : undefined;

@@ -6,6 +6,7 @@ import { headerNames } from '../../../shared/foundation/constants/index.ts';
 import type { GatewayResponse } from '../../../shared/protocol/http/index.ts';
 import type { AnswerEvent } from '../../../shared/protocol/interfaces/index.ts';
 import { jsonHeaders, streamHeaders } from '../../../shared/protocol/router/index.ts';
+import { laterReport } from '../../../shared/protocol/wire/index.ts';
 import type { IdentifiedCall, ReadyAnswer, RoutedCall, StoredAnswer } from '../stages.ts';
 import { cachedCost } from './answer-cost.ts';
 
@@ -42,7 +43,7 @@ function cachedStream(call: RoutedCall, answer: CachedAnswer, events: readonly A
   let lastEvent = '';
   let reported: AnswerEvent['facts']['usage'];
   for (const event of events) {
-    reported = event.facts.usage ?? reported;
+    reported = event.facts.usage === undefined ? reported : laterReport(reported, event.facts.usage);
     if (event.facts.isLast) lastEvent += writer.event(event);
     else lines += writer.event(event);
   }

@@ -6,6 +6,7 @@ import type { Attributes, Span, Trace } from '../../../shared/foundation/telemet
 import type { Charge } from '../../../shared/routing/billing/index.ts';
 import type { Attempt } from '../../../shared/routing/provider-metrics/index.ts';
 import type { AdmittedCall } from '../stages.ts';
+import { wellKnownName } from './provider-name.ts';
 
 type SpannedCall = Pick<AdmittedCall, 'clientInterface' | 'request' | 'scope'>;
 
@@ -26,7 +27,8 @@ function toSpan({ traceId, spanId: parentSpanId }: Trace, call: SpannedCall, att
     endedAtMs: startedAtMs + latencyMs,
     attributes: {
       'gen_ai.operation.name': operation,
-      'gen_ai.provider.name': candidate.provider.id,
+      'gen_ai.provider.name': wellKnownName(candidate.provider.base_url) ?? candidate.provider.id,
+      'gw.provider': candidate.provider.id,
       'gen_ai.request.model': candidate.model.id,
       'gen_ai.request.stream': call.request.stream ? true : undefined,
       ...(charge === undefined ? {} : answerAttributes(attempt, charge)),

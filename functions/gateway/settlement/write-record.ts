@@ -5,7 +5,7 @@ import { parseFunctionAlias } from '../../../shared/configuration/stored-functio
 import { type ErrorCode, okStatus } from '../../../shared/errors/index.ts';
 import { headerNames } from '../../../shared/foundation/constants/index.ts';
 import type { Deadline } from '../../../shared/foundation/time/index.ts';
-import { openBill, type Payer } from '../../../shared/routing/billing/index.ts';
+import { type Bill, openBill, type Payer } from '../../../shared/routing/billing/index.ts';
 import type { Attempt } from '../../../shared/routing/provider-metrics/index.ts';
 import { midStreamCodeOf } from '../../../shared/routing/providers/index.ts';
 import { retryWrite } from '../../../shared/storage/store/index.ts';
@@ -104,6 +104,7 @@ function toRecord(deps: GatewayDependencies, call: RecordedCall, ended: EndedCal
     errorMessage: keepsProviderText(call) ? error?.message : error?.ownMessage,
     attemptLog: toAttemptLog(call, attempts, served?.model.id ?? request.model),
     ...bill.usage(),
+    reasoningTokens: reasoningTokensOf(bill),
     isByok: payer === 'client',
     costPicoUsd: bill.totalOf(payer),
     otherShares: otherSharesOf(bill, served, payer),
@@ -113,6 +114,12 @@ function toRecord(deps: GatewayDependencies, call: RecordedCall, ended: EndedCal
     gatewayMs: Math.max(0, ownUntilMs - arrivedAtMs - run.upstreamMs),
   };
 }
+
+const reasoningTokensOf = ({ charges }: Bill): number =>
+  charges.reduce(
+    (sum, { usage, reported }) => sum + Math.min(reported?.tokens.reasoning ?? 0, usage.completionTokens),
+    0,
+  );
 
 /** Where all attempts were at `model`, none names it again. */
 function toAttemptLog(call: PolicedCall, attempts: readonly Attempt[], model: string): CallAttempt[] {

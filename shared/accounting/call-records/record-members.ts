@@ -125,7 +125,11 @@ export const members = {
   promptTokens: required('prompt_tokens', count),
   /** Part of promptTokens. */
   cachedTokens: required('cached_tokens', count),
+  /** Part of promptTokens, and none of cachedTokens. Undefined, as the next but one: of a release that did not tell. */
+  cacheWriteTokens: optional('cache_write_tokens', count),
   completionTokens: required('completion_tokens', count),
+  /** As reported: part of completionTokens. */
+  reasoningTokens: optional('reasoning_tokens', count),
   /** A count rests on bytes instead of the provider's word. */
   estimated: required('estimated', flag, { usual: false }),
   costPicoUsd: required('cost_pico_usd', amount, { document: 'cost_usd' }),

@@ -22,7 +22,7 @@ export {
   type RequestMetricName,
   requestMetricSeries,
 } from './metrics.ts';
-export { type BasePath, basePaths, managePaths, rootPaths, routePaths } from './route-paths.ts';
+export { type BasePath, barePaths, basePaths, managePaths, notOffered, rootPaths, routePaths } from './route-paths.ts';
 export {
   cataloguePointerItem,
   physicalTableName,

@@ -27,11 +27,11 @@ export const countsOnly = (id: InterfaceId): boolean => id === 'count-tokens';
 export const listedAs = (id: InterfaceId): InterfaceId => (id === 'count-tokens' ? 'messages' : id);
 export const listedInterfaceIds = [...new Set(interfaceIds.map(listedAs))];
 
-/** What a call of each asks a model for, in the words of OpenTelemetry. */
-export const operationOf: Readonly<Record<InterfaceId, 'chat' | 'embeddings'>> = {
+/** What a call of each asks a model for, in the words of OpenTelemetry, which has none for a count of tokens. */
+export const operationOf: Readonly<Record<InterfaceId, 'chat' | 'count_tokens' | 'embeddings'>> = {
   'chat-completions': 'chat',
   messages: 'chat',
-  'count-tokens': 'chat',
+  'count-tokens': 'count_tokens',
   responses: 'chat',
   embeddings: 'embeddings',
 };

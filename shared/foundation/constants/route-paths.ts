@@ -16,6 +16,43 @@ export const routePaths = {
   generation: '/generation',
 } as const;
 
+/** What is asked for without any base path, most likely by a client whose base URL ends too early, is understood below this one. */
+export const barePaths: Readonly<Record<string, BasePath>> = {
+  [routePaths.chatCompletions]: '/openai/v1',
+  [routePaths.responses]: '/openai/v1',
+  [routePaths.embeddings]: '/openai/v1',
+  [routePaths.models]: '/openai/v1',
+  [routePaths.messages]: '/v1',
+  [routePaths.countTokens]: '/v1',
+};
+
+/** Paths of OpenAI's and Anthropic's interfaces that there are not here, with all below them. */
+export const notOffered: readonly string[] = [
+  '/images',
+  '/audio',
+  '/moderations',
+  '/completions',
+  '/complete',
+  '/files',
+  '/uploads',
+  '/batches',
+  '/messages/batches',
+  '/responses',
+  '/chat/completions',
+  '/conversations',
+  '/fine_tuning',
+  '/assistants',
+  '/threads',
+  '/vector_stores',
+  '/containers',
+  '/realtime',
+  '/videos',
+  '/evals',
+  '/skills',
+  '/organizations',
+  '/organization',
+];
+
 /** Below the first base path: for operator keys. `*`: one part. */
 export const managePaths = {
   session: '/manage/session',
@@ -39,6 +76,8 @@ export const managePaths = {
 export const rootPaths = {
   landing: '/',
   health: '/health',
+  /** Coding agents ask there whether anything answers. */
+  hello: '/api/hello',
   openapi: '/openapi.json',
   console: '/console',
   consoleFile: '/console/*',

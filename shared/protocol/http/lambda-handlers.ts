@@ -107,7 +107,9 @@ function wrapInMiddy(
   };
   const handle = async (request: GatewayRequest, context?: LambdaContext): Promise<Answered> => {
     const endsAtMs = endOf(context);
-    const response = await gateway(request, { clientGone: neverAborts(), endsAtMs });
+    const answered = await gateway(request, { clientGone: neverAborts(), endsAtMs });
+    // What answers GET answers HEAD, and is a text.
+    const response = request.method === 'HEAD' ? { ...answered, body: '' } : answered;
     return { response, arrivedAtMs: request.arrivedAtMs, endsAtMs };
   };
   // middy's own early timeout would answer in the gateway's place and does not cover the body: the budget has its deadlines.

@@ -1,5 +1,5 @@
 // From a path to the endpoint that serves it.
-import { type BasePath, basePaths } from '../../foundation/constants/index.ts';
+import { type BasePath, barePaths, basePaths, notOffered, routePaths } from '../../foundation/constants/index.ts';
 import type { GatewayRequest, GatewayResponse } from '../http/index.ts';
 import type { PathConventions } from '../interfaces/index.ts';
 import type { RequestScope } from './request-scope.ts';
@@ -33,7 +33,17 @@ export interface Location {
   readonly route: string | undefined;
 }
 
-export function locate({ api, firstBase, root, conventions }: RouteTable, path: string): Location {
+export function locate(table: RouteTable, path: string): Location {
+  const once = path.replace(repeatedVersion, '$1/v1');
+  const bareBase = barePaths[once.startsWith(`${routePaths.models}/`) ? routePaths.models : once];
+  const bare = bareBase && find(table, bareBase + once);
+  return bare?.methods === undefined ? find(table, once) : bare;
+}
+
+/** A base URL that has a `/v1` too many: clients add their own. */
+const repeatedVersion = /^(\/openai)?(?:\/v1){2,}(?=\/|$)/;
+
+function find({ api, firstBase, root, conventions }: RouteTable, path: string): Location {
   const base = basePaths.find((candidate) => path.startsWith(`${candidate}/`));
   if (base !== undefined) {
     const routes = base === basePaths[0] ? { ...api, ...firstBase } : api;
@@ -94,10 +104,17 @@ function decodePart(part: string): string {
 
 /**
  * The message of a 404: both base URLs, as a client whose base URL is not one of them shows nothing else, and all paths
- * there are.
+ * there are. A path that clients know from elsewhere is called by its name: its base URL may be right.
  */
-export const describePaths = (table: RouteTable): string =>
-  `There is no such path. A base URL must end in ${basePaths[1]} (OpenAI's SDKs and frameworks) or in ${basePaths[0]} (everything else). There are: ${pathsOf(table)}`;
+export function describePaths(table: RouteTable, path: string): string {
+  const below = path.replace(repeatedVersion, '$1/v1').replace(/^(\/openai)?\/v1(?=\/)/, '');
+  const known = notOffered.find((start) => below === start || below.startsWith(`${start}/`));
+  const what =
+    known === undefined
+      ? `There is no such path. A base URL must end in ${basePaths[1]} (OpenAI's SDKs and frameworks) or in ${basePaths[0]} (everything else).`
+      : `This gateway does not offer ${known === below ? known : `what is below ${known}`}, whether below ${basePaths[1]} or ${basePaths[0]}.`;
+  return `${what} There are: ${pathsOf(table)}`;
+}
 
 const pathsOf = ({ api, firstBase, root }: RouteTable): string =>
   [

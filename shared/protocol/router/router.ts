@@ -57,7 +57,12 @@ export function createRouter(
   const table = {
     api,
     firstBase,
-    root: { [rootPaths.health]: { GET: serveHealth }, [rootPaths.landing]: { GET: serveLanding }, ...root },
+    root: {
+      [rootPaths.health]: { GET: serveHealth },
+      [rootPaths.hello]: { GET: serveHealth },
+      [rootPaths.landing]: { GET: serveLanding },
+      ...root,
+    },
     conventions,
     cors,
   };
@@ -180,7 +185,7 @@ async function answer(
   try {
     // A request around the edge would skip its web application firewall, so it finds no route.
     if (methods === undefined || !comesThroughEdge(request.headers, originSecretHashes)) {
-      throw fail('not_found', { message: describePaths(table) });
+      throw fail('not_found', { message: describePaths(table, request.path) });
     }
     return await callEndpoint(methods, request, scope, table.cors);
   } catch (error) {
@@ -195,10 +200,15 @@ async function callEndpoint(
   cors: boolean,
 ): Promise<Answered> {
   if (cors && request.method === 'OPTIONS') return { response: preflight(Object.keys(methods)), errorCode: undefined };
-  const endpoint = Object.hasOwn(methods, request.method) ? methods[request.method] : undefined;
-  if (endpoint === undefined) return refuseMethod([...Object.keys(methods), ...(cors ? ['OPTIONS'] : [])], scope);
+  const allowed = [...Object.keys(methods).flatMap(withHead), ...(cors ? ['OPTIONS'] : [])];
+  // Of its answer the adapters send the head alone.
+  const method = request.method === 'HEAD' ? 'GET' : request.method;
+  const endpoint = Object.hasOwn(methods, method) ? methods[method] : undefined;
+  if (endpoint === undefined) return refuseMethod(allowed, scope);
   return { response: await endpoint(request, scope), errorCode: undefined };
 }
+
+const withHead = (method: string): string[] => (method === 'GET' ? ['GET', 'HEAD'] : [method]);
 
 /** RFC 9110, 15.5.6: a 405 lists the allowed methods. */
 function refuseMethod(methods: readonly string[], { correlationId, errorFormat }: RequestScope): Answered {

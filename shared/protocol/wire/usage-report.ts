@@ -26,6 +26,13 @@ export interface UsageReport {
 export const toCount = (value: unknown): number | undefined =>
   typeof value === 'number' && Number.isInteger(value) && value >= 0 ? value : undefined;
 
-/** Whether a report names a count at all. One without must not replace one that does. */
+/** Whether a report names a count at all. */
 export const hasCounts = ({ tokens }: UsageReport): boolean =>
   tokens.input !== undefined || tokens.output !== undefined;
+const isNothing = ({ tokens }: UsageReport): boolean => (tokens.input ?? 0) === 0 && (tokens.output ?? 0) === 0;
+
+/** Of two reports the one that counts: one without counts, or of zeros, replaces none that has more. */
+export function laterReport(known: UsageReport | undefined, reported: UsageReport): UsageReport {
+  if (known === undefined) return reported;
+  return hasCounts(reported) && (!isNothing(reported) || isNothing(known)) ? reported : known;
+}

@@ -168,6 +168,18 @@ describe('in a function', () => {
       expect(clock.pending()).toBe(0);
     });
 
+    it('returns the head alone of what HEAD asks for', async () => {
+      const { dependencies } = adapterDependencies();
+      const handler = createBufferedHandler(answering({ headers: { a: 'b' }, body: '{}' }), dependencies);
+      const event = chatEvent();
+      const { requestContext } = event as unknown as { requestContext: { http: object } };
+      const head = {
+        ...event,
+        requestContext: { ...requestContext, http: { ...requestContext.http, method: 'HEAD' } },
+      };
+      expect(await handler(head, {})).toMatchObject({ headers: { a: 'b' }, body: '' });
+    });
+
     it('returns nothing before finish is done', async () => {
       const { dependencies } = adapterDependencies();
       const settled = gate();
