@@ -27,6 +27,7 @@ import { createOperatorFunction, type OperatorFunction, signInEnvironment } from
 import { OriginSecret } from './constructs/origin-secret.ts';
 import { chatTableActions } from './constructs/table-actions.ts';
 import { webCompute } from './constructs/web-compute.ts';
+import { acceptedOutput, direct, wantedOrigins } from './deployment/accepted-origins.ts';
 import { commitOutput, dataStackName } from './resource-names.ts';
 import type { StageSettings } from './settings-schema.ts';
 
@@ -37,18 +38,31 @@ export interface ApiStackProps extends StackProps {
   readonly bundlesRoot: string;
   /** What is deployed. */
   readonly commit: string;
+  /** For this deployment alone: a former origin secret by its number, or `direct`. */
+  readonly alsoAccepts?: string | undefined;
 }
 
 export class ApiStack extends Stack {
-  constructor(scope: Construct, id: string, { stage, settings, bundlesRoot, commit, ...props }: ApiStackProps) {
+  constructor(
+    scope: Construct,
+    id: string,
+    { stage, settings, bundlesRoot, commit, alsoAccepts, ...props }: ApiStackProps,
+  ) {
     super(scope, id, props);
     new CfnOutput(this, commitOutput, { value: commit });
     const originSecret =
-      settings.edge === 'cloudfront' ? new OriginSecret(this, 'OriginSecret', { stage, settings }) : undefined;
+      settings.edge === 'cloudfront'
+        ? new OriginSecret(this, 'OriginSecret', { stage, settings, alsoAccepts })
+        : undefined;
+    // The new one first: the distribution sends it.
+    const accepted = [...wantedOrigins(settings), ...(alsoAccepts === undefined ? [] : [alsoAccepts])];
+    new CfnOutput(this, acceptedOutput, { value: accepted.join(',') });
     const originAccess: Access = {
       statements: [],
       environment:
-        originSecret === undefined ? {} : { [environmentNames.originSecretHashes]: originSecret.acceptedHashes },
+        originSecret === undefined || alsoAccepts === direct
+          ? {}
+          : { [environmentNames.originSecretHashes]: originSecret.acceptedHashes },
     };
     const commonAccess = mergeAccess(originAccess, telemetryAccess(stage, settings.telemetry));
     const chatAccess = mergeAccess(

@@ -1,5 +1,5 @@
 // The CDK app: every stage of the settings, synthesized without a network. What a stage is stands in its settings alone.
-// The two context values belong to deploy.ts and last for one step of one deployment.
+// The three context values belong to deploy.ts and last for one step of one deployment.
 import { resolve } from 'node:path';
 import { App, Validations } from 'aws-cdk-lib';
 import { AwsSolutionsChecks } from 'cdk-nag';
@@ -11,9 +11,10 @@ const isFirstDeployment = app.node.tryGetContext('firstDeployment') === 'true';
 /** `--adopt`, as account/region. */
 const [account, region] = String(app.node.tryGetContext('importsIn') ?? '').split('/');
 const importsIn = account && region ? { account, region } : undefined;
+const alsoAccepts = app.node.tryGetContext('alsoAccepts') as string | undefined;
 const bundlesRoot = resolve(import.meta.dirname, '../../dist');
 for (const [stage, settings] of Object.entries(stageSettings)) {
-  new GatewayStage(app, stage, { settings, bundlesRoot, isFirstDeployment, importsIn });
+  new GatewayStage(app, stage, { settings, bundlesRoot, isFirstDeployment, importsIn, alsoAccepts });
 }
 Validations.of(app).addPlugins(new AwsSolutionsChecks(app));
 app.synth();

@@ -32,13 +32,14 @@ async function deploy(): Promise<void> {
   const aws = await openAwsAccount({ ...options, defaultRegion: settings.region });
   checkPlace(stage, settings, aws);
   print(`stage ${stage}: account ${aws.account}, region ${aws.region}`);
-  const { dataStackStatus, notes, questions } = await checkBeforeDeployment(aws, options);
+  const { dataStackStatus, notes, questions, originChange } = await checkBeforeDeployment(aws, options);
   for (const note of notes) print(note);
   for (const question of questions) await confirm(question, options.isConfirmed);
-  for (const args of cdkRuns(options, dataStackStatus, aws)) {
+  for (const args of cdkRuns(options, dataStackStatus, aws, originChange.alsoAccepts)) {
     process.exitCode = await runCdk(args);
     if (process.exitCode !== 0) throw new Error(`${stage} was not deployed; cdk says why above`);
   }
+  if (originChange.next !== undefined) print(originChange.next);
 }
 
 if (import.meta.main) await runScript('deploy', deploy);

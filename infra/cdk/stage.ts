@@ -20,6 +20,8 @@ export interface GatewayStageProps {
   readonly isFirstDeployment?: boolean;
   /** Tables and bucket that stand there without belonging to the stack are imported by this deployment. */
   readonly importsIn?: ImportPlace | undefined;
+  /** Whom the functions accept for this deployment alone, beside whom the settings name. */
+  readonly alsoAccepts?: string | undefined;
   /** Default: that of the checkout. */
   readonly commit?: string;
 }
@@ -36,7 +38,7 @@ export class GatewayStage extends Stage {
       ...(boundary === undefined ? {} : { permissionsBoundary: PermissionsBoundary.fromName(boundary) }),
     });
     checkSettings(stage, props.settings);
-    const { bundlesRoot, importsIn, commit = readCommit() } = props;
+    const { bundlesRoot, importsIn, alsoAccepts, commit = readCommit() } = props;
     const settings = props.isFirstDeployment === true ? withoutProtection(props.settings, importsIn) : props.settings;
     const tags = { application: brand, stage };
     const common = { tags, stage, settings };
@@ -44,7 +46,13 @@ export class GatewayStage extends Stage {
       this.node.setContext(BOOTSTRAP_QUALIFIER_CONTEXT, settings.bootstrapQualifier);
     }
     this.data = new DataStack(this, 'data', { stackName: dataStackName(stage), ...common, importsIn });
-    this.api = new ApiStack(this, 'api', { stackName: apiStackName(stage), ...common, bundlesRoot, commit });
+    this.api = new ApiStack(this, 'api', {
+      stackName: apiStackName(stage),
+      ...common,
+      bundlesRoot,
+      commit,
+      alsoAccepts,
+    });
     this.api.addStackDependency(this.data);
     // CloudFormation hands the tags of a stack on to what takes them; not every region's dashboards do yet.
     const options = { excludeResourceTypes: ['AWS::CloudWatch::Dashboard'] };

@@ -105,7 +105,7 @@ const check = async (
 
 describe('before a deployment', () => {
   it('a new stage in an account where nothing stands has no question and no objection', async () => {
-    expect(await check()).toEqual({ dataStackStatus: undefined, notes: [], questions: [] });
+    expect(await check()).toEqual({ dataStackStatus: undefined, originChange: {}, notes: [], questions: [] });
   });
 
   it('what belongs to the stacks is no orphan', async () => {

@@ -1,8 +1,10 @@
 import { execFile } from 'node:child_process';
 import { describe, expect, it } from '#jest';
+import { planOriginChange } from '../../infra/cdk/deployment/accepted-origins.ts';
 import { cdkRuns, readDeployOptions } from '../../infra/cdk/deployment/deploy-options.ts';
 import type { StageSettings } from '../../infra/cdk/settings-schema.ts';
 import { stageSettings } from '../../infra/cdk/stage-settings.ts';
+import { synthesizeStage } from './synthesized-stage.ts';
 
 const { dev, prod } = stageSettings as Record<'dev' | 'prod', StageSettings>;
 const stages = { dev, prod };
@@ -127,5 +129,55 @@ describe('the deploy script', () => {
     });
     expect(outcome).toMatchObject({ code: 1, stdout: '' });
     expect(outcome.stderr).toMatch(/^deploy: AWS does not know this shell: [^\n]+\n$/);
+  });
+});
+
+describe('putting CloudFront in front, or changing its secret', () => {
+  const cloudfront = (...originSecrets: number[]) => ({ edge: 'cloudfront' as const, originSecrets });
+  const url = 'https://abc.lambda-url.eu-west-1.on.aws/v1';
+
+  it.each([
+    [{ BaseUrl: url, AcceptedOrigins: 'direct' }, cloudfront(1), 'direct'],
+    [{ BaseUrl: url }, cloudfront(1), 'direct'],
+    [{ BaseUrl: 'https://d1.cloudfront.net/v1', DistributionId: 'E1', AcceptedOrigins: '1' }, cloudfront(2), '1'],
+  ])(
+    'over %j accepts both first, asks, and names the deployment that takes the former away',
+    (outputs, settings, former) => {
+      const plan = planOriginChange('prod', settings, outputs);
+      expect(plan).toMatchObject({ alsoAccepts: former, question: expect.stringContaining('stays accepted until') });
+      expect(plan.next).toMatch(/is still accepted\. Once nothing uses it: npm run deploy -- --stage prod$/);
+      expect(cdkRuns(read('--stage', 'dev'), undefined, { account: 'a', region: 'r' }, plan.alsoAccepts)).toEqual([
+        ['deploy', 'dev/*', '--context', `alsoAccepts=${former}`],
+      ]);
+      const second = planOriginChange('prod', settings, {
+        ...outputs,
+        DistributionId: 'E1',
+        AcceptedOrigins: `${settings.originSecrets[0]},${former}`,
+      });
+      expect(second).toEqual({ question: expect.stringMatching(/^refuse .* from now on$/) });
+    },
+  );
+
+  it('asks nothing where nothing changes, and where there is nothing yet; taking the distribution away is asked', () => {
+    expect(planOriginChange('prod', cloudfront(1), undefined)).toEqual({});
+    expect(planOriginChange('prod', cloudfront(2, 1), { BaseUrl: url, AcceptedOrigins: '1' })).toEqual({});
+    expect(
+      planOriginChange('prod', cloudfront(1), { BaseUrl: url, DistributionId: 'E1', AcceptedOrigins: '1' }),
+    ).toEqual({});
+    const none = { edge: 'none' as const, originSecrets: [1] };
+    expect(planOriginChange('prod', none, { BaseUrl: url, AcceptedOrigins: 'direct' })).toEqual({});
+    const { question } = planOriginChange('prod', none, { BaseUrl: url, AcceptedOrigins: '1' });
+    expect(question).toContain('remove the distribution');
+  });
+
+  it('has functions that accept everybody, or both secrets, for that one deployment', () => {
+    const hashes = 'GW_ORIGIN_SECRET_SHA256';
+    const open = synthesizeStage('prod', {}, { alsoAccepts: 'direct' }).api;
+    expect(JSON.stringify(open.toJSON())).not.toContain(hashes);
+    expect(JSON.stringify(open.toJSON())).toContain('x-gw-origin-secret');
+    const both = synthesizeStage('prod', { originSecrets: [2] }, { alsoAccepts: '1' }).api;
+    both.resourceCountIs('AWS::SecretsManager::Secret', 2);
+    both.hasOutput('AcceptedOrigins', { Value: '2,1' });
+    expect(JSON.stringify(both.toJSON())).toContain(hashes);
   });
 });

@@ -43,7 +43,8 @@ const createStubBundles = (): string => {
 let stubBundles: string | undefined;
 const synthesized = new Map<string, SynthesizedStage>();
 
-interface SynthesisOptions extends Pick<GatewayStageProps, 'isFirstDeployment' | 'importsIn' | 'commit'> {
+interface SynthesisOptions
+  extends Pick<GatewayStageProps, 'isFirstDeployment' | 'importsIn' | 'commit' | 'alsoAccepts'> {
   readonly withoutTables?: readonly TableName[];
 }
 

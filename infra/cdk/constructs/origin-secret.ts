@@ -15,6 +15,8 @@ const secretLength = 48;
 export interface OriginSecretProps {
   readonly stage: string;
   readonly settings: StageSettings;
+  /** The number of a former one, for one deployment. */
+  readonly alsoAccepts?: string | undefined;
 }
 
 export class OriginSecret extends Construct {
@@ -25,9 +27,11 @@ export class OriginSecret extends Construct {
   /** For the functions: SHA-256 in hex of every accepted secret, comma-separated. */
   readonly acceptedHashes: string;
 
-  constructor(scope: Construct, id: string, { stage, settings }: OriginSecretProps) {
+  constructor(scope: Construct, id: string, { stage, settings, alsoAccepts }: OriginSecretProps) {
     super(scope, id);
-    const secrets = settings.originSecrets.map((number) => this.#secret(stage, number)) as [Secret, ...Secret[]];
+    const former = Number(alsoAccepts);
+    const numbers = [...settings.originSecrets, ...(Number.isInteger(former) ? [former] : [])];
+    const secrets = numbers.map((number) => this.#secret(stage, number)) as [Secret, ...Secret[]];
     const secretArns = secrets.map(({ secretArn }) => secretArn);
     this.secretArn = secrets[0].secretArn;
     this.headerValue = secrets[0].secretValue.unsafeUnwrap();

@@ -1,6 +1,7 @@
 // Everything that is looked at before a deployment builds anything. It changes nothing.
 import type { AwsAccount, StackResource } from '../aws-account.ts';
 import { apiStackName, commitOutput, dataStackName } from '../resource-names.ts';
+import { type OriginChange, planOriginChange } from './accepted-origins.ts';
 import { checkBootstrap, checkBoundary, checkConcurrency, checkRegion, qualifierOf } from './account-checks.ts';
 import { AllowedCalls } from './allowed-calls.ts';
 import { describeStepBack } from './commit.ts';
@@ -14,6 +15,7 @@ export interface Findings {
   readonly notes: readonly string[];
   /** For the operator to confirm: what this deployment would do, each a sentence without its subject. */
   readonly questions: readonly string[];
+  readonly originChange: OriginChange;
 }
 
 /** Throws an Error with one line for what would stop the deployment later. */
@@ -37,7 +39,9 @@ export async function checkBeforeDeployment(
   allowed.check();
   refuseOrphans(orphans, stage, settings, isAdopting);
   const left = leftBehind(stage, settings, resources);
+  const originChange = planOriginChange(stage, settings, api.stack?.outputs);
   const questions = [
+    originChange.question,
     describeStepBack(api.stack?.outputs[commitOutput]),
     left.length === 0
       ? undefined
@@ -45,6 +49,7 @@ export async function checkBeforeDeployment(
   ];
   return {
     dataStackStatus: data.stack?.status,
+    originChange,
     notes: note === undefined ? [] : [note],
     questions: questions.filter((question) => question !== undefined),
   };

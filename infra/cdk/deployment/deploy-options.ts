@@ -104,10 +104,14 @@ export function cdkRuns(
   { stage, settings, flags, isAdopting }: DeployOptions,
   dataStackStatus: string | undefined,
   { account, region }: { readonly account: string; readonly region: string },
+  alsoAccepts?: string,
 ): string[][] {
   const isFirst = dataStackStatus === undefined || neverCreated.includes(dataStackStatus);
   const isProtected = settings.deletionProtection || settings.terminationProtection;
-  const imports = isAdopting ? ['--context', `importsIn=${account}/${region}`] : [];
+  const imports = [
+    ...(isAdopting ? ['--context', `importsIn=${account}/${region}`] : []),
+    ...(alsoAccepts === undefined ? [] : ['--context', `alsoAccepts=${alsoAccepts}`]),
+  ];
   const all = ['deploy', `${stage}/*`, ...imports, ...flags];
   if (!isFirst || !isProtected) return [all];
   return [['deploy', `${stage}/data`, '--context', 'firstDeployment=true', ...imports, ...flags], all];
