@@ -1,5 +1,6 @@
 // A JSON answer that fails: the next provider answers, or the client gets the one code that says what it can do.
 import { afterAll, beforeAll, describe, expect, it, jest } from '#jest';
+import { upstreamBodyMaxBytes } from '../../shared/foundation/constants/index.ts';
 import { expectBalancedBooks } from '../support/balanced-books.ts';
 import { credentialsOf } from '../support/credentials.ts';
 import { expectError } from '../support/expect-error.ts';
@@ -171,8 +172,13 @@ describe('a JSON answer', () => {
     const odd = { provider: 'odd', upstream: 'odd' };
     const good = { provider: 'good', upstream: 'echo', more: { input_price_per_million: '9' } };
     gateway = await startHarness({
-      models: { 'alone/odd': [odd], 'backed/odd': [odd, good], 'alone/good': [good] },
-      providers: { odd: { base_url: provider.url } },
+      models: {
+        'alone/odd': [odd],
+        'backed/odd': [odd, good],
+        'alone/good': [good],
+        'backed/large': [{ ...odd, provider: 'large' }, good],
+      },
+      providers: { odd: { base_url: provider.url }, large: { base_url: provider.url } },
     });
   });
   afterAll(async () => {
@@ -185,7 +191,6 @@ describe('a JSON answer', () => {
   const indexed = (index: string) => `{"choices":[{"index":${index},"message":{"content":"x"}}],"usage":{}}`;
 
   it.each([
-    ['100,001 values', values(100_001)],
     ['a choice of index 0.5', indexed('0.5')],
     ['a choice of index -1', indexed('-1')],
     ['a choice of index 128', indexed('128')],
@@ -205,6 +210,42 @@ describe('a JSON answer', () => {
       expect(response.status).toBe(200);
       expect(((await response.json()) as { usage: object }).usage).toMatchObject({ provider: 'good' });
       expect(provider.bodies.length).toBeGreaterThan(calls);
+    },
+  );
+
+  it.each<[string, string, bigint | undefined]>([
+    // 10 in at $1 and 5 out at $2 a million.
+    [
+      '100,001 values and says what it used',
+      values(100_001).replace('"usage":{}', '"usage":{"prompt_tokens":10,"completion_tokens":5}'),
+      20_000_000n,
+    ],
+    ['100,001 values and says nothing', values(100_001), undefined],
+    [
+      'more bytes than are read',
+      `{"choices":[{"message":{"content":"${'x'.repeat(upstreamBodyMaxBytes)}"}}]}`,
+      undefined,
+    ],
+  ])(
+    'with %s was finished: it is charged, within what was held, and nobody else is asked',
+    async (_name, text, cost) => {
+      answer = text;
+      await gateway.settled();
+      const spent = await expectBalancedBooks(gateway);
+      gateway.simulator.clear();
+      const calls = provider.bodies.length;
+      const response = await gateway.post(hello('backed/large', { max_tokens: 50 }), {
+        'idempotency-key': crypto.randomUUID(),
+      });
+      expect(response.headers.get('x-should-retry')).toBe('false');
+      await expectError(response, 502, 'no_available_provider');
+      await gateway.settled();
+      const charged = (await expectBalancedBooks(gateway)) - spent;
+      if (cost === undefined) expect(charged).toBeGreaterThanOrEqual(100_000_000n);
+      else expect(charged).toBe(cost);
+      // 50 tokens at $2 a million, and at most a token at $9 for each byte of the request.
+      expect(charged).toBeLessThan(100_000_000n + 9_000_000n * 200n);
+      expect([provider.bodies.length - calls, gateway.simulator.calls.length]).toEqual([1, 0]);
     },
   );
 

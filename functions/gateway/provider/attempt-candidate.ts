@@ -28,7 +28,10 @@ export async function attemptCandidate(
   try {
     const createdSeconds = Math.floor(deps.clock.nowMs() / 1_000);
     const called = await callCandidate({ ...call, createdSeconds }, candidate, sending.send);
-    if (called.kind === 'failure') return called;
+    if (called.kind === 'failure') {
+      const refusedAnswer = called.failure.refusedAnswer ?? sending.tooLong();
+      return refusedAnswer === undefined ? called : { ...called, failure: { ...called.failure, refusedAnswer } };
+    }
     if (called.kind === 'json') return { ...called, answeredAtMs: deps.clock.nowMs() };
     const watch = sending.watch();
     if (watch === undefined) throw new Error('a stream came of a call that was not sent');

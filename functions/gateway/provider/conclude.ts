@@ -24,6 +24,7 @@ export function conclude(call: ModelCall, failures: readonly AttemptFailure[], f
     const message = `No output of the model satisfied the schema: the last one fails at ${schemaMismatch}.`;
     return fail('schema_validation_failed', { attempts, message });
   }
+  if (failures.some(({ refusedAnswer }) => refusedAnswer !== undefined)) return answerRefused(failures);
   const [kind] = kinds;
   if (kinds.size === 1 && kind === 'invalid') return rejectedByAll(call, failures);
   if (kinds.size === 1 && kind === 'rate_limited') return limitedByAll(call, failures);
@@ -40,6 +41,15 @@ export function conclude(call: ModelCall, failures: readonly AttemptFailure[], f
   const { isFinal = false, message: why = 'All eligible providers failed.' } = finalReason(call, failures);
   return fail('no_available_provider', { isFinal, message: `${why} ${whereToLook(call.correlationId)}`, cause });
 }
+
+/** A retry would be paid for once more, and end the same way. */
+const answerRefused = (failures: readonly AttemptFailure[]): GatewayError =>
+  fail('no_available_provider', {
+    isFinal: true,
+    message:
+      'The provider finished an answer that is larger than the gateway hands on. It is charged; ask for less at once.',
+    cause: new Error(failures.map(({ cause }) => cause).join(', ')),
+  });
 
 const stopped = 'The gateway was stopped while the call ran: send it again.';
 

@@ -4,10 +4,10 @@ import type { Candidate } from '../../../shared/configuration/catalogue/index.ts
 import {
   firstChunkTimeoutDefaultMs,
   streamReadOnMaxMs,
-  upstreamBodyMaxBytes,
   upstreamErrorMaxBytes,
 } from '../../../shared/foundation/constants/index.ts';
 import type { Deadline } from '../../../shared/foundation/time/index.ts';
+import type { RefusedAnswer } from '../../../shared/protocol/interfaces/index.ts';
 import type { NoAnswer, Send } from '../../../shared/routing/formats/index.ts';
 import {
   classifyStatus,
@@ -27,6 +27,8 @@ import { type TimedBytes, timeBytes } from './time-bytes.ts';
 
 export interface Sending {
   readonly send: Send;
+  /** The JSON answer that came was longer than any may be. */
+  readonly tooLong: () => RefusedAnswer | undefined;
   /** Of the call that was sent. Undefined: none was yet. */
   readonly watch: () => Watch | undefined;
   /** Its first output is there: it has until another deadline. */
@@ -46,6 +48,7 @@ export function createSend(
   let watch: Watch | undefined;
   let idleTimeoutMs: number | undefined;
   let timed: TimedBytes | undefined;
+  let tooLong: RefusedAnswer | undefined;
 
   async function send(request: Parameters<Send>[0]): ReturnType<Send> {
     const prepared = await prepareCall(deps, call, candidate, request);
@@ -76,7 +79,12 @@ export function createSend(
         contentType,
         body: timed,
         drain,
-        readText: () => readText(upstreamBodyMaxBytes),
+        readText: async () => {
+          const { answerMaxBytes } = call.clientInterface;
+          const text = await readText(answerMaxBytes);
+          if (text === undefined) tooLong = { usage: undefined, outputBytes: answerMaxBytes };
+          return text;
+        },
         describe,
       };
     }
@@ -95,7 +103,7 @@ export function createSend(
     idleTimeoutMs = candidate.provider.idle_timeout_ms;
     if (timed?.isAwaited() === true) watch?.expect('idle', idleTimeoutMs);
   };
-  return { send, watch: () => watch, beginStream, limitIdle };
+  return { send, tooLong: () => tooLong, watch: () => watch, beginStream, limitIdle };
 }
 
 /** `onBytes` is called whenever a part of a JSON answer, or of an error, has come. */

@@ -1,6 +1,6 @@
 // Holds a stream back until its first real output: until then its failure is an ordinary failure and the next candidate
 // may answer. The 200 goes to the client only with what this returns.
-import { heldBackMaxBytes } from '../../../shared/foundation/constants/index.ts';
+import { heldBackMaxBytes, upstreamEventMaxBytes } from '../../../shared/foundation/constants/index.ts';
 import type { AnswerEvent } from '../../../shared/protocol/interfaces/index.ts';
 import type { EventStream } from '../../../shared/routing/formats/index.ts';
 import type { AttemptFailure, EventBatch, NoAnswer, Watch } from '../../../shared/routing/providers/index.ts';
@@ -77,5 +77,10 @@ export function readBrokenStream(error: unknown, watch: Watch): AttemptFailure {
   if (endedBy === 'client_gone' || endedBy === 'stopped') return { kind: 'client_gone', cause: endedBy };
   // One word for every kind of silence: the code of the call says which limit it was.
   if (endedBy !== undefined) return { kind: endedBy === 'deadline' ? endedBy : 'failed', cause: 'timeout' };
-  return { kind: 'failed', cause: error instanceof RangeError ? 'event_too_large' : 'connection' };
+  if (!(error instanceof RangeError)) return { kind: 'failed', cause: 'connection' };
+  return {
+    kind: 'failed',
+    cause: 'event_too_large',
+    refusedAnswer: { usage: undefined, outputBytes: upstreamEventMaxBytes },
+  };
 }

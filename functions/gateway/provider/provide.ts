@@ -1,6 +1,9 @@
 // The provider loop: admit a candidate, call it, classify, until one answers. A fallback happens before the first real
 // output or never. What the loop did is its result, also where it failed.
 import { reservePerCandidateMs } from '../../../shared/foundation/constants/index.ts';
+import type { RefusedAnswer } from '../../../shared/protocol/interfaces/index.ts';
+import type { Charge } from '../../../shared/routing/billing/index.ts';
+import { payerOf } from '../../../shared/routing/planner/index.ts';
 import { type AdmittedCandidate, type Attempt, reportAttempt } from '../../../shared/routing/provider-metrics/index.ts';
 import type { AttemptFailure } from '../../../shared/routing/providers/index.ts';
 import type { GatewayDependencies } from '../dependencies.ts';
@@ -43,9 +46,17 @@ export async function provide(deps: GatewayDependencies, call: ModelCall): Promi
       const outcome = await attemptCandidate(deps, call, admitted, silenceMs);
       if (outcome.kind !== 'failure' || outcome.failure.isUnavailable !== true) attemptCount += 1;
       if (outcome.kind === 'failure') {
-        endAttempt(admitted, outcome.failure, clock.nowMs());
-        failures.push(outcome.failure);
-        continue;
+        const { failure } = outcome;
+        failures.push(failure);
+        if (failure.refusedAnswer === undefined) {
+          endAttempt(admitted, failure, clock.nowMs());
+          continue;
+        }
+        // It is paid for: another provider would be paid once more.
+        const charge = chargeRefused(call, admitted, failure.refusedAnswer);
+        const tokens = charge.usage.promptTokens + charge.usage.completionTokens;
+        endAttempt(admitted, failure, clock.nowMs(), { tokens, charge });
+        break;
       }
       firstOutputAtMs = outcome.answeredAtMs;
       // The attempt of a stream ends with the stream.
@@ -68,6 +79,14 @@ export async function provide(deps: GatewayDependencies, call: ModelCall): Promi
   const upstreamMs = clock.nowMs() - startedAtMs;
   const left = { queuedMs: queue.queuedMs(), unusedPermit: queue.unusedPermit() };
   return { attempts, attemptCount, ...left, upstreamMs, firstOutputAtMs, result };
+}
+
+function chargeRefused(
+  { bill, byok, size }: ModelCall,
+  { candidate }: AdmittedCandidate,
+  { usage: reported, outputBytes }: RefusedAnswer,
+): Charge {
+  return bill.charge({ candidate, reported, output: { outputBytes }, payer: payerOf(byok, candidate), size });
 }
 
 const isCancelled = ({ clientGone, stopped }: ModelCall): boolean => clientGone.aborted || stopped?.aborted === true;

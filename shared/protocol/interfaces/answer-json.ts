@@ -1,11 +1,20 @@
 // What answers and events of providers have in common, whatever the interface: bounds, errors, how much a model wrote.
 import { jsonValuesMax, upstreamErrorMaxBytes } from '../../foundation/constants/index.ts';
 import { nextTurn } from '../../foundation/time/index.ts';
-import { findMember, type JsonText, parseJson, pick, scanJson } from '../wire/index.ts';
+import {
+  endOfBrackets,
+  findMember,
+  type JsonText,
+  parseJson,
+  pick,
+  scanJson,
+  type UsageReport,
+} from '../wire/index.ts';
+import type { ReadAnswer } from './client-interface.ts';
 import { membersOf } from './read-members.ts';
 
-/** Above any real answer; everything that reads one may recurse. */
-const answerBounds = { depthMax: 512, valuesMax: jsonValuesMax };
+/** Above any real answer; everything that reads one may recurse. Log probabilities are not looked into: each list is one value. */
+const answerBounds = { depthMax: 512, valuesMax: jsonValuesMax, unread: new Set(['logprobs']) };
 /** A text of so few characters is within these bounds: it can neither be nested deeper nor hold more values. */
 export const shortEventCharacters = 2 * answerBounds.depthMax;
 
@@ -25,6 +34,9 @@ export function answerJson(text: string): JsonText {
   return scanned.json;
 }
 
+/** Whether it is JSON that holds more than an answer may. */
+export const isBeyondBounds = (text: string): boolean => scanJson(text, answerBounds).kind === 'fault';
+
 /** A long text is searched, and what was found is read, in turns of their own: others have the event loop between them. */
 export async function readInTurns<Read>(
   text: string,
@@ -36,6 +48,34 @@ export async function readInTurns<Read>(
   await nextStep();
   const json = scanAnswer(text);
   return json && read(json, nextStep);
+}
+
+/** What an answer that is not handed on says of its use. `readUsage`: of the interface. */
+export async function readUnscanned(text: string, readUsage: UsageReading): Promise<ReadAnswer> {
+  await nextTurn();
+  if (!isBeyondBounds(text)) return { kind: 'unreadable' };
+  return { kind: 'refused', refused: { usage: readUsage(lastUsageIn(text)), outputBytes: text.length } };
+}
+
+export type UsageReading = (usage: unknown) => UsageReport | undefined;
+
+/** No text of a model can be taken for it: inside a string a backslash stands before each quotation mark. */
+const usageName = '"usage"';
+
+/** Of the last member of this name, where it is an object: found without the structure around it. */
+function lastUsageIn(text: string): unknown {
+  const start = text.indexOf('{', text.lastIndexOf(usageName));
+  if (start < 0 || !text.includes(usageName)) return undefined;
+  const end = endOfBrackets(text, start, start + usageMaxCharacters);
+  return end < 0 ? undefined : parsedOrNothing(text.slice(start, end));
+}
+
+function parsedOrNothing(text: string): unknown {
+  try {
+    return parseJson(text);
+  } catch {
+    return undefined;
+  }
 }
 
 const errorFacts = { code: {}, type: {}, status: {}, param: {}, message: {} };

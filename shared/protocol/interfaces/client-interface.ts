@@ -38,6 +38,8 @@ export interface ClientInterface {
   readonly readRequest: (body: JsonText, reading: RequestReading) => ClientRequest | GatewayError;
   /** Of a body: top-level members that change no answer, beside the ones that the parts of the cache key name. */
   readonly leftOutOfCacheKey: (body: JsonText) => ReadonlySet<string>;
+  /** Of a JSON answer. One that is longer is not read to its end. */
+  readonly answerMaxBytes: number;
   readonly readAnswer: (text: string) => Promise<ReadAnswer>;
   /** For one stream, from its start. `choices`: of the request. */
   readonly openEventReader: (choices: number) => EventReader;
@@ -103,7 +105,15 @@ export type ReadAnswer =
   | { readonly kind: 'answer'; readonly answer: JsonAnswer }
   /** An error object inside a 200: SDKs would take it for an answer. */
   | { readonly kind: 'error'; readonly error: unknown }
+  /** Finished, and beyond what an answer may hold. */
+  | { readonly kind: 'refused'; readonly refused: RefusedAnswer }
   | { readonly kind: 'unreadable' };
+
+/** What is known of an answer that is not handed on: the ground of its charge. */
+export interface RefusedAnswer {
+  readonly usage: UsageReport | undefined;
+  readonly outputBytes: number;
+}
 
 /** What the gateway tells of an answer's price. */
 export interface AnswerCost {

@@ -1,11 +1,15 @@
 // An event of a stream whose events are JSON objects with a `type`, read as a value: nearly all of them are short.
-import { isJsonObject } from '../wire/index.ts';
+import { isJsonObject, pick, type Shape } from '../wire/index.ts';
 import { answerJson, scanAnswer, shortEventCharacters } from './answer-json.ts';
 import type { AnswerEvent, EventFacts } from './client-interface.ts';
 
-/** Undefined: it is no JSON object, or beyond what an answer may hold. */
-export function parseEvent(text: string): Readonly<Record<string, unknown>> | undefined {
-  if (text.length > shortEventCharacters && scanAnswer(text) === undefined) return undefined;
+/** Undefined: it is no JSON object, or beyond what an answer may hold. `longShape`: what is read of one that is not short. */
+export function parseEvent(text: string, longShape?: Shape): Readonly<Record<string, unknown>> | undefined {
+  if (text.length > shortEventCharacters) {
+    const json = scanAnswer(text);
+    if (json === undefined) return undefined;
+    if (longShape !== undefined) return pick(json, 0, longShape) as Readonly<Record<string, unknown>>;
+  }
   try {
     const event: unknown = JSON.parse(text);
     return isJsonObject(event) ? event : undefined;

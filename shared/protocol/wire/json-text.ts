@@ -1,7 +1,7 @@
 // JSON text and where its values stand in it, found in one pass whose cost is linear in the text. The gateway makes values
 // of what it reads and relays the rest as it was written: a parser that makes every value and every name of a body of
 // 1 MB can hold up the process for longer than a hundred calls take.
-import { createStringReader, endOfBlanks, endOfScalar, quote } from './json-tokens.ts';
+import { createStringReader, endOfBlanks, endOfBrackets, endOfScalar, quote } from './json-tokens.ts';
 
 export interface JsonBounds {
   /** Objects and arrays inside each other; the outermost is the first level. */
@@ -10,6 +10,8 @@ export interface JsonBounds {
   readonly valuesMax?: number;
   /** Items of one list inside the members named here. */
   readonly itemsMax?: { readonly count: number; readonly members: ReadonlySet<string> };
+  /** Names of members that count as one value each: what stands in their lists and objects is not looked at. */
+  readonly unread?: ReadonlySet<string>;
 }
 
 export interface BoundsFault {
@@ -127,7 +129,10 @@ export function scanJson(text: string, bounds: JsonBounds): Scanned {
   }
 }
 
-function scan(text: string, { depthMax, valuesMax = Number.POSITIVE_INFINITY, itemsMax }: JsonBounds): JsonText {
+function scan(
+  text: string,
+  { depthMax, valuesMax = Number.POSITIVE_INFINITY, itemsMax, unread }: JsonBounds,
+): JsonText {
   let table = new Int32Array(valuesAtFirst * stride);
   let values = 0;
   let at = 0;
@@ -180,6 +185,19 @@ function scan(text: string, { depthMax, valuesMax = Number.POSITIVE_INFINITY, it
     table[row + fields.next] = values;
   }
 
+  function passValue(depth: number, nameStart: number, nameEnd: number): void {
+    const code = text.charCodeAt(at);
+    if (code !== 0x7b && code !== 0x5b) {
+      readValue(depth, nameStart, nameEnd);
+      return;
+    }
+    const row = add(nameStart, nameEnd);
+    at = endOfBrackets(text, at);
+    if (at < 0) throw new Refused();
+    table[row + fields.end] = at;
+    table[row + fields.next] = values;
+  }
+
   function readMembers(depth: number): void {
     skipBlanks();
     if (text.charCodeAt(at) === 0x7d) {
@@ -196,7 +214,8 @@ function scan(text: string, { depthMax, valuesMax = Number.POSITIVE_INFINITY, it
       if (text.charCodeAt(at) !== 0x3a) throw new Refused();
       at += 1;
       skipBlanks();
-      readValue(depth, nameStart, nameEnd);
+      if (unread?.has(text.slice(nameStart + 1, nameEnd - 1)) === true) passValue(depth, nameStart, nameEnd);
+      else readValue(depth, nameStart, nameEnd);
       skipBlanks();
       const code = text.charCodeAt(at);
       at += 1;

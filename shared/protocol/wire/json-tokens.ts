@@ -65,6 +65,23 @@ export function createStringReader(text: string): (from: number) => StringEnd {
   };
 }
 
+/** Behind the bracket that closes the one at `from`, whatever stands between them; -1 where none does before `to`. */
+export function endOfBrackets(text: string, from: number, to = text.length): number {
+  let depth = 0;
+  let isText = false;
+  for (let at = from; at < to && at < text.length; at += 1) {
+    const code = text.charCodeAt(at);
+    if (code === quote) isText = !isText;
+    else if (isText) at += code === backslash ? 1 : 0;
+    else if (code === 0x5b || code === 0x7b) depth += 1;
+    else if (code === 0x5d || code === 0x7d) {
+      depth -= 1;
+      if (depth === 0) return at + 1;
+    }
+  }
+  return -1;
+}
+
 /** By code: what may stand behind a backslash, but for `u`. A table, because a text may be made of nothing else. */
 const escapeLetters = new Uint8Array(0x80);
 for (const letter of '"\\/bfnrt') escapeLetters[letter.charCodeAt(0)] = 1;

@@ -37,6 +37,10 @@ async function readWhole(
   if (read.kind === 'error') {
     return { kind: 'failure', failure: { ...classifyErrorObject(read.error), providerText: describe(read.error) } };
   }
+  if (read.kind === 'refused') {
+    const { refused: refusedAnswer } = read;
+    return { kind: 'failure', failure: { kind: 'failed', cause: 'answer_too_large', refusedAnswer } };
+  }
   return read.kind === 'unreadable' || isStreamAsked ? unreadableAnswer : { kind: 'json', answer: read.answer };
 }
 

@@ -48,6 +48,8 @@ export function reportAttempt(
   const isRefused = outcome.refusedCredential === true || outcome.hasNoQuota === true;
   const counted = isRefused ? 'refused' : countedOutcomes[outcome.kind];
   if (counted !== undefined) recorder.record({ ...entry, latencyMs, outcome: counted });
+  // It answered: waiting would not make the answer smaller.
+  if (outcome.refusedAnswer !== undefined) return;
   // A request that the provider rejected as invalid cools nothing.
   const { kind, retryAfterSeconds = 0 } = outcome;
   if (kind !== 'failed' && kind !== 'rate_limited') return;

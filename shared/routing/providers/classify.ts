@@ -1,5 +1,6 @@
 // A provider's failure becomes data here, once. Its words are not inspected later.
 import type { RejectionReason } from '../../errors/index.ts';
+import type { RefusedAnswer } from '../../protocol/interfaces/index.ts';
 import { findMember, isJsonObject, type JsonText } from '../../protocol/wire/index.ts';
 import { accountLimit, faultBehindInvalid } from './fault-behind-invalid.ts';
 import type { ProviderText } from './provider-text.ts';
@@ -28,6 +29,8 @@ export interface AttemptFailure {
   readonly isOurFault?: boolean | undefined;
   /** What is needed before the provider can be called did not answer: it was not called. */
   readonly isUnavailable?: boolean | undefined;
+  /** The provider did its work and is paid for it, though the gateway cannot hand it on: charged, and no other provider is asked. */
+  readonly refusedAnswer?: RefusedAnswer | undefined;
   /** Of an answer that came. */
   readonly status?: number | undefined;
   /** One word for the log: never a provider's text. */

@@ -1,6 +1,6 @@
 // A provider's event stream, read by the client's interface. It ends well or with a failure: a stream that just stops is never a
 // success, or clients would store half an answer.
-import type { AnswerEvent, EventReader } from '../../protocol/interfaces/index.ts';
+import { type AnswerEvent, type EventReader, isBeyondBounds } from '../../protocol/interfaces/index.ts';
 import type { EventText } from '../../protocol/wire/index.ts';
 import { type AttemptFailure, classifyErrorObject } from './classify.ts';
 import type { ProviderText } from './provider-text.ts';
@@ -38,6 +38,13 @@ export async function* readStream(
   if (!reader.isComplete()) yield { events: [], failure: { kind: 'failed', cause: 'truncated_stream' } };
 }
 
+/** JSON that holds more than an event may was written, and is paid for. */
+const unreadableEvent = (text: string): AttemptFailure => ({
+  kind: 'failed',
+  cause: 'unreadable_event',
+  ...(isBeyondBounds(text) && { refusedAnswer: { usage: undefined, outputBytes: text.length } }),
+});
+
 interface Batch {
   readonly batch: AnswerEvent[];
   readonly fault: AttemptFailure | undefined;
@@ -54,7 +61,7 @@ function readBatch(texts: readonly EventText[], reader: EventReader, describe: D
     const reading = reader.read(event);
     if (reading.kind === 'end') return { batch, fault: undefined, isEnd: true };
     if (reading.kind === 'unreadable') {
-      return { batch, fault: { kind: 'failed', cause: 'unreadable_event' }, isEnd: false };
+      return { batch, fault: unreadableEvent(event.text), isEnd: false };
     }
     if (reading.kind === 'error') {
       const fault = { ...classifyErrorObject(reading.error), providerText: describe(reading.error) };

@@ -224,17 +224,17 @@ describe('a provider’s JSON answer', () => {
     expect([
       (await chatCompletions.readAnswer(answer(128))).kind,
       (await chatCompletions.readAnswer(answer(129))).kind,
-    ]).toEqual(['answer', 'unreadable']);
+    ]).toEqual(['answer', 'refused']);
   });
 
-  it('is unreadable beyond 100,000 values, found without reading on', async () => {
+  it('is refused beyond 100,000 values, found without reading on', async () => {
     const answer = (values: number) => `{"choices":[{}],"x":[${new Array(values - 4).fill('{}')}]}`;
     expect([
       (await chatCompletions.readAnswer(answer(100_000))).kind,
       (await chatCompletions.readAnswer(answer(100_001))).kind,
-    ]).toEqual(['answer', 'unreadable']);
+    ]).toEqual(['answer', 'refused']);
     const parse = jest.spyOn(JSON, 'parse');
-    expect((await chatCompletions.readAnswer(answer(5_000_000))).kind).toBe('unreadable');
+    expect((await chatCompletions.readAnswer(answer(5_000_000))).kind).toBe('refused');
     expect(parse).not.toHaveBeenCalled();
     parse.mockRestore();
   });

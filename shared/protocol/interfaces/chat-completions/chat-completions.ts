@@ -1,4 +1,5 @@
 // The interface of chat completions, the one with presets, schemas of answers and stored functions.
+import { upstreamBodyMaxBytes } from '../../../foundation/constants/index.ts';
 import { type ClientInterface, namesFunction } from '../index.ts';
 import { openChunkReader } from './chunk-reader.ts';
 import { gatewayMembers, leftOutOfCacheKey } from './gateway-members.ts';
@@ -20,6 +21,7 @@ export const chatCompletions: ClientInterface = {
   pathConventions: {},
   readRequest: (body, reading) => (namesFunction(body) ? readFunctionRequest(body, reading) : readChatRequest(body)),
   leftOutOfCacheKey,
+  answerMaxBytes: upstreamBodyMaxBytes,
   readAnswer: readJsonAnswer,
   openEventReader: openChunkReader,
 };

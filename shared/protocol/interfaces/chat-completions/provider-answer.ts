@@ -18,6 +18,7 @@ import {
   type ReadAnswer,
   readErrorObject,
   readInTurns,
+  readUnscanned,
   readUsageMember,
   scanAnswer,
   shortEventCharacters,
@@ -42,15 +43,18 @@ const factsShape = membersOf({
 });
 
 export const readJsonAnswer = async (text: string): Promise<ReadAnswer> =>
-  (await readInTurns(text, readCompletion)) ?? { kind: 'unreadable' };
+  (await readInTurns(text, readCompletion)) ?? readUnscanned(text, readUsageReport);
 
 async function readCompletion(json: JsonText, nextStep: () => Promise<void>): Promise<ReadAnswer> {
   const facts = pick(json, 0, factsShape) as Record<string, unknown>;
   if (isError(facts)) return { kind: 'error', error: readErrorObject(json) };
   const choices = Array.isArray(facts.choices) ? facts.choices : [];
-  // More than any request can ask for is no answer, and each of them is work.
-  if (choices.length === 0 || choices.length > choicesMax || !choices.every(hasValidIndex))
-    return { kind: 'unreadable' };
+  if (choices.length === 0) return { kind: 'unreadable' };
+  // More than any request can ask for is work, and no answer.
+  if (choices.length > choicesMax) {
+    return { kind: 'refused', refused: { usage: readReportedUsage(json), outputBytes: json.text.length } };
+  }
+  if (!choices.every(hasValidIndex)) return { kind: 'unreadable' };
   await nextStep();
   const outputBytes = messagesIn(json, 'message').reduce((sum, message) => sum + outputBytesOf(json, message), 0);
   const answer = { text: json.text, json, usage: readReportedUsage(json), outputBytes, model: modelIn(facts) };

@@ -1,4 +1,5 @@
 // What a provider answers, and what a client gets of it: the same with the cost in `usage`.
+import { upstreamBodyMaxBytes } from '../../../foundation/constants/index.ts';
 import { isJsonObject, pick, rewriteMembers, toCount, type UsageReport } from '../../wire/index.ts';
 import {
   type AnswerCost,
@@ -7,6 +8,7 @@ import {
   type ReadAnswer,
   readErrorObject,
   readInTurns,
+  readUnscanned,
   readUsageMember,
   type WrittenAnswer,
 } from '../index.ts';
@@ -19,7 +21,9 @@ interface EmbeddingsAnswer extends JsonAnswer {
 const factsShape = membersOf({ error: {}, object: {}, model: {} });
 
 export async function readEmbeddingsAnswer(text: string): Promise<ReadAnswer> {
-  const without = takeOutVectors(text);
+  const without = await takeOutVectors(text);
+  // What is left has the bound of any answer.
+  if (without.text.length > upstreamBodyMaxBytes) return refusedAnswer(text);
   const read = await readInTurns(without.text, async (json): Promise<ReadAnswer> => {
     const facts = pick(json, 0, factsShape) as Record<string, unknown>;
     if ((facts.error ?? null) !== null || facts.object === 'error') {
@@ -32,8 +36,13 @@ export async function readEmbeddingsAnswer(text: string): Promise<ReadAnswer> {
     const answer: EmbeddingsAnswer = { text, json, usage, outputBytes: 0, model, vectors: without.vectors };
     return { kind: 'answer', answer };
   });
-  return read ?? { kind: 'unreadable' };
+  return read ?? readUnscanned(without.text, readEmbeddingsUsage);
 }
+
+const refusedAnswer = (text: string): ReadAnswer => ({
+  kind: 'refused',
+  refused: { usage: undefined, outputBytes: text.length },
+});
 
 export function readEmbeddingsUsage(usage: unknown): UsageReport | undefined {
   if (!isJsonObject(usage)) return undefined;

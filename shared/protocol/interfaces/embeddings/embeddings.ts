@@ -1,4 +1,5 @@
 // The interface of embeddings: text in, vectors out, no stream.
+import { embeddingsBodyMaxBytes } from '../../../foundation/constants/index.ts';
 import type { ClientInterface } from '../index.ts';
 import { plainGatewayMembers, plainLeftOutOfCacheKey, vendorHeaders } from '../index.ts';
 import { readEmbeddingsAnswer } from './embeddings-answer.ts';
@@ -18,6 +19,7 @@ export const embeddings: ClientInterface = {
   pathConventions: {},
   readRequest: readEmbeddingsRequest,
   leftOutOfCacheKey: () => plainLeftOutOfCacheKey,
+  answerMaxBytes: embeddingsBodyMaxBytes,
   readAnswer: readEmbeddingsAnswer,
   openEventReader: neverStreamed,
 };

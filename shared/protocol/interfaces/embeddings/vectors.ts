@@ -1,48 +1,77 @@
 // Vectors in the text of an answer. A few inputs already make more numbers than an answer may hold JSON values, and the
-// gateway looks at none of them: each vector of numbers counts as one value.
+// gateway looks at none of them: each vector counts as one value, of numbers or in base64.
+import { nextTurn } from '../../../foundation/time/index.ts';
 
 /** What providers of this interface take at once, and so the most that they answer. */
 export const inputsMax = 2_048;
 
-/** A quotation mark that no backslash precedes begins or ends a text, so this is the name of a member. */
-const vectorStart = /(?<!\\)"embedding"\s*:\s*\[/g;
-/** From where it begins to where it may end: looked at once, however many beginnings a text has. */
-const numbers = /[\d\s,.eE+-]*/y;
+const memberName = '"embedding"';
+/** A quotation mark that no backslash precedes begins a text, so this is the name of a member. */
+const beforeVector = /\s{0,16}:\s{0,16}[["]/y;
+/** Between the marks of a vector: of numbers, or of base64. */
+const numbers = /^[\d\s,.eE+-]*$/;
+const base64 = /^[\w+/=-]*$/;
+/** Ten thousand numbers of a hundred digits each. */
+const vectorMaxCharacters = 1024 * 1024;
+/** Searched in a few milliseconds. */
+const turnCharacters = 4 * 1024 * 1024;
 
 export interface WithoutVectors {
-  /** The same JSON with an empty list in place of each vector. */
+  /** The same JSON with an empty list, or an empty text, in place of each vector. */
   readonly text: string;
-  /** What stood in these lists, in order. */
+  /** What stood in these, in order. */
   readonly vectors: readonly string[];
 }
 
-export function takeOutVectors(text: string): WithoutVectors {
+/** Members of that name that are looked at: a text made of nothing else must not take a turn of its own. */
+const namesMax = 4 * inputsMax;
+
+/** Behind the mark that begins each vector. */
+function* vectorStarts(text: string): Generator<number> {
+  let at = text.indexOf(memberName);
+  for (let names = 0; at >= 0 && names < namesMax; names += 1) {
+    beforeVector.lastIndex = at + memberName.length;
+    const isStart = text[at - 1] !== '\\' && beforeVector.test(text);
+    if (isStart) yield beforeVector.lastIndex;
+    at = text.indexOf(memberName, at + 1);
+  }
+}
+
+export async function takeOutVectors(text: string): Promise<WithoutVectors> {
   const parts: string[] = [];
   const vectors: string[] = [];
   let from = 0;
-  vectorStart.lastIndex = 0;
-  // Behind the last one that was asked for, everything is read like the rest: it is soon more than an answer may hold.
-  while (vectors.length < inputsMax && vectorStart.test(text)) {
-    const start = vectorStart.lastIndex;
-    numbers.lastIndex = start;
-    numbers.test(text);
-    const end = numbers.lastIndex;
+  let searched = 0;
+  for (const start of vectorStarts(text)) {
+    // Behind the last one that was asked for, everything is read like the rest: it is soon more than an answer may hold.
+    if (vectors.length === inputsMax) break;
+    const ahead = text.slice(start, start + vectorMaxCharacters);
+    const end = ahead.indexOf(text[start - 1] === '[' ? ']' : '"');
+    const vector = end < 0 ? '' : ahead.slice(0, end);
     // Anything else stays in, and is read like the rest.
-    const isVector = text[end] === ']';
+    const isVector = (text[start - 1] === '[' ? numbers : base64).test(vector);
     parts.push(text.slice(from, start));
-    vectors.push(isVector ? text.slice(start, end) : '');
-    from = isVector ? end : start;
-    vectorStart.lastIndex = end;
+    vectors.push(isVector ? vector : '');
+    from = isVector ? start + vector.length : start;
+    searched += end < 0 ? vectorMaxCharacters : end;
+    if (searched > turnCharacters) {
+      await nextTurn();
+      searched = 0;
+    }
   }
   return { text: parts.join('') + text.slice(from), vectors };
 }
 
 /** `text`: of `takeOutVectors`, with other members than `embedding` rewritten. */
 export function putBackVectors({ text, vectors }: WithoutVectors): string {
-  let index = 0;
-  return text.replaceAll(vectorStart, (start) => {
-    const vector = vectors[index] ?? '';
-    index += 1;
-    return start + vector;
-  });
+  const parts: string[] = [];
+  const left = vectors.values();
+  let from = 0;
+  for (const start of vectorStarts(text)) {
+    const vector = left.next();
+    if (vector.done === true) break;
+    parts.push(text.slice(from, start), vector.value);
+    from = start;
+  }
+  return parts.join('') + text.slice(from);
 }

@@ -1,5 +1,5 @@
 // The interface of Anthropic's Messages, and the count of tokens beside it.
-import { headerNames } from '../../../foundation/constants/index.ts';
+import { headerNames, upstreamBodyMaxBytes } from '../../../foundation/constants/index.ts';
 import { type ClientInterface, plainGatewayMembers, plainLeftOutOfCacheKey, vendorHeaders } from '../index.ts';
 import { openEventReader } from './message-events.ts';
 import { readMessage, readTokenCount } from './read-message.ts';
@@ -23,6 +23,7 @@ export const messages: ClientInterface = {
   },
   readRequest: readMessagesRequest,
   leftOutOfCacheKey: () => plainLeftOutOfCacheKey,
+  answerMaxBytes: upstreamBodyMaxBytes,
   readAnswer: readMessage,
   openEventReader,
 };
@@ -35,5 +36,6 @@ export const countTokens: ClientInterface = {
   // Many servers of Messages count none.
   measuresProviders: false,
   readRequest: readCountRequest,
+  answerMaxBytes: upstreamBodyMaxBytes,
   readAnswer: readTokenCount,
 };

@@ -7,6 +7,7 @@ import {
   type ReadAnswer,
   readErrorObject,
   readInTurns,
+  readUnscanned,
   readUsageMember,
   textBytesIn,
 } from '../index.ts';
@@ -15,7 +16,7 @@ import { readUsageReport } from './message-usage.ts';
 const factsShape = membersOf({ type: {}, error: {}, input_tokens: {}, model: {}, stop_reason: {} });
 
 export const readMessage = async (text: string): Promise<ReadAnswer> =>
-  (await readInTurns(text, readFacts)) ?? { kind: 'unreadable' };
+  (await readInTurns(text, readFacts)) ?? readUnscanned(text, readUsageReport);
 
 async function readFacts(json: JsonText, nextStep: () => Promise<void>): Promise<ReadAnswer> {
   if (isError(json)) return { kind: 'error', error: readErrorObject(json) };

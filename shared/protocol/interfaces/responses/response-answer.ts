@@ -1,6 +1,14 @@
 // What a provider answers as JSON. Lenient: an object with a list as output is a response.
 import { findMember, type JsonText, pick } from '../../wire/index.ts';
-import { membersOf, type ReadAnswer, readErrorObject, readInTurns, readUsageMember, textBytesIn } from '../index.ts';
+import {
+  membersOf,
+  type ReadAnswer,
+  readErrorObject,
+  readInTurns,
+  readUnscanned,
+  readUsageMember,
+  textBytesIn,
+} from '../index.ts';
 import { readResponseUsage } from './response-usage.ts';
 
 const factsShape = membersOf({
@@ -11,7 +19,7 @@ const factsShape = membersOf({
 });
 
 export const readResponse = async (text: string): Promise<ReadAnswer> =>
-  (await readInTurns(text, readFacts)) ?? { kind: 'unreadable' };
+  (await readInTurns(text, readFacts)) ?? readUnscanned(text, readResponseUsage);
 
 async function readFacts(json: JsonText, nextStep: () => Promise<void>): Promise<ReadAnswer> {
   const { object, model, status, error } = pick(json, 0, factsShape) as Record<string, unknown>;

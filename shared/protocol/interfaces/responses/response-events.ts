@@ -1,6 +1,6 @@
 // The stateful reader of a stream of Responses events.
 import { isJsonObject } from '../../wire/index.ts';
-import { type EventFacts, type EventReader, type EventReading, ParsedEvent, parseEvent } from '../index.ts';
+import { type EventFacts, type EventReader, type EventReading, membersOf, ParsedEvent, parseEvent } from '../index.ts';
 import { readResponseUsage } from './response-usage.ts';
 
 /** What a stream that breaks has to say of the response that began. */
@@ -16,12 +16,31 @@ const goodEnds: ReadonlySet<unknown> = new Set(['response.completed', 'response.
 /** Events that tell of a response, and bring nothing of it. */
 const announcements: ReadonlySet<unknown> = new Set(['response.created', 'response.in_progress', 'response.queued']);
 
+const errorMembers = { code: {}, type: {}, message: {}, param: {} };
+const error = membersOf(errorMembers);
+const details = membersOf({ cached_tokens: {}, cache_write_tokens: {}, reasoning_tokens: {} });
+const usage = membersOf({
+  input_tokens: {},
+  output_tokens: {},
+  total_tokens: {},
+  input_tokens_details: details,
+  output_tokens_details: details,
+});
+/** An image of some megabytes is passed over, not made a value. */
+const longEvent = membersOf({
+  ...errorMembers,
+  delta: {},
+  sequence_number: {},
+  error,
+  response: membersOf({ id: {}, model: {}, status: {}, error, usage }),
+});
+
 export function openResponseReader(): EventReader {
   return { read: readEvent, isComplete: () => false };
 }
 
 function readEvent({ name, text }: { readonly name?: string | undefined; readonly text: string }): EventReading {
-  const event = parseEvent(text);
+  const event = parseEvent(text, longEvent);
   if (event === undefined) return { kind: 'unreadable' };
   const { type, response: told } = event;
   const response = isJsonObject(told) ? told : {};

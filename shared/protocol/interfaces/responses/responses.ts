@@ -1,5 +1,5 @@
 // The interface of OpenAI's Responses.
-import { headerNames } from '../../../foundation/constants/index.ts';
+import { headerNames, upstreamBodyMaxBytes } from '../../../foundation/constants/index.ts';
 import { type ClientInterface, plainGatewayMembers, plainLeftOutOfCacheKey, vendorHeaders } from '../index.ts';
 import { readResponse } from './response-answer.ts';
 import { openResponseReader } from './response-events.ts';
@@ -19,6 +19,7 @@ export const responses: ClientInterface = {
   pathConventions: { foreignSessionId: headerNames.responsesSessionId },
   readRequest: readResponsesRequest,
   leftOutOfCacheKey: () => plainLeftOutOfCacheKey,
+  answerMaxBytes: upstreamBodyMaxBytes,
   readAnswer: readResponse,
   openEventReader: openResponseReader,
 };
