@@ -188,7 +188,11 @@ describe('the build of the project', () => {
         const body = { messages: [{ role: 'user', content: 'Hi.' }] };
         const size = { maxOutputTokens: 10, isOutputOpen: false };
         const asked = { interfaceId: 'chat-completions', api, body, characters: 0, stream: false, size, id: 'a' };
-        const called = await callThroughHub(asked, { entry: { upstream_model: 'm', max_output_tokens: 10 } }, send);
+        const called = await callThroughHub(
+          asked,
+          { model: { id: 'm' }, entry: { upstream_model: 'm', max_output_tokens: 10 } },
+          send,
+        );
         expect(JSON.parse(called.answer.text).choices[0].message.content).toBe('Hello.');
       }
     }

@@ -51,7 +51,7 @@ export function statedNumbers(number: ReturnType<typeof numbersOf>): Readonly<Re
     number('schema-workers.ts', 'maxOldGenerationSizeMb') + number('schema-workers.ts', 'maxYoungGenerationSizeMb');
   return {
     'shared/routing/formats/hub/README.md': [
-      `a budget at least ${grouped(number('reasoning.ts', 'thinkingMinTokens'))} tokens`,
+      `(at least ${grouped(number('reasoning.ts', 'thinkingMinTokens'))} tokens`,
       `nested deeper than ${number('known-calls.ts', 'argumentsDepthMax')} levels`,
       `beyond ${grouped(constants.jsonValuesMax)} values`,
       `after ${number('bounded-send.ts', 'turnMaxBytes') / 1024} KiB of a stream`,

@@ -50,6 +50,7 @@ export type HubNeedKind =
   | 'file'
   | 'file_url'
   | 'file_id'
+  | 'forced_tool'
   | 'content_part'
   | 'tools'
   | 'response_format'

@@ -2,7 +2,7 @@
 import type { Candidate } from '../../configuration/catalogue/index.ts';
 import type { NoAnswer, Send } from '../providers/index.ts';
 import type { CandidateCall, CandidateOutcome } from './candidate-call.ts';
-import { wayTo } from './capabilities.ts';
+import { canBeForced, wayTo } from './capabilities.ts';
 import { relay } from './relay.ts';
 
 /** Rejects where `send` does, or where the body breaks. */
@@ -26,7 +26,11 @@ export async function callCandidate(call: CandidateCall, candidate: Candidate, s
     characters: request.text().text.length,
   };
   const { correlationId: id, createdSeconds } = call;
-  return callThroughHub({ ...asked, body: request.wholeBody(), id, createdSeconds }, candidate, send);
+  return callThroughHub(
+    { ...asked, body: request.wholeBody(), canForceTools: canBeForced(candidate), id, createdSeconds },
+    candidate,
+    send,
+  );
 }
 
 const cannotSay = (param: string): NoAnswer => ({

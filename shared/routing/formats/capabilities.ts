@@ -8,8 +8,14 @@ type Ability = true | ReadonlySet<string>;
 
 /** What is not named here a format has no words for. `data:` goes everywhere; a format without URLs takes only bytes. */
 const abilities: Readonly<Record<HubApi, Readonly<Partial<Record<HubNeedKind, Ability>>>>> = {
-  messages: { image_url: true, file_url: true, file: new Set(['application/pdf', 'text/plain']) },
+  messages: {
+    forced_tool: true,
+    image_url: true,
+    file_url: true,
+    file: new Set(['application/pdf', 'text/plain']),
+  },
   converse: {
+    forced_tool: true,
     file: new Set([
       'application/pdf',
       'text/plain',
@@ -22,13 +28,25 @@ const abilities: Readonly<Record<HubApi, Readonly<Partial<Record<HubNeedKind, Ab
       'application/vnd.openxmlformats-officedocument.spreadsheetml.sheet',
     ]),
   },
-  'generate-content': { image_url: true, file_url: true, file: true, audio_input: true },
+  'generate-content': { forced_tool: true, image_url: true, file_url: true, file: true, audio_input: true },
 };
+
+/** Models that think in every call, and refuse to be made to call a tool. Dots between digits are dashes. */
+const unforceable = /claude-(sonnet-5-5|opus-5-5|fable-5-[12])/;
+
+/** By what its provider and the catalogue call it: a profile of a host does not say which model it is. */
+export const canBeForced = ({ entry, model }: Pick<Candidate, 'entry' | 'model'>): boolean =>
+  ![entry.upstream_model, model.id].some((name) =>
+    unforceable.test(name.toLowerCase().replaceAll(/(?<=\d)\.(?=\d)/g, '-')),
+  );
 
 export function can(api: HubApi, { kind, mediaType = '' }: HubNeed): boolean {
   const ability = abilities[api][kind];
   return ability === true || ability?.has(mediaType) === true;
 }
+
+const lacks = (candidate: Candidate, api: HubApi, need: HubNeed): boolean =>
+  !can(api, need) || (need.kind === 'forced_tool' && !canBeForced(candidate));
 
 export type WayToCandidate =
   /** Its provider speaks the client's interface. */
@@ -43,7 +61,7 @@ export function wayTo(
 ): WayToCandidate | undefined {
   if (speaksOwn(candidate, interfaceId)) return { kind: 'relay' };
   const ways = hubApisFor(candidate, interfaceId).map(
-    (api) => ({ kind: 'hub', api, lacks: hubNeeds().filter((need) => !can(api, need)) }) as const,
+    (api) => ({ kind: 'hub', api, lacks: hubNeeds().filter((need) => lacks(candidate, api, need)) }) as const,
   );
-  return ways.find(({ lacks }) => lacks.length === 0) ?? ways[0];
+  return ways.find((way) => way.lacks.length === 0) ?? ways[0];
 }

@@ -77,9 +77,10 @@ const upstreamModels: Readonly<Record<HubApi, string>> = {
 };
 
 /** As far as a format reads one. */
-export const candidateOf = (api: HubApi, upstreamModel = upstreamModels[api]) =>
+export const candidateOf = (api: HubApi, upstreamModel = upstreamModels[api], id = 'acme/model') =>
   ({
     entry: { upstream_model: upstreamModel, max_output_tokens: 8_192 },
+    model: { id },
     provider: { apis: [api] },
   }) as unknown as Candidate;
 
@@ -89,6 +90,7 @@ export interface Asked {
   readonly answer: FakeAnswer | AttemptFailure | Error;
   readonly stream?: boolean;
   readonly model?: string;
+  readonly catalogueId?: string;
 }
 
 export interface Outcome extends FakeSend {
@@ -97,7 +99,7 @@ export interface Outcome extends FakeSend {
 
 const boundNames = ['max_tokens', 'max_completion_tokens'];
 
-export async function ask({ api, body, answer, stream = false, model }: Asked): Promise<Outcome> {
+export async function ask({ api, body, answer, stream = false, model, catalogueId }: Asked): Promise<Outcome> {
   const fake = fakeSend(answer);
   const bound = boundNames.map((name) => body[name]).find((value) => typeof value === 'number');
   const json = jsonTextOf({ messages: [{ role: 'user', content: 'Hi.' }], ...body });
@@ -110,7 +112,7 @@ export async function ask({ api, body, answer, stream = false, model }: Asked): 
     size: () => ({ maxOutputTokens: bound, isOutputOpen: bound === undefined }),
   };
   const call = { request, correlationId: 'call-1', createdSeconds: 1_760_000_000 } as unknown as CandidateCall;
-  return { ...fake, outcome: await callCandidate(call, candidateOf(api, model), fake.send) };
+  return { ...fake, outcome: await callCandidate(call, candidateOf(api, model, catalogueId), fake.send) };
 }
 
 export function failureOf(outcome: CandidateOutcome): NoAnswer['failure'] {

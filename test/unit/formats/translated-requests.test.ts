@@ -453,7 +453,7 @@ describe('thinking', () => {
     ['its budget is nothing', { reasoning: { max_tokens: 0 } }],
   ])('is off where %s', async (_why, body) => {
     expect(await thinkingOf('messages', body)).toEqual({ type: 'disabled' });
-    expect(await thinkingOf('converse', body)).toBeUndefined();
+    expect(await thinkingOf('converse', body)).toEqual({ type: 'disabled' });
     expect(await thinkingOf('generate-content', body)).toEqual({ thinkingBudget: 0 });
   });
 
@@ -536,10 +536,18 @@ describe('thinking', () => {
     expect([fields.tool_choice.type, fields.thinking.type]).toEqual(['auto', 'enabled']);
   });
 
-  it('without a budget goes with a call that the request wants', async () => {
+  it('without a budget is off too where the request wants a call, which stays a duty', async () => {
     const asked = { tools: [weather], reasoning_effort: 'high', tool_choice: 'required' };
-    const { thinking, tool_choice } = await sentBody('messages', asked, 'claude-opus-4-6');
-    expect([thinking, tool_choice]).toMatchObject([{ type: 'adaptive' }, { type: 'any' }]);
+    for (const model of ['claude-opus-4-6', 'claude-opus-4-7']) {
+      const { thinking, tool_choice } = await sentBody('messages', asked, model);
+      expect([thinking, tool_choice]).toEqual([undefined, { type: 'any' }]);
+      const { toolConfig, additionalModelRequestFields } = await sentBody(
+        'converse',
+        asked,
+        `eu.anthropic.${model}-v1`,
+      );
+      expect([additionalModelRequestFields.thinking, toolConfig.toolChoice]).toEqual([undefined, { any: {} }]);
+    }
   });
 
   it('that is off because it did not come back leaves JSON that is a call of a tool a duty', async () => {

@@ -4,7 +4,7 @@ import { type HubNeed, type HubNeedKind, isJsonObject } from '../../wire/index.t
 type Body = Readonly<Record<string, unknown>>;
 
 export const readHubNeeds = (body: Body): readonly HubNeed[] =>
-  firstOfEach([...neededMembers(body), ...neededTools(body), ...neededParts(body.messages)]);
+  firstOfEach([...neededMembers(body), ...neededTools(body), ...neededChoice(body), ...neededParts(body.messages)]);
 
 /** A request may ask for the same thing a hundred thousand times: one place of it says enough. */
 function firstOfEach(needs: readonly HubNeed[]): HubNeed[] {
@@ -50,6 +50,16 @@ function neededTools({ tools, functions }: Body): HubNeed[] {
     isJsonObject(tool) && tool.type === 'function' ? [] : [{ kind: 'tools', member: `tools[${index}]` }],
   );
   return [...legacy, ...listed];
+}
+
+/** A call that the model is to make, whatever it would do by itself. */
+function neededChoice({ tools, tool_choice: choice }: Body): HubNeed[] {
+  if (!Array.isArray(tools) || tools.length === 0) return [];
+  const { type, mode, allowed_tools: allowed } = isJsonObject(choice) ? choice : {};
+  const allowedMode = isJsonObject(allowed) ? allowed.mode : mode;
+  const isForced =
+    choice === 'required' || type === 'function' || (type === 'allowed_tools' && allowedMode === 'required');
+  return isForced ? [{ kind: 'forced_tool', member: 'tool_choice' }] : [];
 }
 
 const neededParts = (messages: unknown): HubNeed[] =>

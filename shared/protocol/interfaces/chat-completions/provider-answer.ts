@@ -179,15 +179,12 @@ function readShortChunk(text: string): StreamChunk | undefined {
   return new ShortChunk(text, head, facts);
 }
 
-/** A chunk that the gateway wrote itself: its text is made once, and not parsed again. */
-export function writtenChunk(chunk: Record<string, unknown>): StreamChunk {
+/** A chunk that the gateway wrote itself: its text is made once, and not parsed again. `beginsThinking`: it says so by coming. */
+export function writtenChunk(chunk: Record<string, unknown>, beginsThinking = false): StreamChunk {
   const text = JSON.stringify(chunk);
   const output = outputOfDeltas(chunk.choices);
-  return new ShortChunk(
-    text,
-    chunk,
-    factsOf(chunk, output, readUsageReport(chunk.usage), () => answerJson(text)),
-  );
+  const facts = factsOf(chunk, output, readUsageReport(chunk.usage), () => answerJson(text));
+  return new ShortChunk(text, chunk, beginsThinking ? { ...facts, hasOutput: true, isOnlyThinking: true } : facts);
 }
 
 /** A class, because it costs less to make than an object with a getter. */

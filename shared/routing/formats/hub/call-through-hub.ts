@@ -8,14 +8,16 @@ import { type CallSize, rewriteMembers, scanJson } from '../../../protocol/wire/
 import { askedOutputTokens, estimateInputTokens } from '../../billing/index.ts';
 import type { AttemptFailure, EventBatch, NoAnswer, Send } from '../../providers/index.ts';
 import { boundedSend } from './bounded-send.ts';
-import { failureOfAnswer, finishFailure, untranslatable } from './failure.ts';
+import { failureOfAnswer, finishFailure, knownEnd, untranslatable } from './failure.ts';
 import {
   type AnswerHead,
   type HubPart,
   type HubTarget,
+  reasoningOf,
   type SourceCall,
   type TargetCall,
   thinkingOf,
+  untold,
   withOwnSigned,
 } from './middle/index.ts';
 import { createExchange, type Exchange } from './package-exchange.ts';
@@ -35,6 +37,8 @@ export interface HubRequest {
   /** The id of an answer to which the provider gives none; ids of its tool calls begin with it. */
   readonly id: string;
   readonly createdSeconds: number;
+  /** The model can be made to call a tool. */
+  readonly canForceTools: boolean;
 }
 
 /** In the form of the client's interface. */
@@ -70,11 +74,14 @@ export async function callThroughHub(request: HubRequest, candidate: Candidate, 
   const model = entry.upstream_model;
   const boundTokens = askedOutputTokens(entry, size);
   const { call } = source;
+  const reasoning = reasoningOf(model, candidate.model.id) ?? target.unknownReasoning ?? untold;
   const targetCall: TargetCall = {
     call: { ...call, prompt: withOwnSigned(call.prompt, target, model) },
     model,
     boundTokens,
-    thinking: thinkingOf(call.reasoning, boundTokens),
+    reasoning,
+    canForceTools: request.canForceTools,
+    thinking: thinkingOf(call.reasoning, boundTokens, reasoning),
   };
   const exchange = createExchange({
     send: bounded.send,
@@ -91,6 +98,7 @@ export async function callThroughHub(request: HubRequest, candidate: Candidate, 
     estimatedInputTokens: () => estimateInputTokens(candidate, size),
     origin: target.originOf(model),
     readSigned: target.readSigned,
+    refusalOf: target.refusalOf ?? (() => undefined),
   };
   try {
     await nextStep();
@@ -115,10 +123,12 @@ function boundBody(text: string, target: HubTarget, call: TargetCall): string {
 }
 
 async function askOnce({ model, options, source, target, head, nextStep }: Asking): Promise<HubOutcome> {
-  const result = await model.doGenerate(options);
+  const generated = await model.doGenerate(options);
+  const result = { ...generated, finishReason: knownEnd(generated.finishReason) };
   await nextStep();
   const isBlocked = result.content.length === 0 && target.isBlockedPrompt?.(result.providerMetadata) === true;
-  const failure = isBlocked ? blockedPrompt : finishFailure(result.finishReason, 'unreadable_answer');
+  const isEmpty = target.failsEmpty === true && result.content.length === 0;
+  const failure = isBlocked ? blockedPrompt : finishFailure(result.finishReason, 'unreadable_answer', isEmpty);
   if (failure !== undefined) return noAnswer(failure);
   const written = source.writeAnswer(result, head);
   const json = await readInTurns(written.text, async (scanned) => scanned);
@@ -143,12 +153,13 @@ async function* readParts(
     if (part.type !== 'finish') return undefined;
     return !hasContent && target.isBlockedPrompt?.(part.providerMetadata) === true
       ? blockedPrompt
-      : finishFailure(part.finishReason, 'truncated_stream');
+      : finishFailure(part.finishReason, 'truncated_stream', target.failsEmpty === true && !hasContent);
   };
   let fault: AttemptFailure = { kind: 'failed', cause: 'truncated_stream' };
   try {
-    for await (const part of stream) {
+    for await (const given of stream) {
       exchange.gavePart();
+      const part = given.type === 'finish' ? { ...given, finishReason: knownEnd(given.finishReason) } : given;
       const found = faultOf(part);
       if (found !== undefined) {
         fault = found;

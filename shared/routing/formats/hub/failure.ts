@@ -59,11 +59,20 @@ function parsed(text: unknown): unknown {
 /** Ends that packages do not know: the model wrote no answer, or a call that cannot be run. */
 const failedEnds = /^(malformed_|unexpected_tool_call|too_many_tool_calls|missing_thought_signature)/i;
 
-/** A provider that ended without a reason did not end well; one that gave up half of a tool call neither. */
+/** Packages do not know each reason for which Gemini gives no image. */
+export const knownEnd = (reason: LanguageModelV4FinishReason): LanguageModelV4FinishReason =>
+  /^image_/i.test(reason.raw ?? '') ? { ...reason, unified: 'content-filter' } : reason;
+
+/**
+ * A provider that ended without a reason did not end well; one that gave up half of a tool call neither. `isEmpty`: there was
+ * no part in an answer that has to have one.
+ */
 export function finishFailure(
   { unified, raw }: LanguageModelV4FinishReason,
   unfinished: 'truncated_stream' | 'unreadable_answer',
+  isEmpty: boolean,
 ): AttemptFailure | undefined {
   if (unified === 'interrupted' || raw === undefined) return { kind: 'failed', cause: unfinished };
-  return unified === 'error' || failedEnds.test(raw) ? { kind: 'failed', cause: 'finish_error' } : undefined;
+  if (unified === 'error' || failedEnds.test(raw)) return { kind: 'failed', cause: 'finish_error' };
+  return isEmpty && (unified === 'stop' || unified === 'other') ? { kind: 'failed', cause: 'no_output' } : undefined;
 }

@@ -16,6 +16,8 @@ export interface AnswerHead {
   /** Who can read what the model signs. */
   readonly origin: string;
   readonly readSigned: HubTarget['readSigned'];
+  /** Why the model refused, by the metadata of a result or of the last part. */
+  readonly refusalOf: NonNullable<HubTarget['refusalOf']>;
 }
 
 /** What the gateway needs of an answer: its text is written once, and nothing of it is parsed again. */

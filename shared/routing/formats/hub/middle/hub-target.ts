@@ -2,7 +2,7 @@
 import type { LanguageModelV4, LanguageModelV4CallOptions, SharedV4ProviderMetadata } from '@ai-sdk/provider';
 import type { JsonText } from '../../../../protocol/wire/index.ts';
 import type { HubCall, OptionalName } from './hub-call.ts';
-import type { Thinking } from './reasoning.ts';
+import type { ModelReasoning, Thinking } from './reasoning.ts';
 
 export interface ModelOptions {
   /** As the provider names it. */
@@ -23,7 +23,10 @@ export interface TargetCall {
   readonly model: string;
   /** Output tokens, thinking included. */
   readonly boundTokens: number;
-  readonly thinking: Thinking | 'none' | undefined;
+  readonly thinking: Thinking | undefined;
+  readonly reasoning: ModelReasoning;
+  /** The model can be made to call a tool. */
+  readonly canForceTools: boolean;
 }
 
 /** What a provider signed or encrypted of its thinking. */
@@ -34,11 +37,13 @@ export interface Signed {
   readonly encrypted?: string;
 }
 
-export type SignedPart = 'text' | 'reasoning' | 'tool-call';
+export type SignedPart = 'text' | 'reasoning' | 'tool-call' | 'file';
 
 export interface HubTarget {
   readonly openModel: (options: ModelOptions) => LanguageModelV4;
-  /** What of a call its package is given: corrections of what it would lose or do otherwise. */
+  /** How models think that the table does not know. Left out: they are told nothing. */
+  readonly unknownReasoning?: ModelReasoning;
+  /** What of a call its package is given, which is nothing of thinking: `boundBody` writes that, by the one table of models. */
   readonly toOptions: (call: TargetCall) => LanguageModelV4CallOptions;
   /**
    * The last word about the body that the package made: members that are written anew, undefined to leave one out. Members that
@@ -57,6 +62,10 @@ export interface HubTarget {
   readonly isBlockedPrompt?: (metadata: SharedV4ProviderMetadata | undefined) => boolean;
   /** What its package gets where it asks a second time by itself: nothing was held for that. Left out: it never does. */
   readonly endOfAnswer?: unknown;
+  /** An answer without any part did not end well, although its end says so. */
+  readonly failsEmpty?: true;
+  /** Why the model refused, where the provider explains it. */
+  readonly refusalOf?: (metadata: SharedV4ProviderMetadata | undefined) => string | undefined;
   /** Who can read what a model of it signs. */
   readonly originOf: (model: string) => string;
   /** What its package says was signed of a part. */

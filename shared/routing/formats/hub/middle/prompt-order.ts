@@ -38,3 +38,22 @@ export function addResults(prompt: LanguageModelV4Prompt, message: Extract<Messa
   if (last?.role === 'tool') prompt[prompt.length - 1] = { ...last, content: [...last.content, ...message.content] };
   else prompt.push(message);
 }
+
+/**
+ * Images of an answer, for targets that take them of the user only: they stand at the start of the message that follows. Behind
+ * the last message of the user there is none, and nothing is asked about them.
+ */
+export function imagesOfUser(prompt: LanguageModelV4Prompt): LanguageModelV4Prompt {
+  let waiting: Extract<Message, { role: 'user' }>['content'] = [];
+  return prompt.flatMap((message): Message[] => {
+    if (message.role === 'assistant') {
+      waiting = [...waiting, ...message.content.filter((part) => part.type === 'file')];
+      const content = message.content.filter((part) => part.type !== 'file');
+      return content.length === 0 ? [] : [{ ...message, content }];
+    }
+    if (message.role !== 'user' || waiting.length === 0) return [message];
+    const content = [...waiting, ...message.content];
+    waiting = [];
+    return [{ ...message, content }];
+  });
+}

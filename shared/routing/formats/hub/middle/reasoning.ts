@@ -1,15 +1,86 @@
-// How much a model may think. Thinking is output, so its budget is part of the output bound.
+// How much a model may think, and in which words it is told so: one table by model for all formats. Thinking is output, so a
+// budget is part of the output bound.
 import type { AskedReasoning, Effort } from './hub-call.ts';
 
-export interface Thinking {
-  /** For models that are told how hard to think. */
-  readonly effort: Effort;
-  /** For models that are given tokens. */
-  readonly budgetTokens: number;
+/** How a model is told to think. */
+export interface ModelReasoning {
+  /** `budget`: with tokens. `adaptive`: as it sees fit, at an effort. `effort`: at one. `switch`: on or off. `none`: it is told nothing. */
+  readonly kind: 'budget' | 'adaptive' | 'effort' | 'switch' | 'none';
+  /** The names that it knows, the lowest first. */
+  readonly efforts: readonly Effort[];
+  /** Where thinking cannot be turned off: the least that it can be told. */
+  readonly least: Effort | 'between_tools' | 'budget' | undefined;
+  readonly budgetMin: number;
+  readonly budgetMax: number;
 }
+
+/** What one call is to do. Undefined: the client says nothing, or the model does not think. */
+export type Thinking =
+  | { readonly kind: 'off' | 'on' }
+  | { readonly kind: 'between_tools' }
+  | { readonly kind: 'budget'; readonly tokens: number }
+  /** `isLeast`: none was wanted. */
+  | { readonly kind: 'adaptive' | 'effort'; readonly effort: Effort; readonly isLeast: boolean };
 
 /** The least that Claude takes. */
 export const thinkingMinTokens = 1_024;
+
+const noBound = Number.POSITIVE_INFINITY;
+/** Of models that think as they do, or not at all. */
+export const untold: ModelReasoning = {
+  kind: 'none',
+  efforts: [],
+  least: undefined,
+  budgetMin: thinkingMinTokens,
+  budgetMax: noBound,
+};
+export const byBudget: ModelReasoning = { ...untold, kind: 'budget' };
+const adaptive: ModelReasoning = { ...untold, kind: 'adaptive', efforts: ['low', 'medium', 'high', 'xhigh', 'max'] };
+const byEffort = (least: Effort | undefined, ...efforts: readonly Effort[]): ModelReasoning => ({
+  ...untold,
+  kind: 'effort',
+  efforts,
+  least,
+});
+/** The smallest maximum of its models: Gemini refuses a budget beyond that of the model. */
+const gemini2: ModelReasoning = { ...byBudget, budgetMax: 24_576 };
+
+/** The first that matches counts. Dots between digits are dashes: hosts and catalogues write both. */
+const models: readonly (readonly [RegExp, ModelReasoning])[] = [
+  [/claude-sonnet-5-5/, { ...adaptive, least: 'between_tools' }],
+  [/claude-(opus-5-5|fable-5-[12])/, { ...adaptive, least: 'low' }],
+  [/claude-fable-5/, { ...adaptive, least: 'low' }],
+  [/claude-(opus|sonnet)-4-6/, { ...adaptive, efforts: ['low', 'medium', 'high', 'max'] }],
+  [/claude-opus-4-[78]/, adaptive],
+  [/claude-(opus|sonnet|haiku)-4|claude-3-7/, byBudget],
+  [/claude-(instant|v?2|3)(?=$|[-.:])/, untold],
+  [/claude-/, adaptive],
+  [/gpt-oss/, byEffort('low', 'low', 'medium', 'high')],
+  [/gpt-5-1/, byEffort(undefined, 'low', 'medium', 'high')],
+  [/gpt-(5-\d|[6-9])/, byEffort(undefined, 'low', 'medium', 'high', 'xhigh')],
+  [/gpt-5/, byEffort('minimal', 'minimal', 'low', 'medium', 'high')],
+  [/(^|[./])o[1-9](-|$)/, byEffort('low', 'low', 'medium', 'high')],
+  // At high effort it takes no bound of its output.
+  [/nova-2/, byEffort(undefined, 'low', 'medium')],
+  [/kimi-k[3-9]/, byEffort('low', 'low', 'high', 'max')],
+  [/kimi-k2-[56]/, { ...untold, kind: 'switch' }],
+  [/gemini-3-pro-image/, gemini2],
+  [/gemini-2-5-pro/, { ...gemini2, least: 'budget', budgetMin: 128 }],
+  [/gemini-2-5/, gemini2],
+  [/gemini-[12]/, untold],
+  [/gemini-[\w-]*pro/, byEffort('low', 'low', 'medium', 'high')],
+  [/gemini-/, byEffort('minimal', 'minimal', 'low', 'medium', 'high')],
+];
+
+/** `names`: of one model, as its provider and the catalogue have it. A profile of a host does not say which model it is. */
+export function reasoningOf(...names: readonly string[]): ModelReasoning | undefined {
+  for (const name of names) {
+    const plain = name.toLowerCase().replaceAll(/(?<=\d)\.(?=\d)/g, '-');
+    const found = models.find(([pattern]) => pattern.test(plain));
+    if (found !== undefined) return found[1];
+  }
+  return undefined;
+}
 
 /** What part of the output an effort may use up, as OpenRouter has it. */
 const shares: Readonly<Record<Effort, number>> = {
@@ -20,6 +91,7 @@ const shares: Readonly<Record<Effort, number>> = {
   xhigh: 0.95,
   max: 0.95,
 };
+const efforts = Object.keys(shares) as readonly Effort[];
 
 export const isEffort = (name: unknown): name is Effort => typeof name === 'string' && Object.hasOwn(shares, name);
 
@@ -29,13 +101,39 @@ const effortByBudget: readonly (readonly [tokensMax: number, effort: Effort])[] 
   [8_192, 'medium'],
 ];
 
-/** Undefined: the request says nothing. 'none': it wants no thinking, or no tokens are left for any beside an answer. */
-export function thinkingOf(asked: AskedReasoning | undefined, boundTokens: number): Thinking | 'none' | undefined {
-  if (asked === undefined || asked === 'none') return asked;
+export function thinkingOf(
+  asked: AskedReasoning | undefined,
+  boundTokens: number,
+  model: ModelReasoning,
+): Thinking | undefined {
+  if (asked === undefined || model.kind === 'none') return undefined;
+  if (asked === 'none') return leastOf(model, boundTokens);
+  if (model.kind === 'switch') return { kind: 'on' };
+  if (model.kind === 'budget') return budgetOf(asked, boundTokens, model);
+  const wanted = typeof asked === 'object' ? effortOfBudget(asked.budgetTokens) : asked;
+  return { kind: model.kind, effort: knownEffort(wanted, model), isLeast: false };
+}
+
+/** Some models cannot be kept from thinking: they think as little as they can. */
+function leastOf({ kind, least, budgetMin }: ModelReasoning, boundTokens: number): Thinking {
+  if (least === undefined) return { kind: 'off' };
+  if (least === 'between_tools') return { kind: least };
+  if (least === 'budget') return { kind: 'budget', tokens: Math.min(budgetMin, boundTokens) };
+  return { kind: kind === 'adaptive' ? kind : 'effort', effort: least, isLeast: true };
+}
+
+function budgetOf(asked: Exclude<AskedReasoning, 'none'>, boundTokens: number, model: ModelReasoning): Thinking {
   const wanted = typeof asked === 'object' ? asked.budgetTokens : Math.floor(boundTokens * shares[asked]);
   // One token at least is left for the answer: a budget has to be less than the bound.
-  const budgetTokens = Math.min(Math.max(wanted, thinkingMinTokens), boundTokens - 1);
-  if (budgetTokens < thinkingMinTokens) return 'none';
-  const effort = typeof asked === 'object' ? (effortByBudget.find(([max]) => wanted <= max)?.[1] ?? 'high') : asked;
-  return { effort, budgetTokens };
+  const tokens = Math.min(Math.max(wanted, thinkingMinTokens), boundTokens - 1, model.budgetMax);
+  return tokens < thinkingMinTokens ? leastOf(model, boundTokens) : { kind: 'budget', tokens };
+}
+
+const effortOfBudget = (tokens: number): Effort => effortByBudget.find(([max]) => tokens <= max)?.[1] ?? 'high';
+
+/** The next lower one of those that a model knows; below the lowest, that. */
+function knownEffort(wanted: Effort, model: ModelReasoning): Effort {
+  const rank = efforts.indexOf(wanted);
+  const known = model.efforts.filter((effort) => efforts.indexOf(effort) <= rank);
+  return known.at(-1) ?? model.efforts[0] ?? wanted;
 }

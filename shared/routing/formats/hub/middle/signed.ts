@@ -1,7 +1,7 @@
 // Signed and encrypted thinking in a prompt. A part of a prompt carries it in the words of no package until the
 // target is known: only who made it gets it back.
 import type { LanguageModelV4Prompt, SharedV4ProviderOptions } from '@ai-sdk/provider';
-import type { HubTarget, Signed } from './hub-target.ts';
+import type { HubTarget, Signed, SignedPart } from './hub-target.ts';
 
 /** Left out: the client does not know it any more, so that every target may try. */
 export interface SignedOrigin {
@@ -30,12 +30,16 @@ export const withOwnSigned = (
     return content.length === 0 ? [] : [{ ...message, content }];
   });
 
+const signedParts: readonly string[] = ['text', 'reasoning', 'tool-call', 'file'] satisfies SignedPart[];
+const isSignedPart = (part: AssistantPart): part is Extract<AssistantPart, { type: SignedPart }> =>
+  signedParts.includes(part.type);
+
 function withOwn(
   part: AssistantPart,
   { originOf, signedOptions: toOptions }: Pick<HubTarget, 'originOf' | 'signedOptions'>,
   model: string,
 ): AssistantPart[] {
-  if (part.type !== 'text' && part.type !== 'reasoning' && part.type !== 'tool-call') return [part];
+  if (!isSignedPart(part)) return [part];
   const { [ownName]: sent, ...others } = part.providerOptions ?? {};
   const { origin, model: maker, ...signed } = (sent ?? {}) as Signed & SignedOrigin;
   const isOwn = (origin === undefined || origin === originOf(model)) && (maker === undefined || maker === model);

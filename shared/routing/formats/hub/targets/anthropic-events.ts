@@ -1,7 +1,16 @@
 // A stream of Messages as its package can read it: events bounded, without what is new to the package, with a usage that it
 // takes, and with the end that was said.
 import { upstreamEventMaxBytes } from '../../../../foundation/constants/index.ts';
-import { type EventText, isJsonObject, readEvents } from '../../../../protocol/wire/index.ts';
+import {
+  type EventText,
+  findMember,
+  isJsonObject,
+  parseJson,
+  pick,
+  readEvents,
+  rewriteMembers,
+  scanJson,
+} from '../../../../protocol/wire/index.ts';
 import { type Bytes, eventBytes } from './event-bytes.ts';
 import { readableUsage, type UsageForm } from './readable-usage.ts';
 
@@ -24,8 +33,10 @@ const usageEvents = /"type"\s*:\s*"message_(start|delta)"/;
 export async function* anthropicEvents(bytes: AsyncIterable<Uint8Array>): Bytes {
   let isFinished = false;
   let isEnded = false;
+  const isNew = openNewBlocks();
   const read = ({ name, text }: EventText): EventText[] => {
     if (!knownEvents.test(text)) return isEventObject(text) ? [] : [{ name, text }];
+    if (isNew(text)) return [];
     isEnded ||= text.includes('"message_stop"');
     if (!usageEvents.test(text)) return [{ name, text }];
     const event = parsed(text);
@@ -41,6 +52,51 @@ export async function* anthropicEvents(bytes: AsyncIterable<Uint8Array>): Bytes 
   }
   if (isFinished && !isEnded) yield eventBytes([{ name: 'message_stop', text: '{"type":"message_stop"}' }]);
 }
+
+/** Blocks that the package may know less of than the provider, and their pieces. What stands beside them stays. */
+const knownBlocks: readonly unknown[] = ['text', 'thinking', 'redacted_thinking', 'tool_use'];
+const otherBlocks = /^(compaction|fallback|\w+_tool_use|\w+_tool_result)$/;
+const knownDeltas = /"type"\s*:\s*"(text|thinking|signature|input_json|citations|compaction)_delta"/;
+const blockEvent = /"type"\s*:\s*"content_block_(start|delta|stop)"/;
+
+const isKnownBlock = (block: unknown): boolean => {
+  const type = isJsonObject(block) ? block.type : undefined;
+  return knownBlocks.includes(type) || (typeof type === 'string' && otherBlocks.test(type));
+};
+
+/** For one stream: whether an event is of a block, or a piece of one, that is new to the package. */
+function openNewBlocks(): (text: string) => boolean {
+  const left = new Set<unknown>();
+  return (text) => {
+    const kind = blockEvent.exec(text)?.[1];
+    if (kind === undefined) return false;
+    if (kind !== 'start' && left.size === 0) return kind === 'delta' && !knownDeltas.test(text) && isEventObject(text);
+    const { index, content_block: block } = parsed(text) ?? {};
+    if (kind === 'start' && isJsonObject(block) && typeof block.type === 'string' && !isKnownBlock(block))
+      left.add(index);
+    if (left.has(index)) return true;
+    return kind === 'delta' && !knownDeltas.test(text);
+  };
+}
+
+/** A whole answer without blocks that are new to the package. */
+export function withKnownBlocks(text: string): string {
+  const scanned = scanJson(text, { depthMax: answerDepthMax });
+  const list = scanned.kind === 'json' && scanned.json.isObject(0) ? findMember(scanned.json, 'content') : undefined;
+  if (scanned.kind !== 'json' || list === undefined || !scanned.json.isArray(list)) return text;
+  const isNewAt = (block: number) => {
+    const read = pick(scanned.json, block, blockShape);
+    return isJsonObject(read) && typeof read.type === 'string' && !isKnownBlock(read);
+  };
+  const isNew = [...scanned.json.inside(list)].map(isNewAt);
+  if (!isNew.includes(true)) return text;
+  const blocks = parseJson(scanned.json.slice(list)) as readonly unknown[];
+  return rewriteMembers(scanned.json, new Map([['content', blocks.filter((_block, place) => !isNew[place])]]));
+}
+
+const blockShape = { members: new Map([['type', {}]]) };
+/** Nested as deep as answers may be. */
+const answerDepthMax = 512;
 
 const isEventObject = (text: string): boolean => typeof parsed(text)?.type === 'string';
 

@@ -2,10 +2,11 @@
 import type { JSONSchema7, LanguageModelV4CallOptions } from '@ai-sdk/provider';
 import type { HubCall, TargetCall } from '../middle/index.ts';
 
-export function callOptions({ call, boundTokens, thinking }: TargetCall): LanguageModelV4CallOptions {
-  const { reasoning: _asked, parallelToolCalls: _parallel, optional: _optional, ...options } = call;
-  const effort = thinking === undefined ? {} : { reasoning: thinking === 'none' ? thinking : thinking.effort };
-  return { ...options, maxOutputTokens: boundTokens, ...effort };
+export function callOptions({ call, boundTokens }: TargetCall): LanguageModelV4CallOptions {
+  const { reasoning: _asked, parallelToolCalls: _parallel, optional: _optional, stopSequences, ...options } = call;
+  // One without a character would end every answer at once: providers refuse it.
+  const stops = stopSequences === undefined ? {} : { stopSequences: stopSequences.filter((stop) => stop !== '') };
+  return { ...options, ...stops, maxOutputTokens: boundTokens };
 }
 
 /** The answer is to be JSON, of any form. */
@@ -17,3 +18,27 @@ export const anyJsonSchema: { readonly type: 'json'; readonly schema: JSONSchema
   type: 'json',
   schema: { type: 'object', additionalProperties: true },
 };
+
+/** The tool that packages make a model call for JSON. */
+const jsonToolName = 'json';
+
+/** A package would take a call of the client's own tool for the answer, or not have one called that must be. */
+export const needsJsonInstruction = ({ call, canForceTools }: TargetCall): boolean =>
+  call.responseFormat?.type === 'json' &&
+  ((isAnyJson(call) && !canForceTools) || call.tools?.some(({ name }) => name === jsonToolName) === true);
+
+/** The call with its form said in words, in place of a tool that the model is made to call. */
+export function withJsonInstruction(call: HubCall): HubCall {
+  const { responseFormat, ...plain } = call;
+  const schema = responseFormat?.type === 'json' ? responseFormat.schema : undefined;
+  const told = schema === undefined ? '' : ` It satisfies this JSON schema: ${JSON.stringify(schema)}`;
+  const content = `Unless you call a tool, answer with one JSON object and nothing else: no code fence, no other text.${told}`;
+  const start = call.prompt.findIndex(({ role }) => role !== 'system');
+  return { ...plain, prompt: call.prompt.toSpliced(Math.max(start, 0), 0, { role: 'system', content }) };
+}
+
+/** A stop that is blank: Claude refuses it. */
+export const withoutBlankStops = (options: LanguageModelV4CallOptions): LanguageModelV4CallOptions =>
+  options.stopSequences === undefined
+    ? options
+    : { ...options, stopSequences: options.stopSequences.filter((stop) => stop.trim() !== '') };

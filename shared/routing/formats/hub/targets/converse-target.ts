@@ -1,11 +1,26 @@
 // Amazon Bedrock's Converse.
 import { createAmazonBedrock } from '@ai-sdk/amazon-bedrock';
 import { findMember, isJsonObject, type JsonText } from '../../../../protocol/wire/index.ts';
-import { type HubCall, type HubTarget, instructionsFirst } from '../middle/index.ts';
+import {
+  type HubCall,
+  type HubTarget,
+  imagesOfUser,
+  instructionsFirst,
+  type TargetCall,
+  type Thinking,
+  withCacheMarksMax,
+} from '../middle/index.ts';
 import { bedrockFrames, converseUsage } from './bedrock-frames.ts';
-import { atMost, readObject } from './body-members.ts';
-import { anyJsonSchema, callOptions, isAnyJson } from './call-options.ts';
-import { boundThinking, budgetOf, goesOnWithoutThinking } from './claude-thinking.ts';
+import { atMost, type Json, readObject } from './body-members.ts';
+import {
+  anyJsonSchema,
+  callOptions,
+  isAnyJson,
+  needsJsonInstruction,
+  withJsonInstruction,
+  withoutBlankStops,
+} from './call-options.ts';
+import { claudeThinking } from './claude-thinking.ts';
 import { callsAsText, withResultTexts } from './converse-prompt.ts';
 import { claudeOrigin, nonEmpty } from './package-words.ts';
 import { withReadableUsage } from './readable-usage.ts';
@@ -14,12 +29,14 @@ export const target: HubTarget = {
   // With a key it signs nothing itself.
   openModel: ({ model, ...settings }) => createAmazonBedrock({ ...settings, region: 'none' })(model),
   toOptions(target) {
-    const { call, model } = target;
-    const { topK: _unknown, topP, ...options } = callOptions(target);
+    const { model } = target;
+    const isTold = needsJsonInstruction(target);
+    const call = withCacheMarksMax(isTold ? withJsonInstruction(target.call) : target.call);
+    const { topK: _unknown, topP, ...options } = withoutBlankStops(callOptions({ ...target, call }));
     const isAny = isAnyJson(call);
     // Claude refuses both together. Anthropic's package knows.
     const isOneOfThem = /anthropic|claude/.test(model) && call.temperature !== undefined;
-    const prompt = instructionsFirst(call.prompt);
+    const prompt = imagesOfUser(instructionsFirst(call.prompt));
     return {
       ...options,
       ...(isOneOfThem || topP === undefined ? {} : { topP }),
@@ -35,27 +52,23 @@ export const target: HubTarget = {
   },
   boundBody(body, target) {
     const inference = readObject(body, 'inferenceConfig');
-    const maxTokens = atMost(inference.maxTokens, target.boundTokens);
     const fields = readObject(body, 'additionalModelRequestFields');
-    const { thinking, reasoningConfig, tool_choice: claudeChoice } = fields;
-    const isImpossible = () => isForced(body, claudeChoice) || goesOnWithoutThinking(body);
-    // Nova takes no bound at high effort, so it does not get that effort.
-    const isUnbounded = inference.maxTokens === undefined && isJsonObject(reasoningConfig);
-    const changed = {
-      ...fields,
-      ...(thinking === undefined ? {} : { thinking: boundThinking(thinking, budgetOf(target) ?? 0, isImpossible) }),
-      ...(isUnbounded ? { reasoningConfig: { ...reasoningConfig, maxReasoningEffort: 'medium' } } : {}),
-    };
+    const told = fieldsOfThinking(body, fields, target);
+    const { temperature: _temperature, topP: _topP, topK: _topK, ...plain } = inference;
+    const changed = { ...fields, ...told.fields };
     return {
-      inferenceConfig: { ...inference, maxTokens },
-      ...(Object.keys(fields).length === 0 ? {} : { additionalModelRequestFields: changed }),
+      inferenceConfig: {
+        ...(told.isThinking ? plain : inference),
+        maxTokens: atMost(inference.maxTokens, target.boundTokens),
+      },
+      ...(Object.keys(changed).length === 0 ? {} : { additionalModelRequestFields: changed }),
     };
   },
   says: new Set(['cache_marks']),
   streamType: 'application/vnd.amazon.eventstream',
   readStream: bedrockFrames,
   withReadableUsage: (text) => withReadableUsage(text, converseUsage),
-  originOf: () => claudeOrigin,
+  originOf: (model) => (/(^|\.)openai\./.test(model) ? 'openai-responses-v1' : claudeOrigin),
   readSigned: ({ amazonBedrock = {} } = {}) => ({
     ...nonEmpty('signature', amazonBedrock.signature),
     ...nonEmpty('encrypted', amazonBedrock.redactedContent ?? amazonBedrock.redactedData),
@@ -66,6 +79,38 @@ export const target: HubTarget = {
     return encrypted === undefined ? undefined : { amazonBedrock: { redactedContent: encrypted } };
   },
 };
+
+/** Each maker has words of its own. `isThinking`: Claude is, which takes no temperature and the like then. */
+function fieldsOfThinking(body: JsonText, fields: Json, target: TargetCall): { fields: Json; isThinking: boolean } {
+  const { model, thinking } = target;
+  if (thinking === undefined) return { fields: {}, isThinking: false };
+  if (target.reasoning.kind === 'budget' || target.reasoning.kind === 'adaptive') {
+    const isClaudeForced = () => isForced(body, fields.tool_choice);
+    const { thinking: told, effort, isThinking } = claudeThinking(body, target, target.boundTokens, isClaudeForced);
+    const output = isJsonObject(fields.output_config) ? fields.output_config : {};
+    return {
+      fields: {
+        ...(told === undefined ? {} : { thinking: told }),
+        ...(effort === undefined ? {} : { output_config: { ...output, effort } }),
+      },
+      isThinking,
+    };
+  }
+  return { fields: wordsOf(model, thinking), isThinking: false };
+}
+
+function wordsOf(model: string, thinking: Thinking): Json {
+  const { kind } = thinking;
+  if (model.includes('nova-')) {
+    return { reasoningConfig: kind === 'effort' ? { type: 'enabled', maxReasoningEffort: thinking.effort } : disabled };
+  }
+  if (kind === 'on') return { thinking: { type: 'enabled' } };
+  const effort = kind === 'effort' ? thinking.effort : undefined;
+  if (/gpt-oss|kimi/.test(model)) return effort === undefined ? { thinking: disabled } : { reasoning_effort: effort };
+  return { reasoning: { effort: effort ?? 'none' } };
+}
+
+const disabled = { type: 'disabled' };
 
 const offersTools = ({ tools, toolChoice }: HubCall): boolean => tools !== undefined && toolChoice?.type !== 'none';
 

@@ -2,39 +2,31 @@
 import { createGoogle } from '@ai-sdk/google';
 import { upstreamEventMaxBytes } from '../../../../foundation/constants/index.ts';
 import { isJsonObject, readEvents } from '../../../../protocol/wire/index.ts';
-import { type HubTarget, instructionsFirst } from '../middle/index.ts';
-import { atMost, readObject } from './body-members.ts';
+import { type HubTarget, instructionsFirst, type Thinking } from '../middle/index.ts';
+import { atMost, type Json, readObject } from './body-members.ts';
 import { anyJsonSchema, callOptions, isAnyJson } from './call-options.ts';
 import { eventBytes } from './event-bytes.ts';
 import { nonEmpty } from './package-words.ts';
 import { type UsageForm, withReadableUsage } from './readable-usage.ts';
 
-/** The smallest maximum of its models: Gemini refuses a budget beyond that of the model. */
-const geminiBudgetMax = 24_576;
-
 export const target: HubTarget = {
   openModel: ({ model, ...settings }) => createGoogle(settings)(pathOf(model)),
   toOptions(target) {
-    const { call, thinking } = target;
+    const { call } = target;
     return {
       ...callOptions(target),
       prompt: instructionsFirst(call.prompt),
       // It has a JSON mode of its own, but not beside tools.
       ...(isAnyJson(call) && call.tools !== undefined ? { responseFormat: anyJsonSchema } : {}),
-      // Without it thoughts are billed, but not shown.
-      providerOptions: isJsonObject(thinking) ? { google: { thinkingConfig: { includeThoughts: true } } } : {},
     };
   },
-  boundBody(body, { boundTokens, thinking: asked }) {
+  boundBody(body, { boundTokens, thinking }) {
     const config = readObject(body, 'generationConfig');
-    const { thinkingConfig: thinking, maxOutputTokens } = config;
-    const budget = typeof asked === 'object' ? asked.budgetTokens : undefined;
-    const isBudget = budget !== undefined && isJsonObject(thinking) && typeof thinking.thinkingBudget === 'number';
     return {
       generationConfig: {
         ...config,
-        maxOutputTokens: atMost(maxOutputTokens, boundTokens),
-        ...(isBudget ? { thinkingConfig: { ...thinking, thinkingBudget: Math.min(budget, geminiBudgetMax) } } : {}),
+        maxOutputTokens: atMost(config.maxOutputTokens, boundTokens),
+        ...(thinking === undefined ? {} : { thinkingConfig: thinkingConfig(thinking) }),
       },
     };
   },
@@ -53,12 +45,23 @@ export const target: HubTarget = {
   },
   // Its package asks again where an answer reached the limit of one request: the answer ends there.
   endOfAnswer: { candidates: [{ finishReason: 'MAX_TOKENS' }] },
+  // A success that is billed, and has no part.
+  failsEmpty: true,
   originOf: () => 'google-gemini-v1',
   readSigned: ({ google = {} } = {}) => nonEmpty('signature', google.thoughtSignature),
   // Each kind of part has its own.
   signedOptions: (_part, { signature }) =>
     signature === undefined ? undefined : { google: { thoughtSignature: signature } },
 };
+
+/** Without `includeThoughts` thoughts are billed, but not shown. */
+function thinkingConfig(thinking: Thinking): Json {
+  if (thinking.kind === 'budget') return { thinkingBudget: thinking.tokens, includeThoughts: true };
+  if (thinking.kind === 'off') return { thinkingBudget: 0 };
+  return 'effort' in thinking
+    ? { thinkingLevel: thinking.effort, ...(thinking.isLeast ? {} : { includeThoughts: true }) }
+    : { includeThoughts: true };
+}
 
 /** The package takes a name with a slash for a path of its own. */
 const pathOf = (model: string): string =>

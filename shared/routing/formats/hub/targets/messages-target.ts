@@ -1,22 +1,30 @@
 // Anthropic's Messages.
 import { createAnthropic } from '@ai-sdk/anthropic';
 import { isJsonObject, type JsonText } from '../../../../protocol/wire/index.ts';
-import { type HubTarget, instructionsFirst, type TargetCall } from '../middle/index.ts';
-import { anthropicEvents, messageUsage } from './anthropic-events.ts';
+import { byBudget, type HubTarget, imagesOfUser, instructionsFirst, withCacheMarksMax } from '../middle/index.ts';
+import { anthropicEvents, messageUsage, withKnownBlocks } from './anthropic-events.ts';
 import { atMost, type Json, read, readObject } from './body-members.ts';
-import { anyJsonSchema, callOptions, isAnyJson } from './call-options.ts';
-import { boundThinking, budgetOf, goesOnWithoutThinking, hasBudget } from './claude-thinking.ts';
+import {
+  anyJsonSchema,
+  callOptions,
+  isAnyJson,
+  needsJsonInstruction,
+  withJsonInstruction,
+  withoutBlankStops,
+} from './call-options.ts';
+import { claudeThinking } from './claude-thinking.ts';
 import { claudeOrigin, nonEmpty } from './package-words.ts';
 import { withReadableUsage } from './readable-usage.ts';
 
 export const target: HubTarget = {
   openModel: ({ model, ...settings }) => createAnthropic(settings)(model),
   toOptions(target) {
-    const { call } = target;
+    const isTold = needsJsonInstruction(target);
+    const call = withCacheMarksMax(isTold ? withJsonInstruction(target.call) : target.call);
     const isAny = isAnyJson(call);
     return {
-      ...callOptions(target),
-      prompt: instructionsFirst(call.prompt),
+      ...withoutBlankStops(callOptions({ ...target, call })),
+      prompt: imagesOfUser(instructionsFirst(call.prompt)),
       // Its own JSON mode wants a closed schema, so it is made to call a tool.
       ...(isAny ? { responseFormat: anyJsonSchema } : {}),
       providerOptions: {
@@ -30,24 +38,30 @@ export const target: HubTarget = {
     };
   },
   boundBody(body, target) {
-    const asked = read(body, 'thinking');
-    const forced = forcedChoice(body, target.call);
     // The package knows how much some models write at most.
     const maxTokens = atMost(read(body, 'max_tokens'), target.boundTokens);
-    const isImpossible = () => forced !== undefined || goesOnWithoutThinking(body);
-    const thinking = boundThinking(asked, Math.min(budgetOf(target) ?? 0, maxTokens - 1), isImpossible);
-    // Where a model thinks, the package leaves it open whether a tool is called.
-    const isOpen = hasBudget(asked) && thinking === undefined && forced !== undefined;
+    const told = claudeThinking(body, target, maxTokens, () => isForced(body));
+    const output = readObject(body, 'output_config');
+    // Newer models refuse any of them; the package knows which.
+    const sampling = told.isThinking ? { temperature: undefined, top_p: undefined, top_k: undefined } : {};
     return {
       max_tokens: maxTokens,
-      thinking,
-      ...(isOpen ? { tool_choice: { ...readObject(body, 'tool_choice'), ...forced } } : {}),
+      thinking: told.thinking,
+      ...(told.effort === undefined ? {} : { output_config: { ...output, effort: told.effort } }),
+      ...sampling,
     };
   },
+  // Other makers' models that speak it take what Claude took first.
+  unknownReasoning: byBudget,
   says: new Set(['cache_marks']),
   streamType: 'text/event-stream',
   readStream: anthropicEvents,
-  withReadableUsage: (text) => withReadableUsage(text, messageUsage),
+  withReadableUsage: (text) => withReadableUsage(withKnownBlocks(text), messageUsage),
+  refusalOf(metadata) {
+    const details = metadata?.anthropic?.stopDetails;
+    const { explanation } = isJsonObject(details) ? (details as Json) : {};
+    return typeof explanation === 'string' ? explanation : undefined;
+  },
   originOf: () => claudeOrigin,
   readSigned: ({ anthropic = {} } = {}) => ({
     ...nonEmpty('signature', anthropic.signature),
@@ -60,9 +74,8 @@ export const target: HubTarget = {
   },
 };
 
-/** Claude refuses to think with a budget where it has to call a tool. JSON is a call of one for models that know no schemas. */
-function forcedChoice(body: JsonText, { toolChoice, responseFormat }: TargetCall['call']): Json | undefined {
-  const isJsonTool = responseFormat !== undefined && !isJsonObject(readObject(body, 'output_config').format);
-  if (isJsonTool || toolChoice?.type === 'required') return { type: 'any' };
-  return toolChoice?.type === 'tool' ? { type: 'tool', name: toolChoice.toolName } : undefined;
+/** A call of the client's tools, or JSON, which is a call of one for models that know no schemas. */
+function isForced(body: JsonText): boolean {
+  const { type } = readObject(body, 'tool_choice');
+  return type === 'any' || type === 'tool';
 }

@@ -1,7 +1,14 @@
 // The messages of a chat completion as a prompt.
 import type { LanguageModelV4Message, LanguageModelV4Prompt, LanguageModelV4TextPart } from '@ai-sdk/provider';
 import { isJsonObject } from '../../../../../protocol/wire/index.ts';
-import { addResults, cacheMark, createKnownCalls, type KnownCalls, signedOptions } from '../../middle/index.ts';
+import {
+  addResults,
+  cacheMark,
+  createKnownCalls,
+  fileOfUrl,
+  type KnownCalls,
+  signedOptions,
+} from '../../middle/index.ts';
 import { type ContentPart, toParts, toTextParts } from './chat-parts.ts';
 import { googleOrigin, readReasoningDetails } from './reasoning-details.ts';
 
@@ -58,9 +65,19 @@ function toAssistant(message: Json, calls: KnownCalls): LanguageModelV4Prompt {
       ...(own === undefined ? {} : { providerOptions: signedOptions(own) }),
     };
   });
-  const content = [...thoughts, ...texts, ...called];
+  const content = [...thoughts, ...texts, ...toImages(message.images), ...called];
   return content.length === 0 ? [] : [{ role: 'assistant', content, ...markOf(message) }];
 }
+
+/** What the gateway wrote of an answer's images comes back with the message. */
+const toImages = (images: unknown): AssistantPart[] =>
+  (Array.isArray(images) ? images : []).filter(isJsonObject).flatMap((image): AssistantPart[] => {
+    const url = isJsonObject(image.image_url) ? image.image_url.url : undefined;
+    if (typeof url !== 'string' || !/^data:[^,]{0,1000},/i.test(url)) return [];
+    const signature = signatureOf(image);
+    const signed = signature === undefined ? {} : signedOptions({ signature, origin: googleOrigin });
+    return [{ ...fileOfUrl(url, 'image'), providerOptions: signed }];
+  });
 
 const textOf = (value: unknown): string | undefined => (typeof value === 'string' ? value : undefined);
 

@@ -21,10 +21,13 @@ export function openChunkWriter(head: AnswerHead): (part: HubPart) => AnswerEven
   /** Signatures that were written: a package gives the same one with every piece of a part. */
   const signatures = new Set<string>();
 
-  const chunk = (members: object) =>
-    writtenChunk({ id, object: 'chat.completion.chunk', created: head.createdSeconds, model, ...members });
-  const choice = (delta: Delta, reason: string | null = null) =>
-    chunk({ choices: [{ index: 0, delta, logprobs: null, finish_reason: reason }] });
+  const chunk = (members: object, beginsThinking = false) =>
+    writtenChunk(
+      { id, object: 'chat.completion.chunk', created: head.createdSeconds, model, ...members },
+      beginsThinking,
+    );
+  const choice = (delta: Delta, reason: string | null = null, beginsThinking = false) =>
+    chunk({ choices: [{ index: 0, delta, logprobs: null, finish_reason: reason }] }, beginsThinking);
   const place = (places: Map<string, number>, key: string): number => {
     const known = places.get(key) ?? places.size;
     places.set(key, known);
@@ -100,8 +103,10 @@ export function openChunkWriter(head: AnswerHead): (part: HubPart) => AnswerEven
 
   function finish(part: Part<'finish'>): AnswerEvent[] {
     const usage = toUsage(part.usage);
-    const last = choice({}, toFinishReason(part.finishReason, calls.size));
-    return usage === undefined ? [last] : [last, chunk({ choices: [], usage })];
+    const reason = toFinishReason(part.finishReason, calls.size);
+    const refusal = reason === 'content_filter' ? head.refusalOf(part.providerMetadata) : undefined;
+    const said = refusal === undefined ? [] : [choice({ refusal })];
+    return [...said, choice({}, reason), ...(usage === undefined ? [] : [chunk({ choices: [], usage })])];
   }
 
   function deltasOf(part: HubPart): Delta[] {
@@ -122,7 +127,7 @@ export function openChunkWriter(head: AnswerHead): (part: HubPart) => AnswerEven
       case 'tool-call':
         return toolCall(part);
       case 'file': {
-        const images = toImage(part);
+        const images = toImage(part, head);
         return images.length === 0 ? [] : [{ images }];
       }
       default:
@@ -137,8 +142,10 @@ export function openChunkWriter(head: AnswerHead): (part: HubPart) => AnswerEven
       return [];
     }
     const chunks = part.type === 'finish' ? finish(part) : deltasOf(part).map((delta) => choice(delta));
-    if (isBegun || chunks.length === 0) return chunks;
+    // A model may think for long before it shows any of it.
+    const beginsThinking = part.type === 'reasoning-start' && chunks.length === 0;
+    if (isBegun || (chunks.length === 0 && !beginsThinking)) return chunks;
     isBegun = true;
-    return [choice({ role: 'assistant', content: '' }), ...chunks];
+    return [choice({ role: 'assistant', content: '' }, null, beginsThinking), ...chunks];
   };
 }

@@ -13,18 +13,18 @@ export function writeCompletion(result: HubResult, head: AnswerHead): WrittenAns
   const text = result.structuredOutputText ?? joinTexts(content, 'text');
   const reasoning = joinTexts(content, 'reasoning');
   const details = detailsOf(content, head);
-  const images = content.flatMap(toImage);
+  const images = content.flatMap((part) => toImage(part, head));
+  const reason = toFinishReason(result.finishReason, calls.length);
   const message = {
     role: 'assistant',
     content: text === '' && calls.length > 0 ? null : text,
-    refusal: null,
+    refusal: reason === 'content_filter' ? (head.refusalOf(result.providerMetadata) ?? null) : null,
     ...(reasoning === '' ? {} : { reasoning }),
     ...(details.length === 0 ? {} : { reasoning_details: details }),
     ...(calls.length === 0 ? {} : { tool_calls: calls.map((call) => toToolCall(call, head)) }),
     ...(images.length === 0 ? {} : { images }),
   };
   const model = result.response?.modelId ?? head.model;
-  const reason = toFinishReason(result.finishReason, calls.length);
   const completion = {
     id: result.response?.id ?? head.id,
     object: 'chat.completion',
@@ -60,9 +60,13 @@ export function toToolCall(
     id: toolCallId,
     type: 'function',
     function: { name: toolName, arguments: input === '' ? '{}' : input },
-    ...(signature === undefined ? {} : { extra_content: { google: { thought_signature: signature } } }),
+    ...extraContent(signature),
   };
 }
+
+/** Where Google's own clients look for a signature. */
+const extraContent = (signature: string | undefined): object =>
+  signature === undefined ? {} : { extra_content: { google: { thought_signature: signature } } };
 
 function detailsOf(
   content: readonly LanguageModelV4Content[],
@@ -77,7 +81,7 @@ function detailsOf(
     } else if (part.type === 'reasoning') {
       const signed = signature === undefined ? {} : { signature };
       details.push({ type: 'reasoning.text', text: part.text, ...signed, ...common });
-    } else if (signature !== undefined) {
+    } else if (signature !== undefined && part.type !== 'file') {
       const id = isClientCall(part) ? { id: part.toolCallId } : {};
       details.push({ type: 'reasoning.encrypted', data: signature, ...id, ...common });
     }
@@ -86,9 +90,10 @@ function detailsOf(
 }
 
 /** In OpenRouter's shape: a chat completion has none of its own. */
-export function toImage(part: LanguageModelV4Content): object[] {
+export function toImage(part: LanguageModelV4Content, { readSigned }: Pick<AnswerHead, 'readSigned'>): object[] {
   if (part.type !== 'file' || part.data.type !== 'data') return [];
   const { data } = part.data;
   const base64 = typeof data === 'string' ? data : Buffer.from(data).toString('base64');
-  return [{ type: 'image_url', image_url: { url: `data:${part.mediaType};base64,${base64}` } }];
+  const image = { type: 'image_url', image_url: { url: `data:${part.mediaType};base64,${base64}` } };
+  return [{ ...image, ...extraContent(readSigned(part.providerMetadata).signature) }];
 }

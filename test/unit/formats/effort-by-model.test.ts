@@ -1,0 +1,102 @@
+import { describe, expect, it } from '#jest';
+import { ask, type Json, jsonAnswer } from './fake-send.ts';
+import { type apis, jsonOf } from './provider-answers.ts';
+
+type Api = (typeof apis)[number];
+
+/** What goes out of thinking, of a call whose output is bound by 20,000 tokens. */
+async function told(api: Api, model: string, effort: string): Promise<unknown> {
+  const answer = jsonAnswer(jsonOf(api, { blocks: [{ text: 'Fine.' }] }));
+  const { sent } = await ask({ api, model, answer, body: { max_tokens: 20_000, reasoning_effort: effort } });
+  const body = (sent[0]?.body ?? {}) as Record<string, Json | undefined>;
+  if (api === 'generate-content') return body.generationConfig?.thinkingConfig;
+  const { thinking, output_config, reasoning, reasoning_effort, reasoningConfig } = (
+    api === 'messages' ? body : (body.additionalModelRequestFields ?? {})
+  ) as Json;
+  const own = reasoning ?? reasoning_effort ?? reasoningConfig;
+  return own ?? ([thinking, output_config].every((one) => one === undefined) ? undefined : [thinking, output_config]);
+}
+
+const off = [{ type: 'disabled' }, undefined];
+const budget = (tokens: number) => [{ type: 'enabled', budget_tokens: tokens }, undefined];
+const adaptive = (effort: string) => [{ type: 'adaptive', display: 'summarized' }, { effort }];
+const least = (effort: string) => [undefined, { effort }];
+const nova = (effort: string) => ({ type: 'enabled', maxReasoningEffort: effort });
+const tokens = (thinkingBudget: number) => ({ thinkingBudget, includeThoughts: true });
+const level = (thinkingLevel: string) => ({ thinkingLevel, includeThoughts: true });
+const all = (value: unknown) => [value, value, value, value, value, value, value] as const;
+
+const efforts = ['none', 'minimal', 'low', 'medium', 'high', 'xhigh', 'max'] as const;
+const claudes: readonly (readonly [string, readonly unknown[]])[] = [
+  ['claude-3-haiku', all(undefined)],
+  ['claude-sonnet-4-5', [off, ...[2_000, 4_000, 10_000, 16_000, 19_000, 19_000].map(budget)]],
+  ['claude-sonnet-4-6', [off, ...['low', 'low', 'medium', 'high', 'high', 'max'].map(adaptive)]],
+  ['claude-opus-4-7', [off, ...['low', 'low', 'medium', 'high', 'xhigh', 'max'].map(adaptive)]],
+  ['claude-opus-5', [off, ...['low', 'low', 'medium', 'high', 'xhigh', 'max'].map(adaptive)]],
+  ['claude-opus-5-5', [least('low'), ...['low', 'low', 'medium', 'high', 'xhigh', 'max'].map(adaptive)]],
+  [
+    'claude-sonnet-5-5',
+    [[{ type: 'between_tools' }, undefined], ...['low', 'low', 'medium', 'high', 'xhigh', 'max'].map(adaptive)],
+  ],
+];
+
+describe.each([
+  ...claudes.map(([model, expected]) => ['messages', model, expected] as const),
+  ...claudes.map(([model, expected]) => ['converse', `eu.anthropic.${model}-v1:0`, expected] as const),
+  ['converse', 'openai.gpt-oss-120b-1:0', ['low', 'low', 'low', 'medium', 'high', 'high', 'high']],
+  [
+    'converse',
+    'openai.gpt-5.2',
+    ['none', 'low', 'low', 'medium', 'high', 'xhigh', 'xhigh'].map((effort) => ({ effort })),
+  ],
+  [
+    'converse',
+    'us.amazon.nova-2-lite-v1:0',
+    [{ type: 'disabled' }, ...['low', 'low', 'medium', 'medium', 'medium', 'medium'].map(nova)],
+  ],
+  ['converse', 'amazon.nova-pro-v1:0', all(undefined)],
+  ['converse', 'moonshotai.kimi-k3', ['low', 'low', 'low', 'low', 'high', 'high', 'max']],
+  ['converse', 'moonshotai.kimi-k2.5', [off, ...[1, 2, 3, 4, 5, 6].map(() => [{ type: 'enabled' }, undefined])]],
+  ['converse', 'moonshot.kimi-k2-thinking', all(undefined)],
+  [
+    'generate-content',
+    'gemini-2.5-flash',
+    [{ thinkingBudget: 0 }, ...[2_000, 4_000, 10_000, 16_000, 19_000, 19_000].map(tokens)],
+  ],
+  ['generate-content', 'gemini-2.5-pro', [tokens(128), ...[2_000, 4_000, 10_000, 16_000, 19_000, 19_000].map(tokens)]],
+  [
+    'generate-content',
+    'gemini-3-pro-preview',
+    [{ thinkingLevel: 'low' }, ...['low', 'low', 'medium', 'high', 'high', 'high'].map(level)],
+  ],
+  [
+    'generate-content',
+    'gemini-3.5-flash',
+    [{ thinkingLevel: 'minimal' }, ...['minimal', 'low', 'medium', 'high', 'high', 'high'].map(level)],
+  ],
+] as const)('%s: thinking of %s', (api, model, expected) => {
+  it.each(efforts.map((effort, index) => [effort, expected[index]] as const))(
+    'at the effort %s is what the model knows of it',
+    async (effort, words) => {
+      expect(await told(api, model, effort)).toEqual(words);
+    },
+  );
+});
+
+it.each([
+  ['messages', 'claude-opus-4-6'],
+  ['converse', 'anthropic.claude-opus-4-6-v1'],
+] as const)('%s: a small bound turns no thinking off that has no budget', async (api, model) => {
+  const answer = jsonAnswer(jsonOf(api, { blocks: [{ text: 'Fine.' }] }));
+  const { texts } = await ask({ api, model, answer, body: { max_tokens: 500, reasoning_effort: 'high' } });
+  expect(texts[0]).toContain('"thinking":{"type":"adaptive","display":"summarized"}');
+});
+
+it('a profile of Bedrock that hides its model thinks as the catalogue names it', async () => {
+  const model = 'arn:aws:bedrock:eu-west-1:1:application-inference-profile/abc';
+  expect(await told('converse', model, 'high')).toBeUndefined();
+  const answer = jsonAnswer(jsonOf('converse', { blocks: [{ text: 'Fine.' }] }));
+  const body = { max_tokens: 20_000, reasoning_effort: 'high' };
+  const { texts } = await ask({ api: 'converse', model, catalogueId: 'anthropic/claude-opus-4.6', answer, body });
+  expect(texts[0]).toContain('"output_config":{"effort":"high"}');
+});

@@ -1,0 +1,238 @@
+import { describe, expect, it } from '#jest';
+import { readChunks } from '../../support/read-chunks.ts';
+import { ask, completionOf, failureOf, type Json, jsonAnswer, readTexts } from './fake-send.ts';
+import { type apis, eventStream, jsonOf } from './provider-answers.ts';
+
+type Api = (typeof apis)[number];
+// biome-ignore lint/suspicious/noExplicitAny: bodies are looked into member by member.
+type Any = any;
+
+const fine = (api: Api) => jsonAnswer(jsonOf(api, { blocks: [{ text: 'Fine.' }] }));
+const sentBody = async (api: Api, body: Json, model?: string): Promise<Any> => {
+  const { sent, outcome } = await ask({ api, body, answer: fine(api), ...(model === undefined ? {} : { model }) });
+  if (sent[0] === undefined) throw new Error(JSON.stringify(outcome));
+  return sent[0].body;
+};
+const user = (content: unknown): Json => ({ role: 'user', content });
+const tool = (name: string, more: Json = {}): Json => ({
+  type: 'function',
+  function: { name, parameters: { type: 'object', properties: {} } },
+  ...more,
+});
+
+describe('a model that cannot be made to call a tool', () => {
+  const models = [
+    ['messages', 'claude-sonnet-5-5'],
+    ['messages', 'claude-opus-5-5-20260901'],
+    ['converse', 'eu.anthropic.claude-opus-5-5-v1:0'],
+  ] as const;
+
+  it.each(models)(
+    '%s %s: is passed over for a call that has to be made, and asked for any other',
+    async (api, model) => {
+      const named = { type: 'function', function: { name: 'weather' } };
+      const some = { type: 'allowed_tools', allowed_tools: { mode: 'required', tools: [named] } };
+      for (const choice of ['required', named, some]) {
+        const asked = { tools: [tool('weather')], tool_choice: choice };
+        const { outcome, sent } = await ask({ api, model, answer: fine(api), body: asked });
+        expect([failureOf(outcome).param, sent]).toEqual(['tool_choice', []]);
+      }
+      for (const choice of ['auto', 'none', undefined]) {
+        const { outcome } = await ask({
+          api,
+          model,
+          answer: fine(api),
+          body: { tools: [tool('weather')], tool_choice: choice },
+        });
+        expect(outcome.kind).toBe('json');
+      }
+    },
+  );
+
+  it.each(models)('%s %s: is told in words to answer with JSON', async (api, model) => {
+    const body = await sentBody(api, { response_format: { type: 'json_object' } }, model);
+    expect(JSON.stringify(body.system)).toContain('answer with one JSON object and nothing else');
+    expect([body.tools, body.tool_choice, body.toolConfig]).toEqual([undefined, undefined, undefined]);
+  });
+});
+
+it.each(['messages', 'converse'] as const)(
+  "%s: a call of the client's own tool named json is a call, not the answer",
+  async (api) => {
+    const body = { tools: [tool('json')], response_format: { type: 'json_object' } };
+    const blocks = [{ text: 'I look.' }, { id: 'a', name: 'json', args: { city: 'Rome' } }];
+    const { outcome, sent } = await ask({ api, body, answer: jsonAnswer(jsonOf(api, { blocks })) });
+    const { message, finish_reason: reason } = completionOf(outcome).choices[0];
+    expect([message.content, reason]).toEqual(['I look.', 'tool_calls']);
+    expect(message.tool_calls[0].function).toEqual({ name: 'json', arguments: '{"city":"Rome"}' });
+    expect(JSON.stringify(sent[0]?.body.system)).toContain('answer with one JSON object');
+  },
+);
+
+it.each([
+  ['messages', 'stop_sequences'],
+  ['converse', 'stopSequences'],
+] as const)('%s: stops that the provider would refuse are left out', async (api, name) => {
+  const body = await sentBody(api, { stop: ['END', '', '\n\n'] });
+  expect((body.inferenceConfig ?? body)[name]).toEqual(['END']);
+  expect((await sentBody('generate-content', { stop: ['END', ''] })).generationConfig.stopSequences).toEqual(['END']);
+});
+
+it.each(['messages', 'converse'] as const)('%s: of many cache marks the four that bring most are kept', async (api) => {
+  const mark = { cache_control: { type: 'ephemeral' } };
+  const marked = (text: string) => [{ type: 'text', text, ...mark }];
+  const messages = [
+    { role: 'system', content: marked('s1') },
+    { role: 'system', content: marked('s2') },
+    ...['u1', 'u2', 'u3', 'u4', 'u5'].flatMap((text) => [
+      user(marked(text)),
+      { role: 'assistant', content: `to ${text}` },
+    ]),
+    user('last'),
+  ];
+  const text = JSON.stringify(await sentBody(api, { messages }));
+  const pattern = api === 'messages' ? /"text":"(\w+)","cache_control"/g : /"text":"(\w+)"\},\{"cachePoint"/g;
+  expect([...text.matchAll(pattern)].map(([, name]) => name).toSorted()).toEqual(['s2', 'u3', 'u4', 'u5']);
+});
+
+it('what Claude explains of a refusal is the refusal of the message, whole and streamed', async () => {
+  const stop_details = { type: 'refusal', category: 'bio', explanation: 'I will not help with that.' };
+  const whole = { ...(jsonOf('messages', { blocks: [], reason: 'refusal' }) as Json), stop_details };
+  const { outcome } = await ask({ api: 'messages', body: {}, answer: jsonAnswer(whole) });
+  expect(completionOf(outcome).choices[0]).toMatchObject({
+    finish_reason: 'content_filter',
+    message: { refusal: 'I will not help with that.' },
+  });
+  const { outcome: stream } = await ask({
+    api: 'messages',
+    stream: true,
+    body: {},
+    answer: eventStream(
+      { type: 'message_start', message: { ...whole, content: [], stop_reason: null } },
+      { type: 'message_delta', delta: { stop_reason: 'refusal', stop_details }, usage: { output_tokens: 1 } },
+      { type: 'message_stop' },
+    ),
+  });
+  const { texts, error } = await readTexts(stream);
+  expect(error).toBeUndefined();
+  expect(texts.filter((text) => text.includes('"refusal":"I will not help with that."'))).toHaveLength(1);
+});
+
+describe('a block that is new, with pieces that are new', () => {
+  const fresh = { type: 'hologram', rays: [1] };
+
+  it('is left out of a stream of Messages, and the rest stands', async () => {
+    const { message } = { message: jsonOf('messages', { blocks: [] }) as Json };
+    const delta = (index: number, piece: Json) => ({ type: 'content_block_delta', index, delta: piece });
+    const { outcome } = await ask({
+      api: 'messages',
+      stream: true,
+      body: {},
+      answer: eventStream(
+        { type: 'message_start', message: { ...message, stop_reason: null } },
+        { type: 'content_block_start', index: 0, content_block: fresh },
+        delta(0, { type: 'ray_delta', ray: 2 }),
+        delta(0, { type: 'text_delta', text: 'of the hologram' }),
+        { type: 'content_block_stop', index: 0 },
+        { type: 'content_block_start', index: 1, content_block: { type: 'text', text: '' } },
+        delta(1, { type: 'text_delta', text: 'Hello.' }),
+        delta(1, { type: 'tone_delta', tone: 'warm' }),
+        { type: 'content_block_stop', index: 1 },
+        { type: 'message_delta', delta: { stop_reason: 'end_turn' }, usage: { output_tokens: 1 } },
+        { type: 'message_stop' },
+      ),
+    });
+    const { texts, error } = await readTexts(outcome);
+    const read = readChunks(texts);
+    expect([error, read.message.content, read.finishReason, read.isEnded]).toEqual([undefined, 'Hello.', 'stop', true]);
+  });
+
+  it('is left out of a whole answer', async () => {
+    const whole = jsonOf('messages', { blocks: [{ text: 'Hello.' }] }) as Any;
+    const { outcome } = await ask({
+      api: 'messages',
+      body: {},
+      answer: jsonAnswer({ ...whole, content: [fresh, ...whole.content] }),
+    });
+    expect(completionOf(outcome).choices[0].message.content).toBe('Hello.');
+  });
+});
+
+it('thinking that has begun is output of a stream, before any of it is shown', async () => {
+  const { outcome } = await ask({
+    api: 'messages',
+    stream: true,
+    body: {},
+    answer: eventStream(
+      { type: 'message_start', message: { ...(jsonOf('messages', { blocks: [] }) as Json), stop_reason: null } },
+      { type: 'content_block_start', index: 0, content_block: { type: 'thinking', thinking: '', signature: '' } },
+      { type: 'ping' },
+    ),
+  });
+  if (outcome.kind !== 'stream') throw new Error(outcome.kind);
+  const first = await outcome.batches.next();
+  expect(first.value?.events.map(({ facts }) => [facts.hasOutput, facts.isOnlyThinking])).toEqual([[true, true]]);
+});
+
+describe('Gemini', () => {
+  const answerOf = (parts: readonly Json[], finishReason: string): Json => ({
+    candidates: [{ content: { role: 'model', parts }, finishReason }],
+    usageMetadata: { promptTokenCount: 1, candidatesTokenCount: 1, totalTokenCount: 2 },
+  });
+  const both = async (answer: Json) => {
+    const whole = await ask({ api: 'generate-content', body: {}, answer: jsonAnswer(answer) });
+    const stream = await ask({ api: 'generate-content', body: {}, stream: true, answer: eventStream(answer) });
+    return { whole: whole.outcome, stream: await readTexts(stream.outcome) };
+  };
+
+  it('gets an image of its answer back, with the signature of the image', async () => {
+    const image = { inlineData: { mimeType: 'image/png', data: 'AAAA' }, thoughtSignature: 'c2ln' };
+    const { whole, stream } = await both(answerOf([{ text: 'A cat.' }, image], 'STOP'));
+    const { message } = completionOf(whole).choices[0];
+    expect(message.images).toEqual([
+      {
+        type: 'image_url',
+        image_url: { url: 'data:image/png;base64,AAAA' },
+        extra_content: { google: { thought_signature: 'c2ln' } },
+      },
+    ]);
+    expect(readChunks(stream.texts).message.images).toEqual(message.images);
+    const messages = [user('Draw a cat.'), message, user('Make it blue.')];
+    const { contents } = await sentBody('generate-content', { messages });
+    expect(contents[1].parts).toEqual([{ text: 'A cat.' }, image]);
+    // Others take images of the user only.
+    const claude = await sentBody('messages', { messages });
+    expect(claude.messages[1].content).toEqual([{ type: 'text', text: 'A cat.' }]);
+    expect(claude.messages[2].content.map(({ type }: Json) => type)).toEqual(['image', 'text']);
+  });
+
+  it.each(['IMAGE_SAFETY', 'IMAGE_PROHIBITED_CONTENT', 'IMAGE_RECITATION', 'IMAGE_OTHER'])(
+    'that ends with %s has refused',
+    async (reason) => {
+      const { whole, stream } = await both(answerOf([], reason));
+      expect(completionOf(whole).choices[0].finish_reason).toBe('content_filter');
+      expect(readChunks(stream.texts).finishReason).toBe('content_filter');
+    },
+  );
+
+  it.each(['STOP', 'OTHER'])('that ends with %s and without any part has failed', async (reason) => {
+    const { whole, stream } = await both(answerOf([], reason));
+    expect(failureOf(whole)).toEqual({ kind: 'failed', cause: 'no_output' });
+    expect(stream.error).toMatchObject({ failure: { kind: 'failed', cause: 'no_output' } });
+    const said = await both(answerOf([{ text: 'So.' }], reason));
+    expect([completionOf(said.whole).choices[0].finish_reason, said.stream.error]).toEqual(['stop', undefined]);
+  });
+});
+
+it("encrypted thinking of GPT on Converse is not called Claude's, and comes back to GPT alone", async () => {
+  const model = 'openai.gpt-5.2';
+  const thinking = { reasoningContent: { redactedContent: 'ZW5j' } };
+  const whole = jsonOf('converse', { blocks: [{ text: 'So.' }] }) as Any;
+  whole.output.message.content.unshift(thinking);
+  const { outcome } = await ask({ api: 'converse', model, body: {}, answer: jsonAnswer(whole) });
+  const { message } = completionOf(outcome).choices[0];
+  expect(message.reasoning_details).toMatchObject([{ format: 'openai-responses-v1', data: 'ZW5j' }]);
+  const messages = [user('?'), message, user('!')];
+  expect((await sentBody('converse', { messages }, model)).messages[1].content).toContainEqual(thinking);
+  expect((await sentBody('converse', { messages })).messages[1].content).toEqual([{ text: 'So.' }]);
+});
