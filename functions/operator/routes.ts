@@ -14,6 +14,7 @@ import type { OperatorDependencies } from './dependencies.ts';
 import { activateRevision, listFunctions, switchFunction } from './functions/serve-functions.ts';
 import { listCalls, showCall } from './reports/serve-calls.ts';
 import { overview } from './reports/serve-overview.ts';
+import { inTurn } from './request/in-turn.ts';
 import { manage, type Need, type Work } from './request/manage.ts';
 
 interface ManageRoute {
@@ -21,6 +22,8 @@ interface ManageRoute {
   readonly path: string;
   readonly needs: Need;
   readonly work: Work;
+  /** It reads many calls. */
+  readonly isReport?: boolean;
 }
 
 const some = (role: Role): Need => ({ role, in: 'some' });
@@ -29,7 +32,7 @@ const inPath = (role: Role): Need => ({ role, in: 'path' });
 /** Every route of the management interface, with the role that opens it. */
 export const manageRoutes: readonly ManageRoute[] = [
   { method: 'GET', path: managePaths.session, needs: some('member'), work: showSession },
-  { method: 'GET', path: managePaths.overview, needs: some('member'), work: overview },
+  { method: 'GET', path: managePaths.overview, needs: some('member'), work: overview, isReport: true },
   { method: 'GET', path: managePaths.calls, needs: some('member'), work: listCalls },
   { method: 'GET', path: managePaths.call, needs: some('member'), work: showCall },
   { method: 'GET', path: managePaths.providers, needs: some('viewer'), work: listProviders },
@@ -49,8 +52,9 @@ export const manageRoutes: readonly ManageRoute[] = [
 
 export function createOperatorGateway(deps: OperatorDependencies, page: Page): Gateway {
   const endpoints = new Map<string, Record<string, Endpoint>>();
-  for (const { method, path, needs, work } of manageRoutes) {
-    endpoints.set(path, { ...endpoints.get(path), [method]: manage(deps, needs, work) });
+  for (const { method, path, needs, work, isReport } of manageRoutes) {
+    const paced = isReport === true ? inTurn(work) : work;
+    endpoints.set(path, { ...endpoints.get(path), [method]: manage(deps, needs, paced) });
   }
   return createRouter(
     {

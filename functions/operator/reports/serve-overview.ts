@@ -46,6 +46,7 @@ export const overview: Work = async (deps, request) => {
     })),
     // Null: the call has no such tag.
     by_tag: read.byTag?.map((summary) => ({ value: summary.group, ...figuresOf(summary) })),
+    other_tags: read.otherTags && figuresOf(read.otherTags),
   };
   return { data };
 };

@@ -5,6 +5,8 @@ import { type CallRange, readNewestFirst } from './newest-first.ts';
 
 /** Calls that one page looks at, about: it stops with the window that reaches them. */
 export const pageCallsMax = 20_000;
+/** Calls of a window, for each that a page may hold. */
+const windowCallsPerCall = 5;
 /** Days of workspaces that one page looks at. */
 export const pageDaysMax = 2_000;
 
@@ -34,7 +36,7 @@ export async function readCallPage({ before, nowMs, limit, matches, ...range }: 
   const calls: CallRecord[] = [];
   let [looked, days] = [0, 0];
   const beforeMs = (before === undefined ? nowMs : Math.min(nowMs, instantOf(before))) + 1;
-  for await (const window of readNewestFirst({ ...range, beforeMs })) {
+  for await (const window of readNewestFirst({ ...range, beforeMs }, limit * windowCallsPerCall)) {
     const found = window.calls.filter((call) => (before === undefined || callPosition(call) < before) && matches(call));
     calls.push(...found.sort((a, b) => (callPosition(a) < callPosition(b) ? 1 : -1)));
     const last = calls.length > limit ? calls[limit - 1] : undefined;

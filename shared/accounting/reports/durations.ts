@@ -6,9 +6,9 @@ export type Durations = Map<number, number>;
 
 const digits = 4;
 
-export function addDuration(durations: Durations, durationMs: number): void {
+export function addDuration(durations: Durations, durationMs: number, times = 1): void {
   const value = Number(durationMs.toPrecision(digits));
-  durations.set(value, (durations.get(value) ?? 0) + 1);
+  durations.set(value, (durations.get(value) ?? 0) + times);
 }
 
 /** The shortest one that `share` of all do not exceed; undefined where there are none. */

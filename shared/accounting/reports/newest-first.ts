@@ -1,6 +1,7 @@
 // Reads calls from the newest back, window by window, so that a reader stops where it has enough. Windows grow while calls are
 // few, and are cut where they are many: no more than a bound is in memory, or read for nothing, at a time.
-import { mergeParallel, parallelReads } from '../../foundation/parallel/index.ts';
+import { mergeParallel } from '../../foundation/parallel/index.ts';
+import { nextTurn } from '../../foundation/time/index.ts';
 import { type CallRecord, type CallRecords, utcDaysBetween } from '../call-records/index.ts';
 
 export interface CallRange {
@@ -24,16 +25,21 @@ export interface CallWindow {
 const firstWindowMs = 5 * 60_000;
 const growth = 4;
 const windowCallsMax = 10_000;
+/** A report is read behind the calls of clients: few reads at a time, and their turn comes after so many records. */
+const reportReads = 4;
+const recordsPerTurn = 200;
 /** A window of this length is read whole, whatever it holds. */
 const windowMinMs = 1_000;
 
-export async function* readNewestFirst(range: CallRange): AsyncGenerator<CallWindow> {
+/** `firstCallsMax`: a first window that holds more is cut, so that a reader who needs few reads few for nothing. */
+export async function* readNewestFirst(range: CallRange, firstCallsMax = windowCallsMax): AsyncGenerator<CallWindow> {
+  let windowMax = firstCallsMax;
   let beforeMs = range.beforeMs;
   let lengthMs = firstWindowMs;
   while (beforeMs > range.sinceMs) {
     const sinceMs = Math.max(range.sinceMs, beforeMs - lengthMs);
     const days = utcDaysBetween(sinceMs, beforeMs - 1);
-    const callsMax = beforeMs - sinceMs <= windowMinMs ? Number.POSITIVE_INFINITY : windowCallsMax;
+    const callsMax = beforeMs - sinceMs <= windowMinMs ? Number.POSITIVE_INFINITY : windowMax;
     const calls = await readAtMost({ ...range, sinceMs, beforeMs }, callsMax);
     if (calls === undefined) {
       lengthMs = Math.max(windowMinMs, Math.floor((beforeMs - sinceMs) / growth));
@@ -41,7 +47,8 @@ export async function* readNewestFirst(range: CallRange): AsyncGenerator<CallWin
     }
     yield { sinceMs, beforeMs, calls, daysRead: days.length * range.workspaces.length };
     beforeMs = sinceMs;
-    if (calls.length < windowCallsMax / growth) lengthMs *= growth;
+    if (calls.length < windowMax / growth) lengthMs *= growth;
+    windowMax = Math.min(windowCallsMax, windowMax * growth);
   }
 }
 
@@ -50,6 +57,7 @@ async function readAtMost(window: CallRange, callsMax: number): Promise<CallReco
   const calls: CallRecord[] = [];
   for await (const call of readCalls(window)) {
     if (calls.push(call) > callsMax) return undefined;
+    if (calls.length % recordsPerTurn === 0) await nextTurn();
   }
   return calls;
 }
@@ -63,5 +71,5 @@ export function readCalls(range: CallRange, onDay?: (all: number) => void): Asyn
     onDay?.(days.length * workspaces.length);
   }
   const sources = workspaces.flatMap((workspace) => days.map((day) => readDay(workspace, day)));
-  return mergeParallel(sources, parallelReads);
+  return mergeParallel(sources, reportReads);
 }

@@ -34,7 +34,12 @@ export interface UsageOverview {
   readonly byKey: readonly KeyUsage[];
   /** By the values of the tag that was asked for. Undefined: none was. */
   readonly byTag: readonly UsageSummary[] | undefined;
+  /** The values of the tag that are not among them, as one. Undefined: there are no more. */
+  readonly otherTags: UsageSummary | undefined;
 }
+
+/** Values of a tag that stand by themselves: clients write them, as many as they like. */
+export const tagValuesMax = 200;
 
 /** `tag`: its name. */
 export async function readOverview(range: CallRange, tag?: string): Promise<UsageOverview> {
@@ -62,6 +67,7 @@ export async function readOverview(range: CallRange, tag?: string): Promise<Usag
     countedSinceMs = window.sinceMs;
     if (calls >= overviewCallsMax || days >= overviewDaysMax) break;
   }
+  const tags = byTag?.dearest(tagValuesMax);
   const starts = Array.from({ length: Math.ceil((beforeMs - firstMs) / stepMs) }, (_none, at) => firstMs + at * stepMs);
   return {
     interval,
@@ -78,7 +84,8 @@ export async function readOverview(range: CallRange, tag?: string): Promise<Usag
         const newest = newestOfKey.get(summary.group ?? '');
         return { ...summary, workspace: newest?.workspace ?? '', name: newest?.keyName };
       }),
-    byTag: byTag?.summaries().sort(dearestFirst),
+    byTag: tags?.groups,
+    otherTags: tags?.rest,
   };
 }
 

@@ -59,6 +59,8 @@ export interface UsageGroups {
   add(record: CallRecord): void;
   /** One per group, in no order. */
   summaries(): UsageSummary[];
+  /** The dearest, and all others as one. */
+  dearest(max: number): { readonly groups: readonly UsageSummary[]; readonly rest: UsageSummary | undefined };
   /** Also of a group that has no call. */
   summaryOf(group: string | null): UsageSummary;
 }
@@ -74,6 +76,17 @@ export function createUsageGroups(sharesOfCall: (record: CallRecord) => readonly
       }
     },
     summaries: () => [...groups.values()].map((sums) => sums.summary()),
+    dearest(max) {
+      const sorted = [...groups.values()]
+        .map((sums) => ({ sums, summary: sums.summary() }))
+        .sort((a, b) => dearestFirst(a.summary, b.summary));
+      const rest = createSums(null);
+      for (const { sums } of sorted.slice(max)) sums.addTo(rest);
+      return {
+        groups: sorted.slice(0, max).map(({ summary }) => summary),
+        rest: sorted.length > max ? rest.summary() : undefined,
+      };
+    },
     summaryOf: (group) => (groups.get(group) ?? createSums(group)).summary(),
   };
 }
@@ -85,9 +98,17 @@ export function dearestFirst(a: UsageSummary, b: UsageSummary): number {
 }
 
 interface Sums {
-  readonly add: (share: UsageShare) => void;
+  readonly add: (share: AddedShare) => void;
+  readonly addTo: (all: Sums) => void;
+  readonly addDurations: (latency: Durations, firstOutput: Durations) => void;
   readonly summary: () => UsageSummary;
 }
+
+/** Of a call, or of many that are summed up already. */
+type AddedShare = { readonly [Name in SummedName]: number | bigint } & Partial<
+  Pick<UsageShare, 'latenciesMs' | 'firstOutputMs'>
+>;
+type SummedName = Exclude<keyof UsageSummary, 'group' | 'latencyMs' | 'firstOutputMs'>;
 
 function createSums(group: string | null): Sums {
   const counts = { calls: 0, okCalls: 0, cacheHits: 0, estimatedCalls: 0 };
@@ -104,10 +125,18 @@ function createSums(group: string | null): Sums {
   const firstOutput: Durations = new Map();
   return {
     add(share) {
-      for (const name of Object.keys(counts) as (keyof typeof counts)[]) counts[name] += share[name];
+      for (const name of Object.keys(counts) as (keyof typeof counts)[]) counts[name] += Number(share[name]);
       for (const name of Object.keys(amounts) as (keyof typeof amounts)[]) amounts[name] += BigInt(share[name]);
-      for (const durationMs of share.latenciesMs) addDuration(latency, durationMs);
+      for (const durationMs of share.latenciesMs ?? []) addDuration(latency, durationMs);
       if (share.firstOutputMs !== undefined) addDuration(firstOutput, share.firstOutputMs);
+    },
+    addDurations(latencies, firstOutputs) {
+      for (const [durationMs, times] of latencies) addDuration(latency, durationMs, times);
+      for (const [durationMs, times] of firstOutputs) addDuration(firstOutput, durationMs, times);
+    },
+    addTo(all) {
+      all.add({ ...counts, ...amounts });
+      all.addDurations(latency, firstOutput);
     },
     summary: () => ({
       group,

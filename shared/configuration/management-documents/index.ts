@@ -52,7 +52,8 @@ export const overviewDocument = z.object({
   by_key: z.array(z.extend(figures, { key: text, name: textOrNull, workspace: text })),
   by_tag: z
     .optional(z.array(z.extend(figures, { value: textOrNull })))
-    .check(z.describe('Only with `tag`. Null: the calls without it.')),
+    .check(z.describe('Only with `tag`: the dearest values. Null: the calls without it.')),
+  other_tags: z.optional(figures).check(z.describe('All values that `by_tag` does not name, as one.')),
 });
 
 /** One model at one provider. */

@@ -25,32 +25,49 @@ export async function mapParallel<Item, Result>(
   return results;
 }
 
-/** What all sources hold, as it arrives; `parallelMax` of them are open at a time. */
+/** Values that wait for their reader, about. */
+const bufferedMax = 100;
+
+/** What all sources hold, in no order; `parallelMax` of them are read at a time. A reader that stops ends them. */
 export async function* mergeParallel<Value>(
   sources: Iterable<AsyncIterable<Value>>,
   parallelMax: number,
 ): AsyncGenerator<Value> {
   const waiting = sources[Symbol.iterator]();
-  const open = new Map<AsyncIterator<Value>, Promise<{ source: AsyncIterator<Value>; step: IteratorResult<Value> }>>();
-  const advance = (source: AsyncIterator<Value>) => {
-    open.set(
-      source,
-      source.next().then((step) => ({ source, step })),
-    );
-  };
-  const openNext = () => {
-    const { value, done } = waiting.next();
-    if (done !== true) advance(value[Symbol.asyncIterator]());
-  };
-  for (let count = 0; count < parallelMax; count += 1) openNext();
-  while (open.size > 0) {
-    const { source, step } = await Promise.race(open.values());
-    if (step.done === true) {
-      open.delete(source);
-      openNext();
-    } else {
-      advance(source);
-      yield step.value;
+  let buffered: Value[] = [];
+  let isStopped = false;
+  let filled = Promise.withResolvers<void>();
+  let drained = Promise.withResolvers<void>();
+  const drawRest = async (): Promise<void> => {
+    for (let next = waiting.next(); next.done !== true && !isStopped; next = waiting.next()) {
+      for await (const value of next.value) {
+        if (isStopped) return;
+        buffered.push(value);
+        filled.resolve();
+        if (buffered.length >= bufferedMax) await drained.promise;
+      }
     }
+  };
+  let isDone = false;
+  const drawn = Promise.all(Array.from({ length: parallelMax }, drawRest)).finally(() => {
+    isDone = true;
+    filled.resolve();
+  });
+  drawn.catch(() => {});
+  try {
+    while (!isDone || buffered.length > 0) {
+      await filled.promise;
+      const values = buffered;
+      buffered = [];
+      filled = Promise.withResolvers();
+      if (isDone) filled.resolve();
+      drained.resolve();
+      drained = Promise.withResolvers();
+      yield* values;
+    }
+    await drawn;
+  } finally {
+    isStopped = true;
+    drained.resolve();
   }
 }

@@ -69,8 +69,8 @@ describe('a page of calls', () => {
     const table = tableOf(steadily(40_000, 5));
     const page = await readCallPage({ ...range(table, nowMs - dayMs), nowMs, limit: 10, matches: all });
     expect(page.calls.map(callPosition)).toEqual(table.calls.slice(0, 10).map(callPosition));
-    // The first window holds too many, so it is cut.
-    expect(table.counts.calls).toBeLessThan(35_000);
+    // The first windows hold too many, so they are cut, and what was read of them is little.
+    expect(table.counts.calls).toBeLessThan(1_500);
   });
 
   it('that finds nothing stops at its bound, says where to go on, and the next ones reach the end', async () => {
@@ -115,6 +115,21 @@ describe('an overview', () => {
     );
     expect(overview.total.calls).toBeGreaterThanOrEqual(50_000);
     expect(overview.total.calls).toBeLessThan(70_000);
+  });
+
+  it('names the two hundred dearest values of a tag, and adds all others up as one', async () => {
+    const table = tableOf(steadily(600, 1_000), (at) => ({
+      tags: { job: `job-${at % 300}` },
+      costPicoUsd: BigInt(at % 300),
+      totalMs: at % 300 < 100 ? 7 : 9,
+    }));
+    const { byTag, otherTags, total } = await readOverview({ ...range(table, nowMs - dayMs), beforeMs: nowMs }, 'job');
+    expect(byTag?.map(({ group }) => group)).toEqual(Array.from({ length: 200 }, (_none, at) => `job-${299 - at}`));
+    expect(otherTags).toMatchObject({ group: null, calls: 200, okCalls: 200, latencyMs: { p50: 7, p95: 7 } });
+    const sum = [...(byTag ?? []), otherTags].reduce((all, one) => all + (one?.costPicoUsd ?? 0n), 0n);
+    expect(sum).toBe(total.costPicoUsd);
+    const few = await readOverview({ ...range(table, nowMs - 100_000), beforeMs: nowMs }, 'job');
+    expect([few.byTag?.length, few.otherTags]).toEqual([100, undefined]);
   });
 
   it('of a quiet time has every hour, and looks at no more days than there are', async () => {
