@@ -1,6 +1,6 @@
 // What the media of a request take of a model's context at most. The bytes of an image say nothing about that, so a documented
 // bound does: it decides what is held, and what is billed where a provider reports no usage.
-import { imageSize } from 'image-size';
+import { pixelsOf } from './image-pixels.ts';
 
 /**
  * The most that an image takes in any model known in November 2026 (the prices of gpt-4o-mini: 2,833 tokens, and 5,667
@@ -13,9 +13,6 @@ const tilePx = 512;
 const longSideMaxPx = 2_048;
 const shortSideMaxPx = 768;
 const tilesMax = 8;
-
-/** What of an image is looked at for its size: the headers of every common format are within. */
-const headerCharactersMax = 256 * 1024;
 
 export interface Media {
   /** Of images, at most. Undefined: media that only the context bounds (audio, files, other kinds). */
@@ -38,15 +35,6 @@ export function sumOfMedia(all: Iterable<Media>): Media {
     characters += media.dataCharacters;
   }
   return { tokens, dataCharacters: characters, isElsewhere };
-}
-
-/** Undefined: its head does not say it. */
-export function pixelsOf(base64: string): { readonly width: number; readonly height: number } | undefined {
-  try {
-    return imageSize(Buffer.from(base64.slice(0, headerCharactersMax), 'base64'));
-  } catch {
-    return undefined;
-  }
 }
 
 export interface ImageSource {

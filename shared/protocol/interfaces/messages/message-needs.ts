@@ -1,11 +1,14 @@
 // What a Messages call needs a candidate to be able to do, and which of its members asks for that.
-import type { Feature, RequestNeeds } from '../../wire/index.ts';
+import type { CallSize, Feature, RequestNeeds } from '../../wire/index.ts';
 import { dearerFeatures, dearerTools, isClientTool } from '../index.ts';
 import { pathOfImage } from './message-media.ts';
-import { callSizeOf } from './message-size.ts';
 import type { MessagesMembers } from './messages-request.ts';
 
-export function readNeeds(members: MessagesMembers, betas: string | undefined): RequestNeeds {
+export function readNeeds(
+  members: MessagesMembers,
+  betas: string | undefined,
+  { textBytes, contexts }: Pick<CallSize, 'textBytes' | 'contexts'>,
+): RequestNeeds {
   const { raw, stream } = members;
   const tools = Array.isArray(raw.tools) ? raw.tools : [];
   const image = pathOfImage(raw.messages);
@@ -18,7 +21,6 @@ export function readNeeds(members: MessagesMembers, betas: string | undefined): 
   ];
   // Nothing asks a provider to keep what it was sent.
   const storingMember = undefined;
-  const { textBytes, contexts } = callSizeOf(members);
   return { features, schemaMember: undefined, storingMember, promptBytes: textBytes / contexts };
 }
 

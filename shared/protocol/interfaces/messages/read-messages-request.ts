@@ -85,10 +85,11 @@ function check(
     promptMember: 'messages',
     user: userOf(raw.metadata),
   };
+  const size = once(() => callSizeOf(members));
   return {
     ...members,
-    needs: once(() => readNeeds(members, betas)),
-    size: once(() => callSizeOf(members)),
+    needs: once(() => readNeeds(members, betas, size())),
+    size,
     ...hubMembers(() => json),
     upstreamBody: ({ model }) => rewriteMembers(json, new Map([...withoutGatewayMembers, ['model', model]])),
     schemaCheck: undefined,

@@ -1,0 +1,73 @@
+// How large an image is, by its first bytes. A client decides how many images there are and what stands in them, so each
+// is looked at in the same few steps, and one that does not say its size is no exception. Other formats than these are
+// rare enough to count as the largest.
+
+export interface Pixels {
+  readonly width: number;
+  readonly height: number;
+}
+
+/** Undefined: its head does not say it, or what it says is no image. */
+export function pixelsOf(base64: string): Pixels | undefined {
+  const format = formats.find(({ start }) => base64.startsWith(start));
+  if (format === undefined) return undefined;
+  const { width, height } = format.read(Buffer.from(base64.slice(0, format.headCharacters), 'base64')) ?? none;
+  return width >= 1 && height >= 1 ? { width, height } : undefined;
+}
+
+interface ImageFormat {
+  /** Its first bytes in base64. */
+  readonly start: string;
+  /** What is looked at; base64 takes four characters for three bytes. */
+  readonly headCharacters: number;
+  readonly read: (head: Buffer) => Pixels | undefined;
+}
+
+const none: Pixels = { width: 0, height: 0 };
+
+const formats: readonly ImageFormat[] = [
+  { start: 'iVBORw0KGgo', headCharacters: 32, read: pngPixels },
+  // A preview, and what a camera and a colour profile say, stand before the size.
+  { start: '/9j/', headCharacters: 256 * 1024, read: jpegPixels },
+  { start: 'R0lGOD', headCharacters: 16, read: gifPixels },
+  { start: 'UklGR', headCharacters: 40, read: webpPixels },
+];
+
+function pngPixels(head: Buffer): Pixels | undefined {
+  if (head.length < 24) return undefined;
+  return { width: head.readUInt32BE(16), height: head.readUInt32BE(20) };
+}
+
+function gifPixels(head: Buffer): Pixels | undefined {
+  if (head.length < 10) return undefined;
+  return { width: head.readUInt16LE(6), height: head.readUInt16LE(8) };
+}
+
+function webpPixels(head: Buffer): Pixels | undefined {
+  if (head.length < 30 || head.toString('latin1', 8, 12) !== 'WEBP') return undefined;
+  const kind = head.toString('latin1', 12, 16);
+  if (kind === 'VP8X') return { width: 1 + head.readUIntLE(24, 3), height: 1 + head.readUIntLE(27, 3) };
+  if (kind === 'VP8 ') return { width: head.readUInt16LE(26) & 0x3fff, height: head.readUInt16LE(28) & 0x3fff };
+  if (kind !== 'VP8L') return undefined;
+  const sizes = head.readUInt32LE(21);
+  return { width: 1 + (sizes & 0x3fff), height: 1 + ((sizes >>> 14) & 0x3fff) };
+}
+
+const jpegSegmentsMax = 256;
+
+/** Segments that begin with a marker and their length; one of them, a frame header, says the size. */
+function jpegPixels(head: Buffer): Pixels | undefined {
+  let at = 2;
+  for (let segments = 0; segments < jpegSegmentsMax && at + 9 <= head.length; segments += 1) {
+    if (head[at] !== 0xff) return undefined;
+    if (isFrameHeader(head[at + 1] ?? 0)) {
+      return { width: head.readUInt16BE(at + 7), height: head.readUInt16BE(at + 5) };
+    }
+    at += 2 + head.readUInt16BE(at + 2);
+  }
+  return undefined;
+}
+
+/** SOF0 to SOF15; three numbers among them mean something else. */
+const isFrameHeader = (marker: number): boolean =>
+  marker >= 0xc0 && marker <= 0xcf && marker !== 0xc4 && marker !== 0xc8 && marker !== 0xcc;
