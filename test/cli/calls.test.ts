@@ -19,6 +19,11 @@ const ids = {
   report: '77777777-7777-4777-8777-777777777777',
 };
 
+/** A title for the window, a line that nobody wrote, a cursor that goes up, and the same for terminals of eight bits. */
+const hostile = 'a\u001b]0;owned\u0007\r\nstatus            ok\u001b[2A\u009b2J\u0085b';
+
+const hostileId = '99999999-9999-4999-8999-999999999999';
+
 let local: LocalStore;
 beforeAll(async () => {
   local = await startLocalStore();
@@ -78,6 +83,21 @@ beforeAll(async () => {
     attemptLog: [],
     costPicoUsd: 0n,
   });
+  await records.write(
+    callRecord({
+      correlationId: hostileId,
+      executionId: 'execution-hostile',
+      workspace: 'team',
+      arrivedAtMs: nowMs - 100 * hourMs,
+      modelAsked: hostile,
+      sessionId: hostile,
+      title: hostile,
+      user: hostile,
+      errorMessage: hostile,
+      tags: { note: hostile },
+      attemptLog: [{ ...failedAttempt, providerText: hostile }],
+    }),
+  );
   await write('report', 60 * hourMs, {
     modelAsked: 'gw/function/report@r1',
     functionId: 'report',
@@ -167,6 +187,19 @@ describe('calls', () => {
 });
 
 describe('calls show', () => {
+  it.each(['', ' --json'])(
+    'lets nothing of what a client wrote steer the terminal or make a line of its own%s',
+    async (json) => {
+      for (const line of [`calls show ${hostileId}`, 'calls --since 5d', 'usage --since 5d --by tag:note']) {
+        const { code, out, error } = await operate(`${line}${json} ${local.option}`, { clock });
+        expect({ line, code, error }).toEqual({ line, code: 0, error: '' });
+        expect(out).not.toMatch(/[^\P{Cc}\n]/u);
+        expect(out).not.toMatch(/^status +ok/m);
+        expect(out).toContain('owned');
+      }
+    },
+  );
+
   it.each([ids.rescued, 'execution-rescued'])('%s gives all of the call with every attempt', async (id) => {
     const call = await operateJson<object>(`calls show ${id} ${local.option}`, { clock });
     expect(call).toMatchObject({

@@ -2,9 +2,10 @@ import { describe, expect, it } from '#jest';
 import { readSince } from '../../infra/cli/args/option-values.ts';
 import { bar, formatAge, toJsonText } from '../../infra/cli/output/format.ts';
 import { table } from '../../infra/cli/output/table.ts';
+import { inBold, onlyText, type Terminal } from '../../infra/cli/output/terminal.ts';
 import { utcDaysBetween } from '../../shared/accounting/call-records/index.ts';
 import { mapParallel, mergeParallel } from '../../shared/foundation/parallel/index.ts';
-import { plain } from './operator.ts';
+import { operate, plain } from './operator.ts';
 
 describe('a table', () => {
   const columns = [
@@ -144,5 +145,47 @@ describe('reading side by side', () => {
 
   it('maps in the order of the items', async () => {
     expect(await mapParallel([3, 1, 2], 2, async (value) => value * 10)).toEqual([30, 10, 20]);
+  });
+});
+
+describe('the terminal', () => {
+  it('gets lines of text only, whichever way they come', async () => {
+    const hostile = 'a\u001b]0;owned\u0007\nforged\r\u009b2J\t\u0000';
+    const got: string[] = [];
+    const take = (text: string) => void got.push(text);
+    const asking = async (text: string) => {
+      got.push(text);
+      return hostile;
+    };
+    const raw: Terminal = {
+      style: plain,
+      canAsk: true,
+      writeOut: take,
+      writeError: take,
+      showProgress: take,
+      ask: asking,
+      readSecret: asking,
+    };
+    const terminal = onlyText(raw);
+    terminal.writeOut(hostile);
+    terminal.writeError(hostile);
+    terminal.showProgress(hostile);
+    expect(await terminal.ask(hostile)).toBe(hostile);
+    expect(await terminal.readSecret(hostile)).toBe(hostile);
+    const ways = Object.values(raw).filter((member) => typeof member === 'function');
+    expect(got).toEqual(new Array(ways.length).fill('a·]0;owned··forged··2J··'));
+    terminal.writeOut(inBold(`title ${hostile}`));
+    expect(got.at(-1)).toBe(inBold('title a·]0;owned··forged··2J··'));
+  });
+
+  it('gets no words of the line itself that steer it', async () => {
+    for (const words of [
+      ['\u001b]0;owned\u0007\nforged'],
+      ['calls', 'show', '\u001b]0;owned\u0007\nforged', '--data', 'x'],
+    ]) {
+      const { code, out, error } = await operate(words);
+      expect([code, out]).toEqual([2, '']);
+      expect(error).not.toMatch(/\p{Cc}/u);
+    }
   });
 });

@@ -356,9 +356,11 @@ describe('a request', () => {
 
   it.each([
     ['its query', '/messages?beta=true&api_key=KEY', {}],
+    ['its query, percent-encoded', '/messages?beta=true&api_key=ENCODED', {}],
     ['a header that is passed on', '/messages', { 'anthropic-beta': 'a,KEY' }],
   ])('that holds a key of the gateway in %s is refused, and no provider sees the key', async (_what, path, more) => {
-    const filled = (text: string) => text.replace('KEY', gateway.key);
+    const encoded = gateway.key.replace(/^sk-gw/, '%73k%2dgw').replace('e', '%65');
+    const filled = (text: string) => text.replace('KEY', gateway.key).replace('ENCODED', encoded);
     const headers = Object.fromEntries(Object.entries(more).map(([name, value]) => [name, filled(value)]));
     const response = await fetch(`${gateway.url}${filled(path)}`, {
       method: 'POST',

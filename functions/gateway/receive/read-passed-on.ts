@@ -29,5 +29,9 @@ export function readPassedOn(
   return { headers: passed, query: isPassed ? query : '' };
 }
 
-/** Some clients put their key everywhere: no provider is to see it. */
-const holdsKey = (value: string): boolean => maskKeys(value) !== value;
+/** Some clients put their key everywhere: no provider is to see it, percent-encoded in a query either. */
+const holdsKey = (value: string): boolean => maskKeys(value) !== value || maskKeys(decoded(value)) !== decoded(value);
+
+/** Decoded once, as a server does. What is malformed stays as it is. */
+const decoded = (value: string): string =>
+  value.replaceAll(/%([2-7][\da-f])/gi, (_escape, code: string) => String.fromCharCode(Number.parseInt(code, 16)));

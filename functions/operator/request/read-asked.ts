@@ -2,7 +2,7 @@
 // that is dropped would show, or change, something else.
 import type * as z from 'zod/mini';
 import { fail } from '../../../shared/errors/index.ts';
-import { checkMembers, readJsonBody } from '../../../shared/protocol/wire/index.ts';
+import { checkMembers, readUnambiguousBody } from '../../../shared/protocol/wire/index.ts';
 import type { ManageRequest } from './manage.ts';
 
 /** Throws invalid_request with the name of the parameter. */
@@ -26,7 +26,7 @@ export async function readBody<Shape extends z.ZodMiniObject>(
   if (http.declaredBodyBytes > bodyMaxBytes) throw tooLarge();
   const bytes = await http.readBody(operator.id);
   if (bytes.byteLength > bodyMaxBytes) throw tooLarge();
-  const body = readJsonBody(bytes);
+  const body = readUnambiguousBody(bytes);
   if (body.kind === 'unreadable') throw body.error;
   return checkMembers(schema, body.value);
 }

@@ -6,7 +6,7 @@ import type { Clock } from '../../../shared/foundation/time/index.ts';
 import { addCommands } from '../commands/index.ts';
 import { describeFailure } from '../output/describe-failure.ts';
 import { oneLine, toJsonText } from '../output/format.ts';
-import type { Terminal } from '../output/terminal.ts';
+import { onlyText, type Terminal } from '../output/terminal.ts';
 import { type OpenTarget, openTarget } from '../target/open-target.ts';
 import { readTarget } from '../target/target.ts';
 import {
@@ -44,8 +44,9 @@ export function createProgram(execute: Execute): CommandLine {
 }
 
 /** Never rejects. */
-export async function run(words: readonly string[], circumstances: Circumstances): Promise<ExitCode> {
-  const { terminal } = circumstances;
+export async function run(words: readonly string[], given: Circumstances): Promise<ExitCode> {
+  const terminal = onlyText(given.terminal);
+  const circumstances = { ...given, terminal };
   let code: ExitCode = 0;
   const program = createProgram(async (command, options, work) => {
     code = await execute(circumstances, command, options, work);
@@ -78,7 +79,9 @@ function findCommand(program: Command, words: readonly string[]): { command: Com
 function showHelp(command: Command, { writeOut, style }: Terminal): void {
   const helpWidth = Number.isFinite(style.columns) ? style.columns : 120;
   command.configureOutput({
-    writeOut: (text) => writeOut(text.replace(/\n$/, '')),
+    writeOut: (text) => {
+      for (const line of text.replace(/\n$/, '').split('\n')) writeOut(line);
+    },
     getOutHelpWidth: () => helpWidth,
     getOutHasColors: () => false,
   });
@@ -118,7 +121,7 @@ async function execute(
 }
 
 function report({ json, lines, failure }: Outcome, command: Command, terminal: Terminal, asJson: boolean): ExitCode {
-  for (const line of asJson ? [toJsonText(json)] : lines(terminal.style)) terminal.writeOut(line);
+  for (const line of asJson ? toJsonText(json).split('\n') : lines(terminal.style)) terminal.writeOut(line);
   if (failure === undefined) return 0;
   terminal.writeError(`gw ${fullName(command)}: ${oneLine(failure)}`);
   return 1;

@@ -1,7 +1,7 @@
 // Aligned columns for people, and the same fields as JSON. Cells may hold what clients wrote, so nothing that steers a
 // terminal comes through.
 import { formatTags, type Tags } from '../../../shared/protocol/wire/index.ts';
-import type { Style } from './terminal.ts';
+import { inBold, type Style } from './terminal.ts';
 
 export interface Column {
   readonly title: string;
@@ -62,7 +62,7 @@ export function table(columns: readonly Column[], rows: readonly (readonly Cell[
   const title = line(kept.map((column) => column.title));
   const missing = columns.filter(({ title }) => !kept.some((column) => column.title === title));
   return [
-    style.isColoured ? `\u001b[1m${title}\u001b[22m` : title,
+    style.isColoured ? inBold(title) : title,
     ...rows.map((_row, index) => line(kept.map(({ texts }) => texts[index] ?? ''))),
     ...(missing.length === 0
       ? []

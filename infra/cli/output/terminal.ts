@@ -26,6 +26,34 @@ const secretMaxBytes = 64 * 1024;
 const columnsDefault = 80;
 const eraseLine = '\r\u001b[K';
 
+/** The start and the end of a line in bold: the only sequences that a terminal may get beside lines of text. */
+const bold = ['\u001b[1m', '\u001b[22m'] as const;
+
+export const inBold = (line: string): string => bold.join(line);
+
+/**
+ * The way of every text to the terminal. What clients, providers and files wrote stands in it: no character steers the
+ * terminal, and no text makes a line of its own.
+ */
+export const onlyText = (terminal: Terminal): Terminal => ({
+  ...terminal,
+  writeOut: (line) => terminal.writeOut(lineOf(line)),
+  writeError: (line) => terminal.writeError(lineOf(line)),
+  showProgress: (text) => terminal.showProgress(lineOf(text)),
+  ask: (question) => terminal.ask(lineOf(question)),
+  readSecret: (prompt) => terminal.readSecret(lineOf(prompt)),
+});
+
+const controls = /\p{Cc}/gu;
+
+function lineOf(text: string): string {
+  const [start, end] = bold;
+  const isBold = text.startsWith(start) && text.endsWith(end);
+  const plain = isBold ? text.slice(start.length, -end.length) : text;
+  const line = plain.replace(controls, '·');
+  return isBold ? inBold(line) : line;
+}
+
 export function processTerminal({ stdin, stdout, stderr, env }: NodeJS.Process): Terminal {
   let hasProgress = false;
   const clearProgress = () => {

@@ -37,9 +37,13 @@ export function readYaml(text: string): YamlSource {
   if (Buffer.byteLength(text) > gatewayFileMaxBytes) return unreadable(`is larger than ${gatewayFileMaxBytes} bytes`);
   try {
     return parse(text);
-  } catch {
-    // Aliases of nothing or beyond the bound, or nesting beyond the stack: the only ways this parser throws.
-    return unreadable('cannot be read: an alias without its anchor, too many aliases, or nested too deeply');
+  } catch (cause) {
+    // The only ways in which this parser throws: nesting beyond the stack, aliases of nothing or beyond the bound.
+    return unreadable(
+      cause instanceof RangeError
+        ? tooDeep
+        : 'cannot be read: an alias has no anchor before it, or there are too many aliases',
+    );
   }
 }
 
@@ -72,12 +76,15 @@ function syntaxFaults(all: readonly YAMLError[]): readonly YAMLError[] {
   return first === undefined ? all.slice(0, syntaxProblemsMax) : [first];
 }
 
+const tooDeep = 'is nested too deeply';
+
 /** Where the parser's words do not say what to do. */
 const adviceByCode: Partial<Record<ErrorCode, string>> = {
   TAB_AS_INDENT: 'a tab stands where YAML takes spaces only: indent with spaces',
   BLOCK_AS_IMPLICIT_KEY: 'a text with a colon in it must stand in quotes, or the line is indented wrongly',
   DUPLICATE_KEY:
     'the names of a mapping are unique, and this one is written twice: write it once, with all that belongs to it',
+  RESOURCE_EXHAUSTION: tooDeep,
   MULTIPLE_DOCS: 'the file holds multiple documents: a gateway file is one, without --- in it',
 };
 

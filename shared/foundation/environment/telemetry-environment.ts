@@ -30,6 +30,9 @@ const sampler = 'parentbased_traceidratio';
 const cloudwatchHost = /^xray\.([a-z]{2,4}(?:-[a-z]+)+-\d{1,2})\.amazonaws\.com(?:\.cn)?$/;
 const headerName = /^[A-Za-z0-9!#$%&'*+.^_`|~-]+$/;
 const headerValue = /^[\x20-\x7e]*$/;
+/** Of the connection and the framing, which are the sender's own: a request with another value does not arrive. */
+const senderHeader =
+  /^(connection|keep-alive|proxy-.*|te|trailer|transfer-encoding|upgrade|expect|host|content-(length|type|encoding))$/i;
 
 export function readTelemetryEnvironment(variables: Variables = process.env): ReadTelemetry {
   const notes: string[] = [];
@@ -104,7 +107,7 @@ function readList(name: string, text: string | undefined, notes: string[]): Reco
 export const toHeaders = (pairs: Readonly<Record<string, string>>): Record<string, string> =>
   Object.fromEntries(
     Object.entries(pairs)
-      .filter(([name, value]) => headerName.test(name) && headerValue.test(value))
+      .filter(([name, value]) => headerName.test(name) && !senderHeader.test(name) && headerValue.test(value))
       .map(([name, value]) => [name.toLowerCase(), value]),
   );
 

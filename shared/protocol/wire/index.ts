@@ -1,6 +1,6 @@
 export { checkMembers, itemSchemas, listOf } from './checked-members.ts';
 export { cacheSchema, type PresetOption, presetSchema } from './gateway-options.ts';
-export { type BodyText, isJsonObject, readJsonBody, readRequestBody } from './json-body.ts';
+export { type BodyText, isJsonObject, readJsonBody, readRequestBody, readUnambiguousBody } from './json-body.ts';
 export { JsonText, scanJson } from './json-text.ts';
 export { endOfBrackets } from './json-tokens.ts';
 export {

@@ -11,6 +11,9 @@ const valuesMax = jsonValuesMax;
 /** Items of a list inside a member of the gateway. */
 export const listItemsMax = 256;
 
+/** Of a name of the client in a message. */
+const nameMaxCharacters = 64;
+
 const bounds: JsonBounds = { depthMax, valuesMax };
 const refusals: Readonly<Record<BoundsFault['kind'], string>> = {
   depth: `The body is nested deeper than ${depthMax} levels.`,
@@ -26,6 +29,35 @@ export type JsonBody = { readonly kind: 'object'; readonly value: Record<string,
 export function readJsonBody(bytes: Buffer): JsonBody {
   const read = scanBody(bytes, bounds, undefined);
   return read.kind === 'text' ? { kind: 'object', value: parseJson(read.json.text) as Record<string, unknown> } : read;
+}
+
+/** As `readJsonBody`, where a change must not be what only one of two readers takes it for. */
+export function readUnambiguousBody(bytes: Buffer): JsonBody {
+  const read = scanBody(bytes, bounds, undefined);
+  if (read.kind === 'unreadable') return read;
+  const twice = memberThatStandsTwice(read.json);
+  if (twice === undefined) return { kind: 'object', value: parseJson(read.json.text) as Record<string, unknown> };
+  return { kind: 'unreadable', error: fail('invalid_request', { message: `${twice}: stands twice`, param: twice }) };
+}
+
+/** The path of one, of which a parser would keep the last value and say nothing. */
+function memberThatStandsTwice(json: JsonText, value = 0, path = ''): string | undefined {
+  const isObject = json.isObject(value);
+  if (!isObject && !json.isArray(value)) return undefined;
+  const names = new Set<string>();
+  let index = 0;
+  for (const inner of json.inside(value)) {
+    const name = isObject ? json.name(inner) : '';
+    const innerPath = isObject
+      ? `${path === '' ? '' : `${path}.`}${name.slice(0, nameMaxCharacters)}`
+      : `${path}[${index}]`;
+    index += 1;
+    if (isObject && names.has(name)) return innerPath;
+    names.add(name);
+    const found = memberThatStandsTwice(json, inner, innerPath);
+    if (found !== undefined) return found;
+  }
+  return undefined;
 }
 
 export interface RequestMembers {

@@ -122,7 +122,16 @@ describe('YAML', () => {
     expect(problemsOf(lines.join('\n'))).toHaveLength(1);
     expect(problemsOf('models: &m [*m, *m]')).toHaveLength(1);
     expect(problemsOf(`models: ${'['.repeat(70)}${']'.repeat(70)}`)).toHaveLength(1);
-    expect(problemsOf('['.repeat(100_000)).length).toBeGreaterThan(0);
+    for (const deep of [
+      '['.repeat(100_000),
+      `models: ${'['.repeat(50_000)}${']'.repeat(50_000)}`,
+      '- '.repeat(50_000),
+    ]) {
+      const problems = problemsOf(deep);
+      expect(problems).toHaveLength(1);
+      expect(problems[0]?.message).toMatch(/^(line 1, column \d+: )?is nested too deeply$/);
+    }
+    expect(problemsOf('models: *none')[0]?.message).toMatch(/alias/);
   });
 
   it('that is empty, too large, of another kind or several documents is refused', () => {

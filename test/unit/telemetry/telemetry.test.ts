@@ -409,6 +409,10 @@ describe('the standard variables', () => {
       'OTEL_EXPORTER_OTLP_HEADERS: 1 of its headers fit no request and are left out',
     ],
     [
+      { OTEL_EXPORTER_OTLP_HEADERS: 'Connection=x,Content-Length=1,transfer-encoding=chunked,host=x,c=d' },
+      'OTEL_EXPORTER_OTLP_HEADERS: 4 of its headers fit no request and are left out',
+    ],
+    [
       { OTEL_RESOURCE_ATTRIBUTES: 'team=%E0%A4' },
       'OTEL_RESOURCE_ATTRIBUTES has no effect: it must be name=value, with commas between several',
     ],

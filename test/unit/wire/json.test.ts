@@ -12,6 +12,7 @@ import {
   parseJson,
   readJsonBody,
   readRequestBody,
+  readUnambiguousBody,
   rewriteMembers,
 } from '../../../shared/protocol/wire/index.ts';
 import { scanJson } from '../../../shared/protocol/wire/json-text.ts';
@@ -67,6 +68,17 @@ describe('the body of a request', () => {
         if (depth > 0) expect(scanJson(text, { depthMax: depth - 1 })).toMatchObject({ fault: { kind: 'depth' } });
       }),
     );
+  });
+
+  it.each([
+    ['{"a":1,"a":1}', 'a'],
+    ['{"b":{"c":[{"d":1,"\\u0064":2}]}}', 'b.c[0].d'],
+    ['{"__proto__":1,"x":[],"__proto__":1}', '__proto__'],
+  ])('with a member that stands twice is refused where a change must be plain: %s', (text, param) => {
+    const read = readUnambiguousBody(Buffer.from(text));
+    expect(read).toMatchObject({ kind: 'unreadable', error: { code: 'invalid_request', param } });
+    expect(readJsonBody(Buffer.from(text)).kind).toBe('object');
+    expect(readUnambiguousBody(Buffer.from('{"a":{"b":1},"b":[{"b":1},{"b":1}]}')).kind).toBe('object');
   });
 
   it('is UTF-8, with nothing replaced on the way', () => {
